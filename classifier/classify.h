@@ -1,0 +1,20 @@
+// The classifier: a total, pure function from evidence to verdict.
+#ifndef RAPIDEYE_CLASSIFIER_CLASSIFY_H_
+#define RAPIDEYE_CLASSIFIER_CLASSIFY_H_
+
+#include "classifier/evidence.h"
+#include "classifier/verdict.h"
+
+namespace rapideye {
+
+// Decides what stopped the job. Never fails: evidence that settles nothing
+// yields Cause::kUnknown with what was lacking. The order of snapshots, cores and
+// program tables does not change the result. Requires the invariants stated at
+// Capture (proto/wire establishes them). Thread-safe; uses no clock, no
+// randomness and no global state, and takes time roughly linear in the number
+// of cores.
+Verdict Classify(const Capture& capture);
+
+}  // namespace rapideye
+
+#endif  // RAPIDEYE_CLASSIFIER_CLASSIFY_H_

@@ -1,0 +1,85 @@
+#include "classifier/verdict.h"
+
+namespace rapideye {
+
+std::string_view CauseName(Cause cause) {
+  switch (cause) {
+    case Cause::kNoHang:
+      return "NO_HANG";
+    case Cause::kBadTpuChip:
+      return "BAD_TPU_CHIP";
+    case Cause::kNetworkingIssue:
+      return "NETWORKING_ISSUE";
+    case Cause::kDifferentModule:
+      return "DIFFERENT_MODULE";
+    case Cause::kFingerprintMismatch:
+      return "FINGERPRINT_MISMATCH";
+    case Cause::kDataInputStall:
+      return "DATA_INPUT_STALL";
+    case Cause::kUnrecoverableError:
+      return "UNRECOVERABLE_ERROR";
+    case Cause::kUnknown:
+      return "UNKNOWN";
+  }
+  return "UNKNOWN";
+}
+
+std::string_view DetailName(Detail detail) {
+  switch (detail) {
+    case Detail::kNone:
+      return "";
+    case Detail::kTensorCore:
+      return "TENSOR_CORE";
+    case Detail::kSparseCore:
+      return "SPARSE_CORE";
+    case Detail::kDcnLink:
+      return "DCN_LINK";
+    case Detail::kDcnHost:
+      return "DCN_HOST";
+    case Detail::kIciLink:
+      return "ICI_LINK";
+    case Detail::kModuleDivergence:
+      return "MODULE_DIVERGENCE";
+    case Detail::kLaunchOrder:
+      return "LAUNCH_ORDER";
+    case Detail::kInputPipeline:
+      return "INPUT_PIPELINE";
+    case Detail::kProgramNotQueued:
+      return "PROGRAM_NOT_QUEUED";
+    case Detail::kCoreHalt:
+      return "CORE_HALT";
+    case Detail::kProcessExit:
+      return "PROCESS_EXIT";
+    case Detail::kProcessStopped:
+      return "PROCESS_STOPPED";
+    case Detail::kWorkerLost:
+      return "WORKER_LOST";
+    case Detail::kHostToDevice:
+      return "HOST_TO_DEVICE";
+    case Detail::kDeviceToHost:
+      return "DEVICE_TO_HOST";
+    case Detail::kOutOfMemory:
+      return "OUT_OF_MEMORY";
+    case Detail::kPower:
+      return "POWER";
+    case Detail::kPreempted:
+      return "PREEMPTED";
+    case Detail::kOther:
+      return "OTHER";
+  }
+  return "";
+}
+
+std::string_view StrengthName(Strength strength) {
+  switch (strength) {
+    case Strength::kDirect:
+      return "DIRECT";
+    case Strength::kStrong:
+      return "STRONG";
+    case Strength::kWeak:
+      return "WEAK";
+  }
+  return "WEAK";
+}
+
+}  // namespace rapideye

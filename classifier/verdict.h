@@ -1,0 +1,141 @@
+// What the classifier concludes from a capture, with its reasons.
+#ifndef RAPIDEYE_CLASSIFIER_VERDICT_H_
+#define RAPIDEYE_CLASSIFIER_VERDICT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "classifier/evidence.h"
+
+namespace rapideye {
+
+enum class Cause {
+  kNoHang,
+  kBadTpuChip,
+  kNetworkingIssue,
+  kDifferentModule,
+  kFingerprintMismatch,
+  kDataInputStall,
+  kUnrecoverableError,
+  kUnknown,
+};
+
+// Refines a cause: the cause is what a person acts on, the detail tells which
+// team.
+enum class Detail {
+  kNone,
+  // bad chip
+  kTensorCore,
+  kSparseCore,
+  // networking
+  kDcnLink,
+  kDcnHost,
+  kIciLink,
+  // different module
+  kModuleDivergence,
+  kLaunchOrder,
+  // data input stall
+  kInputPipeline,
+  kProgramNotQueued,
+  // unrecoverable
+  kCoreHalt,
+  kProcessExit,
+  kProcessStopped,
+  kWorkerLost,
+  kHostToDevice,
+  kDeviceToHost,
+  kOutOfMemory,
+  kPower,
+  kPreempted,
+  kOther,
+};
+
+// The contract's names: "BAD_TPU_CHIP", "TENSOR_CORE"; "" for Detail::kNone.
+std::string_view CauseName(Cause cause);
+std::string_view DetailName(Detail detail);
+
+enum class Strength { kDirect, kStrong, kWeak };
+std::string_view StrengthName(Strength strength);  // "DIRECT" ...
+
+// Someone to look at. `why` is one sentence for people.
+struct Culprit {
+  WorkerId worker;
+  std::string host;
+  std::optional<std::string> node;
+  std::optional<int32_t> chip;
+  std::optional<CoreType> core_type;
+  std::optional<int32_t> core_index;
+  std::optional<std::string> nic;
+  std::string why;
+};
+
+// A broken connection between two workers.
+struct BrokenLink {
+  WorkerId from;
+  WorkerId to;
+  std::optional<std::string> nic;
+  std::string why;
+};
+
+// One sentence of evidence and whom it is about.
+struct EvidenceItem {
+  std::string statement;
+  Strength strength = Strength::kWeak;
+  std::vector<WorkerId> workers;  // sorted
+};
+
+struct Alternative {
+  Cause cause = Cause::kUnknown;
+  Detail detail = Detail::kNone;
+  double confidence = 0;
+  std::vector<Culprit> culprits;
+  std::string why;
+};
+
+// What this capture alone, without any history, allows to remove.
+struct RemovalTarget {
+  std::string host;
+  std::optional<std::string> node;
+  std::optional<std::string> nic;
+  std::optional<int32_t> chip;
+};
+
+struct Removal {
+  bool eligible = false;
+  std::vector<RemovalTarget> targets;
+  std::string reason;  // always set
+};
+
+// One step of the decision, recorded while deciding (never reconstructed).
+struct Reason {
+  std::string rule;  // file under classifier/rules, or "wait_graph", "decide"
+  std::string text;
+};
+
+struct RecommendedAction {
+  std::string description;
+  std::optional<std::string> documentation_url;
+};
+
+struct Verdict {
+  Cause cause = Cause::kUnknown;
+  Detail detail = Detail::kNone;
+  double confidence = 0;  // 0..1, calibrated: 0.9 is right nine times in ten
+  // Ordered by (slice, task, chip, core); for diverged programs the smaller
+  // side, at most 10, or one of each side if they are equal.
+  std::vector<Culprit> culprits;
+  std::vector<BrokenLink> links;
+  std::vector<EvidenceItem> evidence;      // strongest first
+  std::vector<Alternative> alternatives;   // most likely first
+  std::vector<WorkerId> missing;           // expected, no snapshot; sorted
+  std::vector<std::string> lacking;        // evidence that would have helped, sentences
+  std::vector<RecommendedAction> actions;  // never empty unless kNoHang
+  Removal removal;
+  std::vector<Reason> reasons;  // in the order they were found
+};
+
+}  // namespace rapideye
+
+#endif  // RAPIDEYE_CLASSIFIER_VERDICT_H_

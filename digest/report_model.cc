@@ -1,0 +1,1 @@
+#include "digest/report_model.h"

@@ -1,0 +1,139 @@
+// What agent and coordinator say to each other, as checked plain values.
+//
+// The cores speak these; protobuf stays in the shells. Meaning of every field:
+// proto/v1/agent.proto. A value of these types that came through
+// AgentMessageFromWire or CoordinatorMessageFromWire keeps the rules stated
+// here, whatever the peer sent.
+#ifndef RAPIDEYE_PROTO_WIRE_MESSAGES_H_
+#define RAPIDEYE_PROTO_WIRE_MESSAGES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "v1/agent.pb.h"
+
+namespace rapideye::wire {
+
+// Versions of the protocol: one back and one forward are spoken.
+inline constexpr int kProtocolVersion = 1;
+inline constexpr int kOldestProtocolVersion = 1;
+inline constexpr int kNewestProtocolVersion = 2;
+
+// From the agent -----------------------------------------------------------
+
+struct Hello {
+  int32_t protocol_version = kProtocolVersion;
+  std::string job;
+  WorkerId worker;
+  std::string host;  // not empty
+  std::optional<std::string> node;
+  std::optional<std::string> pod;
+  std::optional<std::string> hardware;
+  int64_t agent_incarnation = 0;  // > 0
+  std::optional<int32_t> slices;  // > 0, as tasks_per_slice
+  std::optional<int32_t> tasks_per_slice;
+  std::optional<std::string> generation;
+  std::optional<std::string> job_incarnation;
+  absl::Duration poll_interval;  // > 0
+  std::string version;
+};
+
+struct ProgramStatistics {
+  std::optional<std::string> module;
+  std::string fingerprint;  // lower-case hex, not empty
+  int64_t completed = 0;
+  std::optional<absl::Duration> longest;
+};
+
+struct QueueEntry {
+  std::string fingerprint;
+  std::optional<int32_t> launch_id;
+};
+
+struct Heartbeat {
+  std::optional<std::string> process_incarnation;
+  RuntimeHealth runtime;
+  int64_t launches_completed = 0;
+  std::optional<absl::Duration> since_completion;
+  bool launch_in_flight = false;
+  std::vector<ProgramStatistics> programs;  // most recent last
+  std::vector<QueueEntry> queue;            // what runs, then what waits
+  std::optional<absl::Duration> longest_pause;
+  bool attentive = false;
+};
+
+enum class AlarmKind { kUnspecified, kHangLine, kCoreHalt, kProcessExit };
+
+struct Alarm {
+  AlarmKind kind = AlarmKind::kUnspecified;
+  std::string text;
+};
+
+struct SampleReady {
+  int64_t collection = 0;
+  int64_t size_bytes = 0;
+};
+
+struct SnapshotReply {
+  int64_t collection = 0;
+  Snapshot snapshot;
+};
+
+struct HloReply {
+  int64_t collection = 0;
+  std::optional<Snapshot> snapshot;  // absent: `error` says why
+  std::string error;
+};
+
+using AgentMessage = std::variant<Hello, Heartbeat, Alarm, SampleReady, SnapshotReply, HloReply>;
+
+// From the coordinator -----------------------------------------------------
+
+struct Welcome {
+  int32_t protocol_version = kProtocolVersion;
+  std::string job_incarnation;
+  absl::Duration heartbeat_interval;  // > 0
+  absl::Duration attention_after;     // > 0
+};
+
+struct Collect {
+  int64_t collection = 0;
+  bool credit = false;
+  absl::Duration deadline;  // > 0
+};
+
+struct Grant {
+  int64_t collection = 0;
+};
+
+struct HloRequest {
+  int64_t collection = 0;
+  absl::Duration deadline;  // > 0
+};
+
+struct Cancel {
+  int64_t collection = 0;
+};
+
+using CoordinatorMessage = std::variant<Welcome, Collect, Grant, HloRequest, Cancel>;
+
+// Conversion ---------------------------------------------------------------
+
+// INVALID_ARGUMENT names the field that breaks a rule. An empty oneof (a message
+// of a newer protocol) is UNIMPLEMENTED: the caller skips it.
+absl::StatusOr<AgentMessage> AgentMessageFromWire(const v1::AgentMessage& message);
+absl::StatusOr<CoordinatorMessage> CoordinatorMessageFromWire(
+    const v1::CoordinatorMessage& message);
+
+v1::AgentMessage ToWire(const AgentMessage& message);
+v1::CoordinatorMessage ToWire(const CoordinatorMessage& message);
+
+}  // namespace rapideye::wire
+
+#endif  // RAPIDEYE_PROTO_WIRE_MESSAGES_H_
