@@ -1,0 +1,71 @@
+#!/bin/bash
+# Installs the Debian 12 packages that are missing; does nothing (in well under
+# a second) when none is.
+#
+#   deploy/install-dependencies.sh [build] [test] [full]
+#
+#   build   what every build needs, the demo included (default)
+#   test    what tests/run.sh needs beyond that
+#   full    what tests/run.sh --full and the asan preset need beyond that
+#
+# Needs root, or sudo. Exit status 0: everything is there.
+set -euo pipefail
+
+build_packages=(
+  g++ cmake ninja-build ccache
+  protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libgrpc++-dev libabsl-dev
+  libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libssl-dev
+  libgtest-dev libgmock-dev
+)
+test_packages=(binutils python3 git openssl shellcheck clang-format-19 clang-tidy-19)
+full_packages=(clang-19 libclang-rt-19-dev llvm-19)
+
+packages=()
+for group in "${@:-build}"; do
+  case "$group" in
+    build) packages+=("${build_packages[@]}") ;;
+    test) packages+=("${test_packages[@]}") ;;
+    full) packages+=("${full_packages[@]}") ;;
+    *)
+      echo "install-dependencies.sh: unknown group '$group' (known: build test full)" >&2
+      exit 2
+      ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "install-dependencies.sh: this is no Debian; install by hand: ${packages[*]}" >&2
+  exit 1
+fi
+
+# One query for all. Packages that dpkg has never heard of make it fail and are
+# simply not listed.
+installed=$(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' \
+  "${packages[@]}" 2>/dev/null || true)
+missing=()
+for package in "${packages[@]}"; do
+  grep -qxF "installed $package" <<<"$installed" || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install-dependencies.sh: missing packages, and neither root nor sudo to install them." >&2
+    echo "As root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y
+  -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+echo "Installing ${#missing[@]} packages: ${missing[*]}" >&2
+# A third-party package source that is out of order must not stand in the way
+# of Debian's own; if one of ours could not be found, the install says so.
+"${apt[@]}" update </dev/null >&2 || echo "apt-get update failed; trying with what is known" >&2
+if ! "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null >&2; then
+  echo "install-dependencies.sh: apt-get could not install: ${missing[*]}" >&2
+  echo "They are in Debian 12 (bookworm) main; check /etc/apt/sources.list and the network." >&2
+  exit 1
+fi
