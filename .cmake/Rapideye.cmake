@@ -31,8 +31,10 @@ function(rapideye_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 endfunction()
 
-# rapideye_test(<name> SOURCES ... DEPS ... [DATA <dir>]): a GoogleTest binary,
-# run as one ctest test; DATA is passed as RAPIDEYE_TEST_DATA.
+# rapideye_test(<name> SOURCES ... DEPS ... [DATA <dir>] [LABELS ...] [TIMEOUT <s>]):
+# a GoogleTest binary, run as one ctest test; DATA is passed as RAPIDEYE_TEST_DATA.
+# Its cases are counted from the report it leaves in <build>/Testing/gtest: to
+# start a process per case would cost more than most cases.
 function(rapideye_test name)
   cmake_parse_arguments(arg "" "DATA;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -41,8 +43,27 @@ function(rapideye_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  set_tests_properties(
+    ${name}
+    PROPERTIES TIMEOUT ${arg_TIMEOUT}
+               LABELS "${arg_LABELS}"
+               ENVIRONMENT_MODIFICATION
+               "GTEST_OUTPUT=set:xml:${CMAKE_BINARY_DIR}/Testing/gtest/${name}.xml")
   if(arg_DATA)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "RAPIDEYE_TEST_DATA=${arg_DATA}")
   endif()
+endfunction()
+
+# rapideye_check(<name> COMMAND ... [TIMEOUT <s>]): a test that looks at the
+# text or the objects of the project and runs none of it, so that one build
+# suffices (label "static"). Exit status 77 means skipped; its last line of
+# output is then the reason.
+function(rapideye_check name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "COMMAND" ${ARGN})
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS static SKIP_RETURN_CODE 77
+                                          ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endfunction()

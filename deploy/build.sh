@@ -8,7 +8,7 @@
 # clones by ccache (CCACHE_DIR, default ~/.cache/ccache). RAPIDEYE_JOBS sets how
 # many compilers run at once (default: one a core).
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=${1:-}
 case "$preset" in

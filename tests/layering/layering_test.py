@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+"""The layering check refuses what it must: each violation has a lawful twin."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import layering
+
+CONFIG = layering.load()
+
+
+def problems(path, *lines):
+    return layering.include_problems({path: "\n".join(lines) + "\n"}, CONFIG)
+
+
+class Includes(unittest.TestCase):
+    def refused(self, path, include, why):
+        found = problems(path, "#include <vector>", f"#include {include}")
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(f"{path}:2:", found[0])
+        self.assertIn(why, found[0])
+
+    def accepted(self, path, include):
+        self.assertEqual(problems(path, f"#include {include}"), [])
+
+    def test_arrows_point_one_way(self):
+        self.refused("classifier/a.cc", '"proto/wire/messages.h"', "may not use proto/wire")
+        self.accepted("proto/wire/a.cc", '"classifier/evidence.h"')
+        self.refused("coordinator/core/a.h", '"coordinator/server.h"', "may not use coordinator")
+        self.accepted("coordinator/a.h", '"coordinator/core/core.h"')
+        self.refused("agent/core/a.cc", '"agent/sources/runtime/parse.h"', "may not use")
+        self.accepted("agent/shell/a.cc", '"agent/sources/runtime/parse.h"')
+        self.refused("agent/main.cc", '"coordinator/core/core.h"', "may not use coordinator/core")
+        self.refused("digest/render.cc", '"tests/testbed/job.h"', "may not use tests")
+        self.accepted("tests/e2e/a.cc", '"coordinator/core/core.h"')
+
+    def test_libraries_are_allowed_one_by_one(self):
+        self.refused("classifier/a.cc", '"nlohmann/json.hpp"', "may not use that library")
+        self.accepted("digest/a.cc", '"nlohmann/json.hpp"')
+        self.refused("proto/wire/a.cc", "<grpcpp/grpcpp.h>", "may not use that library")
+        self.accepted("proto/transport/a.cc", "<grpcpp/grpcpp.h>")
+        self.refused("coordinator/core/a.cc", '"v1/agent.pb.h"', "may not use proto/v1")
+        self.accepted("proto/wire/a.cc", '"v1/agent.pb.h"')
+
+    def test_pure_code_has_no_world(self):
+        for header in ("thread", "mutex", "chrono", "random", "fstream", "iostream"):
+            self.refused("classifier/a.cc", f"<{header}>", "impure header")
+            self.accepted("coordinator/shell/a.cc", f"<{header}>")
+        self.refused("digest/a.cc", "<unistd.h>", "C or POSIX")
+        self.refused("digest/a.cc", "<sys/socket.h>", "C or POSIX")
+        self.refused("agent/core/a.h", '"absl/time/clock.h"', "impure library")
+        self.accepted("agent/core/a.h", '"absl/time/time.h"')
+        self.refused("agent/core/a.h", "<spdlog/spdlog.h>", "may not use that library")
+
+    def test_only_fetch_does_input_and_output(self):
+        self.refused("agent/sources/process/parse.cc", "<fcntl.h>", "C or POSIX")
+        self.accepted("agent/sources/process/fetch.cc", "<fcntl.h>")
+
+    def test_unit_tests_may_bring_the_world(self):
+        self.accepted("classifier/a_test.cc", '"gtest/gtest.h"')
+        self.accepted("classifier/a_test.cc", "<fstream>")
+        self.refused("classifier/a.cc", '"gtest/gtest.h"', "may not use that library")
+        self.refused("classifier/a_test.cc", '"coordinator/core/core.h"', "may not use")
+
+    def test_every_file_and_every_include_is_accounted_for(self):
+        self.assertIn("no layer claims it", problems("surprise/a.cc")[0])
+        self.refused("digest/a.cc", '"neighbour.h"', "not a path from the root")
+
+    def test_commented_includes_are_none(self):
+        self.assertEqual(problems("classifier/a.cc", "// #include <thread>"), [])
+
+
+IMPURE = {
+    "clock": 'extern "C" long time(long*); long f() { return time(nullptr); }',
+    "thread": 'extern "C" int pthread_mutex_lock(void*); int f() { return pthread_mutex_lock(nullptr); }',
+    "socket": 'extern "C" int socket(int, int, int); int f() { return socket(1, 1, 0); }',
+    "randomness": "namespace std { struct random_device { unsigned operator()(); }; }\n"
+                  "unsigned f() { return std::random_device()(); }",
+    "log": "namespace spdlog { void info(const char*); } void f() { spdlog::info(nullptr); }",
+    "file": 'extern "C" void* fopen64(const char*, const char*); void* f() { return fopen64("a", "r"); }',
+    "environment": 'extern "C" char* getenv(const char*); char* f() { return getenv("A"); }',
+    "sleep": 'extern "C" int usleep(unsigned); int f() { return usleep(1); }',
+    "process": 'extern "C" int fork(); int f() { return fork(); }',
+}
+ABSL_NOW = ("namespace absl { inline namespace lts_20220623 { struct Time { long t; }; Time Now(); } }\n"
+            "long f() { return absl::Now().t; }")
+PURE = ('#include <string>\n#include <vector>\nextern "C" double fabs(double);\n'
+        "std::string f(std::vector<double>& v) { v.push_back(v.size()); return std::to_string(fabs(v[0])); }")
+
+
+class Symbols(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = os.path.realpath(folder.name)
+        self.build = os.path.join(self.root, "build", "dev")
+        os.makedirs(self.build)
+        os.makedirs(os.path.join(self.root, "classifier"))
+        os.makedirs(os.path.join(self.root, "coordinator"))
+
+    def check(self, path, code, compiled=True):
+        """What the check says of a tree in which this is the only file."""
+        source, output = os.path.join(self.root, path), "a.o"
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(code)
+        entries = []
+        if compiled:
+            command = ["g++", "-std=c++20", "-O1", "-o", output, "-c", source]
+            subprocess.run(command, check=True, cwd=self.build)
+            entries = [{"directory": self.build, "file": source, "command": " ".join(command)}]
+        with open(os.path.join(self.build, "compile_commands.json"), "w", encoding="utf-8") as file:
+            json.dump(entries, file)
+        return layering.check_symbols(self.root, self.build)[0]
+
+    def test_each_kind_is_refused_in_pure_code(self):
+        for kind, code in IMPURE.items():
+            with self.subTest(kind):
+                found = self.check("classifier/a.cc", code)
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(f"({kind})", found[0])
+
+    def test_the_same_is_accepted_in_a_shell(self):
+        self.assertEqual(self.check("coordinator/a.cc", IMPURE["clock"]), [])
+
+    def test_namespaced_symbols_are_seen_through_versions(self):
+        self.assertIn("absl::lts_20220623::Now()", self.check("classifier/a.cc", ABSL_NOW)[0])
+
+    def test_ordinary_code_is_accepted(self):
+        self.assertEqual(self.check("classifier/a.cc", PURE), [])
+
+    def test_a_file_that_nobody_compiles_is_not_passed_over(self):
+        self.assertIn("no target compiles it", self.check("classifier/a.cc", PURE, compiled=False)[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
