@@ -125,12 +125,18 @@ using CoordinatorMessage = std::variant<Welcome, Collect, Grant, HloRequest, Can
 
 // Conversion ---------------------------------------------------------------
 
-// INVALID_ARGUMENT names the field that breaks a rule. An empty oneof (a message
-// of a newer protocol) is UNIMPLEMENTED: the caller skips it.
+// INVALID_ARGUMENT names the field that breaks a rule, e.g.
+//   hello.worker.slice: index 4 is out of range (2 slices)
+// FAILED_PRECONDITION: a Hello or Welcome of a protocol version that is not
+// spoken here. An empty oneof (a message of a newer protocol) is UNIMPLEMENTED:
+// the caller skips it. Durations are whole milliseconds; intervals and deadlines
+// are at most a day.
 absl::StatusOr<AgentMessage> AgentMessageFromWire(const v1::AgentMessage& message);
 absl::StatusOr<CoordinatorMessage> CoordinatorMessageFromWire(
     const v1::CoordinatorMessage& message);
 
+// Total. Strings are made UTF-8 and cut to what the receiver takes (limits.h);
+// lists and numbers are the caller's to keep within the rules.
 v1::AgentMessage ToWire(const AgentMessage& message);
 v1::CoordinatorMessage ToWire(const CoordinatorMessage& message);
 

@@ -1,0 +1,72 @@
+// Bounds on what is accepted from outside, in one place, each with its reason.
+//
+// All are far above what a real job shows: they keep a broken or hostile peer
+// from costing memory or time without bound, and refuse nothing that is real.
+#ifndef RAPIDEYE_PROTO_WIRE_LIMITS_H_
+#define RAPIDEYE_PROTO_WIRE_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rapideye::wire {
+
+// Identity: ten times the largest job this is meant for (100,000 workers).
+inline constexpr int32_t kMaxWorkers = 1'000'000;
+// Slices of a job, and tasks of a slice: either alone may make up the whole job.
+inline constexpr int32_t kMaxSlices = kMaxWorkers;
+inline constexpr int32_t kMaxTasksPerSlice = kMaxWorkers;
+
+// Names (hosts, modules, instructions, NICs): the longest real ones are mangled
+// HLO names of a few KiB.
+inline constexpr size_t kMaxNameBytes = 16 * 1024;
+// Free text (log lines, errors, what the runtime says about an instruction).
+inline constexpr size_t kMaxTextBytes = 1024 * 1024;
+// Fingerprints are hashes: 8 to 32 bytes, in hex.
+inline constexpr size_t kMaxFingerprintBytes = 256;
+
+// Durations and counts: 2^53, the largest number that every JSON program holds
+// exactly. Sums of a thousand of them still fit 64 bits.
+inline constexpr int64_t kMaxMagnitude = int64_t{1} << 53;
+// Wall-clock times are printed as RFC 3339, which ends with the year 9999.
+inline constexpr int64_t kMaxUnixMs = 253'402'300'799'999;
+// Intervals and deadlines that one daemon sets the other: a day is already a
+// mistake, and timers take it without overflow.
+inline constexpr int64_t kMaxIntervalMs = 24LL * 60 * 60 * 1000;
+
+// Lists of a header.
+inline constexpr int kMaxCohorts = 100'000;         // one per worker of the largest job
+inline constexpr int kMaxSequenceEntries = 65'536;  // programs of one step
+
+// Lists of a snapshot. A host has up to 8 chips with up to 6 cores each; an
+// emulation or a proxy that stands for a whole pod may have thousands.
+inline constexpr int kMaxCores = 65'536;
+inline constexpr int kMaxSequencersPerCore = 1'024;  // SparseCore tiles: tens
+inline constexpr int kMaxQueuedPerCore = 4'096;      // hosts run a few launches ahead
+inline constexpr int kMaxPrograms = 65'536;
+inline constexpr int kMaxProcesses = 16'384;
+// One per peer and NIC, when everyone talks to everyone.
+inline constexpr int kMaxConnections = 262'144;
+inline constexpr int kMaxNics = 4'096;
+inline constexpr int kMaxIciLinks = 65'536;
+inline constexpr int kMaxPcieCounters = 16'384;
+inline constexpr int kMaxLogEvents = 65'536;
+inline constexpr int kMaxStacks = 65'536;         // threads of a process
+inline constexpr int kMaxFramesPerStack = 4'096;  // deep recursion
+
+// Lists of a heartbeat, which comes every few seconds from every worker.
+inline constexpr int kMaxHeartbeatPrograms = 1'024;
+inline constexpr int kMaxHeartbeatQueue = 4'096;
+
+// Captures: one record is one line of JSON or one binary message.
+inline constexpr size_t kMaxRecordBytes = 64 * 1024 * 1024;
+inline constexpr int kMaxNesting = 32;
+// What one record may take in memory once parsed: a line of 64 MiB could
+// otherwise hold twenty million empty objects, at a hundredfold of their size.
+inline constexpr size_t kMaxRecordMemory = 160 * 1024 * 1024;
+// A whole capture, decompressed: 100,000 workers need about 1 GiB. Ends the
+// reading of a decompression bomb.
+inline constexpr uint64_t kMaxCaptureBytes = uint64_t{16} * 1024 * 1024 * 1024;
+
+}  // namespace rapideye::wire
+
+#endif  // RAPIDEYE_PROTO_WIRE_LIMITS_H_

@@ -1,0 +1,224 @@
+#include <utility>
+
+#include "proto/wire/evidence_parts.h"
+#include "proto/wire/field_scope.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::wire {
+namespace {
+
+// Runs one conversion under its own root; its first failure becomes the status.
+template <typename Out, typename Message, typename Convert>
+absl::StatusOr<Out> Checked(absl::string_view name, const Message& message, Convert convert) {
+  absl::Status error;
+  FieldScope root(name, error);
+  Out out = convert(root, message);
+  if (!error.ok()) return error;
+  return out;
+}
+
+int64_t Collection(const FieldScope& at, int64_t value) {
+  return at.NonNegative("collection", value);
+}
+
+// The shape of the job as the environment tells it, and this worker's place.
+void ShapeFromWire(const FieldScope& at, const v1::Hello& m, Hello& out) {
+  out.slices = at.NonNegative("slices", Optional(m.has_slices(), m.slices()));
+  out.tasks_per_slice =
+      at.NonNegative("tasksPerSlice", Optional(m.has_tasks_per_slice(), m.tasks_per_slice()));
+  if (out.slices == 0) at.Fail("slices", "must be above 0");
+  if (out.tasks_per_slice == 0) at.Fail("tasksPerSlice", "must be above 0");
+  const int64_t slices = out.slices.value_or(1);
+  const int64_t tasks = out.tasks_per_slice.value_or(1);
+  if (at.ok() && slices * tasks > kMaxWorkers) {
+    at.Fail("slices", absl::StrCat(slices, " slices of ", tasks, " tasks are too many (at most ",
+                                   kMaxWorkers, " workers)"));
+  }
+  FieldScope worker(at, "worker");
+  if (out.slices) worker.Index("slice", out.worker.slice, *out.slices, "slices");
+  if (out.tasks_per_slice) worker.Index("task", out.worker.task, *out.tasks_per_slice, "tasks");
+}
+
+Hello HelloFromWire(const FieldScope& at, const v1::Hello& m) {
+  Hello out;
+  out.protocol_version = m.protocol_version();
+  out.job = at.Name("job", m.job());
+  out.worker = at.Worker("worker", m.has_worker(), m.worker());
+  out.host = at.Name("host", m.host());
+  if (out.host.empty()) at.Fail("host", "is missing");
+  out.node = at.Name("node", Optional(m.has_node(), m.node()));
+  out.pod = at.Name("pod", Optional(m.has_pod(), m.pod()));
+  out.hardware = at.Name("hardware", Optional(m.has_hardware(), m.hardware()));
+  out.agent_incarnation = at.NonNegative("agentIncarnation", m.agent_incarnation());
+  if (out.agent_incarnation == 0) at.Fail("agentIncarnation", "must be above 0");
+  ShapeFromWire(at, m, out);
+  out.generation = at.Name("generation", Optional(m.has_generation(), m.generation()));
+  out.job_incarnation =
+      at.Name("jobIncarnation", Optional(m.has_job_incarnation(), m.job_incarnation()));
+  out.poll_interval = at.Interval("pollIntervalMs", m.poll_interval_ms());
+  out.version = at.Name("version", m.version());
+  return out;
+}
+
+ProgramStatistics StatisticsFromWire(const FieldScope& at, const v1::ProgramStatistics& m) {
+  ProgramStatistics out;
+  out.module = at.Name("module", Optional(m.has_module(), m.module()));
+  out.fingerprint = at.Fingerprint("fingerprint", m.fingerprint());
+  out.completed = at.NonNegative("completed", m.completed());
+  out.longest = at.Age("longestMs", Optional(m.has_longest_ms(), m.longest_ms()));
+  return out;
+}
+
+QueueEntry QueueEntryFromWire(const FieldScope& at, const v1::QueueEntry& m) {
+  QueueEntry out;
+  out.fingerprint = at.Fingerprint("fingerprint", m.fingerprint());
+  out.launch_id = Optional(m.has_launch_id(), m.launch_id());
+  return out;
+}
+
+Heartbeat HeartbeatFromWire(const FieldScope& at, const v1::Heartbeat& m) {
+  Heartbeat out;
+  out.process_incarnation =
+      at.Name("processIncarnation", Optional(m.has_process_incarnation(), m.process_incarnation()));
+  FieldScope runtime(at, "runtime");
+  out.runtime = RuntimeHealthFromWire(runtime, m.runtime());
+  out.launches_completed = at.NonNegative("launchesCompleted", m.launches_completed());
+  out.since_completion =
+      at.Age("sinceCompletionMs", Optional(m.has_since_completion_ms(), m.since_completion_ms()));
+  out.launch_in_flight = m.launch_in_flight();
+  at.List("programs", m.programs(), kMaxHeartbeatPrograms, out.programs, StatisticsFromWire);
+  at.List("queue", m.queue(), kMaxHeartbeatQueue, out.queue, QueueEntryFromWire);
+  out.longest_pause =
+      at.Age("longestPauseMs", Optional(m.has_longest_pause_ms(), m.longest_pause_ms()));
+  out.attentive = m.attentive();
+  return out;
+}
+
+AlarmKind AlarmKindFromWire(v1::Alarm::Kind kind) {
+  switch (kind) {
+    case v1::Alarm::HANG_LINE:
+      return AlarmKind::kHangLine;
+    case v1::Alarm::CORE_HALT:
+      return AlarmKind::kCoreHalt;
+    case v1::Alarm::PROCESS_EXIT:
+      return AlarmKind::kProcessExit;
+    default:  // a kind of a newer agent
+      return AlarmKind::kUnspecified;
+  }
+}
+
+Alarm AlarmFromWire(const FieldScope& at, const v1::Alarm& m) {
+  return {.kind = AlarmKindFromWire(m.kind()), .text = at.Text("text", m.text())};
+}
+
+SampleReady SampleReadyFromWire(const FieldScope& at, const v1::SampleReady& m) {
+  return {.collection = Collection(at, m.collection()),
+          .size_bytes = at.NonNegative("sizeBytes", m.size_bytes())};
+}
+
+SnapshotReply SnapshotReplyFromWire(const FieldScope& at, const v1::SnapshotReply& m) {
+  SnapshotReply out;
+  out.collection = Collection(at, m.collection());
+  if (!m.has_snapshot()) at.Fail("snapshot", "is missing");
+  FieldScope snapshot(at, "snapshot");
+  if (at.ok()) out.snapshot = SnapshotFromWire(snapshot, m.snapshot());
+  return out;
+}
+
+HloReply HloReplyFromWire(const FieldScope& at, const v1::HloReply& m) {
+  HloReply out;
+  out.collection = Collection(at, m.collection());
+  out.error = at.Text("error", m.error());
+  if (m.has_snapshot()) {
+    FieldScope snapshot(at, "snapshot");
+    out.snapshot = SnapshotFromWire(snapshot, m.snapshot());
+  } else if (!m.has_error()) {
+    at.Fail("snapshot", "is missing, and so is an error that says why");
+  }
+  return out;
+}
+
+Welcome WelcomeFromWire(const FieldScope& at, const v1::Welcome& m) {
+  return {.protocol_version = m.protocol_version(),
+          .job_incarnation = at.Name("jobIncarnation", m.job_incarnation()),
+          .heartbeat_interval = at.Interval("heartbeatIntervalMs", m.heartbeat_interval_ms()),
+          .attention_after = at.Interval("attentionAfterMs", m.attention_after_ms())};
+}
+
+Collect CollectFromWire(const FieldScope& at, const v1::Collect& m) {
+  return {.collection = Collection(at, m.collection()),
+          .credit = m.credit(),
+          .deadline = at.Interval("deadlineMs", m.deadline_ms())};
+}
+
+HloRequest HloRequestFromWire(const FieldScope& at, const v1::HloRequest& m) {
+  return {.collection = Collection(at, m.collection()),
+          .deadline = at.Interval("deadlineMs", m.deadline_ms())};
+}
+
+Grant GrantFromWire(const FieldScope& at, const v1::Grant& m) {
+  return {.collection = Collection(at, m.collection())};
+}
+
+Cancel CancelFromWire(const FieldScope& at, const v1::Cancel& m) {
+  return {.collection = Collection(at, m.collection())};
+}
+
+// Checked before anything else: the other fields of a version that is not
+// spoken here may mean anything.
+absl::Status CheckVersion(absl::string_view name, int32_t version) {
+  if (version >= kOldestProtocolVersion && version <= kNewestProtocolVersion) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      name, ".protocolVersion: ", version, " is not spoken here (", kOldestProtocolVersion, " to ",
+      kNewestProtocolVersion, "); run agents and coordinator of neighbouring releases"));
+}
+
+}  // namespace
+
+absl::StatusOr<AgentMessage> AgentMessageFromWire(const v1::AgentMessage& m) {
+  switch (m.message_case()) {
+    case v1::AgentMessage::kHello:
+      if (auto status = CheckVersion("hello", m.hello().protocol_version()); !status.ok()) {
+        return status;
+      }
+      return Checked<Hello>("hello", m.hello(), HelloFromWire);
+    case v1::AgentMessage::kHeartbeat:
+      return Checked<Heartbeat>("heartbeat", m.heartbeat(), HeartbeatFromWire);
+    case v1::AgentMessage::kSampleReady:
+      return Checked<SampleReady>("sampleReady", m.sample_ready(), SampleReadyFromWire);
+    case v1::AgentMessage::kSnapshot:
+      return Checked<SnapshotReply>("snapshot", m.snapshot(), SnapshotReplyFromWire);
+    case v1::AgentMessage::kHlo:
+      return Checked<HloReply>("hlo", m.hlo(), HloReplyFromWire);
+    case v1::AgentMessage::kAlarm:
+      return Checked<Alarm>("alarm", m.alarm(), AlarmFromWire);
+    case v1::AgentMessage::MESSAGE_NOT_SET:
+      break;
+  }
+  return absl::UnimplementedError("a message of a kind that this coordinator does not know");
+}
+
+absl::StatusOr<CoordinatorMessage> CoordinatorMessageFromWire(const v1::CoordinatorMessage& m) {
+  switch (m.message_case()) {
+    case v1::CoordinatorMessage::kWelcome:
+      if (auto status = CheckVersion("welcome", m.welcome().protocol_version()); !status.ok()) {
+        return status;
+      }
+      return Checked<Welcome>("welcome", m.welcome(), WelcomeFromWire);
+    case v1::CoordinatorMessage::kCollect:
+      return Checked<Collect>("collect", m.collect(), CollectFromWire);
+    case v1::CoordinatorMessage::kGrant:
+      return Checked<Grant>("grant", m.grant(), GrantFromWire);
+    case v1::CoordinatorMessage::kHlo:
+      return Checked<HloRequest>("hlo", m.hlo(), HloRequestFromWire);
+    case v1::CoordinatorMessage::kCancel:
+      return Checked<Cancel>("cancel", m.cancel(), CancelFromWire);
+    case v1::CoordinatorMessage::MESSAGE_NOT_SET:
+      break;
+  }
+  return absl::UnimplementedError("a message of a kind that this agent does not know");
+}
+
+}  // namespace rapideye::wire

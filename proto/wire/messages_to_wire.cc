@@ -1,0 +1,132 @@
+#include "proto/wire/evidence_parts.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::wire {
+namespace {
+
+int64_t Ms(absl::Duration duration) { return absl::ToInt64Milliseconds(duration); }
+
+// An interval that is not zero stays so: receivers refuse zero.
+int64_t IntervalMs(absl::Duration duration) {
+  return absl::ToInt64Milliseconds(absl::Ceil(duration, absl::Milliseconds(1)));
+}
+
+void Set(const Hello& in, v1::AgentMessage& message) {
+  v1::Hello& out = *message.mutable_hello();
+  out.set_protocol_version(in.protocol_version);
+  out.set_job(WireName(in.job));
+  WorkerToWire(in.worker, *out.mutable_worker());
+  out.set_host(WireName(in.host));
+  if (in.node) out.set_node(WireName(*in.node));
+  if (in.pod) out.set_pod(WireName(*in.pod));
+  if (in.hardware) out.set_hardware(WireName(*in.hardware));
+  out.set_agent_incarnation(in.agent_incarnation);
+  if (in.slices) out.set_slices(*in.slices);
+  if (in.tasks_per_slice) out.set_tasks_per_slice(*in.tasks_per_slice);
+  if (in.generation) out.set_generation(WireName(*in.generation));
+  if (in.job_incarnation) out.set_job_incarnation(WireName(*in.job_incarnation));
+  out.set_poll_interval_ms(IntervalMs(in.poll_interval));
+  out.set_version(WireName(in.version));
+}
+
+void Set(const Heartbeat& in, v1::AgentMessage& message) {
+  v1::Heartbeat& out = *message.mutable_heartbeat();
+  if (in.process_incarnation) out.set_process_incarnation(WireName(*in.process_incarnation));
+  RuntimeHealthToWire(in.runtime, *out.mutable_runtime());
+  out.set_launches_completed(in.launches_completed);
+  if (in.since_completion) out.set_since_completion_ms(Ms(*in.since_completion));
+  out.set_launch_in_flight(in.launch_in_flight);
+  for (const ProgramStatistics& program : in.programs) {
+    v1::ProgramStatistics& entry = *out.add_programs();
+    if (program.module) entry.set_module(WireName(*program.module));
+    entry.set_fingerprint(WireName(program.fingerprint));
+    entry.set_completed(program.completed);
+    if (program.longest) entry.set_longest_ms(Ms(*program.longest));
+  }
+  for (const QueueEntry& queued : in.queue) {
+    v1::QueueEntry& entry = *out.add_queue();
+    entry.set_fingerprint(WireName(queued.fingerprint));
+    if (queued.launch_id) entry.set_launch_id(*queued.launch_id);
+  }
+  if (in.longest_pause) out.set_longest_pause_ms(Ms(*in.longest_pause));
+  out.set_attentive(in.attentive);
+}
+
+v1::Alarm::Kind KindToWire(AlarmKind kind) {
+  switch (kind) {
+    case AlarmKind::kUnspecified:
+      break;
+    case AlarmKind::kHangLine:
+      return v1::Alarm::HANG_LINE;
+    case AlarmKind::kCoreHalt:
+      return v1::Alarm::CORE_HALT;
+    case AlarmKind::kProcessExit:
+      return v1::Alarm::PROCESS_EXIT;
+  }
+  return v1::Alarm::KIND_UNSPECIFIED;
+}
+
+void Set(const Alarm& in, v1::AgentMessage& message) {
+  message.mutable_alarm()->set_kind(KindToWire(in.kind));
+  message.mutable_alarm()->set_text(WireText(in.text));
+}
+
+void Set(const SampleReady& in, v1::AgentMessage& message) {
+  message.mutable_sample_ready()->set_collection(in.collection);
+  message.mutable_sample_ready()->set_size_bytes(in.size_bytes);
+}
+
+void Set(const SnapshotReply& in, v1::AgentMessage& message) {
+  message.mutable_snapshot()->set_collection(in.collection);
+  SnapshotToWire(in.snapshot, *message.mutable_snapshot()->mutable_snapshot());
+}
+
+void Set(const HloReply& in, v1::AgentMessage& message) {
+  v1::HloReply& out = *message.mutable_hlo();
+  out.set_collection(in.collection);
+  if (in.snapshot) SnapshotToWire(*in.snapshot, *out.mutable_snapshot());
+  if (!in.snapshot || !in.error.empty()) out.set_error(WireText(in.error));
+}
+
+void Set(const Welcome& in, v1::CoordinatorMessage& message) {
+  v1::Welcome& out = *message.mutable_welcome();
+  out.set_protocol_version(in.protocol_version);
+  out.set_job_incarnation(WireName(in.job_incarnation));
+  out.set_heartbeat_interval_ms(IntervalMs(in.heartbeat_interval));
+  out.set_attention_after_ms(IntervalMs(in.attention_after));
+}
+
+void Set(const Collect& in, v1::CoordinatorMessage& message) {
+  message.mutable_collect()->set_collection(in.collection);
+  message.mutable_collect()->set_credit(in.credit);
+  message.mutable_collect()->set_deadline_ms(IntervalMs(in.deadline));
+}
+
+void Set(const Grant& in, v1::CoordinatorMessage& message) {
+  message.mutable_grant()->set_collection(in.collection);
+}
+
+void Set(const HloRequest& in, v1::CoordinatorMessage& message) {
+  message.mutable_hlo()->set_collection(in.collection);
+  message.mutable_hlo()->set_deadline_ms(IntervalMs(in.deadline));
+}
+
+void Set(const Cancel& in, v1::CoordinatorMessage& message) {
+  message.mutable_cancel()->set_collection(in.collection);
+}
+
+}  // namespace
+
+v1::AgentMessage ToWire(const AgentMessage& message) {
+  v1::AgentMessage out;
+  std::visit([&out](const auto& in) { Set(in, out); }, message);
+  return out;
+}
+
+v1::CoordinatorMessage ToWire(const CoordinatorMessage& message) {
+  v1::CoordinatorMessage out;
+  std::visit([&out](const auto& in) { Set(in, out); }, message);
+  return out;
+}
+
+}  // namespace rapideye::wire
