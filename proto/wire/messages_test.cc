@@ -1,0 +1,255 @@
+#include "proto/wire/messages.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/message_differencer.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <span>
+
+#include "proto/wire/filled_message.h"
+#include "proto/wire/limits.h"
+
+namespace rapideye::wire {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::util::MessageDifferencer;
+
+// One message for each member of the oneof, every field set.
+template <typename Message>
+std::vector<Message> OneOfEach() {
+  std::vector<Message> out;
+  const auto* oneof = Message::descriptor()->oneof_decl(0);
+  for (int i = 0; i < oneof->field_count(); ++i) {
+    Message& message = out.emplace_back();
+    FillEveryField(*message.GetReflection()->MutableMessage(&message, oneof->field(i)));
+  }
+  return out;
+}
+
+TEST(MessagesTest, EveryAgentMessageSurvivesBothWays) {
+  for (const v1::AgentMessage& message : OneOfEach<v1::AgentMessage>()) {
+    absl::StatusOr<AgentMessage> value = AgentMessageFromWire(message);
+    ASSERT_TRUE(value.ok()) << value.status() << message.DebugString();
+    EXPECT_TRUE(MessageDifferencer::Equals(message, ToWire(*value))) << message.DebugString();
+  }
+}
+
+TEST(MessagesTest, EveryCoordinatorMessageSurvivesBothWays) {
+  for (const v1::CoordinatorMessage& message : OneOfEach<v1::CoordinatorMessage>()) {
+    absl::StatusOr<CoordinatorMessage> value = CoordinatorMessageFromWire(message);
+    ASSERT_TRUE(value.ok()) << value.status() << message.DebugString();
+    EXPECT_TRUE(MessageDifferencer::Equals(message, ToWire(*value))) << message.DebugString();
+  }
+}
+
+TEST(MessagesTest, EveryAlarmKindSurvivesBothWays) {
+  for (AlarmKind kind : {AlarmKind::kUnspecified, AlarmKind::kHangLine, AlarmKind::kCoreHalt,
+                         AlarmKind::kProcessExit}) {
+    absl::StatusOr<AgentMessage> value = AgentMessageFromWire(ToWire(Alarm{kind, "text"}));
+    ASSERT_TRUE(value.ok()) << value.status();
+    EXPECT_EQ(std::get<Alarm>(*value).kind, kind);
+  }
+}
+
+TEST(MessagesTest, AMessageOfANewerProtocolIsUnimplemented) {
+  EXPECT_EQ(AgentMessageFromWire({}).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(CoordinatorMessageFromWire({}).status().code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST(MessagesTest, AnIntervalBelowAMillisecondIsNotSentAsZero) {
+  const Collect collect{.collection = 1, .credit = true, .deadline = absl::Microseconds(10)};
+  EXPECT_EQ(ToWire(collect).collect().deadline_ms(), 1);
+}
+
+template <typename Message>
+struct Rule {
+  const char* name;
+  std::function<void(Message&)> break_it;
+  std::function<void(Message&)> keep_it;
+  const char* error;
+  absl::StatusCode code = absl::StatusCode::kInvalidArgument;
+};
+
+template <typename Message, typename Parse>
+void ExpectRule(const Rule<Message>& rule, const Message& base, Parse parse) {
+  Message broken = base;
+  rule.break_it(broken);
+  const auto refused = parse(broken);
+  ASSERT_FALSE(refused.ok()) << "accepted";
+  EXPECT_EQ(refused.status().code(), rule.code);
+  EXPECT_EQ(refused.status().message(), rule.error);
+
+  Message kept = base;
+  rule.keep_it(kept);
+  EXPECT_TRUE(parse(kept).ok()) << parse(kept).status();
+}
+
+using A = v1::AgentMessage;
+const Rule<A> kHelloRules[] = {
+    {"NoWorker", [](A& m) { m.mutable_hello()->clear_worker(); },
+     [](A& m) { m.mutable_hello()->mutable_worker()->Clear(); }, "hello.worker: is missing"},
+    {"NoHost", [](A& m) { m.mutable_hello()->clear_host(); },
+     [](A& m) { m.mutable_hello()->clear_node(); }, "hello.host: is missing"},
+    {"NoIncarnation", [](A& m) { m.mutable_hello()->clear_agent_incarnation(); },
+     [](A& m) { m.mutable_hello()->set_agent_incarnation(1); },
+     "hello.agentIncarnation: must be above 0"},
+    {"NegativeIncarnation", [](A& m) { m.mutable_hello()->set_agent_incarnation(-1); },
+     [](A& m) { m.mutable_hello()->set_agent_incarnation(1'790'086'325'572'000); },
+     "hello.agentIncarnation: -1 is negative"},
+    {"NoSlices", [](A& m) { m.mutable_hello()->set_slices(0); },
+     [](A& m) { m.mutable_hello()->clear_slices(); }, "hello.slices: must be above 0"},
+    {"NoTasks", [](A& m) { m.mutable_hello()->set_tasks_per_slice(0); },
+     [](A& m) { m.mutable_hello()->clear_tasks_per_slice(); },
+     "hello.tasksPerSlice: must be above 0"},
+    {"TooManyWorkers",
+     [](A& m) {
+       m.mutable_hello()->set_slices(1001);
+       m.mutable_hello()->set_tasks_per_slice(1000);
+     },
+     [](A& m) {
+       m.mutable_hello()->set_slices(1000);
+       m.mutable_hello()->set_tasks_per_slice(1000);
+     },
+     "hello.slices: 1001 slices of 1000 tasks are too many (at most 1000000 workers)"},
+    {"SliceOutOfRange", [](A& m) { m.mutable_hello()->mutable_worker()->set_slice(2); },
+     [](A& m) { m.mutable_hello()->mutable_worker()->set_slice(1); },
+     "hello.worker.slice: index 2 is out of range (2 slices)"},
+    {"TaskOutOfRange", [](A& m) { m.mutable_hello()->mutable_worker()->set_task(2); },
+     [](A& m) {
+       m.mutable_hello()->mutable_worker()->set_task(2);
+       m.mutable_hello()->clear_tasks_per_slice();
+     },
+     "hello.worker.task: index 2 is out of range (2 tasks)"},
+    {"NoPollInterval", [](A& m) { m.mutable_hello()->clear_poll_interval_ms(); },
+     [](A& m) { m.mutable_hello()->set_poll_interval_ms(1); },
+     "hello.pollIntervalMs: must be above 0"},
+    {"EndlessPollInterval",
+     [](A& m) { m.mutable_hello()->set_poll_interval_ms(kMaxIntervalMs + 1); },
+     [](A& m) { m.mutable_hello()->set_poll_interval_ms(kMaxIntervalMs); },
+     "hello.pollIntervalMs: 86400001 is too large (at most 86400000)"},
+    {"LongHost", [](A& m) { m.mutable_hello()->set_host(std::string(kMaxNameBytes + 1, 'h')); },
+     [](A& m) { m.mutable_hello()->set_host(std::string(kMaxNameBytes, 'h')); },
+     "hello.host: a string of 16385 bytes is too long (at most 16384)"},
+    {"VersionTooOld", [](A& m) { m.mutable_hello()->set_protocol_version(0); },
+     [](A& m) { m.mutable_hello()->set_protocol_version(kOldestProtocolVersion); },
+     "hello.protocolVersion: 0 is not spoken here (1 to 2); run agents and coordinator of "
+     "neighbouring releases",
+     absl::StatusCode::kFailedPrecondition},
+    {"VersionTooNew", [](A& m) { m.mutable_hello()->set_protocol_version(3); },
+     [](A& m) { m.mutable_hello()->set_protocol_version(kNewestProtocolVersion); },
+     "hello.protocolVersion: 3 is not spoken here (1 to 2); run agents and coordinator of "
+     "neighbouring releases",
+     absl::StatusCode::kFailedPrecondition},
+};
+
+const Rule<A> kHeartbeatRules[] = {
+    {"NegativeCompleted", [](A& m) { m.mutable_heartbeat()->set_launches_completed(-1); },
+     [](A& m) { m.mutable_heartbeat()->set_launches_completed(0); },
+     "heartbeat.launchesCompleted: -1 is negative"},
+    {"NegativeSince", [](A& m) { m.mutable_heartbeat()->set_since_completion_ms(-1); },
+     [](A& m) { m.mutable_heartbeat()->clear_since_completion_ms(); },
+     "heartbeat.sinceCompletionMs: -1 is negative"},
+    {"NegativePause", [](A& m) { m.mutable_heartbeat()->set_longest_pause_ms(-1); },
+     [](A& m) { m.mutable_heartbeat()->set_longest_pause_ms(0); },
+     "heartbeat.longestPauseMs: -1 is negative"},
+    {"NoFingerprint", [](A& m) { m.mutable_heartbeat()->mutable_programs(1)->clear_fingerprint(); },
+     [](A& m) { m.mutable_heartbeat()->mutable_programs(1)->clear_module(); },
+     "heartbeat.programs[1].fingerprint: is missing"},
+    {"NegativeLongest",
+     [](A& m) { m.mutable_heartbeat()->mutable_programs(1)->set_longest_ms(-2); },
+     [](A& m) { m.mutable_heartbeat()->mutable_programs(1)->clear_longest_ms(); },
+     "heartbeat.programs[1].longestMs: -2 is negative"},
+    {"QueuedWithoutFingerprint",
+     [](A& m) { m.mutable_heartbeat()->mutable_queue(0)->set_fingerprint("xyz"); },
+     [](A& m) { m.mutable_heartbeat()->mutable_queue(0)->set_launch_id(-1); },
+     "heartbeat.queue[0].fingerprint: is not lower-case hex"},
+    {"ManyPrograms",
+     [](A& m) {
+       while (m.heartbeat().programs_size() <= kMaxHeartbeatPrograms) {
+         m.mutable_heartbeat()->add_programs()->set_fingerprint("ab");
+       }
+     },
+     [](A& m) {
+       while (m.heartbeat().programs_size() < kMaxHeartbeatPrograms) {
+         m.mutable_heartbeat()->add_programs()->set_fingerprint("ab");
+       }
+     },
+     "heartbeat.programs: 1025 entries are too many (at most 1024)"},
+};
+
+const Rule<A> kReplyRules[] = {
+    {"NoSnapshot", [](A& m) { m.mutable_snapshot()->clear_snapshot(); },
+     [](A& m) { m.mutable_snapshot()->set_collection(0); }, "snapshot.snapshot: is missing"},
+    {"NegativeCollection", [](A& m) { m.mutable_snapshot()->set_collection(-1); },
+     [](A& m) { m.mutable_snapshot()->set_collection(1); }, "snapshot.collection: -1 is negative"},
+    {"SnapshotIsChecked",
+     [](A& m) { m.mutable_snapshot()->mutable_snapshot()->mutable_cores(0)->set_index(-1); },
+     [](A& m) { m.mutable_snapshot()->mutable_snapshot()->mutable_cores(0)->set_index(1); },
+     "snapshot.snapshot.cores[0].index: -1 is negative"},
+    {"NeitherSnapshotNorError", [](A& m) { m.mutable_hlo(); },
+     [](A& m) { m.mutable_hlo()->set_error("deadline"); },
+     "hlo.snapshot: is missing, and so is an error that says why"},
+    {"HloSnapshotIsChecked", [](A& m) { m.mutable_hlo()->mutable_snapshot(); },
+     [](A& m) { m.mutable_hlo()->mutable_snapshot()->mutable_worker(); },
+     "hlo.snapshot.worker: is missing"},
+    {"NegativeSize", [](A& m) { m.mutable_sample_ready()->set_size_bytes(-1); },
+     [](A& m) { m.mutable_sample_ready()->set_size_bytes(0); },
+     "sampleReady.sizeBytes: -1 is negative"},
+    {"LongAlarm", [](A& m) { m.mutable_alarm()->set_text(std::string(kMaxTextBytes + 1, 'x')); },
+     [](A& m) { m.mutable_alarm()->set_text(std::string(kMaxTextBytes, 'x')); },
+     "alarm.text: a string of 1048577 bytes is too long (at most 1048576)"},
+};
+
+using C = v1::CoordinatorMessage;
+const Rule<C> kCoordinatorRules[] = {
+    {"NoHeartbeatInterval", [](C& m) { m.mutable_welcome()->clear_heartbeat_interval_ms(); },
+     [](C& m) { m.mutable_welcome()->set_heartbeat_interval_ms(1); },
+     "welcome.heartbeatIntervalMs: must be above 0"},
+    {"NegativeAttention", [](C& m) { m.mutable_welcome()->set_attention_after_ms(-1); },
+     [](C& m) { m.mutable_welcome()->set_attention_after_ms(1); },
+     "welcome.attentionAfterMs: -1 is negative"},
+    {"VersionTooNew", [](C& m) { m.mutable_welcome()->set_protocol_version(3); },
+     [](C& m) { m.mutable_welcome()->set_protocol_version(2); },
+     "welcome.protocolVersion: 3 is not spoken here (1 to 2); run agents and coordinator of "
+     "neighbouring releases",
+     absl::StatusCode::kFailedPrecondition},
+    {"NoDeadline", [](C& m) { m.mutable_collect()->set_collection(1); },
+     [](C& m) { m.mutable_collect()->set_deadline_ms(1); }, "collect.deadlineMs: must be above 0"},
+    {"NegativeGrant", [](C& m) { m.mutable_grant()->set_collection(-1); },
+     [](C& m) { m.mutable_grant()->set_collection(1); }, "grant.collection: -1 is negative"},
+    {"EndlessHloDeadline", [](C& m) { m.mutable_hlo()->set_deadline_ms(kMaxIntervalMs + 1); },
+     [](C& m) { m.mutable_hlo()->set_deadline_ms(kMaxIntervalMs); },
+     "hlo.deadlineMs: 86400001 is too large (at most 86400000)"},
+    {"NegativeCancel", [](C& m) { m.mutable_cancel()->set_collection(-1); },
+     [](C& m) { m.mutable_cancel()->set_collection(0); }, "cancel.collection: -1 is negative"},
+};
+
+TEST(MessagesTest, RulesOfAgentMessages) {
+  A hello, heartbeat, reply;
+  FillEveryField(*hello.mutable_hello());
+  FillEveryField(*heartbeat.mutable_heartbeat());
+  FillEveryField(*reply.mutable_snapshot());
+  for (const auto& [rules, base] :
+       {std::pair(std::span<const Rule<A>>(kHelloRules), &hello),
+        std::pair(std::span<const Rule<A>>(kHeartbeatRules), &heartbeat),
+        std::pair(std::span<const Rule<A>>(kReplyRules), &reply)}) {
+    for (const Rule<A>& rule : rules) {
+      SCOPED_TRACE(rule.name);
+      ExpectRule(rule, *base, AgentMessageFromWire);
+    }
+  }
+}
+
+TEST(MessagesTest, RulesOfCoordinatorMessages) {
+  C welcome;
+  FillEveryField(*welcome.mutable_welcome());
+  for (const Rule<C>& rule : kCoordinatorRules) {
+    SCOPED_TRACE(rule.name);
+    ExpectRule(rule, welcome, CoordinatorMessageFromWire);
+  }
+}
+
+}  // namespace
+}  // namespace rapideye::wire
