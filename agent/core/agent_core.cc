@@ -1,0 +1,255 @@
+#include "agent/core/agent_core.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "agent/core/snapshot_builder.h"
+
+namespace rapideye::agent {
+namespace {
+
+absl::string_view Name(RuntimeState state) {
+  switch (state) {
+    case RuntimeState::kServing:
+      return "SERVING";
+    case RuntimeState::kUnavailable:
+      return "UNAVAILABLE";
+    case RuntimeState::kTimedOut:
+      return "TIMED_OUT";
+    case RuntimeState::kUnimplemented:
+      return "UNIMPLEMENTED";
+    case RuntimeState::kUnspecified:
+      break;
+  }
+  return "not read yet";
+}
+
+// What the coordinator acts on; everything else can wait for its turn.
+bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
+  return a.process_incarnation != b.process_incarnation || a.runtime.state != b.runtime.state ||
+         a.launches_completed != b.launches_completed || a.launch_in_flight != b.launch_in_flight ||
+         a.attentive != b.attentive;
+}
+
+}  // namespace
+
+AgentCore::AgentCore(AgentSettings settings)
+    : settings_(std::move(settings)),
+      view_(absl::StrCat(absl::Hex(settings_.hello.agent_incarnation))),
+      link_(settings_.has_coordinator, settings_.seed) {}
+
+Effects AgentCore::Step(const Event& event, Moment now) {
+  Effects effects;
+  if (shut_down_) return effects;
+  std::visit([&](const auto& e) { Handle(e, now, effects); }, event);
+  if (!shut_down_) Advance(now, effects);
+  PlanWake(now.monotonic);
+  return effects;
+}
+
+Snapshot AgentCore::Describe(Moment now) const {
+  return BuildSnapshot(settings_.hello, health_, view_, now);
+}
+
+// Events ----------------------------------------------------------------------
+
+void AgentCore::Handle(const RuntimeSampled& sampled, Moment now, Effects& effects) {
+  if (!poll_.has_value() || poll_->number != sampled.poll) return;
+  const PollUnderWay poll = *std::exchange(poll_, std::nullopt);
+  Finish(poll, sampled.reading, now, effects);
+}
+
+void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& effects) {
+  if (!link_.Accepts(received)) return;
+  if (const auto* welcome = std::get_if<wire::Welcome>(&received.message)) {
+    Handle(*welcome, now.monotonic, effects);
+  } else if (const auto* collect = std::get_if<wire::Collect>(&received.message)) {
+    requests_.Collect(*collect, last_poll_, now.monotonic);
+  } else if (const auto* grant = std::get_if<wire::Grant>(&received.message)) {
+    requests_.Grant(*grant, effects);
+  } else if (const auto* hlo = std::get_if<wire::HloRequest>(&received.message)) {
+    requests_.RequestHlo(*hlo, now.monotonic);
+  } else if (const auto* cancel = std::get_if<wire::Cancel>(&received.message)) {
+    requests_.Cancel(*cancel);
+  }
+}
+
+void AgentCore::Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects) {
+  heartbeat_interval_ = std::clamp(welcome.heartbeat_interval, kFastestPoll, kSlowestPoll);
+  attention_after_ = std::clamp(welcome.attention_after, kFastestPoll, kSlowestPoll);
+  if (link_.up()) return;
+  link_.Welcomed(now, effects);
+  last_heartbeat_.reset();
+  if (health_.state != RuntimeState::kUnspecified) SendHeartbeat(now, effects);
+}
+
+void AgentCore::Handle(const StreamClosed& closed, Moment now, Effects& effects) {
+  if (link_.Closed(closed, now.monotonic, effects)) requests_.Clear();
+}
+
+void AgentCore::Handle(const Wake&, Moment, Effects&) {}
+
+void AgentCore::Handle(const ShutdownRequested&, Moment now, Effects& effects) {
+  shut_down_ = true;
+  if (link_.up()) {
+    if (requests_.NeedsSample()) requests_.Deliver(Describe(now), now.monotonic, effects);
+    requests_.HandOver(effects);
+  }
+  link_.ShutDown(effects);
+}
+
+// Polling ---------------------------------------------------------------------
+
+bool AgentCore::InAttention(absl::Duration now) const {
+  return view_.EverLaunched() && now - view_.last_progress() >= attention_after_;
+}
+
+bool AgentCore::WantsDetail(absl::Duration now) const {
+  return InAttention(now) && !DetailTaken() && view_.AnyInLaunch() &&
+         health_.state == RuntimeState::kServing;
+}
+
+absl::Duration AgentCore::UsualPeriod() const {
+  return std::min(settings_.hello.poll_interval, heartbeat_interval_);
+}
+
+absl::Duration AgentCore::Period(absl::Duration now) const {
+  const absl::Duration still = now - view_.last_progress();
+  const bool fast = InAttention(now) && still < attention_after_ + kFastPollingFor;
+  return fast ? std::min(kFastestPoll, UsualPeriod()) : UsualPeriod();
+}
+
+void AgentCore::Advance(Moment now, Effects& effects) {
+  link_.Advance(now.monotonic, settings_.hello, effects);
+  requests_.Expire(now.monotonic);
+  if (poll_.has_value() && now.monotonic >= poll_->give_up_at) {
+    RuntimeReading reading;
+    reading.health = {RuntimeState::kTimedOut, "the agent's own sampler is stuck"};
+    const PollUnderWay poll = *std::exchange(poll_, std::nullopt);
+    Finish(poll, reading, now, effects);
+  }
+  AnswerOverdue(now, effects);
+  if (!poll_.has_value()) StartPoll(now.monotonic, effects);
+}
+
+void AgentCore::StartPoll(absl::Duration now, Effects& effects) {
+  if (requests_.NeedsSample()) {
+    const absl::Duration left = requests_.reply_by() - now;
+    Begin(Purpose::kRoutine, std::min(kPollDeadline, left), now, effects);
+  } else if (requests_.NeedsHlo() && now >= next_hlo_at_) {
+    const absl::Duration left = requests_.hlo_reply_by() - now;
+    Begin(Purpose::kHloRequest, std::min(kHloDeadline, left), now, effects);
+  } else if (WantsDetail(now) && now >= next_hlo_at_) {
+    Begin(Purpose::kDetail, kHloDeadline, now, effects);
+  } else if (now >= next_poll_at_) {
+    Begin(Purpose::kRoutine, kPollDeadline, now, effects);
+  }
+}
+
+void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration now,
+                      Effects& effects) {
+  const bool with_hlo = purpose != Purpose::kRoutine;
+  poll_ = PollUnderWay{++last_poll_, purpose, now, now + deadline + kLostPollGrace,
+                       view_.last_progress()};
+  if (with_hlo) next_hlo_at_ = now + kHloSpacing;
+  effects.push_back(Poll{last_poll_, with_hlo, deadline});
+}
+
+void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Moment now,
+                       Effects& effects) {
+  Learn(poll, reading, now.monotonic, effects);
+  if (poll.purpose == Purpose::kHloRequest) {
+    if (reading.sample.has_value()) {
+      requests_.ReplyHlo(Describe(now), "", effects);
+    } else {
+      requests_.ReplyHlo(std::nullopt,
+                         absl::StrCat(Name(reading.health.state), ": ",
+                                      reading.health.detail.value_or("no answer")),
+                         effects);
+    }
+  }
+  if (poll.purpose == Purpose::kRoutine && requests_.NeedsPoll(poll.number)) {
+    requests_.Deliver(Describe(now), now.monotonic, effects);
+  }
+  next_poll_at_ = poll.started + Period(now.monotonic);
+  SendHeartbeat(now.monotonic, effects);
+}
+
+void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, absl::Duration now,
+                      Effects& effects) {
+  const bool routine = poll.purpose == Purpose::kRoutine;
+  // Putting HLO together may take a healthy runtime too long: only the usual
+  // question tells whether it serves.
+  if (routine || reading.sample.has_value()) {
+    health_ = reading.health;
+    LogHealth(now, effects);
+  }
+  if (routine && health_.state == RuntimeState::kUnavailable) view_.RuntimeGone();
+  if (!routine) detail_taken_for_ = poll.progress;
+  if (reading.sample.has_value() && view_.Observe(*reading.sample, now)) {
+    effects.push_back(Log{LogLevel::kInfo, absl::StrCat("watching training process ",
+                                                        view_.incarnation().value_or(""))});
+  }
+}
+
+// Requests whose time is up get what there is.
+void AgentCore::AnswerOverdue(Moment now, Effects& effects) {
+  if (requests_.NeedsSample() && now.monotonic >= requests_.reply_by()) {
+    Snapshot snapshot = Describe(now);
+    if (!snapshot.runtime.detail.has_value()) {
+      snapshot.runtime.detail = "as of the poll before: the agent had no time for another one";
+    }
+    requests_.Deliver(std::move(snapshot), now.monotonic, effects);
+  }
+  if (requests_.NeedsHlo() && now.monotonic >= requests_.hlo_reply_by()) {
+    requests_.ReplyHlo(std::nullopt, "no answer from the runtime in time", effects);
+  }
+}
+
+// Telling ---------------------------------------------------------------------
+
+void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
+  if (!link_.up()) return;
+  wire::Heartbeat heartbeat;
+  heartbeat.runtime = health_;
+  view_.Describe(now, heartbeat);
+  heartbeat.attentive = InAttention(now) && DetailTaken();
+  // While it polls fast, the agent speaks only when there is something to say.
+  const bool due = now >= last_heartbeat_at_ + UsualPeriod() || Period(now) == UsualPeriod();
+  if (last_heartbeat_.has_value() && !due && !Moved(*last_heartbeat_, heartbeat)) return;
+  last_heartbeat_ = heartbeat;
+  last_heartbeat_at_ = now;
+  effects.push_back(Send{std::move(heartbeat)});
+}
+
+void AgentCore::LogHealth(absl::Duration now, Effects& effects) {
+  const bool told = logged_health_.has_value() && logged_health_->state == health_.state &&
+                    logged_health_->detail.has_value() == health_.detail.has_value();
+  if (told || now < next_health_log_at_) return;
+  const bool well = health_.state == RuntimeState::kServing && !health_.detail.has_value();
+  std::string text = absl::StrCat("the TPU runtime is ", Name(health_.state));
+  if (health_.detail.has_value()) absl::StrAppend(&text, ": ", *health_.detail);
+  effects.push_back(Log{well ? LogLevel::kInfo : LogLevel::kWarning, std::move(text)});
+  logged_health_ = health_;
+  next_health_log_at_ = now + kHealthLogSpacing;
+}
+
+void AgentCore::PlanWake(absl::Duration now) {
+  next_wake_ = absl::InfiniteDuration();
+  if (shut_down_) return;
+  next_wake_ = std::min(link_.NextWake(), requests_.NextWake());
+  if (poll_.has_value()) {
+    next_wake_ = std::min(next_wake_, poll_->give_up_at);
+    return;
+  }
+  next_wake_ = std::min(next_wake_, next_poll_at_);
+  // These two wait for nothing but the spacing of HLO requests.
+  if (requests_.NeedsHlo() || WantsDetail(now)) next_wake_ = std::min(next_wake_, next_hlo_at_);
+  const absl::Duration attention_at = view_.last_progress() + attention_after_;
+  if (view_.EverLaunched() && attention_at > now) next_wake_ = std::min(next_wake_, attention_at);
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,114 @@
+// The agent without its threads: what it does next, given what happened.
+#ifndef RAPIDEYE_AGENT_CORE_AGENT_CORE_H_
+#define RAPIDEYE_AGENT_CORE_AGENT_CORE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "agent/core/effects.h"
+#include "agent/core/link.h"
+#include "agent/core/moment.h"
+#include "agent/core/requests.h"
+#include "agent/core/worker_view.h"
+#include "agent/limits.h"
+#include "classifier/evidence.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+struct AgentSettings {
+  // Said at the beginning of every stream; also identifies the snapshots.
+  wire::Hello hello;
+  // False: watch only, there is nobody to tell (--once).
+  bool has_coordinator = true;
+  // Of the jitter: different for every agent, the same for the same agent.
+  uint64_t seed = 0;
+};
+
+// A single-threaded state machine: no clock, no thread, no I/O. Its owner calls
+// Step with every event, and with Wake when NextWake has come, in the order of
+// time, and carries out the effects in their order. Nothing that a runtime or a
+// coordinator sends makes it fail; what makes no sense changes nothing, or is
+// reported as such in the runtime's state.
+class AgentCore {
+ public:
+  explicit AgentCore(AgentSettings settings);
+
+  Effects Step(const Event& event, Moment now);
+
+  // On the monotonic clock; later than the last Step's time. Infinite after
+  // shutdown.
+  absl::Duration NextWake() const { return next_wake_; }
+
+  // What this worker would report now.
+  Snapshot Describe(Moment now) const;
+
+ private:
+  enum class Purpose { kRoutine, kDetail, kHloRequest };
+
+  struct PollUnderWay {
+    int64_t number = 0;
+    Purpose purpose = Purpose::kRoutine;
+    absl::Duration started;
+    absl::Duration give_up_at;
+    // Of the standstill in which it began.
+    absl::Duration progress;
+  };
+
+  void Handle(const RuntimeSampled& sampled, Moment now, Effects& effects);
+  void Handle(const MessageReceived& received, Moment now, Effects& effects);
+  void Handle(const StreamClosed& closed, Moment now, Effects& effects);
+  void Handle(const Wake& wake, Moment now, Effects& effects);
+  void Handle(const ShutdownRequested& request, Moment now, Effects& effects);
+  void Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects);
+
+  // Does whatever has become due.
+  void Advance(Moment now, Effects& effects);
+  void StartPoll(absl::Duration now, Effects& effects);
+  void Begin(Purpose purpose, absl::Duration deadline, absl::Duration now, Effects& effects);
+  void Finish(const PollUnderWay& poll, const RuntimeReading& reading, Moment now,
+              Effects& effects);
+  void Learn(const PollUnderWay& poll, const RuntimeReading& reading, absl::Duration now,
+             Effects& effects);
+  void AnswerOverdue(Moment now, Effects& effects);
+  void SendHeartbeat(absl::Duration now, Effects& effects);
+  void LogHealth(absl::Duration now, Effects& effects);
+  void PlanWake(absl::Duration now);
+
+  // True once nothing has moved for long, although something had been launched.
+  bool InAttention(absl::Duration now) const;
+  bool DetailTaken() const { return detail_taken_for_ == view_.last_progress(); }
+  bool WantsDetail(absl::Duration now) const;
+  absl::Duration UsualPeriod() const;
+  absl::Duration Period(absl::Duration now) const;
+
+  AgentSettings settings_;
+  WorkerView view_;
+  Link link_;
+  Requests requests_;
+  bool shut_down_ = false;
+
+  absl::Duration heartbeat_interval_ = absl::InfiniteDuration();
+  absl::Duration attention_after_ = kDefaultAttentionAfter;
+
+  RuntimeHealth health_;
+  std::optional<PollUnderWay> poll_;
+  int64_t last_poll_ = 0;
+  absl::Duration next_poll_at_ = -absl::InfiniteDuration();
+  absl::Duration next_hlo_at_ = -absl::InfiniteDuration();
+  // The standstill, told by when it began, for which the detailed sample was
+  // taken: one for each.
+  std::optional<absl::Duration> detail_taken_for_;
+
+  std::optional<wire::Heartbeat> last_heartbeat_;  // on the present stream
+  absl::Duration last_heartbeat_at_;
+  std::optional<RuntimeHealth> logged_health_;
+  absl::Duration next_health_log_at_ = -absl::InfiniteDuration();
+  absl::Duration next_wake_ = -absl::InfiniteDuration();
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_AGENT_CORE_H_

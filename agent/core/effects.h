@@ -1,0 +1,83 @@
+// What happens to the agent's core, and what it wants done.
+#ifndef RAPIDEYE_AGENT_CORE_EFFECTS_H_
+#define RAPIDEYE_AGENT_CORE_EFFECTS_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "agent/core/runtime_sample.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+// Events --------------------------------------------------------------------
+
+// The answer to the effect Poll with this number; one for each.
+struct RuntimeSampled {
+  int64_t poll = 0;
+  RuntimeReading reading;
+};
+
+// From the stream that the effect Connect with this number opened. A message
+// has passed proto/wire's checks; nothing more is trusted.
+struct MessageReceived {
+  int64_t stream = 0;
+  wire::CoordinatorMessage message;
+};
+
+// The stream could not be opened, or has ended. Once per stream; OK means that
+// the coordinator ended it.
+struct StreamClosed {
+  int64_t stream = 0;
+  absl::Status status;
+};
+
+// AgentCore::NextWake has come.
+struct Wake {};
+
+// The agent is to end.
+struct ShutdownRequested {};
+
+using Event = std::variant<RuntimeSampled, MessageReceived, StreamClosed, Wake, ShutdownRequested>;
+
+// Effects -------------------------------------------------------------------
+
+// Read the runtime, and report with RuntimeSampled. There is never more than
+// one at a time, unless an answer is overdue by far.
+struct Poll {
+  int64_t poll = 0;
+  bool with_hlo = false;
+  absl::Duration deadline;
+};
+
+// Open a stream to the coordinator; any earlier one is over.
+struct Connect {
+  int64_t stream = 0;
+};
+
+// Send on the stream opened last. Order is kept. Messages to a stream that is
+// closed meanwhile are dropped.
+struct Send {
+  wire::AgentMessage message;
+};
+
+// Close the stream opened last, after what was sent before.
+struct Close {};
+
+enum class LogLevel { kInfo, kWarning, kError };
+
+struct Log {
+  LogLevel level = LogLevel::kInfo;
+  std::string text;  // may hold text of a peer, bounded but not sanitised
+};
+
+using Effect = std::variant<Poll, Connect, Send, Close, Log>;
+using Effects = std::vector<Effect>;
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_EFFECTS_H_

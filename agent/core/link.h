@@ -1,0 +1,53 @@
+// The agent's side of the stream to its coordinator: when to connect, and
+// whether it may speak.
+#ifndef RAPIDEYE_AGENT_CORE_LINK_H_
+#define RAPIDEYE_AGENT_CORE_LINK_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "agent/core/backoff.h"
+#include "agent/core/effects.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+class Link {
+ public:
+  // `enabled` is false for an agent without a coordinator.
+  Link(bool enabled, uint64_t seed);
+
+  // Connects if it is time to, and says Hello; gives up on a coordinator that
+  // does not welcome.
+  void Advance(absl::Duration now, const wire::Hello& hello, Effects& effects);
+  // False: the message must be ignored (another stream, or not yet welcome).
+  bool Accepts(const MessageReceived& received) const;
+  void Welcomed(absl::Duration now, Effects& effects);
+  // True if this ended the present stream.
+  bool Closed(const StreamClosed& closed, absl::Duration now, Effects& effects);
+  // Ends the stream for good.
+  void ShutDown(Effects& effects);
+
+  // True between Welcome and the end of the stream.
+  bool up() const { return state_ == State::kUp; }
+  // When Advance has something to do; infinite if never.
+  absl::Duration NextWake() const;
+
+ private:
+  enum class State { kDisabled, kDown, kGreeting, kUp };
+
+  void GoDown(absl::Duration now, const absl::Status& why, Effects& effects);
+
+  State state_;
+  Backoff backoff_;
+  int64_t stream_ = 0;
+  // kDown: when to connect. kGreeting: when to give up. kUp: since when.
+  absl::Duration at_ = -absl::InfiniteDuration();
+  std::optional<absl::StatusCode> logged_;  // why there is no coordinator, as told last
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_LINK_H_

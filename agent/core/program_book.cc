@@ -1,0 +1,58 @@
+#include "agent/core/program_book.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+
+void ModuleNames::Learn(const RuntimeSample& sample) {
+  for (const CoreSample& core : sample.cores) {
+    if (!core.fingerprint.has_value()) continue;
+    for (const SequencerSample& sequencer : core.sequencers) {
+      if (!sequencer.module.has_value()) continue;
+      std::erase_if(entries_,
+                    [&](const Entry& entry) { return entry.fingerprint == *core.fingerprint; });
+      if (entries_.size() == kMaxModules) entries_.erase(entries_.begin());
+      entries_.push_back({*core.fingerprint, *sequencer.module});
+      break;
+    }
+  }
+}
+
+std::optional<std::string> ModuleNames::Find(const std::string& fingerprint) const {
+  for (const Entry& entry : entries_) {
+    if (entry.fingerprint == fingerprint) return entry.module;
+  }
+  return std::nullopt;
+}
+
+void ProgramBook::Record(const Completion& completion) {
+  // A runtime that does not name its program: nobody could compare it.
+  if (completion.fingerprint.empty()) return;
+  auto it = std::find_if(programs_.begin(), programs_.end(), [&](const Program& program) {
+    return program.fingerprint == completion.fingerprint;
+  });
+  if (it == programs_.end()) {
+    if (programs_.size() == kMaxPrograms) programs_.erase(programs_.begin());
+    it = programs_.insert(programs_.end(), {completion.fingerprint, 0, std::nullopt});
+  }
+  it->completed = std::max(it->completed, completion.total);
+  if (completion.longest.has_value()) {
+    it->longest = std::max(it->longest.value_or(absl::ZeroDuration()), *completion.longest);
+  }
+  std::rotate(it, it + 1, programs_.end());
+}
+
+std::vector<wire::ProgramStatistics> ProgramBook::Statistics(const ModuleNames& modules) const {
+  std::vector<wire::ProgramStatistics> statistics;
+  const size_t count = std::min(programs_.size(), kMaxHeartbeatPrograms);
+  for (auto it = programs_.end() - static_cast<ptrdiff_t>(count); it != programs_.end(); ++it) {
+    statistics.push_back(
+        {modules.Find(it->fingerprint), it->fingerprint, it->completed, it->longest});
+  }
+  return statistics;
+}
+
+}  // namespace rapideye::agent

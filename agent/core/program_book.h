@@ -1,0 +1,53 @@
+// What this worker has learnt about its programs.
+#ifndef RAPIDEYE_AGENT_CORE_PROGRAM_BOOK_H_
+#define RAPIDEYE_AGENT_CORE_PROGRAM_BOOK_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/core/launch_tracker.h"
+#include "agent/core/runtime_sample.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+// Names of modules by fingerprint. They are true of the program itself, and
+// therefore outlive the process. The least recently confirmed make room.
+class ModuleNames {
+ public:
+  void Learn(const RuntimeSample& sample);
+  std::optional<std::string> Find(const std::string& fingerprint) const;
+
+ private:
+  struct Entry {
+    std::string fingerprint;
+    std::string module;
+  };
+  std::vector<Entry> entries_;  // most recent last
+};
+
+// Programs of the present process incarnation, most recently completed last.
+class ProgramBook {
+ public:
+  // A worker's launch is complete when it is on the core that is furthest.
+  void Record(const Completion& completion);
+  void Clear() { programs_.clear(); }
+
+  // The most recent of them, most recent last.
+  std::vector<wire::ProgramStatistics> Statistics(const ModuleNames& modules) const;
+
+ private:
+  struct Program {
+    std::string fingerprint;
+    int64_t completed = 0;
+    std::optional<absl::Duration> longest;
+  };
+  std::vector<Program> programs_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_PROGRAM_BOOK_H_

@@ -1,0 +1,77 @@
+// What the coordinator has asked of this worker and not yet got.
+#ifndef RAPIDEYE_AGENT_CORE_REQUESTS_H_
+#define RAPIDEYE_AGENT_CORE_REQUESTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "agent/core/effects.h"
+#include "classifier/evidence.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+// One collection and one request for HLO at a time: a new one takes the place
+// of the old. Whatever does not fit what is under way (a late Grant, a Cancel of
+// something unknown) changes nothing.
+class Requests {
+ public:
+  // Collections ------------------------------------------------------------
+
+  // `last_poll` is the number of the last poll begun: only a later one shows
+  // the worker as it is after the request.
+  void Collect(const wire::Collect& collect, int64_t last_poll, absl::Duration now);
+  void Grant(const wire::Grant& grant, Effects& effects);
+  // True while the collection still waits for a sample.
+  bool NeedsSample() const { return collection_.has_value() && !collection_->snapshot.has_value(); }
+  // True if that poll is fresh enough for it.
+  bool NeedsPoll(int64_t poll) const { return NeedsSample() && poll > collection_->last_poll; }
+  // When the snapshot must be on its way, fresh or not. Only if NeedsSample.
+  absl::Duration reply_by() const { return collection_->reply_by; }
+  // Sends the snapshot, or keeps it until there is credit. Only if NeedsSample.
+  void Deliver(Snapshot snapshot, absl::Duration now, Effects& effects);
+  // Sends what waits for credit without it, because there is no later.
+  void HandOver(Effects& effects);
+
+  // HLO --------------------------------------------------------------------
+
+  void RequestHlo(const wire::HloRequest& request, absl::Duration now);
+  bool NeedsHlo() const { return hlo_.has_value(); }
+  // When the reply must be on its way. Only if NeedsHlo.
+  absl::Duration hlo_reply_by() const { return hlo_->reply_by; }
+  // Absent snapshot: `error` says why. Does nothing unless NeedsHlo.
+  void ReplyHlo(std::optional<Snapshot> snapshot, std::string error, Effects& effects);
+
+  // Both -------------------------------------------------------------------
+
+  void Cancel(const wire::Cancel& cancel);
+  // The stream is over: the next one asks anew.
+  void Clear();
+  // Forgets a snapshot that nobody ever granted credit for.
+  void Expire(absl::Duration now);
+  // When something here becomes due; infinite if never.
+  absl::Duration NextWake() const;
+
+ private:
+  struct Collection {
+    int64_t number = 0;
+    bool credit = false;
+    int64_t last_poll = 0;
+    absl::Duration reply_by;
+    std::optional<Snapshot> snapshot;  // waits for credit
+    absl::Duration keep_until;
+  };
+  struct Hlo {
+    int64_t collection = 0;
+    absl::Duration reply_by;
+  };
+
+  std::optional<Collection> collection_;
+  std::optional<Hlo> hlo_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_REQUESTS_H_

@@ -1,0 +1,115 @@
+#include "agent/core/snapshot_builder.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace rapideye::agent {
+namespace {
+
+// Number of the program in the snapshot's table, added if new.
+int32_t ProgramIndex(const std::string& fingerprint, const ModuleNames& modules,
+                     std::vector<Program>& programs) {
+  const auto it = std::find_if(programs.begin(), programs.end(), [&](const Program& program) {
+    return program.fingerprint == fingerprint;
+  });
+  if (it != programs.end()) return static_cast<int32_t>(it - programs.begin());
+  programs.push_back({modules.Find(fingerprint), fingerprint});
+  return static_cast<int32_t>(programs.size() - 1);
+}
+
+int64_t AgeMs(absl::Duration since, Moment now) {
+  return std::max<int64_t>(0, absl::ToInt64Milliseconds(now.monotonic - since));
+}
+
+Sequencer BuildSequencer(const CoreSample& core, const SequencerSample& sample,
+                         const Stillness& stillness, Moment now) {
+  Sequencer sequencer;
+  sequencer.type = sample.type;
+  sequencer.index = sample.index;
+  sequencer.pc = sample.pc;
+  sequencer.tag = sample.tag;
+  sequencer.tracemark = sample.tracemark;
+  sequencer.run_id = sample.run_id;
+  const SequencerKey key = KeyOf(core, sample);
+  if (const Stillness::Hlo* hlo = stillness.HloOf(key)) {
+    sequencer.hlo = hlo->instruction;
+    sequencer.hlo_text = hlo->text;
+  }
+  if (const std::optional<absl::Duration> since = stillness.StillSince(key)) {
+    sequencer.frozen_ms = AgeMs(*since, now);
+  }
+  return sequencer;
+}
+
+Core BuildCore(const CoreSample& sample, const WorkerView& view, Moment now,
+               std::vector<Program>& programs) {
+  Core core;
+  core.chip = sample.chip;
+  core.chip_id = sample.chip_id;
+  core.type = sample.type;
+  core.index = sample.index;
+  if (sample.fingerprint.has_value()) {
+    core.program = ProgramIndex(*sample.fingerprint, view.modules(), programs);
+  }
+  core.launch_id = sample.launch_id;
+  if (const std::optional<absl::Duration> since = view.LastCompletion(sample.id)) {
+    core.stuck_ms = AgeMs(*since, now);
+  }
+  core.sequencers.reserve(sample.sequencers.size());
+  for (const SequencerSample& sequencer : sample.sequencers) {
+    core.sequencers.push_back(BuildSequencer(sample, sequencer, view.stillness(), now));
+  }
+  core.queued.reserve(sample.queued.size());
+  for (const QueuedSample& queued : sample.queued) {
+    core.queued.push_back({ProgramIndex(queued.fingerprint, view.modules(), programs),
+                           queued.launch_id, queued.run_id});
+  }
+  core.error = sample.error;
+  return core;
+}
+
+}  // namespace
+
+Snapshot BuildSnapshot(const wire::Hello& identity, const RuntimeHealth& health,
+                       const WorkerView& view, Moment now) {
+  Snapshot snapshot;
+  snapshot.worker = identity.worker;
+  snapshot.host = identity.host;
+  snapshot.node = identity.node;
+  snapshot.pod = identity.pod;
+  snapshot.hardware = identity.hardware;
+  snapshot.incarnation = view.incarnation();
+  // A clock before 1970 tells nobody anything.
+  if (now.wall >= absl::UnixEpoch()) snapshot.captured_unix_ms = absl::ToUnixMillis(now.wall);
+  snapshot.runtime = health;
+  if (view.last_sample().has_value()) {
+    for (const CoreSample& core : view.last_sample()->cores) {
+      snapshot.cores.push_back(BuildCore(core, view, now, snapshot.programs));
+    }
+  }
+  return snapshot;
+}
+
+int64_t EstimateBytes(const Snapshot& snapshot) {
+  // Messages are mostly small integers and short strings.
+  constexpr int64_t kPerSnapshot = 256;
+  constexpr int64_t kPerProgram = 64;
+  constexpr int64_t kPerCore = 32;
+  constexpr int64_t kPerSequencer = 40;
+  constexpr int64_t kPerQueued = 20;
+  int64_t bytes = kPerSnapshot + static_cast<int64_t>(snapshot.programs.size()) * kPerProgram;
+  for (const Core& core : snapshot.cores) {
+    bytes += kPerCore + static_cast<int64_t>(core.queued.size()) * kPerQueued;
+    if (core.error.has_value()) bytes += static_cast<int64_t>(core.error->size());
+    for (const Sequencer& sequencer : core.sequencers) {
+      bytes += kPerSequencer;
+      if (sequencer.hlo.has_value()) bytes += static_cast<int64_t>(sequencer.hlo->size());
+      if (sequencer.hlo_text.has_value()) bytes += static_cast<int64_t>(sequencer.hlo_text->size());
+    }
+  }
+  return bytes;
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,24 @@
+// From what is known of this worker to the snapshot it reports.
+#ifndef RAPIDEYE_AGENT_CORE_SNAPSHOT_BUILDER_H_
+#define RAPIDEYE_AGENT_CORE_SNAPSHOT_BUILDER_H_
+
+#include <cstdint>
+
+#include "agent/core/moment.h"
+#include "agent/core/worker_view.h"
+#include "classifier/evidence.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+// Cores, sequencers and programs of the last sample, with ages as of `now`. HLO
+// learnt earlier is added for sequencers that still stand at the same place.
+Snapshot BuildSnapshot(const wire::Hello& identity, const RuntimeHealth& health,
+                       const WorkerView& view, Moment now);
+
+// About how many bytes the snapshot takes on the wire.
+int64_t EstimateBytes(const Snapshot& snapshot);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_SNAPSHOT_BUILDER_H_

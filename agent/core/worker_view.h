@@ -1,0 +1,78 @@
+// All that samples of the runtime have shown of this worker so far.
+#ifndef RAPIDEYE_AGENT_CORE_WORKER_VIEW_H_
+#define RAPIDEYE_AGENT_CORE_WORKER_VIEW_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/core/launch_tracker.h"
+#include "agent/core/program_book.h"
+#include "agent/core/runtime_sample.h"
+#include "agent/core/stillness.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+// Keeps the last sample for as long as nothing newer comes: a runtime that
+// aborts on a hang takes its state with it.
+class WorkerView {
+ public:
+  // `prefix` begins the incarnations that this view gives to training processes.
+  explicit WorkerView(std::string prefix);
+
+  // Samples in the order in which they were taken; a second one of the same
+  // moment, or none of something, is fine. True if this is another training
+  // process than before, of which nothing but module names is remembered.
+  bool Observe(const RuntimeSample& sample, absl::Duration now);
+  // Nobody listens any more: what answers next is another process.
+  void RuntimeGone();
+
+  const std::optional<RuntimeSample>& last_sample() const { return last_sample_; }
+  const Stillness& stillness() const { return stillness_; }
+  const ModuleNames& modules() const { return modules_; }
+  // Absent until a runtime has answered.
+  std::optional<std::string> incarnation() const;
+  // When a launch last completed on this core; null for a core never seen.
+  std::optional<absl::Duration> LastCompletion(int32_t core_id) const;
+
+  bool AnyInLaunch() const;
+  // A launch was on a core at some time of this incarnation.
+  bool EverLaunched() const { return ever_launched_; }
+  // When a launch last completed or began, on any core. Meaningless before the
+  // first sample.
+  absl::Duration last_progress() const { return last_progress_; }
+
+  // Sets what a heartbeat says of launches, programs and queue.
+  void Describe(absl::Duration now, wire::Heartbeat& heartbeat) const;
+
+ private:
+  void Forget(absl::Duration now);
+  bool TrackLaunches(const RuntimeSample& sample, absl::Duration now);
+  void TrackPause(absl::Duration now);
+  std::vector<wire::QueueEntry> LongestQueue() const;
+
+  std::string prefix_;
+  int64_t processes_ = 0;  // training processes seen so far
+  bool runtime_gone_ = false;
+
+  std::optional<RuntimeSample> last_sample_;
+  Stillness stillness_;
+  ModuleNames modules_;
+  std::map<int32_t, LaunchTracker> trackers_;  // by core id
+  ProgramBook programs_;
+  int64_t launches_completed_ = 0;
+  absl::Duration first_seen_;
+  std::optional<absl::Duration> last_completion_;
+  absl::Duration last_progress_;
+  bool ever_launched_ = false;
+  std::optional<absl::Duration> idle_since_;
+  std::optional<absl::Duration> longest_pause_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_WORKER_VIEW_H_

@@ -1,0 +1,109 @@
+// Every limit of the agent, with its reason.
+#ifndef RAPIDEYE_AGENT_LIMITS_H_
+#define RAPIDEYE_AGENT_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+// What a runtime may say. Whatever exceeds these is left out and named in the
+// detail of the runtime's state.
+
+// An answer without HLO. Parsed messages take many times the memory of their
+// bytes; one with HLO may take what the channel accepts.
+inline constexpr size_t kMaxStatusBytes = 2 * 1024 * 1024;
+// The largest host has 8 devices of 2 TensorCores and 4 SparseCores.
+inline constexpr size_t kMaxCores = 256;
+// Global core ids count over a whole job: 100,000 hosts of 48 cores fit.
+inline constexpr int32_t kMaxCoreId = (1 << 24) - 1;
+// A SparseCore has one sequencer, and up to 16 tiles of two each.
+inline constexpr size_t kMaxSequencersPerCore = 64;
+// Hosts run a few launches ahead; a queue this long is already nonsense.
+inline constexpr size_t kMaxQueuedPerCore = 128;
+// Fingerprints are 16 or 32 bytes.
+inline constexpr size_t kMaxFingerprintBytes = 64;
+// One instruction as text; longer ones are cut.
+inline constexpr size_t kMaxHloTextBytes = 4 * 1024;
+// All HLO texts of one sample, so that a snapshot fits into one message.
+inline constexpr size_t kMaxHloTextBytesPerSample = 1024 * 1024;
+// A JSON array that describes one instruction.
+inline constexpr size_t kMaxHloDetailBytes = 64 * 1024;
+// Names of instructions and modules.
+inline constexpr size_t kMaxNameBytes = 256;
+// What the runtime reports as the error of a core; longer ones are cut.
+inline constexpr size_t kMaxCoreErrorBytes = 2 * 1024;
+// Text of a runtime's or coordinator's error that is passed on.
+inline constexpr size_t kMaxDetailBytes = 512;
+// Complaints about one answer that are spelled out; the rest is counted.
+inline constexpr size_t kMaxComplaints = 3;
+
+// What the agent remembers.
+
+// Programs of a job; the least recently seen make room.
+inline constexpr size_t kMaxPrograms = 64;
+// Module names learnt, which outlive the programs.
+inline constexpr size_t kMaxModules = 256;
+// Programs and queue entries that go into one heartbeat: it has to stay small.
+inline constexpr size_t kMaxHeartbeatPrograms = 16;
+inline constexpr size_t kMaxHeartbeatQueue = 16;
+// A launch counter that advances faster than this belongs to another process:
+// dispatching one launch costs a host at least tens of microseconds.
+inline constexpr int64_t kMaxLaunchesPerSecond = 20'000;
+// Launches that a counter may be ahead without any time having passed.
+inline constexpr int64_t kLaunchCounterSlack = 1'024;
+
+// Polling.
+
+// Four times a second: as often as a standstill is worth looking at.
+inline constexpr absl::Duration kFastestPoll = absl::Milliseconds(250);
+inline constexpr absl::Duration kSlowestPoll = absl::Hours(1);
+// The least --poll-interval may be: a poll costs the training process something.
+inline constexpr absl::Duration kShortestPollInterval = absl::Milliseconds(50);
+// A runtime whose state changes with every poll does not flood the log.
+inline constexpr absl::Duration kHealthLogSpacing = absl::Seconds(10);
+// A status answer takes milliseconds; a runtime that needs longer is wedged.
+inline constexpr absl::Duration kPollDeadline = absl::Seconds(2);
+// HLO is expensive to put together.
+inline constexpr absl::Duration kHloDeadline = absl::Seconds(10);
+// Whatever a coordinator asks, the runtime is not asked for HLO more often.
+inline constexpr absl::Duration kHloSpacing = absl::Seconds(1);
+// The sampler always answers; should it not, the core carries on after this.
+inline constexpr absl::Duration kLostPollGrace = absl::Seconds(5);
+// A job that stands still for long (paused, waiting for data) is polled at the
+// usual pace again.
+inline constexpr absl::Duration kFastPollingFor = absl::Minutes(10);
+// Half of the shortest launch threshold, until a coordinator says otherwise.
+inline constexpr absl::Duration kDefaultAttentionAfter = absl::Seconds(5);
+
+// The coordinator.
+
+inline constexpr absl::Duration kFirstBackoff = absl::Milliseconds(500);
+// Short enough that a restarted coordinator soon knows its job again, long
+// enough that 10,000 agents do not trample it.
+inline constexpr absl::Duration kLongestBackoff = absl::Seconds(15);
+// After a refusal that will not go away by itself (a newer agent has taken this
+// worker, identity not accepted).
+inline constexpr absl::Duration kRefusedBackoff = absl::Minutes(1);
+// A stream has to live this long before the backoff starts from the beginning.
+inline constexpr absl::Duration kStableStream = absl::Seconds(10);
+// From Hello to Welcome.
+inline constexpr absl::Duration kWelcomeTimeout = absl::Seconds(15);
+// Deadlines of a coordinator are brought into this range.
+inline constexpr absl::Duration kShortestDeadline = absl::Milliseconds(100);
+inline constexpr absl::Duration kLongestDeadline = absl::Minutes(1);
+// A snapshot for which nobody ever grants credit is forgotten.
+inline constexpr absl::Duration kKeepSnapshotFor = absl::Minutes(5);
+// Messages that wait to be written. Heartbeats replace each other and there is
+// one collection at a time: more means a coordinator that does not read.
+inline constexpr size_t kMaxOutgoingMessages = 16;
+// Events that wait for the core; each producer has at most a few on their way.
+inline constexpr size_t kMaxWaitingEvents = 64;
+// SIGTERM ends the agent within 5 s; the last messages get this much of it.
+inline constexpr absl::Duration kShutdownFlush = absl::Seconds(1);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_LIMITS_H_

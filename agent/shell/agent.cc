@@ -1,0 +1,86 @@
+#include "agent/shell/agent.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+Moment Now() { return {absl::FromChrono(SteadyClock::now().time_since_epoch()), absl::Now()}; }
+
+SteadyClock::time_point ToSteady(absl::Duration monotonic) {
+  // An hour is as good as for ever, and no clock overflows.
+  const absl::Duration wake = std::min(monotonic, Now().monotonic + absl::Hours(1));
+  return SteadyClock::time_point(absl::ToChronoNanoseconds(wake));
+}
+
+void Write(const Log& log) {
+  switch (log.level) {
+    case LogLevel::kInfo:
+      spdlog::info("{}", log.text);
+      break;
+    case LogLevel::kWarning:
+      spdlog::warn("{}", log.text);
+      break;
+    case LogLevel::kError:
+      spdlog::error("{}", log.text);
+      break;
+  }
+}
+
+template <typename... T>
+struct Overloaded : T... {
+  using T::operator()...;
+};
+template <typename... T>
+Overloaded(T...) -> Overloaded<T...>;
+
+}  // namespace
+
+Agent::Agent(AgentOptions options)
+    : events_(kMaxWaitingEvents),
+      core_(std::move(options.core)),
+      coordinator_(std::move(options.coordinator), std::move(options.credentials),
+                   [this](Event event) { events_.Push(std::move(event)); }),
+      sampler_(options.runtime,
+               [this](RuntimeSampled sampled) { events_.Push(std::move(sampled)); }) {}
+
+void Agent::Run() {
+  bool running = true;
+  while (running) {
+    const Event event = events_.Pop(ToSteady(core_.NextWake())).value_or(Wake{});
+    running = !std::holds_alternative<ShutdownRequested>(event);
+    CarryOut(core_.Step(event, Now()));
+    if (const auto* received = std::get_if<MessageReceived>(&event)) {
+      coordinator_.ReadNext(received->stream);
+    }
+  }
+  coordinator_.AwaitEnd(kShutdownFlush);
+}
+
+void Agent::Stop() { events_.Push(ShutdownRequested{}); }
+
+void Agent::CarryOut(const Effects& effects) {
+  for (const Effect& effect : effects) {
+    std::visit(Overloaded{
+                   [this](const Poll& poll) { sampler_.Start(poll); },
+                   [this](const Connect& connect) { coordinator_.Connect(connect.stream); },
+                   [this](const Send& send) { coordinator_.Send(send.message); },
+                   [this](const Close&) { coordinator_.Close(); },
+                   [](const Log& log) { Write(log); },
+               },
+               effect);
+  }
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,47 @@
+// The running agent: the core, the threads around it, and what ends it.
+#ifndef RAPIDEYE_AGENT_SHELL_AGENT_H_
+#define RAPIDEYE_AGENT_SHELL_AGENT_H_
+
+#include <grpcpp/security/credentials.h>
+
+#include <memory>
+#include <string>
+
+#include "agent/core/agent_core.h"
+#include "agent/core/effects.h"
+#include "agent/shell/event_queue.h"
+#include "agent/shell/sampler.h"
+#include "agent/shell/stream_client.h"
+
+namespace rapideye::agent {
+
+struct AgentOptions {
+  AgentSettings core;
+  std::string runtime;      // HOST:PORT
+  std::string coordinator;  // HOST:PORT
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+};
+
+class Agent {
+ public:
+  explicit Agent(AgentOptions options);
+
+  // Works until Stop, on the calling thread. Neither a runtime nor a
+  // coordinator can make it end or wait.
+  void Run();
+  // Makes Run return within a few seconds, once what was promised to the
+  // coordinator is on its way. Any thread, any number of times.
+  void Stop();
+
+ private:
+  void CarryOut(const Effects& effects);
+
+  EventQueue events_;
+  AgentCore core_;
+  StreamClient coordinator_;
+  Sampler sampler_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SHELL_AGENT_H_

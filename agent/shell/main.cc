@@ -1,0 +1,170 @@
+// rapideye-agent: watches one training process and tells its coordinator.
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "agent/core/agent_core.h"
+#include "agent/limits.h"
+#include "agent/shell/agent.h"
+#include "agent/shell/once.h"
+#include "agent/shell/signals.h"
+#include "agent/sources/identity/identity.h"
+#include "proto/program/command_line.h"
+#include "proto/program/logging.h"
+#include "proto/transport/credentials.h"
+
+extern char** environ;
+
+namespace rapideye::agent {
+namespace {
+
+struct Flags {
+  IdentityFlags identity;
+  transport::CredentialOptions credentials;
+  absl::Duration poll_interval = absl::Seconds(5);
+  std::string log_format = "text";
+  bool once = false;
+};
+
+void AddFlags(CLI::App& app, Flags& flags) {
+  using program::AddFlag;
+  IdentityFlags& identity = flags.identity;
+  AddFlag(app, "job", identity.job, "name of the job (else JOBSET_NAME, TPU_NAME, SLURM_JOB_NAME)");
+  AddFlag(app, "slice", identity.slice, "number of this slice (else MEGASCALE_SLICE_ID)");
+  AddFlag(app, "task", identity.task,
+          "number of this worker in its slice (else TPU_WORKER_ID, JOB_COMPLETION_INDEX)");
+  AddFlag(app, "host", identity.host, "name of this host in the digest (else its host name)");
+  AddFlag(app, "node", identity.node, "name of its node (else NODE_NAME, SLURMD_NODENAME)");
+  AddFlag(app, "pod", identity.pod, "name of its pod (else POD_NAME)");
+  AddFlag(app, "hardware", identity.hardware,
+          "what identifies the machine itself: instance id, serial number");
+  AddFlag(app, "coordinator", identity.coordinator,
+          "HOST:PORT of rapideye-coordinator (else the host of MEGASCALE_COORDINATOR_ADDRESS, port "
+          "8490)");
+  AddFlag(app, "runtime", identity.runtime,
+          "HOST:PORT of the TPU runtime's status service (else TPU_RUNTIME_METRICS_PORTS, "
+          "localhost:8431)");
+  AddFlag(app, "poll-interval", flags.poll_interval, "how often the runtime is asked in health");
+  AddFlag(app, "once", flags.once, "sample once, print the snapshot as JSON, and exit");
+  AddFlag(app, "log-format", flags.log_format, "of standard error: text or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  AddFlag(app, "tls-cert", flags.credentials.tls_cert, "certificate of this agent, a PEM file");
+  AddFlag(app, "tls-key", flags.credentials.tls_key, "its private key, a PEM file");
+  AddFlag(app, "tls-ca", flags.credentials.tls_ca, "who may sign the coordinator, a PEM file");
+  AddFlag(app, "insecure", flags.credentials.insecure,
+          "speak plaintext with a coordinator that is not on this host");
+}
+
+Environment ReadEnvironment() {
+  Environment environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text(*entry);
+    const size_t equals = text.find('=');
+    if (equals != std::string::npos) {
+      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  return environment;
+}
+
+std::string Hostname() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
+AgentSettings Settings(const Identity& identity, absl::Duration poll_interval) {
+  AgentSettings settings;
+  wire::Hello& hello = settings.hello;
+  hello.job = identity.job;
+  hello.worker = identity.worker;
+  hello.host = identity.host;
+  hello.node = identity.node;
+  hello.pod = identity.pod;
+  hello.hardware = identity.hardware;
+  hello.agent_incarnation = absl::ToUnixMicros(absl::Now());
+  hello.slices = identity.slices;
+  hello.tasks_per_slice = identity.tasks_per_slice;
+  hello.generation = identity.generation;
+  hello.job_incarnation = identity.job_incarnation;
+  hello.poll_interval = poll_interval;
+  hello.version = program::Version();
+  settings.has_coordinator = !identity.coordinator.empty();
+  // Agents that start in the same microsecond on two hosts still differ.
+  settings.seed = absl::Hash<std::tuple<std::string, int32_t, int32_t, int64_t>>()(
+      {identity.host, identity.worker.slice, identity.worker.task, hello.agent_incarnation});
+  return settings;
+}
+
+int Usage(const std::string& message) {
+  std::fprintf(stderr, "rapideye-agent: %s\n", message.c_str());
+  return program::kExitUsage;
+}
+
+int Watch(const Flags& flags, const Identity& identity) {
+  if (identity.coordinator.empty()) {
+    return Usage(
+        "nothing tells where the coordinator is; give --coordinator=HOST:PORT (or set "
+        "RAPIDEYE_COORDINATOR or MEGASCALE_COORDINATOR_ADDRESS), or use --once");
+  }
+  auto credentials = transport::MakeChannelCredentials(flags.credentials, identity.coordinator);
+  if (!credentials.ok()) return Usage(std::string(credentials.status().message()));
+
+  spdlog::info("worker {}/{} of job {} on host {}: runtime at {}, coordinator at {}",
+               identity.worker.slice, identity.worker.task, identity.job, identity.host,
+               identity.runtime, identity.coordinator);
+  Agent agent({Settings(identity, flags.poll_interval), identity.runtime, identity.coordinator,
+               *std::move(credentials)});
+  const SignalWatch signals([&agent] { agent.Stop(); });
+  agent.Run();
+  spdlog::info("stopped");
+  return program::kExitOk;
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  CLI::App app("Watches one TPU training process and reports to its job's rapideye-coordinator.",
+               "rapideye-agent");
+  AddFlags(app, flags);
+  program::ConfigureApp(app);
+  if (const std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
+  if (flags.poll_interval < kShortestPollInterval || flags.poll_interval > kSlowestPoll) {
+    return Usage(absl::StrCat("--poll-interval: must be from ",
+                              absl::FormatDuration(kShortestPollInterval), " to ",
+                              absl::FormatDuration(kSlowestPoll)));
+  }
+  program::SetUpLogging("rapideye-agent", flags.log_format == "json" ? program::LogFormat::kJson
+                                                                     : program::LogFormat::kText);
+  const absl::StatusOr<Identity> identity =
+      FindIdentity(flags.identity, ReadEnvironment(), Hostname());
+  if (!identity.ok()) return Usage(std::string(identity.status().message()));
+  for (const std::string& note : identity->notes) spdlog::warn("{}", note);
+  if (!flags.once) return Watch(flags, *identity);
+
+  const absl::StatusOr<std::string> line =
+      SampleOnce(Settings(*identity, flags.poll_interval), identity->runtime);
+  if (!line.ok()) {
+    spdlog::error("{}", std::string(line.status().message()));
+    return program::kExitFailure;
+  }
+  std::printf("%s\n", line->c_str());
+  return std::fflush(stdout) == 0 ? program::kExitOk : program::kExitFailure;
+}
+
+}  // namespace
+}  // namespace rapideye::agent
+
+int main(int argc, char** argv) {
+  rapideye::agent::BlockEndingSignals();
+  return rapideye::agent::Main(argc, argv);
+}

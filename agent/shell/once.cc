@@ -1,0 +1,38 @@
+#include "agent/shell/once.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "agent/shell/sampler.h"
+#include "agent/sources/runtime/fetch.h"
+#include "proto/wire/capture_writer.h"
+
+namespace rapideye::agent {
+
+absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const std::string& runtime) {
+  settings.has_coordinator = false;
+  Capture capture;
+  capture.header.job = settings.hello.job;
+  capture.header.expected_workers = {
+      {settings.hello.worker, settings.hello.host, settings.hello.node}};
+  AgentCore core(std::move(settings));
+  RuntimeClient client(runtime);
+  const absl::Time started = absl::Now();
+  const auto moment = [started] { return Moment{absl::Now() - started, absl::Now()}; };
+  for (const Effect& effect : core.Step(Wake{}, moment())) {
+    const auto* poll = std::get_if<Poll>(&effect);
+    if (poll == nullptr) continue;
+    core.Step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)},
+              moment());
+  }
+  capture.snapshots.push_back(core.Describe(moment()));
+  absl::StatusOr<std::string> lines = wire::WriteCapture(capture, {});
+  if (!lines.ok()) return lines.status();
+  // The header comes first; the snapshot is the line after it.
+  const size_t begin = lines->find('\n') + 1;
+  return lines->substr(begin, lines->find('\n', begin) - begin);
+}
+
+}  // namespace rapideye::agent

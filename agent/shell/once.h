@@ -1,0 +1,19 @@
+// rapideye-agent --once: what would this host say?
+#ifndef RAPIDEYE_AGENT_SHELL_ONCE_H_
+#define RAPIDEYE_AGENT_SHELL_ONCE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "agent/core/agent_core.h"
+
+namespace rapideye::agent {
+
+// Samples every source once and returns the snapshot as one line of a capture,
+// without its newline. A runtime that is absent or does not answer is part of
+// what the host says, and no error.
+absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const std::string& runtime);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SHELL_ONCE_H_

@@ -1,0 +1,223 @@
+#include "agent/shell/stream_client.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/support/client_callback.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "agent/limits.h"
+#include "proto/transport/channel_options.h"
+#include "v1/agent.grpc.pb.h"
+#include "v1/agent.pb.h"
+
+namespace rapideye::agent {
+namespace {
+
+grpc::ChannelArguments Arguments() {
+  grpc::ChannelArguments arguments = transport::AgentChannelArguments();
+  // Every attempt has a connection of its own; the core paces the attempts.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return arguments;
+}
+
+}  // namespace
+
+// One stream. Keeps itself alive from Start until gRPC has called OnDone.
+class StreamClient::Stream final
+    : public grpc::ClientBidiReactor<v1::AgentMessage, v1::CoordinatorMessage> {
+ public:
+  Stream(int64_t number, const std::shared_ptr<grpc::Channel>& channel, Sink sink)
+      : number_(number), stub_(v1::Rendezvous::NewStub(channel)), sink_(std::move(sink)) {}
+
+  void Start(std::shared_ptr<Stream> self) {
+    self_ = std::move(self);
+    stub_->async()->Attach(&context_, this);
+    StartRead(&incoming_);
+    // For the writes and reads that other threads start.
+    AddHold();
+    StartCall();
+  }
+
+  void Send(v1::AgentMessage message) {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || closing_) return;
+    if (message.has_heartbeat() && ReplaceWaitingHeartbeat(message)) return;
+    if (outgoing_.size() >= kMaxOutgoingMessages) {
+      failure_ = absl::ResourceExhaustedError("the coordinator does not read what it is sent");
+      context_.TryCancel();
+      return;
+    }
+    outgoing_.push_back(std::move(message));
+    WriteNext();
+  }
+
+  void ReadNext() {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) StartRead(&incoming_);
+  }
+
+  void Close() {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || closing_) return;
+    closing_ = true;
+    WriteNext();
+  }
+
+  int64_t number() const { return number_; }
+  void Cancel() { context_.TryCancel(); }
+
+  // False: still there after `patience`.
+  bool AwaitDone(absl::Duration patience) {
+    std::unique_lock lock(mutex_);
+    return done_changed_.wait_for(lock, absl::ToChronoNanoseconds(patience),
+                                  [this] { return done_; });
+  }
+
+  void AwaitDone() {
+    std::unique_lock lock(mutex_);
+    done_changed_.wait(lock, [this] { return done_; });
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      End();
+      return;
+    }
+    absl::StatusOr<wire::CoordinatorMessage> message = wire::CoordinatorMessageFromWire(incoming_);
+    if (message.ok()) {
+      sink_(MessageReceived{number_, *std::move(message)});
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    if (absl::IsUnimplemented(message.status())) {
+      // Of a newer protocol: not for us.
+      if (!ended_) StartRead(&incoming_);
+      return;
+    }
+    failure_ = absl::InternalError(
+        absl::StrCat("the coordinator sent what it must not: ", message.status().message()));
+    context_.TryCancel();
+    EndLocked();
+  }
+
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    // The reason comes with the end of the stream.
+    if (ok && !ended_) WriteNext();
+  }
+
+  void OnDone(const grpc::Status& status) override {
+    absl::Status result(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+    std::shared_ptr<Stream> self;
+    {
+      const std::lock_guard lock(mutex_);
+      if (failure_.has_value()) result = *failure_;
+      self = std::move(self_);
+    }
+    sink_(StreamClosed{number_, std::move(result)});
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+    done_changed_.notify_all();
+  }
+
+ private:
+  bool ReplaceWaitingHeartbeat(v1::AgentMessage& message) {
+    for (v1::AgentMessage& waiting : outgoing_) {
+      if (!waiting.has_heartbeat()) continue;
+      waiting = std::move(message);
+      return true;
+    }
+    return false;
+  }
+
+  // Under mutex_. One write at a time: a second one would abort the process.
+  void WriteNext() {
+    if (writing_ || ended_) return;
+    if (!outgoing_.empty()) {
+      writing_ = true;
+      current_ = std::move(outgoing_.front());
+      outgoing_.pop_front();
+      StartWrite(&current_);
+    } else if (closing_ && !writes_done_) {
+      writes_done_ = true;
+      StartWritesDone();
+    }
+  }
+
+  void End() {
+    const std::lock_guard lock(mutex_);
+    EndLocked();
+  }
+
+  // Nothing may be started after the hold is gone.
+  void EndLocked() {
+    if (std::exchange(ended_, true)) return;
+    outgoing_.clear();
+    RemoveHold();
+  }
+
+  const int64_t number_;
+  const std::unique_ptr<v1::Rendezvous::Stub> stub_;
+  const Sink sink_;
+  grpc::ClientContext context_;
+  v1::CoordinatorMessage incoming_;
+
+  std::mutex mutex_;  // guards all below
+  std::condition_variable done_changed_;
+  std::shared_ptr<Stream> self_;
+  std::deque<v1::AgentMessage> outgoing_;
+  v1::AgentMessage current_;
+  std::optional<absl::Status> failure_;
+  bool writing_ = false;
+  bool closing_ = false;
+  bool writes_done_ = false;
+  bool ended_ = false;
+  bool done_ = false;
+};
+
+StreamClient::StreamClient(std::string address,
+                           std::shared_ptr<grpc::ChannelCredentials> credentials, Sink sink)
+    : address_(std::move(address)), credentials_(std::move(credentials)), sink_(std::move(sink)) {}
+
+StreamClient::~StreamClient() {
+  if (stream_ == nullptr) return;
+  stream_->Cancel();
+  stream_->AwaitDone();
+}
+
+void StreamClient::Connect(int64_t stream) {
+  if (stream_ != nullptr) {
+    stream_->Cancel();
+    stream_->AwaitDone();
+  }
+  stream_ = std::make_shared<Stream>(
+      stream, grpc::CreateCustomChannel(address_, credentials_, Arguments()), sink_);
+  stream_->Start(stream_);
+}
+
+void StreamClient::Send(const wire::AgentMessage& message) {
+  if (stream_ != nullptr) stream_->Send(wire::ToWire(message));
+}
+
+void StreamClient::ReadNext(int64_t stream) {
+  if (stream_ != nullptr && stream_->number() == stream) stream_->ReadNext();
+}
+
+void StreamClient::Close() {
+  if (stream_ != nullptr) stream_->Close();
+}
+
+void StreamClient::AwaitEnd(absl::Duration patience) {
+  if (stream_ != nullptr) stream_->AwaitDone(patience);
+}
+
+}  // namespace rapideye::agent

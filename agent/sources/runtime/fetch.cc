@@ -1,0 +1,117 @@
+#include "agent/sources/runtime/fetch.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <future>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "agent/limits.h"
+#include "proto/transport/channel_options.h"
+#include "v1/runtime_status.pb.h"
+
+namespace rapideye::agent {
+namespace {
+
+constexpr char kMethod[] = "/tpu.monitoring.runtime.RuntimeMetricService/GetTpuRuntimeStatus";
+
+grpc::ChannelArguments Arguments() {
+  grpc::ChannelArguments arguments = transport::RuntimeChannelArguments();
+  // A training process that starts is noticed within a second, although calls
+  // fail at once while nobody listens.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
+  // A stopped process still accepts connections, by its kernel, and then says
+  // nothing. Were the attempt to connect given up, calls would fail with
+  // UNAVAILABLE instead of DEADLINE_EXCEEDED, and that difference is evidence.
+  // (This argument is the time an attempt may take.)
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 24 * 3600 * 1000);
+  // The runtime is on this host, whatever proxy the job uses.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return arguments;
+}
+
+grpc::ByteBuffer Request(bool with_hlo) {
+  tpu::monitoring::runtime::GetTpuRuntimeStatusRequest request;
+  if (with_hlo) request.set_include_hlo_info(true);
+  const grpc::Slice slice(request.SerializeAsString());
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+std::string Bytes(const grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (!buffer.Valid() || !buffer.Dump(&slices).ok()) return bytes;
+  bytes.reserve(buffer.Length());
+  for (const grpc::Slice& slice : slices) {
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+struct RuntimeClient::State {
+  explicit State(const std::string& address)
+      : stub(grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), Arguments())) {}
+
+  // The answer is taken as bytes: gRPC reports one that does not parse as
+  // UNIMPLEMENTED, which would be taken for a runtime that is too old.
+  grpc::GenericStub stub;
+  std::mutex mutex;
+  grpc::ClientContext* running = nullptr;  // guarded by mutex
+  bool cancelled = false;                  // guarded by mutex
+};
+
+RuntimeClient::RuntimeClient(const std::string& address)
+    : state_(std::make_unique<State>(address)) {}
+
+RuntimeClient::~RuntimeClient() = default;
+
+absl::StatusOr<std::string> RuntimeClient::Fetch(bool with_hlo, absl::Duration deadline) {
+  grpc::ClientContext context;
+  // gRPC takes deadlines on the system clock and turns them into durations at
+  // once, so a clock that is stepped later does no harm.
+  context.set_deadline(absl::ToChronoTime(absl::Now() + deadline));
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->cancelled) return absl::CancelledError("the agent is shutting down");
+    state_->running = &context;
+  }
+  const grpc::ByteBuffer request = Request(with_hlo);
+  grpc::ByteBuffer response;
+  // Shared: the waiter may be gone before set_value has returned.
+  auto done = std::make_shared<std::promise<grpc::Status>>();
+  state_->stub.UnaryCall(&context, kMethod, grpc::StubOptions(), &request, &response,
+                         [done](grpc::Status status) { done->set_value(std::move(status)); });
+  const grpc::Status status = done->get_future().get();
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->running = nullptr;
+  }
+  if (!status.ok()) {
+    return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  }
+  if (!with_hlo && response.Length() > kMaxStatusBytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(response.Length(), " bytes, more than ", kMaxStatusBytes));
+  }
+  return Bytes(response);
+}
+
+void RuntimeClient::Cancel() {
+  const std::lock_guard lock(state_->mutex);
+  state_->cancelled = true;
+  if (state_->running != nullptr) state_->running->TryCancel();
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,31 @@
+// From the bytes of a status answer to a checked sample.
+#ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_PARSE_H_
+#define RAPIDEYE_AGENT_SOURCES_RUNTIME_PARSE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "agent/core/runtime_sample.h"
+
+namespace tpu::monitoring::runtime {
+class GetTpuRuntimeStatusResponse;
+}
+
+namespace rapideye::agent {
+
+// Total and pure: the runtime lives in the training process and may say
+// anything. What breaks a rule or a limit (agent/limits.h) is left out and
+// named in `health.detail`; the rest is used.
+RuntimeReading ParseRuntimeStatus(absl::string_view bytes);
+RuntimeReading ReadRuntimeStatus(
+    const tpu::monitoring::runtime::GetTpuRuntimeStatusResponse& response);
+
+// What a call that failed says about the runtime. `deadline` is what it was
+// given, for the text.
+RuntimeHealth HealthFromError(const absl::Status& error, absl::Duration deadline);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_RUNTIME_PARSE_H_
