@@ -67,7 +67,7 @@ def include_problem(path, quote, name, layer, config):
     other = layer_of(target, config)
     if other is None:
         return "not a path from the root of the repository"
-    if other["files"] != layer["files"] and not starts(other["files"], uses):
+    if other["files"] != layer["files"] and not any(fnmatch.fnmatch(other["files"], use) for use in uses):
         return f"{layer['files']} may not use {other['files']}"
     return ""
 
