@@ -19,6 +19,10 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
 // lines whatever the size of the job. Nothing a worker sent can forge a line.
 std::string RenderText(const Report& report, TextFormat format);
 
+// The reasons of the verdict in the order they were found, one line each, to
+// follow the text when asked for; as long as the decision was.
+std::string RenderExplanation(const Report& report);
+
 // The digest's JSON (schemaVersion 1), one object. `pretty` indents by two;
 // otherwise the object is one line without a newline at its end.
 std::string RenderJson(const Report& report, bool pretty);

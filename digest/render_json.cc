@@ -1,7 +1,174 @@
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "digest/digest.h"
+#include "digest/report_json.h"
+#include "digest/wording.h"
 
 namespace rapideye::digest {
+namespace {
 
-std::string RenderJson(const Report&, bool) { return "{}"; }
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+template <typename T>
+void PutIf(Json& object, const char* key, const std::optional<T>& value) {
+  if (value) object[key] = *value;
+}
+
+void PutIf(Json& object, const char* key, const std::string& value) {
+  if (!value.empty()) object[key] = value;
+}
+
+Json Numbers(WorkerId id) { return {{"slice", id.slice}, {"task", id.task}}; }
+
+Json Named(const ReportWorker& worker) {
+  Json json = Numbers(worker.id);
+  json["host"] = worker.host;
+  return json;
+}
+
+template <typename List, typename ToOne>
+Json Array(const List& list, ToOne to_one) {
+  Json array = Json::array();
+  for (const auto& element : list) array.push_back(to_one(element));
+  return array;
+}
+
+Json CulpritJson(const ReportCulprit& culprit) {
+  Json json = Named(culprit.worker);
+  PutIf(json, "node", culprit.node);
+  PutIf(json, "chip", culprit.chip);
+  if (culprit.core_type && *culprit.core_type != CoreType::kUnspecified) {
+    json["coreType"] = CoreTypeName(*culprit.core_type);
+  }
+  PutIf(json, "coreIndex", culprit.core_index);
+  PutIf(json, "nic", culprit.nic);
+  json["why"] = culprit.why;
+  return json;
+}
+
+Json LinkJson(const ReportLink& link) {
+  Json json = {{"from", Named(link.from)}, {"to", Named(link.to)}};
+  PutIf(json, "nic", link.nic);
+  json["why"] = link.why;
+  return json;
+}
+
+Json EvidenceJson(const EvidenceItem& item) {
+  return {{"statement", item.statement},
+          {"strength", StrengthName(item.strength)},
+          {"workers", Array(item.workers, Numbers)}};
+}
+
+Json AlternativeJson(const ReportAlternative& alternative) {
+  Json json = {{"cause", CauseName(alternative.cause)}};
+  PutIf(json, "detail", std::string(DetailName(alternative.detail)));
+  json["confidence"] = alternative.confidence;
+  json["culprits"] = Array(alternative.culprits, CulpritJson);
+  json["why"] = alternative.why;
+  return json;
+}
+
+Json RemovalJson(const Removal& removal) {
+  const auto target_json = [](const RemovalTarget& target) {
+    Json json = {{"host", target.host}};
+    PutIf(json, "node", target.node);
+    PutIf(json, "nic", target.nic);
+    PutIf(json, "chip", target.chip);
+    return json;
+  };
+  return {{"eligible", removal.eligible},
+          {"targets", Array(removal.targets, target_json)},
+          {"reason", removal.reason}};
+}
+
+Json ActionJson(const RecommendedAction& action) {
+  Json json = {{"description", action.description}};
+  PutIf(json, "documentationUrl", action.documentation_url);
+  return json;
+}
+
+Json PositionJson(const Position& position, const std::vector<ReportWorker>& workers) {
+  Json json = Json::object();
+  PutIf(json, "tag", position.tag);
+  PutIf(json, "pc", position.pc);
+  PutIf(json, "hlo", position.hlo);
+  json["cores"] = position.cores.size();
+  Json at = Json::array();
+  for (size_t i = 0; i < position.cores.size(); ++i) {
+    const size_t worker = position.cores[i].worker;
+    if (i == 0 || position.cores[i - 1].worker != worker) at.push_back(Numbers(workers[worker].id));
+  }
+  json["workers"] = std::move(at);
+  return json;
+}
+
+Json GroupJson(const ProgramGroup& group, const std::vector<ReportWorker>& workers) {
+  Json json = Json::object();
+  PutIf(json, "launchId", group.launch_id);
+  PutIf(json, "module", group.module);
+  PutIf(json, "fingerprint", group.fingerprint);
+  json["cores"] = group.cores;
+  json["positions"] =
+      Array(group.positions, [&](const Position& p) { return PositionJson(p, workers); });
+  return json;
+}
+
+void PutRun(Json& json, const Report& report) {
+  if (report.first_error) {
+    Json first = Json::object();
+    PutIf(first, "at", report.first_error->at);
+    first["type"] = FirstErrorName(report.first_error->type);
+    json["firstError"] = std::move(first);
+  }
+  if (report.timings) {
+    json["timings"] = {{"detectToCollectMs", report.timings->detect_to_collect_ms},
+                       {"collectMs", report.timings->collect_ms},
+                       {"classifyMs", report.timings->classify_ms},
+                       {"renderMs", report.timings->render_ms}};
+  }
+  Json files = Json::object();
+  PutIf(files, "capture", report.files.capture);
+  PutIf(files, "text", report.files.text);
+  PutIf(files, "html", report.files.html);
+  if (!files.empty()) json["files"] = std::move(files);
+}
+
+}  // namespace
+
+Json ReportToJson(const Report& report) {
+  Json json = {
+      {"schemaVersion", kSchemaVersion}, {"incidentId", report.incident_id}, {"job", report.job}};
+  PutIf(json, "jobIncarnation", report.job_incarnation);
+  PutIf(json, "detectedAt", report.detected_at);
+  PutIf(json, "trigger", report.trigger);
+  json["cause"] = CauseName(report.cause);
+  PutIf(json, "detail", std::string(DetailName(report.detail)));
+  json["confidence"] = report.confidence;
+  json["headline"] = report.headline;
+  json["culprits"] = Array(report.culprits, CulpritJson);
+  json["links"] = Array(report.links, LinkJson);
+  json["evidence"] = Array(report.evidence, EvidenceJson);
+  json["alternatives"] = Array(report.alternatives, AlternativeJson);
+  json["removal"] = RemovalJson(report.removal);
+  json["recommendedActions"] = Array(report.actions, ActionJson);
+  json["tpuStates"] =
+      Array(report.tpu_states, [&](const ProgramGroup& g) { return GroupJson(g, report.workers); });
+  json["workers"] = {{"expected", report.workers.size()},
+                     {"reported", report.reported},
+                     {"missing", Array(report.missing, Named)}};
+  PutRun(json, report);
+  return json;
+}
+
+std::string Dump(const Json& json, bool pretty) {
+  return json.dump(pretty ? 2 : -1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string RenderJson(const Report& report, bool pretty) {
+  return Dump(ReportToJson(report), pretty);
+}
 
 }  // namespace rapideye::digest

@@ -1,11 +1,294 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "digest/digest.h"
+#include "digest/fold.h"
+#include "digest/text_lines.h"
+#include "digest/text_states.h"
+#include "digest/wording.h"
 
 namespace rapideye::digest {
+namespace {
 
-Report BuildReport(const Capture&, const Verdict& verdict, const ReportContext& context) {
-  return Report{context.incident_id, verdict};
+// How much of each part is shown. The sum, with the TPU states, stays under 200
+// lines whatever the job.
+constexpr size_t kMaxErrorLines = 16;
+constexpr size_t kMaxStats = 12;
+constexpr size_t kMaxPcsPerHost = 8;
+constexpr size_t kMaxCulpritReasons = 8;
+constexpr size_t kMaxEvidence = 12;
+constexpr size_t kMaxLinks = 10;
+constexpr size_t kMaxAlternatives = 5;
+constexpr size_t kMaxLacking = 6;
+constexpr size_t kMaxActions = 6;
+constexpr size_t kMaxMissingSpelledOut = 10;
+
+constexpr size_t kFirstIndent = 2;
+constexpr size_t kIndent = 4;
+constexpr size_t kItemIndent = 6;
+
+std::string Sentence(std::string_view text) { return EscapeText(text, kMaxSentenceBytes); }
+
+// 0.934 as "0.93", in any locale.
+std::string ConfidenceText(double confidence) {
+  const auto percent = static_cast<int>(std::lround(confidence * 100));
+  return absl::StrCat(percent / 100, ".", absl::Dec(percent % 100, absl::kZeroPad2));
 }
 
-std::string RenderText(const Report&, TextFormat) { return ""; }
+std::string CauseText(Cause cause, Detail detail) {
+  if (detail == Detail::kNone) return std::string(PotentialCause(cause));
+  return absl::StrCat(PotentialCause(cause), " (", std::string(DetailName(detail)), ")");
+}
+
+// Each once, in the given order.
+class Unique {
+ public:
+  void Add(std::string text) {
+    if (seen_.insert(text).second) items_.push_back({std::move(text), 1});
+  }
+  const std::vector<ListItem>& items() const { return items_; }
+
+ private:
+  std::set<std::string> seen_;
+  std::vector<ListItem> items_;
+};
+
+std::vector<ListItem> CulpritWorkers(const Report& report,
+                                     const std::vector<ReportCulprit>& culprits) {
+  Unique workers;
+  for (const ReportCulprit& culprit : culprits) workers.Add(WorkerText(report, culprit.worker));
+  return workers.items();
+}
+
+std::vector<ListItem> OrNone(std::vector<ListItem> items) {
+  if (items.empty()) items.push_back({"none", 1});
+  return items;
+}
+
+// The hosts to look at; where only links are known, both their ends.
+std::vector<ListItem> CulpritHosts(const Report& report) {
+  Unique hosts;
+  for (const ReportCulprit& culprit : report.culprits) hosts.Add(EscapeName(culprit.worker.host));
+  if (report.culprits.empty()) {
+    for (const ReportLink& link : report.links) {
+      hosts.Add(EscapeName(link.from.host));
+      hosts.Add(EscapeName(link.to.host));
+    }
+  }
+  return hosts.items();
+}
+
+// One line a worker: what was found at each of its cores.
+std::vector<std::string> ErrorLines(const Report& report) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> errors;
+  for (const ReportCulprit& culprit : report.culprits) {
+    std::string worker = WorkerText(report, culprit.worker);
+    if (errors.empty() || errors.back().first != worker) errors.push_back({std::move(worker), {}});
+    std::string why = culprit.why.empty() ? "unrecoverable error" : Sentence(culprit.why);
+    std::vector<std::string>& known = errors.back().second;
+    if (std::find(known.begin(), known.end(), why) == known.end()) known.push_back(std::move(why));
+  }
+  std::vector<std::string> lines;
+  for (const auto& [worker, whys] : errors) {
+    lines.push_back(absl::StrCat(worker, " : ", absl::StrJoin(whys, "; ")));
+  }
+  return lines;
+}
+
+void AppendHead(const Report& report, TextLines& lines) {
+  lines.Add(0, report.headline);
+  if (report.cause == Cause::kUnrecoverableError) {
+    lines.AddEach(kFirstIndent, ErrorLines(report), kMaxErrorLines,
+                  [](const std::string& line) { return line; });
+    lines.Add(kFirstIndent, "Please inspect the error log of these workers:");
+    lines.AddList(kFirstIndent, "", OrNone(CulpritWorkers(report, report.culprits)));
+  } else if (const std::string prefix = HostsPrefix(report.cause); !prefix.empty()) {
+    lines.AddList(kFirstIndent, prefix, OrNone(CulpritHosts(report)));
+  }
+}
+
+std::string StatsLine(const CulpritPcs& entry) {
+  std::vector<std::string> pcs;
+  const size_t shown = std::min(entry.pcs.size(), kMaxPcsPerHost);
+  for (size_t i = 0; i < shown; ++i) pcs.push_back(PcText(entry.pcs[i]));
+  if (shown < entry.pcs.size()) {
+    pcs.push_back(absl::StrCat("… and ", entry.pcs.size() - shown, " more"));
+  }
+  const std::string text = pcs.empty() ? "not reported" : absl::StrJoin(pcs, ", ");
+  return absl::StrCat(EscapeName(entry.host), ": ", text);
+}
+
+void AppendFixedPart(const Report& report, TextFormat format, TextLines& lines) {
+  if (report.cause == Cause::kNoHang) {
+    // Nothing here may look like an error to those who search logs for one.
+    lines.Add(kFirstIndent, "Full digest:");
+  } else {
+    lines.Add(kFirstIndent, "Full error digest:");
+    lines.Add(kIndent, absl::StrCat("Potential cause: ", PotentialCause(report.cause)));
+    lines.AddList(kIndent,
+                  "Potential culprit workers: ", OrNone(CulpritWorkers(report, report.culprits)));
+    const FirstError first = report.first_error.value_or(FirstError{});
+    lines.Add(kIndent, absl::StrCat("First error timestamp: ", first.at.value_or("unknown")));
+    lines.Add(kIndent, absl::StrCat("First error type: ", FirstErrorName(first.type)));
+    lines.Add(kIndent, "TPU stats:");
+    lines.AddEach(kItemIndent, report.culprit_pcs, kMaxStats, StatsLine);
+  }
+  AppendTpuStates(report, format, lines);
+}
+
+std::string Place(const ReportWorker& worker) {
+  return absl::StrCat(EscapeName(worker.host), " (slice ", worker.id.slice, " task ",
+                      worker.id.task, ")");
+}
+
+std::string CulpritLine(const ReportCulprit& culprit) {
+  std::string line = Place(culprit.worker);
+  if (culprit.chip) absl::StrAppend(&line, " chip ", *culprit.chip);
+  if (culprit.core_type && *culprit.core_type != CoreType::kUnspecified) {
+    absl::StrAppend(&line, " ", CoreTypeName(*culprit.core_type));
+    if (culprit.core_index) absl::StrAppend(&line, " ", *culprit.core_index);
+  }
+  if (culprit.nic) absl::StrAppend(&line, " ", EscapeName(*culprit.nic));
+  if (!culprit.why.empty()) absl::StrAppend(&line, ": ", Sentence(culprit.why));
+  return line;
+}
+
+void AppendEvidence(const Report& report, TextLines& lines) {
+  if (!report.culprits.empty() || !report.evidence.empty()) lines.Add(kIndent, "Evidence:");
+  lines.AddEach(kItemIndent, report.culprits, kMaxCulpritReasons, CulpritLine);
+  lines.AddEach(kItemIndent, report.evidence, kMaxEvidence, [](const EvidenceItem& item) {
+    return absl::StrCat("[", std::string(StrengthName(item.strength)), "] ",
+                        Sentence(item.statement));
+  });
+}
+
+void AppendLinks(const Report& report, TextLines& lines) {
+  if (report.links.empty()) return;
+  lines.Add(kIndent, "Broken links:");
+  lines.AddEach(kItemIndent, report.links, kMaxLinks, [](const ReportLink& link) {
+    std::string line = absl::StrCat(Place(link.from), " to ", Place(link.to));
+    if (link.nic) absl::StrAppend(&line, " over ", EscapeName(*link.nic));
+    if (!link.why.empty()) absl::StrAppend(&line, ": ", Sentence(link.why));
+    return line;
+  });
+}
+
+void AppendAlternatives(const Report& report, TextLines& lines) {
+  if (report.alternatives.empty()) return;
+  lines.Add(kIndent, "Alternatives:");
+  lines.AddEach(kItemIndent, report.alternatives, kMaxAlternatives,
+                [&](const ReportAlternative& alternative) {
+                  std::string line = absl::StrCat(
+                      CauseText(alternative.cause, alternative.detail), ", confidence ",
+                      ConfidenceText(alternative.confidence), ": ", Sentence(alternative.why));
+                  const auto workers = CulpritWorkers(report, alternative.culprits);
+                  if (workers.empty()) return line;
+                  // Half a line: the sentence must not be pushed out by names.
+                  return absl::StrCat(line, " Culprits: ", JoinBounded(workers, kMaxLineBytes / 2));
+                });
+}
+
+void AppendMissing(const Report& report, TextLines& lines) {
+  if (report.missing.empty()) {
+    lines.Add(kIndent, absl::StrCat("Missing workers: none of ", report.workers.size()));
+  } else {
+    std::vector<ListItem> items;
+    if (report.missing.size() <= kMaxMissingSpelledOut) {
+      for (const ReportWorker& worker : report.missing) {
+        items.push_back({WorkerText(report, worker), 1});
+      }
+    } else {
+      std::vector<std::string> hosts;
+      for (const ReportWorker& worker : report.missing) hosts.push_back(EscapeName(worker.host));
+      items = FoldNames(std::move(hosts));
+    }
+    lines.AddList(kIndent,
+                  absl::StrCat("Missing workers: ", report.missing.size(), " of ",
+                               report.workers.size(), ": "),
+                  items);
+  }
+  if (!report.lacking.empty()) {
+    lines.Add(kIndent, "Missing evidence:");
+    lines.AddEach(kItemIndent, report.lacking, kMaxLacking,
+                  [](const std::string& sentence) { return Sentence(sentence); });
+  }
+}
+
+void AppendNextStep(const Report& report, TextLines& lines) {
+  if (report.actions.empty()) return;
+  lines.Add(kIndent, "What to do next:");
+  size_t number = 0;
+  lines.AddEach(kItemIndent, report.actions, kMaxActions, [&](const RecommendedAction& action) {
+    std::string line = absl::StrCat(++number, ". ", Sentence(action.description));
+    if (action.documentation_url) {
+      absl::StrAppend(&line, " See ", Sentence(*action.documentation_url));
+    }
+    return line;
+  });
+}
+
+void AppendRemoval(const Report& report, TextLines& lines) {
+  const Removal& removal = report.removal;
+  std::vector<ListItem> targets;
+  for (const RemovalTarget& target : removal.targets) {
+    std::string text = EscapeName(target.host);
+    if (target.chip) absl::StrAppend(&text, " (chip ", *target.chip, ")");
+    if (target.nic) absl::StrAppend(&text, " (", EscapeName(*target.nic), ")");
+    targets.push_back({std::move(text), 1});
+  }
+  std::string line = removal.eligible ? "Removal: eligible" : "Removal: not eligible";
+  if (!targets.empty()) absl::StrAppend(&line, ": ", JoinBounded(targets, kMaxLineBytes / 2));
+  if (!removal.reason.empty()) absl::StrAppend(&line, ": ", Sentence(removal.reason));
+  lines.Add(kIndent, line);
+}
+
+void AppendFiles(const Files& files, TextLines& lines) {
+  if (files.json.empty() && files.html.empty() && files.text.empty() && files.capture.empty()) {
+    return;
+  }
+  lines.Add(kIndent, "Files:");
+  const auto add = [&](const char* what, const std::string& path) {
+    if (!path.empty()) lines.Add(kItemIndent, absl::StrCat(what, ": ", Sentence(path)));
+  };
+  add("JSON", files.json);
+  add("HTML", files.html);
+  add("Text", files.text);
+  add("Capture", files.capture);
+}
+
+}  // namespace
+
+std::string RenderText(const Report& report, TextFormat format) {
+  TextLines lines;
+  AppendHead(report, lines);
+  AppendFixedPart(report, format, lines);
+  if (report.detail != Detail::kNone) {
+    lines.Add(kIndent, absl::StrCat("Detail: ", std::string(DetailName(report.detail))));
+  }
+  lines.Add(kIndent, absl::StrCat("Confidence: ", ConfidenceText(report.confidence)));
+  AppendEvidence(report, lines);
+  AppendLinks(report, lines);
+  AppendAlternatives(report, lines);
+  AppendMissing(report, lines);
+  AppendNextStep(report, lines);
+  AppendRemoval(report, lines);
+  lines.Add(kIndent, absl::StrCat("Incident: ", EscapeName(report.incident_id)));
+  AppendFiles(report.files, lines);
+  return lines.Take();
+}
+
+std::string RenderExplanation(const Report& report) {
+  TextLines lines;
+  lines.Add(kFirstIndent, "Explanation:");
+  lines.AddEach(kIndent, report.reasons, report.reasons.size(), [](const Reason& reason) {
+    return absl::StrCat(EscapeName(reason.rule), ": ", Sentence(reason.text));
+  });
+  return lines.Take();
+}
 
 }  // namespace rapideye::digest

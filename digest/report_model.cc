@@ -1,1 +1,186 @@
 #include "digest/report_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "digest/content_hash.h"
+#include "digest/digest.h"
+#include "digest/first_error.h"
+#include "digest/safe_text.h"
+#include "digest/tpu_states.h"
+#include "digest/wording.h"
+
+namespace rapideye::digest {
+namespace {
+
+std::string Name(std::string_view text) { return ValidUtf8(text, kMaxNameBytes); }
+std::string Sentence(std::string_view text) { return ValidUtf8(text, kMaxSentenceBytes); }
+
+std::optional<std::string> OptionalName(const std::optional<std::string>& text) {
+  return text ? std::optional(Name(*text)) : std::nullopt;
+}
+
+double Confidence(double confidence) {
+  if (!(confidence > 0)) return 0;  // also NaN
+  return std::round(std::min(confidence, 1.0) * 1000) / 1000;
+}
+
+// Gives workers their numbers and hosts.
+class Directory {
+ public:
+  explicit Directory(const Capture& capture) {
+    for (const ExpectedWorker& expected : capture.header.expected_workers) {
+      workers_.push_back({expected.id, std::nullopt, Name(expected.host), false});
+    }
+    std::sort(workers_.begin(), workers_.end(),
+              [](const ReportWorker& a, const ReportWorker& b) { return a.id < b.id; });
+    for (size_t i = 0; i < workers_.size(); ++i) workers_[i].task_id = i;
+    for (const Snapshot& snapshot : capture.snapshots) {
+      ReportWorker* worker = Find(snapshot.worker);
+      if (worker == nullptr) continue;
+      worker->reported = true;
+      if (!snapshot.host.empty()) worker->host = Name(snapshot.host);
+    }
+  }
+
+  ReportWorker* Find(WorkerId id) {
+    auto it = std::lower_bound(workers_.begin(), workers_.end(), id,
+                               [](const ReportWorker& w, WorkerId want) { return w.id < want; });
+    return it != workers_.end() && it->id == id ? &*it : nullptr;
+  }
+
+  // `host`: what else is known of it.
+  ReportWorker Describe(WorkerId id, std::string_view host = "") {
+    if (const ReportWorker* known = Find(id)) {
+      ReportWorker worker = *known;
+      if (!host.empty()) worker.host = Name(host);
+      return worker;
+    }
+    return {id, std::nullopt, Name(host), false};
+  }
+
+  std::vector<ReportWorker> Take() { return std::move(workers_); }
+
+ private:
+  std::vector<ReportWorker> workers_;  // sorted by id
+};
+
+std::vector<ReportCulprit> Describe(const std::vector<Culprit>& culprits, Directory& directory) {
+  std::vector<ReportCulprit> described;
+  described.reserve(culprits.size());
+  for (const Culprit& culprit : culprits) {
+    described.push_back({directory.Describe(culprit.worker, culprit.host),
+                         OptionalName(culprit.node), culprit.chip, culprit.core_type,
+                         culprit.core_index, OptionalName(culprit.nic), Sentence(culprit.why)});
+  }
+  return described;
+}
+
+Removal Describe(const Removal& removal) {
+  Removal described{removal.eligible, {}, Sentence(removal.reason)};
+  for (const RemovalTarget& target : removal.targets) {
+    described.targets.push_back(
+        {Name(target.host), OptionalName(target.node), OptionalName(target.nic), target.chip});
+  }
+  return described;
+}
+
+void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& report) {
+  report.cause = verdict.cause;
+  report.detail = verdict.detail;
+  report.confidence = Confidence(verdict.confidence);
+  report.headline = Headline(verdict.cause);
+  report.culprits = Describe(verdict.culprits, directory);
+  for (const BrokenLink& link : verdict.links) {
+    report.links.push_back({directory.Describe(link.from), directory.Describe(link.to),
+                            OptionalName(link.nic), Sentence(link.why)});
+  }
+  for (const EvidenceItem& item : verdict.evidence) {
+    report.evidence.push_back({Sentence(item.statement), item.strength, item.workers});
+  }
+  for (const Alternative& alternative : verdict.alternatives) {
+    report.alternatives.push_back(
+        {alternative.cause, alternative.detail, Confidence(alternative.confidence),
+         Describe(alternative.culprits, directory), Sentence(alternative.why)});
+  }
+  for (const std::string& sentence : verdict.lacking) report.lacking.push_back(Sentence(sentence));
+  for (const RecommendedAction& action : verdict.actions) {
+    std::optional<std::string> url;
+    if (action.documentation_url) url = Sentence(*action.documentation_url);
+    report.actions.push_back({Sentence(action.description), url});
+  }
+  report.removal = Describe(verdict.removal);
+  for (const Reason& reason : verdict.reasons) {
+    report.reasons.push_back({Name(reason.rule), Sentence(reason.text)});
+  }
+}
+
+// One entry a host, in the order of the culprits.
+std::vector<CulpritPcs> FindCulpritPcs(const Report& report, const Capture& capture,
+                                       const std::vector<Culprit>& culprits) {
+  absl::flat_hash_map<WorkerId, const Snapshot*> snapshots;
+  for (const Snapshot& snapshot : capture.snapshots) snapshots[snapshot.worker] = &snapshot;
+
+  std::vector<CulpritPcs> entries;
+  std::vector<std::set<int64_t>> pcs;
+  absl::flat_hash_map<std::string, size_t> entry_of;
+  for (size_t i = 0; i < culprits.size(); ++i) {
+    const std::string& host = report.culprits[i].worker.host;
+    auto [it, inserted] = entry_of.try_emplace(host, entries.size());
+    if (inserted) {
+      entries.push_back({host, {}});
+      pcs.emplace_back();
+    }
+    auto snapshot = snapshots.find(culprits[i].worker);
+    if (snapshot == snapshots.end()) continue;
+    for (const Core& core : snapshot->second->cores) {
+      const Sequencer* sequencer = MainSequencer(core);
+      if (sequencer && sequencer->pc && Means(culprits[i], core)) {
+        pcs[it->second].insert(*sequencer->pc);
+      }
+    }
+  }
+  for (size_t i = 0; i < entries.size(); ++i) entries[i].pcs.assign(pcs[i].begin(), pcs[i].end());
+  return entries;
+}
+
+// Told apart from the ids of stored incidents, which begin with a date.
+std::string OfflineId(const Capture& capture) {
+  return absl::StrCat("offline-", absl::Hex(ContentHash(capture), absl::kZeroPad16));
+}
+
+}  // namespace
+
+Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportContext& context) {
+  const CaptureHeader& header = capture.header;
+  Report report;
+  report.incident_id = context.incident_id.empty() ? OfflineId(capture) : Name(context.incident_id);
+  report.job = Name(header.job);
+  report.job_incarnation = OptionalName(header.job_incarnation);
+  if (header.detected_unix_ms) report.detected_at = FormatUtc(*header.detected_unix_ms);
+  report.trigger = OptionalName(header.trigger);
+
+  Directory directory(capture);
+  DescribeVerdict(verdict, directory, report);
+  report.workers = directory.Take();
+  for (const ReportWorker& worker : report.workers) {
+    if (worker.reported) {
+      ++report.reported;
+    } else {
+      report.missing.push_back(worker);
+    }
+  }
+  report.culprit_pcs = FindCulpritPcs(report, capture, verdict.culprits);
+  report.tpu_states = GroupTpuStates(capture, report.workers, verdict.culprits);
+  if (verdict.cause != Cause::kNoHang) report.first_error = FindFirstError(capture, verdict);
+  report.timings = context.timings;
+  report.files = context.files;
+  return report;
+}
+
+}  // namespace rapideye::digest

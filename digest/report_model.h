@@ -1,10 +1,15 @@
-// What all renderers print: verdict and capture, grouped, folded and bounded.
+// What all renderers print: verdict and capture, named, grouped and sorted.
+//
+// Every string in a Report is valid UTF-8 and bounded (safe_text.h), but not
+// escaped: each renderer escapes as its own form demands.
 #ifndef RAPIDEYE_DIGEST_REPORT_MODEL_H_
 #define RAPIDEYE_DIGEST_REPORT_MODEL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "classifier/evidence.h"
 #include "classifier/verdict.h"
@@ -36,10 +41,116 @@ struct ReportContext {
   Files files;
 };
 
-// The model itself: what every renderer prints, already grouped and bounded.
+// A worker as readers know it. `task_id` is its number in the whole job (slice
+// 0 first); absent only for a worker that the job does not list.
+struct ReportWorker {
+  WorkerId id;
+  std::optional<size_t> task_id;
+  std::string host;
+  bool reported = false;  // has a snapshot
+};
+
+struct ReportCulprit {
+  ReportWorker worker;
+  std::optional<std::string> node;
+  std::optional<int32_t> chip;
+  std::optional<CoreType> core_type;
+  std::optional<int32_t> core_index;
+  std::optional<std::string> nic;
+  std::string why;
+};
+
+struct ReportLink {
+  ReportWorker from;
+  ReportWorker to;
+  std::optional<std::string> nic;
+  std::string why;
+};
+
+struct ReportAlternative {
+  Cause cause = Cause::kUnknown;
+  Detail detail = Detail::kNone;
+  double confidence = 0;
+  std::vector<ReportCulprit> culprits;
+  std::string why;
+};
+
+// One core at a position.
+struct CoreAt {
+  size_t worker = 0;  // index into Report::workers
+  std::optional<int32_t> chip;
+  CoreType type = CoreType::kUnspecified;
+  int32_t index = 0;
+  bool culprit = false;
+};
+
+// Cores that stand at the same place of the same launch.
+struct Position {
+  std::optional<int64_t> tag;
+  std::optional<int64_t> pc;
+  // Known for all as soon as one runtime told: within one program the same
+  // place is the same instruction.
+  std::optional<std::string> hlo;
+  bool idle = false;          // all at pc 0 with nothing queued
+  bool culprit = false;       // holds a culprit
+  std::vector<CoreAt> cores;  // by worker, chip, type, index
+};
+
+// Cores in the same launch of the same program; without a fingerprint: cores
+// that run nothing or do not say what.
+struct ProgramGroup {
+  std::optional<int32_t> launch_id;
+  std::optional<std::string> module;
+  std::optional<std::string> fingerprint;
+  size_t cores = 0;
+  bool culprit = false;
+  std::vector<Position> positions;  // most cores first
+};
+
+// Where the cores of a culprit stand: distinct pcs, ascending.
+struct CulpritPcs {
+  std::string host;
+  std::vector<int64_t> pcs;  // empty: not reported
+};
+
+enum class FirstErrorType { kHangDetected, kUnrecoverableError, kCancelled };
+
+struct FirstError {
+  std::optional<std::string> at;  // RFC 3339, UTC; absent if the capture has no clock
+  FirstErrorType type = FirstErrorType::kHangDetected;
+};
+
+// The model itself.
 struct Report {
   std::string incident_id;
-  Verdict verdict;
+  std::string job;
+  std::optional<std::string> job_incarnation;
+  std::optional<std::string> detected_at;  // RFC 3339, UTC
+  std::optional<std::string> trigger;
+
+  Cause cause = Cause::kUnknown;
+  Detail detail = Detail::kNone;
+  double confidence = 0;  // 0..1, to three places
+  std::string headline;   // the digest's first line
+  std::vector<ReportCulprit> culprits;
+  std::vector<ReportLink> links;
+  std::vector<EvidenceItem> evidence;
+  std::vector<ReportAlternative> alternatives;
+  std::vector<std::string> lacking;
+  std::vector<RecommendedAction> actions;
+  Removal removal;
+  std::vector<Reason> reasons;  // printed only when asked for
+
+  // All workers of the job; the index is the task id.
+  std::vector<ReportWorker> workers;
+  std::vector<ReportWorker> missing;
+  size_t reported = 0;  // workers with a snapshot
+  std::vector<CulpritPcs> culprit_pcs;
+  // Largest first; what runs no program comes last.
+  std::vector<ProgramGroup> tpu_states;
+  std::optional<FirstError> first_error;  // absent if there is no hang
+  std::optional<Timings> timings;
+  Files files;
 };
 
 }  // namespace rapideye::digest

@@ -1,0 +1,169 @@
+#include "digest/content_hash.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace rapideye::digest {
+namespace {
+
+// FNV-1a over a canonical byte stream, finished with the mixer of SplitMix64 so
+// that sums of element hashes stay well spread.
+class Hasher {
+ public:
+  template <typename... Ts>
+  Hasher& Add(const Ts&... values) {
+    (AddOne(values), ...);
+    return *this;
+  }
+
+  // A list whose order means nothing.
+  template <typename T, typename HashOne>
+  Hasher& AddUnordered(const std::vector<T>& list, HashOne hash_one) {
+    uint64_t sum = 0;
+    for (const T& element : list) sum += hash_one(element);
+    return Add(list.size(), sum);
+  }
+
+  uint64_t Finish() const {
+    uint64_t z = state_ + 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  void Byte(unsigned char byte) { state_ = (state_ ^ byte) * 0x100000001B3u; }
+
+  template <typename T>
+    requires std::is_integral_v<T> || std::is_enum_v<T>
+  void AddOne(T value) {
+    auto bits = static_cast<uint64_t>(static_cast<int64_t>(value));
+    for (int i = 0; i < 8; ++i, bits >>= 8) Byte(static_cast<unsigned char>(bits));
+  }
+  void AddOne(const std::string& text) {
+    AddOne(text.size());
+    for (char c : text) Byte(static_cast<unsigned char>(c));
+  }
+  void AddOne(const WorkerId& worker) { Add(worker.slice, worker.task); }
+  // Absent differs from every value.
+  template <typename T>
+  void AddOne(const std::optional<T>& value) {
+    Byte(value ? 1 : 0);
+    if (value) AddOne(*value);
+  }
+
+  uint64_t state_ = 0xCBF29CE484222325u;
+};
+
+template <typename... Ts>
+uint64_t HashOf(const Ts&... values) {
+  return Hasher().Add(values...).Finish();
+}
+
+uint64_t HashProgram(const Snapshot& snapshot, std::optional<int32_t> index) {
+  if (!index || *index < 0 || static_cast<size_t>(*index) >= snapshot.programs.size()) return 0;
+  const Program& program = snapshot.programs[static_cast<size_t>(*index)];
+  return HashOf(program.module, program.fingerprint);
+}
+
+uint64_t HashCore(const Snapshot& snapshot, const Core& core) {
+  Hasher hasher;
+  hasher.Add(core.chip, core.chip_id, core.coords, core.physical, core.type, core.index,
+             HashProgram(snapshot, core.program), core.launch_id, core.stuck_ms, core.error);
+  hasher.AddUnordered(core.sequencers, [](const Sequencer& s) {
+    return HashOf(s.type, s.index, s.pc, s.tag, s.tracemark, s.run_id, s.hlo, s.hlo_text,
+                  s.frozen_ms);
+  });
+  for (const QueuedProgram& queued : core.queued) {
+    hasher.Add(HashProgram(snapshot, queued.program), queued.launch_id, queued.run_id);
+  }
+  return hasher.Finish();
+}
+
+void AddNetwork(Hasher& hasher, const Snapshot& snapshot) {
+  hasher.AddUnordered(snapshot.transfers, [](const Transfer& t) {
+    return HashOf(t.peer, t.direction, t.pending_ms, t.launch_id, t.nic);
+  });
+  hasher.AddUnordered(snapshot.sockets, [](const Socket& s) {
+    return HashOf(s.peer, s.nic, s.state, s.unacked_bytes, s.since_ack_ms, s.retransmits);
+  });
+  hasher.AddUnordered(snapshot.probes, [](const Probe& p) {
+    return HashOf(p.peer, p.nic, p.ok, p.rtt_us, p.error);
+  });
+  hasher.AddUnordered(snapshot.nics, [](const Nic& n) {
+    return HashOf(n.name, n.up, n.carrier_changes, n.rx_errors, n.tx_errors);
+  });
+  hasher.AddUnordered(snapshot.ici_links,
+                      [](const IciLink& l) { return HashOf(l.chip, l.link, l.health); });
+}
+
+void AddHost(Hasher& hasher, const Snapshot& snapshot) {
+  hasher.AddUnordered(snapshot.processes, [](const Process& p) {
+    return HashOf(p.pid, p.command, p.cpu_ms, p.state, p.exit_code, p.signal, p.exited_ms_ago,
+                  p.wait_channel);
+  });
+  hasher.AddUnordered(snapshot.pcie, [](const PcieCounters& p) {
+    return HashOf(p.chip, p.fatal, p.non_fatal, p.correctable);
+  });
+  hasher.AddUnordered(snapshot.log_events, [](const LogEvent& e) {
+    return HashOf(e.kind, e.text, e.source, e.chip, e.core_type, e.core_index, e.core, e.sequencer,
+                  e.tag, e.pc, e.hlo, e.launch_id, e.count, e.age_ms, e.peer_host);
+  });
+  hasher.AddUnordered(snapshot.stacks, [](const Stack& stack) {
+    Hasher one;
+    one.Add(stack.thread);
+    for (const std::string& frame : stack.frames) one.Add(frame);
+    return one.Finish();
+  });
+}
+
+uint64_t HashSnapshot(const Snapshot& snapshot) {
+  Hasher hasher;
+  hasher.Add(snapshot.worker, snapshot.host, snapshot.node, snapshot.pod, snapshot.hardware,
+             snapshot.incarnation, snapshot.captured_unix_ms, snapshot.runtime.state,
+             snapshot.runtime.detail);
+  hasher.AddUnordered(snapshot.programs,
+                      [](const Program& p) { return HashOf(p.module, p.fingerprint); });
+  hasher.AddUnordered(snapshot.cores, [&](const Core& core) { return HashCore(snapshot, core); });
+  hasher.Add(snapshot.hang_report.has_value(), snapshot.progress.has_value());
+  if (const auto& report = snapshot.hang_report) {
+    hasher.Add(report->pending_graphs, report->launch_id, report->completed,
+               report->step_globally_in_progress, report->timeout_ms);
+  }
+  if (const auto& progress = snapshot.progress) {
+    hasher.Add(progress->step, progress->phase, progress->phase_ms, progress->input_wait_ms);
+  }
+  AddHost(hasher, snapshot);
+  AddNetwork(hasher, snapshot);
+  return hasher.Finish();
+}
+
+uint64_t HashCohort(const Cohort& cohort) {
+  Hasher hasher;
+  hasher.Add(cohort.name);
+  hasher.AddUnordered(cohort.workers, [](const WorkerId& worker) { return HashOf(worker); });
+  for (const SequenceEntry& entry : cohort.sequence) {
+    hasher.Add(entry.module, entry.fingerprint, entry.launch_id);
+  }
+  return hasher.Finish();
+}
+
+}  // namespace
+
+uint64_t ContentHash(const Capture& capture) {
+  const CaptureHeader& header = capture.header;
+  Hasher hasher;
+  hasher.Add(header.version, header.job, header.job_incarnation, header.generation, header.trigger,
+             header.hang_threshold_ms, header.detected_unix_ms);
+  hasher.AddUnordered(header.expected_workers, [](const ExpectedWorker& worker) {
+    return HashOf(worker.id, worker.host, worker.node);
+  });
+  hasher.AddUnordered(header.cohorts, HashCohort);
+  hasher.AddUnordered(capture.snapshots, HashSnapshot);
+  return hasher.Finish();
+}
+
+}  // namespace rapideye::digest

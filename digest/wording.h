@@ -1,0 +1,27 @@
+// The fixed sentences of the digest. Existing readers grep for them: never
+// change a character.
+#ifndef RAPIDEYE_DIGEST_WORDING_H_
+#define RAPIDEYE_DIGEST_WORDING_H_
+
+#include "classifier/evidence.h"
+#include "classifier/verdict.h"
+#include "digest/report_model.h"
+
+namespace rapideye::digest {
+
+// The first line.
+const char* Headline(Cause cause);
+
+// What stands before the culprits' hosts in the second line; "" for the causes
+// whose second line is not a list of hosts.
+const char* HostsPrefix(Cause cause);
+
+// "Bad TPU chips", "Networking issue", ...; "None" for kNoHang.
+const char* PotentialCause(Cause cause);
+
+const char* FirstErrorName(FirstErrorType type);  // "HANG_DETECTED" ...
+const char* CoreTypeName(CoreType type);          // "TENSOR_CORE" ...; "" if unspecified
+
+}  // namespace rapideye::digest
+
+#endif  // RAPIDEYE_DIGEST_WORDING_H_
