@@ -17,7 +17,7 @@ build_packages=(
   libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libssl-dev
   libgtest-dev libgmock-dev
 )
-test_packages=(binutils python3 git openssl shellcheck clang-format-19 clang-tidy-19)
+test_packages=(binutils python3 python3-jsonschema git openssl shellcheck clang-format-19 clang-tidy-19)
 full_packages=(clang-19 libclang-rt-19-dev llvm-19)
 
 packages=()

@@ -86,11 +86,12 @@ ExampleCase BadChip() {
 }
 
 ExampleCase Networking() {
-  ExampleCase example{"networking-issue",
-                      "2 slices of 4 workers; tpu-0-3 and tpu-1-3 cannot reach each other over eth1",
-                      FrozenJob(2, 4),
-                      VerdictOf(Cause::kNetworkingIssue, Detail::kDcnLink, 0.88,
-                                "Look at the link between tpu-0-3 and tpu-1-3 (eth1).")};
+  ExampleCase example{
+      "networking-issue",
+      "2 slices of 4 workers; tpu-0-3 and tpu-1-3 cannot reach each other over eth1",
+      FrozenJob(2, 4),
+      VerdictOf(Cause::kNetworkingIssue, Detail::kDcnLink, 0.88,
+                "Look at the link between tpu-0-3 and tpu-1-3 (eth1).")};
   example.verdict.culprits = {CulpritAt(0, 3, "131072 bytes unacknowledged for 61 s"),
                               CulpritAt(1, 3, "probe to tpu-0-3 failed")};
   example.verdict.links.push_back({{0, 3}, {1, 3}, "eth1", "unacknowledged bytes, failed probes"});
@@ -128,8 +129,7 @@ ExampleCase FingerprintMismatch() {
 
 ExampleCase DataStall() {
   ExampleCase example{"data-input-stall",
-                      "1 slice of 4 workers; tpu-0-2 is idle and waits for input",
-                      FrozenJob(1, 4),
+                      "1 slice of 4 workers; tpu-0-2 is idle and waits for input", FrozenJob(1, 4),
                       VerdictOf(Cause::kDataInputStall, Detail::kInputPipeline, 0.91,
                                 "Check the data source of tpu-0-2.")};
   Snapshot& snapshot = SnapshotOf(example.capture, 0, 2);
@@ -166,10 +166,9 @@ ExampleCase Unrecoverable() {
 }
 
 ExampleCase Unknown() {
-  ExampleCase example{"unknown", "2 slices of 4 workers; all wait at the same all-reduce",
-                      FrozenJob(2, 4),
-                      VerdictOf(Cause::kUnknown, Detail::kNone, 0.3,
-                                "Collect the health of ICI links next time.")};
+  ExampleCase example{
+      "unknown", "2 slices of 4 workers; all wait at the same all-reduce", FrozenJob(2, 4),
+      VerdictOf(Cause::kUnknown, Detail::kNone, 0.3, "Collect the health of ICI links next time.")};
   example.verdict.lacking = {"No worker reported the health of its ICI links."};
   return example;
 }

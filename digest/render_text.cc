@@ -181,16 +181,19 @@ void AppendLinks(const Report& report, TextLines& lines) {
 void AppendAlternatives(const Report& report, TextLines& lines) {
   if (report.alternatives.empty()) return;
   lines.Add(kIndent, "Alternatives:");
-  lines.AddEach(kItemIndent, report.alternatives, kMaxAlternatives,
-                [&](const ReportAlternative& alternative) {
-                  std::string line = absl::StrCat(
-                      CauseText(alternative.cause, alternative.detail), ", confidence ",
-                      ConfidenceText(alternative.confidence), ": ", Sentence(alternative.why));
-                  const auto workers = CulpritWorkers(report, alternative.culprits);
-                  if (workers.empty()) return line;
-                  // Half a line: the sentence must not be pushed out by names.
-                  return absl::StrCat(line, " Culprits: ", JoinBounded(workers, kMaxLineBytes / 2));
-                });
+  lines.AddEach(
+      kItemIndent, report.alternatives, kMaxAlternatives,
+      [&](const ReportAlternative& alternative) {
+        std::string line = absl::StrCat(CauseText(alternative.cause, alternative.detail),
+                                        ", confidence ", ConfidenceText(alternative.confidence));
+        if (!alternative.why.empty()) {
+          absl::StrAppend(&line, ": ", Sentence(alternative.why));
+        }
+        const auto workers = CulpritWorkers(report, alternative.culprits);
+        if (workers.empty()) return line;
+        // Half a line: the sentence must not be pushed out by names.
+        return absl::StrCat(line, " (culprits: ", JoinBounded(workers, kMaxLineBytes / 2), ")");
+      });
 }
 
 void AppendMissing(const Report& report, TextLines& lines) {

@@ -12,9 +12,13 @@ TEST(SafeTextTest, KeepsWhatIsFine) {
 }
 
 TEST(SafeTextTest, ReplacesWhatIsNotUtf8) {
-  EXPECT_EQ(ValidUtf8("a\xFF" "b", 100), "a\uFFFD" "b");
+  EXPECT_EQ(ValidUtf8("a\xFF"
+                      "b",
+                      100),
+            "a\uFFFD"
+            "b");
   EXPECT_EQ(ValidUtf8("cut \xE2\x82", 100), "cut \uFFFD\uFFFD");
-  EXPECT_EQ(ValidUtf8("\xC0\xAF", 100), "\uFFFD\uFFFD");          // overlong
+  EXPECT_EQ(ValidUtf8("\xC0\xAF", 100), "\uFFFD\uFFFD");            // overlong
   EXPECT_EQ(ValidUtf8("\xED\xA0\x80", 100), "\uFFFD\uFFFD\uFFFD");  // surrogate
   EXPECT_EQ(ValidUtf8("\xF4\x90\x80\x80", 100), "\uFFFD\uFFFD\uFFFD\uFFFD");
 }

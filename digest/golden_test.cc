@@ -1,0 +1,76 @@
+// Compares what the renderers print of the example cases with the files in
+// tests/golden/digest. RAPIDEYE_REWRITE_GOLDENS=1 rewrites them and fails, so
+// that a rewrite is always looked at.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "digest/digest.h"
+#include "digest/example_cases.h"
+
+namespace rapideye::digest {
+namespace {
+
+std::string GoldenPath(const std::string& file) {
+  const char* directory = std::getenv("RAPIDEYE_TEST_DATA");
+  return std::string(directory ? directory : "tests/golden/digest") + "/" + file;
+}
+
+void CompareWithGolden(const std::string& file, const std::string& actual) {
+  const std::string path = GoldenPath(file);
+  if (std::getenv("RAPIDEYE_REWRITE_GOLDENS") != nullptr) {
+    std::ofstream(path, std::ios::binary) << actual;
+    ADD_FAILURE() << "rewrote " << path << ": look at the difference";
+    return;
+  }
+  std::ifstream in(path, std::ios::binary);
+  ASSERT_TRUE(in) << path << " is missing: run with RAPIDEYE_REWRITE_GOLDENS=1";
+  std::ostringstream expected;
+  expected << in.rdbuf();
+  EXPECT_EQ(actual, expected.str()) << "differs from " << path;
+}
+
+std::string Lines(const ExampleCase& example, const Report& report) {
+  return "input: " + example.name + ": " + example.description + "\n\n== classic ==\n" +
+         RenderText(report, TextFormat::kClassic) + "\n== grouped ==\n" +
+         RenderText(report, TextFormat::kGrouped) + "\n== explanation ==\n" +
+         RenderExplanation(report);
+}
+
+class GoldenTest : public testing::TestWithParam<ExampleCase> {};
+
+TEST_P(GoldenTest, Matches) {
+  const ExampleCase& example = GetParam();
+  const Report report = BuildReport(example.capture, example.verdict, {});
+  CompareWithGolden(example.name + ".txt", Lines(example, report));
+  CompareWithGolden(example.name + ".json", RenderJson(report, /*pretty=*/true) + "\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, GoldenTest, testing::ValuesIn(ExampleCases()),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+// What the coordinator adds: its own id, timings, files.
+TEST(GoldenTest, StoredIncident) {
+  ExampleCase example = ExampleCases().front();
+  ReportContext context;
+  context.incident_id = "20261003T092420Z-1a2b3c4d";
+  context.timings = Timings{12, 340, 5, 1};
+  const std::string directory = "/var/lib/rapideye/incidents/20261003T092420Z-1a2b3c4d/";
+  context.files = {directory + "capture.jsonl.gz", directory + "digest.json",
+                   directory + "digest.txt", directory + "digest.html"};
+  const Report report = BuildReport(example.capture, example.verdict, context);
+  example.name = "stored-incident";
+  example.description = "as bad-tpu-chip, written by a coordinator";
+  CompareWithGolden(example.name + ".txt", Lines(example, report));
+  CompareWithGolden(example.name + ".json", RenderJson(report, /*pretty=*/true) + "\n");
+}
+
+}  // namespace
+}  // namespace rapideye::digest

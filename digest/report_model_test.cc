@@ -1,0 +1,273 @@
+#include "digest/report_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "digest/content_hash.h"
+#include "digest/digest.h"
+#include "digest/example_cases.h"
+#include "digest/report_json.h"
+
+namespace rapideye::digest {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+Verdict Accuse(Cause cause, WorkerId worker) {
+  Verdict verdict;
+  verdict.cause = cause;
+  Culprit culprit;
+  culprit.worker = worker;
+  verdict.culprits.push_back(culprit);
+  return verdict;
+}
+
+FirstError FirstErrorOf(const Capture& capture, const Verdict& verdict) {
+  return BuildReport(capture, verdict, {}).first_error.value();
+}
+
+LogEvent Event(LogKind kind, int64_t age_ms) {
+  LogEvent event;
+  event.kind = kind;
+  event.age_ms = age_ms;
+  return event;
+}
+
+// Detected at …03:54:20.139; every core has been frozen for 60 s.
+
+TEST(FirstErrorTest, IsDetectionMinusTheCulpritsLargestAge) {
+  Capture capture = FrozenJob(1, 4);
+  SequencerAt(capture, 0, 1, 2).frozen_ms = 70'000;
+  SequencerAt(capture, 0, 3, 0).frozen_ms = 90'000;  // of another worker
+  const FirstError first = FirstErrorOf(capture, Accuse(Cause::kBadTpuChip, {0, 1}));
+  EXPECT_EQ(first.at, "2026-10-03T03:53:10.139Z");
+  EXPECT_EQ(first.type, FirstErrorType::kHangDetected);
+}
+
+TEST(FirstErrorTest, OfAChipIgnoresOtherChips) {
+  Capture capture = FrozenJob(1, 4);
+  SequencerAt(capture, 0, 1, 3).frozen_ms = 70'000;
+  Verdict verdict = Accuse(Cause::kBadTpuChip, {0, 1});
+  verdict.culprits[0].chip = 2;
+  EXPECT_EQ(FirstErrorOf(capture, verdict).at, "2026-10-03T03:53:20.139Z");
+  verdict.culprits[0].chip = 3;
+  EXPECT_EQ(FirstErrorOf(capture, verdict).at, "2026-10-03T03:53:10.139Z");
+}
+
+TEST(FirstErrorTest, CountsLogLinesButNotNoise) {
+  Capture capture = FrozenJob(1, 4);
+  auto& events = SnapshotOf(capture, 0, 1).log_events;
+  events = {Event(LogKind::kBenign, 1'000'000)};
+  const Verdict verdict = Accuse(Cause::kUnrecoverableError, {0, 1});
+  EXPECT_EQ(FirstErrorOf(capture, verdict).at, "2026-10-03T03:53:20.139Z");
+  events.push_back(Event(LogKind::kCoreHalt, 80'000));
+  EXPECT_EQ(FirstErrorOf(capture, verdict).at, "2026-10-03T03:53:00.139Z");
+  EXPECT_EQ(FirstErrorOf(capture, verdict).type, FirstErrorType::kUnrecoverableError);
+}
+
+TEST(FirstErrorTest, WithoutACulpritIsDetection) {
+  Verdict verdict;
+  EXPECT_EQ(FirstErrorOf(FrozenJob(1, 2), verdict).at, "2026-10-03T03:54:20.139Z");
+}
+
+TEST(FirstErrorTest, WithoutAClockIsUnknown) {
+  Capture capture = FrozenJob(1, 2);
+  for (const std::optional<int64_t> detected :
+       {std::optional<int64_t>(), std::optional(std::numeric_limits<int64_t>::max()),
+        std::optional(std::numeric_limits<int64_t>::min())}) {
+    capture.header.detected_unix_ms = detected;
+    const Report report = BuildReport(capture, Accuse(Cause::kBadTpuChip, {0, 1}), {});
+    EXPECT_EQ(report.detected_at, std::nullopt);
+    EXPECT_EQ(report.first_error->at, std::nullopt);
+  }
+}
+
+TEST(FirstErrorTest, SurvivesAbsurdAges) {
+  Capture capture = FrozenJob(1, 2);
+  SequencerAt(capture, 0, 1, 0).frozen_ms = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(FirstErrorOf(capture, Accuse(Cause::kBadTpuChip, {0, 1})).at, std::nullopt);
+}
+
+TEST(FirstErrorTest, CancelledIfToldToStopBeforeAnythingElse) {
+  Capture capture = FrozenJob(1, 4);
+  SnapshotOf(capture, 0, 0).log_events = {Event(LogKind::kPreempted, 61'000)};
+  const Verdict verdict = Accuse(Cause::kUnrecoverableError, {0, 1});
+  EXPECT_EQ(FirstErrorOf(capture, verdict).type, FirstErrorType::kCancelled);
+  // Someone gave up on a job that already hung.
+  SnapshotOf(capture, 0, 0).log_events[0].age_ms = 10'000;
+  EXPECT_EQ(FirstErrorOf(capture, verdict).type, FirstErrorType::kUnrecoverableError);
+}
+
+TEST(FirstErrorTest, NoneWithoutAHang) {
+  Verdict verdict;
+  verdict.cause = Cause::kNoHang;
+  EXPECT_FALSE(BuildReport(FrozenJob(1, 2), verdict, {}).first_error);
+}
+
+TEST(ReportTest, TaskIdsCountThroughTheJobWhateverTheOrder) {
+  Capture capture;
+  capture.header.expected_workers = {
+      {{1, 1}, "d", {}}, {{0, 1}, "b", {}}, {{1, 0}, "c", {}}, {{0, 0}, "a", {}}};
+  const Report report = BuildReport(capture, Accuse(Cause::kBadTpuChip, {1, 0}), {});
+  EXPECT_EQ(report.culprits[0].worker.task_id, 2u);
+  EXPECT_EQ(report.culprits[0].worker.host, "c");
+  EXPECT_THAT(report.missing, SizeIs(4));
+}
+
+TEST(ReportTest, AWorkerThatTheJobDoesNotListHasNoTaskId) {
+  const Report report = BuildReport(FrozenJob(1, 1), Accuse(Cause::kBadTpuChip, {7, 7}), {});
+  EXPECT_EQ(report.culprits[0].worker.task_id, std::nullopt);
+}
+
+TEST(ReportTest, WhatOneWorkerToldOfAProgramHoldsForAll) {
+  Capture capture = FrozenJob(1, 3);
+  for (int task = 1; task < 3; ++task) {
+    SnapshotOf(capture, 0, task).programs[0].module = std::nullopt;
+    SequencerAt(capture, 0, task, 0).hlo = std::nullopt;
+  }
+  const Report report = BuildReport(capture, Verdict{}, {});
+  ASSERT_THAT(report.tpu_states, SizeIs(1));
+  EXPECT_EQ(report.tpu_states[0].module, "jit_train_step");
+  ASSERT_THAT(report.tpu_states[0].positions, SizeIs(1));
+  EXPECT_EQ(report.tpu_states[0].positions[0].hlo, "all-reduce.3");
+  EXPECT_THAT(report.tpu_states[0].positions[0].cores, SizeIs(12));
+}
+
+TEST(ReportTest, AbsentIsNotZero) {
+  Capture capture = FrozenJob(1, 2);
+  SequencerAt(capture, 0, 0, 0).pc = 0;
+  SequencerAt(capture, 0, 1, 0).pc = std::nullopt;
+  const Report report = BuildReport(capture, Verdict{}, {});
+  const auto& positions = report.tpu_states[0].positions;
+  ASSERT_THAT(positions, SizeIs(3));
+  EXPECT_EQ(positions[1].pc, std::nullopt);
+  EXPECT_FALSE(positions[1].idle);
+  EXPECT_EQ(positions[2].pc, 0);
+  EXPECT_TRUE(positions[2].idle);
+}
+
+TEST(ReportTest, LargestGroupFirstAndWhatRunsNothingLast) {
+  Capture capture = FrozenJob(1, 4);
+  for (int task = 0; task < 3; ++task) {
+    for (Core& core : SnapshotOf(capture, 0, task).cores) {
+      core.launch_id = task == 0 ? 7 : 0;
+      if (task != 0) core.program = std::nullopt;
+    }
+  }
+  SnapshotOf(capture, 0, 3).cores.pop_back();
+  const Report report = BuildReport(capture, Verdict{}, {});
+  ASSERT_THAT(report.tpu_states, SizeIs(3));
+  EXPECT_EQ(report.tpu_states[0].launch_id, 7);
+  EXPECT_EQ(report.tpu_states[1].launch_id, 804);
+  EXPECT_FALSE(report.tpu_states[2].fingerprint);
+  EXPECT_EQ(report.tpu_states[2].cores, 8u);
+}
+
+TEST(ReportTest, AnIdleSparseCoreIsNoCulpritUnlessNamed) {
+  Capture capture = FrozenJob(1, 1);
+  Core& core = SnapshotOf(capture, 0, 0).cores[0];
+  core.type = CoreType::kSparseCore;
+  core.program = std::nullopt;
+  core.sequencers[0].pc = 0;
+  Verdict verdict = Accuse(Cause::kDataInputStall, {0, 0});
+  EXPECT_FALSE(BuildReport(capture, verdict, {}).tpu_states.back().culprit);
+  verdict.culprits[0].core_type = CoreType::kSparseCore;
+  EXPECT_TRUE(BuildReport(capture, verdict, {}).tpu_states.back().culprit);
+}
+
+TEST(ReportTest, PcsOfACulpritsHostAreDistinctAndAscending) {
+  Capture capture = FrozenJob(1, 2);
+  SequencerAt(capture, 0, 1, 0).pc = 0x20;
+  SequencerAt(capture, 0, 1, 1).pc = 0x10;
+  const Report report = BuildReport(capture, Accuse(Cause::kDataInputStall, {0, 1}), {});
+  ASSERT_THAT(report.culprit_pcs, SizeIs(1));
+  EXPECT_THAT(report.culprit_pcs[0].pcs, ElementsAre(0x10, 0x20, 0x1f03));
+}
+
+TEST(ReportTest, ConfidenceIsANumberBetweenZeroAndOne) {
+  Verdict verdict;
+  for (const auto& [given, expected] :
+       {std::pair{0.12345, 0.123}, {7.0, 1.0}, {-1.0, 0.0}, {std::nan(""), 0.0}}) {
+    verdict.confidence = given;
+    EXPECT_EQ(BuildReport(FrozenJob(1, 1), verdict, {}).confidence, expected);
+  }
+}
+
+TEST(ContentHashTest, ChangesWithTheContentOnly) {
+  Capture capture = FrozenJob(2, 2);
+  const uint64_t hash = ContentHash(capture);
+  std::swap(capture.snapshots[0], capture.snapshots[3]);
+  EXPECT_EQ(ContentHash(capture), hash);
+  // Pinned: ids of offline diagnoses must not change between versions.
+  EXPECT_EQ(hash, 11026668279954623782u);
+  SequencerAt(capture, 1, 1, 3).pc = 0x1f04;
+  EXPECT_NE(ContentHash(capture), hash);
+}
+
+TEST(ContentHashTest, TellsAbsentFromZero) {
+  Capture capture = FrozenJob(1, 1);
+  SequencerAt(capture, 0, 0, 0).pc = 0;
+  const uint64_t zero = ContentHash(capture);
+  SequencerAt(capture, 0, 0, 0).pc = std::nullopt;
+  EXPECT_NE(ContentHash(capture), zero);
+}
+
+std::vector<std::string> Keys(const nlohmann::ordered_json& json) {
+  std::vector<std::string> keys;
+  for (const auto& item : json.items()) keys.push_back(item.key());
+  return keys;
+}
+
+TEST(JsonTest, KeysStandInTheDocumentedOrder) {
+  ExampleCase example = ExampleCases().front();
+  ReportContext context;
+  context.timings = Timings{};
+  context.files.capture = "c";
+  const auto json = ReportToJson(BuildReport(example.capture, example.verdict, context));
+  EXPECT_THAT(Keys(json),
+              ElementsAre("schemaVersion", "incidentId", "job", "jobIncarnation", "detectedAt",
+                          "trigger", "cause", "detail", "confidence", "headline", "culprits",
+                          "links", "evidence", "alternatives", "removal", "recommendedActions",
+                          "tpuStates", "workers", "firstError", "timings", "files"));
+  EXPECT_THAT(Keys(json["culprits"][0]),
+              ElementsAre("slice", "task", "host", "chip", "coreType", "coreIndex", "why"));
+  EXPECT_THAT(Keys(json["removal"]), ElementsAre("eligible", "targets", "reason"));
+  EXPECT_THAT(Keys(json["removal"]["targets"][0]), ElementsAre("host", "chip"));
+  EXPECT_THAT(Keys(json["tpuStates"][0]),
+              ElementsAre("launchId", "module", "fingerprint", "cores", "positions"));
+  EXPECT_THAT(Keys(json["tpuStates"][0]["positions"][0]),
+              ElementsAre("tag", "pc", "hlo", "cores", "workers"));
+  EXPECT_THAT(Keys(json["timings"]),
+              ElementsAre("detectToCollectMs", "collectMs", "classifyMs", "renderMs"));
+}
+
+TEST(JsonTest, OptionalKeysAreLeftOut) {
+  Capture capture;
+  capture.header.job = "j";
+  Verdict verdict;
+  verdict.cause = Cause::kNoHang;
+  const auto json = ReportToJson(BuildReport(capture, verdict, {}));
+  EXPECT_THAT(Keys(json), ElementsAre("schemaVersion", "incidentId", "job", "cause", "confidence",
+                                      "headline", "culprits", "links", "evidence", "alternatives",
+                                      "removal", "recommendedActions", "tpuStates", "workers"));
+  EXPECT_EQ(json["cause"], "NO_HANG");
+}
+
+TEST(JsonTest, WhatIsNotUtf8IsReplaced) {
+  ExampleCase example = ExampleCases().front();
+  example.verdict.culprits[0].why = "bad \xFF byte";
+  example.capture.header.job = "j\xC0";
+  const std::string text = RenderJson(BuildReport(example.capture, example.verdict, {}), false);
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["culprits"][0]["why"], "bad \uFFFD byte");
+  EXPECT_EQ(json["job"], "j\uFFFD");
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rapideye::digest
