@@ -1,9 +1,9 @@
 #include "digest/first_error.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "digest/tpu_states.h"
 
@@ -47,7 +47,7 @@ std::optional<int64_t> LargestAge(const Snapshot& snapshot, const Culprit& culpr
   return largest;
 }
 
-using Accused = absl::flat_hash_map<WorkerId, std::vector<const Culprit*>>;
+using Accused = std::map<WorkerId, std::vector<const Culprit*>>;
 
 std::optional<int64_t> CulpritsAge(const Capture& capture, const Accused& accused) {
   std::optional<int64_t> largest;

@@ -85,12 +85,13 @@ std::vector<ListItem> CulpritHosts(const Report& report) {
 
 // One line a worker: what was found at each of its cores.
 std::vector<std::string> ErrorLines(const Report& report) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> errors;
+  using Whys = std::vector<std::string>;
+  std::vector<std::pair<std::string, Whys>> errors;
   for (const ReportCulprit& culprit : report.culprits) {
-    std::string worker = WorkerText(report, culprit.worker);
-    if (errors.empty() || errors.back().first != worker) errors.push_back({std::move(worker), {}});
+    const std::string worker = WorkerText(report, culprit.worker);
+    if (errors.empty() || errors.back().first != worker) errors.emplace_back(worker, Whys());
     std::string why = culprit.why.empty() ? "unrecoverable error" : Sentence(culprit.why);
-    std::vector<std::string>& known = errors.back().second;
+    Whys& known = errors.back().second;
     if (std::find(known.begin(), known.end(), why) == known.end()) known.push_back(std::move(why));
   }
   std::vector<std::string> lines;

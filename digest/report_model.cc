@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "digest/content_hash.h"
 #include "digest/digest.h"
@@ -123,12 +123,12 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
 // One entry a host, in the order of the culprits.
 std::vector<CulpritPcs> FindCulpritPcs(const Report& report, const Capture& capture,
                                        const std::vector<Culprit>& culprits) {
-  absl::flat_hash_map<WorkerId, const Snapshot*> snapshots;
+  std::map<WorkerId, const Snapshot*> snapshots;
   for (const Snapshot& snapshot : capture.snapshots) snapshots[snapshot.worker] = &snapshot;
 
   std::vector<CulpritPcs> entries;
   std::vector<std::set<int64_t>> pcs;
-  absl::flat_hash_map<std::string, size_t> entry_of;
+  std::map<std::string, size_t> entry_of;
   for (size_t i = 0; i < culprits.size(); ++i) {
     const std::string& host = report.culprits[i].worker.host;
     auto [it, inserted] = entry_of.try_emplace(host, entries.size());

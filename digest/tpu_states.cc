@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "digest/safe_text.h"
 
 namespace rapideye::digest {
@@ -107,7 +106,7 @@ std::optional<size_t> IndexOf(const std::vector<ReportWorker>& workers, WorkerId
 Table Tabulate(const Capture& capture, const std::vector<ReportWorker>& workers,
                const std::vector<Culprit>& culprits) {
   const Shared shared = GatherShared(capture);
-  absl::flat_hash_map<WorkerId, std::vector<const Culprit*>> accused;
+  std::map<WorkerId, std::vector<const Culprit*>> accused;
   for (const Culprit& culprit : culprits) accused[culprit.worker].push_back(&culprit);
 
   Table table;
@@ -136,6 +135,20 @@ void SortCores(std::vector<CoreAt>& cores) {
     return std::tie(a.worker, a.chip, a.type, a.index) <
            std::tie(b.worker, b.chip, b.type, b.index);
   });
+}
+
+// Largest first; equally large ones by their keys.
+bool PositionFirst(const Position& a, const Position& b) {
+  if (a.cores.size() != b.cores.size()) return a.cores.size() > b.cores.size();
+  return std::tie(a.tag, a.pc, a.hlo) < std::tie(b.tag, b.pc, b.hlo);
+}
+
+bool GroupFirst(const ProgramGroup& a, const ProgramGroup& b) {
+  const bool a_runs = a.fingerprint.has_value();
+  if (a_runs != b.fingerprint.has_value()) return a_runs;
+  if (a.cores != b.cores) return a.cores > b.cores;
+  return std::tie(a.launch_id, a.module, a.fingerprint) <
+         std::tie(b.launch_id, b.module, b.fingerprint);
 }
 
 }  // namespace
@@ -194,17 +207,10 @@ std::vector<ProgramGroup> GroupTpuStates(const Capture& capture,
       group.culprit = group.culprit || position.culprit;
       group.positions.push_back(std::move(position));
     }
-    // Stable: equally large ones stay in the order of their keys.
-    std::stable_sort(
-        group.positions.begin(), group.positions.end(),
-        [](const Position& a, const Position& b) { return a.cores.size() > b.cores.size(); });
+    std::sort(group.positions.begin(), group.positions.end(), PositionFirst);
     groups.push_back(std::move(group));
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const ProgramGroup& a, const ProgramGroup& b) {
-    const bool a_runs = a.fingerprint.has_value();
-    const bool b_runs = b.fingerprint.has_value();
-    return a_runs != b_runs ? a_runs : a.cores > b.cores;
-  });
+  std::sort(groups.begin(), groups.end(), GroupFirst);
   return groups;
 }
 
