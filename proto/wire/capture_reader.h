@@ -16,7 +16,11 @@ namespace rapideye::wire {
 // or record (binary) and the field, e.g.
 //   line 3: snapshot.cores[2].program: index 7 is out of range (4 programs)
 // NOT_FOUND or INTERNAL if the file cannot be opened or read. Memory stays
-// proportional to the largest legal line plus the result.
+// bounded by the limits of limits.h plus the result, whatever the bytes.
+//
+// A JSON line ends with a newline, the last one may lack it; a carriage return
+// before it is blank space; an empty line is an error. For the rules of a line see
+// json_record.h. gzip may have several members; a cut one is an error.
 absl::StatusOr<Capture> ReadCaptureFile(const std::string& path);
 absl::StatusOr<Capture> ReadCapture(std::istream& in);
 

@@ -1,0 +1,40 @@
+// What one record of a capture may cost in memory once parsed.
+#ifndef RAPIDEYE_PROTO_WIRE_RECORD_BUDGET_H_
+#define RAPIDEYE_PROTO_WIRE_RECORD_BUDGET_H_
+
+#include <google/protobuf/message.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "proto/wire/limits.h"
+
+namespace rapideye::wire {
+
+// Counts the memory of messages as they are made, and refuses a record that
+// would take more than kMaxRecordMemory: an empty message costs two bytes on the
+// wire and some two hundred in memory.
+class RecordBudget {
+ public:
+  void Reset() { left_ = kMaxRecordMemory; }
+  // False once the budget is spent.
+  bool Charge(size_t bytes);
+  bool ChargeMessage(const google::protobuf::Descriptor& type);
+  static absl::Status Exceeded();
+
+ private:
+  size_t left_ = kMaxRecordMemory;
+  absl::flat_hash_map<const google::protobuf::Descriptor*, size_t> sizes_;
+};
+
+// Walks a serialised message without building it, and charges what parsing it
+// would cost. False if the budget does not suffice, the nesting is too deep or
+// the bytes are malformed; `error` then says which.
+bool ChargeSerialised(const google::protobuf::Descriptor& type, std::string_view bytes,
+                      RecordBudget& budget, absl::Status& error);
+
+}  // namespace rapideye::wire
+
+#endif  // RAPIDEYE_PROTO_WIRE_RECORD_BUDGET_H_
