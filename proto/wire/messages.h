@@ -16,7 +16,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "classifier/evidence.h"
-#include "v1/agent.pb.h"
+
+// Only declared: who has no use for protobuf does not get it from here.
+namespace rapideye::v1 {
+class AgentMessage;
+class CoordinatorMessage;
+}  // namespace rapideye::v1
 
 namespace rapideye::wire {
 

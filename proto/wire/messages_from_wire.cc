@@ -3,6 +3,7 @@
 #include "proto/wire/evidence_parts.h"
 #include "proto/wire/field_scope.h"
 #include "proto/wire/messages.h"
+#include "v1/agent.pb.h"
 
 namespace rapideye::wire {
 namespace {

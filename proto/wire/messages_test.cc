@@ -9,6 +9,7 @@
 
 #include "proto/wire/filled_message.h"
 #include "proto/wire/limits.h"
+#include "v1/agent.pb.h"
 
 namespace rapideye::wire {
 namespace {

@@ -1,5 +1,6 @@
 #include "proto/wire/evidence_parts.h"
 #include "proto/wire/messages.h"
+#include "v1/agent.pb.h"
 
 namespace rapideye::wire {
 namespace {
