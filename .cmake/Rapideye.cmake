@@ -14,6 +14,8 @@ if(RAPIDEYE_SANITIZE)
                -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(rapideye_flags INTERFACE ${sanitize})
   target_link_options(rapideye_flags INTERFACE ${sanitize})
+  # Debian's symbolizer carries its version in its name, so the runtime misses it.
+  find_program(LLVM_SYMBOLIZER NAMES llvm-symbolizer-19 llvm-symbolizer)
 endif()
 
 # rapideye_library(<name> SOURCES ... DEPS ...): a library of this folder.
@@ -43,12 +45,14 @@ function(rapideye_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
+  set(environment "GTEST_OUTPUT=set:xml:${CMAKE_BINARY_DIR}/Testing/gtest/${name}.xml")
+  if(RAPIDEYE_SANITIZE)
+    list(APPEND environment "ASAN_OPTIONS=set:external_symbolizer_path=${LLVM_SYMBOLIZER}"
+         "UBSAN_OPTIONS=set:print_stacktrace=1:external_symbolizer_path=${LLVM_SYMBOLIZER}")
+  endif()
   set_tests_properties(
-    ${name}
-    PROPERTIES TIMEOUT ${arg_TIMEOUT}
-               LABELS "${arg_LABELS}"
-               ENVIRONMENT_MODIFICATION
-               "GTEST_OUTPUT=set:xml:${CMAKE_BINARY_DIR}/Testing/gtest/${name}.xml")
+    ${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ENVIRONMENT_MODIFICATION
+                                                                     "${environment}")
   if(arg_DATA)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "RAPIDEYE_TEST_DATA=${arg_DATA}")
   endif()

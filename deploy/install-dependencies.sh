@@ -58,13 +58,13 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 
-apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y
-  -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y
+  -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -o Acquire::Retries=3)
 echo "Installing ${#missing[@]} packages: ${missing[*]}" >&2
 # A third-party package source that is out of order must not stand in the way
 # of Debian's own; if one of ours could not be found, the install says so.
-"${apt[@]}" update </dev/null >&2 || echo "apt-get update failed; trying with what is known" >&2
-if ! "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null >&2; then
+"${apt[@]}" update </dev/null >/dev/null || echo "apt-get update failed; trying with what is known" >&2
+if ! "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null >/dev/null; then
   echo "install-dependencies.sh: apt-get could not install: ${missing[*]}" >&2
   echo "They are in Debian 12 (bookworm) main; check /etc/apt/sources.list and the network." >&2
   exit 1
