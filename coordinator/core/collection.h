@@ -1,0 +1,96 @@
+// One look at all workers: who was asked, who answered, who may send now.
+//
+// Ten thousand snapshots must never land together: a worker announces the size
+// of its snapshot and sends it when granted. The number and the bytes in flight
+// are bounded; only the first few may send without asking.
+#ifndef RAPIDEYE_COORDINATOR_CORE_COLLECTION_H_
+#define RAPIDEYE_COORDINATOR_CORE_COLLECTION_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "coordinator/core/events.h"
+
+namespace rapideye::coordinator {
+
+struct Target {
+  WorkerId worker;
+  StreamId stream = 0;
+};
+
+class Collection {
+ public:
+  // Appends to `effects` one Collect per target. `number` names the collection on
+  // the wire; `budget` is how many bytes all its snapshots together may have.
+  Collection(int64_t number, const std::vector<Target>& targets, absl::Duration deadline,
+             int64_t budget, absl::Duration now, Effects& effects);
+
+  int64_t number() const { return number_; }
+
+  // A worker that was not asked, or whose stream broke, is (again) connected.
+  void Join(const Target& target, absl::Duration deadline, absl::Duration now, Effects& effects);
+  // A worker's stream is gone: it counts as missing at once.
+  void Leave(const WorkerId& worker, absl::Duration now, Effects& effects);
+
+  // INVALID_ARGUMENT if the worker was not asked, or announces more than a
+  // snapshot may have.
+  absl::Status OnReady(const WorkerId& worker, const wire::SampleReady& ready, absl::Duration now,
+                       Effects& effects);
+  // The worker's snapshot has arrived. INVALID_ARGUMENT if it was not asked or
+  // not granted, or is larger than announced; the snapshot is not to be used.
+  absl::Status OnSnapshot(const WorkerId& worker, int64_t bytes, absl::Duration now,
+                          Effects& effects);
+  // Takes credits back from those who do not use them.
+  void OnTick(absl::Duration now, Effects& effects);
+
+  bool Answered(const WorkerId& worker) const;
+  // True once everybody who was asked has answered or gone.
+  bool Done() const { return waiting_ == 0; }
+  int64_t received_bytes() const { return received_bytes_; }
+  // Workers left out because the budget was spent.
+  size_t over_budget() const { return over_budget_; }
+  // Snapshots granted and not arrived.
+  size_t in_flight() const { return in_flight_; }
+  int64_t bytes_in_flight() const { return bytes_in_flight_; }
+  // Tells who has not answered that nobody waits any more.
+  void CancelRest(Effects& effects) const;
+
+ private:
+  enum class State {
+    kAsked,
+    kReady,     // announced, waits for a credit
+    kGranted,   // holds a credit
+    kOverdue,   // was granted, its credit was taken back; may still send
+    kAnswered,
+    kGone,
+  };
+  struct Entry {
+    StreamId stream = 0;
+    State state = State::kAsked;
+    int64_t size = 0;  // announced, or the largest allowed
+    absl::Duration granted_at;
+  };
+
+  void Release(Entry& entry);
+  void GrantNext(absl::Duration now, Effects& effects);
+
+  int64_t number_;
+  int64_t budget_;
+  std::map<WorkerId, Entry> entries_;
+  std::deque<WorkerId> ready_;    // in the order of their announcements
+  std::deque<WorkerId> granted_;  // in the order of their grants
+  size_t waiting_ = 0;            // neither answered nor gone
+  size_t in_flight_ = 0;
+  int64_t bytes_in_flight_ = 0;
+  int64_t received_bytes_ = 0;
+  size_t over_budget_ = 0;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_COLLECTION_H_

@@ -1,0 +1,421 @@
+#include "coordinator/core/coordinator_core.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+
+CoordinatorCore::CoordinatorCore(Options options)
+    : options_(std::move(options)), membership_(options_.shape) {}
+
+Effects CoordinatorCore::Step(Event event, const Now& now) {
+  now_ = now;
+  effects_.clear();
+  std::visit([this](auto& e) { On(e); }, event);
+  if (!stopping_) {
+    CloseSilentStreams();
+    if (incident_.has_value()) incident_->OnTick(now_.monotonic, effects_);
+    FollowIncident();
+    Watch();
+  }
+  return std::exchange(effects_, {});
+}
+
+absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
+  if (streams_.empty() || stopping_) return absl::InfiniteDuration();
+  const absl::Duration judge = now + kJudgePeriod;
+  return incident_.has_value() ? std::min(judge, incident_->NextWake()) : judge;
+}
+
+// Streams --------------------------------------------------------------------
+
+void CoordinatorCore::On(const StreamOpened& event) {
+  streams_[event.stream] = Stream{.peer = event.peer,
+                                  .opened = now_.monotonic,
+                                  .tokens = kMessageBurst,
+                                  .refilled = now_.monotonic};
+}
+
+void CoordinatorCore::On(const StreamClosed& event) { Drop(event.stream, /*log=*/true); }
+
+void CoordinatorCore::Drop(StreamId stream, bool log) {
+  streams_.erase(stream);
+  const std::optional<WorkerId> worker = membership_.Leave(stream);
+  if (!worker.has_value()) return;
+  all_connected_ = false;
+  progress_.Disconnected(*worker);
+  if (incident_.has_value()) incident_->OnLeave(*worker, now_.monotonic, effects_);
+  if (log) {
+    Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*membership_.Find(*worker)),
+                         membership_.connected()));
+  }
+}
+
+void CoordinatorCore::Refuse(StreamId stream, const absl::Status& status) {
+  const Member* member = membership_.FindByStream(stream);
+  const std::string who = member != nullptr ? Describe(*member) : "a stream that named no worker";
+  Warn(absl::StrFormat("closed the stream of %s at %s: %s", who, Quoted(streams_[stream].peer),
+                       Quoted(std::string(status.message()))));
+  Emit(Close{stream, status});
+  Drop(stream, /*log=*/false);
+}
+
+void CoordinatorCore::CloseSilentStreams() {
+  std::vector<StreamId> silent;
+  for (const auto& [id, stream] : streams_) {
+    if (now_.monotonic - stream.opened >= kHelloDeadline &&
+        membership_.FindByStream(id) == nullptr) {
+      silent.push_back(id);
+    }
+  }
+  for (const StreamId id : silent) {
+    ++counters_.hello_timeouts;
+    Refuse(id, absl::FailedPreconditionError(
+                   absl::StrCat("no hello within ", absl::FormatDuration(kHelloDeadline))));
+  }
+}
+
+bool CoordinatorCore::WithinRate(Stream& stream) {
+  const double seconds = absl::ToDoubleSeconds(now_.monotonic - stream.refilled);
+  stream.tokens = std::min(kMessageBurst, stream.tokens + seconds * kMessagesPerSecond);
+  stream.refilled = now_.monotonic;
+  if (stream.tokens < 1) return false;
+  stream.tokens -= 1;
+  return true;
+}
+
+void CoordinatorCore::On(MessageReceived& event) {
+  auto stream = streams_.find(event.stream);
+  if (stream == streams_.end()) return;  // closed; the message was on its way
+  if (!WithinRate(stream->second)) {
+    ++counters_.floods;
+    Refuse(event.stream,
+           absl::ResourceExhaustedError(absl::StrFormat(
+               "more than %.0f messages a second; heartbeats are due once per poll interval",
+               kMessagesPerSecond)));
+    return;
+  }
+  absl::Status status;
+  if (const auto* hello = std::get_if<wire::Hello>(&event.message)) {
+    status = OnMessage(event.stream, *hello);
+    ++(status.ok() ? counters_.hellos_admitted : counters_.hellos_refused);
+  } else if (const Member* member = membership_.FindByStream(event.stream)) {
+    status = Dispatch(*member, event);
+    if (!status.ok()) ++counters_.messages_refused;
+  } else {
+    ++counters_.messages_refused;
+    status = absl::FailedPreconditionError("the first message of a stream must be a hello");
+  }
+  if (!status.ok()) Refuse(event.stream, status);
+}
+
+absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hello) {
+  absl::StatusOr<Membership::Admission> admission = membership_.Admit(stream, hello);
+  if (!admission.ok()) return admission.status();
+  const Member& member = *membership_.Find(hello.worker);
+  if (admission->superseded.has_value()) {
+    ++counters_.superseded;
+    const StreamId old = *admission->superseded;
+    streams_.erase(old);
+    progress_.Disconnected(hello.worker);
+    if (incident_.has_value()) incident_->OnLeave(hello.worker, now_.monotonic, effects_);
+    Emit(Close{old, absl::AlreadyExistsError("a newer agent speaks for this worker")});
+    Info(absl::StrFormat("%s: a newer agent takes the place of the old one", Describe(member)));
+  }
+  if (!first_hello_.has_value()) first_hello_ = now_.monotonic;
+  SendWelcome(stream, hello);
+  Info(absl::StrFormat("%s connected, agent %s (%d connected)", Describe(member),
+                       Quoted(hello.version), membership_.connected()));
+  if (!all_connected_ && membership_.Complete()) {
+    all_connected_ = true;
+    Info(absl::StrFormat("all %d workers of job %s are connected", membership_.connected(),
+                         Quoted(membership_.job())));
+  }
+  if (hello.job_incarnation.has_value()) {
+    ShowIncarnation(hello.worker, *hello.job_incarnation, /*given=*/true);
+  }
+  if (incident_.has_value()) {
+    incident_->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
+  }
+  return absl::OkStatus();
+}
+
+void CoordinatorCore::SendWelcome(StreamId stream, const wire::Hello& hello) {
+  // Agents look closely from half of the shorter threshold on.
+  const absl::Duration threshold =
+      std::min(LaunchThreshold(options_.thresholds, learning_, std::nullopt),
+               HangThreshold(options_.thresholds, learning_));
+  Emit(Send{stream, wire::Welcome{.protocol_version =
+                                      std::min(hello.protocol_version, wire::kProtocolVersion),
+                                  .job_incarnation = incarnation_.Id().value_or(""),
+                                  .heartbeat_interval = hello.poll_interval,
+                                  .attention_after = threshold / 2}});
+}
+
+absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& event) {
+  const WorkerId worker = member.hello.worker;
+  const absl::Duration now = now_.monotonic;
+  if (const auto* heartbeat = std::get_if<wire::Heartbeat>(&event.message)) {
+    return OnHeartbeat(member, *heartbeat);
+  }
+  if (const auto* alarm = std::get_if<wire::Alarm>(&event.message)) return OnAlarm(member, *alarm);
+  int64_t collection = 0;
+  if (const auto* ready = std::get_if<wire::SampleReady>(&event.message)) {
+    collection = ready->collection;
+    if (incident_.has_value()) return incident_->OnReady(worker, *ready, now, effects_);
+  } else if (auto* snapshot = std::get_if<wire::SnapshotReply>(&event.message)) {
+    collection = snapshot->collection;
+    if (incident_.has_value()) {
+      return incident_->OnSnapshot(worker, std::move(*snapshot), event.bytes, now, effects_);
+    }
+  } else if (const auto* hlo = std::get_if<wire::HloReply>(&event.message)) {
+    collection = hlo->collection;
+    if (incident_.has_value()) return incident_->OnHlo(worker, *hlo, now, effects_);
+  }
+  // An answer to a collection that has ended may well be on its way still; one
+  // to a collection that never was cannot.
+  if (collection >= next_collection_ || collection <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("collection: %d was never begun", collection));
+  }
+  return absl::OkStatus();
+}
+
+// The job --------------------------------------------------------------------
+
+absl::Status CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat) {
+  const WorkerId worker = member.hello.worker;
+  const int64_t agent = member.hello.agent_incarnation;
+  if (!member.hello.job_incarnation.has_value() && heartbeat.process_incarnation.has_value()) {
+    ShowIncarnation(worker, *heartbeat.process_incarnation, /*given=*/false);
+  }
+  if (incarnation_.Left(worker)) {
+    // A process of the past drives nothing, unless it turns out to be at work.
+    if (!progress_.Advanced(worker, agent, heartbeat)) return absl::OkStatus();
+    incarnation_.Rejoin(worker);
+  }
+  const bool advanced = progress_.Observe(worker, agent, heartbeat, now_.monotonic);
+  if (state_ == State::kArmed) {
+    learning_.Observe(worker, heartbeat, advanced);
+  } else if (advanced) {
+    NoteRecovery(worker);
+  }
+  return absl::OkStatus();
+}
+
+void CoordinatorCore::ShowIncarnation(const WorkerId& worker, const std::string& key, bool given) {
+  if (incarnation_.Observe(worker, key, given)) OnJobRestart();
+}
+
+void CoordinatorCore::OnJobRestart() {
+  ++counters_.job_restarts;
+  Info(absl::StrCat("the job has restarted, incarnation ",
+                    Quoted(incarnation_.Id().value_or("unknown"))));
+  progress_.Forget();
+  learning_.Forget();
+  alarm_.reset();
+  if (incident_.has_value()) AbandonIncident("the job has restarted");
+  alarm_.reset();
+  if (state_ == State::kWaiting) {
+    Rearm("the job has restarted");
+  } else if (state_ == State::kConcluding) {
+    recovered_ = {};
+    for (const auto& [id, member] : membership_.members()) recovered_.insert(id);
+  }
+}
+
+absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
+  ++counters_.alarms;
+  const std::string why = absl::StrCat(Describe(member), " reports ", Quoted(alarm.text));
+  Warn(why);
+  if (state_ == State::kArmed && !alarm_.has_value()) {
+    alarm_ = PendingAlarm{.why = why,
+                          .tries = kAlarmTries,
+                          .due = std::max(now_.monotonic, alarm_not_before_),
+                          .raised = now_};
+  }
+  return absl::OkStatus();
+}
+
+void CoordinatorCore::Watch() {
+  if (state_ != State::kArmed) return;
+  if (alarm_.has_value() && now_.monotonic >= alarm_->due) {
+    Begin(Suspicion{.trigger = "hang-line",
+                    .why = alarm_->why,
+                    .threshold = std::nullopt,
+                    .detected = alarm_->raised});
+    return;
+  }
+  if (now_.monotonic < judge_not_before_ || !first_hello_.has_value()) return;
+  // Shortly after a start most agents may still be on their way back.
+  if (!membership_.Complete() && now_.monotonic - *first_hello_ < kSettleTime) return;
+  const std::optional<Stillness> stillness =
+      progress_.Judge(options_.thresholds, learning_, now_.monotonic);
+  if (!stillness.has_value()) return;
+  Begin(Suspicion{
+      .trigger = "no-progress",
+      .why = absl::StrFormat("no progress for %s (threshold %s): %s",
+                             absl::FormatDuration(absl::Trunc(stillness->still_for,
+                                                              absl::Milliseconds(1))),
+                             absl::FormatDuration(stillness->threshold), stillness->why),
+      .threshold = stillness->threshold,
+      .detected = now_});
+}
+
+// Incidents ------------------------------------------------------------------
+
+void CoordinatorCore::Begin(Suspicion suspicion) {
+  ++counters_.suspicions;
+  std::vector<Target> targets;
+  for (const auto& [id, member] : membership_.members()) {
+    if (member.stream.has_value()) targets.push_back({id, *member.stream});
+  }
+  Warn(absl::StrFormat("%s; collecting from %d of %d workers", suspicion.why, targets.size(),
+                       membership_.Expected().size()));
+  state_ = State::kCollecting;
+  recovered_.clear();
+  const int64_t number = next_collection_;
+  next_collection_ += 2;  // two looks
+  incident_.emplace(std::move(suspicion), targets, number, options_.collect_deadline,
+                    now_.monotonic, effects_);
+  FollowIncident();
+}
+
+void CoordinatorCore::FollowIncident() {
+  if (!incident_.has_value()) return;
+  if (incident_->state() == Incident::State::kDone) {
+    ConcludeIncident();
+  } else if (incident_->state() == Incident::State::kRecovered) {
+    ++counters_.recovered_in_between;
+    AbandonIncident("launches completed between the two looks");
+  }
+}
+
+void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
+  if (state_ == State::kCollecting) {
+    // What a worker reported by itself is settled by the two looks; a lack of
+    // progress by progress.
+    if (incident_->suspicion().threshold.has_value() &&
+        !progress_.Judge(options_.thresholds, learning_, now_.monotonic).has_value()) {
+      ++counters_.recovered_in_between;
+      AbandonIncident("launches complete again");
+    }
+    return;
+  }
+  recovered_.insert(worker);
+  if (state_ == State::kWaiting && recovered_.size() * 2 > progress_.Running()) {
+    Rearm("most workers complete launches again");
+  }
+}
+
+void CoordinatorCore::AbandonIncident(const std::string& why) {
+  Info(absl::StrCat("no hang: ", why));
+  incident_->Abandon(effects_);
+  const std::optional<absl::Duration> threshold = incident_->suspicion().threshold;
+  incident_.reset();
+  state_ = State::kArmed;
+  judge_not_before_ = now_.monotonic + std::min(threshold.value_or(kAlarmRetry), kAlarmInterval);
+  if (!alarm_.has_value() || threshold.has_value()) return;
+  if (--alarm_->tries > 0) {
+    alarm_->due = now_.monotonic + kAlarmRetry;
+    return;
+  }
+  alarm_.reset();
+  alarm_not_before_ = now_.monotonic + kAlarmInterval;
+}
+
+void CoordinatorCore::ConcludeIncident() {
+  counters_.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
+  const Suspicion& suspicion = incident_->suspicion();
+  const std::string identity =
+      absl::StrFormat("%s\n%s\n%d", membership_.job(), incarnation_.Id().value_or(""),
+                      absl::ToUnixNanos(suspicion.detected.wall));
+  const uint64_t hash = StableHash(identity);
+  Emit(Conclude{
+      .incident_id = absl::StrFormat(
+          "%s-%08x",
+          absl::FormatTime("%Y%m%dT%H%M%SZ", suspicion.detected.wall, absl::UTCTimeZone()),
+          static_cast<uint32_t>(hash ^ (hash >> 32))),
+      .capture = BuildCapture(),
+      .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
+      .collect = now_.monotonic - incident_->started()});
+  alarm_.reset();
+  incident_.reset();
+  state_ = State::kConcluding;
+}
+
+Capture CoordinatorCore::BuildCapture() {
+  const Suspicion& suspicion = incident_->suspicion();
+  Capture capture;
+  CaptureHeader& header = capture.header;
+  header.job = membership_.job();
+  header.job_incarnation = incarnation_.Id();
+  header.expected_workers = membership_.Expected();
+  header.generation = membership_.Generation();
+  header.trigger = suspicion.trigger;
+  if (suspicion.threshold.has_value()) {
+    header.hang_threshold_ms = absl::ToInt64Milliseconds(*suspicion.threshold);
+  }
+  header.detected_unix_ms = absl::ToUnixMillis(suspicion.detected.wall);
+  learning_.ObserveModules(incident_->named_programs());
+  for (const auto& [worker, snapshot] : incident_->snapshots()) {
+    learning_.ObserveModules(snapshot.programs);
+  }
+  std::vector<WorkerId> workers;
+  for (const ExpectedWorker& worker : header.expected_workers) workers.push_back(worker.id);
+  header.cohorts = learning_.Cohorts(workers);
+  for (const auto& [worker, collected] : incident_->snapshots()) {
+    Snapshot snapshot = collected;
+    // Who a worker is was settled when it was admitted.
+    const wire::Hello& hello = membership_.Find(worker)->hello;
+    snapshot.host = hello.host;
+    if (hello.node.has_value()) snapshot.node = hello.node;
+    if (hello.pod.has_value()) snapshot.pod = hello.pod;
+    if (hello.hardware.has_value()) snapshot.hardware = hello.hardware;
+    for (Program& program : snapshot.programs) {
+      if (!program.module.has_value()) program.module = learning_.ModuleOf(program.fingerprint);
+    }
+    capture.snapshots.push_back(std::move(snapshot));
+  }
+  return capture;
+}
+
+void CoordinatorCore::On(const IncidentConcluded& event) {
+  if (state_ != State::kConcluding) return;
+  if (!event.hang) {
+    Info(absl::StrCat("no hang: the job still makes progress (", event.incident_id, ")"));
+    state_ = State::kArmed;
+    judge_not_before_ = now_.monotonic + kAlarmInterval;
+    alarm_not_before_ = now_.monotonic + kAlarmInterval;
+    return;
+  }
+  ++counters_.incidents;
+  state_ = State::kWaiting;
+  if (recovered_.size() * 2 > progress_.Running()) Rearm("most workers complete launches again");
+}
+
+void CoordinatorCore::Rearm(const std::string& why) {
+  Info(absl::StrCat("watching again: ", why));
+  state_ = State::kArmed;
+  recovered_.clear();
+  learning_.AfterIncident();
+}
+
+void CoordinatorCore::On(const Stop&) {
+  stopping_ = true;
+  if (incident_.has_value()) {
+    Warn("asked to stop during an incident; concluding with what there is");
+    ConcludeIncident();
+  }
+  for (const auto& [id, stream] : streams_) {
+    Emit(Close{id, absl::UnavailableError("the coordinator is stopping")});
+  }
+  streams_.clear();
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,134 @@
+// The coordinator without threads, sockets, clocks or files: what it does about
+// each message and each moment.
+//
+// Agents are untrusted: whatever one sends costs it its stream at worst, never
+// another worker's, and never the process.
+//
+// Not synchronised: one thread owns a core and carries out its effects.
+#ifndef RAPIDEYE_COORDINATOR_CORE_COORDINATOR_CORE_H_
+#define RAPIDEYE_COORDINATOR_CORE_COORDINATOR_CORE_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "coordinator/core/counters.h"
+#include "coordinator/core/events.h"
+#include "coordinator/core/incident.h"
+#include "coordinator/core/job_incarnation.h"
+#include "coordinator/core/learning.h"
+#include "coordinator/core/membership.h"
+#include "coordinator/core/progress.h"
+
+namespace rapideye::coordinator {
+
+struct Options {
+  JobShape shape;
+  Thresholds thresholds;
+  absl::Duration collect_deadline = absl::Seconds(10);
+};
+
+class CoordinatorCore {
+ public:
+  explicit CoordinatorCore(Options options);
+
+  // Takes one event; the effects are to be carried out in their order. `now`
+  // never goes back.
+  Effects Step(Event event, const Now& now);
+
+  // The latest moment (monotonic) by which Step wants at least a Tick; infinite if
+  // nothing depends on time.
+  absl::Duration NextWake(absl::Duration now) const;
+
+  const Counters& counters() const { return counters_; }
+  // After Stop: true once no Conclude is unanswered any more.
+  bool Finished() const { return stopping_ && state_ != State::kConcluding; }
+
+ private:
+  enum class State {
+    kArmed,
+    kCollecting,  // incident_ is there
+    kConcluding,  // classified and stored outside the core
+    kWaiting,     // for the job to recover: one digest per incident
+  };
+  // A connection, whether or not it has said who it is.
+  struct Stream {
+    std::string peer;
+    absl::Duration opened;
+    double tokens = 0;  // messages it may still send
+    absl::Duration refilled;
+  };
+  // A worker said that something is wrong; looked at a few times.
+  struct PendingAlarm {
+    std::string why;
+    int tries = 0;
+    absl::Duration due;
+    Now raised;
+  };
+
+  void On(const StreamOpened& event);
+  void On(const StreamClosed& event);
+  void On(MessageReceived& event);
+  void On(const Tick&) {}
+  void On(const IncidentConcluded& event);
+  void On(const Stop&);
+
+  // Messages of a stream that speaks for `member`.
+  absl::Status OnMessage(StreamId stream, const wire::Hello& hello);
+  absl::Status Dispatch(const Member& member, MessageReceived& event);
+  absl::Status OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat);
+  absl::Status OnAlarm(const Member& member, const wire::Alarm& alarm);
+  void SendWelcome(StreamId stream, const wire::Hello& hello);
+
+  bool WithinRate(Stream& stream);
+  void CloseSilentStreams();
+  // Forgets the stream and its worker's presence.
+  void Drop(StreamId stream, bool log);
+  void Refuse(StreamId stream, const absl::Status& status);
+
+  void ShowIncarnation(const WorkerId& worker, const std::string& key, bool given);
+  void OnJobRestart();
+
+  void Watch();  // raises the alarm if there is reason to
+  void Begin(Suspicion suspicion);
+  void FollowIncident();  // acts on what has become of it
+  void AbandonIncident(const std::string& why);
+  void ConcludeIncident();
+  Capture BuildCapture();
+  void NoteRecovery(const WorkerId& worker);
+  void Rearm(const std::string& why);
+
+  void Emit(Effect effect) { effects_.push_back(std::move(effect)); }
+  void Info(std::string text) { Emit(Log{LogLevel::kInfo, std::move(text)}); }
+  void Warn(std::string text) { Emit(Log{LogLevel::kWarning, std::move(text)}); }
+
+  Options options_;
+  Membership membership_;
+  JobIncarnation incarnation_;
+  Progress progress_;
+  Learning learning_;
+  Counters counters_;
+
+  std::map<StreamId, Stream> streams_;
+  State state_ = State::kArmed;
+  std::optional<Incident> incident_;
+  std::optional<PendingAlarm> alarm_;
+  std::set<WorkerId> recovered_;  // completed launches since the incident
+  int64_t next_collection_ = 1;
+  std::optional<absl::Duration> first_hello_;
+  absl::Duration judge_not_before_ = -absl::InfiniteDuration();
+  absl::Duration alarm_not_before_ = -absl::InfiniteDuration();
+  bool all_connected_ = false;
+  bool stopping_ = false;
+
+  // Of the running Step.
+  Now now_;
+  Effects effects_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_COORDINATOR_CORE_H_

@@ -1,0 +1,96 @@
+// What goes into the coordinator's core, and what comes out of it.
+#ifndef RAPIDEYE_COORDINATOR_CORE_EVENTS_H_
+#define RAPIDEYE_COORDINATOR_CORE_EVENTS_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::coordinator {
+
+// The two clocks of one moment. Every decision uses `monotonic` (time since an
+// arbitrary origin); `wall` is printed and stored, never compared.
+struct Now {
+  absl::Duration monotonic;
+  absl::Time wall;
+};
+
+// One agent's connection, as the shell numbers it. Never used twice.
+using StreamId = int64_t;
+
+// Events ---------------------------------------------------------------------
+
+struct StreamOpened {
+  StreamId stream = 0;
+  std::string peer;  // address, for people
+};
+
+// Also after a Close effect; a stream that was never opened is ignored.
+struct StreamClosed {
+  StreamId stream = 0;
+};
+
+struct MessageReceived {
+  StreamId stream = 0;
+  wire::AgentMessage message;
+  int64_t bytes = 0;  // on the wire
+};
+
+// Time has passed; nothing else happened.
+struct Tick {};
+
+// The answer to a Conclude effect.
+struct IncidentConcluded {
+  std::string incident_id;
+  bool hang = false;  // false: the verdict was NO_HANG, nothing was raised
+};
+
+// The program is asked to end: an incident in progress is concluded with what
+// there is, then all streams are closed.
+struct Stop {};
+
+using Event =
+    std::variant<StreamOpened, StreamClosed, MessageReceived, Tick, IncidentConcluded, Stop>;
+
+// Effects, to be carried out in their order ------------------------------------
+
+struct Send {
+  StreamId stream = 0;
+  wire::CoordinatorMessage message;
+};
+
+// Ends the stream with this status. No Send for it follows.
+struct Close {
+  StreamId stream = 0;
+  absl::Status status;
+};
+
+// Classify, store, log. To be answered by IncidentConcluded; must not block the
+// thread that owns the core.
+struct Conclude {
+  std::string incident_id;
+  Capture capture;
+  absl::Duration detect_to_collect;
+  absl::Duration collect;
+};
+
+enum class LogLevel { kInfo, kWarning, kError };
+
+// One line, already free of control characters.
+struct Log {
+  LogLevel level = LogLevel::kInfo;
+  std::string text;
+};
+
+using Effect = std::variant<Send, Close, Conclude, Log>;
+using Effects = std::vector<Effect>;
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_EVENTS_H_

@@ -1,0 +1,194 @@
+#include "coordinator/core/incident.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+// A message must never promise a deadline of nothing.
+constexpr absl::Duration kLeastDeadline = absl::Milliseconds(1);
+
+std::map<WorkerId, StreamId> ByWorker(const std::vector<Target>& targets) {
+  std::map<WorkerId, StreamId> result;
+  for (const Target& target : targets) result[target.worker] = target.stream;
+  return result;
+}
+
+absl::Status CheckSpeaker(const WorkerId& worker, const Snapshot& snapshot) {
+  if (snapshot.worker == worker) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "snapshot.worker: slice %d task %d, on the stream of slice %d task %d", snapshot.worker.slice,
+      snapshot.worker.task, worker.slice, worker.task));
+}
+
+}  // namespace
+
+// A worker that is slow to answer the first look must not cost the second one:
+// the first gets at most half of the time.
+Incident::Incident(Suspicion suspicion, const std::vector<Target>& targets, int64_t first_number,
+                   absl::Duration deadline, absl::Duration now, Effects& effects)
+    : suspicion_(std::move(suspicion)),
+      started_(now),
+      deadline_(now + deadline),
+      first_look_deadline_(now + deadline / 2),
+      connected_(ByWorker(targets)),
+      first_(first_number, targets, deadline / 2, kMaxCollectionBytes, now, effects) {
+  Advance(now, effects);
+}
+
+absl::Duration Incident::Remaining(absl::Duration now) const {
+  return std::max(deadline_ - now, kLeastDeadline);
+}
+
+Collection* Incident::FindLook(int64_t number) {
+  if (number == first_.number()) return &first_;
+  if (second_.has_value() && number == second_->number()) return &*second_;
+  return nullptr;
+}
+
+void Incident::OnJoin(const Target& target, absl::Duration now, Effects& effects) {
+  connected_[target.worker] = target.stream;
+  if (state_ == State::kFirstLook) {
+    first_.Join(target, std::max(first_look_deadline_ - now, kLeastDeadline), now, effects);
+  } else if (state_ == State::kSecondLook) {
+    second_->Join(target, Remaining(now), now, effects);
+  }
+}
+
+void Incident::OnLeave(const WorkerId& worker, absl::Duration now, Effects& effects) {
+  connected_.erase(worker);
+  hlo_waiting_.erase(worker);
+  first_.Leave(worker, now, effects);
+  if (second_.has_value()) second_->Leave(worker, now, effects);
+  Advance(now, effects);
+}
+
+absl::Status Incident::OnReady(const WorkerId& worker, const wire::SampleReady& ready,
+                               absl::Duration now, Effects& effects) {
+  Collection* look = FindLook(ready.collection);
+  if (look == nullptr) return absl::OkStatus();
+  absl::Status status = look->OnReady(worker, ready, now, effects);
+  Advance(now, effects);
+  return status;
+}
+
+absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply reply, int64_t bytes,
+                                  absl::Duration now, Effects& effects) {
+  Collection* look = FindLook(reply.collection);
+  if (look == nullptr) return absl::OkStatus();
+  if (absl::Status status = CheckSpeaker(worker, reply.snapshot); !status.ok()) return status;
+  if (absl::Status status = look->OnSnapshot(worker, bytes, now, effects); !status.ok()) {
+    return status;
+  }
+  const bool is_first = look == &first_;
+  if (is_first) {
+    first_launches_.try_emplace(worker, reply.snapshot);
+    // A late answer to the first look must not replace one to the second.
+    if (second_.has_value() && second_->Answered(worker)) return absl::OkStatus();
+  } else if (auto before = first_launches_.find(worker);
+             before != first_launches_.end() && before->second.CompletedBy(reply.snapshot)) {
+    state_ = State::kRecovered;
+    return absl::OkStatus();
+  }
+  snapshots_[worker] = std::move(reply.snapshot);
+  Advance(now, effects);
+  return absl::OkStatus();
+}
+
+absl::Status Incident::OnHlo(const WorkerId& worker, const wire::HloReply& reply,
+                             absl::Duration now, Effects& effects) {
+  if (FindLook(reply.collection) == nullptr) return absl::OkStatus();
+  if (!hlo_asked_.contains(worker)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "hlo.collection: nothing was asked of this worker in collection %d", reply.collection));
+  }
+  if (reply.snapshot.has_value()) {
+    if (absl::Status status = CheckSpeaker(worker, *reply.snapshot); !status.ok()) return status;
+    const std::vector<Program>& programs = reply.snapshot->programs;
+    named_programs_.insert(named_programs_.end(), programs.begin(), programs.end());
+    hlo_answers_[worker] = *reply.snapshot;
+  }
+  hlo_waiting_.erase(worker);
+  Advance(now, effects);
+  return absl::OkStatus();
+}
+
+void Incident::OnTick(absl::Duration now, Effects& effects) {
+  first_.OnTick(now, effects);
+  if (second_.has_value()) second_->OnTick(now, effects);
+  Advance(now, effects);
+}
+
+absl::Duration Incident::NextWake() const {
+  switch (state_) {
+    case State::kFirstLook:
+      return first_look_deadline_;
+    case State::kPause:
+      return second_look_at_;
+    case State::kSecondLook:
+      return deadline_;
+    case State::kHlo:
+      return hlo_until_;
+    case State::kDone:
+    case State::kRecovered:
+      break;
+  }
+  return absl::InfiniteDuration();
+}
+
+void Incident::Advance(absl::Duration now, Effects& effects) {
+  if (state_ == State::kFirstLook && (first_.Done() || now >= first_look_deadline_)) {
+    EndFirstLook(now, effects);
+  }
+  if (state_ == State::kPause && now >= second_look_at_) BeginSecondLook(now, effects);
+  if (state_ == State::kSecondLook && (second_->Done() || now >= deadline_)) {
+    state_ = State::kHlo;
+  }
+  if (state_ == State::kHlo && (hlo_waiting_.empty() || now >= hlo_until_)) {
+    for (const auto& [worker, answer] : hlo_answers_) {
+      auto found = snapshots_.find(worker);
+      if (found != snapshots_.end()) MergeHlo(answer, found->second);
+    }
+    state_ = State::kDone;
+    Abandon(effects);
+  }
+}
+
+void Incident::EndFirstLook(absl::Duration now, Effects& effects) {
+  state_ = State::kPause;
+  // Counted from the last answer, so that it holds for every worker.
+  second_look_at_ = now + kLookInterval;
+  const absl::Duration deadline = std::min(kHloDeadline, Remaining(now));
+  hlo_until_ = now + deadline;
+  for (const WorkerId& worker : ChooseForHlo(snapshots_, kMaxHloRequests)) {
+    auto stream = connected_.find(worker);
+    if (stream == connected_.end()) continue;
+    hlo_asked_.insert(worker);
+    hlo_waiting_.insert(worker);
+    effects.push_back(Send{stream->second, wire::HloRequest{.collection = first_.number(),
+                                                            .deadline = deadline}});
+  }
+}
+
+void Incident::BeginSecondLook(absl::Duration now, Effects& effects) {
+  state_ = State::kSecondLook;
+  // Who did not answer the first look is not waited for again; a late answer to
+  // it still counts.
+  std::vector<Target> targets;
+  for (const auto& [worker, stream] : connected_) {
+    if (first_.Answered(worker)) targets.push_back({worker, stream});
+  }
+  second_.emplace(first_.number() + 1, targets, Remaining(now),
+                  kMaxCollectionBytes - first_.received_bytes(), now, effects);
+}
+
+void Incident::Abandon(Effects& effects) {
+  first_.CancelRest(effects);
+  if (second_.has_value()) second_->CancelRest(effects);
+}
+
+}  // namespace rapideye::coordinator

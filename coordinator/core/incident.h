@@ -1,0 +1,104 @@
+// One suspected hang, from the alarm to the evidence: first look, second look,
+// HLO of the rare positions.
+//
+// The life of one:
+//   first look    every connected worker is asked for a snapshot
+//   pause         HLO is asked for; the second look waits for its interval
+//   second look   every connected worker is asked again
+//   HLO           answers that are still out are awaited
+//   done          Snapshots() is the evidence
+// or, from any of these, recovered: launches have completed in between.
+#ifndef RAPIDEYE_COORDINATOR_CORE_INCIDENT_H_
+#define RAPIDEYE_COORDINATOR_CORE_INCIDENT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "coordinator/core/collection.h"
+#include "coordinator/core/events.h"
+#include "coordinator/core/positions.h"
+
+namespace rapideye::coordinator {
+
+// What raised the alarm, and when.
+struct Suspicion {
+  std::string trigger;  // the contract's names: no-progress, hang-line
+  std::string why;      // for the log
+  std::optional<absl::Duration> threshold;
+  Now detected;
+};
+
+class Incident {
+ public:
+  enum class State { kFirstLook, kPause, kSecondLook, kHlo, kDone, kRecovered };
+
+  // Asks all targets for their first snapshot. The two looks are numbered
+  // `first_number` and `first_number` + 1; numbers are never used again.
+  Incident(Suspicion suspicion, const std::vector<Target>& targets, int64_t first_number,
+           absl::Duration deadline, absl::Duration now, Effects& effects);
+
+  State state() const { return state_; }
+  const Suspicion& suspicion() const { return suspicion_; }
+
+  void OnJoin(const Target& target, absl::Duration now, Effects& effects);
+  void OnLeave(const WorkerId& worker, absl::Duration now, Effects& effects);
+
+  // Answers of a worker. INVALID_ARGUMENT if it breaks the order of the protocol
+  // or speaks for another worker: its stream is to be closed. An answer that
+  // comes too late to matter is ignored.
+  absl::Status OnReady(const WorkerId& worker, const wire::SampleReady& ready, absl::Duration now,
+                       Effects& effects);
+  absl::Status OnSnapshot(const WorkerId& worker, wire::SnapshotReply reply, int64_t bytes,
+                          absl::Duration now, Effects& effects);
+  absl::Status OnHlo(const WorkerId& worker, const wire::HloReply& reply, absl::Duration now,
+                     Effects& effects);
+  void OnTick(absl::Duration now, Effects& effects);
+
+  // When OnTick is next needed.
+  absl::Duration NextWake() const;
+
+  // Gives up: whoever has not answered is told so.
+  void Abandon(Effects& effects);
+
+  // The latest snapshot of each worker that answered, HLO merged.
+  const std::map<WorkerId, Snapshot>& snapshots() const { return snapshots_; }
+  // Programs named by HLO answers, for the names of modules.
+  const std::vector<Program>& named_programs() const { return named_programs_; }
+  absl::Duration started() const { return started_; }
+  size_t over_budget() const { return first_.over_budget() + (second_ ? second_->over_budget() : 0); }
+
+ private:
+  Collection* FindLook(int64_t number);
+  void Advance(absl::Duration now, Effects& effects);
+  void EndFirstLook(absl::Duration now, Effects& effects);
+  void BeginSecondLook(absl::Duration now, Effects& effects);
+  absl::Duration Remaining(absl::Duration now) const;
+
+  Suspicion suspicion_;
+  absl::Duration started_;
+  absl::Duration deadline_;  // moment by which everything ends
+  absl::Duration first_look_deadline_;
+  absl::Duration second_look_at_;
+  absl::Duration hlo_until_;
+  State state_ = State::kFirstLook;
+  std::map<WorkerId, StreamId> connected_;
+  Collection first_;
+  std::optional<Collection> second_;
+  std::map<WorkerId, LaunchesOfLook> first_launches_;
+  std::map<WorkerId, Snapshot> snapshots_;
+  std::set<WorkerId> hlo_asked_;
+  std::set<WorkerId> hlo_waiting_;
+  std::map<WorkerId, Snapshot> hlo_answers_;
+  std::vector<Program> named_programs_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_INCIDENT_H_

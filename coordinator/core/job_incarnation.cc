@@ -1,0 +1,58 @@
+#include "coordinator/core/job_incarnation.h"
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+namespace rapideye::coordinator {
+
+uint64_t StableHash(const std::string& text) {
+  uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 1099511628211ULL;
+  }
+  return hash;
+}
+
+bool JobIncarnation::Observe(const WorkerId& worker, const std::string& key, bool given) {
+  if (auto left = left_.find(worker); left != left_.end()) {
+    if (left->second.text == key) return false;
+    left_.erase(left);
+    current_[worker] = Key{key, given};
+    return false;
+  }
+  auto [known, inserted] = current_.try_emplace(worker, Key{key, given});
+  if (inserted) return false;
+  if (known->second.text == key) {
+    ahead_.erase(worker);
+    return false;
+  }
+  ahead_[worker] = Key{key, given};
+  if (ahead_.size() * 2 <= current_.size()) return false;
+  for (auto& [id, old] : current_) {
+    if (!ahead_.contains(id)) left_[id] = std::move(old);
+  }
+  current_ = std::exchange(ahead_, {});
+  return true;
+}
+
+void JobIncarnation::Rejoin(const WorkerId& worker) {
+  auto left = left_.find(worker);
+  if (left == left_.end()) return;
+  current_[worker] = std::move(left->second);
+  left_.erase(left);
+}
+
+std::optional<std::string> JobIncarnation::Id() const {
+  for (const auto& [worker, key] : current_) {
+    if (key.given) return key.text;
+  }
+  if (current_.empty()) return std::nullopt;
+  const auto& [worker, key] = *current_.begin();
+  return absl::StrFormat("%012x", StableHash(absl::StrFormat("%d/%d/%s", worker.slice, worker.task,
+                                                             key.text)) >>
+                                      16);
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,51 @@
+// Tells a job that restarted from one that goes on.
+//
+// Each worker shows a key: the job incarnation that its platform states (the
+// same on all workers), otherwise the incarnation of its training process. The
+// job has restarted once more than half of its workers show another key than
+// before: a single process that came back, or a single agent that lies, does not
+// restart the job.
+#ifndef RAPIDEYE_COORDINATOR_CORE_JOB_INCARNATION_H_
+#define RAPIDEYE_COORDINATOR_CORE_JOB_INCARNATION_H_
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "classifier/evidence.h"
+
+namespace rapideye::coordinator {
+
+class JobIncarnation {
+ public:
+  // A worker showed its key. True if the job has thereby restarted: nothing
+  // learnt or pending from before may drive anything.
+  bool Observe(const WorkerId& worker, const std::string& key, bool given);
+
+  // True if the worker belongs to an earlier incarnation: it has not restarted
+  // while most others have. One that completes launches is called back.
+  bool Left(const WorkerId& worker) const { return left_.contains(worker); }
+  void Rejoin(const WorkerId& worker);
+
+  // What the platform states, otherwise derived from the lowest worker's
+  // process, so that a coordinator that restarts finds the same. Absent while no
+  // worker has shown a key.
+  std::optional<std::string> Id() const;
+
+ private:
+  struct Key {
+    std::string text;
+    bool given = false;
+  };
+  std::map<WorkerId, Key> current_;  // of this incarnation
+  std::map<WorkerId, Key> ahead_;    // changed since, not yet the majority
+  std::map<WorkerId, Key> left_;     // still with the key of an earlier one
+};
+
+// 64 bits of `text`, the same in every process and release (FNV-1a): for names
+// of incidents and incarnations, never for security.
+uint64_t StableHash(const std::string& text);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_JOB_INCARNATION_H_

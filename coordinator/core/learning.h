@@ -1,0 +1,91 @@
+// What a healthy job looks like: which workers run the same programs, in which
+// order, how long a launch and a pause last. Rebuilt from heartbeats, forgotten
+// when the job restarts.
+#ifndef RAPIDEYE_COORDINATOR_CORE_LEARNING_H_
+#define RAPIDEYE_COORDINATOR_CORE_LEARNING_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "coordinator/core/timeline.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::coordinator {
+
+class Learning {
+ public:
+  // Learns from a heartbeat of a job in health; the caller leaves out those of an
+  // incident. `progressed`: launches completed since the worker's last one; the
+  // order of programs is learnt from such heartbeats alone, so that the queue of
+  // a worker that already stands still teaches nothing.
+  void Observe(const WorkerId& worker, const wire::Heartbeat& heartbeat, bool progressed);
+
+  // A hang is over. What each worker next reports as its longest launch or pause
+  // may be the hang itself, and is not taken for healthy.
+  void AfterIncident();
+
+  void ObserveModules(const std::vector<Program>& programs);
+  std::optional<std::string> ModuleOf(const std::string& fingerprint) const;
+
+  // True if a launch of this program has completed anywhere.
+  bool HasCompleted(const std::string& fingerprint) const;
+  // Of this program; of all programs if absent or unknown. Zero: nothing learnt.
+  absl::Duration LongestLaunch(const std::optional<std::string>& fingerprint) const;
+  absl::Duration LongestPause() const { return longest_pause_; }
+
+  // Groups of workers that ran the same set of programs, largest first; `members`
+  // are the workers to place. A worker seen to run only a part of a group's
+  // programs belongs to it; one seen to run nothing belongs where most of its
+  // slice does. Empty while no launch has completed.
+  std::vector<Cohort> Cohorts(const std::vector<WorkerId>& members) const;
+
+  // The job restarted. Names of modules stay: a fingerprint is its content.
+  void Forget();
+
+ private:
+  struct ProgramFacts {
+    bool completed = false;
+    absl::Duration longest = absl::ZeroDuration();
+  };
+  struct WorkerFacts {
+    std::map<ProgramNumber, int64_t> completed;  // launches per program
+    Timeline timeline;
+    // The next progress may end a hang; what was reported then is no measure.
+    bool after_incident = false;
+    std::map<ProgramNumber, absl::Duration> distrusted_launches;
+    absl::Duration distrusted_pause = absl::ZeroDuration();
+  };
+  using ProgramSet = std::set<ProgramNumber>;
+  using Groups = std::map<ProgramSet, std::vector<WorkerId>>;
+
+  std::optional<ProgramNumber> Number(const std::string& fingerprint);
+  void ObservePrograms(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
+  void ObservePause(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
+  void ObserveQueue(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
+  // What the worker runs over and over; what it ran once in a while (to start, to
+  // evaluate) says little about whose peer it is.
+  ProgramSet SteadyPrograms(const WorkerId& worker) const;
+  Groups GroupByPrograms(const std::vector<WorkerId>& members) const;
+  static void PlaceIdle(const std::vector<WorkerId>& idle, Groups& groups);
+  std::vector<SequenceEntry> SequenceOf(const std::vector<WorkerId>& workers) const;
+
+  // Fingerprints as small numbers, in the order in which they were first seen.
+  absl::flat_hash_map<std::string, ProgramNumber> numbers_;
+  std::vector<std::string> fingerprints_;
+  std::vector<ProgramFacts> programs_;
+  std::map<WorkerId, WorkerFacts> workers_;
+  absl::Duration longest_pause_ = absl::ZeroDuration();
+  absl::flat_hash_map<std::string, std::string> modules_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_LEARNING_H_

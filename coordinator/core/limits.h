@@ -1,0 +1,91 @@
+// Every limit of the coordinator, with its reason. A counter of the same subject
+// (counters.h) shows when one bites.
+#ifndef RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
+#define RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace rapideye::coordinator {
+
+// Membership ---------------------------------------------------------------
+
+// One coordinator is meant for about 10,000 hosts; ten times that keeps a wrong
+// shape in one Hello from costing gigabytes.
+inline constexpr int64_t kMaxWorkers = 100'000;
+// A stream that does not say who it is holds a slot for no longer than this.
+inline constexpr absl::Duration kHelloDeadline = absl::Seconds(10);
+// After a start, agents come back within their backoff. Until all are there or
+// this has passed, a job that seems still is not judged: most of it is unheard.
+inline constexpr absl::Duration kSettleTime = absl::Seconds(30);
+// An attentive agent sends four messages a second. A stream may send ten times
+// that, and a burst for a backlog that the network delivered at once.
+inline constexpr double kMessagesPerSecond = 40;
+inline constexpr double kMessageBurst = 200;
+
+// Learning -----------------------------------------------------------------
+
+// Distinct programs of one job incarnation. Real jobs run tens.
+inline constexpr size_t kMaxPrograms = 4096;
+// Launches remembered per worker to find the order of programs in a step.
+inline constexpr size_t kMaxTimeline = 64;
+// A program belongs to a worker's steady set if it ran at least this fraction
+// (one in so many) as often as its most frequent one.
+inline constexpr int64_t kSteadyShare = 16;
+// More groups than this are noise (or malice), not pipeline stages, and finding
+// who belongs to whom is quadratic in them.
+inline constexpr size_t kMaxCohorts = 256;
+// A healthy pause longer than this is not believed: three times as long would
+// leave a dead job unnoticed for a working day.
+inline constexpr absl::Duration kMaxLearntPause = absl::Hours(1);
+
+// Progress (contract: commands, the two thresholds) ---------------------------
+
+inline constexpr absl::Duration kMinLaunchThreshold = absl::Seconds(10);
+inline constexpr absl::Duration kMaxLaunchThreshold = absl::Minutes(5);
+inline constexpr int kLaunchFactor = 5;
+inline constexpr absl::Duration kMinHangThreshold = absl::Minutes(5);
+inline constexpr int kPauseFactor = 3;
+// How often stillness is judged: the resolution of every threshold.
+inline constexpr absl::Duration kJudgePeriod = absl::Milliseconds(100);
+
+// Incident -------------------------------------------------------------------
+
+// The two looks are at least this far apart, per worker (contract).
+inline constexpr absl::Duration kLookInterval = absl::Milliseconds(500);
+// Runtimes asked for their HLO (contract).
+inline constexpr size_t kMaxHloRequests = 32;
+// Answering with HLO is expensive but bounded; the rest of the deadline is kept
+// for the digest.
+inline constexpr absl::Duration kHloDeadline = absl::Seconds(5);
+// A worker that raises the alarm while launches still complete is looked at
+// again after this, so often: what it saw may stop the others a little later.
+inline constexpr absl::Duration kAlarmRetry = absl::Seconds(2);
+inline constexpr int kAlarmTries = 4;
+// Alarms that turned out to be none start no more than one look in this time.
+inline constexpr absl::Duration kAlarmInterval = absl::Seconds(10);
+
+// Collection -----------------------------------------------------------------
+
+// Snapshots on their way at once. A typical one is 10 to 130 KiB.
+inline constexpr size_t kMaxSnapshotsInFlight = 64;
+inline constexpr int64_t kMaxBytesInFlight = int64_t{64} << 20;
+// Largest snapshot taken, equal to the transport's limit of one message.
+inline constexpr int64_t kMaxSnapshotBytes = int64_t{8} << 20;
+// Sent without asking first: even if each is as large as it may be, and none of
+// them answers, half of the bytes in flight are left to the others.
+inline constexpr size_t kUpFrontCredits = kMaxBytesInFlight / kMaxSnapshotBytes / 2;
+// All snapshots of one incident together, on the wire. What lies beyond is
+// missing, and the log says so.
+inline constexpr int64_t kMaxCollectionBytes = int64_t{2} << 30;
+// Who was granted and does not send gives the credit back after this.
+inline constexpr absl::Duration kGrantTimeout = absl::Seconds(2);
+// Slack between the announced and the real size of a snapshot: framing, and
+// ages whose digits grew between the two.
+inline constexpr int64_t kSizeSlack = 4096;
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_LIMITS_H_

@@ -1,0 +1,181 @@
+#include "coordinator/core/membership.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+constexpr size_t kMaxQuoted = 128;
+
+absl::Status CheckIndex(const char* field, int32_t index, std::optional<int32_t> count,
+                        const char* whose) {
+  if (index < 0) return absl::InvalidArgumentError(absl::StrCat(field, ": ", index, " is negative"));
+  if (count.has_value() && index >= *count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, ": ", index, " is out of range: ", whose, " ", *count));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string Quoted(const std::string& text) {
+  if (text.size() <= kMaxQuoted) return absl::StrCat("'", absl::CHexEscape(text), "'");
+  return absl::StrCat("'", absl::CHexEscape(text.substr(0, kMaxQuoted)), "...'");
+}
+
+std::string Describe(const Member& member) {
+  const WorkerId& worker = member.hello.worker;
+  return absl::StrFormat("slice %d task %d (%s)", worker.slice, worker.task,
+                         absl::CHexEscape(member.hello.host.substr(0, kMaxQuoted)));
+}
+
+absl::Status Membership::CheckIdentity(const wire::Hello& hello) const {
+  if (hello.protocol_version < wire::kOldestProtocolVersion ||
+      hello.protocol_version > wire::kNewestProtocolVersion) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "hello.protocolVersion: %d is not spoken here (%d to %d are); install agent and "
+        "coordinator of the same release",
+        hello.protocol_version, wire::kOldestProtocolVersion, wire::kNewestProtocolVersion));
+  }
+  if (!configured_.job.empty() && hello.job != configured_.job) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("hello.job: ", Quoted(hello.job), " is not this coordinator's job ",
+                     Quoted(configured_.job), "; check --job and --coordinator of the agent"));
+  }
+  const WorkerId& worker = hello.worker;
+  for (const absl::Status& status :
+       {CheckIndex("hello.worker.slice", worker.slice, configured_.slices, "the job's --slices is"),
+        CheckIndex("hello.worker.task", worker.task, configured_.tasks_per_slice,
+                   "the job's --tasks-per-slice is"),
+        CheckIndex("hello.worker.slice", worker.slice, hello.slices, "hello.slices is"),
+        CheckIndex("hello.worker.task", worker.task, hello.tasks_per_slice,
+                   "hello.tasksPerSlice is")}) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream,
+                                                        const wire::Hello& hello) {
+  if (by_stream_.contains(stream)) {
+    return absl::InvalidArgumentError("hello: a second one on the same stream");
+  }
+  if (absl::Status status = CheckIdentity(hello); !status.ok()) return status;
+  Admission admission{.worker = hello.worker};
+  auto found = members_.find(hello.worker);
+  if (found == members_.end()) {
+    if (static_cast<int64_t>(members_.size()) >= kMaxWorkers) {
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("more than %d workers are too many for one coordinator", kMaxWorkers));
+    }
+  } else {
+    const Member& member = found->second;
+    const int64_t known = member.hello.agent_incarnation;
+    if (hello.agent_incarnation < known ||
+        (hello.agent_incarnation == known && member.stream.has_value())) {
+      return absl::AlreadyExistsError(absl::StrFormat(
+          "hello.agentIncarnation: %d; an agent with incarnation %d already speaks for %s; make "
+          "sure that each worker has one agent and a task number of its own",
+          hello.agent_incarnation, known, Describe(member)));
+    }
+    admission.superseded = member.stream;
+    admission.new_agent = hello.agent_incarnation != known;
+    if (member.stream.has_value()) by_stream_.erase(*member.stream);
+  }
+  if (configured_.job.empty()) configured_.job = hello.job;
+  members_[hello.worker] = Member{.hello = hello, .stream = stream};
+  by_stream_[stream] = hello.worker;
+  return admission;
+}
+
+std::optional<WorkerId> Membership::Leave(StreamId stream) {
+  auto found = by_stream_.find(stream);
+  if (found == by_stream_.end()) return std::nullopt;
+  const WorkerId worker = found->second;
+  members_.at(worker).stream.reset();
+  by_stream_.erase(found);
+  return worker;
+}
+
+const Member* Membership::Find(const WorkerId& worker) const {
+  auto found = members_.find(worker);
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+const Member* Membership::FindByStream(StreamId stream) const {
+  auto found = by_stream_.find(stream);
+  return found == by_stream_.end() ? nullptr : Find(found->second);
+}
+
+std::optional<Membership::Shape> Membership::LearntShape() const {
+  // One wrong Hello must not invent thousands of missing workers: the shape is
+  // what most workers state, the smaller one if they are divided.
+  std::map<Shape, int64_t> votes;
+  for (const auto& [id, member] : members_) {
+    const std::optional<int32_t> slices =
+        configured_.slices.has_value() ? configured_.slices : member.hello.slices;
+    const std::optional<int32_t> tasks = configured_.tasks_per_slice.has_value()
+                                             ? configured_.tasks_per_slice
+                                             : member.hello.tasks_per_slice;
+    if (slices.has_value() && tasks.has_value() && int64_t{*slices} * *tasks <= kMaxWorkers) {
+      ++votes[Shape{*slices, *tasks}];
+    }
+  }
+  if (configured_.slices.has_value() && configured_.tasks_per_slice.has_value()) {
+    return Shape{*configured_.slices, *configured_.tasks_per_slice};
+  }
+  auto most = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
+    return a.second < b.second;
+  });
+  if (most == votes.end()) return std::nullopt;
+  return most->first;
+}
+
+std::vector<ExpectedWorker> Membership::Expected() const {
+  std::map<WorkerId, ExpectedWorker> expected;
+  if (const std::optional<Shape> shape = LearntShape(); shape.has_value()) {
+    for (int32_t slice = 0; slice < shape->slices; ++slice) {
+      for (int32_t task = 0; task < shape->tasks_per_slice; ++task) {
+        const WorkerId id{slice, task};
+        expected[id].id = id;
+      }
+    }
+  }
+  for (const auto& [id, member] : members_) {
+    expected[id] =
+        ExpectedWorker{.id = id, .host = member.hello.host, .node = member.hello.node};
+  }
+  std::vector<ExpectedWorker> result;
+  result.reserve(expected.size());
+  for (auto& [id, worker] : expected) result.push_back(std::move(worker));
+  return result;
+}
+
+bool Membership::Complete() const {
+  if (connected() < members_.size() || members_.empty()) return false;
+  const std::optional<Shape> shape = LearntShape();
+  // Without a shape nobody knows who else may come.
+  return shape.has_value() &&
+         static_cast<int64_t>(connected()) >= int64_t{shape->slices} * shape->tasks_per_slice;
+}
+
+std::optional<std::string> Membership::Generation() const {
+  std::map<std::string, int64_t> votes;
+  for (const auto& [id, member] : members_) {
+    if (member.hello.generation.has_value()) ++votes[*member.hello.generation];
+  }
+  auto most = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
+    return a.second < b.second;
+  });
+  if (most == votes.end()) return std::nullopt;
+  return most->first;
+}
+
+}  // namespace rapideye::coordinator

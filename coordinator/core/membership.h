@@ -1,0 +1,99 @@
+// Which workers the job has, and which stream speaks for each.
+//
+// Agents are untrusted: a Hello is admitted or refused here, and nowhere else.
+#ifndef RAPIDEYE_COORDINATOR_CORE_MEMBERSHIP_H_
+#define RAPIDEYE_COORDINATOR_CORE_MEMBERSHIP_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "classifier/evidence.h"
+#include "coordinator/core/events.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::coordinator {
+
+// What the operator said of the job; what is absent is learnt.
+struct JobShape {
+  std::string job;  // empty: that of the first worker
+  std::optional<int32_t> slices;
+  std::optional<int32_t> tasks_per_slice;
+};
+
+// A worker that said Hello at least once.
+struct Member {
+  wire::Hello hello;               // its latest
+  std::optional<StreamId> stream;  // absent: not connected now
+};
+
+class Membership {
+ public:
+  explicit Membership(JobShape configured) : configured_(std::move(configured)) {}
+
+  struct Admission {
+    WorkerId worker;
+    // The stream that spoke for this worker until now; to be closed.
+    std::optional<StreamId> superseded;
+    // The agent is another process than the last one that spoke for it.
+    bool new_agent = true;
+  };
+
+  // Admits a worker, or says why not:
+  //   FAILED_PRECONDITION  protocol version out of range
+  //   INVALID_ARGUMENT     foreign job; slice or task out of the job's shape, or
+  //                        out of the shape that the Hello itself states; a
+  //                        second Hello on one stream
+  //   ALREADY_EXISTS       a newer agent, or another stream of an agent with the
+  //                        same incarnation, speaks for this worker
+  //   RESOURCE_EXHAUSTED   more workers than one coordinator takes
+  absl::StatusOr<Admission> Admit(StreamId stream, const wire::Hello& hello);
+
+  // The stream has gone. Returns the worker it spoke for, if it still did.
+  std::optional<WorkerId> Leave(StreamId stream);
+
+  // nullptr if no worker of that id said Hello, or the stream speaks for nobody.
+  const Member* Find(const WorkerId& worker) const;
+  const Member* FindByStream(StreamId stream) const;
+
+  const std::map<WorkerId, Member>& members() const { return members_; }
+  size_t connected() const { return by_stream_.size(); }
+  // Empty until it is configured or the first worker was admitted.
+  const std::string& job() const { return configured_.job; }
+
+  // Every worker of the job, sorted: the configured or learnt shape and everyone
+  // who connected. `host` is empty for one that was never heard of.
+  std::vector<ExpectedWorker> Expected() const;
+  // True if every expected worker is connected.
+  bool Complete() const;
+  // The chip generation that most workers state.
+  std::optional<std::string> Generation() const;
+
+ private:
+  struct Shape {
+    int32_t slices = 0;
+    int32_t tasks_per_slice = 0;
+    friend auto operator<=>(const Shape&, const Shape&) = default;
+  };
+
+  absl::Status CheckIdentity(const wire::Hello& hello) const;
+  std::optional<Shape> LearntShape() const;
+
+  JobShape configured_;
+  std::map<WorkerId, Member> members_;
+  absl::flat_hash_map<StreamId, WorkerId> by_stream_;
+};
+
+// "slice 0 task 3 (host-3)", safe for a log line.
+std::string Describe(const Member& member);
+// Text of a peer, quoted, escaped and cut for a log line.
+std::string Quoted(const std::string& text);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_MEMBERSHIP_H_

@@ -1,0 +1,141 @@
+#include "coordinator/core/positions.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace rapideye::coordinator {
+namespace {
+
+// An idle core stands at pc 0, or reports none, and has nothing queued.
+bool InFlight(const Core& core) {
+  if (!core.program.has_value()) return false;
+  if (!core.queued.empty()) return true;
+  return std::any_of(core.sequencers.begin(), core.sequencers.end(),
+                     [](const Sequencer& sequencer) { return sequencer.pc.value_or(0) != 0; });
+}
+
+std::string FingerprintOf(const Snapshot& snapshot, const Core& core) {
+  return core.program.has_value() ? snapshot.programs[*core.program].fingerprint : "";
+}
+
+auto KeyOf(const Core& core) {
+  return std::make_tuple(core.chip, core.chip_id, core.type, core.index);
+}
+
+struct Position {
+  CoreType core_type;
+  SequencerType sequencer_type;
+  std::string fingerprint;
+  std::optional<int32_t> launch_id;
+  std::optional<int64_t> tag;
+  int64_t pc = 0;
+  friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+struct Standing {
+  int64_t cores = 0;
+  bool hlo_known = false;
+  std::vector<WorkerId> workers;  // that can be asked
+};
+
+void AddStandings(const WorkerId& worker, const Snapshot& snapshot,
+                  std::map<Position, Standing>& standings) {
+  const bool can_answer = snapshot.runtime.state == RuntimeState::kServing;
+  for (const Core& core : snapshot.cores) {
+    for (const Sequencer& sequencer : core.sequencers) {
+      if (sequencer.pc.value_or(0) == 0) continue;
+      Standing& standing = standings[Position{.core_type = core.type,
+                                              .sequencer_type = sequencer.type,
+                                              .fingerprint = FingerprintOf(snapshot, core),
+                                              .launch_id = core.launch_id,
+                                              .tag = sequencer.tag,
+                                              .pc = *sequencer.pc}];
+      ++standing.cores;
+      if (sequencer.hlo.has_value()) standing.hlo_known = true;
+      if (can_answer && (standing.workers.empty() || standing.workers.back() != worker)) {
+        standing.workers.push_back(worker);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+LaunchesOfLook::LaunchesOfLook(const Snapshot& snapshot) : incarnation_(snapshot.incarnation) {
+  if (snapshot.runtime.state != RuntimeState::kServing) return;
+  for (const Core& core : snapshot.cores) {
+    if (!rapideye::coordinator::InFlight(core)) continue;
+    in_flight_[KeyOf(core)] = InFlight{.fingerprint = FingerprintOf(snapshot, core),
+                                       .launch_id = core.launch_id,
+                                       .stuck_ms = core.stuck_ms};
+  }
+}
+
+bool LaunchesOfLook::CompletedBy(const Snapshot& later) const {
+  if (later.runtime.state != RuntimeState::kServing || later.incarnation != incarnation_) {
+    return false;
+  }
+  return std::any_of(later.cores.begin(), later.cores.end(), [&](const Core& core) {
+    auto before = in_flight_.find(KeyOf(core));
+    if (before == in_flight_.end()) return false;
+    if (!rapideye::coordinator::InFlight(core)) return true;
+    if (FingerprintOf(later, core) != before->second.fingerprint) return true;
+    if (core.launch_id.has_value() && before->second.launch_id.has_value()) {
+      return core.launch_id != before->second.launch_id;
+    }
+    // Without launch ids (old runtimes): the age fell back.
+    return core.stuck_ms.has_value() && before->second.stuck_ms.has_value() &&
+           *core.stuck_ms < *before->second.stuck_ms;
+  });
+}
+
+std::vector<WorkerId> ChooseForHlo(const std::map<WorkerId, Snapshot>& snapshots, size_t limit) {
+  std::map<Position, Standing> standings;
+  for (const auto& [worker, snapshot] : snapshots) AddStandings(worker, snapshot, standings);
+  std::vector<const Standing*> rarest_first;
+  for (const auto& [position, standing] : standings) {
+    if (!standing.hlo_known && !standing.workers.empty()) rarest_first.push_back(&standing);
+  }
+  std::stable_sort(rarest_first.begin(), rarest_first.end(),
+                   [](const Standing* a, const Standing* b) { return a->cores < b->cores; });
+  std::set<WorkerId> chosen;
+  std::vector<WorkerId> order;
+  for (const Standing* standing : rarest_first) {
+    // An answer covers the whole process: a chosen worker that stands here, too,
+    // has this position answered.
+    const bool covered = std::any_of(standing->workers.begin(), standing->workers.end(),
+                                     [&](const WorkerId& w) { return chosen.contains(w); });
+    if (covered) continue;
+    if (order.size() == limit) break;
+    chosen.insert(standing->workers.front());
+    order.push_back(standing->workers.front());
+  }
+  return order;
+}
+
+void MergeHlo(const Snapshot& answer, Snapshot& snapshot) {
+  std::map<decltype(KeyOf(Core{})), const Core*> answered;
+  for (const Core& core : answer.cores) answered[KeyOf(core)] = &core;
+  for (Core& core : snapshot.cores) {
+    auto found = answered.find(KeyOf(core));
+    if (found == answered.end()) continue;
+    const Core& other = *found->second;
+    if (FingerprintOf(answer, other) != FingerprintOf(snapshot, core) ||
+        other.launch_id != core.launch_id) {
+      continue;
+    }
+    for (Sequencer& sequencer : core.sequencers) {
+      for (const Sequencer& named : other.sequencers) {
+        if (named.type != sequencer.type || named.index != sequencer.index ||
+            named.pc != sequencer.pc || named.tag != sequencer.tag) {
+          continue;
+        }
+        if (named.hlo.has_value()) sequencer.hlo = named.hlo;
+        if (named.hlo_text.has_value()) sequencer.hlo_text = named.hlo_text;
+      }
+    }
+  }
+}
+
+}  // namespace rapideye::coordinator

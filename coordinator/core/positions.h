@@ -1,0 +1,52 @@
+// Where cores stand: comparing two looks, choosing whom to ask for HLO, and
+// adding the answers to what was collected.
+#ifndef RAPIDEYE_COORDINATOR_CORE_POSITIONS_H_
+#define RAPIDEYE_COORDINATOR_CORE_POSITIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "classifier/evidence.h"
+
+namespace rapideye::coordinator {
+
+// What of one look is needed to tell whether a launch has completed since.
+class LaunchesOfLook {
+ public:
+  explicit LaunchesOfLook(const Snapshot& snapshot);
+
+  // True if `later`, a snapshot of the same worker, shows that a launch which was
+  // in flight at this look has completed. A pc that moved does not; nor does a
+  // launch that began; nor anything from a runtime that no longer answers, or
+  // from another process.
+  bool CompletedBy(const Snapshot& later) const;
+
+ private:
+  using CoreKey = std::tuple<std::optional<int32_t>, std::optional<int32_t>, CoreType, int32_t>;
+  struct InFlight {
+    std::string fingerprint;
+    std::optional<int32_t> launch_id;
+    std::optional<int64_t> stuck_ms;
+  };
+  std::optional<std::string> incarnation_;
+  std::map<CoreKey, InFlight> in_flight_;
+};
+
+// Workers to ask for the HLO of their runtime: one per distinct position (core
+// and sequencer type, program, launch, tag and pc), the rarest positions first,
+// at most `limit`. Idle sequencers have no position; positions whose HLO is
+// known already need nobody; a runtime that does not answer is not asked.
+std::vector<WorkerId> ChooseForHlo(const std::map<WorkerId, Snapshot>& snapshots, size_t limit);
+
+// Adds to `snapshot` the HLO that the same worker's runtime gave, wherever its
+// sequencers still stand at the same place.
+void MergeHlo(const Snapshot& answer, Snapshot& snapshot);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_POSITIONS_H_

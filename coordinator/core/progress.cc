@@ -1,0 +1,164 @@
+#include "coordinator/core/progress.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+// The job as a whole, for one judgement.
+struct Overview {
+  bool running = false;
+  std::optional<absl::Duration> last_completion;
+  std::optional<absl::Duration> first_seen;         // of the workers that run
+  std::optional<absl::Duration> known_in_flight;    // earliest, program completed before
+  std::optional<absl::Duration> unknown_in_flight;  // earliest, program never completed
+  absl::Duration launch_threshold = absl::ZeroDuration();  // longest of the known
+};
+
+void Lower(std::optional<absl::Duration>& earliest, absl::Duration time) {
+  earliest = std::min(earliest.value_or(time), time);
+}
+
+void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
+                 const Learning& learning, Overview& overview) {
+  // A launch whose program is not reported may be of any: it gets no grace.
+  const bool known = !worker.program.has_value() || learning.HasCompleted(*worker.program);
+  if (!known) {
+    Lower(overview.unknown_in_flight, *worker.in_flight_since);
+    return;
+  }
+  Lower(overview.known_in_flight, *worker.in_flight_since);
+  overview.launch_threshold = std::max(overview.launch_threshold,
+                                       LaunchThreshold(thresholds, learning, worker.program));
+}
+
+std::optional<Stillness> Passed(absl::Duration since, absl::Duration threshold, absl::Duration now,
+                                const char* why) {
+  const absl::Duration still_for = now - since;
+  if (still_for < threshold) return std::nullopt;
+  return Stillness{.threshold = threshold, .still_for = still_for, .why = why};
+}
+
+}  // namespace
+
+absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& learning,
+                               const std::optional<std::string>& fingerprint) {
+  if (thresholds.launch.has_value()) return *thresholds.launch;
+  return std::clamp(kLaunchFactor * learning.LongestLaunch(fingerprint), kMinLaunchThreshold,
+                    kMaxLaunchThreshold);
+}
+
+absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning) {
+  if (thresholds.hang.has_value()) return *thresholds.hang;
+  return std::max(kMinHangThreshold, kPauseFactor * learning.LongestPause());
+}
+
+bool Progress::Advanced(const WorkerId& worker, int64_t agent_incarnation,
+                        const wire::Heartbeat& heartbeat) const {
+  const WorkerProgress* known = Find(worker);
+  if (known == nullptr || !known->heard) return false;
+  if (known->process_incarnation != heartbeat.process_incarnation) {
+    return heartbeat.launches_completed > 0;
+  }
+  // Another agent counts from when it first saw the process: not comparable.
+  return known->agent_incarnation == agent_incarnation &&
+         heartbeat.launches_completed > known->completed;
+}
+
+bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
+                       const wire::Heartbeat& heartbeat, absl::Duration now) {
+  const bool advanced = Advanced(worker, agent_incarnation, heartbeat);
+  auto [entry, first] = workers_.try_emplace(worker);
+  WorkerProgress& known = entry->second;
+  if (!known.seen_since.has_value()) known.seen_since = now;
+  if (heartbeat.launches_completed > 0) {
+    const absl::Duration completion =
+        now - heartbeat.since_completion.value_or(absl::ZeroDuration());
+    const bool told_again = !first && known.agent_incarnation == agent_incarnation &&
+                            known.completed == heartbeat.launches_completed;
+    if (!told_again || !known.last_completion.has_value()) {
+      known.last_completion = std::max(known.last_completion.value_or(completion), completion);
+    } else if (heartbeat.since_completion.has_value()) {
+      // The same launch: the smaller age is the one that waited less on its way.
+      known.last_completion = std::min(*known.last_completion, completion);
+    }
+  }
+  known.heard = true;
+  known.connected = true;
+  known.runtime_answers = heartbeat.runtime.state == RuntimeState::kServing ||
+                          heartbeat.runtime.state == RuntimeState::kTimedOut;
+  known.agent_incarnation = agent_incarnation;
+  known.process_incarnation = heartbeat.process_incarnation;
+  known.completed = heartbeat.launches_completed;
+  known.program.reset();
+  if (!heartbeat.launch_in_flight) {
+    known.in_flight_since.reset();
+  } else {
+    if (!known.in_flight_since.has_value()) known.in_flight_since = now;
+    if (!heartbeat.queue.empty()) known.program = heartbeat.queue.front().fingerprint;
+  }
+  return advanced;
+}
+
+void Progress::Disconnected(const WorkerId& worker) {
+  auto found = workers_.find(worker);
+  if (found == workers_.end()) return;
+  found->second.connected = false;
+  found->second.in_flight_since.reset();
+}
+
+std::optional<Stillness> Progress::Judge(const Thresholds& thresholds, const Learning& learning,
+                                         absl::Duration now) const {
+  Overview job;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.last_completion.has_value()) {
+      job.last_completion =
+          std::max(job.last_completion.value_or(*worker.last_completion), *worker.last_completion);
+    }
+    if (!worker.connected || !worker.runtime_answers) continue;
+    job.running = true;
+    if (worker.seen_since.has_value()) Lower(job.first_seen, *worker.seen_since);
+    if (worker.in_flight_since.has_value()) AddInFlight(worker, thresholds, learning, job);
+  }
+  if (!job.running || !job.first_seen.has_value()) return std::nullopt;
+  if (!job.last_completion.has_value()) {
+    return Passed(*job.first_seen, thresholds.startup_grace, now,
+                  "no launch has completed since the job started");
+  }
+  const absl::Duration last = *job.last_completion;
+  if (job.known_in_flight.has_value()) {
+    return Passed(std::max(last, *job.known_in_flight), job.launch_threshold, now,
+                  "launches have started and none completes");
+  }
+  if (job.unknown_in_flight.has_value()) {
+    return Passed(std::max(last, *job.unknown_in_flight), thresholds.startup_grace, now,
+                  "the first launch of a new program does not complete");
+  }
+  return Passed(last, HangThreshold(thresholds, learning), now, "nothing is running");
+}
+
+const WorkerProgress* Progress::Find(const WorkerId& worker) const {
+  auto found = workers_.find(worker);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+size_t Progress::Running() const {
+  return static_cast<size_t>(
+      std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
+        return entry.second.connected && entry.second.runtime_answers;
+      }));
+}
+
+void Progress::Forget() {
+  for (auto& [id, worker] : workers_) {
+    worker.last_completion.reset();
+    worker.in_flight_since.reset();
+    worker.program.reset();
+    worker.seen_since.reset();
+  }
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,88 @@
+// Does the job advance? Judged by launches that complete, never by messages that
+// arrive: a stuck worker heartbeats happily.
+#ifndef RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
+#define RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "coordinator/core/learning.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::coordinator {
+
+struct Thresholds {
+  std::optional<absl::Duration> launch;  // absent: auto, from what was learnt
+  std::optional<absl::Duration> hang;    // absent: auto
+  absl::Duration startup_grace = absl::Minutes(30);
+};
+
+// How long launches of this program may go on (the contract's launch threshold).
+absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& learning,
+                               const std::optional<std::string>& fingerprint);
+// How long nothing may run (the contract's hang threshold).
+absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
+
+// Why the job seems to hang.
+struct Stillness {
+  absl::Duration threshold;  // the one that was passed
+  absl::Duration still_for;
+  std::string why;  // one clause for the log
+};
+
+// What one worker's last heartbeat said, in the coordinator's time.
+struct WorkerProgress {
+  bool heard = false;  // at least one heartbeat
+  bool connected = false;
+  bool runtime_answers = false;  // or has stopped answering: it is there
+  int64_t agent_incarnation = 0;
+  std::optional<std::string> process_incarnation;
+  int64_t completed = 0;
+  std::optional<absl::Duration> last_completion;
+  std::optional<absl::Duration> in_flight_since;
+  std::optional<std::string> program;  // what runs, while in flight
+  std::optional<absl::Duration> seen_since;  // in this incarnation of the job
+};
+
+class Progress {
+ public:
+  // True if launches have completed on this worker between its last heartbeat and
+  // this one. Not known, hence false, for the first heartbeat of an agent.
+  bool Advanced(const WorkerId& worker, int64_t agent_incarnation,
+                const wire::Heartbeat& heartbeat) const;
+  // Takes a heartbeat; returns Advanced().
+  bool Observe(const WorkerId& worker, int64_t agent_incarnation,
+               const wire::Heartbeat& heartbeat, absl::Duration now);
+  // The worker's agent is gone: what it completed stays known, what it was doing
+  // does not.
+  void Disconnected(const WorkerId& worker);
+
+  // The hang, if there is one: no worker's launches complete, for longer than the
+  // threshold that applies.
+  //   * No launch has completed in this incarnation: startup grace.
+  //   * Launches of programs that have completed before are in flight: the
+  //     longest launch threshold of those programs, whatever else is in flight.
+  //   * Only launches of programs that never completed: startup grace.
+  //   * Nothing in flight: hang threshold.
+  // No hang while no runtime answers: the job is not running.
+  std::optional<Stillness> Judge(const Thresholds& thresholds, const Learning& learning,
+                                 absl::Duration now) const;
+
+  const WorkerProgress* Find(const WorkerId& worker) const;
+  // Workers that are connected and whose runtime is there.
+  size_t Running() const;
+  // The job restarted: what has completed belongs to the past. Counters stay, so
+  // that a worker which only repeats old ones does not seem to advance.
+  void Forget();
+
+ private:
+  std::map<WorkerId, WorkerProgress> workers_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_

@@ -1,0 +1,41 @@
+// The order of programs in one step, found from what a worker's queue showed.
+#ifndef RAPIDEYE_COORDINATOR_CORE_TIMELINE_H_
+#define RAPIDEYE_COORDINATOR_CORE_TIMELINE_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace rapideye::coordinator {
+
+using ProgramNumber = int32_t;
+
+struct Launch {
+  ProgramNumber program = 0;
+  int32_t id = 0;  // wraps
+  friend bool operator==(const Launch&, const Launch&) = default;
+};
+
+// Launches of one worker in the order in which they run, without gaps.
+class Timeline {
+ public:
+  // What runs, then what waits behind it, at a later moment than all before.
+  // Continues the timeline where both overlap, otherwise begins anew.
+  void Append(const std::vector<Launch>& queue);
+
+  // One step: the shortest cycle that the whole timeline repeats, launch ids
+  // included. Begins with the lowest program number of the possible beginnings,
+  // so that all workers of a cohort state the same. Empty if no cycle shows, or
+  // if it leaves out a program that (by `completed`, launches per program) runs
+  // at least half as often as one of the cycle's.
+  std::vector<Launch> Step(const std::map<ProgramNumber, int64_t>& completed) const;
+
+  const std::vector<Launch>& launches() const { return launches_; }
+
+ private:
+  std::vector<Launch> launches_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_TIMELINE_H_
