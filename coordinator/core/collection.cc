@@ -26,7 +26,8 @@ void Collection::Join(const Target& target, absl::Duration deadline, absl::Durat
   auto [found, first] = entries_.try_emplace(target.worker);
   Entry& entry = found->second;
   if (!first && entry.state != State::kGone) return;
-  entry = Entry{.stream = target.stream};
+  entry = Entry{};
+  entry.stream = target.stream;
   ++waiting_;
   // Ahead of any announcement a few may send at once: small jobs need no second
   // round trip, and even the largest snapshots of so few are within bounds.

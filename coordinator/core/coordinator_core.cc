@@ -114,6 +114,12 @@ void CoordinatorCore::On(MessageReceived& event) {
   if (!status.ok()) Refuse(event.stream, status);
 }
 
+void CoordinatorCore::On(const MessageMalformed& event) {
+  if (!streams_.contains(event.stream)) return;
+  ++counters_.messages_refused;
+  Refuse(event.stream, event.status);
+}
+
 absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hello) {
   absl::StatusOr<Membership::Admission> admission = membership_.Admit(stream, hello);
   if (!admission.ok()) return admission.status();
@@ -408,9 +414,11 @@ void CoordinatorCore::Rearm(const std::string& why) {
 
 void CoordinatorCore::On(const Stop&) {
   stopping_ = true;
-  if (incident_.has_value()) {
+  if (incident_.has_value() && !incident_->snapshots().empty()) {
     Warn("asked to stop during an incident; concluding with what there is");
     ConcludeIncident();
+  } else if (incident_.has_value()) {
+    AbandonIncident("asked to stop before any worker answered");
   }
   for (const auto& [id, stream] : streams_) {
     Emit(Close{id, absl::UnavailableError("the coordinator is stopping")});

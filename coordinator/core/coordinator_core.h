@@ -72,6 +72,7 @@ class CoordinatorCore {
   void On(const StreamOpened& event);
   void On(const StreamClosed& event);
   void On(MessageReceived& event);
+  void On(const MessageMalformed& event);
   void On(const Tick&) {}
   void On(const IncidentConcluded& event);
   void On(const Stop&);

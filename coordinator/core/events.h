@@ -42,6 +42,13 @@ struct MessageReceived {
   int64_t bytes = 0;  // on the wire
 };
 
+// What arrived breaks a rule of the protocol; `status` names the field. Nothing
+// more is read from the stream.
+struct MessageMalformed {
+  StreamId stream = 0;
+  absl::Status status;
+};
+
 // Time has passed; nothing else happened.
 struct Tick {};
 
@@ -55,8 +62,8 @@ struct IncidentConcluded {
 // there is, then all streams are closed.
 struct Stop {};
 
-using Event =
-    std::variant<StreamOpened, StreamClosed, MessageReceived, Tick, IncidentConcluded, Stop>;
+using Event = std::variant<StreamOpened, StreamClosed, MessageReceived, MessageMalformed, Tick,
+                           IncidentConcluded, Stop>;
 
 // Effects, to be carried out in their order ------------------------------------
 

@@ -133,8 +133,8 @@ Learning::ProgramSet Learning::SteadyPrograms(const WorkerId& worker) const {
 Learning::Groups Learning::GroupByPrograms(const std::vector<WorkerId>& members) const {
   Groups exact;
   for (const WorkerId& worker : members) exact[SteadyPrograms(worker)].push_back(worker);
-  const std::vector<WorkerId> idle = std::move(exact[{}]);
-  exact.erase({});
+  const std::vector<WorkerId> idle = std::move(exact[ProgramSet()]);
+  exact.erase(ProgramSet());
   if (exact.size() > kMaxCohorts) return {};
   // A part of a set is that set seen for a shorter time, or without what one
   // worker alone runs besides; it joins the largest group that holds it.

@@ -68,7 +68,8 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream,
     return absl::InvalidArgumentError("hello: a second one on the same stream");
   }
   if (absl::Status status = CheckIdentity(hello); !status.ok()) return status;
-  Admission admission{.worker = hello.worker};
+  Admission admission;
+  admission.worker = hello.worker;
   auto found = members_.find(hello.worker);
   if (found == members_.end()) {
     if (static_cast<int64_t>(members_.size()) >= kMaxWorkers) {

@@ -1,0 +1,53 @@
+// The gRPC side of the coordinator: one bidirectional stream per agent.
+//
+// Peers are untrusted. A stream has at most one message on its way to the core,
+// so whoever floods waits; whoever does not read is cut off; what breaks a rule
+// never reaches the core as a message.
+#ifndef RAPIDEYE_COORDINATOR_SHELL_AGENT_SERVICE_H_
+#define RAPIDEYE_COORDINATOR_SHELL_AGENT_SERVICE_H_
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "coordinator/shell/event_loop.h"
+#include "v1/agent.grpc.pb.h"
+
+namespace rapideye::coordinator {
+
+class AgentStream;
+
+// Thread-safe. Outlives the server that it is registered with.
+class AgentService final : public v1::Rendezvous::CallbackService {
+ public:
+  explicit AgentService(EventQueue& queue) : queue_(queue) {}
+  ~AgentService() override;
+
+  grpc::ServerBidiReactor<v1::AgentMessage, v1::CoordinatorMessage>* Attach(
+      grpc::CallbackServerContext* context) override;
+
+  // For a stream that is gone these do nothing.
+  void Send(StreamId stream, const wire::CoordinatorMessage& message);
+  void Close(StreamId stream, const absl::Status& status);
+  void ReadNext(StreamId stream);
+  // Cuts off streams that were closed kCloseGrace ago and are still there.
+  void CutOffOverdue(absl::Duration now);
+
+ private:
+  friend class AgentStream;
+  std::shared_ptr<AgentStream> Find(StreamId stream);
+  // The stream has ended for good.
+  void Remove(StreamId stream);
+
+  EventQueue& queue_;
+  std::mutex mutex_;
+  StreamId next_ = 1;
+  absl::flat_hash_map<StreamId, std::shared_ptr<AgentStream>> streams_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SHELL_AGENT_SERVICE_H_

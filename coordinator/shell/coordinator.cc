@@ -1,0 +1,97 @@
+#include "coordinator/shell/coordinator.h"
+
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/shell/limits.h"
+#include "proto/transport/channel_options.h"
+
+namespace rapideye::coordinator {
+
+absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSettings settings) {
+  std::unique_ptr<Coordinator> coordinator(new Coordinator(std::move(settings)));
+  if (absl::Status status = coordinator->Listen(); !status.ok()) return status;
+  return coordinator;
+}
+
+Coordinator::Coordinator(CoordinatorSettings settings)
+    : settings_(std::move(settings)), core_(settings_.core), service_(queue_) {
+  IncidentStore store(settings_.state_dir, RealDisk());
+  if (absl::Status status = store.Prepare(); !status.ok()) {
+    spdlog::error(
+        "incidents cannot be kept, digests will be in this log only: {}; check --state-dir",
+        std::string(status.message()));
+  }
+  writer_ = std::make_unique<IncidentWriter>(
+      std::move(store),
+      IncidentWriter::Settings{
+          .text_format = settings_.digest_format,
+          .log_digest = settings_.log_digest,
+          .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
+}
+
+Coordinator::~Coordinator() {
+  // Streams end before what they post to.
+  if (server_ != nullptr) {
+    server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kStopStreams));
+    server_->Wait();
+  }
+}
+
+absl::Status Coordinator::Listen() {
+  const auto credentials =
+      transport::MakeServerCredentials(settings_.credentials, settings_.listen);
+  if (!credentials.ok()) return credentials.status();
+  grpc::ServerBuilder builder;
+  transport::ConfigureServer(builder);
+  // Two coordinators on one port would each see half of the job.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  int port = 0;
+  builder.AddListeningPort(settings_.listen, *credentials, &port);
+  builder.RegisterService(&service_);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr || port == 0) {
+    return absl::UnavailableError(absl::StrCat(
+        "cannot listen on ", settings_.listen,
+        ": is another coordinator running, or the address not of this host? Set --listen"));
+  }
+  address_ = absl::StrCat(settings_.listen.substr(0, settings_.listen.rfind(':')), ":", port);
+  return absl::OkStatus();
+}
+
+void Coordinator::Run() {
+  RunEventLoop(core_, queue_, *this);
+  const Counters& c = core_.counters();
+  spdlog::info(
+      "stopped: {} hellos admitted, {} refused, {} timed out; {} messages refused, {} floods; {} "
+      "alarms, {} suspicions, {} recovered, {} incidents, {} job restarts",
+      c.hellos_admitted, c.hellos_refused, c.hello_timeouts, c.messages_refused, c.floods, c.alarms,
+      c.suspicions, c.recovered_in_between, c.incidents, c.job_restarts);
+}
+
+void Coordinator::Handle(Send effect) { service_.Send(effect.stream, effect.message); }
+void Coordinator::Handle(Close effect) { service_.Close(effect.stream, effect.status); }
+void Coordinator::Handle(Conclude effect) { writer_->Post(std::move(effect)); }
+void Coordinator::ReadNext(StreamId stream) { service_.ReadNext(stream); }
+void Coordinator::Housekeep() { service_.CutOffOverdue(CurrentTime().monotonic); }
+
+void Coordinator::Handle(Log effect) {
+  switch (effect.level) {
+    case LogLevel::kInfo:
+      spdlog::info("{}", effect.text);
+      return;
+    case LogLevel::kWarning:
+      spdlog::warn("{}", effect.text);
+      return;
+    case LogLevel::kError:
+      spdlog::error("{}", effect.text);
+      return;
+  }
+}
+
+}  // namespace rapideye::coordinator

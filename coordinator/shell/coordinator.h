@@ -1,0 +1,71 @@
+// The whole coordinator, assembled: server, loop, core, writer.
+#ifndef RAPIDEYE_COORDINATOR_SHELL_COORDINATOR_H_
+#define RAPIDEYE_COORDINATOR_SHELL_COORDINATOR_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/core/coordinator_core.h"
+#include "coordinator/shell/agent_service.h"
+#include "coordinator/shell/event_loop.h"
+#include "coordinator/shell/incident_writer.h"
+#include "digest/digest.h"
+#include "proto/transport/credentials.h"
+
+namespace grpc {
+class Server;
+}
+
+namespace rapideye::coordinator {
+
+struct CoordinatorSettings {
+  Options core;
+  std::string listen = "[::]:8490";
+  std::string state_dir;
+  transport::CredentialOptions credentials;
+  digest::TextFormat digest_format = digest::TextFormat::kClassic;
+  std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
+};
+
+class Coordinator final : private EffectHandler {
+ public:
+  // Listens, and takes streams from then on. INVALID_ARGUMENT if the credentials
+  // or the address are not to be used; UNAVAILABLE if the port cannot be had. A
+  // state directory that does not work is logged and does not fail the start.
+  static absl::StatusOr<std::unique_ptr<Coordinator>> Start(CoordinatorSettings settings);
+  ~Coordinator() override;
+
+  // HOST:PORT with the real port.
+  const std::string& address() const { return address_; }
+
+  // Works until RequestStop; returns within 5 s of it. Call once.
+  void Run();
+  // Thread-safe.
+  void RequestStop() { queue_.Post(Stop{}); }
+
+ private:
+  explicit Coordinator(CoordinatorSettings settings);
+
+  absl::Status Listen();
+
+  void Handle(Send effect) override;
+  void Handle(Close effect) override;
+  void Handle(Conclude effect) override;
+  void Handle(Log effect) override;
+  void ReadNext(StreamId stream) override;
+  void Housekeep() override;
+
+  CoordinatorSettings settings_;
+  CoordinatorCore core_;
+  EventQueue queue_;
+  AgentService service_;
+  std::unique_ptr<IncidentWriter> writer_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SHELL_COORDINATOR_H_
