@@ -1,0 +1,79 @@
+#include "digest/cli/diagnose.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "classifier/classify.h"
+#include "digest/cli/output.h"
+#include "digest/digest.h"
+#include "digest/report_json.h"
+#include "digest/safe_text.h"
+#include "proto/program/command_line.h"
+#include "proto/wire/capture_reader.h"
+
+namespace rapideye::cli {
+namespace {
+
+// Paths may be long and hold anything.
+constexpr size_t kMaxPathBytes = 4096;
+
+std::string Shown(const std::string& path) { return digest::EscapeText(path, kMaxPathBytes); }
+
+// One line; `capture` first, so that people find it.
+std::string JsonLine(const std::string& path, const digest::Report& report, bool explain) {
+  nlohmann::ordered_json line = {{"capture", path}};
+  line.update(digest::ReportToJson(report));
+  if (explain) {
+    nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
+    for (const Reason& reason : report.reasons) {
+      reasons.push_back({{"rule", reason.rule}, {"text", reason.text}});
+    }
+    line["explain"] = std::move(reasons);
+  }
+  return digest::Dump(line, /*pretty=*/false) + "\n";
+}
+
+}  // namespace
+
+Diagnose::Diagnose(CLI::App& app)
+    : command_(app.add_subcommand("diagnose", "Classify captures offline: what stopped the job?")) {
+  command_->add_option("CAPTURE", captures_, "Capture files: JSON Lines or binary, plain or gzip")
+      ->required();
+  program::AddFlag(*command_, "format", format_, "json: one object per capture and line; or text")
+      ->check(CLI::IsMember({"text", "json"}));
+  program::AddFlag(*command_, "digest-format", digest_format_, "How text shows the TPU states")
+      ->check(CLI::IsMember({"classic", "grouped"}));
+  program::AddFlag(*command_, "explain", explain_, "Add how the verdict was reached, step by step");
+}
+
+int Diagnose::Run() const {
+  const auto text_format =
+      digest_format_ == "grouped" ? digest::TextFormat::kGrouped : digest::TextFormat::kClassic;
+  bool all_read = true;
+  bool first = true;
+  for (const std::string& path : captures_) {
+    const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(path);
+    if (!capture.ok()) {
+      all_read = false;
+      Complain(absl::StrCat(Shown(path), ": ", Shown(std::string(capture.status().message()))));
+      continue;
+    }
+    const digest::Report report = digest::BuildReport(*capture, Classify(*capture), {});
+    std::string text;
+    if (format_ == "json") {
+      text = JsonLine(path, report, explain_);
+    } else {
+      if (captures_.size() > 1)
+        text = absl::StrCat(first ? "" : "\n", "==> ", Shown(path), " <==\n");
+      text += digest::RenderText(report, text_format);
+      if (explain_) text += digest::RenderExplanation(report);
+    }
+    first = false;
+    if (!Print(text)) return program::kExitFailure;
+  }
+  return all_read ? program::kExitOk : program::kExitUsage;
+}
+
+}  // namespace rapideye::cli
