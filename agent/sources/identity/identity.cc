@@ -68,7 +68,7 @@ std::optional<std::string> Optional(Setting setting) {
 std::pair<absl::string_view, absl::string_view> SplitAddress(absl::string_view address) {
   if (absl::StartsWith(address, "[")) {
     const size_t end = address.find(']');
-    if (end == absl::string_view::npos) return {address, {}};
+    if (end == absl::string_view::npos) return {};
     const absl::string_view rest = address.substr(end + 1);
     return {address.substr(0, end + 1), absl::StartsWith(rest, ":") ? rest.substr(1) : rest};
   }

@@ -1,0 +1,246 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/core/core_script.h"
+
+namespace rapideye::agent {
+namespace {
+
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Le;
+using ::testing::SizeIs;
+
+wire::Collect Collect(int64_t number, bool credit) { return {number, credit, absl::Seconds(10)}; }
+
+class AgentRequestsTest : public testing::Test {
+ protected:
+  AgentRequestsTest() {
+    script_.reading = Serving({Running(0, "aa", 1, 5)});
+    script_.reading_with_hlo =
+        Serving({WithHlo(Running(0, "aa", 1, 5), "all-reduce.3", "jit_step")});
+    script_.Welcome();
+    script_.Pass(absl::Seconds(6));
+  }
+
+  CoreScript script_;
+};
+
+TEST_F(AgentRequestsTest, ACollectionWithCreditIsAnsweredWithAFreshSample) {
+  const size_t polls = script_.polls.size();
+  script_.Receive(Collect(7, true));
+  EXPECT_THAT(script_.polls, SizeIs(polls + 1));
+  const auto replies = script_.Sent<wire::SnapshotReply>();
+  ASSERT_THAT(replies, SizeIs(1));
+  EXPECT_EQ(replies[0].collection, 7);
+  EXPECT_EQ(replies[0].snapshot.worker, (WorkerId{1, 2}));
+  EXPECT_EQ(replies[0].snapshot.host, "host-1-2");
+  EXPECT_EQ(replies[0].snapshot.runtime.state, RuntimeState::kServing);
+  EXPECT_THAT(replies[0].snapshot.cores, SizeIs(1));
+  EXPECT_EQ(replies[0].snapshot.captured_unix_ms, absl::ToUnixMillis(script_.Now().wall));
+  EXPECT_THAT(script_.Sent<wire::SampleReady>(), IsEmpty());
+}
+
+TEST_F(AgentRequestsTest, WithoutCreditTheSnapshotWaitsForIt) {
+  script_.Receive(Collect(7, false));
+  const auto ready = script_.Sent<wire::SampleReady>();
+  ASSERT_THAT(ready, SizeIs(1));
+  EXPECT_EQ(ready[0].collection, 7);
+  EXPECT_GT(ready[0].size_bytes, 0);
+  // What is sent is what was seen then, not now.
+  script_.reading = Serving({Running(0, "aa", 2, 5)});
+  script_.Pass(absl::Seconds(10));
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
+  script_.Receive(wire::Grant{7});
+  const auto replies = script_.Sent<wire::SnapshotReply>();
+  ASSERT_THAT(replies, SizeIs(1));
+  EXPECT_EQ(replies[0].snapshot.cores[0].launch_id, 1);
+  // A second Grant has nothing left to send.
+  script_.Receive(wire::Grant{7});
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), SizeIs(1));
+}
+
+TEST_F(AgentRequestsTest, AGrantBeforeTheSampleIsCredit) {
+  script_.runtime_answers = false;
+  script_.Receive(Collect(7, false));
+  script_.Receive(wire::Grant{7});
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
+  script_.AnswerPoll();
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), SizeIs(1));
+}
+
+TEST_F(AgentRequestsTest, ASampleBegunBeforeTheCollectionDoesNotDo) {
+  script_.runtime_answers = false;
+  script_.Pass(absl::Seconds(5));
+  const size_t polls = script_.polls.size();
+  script_.Receive(Collect(7, true));
+  script_.AnswerPoll();
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
+  EXPECT_THAT(script_.polls, SizeIs(polls + 1));
+  script_.AnswerPoll();
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), SizeIs(1));
+}
+
+TEST_F(AgentRequestsTest, ARuntimeThatDoesNotAnswerIsReportedWithTheLastSample) {
+  script_.reading = NotServing(RuntimeState::kTimedOut, "no answer within 2s");
+  script_.Receive(Collect(7, true));
+  const auto replies = script_.Sent<wire::SnapshotReply>();
+  ASSERT_THAT(replies, SizeIs(1));
+  EXPECT_EQ(replies[0].snapshot.runtime.state, RuntimeState::kTimedOut);
+  EXPECT_THAT(replies[0].snapshot.cores, SizeIs(1));
+}
+
+TEST_F(AgentRequestsTest, TheReplyIsInTimeEvenIfThePollIsNot) {
+  script_.runtime_answers = false;
+  script_.Receive(Collect(7, true));
+  const absl::Duration asked = script_.now();
+  while (script_.Sent<wire::SnapshotReply>().empty()) script_.Pass(absl::Milliseconds(100));
+  EXPECT_LT(script_.now() - asked, absl::Seconds(10));
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>()[0].snapshot.cores, SizeIs(1));
+}
+
+TEST_F(AgentRequestsTest, ANewCollectionTakesThePlaceOfTheOld) {
+  script_.Receive(Collect(7, false));
+  script_.Receive(Collect(8, false));
+  script_.Receive(wire::Grant{7});
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
+  script_.Receive(wire::Grant{8});
+  ASSERT_THAT(script_.Sent<wire::SnapshotReply>(), SizeIs(1));
+  EXPECT_EQ(script_.Sent<wire::SnapshotReply>()[0].collection, 8);
+}
+
+TEST_F(AgentRequestsTest, ACancelledCollectionIsForgotten) {
+  script_.Receive(Collect(7, false));
+  script_.Receive(wire::Cancel{6});
+  script_.Receive(wire::Cancel{7});
+  script_.Receive(wire::Grant{7});
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
+}
+
+TEST_F(AgentRequestsTest, ASnapshotThatNobodyWantsIsForgotten) {
+  script_.Receive(Collect(7, false));
+  script_.Pass(kKeepSnapshotFor + absl::Seconds(1));
+  script_.Receive(wire::Grant{7});
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
+}
+
+TEST_F(AgentRequestsTest, TheEndOfTheStreamForgetsItsCollection) {
+  script_.Receive(Collect(7, false));
+  script_.Step(StreamClosed{script_.stream, absl::OkStatus()});
+  script_.Pass(absl::Seconds(5));
+  script_.Welcome();
+  script_.Receive(wire::Grant{7});
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
+}
+
+TEST_F(AgentRequestsTest, HloIsFetchedAndModulesAreLearnt) {
+  script_.Receive(wire::HloRequest{7, absl::Seconds(10)});
+  const auto replies = script_.Sent<wire::HloReply>();
+  ASSERT_THAT(replies, SizeIs(1));
+  ASSERT_TRUE(replies[0].snapshot.has_value());
+  EXPECT_EQ(replies[0].snapshot->cores[0].sequencers[0].hlo, "all-reduce.3");
+  EXPECT_EQ(replies[0].snapshot->programs[0].module, "jit_step");
+  // From now on the module is known, although polls do not tell it.
+  script_.reading = Serving({Running(0, "aa", 2, 5)});
+  script_.Pass(absl::Seconds(5));
+  EXPECT_EQ(script_.Sent<wire::Heartbeat>().back().programs.back().module, "jit_step");
+}
+
+TEST_F(AgentRequestsTest, HloThatDoesNotComeIsAnErrorAndNoSignOfTheRuntimesState) {
+  script_.reading_with_hlo = NotServing(RuntimeState::kTimedOut, "no answer within 8s");
+  script_.Receive(wire::HloRequest{7, absl::Seconds(10)});
+  const auto replies = script_.Sent<wire::HloReply>();
+  ASSERT_THAT(replies, SizeIs(1));
+  EXPECT_FALSE(replies[0].snapshot.has_value());
+  EXPECT_THAT(replies[0].error, HasSubstr("no answer within 8s"));
+  EXPECT_EQ(script_.Describe().runtime.state, RuntimeState::kServing);
+}
+
+TEST_F(AgentRequestsTest, AFloodOfHloRequestsIsSpacedOut) {
+  script_.polls.clear();
+  for (int i = 0; i < 1000; ++i) {
+    script_.Receive(wire::HloRequest{i, absl::Seconds(10)});
+    script_.Pass(absl::Milliseconds(10));
+  }
+  EXPECT_LE(script_.HloPolls(), 11);
+  EXPECT_FALSE(script_.stuck);
+}
+
+TEST_F(AgentRequestsTest, ACollectionGoesBeforeHlo) {
+  script_.runtime_answers = false;
+  script_.Pass(absl::Seconds(5));
+  script_.Receive(wire::HloRequest{7, absl::Seconds(10)});
+  script_.Receive(Collect(7, true));
+  script_.AnswerPoll();
+  EXPECT_FALSE(script_.polls.back().poll.with_hlo);
+  script_.AnswerPoll();
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), SizeIs(1));
+  EXPECT_TRUE(script_.polls.back().poll.with_hlo);
+}
+
+TEST_F(AgentRequestsTest, ShutdownHandsOverWhatWasNotDelivered) {
+  script_.Receive(Collect(7, false));
+  script_.Step(ShutdownRequested{});
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), SizeIs(1));
+  EXPECT_EQ(script_.closes, 1);
+}
+
+TEST_F(AgentRequestsTest, MessagesOfAnotherStreamAreIgnored) {
+  script_.Step(MessageReceived{script_.stream - 1, Collect(7, true)});
+  script_.Step(MessageReceived{script_.stream + 1, Collect(7, true)});
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
+  script_.Step(MessageReceived{script_.stream, Collect(7, true)});
+  EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), SizeIs(1));
+}
+
+TEST(AgentHostileCoordinatorTest, NothingIsObeyedBeforeWelcome) {
+  CoreScript script;
+  script.Receive(Collect(7, true));
+  script.Receive(wire::HloRequest{7, absl::Seconds(10)});
+  EXPECT_THAT(script.sent, SizeIs(1));  // Hello
+  script.Welcome();
+  script.Receive(Collect(7, true));
+  EXPECT_THAT(script.Sent<wire::SnapshotReply>(), SizeIs(1));
+}
+
+TEST(AgentHostileCoordinatorTest, IntervalsAndDeadlinesAreBroughtIntoRange) {
+  constexpr absl::Duration kTick = absl::Nanoseconds(1);
+  constexpr absl::Duration kAges = absl::Hours(24 * 365);
+  for (const absl::Duration duration : {kTick, absl::ZeroDuration(), -kAges, kAges}) {
+    CoreScript script;
+    script.reading = Serving({Running(0, "aa", 1, 5)});
+    script.Receive(wire::Welcome{1, "", duration, duration});
+    script.polls.clear();
+    script.Pass(absl::Seconds(10));
+    EXPECT_THAT(script.polls, SizeIs(Ge(2)));
+    EXPECT_THAT(script.polls, SizeIs(Le(42)));
+    script.Receive(wire::Collect{1, true, duration});
+    script.Receive(wire::HloRequest{1, duration});
+    script.Pass(absl::Seconds(10));
+    EXPECT_THAT(script.Sent<wire::SnapshotReply>(), SizeIs(1));
+    EXPECT_THAT(script.Sent<wire::HloReply>(), SizeIs(1));
+    EXPECT_FALSE(script.stuck);
+  }
+}
+
+TEST(AgentHostileCoordinatorTest, AFloodOfEveryMessageIsHarmless) {
+  CoreScript script;
+  script.reading = Serving({Running(0, "aa", 1, 5)});
+  script.Welcome();
+  for (int64_t i = 0; i < 2'000; ++i) {
+    script.Receive(wire::Collect{i % 3, i % 2 == 0, absl::Milliseconds(i)});
+    script.Receive(wire::Grant{-i});
+    script.Receive(wire::Grant{i % 3});
+    script.Receive(wire::HloRequest{i, absl::Milliseconds(i)});
+    script.Receive(wire::Cancel{i % 5});
+    script.Welcome(absl::Milliseconds(i));
+    script.Pass(absl::Milliseconds(1));
+  }
+  EXPECT_FALSE(script.stuck);
+  EXPECT_LE(script.HloPolls(), 4);
+  EXPECT_THAT(script.logs, SizeIs(Le(5)));
+}
+
+}  // namespace
+}  // namespace rapideye::agent

@@ -1,0 +1,135 @@
+// Plays an AgentCore in virtual time against a runtime and a coordinator that
+// a test moves by hand.
+#ifndef RAPIDEYE_AGENT_CORE_CORE_SCRIPT_H_
+#define RAPIDEYE_AGENT_CORE_CORE_SCRIPT_H_
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "agent/core/agent_core.h"
+#include "agent/core/sample_builder.h"
+
+namespace rapideye::agent {
+
+class CoreScript {
+ public:
+  struct PollSeen {
+    absl::Duration at;
+    Poll poll;
+  };
+
+  explicit CoreScript(absl::Duration poll_interval = absl::Seconds(5), uint64_t seed = 1)
+      : core_(Settings(poll_interval, seed)) {
+    Step(Wake{});
+  }
+
+  // What the runtime answers from now on; with HLO if asked for it.
+  RuntimeReading reading = Serving({Idle(0)});
+  std::optional<RuntimeReading> reading_with_hlo;
+  // False: polls stay unanswered until AnswerPoll.
+  bool runtime_answers = true;
+
+  void Step(const Event& event) { CarryOut(core_.Step(event, Now())); }
+
+  // Lets the time pass, waking the core when it wants to be.
+  void Pass(absl::Duration time) {
+    const absl::Duration end = now_ + time;
+    while (core_.NextWake() <= end) {
+      if (core_.NextWake() <= now_) {
+        stuck = true;  // it would be woken for ever
+        return;
+      }
+      now_ = core_.NextWake();
+      Step(Wake{});
+    }
+    now_ = end;
+  }
+
+  void AnswerPoll() {
+    const Poll poll = *std::exchange(waiting_, std::nullopt);
+    Step(RuntimeSampled{poll.poll, poll.with_hlo ? reading_with_hlo.value_or(reading) : reading});
+  }
+
+  void Receive(wire::CoordinatorMessage message) {
+    Step(MessageReceived{stream, std::move(message)});
+  }
+
+  void Welcome(absl::Duration attention_after = absl::Seconds(10)) {
+    wire::Welcome welcome;
+    welcome.heartbeat_interval = absl::Minutes(1);
+    welcome.attention_after = attention_after;
+    Receive(welcome);
+  }
+
+  // Messages of one kind sent so far.
+  template <typename T>
+  std::vector<T> Sent() const {
+    std::vector<T> found;
+    for (const wire::AgentMessage& message : sent) {
+      if (const T* m = std::get_if<T>(&message)) found.push_back(*m);
+    }
+    return found;
+  }
+
+  int HloPolls() const {
+    return static_cast<int>(std::count_if(polls.begin(), polls.end(),
+                                          [](const PollSeen& p) { return p.poll.with_hlo; }));
+  }
+
+  Snapshot Describe() const { return core_.Describe(Now()); }
+  absl::Duration NextWake() const { return core_.NextWake(); }
+  absl::Duration now() const { return now_; }
+  Moment Now() const { return {now_, absl::UnixEpoch() + absl::Hours(1) + now_}; }
+
+  std::vector<PollSeen> polls;
+  std::vector<wire::AgentMessage> sent;
+  std::vector<Log> logs;
+  int64_t stream = 0;  // the last one opened
+  int connects = 0;
+  int closes = 0;
+  bool stuck = false;
+  int launch = 100;  // for a test that counts launches
+
+ private:
+  static AgentSettings Settings(absl::Duration poll_interval, uint64_t seed) {
+    AgentSettings settings;
+    settings.hello.job = "job";
+    settings.hello.worker = {1, 2};
+    settings.hello.host = "host-1-2";
+    settings.hello.agent_incarnation = 0xabc;
+    settings.hello.poll_interval = poll_interval;
+    settings.seed = seed;
+    return settings;
+  }
+
+  void CarryOut(const Effects& effects) {
+    for (const Effect& effect : effects) {
+      if (const auto* poll = std::get_if<Poll>(&effect)) {
+        polls.push_back({now_, *poll});
+        waiting_ = *poll;
+      } else if (const auto* connect = std::get_if<Connect>(&effect)) {
+        stream = connect->stream;
+        ++connects;
+      } else if (const auto* send = std::get_if<Send>(&effect)) {
+        sent.push_back(send->message);
+      } else if (std::holds_alternative<Close>(effect)) {
+        ++closes;
+      } else if (const auto* log = std::get_if<Log>(&effect)) {
+        logs.push_back(*log);
+      }
+    }
+    if (runtime_answers && waiting_.has_value()) AnswerPoll();
+  }
+
+  AgentCore core_;
+  absl::Duration now_ = absl::Hours(100);
+  std::optional<Poll> waiting_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_CORE_SCRIPT_H_

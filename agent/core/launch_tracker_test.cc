@@ -1,0 +1,118 @@
+#include "agent/core/launch_tracker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "agent/core/sample_builder.h"
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr absl::Duration At(int seconds) { return absl::Seconds(seconds); }
+
+TEST(LaunchTrackerTest, TheSameLaunchIsNoChange) {
+  LaunchTracker tracker(Running(0, "aa", 10, 5), At(0));
+  const LaunchChange change = tracker.Observe(Running(0, "aa", 10, 99), At(5));
+  EXPECT_THAT(change.completions, IsEmpty());
+  EXPECT_FALSE(change.began);
+  EXPECT_EQ(tracker.last_completion(), At(0));
+}
+
+TEST(LaunchTrackerTest, CountsLaunchesThatCameAndWentUnseen) {
+  LaunchTracker tracker(Running(0, "aa", 10, 5), At(0));
+  const LaunchChange change = tracker.Observe(Running(0, "aa", 35, 5), At(5));
+  ASSERT_THAT(change.completions, SizeIs(1));
+  EXPECT_EQ(change.completions[0].total, 25);
+  EXPECT_TRUE(change.began);
+  EXPECT_EQ(tracker.completed(), 25);
+  EXPECT_EQ(tracker.last_completion(), At(5));
+  // 25 launches in 5 s: the one that was seen took about 200 ms.
+  EXPECT_EQ(change.completions[0].longest, absl::Milliseconds(200));
+}
+
+TEST(LaunchTrackerTest, ALaunchSeenForLongTookAtLeastThatLong) {
+  LaunchTracker tracker(Running(0, "aa", 10, 5), At(0));
+  tracker.Observe(Running(0, "aa", 10, 6), At(5));
+  tracker.Observe(Running(0, "aa", 10, 7), At(10));
+  const LaunchChange change = tracker.Observe(Running(0, "aa", 11, 7), At(15));
+  ASSERT_THAT(change.completions, SizeIs(1));
+  EXPECT_EQ(change.completions[0].longest, absl::Seconds(15));
+}
+
+TEST(LaunchTrackerTest, AnotherProgramOrNoneCompletesTheLaunch) {
+  LaunchTracker tracker(Running(0, "aa", 10, 5), At(0));
+  EXPECT_THAT(tracker.Observe(Running(0, "bb", -7, 5), At(5)).completions, SizeIs(1));
+  EXPECT_THAT(tracker.Observe(Idle(0), At(10)).completions, SizeIs(1));
+  EXPECT_FALSE(tracker.in_launch());
+  EXPECT_EQ(tracker.completed(), 2);
+  EXPECT_THAT(tracker.Observe(Idle(0), At(15)).completions, IsEmpty());
+  EXPECT_EQ(tracker.last_completion(), At(10));
+}
+
+TEST(LaunchTrackerTest, AnIdleCoreMayNameWhatRanLast) {
+  LaunchTracker tracker(Running(0, "aa", 10, 5), At(0));
+  tracker.Observe(Running(0, "aa", 10, 0), At(5));
+  EXPECT_EQ(tracker.completed(), 1);
+  // Again the same, and later what ran meanwhile.
+  EXPECT_FALSE(tracker.Observe(Running(0, "aa", 10, 0), At(10)).counters_restarted);
+  EXPECT_EQ(tracker.completed(), 1);
+  tracker.Observe(Running(0, "aa", 12, 0), At(15));
+  EXPECT_EQ(tracker.completed(), 3);
+}
+
+TEST(LaunchTrackerTest, CountersWrap) {
+  LaunchTracker tracker(Running(0, "aa", std::numeric_limits<int32_t>::max(), 5), At(0));
+  const LaunchChange change =
+      tracker.Observe(Running(0, "aa", std::numeric_limits<int32_t>::min() + 1, 5), At(5));
+  EXPECT_FALSE(change.counters_restarted);
+  EXPECT_EQ(tracker.completed(), 2);
+}
+
+TEST(LaunchTrackerTest, ACounterThatGoesBackOrLeapsIsAnotherProcess) {
+  LaunchTracker back(Running(0, "aa", 10, 5), At(0));
+  EXPECT_TRUE(back.Observe(Running(0, "aa", 9, 5), At(5)).counters_restarted);
+  LaunchTracker leap(Running(0, "aa", 10, 5), At(0));
+  EXPECT_TRUE(leap.Observe(Running(0, "aa", 900'000'000, 5), At(5)).counters_restarted);
+  // As far as it can have come in that time is fine.
+  LaunchTracker fast(Running(0, "aa", 10, 5), At(0));
+  EXPECT_FALSE(
+      fast.Observe(Running(0, "aa", 10 + 5 * kMaxLaunchesPerSecond, 5), At(5)).counters_restarted);
+}
+
+TEST(LaunchTrackerTest, WithoutLaunchIdsRunIdsTellLaunchesApart) {
+  CoreSample core = Running(0, "aa", 0, 5);
+  core.launch_id.reset();
+  core.sequencers[0].run_id = 1;
+  LaunchTracker tracker(core, At(0));
+  EXPECT_THAT(tracker.Observe(core, At(5)).completions, IsEmpty());
+  core.sequencers[0].run_id = 2;
+  EXPECT_THAT(tracker.Observe(core, At(10)).completions, SizeIs(1));
+}
+
+TEST(LaunchTrackerTest, AHaltedCoreCompletesNothing) {
+  LaunchTracker tracker(Running(0, "aa", 10, 5), At(0));
+  CoreSample halted = Idle(0);
+  halted.error = "Core halted unexpectedly";
+  EXPECT_THAT(tracker.Observe(halted, At(5)).completions, IsEmpty());
+  EXPECT_TRUE(tracker.in_launch());
+  EXPECT_THAT(tracker.Observe(Idle(0), At(10)).completions, SizeIs(1));
+}
+
+TEST(LaunchTrackerTest, RemembersABoundedNumberOfPrograms) {
+  LaunchTracker tracker(Idle(0), At(0));
+  constexpr int kPrograms = 10 * static_cast<int>(kMaxPrograms);
+  for (int i = 0; i < kPrograms; ++i) {
+    tracker.Observe(Running(0, std::to_string(i), 1, 5), At(i));
+  }
+  // All but the one that still runs.
+  EXPECT_EQ(tracker.completed(), kPrograms - 1);
+}
+
+}  // namespace
+}  // namespace rapideye::agent
