@@ -20,12 +20,23 @@ inline constexpr int kExitFailure = 1;  // the program's work failed
 inline constexpr int kExitUsage = 2;    // wrong use or bad input
 
 // Adds --name bound to `value` (its present value is the default) with the
-// environment variable RAPIDEYE_NAME. T: std::string, bool, integer, or
-// absl::Duration ("5s", "500ms", "2m").
+// environment variable RAPIDEYE_NAME; the flag wins over the variable, and an
+// empty variable counts as unset. `value` must outlive the parsing.
+//
+// T is one of
+//   std::string
+//   bool             --name, --name=true|false; the variable: 1, true, yes, on, ...
+//   int32_t int64_t uint32_t uint64_t double
+//   absl::Duration   "5s", "500ms", "1h30m"; never negative or infinite
+//   std::optional of one of int32_t, int64_t, std::string, absl::Duration: empty
+//                    by default; a duration also takes "auto", which means empty
+//   std::vector<std::string>   --name=a --name=b; commas separate in the variable
+// Of a flag given twice the last one counts, except for lists.
 template <typename T>
 CLI::Option* AddFlag(CLI::App& app, const std::string& name, T& value, const std::string& help);
 
-// Adds --version and the house's settings (help on all levels, errors).
+// Adds --version and the house's settings (help on all levels, errors). Call after
+// all flags and subcommands have been added.
 void ConfigureApp(CLI::App& app);
 
 // Parses; on --help, --version or an error prints and returns the exit code to
