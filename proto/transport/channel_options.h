@@ -10,13 +10,33 @@ namespace rapideye::transport {
 // Largest message either side accepts: a snapshot of one worker.
 inline constexpr int kMaxMessageBytes = 8 * 1024 * 1024;
 
+// A half-open connection (host gone, cable pulled) is found after time + timeout:
+// well before a hang's thresholds, so that its worker counts as missing in time.
+// Keepalive proves that a process lives, never that training progresses.
+inline constexpr int kKeepaliveTimeMs = 10'000;
+inline constexpr int kKeepaliveTimeoutMs = 10'000;
+// The server answers pings more frequent than this with ENHANCE_YOUR_CALM: well
+// below what our clients send, so that a late ping followed by a punctual one is
+// not taken for abuse.
+inline constexpr int kMinPingIntervalMs = 2'000;
+
+// gRPC's own pause between attempts grows to two minutes; the agent paces its
+// attempts itself, with jitter, and needs gRPC to follow.
+inline constexpr int kInitialReconnectMs = 200;
+inline constexpr int kMaxReconnectMs = 5'000;
+
+// An agent has one stream, and operators' commands a few calls; more on one
+// connection is no client of ours.
+inline constexpr int kMaxStreamsPerConnection = 32;
+
 // Agent to coordinator: keepalive finds half-open connections.
 grpc::ChannelArguments AgentChannelArguments();
 // Agent to the TPU runtime on the same host: no keepalive. With it a stopped
 // runtime turns from DEADLINE_EXCEEDED into UNAVAILABLE, and that difference is
 // evidence.
 grpc::ChannelArguments RuntimeChannelArguments();
-// The coordinator's server: keepalive, minimum ping interval, message size.
+// The coordinator's server: keepalive, minimum ping interval, message size; a
+// port that another process listens on is an error.
 void ConfigureServer(grpc::ServerBuilder& builder);
 
 }  // namespace rapideye::transport

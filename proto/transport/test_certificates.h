@@ -1,0 +1,36 @@
+// For tests: certificates made on the spot.
+#ifndef RAPIDEYE_PROTO_TRANSPORT_TEST_CERTIFICATES_H_
+#define RAPIDEYE_PROTO_TRANSPORT_TEST_CERTIFICATES_H_
+
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <string>
+
+namespace rapideye::transport {
+
+// An authority that signs certificates and writes them as PEM files.
+class TestAuthority {
+ public:
+  explicit TestAuthority(const std::string& name);
+  ~TestAuthority();
+  TestAuthority(const TestAuthority&) = delete;
+  TestAuthority& operator=(const TestAuthority&) = delete;
+
+  // Writes the authority's own certificate.
+  void WriteCa(const std::string& path) const;
+  // Writes a certificate for 127.0.0.1, localhost and `uri` that ends `days` from
+  // now (negative: has ended), and its key.
+  void Issue(const std::string& cert_path, const std::string& key_path, const std::string& uri,
+             int days = 1);
+
+ private:
+  EVP_PKEY* key_;
+  X509* certificate_;
+  long next_serial_ = 2;
+};
+
+}  // namespace rapideye::transport
+
+#endif  // RAPIDEYE_PROTO_TRANSPORT_TEST_CERTIFICATES_H_

@@ -1,0 +1,224 @@
+#include <gmock/gmock.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/server.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "proto/transport/channel_options.h"
+#include "proto/transport/credentials.h"
+#include "proto/transport/status_conversion.h"
+#include "proto/transport/test_certificates.h"
+#include "v1/runtime_status.grpc.pb.h"
+
+namespace rapideye::transport {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(LoopbackTest, JudgesByTheText) {
+  for (const char* address : {"127.0.0.1:8490", "127.77.1.3:0", "localhost:8431", "LOCALHOST:1",
+                              "[::1]:8490", "[::ffff:127.0.0.1]:80"}) {
+    EXPECT_TRUE(IsLoopback(address)) << address;
+  }
+  for (const char* address : {"[::]:8490",
+                              "0.0.0.0:8490",
+                              "10.0.0.1:8490",
+                              "128.0.0.1:1",
+                              "localhost.evil.com:1",
+                              "127.0.0.1.evil.com:1",
+                              "example.com:1",
+                              "localhost",
+                              "127.0.0.1",
+                              "::1",
+                              ":8490",
+                              "",
+                              "localhost:",
+                              "localhost:1,evil:2",
+                              "ipv4:127.0.0.1:80,10.0.0.1:80",
+                              "dns:///localhost:1",
+                              "[::1",
+                              "[::ffff:10.0.0.1]:80",
+                              "localhost:http",
+                              "unix:/tmp/x"}) {
+    EXPECT_FALSE(IsLoopback(address)) << address;
+  }
+}
+
+TEST(StatusTest, SurvivesBothWays) {
+  for (int code = 0; code <= GRPC_STATUS_UNAUTHENTICATED; ++code) {
+    const grpc::Status status(static_cast<grpc::StatusCode>(code), code == 0 ? "" : "why");
+    const grpc::Status back = ToGrpc(ToAbsl(status));
+    EXPECT_EQ(back.error_code(), status.error_code());
+    EXPECT_EQ(back.error_message(), status.error_message());
+    EXPECT_EQ(static_cast<int>(ToAbsl(status).code()), code);
+  }
+}
+
+TEST(StatusTest, OddOnesBecomeUnknownAndLongOnesAreCut) {
+  const grpc::Status odd(static_cast<grpc::StatusCode>(99), "odd");
+  EXPECT_EQ(ToAbsl(odd), absl::UnknownError("odd"));
+  const std::string text(kMaxStatusTextBytes + 1, 'x');
+  EXPECT_EQ(ToGrpc(absl::InternalError(text)).error_message().size(), kMaxStatusTextBytes);
+  EXPECT_EQ(ToAbsl(grpc::Status(grpc::StatusCode::INTERNAL, text)).message().size(),
+            kMaxStatusTextBytes);
+}
+
+// Files in a directory of the test's own.
+class CredentialsTest : public testing::Test {
+ protected:
+  CredentialsTest() {
+    std::string name = testing::TempDir() + "rapideye-tls-XXXXXX";
+    directory_ = mkdtemp(name.data());
+    ours_.WriteCa(Path("ca"));
+    ours_.Issue(Path("cert"), Path("key"), "spiffe://job/worker/0/0");
+  }
+  ~CredentialsTest() override { std::filesystem::remove_all(directory_); }
+
+  std::string Path(const std::string& name) const { return directory_ + "/" + name + ".pem"; }
+  CredentialOptions Files(const std::string& cert = "cert", const std::string& key = "key",
+                          const std::string& ca = "ca") const {
+    return {.tls_cert = Path(cert), .tls_key = Path(key), .tls_ca = Path(ca), .insecure = false};
+  }
+
+  TestAuthority ours_{"our authority"};
+  std::string directory_;
+};
+
+std::string ErrorOf(const CredentialOptions& options, const std::string& address) {
+  const auto server = MakeServerCredentials(options, address);
+  const auto channel = MakeChannelCredentials(options, address);
+  EXPECT_EQ(server.status(), channel.status());
+  return server.ok() ? "accepted" : std::string(server.status().message());
+}
+
+TEST_F(CredentialsTest, PlaintextStaysOnThisHostUnlessTold) {
+  EXPECT_EQ(ErrorOf({}, "127.0.0.1:0"), "accepted");
+  EXPECT_EQ(ErrorOf({}, "[::]:8490"),
+            "'[::]:8490' is not on this host alone: give --tls-cert, --tls-key and --tls-ca, or "
+            "--insecure to speak plaintext");
+  CredentialOptions insecure;
+  insecure.insecure = true;
+  EXPECT_EQ(ErrorOf(insecure, "[::]:8490"), "accepted");
+  EXPECT_EQ(ErrorOf(Files(), "[::]:8490"), "accepted");
+}
+
+TEST_F(CredentialsTest, AllThreeFilesOrNone) {
+  CredentialOptions options = Files();
+  options.tls_key.clear();
+  EXPECT_EQ(ErrorOf(options, "127.0.0.1:0"),
+            "--tls-cert, --tls-key and --tls-ca belong together: --tls-key is missing");
+}
+
+TEST_F(CredentialsTest, FilesAreCheckedBeforeGrpcSeesThem) {
+  EXPECT_EQ(ErrorOf(Files(), "127.0.0.1:0"), "accepted");
+  EXPECT_EQ(ErrorOf(Files("none"), "127.0.0.1:0"),
+            absl::StrCat("--tls-cert=", Path("none"), ": cannot be opened"));
+  EXPECT_EQ(
+      ErrorOf(Files("cert", "cert"), "127.0.0.1:0"),
+      absl::StrCat("--tls-key=", Path("cert"), ": holds no PEM private key (or an encrypted one)"));
+  EXPECT_EQ(ErrorOf(Files("cert", "key", "key"), "127.0.0.1:0"),
+            absl::StrCat("--tls-ca=", Path("key"), ": holds no PEM certificate"));
+
+  ours_.Issue(Path("other-cert"), Path("other-key"), "spiffe://job/worker/0/1");
+  EXPECT_EQ(ErrorOf(Files("cert", "other-key"), "127.0.0.1:0"),
+            absl::StrCat("--tls-key=", Path("other-key"),
+                         ": does not belong to --tls-cert=", Path("cert")));
+  ours_.Issue(Path("old-cert"), Path("old-key"), "spiffe://job/worker/0/1", -1);
+  EXPECT_EQ(ErrorOf(Files("old-cert", "old-key"), "127.0.0.1:0"),
+            absl::StrCat("--tls-cert=", Path("old-cert"), ": has expired"));
+}
+
+// Tells who called, as TLS knows it.
+class WhoCalls : public tpu::monitoring::runtime::RuntimeMetricService::Service {
+  grpc::Status GetTpuRuntimeStatus(
+      grpc::ServerContext* context, const tpu::monitoring::runtime::GetTpuRuntimeStatusRequest*,
+      tpu::monitoring::runtime::GetTpuRuntimeStatusResponse* response) override {
+    const auto identity = context->auth_context()->FindPropertyValues("peer_spiffe_id");
+    if (!identity.empty()) {
+      response->set_host_name(std::string(identity[0].data(), identity[0].size()));
+    }
+    return grpc::Status::OK;
+  }
+};
+
+struct Answer {
+  grpc::Status status;
+  std::string caller;
+};
+
+Answer Call(const CredentialOptions& options, int port) {
+  const std::string address = absl::StrCat("127.0.0.1:", port);
+  const auto credentials = MakeChannelCredentials(options, address);
+  if (!credentials.ok()) return {ToGrpc(credentials.status()), ""};
+  const auto channel = grpc::CreateCustomChannel(address, *credentials, AgentChannelArguments());
+  const auto stub = tpu::monitoring::runtime::RuntimeMetricService::NewStub(channel);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  tpu::monitoring::runtime::GetTpuRuntimeStatusResponse response;
+  Answer answer;
+  answer.status = stub->GetTpuRuntimeStatus(&context, {}, &response);
+  answer.caller = response.host_name();
+  return answer;
+}
+
+TEST_F(CredentialsTest, BothEndsProveWhoTheyAre) {
+  ours_.Issue(Path("agent-cert"), Path("agent-key"), "spiffe://job/worker/1/2");
+  TestAuthority theirs("another authority");
+  theirs.WriteCa(Path("their-ca"));
+  theirs.Issue(Path("their-cert"), Path("their-key"), "spiffe://job/worker/1/2");
+
+  WhoCalls service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  ConfigureServer(builder);
+  builder.AddListeningPort("127.0.0.1:0", MakeServerCredentials(Files(), "127.0.0.1:0").value(),
+                           &port);
+  builder.RegisterService(&service);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  ASSERT_NE(server, nullptr);
+
+  const Answer known = Call(Files("agent-cert", "agent-key"), port);
+  EXPECT_TRUE(known.status.ok()) << known.status.error_message();
+  EXPECT_EQ(known.caller, "spiffe://job/worker/1/2");
+
+  // Signed by somebody else, though it trusts us.
+  EXPECT_EQ(Call(Files("their-cert", "their-key"), port).status.error_code(),
+            grpc::StatusCode::UNAVAILABLE);
+  // Trusts somebody else, though it is signed by us.
+  EXPECT_EQ(Call(Files("agent-cert", "agent-key", "their-ca"), port).status.error_code(),
+            grpc::StatusCode::UNAVAILABLE);
+  // No certificate at all.
+  EXPECT_EQ(Call({}, port).status.error_code(), grpc::StatusCode::UNAVAILABLE);
+
+  EXPECT_TRUE(Call(Files("agent-cert", "agent-key"), port).status.ok());
+  server->Shutdown(std::chrono::system_clock::now());
+}
+
+TEST_F(CredentialsTest, ATakenPortIsAnError) {
+  WhoCalls service;
+  auto start = [&service](const std::string& address, int& port) {
+    grpc::ServerBuilder builder;
+    builder.RegisterService(&service);
+    ConfigureServer(builder);
+    builder.AddListeningPort(address, MakeServerCredentials({}, address).value(), &port);
+    return builder.BuildAndStart();
+  };
+  int port = 0;
+  int second_port = 0;
+  const auto first = start("127.0.0.1:0", port);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(start(absl::StrCat("127.0.0.1:", port), second_port), nullptr);
+  EXPECT_EQ(second_port, 0);
+  first->Shutdown(std::chrono::system_clock::now());
+}
+
+TEST_F(CredentialsTest, AnswersCarryTheText) {
+  EXPECT_THAT(Call(Files("none"), 1).status.error_message(), HasSubstr("cannot be opened"));
+}
+
+}  // namespace
+}  // namespace rapideye::transport
