@@ -23,25 +23,6 @@ std::string NumberText(const std::optional<T>& number, const char* absent) {
   return number ? absl::StrCat(*number) : absent;
 }
 
-std::string PositionText(const Position& position) {
-  std::string hlo = "unknown";
-  if (position.hlo) {
-    hlo = EscapeName(*position.hlo);
-  } else if (position.idle) {
-    hlo = "idle";
-  }
-  return absl::StrCat(NumberText(position.tag, "?"), ":", PcText(position.pc), "(", hlo, ")");
-}
-
-std::string ModuleText(const ProgramGroup& group) {
-  if (group.module) return EscapeName(*group.module);
-  return group.fingerprint ? "unknown" : "none";
-}
-
-std::string FingerprintText(const ProgramGroup& group) {
-  return group.fingerprint ? EscapeName(*group.fingerprint) : "none";
-}
-
 // The `limit` elements to show, in their order: those with a culprit first
 // chosen, then the largest.
 template <typename T>
@@ -194,6 +175,25 @@ void AppendGrouped(const Report& report, const ProgramGroup& group, TextLines& l
 }
 
 }  // namespace
+
+std::string PositionText(const Position& position) {
+  std::string hlo = "unknown";
+  if (position.hlo) {
+    hlo = EscapeName(*position.hlo);
+  } else if (position.idle) {
+    hlo = "idle";
+  }
+  return absl::StrCat(NumberText(position.tag, "?"), ":", PcText(position.pc), "(", hlo, ")");
+}
+
+std::string ModuleText(const ProgramGroup& group) {
+  if (group.module) return EscapeName(*group.module);
+  return group.fingerprint ? "unknown" : "none";
+}
+
+std::string FingerprintText(const ProgramGroup& group) {
+  return group.fingerprint ? EscapeName(*group.fingerprint) : "none";
+}
 
 std::string WorkerText(const Report& report, const ReportWorker& worker) {
   return absl::StrCat(EscapeName(report.job), "/", NumberText(worker.task_id, "?"), ":",

@@ -1,4 +1,4 @@
-// The "TPU states" part of the text.
+// The "TPU states" part of the text, and the words for its parts.
 #ifndef RAPIDEYE_DIGEST_TEXT_STATES_H_
 #define RAPIDEYE_DIGEST_TEXT_STATES_H_
 
@@ -15,6 +15,13 @@ std::string WorkerText(const Report& report, const ReportWorker& worker);
 
 // "0x1f03"; "?" if not reported.
 std::string PcText(const std::optional<int64_t>& pc);
+
+// "2:0x1f03(all-reduce.3)"; "idle" or "unknown" in place of an instruction.
+std::string PositionText(const Position& position);
+
+// "none" for cores that run no program, "unknown" if it has no name.
+std::string ModuleText(const ProgramGroup& group);
+std::string FingerprintText(const ProgramGroup& group);
 
 // Appends the heading and the groups, at most about 80 lines; groups and
 // positions that hold a culprit are shown before larger ones.

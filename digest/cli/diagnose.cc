@@ -8,6 +8,7 @@
 #include "classifier/classify.h"
 #include "digest/cli/output.h"
 #include "digest/digest.h"
+#include "digest/render_html.h"
 #include "digest/report_json.h"
 #include "digest/safe_text.h"
 #include "proto/program/command_line.h"
@@ -41,14 +42,19 @@ Diagnose::Diagnose(CLI::App& app)
     : command_(app.add_subcommand("diagnose", "Classify captures offline: what stopped the job?")) {
   command_->add_option("CAPTURE", captures_, "Capture files: JSON Lines or binary, plain or gzip")
       ->required();
-  program::AddFlag(*command_, "format", format_, "json: one object per capture and line; or text")
-      ->check(CLI::IsMember({"text", "json"}));
+  program::AddFlag(*command_, "format", format_,
+                   "json: one object per capture and line; text; html: a page for one capture")
+      ->check(CLI::IsMember({"text", "json", "html"}));
   program::AddFlag(*command_, "digest-format", digest_format_, "How text shows the TPU states")
       ->check(CLI::IsMember({"classic", "grouped"}));
   program::AddFlag(*command_, "explain", explain_, "Add how the verdict was reached, step by step");
 }
 
 int Diagnose::Run() const {
+  if (format_ == "html" && captures_.size() > 1) {
+    Complain("--format=html makes a page for one capture; call it once for each");
+    return program::kExitUsage;
+  }
   const auto text_format =
       digest_format_ == "grouped" ? digest::TextFormat::kGrouped : digest::TextFormat::kClassic;
   bool all_read = true;
@@ -64,6 +70,8 @@ int Diagnose::Run() const {
     std::string text;
     if (format_ == "json") {
       text = JsonLine(path, report, explain_);
+    } else if (format_ == "html") {
+      text = digest::RenderHtml(report);
     } else {
       if (captures_.size() > 1)
         text = absl::StrCat(first ? "" : "\n", "==> ", Shown(path), " <==\n");

@@ -1,0 +1,203 @@
+// Runs the program as a shell would.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace rapideye::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+constexpr char kGood[] =
+    R"({"header":{"version":1,"job":"llama","expectedWorkers":[{"slice":0,"task":0,"host":"h0"},{"slice":0,"task":1,"host":"h1"}],"detectedUnixMs":1790999660139}}
+{"snapshot":{"worker":{"slice":0,"task":0},"host":"h0","runtime":{"state":"SERVING"}}}
+)";
+constexpr char kBroken[] =
+    R"({"header":{"version":1,"job":"llama","expectedWorkers":[{"slice":0,"task":0,"host":"h0"}]}}
+{"snapshot":{"worker":{"slice":0,"task":0},"host":"h0","processes":[{"pid":1,"exitedMsAgo":-5}]}}
+)";
+
+struct Result {
+  int exit_status = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string Slurp(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::string TempPath(const std::string& name) {
+  return testing::TempDir() + "rapideye_cli_" + std::to_string(getpid()) + "_" + name;
+}
+
+std::string File(const std::string& name, const std::string& content) {
+  std::string path = TempPath(name);
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+// `stdout_fd` < 0: captured.
+Result Rapideye(std::vector<std::string> args, int stdout_fd = -1) {
+  const std::string out = TempPath("out");
+  const std::string err = TempPath("err");
+  args.insert(args.begin(), RAPIDEYE_BINARY);
+  std::vector<char*> argv;
+  for (std::string& arg : args) argv.push_back(arg.data());
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  constexpr int kCreate = O_WRONLY | O_CREAT | O_TRUNC;
+  if (stdout_fd < 0) {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), kCreate, 0600);
+  } else {
+    posix_spawn_file_actions_adddup2(&actions, stdout_fd, STDOUT_FILENO);
+  }
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), kCreate, 0600);
+  pid_t pid = 0;
+  EXPECT_EQ(posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ), 0);
+  posix_spawn_file_actions_destroy(&actions);
+
+  int status = 0;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  Result result;
+  result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (stdout_fd < 0) result.out = Slurp(out);
+  result.err = Slurp(err);
+  return result;
+}
+
+std::vector<nlohmann::ordered_json> JsonLines(const std::string& text) {
+  std::vector<nlohmann::ordered_json> objects;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    objects.push_back(nlohmann::ordered_json::parse(line));
+  }
+  return objects;
+}
+
+TEST(CliTest, WrongUseExitsWith2) {
+  EXPECT_EQ(Rapideye({}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"status"}).exit_status, 2);
+  const std::string good = File("good.jsonl", kGood);
+  EXPECT_EQ(Rapideye({"diagnose", good, "--format=yaml"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose", good, "--digest-format=fancy"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose", good, "--frmat=json"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose", good, "--format=json"}).exit_status, 0);
+}
+
+TEST(CliTest, HelpAndVersion) {
+  const Result help = Rapideye({"diagnose", "--help"});
+  EXPECT_EQ(help.exit_status, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("--format"), HasSubstr("RAPIDEYE_FORMAT"),
+                              HasSubstr("--digest-format"), HasSubstr("--explain")));
+  EXPECT_THAT(Rapideye({"--help"}).out, HasSubstr("diagnose"));
+  const Result version = Rapideye({"--version"});
+  EXPECT_EQ(version.exit_status, 0);
+  EXPECT_THAT(version.out, Not(IsEmpty()));
+}
+
+TEST(CliTest, OneObjectPerCaptureInTheOrderGiven) {
+  const std::string a = File("a.jsonl", kGood);
+  const std::string b = File("b.jsonl", kGood);
+  const Result result = Rapideye({"diagnose", b, a, b});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.err, IsEmpty());
+  const auto objects = JsonLines(result.out);
+  ASSERT_THAT(objects, SizeIs(3));
+  EXPECT_EQ(objects[0].begin().key(), "capture");
+  EXPECT_EQ(objects[0]["capture"], b);
+  EXPECT_EQ(objects[1]["capture"], a);
+  EXPECT_EQ(objects[2]["capture"], b);
+  EXPECT_EQ(objects[0]["schemaVersion"], 1);
+  EXPECT_EQ(objects[0]["job"], "llama");
+  EXPECT_FALSE(objects[0].contains("explain"));
+  // Where a capture lies does not change what is said of it.
+  EXPECT_EQ(objects[0]["incidentId"], objects[1]["incidentId"]);
+}
+
+TEST(CliTest, ABrokenCaptureIsNamedAndTheOthersAreDiagnosed) {
+  const std::string good = File("good.jsonl", kGood);
+  const std::string broken = File("broken.jsonl", kBroken);
+  for (const char* format : {"--format=json", "--format=text"}) {
+    const Result result = Rapideye({"diagnose", format, broken, good, "/does/not/exist"});
+    EXPECT_EQ(result.exit_status, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr(broken + ": line 2: "), HasSubstr("exitedMsAgo"),
+                                  HasSubstr("/does/not/exist: ")));
+    EXPECT_THAT(result.out, AllOf(HasSubstr(good), Not(HasSubstr(broken))));
+  }
+}
+
+TEST(CliTest, TextNamesTheCaptureIfThereAreSeveral) {
+  const std::string good = File("good.jsonl", kGood);
+  const Result one = Rapideye({"diagnose", "--format=text", good});
+  EXPECT_EQ(one.exit_status, 0);
+  EXPECT_THAT(one.out, AllOf(HasSubstr("\n  Full "), Not(HasSubstr("==>"))));
+  const Result two = Rapideye({"diagnose", "--format=text", good, good});
+  const std::string header = "==> " + good + " <==\n";
+  EXPECT_EQ(two.out, header + one.out + "\n" + header + one.out);
+}
+
+TEST(CliTest, GroupedAndExplained) {
+  const std::string good = File("good.jsonl", kGood);
+  const Result result = Rapideye({"diagnose", "--format=text", "--explain", good});
+  EXPECT_THAT(result.out, HasSubstr("\n  Explanation:\n"));
+  EXPECT_TRUE(JsonLines(Rapideye({"diagnose", "--explain", good}).out).at(0)["explain"].is_array());
+  EXPECT_EQ(Rapideye({"diagnose", "--format=text", "--digest-format=grouped", good}).exit_status,
+            0);
+}
+
+TEST(CliTest, HtmlIsAPageForOneCapture) {
+  const std::string good = File("good.jsonl", kGood);
+  const Result page = Rapideye({"diagnose", "--format=html", good});
+  EXPECT_EQ(page.exit_status, 0);
+  EXPECT_THAT(page.out, AllOf(StartsWith("<!DOCTYPE html>"), HasSubstr("</html>")));
+  EXPECT_EQ(Rapideye({"diagnose", "--format=html", good, good}).exit_status, 2);
+}
+
+TEST(CliTest, TheEnvironmentGivesFlags) {
+  const std::string good = File("good.jsonl", kGood);
+  setenv("RAPIDEYE_FORMAT", "text", 1);
+  EXPECT_THAT(Rapideye({"diagnose", good}).out, Not(StartsWith("{")));
+  EXPECT_THAT(Rapideye({"diagnose", "--format=json", good}).out, StartsWith("{"));
+  unsetenv("RAPIDEYE_FORMAT");
+}
+
+TEST(CliTest, OutputThatCannotBeWrittenIsAFailure) {
+  const std::string good = File("good.jsonl", kGood);
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  const Result on_full_disk = Rapideye({"diagnose", good}, full);
+  close(full);
+  EXPECT_EQ(on_full_disk.exit_status, 1);
+  EXPECT_THAT(on_full_disk.err, HasSubstr("cannot write standard output: No space left on device"));
+
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  close(ends[0]);
+  const Result without_reader = Rapideye({"diagnose", good}, ends[1]);
+  close(ends[1]);
+  EXPECT_EQ(without_reader.exit_status, 1);
+  EXPECT_THAT(without_reader.err, HasSubstr("Broken pipe"));
+}
+
+}  // namespace
+}  // namespace rapideye::cli
