@@ -51,8 +51,7 @@ class StreamClient::Stream final
     if (ended_ || closing_) return;
     if (message.has_heartbeat() && ReplaceWaitingHeartbeat(message)) return;
     if (outgoing_.size() >= kMaxOutgoingMessages) {
-      failure_ = absl::ResourceExhaustedError("the coordinator does not read what it is sent");
-      context_.TryCancel();
+      Fail(absl::ResourceExhaustedError("the coordinator does not read what it is sent"));
       return;
     }
     outgoing_.push_back(std::move(message));
@@ -61,18 +60,23 @@ class StreamClient::Stream final
 
   void ReadNext() {
     const std::lock_guard lock(mutex_);
-    if (!ended_) StartRead(&incoming_);
+    Read();
   }
 
   void Close() {
     const std::lock_guard lock(mutex_);
     if (ended_ || closing_) return;
     closing_ = true;
+    // The end of the stream is seen by reading.
+    Read();
     WriteNext();
   }
 
   int64_t number() const { return number_; }
-  void Cancel() { context_.TryCancel(); }
+  void Cancel() {
+    const std::lock_guard lock(mutex_);
+    Fail(absl::CancelledError("the agent gave the stream up"));
+  }
 
   // False: still there after `patience`.
   bool AwaitDone(absl::Duration patience) {
@@ -87,25 +91,27 @@ class StreamClient::Stream final
   }
 
   void OnReadDone(bool ok) override {
-    if (!ok) {
-      End();
-      return;
+    absl::StatusOr<wire::CoordinatorMessage> message = absl::UnimplementedError("not read");
+    if (ok) message = wire::CoordinatorMessageFromWire(incoming_);
+    {
+      const std::lock_guard lock(mutex_);
+      reading_ = false;
+      if (!ok) {
+        End();
+        return;
+      }
+      // What is of a newer protocol, or comes too late, is not for us.
+      if (closing_ || absl::IsUnimplemented(message.status())) {
+        Read();
+        return;
+      }
+      if (!message.ok()) {
+        Fail(absl::InternalError(
+            absl::StrCat("the coordinator sent what it must not: ", message.status().message())));
+        return;
+      }
     }
-    absl::StatusOr<wire::CoordinatorMessage> message = wire::CoordinatorMessageFromWire(incoming_);
-    if (message.ok()) {
-      sink_(MessageReceived{number_, *std::move(message)});
-      return;
-    }
-    const std::lock_guard lock(mutex_);
-    if (absl::IsUnimplemented(message.status())) {
-      // Of a newer protocol: not for us.
-      if (!ended_) StartRead(&incoming_);
-      return;
-    }
-    failure_ = absl::InternalError(
-        absl::StrCat("the coordinator sent what it must not: ", message.status().message()));
-    context_.TryCancel();
-    EndLocked();
+    sink_(MessageReceived{number_, *std::move(message)});
   }
 
   void OnWriteDone(bool ok) override {
@@ -153,13 +159,23 @@ class StreamClient::Stream final
     }
   }
 
-  void End() {
-    const std::lock_guard lock(mutex_);
-    EndLocked();
+  // Under mutex_, as those below. One read at a time, too.
+  void Read() {
+    if (reading_ || ended_) return;
+    reading_ = true;
+    StartRead(&incoming_);
+  }
+
+  // Cuts the stream; `why` is what the core is told, if it was not over before.
+  void Fail(absl::Status why) {
+    if (ended_) return;
+    failure_ = std::move(why);
+    context_.TryCancel();
+    End();
   }
 
   // Nothing may be started after the hold is gone.
-  void EndLocked() {
+  void End() {
     if (std::exchange(ended_, true)) return;
     outgoing_.clear();
     RemoveHold();
@@ -177,6 +193,7 @@ class StreamClient::Stream final
   std::deque<v1::AgentMessage> outgoing_;
   v1::AgentMessage current_;
   std::optional<absl::Status> failure_;
+  bool reading_ = true;
   bool writing_ = false;
   bool closing_ = false;
   bool writes_done_ = false;

@@ -1,0 +1,203 @@
+#include "agent/shell/agent.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/security/credentials.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "agent/shell/fake_coordinator.h"
+#include "agent/shell/fake_runtime.h"
+#include "agent/shell/once.h"
+
+namespace rapideye::agent {
+namespace {
+
+using v1::AgentMessage;
+using v1::RuntimeHealth;
+
+AgentSettings Settings() {
+  AgentSettings settings;
+  settings.hello.job = "job";
+  settings.hello.worker = {1, 2};
+  settings.hello.host = "host-1-2";
+  settings.hello.agent_incarnation = 17;
+  settings.hello.poll_interval = absl::Milliseconds(50);
+  settings.hello.version = "test";
+  return settings;
+}
+
+tpu::monitoring::runtime::GetTpuRuntimeStatusResponse OneCore(int launch_id) {
+  tpu::monitoring::runtime::GetTpuRuntimeStatusResponse response;
+  auto& core = (*response.mutable_core_states())[0];
+  core.mutable_core_id()->set_chip_id(0);
+  core.set_program_fingerprint("\xab");
+  core.set_launch_id(launch_id);
+  core.add_sequencer_info()->set_pc(5);
+  return response;
+}
+
+bool HasRuntimeState(const AgentMessage& message, RuntimeHealth::State state) {
+  return message.has_heartbeat() && message.heartbeat().runtime().state() == state;
+}
+
+v1::CoordinatorMessage Collect(int64_t number, int64_t deadline_ms) {
+  v1::CoordinatorMessage message;
+  message.mutable_collect()->set_collection(number);
+  message.mutable_collect()->set_credit(true);
+  message.mutable_collect()->set_deadline_ms(deadline_ms);
+  return message;
+}
+
+// An agent between a fake runtime and a fake coordinator.
+class AgentTest : public testing::Test {
+ protected:
+  void Start() {
+    runtime_.AnswerWith(OneCore(1));
+    agent_ =
+        std::make_unique<Agent>(AgentOptions{Settings(), runtime_.address(), coordinator_.address(),
+                                             grpc::InsecureChannelCredentials()});
+    thread_ = std::thread([this] { agent_->Run(); });
+  }
+
+  ~AgentTest() override {
+    if (agent_ == nullptr) return;
+    agent_->Stop();
+    thread_.join();
+  }
+
+  bool AwaitState(RuntimeHealth::State state) {
+    return coordinator_.Await([state](const AgentMessage& m) { return HasRuntimeState(m, state); })
+        .has_value();
+  }
+
+  FakeRuntime runtime_;
+  FakeCoordinator coordinator_;
+  std::unique_ptr<Agent> agent_;
+  std::thread thread_;
+};
+
+TEST_F(AgentTest, TellsTheCoordinatorOfProgress) {
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  ASSERT_TRUE(AwaitState(RuntimeHealth::SERVING));
+  runtime_.AnswerWith(OneCore(4));
+  const auto message = coordinator_.Await([](const AgentMessage& m) {
+    return m.has_heartbeat() && m.heartbeat().launches_completed() == 3;
+  });
+  ASSERT_TRUE(message.has_value());
+  EXPECT_TRUE(message->heartbeat().launch_in_flight());
+  ASSERT_EQ(message->heartbeat().programs_size(), 1);
+  EXPECT_EQ(message->heartbeat().programs(0).fingerprint(), "ab");
+}
+
+TEST_F(AgentTest, ReportsEveryStateOfTheRuntimeAndGoesOn) {
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  EXPECT_TRUE(AwaitState(RuntimeHealth::SERVING));
+  runtime_.FailWith(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""));
+  EXPECT_TRUE(AwaitState(RuntimeHealth::UNIMPLEMENTED));
+  runtime_.Hang();
+  EXPECT_TRUE(AwaitState(RuntimeHealth::TIMED_OUT));
+  runtime_.AnswerWith("\xff\xff nonsense");
+  EXPECT_TRUE(coordinator_
+                  .Await([](const AgentMessage& m) {
+                    return HasRuntimeState(m, RuntimeHealth::SERVING) &&
+                           m.heartbeat().runtime().has_detail();
+                  })
+                  .has_value());
+  runtime_.Stop();
+  EXPECT_TRUE(AwaitState(RuntimeHealth::UNAVAILABLE));
+  FakeRuntime next(runtime_.port());
+  next.AnswerWith(OneCore(1));
+  EXPECT_TRUE(AwaitState(RuntimeHealth::SERVING));
+}
+
+TEST_F(AgentTest, AnswersACollectionWhileTheRuntimeHangs) {
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  ASSERT_TRUE(AwaitState(RuntimeHealth::SERVING));
+  runtime_.Hang();
+  ASSERT_TRUE(coordinator_.Send(Collect(5, 400)));
+  const auto message = coordinator_.Await([](const AgentMessage& m) { return m.has_snapshot(); });
+  ASSERT_TRUE(message.has_value());
+  EXPECT_EQ(message->snapshot().collection(), 5);
+  EXPECT_EQ(message->snapshot().snapshot().worker().task(), 2);
+  EXPECT_EQ(message->snapshot().snapshot().cores_size(), 1);
+}
+
+TEST_F(AgentTest, ComesBackToACoordinatorThatHangsUp) {
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  ASSERT_TRUE(AwaitState(RuntimeHealth::SERVING));
+  coordinator_.HangUp();
+  ASSERT_TRUE(coordinator_.Welcome());
+  EXPECT_TRUE(AwaitState(RuntimeHealth::SERVING));
+}
+
+TEST_F(AgentTest, LeavesACoordinatorThatBreaksARule) {
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  ASSERT_TRUE(coordinator_.Send(Collect(5, -1)));
+  EXPECT_TRUE(coordinator_.Welcome());  // a new stream, a new Hello
+  ASSERT_TRUE(coordinator_.Send(Collect(5, 10'000)));
+  EXPECT_TRUE(coordinator_.Await([](const AgentMessage& m) { return m.has_snapshot(); }));
+}
+
+TEST_F(AgentTest, SkipsMessagesOfANewerProtocol) {
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  ASSERT_TRUE(coordinator_.Send({}));
+  ASSERT_TRUE(coordinator_.Send(Collect(5, 10'000)));
+  EXPECT_TRUE(coordinator_.Await([](const AgentMessage& m) { return m.has_snapshot(); }));
+}
+
+TEST_F(AgentTest, StopsInTheMiddleOfAFlood) {
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(coordinator_.Send(Collect(i, 10'000)));
+  agent_->Stop();
+  int more = 0;
+  while (more < 1'000 && coordinator_.Send(Collect(more, 10'000))) ++more;
+  thread_.join();
+  agent_.reset();
+}
+
+TEST_F(AgentTest, StopsAlthoughTheRuntimeHangsAndTheCoordinatorIsSilent) {
+  Start();
+  runtime_.Hang();
+  ASSERT_TRUE(coordinator_.Await([](const AgentMessage& m) { return m.has_hello(); }));
+  agent_->Stop();
+  agent_->Stop();
+  thread_.join();
+  agent_.reset();
+}
+
+nlohmann::json Once(const std::string& runtime) {
+  const absl::StatusOr<std::string> line = SampleOnce(Settings(), runtime);
+  EXPECT_TRUE(line.ok()) << line.status();
+  return line.ok() ? nlohmann::json::parse(*line) : nlohmann::json();
+}
+
+TEST(SampleOnceTest, PrintsOneLineOfACapture) {
+  FakeRuntime runtime;
+  runtime.AnswerWith(OneCore(7));
+  const nlohmann::json snapshot = Once(runtime.address()).at("snapshot");
+  EXPECT_EQ(snapshot.at("host"), "host-1-2");
+  EXPECT_EQ(snapshot.at("worker").at("slice"), 1);
+  EXPECT_EQ(snapshot.at("runtime").at("state"), "SERVING");
+  EXPECT_EQ(snapshot.at("cores").at(0).at("launchId"), 7);
+}
+
+TEST(SampleOnceTest, AnAbsentRuntimeIsWhatTheHostSays) {
+  FakeRuntime runtime;
+  runtime.Stop();
+  const nlohmann::json snapshot = Once(runtime.address()).at("snapshot");
+  EXPECT_EQ(snapshot.at("runtime").at("state"), "UNAVAILABLE");
+}
+
+}  // namespace
+}  // namespace rapideye::agent
