@@ -1,7 +1,26 @@
 #include "classifier/classify.h"
 
+#include <utility>
+
+#include "classifier/decide.h"
+#include "classifier/finding.h"
+#include "classifier/rules/rules.h"
+
 namespace rapideye {
 
-Verdict Classify(const Capture&) { return Verdict{}; }
+Verdict Classify(const Capture& capture) {
+  const classifier::Case c(capture);
+  classifier::Findings findings;
+  classifier::FindProgress(c, findings);
+  classifier::FindUnrecoverable(c, findings);
+  classifier::FindLostWorker(c, findings);
+  classifier::FindBadChip(c, findings);
+  classifier::FindNetworking(c, findings);
+  classifier::FindIci(c, findings);
+  classifier::FindDifferentModule(c, findings);
+  classifier::FindFingerprintMismatch(c, findings);
+  classifier::FindDataStall(c, findings);
+  return classifier::Decide(c, std::move(findings));
+}
 
 }  // namespace rapideye

@@ -1,0 +1,158 @@
+#include "classifier/actions.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+
+namespace rapideye::classifier {
+namespace {
+
+class Steps {
+ public:
+  Steps(const Case& c, const Verdict& verdict) : c_(c), verdict_(verdict) {}
+
+  std::vector<RecommendedAction> Write() {
+    switch (verdict_.cause) {
+      case Cause::kNoHang:
+        break;
+      case Cause::kBadTpuChip:
+        Add(absl::StrCat("Remove ", Hosts(),
+                         " from the job and restart from the last checkpoint."));
+        Add("If the same program stops at the same place on other hardware, suspect the program "
+            "(an XLA or Pallas kernel) rather than the chip.");
+        break;
+      case Cause::kNetworkingIssue:
+        Networking();
+        break;
+      case Cause::kDifferentModule:
+        DifferentModule();
+        break;
+      case Cause::kFingerprintMismatch:
+        Add(absl::StrCat("Compare the HLO dumps (--xla_dump_to) of ", Hosts(),
+                         " with those of the other workers and look where they first differ; "
+                         "check that flags, libtpu and the traced code are the same everywhere."));
+        break;
+      case Cause::kDataInputStall:
+        Add(absl::StrCat("Check the data source and input pipeline of ", Hosts(),
+                         ": storage mounts, prefetching, worker processes; take a stack of the "
+                         "training process there (py-spy dump)."));
+        break;
+      case Cause::kUnrecoverableError:
+        Unrecoverable();
+        break;
+      case Cause::kUnknown:
+        Unknown();
+        break;
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  void Add(std::string description) { steps_.push_back({std::move(description), std::nullopt}); }
+
+  std::string Hosts() const {
+    constexpr size_t kNamed = 5;
+    std::vector<std::string> names;
+    for (const Culprit& culprit : verdict_.culprits) {
+      const std::string name =
+          absl::StrCat("host ", Quote(culprit.host), " (slice ", culprit.worker.slice, " task ",
+                       culprit.worker.task, ")");
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    std::string text;
+    for (size_t i = 0; i < std::min(names.size(), kNamed); ++i) {
+      absl::StrAppend(&text, i == 0 ? "" : ", ", names[i]);
+    }
+    if (names.size() > kNamed) absl::StrAppend(&text, " and ", names.size() - kNamed, " more");
+    return text;
+  }
+
+  void Networking() {
+    switch (verdict_.detail) {
+      case Detail::kDcnHost: {
+        const auto& nic = verdict_.culprits.front().nic;
+        Add(absl::StrCat("Look at ",
+                         nic ? absl::StrCat("NIC ", Quote(*nic), " of ") : "the network of ",
+                         Hosts(), ": carrier, error counters, switch port; restart without it."));
+        break;
+      }
+      case Detail::kIciLink:
+        Add(absl::StrCat("Look at the ICI links (cables, ports) of the chips of ", Hosts(),
+                         " and restart the job on another slice."));
+        break;
+      default:
+        Add(absl::StrCat("Look at the network between ", Hosts(),
+                         ": routes, firewall, switches; restart once they reach each other."));
+    }
+  }
+
+  void DifferentModule() {
+    if (verdict_.detail == Detail::kLaunchOrder) {
+      Add(absl::StrCat("Find what makes ", Hosts(),
+                       " launch its programs in another order: control flow that depends on the "
+                       "host, threads that dispatch, an exception that was swallowed."));
+      return;
+    }
+    Add(absl::StrCat("Compare the HLO of ", Hosts(),
+                     " with that of another worker and find which branch of the training script "
+                     "made them run different programs."));
+  }
+
+  void Unrecoverable() {
+    switch (verdict_.detail) {
+      case Detail::kWorkerLost:
+        Add(absl::StrCat("See whether ", Hosts(),
+                         " is alive (console, node status) and restart "
+                         "the job without it."));
+        break;
+      case Detail::kPreempted:
+        Add(absl::StrCat("Restart the job once ", Hosts(),
+                         " is back or replaced; nothing is "
+                         "wrong with the hardware."));
+        break;
+      case Detail::kProcessStopped:
+        Add(absl::StrCat("Find who stopped the training process on ", Hosts(),
+                         " (debugger, SIGSTOP, cgroup freezer) and continue it (kill -CONT)."));
+        break;
+      case Detail::kOutOfMemory:
+        Add(absl::StrCat("Read the log of ", Hosts(),
+                         " for what could not be allocated; change "
+                         "batch size, sharding or flags: the same run will fail again."));
+        break;
+      case Detail::kPower:
+        Add(absl::StrCat("Have the power of ", Hosts(), " checked and restart without it."));
+        break;
+      default: {
+        const std::string why = verdict_.culprits.empty() ? "" : verdict_.culprits.front().why;
+        Add(absl::StrCat("Read the log of ", Hosts(), " around this: ", Quote(why)));
+      }
+    }
+  }
+
+  void Unknown() {
+    for (const std::string& lacking : verdict_.lacking) {
+      Add(absl::StrCat("Collect next time: ", lacking));
+    }
+    if (!verdict_.alternatives.empty()) {
+      Add(absl::StrCat("Most likely among what was not proved: ",
+                       std::string(CauseName(verdict_.alternatives.front().cause)), ", ",
+                       verdict_.alternatives.front().why));
+    }
+    if (steps_.empty()) Add("Keep the capture, and restart the job.");
+  }
+
+  const Case& c_;
+  const Verdict& verdict_;
+  std::vector<RecommendedAction> steps_;
+};
+
+}  // namespace
+
+std::vector<RecommendedAction> NextSteps(const Case& c, const Verdict& verdict) {
+  return Steps(c, verdict).Write();
+}
+
+}  // namespace rapideye::classifier

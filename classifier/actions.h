@@ -1,0 +1,17 @@
+// What to do next, per cause.
+#ifndef RAPIDEYE_CLASSIFIER_ACTIONS_H_
+#define RAPIDEYE_CLASSIFIER_ACTIONS_H_
+
+#include <vector>
+
+#include "classifier/finding.h"
+#include "classifier/verdict.h"
+
+namespace rapideye::classifier {
+
+// One step or more, in the order to take them; none for NO_HANG.
+std::vector<RecommendedAction> NextSteps(const Case& c, const Verdict& verdict);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_ACTIONS_H_

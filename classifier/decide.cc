@@ -1,0 +1,221 @@
+#include "classifier/decide.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/actions.h"
+#include "classifier/lacking.h"
+#include "classifier/removal.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "decide";
+
+auto CulpritRank(const Culprit& culprit) {
+  return std::tuple(culprit.worker, culprit.chip, culprit.core_index);
+}
+
+std::set<WorkerId> WorkersOf(const Finding& finding) {
+  std::set<WorkerId> workers;
+  for (const Culprit& culprit : finding.culprits) workers.insert(culprit.worker);
+  return workers;
+}
+
+// What failed outright, or is not there, also makes its cores stand elsewhere and
+// its connections break.
+bool Explains(const Finding& by, const Finding& finding, const std::set<WorkerId>& failed) {
+  if (by.basis != Basis::kError && by.basis != Basis::kAbsence) return false;
+  if (by.confidence < kLeastConfidence) return false;
+  if (finding.basis == Basis::kLink && finding.detail != Detail::kIciLink) {
+    return !finding.links.empty() &&
+           std::all_of(finding.links.begin(), finding.links.end(), [&](const BrokenLink& link) {
+             return failed.contains(link.from) || failed.contains(link.to);
+           });
+  }
+  if (finding.basis != Basis::kPosition) return false;
+  return std::all_of(finding.culprits.begin(), finding.culprits.end(),
+                     [&](const Culprit& culprit) { return failed.contains(culprit.worker); });
+}
+
+// A broken connection explains a whole host that stands elsewhere, unless what it
+// stands at is known; and hosts that rest on purpose explain that others idle.
+bool ExplainsByLink(const Finding& by, const Finding& finding) {
+  return by.basis == Basis::kLink && by.confidence >= kConfidenceLinkOneEnd &&
+         finding.basis == Basis::kPosition && finding.confidence <= kConfidenceEntryByPlace;
+}
+
+bool ExplainsByPause(const Finding& by, const Finding& finding) {
+  return by.basis == Basis::kPause && finding.cause == Cause::kDataInputStall &&
+         finding.detail == Detail::kProgramNotQueued;
+}
+
+// Direct errors come before positions, positions before broken links nobody is
+// seen to wait for: their confidences say so. The rest is for determinism.
+bool Surer(const Finding& a, const Finding& b) {
+  if (a.confidence != b.confidence) return a.confidence > b.confidence;
+  if (a.explains != b.explains) return a.explains > b.explains;
+  return std::tuple(a.cause, a.detail, a.why) < std::tuple(b.cause, b.detail, b.why);
+}
+
+class Decider {
+ public:
+  Decider(const Case& c, Findings findings) : c_(c), findings_(std::move(findings)) {}
+
+  Verdict Decide() {
+    verdict_.reasons = c_.graph.reasons;
+    Append(verdict_.reasons, std::move(findings_.reasons));
+    for (const WorkerInfo& worker : c_.topology.workers()) {
+      if (worker.snapshot == nullptr) verdict_.missing.push_back(worker.id);
+    }
+    if (TakeProgress()) return Finish();
+    DropExplained();
+    Merge();
+    std::stable_sort(findings_.items.begin(), findings_.items.end(), Surer);
+    auto& items = findings_.items;
+    const bool sure = !items.empty() && items.front().confidence >= kLeastConfidence;
+    if (sure) {
+      Take(items.front());
+      items.erase(items.begin());
+    } else {
+      verdict_.cause = Cause::kUnknown;
+      verdict_.confidence = kConfidenceUnknown;
+      verdict_.lacking = WhatWasLacking(c_);
+      Note("nothing singles anyone out with enough certainty");
+    }
+    AddAlternatives();
+    return Finish();
+  }
+
+ private:
+  void Note(std::string text) { verdict_.reasons.push_back({kRule, std::move(text)}); }
+
+  static void Append(std::vector<Reason>& to, std::vector<Reason> from) {
+    for (Reason& reason : from) {
+      if (to.size() >= kMaxReasons) return;
+      to.push_back(std::move(reason));
+    }
+  }
+
+  // A job that advances hangs for no reason at all.
+  bool TakeProgress() {
+    auto& items = findings_.items;
+    auto pause = std::find_if(items.begin(), items.end(), [](const Finding& finding) {
+      return finding.basis == Basis::kPause;
+    });
+    if (pause == items.end()) return false;
+    const Finding progress = *pause;
+    items.erase(pause);
+    std::erase_if(items,
+                  [&](const Finding& finding) { return ExplainsByPause(progress, finding); });
+    const bool advancing = progress.confidence >= kConfidenceAdvancing;
+    const bool contradicted =
+        !advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {
+          return finding.confidence >= progress.confidence;
+        });
+    if (contradicted) return false;
+    Take(progress);
+    return true;
+  }
+
+  void DropExplained() {
+    auto& items = findings_.items;
+    std::vector<bool> drop(items.size(), false);
+    for (size_t i = 0; i < items.size(); ++i) {
+      const std::set<WorkerId> failed = WorkersOf(items[i]);
+      for (size_t j = 0; j < items.size(); ++j) {
+        if (i == j || drop[j]) continue;
+        if (!Explains(items[i], items[j], failed) && !ExplainsByLink(items[i], items[j])) continue;
+        drop[j] = true;
+        Note(absl::StrCat(std::string(CauseName(items[j].cause)), " is explained by ",
+                          std::string(CauseName(items[i].cause)), ": ", items[i].why));
+      }
+    }
+    std::vector<Finding> kept;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (!drop[i]) kept.push_back(std::move(items[i]));
+    }
+    items = std::move(kept);
+  }
+
+  // Several findings of one kind and one certainty are one cause in several places.
+  void Merge() {
+    std::vector<Finding> merged;
+    for (Finding& finding : findings_.items) {
+      auto same = std::find_if(merged.begin(), merged.end(), [&](const Finding& other) {
+        return other.cause == finding.cause && other.detail == finding.detail &&
+               other.basis == finding.basis && other.confidence == finding.confidence;
+      });
+      if (same == merged.end()) {
+        merged.push_back(std::move(finding));
+        continue;
+      }
+      for (Culprit& culprit : finding.culprits) same->culprits.push_back(std::move(culprit));
+      for (BrokenLink& link : finding.links) same->links.push_back(std::move(link));
+      for (EvidenceItem& item : finding.evidence) same->evidence.push_back(std::move(item));
+      for (RemovalTarget& target : finding.removable) {
+        same->removable.push_back(std::move(target));
+      }
+      if (same->removal_reason.empty()) same->removal_reason = finding.removal_reason;
+    }
+    findings_.items = std::move(merged);
+  }
+
+  void Take(const Finding& finding) {
+    verdict_.cause = finding.cause;
+    verdict_.detail = finding.detail;
+    verdict_.confidence = std::clamp(finding.confidence, 0.0, 1.0);
+    verdict_.culprits = finding.culprits;
+    std::stable_sort(
+        verdict_.culprits.begin(), verdict_.culprits.end(),
+        [](const Culprit& a, const Culprit& b) { return CulpritRank(a) < CulpritRank(b); });
+    verdict_.links = finding.links;
+    verdict_.evidence = finding.evidence;
+    std::stable_sort(
+        verdict_.evidence.begin(), verdict_.evidence.end(),
+        [](const EvidenceItem& a, const EvidenceItem& b) { return a.strength < b.strength; });
+    if (verdict_.evidence.size() > kMaxEvidence) verdict_.evidence.resize(kMaxEvidence);
+    removable_ = finding.removable;
+    removal_reason_ = finding.removal_reason;
+    Note(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why));
+  }
+
+  void AddAlternatives() {
+    for (const Finding& finding : findings_.items) {
+      if (verdict_.alternatives.size() >= kMaxAlternatives) return;
+      Alternative alternative;
+      alternative.cause = finding.cause;
+      alternative.detail = finding.detail;
+      alternative.confidence = std::clamp(finding.confidence, 0.0, verdict_.confidence);
+      alternative.culprits = finding.culprits;
+      alternative.why = finding.why;
+      verdict_.alternatives.push_back(std::move(alternative));
+    }
+  }
+
+  Verdict Finish() {
+    verdict_.removal = JudgeRemoval(verdict_, std::move(removable_), removal_reason_);
+    verdict_.actions = NextSteps(c_, verdict_);
+    return std::move(verdict_);
+  }
+
+  const Case& c_;
+  Findings findings_;
+  Verdict verdict_;
+  std::vector<RemovalTarget> removable_;
+  std::string removal_reason_;
+};
+
+}  // namespace
+
+Verdict Decide(const Case& c, Findings findings) {
+  return Decider(c, std::move(findings)).Decide();
+}
+
+}  // namespace rapideye::classifier

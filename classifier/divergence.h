@@ -1,0 +1,37 @@
+// Which workers run something that the rest of their cohort does not.
+#ifndef RAPIDEYE_CLASSIFIER_DIVERGENCE_H_
+#define RAPIDEYE_CLASSIFIER_DIVERGENCE_H_
+
+#include <vector>
+
+#include "classifier/positions.h"
+#include "classifier/topology.h"
+
+namespace rapideye::classifier {
+
+// Workers of a cohort whose running program has no place in the cohort's order:
+// none of the others runs, queues or has just run it, and nothing shows that it
+// merely lags behind. A process gives all its cores the same programs, so a
+// single odd core on a host is a laggard, never a divergence.
+struct ForeignProgram {
+  int cohort = 0;
+  int program = -1;
+  std::vector<int> workers;  // sorted
+};
+
+struct Divergence {
+  std::vector<ForeignProgram> foreign;  // by cohort, then program
+  std::vector<bool> is_foreign;         // per worker
+  // Workers whose own queue runs against their cohort's order. Sorted.
+  std::vector<int> misordered;
+  // Per cohort: the program most workers are in; -1: none runs.
+  std::vector<int> main_program;
+  // Per worker: the program all its running units are in; -1: none, or several.
+  std::vector<int> running;
+};
+
+Divergence FindDivergence(const Topology& topology, const Positions& positions);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_DIVERGENCE_H_

@@ -1,0 +1,130 @@
+#include "classifier/finding.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+#include "classifier/text.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+int64_t ThresholdOf(const Capture& capture) {
+  int64_t threshold = capture.header.hang_threshold_ms.value_or(kDefaultHangThresholdMs);
+  if (capture.header.trigger == "hang-line") {
+    threshold = std::min(threshold, kRuntimeLaunchThresholdMs);
+  }
+  // A runtime that declared the hang did so by a threshold of its own.
+  for (const Snapshot& snapshot : capture.snapshots) {
+    if (snapshot.hang_report && snapshot.hang_report->timeout_ms > 0) {
+      threshold = std::min(threshold, snapshot.hang_report->timeout_ms);
+    }
+  }
+  return std::max<int64_t>(threshold, 1);
+}
+
+// Frames of the data loaders in use with JAX.
+constexpr std::array<std::string_view, 12> kInputFrames = {
+    "data_loader", "dataloader", "grain",    "tf_data",  "tfds",    "input_pipeline",
+    "next_batch",  "get_next",   "prefetch", "iterator", "dataset", "load_batch"};
+
+}  // namespace
+
+Case::Case(const Capture& capture_in)
+    : capture(capture_in),
+      topology(capture_in),
+      positions(topology),
+      divergence(FindDivergence(topology, positions)),
+      graph(BuildWaitGraph(topology, positions, divergence)),
+      timeline(BuildTimeline(topology)),
+      threshold_ms(ThresholdOf(capture_in)) {}
+
+Culprit CulpritWorker(const Case& c, int worker, std::string why) {
+  const WorkerInfo& info = c.worker(worker);
+  Culprit culprit;
+  culprit.worker = info.id;
+  culprit.host = std::string(info.host);
+  culprit.node = info.node;
+  culprit.why = std::move(why);
+  return culprit;
+}
+
+Culprit CulpritCore(const Case& c, int worker, const Core& core, std::string why) {
+  Culprit culprit = CulpritWorker(c, worker, std::move(why));
+  culprit.chip = core.chip;
+  culprit.core_type = core.type;
+  culprit.core_index = core.index;
+  return culprit;
+}
+
+EvidenceItem Evidence(const Case& c, Strength strength, const std::vector<int>& workers,
+                      std::string statement) {
+  EvidenceItem item;
+  item.statement = std::move(statement);
+  item.strength = strength;
+  for (int worker : workers) item.workers.push_back(c.worker(worker).id);
+  std::sort(item.workers.begin(), item.workers.end());
+  return item;
+}
+
+std::string WhoWaits(const Case& c, const Head& head) {
+  const int slice = c.worker(head.worker).slice;
+  const SliceView& view = c.graph.slices[static_cast<size_t>(slice)];
+  std::string text;
+  if (view.crowd > 0 && view.crowd_place >= 0) {
+    text = absl::StrCat(Count(view.crowd, "core"), " of slice ",
+                        c.topology.slices()[static_cast<size_t>(slice)].id,
+                        view.crowd == 1 ? " waits at " : " wait at ",
+                        PlaceName(c.topology, c.positions.place(view.crowd_place)));
+  }
+  const int beyond = c.graph.waiting - view.crowd;
+  if (beyond > 0) {
+    absl::StrAppend(&text, text.empty() ? "" : "; behind them ", Count(beyond, "more core"),
+                    beyond == 1 ? " stands" : " stand");
+  }
+  return text;
+}
+
+std::string StoodFor(const Case& c, const Head& head) {
+  std::optional<int64_t> longest;
+  for (int unit : head.units) {
+    const Unit& u = c.positions.unit(unit);
+    const std::optional<int64_t> stood = u.stuck_ms.has_value() ? u.stuck_ms : u.frozen_ms;
+    if (stood && (!longest || *stood > *longest)) longest = stood;
+  }
+  return longest ? absl::StrCat(" for ", Span(*longest)) : "";
+}
+
+std::string InputWaitSeen(const Case& c, int worker) {
+  const Snapshot* snapshot = c.worker(worker).snapshot;
+  if (snapshot == nullptr) return "";
+  const int64_t stood = c.timeline.still_ms.value_or(c.threshold_ms);
+  const auto long_enough = [&](int64_t ms) {
+    return static_cast<double>(ms) >= kLongWaitShare * static_cast<double>(stood);
+  };
+  if (snapshot->progress.has_value()) {
+    const Progress& progress = *snapshot->progress;
+    if (progress.input_wait_ms && long_enough(*progress.input_wait_ms)) {
+      return absl::StrCat("its training loop has waited for input for ",
+                          Span(*progress.input_wait_ms));
+    }
+    if (progress.phase == Phase::kInput && !progress.input_wait_ms &&
+        (!progress.phase_ms || long_enough(*progress.phase_ms))) {
+      return "its training loop says that it waits for input";
+    }
+  }
+  for (const Stack& stack : snapshot->stacks) {
+    for (const std::string& frame : stack.frames) {
+      for (std::string_view part : kInputFrames) {
+        if (ContainsIgnoreCase(frame, part)) {
+          return absl::StrCat("its thread ", Quote(stack.thread), " stands in ", Quote(frame));
+        }
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,79 @@
+// What a rule hands to the decision, and what rules are given.
+#ifndef RAPIDEYE_CLASSIFIER_FINDING_H_
+#define RAPIDEYE_CLASSIFIER_FINDING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "classifier/divergence.h"
+#include "classifier/positions.h"
+#include "classifier/timeline.h"
+#include "classifier/topology.h"
+#include "classifier/verdict.h"
+#include "classifier/wait_graph.h"
+
+namespace rapideye::classifier {
+
+// What a finding rests on. The decision weighs kinds, never rules.
+enum class Basis {
+  kError,       // something failed outright, before the standstill
+  kPosition,    // where cores stand
+  kDivergence,  // what they run
+  kLink,        // a connection that does not deliver
+  kAbsence,     // somebody is not there at all
+  kPause,       // nothing is wrong: the job works, or rests on purpose
+};
+
+struct Finding {
+  Basis basis = Basis::kPosition;
+  Cause cause = Cause::kUnknown;
+  Detail detail = Detail::kNone;
+  double confidence = 0;
+  std::vector<Culprit> culprits;  // in the order of Verdict::culprits
+  std::vector<BrokenLink> links;
+  std::vector<EvidenceItem> evidence;
+  int64_t explains = 0;  // cores that wait for the culprits
+  std::string why;       // one sentence
+  // Evidence from outside the job's reach that allows removal at once; empty: none.
+  std::vector<RemovalTarget> removable;
+  std::string removal_reason;
+};
+
+// All that rules look at, computed once. Refers into the capture.
+struct Case {
+  explicit Case(const Capture& capture);
+
+  const Capture& capture;
+  Topology topology;
+  Positions positions;
+  Divergence divergence;
+  WaitGraph graph;
+  Timeline timeline;
+  int64_t threshold_ms = 0;  // how long without progress counts as a hang here
+
+  const WorkerInfo& worker(int index) const { return topology.worker(index); }
+  const Place* PlaceOf(const Head& head) const {
+    return head.place < 0 ? nullptr : &positions.place(head.place);
+  }
+};
+
+// Shared by rules: a culprit, with what is known of it.
+Culprit CulpritWorker(const Case& c, int worker, std::string why);
+Culprit CulpritCore(const Case& c, int worker, const Core& core, std::string why);
+EvidenceItem Evidence(const Case& c, Strength strength, const std::vector<int>& workers,
+                      std::string statement);
+// "the other 63 cores of slice 2 wait at all-gather-done.8 (…)"
+std::string WhoWaits(const Case& c, const Head& head);
+// For how long the units of a head have stood, in words; empty if unknown.
+std::string StoodFor(const Case& c, const Head& head);
+
+// A wait for input that began no later than the standstill, seen on the worker's
+// progress page or stacks; empty: none seen.
+std::string InputWaitSeen(const Case& c, int worker);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_FINDING_H_

@@ -1,0 +1,75 @@
+#include "classifier/lacking.h"
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+
+namespace rapideye::classifier {
+
+std::vector<std::string> WhatWasLacking(const Case& c) {
+  int64_t missing = 0;
+  int64_t silent_runtime = 0;
+  int64_t with_probes = 0;
+  int64_t with_progress = 0;
+  int64_t with_ici = 0;
+  int64_t with_transfers = 0;
+  for (const WorkerInfo& worker : c.topology.workers()) {
+    const Snapshot* snapshot = worker.snapshot;
+    if (snapshot == nullptr) {
+      ++missing;
+      continue;
+    }
+    if (snapshot->runtime.state != RuntimeState::kServing) ++silent_runtime;
+    if (!snapshot->probes.empty() || !snapshot->sockets.empty()) ++with_probes;
+    if (snapshot->progress.has_value() || !snapshot->stacks.empty()) ++with_progress;
+    if (!snapshot->ici_links.empty()) ++with_ici;
+    if (!snapshot->transfers.empty()) ++with_transfers;
+  }
+  int64_t unnamed_places = 0;
+  for (const Place& place : c.positions.places()) {
+    if (place.hlo.empty()) ++unnamed_places;
+  }
+  int64_t unplaced = 0;
+  for (const Unit& unit : c.positions.units()) {
+    if (unit.state == UnitState::kUnclear) ++unplaced;
+  }
+  std::vector<std::string> lacking;
+  if (missing > 0) {
+    lacking.push_back(absl::StrCat("the snapshots of ", Count(missing, "missing worker"), "."));
+  }
+  if (c.positions.units().empty()) {
+    lacking.push_back("the state of any core: no runtime's status service answered.");
+  } else if (silent_runtime > 0) {
+    lacking.push_back(absl::StrCat("the state of the cores of ", Count(silent_runtime, "worker"),
+                                   " whose runtime did not answer."));
+  }
+  if (unnamed_places > 0) {
+    lacking.push_back(
+        absl::StrCat("the HLO instruction at ", unnamed_places, " of ",
+                     Count(static_cast<int64_t>(c.positions.places().size()), "distinct position"),
+                     ": it tells who waits and who computes."));
+  }
+  if (unplaced > 0) {
+    lacking.push_back(absl::StrCat("the program counter of ", Count(unplaced, "core"), "."));
+  }
+  for (const CohortInfo& cohort : c.topology.cohorts()) {
+    if (!cohort.order.empty() || c.topology.programs().size() < 2) continue;
+    lacking.push_back("the order of the programs of a healthy step (cohorts with a sequence).");
+    break;
+  }
+  if (with_probes == 0) lacking.push_back("sockets and probes between the workers.");
+  if (with_progress == 0) {
+    lacking.push_back("what the hosts do: a progress page, or stacks of the training processes.");
+  }
+  if (with_ici == 0) lacking.push_back("the health of the ICI links (an exporter in the process).");
+  if (with_transfers == 0) {
+    lacking.push_back("which cross-slice transfers are pending (an exporter in the process).");
+  }
+  if (lacking.empty()) {
+    lacking.push_back(
+        "the state of the cores some seconds before the standstill (the order in "
+        "which they stopped).");
+  }
+  return lacking;
+}
+
+}  // namespace rapideye::classifier

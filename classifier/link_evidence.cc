@@ -1,0 +1,100 @@
+#include "classifier/link_evidence.h"
+
+#include <algorithm>
+
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+
+std::optional<std::string> PairEvidence::OnlyNic() const {
+  if (bad_nics.size() != 1 || good_nics.empty() || good_nics.contains(*bad_nics.begin())) {
+    return std::nullopt;
+  }
+  return *bad_nics.begin();
+}
+
+namespace {
+
+class Collector {
+ public:
+  explicit Collector(const Case& c) : c_(c) {
+    const size_t workers = c.topology.workers().size();
+    links_.broken_peers.resize(workers);
+    links_.reached_peers.resize(workers);
+    links_.probed.resize(workers);
+    links_.probed_failed.resize(workers);
+    long_ms_ = static_cast<int64_t>(
+        kLongWaitShare * static_cast<double>(c.timeline.still_ms.value_or(c.threshold_ms)));
+  }
+
+  LinkEvidence Collect() {
+    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+      const Snapshot* snapshot = c_.worker(i).snapshot;
+      if (snapshot == nullptr) continue;
+      for (const Probe& probe : snapshot->probes) AddProbe(i, probe);
+      for (const Socket& socket : snapshot->sockets) AddSocket(i, socket);
+      for (const Transfer& transfer : snapshot->transfers) AddTransfer(i, transfer);
+    }
+    for (const auto& [pair, evidence] : links_.pairs) {
+      if (!evidence.Broken()) continue;
+      links_.broken_peers[static_cast<size_t>(pair.first)].insert(pair.second);
+      links_.broken_peers[static_cast<size_t>(pair.second)].insert(pair.first);
+    }
+    return std::move(links_);
+  }
+
+ private:
+  PairEvidence* Pair(int worker, WorkerId peer_id, int& peer) {
+    peer = c_.topology.Find(peer_id);
+    if (peer < 0 || peer == worker) return nullptr;
+    return &links_.pairs[std::minmax(worker, peer)];
+  }
+
+  void AddProbe(int worker, const Probe& probe) {
+    int peer = -1;
+    PairEvidence* pair = Pair(worker, probe.peer, peer);
+    if (pair == nullptr) return;
+    ++links_.probed[static_cast<size_t>(peer)];
+    if (probe.ok) {
+      if (probe.nic.has_value()) pair->good_nics.insert(*probe.nic);
+      links_.reached_peers[static_cast<size_t>(worker)].insert(peer);
+      links_.reached_peers[static_cast<size_t>(peer)].insert(worker);
+      return;
+    }
+    ++links_.probed_failed[static_cast<size_t>(peer)];
+    pair->failed_probe.insert(worker);
+    if (probe.nic.has_value()) pair->bad_nics.insert(*probe.nic);
+  }
+
+  void AddSocket(int worker, const Socket& socket) {
+    const bool stuck = socket.unacked_bytes > 0 && socket.since_ack_ms >= long_ms_;
+    const bool unanswered = socket.state == SocketState::kSynSent;
+    if (!stuck && !unanswered && socket.state != SocketState::kGone) return;
+    int peer = -1;
+    PairEvidence* pair = Pair(worker, socket.peer, peer);
+    if (pair == nullptr) return;
+    if (stuck || unanswered) {
+      pair->unacked.insert(worker);
+      if (socket.nic.has_value()) pair->bad_nics.insert(*socket.nic);
+    } else {
+      pair->gone.insert(worker);
+    }
+  }
+
+  void AddTransfer(int worker, const Transfer& transfer) {
+    if (transfer.pending_ms < long_ms_) return;
+    int peer = -1;
+    PairEvidence* pair = Pair(worker, transfer.peer, peer);
+    if (pair != nullptr) pair->pending.insert(worker);
+  }
+
+  const Case& c_;
+  LinkEvidence links_;
+  int64_t long_ms_ = 0;
+};
+
+}  // namespace
+
+LinkEvidence CollectLinks(const Case& c) { return Collector(c).Collect(); }
+
+}  // namespace rapideye::classifier

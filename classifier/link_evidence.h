@@ -1,0 +1,46 @@
+// What the workers show of the connections between them.
+#ifndef RAPIDEYE_CLASSIFIER_LINK_EVIDENCE_H_
+#define RAPIDEYE_CLASSIFIER_LINK_EVIDENCE_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "classifier/finding.h"
+
+namespace rapideye::classifier {
+
+// A connection between two workers, a < b, with what speaks against it. Each set
+// holds the worker that saw it; NICs are as the observer names its own.
+struct PairEvidence {
+  std::set<int> failed_probe;  // a or b
+  std::set<int> unacked;
+  std::set<int> gone;
+  std::set<int> pending;            // transfers
+  std::set<std::string> bad_nics;   // over which it fails
+  std::set<std::string> good_nics;  // over which a probe still succeeds
+
+  bool Broken() const { return !failed_probe.empty() || !unacked.empty(); }
+  // One NIC alone fails, others still reach the peer.
+  std::optional<std::string> OnlyNic() const;
+};
+
+using WorkerPair = std::pair<int, int>;
+
+struct LinkEvidence {
+  std::map<WorkerPair, PairEvidence> pairs;  // those with anything against them
+  std::vector<std::set<int>> broken_peers;   // per worker: with whom it is broken
+  std::vector<std::set<int>> reached_peers;  // per worker: whom it, or who, reached it
+  std::vector<int> probed;                   // per worker: probes of it by others
+  std::vector<int> probed_failed;
+};
+
+// Retransmits alone, acknowledged traffic and short gaps are noise.
+LinkEvidence CollectLinks(const Case& c);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_LINK_EVIDENCE_H_

@@ -1,0 +1,102 @@
+// Where every core stands, folded to distinct places.
+#ifndef RAPIDEYE_CLASSIFIER_POSITIONS_H_
+#define RAPIDEYE_CLASSIFIER_POSITIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "classifier/hlo_class.h"
+#include "classifier/topology.h"
+
+namespace rapideye::classifier {
+
+// A place in a program. The pc tells places apart; it does not order them.
+struct Place {
+  int program = -1;
+  std::optional<int64_t> tag;
+  int64_t pc = 0;
+  CoreType core_type = CoreType::kTensorCore;
+  std::string_view hlo;  // as seen at any core that stands there; empty: unknown
+  HloClass hlo_class = HloClass::kUnknown;
+};
+
+enum class UnitState {
+  kRunning,  // stands at a place inside a launch
+  kEntry,    // has work, but has not begun it
+  kIdle,     // nothing runs, nothing is queued
+  kUnclear,  // not enough was reported to say
+};
+
+// What counts once: a TensorCore, or the TensorCores of a chip that work as one
+// device.
+struct Unit {
+  int worker = 0;
+  const Core* core = nullptr;  // the one that stands for the unit
+  UnitState state = UnitState::kUnclear;
+  int program = -1;  // of the launch it is in (idle: that it ran last), if known
+  int place = -1;    // index into Positions::places(); -1 unless kRunning
+  // Doubled ordinal in the cohort's order: 2n inside launch n, 2n+1 after it and
+  // before the next. Nothing: not comparable by the order.
+  std::optional<int64_t> at;
+  std::optional<int64_t> frozen_ms;
+  std::optional<int64_t> stuck_ms;
+};
+
+// A SparseCore that is not idle.
+struct SparseUnit {
+  int worker = 0;
+  const Core* core = nullptr;
+  int place = -1;
+};
+
+// Refers into the topology's capture.
+class Positions {
+ public:
+  explicit Positions(const Topology& topology);
+
+  const std::vector<Unit>& units() const { return units_; }
+  const Unit& unit(int index) const { return units_[static_cast<size_t>(index)]; }
+  const std::vector<Place>& places() const { return places_; }
+  const Place& place(int index) const { return places_[static_cast<size_t>(index)]; }
+  const std::vector<SparseUnit>& sparse() const { return sparse_; }
+  // Units of a worker: [first, last) in units().
+  std::pair<int, int> UnitsOf(int worker) const;
+  // Likewise in sparse().
+  std::pair<int, int> SparseOf(int worker) const;
+
+ private:
+  void AddWorker(int worker);
+  void NameHlo();
+  void FoldSiblings();
+  void InferLaunches();
+  int InternPlace(const Place& place);
+
+  const Topology& topology_;
+  std::vector<Unit> units_;
+  std::vector<SparseUnit> sparse_;
+  std::vector<Place> places_;
+  std::vector<int> first_unit_;    // per worker, and one past the end
+  std::vector<int> first_sparse_;  // likewise
+  struct PlaceKey {
+    int program;
+    std::optional<int64_t> tag;
+    int64_t pc;
+    CoreType core_type;
+    bool operator==(const PlaceKey&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const PlaceKey& k) {
+      return H::combine(std::move(h), k.program, k.tag, k.pc, k.core_type);
+    }
+  };
+  absl::flat_hash_map<PlaceKey, int> place_index_;
+};
+
+// The sequencer that tells where a core is: the one of its own kind, or the first.
+const Sequencer* MainSequencer(const Core& core);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_POSITIONS_H_

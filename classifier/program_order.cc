@@ -1,0 +1,120 @@
+#include "classifier/program_order.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+
+int64_t SerialDistance(int32_t later, int32_t earlier) {
+  return static_cast<int32_t>(static_cast<uint32_t>(later) - static_cast<uint32_t>(earlier));
+}
+
+ProgramOrder::ProgramOrder(const std::vector<Launch>& step) {
+  for (const Launch& launch : step) {
+    if (launch.program < 0 || !launch.id.has_value()) continue;
+    auto [it, added] = slots_.try_emplace(launch.program);
+    if (added) it->second.first_id = *launch.id;
+    it->second.at.push_back(length_++);
+  }
+}
+
+std::optional<int64_t> ProgramOrder::Ordinal(const Launch& launch) const {
+  if (!launch.id.has_value()) return std::nullopt;
+  auto it = slots_.find(launch.program);
+  if (it == slots_.end()) return std::nullopt;
+  const Slots& slots = it->second;
+  const auto per_step = static_cast<int64_t>(slots.at.size());
+  const int64_t distance = SerialDistance(*launch.id, slots.first_id);
+  int64_t step = distance / per_step;
+  int64_t rest = distance % per_step;
+  if (rest < 0) {
+    rest += per_step;
+    --step;
+  }
+  return step * length_ + slots.at[static_cast<size_t>(rest)];
+}
+
+namespace {
+
+// What follows a program: which one, and how its launch id relates.
+using Successor = std::pair<int, int64_t>;
+using SuccessorVotes = std::map<int, std::map<Successor, int>>;
+
+SuccessorVotes CountSuccessors(const std::vector<std::vector<Launch>>& chains) {
+  SuccessorVotes votes;
+  for (const auto& chain : chains) {
+    for (size_t i = 0; i + 1 < chain.size(); ++i) {
+      const Launch& now = chain[i];
+      const Launch& next = chain[i + 1];
+      if (now.program < 0 || next.program < 0 || !now.id || !next.id) continue;
+      ++votes[now.program][{next.program, SerialDistance(*next.id, *now.id)}];
+    }
+  }
+  return votes;
+}
+
+// The undisputed successor, if there is one.
+std::optional<Successor> Undisputed(const std::map<Successor, int>& votes) {
+  int best = 0;
+  int rival = 0;
+  std::optional<Successor> winner;
+  for (const auto& [successor, count] : votes) {
+    if (count > best) {
+      rival = best;
+      best = count;
+      winner = successor;
+    } else {
+      rival = std::max(rival, count);
+    }
+  }
+  if (rival > kRivalSuccessorShare * best) return std::nullopt;
+  return winner;
+}
+
+int MostFollowed(const SuccessorVotes& votes) {
+  int best_program = -1;
+  int best = 0;
+  for (const auto& [program, successors] : votes) {
+    int total = 0;
+    for (const auto& [successor, count] : successors) total += count;
+    if (total > best) {
+      best = total;
+      best_program = program;
+    }
+  }
+  return best_program;
+}
+
+}  // namespace
+
+ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains) {
+  const SuccessorVotes votes = CountSuccessors(chains);
+  const int start = MostFollowed(votes);
+  if (start < 0) return {};
+  std::vector<Launch> step;
+  int program = start;
+  uint32_t id = 0;
+  while (true) {
+    if (std::any_of(step.begin(), step.end(),
+                    [&](const Launch& seen) { return seen.program == program; })) {
+      // Closing the circle anywhere but at its start, or a step later or earlier
+      // than the next one, is no order that could be trusted.
+      if (program != start || id != 1) return {};
+      break;
+    }
+    step.push_back({program, static_cast<int32_t>(id)});
+    auto it = votes.find(program);
+    if (it == votes.end()) break;
+    const std::optional<Successor> next = Undisputed(it->second);
+    if (!next) return {};
+    id += static_cast<uint32_t>(next->second);
+    program = next->first;
+  }
+  return ProgramOrder(step);
+}
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,226 @@
+// A chip is bad if everyone waits for a core of it that waits for nobody, or if
+// the hardware says so itself.
+//
+// By position: in an SPMD program the cores of a slice meet at every collective,
+// so the core that is not there, or is still in an earlier launch, is what the
+// others wait for. By word of the hardware: a halt with "observed errors are:
+// [Hardware]", a session error that names the worker, AER counters, the kernel's
+// log. A kernel that never ends looks the same by position, which is why position
+// alone removes nothing.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+#include "classifier/rules/rules.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "bad_chip";
+
+using ChipKey = std::pair<int, std::optional<int32_t>>;  // worker, chip
+
+struct DirectEvidence {
+  std::string text;
+  bool beyond_job = false;
+  CoreType core_type = CoreType::kUnspecified;
+};
+
+class Rule {
+ public:
+  Rule(const Case& c, Findings& out) : c_(c), out_(out) {}
+
+  void Apply() {
+    CollectDirect();
+    for (const Detail detail : {Detail::kTensorCore, Detail::kSparseCore}) ByPosition(detail);
+    ByWord();
+  }
+
+ private:
+  static bool IsChipFault(ErrorKind kind) {
+    return kind == ErrorKind::kKernelHardware || kind == ErrorKind::kHardwareHalt ||
+           kind == ErrorKind::kChipDriver;
+  }
+
+  void CollectDirect() {
+    for (int root : c_.timeline.roots) {
+      const ErrorEvent& event = c_.timeline.errors[static_cast<size_t>(root)];
+      if (!IsChipFault(event.kind)) continue;
+      DirectEvidence direct{event.text, event.beyond_job, event.core_type};
+      direct_.try_emplace({event.worker, event.chip}, std::move(direct));
+    }
+    for (size_t i = 0; i < c_.topology.workers().size(); ++i) {
+      const Snapshot* snapshot = c_.topology.workers()[i].snapshot;
+      if (snapshot == nullptr) continue;
+      for (const PcieCounters& pcie : snapshot->pcie) {
+        if (pcie.fatal <= 0) continue;
+        DirectEvidence direct;
+        direct.text = absl::StrCat("PCIe reports ", Count(pcie.fatal, "fatal error"),
+                                   " on the chip since the job started");
+        direct.beyond_job = true;
+        auto [it, added] = direct_.try_emplace({static_cast<int>(i), pcie.chip}, direct);
+        if (!added && !it->second.beyond_job) it->second = direct;
+      }
+    }
+  }
+
+  static bool IsChipHead(const Head& head, Detail detail) {
+    switch (head.kind) {
+      case HeadKind::kSparse:
+        return detail == Detail::kSparseCore;
+      case HeadKind::kCompute:
+        return detail == Detail::kTensorCore;
+      case HeadKind::kLaggard:
+      case HeadKind::kElsewhere:
+        // All cores of a host at one place are held by the host, not by a chip.
+        return detail == Detail::kTensorCore && !head.whole_host;
+      case HeadKind::kInput:
+      case HeadKind::kIdle:
+      case HeadKind::kCrossWait:
+        return false;
+    }
+    return false;
+  }
+
+  double ConfidenceOf(const Head& head) const {
+    double confidence = kConfidenceFewElsewhere;
+    if (head.kind == HeadKind::kSparse) {
+      confidence = head.sparse >= 0 ? kConfidenceSparseHead : kConfidenceSparseByTensor;
+    } else if (head.kind == HeadKind::kCompute) {
+      confidence = head.whole_host ? kConfidenceWholeHostCompute : kConfidenceComputeHead;
+    } else if (head.behind) {
+      confidence = kConfidenceLaggard;
+    } else if (head.hlo_waits) {
+      confidence = kConfidenceWaitingHead;
+    }
+    if (head.moving) confidence -= kConfidenceLoopPenalty;
+    return confidence;
+  }
+
+  const Core& CoreOf(const Head& head, int unit) const {
+    if (head.sparse >= 0) return *c_.positions.sparse()[static_cast<size_t>(head.sparse)].core;
+    return *c_.positions.unit(unit).core;
+  }
+
+  std::string Stands(const Head& head, const Core& core) const {
+    const Place* place = c_.PlaceOf(head);
+    std::string text =
+        absl::StrCat(CoreName(core), " of ", Who(c_.worker(head.worker)),
+                     head.moving ? " loops without completing a launch" : " has stood still",
+                     StoodFor(c_, head));
+    if (place != nullptr) absl::StrAppend(&text, " at ", PlaceName(c_.topology, *place));
+    if (head.behind) absl::StrAppend(&text, ", in an earlier launch than its peers");
+    const std::string waits = WhoWaits(c_, head);
+    if (!waits.empty()) absl::StrAppend(&text, ", while ", waits);
+    return text;
+  }
+
+  void ByPosition(Detail detail) {
+    Finding finding;
+    finding.basis = Basis::kPosition;
+    finding.cause = Cause::kBadTpuChip;
+    finding.detail = detail;
+    finding.confidence = 1;
+    std::set<ChipKey> seen;
+    for (const Head& head : c_.graph.heads) {
+      if (!IsChipHead(head, detail)) continue;
+      finding.confidence = std::min(finding.confidence, ConfidenceOf(head));
+      for (int unit : head.units) {
+        const Core& core = CoreOf(head, unit);
+        const ChipKey key{head.worker, core.chip};
+        if (core.chip.has_value() && !seen.insert(key).second) continue;
+        if (!core.chip.has_value()) seen.insert(key);
+        finding.culprits.push_back(CulpritCore(c_, head.worker, core, Stands(head, core)));
+        finding.evidence.push_back(
+            Evidence(c_, Strength::kStrong, {head.worker}, Stands(head, core)));
+        UseDirect(key, finding);
+      }
+    }
+    if (finding.culprits.empty()) return;
+    if (finding.culprits.size() > 3) {
+      finding.confidence = std::min(finding.confidence, kConfidenceManyHeads);
+    }
+    finding.explains = c_.graph.waiting;
+    finding.why = finding.culprits.front().why;
+    out_.Note(kRule, finding.why);
+    out_.items.push_back(std::move(finding));
+  }
+
+  // The hardware's own word on a chip that leads by position, too.
+  void UseDirect(const ChipKey& key, Finding& finding) {
+    for (auto& [where, direct] : direct_) {
+      if (where.first != key.first) continue;
+      // Evidence that names another chip of the host is not evidence on this one.
+      if (where.second.has_value() && where.second != key.second) continue;
+      used_.insert(where);
+      finding.evidence.push_back(
+          Evidence(c_, Strength::kDirect, {key.first},
+                   absl::StrCat(Who(c_.worker(key.first)), ": ", direct.text)));
+      finding.confidence = std::max(finding.confidence, kConfidenceDirectHardware);
+      if (direct.beyond_job && where.second.has_value()) {
+        AddRemovable(where, direct, finding);
+      }
+    }
+  }
+
+  void AddRemovable(const ChipKey& where, const DirectEvidence& direct, Finding& finding) const {
+    const WorkerInfo& info = c_.worker(where.first);
+    finding.removable.push_back({std::string(info.host), info.node, std::nullopt, where.second});
+    finding.removal_reason = absl::StrCat("the host itself reports the fault of chip ",
+                                          *where.second, ": ", direct.text);
+  }
+
+  // The hardware's word alone.
+  void ByWord() {
+    for (const auto& [where, direct] : direct_) {
+      if (used_.contains(where)) continue;
+      const bool first = IsAmongFirst(where.first);
+      Finding finding;
+      finding.basis = Basis::kError;
+      finding.cause = Cause::kBadTpuChip;
+      finding.detail = IsSparse(direct.core_type) ? Detail::kSparseCore : Detail::kTensorCore;
+      finding.confidence = first ? kConfidenceDirectHardware - 0.02 : kConfidenceUnorderedErrors;
+      std::string text = absl::StrCat(Who(c_.worker(where.first)), ": ", direct.text);
+      Culprit culprit = CulpritWorker(c_, where.first, text);
+      culprit.chip = where.second;
+      finding.culprits.push_back(std::move(culprit));
+      finding.evidence.push_back(Evidence(c_, Strength::kDirect, {where.first}, text));
+      finding.explains = c_.graph.waiting;
+      if (direct.beyond_job && where.second.has_value()) AddRemovable(where, direct, finding);
+      out_.Note(kRule, text);
+      finding.why = std::move(text);
+      out_.items.push_back(std::move(finding));
+    }
+  }
+
+  static bool IsSparse(CoreType type) {
+    return type == CoreType::kSparseCore || type == CoreType::kSparseCoreV0;
+  }
+
+  // Nobody else failed clearly before this worker.
+  bool IsAmongFirst(int worker) const {
+    const auto& roots = c_.timeline.roots;
+    if (roots.empty()) return true;
+    for (int i = 0; i < c_.timeline.first_count; ++i) {
+      const int root = roots[static_cast<size_t>(i)];
+      if (c_.timeline.errors[static_cast<size_t>(root)].worker == worker) return true;
+    }
+    return false;
+  }
+
+  const Case& c_;
+  Findings& out_;
+  std::map<ChipKey, DirectEvidence> direct_;
+  std::set<ChipKey> used_;
+};
+
+}  // namespace
+
+void FindBadChip(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,139 @@
+// Input stalls if everyone waits for a host that has no work for its chips: its
+// cores are idle with nothing queued while others stand in a launch it never got,
+// or they were launched and wait for their host (infeed, arguments outstanding).
+//
+// A host is told from a chip by number: a host holds up all its cores at one
+// place. INPUT_PIPELINE if it is seen waiting for input, or its cores are at an
+// infeed; otherwise PROGRAM_NOT_QUEUED. Hosts that ran out of queued work behind
+// a fault are no heads of the chain and never reach this rule.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+#include "classifier/rules/rules.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "data_stall";
+
+class Rule {
+ public:
+  Rule(const Case& c, Findings& out) : c_(c), out_(out) {
+    finding_.basis = Basis::kPosition;
+    finding_.cause = Cause::kDataInputStall;
+    finding_.detail = Detail::kProgramNotQueued;
+    finding_.confidence = 1;
+  }
+
+  void Apply() {
+    for (const Head& head : c_.graph.heads) AddHead(head);
+    if (finding_.culprits.empty()) WholeJob();
+    if (finding_.culprits.empty()) return;
+    finding_.explains = c_.graph.waiting;
+    finding_.why = finding_.culprits.front().why;
+    out_.Note(kRule, finding_.why);
+    out_.items.push_back(std::move(finding_));
+  }
+
+ private:
+  void AddHead(const Head& head) {
+    const std::string seen = InputWaitSeen(c_, head.worker);
+    double confidence = 0;
+    std::string state;
+    switch (head.kind) {
+      case HeadKind::kIdle:
+        confidence = seen.empty() ? kConfidenceNotQueued : kConfidenceInputSeen;
+        state = "has nothing running and nothing queued";
+        break;
+      case HeadKind::kInput:
+        confidence = seen.empty() ? kConfidenceEntryByHlo : kConfidenceInputSeen;
+        state = "was launched and waits for its host";
+        if (const Place* place = c_.PlaceOf(head)) {
+          absl::StrAppend(&state, " at ", PlaceName(c_.topology, *place));
+        }
+        break;
+      case HeadKind::kLaggard:
+      case HeadKind::kElsewhere:
+        if (!head.whole_host) return;
+        confidence = seen.empty() ? kConfidenceEntryByPlace : kConfidenceInputSeen - 0.04;
+        state = "stands with all its cores at one place that its peers have left";
+        if (const Place* place = c_.PlaceOf(head)) {
+          absl::StrAppend(&state, ", ", PlaceName(c_.topology, *place));
+        }
+        break;
+      case HeadKind::kCompute:
+      case HeadKind::kSparse:
+      case HeadKind::kCrossWait:
+        return;
+    }
+    std::string text = absl::StrCat(Who(c_.worker(head.worker)), " ", state, StoodFor(c_, head));
+    const std::string waits = WhoWaits(c_, head);
+    if (!waits.empty()) absl::StrAppend(&text, ", while ", waits);
+    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, text));
+    if (!seen.empty()) {
+      finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker},
+                                           absl::StrCat(Who(c_.worker(head.worker)), ": ", seen)));
+    }
+    if (!seen.empty() || head.kind == HeadKind::kInput) {
+      finding_.detail = Detail::kInputPipeline;
+    }
+    finding_.confidence = std::min(finding_.confidence, confidence);
+    const bool again =
+        !finding_.culprits.empty() && finding_.culprits.back().worker == c_.worker(head.worker).id;
+    if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
+  }
+
+  // No core waits for another: nothing is queued anywhere, or all stand at one
+  // place that is no known wait. Then only the hosts' own word tells.
+  void WholeJob() {
+    if (!c_.graph.heads.empty()) return;
+    for (const SliceView& view : c_.graph.slices) {
+      if (view.state != SliceState::kIdle && view.state != SliceState::kUnclear &&
+          view.state != SliceState::kEmpty) {
+        return;
+      }
+    }
+    std::vector<int> seen;
+    std::vector<int> all;
+    int telling = 0;
+    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+      const Snapshot* snapshot = c_.worker(i).snapshot;
+      if (snapshot == nullptr) continue;
+      const auto [first, last] = c_.positions.UnitsOf(i);
+      if (first == last) continue;
+      all.push_back(i);
+      if (snapshot->progress.has_value()) ++telling;
+      if (!InputWaitSeen(c_, i).empty()) seen.push_back(i);
+    }
+    if (seen.empty()) return;
+    // If most of those that tell wait for input, those that do not tell do as well.
+    const std::vector<int>& culprits = 2 * static_cast<int>(seen.size()) >= telling ? all : seen;
+    finding_.detail = Detail::kInputPipeline;
+    finding_.confidence = kConfidenceAllIdle;
+    for (int worker : seen) {
+      finding_.evidence.push_back(
+          Evidence(c_, Strength::kStrong, {worker},
+                   absl::StrCat(Who(c_.worker(worker)), ": ", InputWaitSeen(c_, worker))));
+      if (finding_.evidence.size() >= kMaxEvidence) break;
+    }
+    for (int worker : culprits) {
+      finding_.culprits.push_back(
+          CulpritWorker(c_, worker, absl::StrCat(Who(c_.worker(worker)), " waits for input")));
+    }
+  }
+
+  const Case& c_;
+  Findings& out_;
+  Finding finding_;
+};
+
+}  // namespace
+
+void FindDataStall(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,24 @@
+// One module, compiled to different programs on different workers of a cohort:
+// the same name with more than one fingerprint. A bug in tracing or compiling.
+// Launch ids are counters of each program and need not be equal.
+#include "classifier/rules/rules.h"
+#include "classifier/rules/sides.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+
+void FindFingerprintMismatch(const Case& c, Findings& out) {
+  for (const Sides& sides : DivergedSides(c)) {
+    if (!sides.same_module) continue;
+    Finding finding;
+    finding.basis = Basis::kDivergence;
+    finding.cause = Cause::kFingerprintMismatch;
+    finding.confidence = sides.named ? kConfidenceFingerprint : kConfidenceModuleUnnamed;
+    DescribeSides(c, sides, finding);
+    finding.explains = c.graph.waiting;
+    out.Note("fingerprint_mismatch", finding.why);
+    out.items.push_back(std::move(finding));
+  }
+}
+
+}  // namespace rapideye::classifier

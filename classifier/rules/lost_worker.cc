@@ -1,0 +1,120 @@
+// A worker is lost if it sent no snapshot and nobody reaches it either, or if it
+// sent none and everyone waits for its slice. A missing snapshot alone is weak:
+// agents crash, too.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/link_evidence.h"
+#include "classifier/phrases.h"
+#include "classifier/rules/rules.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "lost_worker";
+
+class Rule {
+ public:
+  Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {}
+
+  void Apply() {
+    std::vector<int> unreachable;
+    std::vector<int> silent;
+    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+      if (c_.worker(i).snapshot != nullptr || !c_.worker(i).in_named_cohort) continue;
+      const auto n = static_cast<size_t>(i);
+      if (links_.probed[n] > 0 && links_.probed_failed[n] == links_.probed[n]) {
+        unreachable.push_back(i);
+      } else if (links_.probed[n] > 0) {
+        out_.Note(kRule, absl::StrCat(Who(c_.worker(i)),
+                                      " sent no snapshot, but answers probes: its agent is gone, "
+                                      "not the host"));
+      } else {
+        silent.push_back(i);
+      }
+    }
+    if (!unreachable.empty()) {
+      Report(unreachable, kConfidenceLostUnreachable,
+             "sent no snapshot, and every probe of it fails", Strength::kDirect);
+      return;
+    }
+    std::vector<int> awaited;
+    for (int worker : silent) {
+      if (IsAwaited(worker)) awaited.push_back(worker);
+    }
+    // Several silent ones: any of them may be it.
+    if (awaited.size() == 1) {
+      Report(awaited, kConfidenceLostAwaited,
+             "sent no snapshot, and every core that reported waits for its slice",
+             Strength::kStrong);
+    } else {
+      for (int worker : silent) {
+        out_.Note(kRule, absl::StrCat(Who(c_.worker(worker)),
+                                      " sent no snapshot; nothing else speaks against it"));
+      }
+    }
+  }
+
+ private:
+  // Its slice waits inside, for nobody that reported, and every other slice waits
+  // for another slice.
+  bool IsAwaited(int worker) const {
+    if (std::any_of(c_.graph.heads.begin(), c_.graph.heads.end(), [&](const Head& head) {
+          return head.kind != HeadKind::kCrossWait ||
+                 c_.worker(head.worker).slice == c_.worker(worker).slice;
+        })) {
+      return false;
+    }
+    if (!c_.divergence.foreign.empty() || !c_.divergence.misordered.empty()) return false;
+    const auto own = static_cast<size_t>(c_.worker(worker).slice);
+    for (size_t s = 0; s < c_.graph.slices.size(); ++s) {
+      const SliceView& view = c_.graph.slices[s];
+      if (s == own) {
+        const bool waits = view.state == SliceState::kWaitsInside;
+        // With one slice there is nobody else to wait for.
+        const bool must = view.state == SliceState::kUnclear && c_.graph.slices.size() == 1;
+        if (!waits && !must) return false;
+        if (view.crowd < view.running) return false;
+      } else if (view.state == SliceState::kWaitsInside ||
+                 (view.state == SliceState::kUnclear &&
+                  view.crowd_place == c_.graph.slices[own].crowd_place)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void Report(const std::vector<int>& workers, double confidence, std::string_view what,
+              Strength strength) {
+    Finding finding;
+    finding.basis = Basis::kAbsence;
+    finding.cause = Cause::kUnrecoverableError;
+    finding.detail = Detail::kWorkerLost;
+    finding.confidence = confidence;
+    for (int worker : workers) {
+      std::string text = absl::StrCat(Who(c_.worker(worker)), " ", std::string(what));
+      if (finding.evidence.size() < kMaxEvidence) {
+        finding.evidence.push_back(Evidence(c_, strength, {worker}, text));
+      }
+      finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
+    }
+    finding.explains = c_.graph.waiting;
+    finding.why = finding.culprits.front().why;
+    out_.Note(kRule, finding.why);
+    out_.items.push_back(std::move(finding));
+  }
+
+  const Case& c_;
+  Findings& out_;
+  LinkEvidence links_;
+};
+
+}  // namespace
+
+void FindLostWorker(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,314 @@
+// The network between slices (DCN) is at fault if cores that have arrived at a
+// transfer wait for one that a connection does not deliver.
+//
+// What shows it: bytes that the kernel has sent and nobody acknowledged, probes
+// that fail, on the very pair whose workers everyone waits for. A worker in
+// several broken connections is the culprit rather than its peers; if only one of
+// its NICs fails, that NIC. Sockets that vanished are no evidence: they do when a
+// process ends, whatever ended it.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/link_evidence.h"
+#include "classifier/phrases.h"
+#include "classifier/rules/rules.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "networking";
+
+class Rule {
+ public:
+  Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {
+    for (const Head& head : c.graph.heads) {
+      if (head.kind == HeadKind::kCrossWait) {
+        waits_outside_.insert(head.worker);
+      } else if (head.whole_host) {
+        may_wait_outside_.insert(head.worker);
+      }
+    }
+  }
+
+  void Apply() {
+    std::map<WorkerPair, const PairEvidence*> open;
+    for (const auto& [pair, evidence] : links_.pairs) {
+      // A worker that is not there at all is no matter of a link.
+      if (c_.worker(pair.first).snapshot == nullptr || c_.worker(pair.second).snapshot == nullptr) {
+        continue;
+      }
+      if (evidence.Broken()) open[pair] = &evidence;
+    }
+    if (open.empty()) {
+      ByPlaceAlone();
+      return;
+    }
+    TakeHosts(open);
+    for (const auto& [pair, evidence] : open) TakePair(pair, *evidence);
+  }
+
+ private:
+  bool Awaited(int worker) const {
+    return waits_outside_.contains(worker) || may_wait_outside_.contains(worker) ||
+           StateOf(worker) == SliceState::kWaitsOutside;
+  }
+  SliceState StateOf(int worker) const {
+    return c_.graph.slices[static_cast<size_t>(c_.worker(worker).slice)].state;
+  }
+
+  // While one worker is in two or more broken connections, the one in most of
+  // them explains them all.
+  void TakeHosts(std::map<WorkerPair, const PairEvidence*>& open) {
+    while (true) {
+      std::map<int, int> degree;
+      for (const auto& [pair, evidence] : open) {
+        ++degree[pair.first];
+        ++degree[pair.second];
+      }
+      int worst = -1;
+      int most = 1;
+      for (const auto& [worker, count] : degree) {
+        if (count > most) {
+          worst = worker;
+          most = count;
+        }
+      }
+      if (worst < 0) {
+        TakeHostsWithoutCarrier(open);
+        return;
+      }
+      TakeHost(worst, open);
+    }
+  }
+
+  // One broken connection, but one end's NIC has no carrier: that end it is.
+  void TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& open) {
+    const auto pairs = open;
+    for (const auto& [pair, evidence] : pairs) {
+      if (!open.contains(pair)) continue;
+      const bool first_down = CarrierDown(pair.first, evidence->bad_nics);
+      const bool second_down = CarrierDown(pair.second, evidence->bad_nics);
+      if (first_down != second_down) TakeHost(first_down ? pair.first : pair.second, open);
+    }
+  }
+
+  bool CarrierDown(int worker, const std::set<std::string>& nics) const {
+    for (const Nic& nic : c_.worker(worker).snapshot->nics) {
+      if (!nic.up && (nics.empty() || nics.contains(nic.name))) return true;
+    }
+    return false;
+  }
+
+  void TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open) {
+    Finding finding;
+    finding.basis = Basis::kLink;
+    finding.cause = Cause::kNetworkingIssue;
+    finding.detail = Detail::kDcnHost;
+    std::set<int> peers;
+    std::set<int> agreeing;  // peers whose own probes fail
+    std::set<std::string> bad;
+    std::set<std::string> good;
+    bool awaited = Awaited(worker);
+    for (auto it = open.begin(); it != open.end();) {
+      const auto& [pair, evidence] = *it;
+      if (pair.first != worker && pair.second != worker) {
+        ++it;
+        continue;
+      }
+      const int peer = pair.first == worker ? pair.second : pair.first;
+      peers.insert(peer);
+      if (evidence->failed_probe.contains(peer)) agreeing.insert(peer);
+      bad.insert(evidence->bad_nics.begin(), evidence->bad_nics.end());
+      good.insert(evidence->good_nics.begin(), evidence->good_nics.end());
+      awaited = awaited || Awaited(peer);
+      AddLink(pair, *evidence, finding);
+      it = open.erase(it);
+    }
+    std::optional<std::string> nic;
+    if (bad.size() == 1 && !good.empty() && !good.contains(*bad.begin())) nic = *bad.begin();
+    const std::string text = absl::StrCat(Who(c_.worker(worker)), " does not get through to ",
+                                          Count(static_cast<int64_t>(peers.size()), "peer"),
+                                          nic ? absl::StrCat(" over its NIC ", Quote(*nic)) : "",
+                                          ": ", WhoAll(c_.topology, {peers.begin(), peers.end()}));
+    Culprit culprit = CulpritWorker(c_, worker, text);
+    culprit.nic = nic;
+    finding.culprits.push_back(std::move(culprit));
+    finding.evidence.insert(finding.evidence.begin(),
+                            Evidence(c_, Strength::kStrong, {worker}, text));
+    finding.confidence = awaited ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+    Finish(finding, text);
+    JudgeRemoval(worker, nic, peers, agreeing, finding);
+    out_.items.push_back(std::move(finding));
+  }
+
+  // The host's own side and its peers' probes agree, while those peers reach others.
+  void JudgeRemoval(int worker, const std::optional<std::string>& nic, const std::set<int>& peers,
+                    const std::set<int>& agreeing, Finding& finding) const {
+    std::set<int> witnesses;
+    std::set<int> probing;
+    for (const auto& [pair, evidence] : links_.pairs) {
+      if (pair.first != worker && pair.second != worker) continue;
+      const int peer = pair.first == worker ? pair.second : pair.first;
+      const Snapshot* snapshot = c_.worker(peer).snapshot;
+      if (snapshot == nullptr) continue;
+      const WorkerId id = c_.worker(worker).id;
+      if (std::any_of(snapshot->probes.begin(), snapshot->probes.end(),
+                      [&](const Probe& probe) { return probe.peer == id; })) {
+        probing.insert(peer);
+      }
+    }
+    for (int peer : agreeing) {
+      const auto& reached = links_.reached_peers[static_cast<size_t>(peer)];
+      if (std::any_of(reached.begin(), reached.end(), [&](int r) { return r != worker; })) {
+        witnesses.insert(peer);
+      }
+    }
+    const size_t needed = std::min(kAgreeingPeers, probing.size());
+    bool own_side = false;
+    for (int peer : peers) {
+      const PairEvidence& evidence = links_.pairs.at(std::minmax(worker, peer));
+      own_side =
+          own_side || evidence.failed_probe.contains(worker) || evidence.unacked.contains(worker);
+    }
+    own_side = own_side || CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{});
+    if (!own_side || needed == 0 || witnesses.size() < needed) return;
+    // A single witness can be the end that is broken; peers that reached it over
+    // the same NIC speak for the host.
+    if (probing.size() < 2) return;
+    const WorkerInfo& info = c_.worker(worker);
+    finding.removable.push_back({std::string(info.host), info.node, nic, std::nullopt});
+    finding.removal_reason = absl::StrCat("its own side and the probes of ",
+                                          Count(static_cast<int64_t>(witnesses.size()), "peer"),
+                                          ", which reach others, agree");
+  }
+
+  void TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
+    Finding finding;
+    finding.basis = Basis::kLink;
+    finding.cause = Cause::kNetworkingIssue;
+    finding.detail = Detail::kDcnLink;
+    const std::string text = AddLink(pair, evidence, finding);
+    for (int worker : {pair.first, pair.second}) {
+      Culprit culprit = CulpritWorker(c_, worker, text);
+      culprit.nic = evidence.OnlyNic();
+      finding.culprits.push_back(std::move(culprit));
+    }
+    std::set<int> seen_by = evidence.failed_probe;
+    seen_by.insert(evidence.unacked.begin(), evidence.unacked.end());
+    const bool awaited = Awaited(pair.first) || Awaited(pair.second);
+    if (!awaited) {
+      finding.confidence = kConfidenceLinkUnawaited;
+    } else {
+      finding.confidence = seen_by.size() >= 2 ? kConfidenceLinkBothEnds : kConfidenceLinkOneEnd;
+      // Bytes that nobody takes while probes pass can mean a reader that stands.
+      if (evidence.failed_probe.empty() && !evidence.good_nics.empty()) {
+        finding.confidence -= kConfidenceLoopPenalty;
+      }
+    }
+    Finish(finding, text);
+    out_.items.push_back(std::move(finding));
+  }
+
+  std::string AddLink(const WorkerPair& pair, const PairEvidence& evidence,
+                      Finding& finding) const {
+    std::string text =
+        absl::StrCat("between ", Who(c_.worker(pair.first)), " and ", Who(c_.worker(pair.second)));
+    if (const auto nic = evidence.OnlyNic()) absl::StrAppend(&text, " over ", Quote(*nic));
+    if (!evidence.failed_probe.empty()) {
+      absl::StrAppend(
+          &text, evidence.failed_probe.size() == 2 ? " probes fail both ways" : " a probe fails");
+    }
+    if (!evidence.unacked.empty()) {
+      absl::StrAppend(&text, evidence.failed_probe.empty() ? "" : ",",
+                      " bytes sent stay unacknowledged");
+    }
+    if (!evidence.pending.empty()) absl::StrAppend(&text, ", a transfer is pending");
+    BrokenLink link;
+    link.from = c_.worker(pair.first).id;
+    link.to = c_.worker(pair.second).id;
+    link.nic = evidence.OnlyNic();
+    link.why = text;
+    finding.links.push_back(std::move(link));
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, {pair.first, pair.second}, text));
+    return text;
+  }
+
+  void Finish(Finding& finding, const std::string& text) {
+    for (const Culprit& culprit : finding.culprits) {
+      const int worker = c_.topology.Find(culprit.worker);
+      for (const LogEvent& event : c_.worker(worker).snapshot->log_events) {
+        if (event.kind != LogKind::kNicFault) continue;
+        finding.evidence.push_back(
+            Evidence(c_, Strength::kWeak, {worker},
+                     absl::StrCat(Who(c_.worker(worker)), " logged: ", Quote(event.text))));
+        break;
+      }
+    }
+    for (const Head& head : c_.graph.heads) {
+      if (head.kind != HeadKind::kCrossWait && !head.whole_host) continue;
+      if (finding.evidence.size() >= kMaxEvidence) break;
+      const Place* place = c_.PlaceOf(head);
+      if (place == nullptr) continue;
+      finding.evidence.push_back(Evidence(
+          c_, Strength::kStrong, {head.worker},
+          absl::StrCat(Who(c_.worker(head.worker)), " has stood", StoodFor(c_, head), " at ",
+                       PlaceName(c_.topology, *place), ", while ", WhoWaits(c_, head))));
+    }
+    finding.explains = c_.graph.waiting;
+    finding.why = text;
+    out_.Note(kRule, text);
+  }
+
+  // No socket and no probe says anything: two hosts of two slices that alone wait
+  // for another slice can only wait for each other.
+  void ByPlaceAlone() {
+    if (waits_outside_.size() != 2 || !may_wait_outside_.empty()) {
+      if (!waits_outside_.empty()) {
+        out_.Note(kRule, "cores wait for another slice, but no connection shows a fault");
+      }
+      return;
+    }
+    const int a = *waits_outside_.begin();
+    const int b = *waits_outside_.rbegin();
+    if (c_.worker(a).slice == c_.worker(b).slice) return;
+    // Probes that pass speak against a broken link.
+    if (links_.reached_peers[static_cast<size_t>(a)].contains(b)) {
+      out_.Note(kRule, "two hosts wait for each other's slice, but reach each other");
+      return;
+    }
+    Finding finding;
+    finding.basis = Basis::kLink;
+    finding.cause = Cause::kNetworkingIssue;
+    finding.detail = Detail::kDcnLink;
+    finding.confidence = kConfidenceLinkByPlace;
+    const std::string text = absl::StrCat(
+        Who(c_.worker(a)), " and ", Who(c_.worker(b)),
+        " alone wait for each other's slice, while the rest of both slices waits for them");
+    BrokenLink link;
+    link.from = c_.worker(a).id;
+    link.to = c_.worker(b).id;
+    link.why = text;
+    finding.links.push_back(std::move(link));
+    for (int worker : {a, b}) finding.culprits.push_back(CulpritWorker(c_, worker, text));
+    Finish(finding, text);
+    out_.items.push_back(std::move(finding));
+  }
+
+  const Case& c_;
+  Findings& out_;
+  LinkEvidence links_;
+  std::set<int> waits_outside_;
+  std::set<int> may_wait_outside_;
+};
+
+}  // namespace
+
+void FindNetworking(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,161 @@
+// No hang: most cores completed a launch a short while ago, or nothing runs
+// because the hosts that others wait for compile, evaluate or write a checkpoint.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+#include "classifier/rules/rules.h"
+#include "classifier/text.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "progress";
+
+void Report(double confidence, std::string why, Findings& out) {
+  Finding finding;
+  finding.basis = Basis::kPause;
+  finding.cause = Cause::kNoHang;
+  finding.confidence = confidence;
+  finding.evidence.push_back({why, Strength::kStrong, {}});
+  out.Note(kRule, why);
+  finding.why = std::move(why);
+  out.items.push_back(std::move(finding));
+}
+
+// What a core has stood for without completing a launch.
+std::optional<int64_t> StoodMs(const Unit& unit) {
+  return unit.stuck_ms.has_value() ? unit.stuck_ms : unit.frozen_ms;
+}
+
+// A worker that failed outright, and completed nothing since, stops the job
+// however recent its peers' last launches are.
+bool SomebodyFailed(const Case& c) {
+  for (int i = 0; i < c.timeline.first_count; ++i) {
+    const ErrorEvent& event =
+        c.timeline.errors[static_cast<size_t>(c.timeline.roots[static_cast<size_t>(i)])];
+    if (event.kind == ErrorKind::kKernelHardware) continue;
+    if (event.kind == ErrorKind::kExit || event.kind == ErrorKind::kStopped) return true;
+    const auto [first, last] = c.positions.UnitsOf(event.worker);
+    bool went_on = false;
+    for (int u = first; u < last; ++u) {
+      const auto stood = StoodMs(c.positions.unit(u));
+      went_on = went_on || (stood && event.age_ms && *stood + kAgeErrorMs < *event.age_ms);
+    }
+    if (!went_on) return true;
+  }
+  return false;
+}
+
+void Advancing(const Case& c, Findings& out) {
+  int telling = 0;
+  int recent = 0;
+  // Somebody asked: the threshold has to have passed. An alarm was raised: it had.
+  const double share = c.capture.header.trigger == "operator" ? 1.0 : kRecentShareOfThreshold;
+  const double bar = share * static_cast<double>(c.threshold_ms);
+  for (const Unit& unit : c.positions.units()) {
+    const Snapshot* snapshot = c.worker(unit.worker).snapshot;
+    if (snapshot->runtime.state != RuntimeState::kServing) continue;
+    const std::optional<int64_t> stood = StoodMs(unit);
+    if (!stood.has_value()) continue;
+    ++telling;
+    if (static_cast<double>(*stood) < bar) ++recent;
+  }
+  if (telling == 0 || static_cast<double>(recent) <= kAdvancingShare * telling) return;
+  if (SomebodyFailed(c)) {
+    out.Note(kRule, "launches completed a short while ago, but a worker has failed since");
+    return;
+  }
+  Report(kConfidenceAdvancing,
+         absl::StrCat(recent, " of ", Count(telling, "core"),
+                      " completed a launch within the threshold of ", Span(c.threshold_ms)),
+         out);
+}
+
+std::string PauseSeen(const Case& c, int worker) {
+  const Snapshot* snapshot = c.worker(worker).snapshot;
+  if (snapshot == nullptr) return "";
+  if (snapshot->progress.has_value()) {
+    switch (snapshot->progress->phase) {
+      case Phase::kCompile:
+        return "compiles";
+      case Phase::kCheckpoint:
+        return "writes or reads a checkpoint";
+      case Phase::kEval:
+        return "evaluates";
+      case Phase::kUnspecified:
+      case Phase::kInput:
+      case Phase::kStep:
+        break;
+    }
+  }
+  for (const Stack& stack : snapshot->stacks) {
+    for (const std::string& frame : stack.frames) {
+      if (ContainsIgnoreCase(frame, "backend_compile") || ContainsIgnoreCase(frame, "XlaCompile")) {
+        return absl::StrCat("compiles (", Quote(frame), ")");
+      }
+      if (ContainsIgnoreCase(frame, "orbax") || ContainsIgnoreCase(frame, "checkpoint")) {
+        return absl::StrCat("is in a checkpoint (", Quote(frame), ")");
+      }
+    }
+  }
+  int64_t cpu = 0;
+  for (const Process& process : snapshot->processes) cpu += process.cpu_ms.value_or(0);
+  const int64_t stood = c.timeline.still_ms.value_or(c.threshold_ms);
+  if (stood > 0 && static_cast<double>(cpu) >= kBusyCpuShare * static_cast<double>(stood) &&
+      InputWaitSeen(c, worker).empty()) {
+    return absl::StrCat("computes on its host (", Span(cpu), " of processor time)");
+  }
+  return "";
+}
+
+// Whom everything waits for, if that is idle hosts only; otherwise nobody.
+std::vector<int> AwaitedHosts(const Case& c) {
+  std::vector<int> workers;
+  if (!c.divergence.foreign.empty()) return workers;
+  for (const Head& head : c.graph.heads) {
+    if (head.kind != HeadKind::kIdle) return {};
+    workers.push_back(head.worker);
+  }
+  if (!workers.empty()) return workers;
+  for (const SliceView& view : c.graph.slices) {
+    if (view.running > 0) return {};
+  }
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    if (c.worker(i).snapshot != nullptr) workers.push_back(i);
+  }
+  return workers;
+}
+
+void Pausing(const Case& c, Findings& out) {
+  const std::vector<int> awaited = AwaitedHosts(c);
+  std::string example;
+  int pausing = 0;
+  int waiting_for_input = 0;
+  for (int worker : awaited) {
+    const std::string seen = PauseSeen(c, worker);
+    if (!seen.empty()) {
+      ++pausing;
+      if (example.empty()) example = absl::StrCat(Who(c.worker(worker)), " ", seen);
+    } else if (!InputWaitSeen(c, worker).empty()) {
+      ++waiting_for_input;
+    }
+  }
+  if (pausing == 0 || waiting_for_input > pausing || SomebodyFailed(c)) return;
+  Report(kConfidencePause, absl::StrCat("nothing runs where work is missing, and ", example), out);
+}
+
+}  // namespace
+
+void FindProgress(const Case& c, Findings& out) {
+  const size_t before = out.items.size();
+  Advancing(c, out);
+  if (out.items.size() == before) Pausing(c, out);
+}
+
+}  // namespace rapideye::classifier

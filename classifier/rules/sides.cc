@@ -1,0 +1,141 @@
+#include "classifier/rules/sides.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+// The HLO instructions at which the workers of a side stand.
+std::set<std::string_view> Instructions(const Case& c, const std::vector<int>& workers) {
+  std::set<std::string_view> names;
+  for (int worker : workers) {
+    const auto [first, last] = c.positions.UnitsOf(worker);
+    for (int i = first; i < last; ++i) {
+      const int place = c.positions.unit(i).place;
+      if (place >= 0 && !c.positions.place(place).hlo.empty()) {
+        names.insert(c.positions.place(place).hlo);
+      }
+    }
+  }
+  return names;
+}
+
+// The program most of these workers are in.
+int CommonProgram(const Case& c, const std::vector<int>& workers) {
+  std::map<int, int> count;
+  for (int worker : workers) {
+    const int program = c.divergence.running[static_cast<size_t>(worker)];
+    if (program >= 0) ++count[program];
+  }
+  int best = -1;
+  for (const auto& [program, n] : count) {
+    if (best < 0 || n > count[best]) best = program;
+  }
+  return best;
+}
+
+// Same module, other fingerprint: against any program of the other side, since
+// they may be in different programs of the step.
+bool SameModule(const Case& c, int program, const std::vector<int>& others) {
+  const std::string_view module = c.topology.programs()[static_cast<size_t>(program)].module;
+  if (module.empty()) return false;
+  for (int worker : others) {
+    const auto [first, last] = c.positions.UnitsOf(worker);
+    for (int i = first; i < last; ++i) {
+      for (const Launch& launch : c.topology.Chain(worker, *c.positions.unit(i).core)) {
+        if (launch.program < 0 || launch.program == program) continue;
+        if (c.topology.programs()[static_cast<size_t>(launch.program)].module == module) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+void Judge(const Case& c, Sides& sides) {
+  sides.rest_program = CommonProgram(c, sides.rest);
+  const auto module = [&](int program) {
+    return program < 0 ? std::string_view()
+                       : c.topology.programs()[static_cast<size_t>(program)].module;
+  };
+  const bool known = !module(sides.odd_program).empty() && !module(sides.rest_program).empty();
+  sides.same_module = SameModule(c, sides.odd_program, sides.rest);
+  sides.named = known || sides.same_module;
+  if (sides.named) return;
+  // Without names: two compilations of one module wait at the same instruction.
+  const auto odd = Instructions(c, sides.odd);
+  const auto rest = Instructions(c, sides.rest);
+  sides.same_module = !odd.empty() && odd == rest;
+}
+
+}  // namespace
+
+std::vector<Sides> DivergedSides(const Case& c) {
+  std::vector<Sides> all;
+  for (const ForeignProgram& foreign : c.divergence.foreign) {
+    Sides sides;
+    sides.cohort = foreign.cohort;
+    sides.odd_program = foreign.program;
+    sides.odd = foreign.workers;
+    sides.order_known = c.topology.cohorts()[static_cast<size_t>(foreign.cohort)].order_was_given;
+    for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+      if (c.worker(i).cohort != foreign.cohort || c.divergence.is_foreign[static_cast<size_t>(i)]) {
+        continue;
+      }
+      const auto [first, last] = c.positions.UnitsOf(i);
+      const bool runs = std::any_of(
+          c.positions.units().begin() + first, c.positions.units().begin() + last,
+          [](const Unit& unit) { return unit.state == UnitState::kRunning && unit.program >= 0; });
+      if (runs) sides.rest.push_back(i);
+    }
+    if (sides.rest.empty()) continue;
+    Judge(c, sides);
+    if (sides.odd.size() > sides.rest.size()) {
+      std::swap(sides.odd, sides.rest);
+      std::swap(sides.odd_program, sides.rest_program);
+    }
+    all.push_back(std::move(sides));
+  }
+  return all;
+}
+
+void DescribeSides(const Case& c, const Sides& sides, Finding& finding) {
+  const auto side = [&](const std::vector<int>& workers, int program) {
+    return absl::StrCat(
+        WhoAll(c.topology, workers), workers.size() == 1 ? " runs " : " run ",
+        ProgramName(c.topology, program), " (fingerprint ",
+        program < 0 ? "unknown"
+                    : Quote(c.topology.programs()[static_cast<size_t>(program)].fingerprint),
+        ")");
+  };
+  finding.why = absl::StrCat(side(sides.odd, sides.odd_program), ", while ",
+                             Count(static_cast<int64_t>(sides.rest.size()), "other worker"),
+                             " of the cohort ", sides.rest.size() == 1 ? "runs " : "run ",
+                             ProgramName(c.topology, sides.rest_program));
+  finding.evidence.push_back(Evidence(c, Strength::kStrong, sides.odd, finding.why));
+  finding.evidence.push_back(
+      Evidence(c, Strength::kStrong, {sides.rest.front()}, side(sides.rest, sides.rest_program)));
+  const bool equal = sides.odd.size() == sides.rest.size();
+  std::vector<int> culprits = sides.odd;
+  if (equal) culprits = {sides.odd.front(), sides.rest.front()};
+  std::sort(culprits.begin(), culprits.end());
+  if (culprits.size() > kDivergedCulprits) culprits.resize(kDivergedCulprits);
+  for (int worker : culprits) {
+    const int program = c.divergence.running[static_cast<size_t>(worker)];
+    finding.culprits.push_back(CulpritWorker(
+        c, worker,
+        absl::StrCat(Who(c.worker(worker)), " runs ", ProgramName(c.topology, program))));
+  }
+}
+
+}  // namespace rapideye::classifier

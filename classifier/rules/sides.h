@@ -1,0 +1,32 @@
+// The sides of a cohort whose programs diverged.
+#ifndef RAPIDEYE_CLASSIFIER_RULES_SIDES_H_
+#define RAPIDEYE_CLASSIFIER_RULES_SIDES_H_
+
+#include <vector>
+
+#include "classifier/finding.h"
+
+namespace rapideye::classifier {
+
+// One cohort split by what its workers run. `odd` is the smaller side.
+struct Sides {
+  int cohort = 0;
+  int odd_program = -1;
+  int rest_program = -1;
+  std::vector<int> odd;      // sorted
+  std::vector<int> rest;     // sorted
+  bool same_module = false;  // compiled differently, not written differently
+  bool named = false;        // both modules are known, or the places tell
+  bool order_known = false;  // the cohort's order of programs is known
+};
+
+// One entry per program that has no place in its cohort's order.
+std::vector<Sides> DivergedSides(const Case& c);
+
+// Culprits (at most ten of the smaller side; one of each if they are equal),
+// evidence and the sentence, as the contract asks for diverged programs.
+void DescribeSides(const Case& c, const Sides& sides, Finding& finding);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_RULES_SIDES_H_

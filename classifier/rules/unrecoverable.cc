@@ -1,0 +1,113 @@
+// Something failed outright and cannot come back: a core halted, a process exited
+// or was stopped, memory ran out, a copy or the power failed. The first such
+// error is the cause; which one is first, and which merely follow, the timeline
+// has told apart by age, with the error of the ages.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+#include "classifier/rules/rules.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "unrecoverable";
+
+std::optional<Detail> DetailOf(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kPower:
+      return Detail::kPower;
+    case ErrorKind::kSoftwareHalt:
+    case ErrorKind::kOtherHalt:
+      return Detail::kCoreHalt;
+    case ErrorKind::kOutOfMemory:
+      return Detail::kOutOfMemory;
+    case ErrorKind::kHostToDevice:
+      return Detail::kHostToDevice;
+    case ErrorKind::kDeviceToHost:
+      return Detail::kDeviceToHost;
+    case ErrorKind::kCopyUnclear:
+      return Detail::kOther;
+    case ErrorKind::kPreempted:
+      return Detail::kPreempted;
+    case ErrorKind::kStopped:
+      return Detail::kProcessStopped;
+    case ErrorKind::kExit:
+      return Detail::kProcessExit;
+    // These are causes of their own.
+    case ErrorKind::kKernelHardware:
+    case ErrorKind::kHardwareHalt:
+    case ErrorKind::kChipDriver:
+    case ErrorKind::kNetworkHalt:
+    case ErrorKind::kLaunchGroup:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string Sentence(const Case& c, const ErrorEvent& event) {
+  const bool process = event.kind == ErrorKind::kExit || event.kind == ErrorKind::kStopped;
+  std::string text =
+      absl::StrCat(Who(c.worker(event.worker)), process ? ": its training process " : ": ");
+  if (process && event.kind == ErrorKind::kStopped) absl::StrAppend(&text, "is ");
+  if (process && event.text.starts_with("killed")) absl::StrAppend(&text, "was ");
+  absl::StrAppend(&text, event.text);
+  if (event.age_ms) absl::StrAppend(&text, ", ", Span(*event.age_ms), " before the collection");
+  return text;
+}
+
+}  // namespace
+
+void FindUnrecoverable(const Case& c, Findings& out) {
+  const Timeline& timeline = c.timeline;
+  for (const std::string& reason : timeline.reasons) out.Note(kRule, reason);
+  // Errors without order: the most specific kind first.
+  std::map<ErrorKind, std::vector<const ErrorEvent*>> first;
+  for (int i = 0; i < timeline.first_count; ++i) {
+    const ErrorEvent& event =
+        timeline.errors[static_cast<size_t>(timeline.roots[static_cast<size_t>(i)])];
+    first[event.kind].push_back(&event);
+  }
+  bool most_specific = true;
+  for (const auto& [kind, events] : first) {
+    const std::optional<Detail> detail = DetailOf(kind);
+    if (!detail.has_value()) {
+      most_specific = false;
+      continue;
+    }
+    Finding finding;
+    finding.basis = Basis::kError;
+    finding.cause = Cause::kUnrecoverableError;
+    finding.detail = *detail;
+    const bool aged = std::all_of(events.begin(), events.end(), [](const ErrorEvent* event) {
+      return event->age_ms.has_value() || event->kind == ErrorKind::kStopped;
+    });
+    finding.confidence = !most_specific     ? kConfidenceUnorderedErrors - 0.15
+                         : first.size() > 1 ? kConfidenceUnorderedErrors
+                         : aged             ? kConfidenceDirectError
+                                            : kConfidenceErrorWithoutAge;
+    for (const ErrorEvent* event : events) {
+      std::string text = Sentence(c, *event);
+      if (finding.evidence.size() < kMaxEvidence) {
+        finding.evidence.push_back(Evidence(c, Strength::kDirect, {event->worker}, text));
+      }
+      Culprit culprit = CulpritWorker(c, event->worker, std::move(text));
+      culprit.chip = event->chip;
+      if (event->core_type != CoreType::kUnspecified) culprit.core_type = event->core_type;
+      finding.culprits.push_back(std::move(culprit));
+    }
+    finding.explains = c.graph.waiting;
+    finding.why = finding.culprits.front().why;
+    out.Note(kRule, finding.why);
+    out.items.push_back(std::move(finding));
+    most_specific = false;
+  }
+}
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,376 @@
+#include "classifier/slice_knot.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+bool NeverWaits(HloClass hlo_class) {
+  return hlo_class == HloClass::kCompute || hlo_class == HloClass::kInput;
+}
+
+// Relates the launches of one slice where the cohort's order does not: within one
+// fingerprint by launch id, otherwise by what stands in whose queue. Zero is the
+// launch the crowd is in.
+class LocalOrder {
+ public:
+  LocalOrder(const Topology& topology, const Positions& positions, int crowd_unit)
+      : topology_(topology),
+        base_(topology.Chain(positions.unit(crowd_unit).worker, *positions.unit(crowd_unit).core)) {
+  }
+
+  std::optional<int64_t> At(const Unit& unit) const {
+    const std::vector<Launch> chain = topology_.Chain(unit.worker, *unit.core);
+    const Launch& own = chain.front();
+    const int64_t after = unit.state == UnitState::kIdle ? 1 : 0;
+    if (own.program < 0 || !own.id) return std::nullopt;
+    for (size_t j = 0; j < base_.size(); ++j) {
+      if (base_[j].program != own.program || !base_[j].id) continue;
+      const int64_t distance = SerialDistance(*own.id, *base_[j].id);
+      // Past this entry of the queue, at it, or at an instance already run.
+      if (j == 0) return 2 * distance + after;
+      return distance >= 0 ? 2 * static_cast<int64_t>(j) + after : -2 + after;
+    }
+    for (size_t j = 1; j < chain.size(); ++j) {
+      if (chain[j].program != base_.front().program || !chain[j].id || !base_.front().id) continue;
+      if (SerialDistance(*chain[j].id, *base_.front().id) <= 0) {
+        return -2 * static_cast<int64_t>(j) + after;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const Topology& topology_;
+  std::vector<Launch> base_;
+};
+
+using CrowdKey = std::pair<std::optional<int64_t>, int>;  // at, place
+
+// The largest group; a tie goes to whoever can be waiting, then to whoever is
+// further on, so that who moved on is not taken for who holds up.
+std::tuple<bool, size_t, int, std::optional<int64_t>> CrowdRank(const Crowd& crowd) {
+  const int patience = crowd.hlo_class == HloClass::kUnknown ? 0 : 1;
+  return {!NeverWaits(crowd.hlo_class), crowd.units.size(), patience, crowd.at};
+}
+
+}  // namespace
+
+Knot TieKnot(const Topology& topology, const Positions& positions, const Divergence& divergence,
+             int slice) {
+  const SliceInfo& info = topology.slices()[static_cast<size_t>(slice)];
+  Knot knot;
+  knot.first_unit = positions.UnitsOf(info.first).first;
+  const int last = positions.UnitsOf(info.last - 1).second;
+  std::vector<int> running;
+  std::map<std::tuple<int, std::optional<int32_t>, int>, int> stands;
+  for (int i = knot.first_unit; i < last; ++i) {
+    const Unit& unit = positions.unit(i);
+    knot.at.push_back(unit.at);
+    // Diverged workers are judged by what they run; spares belong to nobody's step.
+    if (divergence.is_foreign[static_cast<size_t>(unit.worker)]) continue;
+    if (!topology.worker(unit.worker).in_named_cohort) continue;
+    switch (unit.state) {
+      case UnitState::kRunning:
+        running.push_back(i);
+        ++stands[{unit.program, unit.core->launch_id, unit.place}];
+        break;
+      case UnitState::kIdle:
+        knot.idle.push_back(i);
+        break;
+      case UnitState::kEntry:
+        knot.entry.push_back(i);
+        break;
+      case UnitState::kUnclear:
+        knot.unclear.push_back(i);
+        break;
+    }
+  }
+  knot.running = static_cast<int>(running.size());
+  if (running.empty()) return knot;
+
+  int largest = -1;
+  int largest_count = 0;
+  for (int i : running) {
+    const Unit& unit = positions.unit(i);
+    const int count = stands[{unit.program, unit.core->launch_id, unit.place}];
+    if (count > largest_count) {
+      largest = i;
+      largest_count = count;
+    }
+  }
+  if (!positions.unit(largest).at.has_value()) {
+    const LocalOrder local(topology, positions, largest);
+    for (int i = knot.first_unit; i < last; ++i) {
+      knot.at[static_cast<size_t>(i - knot.first_unit)] = local.At(positions.unit(i));
+    }
+  }
+
+  std::map<CrowdKey, Crowd> crowds;
+  for (int i : running) {
+    const Unit& unit = positions.unit(i);
+    Crowd& crowd = crowds[{knot.AtOf(i), unit.place}];
+    crowd.at = knot.AtOf(i);
+    crowd.place = unit.place;
+    crowd.hlo_class = positions.place(unit.place).hlo_class;
+    crowd.units.push_back(i);
+  }
+  for (auto& [key, crowd] : crowds) knot.crowds.push_back(std::move(crowd));
+  std::stable_sort(knot.crowds.begin(), knot.crowds.end(),
+                   [](const Crowd& a, const Crowd& b) { return CrowdRank(a) > CrowdRank(b); });
+  return knot;
+}
+
+namespace {
+
+class KnotReader {
+ public:
+  KnotReader(const Positions& positions, const Knot& knot) : positions_(positions), knot_(knot) {
+    if (!knot.crowds.empty()) crowd_ = &knot.crowds.front();
+  }
+
+  std::vector<Head> Read(SliceView& view, std::vector<int>& ahead) {
+    view.running = knot_.running;
+    view.idle = static_cast<int>(knot_.idle.size());
+    if (crowd_ == nullptr) {
+      view.state = knot_.idle.empty() ? SliceState::kEmpty : SliceState::kIdle;
+      return {};
+    }
+    view.crowd_place = crowd_->place;
+    view.crowd_at = crowd_->at;
+    view.crowd = static_cast<int>(crowd_->units.size());
+    AddProven();
+    const bool proven = !heads_.empty();
+    AddIdle();
+    AddLoose(proven);
+    if (heads_.empty()) AddUnclear();
+    if (heads_.empty()) AddEntry();
+    AddCross();
+    view.state = StateOfSlice();
+    if (heads_.empty()) NoteAhead(ahead);
+    return std::move(heads_);
+  }
+
+ private:
+  bool Behind(std::optional<int64_t> at) const {
+    return at.has_value() && crowd_->at.has_value() && *at < *crowd_->at;
+  }
+
+  // Splits units that lead for one reason by their workers.
+  void Add(HeadKind kind, const std::vector<int>& units, HloClass hlo_class) {
+    std::map<int, std::vector<int>> by_worker;
+    for (int unit : units) by_worker[positions_.unit(unit).worker].push_back(unit);
+    for (auto& [worker, members] : by_worker) {
+      Head head;
+      head.kind = kind;
+      head.worker = worker;
+      const auto [first, last] = positions_.UnitsOf(worker);
+      head.whole_host = last - first >= 2 && static_cast<int>(members.size()) == last - first;
+      head.place = positions_.unit(members.front()).place;
+      for (int unit : members) {
+        if (positions_.unit(unit).place != head.place) head.whole_host = false;
+        const Unit& u = positions_.unit(unit);
+        head.moving = head.moving || (u.frozen_ms && u.stuck_ms && *u.stuck_ms > 0 &&
+                                      *u.frozen_ms < *u.stuck_ms / 4);
+      }
+      head.at = knot_.AtOf(members.front());
+      head.behind = Behind(head.at);
+      head.hlo_waits = hlo_class == HloClass::kInSliceWait || hlo_class == HloClass::kMaybeWait;
+      head.units = std::move(members);
+      heads_.push_back(std::move(head));
+    }
+  }
+
+  // HLO shows that they wait for nobody on another chip.
+  void AddProven() {
+    for (const Crowd& crowd : knot_.crowds) {
+      const bool is_crowd = &crowd == crowd_;
+      if (crowd.hlo_class == HloClass::kInput) {
+        Add(HeadKind::kInput, crowd.units, crowd.hlo_class);
+      } else if (crowd.hlo_class == HloClass::kSparseWait && !is_crowd) {
+        Add(HeadKind::kSparse, crowd.units, crowd.hlo_class);
+      } else if (crowd.hlo_class == HloClass::kCompute && !is_crowd &&
+                 2 * crowd.units.size() <= static_cast<size_t>(knot_.running)) {
+        // Where most stand "in compute" the text cannot be the whole truth.
+        Add(HeadKind::kCompute, crowd.units, crowd.hlo_class);
+      }
+    }
+  }
+
+  // Idle, while the slice is in a launch they never got. Work that ran out behind
+  // a fault shows the same; it is told apart by who is behind whom.
+  void AddIdle() {
+    std::vector<int> known;
+    std::vector<int> unknown;
+    for (int unit : knot_.idle) {
+      const std::optional<int64_t> at = knot_.AtOf(unit);
+      if (!at.has_value()) {
+        unknown.push_back(unit);
+      } else if (Behind(at) && !OvertakenByHead(*at)) {
+        known.push_back(unit);
+      } else if (crowd_->at.has_value() && *at == *crowd_->at + 1 && heads_.empty() &&
+                 crowd_->hlo_class != HloClass::kCrossWait) {
+        // Given the launch its slice waits in, but never begun: arguments are outstanding.
+        known.push_back(unit);
+      }
+    }
+    // What an idle core ran last need not be reported. Its slice meets in every
+    // launch, so if nobody else holds it up, it is who never got the launch.
+    if (heads_.empty() && !HasLaggard()) {
+      known.insert(known.end(), unknown.begin(), unknown.end());
+    }
+    std::sort(known.begin(), known.end());
+    Add(HeadKind::kIdle, known, HloClass::kUnknown);
+  }
+
+  bool OvertakenByHead(int64_t idle_at) const {
+    return std::any_of(heads_.begin(), heads_.end(),
+                       [&](const Head& head) { return head.at.has_value() && *head.at < idle_at; });
+  }
+
+  bool HasLaggard() const {
+    return std::any_of(knot_.crowds.begin() + 1, knot_.crowds.end(), [&](const Crowd& crowd) {
+      return Behind(crowd.at) && crowd.hlo_class != HloClass::kCrossWait;
+    });
+  }
+
+  static bool IsLoose(const Crowd& crowd) {
+    return crowd.hlo_class == HloClass::kUnknown || crowd.hlo_class == HloClass::kInSliceWait ||
+           crowd.hlo_class == HloClass::kMaybeWait;
+  }
+
+  // Heads by where they stand alone: behind the rest, or elsewhere.
+  void AddLoose(bool proven) {
+    std::optional<int64_t> earliest;
+    for (const Head& head : heads_) {
+      if (head.at && (!earliest || *head.at < *earliest)) earliest = head.at;
+    }
+    std::vector<const Crowd*> behind;
+    std::vector<const Crowd*> beside;
+    std::optional<int64_t> lowest;
+    for (const Crowd& crowd : knot_.crowds) {
+      if (&crowd == crowd_ || !IsLoose(crowd)) continue;
+      if (Behind(crowd.at)) {
+        if (earliest && *earliest <= *crowd.at) continue;  // waits for that head
+        behind.push_back(&crowd);
+        if (!lowest || *crowd.at < *lowest) lowest = crowd.at;
+      } else if (crowd.at == crowd_->at || !crowd.at || !crowd_->at) {
+        beside.push_back(&crowd);
+      }
+    }
+    std::erase_if(behind, [&](const Crowd* crowd) { return crowd->at != lowest; });
+    if (!behind.empty()) {
+      AddLaggards(behind);
+    } else if (!proven && heads_.empty() && !CrossBeside()) {
+      AddBeside(beside);
+    }
+  }
+
+  // Of several groups in the earliest launch, one that holds most of them waits
+  // there for the others.
+  void AddLaggards(const std::vector<const Crowd*>& groups) {
+    size_t total = 0;
+    size_t largest = 0;
+    for (const Crowd* group : groups) {
+      total += group->units.size();
+      largest = std::max(largest, group->units.size());
+    }
+    for (const Crowd* group : groups) {
+      const bool waits = groups.size() > 1 && group->units.size() == largest && largest >= 3 &&
+                         2 * largest > total;
+      if (!waits) Add(HeadKind::kLaggard, group->units, group->hlo_class);
+    }
+  }
+
+  // Some wait for another slice at this very launch: those lead, not who is
+  // merely somewhere else than the largest group.
+  bool CrossBeside() const {
+    return std::any_of(knot_.crowds.begin() + 1, knot_.crowds.end(),
+                       [](const Crowd& crowd) { return crowd.hlo_class == HloClass::kCrossWait; });
+  }
+
+  // "All but a few at one place and those few elsewhere in the same launch."
+  void AddBeside(std::vector<const Crowd*> groups) {
+    // Whoever has passed the cross-slice wait of the crowd, and is seen to wait for
+    // its slice, is a victim.
+    if (crowd_->hlo_class == HloClass::kCrossWait) {
+      std::erase_if(groups,
+                    [](const Crowd* crowd) { return crowd->hlo_class == HloClass::kInSliceWait; });
+    }
+    size_t total = 0;
+    for (const Crowd* group : groups) total += group->units.size();
+    if (total == 0 || static_cast<double>(total) > kFewShare * knot_.running) return;
+    for (const Crowd* group : groups) Add(HeadKind::kElsewhere, group->units, group->hlo_class);
+  }
+
+  // In an earlier launch, but at a place that was not reported.
+  void AddUnclear() {
+    std::vector<int> behind;
+    for (int unit : knot_.unclear) {
+      if (Behind(knot_.AtOf(unit))) behind.push_back(unit);
+    }
+    Add(HeadKind::kLaggard, behind, HloClass::kUnknown);
+  }
+
+  void AddEntry() {
+    std::vector<int> behind;
+    for (int unit : knot_.entry) {
+      if (Behind(knot_.AtOf(unit)) || knot_.AtOf(unit) == crowd_->at) behind.push_back(unit);
+    }
+    Add(HeadKind::kInput, behind, HloClass::kUnknown);
+  }
+
+  void AddCross() {
+    if (!heads_.empty()) return;
+    for (const Crowd& crowd : knot_.crowds) {
+      if (&crowd == crowd_ || crowd.hlo_class != HloClass::kCrossWait) continue;
+      if (crowd.at && crowd_->at && *crowd.at > *crowd_->at) continue;
+      Add(HeadKind::kCrossWait, crowd.units, crowd.hlo_class);
+    }
+  }
+
+  SliceState StateOfSlice() const {
+    for (const Head& head : heads_) {
+      if (head.kind != HeadKind::kCrossWait) return SliceState::kHeaded;
+    }
+    if (!heads_.empty() || crowd_->hlo_class == HloClass::kCrossWait) {
+      return SliceState::kWaitsOutside;
+    }
+    if (crowd_->hlo_class == HloClass::kInSliceWait) return SliceState::kWaitsInside;
+    return SliceState::kUnclear;
+  }
+
+  // Nobody holds the crowd up, yet some whole workers are in a later launch:
+  // they went past one in which their slice still meets.
+  void NoteAhead(std::vector<int>& ahead) const {
+    if (crowd_->hlo_class == HloClass::kCrossWait) return;
+    std::map<int, int> later;
+    for (const Crowd& crowd : knot_.crowds) {
+      if (!crowd.at || !crowd_->at || *crowd.at <= *crowd_->at) continue;
+      for (int unit : crowd.units) ++later[positions_.unit(unit).worker];
+    }
+    for (const auto& [worker, count] : later) {
+      const auto [first, last] = positions_.UnitsOf(worker);
+      if (count == last - first) ahead.push_back(worker);
+    }
+  }
+
+  const Positions& positions_;
+  const Knot& knot_;
+  const Crowd* crowd_ = nullptr;
+  std::vector<Head> heads_;
+};
+
+}  // namespace
+
+std::vector<Head> HeadsOfKnot(const Positions& positions, const Knot& knot, SliceView& view,
+                              std::vector<int>& ahead) {
+  return KnotReader(positions, knot).Read(view, ahead);
+}
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,113 @@
+// Every number the classifier judges by, with the reason for it.
+#ifndef RAPIDEYE_CLASSIFIER_THRESHOLDS_H_
+#define RAPIDEYE_CLASSIFIER_THRESHOLDS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rapideye::classifier {
+
+// --- Time -------------------------------------------------------------------
+
+// Ages are read at polls (5 s apart by default) and a collection is spread over
+// as much again: two errors closer together than this have no order.
+inline constexpr int64_t kAgeErrorMs = 10'000;
+
+// An error after which the job still ran for longer than this, and than it has
+// stood since, did not stop it.
+inline constexpr int64_t kOldNewsMs = 60'000;
+
+// Assumed when the capture names no threshold: the runtime's own default for a
+// launch that has started (one minute).
+inline constexpr int64_t kDefaultHangThresholdMs = 60'000;
+
+// A core that completed a launch within this share of the threshold advances. An
+// alarm is raised when the threshold has passed, and what a poll shows lags by a
+// few seconds: the bar lies somewhat below.
+inline constexpr double kRecentShareOfThreshold = 0.75;
+
+// The runtime's own threshold inside a launch: what a hang line can mean where it
+// was not parsed.
+inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
+
+// The job advances if more than this share of its cores completed a launch
+// recently: cores of one step cannot advance past a core that stands, so in a
+// hang this share falls to nothing.
+inline constexpr double kAdvancingShare = 0.5;
+
+// A wait for input shorter than this share of the time for which the job has
+// stood cannot have begun the hang: every healthy step has short ones.
+inline constexpr double kLongWaitShare = 0.5;
+
+// Compiling burns processor time: more than this share of the time without
+// progress, on the hosts that are waited for, is work and not waiting.
+inline constexpr double kBusyCpuShare = 0.5;
+
+// --- Shares and counts ------------------------------------------------------
+
+// "All but a few": cores that stand elsewhere in the same launch are what the
+// rest of their slice waits for if they are at most this share of the slice.
+inline constexpr double kFewShare = 1.0 / 3;
+
+// Deliberately beyond any real job; keeps quoted text and lists bounded.
+inline constexpr size_t kQuoteBytes = 160;
+inline constexpr size_t kDivergedCulprits = 10;  // by contract
+inline constexpr size_t kMaxAlternatives = 8;
+inline constexpr size_t kMaxEvidence = 32;
+inline constexpr size_t kMaxReasons = 200;
+
+// A successor of a program is learnt from queues only if no other successor is
+// seen on more than this share as many workers: phases and repeated programs
+// otherwise teach an order that does not hold.
+inline constexpr double kRivalSuccessorShare = 0.25;
+
+// Removal at once of a host for its network needs this many peers (all of them,
+// where there are fewer) whose probes agree; by contract.
+inline constexpr size_t kAgreeingPeers = 3;
+
+// --- Confidence -------------------------------------------------------------
+// Each is the share of verdicts of that kind that should prove right.
+
+inline constexpr double kConfidenceDirectHardware = 0.97;  // the hardware said so itself
+inline constexpr double kConfidenceDirectError = 0.95;     // an error older than the freeze
+inline constexpr double kConfidenceUnorderedErrors = 0.6;  // another one as old elsewhere
+inline constexpr double kConfidenceErrorWithoutAge = 0.85;
+inline constexpr double kConfidenceComputeHead = 0.95;   // HLO proves it does not wait
+inline constexpr double kConfidenceLaggard = 0.93;       // peers are in a later launch
+inline constexpr double kConfidenceFewElsewhere = 0.88;  // place alone, HLO unknown
+inline constexpr double kConfidenceWaitingHead = 0.7;    // its HLO could be a wait
+inline constexpr double kConfidenceLoopPenalty = 0.1;    // its pc still moves
+inline constexpr double kConfidenceManyHeads = 0.75;     // more than a few heads at once
+inline constexpr double kConfidenceSparseHead = 0.92;
+inline constexpr double kConfidenceSparseByTensor = 0.7;  // its own SparseCore shows nothing
+inline constexpr double kConfidenceWholeHostCompute = 0.6;
+inline constexpr double kConfidenceInputSeen = 0.96;     // idle and seen waiting for input
+inline constexpr double kConfidenceNotQueued = 0.88;     // idle, reason not seen
+inline constexpr double kConfidenceEntryByHlo = 0.93;    // infeed or outstanding arguments
+inline constexpr double kConfidenceEntryByPlace = 0.62;  // a whole host elsewhere, HLO unknown
+inline constexpr double kConfidenceAllIdle = 0.75;       // nothing queued anywhere
+inline constexpr double kConfidenceLinkBothEnds = 0.95;  // both ends see it, waiters fit
+inline constexpr double kConfidenceLinkOneEnd = 0.85;
+inline constexpr double kConfidenceLinkByPlace = 0.55;  // waiters alone
+inline constexpr double kConfidenceNetworkHost = 0.95;
+inline constexpr double kConfidenceLinkUnawaited = 0.6;  // broken, but nobody seen waiting
+inline constexpr double kConfidenceIciHealth = 0.9;
+inline constexpr double kConfidenceDiverged = 0.93;
+inline constexpr double kConfidenceDivergedOneSided = 0.85;  // order of programs unknown
+inline constexpr double kConfidenceModuleUnnamed = 0.6;      // could be a compilation
+inline constexpr double kConfidenceFingerprint = 0.95;
+inline constexpr double kConfidenceLaunchOrder = 0.9;
+inline constexpr double kConfidenceSkippedLaunch = 0.6;
+inline constexpr double kConfidenceLaunchGroupText = 0.9;
+inline constexpr double kConfidenceLostUnreachable = 0.93;
+inline constexpr double kConfidenceLostAwaited = 0.75;
+inline constexpr double kConfidenceAdvancing = 0.97;
+inline constexpr double kConfidencePause = 0.9;
+inline constexpr double kConfidenceUnknown = 0.9;
+
+// Below this a finding is named as an alternative and never as the cause.
+inline constexpr double kLeastConfidence = 0.5;
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_THRESHOLDS_H_

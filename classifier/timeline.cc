@@ -1,0 +1,332 @@
+#include "classifier/timeline.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+#include "classifier/text.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+// A line may fit several kinds; what it says in so many words is more specific
+// than how it was filed. Signatures as in the published logs of the runtime.
+struct Wording {
+  std::string_view part;
+  ErrorKind kind;
+};
+constexpr std::array kWordings = {
+    Wording{"observed errors are: [Hardware]", ErrorKind::kHardwareHalt},
+    Wording{"observed errors are: [Network]", ErrorKind::kNetworkHalt},
+    Wording{"observed errors are: [Power]", ErrorKind::kPower},
+    Wording{"in the launch group with a different launch id", ErrorKind::kLaunchGroup},
+    Wording{"observed errors are: [User]", ErrorKind::kSoftwareHalt},
+    Wording{"BoundsCheck", ErrorKind::kSoftwareHalt},
+    Wording{"scheck", ErrorKind::kSoftwareHalt},
+    Wording{"has a nonzero value upon exit", ErrorKind::kSoftwareHalt},
+    Wording{"RESOURCE_EXHAUSTED: Out of memory", ErrorKind::kOutOfMemory},
+    Wording{"Ran out of memory in memory space hbm", ErrorKind::kOutOfMemory},
+};
+
+std::optional<ErrorKind> KindByWording(std::string_view text) {
+  for (const Wording& wording : kWordings) {
+    if (Contains(text, wording.part)) return wording.kind;
+  }
+  return std::nullopt;
+}
+
+// What merely follows some other failure, whatever it was filed as.
+bool IsFollowOn(std::string_view text) {
+  return Contains(text, "The program continuator has halted unexpectedly");
+}
+
+bool MentionsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return ContainsIgnoreCase(text, part); });
+}
+
+ErrorKind CopyDirection(std::string_view text) {
+  const bool down = MentionsAny(text, {"host-to-device", "host to device", "HostToDevice", "H2D",
+                                       "TransferToDevice", "to the device"});
+  const bool up = MentionsAny(text, {"device-to-host", "device to host", "DeviceToHost", "D2H",
+                                     "TransferFromDevice", "from the device"});
+  if (down == up) return ErrorKind::kCopyUnclear;
+  return down ? ErrorKind::kHostToDevice : ErrorKind::kDeviceToHost;
+}
+
+std::optional<ErrorKind> KindOf(const LogEvent& event) {
+  switch (event.kind) {
+    case LogKind::kKernelHardware:
+      return ErrorKind::kKernelHardware;
+    case LogKind::kHaltHardware:
+      return ErrorKind::kHardwareHalt;
+    case LogKind::kChipDriverError:
+      return ErrorKind::kChipDriver;
+    case LogKind::kHaltNetwork:
+      return ErrorKind::kNetworkHalt;
+    case LogKind::kHaltPower:
+      return ErrorKind::kPower;
+    case LogKind::kLaunchGroupMismatch:
+      return ErrorKind::kLaunchGroup;
+    case LogKind::kHaltUser:
+    case LogKind::kHaltAssertion:
+      return KindByWording(event.text).value_or(ErrorKind::kSoftwareHalt);
+    case LogKind::kCoreHalt:
+    case LogKind::kFatalProgramError:
+      return KindByWording(event.text).value_or(ErrorKind::kOtherHalt);
+    case LogKind::kOutOfMemory:
+      return ErrorKind::kOutOfMemory;
+    case LogKind::kCopyFailed:
+      return CopyDirection(event.text);
+    case LogKind::kPreempted:
+      return ErrorKind::kPreempted;
+    // Names nobody, names others, or says only that something stands.
+    case LogKind::kUnspecified:
+    case LogKind::kHangDetected:
+    case LogKind::kMissedHealthChecks:
+    case LogKind::kFollowOn:
+    case LogKind::kCoordinationTimeout:
+    case LogKind::kNicFault:
+    case LogKind::kUnknownFlag:
+    case LogKind::kBenign:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+class Reader {
+ public:
+  explicit Reader(const Topology& topology) : topology_(topology) {}
+
+  Timeline Read() {
+    MeasureStandstill();
+    for (size_t i = 0; i < topology_.workers().size(); ++i) {
+      const Snapshot* snapshot = topology_.workers()[i].snapshot;
+      if (snapshot == nullptr) continue;
+      ReadLogs(static_cast<int>(i), *snapshot);
+      ReadCores(static_cast<int>(i), *snapshot);
+      ReadProcesses(static_cast<int>(i), *snapshot);
+    }
+    std::sort(timeline_.errors.begin(), timeline_.errors.end(),
+              [](const ErrorEvent& a, const ErrorEvent& b) {
+                return std::tuple(a.worker, a.kind, -a.age_ms.value_or(-1), a.chip, a.text) <
+                       std::tuple(b.worker, b.kind, -b.age_ms.value_or(-1), b.chip, b.text);
+              });
+    ChooseRoots();
+    return std::move(timeline_);
+  }
+
+ private:
+  void MeasureStandstill() {
+    std::vector<int64_t> stands;
+    auto look = [&](const Snapshot& snapshot) {
+      for (const Core& core : snapshot.cores) {
+        if (core.type != CoreType::kTensorCore) continue;
+        if (core.stuck_ms.has_value()) {
+          stands.push_back(*core.stuck_ms);
+        } else if (!core.sequencers.empty() && core.sequencers.front().frozen_ms.has_value()) {
+          stands.push_back(*core.sequencers.front().frozen_ms);
+        }
+      }
+    };
+    // A runtime that is gone tells of an earlier time: ask it only if all are.
+    for (bool serving : {true, false}) {
+      for (const WorkerInfo& worker : topology_.workers()) {
+        if (worker.snapshot == nullptr) continue;
+        const bool serves = worker.snapshot->runtime.state == RuntimeState::kServing;
+        if (serves == serving) look(*worker.snapshot);
+      }
+      if (!stands.empty()) break;
+    }
+    if (stands.empty()) return;
+    auto middle = stands.begin() + static_cast<std::ptrdiff_t>(stands.size() / 2);
+    std::nth_element(stands.begin(), middle, stands.end());
+    timeline_.still_ms = *middle;
+  }
+
+  void ReadLogs(int worker, const Snapshot& snapshot) {
+    timeline_.hang_declared = timeline_.hang_declared || snapshot.hang_report.has_value();
+    for (const LogEvent& log : snapshot.log_events) {
+      timeline_.hang_declared = timeline_.hang_declared || log.kind == LogKind::kHangDetected;
+      const std::optional<ErrorKind> kind = KindOf(log);
+      if (!kind.has_value() || IsFollowOn(log.text)) continue;
+      ErrorEvent event;
+      event.kind = *kind;
+      event.chip = log.chip;
+      event.core_type = log.core_type;
+      event.age_ms = log.age_ms;
+      // Only the kernel's log is beyond the job's reach; a kernel's line found in
+      // the job's own log is the job's word.
+      event.beyond_job = *kind == ErrorKind::kKernelHardware && log.source == LogSource::kKernelLog;
+      event.text = Quote(log.text);
+      event.worker = worker;
+      const bool of_peer = *kind == ErrorKind::kChipDriver || *kind == ErrorKind::kPreempted;
+      if (of_peer && log.peer_host.has_value()) {
+        event.chip.reset();
+        for (int peer : topology_.FindHost(*log.peer_host)) {
+          event.worker = peer;
+          timeline_.errors.push_back(event);
+        }
+        continue;
+      }
+      // A driver error names its worker; one that names nobody accuses nobody.
+      if (*kind == ErrorKind::kChipDriver) continue;
+      timeline_.errors.push_back(std::move(event));
+    }
+  }
+
+  void ReadCores(int worker, const Snapshot& snapshot) {
+    for (const Core& core : snapshot.cores) {
+      if (!core.error.has_value() || core.error->empty() || IsFollowOn(*core.error)) continue;
+      ErrorEvent event;
+      event.kind = KindByWording(*core.error).value_or(ErrorKind::kOtherHalt);
+      event.worker = worker;
+      event.chip = core.chip;
+      event.core_type = core.type;
+      event.text = Quote(*core.error);
+      timeline_.errors.push_back(std::move(event));
+    }
+  }
+
+  void ReadProcesses(int worker, const Snapshot& snapshot) {
+    constexpr int32_t kSigAbrt = 6;
+    const bool alive = std::any_of(snapshot.processes.begin(), snapshot.processes.end(),
+                                   [](const Process& process) {
+                                     return process.state == ProcessState::kRunning ||
+                                            process.state == ProcessState::kSleeping ||
+                                            process.state == ProcessState::kUninterruptible;
+                                   });
+    for (const Process& process : snapshot.processes) {
+      const bool gone =
+          process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
+      if (!gone && process.state != ProcessState::kStopped) continue;
+      // A helper that did its work and ended, beside a process that lives.
+      if (gone && alive && process.exit_code == 0) continue;
+      ErrorEvent event;
+      event.kind = gone ? ErrorKind::kExit : ErrorKind::kStopped;
+      event.worker = worker;
+      event.age_ms = process.exited_ms_ago;
+      // A shell reports death by a signal as 128 plus its number.
+      event.aborted = gone && (process.signal == kSigAbrt || process.exit_code == 128 + kSigAbrt);
+      if (event.aborted) ++timeline_.aborted;
+      event.text = !gone                        ? "stopped (SIGSTOP or a debugger)"
+                   : process.signal.has_value() ? absl::StrCat("killed by signal ", *process.signal)
+                   : process.exit_code.has_value()
+                       ? absl::StrCat("exited with status ", *process.exit_code)
+                       : "exited";
+      timeline_.errors.push_back(std::move(event));
+    }
+  }
+
+  // An error that is clearly younger than the standstill came of it.
+  bool IsAfterStandstill(const ErrorEvent& event) const {
+    return event.age_ms && timeline_.still_ms && *event.age_ms + kAgeErrorMs < *timeline_.still_ms;
+  }
+
+  bool IsLongBeforeStandstill(const ErrorEvent& event) const {
+    return event.age_ms && timeline_.still_ms && event.kind != ErrorKind::kKernelHardware &&
+           event.kind != ErrorKind::kPreempted &&
+           *event.age_ms > 2 * *timeline_.still_ms + kOldNewsMs;
+  }
+
+  bool IsGone(int worker) const {
+    const Snapshot* snapshot = topology_.worker(worker).snapshot;
+    if (snapshot == nullptr || snapshot->runtime.state == RuntimeState::kUnavailable) return true;
+    return std::any_of(
+        snapshot->processes.begin(), snapshot->processes.end(), [](const Process& process) {
+          return process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
+        });
+  }
+
+  // Aborts after the runtime declared the hang; and aborts of many with one that
+  // died differently, or earlier, among them.
+  bool IsAbortAfterHang(const ErrorEvent& event) const {
+    if (!event.aborted) return false;
+    if (timeline_.aborted >= 2) return !IsEarliestExitByFar(event);
+    return timeline_.hang_declared;
+  }
+
+  bool IsEarliestExitByFar(const ErrorEvent& event) const {
+    return event.age_ms && event.age_ms == oldest_exit_ &&
+           (!second_exit_ || *event.age_ms > *second_exit_ + kAgeErrorMs) &&
+           !timeline_.hang_declared;
+  }
+
+  void RankExits() {
+    for (const ErrorEvent& event : timeline_.errors) {
+      if (event.kind != ErrorKind::kExit || !event.age_ms) continue;
+      if (!oldest_exit_ || *event.age_ms > *oldest_exit_) {
+        second_exit_ = oldest_exit_;
+        oldest_exit_ = event.age_ms;
+      } else if (!second_exit_ || *event.age_ms > *second_exit_) {
+        second_exit_ = event.age_ms;
+      }
+    }
+  }
+
+  void ChooseRoots() {
+    RankExits();
+    auto& errors = timeline_.errors;
+    for (size_t i = 0; i < errors.size(); ++i) {
+      // Errors of a worker stand together, the most specific first.
+      const bool repeats =
+          !timeline_.roots.empty() &&
+          errors[static_cast<size_t>(timeline_.roots.back())].worker == errors[i].worker;
+      if (repeats) continue;
+      if (IsAbortAfterHang(errors[i])) {
+        Note(errors[i], "an abort after the runtime declared the hang");
+      } else if (IsAfterStandstill(errors[i]) && errors[i].kind != ErrorKind::kKernelHardware) {
+        Note(errors[i], "younger than the standstill");
+      } else if (IsLongBeforeStandstill(errors[i])) {
+        Note(errors[i], "the job went on for long after it");
+      } else if (errors[i].kind == ErrorKind::kPreempted && !IsGone(errors[i].worker)) {
+        Note(errors[i], "a notice alone, its worker is still there");
+      } else {
+        timeline_.roots.push_back(static_cast<int>(i));
+      }
+    }
+    const auto age = [&](int root) { return WorkerAge(errors[static_cast<size_t>(root)].worker); };
+    std::optional<int64_t> oldest;
+    for (int root : timeline_.roots) {
+      if (age(root) && (!oldest || *age(root) > *oldest)) oldest = age(root);
+    }
+    // What has no age has no order either.
+    const auto first_end = std::stable_partition(
+        timeline_.roots.begin(), timeline_.roots.end(),
+        [&](int root) { return !oldest || !age(root) || *age(root) + kAgeErrorMs >= *oldest; });
+    timeline_.first_count = static_cast<int>(first_end - timeline_.roots.begin());
+  }
+
+  // When things began to go wrong on a worker: the oldest of its errors counts for
+  // the most specific one.
+  std::optional<int64_t> WorkerAge(int worker) const {
+    std::optional<int64_t> oldest;
+    auto it = std::lower_bound(timeline_.errors.begin(), timeline_.errors.end(), worker,
+                               [](const ErrorEvent& e, int w) { return e.worker < w; });
+    for (; it != timeline_.errors.end() && it->worker == worker; ++it) {
+      if (it->age_ms && (!oldest || *it->age_ms > *oldest)) oldest = it->age_ms;
+    }
+    return oldest;
+  }
+
+  void Note(const ErrorEvent& event, const std::string& why) {
+    if (timeline_.reasons.size() >= kMaxReasons) return;
+    timeline_.reasons.push_back(absl::StrCat("not a first error: ", event.text, " on ",
+                                             Who(topology_.worker(event.worker)), ": ", why));
+  }
+
+  const Topology& topology_;
+  Timeline timeline_;
+  std::optional<int64_t> oldest_exit_;
+  std::optional<int64_t> second_exit_;
+};
+
+}  // namespace
+
+Timeline BuildTimeline(const Topology& topology) { return Reader(topology).Read(); }
+
+}  // namespace rapideye::classifier

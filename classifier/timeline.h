@@ -1,0 +1,66 @@
+// What failed outright, and in which order.
+#ifndef RAPIDEYE_CLASSIFIER_TIMELINE_H_
+#define RAPIDEYE_CLASSIFIER_TIMELINE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "classifier/topology.h"
+
+namespace rapideye::classifier {
+
+// Most specific first: where one worker shows several, the first kind names it.
+enum class ErrorKind {
+  kKernelHardware,
+  kHardwareHalt,
+  kChipDriver,
+  kNetworkHalt,
+  kPower,
+  kLaunchGroup,
+  kSoftwareHalt,
+  kOutOfMemory,
+  kHostToDevice,
+  kDeviceToHost,
+  kCopyUnclear,
+  kPreempted,
+  kStopped,
+  kOtherHalt,
+  kExit,
+};
+
+struct ErrorEvent {
+  ErrorKind kind = ErrorKind::kExit;
+  int worker = 0;  // whom it concerns, which need not be who logged it
+  std::optional<int32_t> chip;
+  CoreType core_type = CoreType::kUnspecified;
+  std::optional<int64_t> age_ms;
+  bool beyond_job = false;  // from the kernel's log
+  bool aborted = false;     // an exit by SIGABRT
+  std::string text;         // what to quote, bounded
+};
+
+struct Timeline {
+  // Every error, by worker, then most specific first.
+  std::vector<ErrorEvent> errors;
+  // Indexes of those that can be the cause: not younger than the standstill, the
+  // most specific of its worker, and not one of many aborts after a hang. First
+  // the oldest; those within the error of their ages of the first have no order.
+  std::vector<int> roots;
+  // Of the roots, how many are as old as the oldest.
+  int first_count = 0;
+  // For how long the job has stood, as the median of its cores says. Nothing: no
+  // core told.
+  std::optional<int64_t> still_ms;
+  int aborted = 0;  // processes gone by SIGABRT
+  bool hang_declared = false;
+  std::vector<std::string> reasons;
+};
+
+Timeline BuildTimeline(const Topology& topology);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_TIMELINE_H_

@@ -1,0 +1,214 @@
+#include "classifier/topology.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rapideye::classifier {
+
+Topology::Topology(const Capture& capture) : capture_(&capture) {
+  AddWorkers();
+  AddPrograms();
+  AddCohorts();
+}
+
+void Topology::AddWorkers() {
+  for (const ExpectedWorker& expected : capture_->header.expected_workers) {
+    WorkerInfo info;
+    info.id = expected.id;
+    info.host = expected.host;
+    info.node = expected.node;
+    workers_.push_back(std::move(info));
+  }
+  std::sort(workers_.begin(), workers_.end(),
+            [](const WorkerInfo& a, const WorkerInfo& b) { return a.id < b.id; });
+  index_.reserve(workers_.size());
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    WorkerInfo& worker = workers_[i];
+    index_[worker.id] = static_cast<int>(i);
+    if (slices_.empty() || slices_.back().id != worker.id.slice) {
+      slices_.push_back({worker.id.slice, static_cast<int>(i), static_cast<int>(i)});
+    }
+    slices_.back().last = static_cast<int>(i) + 1;
+    worker.slice = static_cast<int>(slices_.size()) - 1;
+  }
+  for (const Snapshot& snapshot : capture_->snapshots) {
+    const int index = Find(snapshot.worker);
+    if (index < 0) continue;
+    WorkerInfo& worker = workers_[static_cast<size_t>(index)];
+    worker.snapshot = &snapshot;
+    if (!snapshot.host.empty()) worker.host = snapshot.host;
+    if (snapshot.node.has_value()) worker.node = snapshot.node;
+  }
+}
+
+int Topology::InternProgram(std::string_view fingerprint,
+                            const std::optional<std::string>& module) {
+  // A program without a fingerprint is told apart by its name.
+  const std::string key =
+      fingerprint.empty() ? "module:" + module.value_or("") : std::string(fingerprint);
+  auto [it, added] = program_index_.try_emplace(key, static_cast<int>(programs_.size()));
+  if (added) programs_.push_back({fingerprint, ""});
+  ProgramInfo& program = programs_[static_cast<size_t>(it->second)];
+  // Should two names be reported, the choice must not depend on the order.
+  if (module.has_value() && !module->empty() &&
+      (program.module.empty() || *module < program.module)) {
+    program.module = *module;
+  }
+  return it->second;
+}
+
+void Topology::AddPrograms() {
+  for (const Cohort& cohort : capture_->header.cohorts) {
+    for (const SequenceEntry& entry : cohort.sequence) {
+      InternProgram(entry.fingerprint, entry.module);
+    }
+  }
+  for (WorkerInfo& worker : workers_) {
+    if (worker.snapshot == nullptr) continue;
+    for (const Program& program : worker.snapshot->programs) {
+      worker.programs.push_back(InternProgram(program.fingerprint, program.module));
+    }
+  }
+  NumberProgramsByName();
+}
+
+// So that the order of program tables changes nothing, not even a tie.
+void Topology::NumberProgramsByName() {
+  std::vector<std::pair<std::string, int>> by_name(program_index_.begin(), program_index_.end());
+  std::sort(by_name.begin(), by_name.end());
+  std::vector<int> number(programs_.size());
+  std::vector<ProgramInfo> sorted;
+  sorted.reserve(programs_.size());
+  for (const auto& [key, old] : by_name) {
+    number[static_cast<size_t>(old)] = static_cast<int>(sorted.size());
+    program_index_[key] = static_cast<int>(sorted.size());
+    sorted.push_back(programs_[static_cast<size_t>(old)]);
+  }
+  programs_ = std::move(sorted);
+  for (WorkerInfo& worker : workers_) {
+    for (int& program : worker.programs) program = number[static_cast<size_t>(program)];
+  }
+}
+
+void Topology::AddCohorts() {
+  const auto& given = capture_->header.cohorts;
+  for (const Cohort& cohort : given) {
+    CohortInfo info;
+    info.name = cohort.name;
+    std::vector<Launch> step;
+    for (const SequenceEntry& entry : cohort.sequence) {
+      step.push_back({InternProgram(entry.fingerprint, entry.module), entry.launch_id});
+    }
+    info.order = ProgramOrder(step);
+    info.order_was_given = !info.order.empty();
+    cohorts_.push_back(std::move(info));
+  }
+  if (given.size() > 1) {
+    // Workers that none of several cohorts lists are compared among themselves.
+    const int rest = static_cast<int>(cohorts_.size());
+    cohorts_.emplace_back();
+    for (WorkerInfo& worker : workers_) worker.cohort = rest;
+  } else if (given.empty()) {
+    cohorts_.emplace_back();
+  }
+  if (!given.empty()) {
+    for (WorkerInfo& worker : workers_) worker.in_named_cohort = false;
+  }
+  for (size_t i = 0; i < given.size(); ++i) {
+    for (const WorkerId& id : given[i].workers) {
+      const int index = Find(id);
+      if (index < 0) continue;
+      workers_[static_cast<size_t>(index)].cohort = static_cast<int>(i);
+      workers_[static_cast<size_t>(index)].in_named_cohort = true;
+    }
+  }
+  for (int i = 0; i < static_cast<int>(cohorts_.size()); ++i) {
+    if (cohorts_[static_cast<size_t>(i)].order.empty() || ContradictsQueues(i)) LearnOrder(i);
+  }
+}
+
+// One chain per worker, the longest: cores of a worker are given the same
+// launches, and a worker has one vote.
+static std::vector<Launch> LongestChain(const Topology& topology, int worker) {
+  std::vector<Launch> longest;
+  for (const Core& core : topology.worker(worker).snapshot->cores) {
+    if (core.type != CoreType::kTensorCore || core.queued.size() + 1 < longest.size()) continue;
+    std::vector<Launch> chain = topology.Chain(worker, core);
+    auto before = [](const Launch& a, const Launch& b) {
+      return std::pair(a.program, a.id) < std::pair(b.program, b.id);
+    };
+    if (chain.size() > longest.size() ||
+        std::lexicographical_compare(chain.begin(), chain.end(), longest.begin(), longest.end(),
+                                     before)) {
+      longest = std::move(chain);
+    }
+  }
+  return longest;
+}
+
+bool Topology::ContradictsQueues(int cohort) const {
+  const ProgramOrder& order = cohorts_[static_cast<size_t>(cohort)].order;
+  int agree = 0;
+  int contradict = 0;
+  for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
+    if (worker(i).cohort != cohort || worker(i).snapshot == nullptr) continue;
+    const std::vector<Launch> chain = LongestChain(*this, i);
+    for (size_t j = 0; j + 1 < chain.size(); ++j) {
+      const auto now = order.Ordinal(chain[j]);
+      const auto next = order.Ordinal(chain[j + 1]);
+      if (!now || !next) continue;
+      ++(*now < *next ? agree : contradict);
+    }
+  }
+  return contradict > agree;
+}
+
+void Topology::LearnOrder(int cohort) {
+  std::vector<std::vector<Launch>> chains;
+  for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
+    if (worker(i).cohort != cohort || worker(i).snapshot == nullptr) continue;
+    chains.push_back(LongestChain(*this, i));
+  }
+  CohortInfo& info = cohorts_[static_cast<size_t>(cohort)];
+  info.order = LearnProgramOrder(chains);
+  info.order_was_given = false;
+}
+
+int Topology::Find(WorkerId id) const {
+  auto it = index_.find(id);
+  return it == index_.end() ? -1 : it->second;
+}
+
+std::vector<int> Topology::FindHost(std::string_view host) const {
+  std::vector<int> found;
+  if (host.empty()) return found;
+  auto same = [](std::string_view a, std::string_view b) {
+    return a == b || (a.starts_with(b) && a[b.size()] == '.') ||
+           (b.starts_with(a) && b[a.size()] == '.');
+  };
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (!workers_[i].host.empty() && same(workers_[i].host, host)) {
+      found.push_back(static_cast<int>(i));
+    }
+  }
+  return found;
+}
+
+int Topology::ProgramOf(int worker_index, const Core& core) const {
+  const WorkerInfo& info = worker(worker_index);
+  if (!core.program.has_value()) return -1;
+  return info.programs[static_cast<size_t>(*core.program)];
+}
+
+std::vector<Launch> Topology::Chain(int worker_index, const Core& core) const {
+  const WorkerInfo& info = worker(worker_index);
+  std::vector<Launch> chain;
+  chain.reserve(core.queued.size() + 1);
+  chain.push_back({ProgramOf(worker_index, core), core.launch_id});
+  for (const QueuedProgram& queued : core.queued) {
+    chain.push_back({info.programs[static_cast<size_t>(queued.program)], queued.launch_id});
+  }
+  return chain;
+}
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,308 @@
+#include "classifier/wait_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/slice_knot.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+class Builder {
+ public:
+  Builder(const Topology& topology, const Positions& positions, const Divergence& divergence)
+      : topology_(topology), positions_(positions), divergence_(divergence) {}
+
+  WaitGraph Build() {
+    const int slices = static_cast<int>(topology_.slices().size());
+    knots_.reserve(static_cast<size_t>(slices));
+    for (int s = 0; s < slices; ++s) {
+      knots_.push_back(TieKnot(topology_, positions_, divergence_, s));
+    }
+    InferCrossWaits();
+    for (int s = 0; s < slices; ++s) {
+      SliceView view;
+      std::vector<Head> heads =
+          HeadsOfKnot(positions_, knots_[static_cast<size_t>(s)], view, graph_.ahead_of_all);
+      FollowSparse(s, heads, view);
+      graph_.slices.push_back(view);
+      for (Head& head : heads) graph_.heads.push_back(std::move(head));
+    }
+    AddIdleSlices();
+    DropVictims();
+    Finish();
+    return std::move(graph_);
+  }
+
+ private:
+  int SliceOf(const Head& head) const { return topology_.worker(head.worker).slice; }
+
+  // Without HLO a cross-slice wait is still known by who else stands there: a whole
+  // other slice does (a core that is broken has no such company), or the same task
+  // of another slice does, with all its cores.
+  void InferCrossWaits() {
+    std::map<int, std::set<int>> uniform;                     // place -> slices
+    std::map<std::pair<int, int32_t>, std::set<int>> paired;  // place, task -> slices
+    for (size_t s = 0; s < knots_.size(); ++s) {
+      const Knot& knot = knots_[s];
+      if (knot.crowds.size() == 1 && knot.running >= 2) {
+        uniform[knot.crowds.front().place].insert(static_cast<int>(s));
+      }
+      for (size_t i = 1; i < knot.crowds.size(); ++i) {
+        for (int32_t task : WholeHostTasks(knot.crowds[i])) {
+          paired[{knot.crowds[i].place, task}].insert(static_cast<int>(s));
+        }
+      }
+    }
+    for (Knot& knot : knots_) {
+      for (size_t i = 1; i < knot.crowds.size(); ++i) {
+        Crowd& crowd = knot.crowds[i];
+        if (crowd.hlo_class != HloClass::kUnknown) continue;
+        bool shared = uniform.contains(crowd.place);
+        for (int32_t task : WholeHostTasks(crowd)) {
+          shared = shared || paired[{crowd.place, task}].size() >= 2;
+        }
+        if (shared) crowd.hlo_class = HloClass::kCrossWait;
+      }
+    }
+  }
+
+  // Tasks all of whose (two or more) units stand there; empty if any has not.
+  std::vector<int32_t> WholeHostTasks(const Crowd& crowd) const {
+    std::map<int, int> count;
+    for (int unit : crowd.units) ++count[positions_.unit(unit).worker];
+    std::vector<int32_t> tasks;
+    for (const auto& [worker, units] : count) {
+      const auto [first, last] = positions_.UnitsOf(worker);
+      if (last - first < 2 || units != last - first) return {};
+      tasks.push_back(topology_.worker(worker).id.task);
+    }
+    return tasks;
+  }
+
+  // A SparseCore leads only if its own chip's TensorCore waits for it, and its
+  // peers on other chips are elsewhere: they have passed it, or are idle again.
+  void FollowSparse(int slice, std::vector<Head>& heads, SliceView& view) {
+    const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
+    std::map<int, int> stands;  // place -> SparseCores there
+    const int first = positions_.SparseOf(info.first).first;
+    const int last = positions_.SparseOf(info.last - 1).second;
+    for (int i = first; i < last; ++i) ++stands[positions_.sparse()[static_cast<size_t>(i)].place];
+    int crowd_place = -1;
+    int crowd = 0;
+    int total = 0;
+    for (const auto& [place, count] : stands) {
+      total += count;
+      if (count > crowd) {
+        crowd = count;
+        crowd_place = place;
+      }
+    }
+    const auto odd = [&](int sparse) {
+      const int place = positions_.sparse()[static_cast<size_t>(sparse)].place;
+      return total <= 2 || (place != crowd_place && 4 * stands[place] <= total) ||
+             (place == crowd_place && 4 * crowd <= view.running);
+    };
+    for (Head& head : heads) AttachSparse(head, odd);
+    if (!heads.empty()) return;
+    // All TensorCores wait in one collective that the SparseCores carry.
+    for (int i = first; i < last; ++i) {
+      const SparseUnit& sparse = positions_.sparse()[static_cast<size_t>(i)];
+      const bool carried = 2 * crowd > view.running && sparse.place != crowd_place;
+      if (!carried || !odd(i) || divergence_.is_foreign[static_cast<size_t>(sparse.worker)]) {
+        continue;
+      }
+      heads.push_back(SparseHead(i));
+    }
+    if (!heads.empty()) view.state = SliceState::kHeaded;
+  }
+
+  Head SparseHead(int sparse) const {
+    const SparseUnit& unit = positions_.sparse()[static_cast<size_t>(sparse)];
+    Head head;
+    head.kind = HeadKind::kSparse;
+    head.worker = unit.worker;
+    head.sparse = sparse;
+    head.place = unit.place;
+    const auto [first, last] = positions_.UnitsOf(unit.worker);
+    for (int i = first; i < last; ++i) {
+      if (positions_.unit(i).core->chip != unit.core->chip) continue;
+      head.units.push_back(i);
+      head.at = positions_.unit(i).at;
+    }
+    return head;
+  }
+
+  template <typename Odd>
+  void AttachSparse(Head& head, const Odd& odd) const {
+    if (head.kind == HeadKind::kCompute || head.kind == HeadKind::kInput ||
+        head.kind == HeadKind::kIdle || head.kind == HeadKind::kCrossWait || head.units.empty()) {
+      return;
+    }
+    const auto [first, last] = positions_.SparseOf(head.worker);
+    for (int i = first; i < last; ++i) {
+      const SparseUnit& sparse = positions_.sparse()[static_cast<size_t>(i)];
+      for (int u : head.units) {
+        const Core& tensor = *positions_.unit(u).core;
+        const bool same_launch = !tensor.launch_id || !sparse.core->launch_id ||
+                                 tensor.launch_id == sparse.core->launch_id;
+        if (sparse.core->chip != tensor.chip || !same_launch || !odd(i)) continue;
+        head.kind = HeadKind::kSparse;
+        head.sparse = i;
+        head.place = sparse.place;
+        return;
+      }
+    }
+  }
+
+  // A slice in which nothing runs leads if the others stand in a launch that it
+  // never got, and nobody else leads.
+  void AddIdleSlices() {
+    if (!graph_.heads.empty()) return;
+    std::map<int, int64_t> waits_in;  // cohort -> earliest launch somebody waits in
+    for (const Unit& unit : positions_.units()) {
+      if (unit.state != UnitState::kRunning || !unit.at) continue;
+      const int cohort = topology_.worker(unit.worker).cohort;
+      auto [it, added] = waits_in.try_emplace(cohort, *unit.at);
+      if (!added) it->second = std::min(it->second, *unit.at);
+    }
+    for (size_t s = 0; s < knots_.size(); ++s) {
+      if (graph_.slices[s].state != SliceState::kIdle) continue;
+      std::map<int, Head> by_worker;
+      for (int unit : knots_[s].idle) {
+        const Unit& u = positions_.unit(unit);
+        auto it = waits_in.find(topology_.worker(u.worker).cohort);
+        if (it == waits_in.end() || !u.at || *u.at >= it->second) continue;
+        Head& head = by_worker[u.worker];
+        head.kind = HeadKind::kIdle;
+        head.worker = u.worker;
+        head.units.push_back(unit);
+        head.behind = true;
+        head.at = u.at;
+      }
+      if (by_worker.empty()) continue;
+      graph_.slices[s].state = SliceState::kHeaded;
+      for (auto& [worker, head] : by_worker) {
+        const auto [first, last] = positions_.UnitsOf(worker);
+        head.whole_host = static_cast<int>(head.units.size()) == last - first;
+        graph_.heads.push_back(std::move(head));
+      }
+    }
+  }
+
+  // Across slices: what is behind an earlier head waits for it.
+  void DropVictims() {
+    Summarise();
+    if (!real_) return;
+    std::vector<Head> kept;
+    for (Head& head : graph_.heads) {
+      const std::string reason = VictimBecause(head);
+      if (reason.empty()) {
+        kept.push_back(std::move(head));
+        continue;
+      }
+      if (head.kind == HeadKind::kIdle) graph_.victims_idle.push_back(head.worker);
+      const WorkerId& id = topology_.worker(head.worker).id;
+      Note(absl::StrCat("slice ", id.slice, " task ", id.task, " is a victim: ", reason));
+    }
+    graph_.heads = std::move(kept);
+  }
+
+  void Summarise() {
+    for (const Head& head : graph_.heads) {
+      if (head.kind == HeadKind::kCrossWait) continue;
+      real_ = true;
+      const int cohort = topology_.worker(head.worker).cohort;
+      if (head.kind == HeadKind::kIdle) {
+        if (!head.at) continue;
+        auto [it, added] = earliest_idle_.try_emplace(cohort, *head.at);
+        if (!added) it->second = std::min(it->second, *head.at);
+        continue;
+      }
+      busy_.insert({SliceOf(head), cohort, head.at});
+      if (head.kind != HeadKind::kElsewhere) proven_slices_.insert(SliceOf(head));
+    }
+  }
+
+  // Why a candidate is no head, or empty.
+  std::string VictimBecause(const Head& head) const {
+    if (head.kind == HeadKind::kCrossWait) {
+      return "it waits for another slice, and another slice holds a head of its own";
+    }
+    if (head.kind == HeadKind::kIdle) {
+      if (HasBusyHead(head)) {
+        return "it has run out of queued work behind a core that stands earlier";
+      }
+      auto first = earliest_idle_.find(topology_.worker(head.worker).cohort);
+      if (head.at && first != earliest_idle_.end() && *head.at > first->second) {
+        return "others lack an earlier launch than the one it lacks";
+      }
+      return "";
+    }
+    // A whole host elsewhere, in a slice that can be waiting for another slice.
+    const bool loose = head.kind == HeadKind::kElsewhere && head.whole_host;
+    const bool other_slice =
+        proven_slices_.size() > (proven_slices_.contains(SliceOf(head)) ? 1 : 0);
+    if (loose && other_slice) {
+      return "nothing proves that it does not wait, and another slice holds a head that does not";
+    }
+    return "";
+  }
+
+  // A head that is not idle, in another slice, and not known to be later.
+  bool HasBusyHead(const Head& idle) const {
+    return std::any_of(busy_.begin(), busy_.end(), [&](const auto& entry) {
+      const auto& [slice, cohort, at] = entry;
+      const bool comparable = at && idle.at && cohort == topology_.worker(idle.worker).cohort;
+      return slice != SliceOf(idle) && (!comparable || *at < *idle.at);
+    });
+  }
+
+  void Finish() {
+    std::sort(graph_.heads.begin(), graph_.heads.end(), [](const Head& a, const Head& b) {
+      return std::tuple(a.worker, a.units) < std::tuple(b.worker, b.units);
+    });
+    int heads = 0;
+    int running = 0;
+    for (const Head& head : graph_.heads) {
+      for (int unit : head.units) {
+        if (positions_.unit(unit).state == UnitState::kRunning) ++heads;
+      }
+    }
+    for (const SliceView& view : graph_.slices) running += view.running;
+    graph_.units = static_cast<int>(positions_.units().size());
+    graph_.waiting = std::max(0, running - heads);
+    Note(absl::StrCat(graph_.waiting, " of ", graph_.units, " cores wait, ", graph_.heads.size(),
+                      " workers lead the chain"));
+  }
+
+  void Note(std::string text) {
+    if (graph_.reasons.size() < kMaxReasons) {
+      graph_.reasons.push_back({"wait_graph", std::move(text)});
+    }
+  }
+
+  const Topology& topology_;
+  const Positions& positions_;
+  const Divergence& divergence_;
+  std::vector<Knot> knots_;
+  WaitGraph graph_;
+  bool real_ = false;                     // a head that is more than a wait for another slice
+  std::map<int, int64_t> earliest_idle_;  // per cohort
+  std::set<std::tuple<int, int, std::optional<int64_t>>> busy_;  // slice, cohort, at
+  std::set<int> proven_slices_;
+};
+
+}  // namespace
+
+WaitGraph BuildWaitGraph(const Topology& topology, const Positions& positions,
+                         const Divergence& divergence) {
+  return Builder(topology, positions, divergence).Build();
+}
+
+}  // namespace rapideye::classifier

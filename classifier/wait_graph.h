@@ -1,0 +1,82 @@
+// Who waits for whom, compressed to the heads of the chain.
+//
+// The cores of a slice meet at every in-slice collective, so a slice is one knot
+// of the graph: its cores wait for those of them that are behind or elsewhere,
+// and a slice with nobody of that kind waits for another slice or for something
+// that no core shows. The heads are what is left when every core that waits has
+// been followed to what it waits for.
+#ifndef RAPIDEYE_CLASSIFIER_WAIT_GRAPH_H_
+#define RAPIDEYE_CLASSIFIER_WAIT_GRAPH_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "classifier/divergence.h"
+#include "classifier/positions.h"
+#include "classifier/topology.h"
+#include "classifier/verdict.h"
+
+namespace rapideye::classifier {
+
+enum class HeadKind {
+  kCompute,    // stands at an instruction that waits for nobody
+  kLaggard,    // in an earlier launch than the rest of its slice
+  kElsewhere,  // in the same launch, but not where the rest of its slice waits
+  kSparse,     // its SparseCore stands elsewhere than those of its peers
+  kInput,      // launched, but waits for its own host: infeed, arguments, entry
+  kIdle,       // nothing runs or is queued; its peers wait in a launch it never got
+  kCrossWait,  // waits for another slice, while the rest of its slice waits for it
+};
+
+// One worker's part in heading the chain. What the hardware is to blame for is a
+// core, what the host is to blame for is all of them: `whole_host` tells.
+struct Head {
+  HeadKind kind = HeadKind::kElsewhere;
+  int worker = 0;
+  std::vector<int> units;   // in Positions::units(), ascending
+  bool whole_host = false;  // all units of a worker that has at least two
+  bool behind = false;      // in an earlier launch
+  bool hlo_waits = false;   // what it stands at can itself be a wait
+  bool moving = false;      // its pc moves, but no launch completes
+  int place = -1;           // of the first unit, or of the SparseCore
+  std::optional<int64_t> at;
+  int sparse = -1;  // index into Positions::sparse(), for kSparse
+};
+
+enum class SliceState {
+  kEmpty,         // nothing is known of any core
+  kHeaded,        // waits for heads of its own
+  kWaitsInside,   // all at an in-slice wait, nobody singled out
+  kWaitsOutside,  // at a cross-slice transfer
+  kIdle,          // nothing runs
+  kUnclear,       // nothing singles anyone out, and no HLO tells what they are at
+};
+
+struct SliceView {
+  SliceState state = SliceState::kEmpty;
+  int crowd_place = -1;             // where most of it stands
+  std::optional<int64_t> crowd_at;  // and in which launch
+  int running = 0;
+  int idle = 0;
+  int crowd = 0;
+};
+
+struct WaitGraph {
+  std::vector<Head> heads;        // by worker, then first unit
+  std::vector<SliceView> slices;  // as Topology::slices()
+  std::vector<int> victims_idle;  // workers idle because others are stuck
+  std::vector<int> ahead_of_all;  // workers past a launch their slice waits in
+  std::vector<Reason> reasons;
+  int units = 0;
+  int waiting = 0;  // running units that are no heads
+};
+
+// Total; takes time near-linear in the number of cores.
+WaitGraph BuildWaitGraph(const Topology& topology, const Positions& positions,
+                         const Divergence& divergence);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_WAIT_GRAPH_H_
