@@ -10,6 +10,7 @@
 
 #include "digest/digest.h"
 #include "digest/example_cases.h"
+#include "proto/wire/capture_reader.h"
 
 namespace rapideye::digest {
 namespace {
@@ -70,6 +71,45 @@ TEST(GoldenTest, StoredIncident) {
   example.description = "as bad-tpu-chip, written by a coordinator";
   CompareWithGolden(example.name + ".txt", Lines(example, report));
   CompareWithGolden(example.name + ".json", RenderJson(report, /*pretty=*/true) + "\n");
+}
+
+// Real-looking captures, with verdicts of our own: what is compared here is the
+// digest, whatever the classifier will say of them.
+void CompareSample(const std::string& sample, const Verdict& verdict) {
+  const absl::StatusOr<Capture> capture =
+      wire::ReadCaptureFile(GoldenPath("../../samples/" + sample + ".jsonl"));
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  const Report report = BuildReport(*capture, verdict, {});
+  CompareWithGolden(
+      "sample-" + sample + ".txt",
+      Lines({"sample-" + sample, "tests/samples/" + sample + ".jsonl", {}, {}}, report));
+  CompareWithGolden("sample-" + sample + ".json", RenderJson(report, /*pretty=*/false) + "\n");
+}
+
+TEST(GoldenTest, SampleOfABadSparseCore) {
+  Verdict verdict;
+  verdict.cause = Cause::kBadTpuChip;
+  verdict.detail = Detail::kSparseCore;
+  verdict.confidence = 0.8;
+  Culprit culprit;
+  culprit.worker = {0, 1};
+  culprit.host = "v5p-pool-s0-w1";
+  culprit.chip = 1;
+  culprit.core_type = CoreType::kSparseCore;
+  verdict.culprits = {culprit};
+  CompareSample("bad-sc", verdict);
+}
+
+TEST(GoldenTest, SampleOfABrokenLink) {
+  Verdict verdict;
+  verdict.cause = Cause::kNetworkingIssue;
+  verdict.detail = Detail::kDcnLink;
+  verdict.confidence = 0.8;
+  verdict.culprits.resize(2);
+  verdict.culprits[0].worker = {0, 3};
+  verdict.culprits[1].worker = {1, 3};
+  verdict.links = {{{0, 3}, {1, 3}, std::nullopt, ""}};
+  CompareSample("dcn-link", verdict);
 }
 
 }  // namespace

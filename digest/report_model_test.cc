@@ -177,6 +177,8 @@ TEST(ReportTest, AnIdleSparseCoreIsNoCulpritUnlessNamed) {
   Verdict verdict = Accuse(Cause::kDataInputStall, {0, 0});
   EXPECT_FALSE(BuildReport(capture, verdict, {}).tpu_states.back().culprit);
   verdict.culprits[0].core_type = CoreType::kSparseCore;
+  EXPECT_FALSE(BuildReport(capture, verdict, {}).tpu_states.back().culprit);
+  verdict.culprits[0].core_index = 0;
   EXPECT_TRUE(BuildReport(capture, verdict, {}).tpu_states.back().culprit);
 }
 

@@ -155,12 +155,11 @@ bool GroupFirst(const ProgramGroup& a, const ProgramGroup& b) {
 
 bool Means(const Culprit& culprit, const Core& core) {
   if (culprit.chip && culprit.chip != core.chip) return false;
-  if (culprit.core_type && *culprit.core_type != CoreType::kUnspecified) {
-    if (*culprit.core_type != core.type) return false;
-  } else if (core.type == CoreType::kSparseCore || core.type == CoreType::kSparseCoreV0) {
-    if (Idle(core)) return false;
-  }
-  return !culprit.core_index || *culprit.core_index == core.index;
+  const CoreType type = culprit.core_type.value_or(CoreType::kUnspecified);
+  if (type != CoreType::kUnspecified && type != core.type) return false;
+  if (culprit.core_index) return *culprit.core_index == core.index;
+  const bool sparse = core.type == CoreType::kSparseCore || core.type == CoreType::kSparseCoreV0;
+  return !(sparse && Idle(core));
 }
 
 const Sequencer* MainSequencer(const Core& core) {

@@ -14,8 +14,9 @@ std::vector<ProgramGroup> GroupTpuStates(const Capture& capture,
                                          const std::vector<ReportWorker>& workers,
                                          const std::vector<Culprit>& culprits);
 
-// Whether `culprit` means this core of its worker. One that names no core means
-// all of them except SparseCores that run nothing, which is their normal state.
+// Whether `culprit` means this core of its worker. One that names no core index
+// means all that fit except SparseCores that run nothing: that is their normal
+// state.
 bool Means(const Culprit& culprit, const Core& core);
 
 // The sequencer that says where a core stands: its own one rather than those of
