@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -18,10 +19,10 @@
 #include "agent/limits.h"
 #include "agent/shell/agent.h"
 #include "agent/shell/once.h"
-#include "agent/shell/signals.h"
 #include "agent/sources/identity/identity.h"
 #include "proto/program/command_line.h"
 #include "proto/program/logging.h"
+#include "proto/program/signals.h"
 #include "proto/transport/credentials.h"
 
 extern char** environ;
@@ -120,13 +121,20 @@ int Watch(const Flags& flags, const Identity& identity) {
   auto credentials = transport::MakeChannelCredentials(flags.credentials, identity.coordinator);
   if (!credentials.ok()) return Usage(std::string(credentials.status().message()));
 
+  absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
+  if (!signals.ok()) {
+    spdlog::error("{}", std::string(signals.status().message()));
+    return program::kExitFailure;
+  }
   spdlog::info("worker {}/{} of job {} on host {}: runtime at {}, coordinator at {}",
                identity.worker.slice, identity.worker.task, identity.job, identity.host,
                identity.runtime, identity.coordinator);
   Agent agent({Settings(identity, flags.poll_interval), identity.runtime, identity.coordinator,
                *std::move(credentials)});
-  const SignalWatch signals([&agent] { agent.Stop(); });
-  agent.Run();
+  std::thread worker([&agent] { agent.Run(); });
+  signals->Wait();
+  agent.Stop();
+  worker.join();
   spdlog::info("stopped");
   return program::kExitOk;
 }
@@ -164,7 +172,4 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace rapideye::agent
 
-int main(int argc, char** argv) {
-  rapideye::agent::BlockEndingSignals();
-  return rapideye::agent::Main(argc, argv);
-}
+int main(int argc, char** argv) { return rapideye::agent::Main(argc, argv); }
