@@ -18,6 +18,12 @@ if(RAPIDEYE_SANITIZE)
   find_program(LLVM_SYMBOLIZER NAMES llvm-symbolizer-19 llvm-symbolizer)
 endif()
 
+if(RAPIDEYE_FUZZERS)
+  # The fuzzers see which branches of the libraries an input takes.
+  target_compile_options(rapideye_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(rapideye_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # rapideye_library(<name> SOURCES ... DEPS ...): a library of this folder.
 function(rapideye_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})

@@ -121,8 +121,8 @@ absl::StatusOr<std::string> WriteCapture(const Capture& capture, const WriteOpti
   std::vector<const Snapshot*> snapshots;
   snapshots.reserve(capture.snapshots.size());
   for (const Snapshot& snapshot : capture.snapshots) snapshots.push_back(&snapshot);
-  std::stable_sort(snapshots.begin(), snapshots.end(),
-                   [](const Snapshot* a, const Snapshot* b) { return a->worker < b->worker; });
+  std::sort(snapshots.begin(), snapshots.end(),
+            [](const Snapshot* a, const Snapshot* b) { return a->worker < b->worker; });
   for (const Snapshot* snapshot : snapshots) {
     *record.mutable_snapshot() = SnapshotToWire(*snapshot);
     if (absl::Status status = writer.Add(record); !status.ok()) return status;

@@ -1,0 +1,106 @@
+// Writes what the fuzzers start from: make_fuzz_seeds SAMPLES OUT makes a folder
+// of OUT for each fuzzer, and a dictionary of the names that captures use.
+#include <google/protobuf/descriptor.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "proto/wire/capture_reader.h"
+#include "proto/wire/capture_writer.h"
+#include "proto/wire/evidence_to_wire.h"
+#include "proto/wire/filled_message.h"
+#include "v1/agent.pb.h"
+
+namespace rapideye {
+namespace {
+
+namespace fs = std::filesystem;
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+// A seed of a few KiB is explored far better than one of a hundred.
+constexpr size_t kWorkersPerSeed = 2;
+
+void Write(const fs::path& path, const std::string& bytes) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+void WriteCaptures(const Capture& capture, const fs::path& folder, const std::string& name) {
+  for (wire::Encoding encoding : {wire::Encoding::kJsonLines, wire::Encoding::kBinary}) {
+    for (bool gzip : {false, true}) {
+      const char* ending = encoding == wire::Encoding::kJsonLines ? ".jsonl" : ".pb";
+      Write(folder / (name + ending + (gzip ? ".gz" : "")),
+            wire::WriteCapture(capture, {.encoding = encoding, .gzip = gzip}).value());
+    }
+  }
+}
+
+// One file for each member of the oneof, every field set.
+template <typename Message>
+void WriteOneOfEach(const fs::path& folder) {
+  const auto* oneof = Message::descriptor()->oneof_decl(0);
+  for (int i = 0; i < oneof->field_count(); ++i) {
+    Message message;
+    wire::FillEveryField(*message.GetReflection()->MutableMessage(&message, oneof->field(i)));
+    Write(folder / oneof->field(i)->name(), message.SerializeAsString());
+  }
+}
+
+// Names of fields and of enum values, of this message and those in it.
+void CollectNames(const Descriptor& type, std::set<std::string>& names) {
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor& field = *type.field(i);
+    names.insert("\"\\\"" + field.json_name() + "\\\":\"");
+    if (field.message_type() != nullptr) CollectNames(*field.message_type(), names);
+    if (field.enum_type() == nullptr) continue;
+    for (int value = 0; value < field.enum_type()->value_count(); ++value) {
+      names.insert("\"\\\"" + field.enum_type()->value(value)->name() + "\\\"\"");
+    }
+  }
+}
+
+int Main(const fs::path& samples, const fs::path& out) {
+  for (const auto& entry : fs::directory_iterator(samples)) {
+    if (entry.path().extension() != ".jsonl") continue;
+    absl::StatusOr<Capture> capture = wire::ReadCaptureFile(entry.path());
+    if (!capture.ok()) {
+      std::fprintf(stderr, "%s: %s\n", entry.path().c_str(),
+                   std::string(capture.status().message()).c_str());
+      return 1;
+    }
+    capture->snapshots.resize(std::min(capture->snapshots.size(), kWorkersPerSeed));
+    const std::string name = entry.path().stem();
+    WriteCaptures(*capture, out / "capture", name);
+    Write(out / "snapshot" / name,
+          wire::SnapshotToWire(capture->snapshots.at(0)).SerializeAsString());
+  }
+  WriteCaptures(wire::FilledCapture(), out / "capture", "filled");
+  v1::Snapshot snapshot;
+  wire::FillEveryField(snapshot);
+  Write(out / "snapshot" / "filled", snapshot.SerializeAsString());
+  WriteOneOfEach<v1::AgentMessage>(out / "agent_message");
+  WriteOneOfEach<v1::CoordinatorMessage>(out / "coordinator_message");
+
+  std::set<std::string> names;
+  CollectNames(*v1::CaptureRecord::descriptor(), names);
+  std::string dictionary;
+  for (const std::string& name : names) dictionary += name + "\n";
+  Write(out / "capture.dict", dictionary);
+  return 0;
+}
+
+}  // namespace
+}  // namespace rapideye
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: make_fuzz_seeds SAMPLES OUT\n");
+    return 2;
+  }
+  return rapideye::Main(argv[1], argv[2]);
+}

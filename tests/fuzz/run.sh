@@ -1,0 +1,38 @@
+#!/bin/bash
+# Runs every fuzzer for a while: tests/fuzz/run.sh SECONDS [BUILD]
+#
+# SECONDS is for each of them; BUILD (default build/asan) must have been built.
+# What they find is left in BUILD/tests/fuzz/findings, the corpus they grow in
+# BUILD/tests/fuzz/corpus. Exit status 1 if one found something.
+set -euo pipefail
+
+if [ $# -lt 1 ] || [ $# -gt 2 ] || ! [[ $1 =~ ^[0-9]+$ ]]; then
+  sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
+  exit 2
+fi
+seconds=$1
+cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
+here=${2:-build/asan}/tests/fuzz
+
+shopt -s nullglob
+fuzzers=("$here"/*_fuzzer)
+if [ ${#fuzzers[@]} -eq 0 ]; then
+  echo "tests/fuzz/run.sh: no fuzzers in $here (build the asan preset first)" >&2
+  exit 1
+fi
+
+status=0
+for fuzzer in "${fuzzers[@]}"; do
+  name=$(basename "$fuzzer" _fuzzer)
+  printf '== %s, %d s\n' "$name" "$seconds"
+  mkdir -p "$here/corpus/$name" "$here/findings"
+  dictionary=()
+  if [ -s "$here/seeds/$name.dict" ]; then dictionary=("-dict=$here/seeds/$name.dict"); fi
+  if ! "$fuzzer" -max_total_time="$seconds" -max_len=20000 -rss_limit_mb=2048 -timeout=20 \
+    -print_final_stats=1 -verbosity=0 -artifact_prefix="$here/findings/$name-" \
+    "${dictionary[@]}" "$here/corpus/$name" "$here/seeds/$name"; then
+    echo "$name found something: $here/findings/$name-*"
+    status=1
+  fi
+done
+exit $status
