@@ -159,9 +159,22 @@ std::string CulpritLine(const ReportCulprit& culprit) {
   return line;
 }
 
+// Whether an evidence line already says `sentence`.
+bool IsEvidence(const Report& report, const std::string& sentence) {
+  return std::any_of(report.evidence.begin(), report.evidence.end(),
+                     [&](const EvidenceItem& item) { return item.statement == sentence; });
+}
+
 void AppendEvidence(const Report& report, TextLines& lines) {
-  if (!report.culprits.empty() || !report.evidence.empty()) lines.Add(kIndent, "Evidence:");
-  lines.AddEach(kItemIndent, report.culprits, kMaxCulpritReasons, CulpritLine);
+  std::vector<const ReportCulprit*> unsaid;
+  for (const ReportCulprit& culprit : report.culprits) {
+    // What is left out is only counted: no need to look at every one of many.
+    const bool shown = unsaid.size() <= kMaxCulpritReasons;
+    if (!shown || !IsEvidence(report, culprit.why)) unsaid.push_back(&culprit);
+  }
+  if (!unsaid.empty() || !report.evidence.empty()) lines.Add(kIndent, "Evidence:");
+  lines.AddEach(kItemIndent, unsaid, kMaxCulpritReasons,
+                [](const ReportCulprit* culprit) { return CulpritLine(*culprit); });
   lines.AddEach(kItemIndent, report.evidence, kMaxEvidence, [](const EvidenceItem& item) {
     return absl::StrCat("[", std::string(StrengthName(item.strength)), "] ",
                         Sentence(item.statement));
@@ -171,10 +184,12 @@ void AppendEvidence(const Report& report, TextLines& lines) {
 void AppendLinks(const Report& report, TextLines& lines) {
   if (report.links.empty()) return;
   lines.Add(kIndent, "Broken links:");
-  lines.AddEach(kItemIndent, report.links, kMaxLinks, [](const ReportLink& link) {
+  lines.AddEach(kItemIndent, report.links, kMaxLinks, [&](const ReportLink& link) {
     std::string line = absl::StrCat(Place(link.from), " to ", Place(link.to));
     if (link.nic) absl::StrAppend(&line, " over ", EscapeName(*link.nic));
-    if (!link.why.empty()) absl::StrAppend(&line, ": ", Sentence(link.why));
+    if (!link.why.empty() && !IsEvidence(report, link.why)) {
+      absl::StrAppend(&line, ": ", Sentence(link.why));
+    }
     return line;
   });
 }

@@ -171,6 +171,19 @@ TEST(WordingTest, StatesGrouped) {
                   "llama-70b/1:tpu-0-1@3:0]"));
 }
 
+TEST(WordingTest, NothingIsSaidTwice) {
+  ExampleCase example = Example("networking-issue");
+  Verdict& verdict = example.verdict;
+  const std::string why = verdict.culprits[0].why;
+  EXPECT_THAT(Render(example.capture, verdict), Contains("      tpu-0-3 (slice 0 task 3): " + why));
+  verdict.evidence.push_back({why, Strength::kStrong, {}});
+  verdict.evidence.push_back({verdict.links[0].why, Strength::kStrong, {}});
+  const std::vector<std::string> lines = Render(example.capture, verdict);
+  EXPECT_THAT(lines, Contains(HasSubstr(why)).Times(1));
+  EXPECT_THAT(lines,
+              Contains("      tpu-0-3 (slice 0 task 3) to tpu-1-3 (slice 1 task 3) over eth1"));
+}
+
 // Bounds ----------------------------------------------------------------------
 
 void ExpectReadable(const std::string& text) {
