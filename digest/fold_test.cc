@@ -66,6 +66,30 @@ TEST(FoldTest, LeavesNamesAloneThatCouldPassForAFold) {
   EXPECT_THAT(Texts({"h[0-3] (4)", "h[0-4] (4)"}), ElementsAre("h[0-3] (4)", "h[0-4] (4)"));
 }
 
+TEST(FoldTest, ZeroPaddedHexadecimalIsANumber) {
+  EXPECT_THAT(
+      Texts({"gke-0000-0008", "gke-0000-0009", "gke-0000-000a", "gke-0000-000b", "gke-0000-0010"}),
+      ElementsAre("gke-0000-[0008-000b,0010] (5)"));
+  // Without a letter it is decimal: 0009 is followed by 0010.
+  EXPECT_THAT(Texts({"gke-0009", "gke-0010"}), ElementsAre("gke-[0009-0010] (2)"));
+}
+
+TEST(FoldTest, ALetterBeforeANumberIsAName) {
+  EXPECT_THAT(Texts({"rack-a9", "rack-a10", "rack-b0"}),
+              ElementsAre("rack-a[9-10] (2)", "rack-b0"));
+  EXPECT_THAT(Texts({"bad-1", "bad-2", "face"}), ElementsAre("bad-[1-2] (2)", "face"));
+}
+
+TEST(FoldTest, EveryNameIsInExactlyOneEntry) {
+  const std::vector<std::string> names = {"x-1",         "x-a1",        "x-01",  "x-0a",  "x-a",
+                                          "x1-0f",       "x1-10",       "x",     "0a",    "0b",
+                                          "00-0000",     "a:0f::1",     "x-1-a", "x-",    "007-x",
+                                          "x-912345678", "x-812345678", "x--1",  "8-09a", "9-09b"};
+  size_t count = 0;
+  for (const ListItem& item : FoldNames(names)) count += item.count;
+  EXPECT_EQ(count, names.size());
+}
+
 TEST(FoldTest, LongDigitsAreNoNumbers) {
   EXPECT_THAT(Texts({"i-12345678901234567890", "i-12345678901234567891"}),
               ElementsAre("i-12345678901234567890", "i-12345678901234567891"));
