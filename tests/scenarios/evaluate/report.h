@@ -1,0 +1,69 @@
+// Counts graded verdicts and prints the tables of the documentation.
+#ifndef RAPIDEYE_TESTS_SCENARIOS_EVALUATE_REPORT_H_
+#define RAPIDEYE_TESTS_SCENARIOS_EVALUATE_REPORT_H_
+
+#include <array>
+#include <map>
+#include <string>
+
+#include "classifier/verdict.h"
+#include "tests/scenarios/scenario.h"
+#include "tests/scenarios/truth.h"
+
+namespace rapideye::scenarios {
+
+// Shares of a number of scenarios, 0 .. 1.
+struct Accuracy {
+  int scenarios = 0;
+  int cause = 0;
+  int detail = 0;
+  int culprits = 0;
+  int wrong_removals = 0;
+  int unneeded_unknown = 0;  // unknown, although the evidence sufficed
+  int decidable = 0;
+};
+
+class Report {
+ public:
+  void Add(const Scenario& scenario, const Verdict& verdict, const Grade& grade);
+
+  const Accuracy& total() const { return total_; }
+  int false_alarms() const { return false_alarms_; }
+  // Mean distance between confidence and share of right answers over ten bins of
+  // confidence, weighted by their size. An answer is right if its cause and its
+  // culprits are. Over verdicts with a confidence below `below` only.
+  double CalibrationError(double below = 2) const;
+
+  std::string Render() const;
+
+ private:
+  static constexpr int kBins = 10;
+  struct Bin {
+    int verdicts = 0;
+    int right = 0;
+    double confidence = 0;  // sum
+  };
+  // Ten bins each for verdicts below kHard and from there on: the hard part is
+  // also looked at alone.
+  static constexpr double kHard = 0.95;
+
+  static void AddTo(Accuracy& accuracy, const Truth& truth, const Grade& grade);
+  std::string RenderConfusion() const;
+  std::string RenderCalibration() const;
+  std::string RenderKinds() const;
+
+  Accuracy total_;
+  int healthy_ = 0;
+  int false_alarms_ = 0;
+  std::map<std::string, Accuracy> kinds_;
+  std::map<Cause, std::map<Cause, int>> confusion_;  // truth -> said
+  std::array<Bin, kBins> easy_{};
+  std::array<Bin, kBins> hard_{};
+};
+
+// "chip-tail", "chip-tail/aborted".
+std::string RowName(const Scenario& scenario);
+
+}  // namespace rapideye::scenarios
+
+#endif  // RAPIDEYE_TESTS_SCENARIOS_EVALUATE_REPORT_H_

@@ -1,0 +1,66 @@
+// A made-up job: machines, programs, which slice launches which, and how far
+// ahead hosts dispatch.
+#ifndef RAPIDEYE_TESTS_SCENARIOS_JOB_H_
+#define RAPIDEYE_TESTS_SCENARIOS_JOB_H_
+
+#include <string>
+#include <vector>
+
+#include "tests/scenarios/layout.h"
+#include "tests/scenarios/program.h"
+#include "tests/scenarios/random.h"
+
+namespace rapideye::scenarios {
+
+// What keeps a host from dispatching without end.
+enum class DispatchScope {
+  kHost,  // its own devices must have completed
+  kJob,   // every device must have: hosts meet to log metrics, or to fetch data
+};
+
+struct Job {
+  std::string name;
+  Layout layout;
+  std::vector<Program> programs;
+  // Per slice, the programs of a step in order; all slices have equally many.
+  // A *launch* below is a number counted from the first one that is simulated:
+  // launch n is entry n % launches_per_step of step first_step + n / that.
+  std::vector<std::vector<int>> steps;
+  bool pipeline = false;  // slices are stages and run different programs
+  int64_t first_step = 0;
+  int dispatch_ahead = 2;
+  DispatchScope dispatch_scope = DispatchScope::kJob;
+  // A cross-slice message of a worker waits for all of its devices; otherwise
+  // each device sends its own.
+  bool exchange_per_worker = true;
+
+  int launches_per_step() const { return static_cast<int>(steps[0].size()); }
+  int ProgramAt(int slice, int launch) const {
+    return steps[static_cast<size_t>(slice)][static_cast<size_t>(launch % launches_per_step())];
+  }
+  // So many launches that whatever breaks in the first three steps has stopped
+  // everyone before the last.
+  int horizon() const { return 4 * launches_per_step() + dispatch_ahead + layout.slices + 4; }
+  int64_t StepOf(int launch) const { return first_step + launch / launches_per_step(); }
+};
+
+struct JobRequest {
+  LayoutRequest layout;
+  bool pipeline = false;
+  int min_programs = 1;
+  int max_programs = 3;
+  bool infeed = false;              // the first program begins with one
+  bool sparse_work = false;         // on generations with SparseCores
+  int sparse_collectives = -1;      // 1 yes, 0 no, -1 by chance
+  bool tail = false;                // every program computes after its last collective
+  bool job_scope_dispatch = false;  // otherwise by chance
+};
+
+Job MakeJob(const JobRequest& request, Random& random);
+
+// The launch id that `program` has in `step`.
+int32_t LaunchId(const Program& program, int64_t step);
+
+}  // namespace rapideye::scenarios
+
+#endif  // RAPIDEYE_TESTS_SCENARIOS_JOB_H_

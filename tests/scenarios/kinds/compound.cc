@@ -1,0 +1,183 @@
+#include <vector>
+
+#include "tests/scenarios/evidence.h"
+#include "tests/scenarios/kinds/build.h"
+
+namespace rapideye::scenarios {
+namespace {
+
+// Stages of a pipeline rightly run different modules; one of them has a fault
+// inside, or the link between two of them. Where nobody learnt which workers run
+// the same programs the stages cannot be told from diverged hosts.
+Plan Pipeline(Random& random) {
+  Plan plan{.job = MakeJob({.layout = {.min_slices = 2}, .pipeline = true}, random)};
+  const Layout& layout = plan.job.layout;
+  plan.network_seed = random.Next();
+  switch (random.Index(4)) {
+    case 0: {
+      const ChipFault fault = AddChipFault(false, random, plan);
+      plan.truth.accepted = {ChipAnswer(plan, {fault.device}, Detail::kTensorCore)};
+      break;
+    }
+    case 1: {
+      const int worker = PickWorker(plan.job, random);
+      bool waiting = false;
+      AddInputStall(worker, PickLaunch(plan.job, random, 0), random, plan, &waiting);
+      plan.reference_device = layout.FirstDevice(worker);
+      plan.truth.accepted = {
+          WorkerAnswer(plan, Cause::kDataInputStall,
+                       waiting ? Detail::kInputPipeline : Detail::kProgramNotQueued, {worker})};
+      break;
+    }
+    case 2: {
+      const int worker = PickWorker(plan.job, random);
+      const int peer = random.Pick(Neighbours(plan.job, worker));
+      AddDeadLink(worker, peer, PickLaunch(plan.job, random), plan);
+      plan.truth.needs.push_back(Need::kSocketOrProbe);
+      plan.truth.accepted = {
+          WorkerAnswer(plan, Cause::kNetworkingIssue, Detail::kDcnLink, {worker, peer})};
+      break;
+    }
+    default: {
+      const int worker = PickWorker(plan.job, random);
+      plan.faults.stopped = {{.worker = worker, .launch = PickLaunch(plan.job, random), .op = 0}};
+      plan.reference_device = layout.FirstDevice(worker);
+      plan.ends = {{.worker = worker, .exit_code = 1}};
+      AddFollowOnLines(worker, random, plan);
+      plan.truth.accepted = {
+          WorkerAnswer(plan, Cause::kUnrecoverableError, Detail::kProcessExit, {worker})};
+      break;
+    }
+  }
+  if (plan.ends.empty()) plan.truth.needs.push_back(Need::kCohorts);
+  return plan;
+}
+
+// Five to eight slices in a ring: those far from the fault went on until their
+// hosts had nothing queued, and are idle like a host that never launched.
+Plan RingFar(Random& random) {
+  Plan plan{.job =
+                MakeJob({.layout = {.min_slices = 5, .max_slices = 8}, .job_scope_dispatch = true},
+                        random)};
+  const ChipFault fault = AddChipFault(random.Chance(0.5), random, plan);
+  plan.truth.accepted = {ChipAnswer(plan, {fault.device}, Detail::kTensorCore)};
+  return plan;
+}
+
+// Two faults that have nothing to do with each other, in the same launch of
+// different slices: a chip, and a host that launches nothing for want of input or
+// because its process is stopped. Either may explain more of the waiting; either
+// is right. What the one keeps from being reached is not there for anyone to see.
+Plan TwoFaults(Random& random) {
+  Plan plan{.job = MakeJob({.layout = {.min_slices = 2, .min_tasks = 4}}, random)};
+  const Layout& layout = plan.job.layout;
+  const ChipFault chip = AddChipFault(false, random, plan);
+  const int slice = layout.SliceOfDevice(chip.device);
+  int worker = PickWorker(plan.job, random);
+  while (layout.SliceOfWorker(worker) == slice) worker = PickWorker(plan.job, random);
+  Answer host;
+  if (random.Chance(0.5)) {
+    bool waiting = false;
+    AddInputStall(worker, chip.launch, random, plan, &waiting);
+    host = WorkerAnswer(plan, Cause::kDataInputStall,
+                        waiting ? Detail::kInputPipeline : Detail::kProgramNotQueued, {worker});
+  } else {
+    plan.faults.idle.push_back({.worker = worker, .launch = chip.launch});
+    plan.stopped_processes = {worker};
+    host = WorkerAnswer(plan, Cause::kUnrecoverableError, Detail::kProcessStopped, {worker});
+  }
+  const World world(plan.job, plan.faults, plan.launches_to_run());
+  const Arrival at_chip = world.At(chip.device, kNever);
+  const Arrival at_host = world.At(layout.FirstDevice(worker), kNever);
+  const bool chip_reached = at_chip.launch == chip.launch && at_chip.op == chip.op;
+  const bool host_reached = at_host.launch == chip.launch - 1 && at_host.op < 0;
+  if (!chip_reached) plan.reference_device = layout.FirstDevice(worker);
+  if (chip_reached) {
+    plan.truth.accepted.push_back(ChipAnswer(plan, {chip.device}, Detail::kTensorCore));
+  } else {
+    plan.truth.needs.clear();
+  }
+  // What its process says of itself counts, whether or not its chips ran dry.
+  if (host_reached || !chip_reached || !plan.stopped_processes.empty()) {
+    plan.truth.accepted.push_back(host);
+  }
+  return plan;
+}
+
+}  // namespace
+
+Plan BuildCompound(Kind kind, Random& random) {
+  Plan plan;
+  switch (kind) {
+    case Kind::kPipeline:
+      plan = Pipeline(random);
+      break;
+    case Kind::kRingFar:
+      plan = RingFar(random);
+      break;
+    default:
+      plan = TwoFaults(random);
+      break;
+  }
+  plan.truth.removal = false;
+  return plan;
+}
+
+namespace {
+
+// Every slice stands in the same collective, and nothing tells one from another.
+void EverySliceInCollective(Random& random, Plan& plan) {
+  const Layout& layout = plan.job.layout;
+  const int launch = PickLaunch(plan.job, random);
+  for (int slice = 0; slice < layout.slices; ++slice) {
+    const Program& program = ProgramOf(plan.job, slice, launch);
+    plan.faults.stuck.push_back({.device = slice * layout.devices_per_slice(),
+                                 .launch = launch,
+                                 .op = OpsOfKind(program, OpKind::kCollective).front()});
+  }
+}
+
+// One slice stands in a collective, whole; the others wait for it or ran out of
+// work. Which of its members is to blame nothing tells.
+void OneSliceInCollective(Random& random, Plan& plan) {
+  const int launch = PickLaunch(plan.job, random);
+  const int device = PickDevice(plan.job, random);
+  const Program& program = ProgramOf(plan.job, plan.job.layout.SliceOfDevice(device), launch);
+  plan.faults.stuck.push_back({.device = device,
+                               .launch = launch,
+                               .op = random.Pick(OpsOfKind(program, OpKind::kCollective))});
+}
+
+// A chip stands, but the agent of its host does not report, although the host
+// answers. Missing and awaited by everyone may also be called a lost worker.
+void CulpritUnseen(Random& random, Plan& plan) {
+  const ChipFault fault = AddChipFault(false, random, plan);
+  const int worker = plan.job.layout.WorkerOfDevice(fault.device);
+  plan.silent_agents = {worker};
+  plan.truth.accepted.push_back(
+      WorkerAnswer(plan, Cause::kUnrecoverableError, Detail::kWorkerLost, {worker}));
+  plan.truth.needs = {Need::kUndecidable};
+}
+
+}  // namespace
+
+// Hangs whose cause no evidence shows; `unknown` is the only right answer.
+Plan BuildUnknown(Kind, Random& random) {
+  Plan plan{.job = MakeJob({}, random)};
+  plan.truth.accepted = {{.cause = Cause::kUnknown}};
+  switch (random.Index(3)) {
+    case 0:
+      OneSliceInCollective(random, plan);
+      break;
+    case 1:
+      CulpritUnseen(random, plan);
+      break;
+    default:
+      EverySliceInCollective(random, plan);
+      break;
+  }
+  plan.truth.removal = false;
+  return plan;
+}
+
+}  // namespace rapideye::scenarios

@@ -1,0 +1,190 @@
+#include "tests/scenarios/noise.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+namespace rapideye::scenarios {
+namespace {
+
+// A gap anywhere must leave something to decide from.
+constexpr double kMostMissing = 0.15;
+
+int64_t OldestAge(const Snapshot& snapshot) {
+  int64_t age = 0;
+  for (const Core& core : snapshot.cores) age = std::max(age, core.stuck_ms.value_or(0));
+  return age;
+}
+
+void RemoveWorkers(const Noise& noise, const std::vector<WorkerId>& spared, Random& random,
+                   Capture& capture) {
+  const auto most = static_cast<size_t>(
+      kMostMissing * static_cast<double>(capture.header.expected_workers.size()));
+  size_t removed = 0;
+  std::erase_if(capture.snapshots, [&](const Snapshot& snapshot) {
+    if (!random.Chance(noise.missing_worker) || removed >= most) return false;
+    if (std::find(spared.begin(), spared.end(), snapshot.worker) != spared.end()) return false;
+    ++removed;
+    return true;
+  });
+}
+
+void AddGaps(const Noise& noise, Random& random, Snapshot& snapshot) {
+  if (random.Chance(noise.runtime_timed_out)) {
+    snapshot.runtime.state = RuntimeState::kTimedOut;
+    // Half of the agents had a sample from before.
+    if (random.Chance(0.5)) snapshot.cores.clear();
+  }
+  const bool no_pc = random.Chance(noise.worker_without_pc);
+  const bool no_launch = random.Chance(noise.worker_without_launch_id);
+  for (Core& core : snapshot.cores) {
+    if (no_launch) {
+      core.launch_id.reset();
+      for (QueuedProgram& queued : core.queued) queued.launch_id.reset();
+    }
+    if (!no_pc) continue;
+    for (Sequencer& sequencer : core.sequencers) {
+      sequencer.pc.reset();
+      sequencer.tag.reset();
+      sequencer.hlo.reset();
+    }
+  }
+}
+
+void AddBystanderLines(const Noise& noise, Random& random, Snapshot& snapshot) {
+  const int64_t age = random.Between(0, std::max<int64_t>(1, OldestAge(snapshot) / 2));
+  if (random.Chance(noise.follow_on_line)) {
+    snapshot.log_events.push_back(
+        {.kind = LogKind::kFollowOn,
+         .text = "FAILED_PRECONDITION: The program continuator has halted unexpectedly",
+         .source = LogSource::kJobLog,
+         .age_ms = age});
+  }
+  if (random.Chance(noise.coordination_line)) {
+    snapshot.log_events.push_back({.kind = LogKind::kCoordinationTimeout,
+                                   .text = "DEADLINE_EXCEEDED: Barrier timed out",
+                                   .source = LogSource::kJobLog,
+                                   .age_ms = age});
+  }
+}
+
+void AddBystanderCounters(const Noise& noise, Random& random, Snapshot& snapshot) {
+  if (random.Chance(noise.retransmits)) {
+    for (Socket& socket : snapshot.sockets) {
+      if (socket.unacked_bytes == 0) socket.retransmits += random.Between(1, 4);
+    }
+  }
+  if (random.Chance(noise.nic_errors)) {
+    for (Nic& nic : snapshot.nics) {
+      if (!nic.up || !random.Chance(0.5)) continue;
+      nic.rx_errors = nic.rx_errors.value_or(0) + random.Between(1, 40);
+      nic.carrier_changes = nic.carrier_changes.value_or(1) + random.Between(0, 2);
+    }
+  }
+  if (random.Chance(noise.correctable_pcie)) {
+    for (PcieCounters& pcie : snapshot.pcie) pcie.correctable += random.Between(1, 30);
+  }
+}
+
+void AddShortInputWait(Random& random, Snapshot& snapshot) {
+  if (!snapshot.progress || snapshot.progress->phase != Phase::kStep) return;
+  snapshot.progress->phase = Phase::kInput;
+  snapshot.progress->input_wait_ms =
+      random.Between(20, std::clamp<int64_t>(OldestAge(snapshot) / 6, 21, 8000));
+}
+
+// SparseCores that carry nothing, although their peers do.
+void IdleSparseCores(const std::vector<WorkerId>& culprits, Snapshot& snapshot) {
+  if (std::find(culprits.begin(), culprits.end(), snapshot.worker) != culprits.end()) return;
+  for (Core& core : snapshot.cores) {
+    if (core.type == CoreType::kTensorCore || !core.program) continue;
+    core.program.reset();
+    core.launch_id.reset();
+    core.stuck_ms.reset();
+    for (Sequencer& sequencer : core.sequencers) sequencer.pc = sequencer.tag = 0;
+  }
+}
+
+void ShuffleProgramTable(Random& random, Snapshot& snapshot) {
+  snapshot.programs.push_back({.module = "jit_eval_step", .fingerprint = random.Hex(32)});
+  std::vector<int32_t> order(snapshot.programs.size());
+  std::iota(order.begin(), order.end(), 0);
+  random.Shuffle(order);
+  std::vector<Program> programs(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    programs[static_cast<size_t>(order[i])] = std::move(snapshot.programs[i]);
+  }
+  snapshot.programs = std::move(programs);
+  for (Core& core : snapshot.cores) {
+    if (core.program) core.program = order[static_cast<size_t>(*core.program)];
+    for (QueuedProgram& queued : core.queued) {
+      queued.program = order[static_cast<size_t>(queued.program)];
+    }
+  }
+}
+
+}  // namespace
+
+Noise Noisy() {
+  return {.no_learnt_sequence = 0.2,
+          .no_cohorts = 0.1,
+          .no_hlo = 0.12,
+          .no_sockets = 0.15,
+          .no_probes = 0.2,
+          .no_launch_ids = 0.02,
+          .no_module_names = 0.15,
+          .missing_worker = 0.02,
+          .runtime_timed_out = 0.02,
+          .worker_without_pc = 0.01,
+          .worker_without_launch_id = 0.02,
+          .gap_at_culprit = 0.03,
+          .follow_on_line = 0.05,
+          .coordination_line = 0.05,
+          .retransmits = 0.15,
+          .nic_errors = 0.08,
+          .correctable_pcie = 0.1,
+          .short_input_wait = 0.05,
+          .idle_sparse_cores = 0.05,
+          .other_program_table = 0.3,
+          .skewed_clock = 0.1};
+}
+
+void AddGapAt(const WorkerId& worker, Random random, Capture& capture) {
+  if (random.Chance(0.5)) {
+    std::erase_if(capture.snapshots,
+                  [&](const Snapshot& snapshot) { return snapshot.worker == worker; });
+    return;
+  }
+  for (Snapshot& snapshot : capture.snapshots) {
+    if (snapshot.worker != worker) continue;
+    if (snapshot.runtime.state == RuntimeState::kServing) {
+      snapshot.runtime.state = RuntimeState::kTimedOut;
+    }
+    snapshot.cores.clear();
+  }
+}
+
+void AddNoise(const Noise& noise, const std::vector<WorkerId>& culprits, Random random,
+              Capture& capture) {
+  constexpr int64_t kDayMs = 86'400'000;
+  RemoveWorkers(noise, culprits, random, capture);
+  for (Snapshot& snapshot : capture.snapshots) {
+    const bool is_culprit =
+        std::find(culprits.begin(), culprits.end(), snapshot.worker) != culprits.end();
+    if (!is_culprit) {
+      AddGaps(noise, random, snapshot);
+      AddBystanderLines(noise, random, snapshot);
+      AddBystanderCounters(noise, random, snapshot);
+      if (random.Chance(noise.short_input_wait)) AddShortInputWait(random, snapshot);
+    }
+    if (random.Chance(noise.idle_sparse_cores)) IdleSparseCores(culprits, snapshot);
+    if (random.Chance(noise.other_program_table)) ShuffleProgramTable(random, snapshot);
+    if (random.Chance(noise.skewed_clock) && snapshot.captured_unix_ms) {
+      *snapshot.captured_unix_ms += random.Between(-kDayMs, kDayMs);
+    }
+    random.Shuffle(snapshot.cores);
+  }
+  random.Shuffle(capture.snapshots);
+}
+
+}  // namespace rapideye::scenarios

@@ -1,0 +1,347 @@
+#include "tests/scenarios/scenario.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/scenarios/evidence.h"
+#include "tests/scenarios/kinds/build.h"
+
+namespace rapideye::scenarios {
+namespace {
+
+constexpr std::array<std::pair<Kind, std::string_view>, 42> kKinds = {{
+    {Kind::kChipCompute, "chip-compute"},
+    {Kind::kChipTail, "chip-tail"},
+    {Kind::kChipLoop, "chip-loop"},
+    {Kind::kChipTwo, "chip-two"},
+    {Kind::kChipHaltText, "chip-halt-text"},
+    {Kind::kChipPcie, "chip-pcie"},
+    {Kind::kSparseCore, "sparse-core"},
+    {Kind::kSparseCoreOffload, "sparse-core-offload"},
+    {Kind::kDcnLink, "dcn-link"},
+    {Kind::kDcnHost, "dcn-host"},
+    {Kind::kDcnNic, "dcn-nic"},
+    {Kind::kIciLink, "ici-link"},
+    {Kind::kModuleOneHost, "module-one-host"},
+    {Kind::kModuleManyHosts, "module-many-hosts"},
+    {Kind::kModuleSlice, "module-slice"},
+    {Kind::kLaunchOrder, "launch-order"},
+    {Kind::kLaunchGroup, "launch-group"},
+    {Kind::kFingerprintFew, "fingerprint-few"},
+    {Kind::kFingerprintMany, "fingerprint-many"},
+    {Kind::kInputOneHost, "input-one-host"},
+    {Kind::kInputSeveralHosts, "input-several-hosts"},
+    {Kind::kInputAllHosts, "input-all-hosts"},
+    {Kind::kInputAtEntry, "input-at-entry"},
+    {Kind::kProgramNotQueued, "program-not-queued"},
+    {Kind::kHaltAssertion, "halt-assertion"},
+    {Kind::kHaltUser, "halt-user"},
+    {Kind::kProcessExit, "process-exit"},
+    {Kind::kProcessKilled, "process-killed"},
+    {Kind::kProcessStopped, "process-stopped"},
+    {Kind::kOutOfMemory, "out-of-memory"},
+    {Kind::kWorkerLost, "worker-lost"},
+    {Kind::kCopyFailed, "copy-failed"},
+    {Kind::kPower, "power"},
+    {Kind::kPreempted, "preempted"},
+    {Kind::kPipeline, "pipeline"},
+    {Kind::kRingFar, "ring-far"},
+    {Kind::kTwoFaults, "two-faults"},
+    {Kind::kUnknownCause, "unknown"},
+    {Kind::kHealthy, "healthy"},
+    {Kind::kSlow, "slow"},
+    {Kind::kCompiling, "compiling"},
+    {Kind::kCheckpointing, "checkpointing"},
+}};
+
+bool Contains(const std::vector<int>& list, int value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// What of the evidence the capture as a whole has or lacks.
+struct Coverage {
+  bool cohorts = true;
+  bool sequence = true;
+  bool module_names = true;
+  bool launch_ids = true;
+  HloSampling hlo = HloSampling::kOnePerPosition;
+  NetworkOptions network;
+};
+
+Coverage DrawCoverage(const Plan& plan, const Options& options, Random random) {
+  const Noise& noise = options.noise;
+  Coverage coverage;
+  coverage.cohorts = !random.Chance(noise.no_cohorts) && !plan.unlearnt;
+  coverage.sequence = !random.Chance(noise.no_learnt_sequence);
+  coverage.module_names = !random.Chance(noise.no_module_names);
+  coverage.launch_ids = !random.Chance(noise.no_launch_ids);
+  if (random.Chance(0.25) || options.aborted) coverage.hlo = HloSampling::kEveryWorker;
+  if (random.Chance(noise.no_hlo)) coverage.hlo = HloSampling::kNone;
+  coverage.network = {.sockets = !random.Chance(noise.no_sockets),
+                      .probes = plan.moment != Moment::kMidway && !random.Chance(noise.no_probes),
+                      .transfers = options.transfers,
+                      .ici_links = options.ici_links,
+                      .seed = plan.network_seed};
+  return coverage;
+}
+
+Timing DrawTiming(const Plan& plan, const World& world, bool aborted, Random random) {
+  constexpr int64_t kMinuteMs = 60000;
+  Timing timing;
+  timing.threshold_ms =
+      plan.threshold_ms.value_or(kMinuteMs * random.Pick(std::array<int64_t, 3>{1, 2, 5}));
+  timing.fault_ms = plan.reference_device < 0 ? world.last_change_ms()
+                                              : world.At(plan.reference_device, kNever).at_ms;
+  if (plan.moment == Moment::kMidway) {
+    timing.detected_ms = world.last_change_ms() * random.Between(40, 85) / 100;
+    timing.fault_ms = timing.detected_ms;
+  } else if (plan.moment == Moment::kAtOnce && !aborted) {
+    timing.detected_ms = timing.fault_ms + random.Between(1500, 8000);
+  } else {
+    const double standstill = plan.standstill.value_or(1.0);
+    timing.detected_ms =
+        world.last_change_ms() +
+        static_cast<int64_t>(static_cast<double>(timing.threshold_ms) * standstill) +
+        random.Between(0, 4000);
+  }
+  if (aborted) {
+    timing.aborted_ms = timing.detected_ms + random.Between(0, 15000);
+    timing.detected_ms = timing.aborted_ms + random.Between(1000, 20000);
+  }
+  return timing;
+}
+
+Scene MakeScene(const Plan& plan, const World& world, const Timing& timing, Random random) {
+  const auto count = static_cast<size_t>(plan.job.layout.workers());
+  Scene scene{.plan = plan, .world = world, .timing = timing};
+  scene.sampled_ms.resize(count);
+  scene.runtimes.assign(count, RuntimeState::kServing);
+  scene.aborted.assign(count, false);
+  scene.has_cores.assign(count, true);
+  const double part = random.Chance(0.5) ? 1.0 : 0.01 * static_cast<double>(random.Between(30, 90));
+  for (int worker = 0; worker < plan.job.layout.workers(); ++worker) {
+    const auto w = static_cast<size_t>(worker);
+    scene.has_cores[w] = !Contains(plan.no_samples, worker);
+    const int64_t since_poll = random.Between(0, kPollMs);
+    int64_t sampled = timing.detected_ms + random.Between(-1500, 1500);
+    const auto end = std::find_if(plan.ends.begin(), plan.ends.end(),
+                                  [&](const ProcessEnd& e) { return e.worker == worker; });
+    if (end != plan.ends.end()) {
+      scene.runtimes[w] = RuntimeState::kUnavailable;
+      sampled = timing.fault_ms + end->after_ms - since_poll;
+    } else if (Contains(plan.stopped_processes, worker)) {
+      scene.runtimes[w] = RuntimeState::kTimedOut;
+      sampled = timing.fault_ms - since_poll;
+    } else if (timing.aborted_ms != kNever && random.Chance(part)) {
+      scene.aborted[w] = true;
+      scene.runtimes[w] = RuntimeState::kUnavailable;
+      sampled = timing.aborted_ms - since_poll;
+    }
+    scene.sampled_ms[w] = std::max<int64_t>(0, sampled);
+  }
+  return scene;
+}
+
+std::vector<Cohort> MakeCohorts(const Job& job, const Coverage& coverage, Random random) {
+  const int64_t seen_step = job.first_step - random.Between(1, 25);
+  std::vector<Cohort> cohorts;
+  const Layout& layout = job.layout;
+  for (int slice = 0; slice < layout.slices; ++slice) {
+    if (slice == 0 || job.pipeline) {
+      cohorts.push_back({.name = job.pipeline ? absl::StrCat("stage", slice) : "all"});
+      if (coverage.sequence) {
+        for (const int index : job.steps[static_cast<size_t>(slice)]) {
+          const Program& program = job.programs[static_cast<size_t>(index)];
+          cohorts.back().sequence.push_back({.module = program.module,
+                                             .fingerprint = program.fingerprint,
+                                             .launch_id = LaunchId(program, seen_step)});
+        }
+      }
+    }
+    for (int task = 0; task < layout.tasks; ++task) {
+      cohorts.back().workers.push_back(layout.Id(layout.Worker(slice, task)));
+    }
+  }
+  return cohorts;
+}
+
+CaptureHeader MakeHeader(const Scene& scene, const Coverage& coverage, int64_t detected_unix_ms,
+                         Random random) {
+  const Job& job = scene.plan.job;
+  CaptureHeader header;
+  header.job = job.name;
+  header.job_incarnation = random.Hex(12);
+  for (const Machine& machine : job.layout.machines) {
+    header.expected_workers.push_back(
+        {.id = machine.id, .host = machine.host, .node = machine.node});
+  }
+  header.generation = job.layout.generation;
+  header.trigger = scene.plan.trigger.value_or(
+      scene.plan.moment == Moment::kMidway ? "operator"
+                                           : (random.Chance(0.5) ? "no-progress" : "hang-line"));
+  header.hang_threshold_ms = scene.timing.threshold_ms;
+  header.detected_unix_ms = detected_unix_ms;
+  if (coverage.cohorts) header.cohorts = MakeCohorts(job, coverage, random);
+  return header;
+}
+
+Snapshot MakeSnapshot(const Scene& scene, int worker, const Coverage& coverage,
+                      int64_t detected_unix_ms, Random random) {
+  const Machine& machine = scene.plan.job.layout.machines[static_cast<size_t>(worker)];
+  Snapshot snapshot{.worker = machine.id, .host = machine.host};
+  snapshot.node = machine.node;
+  snapshot.hardware = machine.hardware;
+  snapshot.incarnation = random.Hex(10);
+  snapshot.captured_unix_ms = detected_unix_ms + random.Between(-4000, 4000);
+  if (scene.has_cores[static_cast<size_t>(worker)]) {
+    AddCores(scene, worker, Random(random.Next()), snapshot);
+  }
+  AddHost(scene, worker, Random(random.Next()), snapshot);
+  AddNetwork(scene, worker, coverage.network, Random(random.Next()), snapshot);
+  return snapshot;
+}
+
+void DropLaunchIds(Capture& capture) {
+  for (Snapshot& snapshot : capture.snapshots) {
+    for (Core& core : snapshot.cores) {
+      core.launch_id.reset();
+      for (QueuedProgram& queued : core.queued) queued.launch_id.reset();
+    }
+  }
+}
+
+void DropModuleNames(Capture& capture) {
+  for (Cohort& cohort : capture.header.cohorts) {
+    for (SequenceEntry& entry : cohort.sequence) entry.module.reset();
+  }
+  for (Snapshot& snapshot : capture.snapshots) {
+    for (rapideye::Program& program : snapshot.programs) program.module.reset();
+  }
+}
+
+std::vector<WorkerId> CulpritWorkers(const Truth& truth) {
+  std::vector<WorkerId> workers;
+  for (const Answer& answer : truth.accepted) {
+    for (const TrueCulprit& culprit : answer.culprits) workers.push_back(culprit.worker);
+  }
+  return workers;
+}
+
+bool NamedAtCulprit(const Capture& capture, const std::vector<WorkerId>& culprits) {
+  for (const Snapshot& snapshot : capture.snapshots) {
+    if (std::find(culprits.begin(), culprits.end(), snapshot.worker) == culprits.end()) continue;
+    for (const Core& core : snapshot.cores) {
+      if (!core.sequencers.empty() && core.sequencers[0].hlo) return true;
+    }
+  }
+  return false;
+}
+
+bool IsMet(Need need, const Plan& plan, const Coverage& coverage, const Capture& capture) {
+  switch (need) {
+    case Need::kHlo:
+      return NamedAtCulprit(capture, CulpritWorkers(plan.truth));
+    case Need::kSocketOrProbe:
+      return coverage.network.sockets || coverage.network.probes;
+    case Need::kProbe:
+      return coverage.network.probes;
+    case Need::kProbeOrCarrier:
+      return coverage.network.probes ||
+             std::any_of(plan.nic_faults.begin(), plan.nic_faults.end(),
+                         [](const NicFault& fault) { return fault.carrier_lost; });
+    case Need::kIciLinks:
+      return coverage.network.ici_links;
+    case Need::kModuleNames:
+      return coverage.module_names;
+    case Need::kCohorts:
+      return coverage.cohorts;
+    case Need::kLostStandsOut:
+      return coverage.network.probes ||
+             capture.snapshots.size() + 1 == capture.header.expected_workers.size();
+    case Need::kUndecidable:
+      return false;
+  }
+  return false;
+}
+
+void FinishTruth(const Plan& plan, const Coverage& coverage, const Capture& capture, Truth& truth) {
+  const bool met = std::all_of(truth.needs.begin(), truth.needs.end(),
+                               [&](Need need) { return IsMet(need, plan, coverage, capture); });
+  if (met) return;
+  truth.decidable = false;
+  truth.accepted.insert(truth.accepted.end(), truth.otherwise.begin(), truth.otherwise.end());
+}
+
+void ApplyNoise(Kind kind, const Noise& noise, Random random, Capture& capture, Truth& truth) {
+  std::vector<WorkerId> spared = CulpritWorkers(truth);
+  if (kind == Kind::kUnknownCause) {
+    // A gap would single someone out.
+    for (const ExpectedWorker& worker : capture.header.expected_workers) {
+      spared.push_back(worker.id);
+    }
+  } else if (!spared.empty() && random.Chance(noise.gap_at_culprit)) {
+    AddGapAt(random.Pick(spared), Random(random.Next()), capture);
+    truth.needs.push_back(Need::kUndecidable);
+  }
+  AddNoise(noise, spared, Random(random.Next()), capture);
+}
+
+}  // namespace
+
+std::vector<Kind> AllKinds() {
+  std::vector<Kind> kinds;
+  for (const auto& [kind, name] : kKinds) kinds.push_back(kind);
+  return kinds;
+}
+
+std::string_view KindName(Kind kind) {
+  for (const auto& [known, name] : kKinds) {
+    if (known == kind) return name;
+  }
+  return "";
+}
+
+std::optional<Kind> KindByName(std::string_view name) {
+  for (const auto& [kind, known] : kKinds) {
+    if (known == name) return kind;
+  }
+  return std::nullopt;
+}
+
+bool IsHealthyKind(Kind kind) {
+  return kind == Kind::kHealthy || kind == Kind::kSlow || kind == Kind::kCompiling ||
+         kind == Kind::kCheckpointing;
+}
+
+Scenario Generate(Kind kind, uint64_t seed, const Options& options) {
+  constexpr int64_t kSomeDayUnixMs = 1'790'000'000'000;
+  Random random(seed * 1000003 + static_cast<uint64_t>(kind));
+  Scenario scenario{.kind = kind, .seed = seed, .options = options};
+  if (IsHealthyKind(kind)) scenario.options.aborted = false;
+  Random build(random.Next());
+  const Plan plan = BuildPlan(kind, build);
+  const World world(plan.job, plan.faults, plan.launches_to_run());
+  const Coverage coverage = DrawCoverage(plan, scenario.options, Random(random.Next()));
+  const Timing timing = DrawTiming(plan, world, scenario.options.aborted, Random(random.Next()));
+  const Scene scene = MakeScene(plan, world, timing, Random(random.Next()));
+  const int64_t detected_unix_ms = kSomeDayUnixMs + random.Between(0, 1'000'000'000);
+
+  Capture& capture = scenario.capture;
+  capture.header = MakeHeader(scene, coverage, detected_unix_ms, Random(random.Next()));
+  for (int worker = 0; worker < plan.job.layout.workers(); ++worker) {
+    Random own(random.Next());
+    if (Contains(plan.lost_workers, worker) || Contains(plan.silent_agents, worker)) continue;
+    capture.snapshots.push_back(MakeSnapshot(scene, worker, coverage, detected_unix_ms, own));
+  }
+  AddHlo(scene, coverage.hlo, Random(random.Next()), capture.snapshots);
+  if (!coverage.launch_ids) DropLaunchIds(capture);
+  if (!coverage.module_names) DropModuleNames(capture);
+  scenario.truth = plan.truth;
+  ApplyNoise(kind, options.noise, Random(random.Next()), capture, scenario.truth);
+  FinishTruth(plan, coverage, capture, scenario.truth);
+  return scenario;
+}
+
+}  // namespace rapideye::scenarios

@@ -1,0 +1,167 @@
+#include "tests/scenarios/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "proto/wire/capture_reader.h"
+#include "proto/wire/capture_writer.h"
+#include "tests/scenarios/dynamics.h"
+#include "tests/scenarios/kinds/build.h"
+#include "tests/scenarios/mix.h"
+
+namespace rapideye::scenarios {
+namespace {
+
+constexpr uint64_t kSeeds = 6;
+
+std::string Bytes(const Scenario& scenario) {
+  auto bytes = wire::WriteCapture(scenario.capture, {});
+  EXPECT_TRUE(bytes.ok()) << bytes.status();
+  return bytes.ok() ? *bytes : std::string();
+}
+
+Options WithNoise(const Noise& noise, bool aborted) {
+  return {.noise = noise, .transfers = true, .ici_links = true, .aborted = aborted};
+}
+
+class EveryKind : public testing::TestWithParam<Kind> {
+ protected:
+  template <typename Check>
+  void ForSeeds(Check check) {
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      for (const bool aborted : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "seed " << seed << (aborted ? " aborted" : ""));
+        check(Generate(GetParam(), seed, WithNoise(Noisy(), aborted)));
+      }
+    }
+  }
+};
+
+// What proto/wire refuses is no capture: one rule for what may be in one.
+TEST_P(EveryKind, IsACaptureThatReadersTake) {
+  ForSeeds([](const Scenario& scenario) {
+    std::istringstream file(Bytes(scenario));
+    const auto read = wire::ReadCapture(file);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->snapshots.size(), scenario.capture.snapshots.size());
+  });
+}
+
+TEST_P(EveryKind, IsTheSameForTheSameSeedAndAnotherForAnother) {
+  const Options options = WithNoise(Noisy(), false);
+  EXPECT_EQ(Bytes(Generate(GetParam(), 5, options)), Bytes(Generate(GetParam(), 5, options)));
+  EXPECT_NE(Bytes(Generate(GetParam(), 5, options)), Bytes(Generate(GetParam(), 6, options)));
+}
+
+TEST_P(EveryKind, BlamesOnlyExpectedWorkersAndTheirChips) {
+  ForSeeds([](const Scenario& scenario) {
+    std::set<WorkerId> expected;
+    for (const ExpectedWorker& worker : scenario.capture.header.expected_workers) {
+      expected.insert(worker.id);
+    }
+    ASSERT_FALSE(scenario.truth.accepted.empty());
+    for (const Answer& answer : scenario.truth.accepted) {
+      for (const TrueCulprit& culprit : answer.culprits) {
+        EXPECT_TRUE(expected.contains(culprit.worker));
+        EXPECT_LT(culprit.chip.value_or(0), 4);
+      }
+    }
+  });
+}
+
+// The fault itself must have stopped everyone, and not the end of the simulation;
+// and it must have been reached.
+TEST_P(EveryKind, StandsStillBecauseOfTheFault) {
+  if (IsHealthyKind(GetParam())) GTEST_SKIP() << "nothing is broken";
+  for (uint64_t seed = 0; seed < 8 * kSeeds; ++seed) {
+    Random random(seed);
+    const Plan plan = BuildPlan(GetParam(), random);
+    const World world(plan.job, plan.faults, plan.launches_to_run());
+    for (int device = 0; device < plan.job.layout.devices(); ++device) {
+      const Arrival at = world.At(device, kNever);
+      EXPECT_LT(at.launch, world.launches() - 1) << "seed " << seed << " device " << device;
+    }
+    // The second of two faults may keep the first from being reached: then it is
+    // not among the answers.
+    if (plan.faults.stuck.empty() || GetParam() == Kind::kTwoFaults) continue;
+    const StuckDevice& stuck = plan.faults.stuck.front();
+    const Arrival at = world.At(stuck.device, kNever);
+    EXPECT_EQ(at.launch, stuck.launch) << "seed " << seed;
+    EXPECT_EQ(at.op, stuck.op) << "seed " << seed;
+  }
+}
+
+TEST_P(EveryKind, IsMostlyDecidableWithoutNoise) {
+  // By nature undecidable in a part: those without any telling evidence.
+  const std::set<Kind> at_times_silent = {Kind::kIciLink, Kind::kInputAllHosts,
+                                          Kind::kUnknownCause};
+  if (at_times_silent.contains(GetParam())) GTEST_SKIP();
+  int undecidable = 0;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    undecidable += Generate(GetParam(), seed, {.noise = NoiseFree()}).truth.decidable ? 0 : 1;
+  }
+  EXPECT_LE(undecidable, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, EveryKind, testing::ValuesIn(AllKinds()),
+                         [](const testing::TestParamInfo<Kind>& kind) {
+                           std::string name(KindName(kind.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Kinds, AreFoundByTheirNames) {
+  for (const Kind kind : AllKinds()) EXPECT_EQ(KindByName(KindName(kind)), kind);
+  EXPECT_EQ(KindByName("no-such-kind"), std::nullopt);
+}
+
+TEST(Mix, DrawsEveryKindOfItAndNoOther) {
+  for (const std::vector<Share>& mix : {FlatMix(), RealisticMix()}) {
+    std::set<Kind> in_mix;
+    for (const Share& share : mix) in_mix.insert(share.kind);
+    std::set<Kind> drawn;
+    for (uint64_t seed = 0; seed < 6000; ++seed) drawn.insert(DrawFrom(mix, seed).kind);
+    EXPECT_EQ(drawn, in_mix);
+  }
+}
+
+TEST(Mix, RealisticSharesAddUpToAHundredPercent) {
+  double total = 0;
+  for (const Share& share : RealisticMix()) total += share.weight;
+  EXPECT_NEAR(total, 100, 1e-9);
+}
+
+// In the launch in which a core stands, all others of its slice that came as far
+// wait at the next collective.
+TEST(Dynamics, ASliceWaitsForItsStuckCore) {
+  Random random(11);
+  Job job = MakeJob({.layout = {.max_slices = 1}, .max_programs = 1}, random);
+  const Program& program = job.programs[0];
+  const int collective = LastCollective(program);
+  const int stuck_at = PickCompute(program, false, random);
+  const World world(job, {.stuck = {{.device = 3, .launch = 2, .op = stuck_at}}}, job.horizon());
+  EXPECT_FALSE(world.completed());
+  EXPECT_EQ(world.At(3, kNever).op, stuck_at);
+  for (const int device : {0, 1, 2, 4, 5}) {
+    const Arrival at = world.At(device, kNever);
+    EXPECT_EQ(at.launch, 2);
+    EXPECT_GT(at.op, stuck_at);
+    EXPECT_LE(at.op, collective);
+  }
+}
+
+TEST(Dynamics, AJobWithoutFaultsCompletes) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    const Job job = MakeJob({.layout = {.min_slices = 2}, .pipeline = seed % 3 == 0}, random);
+    EXPECT_TRUE(World(job, {}, job.horizon()).completed()) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace rapideye::scenarios

@@ -1,0 +1,71 @@
+// What is true of a scenario, and how a verdict compares with it.
+#ifndef RAPIDEYE_TESTS_SCENARIOS_TRUTH_H_
+#define RAPIDEYE_TESTS_SCENARIOS_TRUTH_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "classifier/evidence.h"
+#include "classifier/verdict.h"
+
+namespace rapideye::scenarios {
+
+struct TrueCulprit {
+  WorkerId worker;
+  std::optional<int32_t> chip;     // a verdict must name it; without, any or none is right
+  std::optional<std::string> nic;  // likewise
+
+  friend bool operator==(const TrueCulprit&, const TrueCulprit&) = default;
+};
+
+// One answer that is right.
+struct Answer {
+  Cause cause = Cause::kUnknown;
+  std::vector<Detail> details;  // any of these; empty: any at all
+  std::vector<TrueCulprit> culprits;
+  // The verdict need not name all of `culprits`: at least one, and none outside.
+  // Otherwise exactly these. With no culprits here, none is asked for.
+  bool among = false;
+};
+
+// What the evidence must contain for the truth to follow from it.
+enum class Need {
+  kHlo,             // some instruction is named at the culprit's position
+  kSocketOrProbe,   // sockets or probes were reported
+  kProbe,           // probes were made
+  kProbeOrCarrier,  // probes, or a NIC that reports no carrier
+  kIciLinks,        // an exporter told the health of ICI links
+  kModuleNames,     // programs have names
+  kCohorts,         // it was learnt who runs the same programs
+  kLostStandsOut,   // probes, or no other worker is missing
+  kUndecidable,     // nothing would do
+};
+
+struct Truth {
+  std::vector<Answer> accepted;  // the first is what was broken
+  std::vector<Need> needs;
+  // Also right where a need is not met, besides `unknown`.
+  std::vector<Answer> otherwise;
+  // May this capture alone remove a machine? Absent: either is right.
+  std::optional<bool> removal;
+  // The evidence suffices: kUnknown is an error. Set when the capture is done.
+  bool decidable = true;
+};
+
+struct Grade {
+  bool cause = false;
+  bool detail = false;    // cause and detail
+  bool culprits = false;  // cause and exactly the right machines
+  bool unknown_allowed = false;
+  bool unknown = false;        // the verdict is kUnknown
+  bool wrong_removal = false;  // a machine would go that must not
+  bool false_alarm = false;    // no hang, but one was declared
+  std::string reason;          // of what is wrong, in one line
+};
+
+Grade GradeVerdict(const Truth& truth, const Verdict& verdict);
+
+}  // namespace rapideye::scenarios
+
+#endif  // RAPIDEYE_TESTS_SCENARIOS_TRUTH_H_
