@@ -78,7 +78,7 @@ absl::Status Collection::OnReady(const WorkerId& worker, const wire::SampleReady
   // A second announcement, or one of a worker that needs none, changes nothing.
   if (entry.state != State::kAsked) return absl::OkStatus();
   entry.state = State::kReady;
-  entry.size = std::min(ready.size_bytes + kSizeSlack, kMaxSnapshotBytes);
+  entry.size = std::min(ready.size_bytes * kSizeFactor + kSizeSlack, kMaxSnapshotBytes);
   ready_.push_back(worker);
   GrantNext(now, effects);
   return absl::OkStatus();
@@ -128,8 +128,8 @@ absl::Status Collection::OnSnapshot(const WorkerId& worker, int64_t bytes, absl:
   }
   if (bytes > entry.size) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "snapshot: %d bytes, but sampleReady.sizeBytes announced fewer (%d were granted)", bytes,
-        entry.size));
+        "snapshot: %d bytes are far more than sampleReady.sizeBytes announced (%d were granted)",
+        bytes, entry.size));
   }
   Release(entry);
   entry.state = State::kAnswered;

@@ -11,25 +11,27 @@
 namespace rapideye::coordinator {
 
 CoordinatorCore::CoordinatorCore(Options options)
-    : options_(std::move(options)), membership_(options_.shape) {}
+    : options_(std::move(options)),
+      membership_(options_.shape),
+      attention_after_(AttentionAfter()) {}
 
 Effects CoordinatorCore::Step(Event event, const Now& now) {
   now_ = now;
   effects_.clear();
   std::visit([this](auto& e) { On(e); }, event);
   if (!stopping_) {
-    CloseSilentStreams();
     if (incident_.has_value()) incident_->OnTick(now_.monotonic, effects_);
     FollowIncident();
-    Watch();
+    if (state_ == State::kArmed) FollowAlarm();
+    Survey();
   }
   return std::exchange(effects_, {});
 }
 
 absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
   if (streams_.empty() || stopping_) return absl::InfiniteDuration();
-  const absl::Duration judge = now + kJudgePeriod;
-  return incident_.has_value() ? std::min(judge, incident_->NextWake()) : judge;
+  const absl::Duration survey = std::max(now, next_survey_);
+  return incident_.has_value() ? std::min(survey, incident_->NextWake()) : survey;
 }
 
 // Streams --------------------------------------------------------------------
@@ -151,16 +153,30 @@ absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hell
   return absl::OkStatus();
 }
 
+absl::Duration CoordinatorCore::AttentionAfter() const {
+  return std::min(LaunchThreshold(options_.thresholds, learning_, std::nullopt),
+                  HangThreshold(options_.thresholds, learning_)) /
+         2;
+}
+
 void CoordinatorCore::SendWelcome(StreamId stream, const wire::Hello& hello) {
-  // Agents look closely from half of the shorter threshold on.
-  const absl::Duration threshold =
-      std::min(LaunchThreshold(options_.thresholds, learning_, std::nullopt),
-               HangThreshold(options_.thresholds, learning_));
   Emit(Send{stream, wire::Welcome{.protocol_version =
                                       std::min(hello.protocol_version, wire::kProtocolVersion),
                                   .job_incarnation = incarnation_.Id().value_or(""),
                                   .heartbeat_interval = hello.poll_interval,
-                                  .attention_after = threshold / 2}});
+                                  .attention_after = attention_after_}});
+}
+
+// Without this a job with long launches would have its runtimes asked for HLO,
+// which is expensive, in every single one of them.
+void CoordinatorCore::UpdateAttention() {
+  const absl::Duration attention = AttentionAfter();
+  const double factor = absl::FDivDuration(attention, attention_after_);
+  if (factor < kAttentionChange && factor > 1 / kAttentionChange) return;
+  attention_after_ = attention;
+  for (const auto& [id, member] : membership_.members()) {
+    if (member.stream.has_value()) SendWelcome(*member.stream, member.hello);
+  }
 }
 
 absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& event) {
@@ -248,15 +264,24 @@ absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& a
   return absl::OkStatus();
 }
 
-void CoordinatorCore::Watch() {
+void CoordinatorCore::FollowAlarm() {
+  if (!alarm_.has_value() || now_.monotonic < alarm_->due) return;
+  Begin(Suspicion{.trigger = "hang-line",
+                  .why = alarm_->why,
+                  .threshold = std::nullopt,
+                  .detected = alarm_->raised});
+}
+
+void CoordinatorCore::Survey() {
+  if (now_.monotonic < next_survey_) return;
+  next_survey_ = now_.monotonic + kJudgePeriod;
+  CloseSilentStreams();
   if (state_ != State::kArmed) return;
-  if (alarm_.has_value() && now_.monotonic >= alarm_->due) {
-    Begin(Suspicion{.trigger = "hang-line",
-                    .why = alarm_->why,
-                    .threshold = std::nullopt,
-                    .detected = alarm_->raised});
-    return;
-  }
+  UpdateAttention();
+  Judge();
+}
+
+void CoordinatorCore::Judge() {
   if (now_.monotonic < judge_not_before_ || !first_hello_.has_value()) return;
   // Shortly after a start most agents may still be on their way back.
   if (!membership_.Complete() && now_.monotonic - *first_hello_ < kSettleTime) return;

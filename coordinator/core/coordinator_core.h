@@ -83,6 +83,10 @@ class CoordinatorCore {
   absl::Status OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat);
   absl::Status OnAlarm(const Member& member, const wire::Alarm& alarm);
   void SendWelcome(StreamId stream, const wire::Hello& hello);
+  // Half of the threshold that applies to the programs known by now: from then on
+  // without progress agents look closely.
+  absl::Duration AttentionAfter() const;
+  void UpdateAttention();
 
   bool WithinRate(Stream& stream);
   void CloseSilentStreams();
@@ -93,7 +97,10 @@ class CoordinatorCore {
   void ShowIncarnation(const WorkerId& worker, const std::string& key, bool given);
   void OnJobRestart();
 
-  void Watch();  // raises the alarm if there is reason to
+  // What looks at all workers, hence not at every event but every kJudgePeriod.
+  void Survey();
+  void Judge();        // raises the alarm if the job stands still
+  void FollowAlarm();  // looks at the job if a worker has raised it
   void Begin(Suspicion suspicion);
   void FollowIncident();  // acts on what has become of it
   void AbandonIncident(const std::string& why);
@@ -120,8 +127,10 @@ class CoordinatorCore {
   std::set<WorkerId> recovered_;  // completed launches since the incident
   int64_t next_collection_ = 1;
   std::optional<absl::Duration> first_hello_;
+  absl::Duration next_survey_ = -absl::InfiniteDuration();
   absl::Duration judge_not_before_ = -absl::InfiniteDuration();
   absl::Duration alarm_not_before_ = -absl::InfiniteDuration();
+  absl::Duration attention_after_;  // as all agents were last told
   bool all_connected_ = false;
   bool stopping_ = false;
 

@@ -48,6 +48,9 @@ inline constexpr absl::Duration kMaxLaunchThreshold = absl::Minutes(5);
 inline constexpr int kLaunchFactor = 5;
 inline constexpr absl::Duration kMinHangThreshold = absl::Minutes(5);
 inline constexpr int kPauseFactor = 3;
+// Agents are told anew from when on to look closely once it has changed by this
+// factor: each such message costs all of them something.
+inline constexpr double kAttentionChange = 1.25;
 // How often stillness is judged: the resolution of every threshold.
 inline constexpr absl::Duration kJudgePeriod = absl::Milliseconds(100);
 
@@ -82,9 +85,10 @@ inline constexpr size_t kUpFrontCredits = kMaxBytesInFlight / kMaxSnapshotBytes 
 inline constexpr int64_t kMaxCollectionBytes = int64_t{2} << 30;
 // Who was granted and does not send gives the credit back after this.
 inline constexpr absl::Duration kGrantTimeout = absl::Seconds(2);
-// Slack between the announced and the real size of a snapshot: framing, and
-// ages whose digits grew between the two.
-inline constexpr int64_t kSizeSlack = 4096;
+// Agents announce an estimate: the real snapshot may be this many times as large,
+// and this much more.
+inline constexpr int64_t kSizeFactor = 2;
+inline constexpr int64_t kSizeSlack = int64_t{64} << 10;
 
 }  // namespace rapideye::coordinator
 

@@ -89,6 +89,12 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream,
     admission.superseded = member.stream;
     admission.new_agent = hello.agent_incarnation != known;
     if (member.stream.has_value()) by_stream_.erase(*member.stream);
+    if (const std::optional<Shape> shape = StatedShape(member.hello); shape.has_value()) {
+      if (--shape_votes_[*shape] == 0) shape_votes_.erase(*shape);
+    }
+  }
+  if (const std::optional<Shape> shape = StatedShape(hello); shape.has_value()) {
+    ++shape_votes_[*shape];
   }
   if (configured_.job.empty()) configured_.job = hello.job;
   members_[hello.worker] = Member{.hello = hello, .stream = stream};
@@ -115,27 +121,28 @@ const Member* Membership::FindByStream(StreamId stream) const {
   return found == by_stream_.end() ? nullptr : Find(found->second);
 }
 
-std::optional<Membership::Shape> Membership::LearntShape() const {
-  // One wrong Hello must not invent thousands of missing workers: the shape is
-  // what most workers state, the smaller one if they are divided.
-  std::map<Shape, int64_t> votes;
-  for (const auto& [id, member] : members_) {
-    const std::optional<int32_t> slices =
-        configured_.slices.has_value() ? configured_.slices : member.hello.slices;
-    const std::optional<int32_t> tasks = configured_.tasks_per_slice.has_value()
-                                             ? configured_.tasks_per_slice
-                                             : member.hello.tasks_per_slice;
-    if (slices.has_value() && tasks.has_value() && int64_t{*slices} * *tasks <= kMaxWorkers) {
-      ++votes[Shape{*slices, *tasks}];
-    }
+std::optional<Membership::Shape> Membership::StatedShape(const wire::Hello& hello) const {
+  const std::optional<int32_t> slices =
+      configured_.slices.has_value() ? configured_.slices : hello.slices;
+  const std::optional<int32_t> tasks = configured_.tasks_per_slice.has_value()
+                                           ? configured_.tasks_per_slice
+                                           : hello.tasks_per_slice;
+  if (!slices.has_value() || !tasks.has_value() || int64_t{*slices} * *tasks > kMaxWorkers) {
+    return std::nullopt;
   }
+  return Shape{*slices, *tasks};
+}
+
+std::optional<Membership::Shape> Membership::LearntShape() const {
   if (configured_.slices.has_value() && configured_.tasks_per_slice.has_value()) {
     return Shape{*configured_.slices, *configured_.tasks_per_slice};
   }
-  auto most = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
-  if (most == votes.end()) return std::nullopt;
+  // One wrong Hello must not invent thousands of missing workers: the shape is
+  // what most workers state, the smaller one if they are divided.
+  auto most =
+      std::max_element(shape_votes_.begin(), shape_votes_.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == shape_votes_.end()) return std::nullopt;
   return most->first;
 }
 

@@ -82,11 +82,14 @@ class Membership {
   };
 
   absl::Status CheckIdentity(const wire::Hello& hello) const;
+  // The shape that a Hello states, completed by what is configured.
+  std::optional<Shape> StatedShape(const wire::Hello& hello) const;
   std::optional<Shape> LearntShape() const;
 
   JobShape configured_;
   std::map<WorkerId, Member> members_;
   absl::flat_hash_map<StreamId, WorkerId> by_stream_;
+  std::map<Shape, int64_t> shape_votes_;  // of the members
 };
 
 // "slice 0 task 3 (host-3)", safe for a log line.

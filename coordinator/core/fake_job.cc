@@ -1,0 +1,215 @@
+#include "coordinator/core/fake_job.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace rapideye::coordinator {
+
+FakeJob::FakeJob(Options options, int slices, int tasks) : core_(std::move(options)) {
+  now_.monotonic = absl::Seconds(1000);
+  now_.wall = absl::FromUnixSeconds(1'800'000'000);
+  for (int slice = 0; slice < slices; ++slice) {
+    for (int task = 0; task < tasks; ++task) {
+      FakeAgent& agent = agents_[{slice, task}];
+      agent.hello.job = "job";
+      agent.hello.worker = {slice, task};
+      agent.hello.host = absl::StrCat("host-", slice, "-", task);
+      agent.hello.agent_incarnation = 10;
+      agent.hello.slices = slices;
+      agent.hello.tasks_per_slice = tasks;
+      agent.hello.poll_interval = absl::Seconds(1);
+    }
+  }
+  for (auto& [id, agent] : agents_) Connect(agent);
+}
+
+void FakeJob::Connect(FakeAgent& agent) {
+  HelloOnNewStream(agent);
+  if (agent.stream != 0) Heartbeat(agent);
+}
+
+void FakeJob::HelloOnNewStream(FakeAgent& agent) {
+  agent.stream = next_stream_++;
+  agent.closed.reset();
+  by_stream_[agent.stream] = agent.hello.worker;
+  Step(StreamOpened{.stream = agent.stream, .peer = "10.0.0.1:1"});
+  Say(agent, agent.hello);
+}
+
+void FakeJob::Disconnect(FakeAgent& agent) {
+  const StreamId stream = std::exchange(agent.stream, 0);
+  by_stream_.erase(stream);
+  Step(StreamClosed{stream});
+}
+
+void FakeJob::Say(FakeAgent& agent, wire::AgentMessage message, int64_t bytes) {
+  Step(MessageReceived{.stream = agent.stream, .message = std::move(message), .bytes = bytes});
+}
+
+void FakeJob::Step(Event event) {
+  Apply(core_.Step(std::move(event), now_));
+  while (!outbox_.empty()) {
+    auto [worker, message] = std::move(outbox_.front());
+    outbox_.erase(outbox_.begin());
+    FakeAgent& agent = agents_.at(worker);
+    if (agent.stream == 0) continue;
+    Apply(core_.Step(
+        MessageReceived{.stream = agent.stream, .message = std::move(message), .bytes = 1000},
+        now_));
+  }
+}
+
+void FakeJob::Apply(Effects effects) {
+  for (Effect& effect : effects) {
+    if (auto* send = std::get_if<Send>(&effect)) {
+      auto worker = by_stream_.find(send->stream);
+      if (worker != by_stream_.end()) Receive(agents_.at(worker->second), send->message);
+    } else if (auto* close = std::get_if<Close>(&effect)) {
+      auto worker = by_stream_.find(close->stream);
+      if (worker == by_stream_.end()) continue;
+      FakeAgent& agent = agents_.at(worker->second);
+      if (agent.stream == close->stream) {
+        agent.closed = close->status;
+        agent.stream = 0;
+      }
+      by_stream_.erase(worker);
+    } else if (auto* conclude = std::get_if<Conclude>(&effect)) {
+      concluded_.push_back(std::move(*conclude));
+    } else if (auto* log = std::get_if<Log>(&effect)) {
+      log_.push_back(std::move(log->text));
+    }
+  }
+}
+
+void FakeJob::Receive(FakeAgent& agent, const wire::CoordinatorMessage& message) {
+  agent.inbox.push_back(message);
+  if (!agent.answers) return;
+  const WorkerId worker = agent.hello.worker;
+  if (const auto* collect = std::get_if<wire::Collect>(&message)) {
+    if (collect->credit && !agent.grants_only) {
+      outbox_.emplace_back(worker, wire::SnapshotReply{collect->collection, Show(agent)});
+    } else if (!collect->credit) {
+      outbox_.emplace_back(worker, wire::SampleReady{collect->collection, 1000});
+    }
+  } else if (const auto* grant = std::get_if<wire::Grant>(&message)) {
+    if (!agent.grants_only) {
+      outbox_.emplace_back(worker, wire::SnapshotReply{grant->collection, Show(agent)});
+    }
+    const size_t in_flight = static_cast<size_t>(
+        std::count_if(outbox_.begin(), outbox_.end(), [](const auto& entry) {
+          return std::holds_alternative<wire::SnapshotReply>(entry.second);
+        }));
+    most_in_flight_ = std::max(most_in_flight_, in_flight);
+  } else if (const auto* hlo = std::get_if<wire::HloRequest>(&message)) {
+    Snapshot snapshot = Show(agent);
+    for (Program& program : snapshot.programs) program.module = "jit_" + program.fingerprint;
+    for (Core& core : snapshot.cores) {
+      for (Sequencer& sequencer : core.sequencers) sequencer.hlo = "all-reduce.3";
+    }
+    outbox_.emplace_back(worker, wire::HloReply{hlo->collection, std::move(snapshot), ""});
+  }
+}
+
+Snapshot FakeJob::Show(const FakeAgent& agent) const {
+  Snapshot snapshot;
+  snapshot.worker = agent.hello.worker;
+  snapshot.host = agent.hello.host;
+  snapshot.incarnation = agent.process;
+  snapshot.runtime.state = agent.runtime;
+  snapshot.programs.push_back({.module = std::nullopt, .fingerprint = agent.programs.front()});
+  Core core;
+  core.chip = 0;
+  core.type = CoreType::kTensorCore;
+  Sequencer sequencer;
+  sequencer.type = SequencerType::kTensorCoreSequencer;
+  sequencer.tag = 7;
+  if (agent.in_flight) {
+    core.program = 0;
+    core.launch_id = agent.launch_id;
+    sequencer.pc = agent.pc;
+  }
+  core.sequencers.push_back(sequencer);
+  snapshot.cores.push_back(core);
+  return snapshot;
+}
+
+void FakeJob::Heartbeat(FakeAgent& agent) {
+  wire::Heartbeat heartbeat;
+  heartbeat.process_incarnation = agent.process;
+  heartbeat.runtime.state = agent.runtime;
+  heartbeat.launches_completed = agent.completed;
+  if (agent.last_completion.has_value()) {
+    heartbeat.since_completion = now_.monotonic - *agent.last_completion;
+  }
+  heartbeat.launch_in_flight = agent.in_flight;
+  for (const std::string& program : agent.programs) {
+    heartbeat.programs.push_back({.module = std::nullopt,
+                                  .fingerprint = program,
+                                  .completed = agent.completed,
+                                  .longest = absl::Seconds(1)});
+  }
+  if (agent.in_flight) {
+    // Two steps ahead, as hosts dispatch.
+    for (int32_t ahead = 0; ahead < 2; ++ahead) {
+      for (const std::string& program : agent.programs) {
+        heartbeat.queue.push_back({.fingerprint = program, .launch_id = agent.launch_id + ahead});
+      }
+    }
+  }
+  Say(agent, std::move(heartbeat), 100);
+}
+
+void FakeJob::Complete(FakeAgent& agent) {
+  ++agent.completed;
+  ++agent.launch_id;
+  agent.last_completion = now_.monotonic;
+}
+
+void FakeJob::Run(absl::Duration time, absl::Duration poll) {
+  const absl::Duration end = now_.monotonic + time;
+  absl::Duration next_poll = now_.monotonic + poll;
+  while (now_.monotonic < end) {
+    const absl::Duration wake = core_.NextWake(now_.monotonic);
+    const absl::Duration next = std::max(now_.monotonic, std::min({wake, next_poll, end}));
+    now_.wall += next - now_.monotonic;
+    now_.monotonic = next;
+    if (next == next_poll) {
+      for (auto& [id, agent] : agents_) {
+        if (agent.advancing) Complete(agent);
+        if (agent.stream != 0) Heartbeat(agent);
+      }
+      next_poll += poll;
+    }
+    Step(Tick{});
+  }
+}
+
+bool FakeJob::RunUntilConclude(absl::Duration limit, absl::Duration poll) {
+  const size_t before = concluded_.size();
+  const absl::Duration end = now_.monotonic + limit;
+  while (now_.monotonic < end && concluded_.size() == before) Run(poll, poll);
+  return concluded_.size() > before;
+}
+
+void FakeJob::Freeze() {
+  for (auto& [id, agent] : agents_) agent.advancing = false;
+}
+
+void FakeJob::Thaw() {
+  for (auto& [id, agent] : agents_) agent.advancing = true;
+}
+
+void FakeJob::Concluded(bool hang) {
+  Step(IncidentConcluded{.incident_id = concluded_.back().incident_id, .hang = hang});
+}
+
+bool FakeJob::Logged(const std::string& part) const {
+  return std::any_of(log_.begin(), log_.end(),
+                     [&](const std::string& line) { return absl::StrContains(line, part); });
+}
+
+}  // namespace rapideye::coordinator

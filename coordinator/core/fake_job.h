@@ -1,0 +1,96 @@
+// A job of agents around a coordinator's core, under virtual time: for tests.
+#ifndef RAPIDEYE_COORDINATOR_CORE_FAKE_JOB_H_
+#define RAPIDEYE_COORDINATOR_CORE_FAKE_JOB_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "coordinator/core/coordinator_core.h"
+
+namespace rapideye::coordinator {
+
+// One agent and the worker it watches. Tests set the fields; FakeJob speaks for
+// it as the real agent would.
+struct FakeAgent {
+  wire::Hello hello;
+  StreamId stream = 0;  // 0: not connected
+  std::optional<absl::Status> closed;  // by the coordinator
+
+  // The worker.
+  std::string process = "p1";
+  RuntimeState runtime = RuntimeState::kServing;
+  bool advancing = true;  // completes a launch per step of the job
+  bool in_flight = true;
+  int64_t completed = 0;
+  std::optional<absl::Duration> last_completion;
+  std::vector<std::string> programs = {"aa"};  // of one step, in order
+  int32_t launch_id = 100;                     // of each of them
+  int64_t pc = 0x40;
+
+  // The agent.
+  bool answers = true;      // a stopped one does not
+  bool grants_only = false; // answers SampleReady, then nothing
+  std::vector<wire::CoordinatorMessage> inbox;
+};
+
+class FakeJob {
+ public:
+  // All agents connect, and are welcomed.
+  FakeJob(Options options, int slices, int tasks);
+
+  FakeAgent& at(int slice, int task) { return agents_.at({slice, task}); }
+  std::map<WorkerId, FakeAgent>& agents() { return agents_; }
+  CoordinatorCore& core() { return core_; }
+  Now now() const { return now_; }
+
+  void Connect(FakeAgent& agent);
+  void Disconnect(FakeAgent& agent);
+  // Says Hello on a new stream, without the courtesy of closing the old one.
+  void HelloOnNewStream(FakeAgent& agent);
+  void Say(FakeAgent& agent, wire::AgentMessage message, int64_t bytes = 1000);
+  void Step(Event event);
+
+  // Virtual time passes in polls of `poll`: every connected agent heartbeats, and
+  // the core ticks as often as it asks to. Advancing workers complete a step at
+  // each poll.
+  void Run(absl::Duration time, absl::Duration poll = absl::Seconds(1));
+  // Until a Conclude has been emitted, at most `limit`. False if there was none.
+  bool RunUntilConclude(absl::Duration limit, absl::Duration poll = absl::Seconds(1));
+  // All workers stop inside the launch that is in flight.
+  void Freeze();
+  void Thaw();
+  void Heartbeat(FakeAgent& agent);
+  Snapshot Show(const FakeAgent& agent) const;
+
+  // What came out, in order.
+  const std::vector<Conclude>& concluded() const { return concluded_; }
+  // Tells the core that the last one was written.
+  void Concluded(bool hang = true);
+  bool Logged(const std::string& part) const;
+  size_t most_in_flight() const { return most_in_flight_; }
+
+ private:
+  void Apply(Effects effects);
+  void Receive(FakeAgent& agent, const wire::CoordinatorMessage& message);
+  void Complete(FakeAgent& agent);
+
+  CoordinatorCore core_;
+  Now now_;
+  std::map<WorkerId, FakeAgent> agents_;
+  std::map<StreamId, WorkerId> by_stream_;
+  StreamId next_stream_ = 1;
+  std::vector<Conclude> concluded_;
+  std::vector<std::string> log_;
+  // Answers are sent one at a time, as a network would deliver them.
+  std::vector<std::pair<WorkerId, wire::AgentMessage>> outbox_;
+  size_t most_in_flight_ = 0;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_FAKE_JOB_H_

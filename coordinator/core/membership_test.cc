@@ -1,0 +1,161 @@
+#include "coordinator/core/membership.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::testing::HasSubstr;
+
+wire::Hello HelloOf(int slice, int task, int64_t incarnation = 10) {
+  wire::Hello hello;
+  hello.job = "job";
+  hello.worker = {slice, task};
+  hello.host = "host-" + std::to_string(slice) + "-" + std::to_string(task);
+  hello.agent_incarnation = incarnation;
+  hello.poll_interval = absl::Seconds(5);
+  return hello;
+}
+
+JobShape TwoByFour() { return {.job = "job", .slices = 2, .tasks_per_slice = 4}; }
+
+TEST(Membership, AdmitsAWorkerOfTheJob) {
+  Membership membership(TwoByFour());
+  ASSERT_TRUE(membership.Admit(1, HelloOf(1, 3)).ok());
+  EXPECT_EQ(membership.connected(), 1u);
+  EXPECT_EQ(membership.FindByStream(1)->hello.host, "host-1-3");
+}
+
+TEST(Membership, RefusesAForeignJob) {
+  Membership membership(TwoByFour());
+  wire::Hello hello = HelloOf(0, 0);
+  hello.job = "other";
+  const absl::Status status = membership.Admit(1, hello).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("hello.job: 'other'"));
+  hello.job = "job";
+  EXPECT_TRUE(membership.Admit(1, hello).ok());
+}
+
+TEST(Membership, WithoutAConfiguredJobTheFirstWorkerNamesIt) {
+  Membership membership(JobShape{});
+  ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0)).ok());
+  EXPECT_EQ(membership.job(), "job");
+  wire::Hello hello = HelloOf(0, 1);
+  hello.job = "other";
+  EXPECT_FALSE(membership.Admit(2, hello).ok());
+}
+
+TEST(Membership, RefusesSliceAndTaskOutOfTheConfiguredShape) {
+  Membership membership(TwoByFour());
+  EXPECT_THAT(std::string(membership.Admit(1, HelloOf(2, 0)).status().message()),
+              HasSubstr("hello.worker.slice: 2 is out of range"));
+  EXPECT_THAT(std::string(membership.Admit(1, HelloOf(0, 4)).status().message()),
+              HasSubstr("hello.worker.task: 4 is out of range"));
+  EXPECT_FALSE(membership.Admit(1, HelloOf(-1, 0)).ok());
+  EXPECT_TRUE(membership.Admit(1, HelloOf(1, 3)).ok());
+}
+
+TEST(Membership, RefusesAWorkerOutOfTheShapeItStatesItself) {
+  Membership membership(JobShape{});
+  wire::Hello hello = HelloOf(2, 0);
+  hello.slices = 2;
+  EXPECT_FALSE(membership.Admit(1, hello).ok());
+  hello.slices = 3;
+  EXPECT_TRUE(membership.Admit(1, hello).ok());
+}
+
+TEST(Membership, RefusesProtocolVersionsThatAreNotSpoken) {
+  Membership membership(TwoByFour());
+  wire::Hello hello = HelloOf(0, 0);
+  hello.protocol_version = wire::kNewestProtocolVersion + 1;
+  EXPECT_TRUE(absl::IsFailedPrecondition(membership.Admit(1, hello).status()));
+  hello.protocol_version = wire::kNewestProtocolVersion;
+  EXPECT_TRUE(membership.Admit(1, hello).ok());
+}
+
+TEST(Membership, NewerAgentSupersedesAtOnce) {
+  Membership membership(TwoByFour());
+  ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0, 10)).ok());
+  const auto admission = membership.Admit(2, HelloOf(0, 0, 11));
+  ASSERT_TRUE(admission.ok());
+  EXPECT_EQ(admission->superseded, 1);
+  EXPECT_EQ(membership.FindByStream(1), nullptr);
+  EXPECT_EQ(membership.FindByStream(2)->hello.agent_incarnation, 11);
+  // The half-open connection ends later and changes nothing.
+  EXPECT_EQ(membership.Leave(1), std::nullopt);
+  EXPECT_EQ(membership.connected(), 1u);
+}
+
+TEST(Membership, OlderAgentAndDuplicateAreRefused) {
+  Membership membership(TwoByFour());
+  ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0, 10)).ok());
+  EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, HelloOf(0, 0, 9)).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, HelloOf(0, 0, 10)).status()));
+  EXPECT_EQ(membership.FindByStream(1)->hello.agent_incarnation, 10);
+  // Once the stream has gone, the same agent may come back; an older one not.
+  ASSERT_EQ(membership.Leave(1), (WorkerId{0, 0}));
+  EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, HelloOf(0, 0, 9)).status()));
+  const auto admission = membership.Admit(2, HelloOf(0, 0, 10));
+  ASSERT_TRUE(admission.ok());
+  EXPECT_FALSE(admission->new_agent);
+}
+
+TEST(Membership, SecondHelloOnAStreamIsRefused) {
+  Membership membership(TwoByFour());
+  ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0, 10)).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(membership.Admit(1, HelloOf(0, 0, 11)).status()));
+}
+
+TEST(Membership, ExpectsTheConfiguredShapeAndRemembersHosts) {
+  Membership membership(TwoByFour());
+  ASSERT_TRUE(membership.Admit(1, HelloOf(1, 0)).ok());
+  membership.Leave(1);
+  const std::vector<ExpectedWorker> expected = membership.Expected();
+  ASSERT_EQ(expected.size(), 8u);
+  EXPECT_EQ(expected[4].id, (WorkerId{1, 0}));
+  EXPECT_EQ(expected[4].host, "host-1-0");
+  EXPECT_EQ(expected[5].host, "");
+  EXPECT_FALSE(membership.Complete());
+}
+
+TEST(Membership, LearnsTheShapeThatMostWorkersState) {
+  Membership membership(JobShape{});
+  for (int task = 0; task < 3; ++task) {
+    wire::Hello hello = HelloOf(0, task);
+    hello.slices = task == 0 ? 500 : 1;
+    hello.tasks_per_slice = 4;
+    ASSERT_TRUE(membership.Admit(task + 1, hello).ok());
+  }
+  EXPECT_EQ(membership.Expected().size(), 4u);
+}
+
+TEST(Membership, WithoutAnyShapeExpectsWhoConnected) {
+  Membership membership(JobShape{});
+  ASSERT_TRUE(membership.Admit(1, HelloOf(3, 1)).ok());
+  ASSERT_TRUE(membership.Admit(2, HelloOf(0, 1)).ok());
+  EXPECT_EQ(membership.Expected().size(), 2u);
+  // Nobody can say that this is all of them.
+  EXPECT_FALSE(membership.Complete());
+}
+
+TEST(Membership, CompleteOnceEveryExpectedWorkerIsConnected) {
+  Membership membership(JobShape{.job = "", .slices = 1, .tasks_per_slice = 2});
+  ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0)).ok());
+  EXPECT_FALSE(membership.Complete());
+  ASSERT_TRUE(membership.Admit(2, HelloOf(0, 1)).ok());
+  EXPECT_TRUE(membership.Complete());
+  membership.Leave(1);
+  EXPECT_FALSE(membership.Complete());
+}
+
+TEST(Membership, PeerTextIsEscapedAndCut) {
+  EXPECT_EQ(Quoted("a\nb"), "'a\\nb'");
+  EXPECT_LT(Quoted(std::string(100'000, 'x')).size(), 200u);
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
