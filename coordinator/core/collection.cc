@@ -41,9 +41,8 @@ void Collection::Join(const Target& target, absl::Duration deadline, absl::Durat
     ++in_flight_;
     bytes_in_flight_ += entry.size;
   }
-  effects.push_back(
-      Send{target.stream,
-           wire::Collect{.collection = number_, .credit = credit, .deadline = deadline}});
+  effects.push_back(Send{
+      target.stream, wire::Collect{.collection = number_, .credit = credit, .deadline = deadline}});
 }
 
 void Collection::Release(Entry& entry) {

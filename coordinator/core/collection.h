@@ -63,9 +63,9 @@ class Collection {
  private:
   enum class State {
     kAsked,
-    kReady,     // announced, waits for a credit
-    kGranted,   // holds a credit
-    kOverdue,   // was granted, its credit was taken back; may still send
+    kReady,    // announced, waits for a credit
+    kGranted,  // holds a credit
+    kOverdue,  // was granted, its credit was taken back; may still send
     kAnswered,
     kGone,
   };

@@ -288,14 +288,14 @@ void CoordinatorCore::Judge() {
   const std::optional<Stillness> stillness =
       progress_.Judge(options_.thresholds, learning_, now_.monotonic);
   if (!stillness.has_value()) return;
-  Begin(Suspicion{
-      .trigger = "no-progress",
-      .why = absl::StrFormat("no progress for %s (threshold %s): %s",
-                             absl::FormatDuration(absl::Trunc(stillness->still_for,
-                                                              absl::Milliseconds(1))),
-                             absl::FormatDuration(stillness->threshold), stillness->why),
-      .threshold = stillness->threshold,
-      .detected = now_});
+  Begin(
+      Suspicion{.trigger = "no-progress",
+                .why = absl::StrFormat(
+                    "no progress for %s (threshold %s): %s",
+                    absl::FormatDuration(absl::Trunc(stillness->still_for, absl::Milliseconds(1))),
+                    absl::FormatDuration(stillness->threshold), stillness->why),
+                .threshold = stillness->threshold,
+                .detected = now_});
 }
 
 // Incidents ------------------------------------------------------------------
@@ -367,14 +367,14 @@ void CoordinatorCore::ConcludeIncident() {
       absl::StrFormat("%s\n%s\n%d", membership_.job(), incarnation_.Id().value_or(""),
                       absl::ToUnixNanos(suspicion.detected.wall));
   const uint64_t hash = StableHash(identity);
-  Emit(Conclude{
-      .incident_id = absl::StrFormat(
-          "%s-%08x",
-          absl::FormatTime("%Y%m%dT%H%M%SZ", suspicion.detected.wall, absl::UTCTimeZone()),
-          static_cast<uint32_t>(hash ^ (hash >> 32))),
-      .capture = BuildCapture(),
-      .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
-      .collect = now_.monotonic - incident_->started()});
+  Emit(
+      Conclude{.incident_id = absl::StrFormat(
+                   "%s-%08x",
+                   absl::FormatTime("%Y%m%dT%H%M%SZ", suspicion.detected.wall, absl::UTCTimeZone()),
+                   static_cast<uint32_t>(hash ^ (hash >> 32))),
+               .capture = BuildCapture(),
+               .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
+               .collect = now_.monotonic - incident_->started()});
   alarm_.reset();
   incident_.reset();
   state_ = State::kConcluding;

@@ -89,8 +89,8 @@ TEST(CoordinatorCore, AsksOneRuntimePerPositionForHloAndNamesModulesEverywhere) 
   EXPECT_EQ(Count<wire::HloRequest>(job.at(1, 2)), 1);
   for (const Snapshot& snapshot : job.concluded().back().capture.snapshots) {
     EXPECT_EQ(snapshot.programs[0].module, "jit_aa");
-    const bool was_asked = Count<wire::HloRequest>(job.at(snapshot.worker.slice,
-                                                          snapshot.worker.task)) > 0;
+    const bool was_asked =
+        Count<wire::HloRequest>(job.at(snapshot.worker.slice, snapshot.worker.task)) > 0;
     EXPECT_EQ(snapshot.cores[0].sequencers[0].hlo.has_value(), was_asked);
   }
 }

@@ -99,8 +99,8 @@ void FakeJob::Receive(FakeAgent& agent, const wire::CoordinatorMessage& message)
     if (!agent.grants_only) {
       outbox_.emplace_back(worker, wire::SnapshotReply{grant->collection, Show(agent)});
     }
-    const size_t in_flight = static_cast<size_t>(
-        std::count_if(outbox_.begin(), outbox_.end(), [](const auto& entry) {
+    const size_t in_flight =
+        static_cast<size_t>(std::count_if(outbox_.begin(), outbox_.end(), [](const auto& entry) {
           return std::holds_alternative<wire::SnapshotReply>(entry.second);
         }));
     most_in_flight_ = std::max(most_in_flight_, in_flight);

@@ -18,7 +18,7 @@ namespace rapideye::coordinator {
 // it as the real agent would.
 struct FakeAgent {
   wire::Hello hello;
-  StreamId stream = 0;  // 0: not connected
+  StreamId stream = 0;                 // 0: not connected
   std::optional<absl::Status> closed;  // by the coordinator
 
   // The worker.
@@ -33,8 +33,8 @@ struct FakeAgent {
   int64_t pc = 0x40;
 
   // The agent.
-  bool answers = true;      // a stopped one does not
-  bool grants_only = false; // answers SampleReady, then nothing
+  bool answers = true;       // a stopped one does not
+  bool grants_only = false;  // answers SampleReady, then nothing
   std::vector<wire::CoordinatorMessage> inbox;
 };
 

@@ -20,9 +20,9 @@ std::map<WorkerId, StreamId> ByWorker(const std::vector<Target>& targets) {
 
 absl::Status CheckSpeaker(const WorkerId& worker, const Snapshot& snapshot) {
   if (snapshot.worker == worker) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "snapshot.worker: slice %d task %d, on the stream of slice %d task %d", snapshot.worker.slice,
-      snapshot.worker.task, worker.slice, worker.task));
+  return absl::InvalidArgumentError(
+      absl::StrFormat("snapshot.worker: slice %d task %d, on the stream of slice %d task %d",
+                      snapshot.worker.slice, snapshot.worker.task, worker.slice, worker.task));
 }
 
 }  // namespace
@@ -169,8 +169,8 @@ void Incident::EndFirstLook(absl::Duration now, Effects& effects) {
     if (stream == connected_.end()) continue;
     hlo_asked_.insert(worker);
     hlo_waiting_.insert(worker);
-    effects.push_back(Send{stream->second, wire::HloRequest{.collection = first_.number(),
-                                                            .deadline = deadline}});
+    effects.push_back(Send{stream->second,
+                           wire::HloRequest{.collection = first_.number(), .deadline = deadline}});
   }
 }
 

@@ -72,7 +72,9 @@ class Incident {
   // Programs named by HLO answers, for the names of modules.
   const std::vector<Program>& named_programs() const { return named_programs_; }
   absl::Duration started() const { return started_; }
-  size_t over_budget() const { return first_.over_budget() + (second_ ? second_->over_budget() : 0); }
+  size_t over_budget() const {
+    return first_.over_budget() + (second_ ? second_->over_budget() : 0);
+  }
 
  private:
   Collection* FindLook(int64_t number);

@@ -50,9 +50,8 @@ std::optional<std::string> JobIncarnation::Id() const {
   }
   if (current_.empty()) return std::nullopt;
   const auto& [worker, key] = *current_.begin();
-  return absl::StrFormat("%012x", StableHash(absl::StrFormat("%d/%d/%s", worker.slice, worker.task,
-                                                             key.text)) >>
-                                      16);
+  return absl::StrFormat(
+      "%012x", StableHash(absl::StrFormat("%d/%d/%s", worker.slice, worker.task, key.text)) >> 16);
 }
 
 }  // namespace rapideye::coordinator

@@ -18,9 +18,7 @@ TEST(JobIncarnation, UnknownUntilSomebodyShowsAKey) {
   EXPECT_EQ(JobIncarnation().Id(), std::nullopt);
 }
 
-TEST(JobIncarnation, GivenIsTakenAsItIs) {
-  EXPECT_EQ(FourWorkers("3", kGiven).Id(), "3");
-}
+TEST(JobIncarnation, GivenIsTakenAsItIs) { EXPECT_EQ(FourWorkers("3", kGiven).Id(), "3"); }
 
 TEST(JobIncarnation, DerivedDependsOnTheProcessesAndNotOnTheOrder) {
   JobIncarnation forwards;

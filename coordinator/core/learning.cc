@@ -169,8 +169,9 @@ void Learning::PlaceIdle(const std::vector<WorkerId>& idle, Groups& groups) {
   }
   std::map<int32_t, std::vector<WorkerId>*> home;
   for (const auto& [slice, votes] : by_slice) {
-    const auto most = std::max_element(
-        votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most =
+        std::max_element(votes.begin(), votes.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
     home[slice] = writable[most->first];
   }
   for (const WorkerId& worker : idle) {
@@ -215,8 +216,7 @@ std::vector<Cohort> Learning::Cohorts(const std::vector<WorkerId>& members) cons
   std::vector<Cohort> cohorts;
   for (std::vector<WorkerId>& workers : ordered) {
     Cohort cohort;
-    cohort.name =
-        ordered.size() == 1 ? "all" : absl::StrCat("cohort-", cohorts.size());
+    cohort.name = ordered.size() == 1 ? "all" : absl::StrCat("cohort-", cohorts.size());
     cohort.sequence = SequenceOf(workers);
     cohort.workers = std::move(workers);
     cohorts.push_back(std::move(cohort));

@@ -112,12 +112,11 @@ TEST(Learning, OrderIsWhatMostWorkersShow) {
   const std::vector<Ran> ran = {{"aa", 10}, {"bb", 10}, {"cc", 10}};
   for (int task = 0; task < 3; ++task) {
     const bool odd = task == 0;
-    learning.Observe({0, task},
-                     After(ran, odd ? std::vector<wire::QueueEntry>{{"aa", 1}, {"cc", 1}, {"bb", 1},
-                                                                    {"aa", 2}}
-                                    : std::vector<wire::QueueEntry>{{"aa", 1}, {"bb", 1}, {"cc", 1},
-                                                                    {"aa", 2}}),
-                     true);
+    learning.Observe(
+        {0, task},
+        After(ran, odd ? std::vector<wire::QueueEntry>{{"aa", 1}, {"cc", 1}, {"bb", 1}, {"aa", 2}}
+                       : std::vector<wire::QueueEntry>{{"aa", 1}, {"bb", 1}, {"cc", 1}, {"aa", 2}}),
+        true);
   }
   const std::vector<SequenceEntry> sequence = learning.Cohorts(Workers(1, 3))[0].sequence;
   ASSERT_THAT(sequence, SizeIs(3));

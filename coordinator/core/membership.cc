@@ -15,7 +15,8 @@ constexpr size_t kMaxQuoted = 128;
 
 absl::Status CheckIndex(const char* field, int32_t index, std::optional<int32_t> count,
                         const char* whose) {
-  if (index < 0) return absl::InvalidArgumentError(absl::StrCat(field, ": ", index, " is negative"));
+  if (index < 0)
+    return absl::InvalidArgumentError(absl::StrCat(field, ": ", index, " is negative"));
   if (count.has_value() && index >= *count) {
     return absl::InvalidArgumentError(
         absl::StrCat(field, ": ", index, " is out of range: ", whose, " ", *count));
@@ -62,8 +63,7 @@ absl::Status Membership::CheckIdentity(const wire::Hello& hello) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream,
-                                                        const wire::Hello& hello) {
+absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const wire::Hello& hello) {
   if (by_stream_.contains(stream)) {
     return absl::InvalidArgumentError("hello: a second one on the same stream");
   }
@@ -124,9 +124,8 @@ const Member* Membership::FindByStream(StreamId stream) const {
 std::optional<Membership::Shape> Membership::StatedShape(const wire::Hello& hello) const {
   const std::optional<int32_t> slices =
       configured_.slices.has_value() ? configured_.slices : hello.slices;
-  const std::optional<int32_t> tasks = configured_.tasks_per_slice.has_value()
-                                           ? configured_.tasks_per_slice
-                                           : hello.tasks_per_slice;
+  const std::optional<int32_t> tasks =
+      configured_.tasks_per_slice.has_value() ? configured_.tasks_per_slice : hello.tasks_per_slice;
   if (!slices.has_value() || !tasks.has_value() || int64_t{*slices} * *tasks > kMaxWorkers) {
     return std::nullopt;
   }
@@ -139,9 +138,8 @@ std::optional<Membership::Shape> Membership::LearntShape() const {
   }
   // One wrong Hello must not invent thousands of missing workers: the shape is
   // what most workers state, the smaller one if they are divided.
-  auto most =
-      std::max_element(shape_votes_.begin(), shape_votes_.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  auto most = std::max_element(shape_votes_.begin(), shape_votes_.end(),
+                               [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == shape_votes_.end()) return std::nullopt;
   return most->first;
 }
@@ -157,8 +155,7 @@ std::vector<ExpectedWorker> Membership::Expected() const {
     }
   }
   for (const auto& [id, member] : members_) {
-    expected[id] =
-        ExpectedWorker{.id = id, .host = member.hello.host, .node = member.hello.node};
+    expected[id] = ExpectedWorker{.id = id, .host = member.hello.host, .node = member.hello.node};
   }
   std::vector<ExpectedWorker> result;
   result.reserve(expected.size());
@@ -179,9 +176,8 @@ std::optional<std::string> Membership::Generation() const {
   for (const auto& [id, member] : members_) {
     if (member.hello.generation.has_value()) ++votes[*member.hello.generation];
   }
-  auto most = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  auto most = std::max_element(votes.begin(), votes.end(),
+                               [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == votes.end()) return std::nullopt;
   return most->first;
 }

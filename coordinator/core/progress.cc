@@ -12,9 +12,9 @@ namespace {
 struct Overview {
   bool running = false;
   std::optional<absl::Duration> last_completion;
-  std::optional<absl::Duration> first_seen;         // of the workers that run
-  std::optional<absl::Duration> known_in_flight;    // earliest, program completed before
-  std::optional<absl::Duration> unknown_in_flight;  // earliest, program never completed
+  std::optional<absl::Duration> first_seen;                // of the workers that run
+  std::optional<absl::Duration> known_in_flight;           // earliest, program completed before
+  std::optional<absl::Duration> unknown_in_flight;         // earliest, program never completed
   absl::Duration launch_threshold = absl::ZeroDuration();  // longest of the known
 };
 
@@ -31,8 +31,8 @@ void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
     return;
   }
   Lower(overview.known_in_flight, *worker.in_flight_since);
-  overview.launch_threshold = std::max(overview.launch_threshold,
-                                       LaunchThreshold(thresholds, learning, worker.program));
+  overview.launch_threshold =
+      std::max(overview.launch_threshold, LaunchThreshold(thresholds, learning, worker.program));
 }
 
 std::optional<Stillness> Passed(absl::Duration since, absl::Duration threshold, absl::Duration now,
@@ -146,10 +146,9 @@ const WorkerProgress* Progress::Find(const WorkerId& worker) const {
 }
 
 size_t Progress::Running() const {
-  return static_cast<size_t>(
-      std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
-        return entry.second.connected && entry.second.runtime_answers;
-      }));
+  return static_cast<size_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
+    return entry.second.connected && entry.second.runtime_answers;
+  }));
 }
 
 void Progress::Forget() {

@@ -44,7 +44,7 @@ struct WorkerProgress {
   int64_t completed = 0;
   std::optional<absl::Duration> last_completion;
   std::optional<absl::Duration> in_flight_since;
-  std::optional<std::string> program;  // what runs, while in flight
+  std::optional<std::string> program;        // what runs, while in flight
   std::optional<absl::Duration> seen_since;  // in this incarnation of the job
 };
 
@@ -55,8 +55,8 @@ class Progress {
   bool Advanced(const WorkerId& worker, int64_t agent_incarnation,
                 const wire::Heartbeat& heartbeat) const;
   // Takes a heartbeat; returns Advanced().
-  bool Observe(const WorkerId& worker, int64_t agent_incarnation,
-               const wire::Heartbeat& heartbeat, absl::Duration now);
+  bool Observe(const WorkerId& worker, int64_t agent_incarnation, const wire::Heartbeat& heartbeat,
+               absl::Duration now);
   // The worker's agent is gone: what it completed stays known, what it was doing
   // does not.
   void Disconnected(const WorkerId& worker);

@@ -75,8 +75,7 @@ void Timeline::Append(const std::vector<Launch>& queue) {
     launches_ = queue;
   }
   if (launches_.size() > kMaxTimeline) {
-    launches_.erase(launches_.begin(),
-                    launches_.end() - static_cast<ptrdiff_t>(kMaxTimeline));
+    launches_.erase(launches_.begin(), launches_.end() - static_cast<ptrdiff_t>(kMaxTimeline));
   }
 }
 

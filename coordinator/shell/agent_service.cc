@@ -47,8 +47,7 @@ class AgentStream final : public Reactor {
     if (closing_) return;
     if (waiting_.size() >= kMaxSendQueue) {
       // Nothing can be said to a peer that does not read.
-      spdlog::warn("cut off the stream at {}: it does not read what it is sent",
-                   context_->peer());
+      spdlog::warn("cut off the stream at {}: it does not read what it is sent", context_->peer());
       closing_ = true;
       context_->TryCancel();
       if (!writing_) Finish(grpc::Status::CANCELLED);

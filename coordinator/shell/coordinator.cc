@@ -28,11 +28,11 @@ Coordinator::Coordinator(CoordinatorSettings settings)
         std::string(status.message()));
   }
   writer_ = std::make_unique<IncidentWriter>(
-      std::move(store),
-      IncidentWriter::Settings{
-          .text_format = settings_.digest_format,
-          .log_digest = settings_.log_digest,
-          .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
+      std::move(store), IncidentWriter::Settings{.text_format = settings_.digest_format,
+                                                 .log_digest = settings_.log_digest,
+                                                 .concluded = [this](IncidentConcluded event) {
+                                                   queue_.Post(std::move(event));
+                                                 }});
 }
 
 Coordinator::~Coordinator() {

@@ -16,8 +16,7 @@ constexpr absl::Duration kHousekeeping = absl::Seconds(1);
 }  // namespace
 
 Now CurrentTime() {
-  return Now{.monotonic =
-                 absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()),
+  return Now{.monotonic = absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()),
              .wall = absl::Now()};
 }
 
@@ -42,8 +41,7 @@ std::optional<Event> EventQueue::Pop(absl::Duration deadline) {
   if (deadline == absl::InfiniteDuration()) {
     filled_.wait(lock, filled);
   } else {
-    const std::chrono::steady_clock::time_point until(
-        absl::ToChronoNanoseconds(deadline));
+    const std::chrono::steady_clock::time_point until(absl::ToChronoNanoseconds(deadline));
     if (!filled_.wait_until(lock, until, filled)) return std::nullopt;
   }
   Event event = std::move(events_.front());
@@ -57,8 +55,7 @@ void RunEventLoop(CoordinatorCore& core, EventQueue& queue, EffectHandler& handl
   absl::Duration housekeeping = CurrentTime().monotonic + kHousekeeping;
   for (;;) {
     Now now = CurrentTime();
-    const absl::Duration wake =
-        std::min({core.NextWake(now.monotonic), housekeeping, stop_by});
+    const absl::Duration wake = std::min({core.NextWake(now.monotonic), housekeeping, stop_by});
     Event event = queue.Pop(wake).value_or(Tick{});
     now = CurrentTime();
     std::optional<StreamId> sender;

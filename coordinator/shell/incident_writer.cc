@@ -146,18 +146,17 @@ void IncidentWriter::Process(Conclude conclude) {
   const std::string path = paths_.PathOf(id);
   const digest::ReportContext context{
       .incident_id = id,
-      .timings =
-          digest::Timings{
-              .detect_to_collect_ms = absl::ToInt64Milliseconds(conclude.detect_to_collect),
-              .collect_ms = absl::ToInt64Milliseconds(conclude.collect),
-              .classify_ms = absl::ToInt64Milliseconds(classified - begin)},
+      .timings = digest::Timings{.detect_to_collect_ms =
+                                     absl::ToInt64Milliseconds(conclude.detect_to_collect),
+                                 .collect_ms = absl::ToInt64Milliseconds(conclude.collect),
+                                 .classify_ms = absl::ToInt64Milliseconds(classified - begin)},
       .files = {.capture = absl::StrCat(path, "/", kCaptureName),
                 .json = absl::StrCat(path, "/", kJsonName),
                 .text = absl::StrCat(path, "/", kTextName),
                 .html = ""}};
   Rendered rendered = Render(conclude.capture, verdict, context, settings_.text_format);
-  absl::StatusOr<std::string> capture = wire::WriteCapture(
-      conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
+  absl::StatusOr<std::string> capture =
+      wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
   std::vector<IncidentFile> files = {{kJsonName, std::move(rendered.json)},
                                      {kTextName, rendered.text}};
   if (capture.ok()) {

@@ -38,8 +38,7 @@ struct Flags {
 std::string CheckThreshold(const std::string& text) {
   absl::Duration value;
   if (text == "auto") return "";
-  if (absl::ParseDuration(text, &value) && value > absl::ZeroDuration() &&
-      value <= kMaxThreshold) {
+  if (absl::ParseDuration(text, &value) && value > absl::ZeroDuration() && value <= kMaxThreshold) {
     return "";
   }
   return absl::StrCat("'", text, "' is neither 'auto' nor a duration such as 90s, up to ",

@@ -1,0 +1,144 @@
+#include "coordinator/core/positions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Snapshot At(int task, int64_t pc, int32_t launch_id = 5) {
+  Snapshot snapshot;
+  snapshot.worker = {0, task};
+  snapshot.incarnation = "p";
+  snapshot.runtime.state = RuntimeState::kServing;
+  snapshot.programs = {{.module = std::nullopt, .fingerprint = "aa"},
+                       {.module = std::nullopt, .fingerprint = "bb"}};
+  Core core;
+  core.chip = 0;
+  core.type = CoreType::kTensorCore;
+  core.program = 0;
+  core.launch_id = launch_id;
+  core.stuck_ms = 10'000;
+  Sequencer sequencer;
+  sequencer.type = SequencerType::kTensorCoreSequencer;
+  sequencer.pc = pc;
+  sequencer.tag = 3;
+  core.sequencers.push_back(sequencer);
+  snapshot.cores.push_back(core);
+  return snapshot;
+}
+
+TEST(LaunchesOfLook, StandingStillIsNoCompletion) {
+  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).CompletedBy(At(0, 0x40)));
+}
+
+TEST(LaunchesOfLook, MovingPcIsNoCompletion) {
+  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).CompletedBy(At(0, 0x48)));
+}
+
+TEST(LaunchesOfLook, NextLaunchIsACompletion) {
+  EXPECT_TRUE(LaunchesOfLook(At(0, 0x40, 5)).CompletedBy(At(0, 0x40, 6)));
+}
+
+TEST(LaunchesOfLook, AnotherProgramIsACompletion) {
+  Snapshot later = At(0, 0x40);
+  later.cores[0].program = 1;
+  EXPECT_TRUE(LaunchesOfLook(At(0, 0x40)).CompletedBy(later));
+}
+
+TEST(LaunchesOfLook, CoreThatHasBecomeIdleHasCompleted) {
+  EXPECT_TRUE(LaunchesOfLook(At(0, 0x40)).CompletedBy(At(0, 0)));
+}
+
+TEST(LaunchesOfLook, LaunchThatBeganIsNoCompletion) {
+  EXPECT_FALSE(LaunchesOfLook(At(0, 0)).CompletedBy(At(0, 0x40)));
+}
+
+TEST(LaunchesOfLook, RuntimeThatDiedHasCompletedNothing) {
+  Snapshot later = At(0, 0);
+  later.runtime.state = RuntimeState::kUnavailable;
+  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).CompletedBy(later));
+}
+
+TEST(LaunchesOfLook, AnotherProcessHasCompletedNothing) {
+  Snapshot later = At(0, 0x40, 1);
+  later.incarnation = "q";
+  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).CompletedBy(later));
+}
+
+TEST(LaunchesOfLook, WithoutLaunchIdsTheAgeTells) {
+  Snapshot before = At(0, 0x40);
+  Snapshot later = At(0, 0x40);
+  before.cores[0].launch_id.reset();
+  later.cores[0].launch_id.reset();
+  later.cores[0].stuck_ms = 10'600;
+  EXPECT_FALSE(LaunchesOfLook(before).CompletedBy(later));
+  later.cores[0].stuck_ms = 200;
+  EXPECT_TRUE(LaunchesOfLook(before).CompletedBy(later));
+}
+
+std::map<WorkerId, Snapshot> Standing(const std::vector<int64_t>& pcs) {
+  std::map<WorkerId, Snapshot> snapshots;
+  for (size_t task = 0; task < pcs.size(); ++task) {
+    snapshots[{0, static_cast<int>(task)}] = At(static_cast<int>(task), pcs[task]);
+  }
+  return snapshots;
+}
+
+TEST(ChooseForHlo, OneWorkerPerPositionRarestFirst) {
+  EXPECT_THAT(ChooseForHlo(Standing({1, 1, 1, 2, 2, 3}), 32),
+              ElementsAre(WorkerId{0, 5}, WorkerId{0, 3}, WorkerId{0, 0}));
+}
+
+TEST(ChooseForHlo, AtMostTheLimit) {
+  EXPECT_THAT(ChooseForHlo(Standing({1, 1, 1, 2, 2, 3}), 2),
+              ElementsAre(WorkerId{0, 5}, WorkerId{0, 3}));
+}
+
+TEST(ChooseForHlo, IdleCoresHaveNoPosition) {
+  EXPECT_THAT(ChooseForHlo(Standing({0, 0}), 32), IsEmpty());
+}
+
+TEST(ChooseForHlo, KnownHloNeedsNobody) {
+  std::map<WorkerId, Snapshot> snapshots = Standing({1, 1, 2});
+  snapshots[{0, 1}].cores[0].sequencers[0].hlo = "fusion.1";
+  EXPECT_THAT(ChooseForHlo(snapshots, 32), ElementsAre(WorkerId{0, 2}));
+}
+
+TEST(ChooseForHlo, SilentRuntimeIsNotAsked) {
+  std::map<WorkerId, Snapshot> snapshots = Standing({1, 1});
+  snapshots[{0, 0}].runtime.state = RuntimeState::kTimedOut;
+  EXPECT_THAT(ChooseForHlo(snapshots, 32), ElementsAre(WorkerId{0, 1}));
+}
+
+TEST(ChooseForHlo, OneAnswerCoversAllPositionsOfAWorker) {
+  std::map<WorkerId, Snapshot> snapshots = Standing({1, 1});
+  Core second = snapshots[{0, 0}].cores[0];
+  second.chip = 1;
+  second.sequencers[0].pc = 9;
+  snapshots[{0, 0}].cores.push_back(second);
+  EXPECT_THAT(ChooseForHlo(snapshots, 32), ElementsAre(WorkerId{0, 0}));
+}
+
+TEST(MergeHlo, AddsTheInstructionWhereTheSequencerStillStands) {
+  Snapshot answer = At(0, 0x40);
+  answer.cores[0].sequencers[0].hlo = "all-reduce.3";
+  answer.cores[0].sequencers[0].hlo_text = "HLO: all-reduce.3";
+  Snapshot same = At(0, 0x40);
+  MergeHlo(answer, same);
+  EXPECT_EQ(same.cores[0].sequencers[0].hlo, "all-reduce.3");
+  EXPECT_EQ(same.cores[0].sequencers[0].hlo_text, "HLO: all-reduce.3");
+  Snapshot moved = At(0, 0x48);
+  MergeHlo(answer, moved);
+  EXPECT_FALSE(moved.cores[0].sequencers[0].hlo.has_value());
+  Snapshot next = At(0, 0x40, 6);
+  MergeHlo(answer, next);
+  EXPECT_FALSE(next.cores[0].sequencers[0].hlo.has_value());
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

@@ -1,0 +1,224 @@
+#include "coordinator/core/progress.h"
+
+#include <gtest/gtest.h>
+
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+constexpr int64_t kAgent = 7;
+
+// One worker's heartbeats, told in absolute times.
+struct Worker {
+  WorkerId id;
+  int64_t agent = kAgent;
+  std::string process = "p";
+  RuntimeState runtime = RuntimeState::kServing;
+  int64_t completed = 0;
+  absl::Duration last_completion;
+  bool in_flight = true;
+  std::string program = "aa";
+
+  wire::Heartbeat At(absl::Duration now) const {
+    wire::Heartbeat heartbeat;
+    heartbeat.process_incarnation = process;
+    heartbeat.runtime.state = runtime;
+    heartbeat.launches_completed = completed;
+    if (completed > 0) heartbeat.since_completion = now - last_completion;
+    heartbeat.launch_in_flight = in_flight;
+    if (in_flight) heartbeat.queue.push_back({program, 1});
+    return heartbeat;
+  }
+};
+
+class ProgressTest : public ::testing::Test {
+ protected:
+  // Two workers whose program "aa" has completed, last at 100 s.
+  ProgressTest() {
+    for (int task = 0; task < 2; ++task) {
+      workers_[task].id = {0, task};
+      workers_[task].completed = 10;
+      workers_[task].last_completion = absl::Seconds(100);
+    }
+    Learn("aa", absl::Seconds(1));
+    Hear(absl::Seconds(100));
+  }
+
+  void Learn(const std::string& fingerprint, absl::Duration longest) {
+    wire::Heartbeat heartbeat;
+    heartbeat.programs.push_back({std::nullopt, fingerprint, 10, longest});
+    learning_.Observe({0, 0}, heartbeat, true);
+  }
+
+  void Hear(absl::Duration now) {
+    for (const Worker& worker : workers_) {
+      progress_.Observe(worker.id, worker.agent, worker.At(now), now);
+    }
+  }
+
+  std::optional<Stillness> Judge(double seconds) const {
+    return progress_.Judge(thresholds_, learning_, absl::Seconds(seconds));
+  }
+
+  Worker workers_[2];
+  Thresholds thresholds_;
+  Learning learning_;
+  Progress progress_;
+};
+
+TEST_F(ProgressTest, InsideALaunchTheLaunchThresholdApplies) {
+  EXPECT_FALSE(Judge(109.9).has_value());
+  ASSERT_TRUE(Judge(110).has_value());
+  EXPECT_EQ(Judge(110)->threshold, kMinLaunchThreshold);
+  EXPECT_EQ(Judge(112)->still_for, absl::Seconds(12));
+}
+
+TEST_F(ProgressTest, HeartbeatsWithoutCompletionsAreNoProgress) {
+  for (int second = 101; second <= 110; ++second) Hear(absl::Seconds(second));
+  EXPECT_TRUE(Judge(110).has_value());
+}
+
+TEST_F(ProgressTest, OneWorkerThatCompletesIsEnough) {
+  workers_[1].completed = 11;
+  workers_[1].last_completion = absl::Seconds(108);
+  Hear(absl::Seconds(109));
+  EXPECT_FALSE(Judge(117.9).has_value());
+  EXPECT_TRUE(Judge(118).has_value());
+}
+
+TEST_F(ProgressTest, AutoLaunchThresholdIsFiveTimesTheLongestUpToFiveMinutes) {
+  Learn("aa", absl::Seconds(6));
+  EXPECT_FALSE(Judge(129).has_value());
+  EXPECT_EQ(Judge(130)->threshold, absl::Seconds(30));
+  Learn("aa", absl::Minutes(20));
+  EXPECT_FALSE(Judge(399).has_value());
+  EXPECT_EQ(Judge(400)->threshold, kMaxLaunchThreshold);
+}
+
+TEST_F(ProgressTest, ConfiguredLaunchThresholdIsTakenAsItIs) {
+  thresholds_.launch = absl::Seconds(3);
+  EXPECT_FALSE(Judge(102.9).has_value());
+  EXPECT_TRUE(Judge(103).has_value());
+}
+
+TEST_F(ProgressTest, LaunchWithinItsHealthyLengthIsWaitedFor) {
+  Learn("bb", absl::Seconds(20));
+  workers_[1].program = "bb";
+  Hear(absl::Seconds(101));
+  EXPECT_FALSE(Judge(199).has_value());
+  EXPECT_EQ(Judge(200)->threshold, absl::Seconds(100));
+}
+
+TEST_F(ProgressTest, WhenNothingRunsTheHangThresholdApplies) {
+  for (Worker& worker : workers_) worker.in_flight = false;
+  Hear(absl::Seconds(101));
+  EXPECT_FALSE(Judge(399).has_value());
+  EXPECT_EQ(Judge(400)->threshold, kMinHangThreshold);
+}
+
+TEST_F(ProgressTest, AutoHangThresholdIsThreeTimesTheLongestPause) {
+  wire::Heartbeat heartbeat;
+  heartbeat.longest_pause = absl::Minutes(4);
+  learning_.Observe({0, 0}, heartbeat, false);
+  EXPECT_EQ(HangThreshold(thresholds_, learning_), absl::Minutes(12));
+  thresholds_.hang = absl::Seconds(30);
+  EXPECT_EQ(HangThreshold(thresholds_, learning_), absl::Seconds(30));
+}
+
+TEST_F(ProgressTest, LaunchAfterAPauseIsMeasuredFromItsStart) {
+  for (Worker& worker : workers_) worker.in_flight = false;
+  Hear(absl::Seconds(101));
+  workers_[0].in_flight = true;
+  Hear(absl::Seconds(200));  // a checkpoint later
+  EXPECT_FALSE(Judge(209).has_value());
+  EXPECT_EQ(Judge(210)->still_for, absl::Seconds(10));
+}
+
+TEST_F(ProgressTest, StartupGraceUntilTheFirstLaunchCompletes) {
+  Progress fresh;
+  Worker worker;
+  fresh.Observe(worker.id, kAgent, worker.At(absl::Seconds(100)), absl::Seconds(100));
+  EXPECT_FALSE(fresh.Judge(thresholds_, learning_, absl::Seconds(1899)).has_value());
+  EXPECT_EQ(fresh.Judge(thresholds_, learning_, absl::Seconds(1900))->threshold, absl::Minutes(30));
+}
+
+TEST_F(ProgressTest, NewProgramHasGraceWhileNothingElseIsInFlight) {
+  for (Worker& worker : workers_) worker.program = "dd";
+  Hear(absl::Seconds(101));
+  EXPECT_FALSE(Judge(1899).has_value());
+  EXPECT_EQ(Judge(1901)->threshold, absl::Minutes(30));
+}
+
+TEST_F(ProgressTest, NewProgramOfOneWorkerDoesNotCoverThoseStuckInAKnownOne) {
+  workers_[1].program = "dd";
+  Hear(absl::Seconds(101));
+  EXPECT_FALSE(Judge(109).has_value());
+  EXPECT_TRUE(Judge(110).has_value());
+}
+
+TEST_F(ProgressTest, JobWithoutAnyRuntimeIsNotRunning) {
+  for (Worker& worker : workers_) worker.runtime = RuntimeState::kUnavailable;
+  Hear(absl::Seconds(101));
+  EXPECT_FALSE(Judge(10'000).has_value());
+  workers_[0].runtime = RuntimeState::kTimedOut;  // there, and silent
+  Hear(absl::Seconds(102));
+  EXPECT_TRUE(Judge(10'000).has_value());
+}
+
+TEST_F(ProgressTest, DisconnectedWorkerKeepsWhatItCompletedOnly) {
+  workers_[1].completed = 11;
+  workers_[1].last_completion = absl::Seconds(105);
+  Hear(absl::Seconds(105));
+  progress_.Disconnected({0, 1});
+  EXPECT_FALSE(Judge(114).has_value());
+  EXPECT_TRUE(Judge(115).has_value());
+  progress_.Disconnected({0, 0});
+  EXPECT_FALSE(Judge(10'000).has_value());
+}
+
+TEST_F(ProgressTest, DelayedHeartbeatsDoNotMoveACompletion) {
+  Worker& worker = workers_[0];
+  wire::Heartbeat delayed = worker.At(absl::Seconds(102));
+  progress_.Observe(worker.id, kAgent, delayed, absl::Seconds(107));
+  EXPECT_TRUE(Judge(110).has_value());
+}
+
+TEST_F(ProgressTest, AdvancedComparesWithinOneAgentAndProcess) {
+  Worker worker = workers_[0];
+  const absl::Duration now = absl::Seconds(102);
+  EXPECT_FALSE(progress_.Advanced(worker.id, worker.agent, worker.At(now)));
+  worker.completed = 11;
+  EXPECT_TRUE(progress_.Advanced(worker.id, worker.agent, worker.At(now)));
+  // A new agent counts anew: not to be compared.
+  EXPECT_FALSE(progress_.Advanced(worker.id, worker.agent + 1, worker.At(now)));
+  // A new process that has completed something has advanced.
+  worker.process = "q";
+  worker.completed = 1;
+  EXPECT_TRUE(progress_.Advanced(worker.id, worker.agent, worker.At(now)));
+  worker.completed = 0;
+  EXPECT_FALSE(progress_.Advanced(worker.id, worker.agent, worker.At(now)));
+}
+
+TEST_F(ProgressTest, RestartedAgentDoesNotHideAHang) {
+  for (Worker& worker : workers_) {
+    ++worker.agent;
+    worker.completed = 0;  // as the new agent sees it
+  }
+  Hear(absl::Seconds(105));
+  EXPECT_TRUE(Judge(110).has_value());
+}
+
+TEST_F(ProgressTest, ForgetStartsTheGraceAnew) {
+  progress_.Forget();
+  for (Worker& worker : workers_) {
+    worker.process = "q";
+    worker.completed = 0;
+  }
+  Hear(absl::Seconds(105));
+  EXPECT_FALSE(Judge(1904).has_value());
+  EXPECT_TRUE(Judge(1905).has_value());
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

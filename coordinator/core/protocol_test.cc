@@ -1,0 +1,156 @@
+// What agents may and may not say, and when: each refusal beside what is taken.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/core/coordinator_core.h"
+#include "coordinator/core/fake_job.h"
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::testing::HasSubstr;
+
+Options Quick() {
+  Options options;
+  options.thresholds.launch = absl::Seconds(4);
+  return options;
+}
+
+// A job of four in its first look, which worker 3 keeps open.
+FakeJob Looking() {
+  FakeJob job(Quick(), 1, 4);
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  job.at(0, 3).answers = false;
+  job.Run(absl::Seconds(4));
+  EXPECT_EQ(job.core().counters().suspicions, 1);
+  return job;
+}
+
+int64_t CollectionOf(const FakeAgent& agent) {
+  return std::get<wire::Collect>(agent.inbox.back()).collection;
+}
+
+TEST(Protocol, StreamMustBeginWithHello) {
+  FakeJob job(Options{}, 1, 2);
+  FakeAgent& agent = job.at(0, 0);
+  job.Disconnect(agent);
+  agent.stream = 0;
+  Effects effects = job.core().Step(StreamOpened{.stream = 900, .peer = "p"}, job.now());
+  effects = job.core().Step(
+      MessageReceived{.stream = 900, .message = wire::Heartbeat{}, .bytes = 1}, job.now());
+  bool closed = false;
+  for (const Effect& effect : effects) {
+    if (const auto* close = std::get_if<Close>(&effect)) {
+      closed = absl::IsFailedPrecondition(close->status);
+    }
+  }
+  EXPECT_TRUE(closed);
+  job.Connect(agent);
+  EXPECT_FALSE(agent.closed.has_value());
+}
+
+TEST(Protocol, StreamThatStaysSilentIsClosed) {
+  FakeJob job(Options{}, 1, 1);
+  job.Step(StreamOpened{.stream = 900, .peer = "p"});
+  job.Run(kHelloDeadline - absl::Seconds(1));
+  EXPECT_EQ(job.core().counters().hello_timeouts, 0);
+  job.Run(absl::Seconds(2));
+  EXPECT_EQ(job.core().counters().hello_timeouts, 1);
+  EXPECT_FALSE(job.at(0, 0).closed.has_value());
+}
+
+TEST(Protocol, MalformedMessageCostsItsSenderTheStream) {
+  FakeJob job(Options{}, 1, 2);
+  job.Step(MessageMalformed{job.at(0, 0).stream, absl::InvalidArgumentError("hello.host: bad")});
+  ASSERT_TRUE(job.at(0, 0).closed.has_value());
+  EXPECT_TRUE(absl::IsInvalidArgument(*job.at(0, 0).closed));
+  EXPECT_FALSE(job.at(0, 1).closed.has_value());
+  EXPECT_TRUE(job.Logged("hello.host: bad"));
+  EXPECT_EQ(job.core().counters().messages_refused, 1);
+}
+
+TEST(Protocol, NewerAgentSupersedesAHalfOpenOne) {
+  FakeJob job(Options{}, 1, 2);
+  FakeAgent& agent = job.at(0, 0);
+  ++agent.hello.agent_incarnation;
+  job.HelloOnNewStream(agent);
+  EXPECT_FALSE(agent.closed.has_value());
+  EXPECT_EQ(job.core().counters().superseded, 1);
+  --agent.hello.agent_incarnation;
+  job.HelloOnNewStream(agent);
+  ASSERT_TRUE(agent.closed.has_value());
+  EXPECT_TRUE(absl::IsAlreadyExists(*agent.closed));
+}
+
+TEST(Protocol, FloodCostsItsSenderTheStream) {
+  FakeJob job(Options{}, 1, 2);
+  for (int i = 0; i < kMessageBurst + 10; ++i) {
+    if (job.at(0, 0).stream != 0) job.Heartbeat(job.at(0, 0));
+  }
+  ASSERT_TRUE(job.at(0, 0).closed.has_value());
+  EXPECT_TRUE(absl::IsResourceExhausted(*job.at(0, 0).closed));
+  EXPECT_FALSE(job.at(0, 1).closed.has_value());
+}
+
+TEST(Protocol, AttentiveAgentIsNoFlood) {
+  FakeJob job(Options{}, 1, 2);
+  job.Run(absl::Minutes(5), absl::Milliseconds(250));
+  EXPECT_EQ(job.core().counters().floods, 0);
+}
+
+TEST(Protocol, AnswerToACollectionThatNeverWasIsRefused) {
+  FakeJob job(Options{}, 1, 2);
+  job.Say(job.at(0, 0), wire::SnapshotReply{77, job.Show(job.at(0, 0))});
+  ASSERT_TRUE(job.at(0, 0).closed.has_value());
+  EXPECT_THAT(std::string(job.at(0, 0).closed->message()), HasSubstr("77 was never begun"));
+}
+
+TEST(Protocol, AnswerToACollectionThatHasEndedIsIgnored) {
+  FakeJob job = Looking();
+  const int64_t collection = CollectionOf(job.at(0, 3));
+  job.Run(absl::Seconds(20));
+  ASSERT_EQ(job.concluded().size(), 1u);
+  job.Say(job.at(0, 3), wire::SampleReady{collection, 1000});
+  EXPECT_FALSE(job.at(0, 3).closed.has_value());
+}
+
+TEST(Protocol, SnapshotOfAnotherWorkerIsRefused) {
+  FakeJob job = Looking();
+  FakeAgent& agent = job.at(0, 3);
+  job.Say(agent, wire::SnapshotReply{CollectionOf(agent), job.Show(job.at(0, 1))});
+  ASSERT_TRUE(agent.closed.has_value());
+  EXPECT_THAT(std::string(agent.closed->message()), HasSubstr("snapshot.worker"));
+}
+
+TEST(Protocol, SnapshotOfItsOwnWorkerIsTaken) {
+  FakeJob job = Looking();
+  FakeAgent& agent = job.at(0, 3);
+  job.Say(agent, wire::SnapshotReply{CollectionOf(agent), job.Show(agent)});
+  EXPECT_FALSE(agent.closed.has_value());
+  job.Run(absl::Seconds(20));
+  EXPECT_EQ(job.concluded().back().capture.snapshots.size(), 4u);
+}
+
+TEST(Protocol, HloThatWasNotAskedForIsRefused) {
+  FakeJob job = Looking();
+  FakeAgent& agent = job.at(0, 3);
+  job.Say(agent, wire::HloReply{CollectionOf(agent), job.Show(agent), ""});
+  ASSERT_TRUE(agent.closed.has_value());
+  EXPECT_TRUE(absl::IsInvalidArgument(*agent.closed));
+}
+
+TEST(Protocol, SnapshotsTakeTheirIdentityFromTheHello) {
+  FakeJob job = Looking();
+  FakeAgent& agent = job.at(0, 3);
+  Snapshot snapshot = job.Show(agent);
+  snapshot.host = "somebody-else";
+  job.Say(agent, wire::SnapshotReply{CollectionOf(agent), snapshot});
+  job.Run(absl::Seconds(20));
+  ASSERT_EQ(job.concluded().size(), 1u);
+  EXPECT_EQ(job.concluded().back().capture.snapshots.back().host, "host-0-3");
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
