@@ -9,16 +9,13 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/shell/limits.h"
+#include "proto/transport/status_conversion.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {
 namespace {
 
 using Reactor = grpc::ServerBidiReactor<v1::AgentMessage, v1::CoordinatorMessage>;
-
-grpc::Status ToGrpc(const absl::Status& status) {
-  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
-}
 
 // Ends a stream that there is no room for.
 class RefusedStream final : public Reactor {
@@ -62,7 +59,7 @@ class AgentStream final : public Reactor {
     if (closing_) return;
     closing_ = true;
     waiting_.clear();
-    final_status_ = ToGrpc(status);
+    final_status_ = transport::ToGrpc(status);
     closing_since_ = CurrentTime().monotonic;
     // A write in flight comes first.
     if (!writing_) Finish(final_status_);

@@ -49,8 +49,6 @@ absl::Status Coordinator::Listen() {
   if (!credentials.ok()) return credentials.status();
   grpc::ServerBuilder builder;
   transport::ConfigureServer(builder);
-  // Two coordinators on one port would each see half of the job.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   int port = 0;
   builder.AddListeningPort(settings_.listen, *credentials, &port);
   builder.RegisterService(&service_);

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 #include <stdio.h>
 
-#include <map>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,65 +11,48 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "coordinator/core/limits.h"
 #include "coordinator/shell/coordinator.h"
 #include "coordinator/shell/environment.h"
 #include "proto/program/command_line.h"
 #include "proto/program/logging.h"
+#include "proto/program/signals.h"
 
 namespace rapideye::coordinator {
 namespace {
 
 // What the wire takes as an interval; nobody waits longer for a launch.
 constexpr absl::Duration kMaxThreshold = absl::Hours(24);
+// Shorter than anything the agents' polling could tell.
+constexpr absl::Duration kMinThreshold = absl::Seconds(1);
 // Two looks and their interval need this much (contract: 500 ms apart).
 constexpr absl::Duration kMinCollectDeadline = absl::Seconds(2);
 
 struct Flags {
   CoordinatorSettings settings;
-  int slices = 0;
-  int tasks_per_slice = 0;
-  std::string launch_threshold = "auto";
-  std::string hang_threshold = "auto";
   std::string digest_format = "classic";
   std::string log_format = "text";
 };
-
-std::string CheckThreshold(const std::string& text) {
-  absl::Duration value;
-  if (text == "auto") return "";
-  if (absl::ParseDuration(text, &value) && value > absl::ZeroDuration() && value <= kMaxThreshold) {
-    return "";
-  }
-  return absl::StrCat("'", text, "' is neither 'auto' nor a duration such as 90s, up to ",
-                      absl::FormatDuration(kMaxThreshold));
-}
-
-std::optional<absl::Duration> Threshold(const std::string& text) {
-  absl::Duration value;
-  if (!absl::ParseDuration(text, &value)) return std::nullopt;
-  return value;
-}
 
 void AddFlags(CLI::App& app, Flags& flags) {
   using program::AddFlag;
   CoordinatorSettings& s = flags.settings;
   AddFlag(app, "listen", s.listen, "address the agents connect to; port 0 takes a free one");
   AddFlag(app, "job", s.core.shape.job,
-          "name of the job; empty: from the environment, otherwise the first worker's");
-  AddFlag(app, "slices", flags.slices, "slices of the job; 0: from the environment, or learnt")
-      ->check(CLI::NonNegativeNumber);
-  AddFlag(app, "tasks-per-slice", flags.tasks_per_slice,
-          "workers of a slice; 0: from the environment, or learnt")
-      ->check(CLI::NonNegativeNumber);
+          "name of the job (else JOBSET_NAME, TPU_NAME, SLURM_JOB_NAME, the first worker's)");
+  AddFlag(app, "slices", s.core.shape.slices,
+          "slices of the job (else MEGASCALE_NUM_SLICES, what the workers say)");
+  AddFlag(app, "tasks-per-slice", s.core.shape.tasks_per_slice,
+          "workers of a slice (else the number of TPU_WORKER_HOSTNAMES, what the workers say)");
   AddFlag(app, "state-dir", s.state_dir, "where incidents are kept; should outlive the pod");
-  AddFlag(app, "launch-threshold", flags.launch_threshold,
+  AddFlag(app, "launch-threshold", s.core.thresholds.launch,
           "alarm when launches have started and none completes for so long; auto: the larger of "
           "10s and 5 x the longest healthy launch, at most 5m")
-      ->check(CheckThreshold, "auto|DURATION");
-  AddFlag(app, "hang-threshold", flags.hang_threshold,
+      ->default_str("auto");
+  AddFlag(app, "hang-threshold", s.core.thresholds.hang,
           "alarm when nothing runs for so long; auto: the larger of 5m and 3 x the longest "
           "healthy pause")
-      ->check(CheckThreshold, "auto|DURATION");
+      ->default_str("auto");
   AddFlag(app, "startup-grace", s.core.thresholds.startup_grace,
           "until the first launch of a job, or of a new program, completes");
   AddFlag(app, "collect-deadline", s.core.collect_deadline,
@@ -86,6 +68,19 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "serve without TLS on an address that is not loopback");
 }
 
+absl::Status CheckThreshold(const char* flag, std::optional<absl::Duration> value) {
+  if (!value.has_value()) return absl::OkStatus();
+  if (*value >= kMinThreshold && *value <= kMaxThreshold) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      flag, ": ", absl::FormatDuration(*value), " is not between ",
+      absl::FormatDuration(kMinThreshold), " and ", absl::FormatDuration(kMaxThreshold)));
+}
+
+absl::Status CheckCount(const char* flag, std::optional<int32_t> value) {
+  if (value.value_or(1) > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", *value, " is not above 0"));
+}
+
 // Turns what the flags say into settings; INVALID_ARGUMENT names the flag.
 absl::Status Complete(Flags& flags) {
   CoordinatorSettings& s = flags.settings;
@@ -94,11 +89,20 @@ absl::Status Complete(Flags& flags) {
                                                    absl::FormatDuration(kMinCollectDeadline)));
   }
   if (s.state_dir.empty()) return absl::InvalidArgumentError("--state-dir: must not be empty");
-  if (flags.slices > 0) s.core.shape.slices = flags.slices;
-  if (flags.tasks_per_slice > 0) s.core.shape.tasks_per_slice = flags.tasks_per_slice;
+  for (const absl::Status& status :
+       {CheckCount("--slices", s.core.shape.slices),
+        CheckCount("--tasks-per-slice", s.core.shape.tasks_per_slice),
+        CheckThreshold("--launch-threshold", s.core.thresholds.launch),
+        CheckThreshold("--hang-threshold", s.core.thresholds.hang),
+        CheckThreshold("--startup-grace", s.core.thresholds.startup_grace)}) {
+    if (!status.ok()) return status;
+  }
   s.core.shape = WithEnvironment(std::move(s.core.shape), ReadProcessVariable);
-  s.core.thresholds.launch = Threshold(flags.launch_threshold);
-  s.core.thresholds.hang = Threshold(flags.hang_threshold);
+  if (int64_t{s.core.shape.slices.value_or(1)} * s.core.shape.tasks_per_slice.value_or(1) >
+      kMaxWorkers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--slices x --tasks-per-slice: more than ", kMaxWorkers, " workers"));
+  }
   if (flags.digest_format == "grouped") s.digest_format = digest::TextFormat::kGrouped;
   return absl::OkStatus();
 }
@@ -119,8 +123,8 @@ int Main(int argc, char** argv) {
   CLI::App app("Watches one TPU training job; when it hangs, says why.", "rapideye-coordinator");
   Flags flags;
   flags.settings.state_dir = "/var/lib/rapideye";
-  program::ConfigureApp(app);
   AddFlags(app, flags);
+  program::ConfigureApp(app);
   if (const std::optional<int> code = program::Parse(app, argc, argv)) return *code;
   const bool json = flags.log_format == "json";
   program::SetUpLogging("rapideye-coordinator",
@@ -133,13 +137,12 @@ int Main(int argc, char** argv) {
     LogDigest(text, json);
   };
 
-  // Taken by one thread of ours, before any other thread exists.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);  // a log reader that goes away ends nothing
+  absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
+  if (!signals.ok()) {
+    spdlog::error("{}", std::string(signals.status().message()));
+    return program::kExitFailure;
+  }
 
   auto coordinator = Coordinator::Start(std::move(flags.settings));
   if (!coordinator.ok()) {
@@ -149,9 +152,8 @@ int Main(int argc, char** argv) {
   }
   spdlog::info("listening on {}", (*coordinator)->address());
   std::thread stopper([&] {
-    int number = 0;
-    sigwait(&signals, &number);
-    spdlog::info("asked to stop by signal {}", number);
+    const std::optional<int> number = signals->Wait();
+    spdlog::info("asked to stop by signal {}", number.value_or(0));
     (*coordinator)->RequestStop();
   });
   (*coordinator)->Run();
