@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "proto/wire/evidence_parts.h"
 #include "proto/wire/limits.h"
 
@@ -26,12 +27,16 @@ constexpr size_t kQuotedBytes = 120;
 // A remembered key, besides its bytes.
 constexpr size_t kKeyBytes = 2 * sizeof(std::string);
 
-std::string Quote(absl::string_view text) {
+// Text of the line in an error: bounded, and without anything that could pass for
+// another line.
+std::string Escape(absl::string_view text) {
   const bool cut = text.size() > kQuotedBytes;
-  return absl::StrCat("'",
-                      absl::Utf8SafeCEscape(WireText(std::string(text.substr(0, kQuotedBytes)))),
-                      cut ? "..." : "", "'");
+  const std::string utf8 = WireText(std::string(text.substr(0, kQuotedBytes)));
+  return absl::StrReplaceAll(absl::Utf8SafeCEscape(utf8), {{"\\\"", "\""}, {"\\'", "'"}}) +
+         (cut ? "..." : "");
 }
+
+std::string Quote(absl::string_view text) { return absl::StrCat("'", Escape(text), "'"); }
 
 const char* Expected(const FieldDescriptor& field, bool is_element) {
   if (field.is_repeated() && !is_element) return "a list";
@@ -295,7 +300,7 @@ bool JsonHandler::parse_error(size_t position, const std::string&,
     if (colon != absl::string_view::npos) text.remove_prefix(colon + 2);
   }
   frames_.clear();  // the byte says where
-  return Fail(absl::StrCat("not strict JSON at byte ", position, ": ", Quote(text)));
+  return Fail(absl::StrCat("not strict JSON at byte ", position, ": ", Escape(text)));
 }
 
 }  // namespace rapideye::wire
