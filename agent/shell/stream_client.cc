@@ -19,17 +19,6 @@
 #include "v1/agent.pb.h"
 
 namespace rapideye::agent {
-namespace {
-
-grpc::ChannelArguments Arguments() {
-  grpc::ChannelArguments arguments = transport::AgentChannelArguments();
-  // Every attempt has a connection of its own; the core paces the attempts.
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return arguments;
-}
-
-}  // namespace
-
 // One stream. Keeps itself alive from Start until gRPC has called OnDone.
 class StreamClient::Stream final
     : public grpc::ClientBidiReactor<v1::AgentMessage, v1::CoordinatorMessage> {
@@ -217,7 +206,8 @@ void StreamClient::Connect(int64_t stream) {
     stream_->AwaitDone();
   }
   stream_ = std::make_shared<Stream>(
-      stream, grpc::CreateCustomChannel(address_, credentials_, Arguments()), sink_);
+      stream, grpc::CreateCustomChannel(address_, credentials_, transport::AgentChannelArguments()),
+      sink_);
   stream_->Start(stream_);
 }
 

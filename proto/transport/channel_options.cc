@@ -3,7 +3,9 @@
 namespace rapideye::transport {
 namespace {
 
-grpc::ChannelArguments CommonArguments() {
+// `connect_ms`: how long one attempt to connect may take, which gRPC calls the
+// minimum reconnect backoff.
+grpc::ChannelArguments CommonArguments(int connect_ms, int max_reconnect_ms) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Peers are on the same host or in the same job: a proxy from the environment
@@ -12,15 +14,15 @@ grpc::ChannelArguments CommonArguments() {
   // Each channel has a connection of its own, whatever else the process talks to.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kInitialReconnectMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, connect_ms);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, max_reconnect_ms);
   return arguments;
 }
 
 }  // namespace
 
 grpc::ChannelArguments AgentChannelArguments() {
-  grpc::ChannelArguments arguments = CommonArguments();
+  grpc::ChannelArguments arguments = CommonArguments(kMaxReconnectMs, kMaxReconnectMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -29,7 +31,9 @@ grpc::ChannelArguments AgentChannelArguments() {
   return arguments;
 }
 
-grpc::ChannelArguments RuntimeChannelArguments() { return CommonArguments(); }
+grpc::ChannelArguments RuntimeChannelArguments() {
+  return CommonArguments(kRuntimeConnectMs, kMaxRuntimeReconnectMs);
+}
 
 void ConfigureServer(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);

@@ -24,6 +24,13 @@ inline constexpr int kMinPingIntervalMs = 2'000;
 // attempts itself, with jitter, and needs gRPC to follow.
 inline constexpr int kInitialReconnectMs = 200;
 inline constexpr int kMaxReconnectMs = 5'000;
+// A runtime is on this host: one that starts is to be noticed within a second.
+inline constexpr int kMaxRuntimeReconnectMs = 1'000;
+// How long an attempt to connect to a runtime may take: for ever. A stopped
+// process still accepts connections, by its kernel, and then says nothing. Were
+// the attempt given up, calls would fail with UNAVAILABLE instead of
+// DEADLINE_EXCEEDED.
+inline constexpr int kRuntimeConnectMs = 24 * 3600 * 1000;
 
 // An agent has one stream, and operators' commands a few calls; more on one
 // connection is no client of ours.

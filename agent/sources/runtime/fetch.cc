@@ -23,23 +23,6 @@ namespace {
 
 constexpr char kMethod[] = "/tpu.monitoring.runtime.RuntimeMetricService/GetTpuRuntimeStatus";
 
-grpc::ChannelArguments Arguments() {
-  grpc::ChannelArguments arguments = transport::RuntimeChannelArguments();
-  // A training process that starts is noticed within a second, although calls
-  // fail at once while nobody listens.
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
-  // A stopped process still accepts connections, by its kernel, and then says
-  // nothing. Were the attempt to connect given up, calls would fail with
-  // UNAVAILABLE instead of DEADLINE_EXCEEDED, and that difference is evidence.
-  // (This argument is the time an attempt may take.)
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 24 * 3600 * 1000);
-  // The runtime is on this host, whatever proxy the job uses.
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return arguments;
-}
-
 grpc::ByteBuffer Request(bool with_hlo) {
   tpu::monitoring::runtime::GetTpuRuntimeStatusRequest request;
   if (with_hlo) request.set_include_hlo_info(true);
@@ -62,7 +45,8 @@ std::string Bytes(const grpc::ByteBuffer& buffer) {
 
 struct RuntimeClient::State {
   explicit State(const std::string& address)
-      : stub(grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), Arguments())) {}
+      : stub(grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
+                                       transport::RuntimeChannelArguments())) {}
 
   // The answer is taken as bytes: gRPC reports one that does not parse as
   // UNIMPLEMENTED, which would be taken for a runtime that is too old.
