@@ -1,0 +1,175 @@
+#include "tests/testbed/model/program.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
+namespace rapideye::testbed {
+namespace {
+
+// One operation as the author of a program writes it; `share` is the part of
+// the program's compute time that it takes.
+struct Line {
+  OperationKind kind;
+  absl::string_view opcode;
+  double share = 0;
+};
+
+constexpr int64_t kFirstPc = 141;
+// Every kind of operation becomes a different amount of code.
+constexpr int64_t kPcStride[] = {323, 1303, 438, 752, 1801};
+// A divergent compilation pads its instructions and numbers them from elsewhere.
+constexpr int64_t kDivergentPadding = 41;
+constexpr int kDivergentNumber = 3;
+
+bool WaitsForOthers(OperationKind kind) {
+  return kind == OperationKind::kCollective || kind == OperationKind::kReceive;
+}
+
+Fingerprint FingerprintOf(const Program& program) {
+  std::string content = absl::StrCat(program.module, "\n", program.computation, "\n");
+  for (const Operation& op : program.operations) {
+    absl::StrAppend(&content, static_cast<int>(op.kind), " ", op.hlo, " ", op.pc, " ", op.tag,
+                    "\n");
+  }
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  EVP_Digest(content.data(), content.size(), digest, &length, EVP_sha256(), nullptr);
+  Fingerprint fingerprint;
+  std::copy_n(digest, fingerprint.size(), fingerprint.begin());
+  return fingerprint;
+}
+
+ProgramPtr Compile(absl::string_view module, const std::vector<Line>& lines,
+                   const StepOptions& options, absl::Duration compute_time) {
+  const bool divergent = options.compilation == Compilation::kDivergent;
+  auto program = std::make_shared<Program>();
+  program->module = std::string(module);
+  program->computation = absl::StrCat("main.", lines.size() + 3, "_spmd");
+  int64_t pc = kFirstPc;
+  int64_t tag = 1;
+  int number = divergent ? kDivergentNumber : 1;
+  for (const Line& line : lines) {
+    const bool transfer = line.kind == OperationKind::kSend || line.kind == OperationKind::kReceive;
+    if (transfer && !options.cross_slice) continue;
+    Operation op;
+    op.kind = line.kind;
+    op.hlo = absl::StrCat(line.opcode, ".", number++);
+    op.pc = pc;
+    op.tag = tag;
+    op.duration = compute_time * line.share;
+    program->operations.push_back(std::move(op));
+    pc += kPcStride[static_cast<int>(line.kind)] + (divergent ? kDivergentPadding : 0);
+    if (WaitsForOthers(line.kind)) ++tag;
+  }
+  program->fingerprint = FingerprintOf(*program);
+  return program;
+}
+
+std::vector<int> ComputeIn(const Program& program, int from, int to) {
+  std::vector<int> found;
+  for (int i = from; i < to; ++i) {
+    if (program.operations[i].kind == OperationKind::kCompute) found.push_back(i);
+  }
+  return found;
+}
+
+using enum OperationKind;
+
+const std::vector<Line>& TrainStep() {
+  static const auto& lines = *new std::vector<Line>{
+      {kInput, "infeed"},          {kCompute, "fusion", 0.40},
+      {kCollective, "all-reduce"}, {kSend, "send"},
+      {kCompute, "fusion", 0.10},  {kReceive, "recv-done"},
+      {kCompute, "fusion", 0.35},  {kCollective, "reduce-scatter"},
+      {kCompute, "fusion", 0.15},
+  };
+  return lines;
+}
+
+const std::vector<Line>& LossAndGrad() {
+  static const auto& lines = *new std::vector<Line>{
+      {kInput, "infeed"},         {kCompute, "fusion", 0.55},  {kCollective, "all-gather"},
+      {kCompute, "fusion", 0.30}, {kCollective, "all-reduce"}, {kCompute, "copy", 0.15},
+  };
+  return lines;
+}
+
+const std::vector<Line>& OptimizerApply() {
+  static const auto& lines = *new std::vector<Line>{
+      {kCompute, "fusion", 0.20},  {kCollective, "reduce-scatter"}, {kSend, "send"},
+      {kCompute, "fusion", 0.20},  {kReceive, "recv-done"},         {kCompute, "fusion", 0.35},
+      {kCollective, "all-gather"}, {kCompute, "copy", 0.25},
+  };
+  return lines;
+}
+
+const std::vector<Line>& EvalStep() {
+  static const auto& lines = *new std::vector<Line>{
+      {kInput, "infeed"},
+      {kCompute, "convolution", 0.70},
+      {kCollective, "collective-permute"},
+      {kSend, "send"},
+      {kReceive, "recv-done"},
+      {kCompute, "fusion", 0.20},
+      {kCollective, "all-reduce"},
+      {kCompute, "copy", 0.10},
+  };
+  return lines;
+}
+
+}  // namespace
+
+int Program::LastCollective() const {
+  int last = -1;
+  for (int i = 0; i < static_cast<int>(operations.size()); ++i) {
+    if (operations[i].kind == OperationKind::kCollective) last = i;
+  }
+  return last;
+}
+
+std::vector<ProgramPtr> MakeStep(const StepOptions& options) {
+  if (options.programs == 1) {
+    return {Compile("jit_train_step", TrainStep(), options, options.step_time)};
+  }
+  return {Compile("jit_loss_and_grad", LossAndGrad(), options, options.step_time * 0.6),
+          Compile("jit_optimizer_apply", OptimizerApply(), options, options.step_time * 0.4)};
+}
+
+ProgramPtr MakeOtherProgram(const StepOptions& options) {
+  return Compile("jit_eval_step", EvalStep(), options, options.step_time * 0.6);
+}
+
+std::vector<int> ComputeBefore(const Program& program) {
+  return ComputeIn(program, 0, program.LastCollective());
+}
+
+std::vector<int> ComputeAfter(const Program& program) {
+  return ComputeIn(program, program.LastCollective(), static_cast<int>(program.operations.size()));
+}
+
+std::string FingerprintHex(const Fingerprint& fingerprint) {
+  return absl::BytesToHexString(
+      {reinterpret_cast<const char*>(fingerprint.data()), fingerprint.size()});
+}
+
+std::string HloLocation(const Program& program, const Operation& operation) {
+  return absl::StrCat("HLO: ", operation.hlo, "; HLO computation: ", program.computation,
+                      "; HLO module: ", program.module);
+}
+
+std::string HloDetails(const Program& program, const Operation& operation) {
+  return nlohmann::json::array({{{"name", operation.hlo},
+                                 {"opcode", std::string(Opcode(operation.hlo))},
+                                 {"computation", program.computation},
+                                 {"module", program.module}}})
+      .dump();
+}
+
+absl::string_view Opcode(absl::string_view hlo) { return hlo.substr(0, hlo.rfind('.')); }
+
+}  // namespace rapideye::testbed

@@ -1,0 +1,70 @@
+// The shape of the testbed's job: who its workers are, where they listen, and
+// who talks to whom.
+#ifndef RAPIDEYE_TESTS_TESTBED_MODEL_TOPOLOGY_H_
+#define RAPIDEYE_TESTS_TESTBED_MODEL_TOPOLOGY_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::testbed {
+
+// How many cores of each kind one chip of a TPU generation has.
+struct Generation {
+  absl::string_view name;  // v4 v5e v5p v6e 7x
+  int tensor_cores = 1;
+  int sparse_cores = 0;
+};
+
+// NOT_FOUND names the generations there are.
+absl::StatusOr<Generation> FindGeneration(absl::string_view name);
+
+// The same for every worker of a job.
+struct JobShape {
+  int slices = 2;
+  int tasks = 4;  // per slice
+  int chips = 4;  // per worker
+  Generation generation;
+
+  int workers() const { return slices * tasks; }
+  int tensor_cores_per_worker() const { return chips * generation.tensor_cores; }
+};
+
+// Slice and task are bytes of an address (127.77.slice.task), and a job of this
+// size is all that one machine carries anyway.
+inline constexpr int kMaxSlices = 64;
+inline constexpr int kMaxTasks = 64;
+inline constexpr int kMaxChips = 16;
+
+// INVALID_ARGUMENT names the number that is out of range.
+absl::Status CheckShape(const JobShape& shape);
+
+// All workers, by slice, then task.
+std::vector<WorkerId> AllWorkers(const JobShape& shape);
+
+// The worker's number in the job, as JAX counts.
+int WorkerNumber(const JobShape& shape, WorkerId worker);
+
+// The worker's own loopback address, so that an address names a worker.
+std::string WorkerAddress(WorkerId worker);
+
+// What the job's environment and the digest call the worker's machine.
+std::string HostName(WorkerId worker);
+
+// Those this worker meets at an in-slice collective, without itself.
+std::vector<WorkerId> SlicePeers(const JobShape& shape, WorkerId worker);
+
+// Those this worker exchanges cross-slice transfers with: the same task of the
+// slices before and after it in a ring. One entry with two slices, none with one.
+std::vector<WorkerId> RingNeighbours(const JobShape& shape, WorkerId worker);
+
+// Both: everyone this worker keeps a connection to, without repetition, sorted.
+std::vector<WorkerId> Peers(const JobShape& shape, WorkerId worker);
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_MODEL_TOPOLOGY_H_

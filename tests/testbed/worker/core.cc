@@ -1,0 +1,83 @@
+#include "tests/testbed/worker/core.h"
+
+#include <utility>
+
+namespace rapideye::testbed {
+
+void Core::Start(Execute execute, Events events) {
+  execute_ = std::move(execute);
+  events_ = std::move(events);
+  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+}
+
+void Core::Stop() { thread_ = std::jthread(); }
+
+void Core::Enqueue(Launch launch) {
+  {
+    const std::lock_guard lock(mutex_);
+    state_.queued.push_back(std::move(launch));
+  }
+  changed_.notify_all();
+}
+
+void Core::AddGate(Gate gate) {
+  const std::lock_guard lock(mutex_);
+  gates_.push_back(std::move(gate));
+}
+
+size_t Core::QueueLength() const {
+  const std::lock_guard lock(mutex_);
+  return state_.queued.size();
+}
+
+CoreState Core::State() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void Core::Run(const std::stop_token& stop) {
+  while (true) {
+    Launch launch;
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [&] { return !state_.queued.empty(); })) return;
+      launch = std::move(state_.queued.front());
+      state_.queued.pop_front();
+      state_.running = launch;
+      state_.operation = 0;
+    }
+    events_.dequeued();
+    if (absl::Status status = RunLaunch(launch, stop); !status.ok()) {
+      if (absl::IsCancelled(status)) return;  // a worker that stops, not a core that fails
+      {
+        const std::lock_guard lock(mutex_);
+        state_.error = status.ToString();
+      }
+      events_.failed(status);
+      return;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      state_.running.reset();
+    }
+    events_.completed(launch);
+  }
+}
+
+absl::Status Core::RunLaunch(const Launch& launch, const std::stop_token& stop) {
+  const int count = static_cast<int>(launch.program->operations.size());
+  for (int operation = 0; operation < count; ++operation) {
+    std::vector<Gate> gates;
+    {
+      const std::lock_guard lock(mutex_);
+      state_.operation = operation;
+      gates = gates_;
+    }
+    for (const Gate& gate : gates) gate(launch, operation, stop);
+    if (stop.stop_requested()) return absl::CancelledError("the core is stopping");
+    if (absl::Status s = execute_(launch, operation, stop); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace rapideye::testbed

@@ -1,0 +1,84 @@
+#include "tests/testbed/worker/host.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace rapideye::testbed {
+
+Host::Host(HostOptions options, Step step, std::vector<Core*> cores, InputPipe& input)
+    : options_(options),
+      step_(std::move(step)),
+      cores_(std::move(cores)),
+      input_(input),
+      launch_ids_(options.seed) {}
+
+void Host::Start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+}
+
+void Host::Stop() { thread_ = std::jthread(); }
+
+void Host::AddRewrite(Rewrite rewrite) {
+  const std::lock_guard lock(mutex_);
+  rewrites_.push_back(std::move(rewrite));
+}
+
+void Host::OnDequeued() {
+  {
+    const std::lock_guard lock(mutex_);
+  }
+  room_.notify_all();
+}
+
+void Host::OnCompleted(const Launch& launch) {
+  const std::lock_guard lock(mutex_);
+  progress_.last_completion = absl::Now();
+  size_t& cores = completed_on_[launch.run_id];
+  if (++cores < cores_.size()) return;
+  completed_on_.erase(launch.run_id);
+  ++progress_.launches;
+  if (launch.ends_step) progress_.steps = launch.step;
+}
+
+HostProgress Host::Progress() const {
+  const std::lock_guard lock(mutex_);
+  return progress_;
+}
+
+bool Host::EveryQueueHasRoom() const {
+  return std::all_of(cores_.begin(), cores_.end(), [this](const Core* core) {
+    return core->QueueLength() < static_cast<size_t>(options_.queue_depth);
+  });
+}
+
+bool Host::Dispatch(Launch launch, const std::stop_token& stop) {
+  {
+    std::unique_lock lock(mutex_);
+    if (!room_.wait(lock, stop, [this] { return EveryQueueHasRoom(); })) return false;
+  }
+  launch.launch_id = launch_ids_.Next(launch.program->fingerprint);
+  for (Core* core : cores_) core->Enqueue(launch);
+  return true;
+}
+
+void Host::Run(const std::stop_token& stop) {
+  int64_t run_id = 0;
+  for (int64_t number = 1; !stop.stop_requested(); ++number) {
+    if (!input_.AwaitBatch(number, stop)) return;
+    Step step = step_;
+    std::vector<Rewrite> rewrites;
+    {
+      const std::lock_guard lock(mutex_);
+      rewrites = rewrites_;
+    }
+    for (const Rewrite& rewrite : rewrites) rewrite(number, step, stop);
+    for (size_t i = 0; i < step.size(); ++i) {
+      const bool last = i + 1 == step.size();
+      if (!Dispatch({step[i], 0, ++run_id, number, last}, stop)) return;
+    }
+  }
+}
+
+}  // namespace rapideye::testbed

@@ -1,0 +1,137 @@
+#include "tests/testbed/worker/worker.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+namespace rapideye::testbed {
+namespace {
+
+// Much faster than a step, as a healthy pipeline is.
+constexpr absl::Duration kBatchReadTime = absl::Milliseconds(2);
+constexpr int kBatchesReadAhead = 4;
+// All workers are told their peers at about the same time.
+constexpr absl::Duration kConnectTimeout = absl::Seconds(20);
+
+// The simulated device computes by letting time pass.
+void Compute(absl::Duration duration, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, absl::ToChronoNanoseconds(duration), [] { return false; });
+}
+
+// The send whose data a receive waits for: the nearest one before it.
+int SendBefore(const Program& program, int receive) {
+  int send = receive;
+  while (send > 0 && program.operations[send].kind != OperationKind::kSend) --send;
+  return send;
+}
+
+}  // namespace
+
+Worker::Worker(WorkerOptions options)
+    : options_(std::move(options)),
+      step_(MakeStep(options_.step)),
+      input_(kBatchReadTime, kBatchesReadAhead) {
+  const Generation& generation = options_.shape.generation;
+  std::vector<Core*> tensor_cores;
+  for (int chip = 0; chip < options_.shape.chips; ++chip) {
+    for (int i = 0; i < generation.tensor_cores; ++i) {
+      const int ordinal = static_cast<int>(tensor_cores.size());
+      cores_.push_back(std::make_unique<Core>(CoreId{chip, CoreType::kTensorCore, i, ordinal}));
+      tensor_cores.push_back(cores_.back().get());
+    }
+    for (int i = 0; i < generation.sparse_cores; ++i) {
+      cores_.push_back(std::make_unique<Core>(CoreId{chip, CoreType::kSparseCore, i, 0}));
+    }
+  }
+  host_ = std::make_unique<Host>(options_.host, step_, std::move(tensor_cores), input_);
+}
+
+absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(WorkerOptions options) {
+  std::unique_ptr<Worker> worker(new Worker(std::move(options)));
+  absl::StatusOr<std::unique_ptr<Mesh>> mesh = Mesh::Listen(
+      worker->options_.self,
+      [mailbox = &worker->mailbox_](MeshMessage message) { mailbox->Deliver(std::move(message)); });
+  if (!mesh.ok()) return mesh.status();
+  worker->mesh_ = *std::move(mesh);
+  worker->exchange_ = std::make_unique<Exchange>(
+      worker->options_.shape, worker->options_.self, worker->mailbox_,
+      [mesh = worker->mesh_.get()](WorkerId to, const MeshMessage& message) {
+        mesh->Send(to, message);
+      });
+  return worker;
+}
+
+Worker::~Worker() {
+  host_->Stop();
+  for (const std::unique_ptr<Core>& core : cores_) core->Stop();
+}
+
+absl::Status Worker::Connect(const MeshAddresses& addresses) {
+  return mesh_->Connect(Peers(options_.shape, options_.self), addresses, kConnectTimeout);
+}
+
+void Worker::Start() {
+  for (const std::unique_ptr<Core>& core : cores_) {
+    if (core->id().type != CoreType::kTensorCore) continue;  // idle, as most of them are
+    const int tensor_core = core->id().tensor_core;
+    core->Start(
+        [this, tensor_core](const Launch& launch, int operation, const std::stop_token& stop) {
+          return Execute(tensor_core, launch, operation, stop);
+        },
+        {.dequeued = [this] { host_->OnDequeued(); },
+         .completed = [this](const Launch& launch) { host_->OnCompleted(launch); },
+         .failed =
+             [this](const absl::Status& status) {
+               options_.announce(absl::StrCat("error ", status.ToString()));
+             }});
+  }
+  host_->Start();
+}
+
+std::vector<Core*> Worker::TensorCoresOf(int chip) const {
+  std::vector<Core*> found;
+  for (const std::unique_ptr<Core>& core : cores_) {
+    if (core->id().chip == chip && core->id().type == CoreType::kTensorCore) {
+      found.push_back(core.get());
+    }
+  }
+  return found;
+}
+
+void Worker::AnnounceEffect(absl::string_view fault, absl::string_view what) const {
+  options_.announce(absl::StrCat("fault-effective ", fault,
+                                 " unix-ms=", absl::ToUnixMillis(absl::Now()), " ", what));
+}
+
+absl::Status Worker::Execute(int tensor_core, const Launch& launch, int operation,
+                             const std::stop_token& stop) {
+  const Operation& op = launch.program->operations[operation];
+  const OperationId id{launch.program->fingerprint, launch.launch_id, operation};
+  switch (op.kind) {
+    case OperationKind::kInput:
+      input_.AwaitBatch(launch.step, stop);
+      return absl::OkStatus();
+    case OperationKind::kCompute:
+      Compute(op.duration, stop);
+      return absl::OkStatus();
+    case OperationKind::kCollective:
+      return exchange_->AllReduce(id, tensor_core, stop);
+    case OperationKind::kSend:
+      exchange_->SendToNeighbours(id, tensor_core);
+      return absl::OkStatus();
+    case OperationKind::kReceive: {
+      OperationId sent_at = id;
+      sent_at.operation = SendBefore(*launch.program, operation);
+      return exchange_->ReceiveFromNeighbours(sent_at, tensor_core, stop);
+    }
+  }
+  return absl::InternalError("an operation of no known kind");
+}
+
+}  // namespace rapideye::testbed

@@ -1,0 +1,78 @@
+// One worker of the testbed's job: host, chips and connections of one process.
+#ifndef RAPIDEYE_TESTS_TESTBED_WORKER_WORKER_H_
+#define RAPIDEYE_TESTS_TESTBED_WORKER_WORKER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "tests/testbed/model/control.h"
+#include "tests/testbed/model/program.h"
+#include "tests/testbed/model/topology.h"
+#include "tests/testbed/worker/core.h"
+#include "tests/testbed/worker/exchange.h"
+#include "tests/testbed/worker/host.h"
+#include "tests/testbed/worker/input_pipe.h"
+#include "tests/testbed/worker/mailbox.h"
+#include "tests/testbed/worker/mesh.h"
+
+namespace rapideye::testbed {
+
+struct WorkerOptions {
+  JobShape shape;
+  WorkerId self;
+  StepOptions step;
+  HostOptions host;
+  // Called from any thread with one line for the launcher.
+  std::function<void(absl::string_view)> announce;
+};
+
+// Public parts are what faults take hold of. Destroying a worker stops it.
+class Worker {
+ public:
+  // UNAVAILABLE if the worker's address cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<Worker>> Create(WorkerOptions options);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Connects to all peers; errors as Mesh::Connect.
+  absl::Status Connect(const MeshAddresses& addresses);
+
+  // The training loop begins. Call once, after Connect.
+  void Start();
+
+  const WorkerOptions& options() const { return options_; }
+  const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }
+  std::vector<Core*> TensorCoresOf(int chip) const;
+  const Step& step() const { return step_; }
+  Host& host() { return *host_; }
+  Mesh& mesh() { return *mesh_; }
+  const Host& host() const { return *host_; }
+
+  // Announces that a fault has taken hold, with when it did.
+  void AnnounceEffect(absl::string_view fault, absl::string_view what) const;
+
+ private:
+  explicit Worker(WorkerOptions options);
+  absl::Status Execute(int tensor_core, const Launch& launch, int operation,
+                       const std::stop_token& stop);
+
+  const WorkerOptions options_;
+  const Step step_;
+  InputPipe input_;
+  Mailbox mailbox_;
+  std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<Exchange> exchange_;
+  std::vector<std::unique_ptr<Core>> cores_;  // by chip: TensorCores, SparseCores
+  std::unique_ptr<Host> host_;
+};
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_WORKER_WORKER_H_

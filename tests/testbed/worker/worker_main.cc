@@ -1,0 +1,106 @@
+// testbed-worker: one worker of a small multi-slice training job.
+//
+// Started by the testbed's launcher, which talks to it over standard input and
+// output (model/control.h). Its chips are simulated, their waiting is real.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "proto/program/command_line.h"
+#include "proto/program/logging.h"
+#include "tests/testbed/worker/console.h"
+#include "tests/testbed/worker/status_service.h"
+#include "tests/testbed/worker/worker.h"
+
+namespace rapideye::testbed {
+namespace {
+
+struct Flags {
+  int slice = 0;
+  int task = 0;
+  int slices = 2;
+  int tasks = 4;
+  int chips = 4;
+  std::string generation = "v6e";
+  int programs = 1;
+  int queue_depth = 2;
+  int seed = 1;
+  absl::Duration step_time = absl::Milliseconds(100);
+};
+
+void AddFlags(CLI::App& app, Flags& flags) {
+  program::AddFlag(app, "slice", flags.slice, "slice of this worker");
+  program::AddFlag(app, "task", flags.task, "number of this worker in its slice");
+  program::AddFlag(app, "slices", flags.slices, "slices of the job");
+  program::AddFlag(app, "tasks", flags.tasks, "workers per slice");
+  program::AddFlag(app, "chips", flags.chips, "chips per worker");
+  program::AddFlag(app, "generation", flags.generation, "TPU generation: v4 v5e v5p v6e 7x");
+  program::AddFlag(app, "programs", flags.programs, "programs per step, 1 or 2");
+  program::AddFlag(app, "queue-depth", flags.queue_depth, "launches dispatched ahead");
+  program::AddFlag(app, "seed", flags.seed, "of the launch ids; the same for all workers");
+  program::AddFlag(app, "step-time", flags.step_time, "compute time of one step");
+}
+
+absl::StatusOr<WorkerOptions> OptionsFrom(const Flags& flags) {
+  WorkerOptions options;
+  absl::StatusOr<Generation> generation = FindGeneration(flags.generation);
+  if (!generation.ok()) return generation.status();
+  options.shape = {flags.slices, flags.tasks, flags.chips, *generation};
+  if (absl::Status s = CheckShape(options.shape); !s.ok()) return s;
+  options.self = {flags.slice, flags.task};
+  if (flags.slice < 0 || flags.slice >= flags.slices || flags.task < 0 ||
+      flags.task >= flags.tasks) {
+    return absl::InvalidArgumentError("--slice, --task: no worker of this job");
+  }
+  if (flags.programs < 1 || flags.programs > 2) {
+    return absl::InvalidArgumentError("--programs: give 1 or 2");
+  }
+  if (flags.queue_depth < 1) return absl::InvalidArgumentError("--queue-depth: give 1 or more");
+  options.step.programs = flags.programs;
+  options.step.cross_slice = flags.slices > 1;
+  options.step.step_time = flags.step_time;
+  options.host.seed = static_cast<uint64_t>(flags.seed);
+  options.host.queue_depth = flags.queue_depth;
+  options.announce = Announce;
+  return options;
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  CLI::App app("One worker of the testbed's job; started by the testbed.", "testbed-worker");
+  program::ConfigureApp(app);
+  AddFlags(app, flags);
+  if (std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
+  program::SetUpLogging("testbed-worker", program::LogFormat::kText);
+  // Nothing of a job outlives the one who started it, however that one died.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+
+  absl::StatusOr<WorkerOptions> options = OptionsFrom(flags);
+  if (!options.ok()) {
+    std::cerr << options.status().message() << "\n";
+    return program::kExitUsage;
+  }
+  absl::StatusOr<std::unique_ptr<Worker>> worker = Worker::Create(*std::move(options));
+  if (!worker.ok()) {
+    std::cerr << worker.status() << "\n";
+    return program::kExitFailure;
+  }
+  absl::StatusOr<std::unique_ptr<StatusServer>> server = StatusServer::Start(**worker);
+  if (!server.ok()) {
+    std::cerr << server.status() << "\n";
+    return program::kExitFailure;
+  }
+  Announce(absl::StrCat("ready runtime=", (*server)->address(),
+                        " mesh=", (*worker)->mesh().address(), " pid=", getpid()));
+  Converse(**worker);
+  return program::kExitOk;
+}
+
+}  // namespace
+}  // namespace rapideye::testbed
+
+int main(int argc, char** argv) { return rapideye::testbed::Main(argc, argv); }
