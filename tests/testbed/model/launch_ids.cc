@@ -13,7 +13,7 @@ int32_t LaunchIds::Start(uint64_t seed, const Fingerprint& program) {
 }
 
 int32_t LaunchIds::Next(const Fingerprint& program) {
-  auto [entry, added] = next_.try_emplace(program, static_cast<uint32_t>(Start(seed_, program)));
+  auto [entry, added] = next_.try_emplace(program, static_cast<uint32_t>(start_(seed_, program)));
   // Unsigned, so that the step from the largest id to the smallest is defined.
   return static_cast<int32_t>(entry->second++);
 }

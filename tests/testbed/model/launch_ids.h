@@ -14,15 +14,17 @@ namespace rapideye::testbed {
 // arbitrary and the counter wraps. Not synchronised.
 class LaunchIds {
  public:
-  explicit LaunchIds(uint64_t seed) : seed_(seed) {}
+  // Where the counter of a program begins.
+  using StartOf = int32_t (*)(uint64_t seed, const Fingerprint& program);
+  static int32_t Start(uint64_t seed, const Fingerprint& program);
+
+  explicit LaunchIds(uint64_t seed, StartOf start = Start) : seed_(seed), start_(start) {}
 
   int32_t Next(const Fingerprint& program);
 
-  // Where the counter of this program begins.
-  static int32_t Start(uint64_t seed, const Fingerprint& program);
-
  private:
   uint64_t seed_;
+  StartOf start_;
   std::map<Fingerprint, uint32_t> next_;
 };
 

@@ -21,20 +21,21 @@ absl::Status Cancelled() { return absl::CancelledError("the worker is stopping")
 Exchange::Exchange(const JobShape& shape, WorkerId self, Mailbox& mailbox, Send send)
     : shape_(shape), self_(self), mailbox_(mailbox), send_(std::move(send)) {}
 
-absl::Status Exchange::AllReduce(const OperationId& id, int tensor_core, std::stop_token stop) {
+absl::Status Exchange::AllReduce(const OperationId& id, int tensor_core,
+                                 const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   std::shared_ptr<Meeting>& slot = meetings_[id];
   if (slot == nullptr) slot = std::make_shared<Meeting>();
   const std::shared_ptr<Meeting> meeting = slot;
   Add(Contribution(shape_, self_, tensor_core, id.launch_id, id.operation), meeting->sum);
   if (++meeting->arrived < shape_.tensor_cores_per_worker()) {
-    finished_.wait(lock, std::move(stop), [&] { return meeting->done; });
+    finished_.wait(lock, stop, [&] { return meeting->done; });
     return meeting->done ? meeting->result : Cancelled();
   }
   // The last to come: nobody else joins this meeting any more.
   meetings_.erase(id);
   lock.unlock();
-  absl::Status result = MeetOtherWorkers(id, meeting->sum, std::move(stop));
+  absl::Status result = MeetOtherWorkers(id, meeting->sum, stop);
   lock.lock();
   meeting->result = result;
   meeting->done = true;
@@ -43,7 +44,8 @@ absl::Status Exchange::AllReduce(const OperationId& id, int tensor_core, std::st
   return result;
 }
 
-absl::Status Exchange::MeetOtherWorkers(const OperationId& id, Vector sum, std::stop_token stop) {
+absl::Status Exchange::MeetOtherWorkers(const OperationId& id, Vector sum,
+                                        const std::stop_token& stop) {
   const std::vector<WorkerId> peers = SlicePeers(shape_, self_);
   for (WorkerId peer : peers) send_(peer, {AddressOf(id, self_, kAllCores), sum});
   for (WorkerId peer : peers) {
@@ -67,7 +69,7 @@ void Exchange::SendToNeighbours(const OperationId& id, int tensor_core) {
 }
 
 absl::Status Exchange::ReceiveFromNeighbours(const OperationId& sent_at, int tensor_core,
-                                             std::stop_token stop) {
+                                             const std::stop_token& stop) {
   for (WorkerId neighbour : RingNeighbours(shape_, self_)) {
     const std::optional<Vector> data =
         mailbox_.Await(AddressOf(sent_at, neighbour, tensor_core), stop);

@@ -40,14 +40,14 @@ class Exchange {
   // An all-reduce over the slice: returns when every TensorCore of every worker
   // of the slice has come to this operation of this launch. The cores of one
   // worker meet here first; the last of them tells the other workers.
-  absl::Status AllReduce(const OperationId& id, int tensor_core, std::stop_token stop);
+  absl::Status AllReduce(const OperationId& id, int tensor_core, const std::stop_token& stop);
 
   // Hands this core's data to the same core of the neighbour slices.
   void SendToNeighbours(const OperationId& id, int tensor_core);
 
   // Waits for what the neighbours' same core sent at operation `sent_at`.
   absl::Status ReceiveFromNeighbours(const OperationId& sent_at, int tensor_core,
-                                     std::stop_token stop);
+                                     const std::stop_token& stop);
 
  private:
   // The cores of this worker at one collective.
@@ -58,7 +58,7 @@ class Exchange {
     absl::Status result;
   };
 
-  absl::Status MeetOtherWorkers(const OperationId& id, Vector sum, std::stop_token stop);
+  absl::Status MeetOtherWorkers(const OperationId& id, Vector sum, const std::stop_token& stop);
 
   const JobShape shape_;
   const WorkerId self_;

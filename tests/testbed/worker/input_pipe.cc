@@ -10,11 +10,11 @@ InputPipe::InputPipe(absl::Duration read_time, int read_ahead)
       read_ahead_(read_ahead),
       reader_([this](const std::stop_token& stop) { Read(stop); }) {}
 
-bool InputPipe::AwaitBatch(int64_t step, std::stop_token stop) {
+bool InputPipe::AwaitBatch(int64_t step, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   asked_ = std::max(asked_, step);
   changed_.notify_all();
-  return changed_.wait(lock, std::move(stop), [&] { return ready_ >= step; });
+  return changed_.wait(lock, stop, [&] { return ready_ >= step; });
 }
 
 void InputPipe::Read(const std::stop_token& stop) {

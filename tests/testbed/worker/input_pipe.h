@@ -21,7 +21,7 @@ class InputPipe {
 
   // Blocks until the batch of this step has been read; false if `stop` is
   // requested first.
-  bool AwaitBatch(int64_t step, std::stop_token stop);
+  bool AwaitBatch(int64_t step, const std::stop_token& stop);
 
  private:
   void Read(const std::stop_token& stop);

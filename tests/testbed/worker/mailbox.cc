@@ -12,10 +12,9 @@ void Mailbox::Deliver(MeshMessage message) {
   arrived_.notify_all();
 }
 
-std::optional<Vector> Mailbox::Await(const MessageAddress& address, std::stop_token stop) {
+std::optional<Vector> Mailbox::Await(const MessageAddress& address, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  const bool there =
-      arrived_.wait(lock, std::move(stop), [&] { return messages_.contains(address); });
+  const bool there = arrived_.wait(lock, stop, [&] { return messages_.contains(address); });
   if (!there) return std::nullopt;
   return std::move(messages_.extract(address).mapped());
 }

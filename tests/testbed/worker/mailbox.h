@@ -20,7 +20,7 @@ class Mailbox {
 
   // Blocks until the message has arrived and takes it out; nullopt if `stop` is
   // requested first. Of several that wait for one address, one gets it.
-  std::optional<Vector> Await(const MessageAddress& address, std::stop_token stop);
+  std::optional<Vector> Await(const MessageAddress& address, const std::stop_token& stop);
 
  private:
   std::mutex mutex_;

@@ -1,0 +1,75 @@
+// A child process that cannot outlive this one.
+#ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_CHILD_PROCESS_H_
+#define RAPIDEYE_TESTS_TESTBED_LAUNCHER_CHILD_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace rapideye::testbed {
+
+// Runs a program in a process group of its own, so that a Ctrl-C reaches only
+// its parent, which then stops it in good order. When the thread that spawned it
+// ends, the kernel kills it: spawn from the main thread.
+class ChildProcess {
+ public:
+  struct Options {
+    std::vector<std::string> command;                // a path, then arguments
+    std::map<std::string, std::string> environment;  // added to ours
+    std::string log_path;                            // gets every line; empty: none
+    // Called on the reading thread for every line of standard output and error.
+    std::function<void(absl::string_view line)> on_line;
+  };
+
+  // UNAVAILABLE names the program and what failed. A program that cannot be
+  // executed exits with 127.
+  static absl::StatusOr<std::unique_ptr<ChildProcess>> Spawn(Options options);
+  // Kills it if it still runs.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  const std::string& name() const { return name_; }
+
+  // One line to its standard input; false if nobody reads any more.
+  bool WriteLine(absl::string_view line);
+  void CloseInput();
+
+  // To its whole process group. Nothing once it has been waited for.
+  void Signal(int signal);
+
+  // The exit status as waitpid gives it, once it has ended and all of its output
+  // has been read; nullopt if that takes longer.
+  std::optional<int> Wait(absl::Duration timeout);
+
+  // Closes its input, then asks, then kills. Returns its exit status.
+  int Stop(absl::Duration patience);
+
+ private:
+  ChildProcess() = default;
+  void Read(int output, const std::string& log_path);
+
+  std::string name_;
+  std::function<void(absl::string_view)> on_line_;
+  pid_t pid_ = -1;
+  int input_ = -1;
+  std::mutex writing_;
+  std::optional<int> status_;
+  std::thread reader_;
+};
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_LAUNCHER_CHILD_PROCESS_H_

@@ -1,0 +1,121 @@
+#include "tests/testbed/launcher/experiment.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "tests/testbed/model/control.h"
+
+namespace rapideye::testbed {
+namespace {
+
+constexpr absl::Duration kFirstStepTimeout = absl::Seconds(20);
+constexpr absl::Duration kEffectTimeout = absl::Seconds(20);
+// What a verdict may take beyond its bound before the wait is given up: long
+// enough to see by how much the bound was missed.
+constexpr absl::Duration kVerdictPatience = absl::Seconds(30);
+constexpr absl::Duration kReportInterval = absl::Seconds(1);
+constexpr absl::Duration kPromisedMargin = absl::Milliseconds(1500);
+
+class Narrator {
+ public:
+  explicit Narrator(std::ostream* out) : out_(out), began_(absl::Now()) {}
+
+  template <typename... Parts>
+  void Say(const Parts&... parts) {
+    if (out_ == nullptr) return;
+    *out_ << absl::StreamFormat("[%6.2f s] ", absl::ToDoubleSeconds(absl::Now() - began_))
+          << absl::StrCat(parts...) << std::endl;
+  }
+
+ private:
+  std::ostream* out_;
+  absl::Time began_;
+};
+
+absl::Status WatchAdvancing(Job& job, absl::Duration duration, Narrator& narrator) {
+  const absl::Time end = absl::Now() + duration;
+  while (absl::Now() < end) {
+    const absl::Duration part = std::min(kReportInterval, end - absl::Now());
+    if (absl::Status s = job.Watch(part); !s.ok()) return s;
+    narrator.Say("step ", job.StepOfSlowest());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckQuiet(const Job& job) {
+  const std::vector<std::string> incidents = job.Incidents();
+  if (incidents.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("a healthy job raised an incident: ", incidents.front()));
+}
+
+absl::Status Break(Job& job, const ExperimentOptions& options, const Injection& injection,
+                   Narrator& narrator) {
+  for (WorkerId worker : options.agents_to_kill) {
+    narrator.Say("the agent of ", HostName(worker), " is killed");
+    job.KillAgent(worker);
+  }
+  narrator.Say("fault: ", injection.description);
+  if (absl::Status s = job.Inject(injection.worker, injection.fault); !s.ok()) return s;
+  absl::StatusOr<ControlLine> effect = job.AwaitEffect(injection.worker, kEffectTimeout);
+  if (!effect.ok()) return effect.status();
+  narrator.Say("it has taken hold; the job is at step ", job.StepOfSlowest());
+  return absl::OkStatus();
+}
+
+absl::Status Judge(Job& job, Outcome& outcome) {
+  const absl::Duration patience = LatencyBound(job.options()) + kVerdictPatience;
+  absl::StatusOr<std::string> directory = job.AwaitIncident(patience);
+  const absl::Time seen = absl::Now();
+  if (absl::IsDeadlineExceeded(directory.status())) {
+    outcome.differences.push_back("no incident was raised");
+    return absl::OkStatus();
+  }
+  if (!directory.ok()) return directory.status();
+  absl::StatusOr<absl::Time> last_progress = job.LastProgress();
+  if (!last_progress.ok()) return last_progress.status();
+  absl::StatusOr<Incident> incident = ReadIncident(*directory);
+  if (!incident.ok()) return incident.status();
+  outcome.last_progress = *last_progress;
+  outcome.latency = seen - *last_progress;
+  outcome.differences = Differences(outcome.truth, incident->finding);
+  outcome.incident = *std::move(incident);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Duration LatencyBound(const JobOptions& options) {
+  return options.launch_threshold + options.poll_interval + kPromisedMargin;
+}
+
+absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Scenario& scenario) {
+  Narrator narrator(options.narration);
+  const JobOptions& job_options = options.job;
+  narrator.Say("starting ", job_options.shape.slices, " slices of ", job_options.shape.tasks,
+               " workers with ", job_options.shape.chips,
+               " chips each, an agent for each worker, and the coordinator");
+  absl::StatusOr<std::unique_ptr<Job>> started = Job::Start(job_options);
+  if (!started.ok()) return started.status();
+  Job& job = **started;
+  if (absl::Status s = job.AwaitStep(1, kFirstStepTimeout); !s.ok()) return s;
+  if (absl::Status s = WatchAdvancing(job, options.healthy, narrator); !s.ok()) return s;
+  Outcome outcome;
+  if (absl::Status s = CheckQuiet(job); !s.ok()) {
+    if (scenario.plan != nullptr) return s;
+    outcome.differences.push_back(std::string(s.message()));
+  }
+  if (scenario.plan != nullptr) {
+    const Injection injection = scenario.plan(
+        {job_options.shape, job_options.programs, static_cast<uint64_t>(job_options.seed)});
+    outcome.truth = injection.truth;
+    if (absl::Status s = Break(job, options, injection, narrator); !s.ok()) return s;
+    if (absl::Status s = Judge(job, outcome); !s.ok()) return s;
+  }
+  narrator.Say("stopping everything");
+  return outcome;
+}
+
+}  // namespace rapideye::testbed

@@ -1,0 +1,48 @@
+// One fault in one job, from a healthy start to a judged verdict.
+#ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_EXPERIMENT_H_
+#define RAPIDEYE_TESTS_TESTBED_LAUNCHER_EXPERIMENT_H_
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tests/testbed/launcher/incident.h"
+#include "tests/testbed/launcher/job.h"
+#include "tests/testbed/launcher/scenario.h"
+
+namespace rapideye::testbed {
+
+struct ExperimentOptions {
+  JobOptions job;
+  // How long the job runs healthily first, so that the daemons know its ways;
+  // without a fault, how long nothing may be raised.
+  absl::Duration healthy = absl::Seconds(4);
+  // Agents killed just before the fault: their workers will be missing.
+  std::vector<WorkerId> agents_to_kill;
+  // Told what happens, for people; may be null.
+  std::ostream* narration = nullptr;
+};
+
+struct Outcome {
+  Truth truth;
+  std::optional<Incident> incident;
+  std::vector<std::string> differences;  // empty: the verdict is right
+  // From the last launch completed anywhere to the complete incident on disk.
+  absl::Time last_progress;
+  absl::Duration latency;
+};
+
+// The product's promise for `latency` when every worker answers: the threshold
+// of a launch that does not complete, one poll, and 1.5 s.
+absl::Duration LatencyBound(const JobOptions& options);
+
+// Runs the experiment and stops the job. Fails only if the experiment itself
+// could not be carried out; a wrong verdict is an outcome.
+absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Scenario& scenario);
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_LAUNCHER_EXPERIMENT_H_

@@ -1,0 +1,56 @@
+// An incident as it lies on disk, read as any other program would read it.
+#ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_INCIDENT_H_
+#define RAPIDEYE_TESTS_TESTBED_LAUNCHER_INCIDENT_H_
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::testbed {
+
+// Someone the verdict, or the truth, names.
+struct Named {
+  WorkerId worker;
+  std::string host;
+  std::optional<int> chip;
+
+  friend auto operator<=>(const Named&, const Named&) = default;
+};
+
+// What the digest's JSON says.
+struct Finding {
+  std::string cause;
+  std::string detail;  // empty: none
+  double confidence = 0;
+  std::vector<Named> culprits;
+  std::vector<Named> missing;
+  std::optional<absl::Time> detected_at;
+  absl::Duration detect_to_collect;
+  absl::Duration collect;
+  absl::Duration classify;
+  absl::Duration render;
+};
+
+struct Incident {
+  std::string directory;
+  std::string json_path;
+  std::string capture_path;
+  std::string text;  // of the digest
+  Finding finding;
+};
+
+// INVALID_ARGUMENT names the key that is missing or of the wrong type.
+absl::StatusOr<Finding> ParseDigest(const std::string& json);
+
+// NOT_FOUND names the file that is missing from the directory.
+absl::StatusOr<Incident> ReadIncident(const std::string& directory);
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_LAUNCHER_INCIDENT_H_

@@ -1,0 +1,61 @@
+// What can be made to happen to a testbed job, and what a verdict must then say.
+#ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_SCENARIO_H_
+#define RAPIDEYE_TESTS_TESTBED_LAUNCHER_SCENARIO_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "tests/testbed/launcher/incident.h"
+#include "tests/testbed/model/topology.h"
+
+namespace rapideye::testbed {
+
+// The true cause of a hang, in the verdict's words.
+struct Truth {
+  std::string cause;   // empty: nothing is wrong, and nothing may be raised
+  std::string detail;  // empty: the cause has none
+  // Whom the verdict must name: exactly these, or some of these and nobody else.
+  std::vector<Named> culprits;
+  bool any_of_them = false;
+};
+
+// One fault, ready to be injected.
+struct Injection {
+  WorkerId worker;
+  std::string fault;        // for Job::Inject
+  std::string description;  // for people
+  Truth truth;
+};
+
+struct JobPlan {
+  JobShape shape;
+  int programs = 1;
+  uint64_t seed = 1;  // picks the victim and the place
+};
+
+struct Scenario {
+  absl::string_view name;
+  absl::string_view help;
+  Injection (*plan)(const JobPlan& plan);  // null: nothing is injected
+};
+
+// "none" first.
+const std::vector<Scenario>& Scenarios();
+// NOT_FOUND lists the names.
+absl::StatusOr<Scenario> FindScenario(absl::string_view name);
+// none|bad-chip|...
+std::string ScenarioNames();
+
+// In what the verdict differs from the truth, as sentences; empty if it is right.
+std::vector<std::string> Differences(const Truth& truth, const Finding& finding);
+
+// "BAD_TPU_CHIP TENSOR_CORE, tpu-host-0-1 chip 2", for people.
+std::string Describe(const Truth& truth);
+std::string Describe(const Finding& finding);
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_LAUNCHER_SCENARIO_H_

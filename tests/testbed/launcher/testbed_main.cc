@@ -1,0 +1,146 @@
+// testbed: starts a small multi-slice training job with its hang diagnosis,
+// breaks it, and compares the verdict with what was really done.
+#include <signal.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <filesystem>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "proto/program/command_line.h"
+#include "tests/testbed/launcher/experiment.h"
+#include "tests/testbed/launcher/report.h"
+#include "tests/testbed/launcher/scenario.h"
+
+namespace rapideye::testbed {
+namespace {
+
+// Without a fault the demonstration is that nothing happens, for this long.
+constexpr absl::Duration kQuietTime = absl::Seconds(30);
+
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // it is set by a signal handler
+
+struct Flags {
+  std::string fault = "bad-chip";
+  int slices = 2;
+  int tasks = 4;
+  int chips = 4;
+  std::string generation = "v6e";
+  int programs = 1;
+  int seed = 1;
+  absl::Duration poll_interval = absl::Seconds(1);
+  absl::Duration launch_threshold = absl::Seconds(4);
+  absl::Duration hang_threshold = absl::Seconds(8);
+  absl::Duration healthy = absl::Seconds(4);
+  std::string state_dir;
+  bool keep = false;
+};
+
+void AddFlags(CLI::App& app, Flags& flags) {
+  std::string faults = absl::StrCat("--fault=", ScenarioNames());
+  for (const Scenario& scenario : Scenarios()) {
+    absl::StrAppend(&faults, "\n", scenario.name, ": ", scenario.help);
+  }
+  program::AddFlag(app, "fault", flags.fault, faults);
+  program::AddFlag(app, "slices", flags.slices, "slices of the job");
+  program::AddFlag(app, "tasks", flags.tasks, "workers per slice");
+  program::AddFlag(app, "chips", flags.chips, "chips per worker");
+  program::AddFlag(app, "generation", flags.generation, "TPU generation: v4 v5e v5p v6e 7x");
+  program::AddFlag(app, "programs", flags.programs, "programs per training step, 1 or 2");
+  program::AddFlag(app, "seed", flags.seed, "picks the victim, the place and the launch ids");
+  program::AddFlag(app, "poll-interval", flags.poll_interval, "of the agents");
+  program::AddFlag(app, "launch-threshold", flags.launch_threshold, "of the coordinator");
+  program::AddFlag(app, "hang-threshold", flags.hang_threshold, "of the coordinator");
+  program::AddFlag(app, "healthy", flags.healthy, "how long the job runs before the fault");
+  program::AddFlag(app, "state-dir", flags.state_dir,
+                   "where incidents and logs go; a new directory under /tmp if not given");
+  program::AddFlag(app, "keep", flags.keep, "keep the state directory when nothing was raised");
+}
+
+absl::StatusOr<ExperimentOptions> OptionsFrom(const Flags& flags) {
+  ExperimentOptions options;
+  absl::StatusOr<Generation> generation = FindGeneration(flags.generation);
+  if (!generation.ok()) return generation.status();
+  options.job.shape = {flags.slices, flags.tasks, flags.chips, *generation};
+  if (absl::Status s = CheckShape(options.job.shape); !s.ok()) return s;
+  if (flags.programs < 1 || flags.programs > 2) {
+    return absl::InvalidArgumentError("--programs: give 1 or 2");
+  }
+  options.job.programs = flags.programs;
+  options.job.seed = flags.seed;
+  options.job.poll_interval = flags.poll_interval;
+  options.job.launch_threshold = flags.launch_threshold;
+  options.job.hang_threshold = flags.hang_threshold;
+  options.job.program_dir = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
+  options.job.interrupted = &interrupted;
+  options.healthy = flags.fault == "none" ? kQuietTime : flags.healthy;
+  options.narration = &std::cout;
+  return options;
+}
+
+absl::StatusOr<std::string> StateDirectory(const std::string& wanted) {
+  if (!wanted.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(wanted, error);
+    if (error) return absl::UnavailableError(absl::StrCat(wanted, ": ", error.message()));
+    return std::filesystem::absolute(wanted).string();
+  }
+  std::string made = (std::filesystem::temp_directory_path() / "rapideye-testbed-XXXXXX").string();
+  if (mkdtemp(made.data()) == nullptr) {
+    return absl::UnavailableError(absl::StrCat(made, ": cannot be made"));
+  }
+  return made;
+}
+
+void InterruptOn(int signal) {
+  struct sigaction action{};
+  action.sa_handler = [](int) { interrupted = true; };
+  sigaction(signal, &action, nullptr);
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  CLI::App app(
+      "Starts a small multi-slice training job with simulated chips, its agents and the\n"
+      "coordinator on loopback; injects a fault; prints the digest beside the truth.\n"
+      "Exit status 0 only if the verdict was right.",
+      "testbed");
+  program::ConfigureApp(app);
+  AddFlags(app, flags);
+  if (std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
+  absl::StatusOr<Scenario> scenario = FindScenario(flags.fault);
+  absl::StatusOr<ExperimentOptions> options = OptionsFrom(flags);
+  for (const absl::Status& status : {scenario.status(), options.status()}) {
+    if (status.ok()) continue;
+    std::cerr << status.message() << "\n";
+    return program::kExitUsage;
+  }
+  absl::StatusOr<std::string> directory = StateDirectory(flags.state_dir);
+  if (!directory.ok()) {
+    std::cerr << directory.status().message() << "\n";
+    return program::kExitFailure;
+  }
+  options->job.state_dir = *directory;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) InterruptOn(signal);
+
+  absl::StatusOr<Outcome> outcome = RunExperiment(*options, *scenario);
+  if (!outcome.ok()) {
+    std::cerr << outcome.status() << "\nlogs: " << *directory << "/logs\n";
+    return program::kExitFailure;
+  }
+  std::cout << Report(*options, *outcome);
+  const bool nothing_to_see = outcome->differences.empty() && !outcome->incident.has_value();
+  if (nothing_to_see && flags.state_dir.empty() && !flags.keep) {
+    std::filesystem::remove_all(*directory);
+  } else {
+    std::cout << "logs:       " << *directory << "/logs\n";
+  }
+  return outcome->differences.empty() ? program::kExitOk : program::kExitFailure;
+}
+
+}  // namespace
+}  // namespace rapideye::testbed
+
+int main(int argc, char** argv) { return rapideye::testbed::Main(argc, argv); }
