@@ -128,13 +128,17 @@ class CoreWriter {
         *sequencer.pc += random_.Between(0, 70);
         sequencer.frozen_ms = 0;
       }
-      if (Contains(scene_.plan.halted_devices, device)) {
-        core.error = "INTERNAL: Core halted unexpectedly";
-      }
+      if (StuckSparseCore(device, standing) < 0) SetError(device, core);
       AddQueue(standing, core);
     }
     core.sequencers.push_back(std::move(sequencer));
     snapshot_.cores.push_back(std::move(core));
+  }
+
+  void SetError(int device, Core& core) const {
+    if (Contains(scene_.plan.halted_devices, device)) {
+      core.error = "INTERNAL: Core halted unexpectedly";
+    }
   }
 
   void AddQueue(const Standing& standing, Core& core) {
@@ -173,6 +177,7 @@ class CoreWriter {
       core.stuck_ms = Polled(standing.stuck_ms);
       sequencer.pc = standing.op->sparse_pc;
       sequencer.tag = standing.op->tag;
+      if (number == stuck) SetError(device, core);
       // It never came to where its peers wait.
       if (number == stuck && standing.op->kind == OpKind::kCollective) *sequencer.pc -= 37;
     }

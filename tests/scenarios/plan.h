@@ -89,6 +89,8 @@ struct Plan {
   bool unlearnt = false;          // the job never ran healthily: no sequence
   bool nothing_launched = false;  // cores have run no program yet
 
+  // Besides the culprits, whose evidence the truth rests on.
+  std::vector<int> witnesses;
   Truth truth;
 
   int launches_to_run() const { return launches.value_or(job.horizon()); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -239,16 +240,36 @@ bool NamedAtCulprit(const Capture& capture, const std::vector<WorkerId>& culprit
   return false;
 }
 
+// How many workers have a failing probe to or from the first culprit, or (with
+// `sockets`) bytes that it, or they, never acknowledged.
+size_t BrokenPairs(const Capture& capture, const Truth& truth, bool sockets) {
+  const WorkerId culprit = CulpritWorkers(truth).front();
+  std::set<WorkerId> peers;
+  const auto note = [&](const WorkerId& from, const WorkerId& to) {
+    if (from == culprit) peers.insert(to);
+    if (to == culprit) peers.insert(from);
+  };
+  for (const Snapshot& snapshot : capture.snapshots) {
+    for (const Probe& probe : snapshot.probes) {
+      if (!probe.ok) note(snapshot.worker, probe.peer);
+    }
+    for (const Socket& socket : snapshot.sockets) {
+      if (sockets && socket.unacked_bytes > 0) note(snapshot.worker, socket.peer);
+    }
+  }
+  return peers.size();
+}
+
 bool IsMet(Need need, const Plan& plan, const Coverage& coverage, const Capture& capture) {
   switch (need) {
     case Need::kHlo:
       return NamedAtCulprit(capture, CulpritWorkers(plan.truth));
     case Need::kSocketOrProbe:
       return coverage.network.sockets || coverage.network.probes;
-    case Need::kProbe:
-      return coverage.network.probes;
-    case Need::kProbeOrCarrier:
-      return coverage.network.probes ||
+    case Need::kTwoBrokenPairs:
+      return BrokenPairs(capture, plan.truth, true) >= 2;
+    case Need::kNicStandsOut:
+      return BrokenPairs(capture, plan.truth, false) >= 2 ||
              std::any_of(plan.nic_faults.begin(), plan.nic_faults.end(),
                          [](const NicFault& fault) { return fault.carrier_lost; });
     case Need::kIciLinks:
@@ -274,16 +295,28 @@ void FinishTruth(const Plan& plan, const Coverage& coverage, const Capture& capt
   truth.accepted.insert(truth.accepted.end(), truth.otherwise.begin(), truth.otherwise.end());
 }
 
-void ApplyNoise(Kind kind, const Noise& noise, Random random, Capture& capture, Truth& truth) {
-  std::vector<WorkerId> spared = CulpritWorkers(truth);
-  if (kind == Kind::kUnknownCause) {
-    // A gap would single someone out.
-    for (const ExpectedWorker& worker : capture.header.expected_workers) {
-      spared.push_back(worker.id);
-    }
-  } else if (!spared.empty() && random.Chance(noise.gap_at_culprit)) {
-    AddGapAt(random.Pick(spared), Random(random.Next()), capture);
-    truth.needs.push_back(Need::kUndecidable);
+// A culprit that does not report may be called lost, and where there are several
+// the others remain.
+void TakeFromCulprit(const std::vector<WorkerId>& culprits, Random random, Capture& capture,
+                     Truth& truth) {
+  const WorkerId culprit = random.Pick(culprits);
+  AddGapAt(culprit, Random(random.Next()), capture);
+  truth.needs.push_back(Need::kUndecidable);
+  for (Answer& answer : truth.accepted) answer.among = true;
+  truth.otherwise.push_back({.cause = Cause::kUnrecoverableError,
+                             .details = {Detail::kWorkerLost},
+                             .culprits = {{.worker = culprit}}});
+}
+
+void ApplyNoise(const Plan& plan, const Noise& noise, Random random, Capture& capture,
+                Truth& truth) {
+  const std::vector<WorkerId> culprits = CulpritWorkers(truth);
+  std::vector<WorkerId> spared = culprits;
+  for (const int witness : plan.witnesses) spared.push_back(plan.job.layout.Id(witness));
+  // Of what has just broken, the culprit's report may be all there is.
+  const bool others_show_it = plan.moment == Moment::kAfterThreshold;
+  if (!culprits.empty() && others_show_it && random.Chance(noise.gap_at_culprit)) {
+    TakeFromCulprit(culprits, Random(random.Next()), capture, truth);
   }
   AddNoise(noise, spared, Random(random.Next()), capture);
 }
@@ -339,7 +372,7 @@ Scenario Generate(Kind kind, uint64_t seed, const Options& options) {
   if (!coverage.launch_ids) DropLaunchIds(capture);
   if (!coverage.module_names) DropModuleNames(capture);
   scenario.truth = plan.truth;
-  ApplyNoise(kind, options.noise, Random(random.Next()), capture, scenario.truth);
+  ApplyNoise(plan, options.noise, Random(random.Next()), capture, scenario.truth);
   FinishTruth(plan, coverage, capture, scenario.truth);
   return scenario;
 }

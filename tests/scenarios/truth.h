@@ -33,8 +33,8 @@ struct Answer {
 enum class Need {
   kHlo,             // some instruction is named at the culprit's position
   kSocketOrProbe,   // sockets or probes were reported
-  kProbe,           // probes were made
-  kProbeOrCarrier,  // probes, or a NIC that reports no carrier
+  kTwoBrokenPairs,  // sockets or probes show the culprit in two broken pairs
+  kNicStandsOut,    // a NIC without carrier, or failed probes between its host and two
   kIciLinks,        // an exporter told the health of ICI links
   kModuleNames,     // programs have names
   kCohorts,         // it was learnt who runs the same programs

@@ -57,13 +57,27 @@ Plan TwoChips(Random& random) {
   return plan;
 }
 
-// The runtime says that the hardware halted a core. Mostly it names the core; if
-// not, the position still shows the chip, but nothing proves that it is the one,
-// so that any chip of the host is accepted.
+// The SparseCore work of a job's first program, and one SparseCore that stands in it.
+ChipFault AddSparseFault(OpKind where, Random& random, Plan& plan) {
+  const Job& job = plan.job;
+  ChipFault fault{.device = PickDevice(job, random), .launch = PickLaunch(job, random, 0)};
+  const Program& program = ProgramOf(job, job.layout.SliceOfDevice(fault.device), fault.launch);
+  fault.op = random.Pick(OpsOfKind(program, where));
+  const int sparse_core = random.Index(static_cast<size_t>(job.layout.sparse_cores_per_device));
+  plan.faults.stuck.push_back(
+      {.device = fault.device, .launch = fault.launch, .op = fault.op, .sparse_core = sparse_core});
+  plan.reference_device = fault.device;
+  return fault;
+}
+
+// The runtime says that the hardware halted a core, a TensorCore or a SparseCore.
+// Mostly it names the core; if not, the position still shows the chip, but nothing
+// proves that it is the one, so that any chip of the host is accepted.
 Plan HaltText(Random& random) {
   const bool sparse = random.Chance(0.3);
-  Plan plan{.job = MakeJob({.layout = {.sparse_cores = sparse}}, random)};
-  const ChipFault fault = AddChipFault(random.Chance(0.3), random, plan);
+  Plan plan{.job = MakeJob({.layout = {.sparse_cores = sparse}, .sparse_work = sparse}, random)};
+  const ChipFault fault = sparse ? AddSparseFault(OpKind::kSparseWork, random, plan)
+                                 : AddChipFault(random.Chance(0.3), random, plan);
   plan.truth.needs.clear();  // the text is enough
   const int worker = plan.job.layout.WorkerOfDevice(fault.device);
   const bool located = random.Chance(0.8);
@@ -75,7 +89,7 @@ Plan HaltText(Random& random) {
                .after_ms = random.Between(0, 900)};
   if (located) {
     line.device = fault.device;
-    line.sparse_core = sparse ? 0 : -1;
+    line.sparse_core = plan.faults.stuck.front().sparse_core;
   }
   plan.log_lines.push_back(std::move(line));
   plan.halted_devices = {fault.device};
@@ -84,10 +98,9 @@ Plan HaltText(Random& random) {
   if (random.Chance(0.4)) {
     plan.ends.push_back({.worker = worker, .exit_code = 1, .after_ms = random.Between(900, 1400)});
   }
-  Answer answer = ChipAnswer(plan, {fault.device}, Detail::kTensorCore);
-  if (located) {
-    answer.details = {sparse ? Detail::kSparseCore : Detail::kTensorCore};
-  } else {
+  Answer answer =
+      ChipAnswer(plan, {fault.device}, sparse ? Detail::kSparseCore : Detail::kTensorCore);
+  if (!located) {
     answer.culprits[0].chip.reset();
     answer.details.clear();
   }
@@ -160,23 +173,13 @@ Plan BuildSparseCore(Kind kind, Random& random) {
                             .sparse_work = true,
                             .sparse_collectives = offload ? 1 : 0},
                            random)};
-  const Job& job = plan.job;
-  const int device = PickDevice(job, random);
-  const int launch = PickLaunch(job, random, 0);  // the first program has the work
-  const Program& program = ProgramOf(job, job.layout.SliceOfDevice(device), launch);
   const bool in_collective = offload && random.Chance(0.5);
-  const int op =
-      random.Pick(OpsOfKind(program, in_collective ? OpKind::kCollective : OpKind::kSparseWork));
-  plan.faults.stuck.push_back(
-      {.device = device,
-       .launch = launch,
-       .op = op,
-       .sparse_core = random.Index(static_cast<size_t>(job.layout.sparse_cores_per_device))});
-  plan.reference_device = device;
-  plan.truth.accepted = {ChipAnswer(plan, {device}, Detail::kSparseCore)};
+  const ChipFault fault =
+      AddSparseFault(in_collective ? OpKind::kCollective : OpKind::kSparseWork, random, plan);
+  plan.truth.accepted = {ChipAnswer(plan, {fault.device}, Detail::kSparseCore)};
   if (!in_collective) {
     plan.truth.needs = {Need::kHlo};
-    plan.truth.otherwise = {ChipAnswer(plan, {device}, Detail::kTensorCore)};
+    plan.truth.otherwise = {ChipAnswer(plan, {fault.device}, Detail::kTensorCore)};
   }
   plan.truth.removal = false;
   return plan;

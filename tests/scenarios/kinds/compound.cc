@@ -165,6 +165,10 @@ void CulpritUnseen(Random& random, Plan& plan) {
 Plan BuildUnknown(Kind, Random& random) {
   Plan plan{.job = MakeJob({}, random)};
   plan.truth.accepted = {{.cause = Cause::kUnknown}};
+  // A gap would single someone out.
+  for (int worker = 0; worker < plan.job.layout.workers(); ++worker) {
+    plan.witnesses.push_back(worker);
+  }
   switch (random.Index(3)) {
     case 0:
       OneSliceInCollective(random, plan);

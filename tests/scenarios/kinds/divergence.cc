@@ -7,16 +7,16 @@
 namespace rapideye::scenarios {
 namespace {
 
-// The smaller side of a division of the workers; all of them if it is even.
-std::vector<int> SmallerSide(const Layout& layout, const std::vector<int>& some) {
-  const auto count = static_cast<size_t>(layout.workers());
-  if (some.size() * 2 < count) return some;
-  std::vector<int> side;
-  for (int worker = 0; worker < layout.workers(); ++worker) {
-    const bool among = std::find(some.begin(), some.end(), worker) != some.end();
-    if (!among || some.size() * 2 == count) side.push_back(worker);
+// The smaller side of a division of some workers; all of them if it is even.
+std::vector<int> SmallerSide(const std::vector<int>& all, const std::vector<int>& diverged) {
+  std::vector<int> in;
+  std::vector<int> out;
+  for (const int worker : all) {
+    const bool among = std::find(diverged.begin(), diverged.end(), worker) != diverged.end();
+    (among ? in : out).push_back(worker);
   }
-  return side;
+  if (in.size() == out.size()) return all;
+  return in.size() < out.size() ? in : out;
 }
 
 std::vector<int> PickWorkers(const Layout& layout, int count, Random& random) {
@@ -27,10 +27,32 @@ std::vector<int> PickWorkers(const Layout& layout, int count, Random& random) {
   return workers;
 }
 
-Answer Among(const Plan& plan, Cause cause, Detail detail, const std::vector<int>& diverged) {
-  Answer answer = WorkerAnswer(plan, cause, detail, SmallerSide(plan.job.layout, diverged));
-  answer.among = true;
-  return answer;
+// The smaller side, counted over the whole job or over those whose cores still
+// run something: in a ring others may have come further, and stand idle.
+std::vector<Answer> AmongSmallerSide(const Plan& plan, Cause cause, Detail detail,
+                                     const std::vector<int>& diverged) {
+  const Layout& layout = plan.job.layout;
+  const World world(plan.job, plan.faults, plan.launches_to_run());
+  int first_launch = plan.launches_to_run();
+  for (const Diversion& diversion : plan.faults.diversions) {
+    first_launch = std::min(first_launch, diversion.launch);
+  }
+  std::vector<int> everyone(static_cast<size_t>(layout.workers()));
+  std::iota(everyone.begin(), everyone.end(), 0);
+  std::vector<int> running;
+  std::vector<int> at_fault;
+  for (const int worker : everyone) {
+    const Arrival at = world.At(layout.FirstDevice(worker), kNever);
+    if (at.op < 0) continue;
+    running.push_back(worker);
+    if (at.launch == first_launch) at_fault.push_back(worker);
+  }
+  std::vector<Answer> answers;
+  for (const std::vector<int>& of : {everyone, running, at_fault}) {
+    answers.push_back(WorkerAnswer(plan, cause, detail, SmallerSide(of, diverged)));
+    answers.back().among = true;
+  }
+  return answers;
 }
 
 // Some hosts launch another program than the rest, twice, and then mean to go on
@@ -68,7 +90,8 @@ Plan OtherModule(Kind kind, Random& random) {
           {.worker = worker, .launch = launch + i, .program = program, .step = i + 1});
     }
   }
-  plan.truth.accepted = {Among(plan, Cause::kDifferentModule, Detail::kModuleDivergence, diverged)};
+  plan.truth.accepted =
+      AmongSmallerSide(plan, Cause::kDifferentModule, Detail::kModuleDivergence, diverged);
   return plan;
 }
 
@@ -90,7 +113,8 @@ Plan SwappedOrder(Random& random, std::vector<int>* swapped) {
           {.worker = worker, .launch = launch + i, .program = other.program, .step = other.step});
     }
   }
-  plan.truth.accepted = {Among(plan, Cause::kDifferentModule, Detail::kLaunchOrder, *swapped)};
+  plan.truth.accepted =
+      AmongSmallerSide(plan, Cause::kDifferentModule, Detail::kLaunchOrder, *swapped);
   return plan;
 }
 
@@ -183,9 +207,9 @@ Plan BuildFingerprint(Kind kind, Random& random) {
           {.worker = worker, .launch = n, .program = program, .step = job.StepOf(n)});
     }
   }
-  plan.truth.accepted = {Among(plan, Cause::kFingerprintMismatch, Detail::kNone, other)};
+  plan.truth.accepted = AmongSmallerSide(plan, Cause::kFingerprintMismatch, Detail::kNone, other);
   plan.truth.needs = {Need::kModuleNames};
-  plan.truth.otherwise = {Among(plan, Cause::kDifferentModule, Detail::kNone, other)};
+  plan.truth.otherwise = AmongSmallerSide(plan, Cause::kDifferentModule, Detail::kNone, other);
   plan.truth.removal = false;
   return plan;
 }

@@ -21,6 +21,7 @@ void Pause(Phase phase, Random& random, Plan& plan) {
     if (worker == one || random.Chance(0.7)) report.phase = phase;
     plan.phases.push_back(report);
   }
+  plan.witnesses = {one};
   plan.reference_device = layout.FirstDevice(one);
   plan.standstill = 0.01 * static_cast<double>(random.Between(20, 150));
 }

@@ -44,7 +44,7 @@ Plan WholeHost(Random& random) {
   for (const int peer : Neighbours(plan.job, worker)) AddDeadLink(worker, peer, launch, plan);
   plan.dead_hosts = {worker};
   plan.truth.accepted = {WorkerAnswer(plan, Cause::kNetworkingIssue, Detail::kDcnHost, {worker})};
-  plan.truth.needs = {plan.job.layout.slices > 2 ? Need::kSocketOrProbe : Need::kProbe};
+  plan.truth.needs = {Need::kTwoBrokenPairs};
   plan.truth.removal.reset();
   AcceptPairs(worker, plan);
   return plan;
@@ -75,7 +75,7 @@ Plan OneNic(Random& random) {
   plan.truth.otherwise = {answer};
   answer.culprits[0].nic = nic;
   plan.truth.accepted = {answer};
-  plan.truth.needs = {Need::kProbeOrCarrier};
+  plan.truth.needs = {Need::kNicStandsOut};
   plan.truth.removal.reset();
   AcceptPairs(worker, plan);
   return plan;
