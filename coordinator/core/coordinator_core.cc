@@ -60,8 +60,8 @@ void CoordinatorCore::Drop(StreamId stream, bool log) {
 
 void CoordinatorCore::Refuse(StreamId stream, const absl::Status& status) {
   const Member* member = membership_.FindByStream(stream);
-  const std::string who = member != nullptr ? Describe(*member) : "a stream that named no worker";
-  Warn(absl::StrFormat("closed the stream of %s at %s: %s", who, Quoted(streams_[stream].peer),
+  Warn(absl::StrFormat("closed the stream at %s of %s: %s", Quoted(streams_[stream].peer),
+                       member != nullptr ? Describe(*member) : "nobody yet",
                        Quoted(std::string(status.message()))));
   Emit(Close{stream, status});
   Drop(stream, /*log=*/false);
