@@ -12,8 +12,6 @@
 namespace rapideye::coordinator {
 namespace {
 
-using ::testing::HasSubstr;
-
 Options Quick() {
   Options options;
   options.thresholds.launch = absl::Seconds(4);
