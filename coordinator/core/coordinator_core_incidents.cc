@@ -1,0 +1,149 @@
+// The core's part in an incident: begin, follow, abandon or conclude, recover.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "coordinator/core/coordinator_core.h"
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+
+void CoordinatorCore::Begin(Suspicion suspicion) {
+  ++counters_.suspicions;
+  std::vector<Target> targets;
+  for (const auto& [id, member] : membership_.members()) {
+    if (member.stream.has_value()) targets.push_back({id, *member.stream});
+  }
+  Warn(absl::StrFormat("%s; collecting from %d of %d workers", suspicion.why, targets.size(),
+                       membership_.Expected().size()));
+  state_ = State::kCollecting;
+  recovered_.clear();
+  const int64_t number = next_collection_;
+  next_collection_ += 2;  // two looks
+  incident_.emplace(std::move(suspicion), targets, number, options_.collect_deadline,
+                    now_.monotonic, effects_);
+  FollowIncident();
+}
+
+void CoordinatorCore::FollowIncident() {
+  if (!incident_.has_value()) return;
+  if (incident_->state() == Incident::State::kDone) {
+    ConcludeIncident();
+  } else if (incident_->state() == Incident::State::kRecovered) {
+    ++counters_.recovered_in_between;
+    AbandonIncident("launches completed between the two looks");
+  }
+}
+
+void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
+  if (state_ == State::kCollecting) {
+    // What a worker reported by itself is settled by the two looks; a lack of
+    // progress by progress.
+    if (incident_->suspicion().threshold.has_value() &&
+        !progress_.Judge(options_.thresholds, learning_, now_.monotonic).has_value()) {
+      ++counters_.recovered_in_between;
+      AbandonIncident("launches complete again");
+    }
+    return;
+  }
+  recovered_.insert(worker);
+  if (state_ == State::kWaiting && recovered_.size() * 2 > progress_.Running()) {
+    Rearm("most workers complete launches again");
+  }
+}
+
+void CoordinatorCore::AbandonIncident(const std::string& why) {
+  Info(absl::StrCat("no hang: ", why));
+  incident_->Abandon(effects_);
+  const std::optional<absl::Duration> threshold = incident_->suspicion().threshold;
+  incident_.reset();
+  state_ = State::kArmed;
+  judge_not_before_ = now_.monotonic + std::min(threshold.value_or(kAlarmRetry), kAlarmInterval);
+  if (!alarm_.has_value() || threshold.has_value()) return;
+  if (--alarm_->tries > 0) {
+    alarm_->due = now_.monotonic + kAlarmRetry;
+    return;
+  }
+  alarm_.reset();
+  alarm_not_before_ = now_.monotonic + kAlarmInterval;
+}
+
+void CoordinatorCore::ConcludeIncident() {
+  counters_.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
+  const Suspicion& suspicion = incident_->suspicion();
+  const std::string identity =
+      absl::StrFormat("%s\n%s\n%d", membership_.job(), incarnation_.Id().value_or(""),
+                      absl::ToUnixNanos(suspicion.detected.wall));
+  const uint64_t hash = StableHash(identity);
+  Emit(
+      Conclude{.incident_id = absl::StrFormat(
+                   "%s-%08x",
+                   absl::FormatTime("%Y%m%dT%H%M%SZ", suspicion.detected.wall, absl::UTCTimeZone()),
+                   static_cast<uint32_t>(hash ^ (hash >> 32))),
+               .capture = BuildCapture(),
+               .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
+               .collect = now_.monotonic - incident_->started()});
+  alarm_.reset();
+  incident_.reset();
+  state_ = State::kConcluding;
+}
+
+Capture CoordinatorCore::BuildCapture() {
+  const Suspicion& suspicion = incident_->suspicion();
+  Capture capture;
+  CaptureHeader& header = capture.header;
+  header.job = membership_.job();
+  header.job_incarnation = incarnation_.Id();
+  header.expected_workers = membership_.Expected();
+  header.generation = membership_.Generation();
+  header.trigger = suspicion.trigger;
+  if (suspicion.threshold.has_value()) {
+    header.hang_threshold_ms = absl::ToInt64Milliseconds(*suspicion.threshold);
+  }
+  header.detected_unix_ms = absl::ToUnixMillis(suspicion.detected.wall);
+  learning_.ObserveModules(incident_->named_programs());
+  for (const auto& [worker, snapshot] : incident_->snapshots()) {
+    learning_.ObserveModules(snapshot.programs);
+  }
+  std::vector<WorkerId> workers;
+  for (const ExpectedWorker& worker : header.expected_workers) workers.push_back(worker.id);
+  header.cohorts = learning_.Cohorts(workers);
+  for (const auto& [worker, collected] : incident_->snapshots()) {
+    Snapshot snapshot = collected;
+    // Who a worker is was settled when it was admitted.
+    const wire::Hello& hello = membership_.Find(worker)->hello;
+    snapshot.host = hello.host;
+    if (hello.node.has_value()) snapshot.node = hello.node;
+    if (hello.pod.has_value()) snapshot.pod = hello.pod;
+    if (hello.hardware.has_value()) snapshot.hardware = hello.hardware;
+    for (Program& program : snapshot.programs) {
+      if (!program.module.has_value()) program.module = learning_.ModuleOf(program.fingerprint);
+    }
+    capture.snapshots.push_back(std::move(snapshot));
+  }
+  return capture;
+}
+
+void CoordinatorCore::On(const IncidentConcluded& event) {
+  if (state_ != State::kConcluding) return;
+  if (!event.hang) {
+    Info(absl::StrCat("no hang: the job still makes progress (", event.incident_id, ")"));
+    state_ = State::kArmed;
+    judge_not_before_ = now_.monotonic + kAlarmInterval;
+    alarm_not_before_ = now_.monotonic + kAlarmInterval;
+    return;
+  }
+  ++counters_.incidents;
+  state_ = State::kWaiting;
+  if (recovered_.size() * 2 > progress_.Running()) Rearm("most workers complete launches again");
+}
+
+void CoordinatorCore::Rearm(const std::string& why) {
+  Info(absl::StrCat("watching again: ", why));
+  state_ = State::kArmed;
+  recovered_.clear();
+  learning_.AfterIncident();
+}
+
+}  // namespace rapideye::coordinator
