@@ -131,12 +131,12 @@ void AddNics(const Scene& scene, int worker, Random& random, Snapshot& snapshot)
   }
 }
 
-void AddTransfers(const Scene& scene, int worker, Snapshot& snapshot) {
+void AddTransfers(const Scene& scene, int worker, uint64_t network_seed, Snapshot& snapshot) {
   const Job& job = scene.plan.job;
   for (const int peer : Neighbours(job, worker)) {
     const Pending receive = PendingExchange(scene, worker, peer, TransferDirection::kRecv);
-    const bool broken = PathBroken(scene.plan, worker, peer, kDcnNics[0]) &&
-                        PathBroken(scene.plan, worker, peer, kDcnNics[1]);
+    const std::string nic = NicOfPair(network_seed, worker, peer);
+    const bool broken = PathBroken(scene.plan, worker, peer, nic);
     const Pending send = PendingExchange(scene, worker, peer, TransferDirection::kSend);
     // A message that was delivered is no longer pending, wherever the device stands.
     const bool arrived =
@@ -203,7 +203,7 @@ void AddNetwork(const Scene& scene, int worker, const NetworkOptions& options, R
   if (options.sockets && cross_slice) AddSockets(scene, worker, options, random, snapshot);
   if (options.probes) AddProbes(scene, worker, random, snapshot);
   AddNics(scene, worker, random, snapshot);
-  if (options.transfers && cross_slice) AddTransfers(scene, worker, snapshot);
+  if (options.transfers && cross_slice) AddTransfers(scene, worker, options.seed, snapshot);
   if (options.ici_links) AddIciLinks(scene, worker, snapshot);
 }
 

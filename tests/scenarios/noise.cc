@@ -16,26 +16,35 @@ int64_t OldestAge(const Snapshot& snapshot) {
   return age;
 }
 
+// How many workers may still lose what tells who waits. A small job cannot spare
+// any: with one of two silent, nobody could say what the other waits for.
+int GapBudget(const Capture& capture) {
+  return static_cast<int>(kMostMissing *
+                          static_cast<double>(capture.header.expected_workers.size()));
+}
+
 void RemoveWorkers(const Noise& noise, const std::vector<WorkerId>& spared, Random& random,
-                   Capture& capture) {
-  const auto most = static_cast<size_t>(
-      kMostMissing * static_cast<double>(capture.header.expected_workers.size()));
-  size_t removed = 0;
+                   int& budget, Capture& capture) {
   std::erase_if(capture.snapshots, [&](const Snapshot& snapshot) {
-    if (!random.Chance(noise.missing_worker) || removed >= most) return false;
+    if (!random.Chance(noise.missing_worker) || budget == 0) return false;
     if (std::find(spared.begin(), spared.end(), snapshot.worker) != spared.end()) return false;
-    ++removed;
+    --budget;
     return true;
   });
 }
 
-void AddGaps(const Noise& noise, Random& random, Snapshot& snapshot) {
+void AddGaps(const Noise& noise, Random& random, int& budget, Snapshot& snapshot) {
   if (random.Chance(noise.runtime_timed_out)) {
-    snapshot.runtime.state = RuntimeState::kTimedOut;
     // Half of the agents had a sample from before.
-    if (random.Chance(0.5)) snapshot.cores.clear();
+    const bool no_sample = random.Chance(0.5);
+    if (!no_sample || budget > 0) snapshot.runtime.state = RuntimeState::kTimedOut;
+    if (no_sample && budget > 0) {
+      snapshot.cores.clear();
+      --budget;
+    }
   }
-  const bool no_pc = random.Chance(noise.worker_without_pc);
+  const bool no_pc = random.Chance(noise.worker_without_pc) && budget > 0;
+  if (no_pc) --budget;
   const bool no_launch = random.Chance(noise.worker_without_launch_id);
   for (Core& core : snapshot.cores) {
     if (no_launch) {
@@ -167,12 +176,13 @@ void AddGapAt(const WorkerId& worker, Random random, Capture& capture) {
 void AddNoise(const Noise& noise, const std::vector<WorkerId>& culprits, Random random,
               Capture& capture) {
   constexpr int64_t kDayMs = 86'400'000;
-  RemoveWorkers(noise, culprits, random, capture);
+  int budget = GapBudget(capture);
+  RemoveWorkers(noise, culprits, random, budget, capture);
   for (Snapshot& snapshot : capture.snapshots) {
     const bool is_culprit =
         std::find(culprits.begin(), culprits.end(), snapshot.worker) != culprits.end();
     if (!is_culprit) {
-      AddGaps(noise, random, snapshot);
+      AddGaps(noise, random, budget, snapshot);
       AddBystanderLines(noise, random, snapshot);
       AddBystanderCounters(noise, random, snapshot);
       if (random.Chance(noise.short_input_wait)) AddShortInputWait(random, snapshot);

@@ -23,7 +23,9 @@ void Pause(Phase phase, Random& random, Plan& plan) {
   }
   plan.witnesses = {one};
   plan.reference_device = layout.FirstDevice(one);
-  plan.standstill = 0.01 * static_cast<double>(random.Between(20, 150));
+  // A pause between launches may last; to stand inside one for longer than is
+  // allowed is never well.
+  plan.standstill = 0.01 * static_cast<double>(random.Between(20, everyone ? 150 : 85));
 }
 
 }  // namespace
