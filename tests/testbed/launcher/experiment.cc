@@ -115,6 +115,7 @@ absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Sc
     if (absl::Status s = Judge(job, outcome); !s.ok()) return s;
   }
   narrator.Say("stopping everything");
+  if (absl::Status s = job.Stop(); !s.ok()) outcome.differences.push_back(std::string(s.message()));
   return outcome;
 }
 

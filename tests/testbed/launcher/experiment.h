@@ -29,7 +29,8 @@ struct ExperimentOptions {
 struct Outcome {
   Truth truth;
   std::optional<Incident> incident;
-  std::vector<std::string> differences;  // empty: the verdict is right
+  // What is wrong with the verdict, or with the daemons' end; empty: all is right.
+  std::vector<std::string> differences;
   // From the last launch completed anywhere to the complete incident on disk.
   absl::Time last_progress;
   absl::Duration latency;

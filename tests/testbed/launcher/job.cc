@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Job>> Job::Start(JobOptions options) {
   return job;
 }
 
-Job::~Job() { Stop(); }
+Job::~Job() { (void)Stop(); }
 
 absl::Status Job::StartAll() {
   signal(SIGPIPE, SIG_IGN);  // a child that is gone is found out by waiting for it
@@ -299,24 +299,31 @@ absl::StatusOr<std::string> Job::AwaitIncident(absl::Duration timeout) {
   return found.front();
 }
 
-std::optional<int> Job::Stop() {
+absl::Status Job::Stop() {
+  absl::Status outcome;
+  const auto stop_daemon = [&outcome](const std::unique_ptr<ChildProcess>& daemon) {
+    if (daemon == nullptr) return;
+    const int status = daemon->Stop(kStopPatience);
+    if (status == 0 || !outcome.ok()) return;
+    outcome = absl::AbortedError(
+        absl::StrCat(daemon->name(), " ", DescribeExit(status), " when it was asked to end"));
+  };
   // Agents first: what they would report of workers that end is none of the job's.
   for (auto& [worker, member] : members_) {
     if (member.agent != nullptr) member.agent->Signal(SIGTERM);
   }
+  for (auto& [worker, member] : members_) stop_daemon(member.agent);
+  stop_daemon(coordinator_);
   for (auto& [worker, member] : members_) {
-    if (member.agent != nullptr) member.agent->Stop(kStopPatience);
-  }
-  std::optional<int> status;
-  if (coordinator_ != nullptr) status = coordinator_->Stop(kStopPatience);
-  for (auto& [worker, member] : members_) member.process->CloseInput();
-  for (auto& [worker, member] : members_) {
+    member.process->CloseInput();
     member.process->Signal(SIGCONT);  // a stopped one could not obey
-    member.process->Stop(kStopPatience);
+  }
+  for (auto& [worker, member] : members_) {
+    if (!member.process->Wait(kStopPatience).has_value()) member.process->Stop(kStopPatience);
   }
   members_.clear();
   coordinator_.reset();
-  return status;
+  return outcome;
 }
 
 std::string Job::RuntimeAddress(WorkerId worker) const {

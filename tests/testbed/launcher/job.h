@@ -51,9 +51,9 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  // Stops all processes: first agents and coordinator, then workers. The
-  // coordinator's exit status, as waitpid gives it, if there was one.
-  std::optional<int> Stop();
+  // Stops all processes: first agents and coordinator, then workers. ABORTED
+  // names a daemon that did not end cleanly when it was asked to.
+  absl::Status Stop();
 
   // Steps completed by every worker.
   int64_t StepOfSlowest() const;

@@ -1,0 +1,82 @@
+#include "tests/e2e/fixture.h"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tests/testbed/launcher/child_process.h"
+#include "tests/testbed/launcher/report.h"
+
+namespace rapideye::testbed {
+namespace {
+
+constexpr absl::Duration kDiagnoseTimeout = absl::Seconds(30);
+
+}  // namespace
+
+void EndToEndTest::SetUp() {
+  state_dir_ = testing::TempDir() + "rapideye-e2e-XXXXXX";
+  ASSERT_NE(mkdtemp(state_dir_.data()), nullptr);
+}
+
+void EndToEndTest::TearDown() {
+  if (HasFailure()) {
+    std::cerr << "logs and incidents: " << state_dir_ << "\n";
+  } else {
+    std::filesystem::remove_all(state_dir_);
+  }
+}
+
+ExperimentOptions EndToEndTest::Options(int programs, int seed) const {
+  ExperimentOptions options;
+  options.job.shape = {2, 3, 2, *FindGeneration("v6e")};
+  options.job.programs = programs;
+  options.job.seed = seed;
+  options.job.poll_interval = absl::Milliseconds(500);
+  options.job.launch_threshold = absl::Seconds(3);
+  options.job.hang_threshold = absl::Seconds(6);
+  options.job.program_dir = RAPIDEYE_PROGRAM_DIR;
+  options.job.state_dir = state_dir_;
+  options.healthy = absl::Seconds(3);
+  options.narration = &std::cout;
+  return options;
+}
+
+absl::StatusOr<Finding> EndToEndTest::Diagnose(const std::string& capture) {
+  std::string output;
+  absl::StatusOr<std::unique_ptr<ChildProcess>> diagnose = ChildProcess::Spawn(
+      {.command = {absl::StrCat(RAPIDEYE_PROGRAM_DIR, "/rapideye"), "diagnose", "--format=json",
+                   capture},
+       .environment = {},
+       .log_path = "",
+       .on_line = [&output](absl::string_view line) { absl::StrAppend(&output, line, "\n"); }});
+  if (!diagnose.ok()) return diagnose.status();
+  if ((*diagnose)->Wait(kDiagnoseTimeout) != 0) return absl::AbortedError(output);
+  return ParseDigest(output);
+}
+
+void EndToEndTest::ExpectRightVerdict(const ExperimentOptions& options, const std::string& name) {
+  absl::StatusOr<Scenario> scenario = FindScenario(name);
+  ASSERT_TRUE(scenario.ok()) << scenario.status();
+  absl::StatusOr<Outcome> outcome = RunExperiment(options, *scenario);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  outcome_ = *std::move(outcome);
+  EXPECT_THAT(outcome_.differences, testing::IsEmpty()) << Report(options, outcome_);
+  ASSERT_TRUE(outcome_.incident.has_value());
+  std::cout << LatencyLine(options.job, outcome_) << "\n";
+
+  const absl::StatusOr<Finding> offline = Diagnose(outcome_.incident->capture_path);
+  ASSERT_TRUE(offline.ok()) << offline.status();
+  const Finding& live = outcome_.incident->finding;
+  EXPECT_EQ(offline->cause, live.cause);
+  EXPECT_EQ(offline->detail, live.detail);
+  EXPECT_EQ(offline->culprits, live.culprits);
+  EXPECT_EQ(offline->missing, live.missing);
+}
+
+}  // namespace rapideye::testbed
