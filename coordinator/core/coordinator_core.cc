@@ -283,8 +283,10 @@ void CoordinatorCore::Survey() {
 
 void CoordinatorCore::Judge() {
   if (now_.monotonic < judge_not_before_ || !first_hello_.has_value()) return;
-  // Shortly after a start most agents may still be on their way back.
-  if (!membership_.Complete() && now_.monotonic - *first_hello_ < kSettleTime) return;
+  // Shortly after a start most agents may still be on their way back. One that
+  // leaves after all were there is evidence, and nothing to wait for.
+  settled_ = settled_ || membership_.Complete() || now_.monotonic - *first_hello_ >= kSettleTime;
+  if (!settled_) return;
   const std::optional<Stillness> stillness =
       progress_.Judge(options_.thresholds, learning_, now_.monotonic);
   if (!stillness.has_value()) return;

@@ -132,6 +132,7 @@ class CoordinatorCore {
   absl::Duration alarm_not_before_ = -absl::InfiniteDuration();
   absl::Duration attention_after_;  // as all agents were last told
   bool all_connected_ = false;
+  bool settled_ = false;  // all have been there once, or had the time to come
   bool stopping_ = false;
 
   // Of the running Step.

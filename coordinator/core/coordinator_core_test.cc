@@ -268,6 +268,16 @@ TEST(CoordinatorCore, NothingIsJudgedWhileMostAgentsAreStillOnTheirWayBack) {
   EXPECT_EQ(fresh.counters().suspicions, 1);
 }
 
+TEST(CoordinatorCore, AnAgentThatDiesSoonAfterTheStartDelaysNothing) {
+  FakeJob job(Quick(), 1, 4);
+  job.Run(absl::Seconds(10));
+  job.Disconnect(job.at(0, 3));
+  job.Freeze();
+  job.Run(absl::Seconds(6));  // well before agents would have had time to come back
+  ASSERT_EQ(job.concluded().size(), 1u);
+  EXPECT_EQ(job.concluded().back().capture.snapshots.size(), 3u);
+}
+
 TEST(CoordinatorCore, RestartOfTheJobForgetsAndRearms) {
   FakeJob job(Quick(), 1, 4);
   job.Run(absl::Seconds(20));
