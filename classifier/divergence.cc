@@ -29,8 +29,11 @@ class Finder {
     std::map<std::pair<int, int>, std::vector<int>> groups;
     for (int i = 0; i < static_cast<int>(workers); ++i) {
       if (Misordered(i)) result_.misordered.push_back(i);
-      if (!IsForeign(i)) continue;
-      result_.is_foreign[static_cast<size_t>(i)] = true;
+      if (IsForeign(i)) result_.is_foreign[static_cast<size_t>(i)] = true;
+    }
+    for (const SliceInfo& slice : topology_.slices()) PardonSlice(slice);
+    for (int i = 0; i < static_cast<int>(workers); ++i) {
+      if (!result_.is_foreign[static_cast<size_t>(i)]) continue;
       groups[{topology_.worker(i).cohort, Running(i)}].push_back(i);
     }
     for (auto& [key, members] : groups) {
@@ -43,6 +46,26 @@ class Finder {
   int Running(int worker) const { return result_.running[static_cast<size_t>(worker)]; }
   const ProgramOrder& OrderOf(int worker) const {
     return topology_.cohorts()[static_cast<size_t>(topology_.worker(worker).cohort)].order;
+  }
+
+  // Slices may rightly be in different programs of a step that is not wholly known.
+  // Then what most of a slice runs is no divergence by being run nowhere else.
+  void PardonSlice(const SliceInfo& slice) {
+    std::map<std::pair<int, int>, int> programs;  // cohort, program -> workers
+    for (int i = slice.first; i < slice.last; ++i) {
+      if (OrderOf(i).complete() || Running(i) < 0) continue;
+      if (!result_.is_foreign[static_cast<size_t>(i)]) return;
+      ++programs[{topology_.worker(i).cohort, Running(i)}];
+    }
+    if (programs.empty()) return;
+    const auto most =
+        std::max_element(programs.begin(), programs.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (int i = slice.first; i < slice.last; ++i) {
+      if (std::pair(topology_.worker(i).cohort, Running(i)) == most->first) {
+        result_.is_foreign[static_cast<size_t>(i)] = false;
+      }
+    }
   }
 
   void NoteWorker(int worker) {

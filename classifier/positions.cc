@@ -83,7 +83,6 @@ Positions::Positions(const Topology& topology) : topology_(topology) {
   first_unit_.push_back(static_cast<int>(units_.size()));
   first_sparse_.push_back(static_cast<int>(sparse_.size()));
   NameHlo();
-  InferLaunches();
   FoldSiblings();
 }
 
@@ -162,34 +161,6 @@ void Positions::NameHlo() {
       }
     }
     where.hlo_class = contradicted ? HloClass::kUnknown : ClassifyHlo(where.hlo);
-  }
-}
-
-// A core that reported no launch id, but stands where others of its slice stand,
-// is taken to be in their launch.
-void Positions::InferLaunches() {
-  std::map<std::pair<int, int>, std::map<int64_t, int>> known;  // slice, place -> at
-  std::vector<Unit*> unknown;
-  for (Unit& unit : units_) {
-    if (unit.place < 0) continue;
-    if (!unit.core->launch_id.has_value()) unknown.push_back(&unit);
-  }
-  if (unknown.empty()) return;
-  for (const Unit& unit : units_) {
-    if (unit.place >= 0 && unit.at.has_value()) {
-      ++known[{topology_.worker(unit.worker).slice, unit.place}][*unit.at];
-    }
-  }
-  for (Unit* unit : unknown) {
-    auto it = known.find({topology_.worker(unit->worker).slice, unit->place});
-    if (it == known.end()) continue;
-    int best = 0;
-    for (const auto& [at, count] : it->second) {
-      if (count > best) {
-        best = count;
-        unit->at = at;
-      }
-    }
   }
 }
 

@@ -71,7 +71,6 @@ class Positions {
   void AddWorker(int worker);
   void NameHlo();
   void FoldSiblings();
-  void InferLaunches();
   int InternPlace(const Place& place);
 
   const Topology& topology_;

@@ -13,13 +13,14 @@ int64_t SerialDistance(int32_t later, int32_t earlier) {
   return static_cast<int32_t>(static_cast<uint32_t>(later) - static_cast<uint32_t>(earlier));
 }
 
-ProgramOrder::ProgramOrder(const std::vector<Launch>& step) {
+ProgramOrder::ProgramOrder(const std::vector<Launch>& step, bool complete) {
   for (const Launch& launch : step) {
     if (launch.program < 0 || !launch.id.has_value()) continue;
     auto [it, added] = slots_.try_emplace(launch.program);
     if (added) it->second.first_id = *launch.id;
     it->second.at.push_back(length_++);
   }
+  complete_ = complete && length_ > 0;
 }
 
 std::optional<int64_t> ProgramOrder::Ordinal(const Launch& launch) const {
@@ -104,7 +105,7 @@ ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains) {
       // Closing the circle anywhere but at its start, or a step later or earlier
       // than the next one, is no order that could be trusted.
       if (program != start || id != 1) return {};
-      break;
+      return ProgramOrder(step, /*complete=*/true);
     }
     step.push_back({program, static_cast<int32_t>(id)});
     auto it = votes.find(program);
@@ -114,7 +115,7 @@ ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains) {
     id += static_cast<uint32_t>(next->second);
     program = next->first;
   }
-  return ProgramOrder(step);
+  return ProgramOrder(step, /*complete=*/false);
 }
 
 }  // namespace rapideye::classifier

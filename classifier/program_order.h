@@ -27,9 +27,11 @@ class ProgramOrder {
  public:
   ProgramOrder() = default;
   // Entries with an unknown program or without id are ignored.
-  explicit ProgramOrder(const std::vector<Launch>& step);
+  explicit ProgramOrder(const std::vector<Launch>& step, bool complete = true);
 
   bool empty() const { return length_ == 0; }
+  // All programs of a step are known: given as such, or learnt as a closed circle.
+  bool complete() const { return complete_; }
   bool Holds(int program) const { return slots_.contains(program); }
   // Nothing if the program is not part of the step or has no launch id. Two
   // ordinals of one order compare: the smaller ran, or should have run, first.
@@ -41,6 +43,7 @@ class ProgramOrder {
     std::vector<int64_t> at;  // positions within the step, ascending
   };
   int64_t length_ = 0;
+  bool complete_ = false;
   absl::flat_hash_map<int, Slots> slots_;
 };
 

@@ -50,6 +50,26 @@ class LocalOrder {
   std::vector<Launch> base_;
 };
 
+// A core that reported no launch id, but stands where others of its slice stand,
+// is taken to be in the launch most of them are in.
+void InferLaunches(const Positions& positions, const std::vector<int>& running, Knot& knot) {
+  std::map<int, std::map<int64_t, int>> known;  // place -> at -> units
+  for (int i : running) {
+    if (const auto at = knot.AtOf(i)) ++known[positions.unit(i).place][*at];
+  }
+  for (int i : running) {
+    auto it = known.find(positions.unit(i).place);
+    if (knot.AtOf(i).has_value() || positions.unit(i).core->launch_id.has_value() ||
+        it == known.end()) {
+      continue;
+    }
+    const auto most =
+        std::max_element(it->second.begin(), it->second.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    knot.at[static_cast<size_t>(i - knot.first_unit)] = most->first;
+  }
+}
+
 using CrowdKey = std::pair<std::optional<int64_t>, int>;  // at, place
 
 // The largest group; a tie goes to whoever can be waiting, then to whoever is
@@ -111,6 +131,7 @@ Knot TieKnot(const Topology& topology, const Positions& positions, const Diverge
     }
   }
 
+  InferLaunches(positions, running, knot);
   std::map<CrowdKey, Crowd> crowds;
   for (int i : running) {
     const Unit& unit = positions.unit(i);
@@ -170,7 +191,12 @@ class KnotReader {
       head.kind = kind;
       head.worker = worker;
       const auto [first, last] = positions_.UnitsOf(worker);
-      head.whole_host = last - first >= 2 && static_cast<int>(members.size()) == last - first;
+      // Cores that told nothing of where they are speak neither for nor against.
+      int placed = 0;
+      for (int i = first; i < last; ++i) {
+        if (positions_.unit(i).state != UnitState::kUnclear) ++placed;
+      }
+      head.whole_host = members.size() >= 2 && static_cast<int>(members.size()) >= placed;
       head.place = positions_.unit(members.front()).place;
       for (int unit : members) {
         if (positions_.unit(unit).place != head.place) head.whole_host = false;

@@ -34,6 +34,7 @@ class Builder {
       for (Head& head : heads) graph_.heads.push_back(std::move(head));
     }
     AddIdleSlices();
+    ComparePeers();
     DropVictims();
     Finish();
     return std::move(graph_);
@@ -191,6 +192,52 @@ class Builder {
         const auto [first, last] = positions_.UnitsOf(worker);
         head.whole_host = static_cast<int>(head.units.size()) == last - first;
         graph_.heads.push_back(std::move(head));
+      }
+    }
+  }
+
+  // Cores exchange data with the core of the same task and chip in other slices. If
+  // two such lead, and nothing proves that both do, one waits for the other: the
+  // one that is proved or is further behind leads.
+  void ComparePeers() {
+    using Seat = std::tuple<int32_t, std::optional<int32_t>, int32_t>;  // task, chip, index
+    std::map<Seat, std::vector<size_t>> seats;
+    for (size_t i = 0; i < graph_.heads.size(); ++i) {
+      const Head& head = graph_.heads[i];
+      if (head.whole_host || head.units.size() != 1) continue;
+      const Unit& unit = positions_.unit(head.units.front());
+      if (!unit.core->chip.has_value() || unit.state != UnitState::kRunning) continue;
+      seats[{topology_.worker(head.worker).id.task, unit.core->chip, unit.core->index}].push_back(
+          i);
+    }
+    for (const auto& [seat, peers] : seats) {
+      if (peers.size() >= 2) ChooseAmong(peers);
+    }
+  }
+
+  static bool Proven(const Head& head) {
+    return head.kind == HeadKind::kCompute || head.kind == HeadKind::kInput ||
+           (head.kind == HeadKind::kSparse && head.sparse >= 0);
+  }
+
+  void ChooseAmong(const std::vector<size_t>& peers) {
+    const bool proven =
+        std::any_of(peers.begin(), peers.end(), [&](size_t i) { return Proven(graph_.heads[i]); });
+    std::optional<int64_t> first;
+    for (size_t i : peers) {
+      const auto at = graph_.heads[i].at;
+      if (at && (!first || *at < *first)) first = at;
+    }
+    const auto firsts = std::count_if(peers.begin(), peers.end(),
+                                      [&](size_t i) { return graph_.heads[i].at == first; });
+    for (size_t i : peers) {
+      Head& head = graph_.heads[i];
+      if (proven) {
+        if (!Proven(head)) head.kind = HeadKind::kCrossWait;
+      } else if (head.at != first) {
+        head.kind = HeadKind::kCrossWait;
+      } else {
+        head.ambiguous = firsts > 1;
       }
     }
   }

@@ -39,6 +39,7 @@ struct Head {
   bool whole_host = false;  // all units of a worker that has at least two
   bool behind = false;      // in an earlier launch
   bool hlo_waits = false;   // what it stands at can itself be a wait
+  bool ambiguous = false;   // it, or its peer in another slice, waits for the other
   bool moving = false;      // its pc moves, but no launch completes
   int place = -1;           // of the first unit, or of the SparseCore
   std::optional<int64_t> at;

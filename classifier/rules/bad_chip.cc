@@ -98,6 +98,7 @@ class Rule {
     } else if (head.hlo_waits) {
       confidence = kConfidenceWaitingHead;
     }
+    if (head.ambiguous) confidence = std::min(confidence, kConfidencePeerHead);
     if (head.moving) confidence -= kConfidenceLoopPenalty;
     return confidence;
   }
@@ -120,24 +121,62 @@ class Rule {
     return text;
   }
 
+  // Heads of which the hardware itself says that they are broken, then the others:
+  // a head that only stands elsewhere may wait for a broken one.
   void ByPosition(Detail detail) {
+    std::vector<const Head*> confirmed;
+    std::vector<const Head*> others;
+    for (const Head& head : c_.graph.heads) {
+      if (IsChipHead(head, detail)) (HasDirect(head) ? confirmed : others).push_back(&head);
+    }
+    if (!confirmed.empty()) {
+      std::erase_if(others, [&](const Head* head) {
+        return head->ambiguous || std::any_of(confirmed.begin(), confirmed.end(),
+                                              [&](const Head* c) { return IsPeer(*c, *head); });
+      });
+    }
+    Report(detail, confirmed);
+    Report(detail, others);
+  }
+
+  // The same task and chip in another slice: they exchange data with each other.
+  bool IsPeer(const Head& a, const Head& b) const {
+    return a.worker != b.worker && !a.units.empty() && !b.units.empty() &&
+           c_.worker(a.worker).id.task == c_.worker(b.worker).id.task &&
+           CoreOf(a, a.units.front()).chip == CoreOf(b, b.units.front()).chip;
+  }
+
+  bool HasDirect(const Head& head) const {
+    return std::any_of(head.units.begin(), head.units.end(), [&](int unit) {
+      return std::any_of(direct_.begin(), direct_.end(), [&](const auto& entry) {
+        return Concerns(entry.first, {head.worker, CoreOf(head, unit).chip});
+      });
+    });
+  }
+
+  // Evidence that names another chip of the host is not evidence on this one.
+  static bool Concerns(const ChipKey& evidence, const ChipKey& chip) {
+    return evidence.first == chip.first &&
+           (!evidence.second.has_value() || evidence.second == chip.second);
+  }
+
+  void Report(Detail detail, const std::vector<const Head*>& heads) {
     Finding finding;
     finding.basis = Basis::kPosition;
     finding.cause = Cause::kBadTpuChip;
     finding.detail = detail;
     finding.confidence = 1;
     std::set<ChipKey> seen;
-    for (const Head& head : c_.graph.heads) {
-      if (!IsChipHead(head, detail)) continue;
-      finding.confidence = std::min(finding.confidence, ConfidenceOf(head));
-      for (int unit : head.units) {
-        const Core& core = CoreOf(head, unit);
-        const ChipKey key{head.worker, core.chip};
-        if (core.chip.has_value() && !seen.insert(key).second) continue;
-        if (!core.chip.has_value()) seen.insert(key);
-        finding.culprits.push_back(CulpritCore(c_, head.worker, core, Stands(head, core)));
-        finding.evidence.push_back(
-            Evidence(c_, Strength::kStrong, {head.worker}, Stands(head, core)));
+    for (const Head* head : heads) {
+      finding.confidence = std::min(finding.confidence, ConfidenceOf(*head));
+      for (int unit : head->units) {
+        const Core& core = CoreOf(*head, unit);
+        const ChipKey key{head->worker, core.chip};
+        // Two cores of one chip are one culprit; chips nobody numbered are not.
+        if (!seen.insert(key).second && core.chip.has_value()) continue;
+        const std::string text = Stands(*head, core);
+        finding.culprits.push_back(CulpritCore(c_, head->worker, core, text));
+        finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
         UseDirect(key, finding);
       }
     }
@@ -153,18 +192,14 @@ class Rule {
 
   // The hardware's own word on a chip that leads by position, too.
   void UseDirect(const ChipKey& key, Finding& finding) {
-    for (auto& [where, direct] : direct_) {
-      if (where.first != key.first) continue;
-      // Evidence that names another chip of the host is not evidence on this one.
-      if (where.second.has_value() && where.second != key.second) continue;
+    for (const auto& [where, direct] : direct_) {
+      if (!Concerns(where, key)) continue;
       used_.insert(where);
       finding.evidence.push_back(
           Evidence(c_, Strength::kDirect, {key.first},
                    absl::StrCat(Who(c_.worker(key.first)), ": ", direct.text)));
       finding.confidence = std::max(finding.confidence, kConfidenceDirectHardware);
-      if (direct.beyond_job && where.second.has_value()) {
-        AddRemovable(where, direct, finding);
-      }
+      if (direct.beyond_job && where.second.has_value()) AddRemovable(where, direct, finding);
     }
   }
 

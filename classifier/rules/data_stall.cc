@@ -60,7 +60,11 @@ class Rule {
       case HeadKind::kLaggard:
       case HeadKind::kElsewhere:
         if (!head.whole_host) return;
-        confidence = seen.empty() ? kConfidenceEntryByPlace : kConfidenceInputSeen - 0.04;
+        // Peers cannot pass a launch that was never begun: behind them, it may as well
+        // be who was given another order of launches.
+        confidence = !seen.empty() ? kConfidenceInputSeen - 0.04
+                     : head.behind ? kConfidenceHostBehind
+                                   : kConfidenceEntryByPlace;
         state = "stands with all its cores at one place that its peers have left";
         if (const Place* place = c_.PlaceOf(head)) {
           absl::StrAppend(&state, ", ", PlaceName(c_.topology, *place));
@@ -79,7 +83,8 @@ class Rule {
       finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker},
                                            absl::StrCat(Who(c_.worker(head.worker)), ": ", seen)));
     }
-    if (!seen.empty() || head.kind == HeadKind::kInput) {
+    // What was launched was queued: it is the input that is outstanding.
+    if (!seen.empty() || head.kind != HeadKind::kIdle) {
       finding_.detail = Detail::kInputPipeline;
     }
     finding_.confidence = std::min(finding_.confidence, confidence);
@@ -92,7 +97,9 @@ class Rule {
   // place that is no known wait. Then only the hosts' own word tells.
   void WholeJob() {
     if (!c_.graph.heads.empty()) return;
+    bool alike = true;  // all stand at one place, or none does
     for (const SliceView& view : c_.graph.slices) {
+      alike = alike && (view.running == 0 || view.idle == 0) && view.crowd == view.running;
       if (view.state != SliceState::kIdle && view.state != SliceState::kUnclear &&
           view.state != SliceState::kEmpty) {
         return;
@@ -111,8 +118,10 @@ class Rule {
       if (!InputWaitSeen(c_, i).empty()) seen.push_back(i);
     }
     if (seen.empty()) return;
-    // If most of those that tell wait for input, those that do not tell do as well.
-    const std::vector<int>& culprits = 2 * static_cast<int>(seen.size()) >= telling ? all : seen;
+    // If most of those that tell wait for input, and the others stand just like them,
+    // those that do not tell wait for it as well.
+    const bool everyone = alike && 2 * static_cast<int>(seen.size()) >= telling;
+    const std::vector<int>& culprits = everyone ? all : seen;
     finding_.detail = Detail::kInputPipeline;
     finding_.confidence = kConfidenceAllIdle;
     for (int worker : seen) {

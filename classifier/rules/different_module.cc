@@ -118,15 +118,16 @@ void ByAssertion(const Case& c, Findings& out) {
   finding.basis = Basis::kError;
   finding.cause = Cause::kDifferentModule;
   finding.detail = Detail::kLaunchOrder;
-  finding.confidence = kConfidenceLaunchGroupText;
   // Whose launches are seen to differ is to blame rather than who noticed.
   std::vector<int> odd = c.divergence.misordered;
   if (odd.empty()) odd = c.graph.ahead_of_all;
   if (odd.empty()) {
-    for (const ForeignProgram& foreign : c.divergence.foreign) {
-      odd.insert(odd.end(), foreign.workers.begin(), foreign.workers.end());
+    for (const Sides& sides : DivergedSides(c)) {
+      odd.insert(odd.end(), sides.odd.begin(), sides.odd.end());
     }
+    std::sort(odd.begin(), odd.end());
   }
+  finding.confidence = odd.empty() ? kConfidenceLaunchGroupText : kConfidenceLaunchGroupSeen;
   if (odd.empty()) {
     AddSmallerSide(c, reporters, "found an unexpected leader in its launch group", finding);
   } else {

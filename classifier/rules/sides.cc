@@ -92,11 +92,9 @@ std::vector<Sides> DivergedSides(const Case& c) {
       if (c.worker(i).cohort != foreign.cohort || c.divergence.is_foreign[static_cast<size_t>(i)]) {
         continue;
       }
+      // Who has run out of work belongs to the side whose programs it ran.
       const auto [first, last] = c.positions.UnitsOf(i);
-      const bool runs = std::any_of(
-          c.positions.units().begin() + first, c.positions.units().begin() + last,
-          [](const Unit& unit) { return unit.state == UnitState::kRunning && unit.program >= 0; });
-      if (runs) sides.rest.push_back(i);
+      if (first < last) sides.rest.push_back(i);
     }
     if (sides.rest.empty()) continue;
     Judge(c, sides);
