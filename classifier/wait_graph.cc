@@ -215,8 +215,9 @@ class Builder {
     }
   }
 
+  // Whose pc moves while everyone else stands does not wait.
   static bool Proven(const Head& head) {
-    return head.kind == HeadKind::kCompute || head.kind == HeadKind::kInput ||
+    return head.moving || head.kind == HeadKind::kCompute || head.kind == HeadKind::kInput ||
            (head.kind == HeadKind::kSparse && head.sparse >= 0);
   }
 

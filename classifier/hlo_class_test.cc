@@ -1,0 +1,33 @@
+#include "classifier/hlo_class.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace rapideye::classifier {
+namespace {
+
+TEST(HloClass, InstructionsByWhatTheyWaitFor) {
+  EXPECT_EQ(ClassifyHlo("all-reduce.3"), HloClass::kInSliceWait);
+  EXPECT_EQ(ClassifyHlo("all-gather-done.8"), HloClass::kInSliceWait);
+  EXPECT_EQ(ClassifyHlo("collective-permute-done.21"), HloClass::kInSliceWait);
+  EXPECT_EQ(ClassifyHlo("all_to_all.1"), HloClass::kInSliceWait);
+  EXPECT_EQ(ClassifyHlo("all-reduce-scatter-fusion.2"), HloClass::kInSliceWait);
+  EXPECT_EQ(ClassifyHlo("recv-done.13"), HloClass::kCrossWait);
+  EXPECT_EQ(ClassifyHlo("send-done"), HloClass::kCrossWait);
+  EXPECT_EQ(ClassifyHlo("infeed.1"), HloClass::kInput);
+  EXPECT_EQ(ClassifyHlo("sparse-core-done.9"), HloClass::kSparseWait);
+  EXPECT_EQ(ClassifyHlo("custom-call.4"), HloClass::kMaybeWait);
+  EXPECT_EQ(ClassifyHlo("tpu_custom_call.4"), HloClass::kMaybeWait);
+  EXPECT_EQ(ClassifyHlo("fusion.212"), HloClass::kCompute);
+  EXPECT_EQ(ClassifyHlo("convolution.1"), HloClass::kCompute);
+}
+
+TEST(HloClass, AbsentIsUnknownNeverCompute) { EXPECT_EQ(ClassifyHlo(""), HloClass::kUnknown); }
+
+TEST(HloClass, ANameOfAnyLengthIsRead) {
+  EXPECT_EQ(ClassifyHlo("all-reduce" + std::string(10'000'000, 'x')), HloClass::kInSliceWait);
+}
+
+}  // namespace
+}  // namespace rapideye::classifier

@@ -1,0 +1,221 @@
+#include <gtest/gtest.h>
+
+#include "classifier/classify.h"
+#include "classifier/testing/scenario.h"
+
+namespace rapideye::classifier::testing {
+namespace {
+
+TEST(BadChip, ACoreInComputeThatItsSliceWaitsFor) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(BadChip, NobodyElsewhereIsNobodyBad) { EXPECT_EQ(Diagnose(Scenario()), "UNKNOWN"); }
+
+TEST(BadChip, PlaceAloneTellsWithoutHlo) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kSomewhere);
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(BadChip, TheFewLeadWhateverTheyAreDoing) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, {1, 0x555, "all-gather.9"});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(BadChip, HalfASliceElsewhereIsNotFew) {
+  Scenario s;
+  s.ForgetHlo();
+  s.PutHost(0, 0, 0, kStep, kSomewhere);
+  s.PutHost(0, 1, 0, kStep, kSomewhere);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(BadChip, TheLaggardIsTheSuspectThoughPeersAreInAnotherModule) {
+  Scenario s;
+  s.PutSlice(0, 1, kApply, kCollectiveOfApply);
+  s.Put(s.Tensor(0, 3, 0), 0, kStep, kSomewhere);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.0");
+}
+
+TEST(BadChip, TheLaggardIsFoundByQueuesWithoutASequence) {
+  Scenario s;
+  s.ForgetCohorts();
+  s.PutSlice(0, 1, kApply, kCollectiveOfApply);
+  s.Put(s.Tensor(0, 3, 0), 0, kStep, kSomewhere);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.0");
+}
+
+TEST(BadChip, LaunchIdsWrap) {
+  Scenario s;
+  s.ForgetCohorts();
+  for (int task = 0; task < 4; ++task) {
+    for (int chip = 0; chip < 4; ++chip) s.Tensor(0, task, chip).launch_id = INT32_MIN;
+  }
+  s.Put(s.Tensor(0, 2, 1), 0, INT32_MAX, kSomewhere);
+  s.Tensor(0, 2, 1).queued.clear();
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.2.1");
+}
+
+TEST(BadChip, WhoMovedOnIsAVictimHoweverFew) {
+  // One core finished the launch that the others wait in: nobody is singled out.
+  Scenario s;
+  s.Put(s.Tensor(0, 3, 0), 1, kApply, kCollectiveOfApply);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(BadChip, TwoOfThem) {
+  Scenario s({.slices = 3});
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.PutSlice(2, 0, kStep, kCollective);
+  s.Put(s.Tensor(2, 3, 1), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2 2.3.1");
+}
+
+TEST(BadChip, ALoopIsAHeadWithLessConfidence) {
+  Scenario stands;
+  stands.Put(stands.Tensor(0, 1, 2), 0, kStep, kSomewhere);
+  Scenario loops = stands;
+  loops.Tensor(0, 1, 2).sequencers[0].frozen_ms = 0;
+  EXPECT_EQ(Diagnose(loops), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+  EXPECT_LT(Classify(loops.capture).confidence, Classify(stands.capture).confidence);
+}
+
+TEST(BadChip, SiblingsOfOneDeviceCountOnce) {
+  Scenario s;
+  s.capture.header.generation = "v5p";
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    const std::vector<Core> cores = snapshot.cores;
+    for (Core core : cores) {
+      core.index = 1;
+      snapshot.cores.push_back(core);
+    }
+  }
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(BadChip, HostsThatRanOutOfWorkFarFromTheFaultAreVictims) {
+  Scenario s({.slices = 3});
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  // Slice 2 is a step ahead: one host got the next launch, the other did not.
+  s.PutSlice(2, 0, kStep + 1, kCollective);
+  s.MakeIdle(2, 1);
+  for (int chip = 0; chip < 4; ++chip) s.Tensor(2, 1, chip).launch_id = kApply;
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(BadChip, ItsPeerInAnotherSliceWaitsForIt) {
+  Scenario s;
+  s.PutSlice(0, 1, kApply, kCollectiveOfApply);
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kSomewhere);
+  s.PutSlice(1, 1, kApply + 1, kCollectiveOfApply);
+  s.Put(s.Tensor(1, 1, 2), 0, kStep + 1, {3, 0xa00, std::nullopt});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(SparseCore, StandsWhereNoPeerStandsAndItsTensorCoreWaits) {
+  Scenario s({.sparse_cores = 2});
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, {2, 0x777, "sparse-core-done.9"});
+  s.Put(s.Sparse(0, 1, 2), 0, kStep, {28, 0x2d0c, std::nullopt});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/SPARSE_CORE 0.1.2");
+}
+
+TEST(SparseCore, IdleIsNormal) {
+  Scenario s({.sparse_cores = 2});
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+void CarryCollective(Scenario& s) {
+  for (int task = 0; task < 4; ++task) {
+    for (int chip = 0; chip < 4; ++chip) {
+      s.Put(s.Sparse(0, task, chip), 0, kStep, {4, 0x300, std::nullopt});
+    }
+  }
+}
+
+TEST(SparseCore, ThatCarriesPartOfACollectiveWaitsLikeEveryone) {
+  Scenario s({.sparse_cores = 1});
+  CarryCollective(s);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(SparseCore, StuckInACollectiveThatTheOthersCarry) {
+  Scenario s({.sparse_cores = 1});
+  CarryCollective(s);
+  s.Sparse(0, 1, 2).sequencers[0].pc = 0x280;
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/SPARSE_CORE 0.1.2");
+}
+
+TEST(SparseCore, ATensorCoreInComputeIsNotHeldByIt) {
+  Scenario s({.sparse_cores = 1});
+  CarryCollective(s);
+  s.Sparse(0, 1, 2).sequencers[0].pc = 0;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(BadChipRemoval, PositionAndJobLogRemoveNothing) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.Log(0, 1, LogKind::kHaltHardware, "observed errors are: [Hardware]", kStillMs, 2);
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+TEST(BadChipRemoval, AFatalPcieErrorOnThatChipDoes) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.At(0, 1).pcie = {{2, 1, 0, 0}};
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_TRUE(verdict.removal.eligible);
+  ASSERT_EQ(verdict.removal.targets.size(), 1U);
+  EXPECT_EQ(verdict.removal.targets[0].host, "host-0-1");
+  EXPECT_EQ(verdict.removal.targets[0].chip, 2);
+}
+
+TEST(BadChipRemoval, OneOnAnotherChipDoesNot) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.At(0, 1).pcie = {{3, 1, 0, 0}};
+  const Verdict verdict = Classify(s.capture);
+  for (const RemovalTarget& target : verdict.removal.targets) EXPECT_EQ(target.chip, 3);
+}
+
+TEST(BadChipRemoval, CorrectableErrorsAreNoise) {
+  Scenario s;
+  s.At(0, 1).pcie = {{2, 0, 0, 900}};
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(BadChipRemoval, OnlyTheKernelsLogIsBeyondTheJobsReach) {
+  for (const LogSource source : {LogSource::kKernelLog, LogSource::kJobLog}) {
+    Scenario s;
+    s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+    s.Log(0, 1, LogKind::kKernelHardware, "accel2: device recovery failed", kStillMs, 2, source);
+    EXPECT_EQ(Classify(s.capture).removal.eligible, source == LogSource::kKernelLog);
+  }
+}
+
+TEST(BadChip, ADriverErrorAccusesTheWorkerItNames) {
+  Scenario s;
+  s.Log(1, 0, LogKind::kChipDriverError,
+        "Session master detected TPU session error from worker host-0-3.svc:8471.", kStillMs);
+  s.At(1, 0).log_events[0].peer_host = "host-0-3.svc";
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3");
+}
+
+TEST(BadChip, ADriverErrorThatNamesNobodyAccusesNobody) {
+  Scenario s;
+  s.Log(1, 0, LogKind::kChipDriverError, "Session master detected TPU session error", kStillMs);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+}  // namespace
+}  // namespace rapideye::classifier::testing

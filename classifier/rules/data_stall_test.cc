@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include "classifier/classify.h"
+#include "classifier/testing/scenario.h"
+
+namespace rapideye::classifier::testing {
+namespace {
+
+Progress WaitsForInput(int64_t ms) {
+  Progress progress;
+  progress.phase = Phase::kInput;
+  progress.input_wait_ms = ms;
+  return progress;
+}
+
+TEST(DataStall, IdleWhileItsSliceWaitsInALaunchItNeverGot) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
+TEST(DataStall, SeenWaitingForInput) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.At(0, 1).progress = WaitsForInput(kStillMs);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
+TEST(DataStall, WhatItRanLastNeedNotBeKnown) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  for (int chip = 0; chip < 4; ++chip) {
+    s.Tensor(0, 1, chip).program.reset();
+    s.Tensor(0, 1, chip).launch_id.reset();
+  }
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
+TEST(DataStall, APeerWithAShortWaitIsNoCulprit) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.At(0, 1).progress = WaitsForInput(kStillMs);
+  s.At(0, 2).progress = WaitsForInput(900);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
+TEST(DataStall, AShortWaitAloneIsNothing) {
+  Scenario s;
+  s.At(0, 2).progress = WaitsForInput(900);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(DataStall, AtAnInfeed) {
+  Scenario s;
+  s.PutHost(0, 1, 0, kStep, {1, 0x40, "infeed.1"});
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
+TEST(DataStall, AWholeHostAtTheEntryWithoutHlo) {
+  Scenario s;
+  s.PutHost(0, 1, 0, kStep, {1, 0x40, std::nullopt});
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
+TEST(DataStall, OneCoreThereIsAChip) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 0), 0, kStep, {1, 0x40, std::nullopt});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.0");
+}
+
+TEST(DataStall, AllHosts) {
+  Scenario s;
+  for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
+    s.MakeIdle(worker.id.slice, worker.id.task);
+    s.At(worker.id.slice, worker.id.task).progress = WaitsForInput(kStillMs);
+  }
+  EXPECT_EQ(Classify(s.capture).culprits.size(), 8U);
+}
+
+TEST(DataStall, AllIdleAndNoReasonSeenIsUnknown) {
+  Scenario s;
+  for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
+    s.MakeIdle(worker.id.slice, worker.id.task);
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(DataStall, AWholeIdleSliceThatOthersAwait) {
+  Scenario s;
+  for (int task = 0; task < 4; ++task) s.MakeIdle(0, task);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.0 0.1 0.2 0.3");
+}
+
+TEST(DataStall, AWholeIdleSliceThatIsAheadIsAVictim) {
+  Scenario s;
+  for (int task = 0; task < 4; ++task) {
+    s.MakeIdle(1, task);
+    for (int chip = 0; chip < 4; ++chip) s.Tensor(1, task, chip).launch_id = kApply;
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(DataStall, ASpareThatLaunchedNothingIsNoCulprit) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  std::erase(s.capture.header.cohorts[0].workers, WorkerId{0, 1});
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+}  // namespace
+}  // namespace rapideye::classifier::testing

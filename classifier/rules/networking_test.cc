@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+
+#include "classifier/classify.h"
+#include "classifier/testing/scenario.h"
+
+namespace rapideye::classifier::testing {
+namespace {
+
+// Task 3 of slices 0 and 1 waits for the other slice, the rest waits for them.
+Scenario Link() {
+  Scenario s({.slices = 3});
+  s.PutSlice(1, 0, kStep, kCollective);
+  s.PutHost(0, 3, 0, kStep, kTransfer);
+  s.PutHost(1, 3, 0, kStep, kTransfer);
+  s.ProbeAll();
+  return s;
+}
+
+TEST(Networking, AnAwaitedPairThatCannotReachEachOther) {
+  Scenario s = Link();
+  s.FailProbes({0, 3}, {1, 3});
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
+  ASSERT_EQ(verdict.links.size(), 1U);
+  EXPECT_EQ(verdict.links[0].from, (WorkerId{0, 3}));
+  EXPECT_EQ(verdict.links[0].to, (WorkerId{1, 3}));
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+TEST(Networking, APairThatReachesEachOtherIsNotAccused) { EXPECT_EQ(Diagnose(Link()), "UNKNOWN"); }
+
+TEST(Networking, WithoutHloTheTransferIsKnownByWhoElseStandsThere) {
+  Scenario s = Link();
+  s.FailProbes({0, 3}, {1, 3});
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
+}
+
+TEST(Networking, UnacknowledgedBytesAlone) {
+  Scenario s = Link();
+  for (Snapshot& snapshot : s.capture.snapshots) snapshot.probes.clear();
+  s.At(0, 3).sockets = {{{1, 3}, "eth1", SocketState::kEstablished, 70'000, kStillMs, 12}};
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
+}
+
+TEST(Networking, RetransmitsOnALinkThatDeliversAreNoise) {
+  Scenario s;
+  s.At(0, 3).sockets = {{{1, 3}, "eth1", SocketState::kEstablished, 0, kStillMs, 40}};
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(Networking, OneHostInSeveralBrokenLinksIsTheCulprit) {
+  Scenario s = Link();
+  s.FailProbes({0, 3}, {1, 3});
+  s.FailProbes({0, 3}, {2, 3});
+  s.FailProbes({0, 3}, {0, 0});
+  s.FailProbes({0, 3}, {0, 2});
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.3");
+  EXPECT_FALSE(verdict.culprits[0].nic.has_value());
+  EXPECT_TRUE(verdict.removal.eligible);
+}
+
+TEST(Networking, IfOneOfItsNicsFailsThatNic) {
+  Scenario s = Link();
+  for (const WorkerId peer : {WorkerId{1, 3}, WorkerId{2, 3}, WorkerId{0, 0}, WorkerId{0, 2}}) {
+    s.FailProbes({0, 3}, peer, "eth2");
+  }
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.3");
+  EXPECT_EQ(verdict.culprits[0].nic, "eth2");
+  ASSERT_TRUE(verdict.removal.eligible);
+  EXPECT_EQ(verdict.removal.targets[0].nic, "eth2");
+}
+
+TEST(Networking, PeersThatReachNobodyElseAreNoWitnesses) {
+  Scenario s = Link();
+  s.FailProbes({0, 3}, {1, 3});
+  s.FailProbes({0, 3}, {2, 3});
+  for (const WorkerId peer : {WorkerId{1, 3}, WorkerId{2, 3}, WorkerId{0, 2}}) {
+    for (const Snapshot& other : s.capture.snapshots) s.FailProbes(peer, other.worker);
+  }
+  for (const RemovalTarget& target : Classify(s.capture).removal.targets) {
+    EXPECT_NE(target.host, "host-0-3");
+  }
+}
+
+TEST(Networking, ABrokenPairElsewhereDoesNotOutweighABadChip) {
+  Scenario s;
+  s.ProbeAll();
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.FailProbes({0, 3}, {0, 0});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(Networking, VanishedConnectionsToADeadProcessAreFollowOn) {
+  Scenario s;
+  s.Exit(0, 3, kStillMs, 1);
+  s.At(1, 3).sockets = {{{0, 3}, "eth1", SocketState::kGone, 0, 0, 0}};
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.3");
+}
+
+TEST(Ici, AHaltThatSaysNetwork) {
+  Scenario s;
+  s.Log(0, 2, LogKind::kHaltNetwork, "observed errors are: [Network]", kStillMs);
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/ICI_LINK 0.2");
+}
+
+TEST(Ici, AnUnhealthyLinkWhereTheyWait) {
+  Scenario s;
+  s.At(0, 2).ici_links = {{1, "y+", 9}};
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/ICI_LINK 0.2.1");
+}
+
+TEST(Ici, AHealthyLinkIsNoEvidence) {
+  Scenario s;
+  s.At(0, 2).ici_links = {{1, "y+", 1}};
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+}  // namespace
+}  // namespace rapideye::classifier::testing

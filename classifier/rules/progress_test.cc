@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "classifier/classify.h"
+#include "classifier/testing/scenario.h"
+
+namespace rapideye::classifier::testing {
+namespace {
+
+TEST(Progress, RecentLaunchesAreNoHang) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.StandFor(10'000, 5000);
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NO_HANG");
+  EXPECT_TRUE(verdict.actions.empty());
+}
+
+TEST(Progress, TheSameStandingForLongIsAHang) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.StandFor(kStillMs, 5000);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(Progress, AnExitIsAFailureHoweverRecentTheLaunches) {
+  Scenario s;
+  s.StandFor(3000, 3000);
+  s.Exit(0, 1, 4000, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Progress, AnOldErrorThatTheJobSurvivedIsNone) {
+  Scenario s;
+  s.StandFor(3000, 3000);
+  s.Log(0, 1, LogKind::kOutOfMemory, "Ran out of memory in memory space hbm", 900'000);
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+}
+
+TEST(Progress, CheckpointAndCompilationLookLikeAStallFromTheChips) {
+  for (const Phase phase : {Phase::kCheckpoint, Phase::kCompile, Phase::kEval}) {
+    Scenario s;
+    s.MakeIdle(0, 1);
+    Progress progress;
+    progress.phase = phase;
+    s.At(0, 1).progress = progress;
+    EXPECT_EQ(Diagnose(s), "NO_HANG");
+  }
+}
+
+TEST(Progress, ACheckpointElsewhereExcusesNoStall) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  Progress progress;
+  progress.phase = Phase::kCheckpoint;
+  s.At(1, 1).progress = progress;
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
+TEST(Progress, CompilingBurnsProcessorTime) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.At(0, 1).processes[0].cpu_ms = kStillMs;
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+}
+
+TEST(Progress, BlockingDoesNot) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.At(0, 1).processes[0].cpu_ms = 400;
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
+}  // namespace
+}  // namespace rapideye::classifier::testing

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include "classifier/classify.h"
+#include "classifier/testing/scenario.h"
+
+namespace rapideye::classifier::testing {
+namespace {
+
+constexpr int32_t kSigAbrt = 6;
+constexpr int32_t kSigKill = 9;
+
+TEST(Unrecoverable, AProcessThatExitedBeforeTheStandstill) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs + 2000, 1);
+  s.At(0, 1).cores.clear();
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, OneThatWasKilled) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs, std::nullopt, kSigKill);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, OneThatIsStopped) {
+  Scenario s;
+  s.At(0, 1).processes[0].state = ProcessState::kStopped;
+  s.At(0, 1).runtime.state = RuntimeState::kTimedOut;
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_STOPPED 0.1");
+}
+
+TEST(Unrecoverable, ARuntimeThatTimedOutIsNoEvidenceAlone) {
+  Scenario s;
+  s.At(0, 1).runtime.state = RuntimeState::kTimedOut;
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(Unrecoverable, TheFirstErrorIsTheCause) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs + 20'000, 1);
+  s.Exit(0, 2, kStillMs, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, ErrorsWithinTheErrorOfTheirAgesHaveNoOrder) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs + 3000, 1);
+  s.Exit(0, 2, kStillMs, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1 0.2");
+}
+
+TEST(Unrecoverable, WhatFollowsIsNoCause) {
+  Scenario s;
+  s.Log(0, 2, LogKind::kFollowOn, "The program continuator has halted unexpectedly", 90'000);
+  s.Log(1, 2, LogKind::kCoordinationTimeout, "Barrier timed out", 90'000);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(Unrecoverable, AbortsAfterTheHangLeaveThePositionsAsTheCause) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
+    s.Exit(worker.id.slice, worker.id.task, 3000, std::nullopt, kSigAbrt);
+    s.Log(worker.id.slice, worker.id.task, LogKind::kHangDetected, "Megascale hang detected", 5000);
+  }
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(Unrecoverable, AProcessThatDiedEarlierThanTheAbortsIsTheCause) {
+  Scenario s;
+  for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
+    s.Exit(worker.id.slice, worker.id.task, 3000, std::nullopt, kSigAbrt);
+    s.Log(worker.id.slice, worker.id.task, LogKind::kHangDetected, "Megascale hang detected", 5000);
+  }
+  s.Exit(0, 1, kStillMs + 5000, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, SoftwareHaltsNeverRemove) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.Log(0, 1, LogKind::kHaltAssertion, "BoundsCheck 92 [deref of %s931]", kStillMs, 2);
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "UNRECOVERABLE_ERROR/CORE_HALT 0.1.2");
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+TEST(Unrecoverable, TheMostSpecificReadingOfALineWins) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kCoreHalt,
+        "Accelerator device halted prematurely. observed errors are: [Hardware]", kStillMs, 2);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(Unrecoverable, DetailsByKind) {
+  struct Example {
+    LogKind kind;
+    const char* text;
+    const char* expected;
+  };
+  const Example examples[] = {
+      {LogKind::kHaltPower, "observed errors are: [Power]", "UNRECOVERABLE_ERROR/POWER 0.1"},
+      {LogKind::kHaltUser, "observed errors are: [User]", "UNRECOVERABLE_ERROR/CORE_HALT 0.1"},
+      {LogKind::kCoreHalt, "Core halted unexpectedly", "UNRECOVERABLE_ERROR/CORE_HALT 0.1"},
+      {LogKind::kOutOfMemory, "RESOURCE_EXHAUSTED: Out of memory while trying to allocate",
+       "UNRECOVERABLE_ERROR/OUT_OF_MEMORY 0.1"},
+      {LogKind::kCopyFailed, "host-to-device copy failed",
+       "UNRECOVERABLE_ERROR/HOST_TO_DEVICE 0.1"},
+      {LogKind::kCopyFailed, "Device to host copy failed",
+       "UNRECOVERABLE_ERROR/DEVICE_TO_HOST 0.1"},
+  };
+  for (const Example& example : examples) {
+    Scenario s;
+    s.Log(0, 1, example.kind, example.text, kStillMs + 1000);
+    s.Exit(0, 1, kStillMs, 1);
+    EXPECT_EQ(Diagnose(s), example.expected) << example.text;
+  }
+}
+
+TEST(Unrecoverable, PreemptedIsADetailOfItsOwn) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kPreempted, "maintenance event", kStillMs + 5000);
+  s.Exit(0, 1, kStillMs, std::nullopt, 15);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PREEMPTED 0.1");
+}
+
+TEST(Unrecoverable, ANoticeAloneIsNothing) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kPreempted, "maintenance event", kStillMs + 5000);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(LostWorker, MissingAndUnreachable) {
+  Scenario s;
+  s.ProbeAll();
+  s.Remove(0, 1);
+  for (const Snapshot& snapshot : s.capture.snapshots) s.FailProbes({0, 1}, snapshot.worker);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
+}
+
+TEST(LostWorker, MissingButReachableIsACrashedAgent) {
+  Scenario s;
+  s.ProbeAll();
+  s.Remove(0, 1);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(LostWorker, MissingAndAwaitedByEveryone) {
+  Scenario s;
+  s.Remove(0, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
+}
+
+TEST(LostWorker, MissingWhereNobodyWaitsForItIsWeak) {
+  Scenario s;
+  s.Remove(1, 1);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(LostWorker, MissingBesideABadChipIsWeak) {
+  Scenario s;
+  s.Remove(0, 3);
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+}  // namespace
+}  // namespace rapideye::classifier::testing
