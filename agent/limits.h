@@ -55,6 +55,29 @@ inline constexpr int64_t kMaxLaunchesPerSecond = 20'000;
 // Launches that a counter may be ahead without any time having passed.
 inline constexpr int64_t kLaunchCounterSlack = 1'024;
 
+// What the host shows.
+
+// The kernel takes 15 bytes, and its own threads up to 63.
+inline constexpr size_t kMaxCommandBytes = 64;
+// One line of numbers and a name.
+inline constexpr size_t kMaxProcFileBytes = 4 * 1024;
+// Listening sockets come first; a host with more of them is none that trains.
+inline constexpr size_t kMaxSocketTableBytes = 1024 * 1024;
+// Of one process: more than its limit usually allows.
+inline constexpr size_t kMaxDescriptorsSearched = 65'536;
+// A search through all processes of a host takes milliseconds; on one with very
+// many it is given up, and begun again no sooner than this.
+inline constexpr absl::Duration kProcessSearchDeadline = absl::Seconds(1);
+inline constexpr absl::Duration kProcessSearchSpacing = absl::Seconds(5);
+// The host answers at once; a poll waits this much longer for it than for the
+// runtime, and not again while an answer is owing.
+inline constexpr absl::Duration kHostGrace = absl::Milliseconds(300);
+// Alarms of one kind: the coordinator looks at all workers for each.
+inline constexpr absl::Duration kAlarmSpacing = absl::Seconds(10);
+// An alarm that found no coordinator is old news after this: by then a
+// coordinator that came back sees for itself.
+inline constexpr absl::Duration kKeepAlarmFor = absl::Minutes(1);
+
 // Polling.
 
 // Four times a second: as often as a standstill is worth looking at.

@@ -51,15 +51,32 @@ Effects AgentCore::Step(const Event& event, Moment now) {
 }
 
 Snapshot AgentCore::Describe(Moment now) const {
-  return BuildSnapshot(settings_.hello, health_, view_, now);
+  Snapshot snapshot = BuildSnapshot(settings_.hello, health_, view_, now);
+  host_.Describe(now, snapshot);
+  return snapshot;
 }
 
 // Events ----------------------------------------------------------------------
 
 void AgentCore::Handle(const RuntimeSampled& sampled, Moment now, Effects& effects) {
   if (!poll_.has_value() || poll_->number != sampled.poll) return;
+  if (!poll_->host_seen) {
+    poll_->reading = sampled.reading;
+    poll_->give_up_at = now.monotonic + kHostGrace;
+    return;
+  }
   const PollUnderWay poll = *std::exchange(poll_, std::nullopt);
   Finish(poll, sampled.reading, now, effects);
+}
+
+void AgentCore::Handle(const HostSampled& sampled, Moment now, Effects& effects) {
+  host_owes_answer_ = false;
+  host_.Observe(sampled.reading, now.monotonic, view_, alarms_, effects);
+  if (!poll_.has_value() || poll_->number != sampled.poll) return;
+  poll_->host_seen = true;
+  if (!poll_->reading.has_value()) return;
+  const PollUnderWay poll = *std::exchange(poll_, std::nullopt);
+  Finish(poll, *poll.reading, now, effects);
 }
 
 void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& effects) {
@@ -125,14 +142,22 @@ absl::Duration AgentCore::Period(absl::Duration now) const {
 void AgentCore::Advance(Moment now, Effects& effects) {
   link_.Advance(now.monotonic, settings_.hello, effects);
   requests_.Expire(now.monotonic);
-  if (poll_.has_value() && now.monotonic >= poll_->give_up_at) {
-    RuntimeReading reading;
-    reading.health = {RuntimeState::kTimedOut, "the agent's own sampler is stuck"};
-    const PollUnderWay poll = *std::exchange(poll_, std::nullopt);
-    Finish(poll, reading, now, effects);
-  }
+  FinishOverdue(now, effects);
   AnswerOverdue(now, effects);
   if (!poll_.has_value()) StartPoll(now.monotonic, effects);
+  if (link_.up()) alarms_.Send(now.monotonic, effects);
+}
+
+// A poll that one of its samplers does not answer.
+void AgentCore::FinishOverdue(Moment now, Effects& effects) {
+  if (!poll_.has_value() || now.monotonic < poll_->give_up_at) return;
+  PollUnderWay poll = *std::exchange(poll_, std::nullopt);
+  if (!poll.host_seen) host_owes_answer_ = true;
+  if (!poll.reading.has_value()) {
+    poll.reading.emplace();
+    poll.reading->health = {RuntimeState::kTimedOut, "the agent's own sampler is stuck"};
+  }
+  Finish(poll, *poll.reading, now, effects);
 }
 
 void AgentCore::StartPoll(absl::Duration now, Effects& effects) {
@@ -152,8 +177,13 @@ void AgentCore::StartPoll(absl::Duration now, Effects& effects) {
 void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration now,
                       Effects& effects) {
   const bool with_hlo = purpose != Purpose::kRoutine;
-  poll_ = PollUnderWay{++last_poll_, purpose, now, now + deadline + kLostPollGrace,
-                       view_.last_progress()};
+  poll_ = PollUnderWay{++last_poll_,
+                       purpose,
+                       now,
+                       now + deadline + kLostPollGrace,
+                       view_.last_progress(),
+                       !settings_.watches_host || host_owes_answer_,
+                       std::nullopt};
   if (with_hlo) next_hlo_at_ = now + kHloSpacing;
   effects.push_back(Poll{last_poll_, with_hlo, deadline});
 }
@@ -161,6 +191,7 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
 void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Moment now,
                        Effects& effects) {
   Learn(poll, reading, now.monotonic, effects);
+  if (view_.last_progress() != poll.progress) host_.Progressed();
   if (poll.purpose == Purpose::kHloRequest) {
     if (reading.sample.has_value()) {
       requests_.ReplyHlo(Describe(now), "", effects);
@@ -189,9 +220,23 @@ void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, a
   }
   if (routine && health_.state == RuntimeState::kUnavailable) view_.RuntimeGone();
   if (!routine) detail_taken_for_ = poll.progress;
+  if (reading.sample.has_value()) RaiseNewErrors(*reading.sample, now);
   if (reading.sample.has_value() && view_.Observe(*reading.sample, now)) {
     effects.push_back(Log{LogLevel::kInfo, absl::StrCat("watching training process ",
                                                         view_.incarnation().value_or(""))});
+  }
+}
+
+// What the runtime reports for a core, and did not before.
+void AgentCore::RaiseNewErrors(const RuntimeSample& sample, absl::Duration now) {
+  for (const CoreSample& core : sample.cores) {
+    if (!core.error.has_value() || core.error->empty()) continue;
+    const auto known = [&core](const CoreSample& before) {
+      return before.id == core.id && before.error == core.error;
+    };
+    const std::optional<RuntimeSample>& last = view_.last_sample();
+    if (last.has_value() && std::any_of(last->cores.begin(), last->cores.end(), known)) continue;
+    alarms_.Raise(wire::AlarmKind::kCoreHalt, *core.error, now);
   }
 }
 

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "agent/core/alarms.h"
 #include "agent/core/effects.h"
+#include "agent/core/host_view.h"
 #include "agent/core/link.h"
 #include "agent/core/moment.h"
 #include "agent/core/requests.h"
@@ -23,6 +25,8 @@ struct AgentSettings {
   wire::Hello hello;
   // False: watch only, there is nobody to tell (--once).
   bool has_coordinator = true;
+  // False: only the runtime is looked at, HostSampled is not waited for.
+  bool watches_host = false;
   // Of the jitter: different for every agent, the same for the same agent.
   uint64_t seed = 0;
 };
@@ -55,9 +59,12 @@ class AgentCore {
     absl::Duration give_up_at;
     // Of the standstill in which it began.
     absl::Duration progress;
+    bool host_seen = false;
+    std::optional<RuntimeReading> reading;  // waits for the host's
   };
 
   void Handle(const RuntimeSampled& sampled, Moment now, Effects& effects);
+  void Handle(const HostSampled& sampled, Moment now, Effects& effects);
   void Handle(const MessageReceived& received, Moment now, Effects& effects);
   void Handle(const StreamClosed& closed, Moment now, Effects& effects);
   void Handle(const Wake& wake, Moment now, Effects& effects);
@@ -72,7 +79,9 @@ class AgentCore {
               Effects& effects);
   void Learn(const PollUnderWay& poll, const RuntimeReading& reading, absl::Duration now,
              Effects& effects);
+  void FinishOverdue(Moment now, Effects& effects);
   void AnswerOverdue(Moment now, Effects& effects);
+  void RaiseNewErrors(const RuntimeSample& sample, absl::Duration now);
   void SendHeartbeat(absl::Duration now, Effects& effects);
   void LogHealth(absl::Duration now, Effects& effects);
   void PlanWake(absl::Duration now);
@@ -86,6 +95,8 @@ class AgentCore {
 
   AgentSettings settings_;
   WorkerView view_;
+  HostView host_;
+  Alarms alarms_;
   Link link_;
   Requests requests_;
   bool shut_down_ = false;
@@ -94,6 +105,7 @@ class AgentCore {
   absl::Duration attention_after_ = kDefaultAttentionAfter;
 
   RuntimeHealth health_;
+  bool host_owes_answer_ = false;
   std::optional<PollUnderWay> poll_;
   int64_t last_poll_ = 0;
   absl::Duration next_poll_at_ = -absl::InfiniteDuration();

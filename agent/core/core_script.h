@@ -22,8 +22,9 @@ class CoreScript {
     Poll poll;
   };
 
-  explicit CoreScript(absl::Duration poll_interval = absl::Seconds(5), uint64_t seed = 1)
-      : core_(Settings(poll_interval, seed)) {
+  explicit CoreScript(absl::Duration poll_interval = absl::Seconds(5), uint64_t seed = 1,
+                      bool watches_host = false)
+      : watches_host_(watches_host), core_(Settings(poll_interval, seed, watches_host)) {
     Step(Wake{});
   }
 
@@ -32,6 +33,9 @@ class CoreScript {
   std::optional<RuntimeReading> reading_with_hlo;
   // False: polls stay unanswered until AnswerPoll.
   bool runtime_answers = true;
+  // The same of the host, for a script that watches it.
+  HostReading host;
+  bool host_answers = true;
 
   void Step(const Event& event) { CarryOut(core_.Step(event, Now())); }
 
@@ -53,6 +57,8 @@ class CoreScript {
     const Poll poll = *std::exchange(waiting_, std::nullopt);
     Step(RuntimeSampled{poll.poll, poll.with_hlo ? reading_with_hlo.value_or(reading) : reading});
   }
+
+  void AnswerHost() { Step(HostSampled{std::exchange(waiting_host_, 0), host}); }
 
   void Receive(wire::CoordinatorMessage message) {
     Step(MessageReceived{stream, std::move(message)});
@@ -95,7 +101,7 @@ class CoreScript {
   int launch = 100;  // for a test that counts launches
 
  private:
-  static AgentSettings Settings(absl::Duration poll_interval, uint64_t seed) {
+  static AgentSettings Settings(absl::Duration poll_interval, uint64_t seed, bool watches_host) {
     AgentSettings settings;
     settings.hello.job = "job";
     settings.hello.worker = {1, 2};
@@ -103,6 +109,7 @@ class CoreScript {
     settings.hello.agent_incarnation = 0xabc;
     settings.hello.poll_interval = poll_interval;
     settings.seed = seed;
+    settings.watches_host = watches_host;
     return settings;
   }
 
@@ -111,6 +118,7 @@ class CoreScript {
       if (const auto* poll = std::get_if<Poll>(&effect)) {
         polls.push_back({now_, *poll});
         waiting_ = *poll;
+        waiting_host_ = poll->poll;
       } else if (const auto* connect = std::get_if<Connect>(&effect)) {
         stream = connect->stream;
         ++connects;
@@ -122,10 +130,13 @@ class CoreScript {
         logs.push_back(*log);
       }
     }
+    if (watches_host_ && host_answers && waiting_host_ != 0) AnswerHost();
     if (runtime_answers && waiting_.has_value()) AnswerPoll();
   }
 
+  const bool watches_host_;
   AgentCore core_;
+  int64_t waiting_host_ = 0;  // number of the poll
   absl::Duration now_ = absl::Hours(100);
   std::optional<Poll> waiting_;
 };

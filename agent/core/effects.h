@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "agent/core/host_sample.h"
 #include "agent/core/runtime_sample.h"
 #include "proto/wire/messages.h"
 
@@ -20,6 +21,14 @@ namespace rapideye::agent {
 struct RuntimeSampled {
   int64_t poll = 0;
   RuntimeReading reading;
+};
+
+// One look at the host: the answer to the effect Poll with this number, one for
+// each if AgentSettings::watches_host; or, with number 0, unasked, because a
+// process has ended.
+struct HostSampled {
+  int64_t poll = 0;
+  HostReading reading;
 };
 
 // From the stream that the effect Connect with this number opened. A message
@@ -42,11 +51,13 @@ struct Wake {};
 // The agent is to end.
 struct ShutdownRequested {};
 
-using Event = std::variant<RuntimeSampled, MessageReceived, StreamClosed, Wake, ShutdownRequested>;
+using Event = std::variant<RuntimeSampled, HostSampled, MessageReceived, StreamClosed, Wake,
+                           ShutdownRequested>;
 
 // Effects -------------------------------------------------------------------
 
-// Read the runtime, and report with RuntimeSampled. There is never more than
+// Read the runtime, and report with RuntimeSampled; look at the host, and report
+// with HostSampled. Neither waits for the other. There is never more than
 // one at a time, unless an answer is overdue by far.
 struct Poll {
   int64_t poll = 0;

@@ -2,22 +2,35 @@
 #ifndef RAPIDEYE_AGENT_CORE_INCARNATION_H_
 #define RAPIDEYE_AGENT_CORE_INCARNATION_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
+
+#include "agent/core/host_sample.h"
 
 namespace rapideye::agent {
 
 // What tells a training process from the one before. The runtime says nothing
-// about its process, so it is concluded from what the runtime shows.
+// about its process: the host does, or it is concluded from what the runtime
+// shows.
 struct ProcessSigns {
   bool counters_restarted = false;  // a launch counter went back or leapt
   bool runtime_was_gone = false;    // nobody listened since the last sample
   std::optional<std::string> host_name_before;
   std::optional<std::string> host_name_now;
+  // Number and start time, where the host shows them.
+  std::optional<ProcessId> process_before;
+  std::optional<ProcessId> process_now;
 };
 
 // A runtime that merely did not answer for a while is the same process.
 bool IsNewProcess(const ProcessSigns& signs);
+
+// What the incarnation is called: after the process itself where it is known, so
+// that an agent that restarts calls it the same; else by count, behind a prefix
+// that is this agent's own. `count` also tells apart runtimes that one process
+// starts one after the other.
+std::string NameIncarnation(const std::string& prefix, int64_t count, const ProcessSigns& signs);
 
 }  // namespace rapideye::agent
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "agent/core/incarnation.h"
 #include "agent/limits.h"
 
@@ -15,16 +14,20 @@ bool WorkerView::Observe(const RuntimeSample& sample, absl::Duration now) {
   ProcessSigns signs;
   signs.runtime_was_gone = std::exchange(runtime_gone_, false);
   signs.host_name_now = sample.host_name;
+  signs.process_before = process_;
+  signs.process_now = process_now_;
   if (last_sample_.has_value()) signs.host_name_before = last_sample_->host_name;
   if (processes_ > 0 && !IsNewProcess(signs)) {
     signs.counters_restarted = TrackLaunches(sample, now);
   }
   const bool new_process = processes_ == 0 || IsNewProcess(signs);
   if (new_process) {
-    ++processes_;
+    incarnation_ = NameIncarnation(prefix_, ++processes_, signs);
+    process_.reset();
     Forget(now);
     TrackLaunches(sample, now);
   }
+  if (process_now_.has_value()) process_ = process_now_;
   TrackPause(now);
   stillness_.Observe(sample, now);
   modules_.Learn(sample);
@@ -87,11 +90,6 @@ void WorkerView::TrackPause(absl::Duration now) {
   idle_since_.reset();
 }
 
-std::optional<std::string> WorkerView::incarnation() const {
-  if (processes_ == 0) return std::nullopt;
-  return absl::StrCat(prefix_, ".", processes_);
-}
-
 std::optional<absl::Duration> WorkerView::LastCompletion(int32_t core_id) const {
   const auto it = trackers_.find(core_id);
   if (it == trackers_.end()) return std::nullopt;
@@ -104,7 +102,7 @@ bool WorkerView::AnyInLaunch() const {
 }
 
 void WorkerView::Describe(absl::Duration now, wire::Heartbeat& heartbeat) const {
-  heartbeat.process_incarnation = incarnation();
+  heartbeat.process_incarnation = incarnation_;
   if (processes_ == 0) return;
   heartbeat.launches_completed = launches_completed_;
   heartbeat.since_completion = now - last_completion_.value_or(first_seen_);

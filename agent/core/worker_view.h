@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "agent/core/host_sample.h"
 #include "agent/core/launch_tracker.h"
 #include "agent/core/program_book.h"
 #include "agent/core/runtime_sample.h"
@@ -28,14 +29,18 @@ class WorkerView {
   // moment, or none of something, is fine. True if this is another training
   // process than before, of which nothing but module names is remembered.
   bool Observe(const RuntimeSample& sample, absl::Duration now);
-  // Nobody listens any more: what answers next is another process.
+  // Nobody listens any more: what answers next is another process, unless the
+  // host says that it is the same.
   void RuntimeGone();
+  // Which process the next samples are of, as the host shows it; absent while
+  // that is not known, or once it has ended.
+  void SetProcess(std::optional<ProcessId> process) { process_now_ = process; }
 
   const std::optional<RuntimeSample>& last_sample() const { return last_sample_; }
   const Stillness& stillness() const { return stillness_; }
   const ModuleNames& modules() const { return modules_; }
   // Absent until a runtime has answered.
-  std::optional<std::string> incarnation() const;
+  const std::optional<std::string>& incarnation() const { return incarnation_; }
   // When a launch last completed on this core; null for a core never seen.
   std::optional<absl::Duration> LastCompletion(int32_t core_id) const;
 
@@ -57,6 +62,9 @@ class WorkerView {
 
   std::string prefix_;
   int64_t processes_ = 0;  // training processes seen so far
+  std::optional<std::string> incarnation_;
+  std::optional<ProcessId> process_;      // that the samples so far are of
+  std::optional<ProcessId> process_now_;  // that the next one is of
   bool runtime_gone_ = false;
 
   std::optional<RuntimeSample> last_sample_;

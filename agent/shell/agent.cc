@@ -38,6 +38,11 @@ void Write(const Log& log) {
   }
 }
 
+AgentSettings WatchingHost(AgentSettings settings) {
+  settings.watches_host = true;
+  return settings;
+}
+
 template <typename... T>
 struct Overloaded : T... {
   using T::operator()...;
@@ -49,11 +54,12 @@ Overloaded(T...) -> Overloaded<T...>;
 
 Agent::Agent(AgentOptions options)
     : events_(kMaxWaitingEvents),
-      core_(std::move(options.core)),
+      core_(WatchingHost(std::move(options.core))),
       coordinator_(std::move(options.coordinator), std::move(options.credentials),
                    [this](Event event) { events_.Push(std::move(event)); }),
-      sampler_(options.runtime,
-               [this](RuntimeSampled sampled) { events_.Push(std::move(sampled)); }) {}
+      sampler_(options.host.runtime,
+               [this](RuntimeSampled sampled) { events_.Push(std::move(sampled)); }),
+      host_(options.host, [this](HostSampled sampled) { events_.Push(std::move(sampled)); }) {}
 
 void Agent::Run() {
   bool running = true;
@@ -73,7 +79,10 @@ void Agent::Stop() { events_.Push(ShutdownRequested{}); }
 void Agent::CarryOut(const Effects& effects) {
   for (const Effect& effect : effects) {
     std::visit(Overloaded{
-                   [this](const Poll& poll) { sampler_.Start(poll); },
+                   [this](const Poll& poll) {
+                     sampler_.Start(poll);
+                     host_.Start(poll);
+                   },
                    [this](const Connect& connect) { coordinator_.Connect(connect.stream); },
                    [this](const Send& send) { coordinator_.Send(send.message); },
                    [this](const Close&) { coordinator_.Close(); },

@@ -10,6 +10,7 @@
 #include "agent/core/agent_core.h"
 #include "agent/core/effects.h"
 #include "agent/shell/event_queue.h"
+#include "agent/shell/host_watcher.h"
 #include "agent/shell/sampler.h"
 #include "agent/shell/stream_client.h"
 
@@ -17,7 +18,7 @@ namespace rapideye::agent {
 
 struct AgentOptions {
   AgentSettings core;
-  std::string runtime;      // HOST:PORT
+  HostOptions host;
   std::string coordinator;  // HOST:PORT
   std::shared_ptr<grpc::ChannelCredentials> credentials;
 };
@@ -40,6 +41,7 @@ class Agent {
   AgentCore core_;
   StreamClient coordinator_;
   Sampler sampler_;
+  HostWatcher host_;
 };
 
 }  // namespace rapideye::agent

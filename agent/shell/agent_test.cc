@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -52,14 +53,20 @@ v1::CoordinatorMessage Collect(int64_t number, int64_t deadline_ms) {
   return message;
 }
 
+HostOptions Host(const std::string& runtime) {
+  HostOptions host;
+  host.runtime = runtime;
+  return host;
+}
+
 // An agent between a fake runtime and a fake coordinator.
 class AgentTest : public testing::Test {
  protected:
   void Start() {
     runtime_.AnswerWith(OneCore(1));
-    agent_ =
-        std::make_unique<Agent>(AgentOptions{Settings(), runtime_.address(), coordinator_.address(),
-                                             grpc::InsecureChannelCredentials()});
+    agent_ = std::make_unique<Agent>(AgentOptions{Settings(), Host(runtime_.address()),
+                                                  coordinator_.address(),
+                                                  grpc::InsecureChannelCredentials()});
     thread_ = std::thread([this] { agent_->Run(); });
   }
 
@@ -177,7 +184,7 @@ TEST_F(AgentTest, StopsAlthoughTheRuntimeHangsAndTheCoordinatorIsSilent) {
 }
 
 nlohmann::json Once(const std::string& runtime) {
-  const absl::StatusOr<std::string> line = SampleOnce(Settings(), runtime);
+  const absl::StatusOr<std::string> line = SampleOnce(Settings(), Host(runtime));
   EXPECT_TRUE(line.ok()) << line.status();
   return line.ok() ? nlohmann::json::parse(*line) : nlohmann::json();
 }
@@ -190,6 +197,8 @@ TEST(SampleOnceTest, PrintsOneLineOfACapture) {
   EXPECT_EQ(snapshot.at("worker").at("slice"), 1);
   EXPECT_EQ(snapshot.at("runtime").at("state"), "SERVING");
   EXPECT_EQ(snapshot.at("cores").at(0).at("launchId"), 7);
+  // The fake runtime listens in this very process.
+  EXPECT_EQ(snapshot.at("processes").at(0).at("pid"), getpid());
 }
 
 TEST(SampleOnceTest, AnAbsentRuntimeIsWhatTheHostSays) {

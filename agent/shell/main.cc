@@ -18,6 +18,7 @@
 #include "agent/core/agent_core.h"
 #include "agent/limits.h"
 #include "agent/shell/agent.h"
+#include "agent/shell/host_watcher.h"
 #include "agent/shell/once.h"
 #include "agent/sources/identity/identity.h"
 #include "proto/program/command_line.h"
@@ -32,6 +33,7 @@ namespace {
 
 struct Flags {
   IdentityFlags identity;
+  HostOptions host;
   transport::CredentialOptions credentials;
   absl::Duration poll_interval = absl::Seconds(5);
   std::string log_format = "text";
@@ -56,6 +58,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "runtime", identity.runtime,
           "HOST:PORT of the TPU runtime's status service (else TPU_RUNTIME_METRICS_PORTS, "
           "localhost:8431)");
+  AddFlag(app, "proc-root", flags.host.proc_root,
+          "where the processes of the training container are to be seen");
   AddFlag(app, "poll-interval", flags.poll_interval, "how often the runtime is asked in health");
   AddFlag(app, "once", flags.once, "sample once, print the snapshot as JSON, and exit");
   AddFlag(app, "log-format", flags.log_format, "of standard error: text or json")
@@ -112,6 +116,12 @@ int Usage(const std::string& message) {
   return program::kExitUsage;
 }
 
+HostOptions Host(const Flags& flags, const Identity& identity) {
+  HostOptions host = flags.host;
+  host.runtime = identity.runtime;
+  return host;
+}
+
 int Watch(const Flags& flags, const Identity& identity) {
   if (identity.coordinator.empty()) {
     return Usage(
@@ -129,7 +139,7 @@ int Watch(const Flags& flags, const Identity& identity) {
   spdlog::info("worker {}/{} of job {} on host {}: runtime at {}, coordinator at {}",
                identity.worker.slice, identity.worker.task, identity.job, identity.host,
                identity.runtime, identity.coordinator);
-  Agent agent({Settings(identity, flags.poll_interval), identity.runtime, identity.coordinator,
+  Agent agent({Settings(identity, flags.poll_interval), Host(flags, identity), identity.coordinator,
                *std::move(credentials)});
   std::thread worker([&agent] { agent.Run(); });
   signals->Wait();
@@ -160,7 +170,7 @@ int Main(int argc, char** argv) {
   if (!flags.once) return Watch(flags, *identity);
 
   const absl::StatusOr<std::string> line =
-      SampleOnce(Settings(*identity, flags.poll_interval), identity->runtime);
+      SampleOnce(Settings(*identity, flags.poll_interval), Host(flags, *identity));
   if (!line.ok()) {
     spdlog::error("{}", std::string(line.status().message()));
     return program::kExitFailure;

@@ -11,19 +11,22 @@
 
 namespace rapideye::agent {
 
-absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const std::string& runtime) {
+absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host) {
   settings.has_coordinator = false;
+  settings.watches_host = true;
   Capture capture;
   capture.header.job = settings.hello.job;
   capture.header.expected_workers = {
       {settings.hello.worker, settings.hello.host, settings.hello.node}};
   AgentCore core(std::move(settings));
-  RuntimeClient client(runtime);
+  RuntimeClient client(host.runtime);
+  HostSources sources(host);
   const absl::Time started = absl::Now();
   const auto moment = [started] { return Moment{absl::Now() - started, absl::Now()}; };
   for (const Effect& effect : core.Step(Wake{}, moment())) {
     const auto* poll = std::get_if<Poll>(&effect);
     if (poll == nullptr) continue;
+    core.Step(HostSampled{poll->poll, sources.Read()}, moment());
     core.Step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)},
               moment());
   }

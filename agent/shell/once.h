@@ -6,13 +6,14 @@
 
 #include "absl/status/statusor.h"
 #include "agent/core/agent_core.h"
+#include "agent/shell/host_watcher.h"
 
 namespace rapideye::agent {
 
 // Samples every source once and returns the snapshot as one line of a capture,
 // without its newline. A runtime that is absent or does not answer is part of
 // what the host says, and no error.
-absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const std::string& runtime);
+absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host);
 
 }  // namespace rapideye::agent
 

@@ -1,0 +1,25 @@
+#include "agent/core/alarms.h"
+
+#include <utility>
+
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+
+void Alarms::Raise(wire::AlarmKind kind, std::string text, absl::Duration now) {
+  const auto last = last_.find(kind);
+  if (last != last_.end() && now - last->second < kAlarmSpacing) return;
+  last_[kind] = now;
+  if (text.size() > kMaxDetailBytes) text.resize(kMaxDetailBytes);
+  waiting_[kind] = {std::move(text), now};
+}
+
+void Alarms::Send(absl::Duration now, Effects& effects) {
+  for (auto& [kind, alarm] : waiting_) {
+    if (now - alarm.raised > kKeepAlarmFor) continue;
+    effects.push_back(agent::Send{wire::Alarm{kind, std::move(alarm.text)}});
+  }
+  waiting_.clear();
+}
+
+}  // namespace rapideye::agent

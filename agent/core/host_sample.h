@@ -1,0 +1,49 @@
+// What the host shows of the training process, checked and as plain values.
+#ifndef RAPIDEYE_AGENT_CORE_HOST_SAMPLE_H_
+#define RAPIDEYE_AGENT_CORE_HOST_SAMPLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+// A process, as distinct from a later one with the same number.
+struct ProcessId {
+  int64_t pid = 0;
+  int64_t start_ticks = 0;  // since the machine started, in clock ticks
+
+  friend bool operator==(const ProcessId&, const ProcessId&) = default;
+};
+
+struct ProcessSample {
+  ProcessId id;
+  std::string command;  // the program's name, bytes
+  ProcessState state = ProcessState::kUnspecified;
+  int64_t cpu_ms = 0;  // since it started
+  std::optional<std::string> wait_channel;
+  // Only of a process that has ended, and not always then.
+  std::optional<int32_t> exit_code;
+  std::optional<int32_t> signal;
+
+  bool Ended() const { return state == ProcessState::kZombie || state == ProcessState::kExited; }
+};
+
+struct ProcessReading {
+  // A process that has ended stays until another takes its place.
+  std::optional<ProcessSample> process;
+  // Why nothing can be said, and what would help; empty: nothing is wrong.
+  std::string unavailable;
+};
+
+// One look at the host. What was not looked at is absent.
+struct HostReading {
+  std::optional<ProcessReading> process;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_HOST_SAMPLE_H_

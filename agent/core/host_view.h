@@ -1,0 +1,38 @@
+// All that the host has shown of the training process so far.
+#ifndef RAPIDEYE_AGENT_CORE_HOST_VIEW_H_
+#define RAPIDEYE_AGENT_CORE_HOST_VIEW_H_
+
+#include <string>
+
+#include "agent/core/alarms.h"
+#include "agent/core/effects.h"
+#include "agent/core/host_sample.h"
+#include "agent/core/moment.h"
+#include "agent/core/process_tracker.h"
+#include "agent/core/worker_view.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+class HostView {
+ public:
+  // Logs what became known, raises what alarms, and tells the worker's view which
+  // process it looks at.
+  void Observe(const HostReading& reading, absl::Duration now, WorkerView& worker, Alarms& alarms,
+               Effects& effects);
+  // The job has advanced.
+  void Progressed() { process_.Progressed(); }
+
+  void Describe(Moment now, Snapshot& snapshot) const { process_.Describe(now, snapshot); }
+
+ private:
+  void ObserveProcess(const ProcessReading& reading, absl::Duration now, WorkerView& worker,
+                      Alarms& alarms, Effects& effects);
+
+  ProcessTracker process_;
+  std::string process_unavailable_;  // as logged
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_HOST_VIEW_H_

@@ -1,0 +1,222 @@
+#include "agent/sources/process/fetch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+// Up to `limit` bytes; absent if the file cannot be read.
+std::optional<std::string> ReadSmallFile(const std::string& path, size_t limit) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return std::nullopt;
+  std::string content;
+  std::array<char, 16 * 1024> buffer;
+  while (content.size() < limit) {
+    const ssize_t n = read(file, buffer.data(), std::min(buffer.size(), limit - content.size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    content.append(buffer.data(), static_cast<size_t>(n));
+  }
+  close(file);
+  if (content.empty()) return std::nullopt;
+  return content;
+}
+
+// Calls `visit` with every name in the directory until it returns false. Returns
+// errno of opening it, 0 for none.
+int ForEachEntry(const std::string& path, const std::function<bool(const char*)>& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path.c_str()), closedir);
+  if (directory == nullptr) return errno;
+  while (const dirent* entry = readdir(directory.get())) {
+    if (!visit(entry->d_name)) break;
+  }
+  return 0;
+}
+
+std::optional<uint64_t> InodeBehind(const std::string& path) {
+  std::array<char, 64> link;
+  const ssize_t size = readlink(path.c_str(), link.data(), link.size());
+  if (size <= 0) return std::nullopt;
+  return SocketInode(absl::string_view(link.data(), static_cast<size_t>(size)));
+}
+
+bool IsReadable(int descriptor) {
+  pollfd poll_descriptor = {descriptor, POLLIN, 0};
+  return poll(&poll_descriptor, 1, 0) == 1;
+}
+
+}  // namespace
+
+ProcessWatch::ProcessWatch(std::string proc_root, Endpoint runtime)
+    : proc_root_(std::move(proc_root)),
+      runtime_(std::move(runtime)),
+      ticks_per_second_(std::max<int64_t>(1, sysconf(_SC_CLK_TCK))) {}
+
+ProcessWatch::~ProcessWatch() { CloseDescriptor(); }
+
+ProcessReading ProcessWatch::Read(absl::Duration now) {
+  Follow();
+  const std::set<uint64_t> listening = FindListeners();
+  const bool known = std::any_of(listening.begin(), listening.end(),
+                                 [this](uint64_t inode) { return listeners_.contains(inode); });
+  if (listening.empty() || known) {
+    unavailable_.clear();
+  } else if (now >= next_search_) {
+    unavailable_ = Search(listening);
+    next_search_ = unavailable_.empty() ? now : now + kProcessSearchSpacing;
+  }
+  return {process_, unavailable_};
+}
+
+std::optional<std::set<uint64_t>> ProcessWatch::SocketInodes() const {
+  if (!process_.has_value() || process_->Ended()) return std::nullopt;
+  const std::string folder = PathOf(process_->id.pid, "fd");
+  std::set<uint64_t> inodes;
+  size_t seen = 0;
+  const int error = ForEachEntry(folder, [&](const char* name) {
+    if (const auto inode = InodeBehind(absl::StrCat(folder, "/", name))) inodes.insert(*inode);
+    return ++seen < kMaxDescriptorsSearched;
+  });
+  if (error != 0) return std::nullopt;
+  return inodes;
+}
+
+std::string ProcessWatch::PathOf(int64_t pid, absl::string_view file) const {
+  return absl::StrCat(proc_root_, "/", pid, "/", file);
+}
+
+std::optional<ProcessStat> ProcessWatch::ReadStat(int64_t pid) const {
+  const std::optional<std::string> line = ReadSmallFile(PathOf(pid, "stat"), kMaxProcFileBytes);
+  if (!line.has_value()) return std::nullopt;
+  const absl::StatusOr<ProcessStat> stat = ParseProcessStat(*line);
+  if (!stat.ok() || stat->id.pid != pid) return std::nullopt;
+  return *stat;
+}
+
+std::set<uint64_t> ProcessWatch::FindListeners() const {
+  std::set<uint64_t> inodes;
+  for (const char* table : {"/net/tcp", "/net/tcp6"}) {
+    const auto text = ReadSmallFile(absl::StrCat(proc_root_, table), kMaxSocketTableBytes);
+    if (text.has_value()) inodes.merge(ListeningInodes(*text, runtime_));
+  }
+  return inodes;
+}
+
+// The process that is known: what it does now, or that it has ended.
+void ProcessWatch::Follow() {
+  if (!process_.has_value() || process_->state == ProcessState::kExited) return;
+  const std::optional<ProcessStat> stat = ReadStat(process_->id.pid);
+  if (!stat.has_value() || stat->id != process_->id || stat->state == ProcessState::kExited) {
+    SetEnded(ProcessState::kExited, std::nullopt);
+    return;
+  }
+  process_->cpu_ms = stat->cpu_ticks * 1000 / ticks_per_second_;
+  const bool seen_to_end = pidfd_ >= 0 && IsReadable(pidfd_);
+  if (stat->state == ProcessState::kZombie || seen_to_end) {
+    // A first thread that ended before the others looks the same.
+    if (pidfd_ >= 0 && !seen_to_end) return;
+    SetEnded(ProcessState::kZombie,
+             permitted_ ? std::optional<int32_t>(stat->exit_status) : std::nullopt);
+    return;
+  }
+  permitted_ = stat->permitted;
+  process_->command = stat->command;
+  process_->state = stat->state;
+  process_->wait_channel.reset();
+  if (stat->state == ProcessState::kRunning) return;
+  const auto channel = ReadSmallFile(PathOf(process_->id.pid, "wchan"), kMaxNameBytes);
+  // "0" is how the kernel says that it does not tell.
+  if (channel.has_value() && *channel != "0") {
+    process_->wait_channel = std::string(absl::StripAsciiWhitespace(*channel));
+  }
+}
+
+void ProcessWatch::SetEnded(ProcessState state, std::optional<int32_t> exit_status) {
+  process_->state = state;
+  process_->wait_channel.reset();
+  if (exit_status.has_value()) SetExit(*exit_status, *process_);
+  CloseDescriptor();
+}
+
+std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {
+  const auto give_up =
+      std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(kProcessSearchDeadline);
+  bool refused = false;
+  bool out_of_time = false;
+  std::optional<ProcessStat> found;
+  std::set<uint64_t> found_with;
+  ForEachEntry(proc_root_, [&](const char* name) {
+    int64_t pid = 0;
+    if (!absl::SimpleAtoi(name, &pid)) return true;
+    out_of_time = std::chrono::steady_clock::now() >= give_up;
+    if (out_of_time) return false;
+    const std::string folder = PathOf(pid, "fd");
+    std::set<uint64_t> owned;
+    size_t seen = 0;
+    const int error = ForEachEntry(folder, [&](const char* descriptor) {
+      const auto inode = InodeBehind(absl::StrCat(folder, "/", descriptor));
+      if (inode.has_value() && inodes.contains(*inode)) owned.insert(*inode);
+      return ++seen < kMaxDescriptorsSearched;
+    });
+    refused |= error == EACCES || error == EPERM;
+    if (owned.empty()) return true;
+    const std::optional<ProcessStat> stat = ReadStat(pid);
+    // Children inherit the socket; the first of the family made it.
+    if (stat.has_value() && (!found || stat->id.start_ticks < found->id.start_ticks)) {
+      found = stat;
+      found_with = owned;
+    }
+    return true;
+  });
+  if (found.has_value()) {
+    Adopt(*found);
+    listeners_ = std::move(found_with);
+    return "";
+  }
+  const std::string what = absl::StrCat("the process that listens on port ", runtime_.port);
+  if (out_of_time) return absl::StrCat(what, " was not found in time");
+  if (refused) {
+    return absl::StrCat(what, " belongs to another user: run the agent as that user, or as root");
+  }
+  return absl::StrCat(what,
+                      " cannot be seen from here: let the agent share its process namespace "
+                      "(shareProcessNamespace on Kubernetes), or give --proc-root");
+}
+
+void ProcessWatch::Adopt(const ProcessStat& stat) {
+  CloseDescriptor();
+  // In another /proc, numbers of processes mean nothing to this kernel interface.
+  if (proc_root_ == "/proc") {
+    pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, stat.id.pid, 0));
+  }
+  process_ = ProcessSample{};
+  process_->id = stat.id;
+  process_->command = stat.command;
+  process_->state = stat.state;
+  permitted_ = stat.permitted;
+  // The number may have been taken by another process before it was opened.
+  Follow();
+}
+
+void ProcessWatch::CloseDescriptor() {
+  if (pidfd_ >= 0) close(std::exchange(pidfd_, -1));
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,69 @@
+// Finds the training process in /proc and keeps an eye on it.
+#ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_H_
+#define RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "agent/core/host_sample.h"
+#include "agent/sources/address/address.h"
+#include "agent/sources/process/parse.h"
+
+namespace rapideye::agent {
+
+// The training process is the one that listens where its runtime does. Once
+// found it is followed by number and start time, also beyond its end, until
+// another process listens there. Not synchronised.
+class ProcessWatch {
+ public:
+  // `proc_root` is normally "/proc".
+  ProcessWatch(std::string proc_root, Endpoint runtime);
+  ~ProcessWatch();
+  ProcessWatch(const ProcessWatch&) = delete;
+  ProcessWatch& operator=(const ProcessWatch&) = delete;
+
+  // A few small files of a process that is known; a search through all
+  // processes, bounded in time and not repeated too soon, for one that is not.
+  // `now` is monotonic.
+  ProcessReading Read(absl::Duration now);
+
+  // A descriptor that becomes readable when the process ends, before its parent
+  // has learnt of it; -1: there is none. Valid until the next Read.
+  int exit_descriptor() const { return pidfd_; }
+
+  // Inodes of the sockets that the process has open; absent if it is unknown, has
+  // ended or may not be looked into.
+  std::optional<std::set<uint64_t>> SocketInodes() const;
+
+ private:
+  std::string PathOf(int64_t pid, absl::string_view file) const;
+  std::optional<ProcessStat> ReadStat(int64_t pid) const;
+  std::set<uint64_t> FindListeners() const;
+  void Follow();
+  void SetEnded(ProcessState state, std::optional<int32_t> exit_status);
+  // Makes the process that owns one of the sockets the one that is followed;
+  // otherwise says why not.
+  std::string Search(const std::set<uint64_t>& inodes);
+  void Adopt(const ProcessStat& stat);
+  void CloseDescriptor();
+
+  const std::string proc_root_;
+  const Endpoint runtime_;
+  const int64_t ticks_per_second_;
+
+  std::optional<ProcessSample> process_;
+  bool permitted_ = false;
+  // Those it listened with: whoever holds them after its end is its child.
+  std::set<uint64_t> listeners_;
+  int pidfd_ = -1;
+  absl::Duration next_search_ = -absl::InfiniteDuration();
+  std::string unavailable_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_H_

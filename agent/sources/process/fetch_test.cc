@@ -1,0 +1,225 @@
+#include "agent/sources/process/fetch.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+
+namespace rapideye::agent {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A child that listens on a port of its own and does nothing.
+class Listener {
+ public:
+  Listener() {
+    int port_pipe[2];
+    EXPECT_EQ(pipe(port_pipe), 0);
+    pid_ = fork();
+    if (pid_ == 0) Serve(port_pipe[1]);
+    close(port_pipe[1]);
+    EXPECT_EQ(read(port_pipe[0], &port_, sizeof(port_)), static_cast<ssize_t>(sizeof(port_)));
+    close(port_pipe[0]);
+  }
+  ~Listener() { End(SIGKILL), Reap(); }
+
+  pid_t pid() const { return pid_; }
+  Endpoint endpoint() const { return *ParseEndpoint(absl::StrCat("127.0.0.1:", port_)); }
+
+  void Stop() {
+    kill(pid_, SIGSTOP);
+    siginfo_t info;
+    waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOWAIT);
+  }
+  // Leaves a zombie.
+  void End(int signal) {
+    if (pid_ <= 0) return;
+    kill(pid_, signal);
+    siginfo_t info;
+    waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
+  }
+  void Reap() {
+    if (pid_ > 0) waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+ private:
+  [[noreturn]] static void Serve(int out) {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    bind(listener, reinterpret_cast<sockaddr*>(&address), size);
+    listen(listener, 1);
+    getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+    const uint16_t port = ntohs(address.sin_port);
+    if (write(out, &port, sizeof(port)) < 0) _exit(1);
+    while (true) pause();
+  }
+
+  pid_t pid_ = -1;
+  uint16_t port_ = 0;
+};
+
+bool Readable(int descriptor) {
+  pollfd waiting = {descriptor, POLLIN, 0};
+  return poll(&waiting, 1, 10'000) == 1;
+}
+
+TEST(ProcessWatchTest, FollowsTheListenerToItsEndAndBeyond) {
+  Listener listener;
+  ProcessWatch watch("/proc", listener.endpoint());
+  ProcessReading reading = watch.Read(absl::ZeroDuration());
+  ASSERT_TRUE(reading.process.has_value()) << reading.unavailable;
+  EXPECT_EQ(reading.process->id.pid, listener.pid());
+  EXPECT_GT(reading.process->id.start_ticks, 0);
+  EXPECT_FALSE(reading.process->command.empty());
+  EXPECT_FALSE(reading.process->Ended());
+  ASSERT_TRUE(watch.SocketInodes().has_value());
+  EXPECT_EQ(watch.SocketInodes()->size(), 1u);
+
+  listener.Stop();
+  EXPECT_EQ(watch.Read(absl::ZeroDuration()).process->state, ProcessState::kStopped);
+
+  ASSERT_GE(watch.exit_descriptor(), 0);
+  listener.End(SIGKILL);
+  EXPECT_TRUE(Readable(watch.exit_descriptor()));
+  reading = watch.Read(absl::ZeroDuration());
+  EXPECT_EQ(reading.process->state, ProcessState::kZombie);
+  EXPECT_EQ(reading.process->signal, SIGKILL);
+  EXPECT_EQ(reading.process->exit_code, std::nullopt);
+  EXPECT_EQ(watch.exit_descriptor(), -1);
+
+  listener.Reap();
+  reading = watch.Read(absl::ZeroDuration());
+  EXPECT_EQ(reading.process->state, ProcessState::kExited);
+  EXPECT_EQ(reading.process->signal, SIGKILL);
+  EXPECT_EQ(watch.SocketInodes(), std::nullopt);
+  EXPECT_THAT(reading.unavailable, IsEmpty());
+}
+
+// A /proc that a test writes.
+class FakeProc {
+ public:
+  FakeProc() : root_(testing::TempDir() + absl::StrCat("proc-", getpid())) {
+    std::filesystem::create_directories(root_ + "/net");
+  }
+  ~FakeProc() { std::filesystem::remove_all(root_); }
+
+  const std::string& root() const { return root_; }
+
+  void Listen(std::initializer_list<int> inodes) {
+    std::ofstream table(root_ + "/net/tcp");
+    table << "  sl  local_address rem_address   st\n";
+    for (const int inode : inodes) {
+      table << "   0: 00000000:20EF 00000000:0000 0A 0:0 0:0 0 0 0 " << inode << " 1\n";
+    }
+  }
+  void Process(int pid, int start, std::initializer_list<int> sockets, char state = 'S') {
+    const std::string folder = absl::StrCat(root_, "/", pid);
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder + "/fd");
+    std::ofstream(folder + "/stat")
+        << pid << " (train) " << state << " 1 1 1 0 -1 0 0 0 0 0 700 300 0 0 20 0 1 0 " << start
+        << " 0 0 0 4096 0 0\n";
+    std::ofstream(folder + "/wchan") << "futex_wait_queue";
+    for (const int socket : sockets) {
+      std::filesystem::create_symlink(absl::StrCat("socket:[", socket, "]"),
+                                      absl::StrCat(folder, "/fd/", socket));
+    }
+  }
+  void Remove(int pid) { std::filesystem::remove_all(absl::StrCat(root_, "/", pid)); }
+
+ private:
+  std::string root_;
+};
+
+class FakeProcTest : public testing::Test {
+ protected:
+  ProcessReading Read() { return watch_.Read(now_ += absl::Seconds(5)); }
+
+  FakeProc proc_;
+  ProcessWatch watch_{proc_.root(), *ParseEndpoint("localhost:8431")};
+  absl::Duration now_;
+};
+
+TEST_F(FakeProcTest, TheFirstOfAFamilyIsTheTrainingProcess) {
+  proc_.Listen({7});
+  proc_.Process(20, 500, {7, 8});
+  proc_.Process(30, 400, {7});
+  proc_.Process(40, 100, {9});
+  const ProcessReading reading = Read();
+  ASSERT_TRUE(reading.process.has_value());
+  EXPECT_EQ(reading.process->id, (ProcessId{30, 400}));
+  EXPECT_EQ(reading.process->cpu_ms, 1000 * 1000 / sysconf(_SC_CLK_TCK));
+  EXPECT_EQ(reading.process->wait_channel, "futex_wait_queue");
+}
+
+TEST_F(FakeProcTest, ANumberTakenAgainIsAnotherProcess) {
+  proc_.Listen({7});
+  proc_.Process(30, 400, {7});
+  ASSERT_EQ(Read().process->id, (ProcessId{30, 400}));
+  proc_.Process(30, 900, {});
+  const ProcessReading reading = Read();
+  EXPECT_EQ(reading.process->id, (ProcessId{30, 400}));
+  EXPECT_EQ(reading.process->state, ProcessState::kExited);
+}
+
+TEST_F(FakeProcTest, ChildrenThatOutliveItAreNotTheNextProcess) {
+  proc_.Listen({7});
+  proc_.Process(30, 400, {7});
+  proc_.Process(31, 401, {7});
+  ASSERT_EQ(Read().process->id.pid, 30);
+  proc_.Remove(30);
+  EXPECT_EQ(Read().process->id.pid, 30);
+  EXPECT_EQ(Read().process->state, ProcessState::kExited);
+  // Who listens anew is.
+  proc_.Listen({8});
+  proc_.Process(50, 800, {8});
+  const ProcessReading reading = Read();
+  EXPECT_EQ(reading.process->id, (ProcessId{50, 800}));
+  EXPECT_EQ(reading.process->state, ProcessState::kSleeping);
+}
+
+TEST_F(FakeProcTest, SaysWhyItSeesNone) {
+  EXPECT_THAT(Read().unavailable, IsEmpty());  // nobody listens: nothing to say
+  proc_.Listen({7});
+  const ProcessReading reading = Read();
+  EXPECT_FALSE(reading.process.has_value());
+  EXPECT_THAT(reading.unavailable, HasSubstr("port 8431 cannot be seen from here"));
+  proc_.Process(30, 400, {7});
+  EXPECT_THAT(Read().unavailable, IsEmpty());
+}
+
+TEST_F(FakeProcTest, DoesNotSearchAllTheTime) {
+  proc_.Listen({7});
+  EXPECT_FALSE(Read().process.has_value());
+  proc_.Process(30, 400, {7});
+  EXPECT_FALSE(watch_.Read(now_ + absl::Seconds(1)).process.has_value());
+  EXPECT_TRUE(watch_.Read(now_ + absl::Seconds(5)).process.has_value());
+}
+
+TEST_F(FakeProcTest, NonsenseIsNoProcess) {
+  proc_.Listen({7});
+  proc_.Process(30, 400, {7});
+  std::ofstream(proc_.root() + "/30/stat") << "nonsense";
+  EXPECT_FALSE(Read().process.has_value());
+  proc_.Process(30, 400, {7});
+  EXPECT_TRUE(Read().process.has_value());
+}
+
+}  // namespace
+}  // namespace rapideye::agent
