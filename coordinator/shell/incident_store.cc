@@ -94,7 +94,7 @@ Disk& RealDisk() {
 }
 
 IncidentStore::IncidentStore(std::string state_dir, Disk& disk)
-    : incidents_(absl::StrCat(std::move(state_dir), "/incidents")), disk_(disk) {}
+    : incidents_(absl::StrCat(state_dir, "/incidents")), disk_(disk) {}
 
 std::string IncidentStore::PathOf(const std::string& id) const {
   return absl::StrCat(incidents_, "/", id);
