@@ -12,7 +12,7 @@ namespace {
 
 class Steps {
  public:
-  Steps(const Case& c, const Verdict& verdict) : c_(c), verdict_(verdict) {}
+  explicit Steps(const Verdict& verdict) : verdict_(verdict) {}
 
   std::vector<RecommendedAction> Write() {
     switch (verdict_.cause) {
@@ -144,15 +144,12 @@ class Steps {
     if (steps_.empty()) Add("Keep the capture, and restart the job.");
   }
 
-  const Case& c_;
   const Verdict& verdict_;
   std::vector<RecommendedAction> steps_;
 };
 
 }  // namespace
 
-std::vector<RecommendedAction> NextSteps(const Case& c, const Verdict& verdict) {
-  return Steps(c, verdict).Write();
-}
+std::vector<RecommendedAction> NextSteps(const Verdict& verdict) { return Steps(verdict).Write(); }
 
 }  // namespace rapideye::classifier

@@ -10,7 +10,7 @@
 namespace rapideye::classifier {
 
 // One step or more, in the order to take them; none for NO_HANG.
-std::vector<RecommendedAction> NextSteps(const Case& c, const Verdict& verdict);
+std::vector<RecommendedAction> NextSteps(const Verdict& verdict);
 
 }  // namespace rapideye::classifier
 

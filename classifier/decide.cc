@@ -201,7 +201,7 @@ class Decider {
 
   Verdict Finish() {
     verdict_.removal = JudgeRemoval(verdict_, std::move(removable_), removal_reason_);
-    verdict_.actions = NextSteps(c_, verdict_);
+    verdict_.actions = NextSteps(verdict_);
     return std::move(verdict_);
   }
 
