@@ -78,6 +78,35 @@ inline constexpr absl::Duration kAlarmSpacing = absl::Seconds(10);
 // coordinator that came back sees for itself.
 inline constexpr absl::Duration kKeepAlarmFor = absl::Minutes(1);
 
+// What the logs say.
+
+// The longest line of a runtime that was seen is a few KiB; of a longer one the
+// beginning is looked at.
+inline constexpr size_t kMaxLogLineBytes = 64 * 1024;
+// What of it is kept.
+inline constexpr size_t kMaxLogTextBytes = 2 * 1024;
+// Read at a time, and at most in one go; a log that grows faster is skipped to
+// near its end, where the last words of a process stand.
+inline constexpr size_t kLogReadBytes = 256 * 1024;
+inline constexpr int64_t kMaxLogBacklogBytes = 4 * 1024 * 1024;
+// Distinct events of one look; more of them tell no more.
+inline constexpr size_t kMaxLogLinesPerLook = 256;
+// Files that one agent follows.
+inline constexpr size_t kMaxLogFiles = 64;
+// How often followed files are looked at: two system calls each.
+inline constexpr absl::Duration kLogPoll = absl::Milliseconds(500);
+// An agent whose log files do not answer starts all the same.
+inline constexpr absl::Duration kFirstLogLook = absl::Seconds(1);
+// How often patterns are looked at for new files.
+inline constexpr absl::Duration kLogSearch = absl::Seconds(2);
+// Looks without news after which a line without an end counts as a line.
+inline constexpr int kLogQuietLooks = 2;
+// Distinct events that are remembered, and for how long after the last of each.
+inline constexpr size_t kMaxLogEvents = 64;
+inline constexpr absl::Duration kKeepLogEventsFor = absl::Hours(1);
+// A process's last words are read this long after its end, at most.
+inline constexpr absl::Duration kLastWordsDelay = absl::Seconds(1);
+
 // Polling.
 
 // Four times a second: as often as a standstill is worth looking at.

@@ -79,6 +79,10 @@ void AgentCore::Handle(const HostSampled& sampled, Moment now, Effects& effects)
   Finish(poll, *poll.reading, now, effects);
 }
 
+void AgentCore::Handle(const LogsRead& read, Moment now, Effects& effects) {
+  host_.Observe(read.reading, now.monotonic, alarms_, effects);
+}
+
 void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& effects) {
   if (!link_.Accepts(received)) return;
   if (const auto* welcome = std::get_if<wire::Welcome>(&received.message)) {

@@ -65,6 +65,7 @@ class AgentCore {
 
   void Handle(const RuntimeSampled& sampled, Moment now, Effects& effects);
   void Handle(const HostSampled& sampled, Moment now, Effects& effects);
+  void Handle(const LogsRead& read, Moment now, Effects& effects);
   void Handle(const MessageReceived& received, Moment now, Effects& effects);
   void Handle(const StreamClosed& closed, Moment now, Effects& effects);
   void Handle(const Wake& wake, Moment now, Effects& effects);

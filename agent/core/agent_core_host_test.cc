@@ -140,6 +140,45 @@ TEST(AgentCoreHostTest, ACoreThatReportsAnErrorRaisesTheAlarmOnce) {
   EXPECT_EQ(script.SentAlarms()[0].kind, wire::AlarmKind::kCoreHalt);
 }
 
+LogsRead Said(LogKind kind, bool old = false) {
+  LogLine line;
+  line.event.kind = kind;
+  line.event.text = "what it says";
+  line.key = "key";
+  line.old = old;
+  return LogsRead{{{line}, {}}};
+}
+
+TEST(AgentCoreHostTest, AHangLineAndAHaltRaiseTheAlarmAtOnce) {
+  HostScript script;
+  script.Welcome();
+  script.Step(Said(LogKind::kFollowOn));
+  script.Step(Said(LogKind::kCoreHalt, /*old=*/true));
+  EXPECT_THAT(script.SentAlarms(), IsEmpty());
+  script.Step(Said(LogKind::kHangDetected));
+  script.Step(Said(LogKind::kHangDetected));
+  script.Step(Said(LogKind::kHaltHardware));
+  ASSERT_THAT(script.SentAlarms(), SizeIs(2));
+  EXPECT_EQ(script.SentAlarms()[0].kind, wire::AlarmKind::kHangLine);
+  EXPECT_EQ(script.SentAlarms()[0].text, "what it says");
+  EXPECT_EQ(script.SentAlarms()[1].kind, wire::AlarmKind::kCoreHalt);
+  script.Pass(kAlarmSpacing);
+  script.Step(Said(LogKind::kHangDetected));
+  EXPECT_THAT(script.SentAlarms(), SizeIs(3));
+}
+
+TEST(AgentCoreHostTest, LastWordsOfAProcessGoWhenTheNextComes) {
+  HostScript script;
+  script.Launch(1);
+  script.Step(Said(LogKind::kHaltHardware));
+  script.End(1, std::nullopt);
+  script.Pass(absl::Seconds(10));
+  EXPECT_THAT(script.Describe().log_events, SizeIs(1));
+  script.process() = HostScript::Alive({4300, 900}, 0);
+  script.Pass(absl::Seconds(5));
+  EXPECT_THAT(script.Describe().log_events, IsEmpty());
+}
+
 TEST(AgentCoreHostTest, SaysOnceWhyTheProcessIsNotSeen) {
   HostScript script;
   script.host.process = ProcessReading{std::nullopt, "belongs to another user"};

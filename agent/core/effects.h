@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
+#include "agent/core/log_sample.h"
 #include "agent/core/runtime_sample.h"
 #include "proto/wire/messages.h"
 
@@ -29,6 +30,11 @@ struct RuntimeSampled {
 struct HostSampled {
   int64_t poll = 0;
   HostReading reading;
+};
+
+// What the logs said since the last of these; unasked.
+struct LogsRead {
+  LogReading reading;
 };
 
 // From the stream that the effect Connect with this number opened. A message
@@ -51,8 +57,8 @@ struct Wake {};
 // The agent is to end.
 struct ShutdownRequested {};
 
-using Event = std::variant<RuntimeSampled, HostSampled, MessageReceived, StreamClosed, Wake,
-                           ShutdownRequested>;
+using Event = std::variant<RuntimeSampled, HostSampled, LogsRead, MessageReceived, StreamClosed,
+                           Wake, ShutdownRequested>;
 
 // Effects -------------------------------------------------------------------
 

@@ -1,6 +1,9 @@
 #include "agent/core/host_view.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
+#include "agent/limits.h"
 
 namespace rapideye::agent {
 namespace {
@@ -11,6 +14,26 @@ void LogOnce(const std::string& source, const std::string& why, std::string& log
   if (why.empty() || why == logged) return;
   logged = why;
   effects.push_back(Log{LogLevel::kWarning, absl::StrCat(source, ": ", why)});
+}
+
+// What the coordinator must know before the next heartbeat.
+std::optional<wire::AlarmKind> AlarmOf(LogKind kind) {
+  switch (kind) {
+    case LogKind::kHangDetected:
+      return wire::AlarmKind::kHangLine;
+    case LogKind::kHaltHardware:
+    case LogKind::kHaltNetwork:
+    case LogKind::kHaltPower:
+    case LogKind::kHaltUser:
+    case LogKind::kHaltAssertion:
+    case LogKind::kLaunchGroupMismatch:
+    case LogKind::kCoreHalt:
+    case LogKind::kChipDriverError:
+    case LogKind::kFatalProgramError:
+      return wire::AlarmKind::kCoreHalt;
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -28,12 +51,37 @@ void HostView::ObserveProcess(const ProcessReading& reading, absl::Duration now,
           effects);
   const ProcessTracker::Change change = process_.Observe(reading, now);
   worker.SetProcess(process_.alive());
+  if (change.another && process_.before_until().has_value()) {
+    logs_.ForgetBefore(*process_.before_until() + kLastWordsDelay);
+  }
   if (!change.ended) return;
   effects.push_back(Log{LogLevel::kWarning, process_.DescribeEnd()});
   // A job that is done ends between two launches, and well.
   const bool in_midst =
       process_.EndIsKnown() ? process_.EndedBadly() && worker.EverLaunched() : worker.AnyInLaunch();
   if (in_midst) alarms.Raise(wire::AlarmKind::kProcessExit, process_.DescribeEnd(), now);
+}
+
+void HostView::Observe(const LogReading& reading, absl::Duration now, Alarms& alarms,
+                       Effects& effects) {
+  for (const std::string& note : reading.notes) {
+    effects.push_back(Log{LogLevel::kWarning, note});
+  }
+  for (const LogLine& line : reading.lines) {
+    logs_.Observe(line, now);
+    const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event.kind);
+    if (alarm.has_value() && !line.old) alarms.Raise(*alarm, line.event.text, now);
+  }
+}
+
+void HostView::Progressed() {
+  process_.Progressed();
+  logs_.Progressed();
+}
+
+void HostView::Describe(Moment now, Snapshot& snapshot) const {
+  process_.Describe(now, snapshot);
+  logs_.Describe(now, snapshot);
 }
 
 }  // namespace rapideye::agent

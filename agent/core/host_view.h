@@ -7,6 +7,8 @@
 #include "agent/core/alarms.h"
 #include "agent/core/effects.h"
 #include "agent/core/host_sample.h"
+#include "agent/core/log_memory.h"
+#include "agent/core/log_sample.h"
 #include "agent/core/moment.h"
 #include "agent/core/process_tracker.h"
 #include "agent/core/worker_view.h"
@@ -20,16 +22,18 @@ class HostView {
   // process it looks at.
   void Observe(const HostReading& reading, absl::Duration now, WorkerView& worker, Alarms& alarms,
                Effects& effects);
+  void Observe(const LogReading& reading, absl::Duration now, Alarms& alarms, Effects& effects);
   // The job has advanced.
-  void Progressed() { process_.Progressed(); }
+  void Progressed();
 
-  void Describe(Moment now, Snapshot& snapshot) const { process_.Describe(now, snapshot); }
+  void Describe(Moment now, Snapshot& snapshot) const;
 
  private:
   void ObserveProcess(const ProcessReading& reading, absl::Duration now, WorkerView& worker,
                       Alarms& alarms, Effects& effects);
 
   ProcessTracker process_;
+  LogMemory logs_;
   std::string process_unavailable_;  // as logged
 };
 

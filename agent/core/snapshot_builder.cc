@@ -99,6 +99,7 @@ int64_t EstimateBytes(const Snapshot& snapshot) {
   constexpr int64_t kPerCore = 32;
   constexpr int64_t kPerSequencer = 40;
   constexpr int64_t kPerQueued = 20;
+  constexpr int64_t kPerEvent = 96;
   int64_t bytes = kPerSnapshot + static_cast<int64_t>(snapshot.programs.size()) * kPerProgram;
   for (const Core& core : snapshot.cores) {
     bytes += kPerCore + static_cast<int64_t>(core.queued.size()) * kPerQueued;
@@ -108,6 +109,9 @@ int64_t EstimateBytes(const Snapshot& snapshot) {
       if (sequencer.hlo.has_value()) bytes += static_cast<int64_t>(sequencer.hlo->size());
       if (sequencer.hlo_text.has_value()) bytes += static_cast<int64_t>(sequencer.hlo_text->size());
     }
+  }
+  for (const LogEvent& event : snapshot.log_events) {
+    bytes += kPerEvent + static_cast<int64_t>(event.text.size());
   }
   return bytes;
 }

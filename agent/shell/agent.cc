@@ -59,7 +59,8 @@ Agent::Agent(AgentOptions options)
                    [this](Event event) { events_.Push(std::move(event)); }),
       sampler_(options.host.runtime,
                [this](RuntimeSampled sampled) { events_.Push(std::move(sampled)); }),
-      host_(options.host, [this](HostSampled sampled) { events_.Push(std::move(sampled)); }) {}
+      host_(options.host, [this](HostSampled sampled) { events_.Push(std::move(sampled)); }),
+      logs_(std::move(options.logs), [this](LogsRead read) { events_.Push(std::move(read)); }) {}
 
 void Agent::Run() {
   bool running = true;

@@ -11,6 +11,7 @@
 #include "agent/core/effects.h"
 #include "agent/shell/event_queue.h"
 #include "agent/shell/host_watcher.h"
+#include "agent/shell/log_watcher.h"
 #include "agent/shell/sampler.h"
 #include "agent/shell/stream_client.h"
 
@@ -19,6 +20,7 @@ namespace rapideye::agent {
 struct AgentOptions {
   AgentSettings core;
   HostOptions host;
+  LogOptions logs;
   std::string coordinator;  // HOST:PORT
   std::shared_ptr<grpc::ChannelCredentials> credentials;
 };
@@ -42,6 +44,7 @@ class Agent {
   StreamClient coordinator_;
   Sampler sampler_;
   HostWatcher host_;
+  LogWatcher logs_;
 };
 
 }  // namespace rapideye::agent

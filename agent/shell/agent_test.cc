@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -64,7 +66,9 @@ class AgentTest : public testing::Test {
  protected:
   void Start() {
     runtime_.AnswerWith(OneCore(1));
-    agent_ = std::make_unique<Agent>(AgentOptions{Settings(), Host(runtime_.address()),
+    agent_ = std::make_unique<Agent>(AgentOptions{Settings(),
+                                                  Host(runtime_.address()),
+                                                  {{log_}, false},
                                                   coordinator_.address(),
                                                   grpc::InsecureChannelCredentials()});
     thread_ = std::thread([this] { agent_->Run(); });
@@ -74,6 +78,7 @@ class AgentTest : public testing::Test {
     if (agent_ == nullptr) return;
     agent_->Stop();
     thread_.join();
+    std::remove(log_.c_str());
   }
 
   bool AwaitState(RuntimeHealth::State state) {
@@ -81,6 +86,7 @@ class AgentTest : public testing::Test {
         .has_value();
   }
 
+  const std::string log_ = testing::TempDir() + "training-" + std::to_string(getpid()) + ".log";
   FakeRuntime runtime_;
   FakeCoordinator coordinator_;
   std::unique_ptr<Agent> agent_;
@@ -134,6 +140,17 @@ TEST_F(AgentTest, AnswersACollectionWhileTheRuntimeHangs) {
   EXPECT_EQ(message->snapshot().collection(), 5);
   EXPECT_EQ(message->snapshot().snapshot().worker().task(), 2);
   EXPECT_EQ(message->snapshot().snapshot().cores_size(), 1);
+}
+
+TEST_F(AgentTest, AHangLineInTheLogRaisesTheAlarm) {
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  std::ofstream(log_) << "Megascale hang detected: Timed out waiting for 4 graphs to complete at "
+                         "launch_id 7. Already completed: 1. StepGloballyInProgress: true. "
+                         "Timeout: 1m\n";
+  const auto message = coordinator_.Await([](const AgentMessage& m) { return m.has_alarm(); });
+  ASSERT_TRUE(message.has_value());
+  EXPECT_EQ(message->alarm().kind(), v1::Alarm::HANG_LINE);
 }
 
 TEST_F(AgentTest, ComesBackToACoordinatorThatHangsUp) {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
@@ -34,6 +35,7 @@ namespace {
 struct Flags {
   IdentityFlags identity;
   HostOptions host;
+  std::vector<std::string> logs;
   transport::CredentialOptions credentials;
   absl::Duration poll_interval = absl::Seconds(5);
   std::string log_format = "text";
@@ -58,6 +60,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "runtime", identity.runtime,
           "HOST:PORT of the TPU runtime's status service (else TPU_RUNTIME_METRICS_PORTS, "
           "localhost:8431)");
+  AddFlag(app, "log", flags.logs, "PATH or GLOB of training log files to follow; may be repeated");
   AddFlag(app, "proc-root", flags.host.proc_root,
           "where the processes of the training container are to be seen");
   AddFlag(app, "poll-interval", flags.poll_interval, "how often the runtime is asked in health");
@@ -139,7 +142,10 @@ int Watch(const Flags& flags, const Identity& identity) {
   spdlog::info("worker {}/{} of job {} on host {}: runtime at {}, coordinator at {}",
                identity.worker.slice, identity.worker.task, identity.job, identity.host,
                identity.runtime, identity.coordinator);
-  Agent agent({Settings(identity, flags.poll_interval), Host(flags, identity), identity.coordinator,
+  Agent agent({Settings(identity, flags.poll_interval),
+               Host(flags, identity),
+               {flags.logs, false},
+               identity.coordinator,
                *std::move(credentials)});
   std::thread worker([&agent] { agent.Run(); });
   signals->Wait();
@@ -169,8 +175,8 @@ int Main(int argc, char** argv) {
   for (const std::string& note : identity->notes) spdlog::warn("{}", note);
   if (!flags.once) return Watch(flags, *identity);
 
-  const absl::StatusOr<std::string> line =
-      SampleOnce(Settings(*identity, flags.poll_interval), Host(flags, *identity));
+  const absl::StatusOr<std::string> line = SampleOnce(Settings(*identity, flags.poll_interval),
+                                                      Host(flags, *identity), {flags.logs, true});
   if (!line.ok()) {
     spdlog::error("{}", std::string(line.status().message()));
     return program::kExitFailure;

@@ -11,7 +11,8 @@
 
 namespace rapideye::agent {
 
-absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host) {
+absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host,
+                                       LogOptions logs) {
   settings.has_coordinator = false;
   settings.watches_host = true;
   Capture capture;
@@ -23,6 +24,8 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   HostSources sources(host);
   const absl::Time started = absl::Now();
   const auto moment = [started] { return Moment{absl::Now() - started, absl::Now()}; };
+  logs.read_old = true;
+  LogFollower follower(std::move(logs));
   for (const Effect& effect : core.Step(Wake{}, moment())) {
     const auto* poll = std::get_if<Poll>(&effect);
     if (poll == nullptr) continue;
@@ -30,6 +33,8 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
     core.Step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)},
               moment());
   }
+  // Last: what a first sample shows is progress, which ends a declared hang.
+  core.Step(LogsRead{follower.Read(absl::ZeroDuration())}, moment());
   capture.snapshots.push_back(core.Describe(moment()));
   absl::StatusOr<std::string> lines = wire::WriteCapture(capture, {});
   if (!lines.ok()) return lines.status();

@@ -7,13 +7,15 @@
 #include "absl/status/statusor.h"
 #include "agent/core/agent_core.h"
 #include "agent/shell/host_watcher.h"
+#include "agent/sources/log/fetch.h"
 
 namespace rapideye::agent {
 
 // Samples every source once and returns the snapshot as one line of a capture,
 // without its newline. A runtime that is absent or does not answer is part of
-// what the host says, and no error.
-absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host);
+// what the host says, and no error. Of the logs the end is read.
+absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host,
+                                       LogOptions logs = {});
 
 }  // namespace rapideye::agent
 

@@ -66,7 +66,7 @@ bool IsReadable(int descriptor) {
 
 ProcessWatch::ProcessWatch(std::string proc_root, Endpoint runtime)
     : proc_root_(std::move(proc_root)),
-      runtime_(std::move(runtime)),
+      runtime_(runtime),
       ticks_per_second_(std::max<int64_t>(1, sysconf(_SC_CLK_TCK))) {}
 
 ProcessWatch::~ProcessWatch() { CloseDescriptor(); }

@@ -1,0 +1,48 @@
+// What the logs have said of this process, for as long as it matters.
+#ifndef RAPIDEYE_AGENT_CORE_LOG_MEMORY_H_
+#define RAPIDEYE_AGENT_CORE_LOG_MEMORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/core/log_sample.h"
+#include "agent/core/moment.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+// Bounded: the first events of each kind matter, so they stay; what only follows
+// from others makes room.
+class LogMemory {
+ public:
+  void Observe(const LogLine& line, absl::Duration now);
+  // Launches go on: a hang that was declared is over.
+  void Progressed();
+  // Forgets what another process said, up to then.
+  void ForgetBefore(absl::Duration time);
+
+  void Describe(Moment now, Snapshot& snapshot) const;
+
+ private:
+  struct Kept {
+    LogEvent event;
+    std::string key;
+    bool old = false;
+    int64_t count = 0;
+    absl::Duration first;
+    absl::Duration last;
+  };
+
+  // Makes room for an event of this kind; false: it is not worth it.
+  bool MakeRoom(LogKind kind, absl::Duration now);
+
+  std::vector<Kept> kept_;  // in the order of the first of each
+  std::optional<HangReport> hang_report_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_LOG_MEMORY_H_

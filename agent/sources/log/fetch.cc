@@ -1,0 +1,212 @@
+#include "agent/sources/log/fetch.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+// Files of the past that are remembered, in case they turn up by another name.
+constexpr size_t kMaxRemembered = 1024;
+// Different complaints that are told.
+constexpr size_t kMaxNotes = 100;
+
+bool IsPattern(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
+
+std::vector<std::string> Expand(const std::string& pattern) {
+  if (!IsPattern(pattern)) return {pattern};
+  std::vector<std::string> paths;
+  glob_t found = {};
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  globfree(&found);
+  return paths;
+}
+
+}  // namespace
+
+LogFollower::LogFollower(LogOptions options) : options_(std::move(options)) {}
+
+LogFollower::~LogFollower() {
+  for (auto& [path, file] : files_) Close(file);
+}
+
+LogReading LogFollower::Read(absl::Duration now) {
+  LogReading reading;
+  if (now >= next_search_) {
+    next_search_ = now + kLogSearch;
+    Search(reading);
+    first_look_ = false;
+  }
+  for (auto& [path, file] : files_) {
+    if (file.descriptor < 0 && !Open(path, /*may_be_old=*/false, file, reading)) continue;
+    ReadNew(path, file, reading);
+    if (!WasReplaced(path, file)) continue;
+    std::vector<std::string> lines;
+    file.lines.Finish(lines);
+    Take(lines, /*old=*/false, reading);
+    Close(file);
+    if (Open(path, /*may_be_old=*/false, file, reading)) ReadNew(path, file, reading);
+  }
+  return reading;
+}
+
+void LogFollower::Search(LogReading& reading) {
+  // Names that a pattern gave and that are gone make room.
+  for (auto it = files_.begin(); it != files_.end();) {
+    struct stat status = {};
+    const bool gone = stat(it->first.c_str(), &status) != 0;
+    if (gone && it->second.descriptor >= 0 && fstat(it->second.descriptor, &status) == 0 &&
+        status.st_nlink == 0) {
+      ReadNew(it->first, it->second, reading);
+      Close(it->second);
+    }
+    it = gone && it->second.descriptor < 0 ? files_.erase(it) : std::next(it);
+  }
+  for (const std::string& pattern : options_.patterns) {
+    const std::vector<std::string> paths = Expand(pattern);
+    if (paths.empty()) {
+      NoteOnce(absl::StrCat("--log=", pattern, ": nothing matches yet"), reading);
+    }
+    for (const std::string& path : paths) Discover(path, reading);
+  }
+}
+
+void LogFollower::Discover(const std::string& path, LogReading& reading) {
+  if (files_.count(path) != 0) return;
+  if (files_.size() == kMaxLogFiles) {
+    NoteOnce(absl::StrCat("more than ", kMaxLogFiles, " log files: the others, such as ", path,
+                          ", are not followed; make the patterns of --log narrower"),
+             reading);
+    return;
+  }
+  File file;
+  if (Open(path, first_look_, file, reading)) files_.emplace(path, std::move(file));
+}
+
+bool LogFollower::Open(const std::string& path, bool may_be_old, File& file, LogReading& reading) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) {
+    NoteOnce(absl::StrCat("log ", path, ": ", std::strerror(errno),
+                          errno == ENOENT ? "; it is followed once it is there" : ""),
+             reading);
+    return false;
+  }
+  struct stat status = {};
+  const bool regular = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+  const FileId id = {status.st_dev, status.st_ino};
+  const bool followed = std::any_of(files_.begin(), files_.end(), [&id](const auto& entry) {
+    return entry.second.descriptor >= 0 && entry.second.id == id;
+  });
+  if (!regular || followed) {
+    if (!regular) NoteOnce(absl::StrCat("log ", path, ": not a regular file"), reading);
+    close(descriptor);
+    return false;
+  }
+  file = File{};
+  file.descriptor = descriptor;
+  file.id = id;
+  const auto before = read_before_.find(id);
+  if (before != read_before_.end() && before->second <= status.st_size) {
+    file.offset = before->second;
+  } else if (may_be_old) {
+    file.old_until = status.st_size;
+    file.offset = status.st_size;
+    if (options_.read_old) {
+      const auto tail = static_cast<int64_t>(kLogReadBytes);
+      file.offset = std::max<int64_t>(0, status.st_size - tail);
+    }
+    if (file.offset > 0) {
+      // The last line may be under way.
+      char last = '\n';
+      if (pread(descriptor, &last, 1, file.offset - 1) == 1 && last != '\n') file.lines.SkipLine();
+    }
+  }
+  return true;
+}
+
+void LogFollower::Close(File& file) {
+  if (file.descriptor < 0) return;
+  if (read_before_.size() == kMaxRemembered) read_before_.erase(read_before_.begin());
+  read_before_[file.id] = file.offset;
+  close(std::exchange(file.descriptor, -1));
+}
+
+void LogFollower::ReadNew(const std::string& path, File& file, LogReading& reading) {
+  struct stat status = {};
+  if (fstat(file.descriptor, &status) != 0) return;
+  std::vector<std::string> lines;
+  if (status.st_size < file.offset) {
+    file.lines.Finish(lines);
+    file.offset = file.old_until = 0;
+  }
+  const int64_t backlog = status.st_size - file.offset;
+  if (backlog > kMaxLogBacklogBytes) {
+    const int64_t skipped = backlog - static_cast<int64_t>(kLogReadBytes);
+    NoteOnce(absl::StrCat("log ", path, ": grows too fast, ", skipped, " bytes were skipped"),
+             reading);
+    file.offset += skipped;
+    file.lines.SkipLine();
+  }
+  if (backlog <= 0) file.lines.Quiet(lines);
+  Take(lines, /*old=*/false, reading);
+  std::string buffer(static_cast<size_t>(std::min<int64_t>(
+                         std::max<int64_t>(0, status.st_size - file.offset), kLogReadBytes)),
+                     '\0');
+  // What is appended meanwhile is for the next time.
+  while (file.offset < status.st_size) {
+    const auto wanted = static_cast<size_t>(
+        std::min<int64_t>(static_cast<int64_t>(buffer.size()), status.st_size - file.offset));
+    const ssize_t n = pread(file.descriptor, buffer.data(), wanted, file.offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    lines.clear();
+    file.lines.Add(absl::string_view(buffer.data(), static_cast<size_t>(n)), lines);
+    file.offset += n;
+    const bool old = file.offset <= file.old_until;
+    if (old && file.offset == file.old_until) file.lines.Finish(lines);
+    Take(lines, old, reading);
+  }
+}
+
+bool LogFollower::WasReplaced(const std::string& path, const File& file) const {
+  struct stat status = {};
+  // A name that is gone: its writer may still write.
+  return stat(path.c_str(), &status) == 0 && FileId{status.st_dev, status.st_ino} != file.id;
+}
+
+void LogFollower::Take(const std::vector<std::string>& lines, bool old, LogReading& reading) const {
+  for (const std::string& line : lines) {
+    std::optional<LogLine> found = Recognise(line);
+    if (!found.has_value() || found->event.kind == LogKind::kBenign) continue;
+    found->old = old;
+    // A flood of one line is one line and a count.
+    const auto same = std::find_if(reading.lines.begin(), reading.lines.end(), [&](const auto& l) {
+      return l.key == found->key && l.old == old;
+    });
+    if (same != reading.lines.end()) {
+      ++same->repeats;
+    } else if (reading.lines.size() < kMaxLogLinesPerLook) {
+      reading.lines.push_back(*std::move(found));
+    }
+  }
+}
+
+void LogFollower::NoteOnce(std::string note, LogReading& reading) {
+  if (noted_.size() == kMaxNotes || !noted_.insert(note).second) return;
+  reading.notes.push_back(std::move(note));
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,76 @@
+// Follows log files by name, as tail -F does.
+#ifndef RAPIDEYE_AGENT_SOURCES_LOG_FETCH_H_
+#define RAPIDEYE_AGENT_SOURCES_LOG_FETCH_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "agent/core/log_sample.h"
+#include "agent/sources/log/lines.h"
+#include "agent/sources/log/recognise.h"
+
+namespace rapideye::agent {
+
+struct LogOptions {
+  // Paths or shell patterns; what is not there yet is followed once it is.
+  std::vector<std::string> patterns;
+  // False: what a file holds when the follower first looks is left out: it is
+  // another run's, or nobody knows when it was written. True: the end of it is
+  // read, and called old.
+  bool read_old = false;
+};
+
+// Files that grow, are truncated, renamed, replaced, removed. Each look costs two
+// system calls a file, and reads a bounded number of bytes. Not synchronised.
+class LogFollower {
+ public:
+  explicit LogFollower(LogOptions options);
+  ~LogFollower();
+  LogFollower(const LogFollower&) = delete;
+  LogFollower& operator=(const LogFollower&) = delete;
+
+  // What was written since the last time. `now` is monotonic.
+  LogReading Read(absl::Duration now);
+
+ private:
+  using FileId = std::pair<dev_t, ino_t>;
+
+  struct File {
+    int descriptor = -1;
+    FileId id;
+    int64_t offset = 0;
+    // Up to here it was written before the follower first looked.
+    int64_t old_until = 0;
+    LineSplitter lines;
+  };
+
+  void Search(LogReading& reading);
+  void Discover(const std::string& path, LogReading& reading);
+  // False: it cannot be opened, or is already followed by another name.
+  bool Open(const std::string& path, bool may_be_old, File& file, LogReading& reading);
+  void Close(File& file);
+  void ReadNew(const std::string& path, File& file, LogReading& reading);
+  // True: the name now means another file.
+  bool WasReplaced(const std::string& path, const File& file) const;
+  void Take(const std::vector<std::string>& lines, bool old, LogReading& reading) const;
+  void NoteOnce(std::string note, LogReading& reading);
+
+  const LogOptions options_;
+  std::map<std::string, File> files_;      // by path
+  std::map<FileId, int64_t> read_before_;  // up to where; of those no longer open
+  std::set<std::string> noted_;
+  bool first_look_ = true;
+  absl::Duration next_search_ = -absl::InfiniteDuration();
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_LOG_FETCH_H_

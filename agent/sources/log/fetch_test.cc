@@ -1,0 +1,184 @@
+#include "agent/sources/log/fetch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Lines that are events, told apart by their peer.
+std::string Line(const std::string& host) {
+  return "The task with address " + host + ":8471 missed 1 health checks.\n";
+}
+
+class LogFollowerTest : public testing::Test {
+ protected:
+  LogFollowerTest() : folder_(testing::TempDir() + absl::StrCat("logs-", getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~LogFollowerTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  void Append(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name), std::ios::app) << text;
+  }
+  void Follow(const std::string& pattern, bool read_old = false) {
+    follower_.emplace(LogOptions{{Path(pattern)}, read_old});
+  }
+  LogReading Read() { return follower_->Read(now_ += kLogSearch); }
+  // The peers named by what came.
+  std::vector<std::string> Hosts() {
+    std::vector<std::string> hosts;
+    for (const LogLine& line : Read().lines) hosts.push_back(line.event.peer_host.value_or(""));
+    return hosts;
+  }
+
+  const std::string folder_;
+  absl::Duration now_;
+  std::optional<LogFollower> follower_;
+};
+
+TEST_F(LogFollowerTest, ReadsWhatIsAppended) {
+  Append("log", Line("old"));
+  Follow("log");
+  EXPECT_THAT(Hosts(), IsEmpty());
+  Append("log", Line("a") + "nothing\n" + Line("b"));
+  EXPECT_THAT(Hosts(), ElementsAre("a", "b"));
+  EXPECT_THAT(Hosts(), IsEmpty());
+}
+
+TEST_F(LogFollowerTest, AFileThatComesLaterIsReadFromItsBeginning) {
+  Follow("log");
+  const LogReading reading = Read();
+  ASSERT_THAT(reading.notes, SizeIs(1));
+  EXPECT_THAT(reading.notes[0], HasSubstr("followed once it is there"));
+  Append("log", Line("a"));
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+  EXPECT_THAT(Read().notes, IsEmpty());
+}
+
+TEST_F(LogFollowerTest, PutsPartsOfALineTogether) {
+  Append("log", "The end of an old li");
+  Follow("log");
+  Read();
+  Append("log", "ne. " + Line("old") + Line("a").substr(0, 30));
+  EXPECT_THAT(Hosts(), IsEmpty());
+  Append("log", Line("a").substr(30));
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+}
+
+TEST_F(LogFollowerTest, LastWordsWithoutAnEndAreHeard) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  Append("log", "The task with address a:8471 missed 1 health checks");
+  EXPECT_THAT(Hosts(), IsEmpty());
+  EXPECT_THAT(Hosts(), IsEmpty());
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+}
+
+TEST_F(LogFollowerTest, FollowsRotation) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  Append("log", Line("a"));
+  std::filesystem::rename(Path("log"), Path("log.1"));
+  Append("log.1", Line("b"));
+  EXPECT_THAT(Hosts(), ElementsAre("a", "b"));
+  Append("log.1", Line("c"));
+  Append("log", Line("d"));
+  EXPECT_THAT(Hosts(), ElementsAre("c", "d"));
+  Append("log", Line("e"));
+  EXPECT_THAT(Hosts(), ElementsAre("e"));
+}
+
+TEST_F(LogFollowerTest, ARotatedFileIsNotReadAgainByItsNewName) {
+  Append("log", "x\n");
+  Follow("log*");
+  Read();
+  Append("log", Line("a"));
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+  std::filesystem::rename(Path("log"), Path("log.1"));
+  Append("log", Line("b"));
+  EXPECT_THAT(Hosts(), ElementsAre("b"));
+  Append("log.1", Line("c"));
+  Read();
+  EXPECT_THAT(Hosts(), IsEmpty());
+}
+
+TEST_F(LogFollowerTest, FollowsTruncation) {
+  Append("log", std::string(1'000, 'x') + "\n");
+  Follow("log");
+  Read();
+  std::filesystem::resize_file(Path("log"), 0);
+  Append("log", Line("a"));
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+}
+
+TEST_F(LogFollowerTest, SkipsWhatIsTooMuchAndSaysSo) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  Append("log", Line("lost") + std::string(kMaxLogBacklogBytes, '\n') + Line("last"));
+  const LogReading reading = Read();
+  ASSERT_THAT(reading.lines, SizeIs(1));
+  EXPECT_EQ(reading.lines[0].event.peer_host, "last");
+  ASSERT_THAT(reading.notes, SizeIs(1));
+  EXPECT_THAT(reading.notes[0], HasSubstr("bytes were skipped"));
+}
+
+TEST_F(LogFollowerTest, AFloodIsOneLineAndACount) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  std::string flood;
+  for (int i = 0; i < 1'000; ++i) flood += Line("a");
+  Append("log", flood);
+  const LogReading reading = Read();
+  ASSERT_THAT(reading.lines, SizeIs(1));
+  EXPECT_EQ(reading.lines[0].repeats, 999);
+}
+
+TEST_F(LogFollowerTest, ReadsOldLinesWhenAskedAndCallsThemOld) {
+  Append("log", Line("a") + "The task with address b:8471 missed 1 health checks");
+  Follow("log", /*read_old=*/true);
+  const LogReading reading = Read();
+  ASSERT_THAT(reading.lines, SizeIs(2));
+  EXPECT_TRUE(reading.lines[0].old);
+  EXPECT_TRUE(reading.lines[1].old);
+  Append("log", "\n" + Line("c"));
+  const LogReading later = Read();
+  ASSERT_THAT(later.lines, SizeIs(1));
+  EXPECT_FALSE(later.lines[0].old);
+}
+
+TEST_F(LogFollowerTest, WhatIsNoFileIsLeftOut) {
+  std::filesystem::create_directory(Path("log"));
+  Follow("log");
+  const LogReading reading = Read();
+  ASSERT_THAT(reading.notes, SizeIs(1));
+  EXPECT_THAT(reading.notes[0], HasSubstr("not a regular file"));
+}
+
+TEST_F(LogFollowerTest, FollowsNoMoreFilesThanItMay) {
+  for (size_t i = 0; i <= kMaxLogFiles; ++i) Append(absl::StrCat("log", i), "x\n");
+  Follow("log*");
+  const LogReading reading = Read();
+  ASSERT_THAT(reading.notes, SizeIs(1));
+  EXPECT_THAT(reading.notes[0], HasSubstr("make the patterns of --log narrower"));
+}
+
+}  // namespace
+}  // namespace rapideye::agent

@@ -1,0 +1,75 @@
+#include "agent/sources/log/recognise.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "agent/limits.h"
+#include "agent/sources/log/fields.h"
+
+namespace rapideye::agent {
+namespace {
+
+bool Fits(absl::string_view line, const Signature& signature) {
+  const auto holds = [line](const std::string& words) { return absl::StrContains(line, words); };
+  return std::all_of(signature.all_of.begin(), signature.all_of.end(), [&](const auto& group) {
+    return std::any_of(group.begin(), group.end(), holds);
+  });
+}
+
+const Signature* Find(absl::string_view line, const RecogniseOptions& options) {
+  const bool kernel = options.source == LogSource::kKernelLog;
+  for (const Signature& signature : options.signatures) {
+    if (signature.kernel_only && !kernel) continue;
+    if (Fits(line, signature)) return &signature;
+  }
+  return nullptr;
+}
+
+// The chip whose address the kernel names; absent: none of this host's TPUs.
+std::optional<int32_t> ChipNamed(absl::string_view line, const RecogniseOptions& options) {
+  for (const auto& [address, chip] : options.tpu_addresses) {
+    if (absl::StrContains(line, address)) return chip;
+  }
+  return std::nullopt;
+}
+
+std::string KeyOf(const LogEvent& event) {
+  std::string key = absl::StrCat(static_cast<int>(event.kind), "|", event.core.value_or(""), "|",
+                                 event.sequencer.value_or(""), "|", event.tag.value_or(-1), "|",
+                                 event.pc.value_or(-1), "|", event.hlo.value_or(""), "|",
+                                 event.peer_host.value_or(""));
+  if (IsToldApartByText(event.kind)) absl::StrAppend(&key, "|", WithoutPrefix(event.text));
+  return key;
+}
+
+}  // namespace
+
+std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions& options) {
+  line = absl::StripAsciiWhitespace(line.substr(0, kMaxLogLineBytes));
+  const Signature* signature = Find(line, options);
+  if (signature == nullptr) return std::nullopt;
+  LogLine found;
+  LogEvent& event = found.event;
+  event.kind = signature->kind;
+  event.source = options.source;
+  event.text = std::string(line.substr(0, kMaxLogTextBytes));
+  if (event.kind == LogKind::kKernelHardware) {
+    event.chip = ChipNamed(line, options);
+    if (!event.chip.has_value()) return std::nullopt;
+  }
+  if (event.kind == LogKind::kHangDetected) {
+    found.hang_report = ParseHangReport(line);
+    if (found.hang_report.has_value()) event.launch_id = found.hang_report->launch_id;
+  }
+  ExtractCoreName(line, event);
+  ExtractHaltLocation(line, event);
+  ExtractHlo(line, event);
+  if (!event.launch_id.has_value()) ExtractLaunchId(line, event);
+  ExtractPeerHost(line, event);
+  found.key = KeyOf(event);
+  return found;
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,35 @@
+// From a line of a log to an event.
+#ifndef RAPIDEYE_AGENT_SOURCES_LOG_RECOGNISE_H_
+#define RAPIDEYE_AGENT_SOURCES_LOG_RECOGNISE_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "agent/core/log_sample.h"
+#include "agent/sources/log/signatures.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+struct RecogniseOptions {
+  LogSource source = LogSource::kJobLog;
+  absl::Span<const Signature> signatures = BuiltInSignatures();
+  // For the kernel's log: PCI addresses of the TPUs of this host, with the chip's
+  // ordinal. Errors of any other device are noise.
+  std::vector<std::pair<std::string, int32_t>> tpu_addresses;
+};
+
+// What the line says; absent if it is none of our business. Pure; the line may
+// hold anything and is looked at up to kMaxLogLineBytes. Benign lines are events,
+// too: the caller drops them. Fields that the line does not state in so many
+// words stay absent; in particular `chip`, since neither the coordinates in a
+// core's name nor a node's number say which chip of the host it is.
+std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions& options = {});
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_LOG_RECOGNISE_H_
