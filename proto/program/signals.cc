@@ -56,21 +56,21 @@ absl::StatusOr<StopSignals> StopSignals::Catch() {
   struct sigaction action = {};
   action.sa_handler = OnSignal;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGTERM, &action, &out.old_term_);
-  sigaction(SIGINT, &action, &out.old_int_);
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
   return out;
 }
 
 StopSignals::StopSignals(StopSignals&& other) noexcept
     : read_end_(std::exchange(other.read_end_, -1)),
-      write_end_(std::exchange(other.write_end_, -1)),
-      old_term_(other.old_term_),
-      old_int_(other.old_int_) {}
+      write_end_(std::exchange(other.write_end_, -1)) {}
 
 StopSignals::~StopSignals() {
   if (read_end_ == -1) return;  // moved from
-  sigaction(SIGTERM, &old_term_, nullptr);
-  sigaction(SIGINT, &old_int_, nullptr);
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGTERM, &ignore, nullptr);
+  sigaction(SIGINT, &ignore, nullptr);
   pipe_to_waiter = -1;
   close(write_end_);
   close(read_end_);

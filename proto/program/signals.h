@@ -14,8 +14,9 @@ namespace rapideye::program {
 // Catches SIGTERM and SIGINT for as long as it lives, whichever thread the kernel
 // gives them to, and lets one thread wait for them: by Wait, or by polling fd()
 // beside other descriptors. A second signal is caught like the first: whoever
-// wants to be rid of a program that does not end sends SIGKILL. At most one may
-// exist at a time.
+// wants to be rid of a program that does not end sends SIGKILL. Once it is gone
+// both signals are ignored, so that one that comes while the program is on its
+// way out does not turn a clean end into a death. At most one may exist at a time.
 class StopSignals {
  public:
   // INTERNAL if the process has no descriptors left; FAILED_PRECONDITION if there
@@ -36,8 +37,6 @@ class StopSignals {
 
   int read_end_ = -1;
   int write_end_ = -1;
-  struct sigaction old_term_ = {};
-  struct sigaction old_int_ = {};
 };
 
 }  // namespace rapideye::program

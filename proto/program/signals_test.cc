@@ -36,18 +36,14 @@ TEST(StopSignalsTest, WakesAThreadThatWaits) {
   EXPECT_EQ(got, SIGINT);
 }
 
-TEST(StopSignalsTest, OneAtATimeAndNothingIsLeftBehind) {
-  struct sigaction before = {};
-  sigaction(SIGTERM, nullptr, &before);
+TEST(StopSignalsTest, OneAtATimeAndALateSignalDoesNotKill) {
   {
     absl::StatusOr<StopSignals> signals = StopSignals::Catch();
     ASSERT_TRUE(signals.ok()) << signals.status();
     EXPECT_EQ(StopSignals::Catch().status().code(), absl::StatusCode::kFailedPrecondition);
     raise(SIGTERM);
   }
-  struct sigaction after = {};
-  sigaction(SIGTERM, nullptr, &after);
-  EXPECT_EQ(after.sa_handler, before.sa_handler);
+  raise(SIGTERM);  // on the way out: nobody waits any more
   absl::StatusOr<StopSignals> again = StopSignals::Catch();
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->Wait(absl::ZeroDuration()), std::nullopt);  // the old one is forgotten
