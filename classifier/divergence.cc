@@ -4,14 +4,18 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace rapideye::classifier {
 namespace {
 
-// Who of a cohort has to do with a program.
-struct Holders {
-  std::set<int> running_it;  // programs that holders run; -1: idle, it ran last
+// How two programs that hosts of one slice are in relate.
+enum class Relation {
+  kUnordered,  // nothing tells which comes first
+  kSameSlot,   // the same launch follows both: one stands where the other should
+  kBehind,     // the first comes before the second
+  kAhead,
 };
 
 class Finder {
@@ -20,143 +24,227 @@ class Finder {
       : topology_(topology), positions_(positions) {}
 
   Divergence Find() {
-    const size_t workers = topology_.workers().size();
-    result_.is_foreign.assign(workers, false);
-    result_.running.assign(workers, -1);
-    result_.main_program.assign(topology_.cohorts().size(), -1);
-    for (int i = 0; i < static_cast<int>(workers); ++i) NoteWorker(i);
-    ChooseMain();
+    const int workers = static_cast<int>(topology_.workers().size());
+    result_.is_foreign.assign(static_cast<size_t>(workers), false);
+    result_.running.assign(static_cast<size_t>(workers), -1);
+    for (int i = 0; i < workers; ++i) NoteWorker(i);
+    for (int s = 0; s < static_cast<int>(topology_.slices().size()); ++s) JudgeSlice(s);
+    TakeSwapped();
     std::map<std::pair<int, int>, std::vector<int>> groups;
-    for (int i = 0; i < static_cast<int>(workers); ++i) {
+    for (int i = 0; i < workers; ++i) {
       if (Misordered(i)) result_.misordered.push_back(i);
-      if (IsForeign(i)) result_.is_foreign[static_cast<size_t>(i)] = true;
-    }
-    for (const SliceInfo& slice : topology_.slices()) PardonSlice(slice);
-    for (int i = 0; i < static_cast<int>(workers); ++i) {
       if (!result_.is_foreign[static_cast<size_t>(i)]) continue;
       groups[{topology_.worker(i).cohort, Running(i)}].push_back(i);
     }
     for (auto& [key, members] : groups) {
       result_.foreign.push_back({key.first, key.second, std::move(members)});
     }
+    std::vector<int>& misordered = result_.misordered;
+    std::sort(misordered.begin(), misordered.end());
+    misordered.erase(std::unique(misordered.begin(), misordered.end()), misordered.end());
     return std::move(result_);
   }
 
  private:
   int Running(int worker) const { return result_.running[static_cast<size_t>(worker)]; }
-  const ProgramOrder& OrderOf(int worker) const {
-    return topology_.cohorts()[static_cast<size_t>(topology_.worker(worker).cohort)].order;
-  }
-
-  // Slices may rightly be in different programs of a step that is not wholly known.
-  // Then what most of a slice runs is no divergence by being run nowhere else.
-  void PardonSlice(const SliceInfo& slice) {
-    std::map<std::pair<int, int>, int> programs;  // cohort, program -> workers
-    for (int i = slice.first; i < slice.last; ++i) {
-      if (OrderOf(i).complete() || Running(i) < 0) continue;
-      if (!result_.is_foreign[static_cast<size_t>(i)]) return;
-      ++programs[{topology_.worker(i).cohort, Running(i)}];
-    }
-    if (programs.empty()) return;
-    const auto most =
-        std::max_element(programs.begin(), programs.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    for (int i = slice.first; i < slice.last; ++i) {
-      if (std::pair(topology_.worker(i).cohort, Running(i)) == most->first) {
-        result_.is_foreign[static_cast<size_t>(i)] = false;
-      }
-    }
+  const ProgramOrder& OrderOf(int cohort) const {
+    return topology_.cohorts()[static_cast<size_t>(cohort)].order;
   }
 
   void NoteWorker(int worker) {
     const auto [first, last] = positions_.UnitsOf(worker);
     const int cohort = topology_.worker(worker).cohort;
+    const int slice = topology_.worker(worker).slice;
     int running = -1;
     bool mixed = false;
+    std::set<int> held;
     for (int i = first; i < last; ++i) {
       const Unit& unit = positions_.unit(i);
+      for (const Launch& launch : topology_.Chain(worker, *unit.core)) {
+        if (launch.program >= 0) held.insert(launch.program);
+      }
+      if (unit.at) {
+        auto [it, added] = furthest_.try_emplace(cohort, *unit.at);
+        if (!added) it->second = std::max(it->second, *unit.at);
+      }
       if (unit.state != UnitState::kRunning || unit.program < 0) continue;
       mixed = mixed || (running >= 0 && running != unit.program);
       running = unit.program;
+      std::set<int>& places = places_[{slice, unit.program}];
+      if (places.size() < 2) places.insert(unit.place);
     }
     if (mixed) running = -1;
     result_.running[static_cast<size_t>(worker)] = running;
-    if (running >= 0) ++runners_[cohort][running];
-    for (int i = first; i < last; ++i) {
-      for (const Launch& launch : topology_.Chain(worker, *positions_.unit(i).core)) {
-        if (launch.program >= 0) holders_[{cohort, launch.program}].running_it.insert(running);
-      }
+    for (int program : held) {
+      Holders& holders = holders_[{cohort, program}];
+      ++holders.workers;
+      if (running != program) holders.by_others = true;
     }
   }
 
-  void ChooseMain() {
-    for (const auto& [cohort, programs] : runners_) {
-      const ProgramOrder& order = topology_.cohorts()[static_cast<size_t>(cohort)].order;
-      std::pair<bool, int> best{false, 0};
-      for (const auto& [program, count] : programs) {
-        const std::pair<bool, int> rank{order.Holds(program), count};
-        if (rank <= best) continue;
-        best = rank;
-        result_.main_program[static_cast<size_t>(cohort)] = program;
-      }
+  // By cohort, what whole hosts of the slice are in.
+  void JudgeSlice(int slice) {
+    std::map<int, std::map<int, std::vector<int>>> cohorts;
+    const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
+    for (int i = info.first; i < info.last; ++i) {
+      if (Running(i) >= 0) cohorts[topology_.worker(i).cohort][Running(i)].push_back(i);
     }
-    for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
-      const int cohort = topology_.worker(i).cohort;
-      if (Running(i) < 0 || Running(i) != result_.main_program[static_cast<size_t>(cohort)]) {
+    for (const auto& [cohort, programs] : cohorts) {
+      if (programs.size() == 1) {
+        const auto& [program, workers] = *programs.begin();
+        if (IsForeignToStep(slice, cohort, program, workers)) Mark(workers);
         continue;
       }
-      const Unit& unit = positions_.unit(positions_.UnitsOf(i).first);
-      auto [it, added] = main_launch_.try_emplace(cohort, unit.core->launch_id);
-      if (!added && !it->second.has_value()) it->second = unit.core->launch_id;
+      const int main = MainOf(cohort, programs);
+      const std::vector<int>& most = programs.at(main);
+      for (const auto& [program, workers] : programs) {
+        if (program == main || !Conflicts(slice, cohort, program, workers, main, most)) continue;
+        // Each holds what the other is in: the same programs in another order.
+        if (Holds(workers.front(), main) && Holds(most.front(), program)) {
+          auto& [one, other] = swapped_[{cohort, std::min(program, main), std::max(program, main)}];
+          const auto append = [](std::vector<int>& to, const std::vector<int>& from) {
+            to.insert(to.end(), from.begin(), from.end());
+          };
+          append(one, program < main ? workers : most);
+          append(other, program < main ? most : workers);
+        } else {
+          Mark(workers);
+        }
+      }
     }
   }
 
-  // Its own queue shows that it has yet to run what the others are in.
-  bool LagsByQueue(int worker) const {
-    const ProgramOrder& order = OrderOf(worker);
-    const int cohort = topology_.worker(worker).cohort;
-    const int main = result_.main_program[static_cast<size_t>(cohort)];
-    auto launch = main_launch_.find(cohort);
-    if (launch == main_launch_.end() || !launch->second.has_value()) return false;
-    const Launch others{main, launch->second};
-    const auto [first, last] = positions_.UnitsOf(worker);
-    for (int i = first; i < last; ++i) {
-      const std::vector<Launch> chain = topology_.Chain(worker, *positions_.unit(i).core);
-      for (size_t j = 1; j < chain.size(); ++j) {
-        const auto mine = order.Ordinal(chain[j]);
-        const auto theirs = order.Ordinal(others);
-        if (mine && theirs) {
-          if (*mine <= *theirs) return true;
-        } else if (chain[j].program == main && chain[j].id &&
-                   SerialDistance(*chain[j].id, *others.id) <= 0) {
-          return true;
-        }
-      }
+  // Of two programs in either order, whoever are fewer in all slices at odds.
+  void TakeSwapped() {
+    for (auto& [programs, sides] : swapped_) {
+      auto& [one, other] = sides;
+      const std::vector<int>& fewer = one.size() <= other.size() ? one : other;
+      result_.misordered.insert(result_.misordered.end(), fewer.begin(), fewer.end());
+    }
+  }
+
+  bool Holds(int worker, int program) const {
+    const std::vector<Launch> chain = ChainOf(worker);
+    return std::any_of(chain.begin(), chain.end(),
+                       [&](const Launch& launch) { return launch.program == program; });
+  }
+
+  void Mark(const std::vector<int>& workers) {
+    for (int worker : workers) result_.is_foreign[static_cast<size_t>(worker)] = true;
+  }
+
+  // What the step holds, then what most of the cohort has to do with.
+  int MainOf(int cohort, const std::map<int, std::vector<int>>& programs) const {
+    int main = -1;
+    std::tuple<bool, int, size_t> best{false, -1, 0};
+    for (const auto& [program, workers] : programs) {
+      const std::tuple rank{OrderOf(cohort).Holds(program), HoldersOf(cohort, program).workers,
+                            workers.size()};
+      if (rank <= best) continue;
+      best = rank;
+      main = program;
+    }
+    return main;
+  }
+
+  // A whole slice is in one program. Slices may rightly be in different programs of
+  // a step: only one that is no part of a wholly known step is foreign.
+  bool IsForeignToStep(int slice, int cohort, int program, const std::vector<int>& workers) const {
+    const ProgramOrder& order = OrderOf(cohort);
+    if (!order.complete() || order.Holds(program)) return false;
+    if (HoldersOf(cohort, program).by_others) return false;
+    // All that wait in it together have no laggard among them.
+    return WaitTogether(slice, program) || !MayLag(workers.front(), order);
+  }
+
+  // Hosts of one slice are in different programs, and neither merely lags.
+  bool Conflicts(int slice, int cohort, int program, const std::vector<int>& workers, int main,
+                 const std::vector<int>& main_workers) const {
+    const ProgramOrder& order = OrderOf(cohort);
+    if (order.Holds(program)) return false;
+    // Whole hosts that wait for their slice in a launch the others have left, or not
+    // reached, wait for somebody who will never come.
+    if (MeetsInSlice(slice, program) && MeetsInSlice(slice, main)) return true;
+    switch (Relate(workers.front(), main_workers.front())) {
+      case Relation::kSameSlot:
+        return true;
+      case Relation::kUnordered:
+        return !HoldersOf(cohort, program).by_others;
+      case Relation::kBehind:
+        return order.complete() && WaitTogether(slice, program);
+      case Relation::kAhead:
+        return false;
     }
     return false;
   }
 
-  bool IsForeign(int worker) const {
-    const int program = Running(worker);
-    const int cohort = topology_.worker(worker).cohort;
-    const int main = result_.main_program[static_cast<size_t>(cohort)];
-    if (program < 0 || main < 0 || program == main) return false;
-    const ProgramOrder& order = OrderOf(worker);
-    if (order.Holds(program)) return false;
-    // Somebody who runs something else holds it: it has a place in the order.
-    for (int runs : holders_.at({cohort, program}).running_it) {
-      if (runs != program) return false;
+  Relation Relate(int worker, int other) const {
+    const std::vector<Launch> own = ChainOf(worker);
+    const std::vector<Launch> theirs = ChainOf(other);
+    if (own.size() > 1 && theirs.size() > 1 && own[1].id && own[1].program == theirs[1].program &&
+        own[1].id == theirs[1].id) {
+      return Relation::kSameSlot;
     }
-    if (!LagsByQueue(worker)) return true;
-    // It has yet to come to where the others are. Waiting there in a collective of
-    // a program that is no part of the step is a divergence all the same.
-    const Unit& unit = positions_.unit(positions_.UnitsOf(worker).first);
-    return !order.empty() && unit.place >= 0 &&
-           positions_.place(unit.place).hlo_class == HloClass::kInSliceWait;
+    if (Follows(own, theirs.front())) return Relation::kBehind;
+    if (Follows(theirs, own.front())) return Relation::kAhead;
+    return Relation::kUnordered;
+  }
+
+  // `launch`, or an earlier one of its program, has yet to run behind the chain's
+  // first.
+  static bool Follows(const std::vector<Launch>& chain, const Launch& launch) {
+    return std::any_of(chain.begin() + 1, chain.end(), [&](const Launch& queued) {
+      return queued.program == launch.program && queued.id && launch.id &&
+             SerialDistance(*queued.id, *launch.id) <= 0;
+    });
+  }
+
+  // Its queue holds a launch of the step that others are in, or have left.
+  bool MayLag(int worker, const ProgramOrder& order) const {
+    auto furthest = furthest_.find(topology_.worker(worker).cohort);
+    if (furthest == furthest_.end()) return false;
+    const std::vector<Launch> chain = ChainOf(worker);
+    return std::any_of(chain.begin() + 1, chain.end(), [&](const Launch& queued) {
+      const auto at = order.Ordinal(queued);
+      return at && 2 * *at <= furthest->second;
+    });
+  }
+
+  // The longest queue of the worker's cores, with what it runs in front.
+  std::vector<Launch> ChainOf(int worker) const {
+    const auto [first, last] = positions_.UnitsOf(worker);
+    std::vector<Launch> longest(1);
+    for (int i = first; i < last; ++i) {
+      if (positions_.unit(i).state != UnitState::kRunning) continue;
+      std::vector<Launch> chain = topology_.Chain(worker, *positions_.unit(i).core);
+      const bool better = chain.size() > longest.size() ||
+                          (chain.size() == longest.size() && chain.front().id.has_value() &&
+                           !longest.front().id.has_value());
+      if (better) longest = std::move(chain);
+    }
+    return longest;
+  }
+
+  // All cores of the slice that are in the program stand at one place, which is not
+  // known to be anything but a wait.
+  bool WaitTogether(int slice, int program) const {
+    const HloClass hlo_class = CommonClass(slice, program).value_or(HloClass::kCompute);
+    return hlo_class != HloClass::kCompute && hlo_class != HloClass::kInput;
+  }
+
+  bool MeetsInSlice(int slice, int program) const {
+    return CommonClass(slice, program) == HloClass::kInSliceWait;
+  }
+
+  // What they stand at, if it is one place.
+  std::optional<HloClass> CommonClass(int slice, int program) const {
+    const std::set<int>& places = places_.at({slice, program});
+    if (places.size() != 1) return std::nullopt;
+    return positions_.place(*places.begin()).hlo_class;
   }
 
   bool Misordered(int worker) const {
-    const ProgramOrder& order = OrderOf(worker);
+    const ProgramOrder& order = OrderOf(topology_.worker(worker).cohort);
     if (order.empty()) return false;
     const auto [first, last] = positions_.UnitsOf(worker);
     for (int i = first; i < last; ++i) {
@@ -171,12 +259,20 @@ class Finder {
     return false;
   }
 
+  struct Holders {
+    int workers = 0;         // that run, queue or just ran it
+    bool by_others = false;  // one of them runs something else
+  };
+  const Holders& HoldersOf(int cohort, int program) const { return holders_.at({cohort, program}); }
+
   const Topology& topology_;
   const Positions& positions_;
   Divergence result_;
-  std::map<std::pair<int, int>, Holders> holders_;     // by cohort, program
-  std::map<int, std::map<int, int>> runners_;          // cohort -> program -> workers
-  std::map<int, std::optional<int32_t>> main_launch_;  // cohort -> what its main program is in
+  // By cohort and two programs: who is in the one, who in the other.
+  std::map<std::tuple<int, int, int>, std::pair<std::vector<int>, std::vector<int>>> swapped_;
+  std::map<int, int64_t> furthest_;                      // per cohort, as Unit::at
+  std::map<std::pair<int, int>, Holders> holders_;       // by cohort, program
+  std::map<std::pair<int, int>, std::set<int>> places_;  // by slice, program; up to two
 };
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace rapideye::classifier {
 
-// Workers of a cohort whose running program has no place in the cohort's order:
-// none of the others runs, queues or has just run it, and nothing shows that it
-// merely lags behind. A process gives all its cores the same programs, so a
+// Workers of a cohort whose running program has no place in the cohort's order and
+// can never meet what the rest of their slice runs: nothing shows that it merely
+// lags behind, or is ahead. A process gives all its cores the same programs, so a
 // single odd core on a host is a laggard, never a divergence.
 struct ForeignProgram {
   int cohort = 0;
@@ -24,8 +24,6 @@ struct Divergence {
   std::vector<bool> is_foreign;         // per worker
   // Workers whose own queue runs against their cohort's order. Sorted.
   std::vector<int> misordered;
-  // Per cohort: the program most workers are in; -1: none runs.
-  std::vector<int> main_program;
   // Per worker: the program all its running units are in; -1: none, or several.
   std::vector<int> running;
 };

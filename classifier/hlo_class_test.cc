@@ -26,7 +26,7 @@ TEST(HloClass, InstructionsByWhatTheyWaitFor) {
 TEST(HloClass, AbsentIsUnknownNeverCompute) { EXPECT_EQ(ClassifyHlo(""), HloClass::kUnknown); }
 
 TEST(HloClass, ANameOfAnyLengthIsRead) {
-  EXPECT_EQ(ClassifyHlo("all-reduce" + std::string(10'000'000, 'x')), HloClass::kInSliceWait);
+  EXPECT_EQ(ClassifyHlo("all-reduce" + std::string(1'000'000, 'x')), HloClass::kInSliceWait);
 }
 
 }  // namespace

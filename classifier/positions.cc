@@ -60,10 +60,9 @@ std::optional<int64_t> AtOf(const ProgramOrder& order, const std::vector<Launch>
                             UnitState state) {
   const std::optional<int64_t> own = order.Ordinal(chain.front());
   if (state == UnitState::kEntry) {
-    if (chain.size() > 1) {
-      if (const auto next = order.Ordinal(chain[1])) return 2 * *next - 1;
-    }
-    return own.has_value() ? std::optional(2 * *own) : std::nullopt;
+    if (own.has_value()) return 2 * *own;
+    const auto next = chain.size() > 1 ? order.Ordinal(chain[1]) : std::nullopt;
+    return next.has_value() ? std::optional(2 * *next - 1) : std::nullopt;
   }
   if (!own.has_value()) return std::nullopt;
   return state == UnitState::kIdle ? 2 * *own + 1 : 2 * *own;

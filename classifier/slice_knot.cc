@@ -166,11 +166,11 @@ class KnotReader {
     view.crowd_at = crowd_->at;
     view.crowd = static_cast<int>(crowd_->units.size());
     AddProven();
+    AddEntry();
     const bool proven = !heads_.empty();
     AddIdle();
     AddLoose(proven);
     if (heads_.empty()) AddUnclear();
-    if (heads_.empty()) AddEntry();
     AddCross();
     view.state = StateOfSlice();
     if (heads_.empty()) NoteAhead(ahead);
@@ -343,12 +343,14 @@ class KnotReader {
     Add(HeadKind::kLaggard, behind, HloClass::kUnknown);
   }
 
+  // Given work that it has not begun, while its slice is in that launch or a later
+  // one: its host still owes it something.
   void AddEntry() {
-    std::vector<int> behind;
+    std::vector<int> owed;
     for (int unit : knot_.entry) {
-      if (Behind(knot_.AtOf(unit)) || knot_.AtOf(unit) == crowd_->at) behind.push_back(unit);
+      if (Behind(knot_.AtOf(unit)) || knot_.AtOf(unit) == crowd_->at) owed.push_back(unit);
     }
-    Add(HeadKind::kInput, behind, HloClass::kUnknown);
+    Add(HeadKind::kInput, owed, HloClass::kUnknown);
   }
 
   void AddCross() {

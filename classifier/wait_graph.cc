@@ -111,14 +111,24 @@ class Builder {
     };
     for (Head& head : heads) AttachSparse(head, odd);
     if (!heads.empty()) return;
-    // All TensorCores wait in one collective that the SparseCores carry.
+    // All TensorCores wait in one collective that the SparseCores carry. A whole host
+    // elsewhere in it is no matter of a chip.
+    std::map<int, std::set<std::optional<int32_t>>> chips;
+    std::vector<int> elsewhere;
     for (int i = first; i < last; ++i) {
       const SparseUnit& sparse = positions_.sparse()[static_cast<size_t>(i)];
       const bool carried = 2 * crowd > view.running && sparse.place != crowd_place;
       if (!carried || !odd(i) || divergence_.is_foreign[static_cast<size_t>(sparse.worker)]) {
         continue;
       }
-      heads.push_back(SparseHead(i));
+      elsewhere.push_back(i);
+      chips[sparse.worker].insert(sparse.core->chip);
+    }
+    for (int i : elsewhere) {
+      const int worker = positions_.sparse()[static_cast<size_t>(i)].worker;
+      const auto [begin, end] = positions_.UnitsOf(worker);
+      const auto units = static_cast<size_t>(end - begin);
+      if (units < 2 || chips[worker].size() < units) heads.push_back(SparseHead(i));
     }
     if (!heads.empty()) view.state = SliceState::kHeaded;
   }
@@ -142,7 +152,8 @@ class Builder {
   template <typename Odd>
   void AttachSparse(Head& head, const Odd& odd) const {
     if (head.kind == HeadKind::kCompute || head.kind == HeadKind::kInput ||
-        head.kind == HeadKind::kIdle || head.kind == HeadKind::kCrossWait || head.units.empty()) {
+        head.kind == HeadKind::kIdle || head.kind == HeadKind::kCrossWait || head.units.empty() ||
+        (head.whole_host && head.kind != HeadKind::kSparse)) {
       return;
     }
     const auto [first, last] = positions_.SparseOf(head.worker);

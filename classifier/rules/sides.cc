@@ -43,6 +43,16 @@ int CommonProgram(const Case& c, const std::vector<int>& workers) {
   return best;
 }
 
+bool HoldsProgram(const Case& c, int worker, int program) {
+  const auto [first, last] = c.positions.UnitsOf(worker);
+  for (int i = first; i < last; ++i) {
+    for (const Launch& launch : c.topology.Chain(worker, *c.positions.unit(i).core)) {
+      if (launch.program == program) return true;
+    }
+  }
+  return false;
+}
+
 // Same module, other fingerprint: against any program of the other side, since
 // they may be in different programs of the step.
 bool SameModule(const Case& c, int program, const std::vector<int>& others) {
@@ -84,6 +94,7 @@ std::vector<Sides> DivergedSides(const Case& c) {
   std::vector<Sides> all;
   for (const ForeignProgram& foreign : c.divergence.foreign) {
     Sides sides;
+    size_t with_odd = 0;
     sides.cohort = foreign.cohort;
     sides.odd_program = foreign.program;
     sides.odd = foreign.workers;
@@ -92,13 +103,21 @@ std::vector<Sides> DivergedSides(const Case& c) {
       if (c.worker(i).cohort != foreign.cohort || c.divergence.is_foreign[static_cast<size_t>(i)]) {
         continue;
       }
-      // Who has run out of work belongs to the side whose programs it ran.
+      // Who runs neither, or has run out of work, belongs to the side whose programs
+      // it holds; it counts, but only who is in the program is at odds.
       const auto [first, last] = c.positions.UnitsOf(i);
-      if (first < last) sides.rest.push_back(i);
+      if (first == last) continue;
+      if (HoldsProgram(c, i, foreign.program)) {
+        ++with_odd;
+      } else {
+        sides.rest.push_back(i);
+      }
     }
     if (sides.rest.empty()) continue;
+    sides.equal = sides.odd.size() + with_odd == sides.rest.size();
+    const bool smaller = sides.odd.size() + with_odd <= sides.rest.size();
     Judge(c, sides);
-    if (sides.odd.size() > sides.rest.size()) {
+    if (!smaller) {
       std::swap(sides.odd, sides.rest);
       std::swap(sides.odd_program, sides.rest_program);
     }
@@ -123,9 +142,8 @@ void DescribeSides(const Case& c, const Sides& sides, Finding& finding) {
   finding.evidence.push_back(Evidence(c, Strength::kStrong, sides.odd, finding.why));
   finding.evidence.push_back(
       Evidence(c, Strength::kStrong, {sides.rest.front()}, side(sides.rest, sides.rest_program)));
-  const bool equal = sides.odd.size() == sides.rest.size();
   std::vector<int> culprits = sides.odd;
-  if (equal) culprits = {sides.odd.front(), sides.rest.front()};
+  if (sides.equal) culprits = {sides.odd.front(), sides.rest.front()};
   std::sort(culprits.begin(), culprits.end());
   if (culprits.size() > kDivergedCulprits) culprits.resize(kDivergedCulprits);
   for (int worker : culprits) {

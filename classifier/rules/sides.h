@@ -15,6 +15,7 @@ struct Sides {
   int rest_program = -1;
   std::vector<int> odd;      // sorted
   std::vector<int> rest;     // sorted
+  bool equal = false;        // both sides are as many
   bool same_module = false;  // compiled differently, not written differently
   bool named = false;        // both modules are known, or the places tell
   bool order_known = false;  // the cohort's order of programs is known
