@@ -56,6 +56,18 @@ TEST(DataStall, AtAnInfeed) {
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
 }
 
+TEST(DataStall, LaunchedButNotBegun) {
+  Scenario s;
+  s.PutHost(0, 1, 0, kStep, {0, 0, std::nullopt});
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
+TEST(DataStall, NotBegunWhatNobodyElseIsInIsAVictim) {
+  Scenario s;
+  s.PutHost(0, 1, 0, kStep + 1, {0, 0, std::nullopt});
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(DataStall, AWholeHostAtTheEntryWithoutHlo) {
   Scenario s;
   s.PutHost(0, 1, 0, kStep, {1, 0x40, std::nullopt});

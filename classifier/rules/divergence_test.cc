@@ -57,6 +57,19 @@ TEST(DifferentModule, StagesOfAPipelineMayRunDifferentModules) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
 
+TEST(DifferentModule, AWholeSliceInWhatIsNoPartOfTheStep) {
+  Scenario s({.slices = 3});
+  for (int task = 0; task < 4; ++task) s.RunOther(2, task, "jit_eval", "cc03");
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 2.0 2.1 2.2 2.3");
+}
+
+TEST(DifferentModule, AWholeSliceInAProgramOfAnUnknownStepIsNone) {
+  Scenario s({.slices = 3});
+  s.ForgetCohorts();
+  for (int task = 0; task < 4; ++task) s.RunOther(2, task, "jit_eval", "cc03");
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(DifferentModule, ASingleOddCoreOnAHostIsALaggard) {
   Scenario s({.slices = 1});
   Snapshot& snapshot = s.At(0, 2);
@@ -96,6 +109,17 @@ TEST(Fingerprint, TheSameModuleCompiledDifferently) {
   Scenario s;
   s.RunOther(0, 2, "jit_step", "ee05");
   EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 0.2");
+}
+
+TEST(Fingerprint, BeforeALaunchThatBothSidesShare) {
+  Scenario s;
+  s.ForgetCohorts();
+  s.ForgetHlo();
+  for (int task : {1, 2}) {
+    s.RunOther(0, task, "jit_step", "ee05");
+    for (int chip = 0; chip < 4; ++chip) s.Tensor(0, task, chip).queued = {{1, kApply, {}}};
+  }
+  EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 0.1 0.2");
 }
 
 TEST(Fingerprint, WithoutNamesTheInstructionsTell) {
