@@ -78,6 +78,17 @@ inline constexpr absl::Duration kAlarmSpacing = absl::Seconds(10);
 // coordinator that came back sees for itself.
 inline constexpr absl::Duration kKeepAlarmFor = absl::Minutes(1);
 
+// Connections of a host, of which only those to other workers are kept.
+inline constexpr size_t kMaxConnections = 200'000;
+// Fullest send queues first; links that are broken are among them.
+inline constexpr size_t kMaxSockets = 1'024;
+// Listing a thousand connections takes a millisecond.
+inline constexpr absl::Duration kSocketDeadline = absl::Milliseconds(500);
+// How often they are listed in health: one look in so many polls.
+inline constexpr int kPollsPerSocketLook = 4;
+// And while nothing moves, though polls may be faster.
+inline constexpr absl::Duration kSocketSpacing = absl::Seconds(1);
+
 // What the logs say.
 
 // The longest line of a runtime that was seen is a few KiB; of a longer one the

@@ -133,6 +133,10 @@ bool AgentCore::WantsDetail(absl::Duration now) const {
          health_.state == RuntimeState::kServing;
 }
 
+bool AgentCore::WantsSockets(absl::Duration now) const {
+  return settings_.watches_host && (requests_.NeedsSample() || now >= next_socket_look_);
+}
+
 absl::Duration AgentCore::UsualPeriod() const {
   return std::min(settings_.hello.poll_interval, heartbeat_interval_);
 }
@@ -189,7 +193,12 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
                        !settings_.watches_host || host_owes_answer_,
                        std::nullopt};
   if (with_hlo) next_hlo_at_ = now + kHloSpacing;
-  effects.push_back(Poll{last_poll_, with_hlo, deadline});
+  const bool with_sockets = WantsSockets(now);
+  if (with_sockets) {
+    next_socket_look_ =
+        now + (InAttention(now) ? kSocketSpacing : kPollsPerSocketLook * UsualPeriod());
+  }
+  effects.push_back(Poll{last_poll_, with_hlo, with_sockets, deadline});
 }
 
 void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Moment now,

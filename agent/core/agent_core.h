@@ -91,6 +91,7 @@ class AgentCore {
   bool InAttention(absl::Duration now) const;
   bool DetailTaken() const { return detail_taken_for_ == view_.last_progress(); }
   bool WantsDetail(absl::Duration now) const;
+  bool WantsSockets(absl::Duration now) const;
   absl::Duration UsualPeriod() const;
   absl::Duration Period(absl::Duration now) const;
 
@@ -107,6 +108,7 @@ class AgentCore {
 
   RuntimeHealth health_;
   bool host_owes_answer_ = false;
+  absl::Duration next_socket_look_ = -absl::InfiniteDuration();
   std::optional<PollUnderWay> poll_;
   int64_t last_poll_ = 0;
   absl::Duration next_poll_at_ = -absl::InfiniteDuration();

@@ -68,6 +68,7 @@ using Event = std::variant<RuntimeSampled, HostSampled, LogsRead, MessageReceive
 struct Poll {
   int64_t poll = 0;
   bool with_hlo = false;
+  bool with_sockets = false;  // of the host
   absl::Duration deadline;
 };
 

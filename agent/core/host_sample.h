@@ -39,9 +39,15 @@ struct ProcessReading {
   std::string unavailable;
 };
 
+struct SocketReading {
+  std::vector<Socket> sockets;  // to other workers
+  std::string unavailable;      // as above
+};
+
 // One look at the host. What was not looked at is absent.
 struct HostReading {
   std::optional<ProcessReading> process;
+  std::optional<SocketReading> sockets;  // only of a process that lives
 };
 
 }  // namespace rapideye::agent

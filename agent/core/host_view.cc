@@ -43,6 +43,13 @@ void HostView::Observe(const HostReading& reading, absl::Duration now, WorkerVie
   if (reading.process.has_value()) {
     ObserveProcess(*reading.process, now, worker, alarms, effects);
   }
+  if (reading.sockets.has_value()) {
+    LogOnce("nothing is known of connections to other workers", reading.sockets->unavailable,
+            sockets_unavailable_, effects);
+    if (reading.sockets->unavailable.empty()) {
+      sockets_.Observe(reading.sockets->sockets, worker.last_progress(), now);
+    }
+  }
 }
 
 void HostView::ObserveProcess(const ProcessReading& reading, absl::Duration now, WorkerView& worker,
@@ -51,6 +58,7 @@ void HostView::ObserveProcess(const ProcessReading& reading, absl::Duration now,
           effects);
   const ProcessTracker::Change change = process_.Observe(reading, now);
   worker.SetProcess(process_.alive());
+  if (change.another) sockets_.Clear();
   if (change.another && process_.before_until().has_value()) {
     logs_.ForgetBefore(*process_.before_until() + kLastWordsDelay);
   }
@@ -82,6 +90,8 @@ void HostView::Progressed() {
 void HostView::Describe(Moment now, Snapshot& snapshot) const {
   process_.Describe(now, snapshot);
   logs_.Describe(now, snapshot);
+  // With its process every connection ends, which says nothing of the links.
+  if (process_.alive().has_value()) sockets_.Describe(now, snapshot);
 }
 
 }  // namespace rapideye::agent

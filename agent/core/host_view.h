@@ -11,6 +11,7 @@
 #include "agent/core/log_sample.h"
 #include "agent/core/moment.h"
 #include "agent/core/process_tracker.h"
+#include "agent/core/socket_memory.h"
 #include "agent/core/worker_view.h"
 #include "classifier/evidence.h"
 
@@ -34,7 +35,9 @@ class HostView {
 
   ProcessTracker process_;
   LogMemory logs_;
+  SocketMemory sockets_;
   std::string process_unavailable_;  // as logged
+  std::string sockets_unavailable_;
 };
 
 }  // namespace rapideye::agent

@@ -100,6 +100,7 @@ int64_t EstimateBytes(const Snapshot& snapshot) {
   constexpr int64_t kPerSequencer = 40;
   constexpr int64_t kPerQueued = 20;
   constexpr int64_t kPerEvent = 96;
+  constexpr int64_t kPerSocket = 32;
   int64_t bytes = kPerSnapshot + static_cast<int64_t>(snapshot.programs.size()) * kPerProgram;
   for (const Core& core : snapshot.cores) {
     bytes += kPerCore + static_cast<int64_t>(core.queued.size()) * kPerQueued;
@@ -110,6 +111,7 @@ int64_t EstimateBytes(const Snapshot& snapshot) {
       if (sequencer.hlo_text.has_value()) bytes += static_cast<int64_t>(sequencer.hlo_text->size());
     }
   }
+  bytes += static_cast<int64_t>(snapshot.sockets.size()) * kPerSocket;
   for (const LogEvent& event : snapshot.log_events) {
     bytes += kPerEvent + static_cast<int64_t>(event.text.size());
   }

@@ -36,6 +36,8 @@ struct Flags {
   IdentityFlags identity;
   HostOptions host;
   std::vector<std::string> logs;
+  std::vector<std::string> peers;
+  std::string peer_address_template;
   transport::CredentialOptions credentials;
   absl::Duration poll_interval = absl::Seconds(5);
   std::string log_format = "text";
@@ -61,6 +63,11 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "HOST:PORT of the TPU runtime's status service (else TPU_RUNTIME_METRICS_PORTS, "
           "localhost:8431)");
   AddFlag(app, "log", flags.logs, "PATH or GLOB of training log files to follow; may be repeated");
+  AddFlag(app, "peer", flags.peers,
+          "SLICE/TASK=ADDRESS of another worker, to know its connections by; may be repeated");
+  AddFlag(app, "peer-address-template", flags.peer_address_template,
+          "where addresses of workers are computed: an IPv4 address with {slice} and {task} in "
+          "place of a number, such as 10.{slice}.0.{task}");
   AddFlag(app, "proc-root", flags.host.proc_root,
           "where the processes of the training container are to be seen");
   AddFlag(app, "poll-interval", flags.poll_interval, "how often the runtime is asked in health");
@@ -122,6 +129,7 @@ int Usage(const std::string& message) {
 HostOptions Host(const Flags& flags, const Identity& identity) {
   HostOptions host = flags.host;
   host.runtime = identity.runtime;
+  host.self = identity.worker;
   return host;
 }
 
@@ -173,6 +181,9 @@ int Main(int argc, char** argv) {
       FindIdentity(flags.identity, ReadEnvironment(), Hostname());
   if (!identity.ok()) return Usage(std::string(identity.status().message()));
   for (const std::string& note : identity->notes) spdlog::warn("{}", note);
+  absl::StatusOr<Peers> peers = Peers::Parse(flags.peers, flags.peer_address_template);
+  if (!peers.ok()) return Usage(std::string(peers.status().message()));
+  flags.host.peers = *std::move(peers);
   if (!flags.once) return Watch(flags, *identity);
 
   const absl::StatusOr<std::string> line = SampleOnce(Settings(*identity, flags.poll_interval),

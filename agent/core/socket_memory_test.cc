@@ -1,0 +1,79 @@
+#include "agent/core/socket_memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rapideye::agent {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::vector<Socket> To(std::initializer_list<int> tasks) {
+  std::vector<Socket> sockets;
+  for (const int task : tasks) {
+    Socket socket;
+    socket.peer = {0, task};
+    socket.state = SocketState::kEstablished;
+    sockets.push_back(socket);
+  }
+  return sockets;
+}
+
+std::vector<int> Gone(const SocketMemory& memory, absl::Duration now) {
+  Snapshot snapshot;
+  memory.Describe({now, absl::UnixEpoch()}, snapshot);
+  std::vector<int> tasks;
+  for (const Socket& socket : snapshot.sockets) {
+    if (socket.state == SocketState::kGone) tasks.push_back(socket.peer.task);
+  }
+  return tasks;
+}
+
+// One look each ten seconds; `progress` between this look and the one before.
+class SocketMemoryTest : public testing::Test {
+ protected:
+  void Look(std::initializer_list<int> tasks, bool progress) {
+    if (progress) last_progress_ = now_ + absl::Seconds(5);
+    now_ += absl::Seconds(10);
+    memory_.Observe(To(tasks), last_progress_, now_);
+  }
+
+  SocketMemory memory_;
+  absl::Duration now_;
+  absl::Duration last_progress_ = -absl::Seconds(1);
+};
+
+TEST_F(SocketMemoryTest, WhatWasThereInHealthAndVanishedIsGone) {
+  Look({1, 2}, false);
+  Look({1, 2}, true);
+  Look({1, 2}, true);
+  EXPECT_THAT(Gone(memory_, now_), IsEmpty());
+  Look({1}, false);
+  EXPECT_THAT(Gone(memory_, now_), testing::ElementsAre(2));
+  Look({1}, false);
+  EXPECT_THAT(Gone(memory_, now_), testing::ElementsAre(2));
+  memory_.Clear();
+  EXPECT_THAT(Gone(memory_, now_), IsEmpty());
+}
+
+TEST_F(SocketMemoryTest, WhatComesAndGoesInHealthIsNotMissed) {
+  Look({1}, false);
+  Look({1, 2}, true);
+  Look({1}, true);
+  Look({1, 3}, true);
+  Look({1}, true);
+  Look({1}, false);
+  EXPECT_THAT(Gone(memory_, now_), IsEmpty());
+}
+
+TEST_F(SocketMemoryTest, AcknowledgementsAge) {
+  Look({1}, false);
+  Snapshot snapshot;
+  memory_.Describe({now_ + absl::Seconds(3), absl::UnixEpoch()}, snapshot);
+  ASSERT_THAT(snapshot.sockets, SizeIs(1));
+  EXPECT_EQ(snapshot.sockets[0].since_ack_ms, 3'000);
+}
+
+}  // namespace
+}  // namespace rapideye::agent

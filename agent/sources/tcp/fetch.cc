@@ -1,0 +1,104 @@
+#include "agent/sources/tcp/fetch.h"
+
+#include <ifaddrs.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+absl::Status Unavailable(const char* what) {
+  return absl::UnavailableError(
+      absl::StrCat("connections cannot be listed: ", what, ": ", std::strerror(errno)));
+}
+
+absl::Status Ask(int netlink, int family) {
+  struct {
+    nlmsghdr header;
+    inet_diag_req_v2 request;
+  } message = {};
+  message.header.nlmsg_len = sizeof(message);
+  message.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  message.request.sdiag_family = static_cast<uint8_t>(family);
+  message.request.sdiag_protocol = IPPROTO_TCP;
+  message.request.idiag_ext = 1 << (INET_DIAG_INFO - 1);
+  message.request.idiag_states = 1 << TCP_ESTABLISHED | 1 << TCP_SYN_SENT | 1 << TCP_CLOSE_WAIT;
+  if (send(netlink, &message, sizeof(message), 0) < 0) return Unavailable("sock_diag");
+  return absl::OkStatus();
+}
+
+absl::Status Listen(int netlink, Clock::time_point give_up,
+                    std::vector<TcpConnection>& connections) {
+  std::array<char, 64 * 1024> buffer;
+  while (true) {
+    const ssize_t n = recv(netlink, buffer.data(), buffer.size(), 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return Unavailable("sock_diag");
+    const absl::StatusOr<bool> done =
+        ParseSockDiag(absl::string_view(buffer.data(), static_cast<size_t>(n)), connections);
+    if (!done.ok() || *done) return done.status();
+    if (connections.size() > kMaxConnections || Clock::now() >= give_up) {
+      return absl::UnavailableError("this host has too many connections to list them");
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration deadline) {
+  const auto give_up = Clock::now() + absl::ToChronoMilliseconds(deadline);
+  std::vector<TcpConnection> connections;
+  for (const int family : {AF_INET, AF_INET6}) {
+    // One each: what an answer that was given up left behind is nobody's.
+    const int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (netlink < 0) return Unavailable("netlink");
+    const timeval timeout = absl::ToTimeval(deadline);
+    setsockopt(netlink, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+    absl::Status status = Ask(netlink, family);
+    if (status.ok()) status = Listen(netlink, give_up, connections);
+    close(netlink);
+    // A kernel without IPv6 still has the other.
+    if (!status.ok() && family == AF_INET) return status;
+  }
+  return connections;
+}
+
+std::map<IpAddress, std::string> ListNics() {
+  std::map<IpAddress, std::string> nics;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return nics;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr) continue;
+    if (entry->ifa_addr->sa_family == AF_INET) {
+      std::array<uint8_t, 4> bytes;
+      std::memcpy(bytes.data(), &reinterpret_cast<sockaddr_in*>(entry->ifa_addr)->sin_addr, 4);
+      nics.emplace(FromV4(bytes), entry->ifa_name);
+    } else if (entry->ifa_addr->sa_family == AF_INET6) {
+      IpAddress address;
+      std::memcpy(address.bytes.data(),
+                  &reinterpret_cast<sockaddr_in6*>(entry->ifa_addr)->sin6_addr, 16);
+      nics.emplace(address, entry->ifa_name);
+    }
+  }
+  freeifaddrs(list);
+  return nics;
+}
+
+}  // namespace rapideye::agent

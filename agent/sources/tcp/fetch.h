@@ -1,0 +1,26 @@
+// Asks the kernel for the TCP connections of this network namespace.
+#ifndef RAPIDEYE_AGENT_SOURCES_TCP_FETCH_H_
+#define RAPIDEYE_AGENT_SOURCES_TCP_FETCH_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "agent/sources/address/address.h"
+#include "agent/sources/tcp/parse.h"
+
+namespace rapideye::agent {
+
+// Those that are open, being opened, or closed by the other side. Needs no
+// privilege; blocks for at most about `deadline` and takes a bounded number of
+// them. UNAVAILABLE: this kernel or sandbox does not tell.
+absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration deadline);
+
+// Names of this host's interfaces by the addresses that they own.
+std::map<IpAddress, std::string> ListNics();
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_TCP_FETCH_H_

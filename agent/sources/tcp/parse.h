@@ -1,0 +1,63 @@
+// What the kernel says about TCP connections, as values.
+#ifndef RAPIDEYE_AGENT_SOURCES_TCP_PARSE_H_
+#define RAPIDEYE_AGENT_SOURCES_TCP_PARSE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "agent/sources/address/address.h"
+#include "agent/sources/tcp/peers.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+struct TcpConnection {
+  IpAddress local;
+  IpAddress remote;
+  uint64_t inode = 0;  // 0: no process has it any more
+  SocketState state = SocketState::kUnspecified;
+  int64_t send_queue_bytes = 0;
+  int64_t since_ack_ms = 0;
+  int64_t retransmits = 0;
+};
+
+// One datagram of an answer of sock_diag, in this machine's byte order: appends
+// its connections. True if it ends the answer. UNAVAILABLE: the kernel refuses.
+// DATA_LOSS: cut short, or not what it should be.
+absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
+                                   std::vector<TcpConnection>& connections);
+
+// Those of the process that has these sockets open to workers other than `self`,
+// the fullest send queues first. `nics`: by the address they own.
+std::vector<Socket> SocketsToPeers(const std::vector<TcpConnection>& connections,
+                                   const std::set<uint64_t>& inodes, const Peers& peers,
+                                   const WorkerId& self,
+                                   const std::map<IpAddress, std::string>& nics);
+
+// Where things lie in the kernel's messages (linux/netlink.h, inet_diag.h, tcp.h).
+namespace sock_diag {
+inline constexpr size_t kHeaderBytes = 16;
+inline constexpr size_t kHeaderType = 4;
+inline constexpr uint16_t kTypeError = 2;
+inline constexpr uint16_t kTypeDone = 3;
+inline constexpr uint16_t kTypeByFamily = 20;
+inline constexpr size_t kMessageBytes = 72;
+inline constexpr size_t kState = 1;
+inline constexpr size_t kSource = 8;
+inline constexpr size_t kDestination = 24;
+inline constexpr size_t kSendQueue = 60;
+inline constexpr size_t kInode = 68;
+inline constexpr uint16_t kAttributeInfo = 2;
+inline constexpr size_t kLastAck = 56;
+inline constexpr size_t kTotalRetransmits = 100;
+}  // namespace sock_diag
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_TCP_PARSE_H_

@@ -1,0 +1,158 @@
+#include "agent/sources/tcp/parse.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
+
+#include <cstddef>
+#include <cstring>
+
+namespace rapideye::agent {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+static_assert(sock_diag::kHeaderBytes == sizeof(nlmsghdr));
+static_assert(sock_diag::kHeaderType == offsetof(nlmsghdr, nlmsg_type));
+static_assert(sock_diag::kTypeError == NLMSG_ERROR && sock_diag::kTypeDone == NLMSG_DONE);
+static_assert(sock_diag::kTypeByFamily == SOCK_DIAG_BY_FAMILY);
+static_assert(sock_diag::kMessageBytes == sizeof(inet_diag_msg));
+static_assert(sock_diag::kState == offsetof(inet_diag_msg, idiag_state));
+static_assert(sock_diag::kSource == offsetof(inet_diag_msg, id.idiag_src));
+static_assert(sock_diag::kDestination == offsetof(inet_diag_msg, id.idiag_dst));
+static_assert(sock_diag::kSendQueue == offsetof(inet_diag_msg, idiag_wqueue));
+static_assert(sock_diag::kInode == offsetof(inet_diag_msg, idiag_inode));
+static_assert(sock_diag::kAttributeInfo == INET_DIAG_INFO);
+static_assert(sock_diag::kLastAck == offsetof(tcp_info, tcpi_last_ack_recv));
+static_assert(sock_diag::kTotalRetransmits == offsetof(tcp_info, tcpi_total_retrans));
+
+std::string Message(uint16_t type, const std::string& body) {
+  nlmsghdr header = {};
+  header.nlmsg_type = type;
+  header.nlmsg_len = static_cast<uint32_t>(sizeof(header) + body.size());
+  return std::string(reinterpret_cast<const char*>(&header), sizeof(header)) + body;
+}
+
+std::string Connection(size_t info_bytes = sizeof(tcp_info)) {
+  inet_diag_msg body = {};
+  body.idiag_family = 2;
+  body.idiag_state = 1;
+  std::memcpy(body.id.idiag_src, "\x7f\x4d\x01\x02", 4);
+  std::memcpy(body.id.idiag_dst, "\x7f\x4d\x00\x01", 4);
+  body.idiag_wqueue = 80'000;
+  body.idiag_inode = 77;
+  tcp_info info = {};
+  info.tcpi_last_ack_recv = 4'100;
+  info.tcpi_total_retrans = 4;
+  const uint16_t attribute[2] = {static_cast<uint16_t>(4 + info_bytes), INET_DIAG_INFO};
+  return std::string(reinterpret_cast<const char*>(&body), sizeof(body)) +
+         std::string(reinterpret_cast<const char*>(attribute), sizeof(attribute)) +
+         std::string(reinterpret_cast<const char*>(&info), info_bytes);
+}
+
+TEST(ParseSockDiagTest, ReadsConnectionsUntilTheEnd) {
+  std::vector<TcpConnection> connections;
+  const std::string datagram = Message(SOCK_DIAG_BY_FAMILY, Connection());
+  EXPECT_FALSE(*ParseSockDiag(datagram + datagram, connections));
+  ASSERT_THAT(connections, SizeIs(2));
+  EXPECT_EQ(connections[1].local, FromV4({127, 77, 1, 2}));
+  EXPECT_EQ(connections[1].remote, FromV4({127, 77, 0, 1}));
+  EXPECT_EQ(connections[1].inode, 77u);
+  EXPECT_EQ(connections[1].send_queue_bytes, 80'000);
+  EXPECT_EQ(connections[1].since_ack_ms, 4'100);
+  EXPECT_EQ(connections[1].retransmits, 4);
+  EXPECT_TRUE(*ParseSockDiag(Message(NLMSG_DONE, std::string(4, '\0')), connections));
+}
+
+TEST(ParseSockDiagTest, AnOlderKernelTellsLess) {
+  std::vector<TcpConnection> connections;
+  EXPECT_TRUE(ParseSockDiag(Message(SOCK_DIAG_BY_FAMILY, Connection(60)), connections).ok());
+  EXPECT_EQ(connections.at(0).since_ack_ms, 4'100);
+  EXPECT_EQ(connections.at(0).retransmits, 0);
+}
+
+TEST(ParseSockDiagTest, TheKernelsErrorsComeBack) {
+  std::vector<TcpConnection> connections;
+  const int32_t error = -13;
+  const std::string body(reinterpret_cast<const char*>(&error), sizeof(error));
+  const auto done = ParseSockDiag(Message(NLMSG_ERROR, body), connections);
+  EXPECT_EQ(done.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(done.status().message()), HasSubstr("error 13"));
+}
+
+TEST(ParseSockDiagTest, EveryCutIsNoticed) {
+  const std::string whole = Message(SOCK_DIAG_BY_FAMILY, Connection());
+  for (size_t size = 1; size < whole.size(); ++size) {
+    std::vector<TcpConnection> connections;
+    EXPECT_FALSE(ParseSockDiag(whole.substr(0, size), connections).ok()) << size;
+    EXPECT_THAT(connections, IsEmpty());
+  }
+  std::vector<TcpConnection> connections;
+  EXPECT_FALSE(ParseSockDiag(Message(SOCK_DIAG_BY_FAMILY, std::string(20, 'x')), connections).ok());
+  std::string bad_attribute = Connection();
+  bad_attribute[sizeof(inet_diag_msg)] = 1;  // shorter than its own header
+  bad_attribute[sizeof(inet_diag_msg) + 1] = 0;
+  EXPECT_FALSE(ParseSockDiag(Message(SOCK_DIAG_BY_FAMILY, bad_attribute), connections).ok());
+}
+
+Peers MustParse(const std::vector<std::string>& peers, const std::string& address_template) {
+  const absl::StatusOr<Peers> parsed = Peers::Parse(peers, address_template);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  return parsed.value_or(Peers());
+}
+
+TEST(PeersTest, FindsWorkersByTableAndByTemplate) {
+  const Peers peers = MustParse({"3/4=10.0.0.7", "3/4=fe80::7"}, "127.77.{slice}.{task}");
+  EXPECT_EQ(peers.WorkerOfAddress(FromV4({10, 0, 0, 7})), (WorkerId{3, 4}));
+  EXPECT_EQ(peers.WorkerOfAddress(*ParseIpAddress("fe80::7")), (WorkerId{3, 4}));
+  EXPECT_EQ(peers.WorkerOfAddress(FromV4({127, 77, 1, 2})), (WorkerId{1, 2}));
+  EXPECT_EQ(peers.WorkerOfAddress(FromV4({127, 78, 1, 2})), std::nullopt);
+  EXPECT_EQ(peers.WorkerOfAddress(*ParseIpAddress("fe80::8")), std::nullopt);
+  EXPECT_FALSE(MustParse({}, "").any());
+  EXPECT_EQ(MustParse({}, "10.0.0.{task}").WorkerOfAddress(FromV4({10, 0, 0, 9})),
+            (WorkerId{0, 9}));
+}
+
+TEST(PeersTest, RefusesWhatIsMalformed) {
+  for (const char* peer : {"", "1/2", "1=10.0.0.1", "1/2=host", "-1/2=10.0.0.1", "1/x=10.0.0.1",
+                           "1/2=10.0.0.1:80", "1/99999999=10.0.0.1"}) {
+    EXPECT_FALSE(Peers::Parse({peer}, "").ok()) << peer;
+  }
+  EXPECT_FALSE(Peers::Parse({"1/2=10.0.0.1", "1/3=10.0.0.1"}, "").ok());
+  for (const char* text : {"10.0.0.1", "10.{slice}.0.1", "{task}", "10.{task}.{task}.1",
+                           "10.0.0.x{task}", "10.0.300.{task}", "10.0.0.0.{task}"}) {
+    EXPECT_FALSE(Peers::Parse({}, text).ok()) << text;
+  }
+}
+
+TEST(SocketsToPeersTest, KeepsThoseOfTheProcessToOthers) {
+  const Peers peers = MustParse({}, "127.77.{slice}.{task}");
+  TcpConnection ours;
+  ours.local = FromV4({127, 77, 1, 2});
+  ours.remote = FromV4({127, 77, 0, 1});
+  ours.inode = 7;
+  ours.send_queue_bytes = 1;
+  TcpConnection fuller = ours;
+  fuller.remote = FromV4({127, 77, 0, 2});
+  fuller.send_queue_bytes = 9;
+  TcpConnection other_process = ours;
+  other_process.inode = 8;
+  TcpConnection to_self = ours;
+  to_self.remote = ours.local;
+  TcpConnection elsewhere = ours;
+  elsewhere.remote = FromV4({8, 8, 8, 8});
+  const std::vector<Socket> sockets = SocketsToPeers(
+      {ours, fuller, other_process, to_self, elsewhere}, {7}, peers, {1, 2}, {{ours.local, "lo"}});
+  ASSERT_THAT(sockets, SizeIs(2));
+  EXPECT_EQ(sockets[0].peer, (WorkerId{0, 2}));
+  EXPECT_EQ(sockets[1].peer, (WorkerId{0, 1}));
+  EXPECT_EQ(sockets[1].nic, "lo");
+}
+
+}  // namespace
+}  // namespace rapideye::agent

@@ -1,0 +1,37 @@
+// Which worker an address belongs to.
+#ifndef RAPIDEYE_AGENT_SOURCES_TCP_PEERS_H_
+#define RAPIDEYE_AGENT_SOURCES_TCP_PEERS_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "agent/sources/address/address.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+class Peers {
+ public:
+  // `peers`: SLICE/TASK=ADDRESS each; a worker with several NICs has several.
+  // `address_template`: an IPv4 address with {slice} and {task} in place of some
+  // of its numbers, for clusters whose addresses are computed; may be empty.
+  // INVALID_ARGUMENT says which is malformed, and how.
+  static absl::StatusOr<Peers> Parse(const std::vector<std::string>& peers,
+                                     const std::string& address_template);
+
+  // False: no address is known, there is no point in looking.
+  bool any() const { return !workers_.empty() || !template_.empty(); }
+  std::optional<WorkerId> WorkerOfAddress(const IpAddress& address) const;
+
+ private:
+  std::map<IpAddress, WorkerId> workers_;
+  std::vector<std::string> template_;  // its four parts
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_TCP_PEERS_H_
