@@ -79,6 +79,12 @@ int Main(const fs::path& samples, const fs::path& out) {
     Write(out / "snapshot" / name,
           wire::SnapshotToWire(capture->snapshots.at(0)).SerializeAsString());
   }
+  fs::create_directories(out / "log");
+  for (const auto& entry : fs::directory_iterator(samples / "logs")) {
+    if (entry.path().extension() == ".log") {
+      fs::copy_file(entry.path(), out / "log" / entry.path().filename());
+    }
+  }
   WriteCaptures(wire::FilledCapture(), out / "capture", "filled");
   v1::Snapshot snapshot;
   wire::FillEveryField(snapshot);

@@ -1,0 +1,49 @@
+// Any bytes as a log, cut anywhere: events within their bounds, the same however
+// the bytes came.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "agent/limits.h"
+#include "agent/sources/log/lines.h"
+#include "agent/sources/log/recognise.h"
+#include "tests/fuzz/fuzzing.h"
+
+namespace {
+
+std::vector<std::string> Split(absl::string_view bytes, size_t piece) {
+  rapideye::agent::LineSplitter splitter;
+  std::vector<std::string> lines;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
+    splitter.Add(bytes.substr(0, piece), lines);
+  }
+  splitter.Finish(lines);
+  return lines;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using rapideye::Require;
+  if (size == 0) return 0;
+  const absl::string_view log(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const std::vector<std::string> lines = Split(log, log.size());
+  Require(lines == Split(log, size_t{1} + data[0] % 64), "pieces make no difference");
+  for (const std::string& line : lines) {
+    const auto found = rapideye::agent::Recognise(line);
+    if (!found.has_value()) continue;
+    const rapideye::LogEvent& event = found->event;
+    Require(event.kind != rapideye::LogKind::kUnspecified && !found->key.empty(), "it is an event");
+    Require(event.text.size() <= rapideye::agent::kMaxLogTextBytes, "its text is bounded");
+    Require(event.pc.value_or(0) >= 0 || event.sequencer.has_value(), "a pc has its sequencer");
+    Require(!event.chip.has_value(), "a job's log names no chip");
+    if (found->hang_report.has_value()) {
+      Require(found->hang_report->pending_graphs >= 0 && found->hang_report->completed >= 0 &&
+                  found->hang_report->timeout_ms >= 0,
+              "counts and durations are not negative");
+    }
+  }
+  return 0;
+}
