@@ -81,8 +81,11 @@ std::string WhoWaits(const Case& c, const Head& head) {
   }
   const int beyond = c.graph.waiting - view.crowd;
   if (beyond > 0) {
-    absl::StrAppend(&text, text.empty() ? "" : "; behind them ", Count(beyond, "more core"),
-                    beyond == 1 ? " stands" : " stand");
+    // Nobody waits in its own slice: all who do are beyond it.
+    const bool all = text.empty();
+    absl::StrAppend(&text, all ? "" : "; behind them ",
+                    Count(beyond, all ? "core" : "more core"), beyond == 1 ? " stands" : " stand",
+                    all ? " behind it" : "");
   }
   return text;
 }

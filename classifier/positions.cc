@@ -21,6 +21,11 @@ const Sequencer* MainSequencer(const Core& core) {
   return best;
 }
 
+bool IsMoving(const Unit& unit) {
+  return unit.frozen_ms && unit.stuck_ms && *unit.stuck_ms > 0 &&
+         *unit.frozen_ms < *unit.stuck_ms / 4;
+}
+
 namespace {
 
 bool IsSparse(const Core& core) {

@@ -45,6 +45,9 @@ struct Unit {
   std::optional<int64_t> stuck_ms;
 };
 
+// Its pc moves, although it has long completed no launch.
+bool IsMoving(const Unit& unit);
+
 // A SparseCore that is not idle.
 struct SparseUnit {
   int worker = 0;

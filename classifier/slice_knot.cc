@@ -201,8 +201,7 @@ class KnotReader {
       for (int unit : members) {
         if (positions_.unit(unit).place != head.place) head.whole_host = false;
         const Unit& u = positions_.unit(unit);
-        head.moving = head.moving || (u.frozen_ms && u.stuck_ms && *u.stuck_ms > 0 &&
-                                      *u.frozen_ms < *u.stuck_ms / 4);
+        head.moving = head.moving || IsMoving(u);
       }
       head.at = knot_.AtOf(members.front());
       head.behind = Behind(head.at);

@@ -73,6 +73,7 @@ inline constexpr double kConfidenceDirectError = 0.95;     // an error older tha
 inline constexpr double kConfidenceUnorderedErrors = 0.6;  // another one as old elsewhere
 inline constexpr double kConfidenceErrorWithoutAge = 0.85;
 inline constexpr double kConfidenceComputeHead = 0.95;   // HLO proves it does not wait
+inline constexpr double kConfidenceLoneComputer = 0.85;  // and only other slices wait for it
 inline constexpr double kConfidenceLaggard = 0.93;       // peers are in a later launch
 inline constexpr double kConfidenceFewElsewhere = 0.88;  // place alone, HLO unknown
 inline constexpr double kConfidenceWaitingHead = 0.7;    // its HLO could be a wait

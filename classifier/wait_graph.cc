@@ -33,6 +33,7 @@ class Builder {
       graph_.slices.push_back(view);
       for (Head& head : heads) graph_.heads.push_back(std::move(head));
     }
+    AddLoneComputer();
     AddIdleSlices();
     ComparePeers();
     DropVictims();
@@ -170,6 +171,58 @@ class Builder {
         return;
       }
     }
+  }
+
+  // A slice of one core has no peers that could wait for it. If that core computes
+  // while every other slice waits for another one, it is what they wait for.
+  void AddLoneComputer() {
+    if (std::any_of(graph_.heads.begin(), graph_.heads.end(),
+                    [](const Head& head) { return head.kind != HeadKind::kCrossWait; })) {
+      return;
+    }
+    int lone = -1;
+    for (size_t s = 0; s < knots_.size(); ++s) {
+      const SliceInfo& info = topology_.slices()[s];
+      for (int worker = info.first; worker < info.last; ++worker) {
+        if (topology_.worker(worker).snapshot == nullptr) return;  // it may be that one
+      }
+      if (WaitsOutsideWholly(s)) continue;
+      if (lone >= 0 || !ComputesAlone(knots_[s])) return;
+      lone = static_cast<int>(s);
+    }
+    if (lone < 0 || knots_.size() < 2) return;
+    const int unit = knots_[static_cast<size_t>(lone)].crowds.front().units.front();
+    const Unit& computer = positions_.unit(unit);
+    // Who waits in an earlier launch got long ago what that core could owe.
+    for (const Unit& other : positions_.units()) {
+      const bool comparable = other.at && computer.at &&
+                              topology_.worker(other.worker).cohort ==
+                                  topology_.worker(computer.worker).cohort;
+      if (comparable && *other.at < *computer.at) return;
+    }
+    Head head;
+    head.kind = HeadKind::kCompute;
+    head.worker = computer.worker;
+    head.units = {unit};
+    head.alone = true;
+    head.moving = IsMoving(computer);
+    head.place = computer.place;
+    head.at = computer.at;
+    graph_.heads.push_back(std::move(head));
+    SliceView& view = graph_.slices[static_cast<size_t>(lone)];
+    view.state = SliceState::kHeaded;
+    view.crowd = 0;
+  }
+
+  bool WaitsOutsideWholly(size_t slice) const {
+    const Knot& knot = knots_[slice];
+    return graph_.slices[slice].state == SliceState::kWaitsOutside && knot.crowds.size() == 1 &&
+           knot.idle.empty() && knot.entry.empty() && knot.unclear.empty();
+  }
+
+  static bool ComputesAlone(const Knot& knot) {
+    return knot.running == 1 && knot.crowds.front().hlo_class == HloClass::kCompute &&
+           knot.idle.empty() && knot.entry.empty() && knot.unclear.empty();
   }
 
   // A slice in which nothing runs leads if the others stand in a launch that it

@@ -92,7 +92,9 @@ class Rule {
     if (head.kind == HeadKind::kSparse) {
       confidence = head.sparse >= 0 ? kConfidenceSparseHead : kConfidenceSparseByTensor;
     } else if (head.kind == HeadKind::kCompute) {
-      confidence = head.whole_host ? kConfidenceWholeHostCompute : kConfidenceComputeHead;
+      confidence = head.whole_host ? kConfidenceWholeHostCompute
+                   : head.alone    ? kConfidenceLoneComputer
+                                   : kConfidenceComputeHead;
     } else if (head.behind) {
       confidence = kConfidenceLaggard;
     } else if (head.hlo_waits) {

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "classifier/classify.h"
@@ -5,6 +6,8 @@
 
 namespace rapideye::classifier::testing {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(BadChip, ACoreInComputeThatItsSliceWaitsFor) {
   Scenario s;
@@ -65,6 +68,45 @@ TEST(BadChip, WhoMovedOnIsAVictimHoweverFew) {
   // One core finished the launch that the others wait in: nobody is singled out.
   Scenario s;
   s.Put(s.Tensor(0, 3, 0), 1, kApply, kCollectiveOfApply);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+// Two slices of one core each: slice 0 stands at `spot`, slice 1 waits for it.
+Scenario TwoLoneCores(const Spot& spot) {
+  Scenario s({.slices = 2, .tasks = 1, .chips = 1});
+  s.PutSlice(0, 0, kStep, spot);
+  return s;
+}
+
+TEST(BadChip, TheOnlyOtherSliceComputes) {
+  const Scenario s = TwoLoneCores(kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.0.0");
+  EXPECT_THAT(Classify(s.capture).culprits.front().why, HasSubstr("1 core stands behind it"));
+}
+
+TEST(BadChip, ALoneCoreWithoutHloIsNotTakenForComputing) {
+  EXPECT_EQ(Diagnose(TwoLoneCores(kSomewhere)), "UNKNOWN");
+  Scenario s = TwoLoneCores(kCompute);
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(BadChip, ALoneCoreThatCanBeWaitingIsNotTakenForComputing) {
+  EXPECT_EQ(Diagnose(TwoLoneCores(kCollective)), "UNKNOWN");
+  EXPECT_EQ(Diagnose(TwoLoneCores(kTransfer)), "UNKNOWN");
+}
+
+TEST(BadChip, ALoneCoreThatIsAheadOwesNothing) {
+  Scenario s = TwoLoneCores(kCompute);
+  s.PutSlice(0, 0, kStep + 1, kCompute);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(BadChip, OfThreeLoneSlicesTheOneThatComputes) {
+  Scenario s({.slices = 3, .tasks = 1, .chips = 1});
+  s.PutSlice(0, 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.0.0");
+  s.PutSlice(1, 0, kStep, kCollective);  // nor does slice 1 wait for another
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
