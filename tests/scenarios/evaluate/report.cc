@@ -55,7 +55,11 @@ void Report::Add(const Scenario& scenario, const Verdict& verdict, const Grade& 
   Bin& bin = (verdict.confidence < kHard ? hard_ : easy_)[static_cast<size_t>(index)];
   ++bin.verdicts;
   bin.confidence += verdict.confidence;
-  bin.right += grade.cause && grade.culprits ? 1 : 0;
+  const int right = grade.cause && grade.culprits ? 1 : 0;
+  bin.right += right;
+  Bin& said = said_[{verdict.cause, verdict.detail, verdict.confidence}];
+  ++said.verdicts;
+  said.right += right;
 }
 
 double Report::CalibrationError(double below) const {
@@ -106,7 +110,14 @@ std::string Report::RenderCalibration() const {
                             static_cast<double>(bin->right) / bin->verdicts);
     }
   }
-  absl::StrAppendFormat(&text, "expected calibration error %.4f, of verdicts below %.2f %.4f\n",
+  absl::StrAppendFormat(&text, "\n%-42s  verdicts  confidence  right\n", "said");
+  for (const auto& [what, bin] : said_) {
+    const auto& [cause, detail, confidence] = what;
+    absl::StrAppendFormat(&text, "%-22s%-20s  %8d  %10.3f  %.3f\n", std::string(CauseName(cause)),
+                          std::string(DetailName(detail)), bin.verdicts, confidence,
+                          static_cast<double>(bin.right) / bin.verdicts);
+  }
+  absl::StrAppendFormat(&text, "\nexpected calibration error %.4f, of verdicts below %.2f %.4f\n",
                         CalibrationError(), kHard, CalibrationError(kHard));
   return text;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "classifier/verdict.h"
 #include "tests/scenarios/scenario.h"
@@ -56,6 +57,8 @@ class Report {
   int healthy_ = 0;
   int false_alarms_ = 0;
   std::map<std::string, Accuracy> kinds_;
+  // By what was said and how surely: where the confidence comes from.
+  std::map<std::tuple<Cause, Detail, double>, Bin> said_;
   std::map<Cause, std::map<Cause, int>> confusion_;  // truth -> said
   std::array<Bin, kBins> easy_{};
   std::array<Bin, kBins> hard_{};
