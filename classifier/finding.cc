@@ -83,9 +83,8 @@ std::string WhoWaits(const Case& c, const Head& head) {
   if (beyond > 0) {
     // Nobody waits in its own slice: all who do are beyond it.
     const bool all = text.empty();
-    absl::StrAppend(&text, all ? "" : "; behind them ",
-                    Count(beyond, all ? "core" : "more core"), beyond == 1 ? " stands" : " stand",
-                    all ? " behind it" : "");
+    absl::StrAppend(&text, all ? "" : "; behind them ", Count(beyond, all ? "core" : "more core"),
+                    beyond == 1 ? " stands" : " stand", all ? " behind it" : "");
   }
   return text;
 }

@@ -195,9 +195,9 @@ class Builder {
     const Unit& computer = positions_.unit(unit);
     // Who waits in an earlier launch got long ago what that core could owe.
     for (const Unit& other : positions_.units()) {
-      const bool comparable = other.at && computer.at &&
-                              topology_.worker(other.worker).cohort ==
-                                  topology_.worker(computer.worker).cohort;
+      const bool comparable =
+          other.at && computer.at &&
+          topology_.worker(other.worker).cohort == topology_.worker(computer.worker).cohort;
       if (comparable && *other.at < *computer.at) return;
     }
     Head head;

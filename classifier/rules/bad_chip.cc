@@ -129,7 +129,8 @@ class Rule {
     std::vector<const Head*> confirmed;
     std::vector<const Head*> others;
     for (const Head& head : c_.graph.heads) {
-      if (IsChipHead(head, detail)) (HasDirect(head) ? confirmed : others).push_back(&head);
+      if (!IsChipHead(head, detail) || OnlyTheWordTells(head)) continue;
+      (HasDirect(head) ? confirmed : others).push_back(&head);
     }
     if (!confirmed.empty()) {
       std::erase_if(others, [&](const Head* head) {
@@ -154,6 +155,22 @@ class Rule {
         return Concerns(entry.first, {head.worker, CoreOf(head, unit).chip});
       });
     });
+  }
+
+  // A halt of one core stops the others of its host wherever they are. Where the
+  // position points at several chips of a host, the word of the hardware, which
+  // names one of them or at least their host, says more than it does.
+  bool OnlyTheWordTells(const Head& of_host) const {
+    const bool word = std::any_of(direct_.begin(), direct_.end(), [&](const auto& entry) {
+      return entry.first.first == of_host.worker;
+    });
+    if (!word) return false;
+    std::set<std::optional<int32_t>> chips;
+    for (const Head& head : c_.graph.heads) {
+      if (head.worker != of_host.worker) continue;
+      for (int unit : head.units) chips.insert(CoreOf(head, unit).chip);
+    }
+    return chips.size() > 1;
   }
 
   // Evidence that names another chip of the host is not evidence on this one.

@@ -110,6 +110,22 @@ TEST(BadChip, OfThreeLoneSlicesTheOneThatComputes) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// The halted host stands where its chips happened to be; one of them halted.
+Scenario HaltedHost(std::optional<int32_t> chip) {
+  Scenario s;
+  for (int i = 0; i < 4; ++i) s.Put(s.Tensor(0, 1, i), 0, kStep, {2, 0x700 + i, std::nullopt});
+  s.Log(0, 1, LogKind::kHaltHardware, "observed errors are: [Hardware]", kStillMs, chip);
+  return s;
+}
+
+TEST(BadChip, OfAHostThatStandsElsewhereTheChipThatHalted) {
+  EXPECT_EQ(Diagnose(HaltedHost(2)), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(BadChip, OfAHostThatStandsElsewhereNoChipIfNoneIsNamed) {
+  EXPECT_EQ(Diagnose(HaltedHost(std::nullopt)), "BAD_TPU_CHIP/TENSOR_CORE 0.1");
+}
+
 TEST(BadChip, TwoOfThem) {
   Scenario s({.slices = 3});
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);

@@ -130,8 +130,7 @@ class Rule {
       AddLink(pair, *evidence, finding);
       it = open.erase(it);
     }
-    std::optional<std::string> nic;
-    if (bad.size() == 1 && !good.empty() && !good.contains(*bad.begin())) nic = *bad.begin();
+    const std::optional<std::string> nic = NicAtFault(worker, bad, good);
     const std::string text = absl::StrCat(Who(c_.worker(worker)), " does not get through to ",
                                           Count(static_cast<int64_t>(peers.size()), "peer"),
                                           nic ? absl::StrCat(" over its NIC ", Quote(*nic)) : "",
@@ -145,6 +144,25 @@ class Rule {
     Finish(finding, text);
     JudgeRemoval(worker, nic, peers, agreeing, finding);
     out_.items.push_back(std::move(finding));
+  }
+
+  // One NIC alone fails: the host reaches its peers over another, or that NIC has
+  // no carrier while another one has.
+  std::optional<std::string> NicAtFault(int worker, const std::set<std::string>& bad,
+                                        const std::set<std::string>& good) const {
+    if (bad.size() != 1 || good.contains(*bad.begin())) return std::nullopt;
+    const std::string& name = *bad.begin();
+    if (!good.empty()) return name;
+    bool down = false;
+    bool other_up = false;
+    for (const Nic& nic : c_.worker(worker).snapshot->nics) {
+      if (nic.name == name) {
+        down = !nic.up;
+      } else {
+        other_up = other_up || nic.up;
+      }
+    }
+    return down && other_up ? std::optional(name) : std::nullopt;
   }
 
   // The host's own side and its peers' probes agree, while those peers reach others.

@@ -49,6 +49,35 @@ TEST(Networking, RetransmitsOnALinkThatDeliversAreNoise) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// Nobody probes; two peers of host 0.3 wait for what it does not get out on eth1.
+Scenario SilentNic(bool eth1_up) {
+  Scenario s = Link();
+  for (Snapshot& snapshot : s.capture.snapshots) snapshot.probes.clear();
+  s.At(0, 3).sockets = {{{1, 3}, "eth1", SocketState::kEstablished, 70'000, kStillMs, 12},
+                        {{2, 3}, "eth1", SocketState::kEstablished, 50'000, kStillMs, 12}};
+  s.At(0, 3).nics[1].up = eth1_up;
+  return s;
+}
+
+TEST(Networking, ANicWithoutCarrierIsNamedThoughNobodyProbes) {
+  const Scenario s = SilentNic(false);
+  ASSERT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.3");
+  EXPECT_EQ(Classify(s.capture).culprits[0].nic, "eth1");
+}
+
+TEST(Networking, ANicWithCarrierIsNotNamedWhereNothingShowsThatOthersWork) {
+  const Scenario s = SilentNic(true);
+  ASSERT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.3");
+  EXPECT_FALSE(Classify(s.capture).culprits[0].nic.has_value());
+}
+
+TEST(Networking, WhereNoNicHasCarrierItIsTheHost) {
+  Scenario s = SilentNic(false);
+  for (Nic& nic : s.At(0, 3).nics) nic.up = false;
+  ASSERT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.3");
+  EXPECT_FALSE(Classify(s.capture).culprits[0].nic.has_value());
+}
+
 TEST(Networking, OneHostInSeveralBrokenLinksIsTheCulprit) {
   Scenario s = Link();
   s.FailProbes({0, 3}, {1, 3});
