@@ -24,7 +24,8 @@ TEST_F(Watch, AWorkerWhoseAgentDiedIsListedAsMissing) {
   ExperimentOptions options = Options(/*programs=*/1, /*seed=*/2);
   // A bystander: the fault's own worker is another one for this seed.
   const WorkerId bystander{0, 2};
-  ASSERT_NE(FindScenario("bad-chip")->plan({options.job.shape, 1, 2}).worker, bystander);
+  const JobPlan plan = {.shape = options.job.shape, .programs = 1, .seed = 2, .step = 0};
+  ASSERT_NE(FindScenario("bad-chip")->plan(plan).orders.front().worker, bystander);
   options.agents_to_kill = {bystander};
   ExpectRightVerdict(options, "bad-chip");
   ASSERT_TRUE(outcome_.incident.has_value());

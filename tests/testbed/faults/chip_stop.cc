@@ -1,11 +1,10 @@
 // A chip stops for ever inside a compute operation, before or after the last
 // collective of a program: a TensorCore that hangs.
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tests/testbed/faults/fault.h"
+#include "tests/testbed/faults/hold.h"
 
 namespace rapideye::testbed {
 namespace {
@@ -41,13 +40,6 @@ absl::StatusOr<Place> FindPlace(const ControlLine& line, const Worker& worker) {
   return Place{program.fingerprint, places[*compute]};
 }
 
-void WaitForStop(const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait(lock, stop, [] { return false; });
-}
-
 absl::Status Apply(const ControlLine& line, Worker& worker) {
   absl::StatusOr<int> chip = IntegerArgument(line, "chip");
   if (!chip.ok()) return chip.status();
@@ -66,7 +58,7 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
                           absl::StrCat("chip=", chip, " module=", launch.program->module,
                                        " launch=", launch.launch_id,
                                        " hlo=", launch.program->operations[operation].hlo));
-    WaitForStop(stop);
+    HoldUntilStop(stop);
   });
   return absl::OkStatus();
 }

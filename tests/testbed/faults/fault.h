@@ -34,6 +34,12 @@ absl::Status ApplyFault(const ControlLine& line, Worker& worker);
 extern const Fault kChipStop;
 extern const Fault kOtherProgram;
 extern const Fault kOtherCompilation;
+extern const Fault kProgramNotQueued;
+extern const Fault kInputDry;
+extern const Fault kProcessKill;
+extern const Fault kProcessStop;
+extern const Fault kProcessExit;
+extern const Fault kOutOfMemory;
 
 }  // namespace rapideye::testbed
 

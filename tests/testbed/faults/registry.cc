@@ -4,7 +4,9 @@
 namespace rapideye::testbed {
 
 const std::vector<Fault>& Faults() {
-  static const auto& faults = *new std::vector<Fault>{kChipStop, kOtherProgram, kOtherCompilation};
+  static const auto& faults = *new std::vector<Fault>{
+      kChipStop,    kOtherProgram, kOtherCompilation, kProgramNotQueued, kInputDry,
+      kProcessKill, kProcessStop,  kProcessExit,      kOutOfMemory};
   return faults;
 }
 

@@ -58,9 +58,15 @@ absl::Status Break(Job& job, const ExperimentOptions& options, const Injection& 
     job.KillAgent(worker);
   }
   narrator.Say("fault: ", injection.description);
-  if (absl::Status s = job.Inject(injection.worker, injection.fault); !s.ok()) return s;
-  absl::StatusOr<ControlLine> effect = job.AwaitEffect(injection.worker, kEffectTimeout);
-  if (!effect.ok()) return effect.status();
+  for (WorkerId worker : injection.silenced) job.ExpectSilence(worker);
+  for (const Order& order : injection.orders) {
+    if (absl::Status s = job.Inject(order.worker, order.fault); !s.ok()) return s;
+  }
+  for (const Order& order : injection.orders) {
+    absl::StatusOr<ControlLine> effect = job.AwaitEffect(order.worker, kEffectTimeout);
+    if (!effect.ok()) return effect.status();
+  }
+  for (WorkerId worker : injection.agents_lost) job.KillAgent(worker);
   narrator.Say("it has taken hold; the job is at step ", job.StepOfSlowest());
   return absl::OkStatus();
 }
@@ -108,8 +114,10 @@ absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Sc
     outcome.differences.push_back(std::string(s.message()));
   }
   if (scenario.plan != nullptr) {
-    const Injection injection = scenario.plan(
-        {job_options.shape, job_options.programs, static_cast<uint64_t>(job_options.seed)});
+    const Injection injection = scenario.plan({.shape = job_options.shape,
+                                               .programs = job_options.programs,
+                                               .seed = static_cast<uint64_t>(job_options.seed),
+                                               .step = job.StepOfSlowest()});
     outcome.truth = injection.truth;
     if (absl::Status s = Break(job, options, injection, narrator); !s.ok()) return s;
     if (absl::Status s = Judge(job, outcome); !s.ok()) return s;

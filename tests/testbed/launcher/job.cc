@@ -102,7 +102,7 @@ absl::Status Job::StartWorker(WorkerId worker) {
                    absl::StrCat("--seed=", options_.seed),
                    absl::StrCat("--step-time=", absl::FormatDuration(options_.step_time))},
        .environment = {},
-       .log_path = LogPath(absl::StrCat("worker-", worker.slice, "-", worker.task)),
+       .log_path = WorkerLog(worker),
        .on_line = [this, worker](absl::string_view line) { Hear(worker, line); }});
   if (!child.ok()) return child.status();
   members_[worker].process = *std::move(child);
@@ -117,6 +117,7 @@ absl::Status Job::StartAgent(WorkerId worker) {
       {.command = {Program("rapideye-agent"), absl::StrCat("--coordinator=", coordinator_address_),
                    absl::StrCat("--job=", options_.name), absl::StrCat("--host=", HostName(worker)),
                    absl::StrCat("--runtime=", RuntimeAddress(worker)),
+                   absl::StrCat("--log=", WorkerLog(worker)),
                    absl::StrCat("--poll-interval=", absl::FormatDuration(options_.poll_interval))},
        // Who it is, it learns as on a TPU host.
        .environment = {{"MEGASCALE_SLICE_ID", absl::StrCat(worker.slice)},
@@ -164,7 +165,8 @@ absl::Status Job::CheckAlive() {
   };
   if (absl::Status s = ended(coordinator_); !s.ok()) return s;
   for (const auto& [worker, member] : members_) {
-    if (absl::Status s = ended(member.process); !s.ok()) return s;
+    const absl::Status process = ended(member.process);
+    if (!process.ok() && !member.silenced) return process;
     if (absl::Status s = ended(member.agent); !s.ok()) return s;
   }
   const std::lock_guard lock(mutex_);
@@ -208,8 +210,11 @@ absl::Status Job::AskAll(absl::string_view line, const std::string& verb) {
     const std::lock_guard lock(mutex_);
     for (auto& [worker, conversation] : conversations_) conversation.last.erase(verb);
   }
-  for (auto& [worker, member] : members_) member.process->WriteLine(line);
   for (auto& [worker, member] : members_) {
+    if (!member.silenced) member.process->WriteLine(line);
+  }
+  for (auto& [worker, member] : members_) {
+    if (member.silenced) continue;
     if (absl::Status s = AwaitVerb(worker, verb, kStartTimeout); !s.ok()) return s;
   }
   return absl::OkStatus();
@@ -245,8 +250,16 @@ absl::Status Job::Inject(WorkerId worker, absl::string_view fault) {
     conversations_[worker].last.erase("fault-effective");
   }
   members_[worker].process->WriteLine(absl::StrCat("fault ", fault));
-  return AwaitVerb(worker, "fault-set", kAnswerTimeout);
+  // Some take hold at once, and the worker says nothing afterwards.
+  return Await(
+      [&] {
+        const std::map<std::string, ControlLine>& last = conversations_[worker].last;
+        return last.contains("fault-set") || last.contains("fault-effective");
+      },
+      absl::StrCat("worker ", FormatWorker(worker), " to accept the fault"), kAnswerTimeout);
 }
+
+void Job::ExpectSilence(WorkerId worker) { members_[worker].silenced = true; }
 
 absl::StatusOr<ControlLine> Job::AwaitEffect(WorkerId worker, absl::Duration timeout) {
   if (absl::Status s = AwaitVerb(worker, "fault-effective", timeout); !s.ok()) return s;
@@ -260,7 +273,9 @@ absl::StatusOr<absl::Time> Job::LastProgress() {
   absl::Time last = absl::InfinitePast();
   const std::lock_guard lock(mutex_);
   for (const auto& [worker, conversation] : conversations_) {
-    const absl::StatusOr<int> idle = IntegerArgument(conversation.last.at("progress"), "idle-ms");
+    const auto progress = conversation.last.find("progress");
+    if (progress == conversation.last.end()) continue;
+    const absl::StatusOr<int> idle = IntegerArgument(progress->second, "idle-ms");
     if (idle.ok()) last = std::max(last, now - absl::Milliseconds(*idle));
   }
   if (last == absl::InfinitePast()) return absl::NotFoundError("no launch has completed yet");
@@ -345,6 +360,10 @@ std::vector<pid_t> Job::Processes() const {
 
 std::string Job::Program(absl::string_view name) const {
   return absl::StrCat(options_.program_dir, "/", name);
+}
+
+std::string Job::WorkerLog(WorkerId worker) const {
+  return LogPath(absl::StrCat("worker-", worker.slice, "-", worker.task));
 }
 
 std::string Job::LogPath(absl::string_view name) const {

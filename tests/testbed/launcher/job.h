@@ -65,10 +65,14 @@ class Job {
   // Arranges a fault ("chip-stop chip=1 where=before") and returns once the
   // worker has accepted it; its complaint otherwise.
   absl::Status Inject(WorkerId worker, absl::string_view fault);
+  // The worker's process will end or stop for good: it is asked nothing more, and
+  // its end is no error.
+  void ExpectSilence(WorkerId worker);
   // Waits until the fault has taken hold; what the worker said about it.
   absl::StatusOr<ControlLine> AwaitEffect(WorkerId worker, absl::Duration timeout);
 
-  // When a launch last completed on any core of the job. Asks all workers.
+  // When a launch last completed on any core of the job. Asks all workers that
+  // can answer.
   absl::StatusOr<absl::Time> LastProgress();
 
   // Kills the agent at once, as an out-of-memory killer would.
@@ -95,6 +99,7 @@ class Job {
   struct Member {
     std::unique_ptr<ChildProcess> process;
     std::unique_ptr<ChildProcess> agent;
+    bool silenced = false;
   };
 
   explicit Job(JobOptions options) : options_(std::move(options)) {}
@@ -113,6 +118,7 @@ class Job {
   absl::Status CheckAlive();  // without mutex_: it may wait for a reader
   std::string Program(absl::string_view name) const;
   std::string LogPath(absl::string_view name) const;
+  std::string WorkerLog(WorkerId worker) const;
 
   const JobOptions options_;
   mutable std::mutex mutex_;

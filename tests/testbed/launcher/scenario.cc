@@ -1,95 +1,14 @@
 #include "tests/testbed/launcher/scenario.h"
 
 #include <algorithm>
-#include <random>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "tests/testbed/model/control.h"
-#include "tests/testbed/model/program.h"
+#include "tests/testbed/launcher/plans.h"
 
 namespace rapideye::testbed {
 namespace {
-
-// Picks of one scenario: the same for the same seed on every machine, which
-// std::uniform_int_distribution does not promise.
-class Picks {
- public:
-  explicit Picks(uint64_t seed) : engine_(seed) {}
-  int Below(int limit) { return static_cast<int>(engine_() % static_cast<uint64_t>(limit)); }
-  WorkerId Worker(const JobShape& shape) {
-    return AllWorkers(shape)[static_cast<size_t>(Below(shape.workers()))];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
-
-Injection StopChip(const JobPlan& plan, absl::string_view where) {
-  Picks picks(plan.seed);
-  const WorkerId worker = picks.Worker(plan.shape);
-  const int chip = picks.Below(plan.shape.chips);
-  const std::vector<ProgramPtr> step =
-      MakeStep({.programs = plan.programs, .cross_slice = plan.shape.slices > 1, .step_time = {}});
-  const int program = picks.Below(static_cast<int>(step.size()));
-  const std::vector<int> places =
-      where == "before" ? ComputeBefore(*step[program]) : ComputeAfter(*step[program]);
-  const int compute = picks.Below(static_cast<int>(places.size()));
-  return {worker,
-          absl::StrCat("chip-stop chip=", chip, " where=", where, " program=", program,
-                       " compute=", compute),
-          absl::StrCat("chip ", chip, " of ", HostName(worker), " stops for ever in ",
-                       step[program]->operations[places[compute]].hlo, " of ",
-                       step[program]->module, ", ", where, " its last collective"),
-          {.cause = "BAD_TPU_CHIP",
-           .detail = "TENSOR_CORE",
-           .culprits = {{worker, HostName(worker), chip}},
-           .any_of_them = false}};
-}
-
-Injection BadChip(const JobPlan& plan) { return StopChip(plan, "before"); }
-Injection BadChipTail(const JobPlan& plan) { return StopChip(plan, "after"); }
-
-// Those who may be named when one worker runs something else than the others:
-// the smaller side, or with two workers either.
-std::vector<Named> SmallerSide(const JobShape& shape, WorkerId astray) {
-  std::vector<Named> named;
-  for (WorkerId worker : AllWorkers(shape)) {
-    if (worker == astray || shape.workers() == 2) {
-      named.push_back({worker, HostName(worker), std::nullopt});
-    }
-  }
-  return named;
-}
-
-Injection DifferentModule(const JobPlan& plan) {
-  Picks picks(plan.seed);
-  const WorkerId worker = picks.Worker(plan.shape);
-  const int program = picks.Below(plan.programs);
-  return {worker,
-          absl::StrCat("other-program program=", program),
-          absl::StrCat(HostName(worker), " is given jit_eval_step in place of program ", program,
-                       " of each step"),
-          {.cause = "DIFFERENT_MODULE",
-           .detail = "MODULE_DIVERGENCE",
-           .culprits = SmallerSide(plan.shape, worker),
-           .any_of_them = true}};
-}
-
-Injection FingerprintMismatch(const JobPlan& plan) {
-  Picks picks(plan.seed);
-  const WorkerId worker = picks.Worker(plan.shape);
-  const int program = picks.Below(plan.programs);
-  return {worker,
-          absl::StrCat("other-compilation program=", program),
-          absl::StrCat(HostName(worker), " is given a different compilation of program ", program,
-                       " of each step"),
-          {.cause = "FINGERPRINT_MISMATCH",
-           .detail = "",
-           .culprits = SmallerSide(plan.shape, worker),
-           .any_of_them = true}};
-}
 
 std::string DescribeNamed(const Named& named) {
   return named.chip.has_value() ? absl::StrCat(named.host, " chip ", *named.chip) : named.host;
@@ -124,6 +43,18 @@ const std::vector<Scenario>& Scenarios() {
       {"different-module", "one worker is given another program", DifferentModule},
       {"fingerprint", "one worker is given a different compilation of the same program",
        FingerprintMismatch},
+      {"program-not-queued", "a host queues nothing more", ProgramNotQueued},
+      {"input-dry", "the input of one worker dries up before a launch", InputDry},
+      {"input-dry-several", "the input of several workers dries up before a launch",
+       InputDrySeveral},
+      {"input-dry-all", "the input of all workers dries up before the same launch", InputDryAll},
+      {"input-dry-entry", "one worker's input dries up for a program that was launched",
+       InputDryEntry},
+      {"process-kill", "a training process is killed", ProcessKill},
+      {"process-stop", "a training process is stopped", ProcessStop},
+      {"process-exit", "a training process exits with an error", ProcessExit},
+      {"out-of-memory", "an allocation fails and the training process exits", OutOfMemory},
+      {"worker-lost", "a training process and its agent vanish together", WorkerLost},
   };
   return scenarios;
 }

@@ -22,18 +22,28 @@ struct Truth {
   bool any_of_them = false;
 };
 
+// What one worker is told to do, as Job::Inject takes it.
+struct Order {
+  WorkerId worker;
+  std::string fault;
+};
+
 // One fault, ready to be injected.
 struct Injection {
-  WorkerId worker;
-  std::string fault;        // for Job::Inject
+  std::vector<Order> orders;
   std::string description;  // for people
   Truth truth;
+  // Workers whose process ends with the fault, or stops, and answers no more.
+  std::vector<WorkerId> silenced;
+  // Those whose agent vanishes in the same moment.
+  std::vector<WorkerId> agents_lost;
 };
 
 struct JobPlan {
   JobShape shape;
   int programs = 1;
   uint64_t seed = 1;  // picks the victim and the place
+  int64_t step = 0;   // to which every worker has come
 };
 
 struct Scenario {

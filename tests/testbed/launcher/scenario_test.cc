@@ -85,12 +85,23 @@ TEST(Scenarios, PlanTheSameForOneSeedAndOtherVictimsForOthers) {
     if (scenario.plan == nullptr) continue;
     std::set<WorkerId> victims;
     for (uint64_t seed = 0; seed < 50; ++seed) {
-      const Injection injection = scenario.plan({kShape, 2, seed});
-      EXPECT_EQ(injection.fault, scenario.plan({kShape, 2, seed}).fault);
-      EXPECT_TRUE(ParseControlLine("fault " + injection.fault).ok()) << injection.fault;
-      EXPECT_THAT(injection.truth.culprits,
-                  ElementsAre(testing::Field(&Named::worker, injection.worker)));
-      victims.insert(injection.worker);
+      const JobPlan plan = {.shape = kShape, .programs = 2, .seed = seed, .step = 7};
+      const Injection injection = scenario.plan(plan);
+      const Injection again = scenario.plan(plan);
+      std::set<WorkerId> told;
+      ASSERT_EQ(injection.orders.size(), again.orders.size());
+      for (size_t i = 0; i < injection.orders.size(); ++i) {
+        const Order& order = injection.orders[i];
+        EXPECT_EQ(order.worker, again.orders[i].worker);
+        EXPECT_EQ(order.fault, again.orders[i].fault);
+        EXPECT_TRUE(ParseControlLine("fault " + order.fault).ok()) << order.fault;
+        EXPECT_TRUE(told.insert(order.worker).second) << scenario.name;
+      }
+      EXPECT_FALSE(told.empty());
+      for (const Named& named : injection.truth.culprits) {
+        EXPECT_TRUE(told.contains(named.worker)) << scenario.name;
+      }
+      victims.insert(told.begin(), told.end());
     }
     EXPECT_GT(victims.size(), 4u) << scenario.name;
   }

@@ -14,12 +14,38 @@ bool InputPipe::AwaitBatch(int64_t step, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   asked_ = std::max(asked_, step);
   changed_.notify_all();
+  return Await(step, last_read_, stop, lock);
+}
+
+bool InputPipe::AwaitInfeed(int64_t step, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  return Await(step, last_fed_, stop, lock);
+}
+
+void InputPipe::DryUp(End end, int64_t after, std::function<void(int64_t)> starved) {
+  const std::lock_guard lock(mutex_);
+  starved_ = std::move(starved);
+  if (end == End::kSource) {
+    last_read_ = std::max({after, ready_, asked_});
+  } else {
+    last_fed_ = std::max(after, asked_);
+  }
+}
+
+bool InputPipe::Await(int64_t step, int64_t last, const std::stop_token& stop,
+                      std::unique_lock<std::mutex>& lock) {
+  if (step > last) {
+    if (const auto starved = std::exchange(starved_, nullptr)) starved(step);
+    changed_.wait(lock, stop, [] { return false; });
+    return false;
+  }
   return changed_.wait(lock, stop, [&] { return ready_ >= step; });
 }
 
 void InputPipe::Read(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, stop, [&] { return ready_ < asked_ + read_ahead_; })) {
+  while (changed_.wait(lock, stop,
+                       [&] { return ready_ < std::min(asked_ + read_ahead_, last_read_); })) {
     // The source of the data takes its time, however often it is asked.
     changed_.wait_for(lock, stop, absl::ToChronoNanoseconds(read_time_), [] { return false; });
     if (stop.stop_requested()) return;

@@ -4,6 +4,8 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -23,15 +25,34 @@ class InputPipe {
   // requested first.
   bool AwaitBatch(int64_t step, const std::stop_token& stop);
 
+  // The same for the device, which waits at its infeed.
+  bool AwaitInfeed(int64_t step, const std::stop_token& stop);
+
+  // Where batches cease to come: they are not read any more, or they are read
+  // and do not reach the device.
+  enum class End { kSource, kInfeed };
+
+  // No batch comes for steps later than `after`, or than those already on their
+  // way. `starved` is called once, when somebody waits for one: on that thread,
+  // with the step.
+  void DryUp(End end, int64_t after, std::function<void(int64_t step)> starved);
+
  private:
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
   void Read(const std::stop_token& stop);
+  bool Await(int64_t step, int64_t last, const std::stop_token& stop,
+             std::unique_lock<std::mutex>& lock);
 
   const absl::Duration read_time_;
   const int read_ahead_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  int64_t asked_ = 0;    // newest step anyone has asked for
-  int64_t ready_ = 0;    // newest step that has been read
+  int64_t asked_ = 0;  // newest step anyone has asked for
+  int64_t ready_ = 0;  // newest step that has been read
+  int64_t last_read_ = kNever;
+  int64_t last_fed_ = kNever;
+  std::function<void(int64_t)> starved_;
   std::jthread reader_;  // last: stops first
 };
 

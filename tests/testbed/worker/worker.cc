@@ -1,5 +1,7 @@
 #include "tests/testbed/worker/worker.h"
 
+#include <unistd.h>
+
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -109,13 +111,20 @@ void Worker::AnnounceEffect(absl::string_view fault, absl::string_view what) con
                                  " unix-ms=", absl::ToUnixMillis(absl::Now()), " ", what));
 }
 
+void Worker::Log(absl::string_view severity, absl::string_view where,
+                 absl::string_view text) const {
+  options_.announce(absl::StrCat(
+      severity, absl::FormatTime("%m%d %H:%M:%E6S", absl::Now(), absl::LocalTimeZone()), " ",
+      absl::Dec(getpid(), absl::kSpacePad7), " ", where, "] ", text));
+}
+
 absl::Status Worker::Execute(int tensor_core, const Launch& launch, int operation,
                              const std::stop_token& stop) {
   const Operation& op = launch.program->operations[operation];
   const OperationId id{launch.program->fingerprint, launch.launch_id, operation};
   switch (op.kind) {
     case OperationKind::kInput:
-      input_.AwaitBatch(launch.step, stop);
+      input_.AwaitInfeed(launch.step, stop);
       return absl::OkStatus();
     case OperationKind::kCompute:
       Compute(op.duration, stop);

@@ -53,10 +53,15 @@ class Worker {
   const Step& step() const { return step_; }
   Host& host() { return *host_; }
   Mesh& mesh() { return *mesh_; }
+  InputPipe& input() { return input_; }
   const Host& host() const { return *host_; }
 
   // Announces that a fault has taken hold, with when it did.
   void AnnounceEffect(absl::string_view fault, absl::string_view what) const;
+
+  // A line of the process's log as the runtime writes them: severity I, W, E or
+  // F, FILE:LINE. May be called from any thread.
+  void Log(absl::string_view severity, absl::string_view where, absl::string_view text) const;
 
  private:
   explicit Worker(WorkerOptions options);

@@ -1,0 +1,58 @@
+#include "absl/strings/str_cat.h"
+#include "tests/testbed/launcher/plans.h"
+
+namespace rapideye::testbed {
+namespace {
+
+// Those who may be named when one worker runs something else than the others:
+// the smaller side, or with two workers either.
+std::vector<Named> SmallerSide(const JobShape& shape, WorkerId astray) {
+  std::vector<Named> named;
+  for (WorkerId worker : AllWorkers(shape)) {
+    if (worker == astray || shape.workers() == 2) {
+      named.push_back({worker, HostName(worker), std::nullopt});
+    }
+  }
+  return named;
+}
+
+}  // namespace
+
+Injection DifferentModule(const JobPlan& plan) {
+  Picks picks(plan.seed);
+  const WorkerId worker = picks.Worker(plan.shape);
+  const int program = picks.Below(plan.programs);
+  return {
+      .orders = {{worker, absl::StrCat("other-program program=", program)}},
+      .description = absl::StrCat(HostName(worker), " is given jit_eval_step in place of program ",
+                                  program, " of each step"),
+      .truth = {.cause = "DIFFERENT_MODULE",
+                .detail = "MODULE_DIVERGENCE",
+                .culprits = SmallerSide(plan.shape, worker),
+                .any_of_them = true},
+      .silenced = {},
+      .agents_lost = {}};
+}
+
+Injection FingerprintMismatch(const JobPlan& plan) {
+  Picks picks(plan.seed);
+  const WorkerId worker = picks.Worker(plan.shape);
+  const int program = picks.Below(plan.programs);
+  return {
+      .orders = {{worker, absl::StrCat("other-compilation program=", program)}},
+      .description = absl::StrCat(HostName(worker), " is given a different compilation of program ",
+                                  program, " of each step"),
+      .truth = {.cause = "FINGERPRINT_MISMATCH",
+                .detail = "",
+                .culprits = SmallerSide(plan.shape, worker),
+                .any_of_them = true},
+      .silenced = {},
+      .agents_lost = {}};
+}
+
+std::vector<ProgramPtr> StepOf(const JobPlan& plan) {
+  return MakeStep(
+      {.programs = plan.programs, .cross_slice = plan.shape.slices > 1, .step_time = {}});
+}
+
+}  // namespace rapideye::testbed

@@ -1,0 +1,56 @@
+// The plans behind the scenarios: each picks its victim and place from the seed
+// and says what the verdict on it must be.
+#ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_PLANS_H_
+#define RAPIDEYE_TESTS_TESTBED_LAUNCHER_PLANS_H_
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "tests/testbed/launcher/scenario.h"
+#include "tests/testbed/model/program.h"
+
+namespace rapideye::testbed {
+
+// Picks of one scenario: the same for the same seed on every machine, which
+// std::uniform_int_distribution does not promise.
+class Picks {
+ public:
+  explicit Picks(uint64_t seed) : engine_(seed) {}
+  int Below(int limit) { return static_cast<int>(engine_() % static_cast<uint64_t>(limit)); }
+  WorkerId Worker(const JobShape& shape) {
+    return AllWorkers(shape)[static_cast<size_t>(Below(shape.workers()))];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// The programs of a step as the job of this plan runs them.
+std::vector<ProgramPtr> StepOf(const JobPlan& plan);
+
+Named Host(WorkerId worker);
+
+// Of chips.
+Injection BadChip(const JobPlan& plan);
+Injection BadChipTail(const JobPlan& plan);
+
+// Of programs.
+Injection DifferentModule(const JobPlan& plan);
+Injection FingerprintMismatch(const JobPlan& plan);
+
+// Of hosts: what they feed their chips, and their processes.
+Injection ProgramNotQueued(const JobPlan& plan);
+Injection InputDry(const JobPlan& plan);
+Injection InputDrySeveral(const JobPlan& plan);
+Injection InputDryAll(const JobPlan& plan);
+Injection InputDryEntry(const JobPlan& plan);
+Injection ProcessKill(const JobPlan& plan);
+Injection ProcessStop(const JobPlan& plan);
+Injection ProcessExit(const JobPlan& plan);
+Injection OutOfMemory(const JobPlan& plan);
+Injection WorkerLost(const JobPlan& plan);
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_LAUNCHER_PLANS_H_
