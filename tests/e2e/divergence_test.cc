@@ -17,5 +17,9 @@ TEST_F(Divergence, Fingerprint) {
   EXPECT_LE(outcome_.latency, LatencyBound(options.job));
 }
 
+TEST_F(Divergence, OrderOfLaunches) {
+  ExpectRightVerdict(Options(/*programs=*/2, /*seed=*/21), "launch-order");
+}
+
 }  // namespace
 }  // namespace rapideye::testbed

@@ -30,10 +30,14 @@ const std::vector<Fault>& Faults();
 // Applies the fault that the line's subject names; NOT_FOUND lists the names.
 absl::Status ApplyFault(const ControlLine& line, Worker& worker);
 
-// The faults, each in the file of its name.
+// The faults, each in the file of its name; how a process ends, in process_end.cc.
 extern const Fault kChipStop;
 extern const Fault kOtherProgram;
 extern const Fault kOtherCompilation;
+extern const Fault kCoreLoop;
+extern const Fault kCoreHalt;
+extern const Fault kSparseCoreStop;
+extern const Fault kLaunchOrder;
 extern const Fault kProgramNotQueued;
 extern const Fault kInputDry;
 extern const Fault kProcessKill;

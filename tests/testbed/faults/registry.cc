@@ -5,8 +5,9 @@ namespace rapideye::testbed {
 
 const std::vector<Fault>& Faults() {
   static const auto& faults = *new std::vector<Fault>{
-      kChipStop,    kOtherProgram, kOtherCompilation, kProgramNotQueued, kInputDry,
-      kProcessKill, kProcessStop,  kProcessExit,      kOutOfMemory};
+      kChipStop,     kCoreLoop,         kCoreHalt,         kSparseCoreStop, kLaunchOrder,
+      kOtherProgram, kOtherCompilation, kProgramNotQueued, kInputDry,       kProcessKill,
+      kProcessStop,  kProcessExit,      kOutOfMemory};
   return faults;
 }
 

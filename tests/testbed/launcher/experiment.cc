@@ -99,7 +99,8 @@ absl::Duration LatencyBound(const JobOptions& options) {
 
 absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Scenario& scenario) {
   Narrator narrator(options.narration);
-  const JobOptions& job_options = options.job;
+  JobOptions job_options = options.job;
+  if (scenario.prepare != nullptr) scenario.prepare(job_options);
   narrator.Say("starting ", job_options.shape.slices, " slices of ", job_options.shape.tasks,
                " workers with ", job_options.shape.chips,
                " chips each, an agent for each worker, and the coordinator");
@@ -116,6 +117,7 @@ absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Sc
   if (scenario.plan != nullptr) {
     const Injection injection = scenario.plan({.shape = job_options.shape,
                                                .programs = job_options.programs,
+                                               .offload = job_options.offload,
                                                .seed = static_cast<uint64_t>(job_options.seed),
                                                .step = job.StepOfSlowest()});
     outcome.truth = injection.truth;

@@ -99,6 +99,7 @@ absl::Status Job::StartWorker(WorkerId worker) {
                    absl::StrCat("--tasks=", shape.tasks), absl::StrCat("--chips=", shape.chips),
                    absl::StrCat("--generation=", shape.generation.name),
                    absl::StrCat("--programs=", options_.programs),
+                   absl::StrCat("--offload=", options_.offload ? "true" : "false"),
                    absl::StrCat("--seed=", options_.seed),
                    absl::StrCat("--step-time=", absl::FormatDuration(options_.step_time))},
        .environment = {},

@@ -27,6 +27,7 @@ struct JobOptions {
   std::string name = "testbed";
   JobShape shape;
   int programs = 1;
+  bool offload = false;  // part of each program runs on SparseCores
   int seed = 1;
   absl::Duration step_time = absl::Milliseconds(100);
   absl::Duration poll_interval = absl::Seconds(1);

@@ -1,10 +1,14 @@
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "tests/testbed/launcher/plans.h"
 
 namespace rapideye::testbed {
 namespace {
 
-Injection StopChip(const JobPlan& plan, absl::string_view where) {
+// A fault that befalls a chip at one operation; the chip is the culprit.
+Injection AtPlace(const JobPlan& plan, absl::string_view where, absl::string_view fault,
+                  absl::string_view what) {
   Picks picks(plan.seed);
   const WorkerId worker = picks.Worker(plan.shape);
   const int chip = picks.Below(plan.shape.chips);
@@ -13,23 +17,60 @@ Injection StopChip(const JobPlan& plan, absl::string_view where) {
   const std::vector<int> places =
       where == "before" ? ComputeBefore(*step[program]) : ComputeAfter(*step[program]);
   const int compute = picks.Below(static_cast<int>(places.size()));
-  return {
-      .orders = {{worker, absl::StrCat("chip-stop chip=", chip, " where=", where,
-                                       " program=", program, " compute=", compute)}},
-      .description = absl::StrCat("chip ", chip, " of ", HostName(worker), " stops for ever in ",
-                                  step[program]->operations[places[compute]].hlo, " of ",
-                                  step[program]->module, ", ", where, " its last collective"),
-      .truth = {.cause = "BAD_TPU_CHIP",
-                .detail = "TENSOR_CORE",
-                .culprits = {{worker, HostName(worker), chip}},
-                .any_of_them = false},
-      .silenced = {},
-      .agents_lost = {}};
+  return {.orders = {{worker, absl::StrCat(fault, " chip=", chip, " where=", where,
+                                           " program=", program, " compute=", compute)}},
+          .description = absl::StrCat("chip ", chip, " of ", HostName(worker), " ", what, " in ",
+                                      step[program]->operations[places[compute]].hlo, " of ",
+                                      step[program]->module, ", ", where, " its last collective"),
+          .truth = {.cause = "BAD_TPU_CHIP",
+                    .detail = "TENSOR_CORE",
+                    .culprits = {{worker, HostName(worker), chip}},
+                    .any_of_them = false},
+          .silenced = {},
+          .agents_lost = {}};
 }
 
 }  // namespace
 
-Injection BadChip(const JobPlan& plan) { return StopChip(plan, "before"); }
-Injection BadChipTail(const JobPlan& plan) { return StopChip(plan, "after"); }
+Injection BadChip(const JobPlan& plan) {
+  return AtPlace(plan, "before", "chip-stop", "stops for ever");
+}
+
+Injection BadChipTail(const JobPlan& plan) {
+  return AtPlace(plan, "after", "chip-stop", "stops for ever");
+}
+
+Injection CoreLoop(const JobPlan& plan) {
+  return AtPlace(plan, "before", "core-loop", "loops for ever");
+}
+
+Injection CoreHalt(const JobPlan& plan) {
+  Injection injection =
+      AtPlace(plan, "before", "core-halt why=assertion", "halts on a failed check");
+  // Software: the chip is where it happened, and the worker whose log tells.
+  const WorkerId worker = injection.orders.front().worker;
+  injection.truth = {"UNRECOVERABLE_ERROR", "CORE_HALT", {Host(worker)}, false};
+  return injection;
+}
+
+Injection CoreHaltHardware(const JobPlan& plan) {
+  return AtPlace(plan, "before", "core-halt why=hardware", "halts on a hardware error");
+}
+
+Injection SparseCore(const JobPlan& plan) {
+  Picks picks(plan.seed);
+  const WorkerId worker = picks.Worker(plan.shape);
+  const int chip = picks.Below(plan.shape.chips);
+  const int core = picks.Below(std::max(1, plan.shape.generation.sparse_cores));
+  return {.orders = {{worker, absl::StrCat("sparse-core-stop chip=", chip, " core=", core)}},
+          .description = absl::StrCat("SparseCore ", core, " of chip ", chip, " of ",
+                                      HostName(worker), " stops in offloaded work"),
+          .truth = {.cause = "BAD_TPU_CHIP",
+                    .detail = "SPARSE_CORE",
+                    .culprits = {{worker, HostName(worker), chip}},
+                    .any_of_them = false},
+          .silenced = {},
+          .agents_lost = {}};
+}
 
 }  // namespace rapideye::testbed

@@ -50,9 +50,24 @@ Injection FingerprintMismatch(const JobPlan& plan) {
       .agents_lost = {}};
 }
 
+Injection LaunchOrder(const JobPlan& plan) {
+  const WorkerId worker = Picks(plan.seed).Worker(plan.shape);
+  return {
+      .orders = {{worker, "launch-order"}},
+      .description = absl::StrCat(HostName(worker), " queues its two programs in swapped order"),
+      .truth = {.cause = "DIFFERENT_MODULE",
+                .detail = "LAUNCH_ORDER",
+                .culprits = SmallerSide(plan.shape, worker),
+                .any_of_them = true},
+      .silenced = {},
+      .agents_lost = {}};
+}
+
 std::vector<ProgramPtr> StepOf(const JobPlan& plan) {
-  return MakeStep(
-      {.programs = plan.programs, .cross_slice = plan.shape.slices > 1, .step_time = {}});
+  return MakeStep({.programs = plan.programs,
+                   .cross_slice = plan.shape.slices > 1,
+                   .offload = plan.offload,
+                   .step_time = {}});
 }
 
 }  // namespace rapideye::testbed

@@ -34,10 +34,15 @@ Named Host(WorkerId worker);
 // Of chips.
 Injection BadChip(const JobPlan& plan);
 Injection BadChipTail(const JobPlan& plan);
+Injection CoreLoop(const JobPlan& plan);
+Injection CoreHalt(const JobPlan& plan);
+Injection CoreHaltHardware(const JobPlan& plan);
+Injection SparseCore(const JobPlan& plan);
 
 // Of programs.
 Injection DifferentModule(const JobPlan& plan);
 Injection FingerprintMismatch(const JobPlan& plan);
+Injection LaunchOrder(const JobPlan& plan);
 
 // Of hosts: what they feed their chips, and their processes.
 Injection ProgramNotQueued(const JobPlan& plan);

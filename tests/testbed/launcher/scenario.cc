@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tests/testbed/launcher/job.h"
 #include "tests/testbed/launcher/plans.h"
 
 namespace rapideye::testbed {
@@ -40,9 +41,16 @@ const std::vector<Scenario>& Scenarios() {
       {"bad-chip", "a chip stops in a compute operation before a program's last collective",
        BadChip},
       {"bad-chip-tail", "a chip stops after the last collective: its peers move on", BadChipTail},
+      {"core-loop", "a core loops on its device and never completes", CoreLoop},
+      {"core-halt", "a core halts on a failed check of its program", CoreHalt},
+      {"core-halt-hardware", "a core halts on a hardware error", CoreHaltHardware},
+      {"sparse-core", "a SparseCore stops in work that its TensorCore waits for", SparseCore,
+       [](JobOptions& options) { options.offload = true; }},
       {"different-module", "one worker is given another program", DifferentModule},
       {"fingerprint", "one worker is given a different compilation of the same program",
        FingerprintMismatch},
+      {"launch-order", "one worker queues the two programs of a step in swapped order", LaunchOrder,
+       [](JobOptions& options) { options.programs = 2; }},
       {"program-not-queued", "a host queues nothing more", ProgramNotQueued},
       {"input-dry", "the input of one worker dries up before a launch", InputDry},
       {"input-dry-several", "the input of several workers dries up before a launch",

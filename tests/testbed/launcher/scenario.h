@@ -13,6 +13,8 @@
 
 namespace rapideye::testbed {
 
+struct JobOptions;
+
 // The true cause of a hang, in the verdict's words.
 struct Truth {
   std::string cause;   // empty: nothing is wrong, and nothing may be raised
@@ -42,6 +44,7 @@ struct Injection {
 struct JobPlan {
   JobShape shape;
   int programs = 1;
+  bool offload = false;
   uint64_t seed = 1;  // picks the victim and the place
   int64_t step = 0;   // to which every worker has come
 };
@@ -50,6 +53,8 @@ struct Scenario {
   absl::string_view name;
   absl::string_view help;
   Injection (*plan)(const JobPlan& plan);  // null: nothing is injected
+  // Makes the job one in which this can happen; null: any job is.
+  void (*prepare)(JobOptions& options) = nullptr;
 };
 
 // "none" first.

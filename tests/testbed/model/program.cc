@@ -21,13 +21,17 @@ struct Line {
 
 constexpr int64_t kFirstPc = 141;
 // Every kind of operation becomes a different amount of code.
-constexpr int64_t kPcStride[] = {323, 1303, 438, 752, 1801};
+constexpr int64_t kPcStride[] = {323, 1303, 438, 752, 1801, 211, 640};
+constexpr int64_t kFirstSparsePc = 97;
+// Less than the compute operation that runs meanwhile: nobody waits in health.
+constexpr double kSparseShare = 0.1;
 // A divergent compilation pads its instructions and numbers them from elsewhere.
 constexpr int64_t kDivergentPadding = 41;
 constexpr int kDivergentNumber = 3;
 
 bool WaitsForOthers(OperationKind kind) {
-  return kind == OperationKind::kCollective || kind == OperationKind::kReceive;
+  return kind == OperationKind::kCollective || kind == OperationKind::kReceive ||
+         kind == OperationKind::kAwaitOffload;
 }
 
 Fingerprint FingerprintOf(const Program& program) {
@@ -44,18 +48,34 @@ Fingerprint FingerprintOf(const Program& program) {
   return fingerprint;
 }
 
+ProgramPtr SparsePart(const Program& program, int number, absl::Duration compute_time) {
+  auto sparse = std::make_shared<Program>();
+  sparse->module = program.module;
+  sparse->computation = program.computation;
+  sparse->fingerprint = program.fingerprint;
+  Operation lookup;
+  lookup.hlo = absl::StrCat("sparse-dense-matmul.", number);
+  lookup.pc = kFirstSparsePc;
+  lookup.tag = 1;
+  lookup.duration = compute_time * kSparseShare;
+  sparse->operations.push_back(std::move(lookup));
+  return sparse;
+}
+
 ProgramPtr Compile(absl::string_view module, const std::vector<Line>& lines,
                    const StepOptions& options, absl::Duration compute_time) {
   const bool divergent = options.compilation == Compilation::kDivergent;
   auto program = std::make_shared<Program>();
   program->module = std::string(module);
-  program->computation = absl::StrCat("main.", lines.size() + 3, "_spmd");
   int64_t pc = kFirstPc;
   int64_t tag = 1;
   int number = divergent ? kDivergentNumber : 1;
   for (const Line& line : lines) {
     const bool transfer = line.kind == OperationKind::kSend || line.kind == OperationKind::kReceive;
     if (transfer && !options.cross_slice) continue;
+    const bool offload =
+        line.kind == OperationKind::kOffload || line.kind == OperationKind::kAwaitOffload;
+    if (offload && !options.offload) continue;
     Operation op;
     op.kind = line.kind;
     op.hlo = absl::StrCat(line.opcode, ".", number++);
@@ -66,7 +86,9 @@ ProgramPtr Compile(absl::string_view module, const std::vector<Line>& lines,
     pc += kPcStride[static_cast<int>(line.kind)] + (divergent ? kDivergentPadding : 0);
     if (WaitsForOthers(line.kind)) ++tag;
   }
+  program->computation = absl::StrCat("main.", program->operations.size() + 3, "_spmd");
   program->fingerprint = FingerprintOf(*program);
+  if (options.offload) program->sparse = SparsePart(*program, number, compute_time);
   return program;
 }
 
@@ -82,7 +104,8 @@ using enum OperationKind;
 
 const std::vector<Line>& TrainStep() {
   static const auto& lines = *new std::vector<Line>{
-      {kInput, "infeed"},          {kCompute, "fusion", 0.40},
+      {kInput, "infeed"},          {kOffload, "sparse-core-start"},
+      {kCompute, "fusion", 0.40},  {kAwaitOffload, "sparse-core-done"},
       {kCollective, "all-reduce"}, {kSend, "send"},
       {kCompute, "fusion", 0.10},  {kReceive, "recv-done"},
       {kCompute, "fusion", 0.35},  {kCollective, "reduce-scatter"},
@@ -93,17 +116,26 @@ const std::vector<Line>& TrainStep() {
 
 const std::vector<Line>& LossAndGrad() {
   static const auto& lines = *new std::vector<Line>{
-      {kInput, "infeed"},         {kCompute, "fusion", 0.55},  {kCollective, "all-gather"},
-      {kCompute, "fusion", 0.30}, {kCollective, "all-reduce"}, {kCompute, "copy", 0.15},
+      {kInput, "infeed"},          {kOffload, "sparse-core-start"},
+      {kCompute, "fusion", 0.55},  {kAwaitOffload, "sparse-core-done"},
+      {kCollective, "all-gather"}, {kCompute, "fusion", 0.30},
+      {kCollective, "all-reduce"}, {kCompute, "copy", 0.15},
   };
   return lines;
 }
 
 const std::vector<Line>& OptimizerApply() {
   static const auto& lines = *new std::vector<Line>{
-      {kCompute, "fusion", 0.20},  {kCollective, "reduce-scatter"}, {kSend, "send"},
-      {kCompute, "fusion", 0.20},  {kReceive, "recv-done"},         {kCompute, "fusion", 0.35},
-      {kCollective, "all-gather"}, {kCompute, "copy", 0.25},
+      {kOffload, "sparse-core-start"},
+      {kCompute, "fusion", 0.20},
+      {kAwaitOffload, "sparse-core-done"},
+      {kCollective, "reduce-scatter"},
+      {kSend, "send"},
+      {kCompute, "fusion", 0.20},
+      {kReceive, "recv-done"},
+      {kCompute, "fusion", 0.35},
+      {kCollective, "all-gather"},
+      {kCompute, "copy", 0.25},
   };
   return lines;
 }

@@ -18,11 +18,13 @@
 namespace rapideye::testbed {
 
 enum class OperationKind {
-  kInput,       // waits for the host's batch of this step
-  kCompute,     // takes `duration`
-  kCollective,  // all TensorCores of the slice meet
-  kSend,        // hands its data to the same core of the neighbour slices
-  kReceive,     // waits for theirs
+  kInput,         // waits for the host's batch of this step
+  kCompute,       // takes `duration`
+  kCollective,    // all TensorCores of the slice meet
+  kSend,          // hands its data to the same core of the neighbour slices
+  kReceive,       // waits for theirs
+  kOffload,       // hands the program's sparse part to the chip's SparseCores
+  kAwaitOffload,  // waits until they have done it
 };
 
 struct Operation {
@@ -41,6 +43,8 @@ struct Program {
   std::string computation;
   std::vector<Operation> operations;
   Fingerprint fingerprint{};  // of all of the above
+  // What the SparseCores run of it, under the same fingerprint; null: nothing.
+  std::shared_ptr<const Program> sparse;
 
   // Index of the last collective. Every program has one.
   int LastCollective() const;
@@ -55,6 +59,7 @@ enum class Compilation { kUsual, kDivergent };
 struct StepOptions {
   int programs = 1;          // 1 or 2 per step
   bool cross_slice = true;   // false in a job of one slice
+  bool offload = false;      // part of each program runs on SparseCores
   absl::Duration step_time;  // of all compute operations of a step together
   Compilation compilation = Compilation::kUsual;
 };

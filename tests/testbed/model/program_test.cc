@@ -70,6 +70,30 @@ TEST(Program, OneSliceHasNoTransfers) {
   }
 }
 
+TEST(Program, OffloadsToSparseCoresOnlyIfAsked) {
+  for (bool offload : {true, false}) {
+    StepOptions options = Options(2);
+    options.offload = offload;
+    for (const ProgramPtr& program : MakeStep(options)) {
+      std::vector<OperationKind> found;
+      for (const Operation& op : program->operations) {
+        if (op.kind == OperationKind::kOffload || op.kind == OperationKind::kAwaitOffload) {
+          found.push_back(op.kind);
+        }
+      }
+      if (!offload) {
+        EXPECT_TRUE(found.empty()) << program->module;
+        EXPECT_EQ(program->sparse, nullptr);
+        continue;
+      }
+      EXPECT_EQ(found, (std::vector{OperationKind::kOffload, OperationKind::kAwaitOffload}));
+      ASSERT_NE(program->sparse, nullptr);
+      EXPECT_EQ(program->sparse->fingerprint, program->fingerprint);
+      EXPECT_FALSE(program->sparse->operations.empty());
+    }
+  }
+}
+
 TEST(Program, ComputeFillsTheStepTime) {
   for (int programs : {1, 2}) {
     absl::Duration sum;

@@ -25,6 +25,16 @@ void Core::AddGate(Gate gate) {
   gates_.push_back(std::move(gate));
 }
 
+void Core::MoveWithinOperation(int64_t distance) {
+  const std::lock_guard lock(mutex_);
+  state_.within = distance;
+}
+
+void Core::Halt(absl::string_view error) {
+  const std::lock_guard lock(mutex_);
+  state_.error = std::string(error);
+}
+
 size_t Core::QueueLength() const {
   const std::lock_guard lock(mutex_);
   return state_.queued.size();
@@ -48,7 +58,8 @@ void Core::Run(const std::stop_token& stop) {
     }
     events_.dequeued();
     if (absl::Status status = RunLaunch(launch, stop); !status.ok()) {
-      if (absl::IsCancelled(status)) return;  // a worker that stops, not a core that fails
+      // A worker that stops, or a core that was halted, is no failure of the job's.
+      if (absl::IsCancelled(status)) return;
       {
         const std::lock_guard lock(mutex_);
         state_.error = status.ToString();
@@ -71,10 +82,15 @@ absl::Status Core::RunLaunch(const Launch& launch, const std::stop_token& stop) 
     {
       const std::lock_guard lock(mutex_);
       state_.operation = operation;
+      state_.within = 0;
       gates = gates_;
     }
     for (const Gate& gate : gates) gate(launch, operation, stop);
     if (stop.stop_requested()) return absl::CancelledError("the core is stopping");
+    {
+      const std::lock_guard lock(mutex_);
+      if (!state_.error.empty()) return absl::CancelledError("the core has halted");
+    }
     if (absl::Status s = execute_(launch, operation, stop); !s.ok()) return s;
   }
   return absl::OkStatus();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "classifier/evidence.h"
 #include "tests/testbed/model/program.h"
 
@@ -39,7 +40,8 @@ struct CoreId {
 // What a core shows to the outside.
 struct CoreState {
   std::optional<Launch> running;
-  int operation = 0;  // index into the running program
+  int operation = 0;   // index into the running program
+  int64_t within = 0;  // how far the pc stands behind the operation's first
   std::deque<Launch> queued;
   std::string error;
 };
@@ -52,9 +54,10 @@ class Core {
   // carried out; may block, which holds the core there. The way in for faults.
   using Gate = std::function<void(const Launch&, int operation, const std::stop_token&)>;
   struct Events {
-    std::function<void()> dequeued;                   // room in the queue
-    std::function<void(const Launch&)> completed;     // on this core
-    std::function<void(const absl::Status&)> failed;  // the core has stopped
+    std::function<void()> dequeued;                // room in the queue
+    std::function<void(const Launch&)> completed;  // on this core
+    // The core has stopped, and nobody has told it to halt.
+    std::function<void(const absl::Status&)> failed;
   };
 
   explicit Core(CoreId id) : id_(id) {}
@@ -71,6 +74,11 @@ class Core {
   void AddGate(Gate gate);
 
   const CoreId& id() const { return id_; }
+  // For gates, on the core's thread. The pc moves inside the operation's code.
+  void MoveWithinOperation(int64_t distance);
+  // The core stops with this error once the gate returns, and runs nothing more.
+  void Halt(absl::string_view error);
+
   size_t QueueLength() const;  // without what runs
   CoreState State() const;
 

@@ -43,7 +43,7 @@ void FillSequencer(const CoreId& id, const CoreState& state, bool include_hlo,
   }
   const Program& program = *state.running->program;
   const Operation& operation = program.operations[state.operation];
-  info.set_pc(operation.pc);
+  info.set_pc(operation.pc + state.within);
   info.set_tag(operation.tag);
   info.set_tracemark(operation.tag * kTracemarksPerTag);
   info.set_run_id(state.running->run_id);

@@ -80,11 +80,13 @@ absl::Status Worker::Connect(const MeshAddresses& addresses) {
 
 void Worker::Start() {
   for (const std::unique_ptr<Core>& core : cores_) {
-    if (core->id().type != CoreType::kTensorCore) continue;  // idle, as most of them are
-    const int tensor_core = core->id().tensor_core;
+    if (core->id().type == CoreType::kSparseCore) {
+      StartSparseCore(*core);
+      continue;
+    }
     core->Start(
-        [this, tensor_core](const Launch& launch, int operation, const std::stop_token& stop) {
-          return Execute(tensor_core, launch, operation, stop);
+        [this, id = core->id()](const Launch& launch, int operation, const std::stop_token& stop) {
+          return Execute(id, launch, operation, stop);
         },
         {.dequeued = [this] { host_->OnDequeued(); },
          .completed = [this](const Launch& launch) { host_->OnCompleted(launch); },
@@ -96,14 +98,41 @@ void Worker::Start() {
   host_->Start();
 }
 
-std::vector<Core*> Worker::TensorCoresOf(int chip) const {
+void Worker::StartSparseCore(Core& core) {
+  if (!options_.step.offload) return;  // idle, as most of them are
+  core.Start(
+      [](const Launch& launch, int operation, const std::stop_token& stop) {
+        Compute(launch.program->operations[operation].duration, stop);
+        return absl::OkStatus();
+      },
+      {.dequeued = [] {},
+       .completed = [this, chip = core.id().chip](
+                        const Launch& launch) { offload_.Finish(chip, launch.run_id); },
+       .failed = [](const absl::Status&) {}});
+}
+
+void Worker::HandOver(int chip, const Launch& launch) {
+  const std::vector<Core*> cores = SparseCoresOf(chip);
+  offload_.Begin(chip, launch.run_id, static_cast<int>(cores.size()));
+  Launch sparse = launch;
+  sparse.program = launch.program->sparse;
+  for (Core* core : cores) core->Enqueue(sparse);
+}
+
+std::vector<Core*> Worker::CoresOf(int chip, CoreType type) const {
   std::vector<Core*> found;
   for (const std::unique_ptr<Core>& core : cores_) {
-    if (core->id().chip == chip && core->id().type == CoreType::kTensorCore) {
-      found.push_back(core.get());
-    }
+    if (core->id().chip == chip && core->id().type == type) found.push_back(core.get());
   }
   return found;
+}
+
+std::vector<Core*> Worker::TensorCoresOf(int chip) const {
+  return CoresOf(chip, CoreType::kTensorCore);
+}
+
+std::vector<Core*> Worker::SparseCoresOf(int chip) const {
+  return CoresOf(chip, CoreType::kSparseCore);
 }
 
 void Worker::AnnounceEffect(absl::string_view fault, absl::string_view what) const {
@@ -118,7 +147,7 @@ void Worker::Log(absl::string_view severity, absl::string_view where,
       absl::Dec(getpid(), absl::kSpacePad7), " ", where, "] ", text));
 }
 
-absl::Status Worker::Execute(int tensor_core, const Launch& launch, int operation,
+absl::Status Worker::Execute(const CoreId& core, const Launch& launch, int operation,
                              const std::stop_token& stop) {
   const Operation& op = launch.program->operations[operation];
   const OperationId id{launch.program->fingerprint, launch.launch_id, operation};
@@ -130,15 +159,22 @@ absl::Status Worker::Execute(int tensor_core, const Launch& launch, int operatio
       Compute(op.duration, stop);
       return absl::OkStatus();
     case OperationKind::kCollective:
-      return exchange_->AllReduce(id, tensor_core, stop);
+      return exchange_->AllReduce(id, core.tensor_core, stop);
     case OperationKind::kSend:
-      exchange_->SendToNeighbours(id, tensor_core);
+      exchange_->SendToNeighbours(id, core.tensor_core);
       return absl::OkStatus();
     case OperationKind::kReceive: {
       OperationId sent_at = id;
       sent_at.operation = SendBefore(*launch.program, operation);
-      return exchange_->ReceiveFromNeighbours(sent_at, tensor_core, stop);
+      return exchange_->ReceiveFromNeighbours(sent_at, core.tensor_core, stop);
     }
+    case OperationKind::kOffload:
+      // One TensorCore speaks for the chip.
+      if (core.index == 0) HandOver(core.chip, launch);
+      return absl::OkStatus();
+    case OperationKind::kAwaitOffload:
+      if (core.index == 0) offload_.Await(core.chip, launch.run_id, stop);
+      return absl::OkStatus();
   }
   return absl::InternalError("an operation of no known kind");
 }

@@ -20,6 +20,7 @@
 #include "tests/testbed/worker/input_pipe.h"
 #include "tests/testbed/worker/mailbox.h"
 #include "tests/testbed/worker/mesh.h"
+#include "tests/testbed/worker/offload.h"
 
 namespace rapideye::testbed {
 
@@ -50,6 +51,7 @@ class Worker {
   const WorkerOptions& options() const { return options_; }
   const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }
   std::vector<Core*> TensorCoresOf(int chip) const;
+  std::vector<Core*> SparseCoresOf(int chip) const;
   const Step& step() const { return step_; }
   Host& host() { return *host_; }
   Mesh& mesh() { return *mesh_; }
@@ -65,13 +67,18 @@ class Worker {
 
  private:
   explicit Worker(WorkerOptions options);
-  absl::Status Execute(int tensor_core, const Launch& launch, int operation,
+  std::vector<Core*> CoresOf(int chip, CoreType type) const;
+  void StartSparseCore(Core& core);
+  // Hands the sparse part of the launch to the chip's SparseCores.
+  void HandOver(int chip, const Launch& launch);
+  absl::Status Execute(const CoreId& core, const Launch& launch, int operation,
                        const std::stop_token& stop);
 
   const WorkerOptions options_;
   const Step step_;
   InputPipe input_;
   Mailbox mailbox_;
+  Offload offload_;
   std::unique_ptr<Mesh> mesh_;
   std::unique_ptr<Exchange> exchange_;
   std::vector<std::unique_ptr<Core>> cores_;  // by chip: TensorCores, SparseCores

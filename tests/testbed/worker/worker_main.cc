@@ -27,6 +27,7 @@ struct Flags {
   int chips = 4;
   std::string generation = "v6e";
   int programs = 1;
+  bool offload = false;
   int queue_depth = 2;
   int seed = 1;
   absl::Duration step_time = absl::Milliseconds(100);
@@ -40,6 +41,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
   program::AddFlag(app, "chips", flags.chips, "chips per worker");
   program::AddFlag(app, "generation", flags.generation, "TPU generation: v4 v5e v5p v6e 7x");
   program::AddFlag(app, "programs", flags.programs, "programs per step, 1 or 2");
+  program::AddFlag(app, "offload", flags.offload, "part of each program runs on SparseCores");
   program::AddFlag(app, "queue-depth", flags.queue_depth, "launches dispatched ahead");
   program::AddFlag(app, "seed", flags.seed, "of the launch ids; the same for all workers");
   program::AddFlag(app, "step-time", flags.step_time, "compute time of one step");
@@ -60,7 +62,12 @@ absl::StatusOr<WorkerOptions> OptionsFrom(const Flags& flags) {
     return absl::InvalidArgumentError("--programs: give 1 or 2");
   }
   if (flags.queue_depth < 1) return absl::InvalidArgumentError("--queue-depth: give 1 or more");
+  if (flags.offload && generation->sparse_cores == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--offload: ", flags.generation, " has no SparseCores"));
+  }
   options.step.programs = flags.programs;
+  options.step.offload = flags.offload;
   options.step.cross_slice = flags.slices > 1;
   options.step.step_time = flags.step_time;
   options.host.seed = static_cast<uint64_t>(flags.seed);
