@@ -38,6 +38,7 @@ extern const Fault kCoreLoop;
 extern const Fault kCoreHalt;
 extern const Fault kSparseCoreStop;
 extern const Fault kLaunchOrder;
+extern const Fault kLinkCut;
 extern const Fault kProgramNotQueued;
 extern const Fault kInputDry;
 extern const Fault kProcessKill;

@@ -119,6 +119,7 @@ absl::Status Job::StartAgent(WorkerId worker) {
                    absl::StrCat("--job=", options_.name), absl::StrCat("--host=", HostName(worker)),
                    absl::StrCat("--runtime=", RuntimeAddress(worker)),
                    absl::StrCat("--log=", WorkerLog(worker)),
+                   absl::StrCat("--peer-address-template=", kWorkerAddressTemplate),
                    absl::StrCat("--poll-interval=", absl::FormatDuration(options_.poll_interval))},
        // Who it is, it learns as on a TPU host.
        .environment = {{"MEGASCALE_SLICE_ID", absl::StrCat(worker.slice)},

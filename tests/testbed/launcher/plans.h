@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/testbed/launcher/scenario.h"
+#include "tests/testbed/model/control.h"
 #include "tests/testbed/model/program.h"
 
 namespace rapideye::testbed {
@@ -43,6 +44,10 @@ Injection SparseCore(const JobPlan& plan);
 Injection DifferentModule(const JobPlan& plan);
 Injection FingerprintMismatch(const JobPlan& plan);
 Injection LaunchOrder(const JobPlan& plan);
+
+// Of the network.
+Injection LinkCut(const JobPlan& plan);
+Injection HostCut(const JobPlan& plan);
 
 // Of hosts: what they feed their chips, and their processes.
 Injection ProgramNotQueued(const JobPlan& plan);

@@ -33,6 +33,11 @@ std::set<Named> Relevant(const std::vector<Named>& named, bool with_chip) {
   return relevant;
 }
 
+// A fault between slices needs some.
+void AtLeastTwoSlices(JobOptions& options) {
+  options.shape.slices = std::max(2, options.shape.slices);
+}
+
 }  // namespace
 
 const std::vector<Scenario>& Scenarios() {
@@ -51,6 +56,9 @@ const std::vector<Scenario>& Scenarios() {
        FingerprintMismatch},
       {"launch-order", "one worker queues the two programs of a step in swapped order", LaunchOrder,
        [](JobOptions& options) { options.programs = 2; }},
+      {"link-cut", "the link between two workers of neighbour slices is cut", LinkCut,
+       AtLeastTwoSlices},
+      {"host-cut", "all links of one worker are cut", HostCut, AtLeastTwoSlices},
       {"program-not-queued", "a host queues nothing more", ProgramNotQueued},
       {"input-dry", "the input of one worker dries up before a launch", InputDry},
       {"input-dry-several", "the input of several workers dries up before a launch",

@@ -51,6 +51,8 @@ int WorkerNumber(const JobShape& shape, WorkerId worker);
 
 // The worker's own loopback address, so that an address names a worker.
 std::string WorkerAddress(WorkerId worker);
+// The same for all of them, as an agent is told it.
+inline constexpr absl::string_view kWorkerAddressTemplate = "127.77.{slice}.{task}";
 
 // What the job's environment and the digest call the worker's machine.
 std::string HostName(WorkerId worker);
