@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/actions.h"
+#include "classifier/calibration.h"
 #include "classifier/lacking.h"
 #include "classifier/removal.h"
 #include "classifier/thresholds.h"
@@ -48,7 +49,7 @@ bool Explains(const Finding& by, const Finding& finding, const std::set<WorkerId
 // stands at is known; and hosts that rest on purpose explain that others idle.
 bool ExplainsByLink(const Finding& by, const Finding& finding) {
   return by.basis == Basis::kLink && by.confidence >= kConfidenceLinkOneEnd &&
-         finding.basis == Basis::kPosition && finding.confidence <= kConfidenceEntryByPlace;
+         finding.basis == Basis::kPosition && finding.confidence <= kExplainedByLink;
 }
 
 bool ExplainsByPause(const Finding& by, const Finding& finding) {
@@ -170,7 +171,7 @@ class Decider {
   void Take(const Finding& finding) {
     verdict_.cause = finding.cause;
     verdict_.detail = finding.detail;
-    verdict_.confidence = std::clamp(finding.confidence, 0.0, 1.0);
+    verdict_.confidence = StatedConfidence(finding.confidence);
     verdict_.culprits = finding.culprits;
     std::stable_sort(
         verdict_.culprits.begin(), verdict_.culprits.end(),
@@ -192,7 +193,7 @@ class Decider {
       Alternative alternative;
       alternative.cause = finding.cause;
       alternative.detail = finding.detail;
-      alternative.confidence = std::clamp(finding.confidence, 0.0, verdict_.confidence);
+      alternative.confidence = std::min(StatedConfidence(finding.confidence), verdict_.confidence);
       alternative.culprits = finding.culprits;
       alternative.why = finding.why;
       verdict_.alternatives.push_back(std::move(alternative));

@@ -68,9 +68,21 @@ TEST(DataStall, NotBegunWhatNobodyElseIsInIsAVictim) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-TEST(DataStall, AWholeHostAtTheEntryWithoutHlo) {
+TEST(DataStall, AWholeHostElsewhereWithoutHloIsNoMoreThanAnAlternative) {
   Scenario s;
   s.PutHost(0, 1, 0, kStep, {1, 0x40, std::nullopt});
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "UNKNOWN");
+  ASSERT_EQ(verdict.alternatives.size(), 1U);
+  EXPECT_EQ(verdict.alternatives[0].cause, Cause::kDataInputStall);
+  ASSERT_EQ(verdict.alternatives[0].culprits.size(), 1U);
+  EXPECT_EQ(verdict.alternatives[0].culprits[0].worker, (WorkerId{0, 1}));
+}
+
+TEST(DataStall, AWholeHostElsewhereThatWaitsForInput) {
+  Scenario s;
+  s.PutHost(0, 1, 0, kStep, {1, 0x40, std::nullopt});
+  s.At(0, 1).progress = WaitsForInput(kStillMs);
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
 }
 
