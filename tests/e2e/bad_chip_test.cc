@@ -23,5 +23,9 @@ TEST_F(BadChip, OfTwoTensorCores) {
   ExpectRightVerdict(options, "bad-chip");
 }
 
+TEST_F(BadChip, AllRuntimesAbortOnTheHang) {
+  ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/24), "bad-chip-abort");
+}
+
 }  // namespace
 }  // namespace rapideye::testbed

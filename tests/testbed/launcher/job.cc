@@ -100,6 +100,7 @@ absl::Status Job::StartWorker(WorkerId worker) {
                    absl::StrCat("--generation=", shape.generation.name),
                    absl::StrCat("--programs=", options_.programs),
                    absl::StrCat("--offload=", options_.offload ? "true" : "false"),
+                   absl::StrCat("--abort-on-hang=", absl::FormatDuration(options_.abort_on_hang)),
                    absl::StrCat("--seed=", options_.seed),
                    absl::StrCat("--step-time=", absl::FormatDuration(options_.step_time))},
        .environment = {},
@@ -140,7 +141,9 @@ void Job::Hear(WorkerId worker, absl::string_view text) {
   if (absl::StartsWith(text, "error ")) {
     conversation.error = std::string(text.substr(6));
   } else if (line.ok()) {  // anything else is a line of its log
-    if (line->verb == "step") (void)absl::SimpleAtoi(line->subject, &conversation.step);
+    if (line->verb == "step" && absl::SimpleAtoi(line->subject, &conversation.step)) {
+      conversation.step_at = absl::Now();
+    }
     const std::string verb = line->verb;
     conversation.last[verb] = *std::move(line);
   }
@@ -279,6 +282,11 @@ absl::StatusOr<absl::Time> Job::LastProgress() {
     if (progress == conversation.last.end()) continue;
     const absl::StatusOr<int> idle = IntegerArgument(progress->second, "idle-ms");
     if (idle.ok()) last = std::max(last, now - absl::Milliseconds(*idle));
+  }
+  if (last == absl::InfinitePast()) {
+    for (const auto& [worker, conversation] : conversations_) {
+      last = std::max(last, conversation.step_at);
+    }
   }
   if (last == absl::InfinitePast()) return absl::NotFoundError("no launch has completed yet");
   return last;

@@ -30,6 +30,9 @@ struct JobOptions {
   bool offload = false;  // part of each program runs on SparseCores
   int seed = 1;
   absl::Duration step_time = absl::Milliseconds(100);
+  // After so long without a completed launch the runtimes of all workers abort
+  // their processes; zero: never.
+  absl::Duration abort_on_hang;
   absl::Duration poll_interval = absl::Seconds(1);
   absl::Duration launch_threshold = absl::Seconds(4);
   absl::Duration hang_threshold = absl::Seconds(8);
@@ -73,7 +76,7 @@ class Job {
   absl::StatusOr<ControlLine> AwaitEffect(WorkerId worker, absl::Duration timeout);
 
   // When a launch last completed on any core of the job. Asks all workers that
-  // can answer.
+  // can answer; if none can, when one last told of a completed step.
   absl::StatusOr<absl::Time> LastProgress();
 
   // Kills the agent at once, as an out-of-memory killer would.
@@ -95,6 +98,7 @@ class Job {
   struct Conversation {
     std::map<std::string, ControlLine> last;  // by verb
     int64_t step = 0;
+    absl::Time step_at = absl::InfinitePast();
     std::string error;
   };
   struct Member {

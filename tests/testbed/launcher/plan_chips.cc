@@ -40,6 +40,12 @@ Injection BadChipTail(const JobPlan& plan) {
   return AtPlace(plan, "after", "chip-stop", "stops for ever");
 }
 
+Injection BadChipAbort(const JobPlan& plan) {
+  Injection injection = BadChip(plan);
+  injection.silenced = AllWorkers(plan.shape);
+  return injection;
+}
+
 Injection CoreLoop(const JobPlan& plan) {
   return AtPlace(plan, "before", "core-loop", "loops for ever");
 }

@@ -35,6 +35,7 @@ Named Host(WorkerId worker);
 // Of chips.
 Injection BadChip(const JobPlan& plan);
 Injection BadChipTail(const JobPlan& plan);
+Injection BadChipAbort(const JobPlan& plan);
 Injection CoreLoop(const JobPlan& plan);
 Injection CoreHalt(const JobPlan& plan);
 Injection CoreHaltHardware(const JobPlan& plan);

@@ -33,6 +33,9 @@ std::set<Named> Relevant(const std::vector<Named>& named, bool with_chip) {
   return relevant;
 }
 
+// All processes are gone before the coordinator's own threshold has passed.
+void AbortOnHang(JobOptions& options) { options.abort_on_hang = 0.8 * options.launch_threshold; }
+
 // A fault between slices needs some.
 void AtLeastTwoSlices(JobOptions& options) {
   options.shape.slices = std::max(2, options.shape.slices);
@@ -46,6 +49,9 @@ const std::vector<Scenario>& Scenarios() {
       {"bad-chip", "a chip stops in a compute operation before a program's last collective",
        BadChip},
       {"bad-chip-tail", "a chip stops after the last collective: its peers move on", BadChipTail},
+      {"bad-chip-abort",
+       "a chip stops; all runtimes declare the hang and abort, and nothing is left", BadChipAbort,
+       AbortOnHang},
       {"core-loop", "a core loops on its device and never completes", CoreLoop},
       {"core-halt", "a core halts on a failed check of its program", CoreHalt},
       {"core-halt-hardware", "a core halts on a hardware error", CoreHaltHardware},

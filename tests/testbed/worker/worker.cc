@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tests/testbed/worker/hang_abort.h"
 
 namespace rapideye::testbed {
 namespace {
@@ -70,6 +71,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(WorkerOptions options) {
 }
 
 Worker::~Worker() {
+  hang_watch_ = std::jthread();
   host_->Stop();
   for (const std::unique_ptr<Core>& core : cores_) core->Stop();
 }
@@ -96,6 +98,9 @@ void Worker::Start() {
              }});
   }
   host_->Start();
+  if (options_.abort_on_hang == absl::ZeroDuration()) return;
+  hang_watch_ = std::jthread(
+      [this](const std::stop_token& stop) { AbortOnHang(*this, options_.abort_on_hang, stop); });
 }
 
 void Worker::StartSparseCore(Core& core) {

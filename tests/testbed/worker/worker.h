@@ -29,6 +29,9 @@ struct WorkerOptions {
   WorkerId self;
   StepOptions step;
   HostOptions host;
+  // After so long without a completed launch the runtime aborts the process;
+  // zero: never.
+  absl::Duration abort_on_hang;
   // Called from any thread with one line for the launcher.
   std::function<void(absl::string_view)> announce;
 };
@@ -83,6 +86,7 @@ class Worker {
   std::unique_ptr<Exchange> exchange_;
   std::vector<std::unique_ptr<Core>> cores_;  // by chip: TensorCores, SparseCores
   std::unique_ptr<Host> host_;
+  std::jthread hang_watch_;  // last: stops first
 };
 
 }  // namespace rapideye::testbed
