@@ -27,5 +27,9 @@ TEST_F(BadChip, AllRuntimesAbortOnTheHang) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/24), "bad-chip-abort");
 }
 
+TEST_F(BadChip, InAPipelineOfDifferentModules) {
+  ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/25), "bad-chip-pipeline");
+}
+
 }  // namespace
 }  // namespace rapideye::testbed

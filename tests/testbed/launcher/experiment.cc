@@ -118,6 +118,7 @@ absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Sc
     const Injection injection = scenario.plan({.shape = job_options.shape,
                                                .programs = job_options.programs,
                                                .offload = job_options.offload,
+                                               .pipeline = job_options.pipeline,
                                                .seed = static_cast<uint64_t>(job_options.seed),
                                                .step = job.StepOfSlowest()});
     outcome.truth = injection.truth;

@@ -100,6 +100,7 @@ absl::Status Job::StartWorker(WorkerId worker) {
                    absl::StrCat("--generation=", shape.generation.name),
                    absl::StrCat("--programs=", options_.programs),
                    absl::StrCat("--offload=", options_.offload ? "true" : "false"),
+                   absl::StrCat("--pipeline=", options_.pipeline ? "true" : "false"),
                    absl::StrCat("--abort-on-hang=", absl::FormatDuration(options_.abort_on_hang)),
                    absl::StrCat("--seed=", options_.seed),
                    absl::StrCat("--step-time=", absl::FormatDuration(options_.step_time))},

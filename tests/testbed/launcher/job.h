@@ -30,6 +30,7 @@ struct JobOptions {
   bool offload = false;  // part of each program runs on SparseCores
   int seed = 1;
   absl::Duration step_time = absl::Milliseconds(100);
+  bool pipeline = false;  // each slice is a stage with its own modules
   // After so long without a completed launch the runtimes of all workers abort
   // their processes; zero: never.
   absl::Duration abort_on_hang;

@@ -12,7 +12,7 @@ Injection AtPlace(const JobPlan& plan, absl::string_view where, absl::string_vie
   Picks picks(plan.seed);
   const WorkerId worker = picks.Worker(plan.shape);
   const int chip = picks.Below(plan.shape.chips);
-  const std::vector<ProgramPtr> step = StepOf(plan);
+  const std::vector<ProgramPtr> step = StepOf(plan, worker.slice);
   const int program = picks.Below(static_cast<int>(step.size()));
   const std::vector<int> places =
       where == "before" ? ComputeBefore(*step[program]) : ComputeAfter(*step[program]);

@@ -63,11 +63,13 @@ Injection LaunchOrder(const JobPlan& plan) {
       .agents_lost = {}};
 }
 
-std::vector<ProgramPtr> StepOf(const JobPlan& plan) {
+std::vector<ProgramPtr> StepOf(const JobPlan& plan, int slice) {
   return MakeStep({.programs = plan.programs,
                    .cross_slice = plan.shape.slices > 1,
                    .offload = plan.offload,
-                   .step_time = {}});
+                   .step_time = {},
+                   .compilation = Compilation::kUsual,
+                   .stage = plan.pipeline ? slice : kNoStage});
 }
 
 }  // namespace rapideye::testbed

@@ -27,8 +27,8 @@ class Picks {
   std::mt19937_64 engine_;
 };
 
-// The programs of a step as the job of this plan runs them.
-std::vector<ProgramPtr> StepOf(const JobPlan& plan);
+// The programs of a step as this slice of the plan's job runs them.
+std::vector<ProgramPtr> StepOf(const JobPlan& plan, int slice);
 
 Named Host(WorkerId worker);
 

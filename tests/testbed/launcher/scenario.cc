@@ -41,6 +41,11 @@ void AtLeastTwoSlices(JobOptions& options) {
   options.shape.slices = std::max(2, options.shape.slices);
 }
 
+void Pipeline(JobOptions& options) {
+  AtLeastTwoSlices(options);
+  options.pipeline = true;
+}
+
 }  // namespace
 
 const std::vector<Scenario>& Scenarios() {
@@ -52,6 +57,8 @@ const std::vector<Scenario>& Scenarios() {
       {"bad-chip-abort",
        "a chip stops; all runtimes declare the hang and abort, and nothing is left", BadChipAbort,
        AbortOnHang},
+      {"bad-chip-pipeline", "a chip stops in a job whose slices rightly run different modules",
+       BadChip, Pipeline},
       {"core-loop", "a core loops on its device and never completes", CoreLoop},
       {"core-halt", "a core halts on a failed check of its program", CoreHalt},
       {"core-halt-hardware", "a core halts on a hardware error", CoreHaltHardware},

@@ -45,6 +45,7 @@ struct JobPlan {
   JobShape shape;
   int programs = 1;
   bool offload = false;
+  bool pipeline = false;
   uint64_t seed = 1;  // picks the victim and the place
   int64_t step = 0;   // to which every worker has come
 };

@@ -30,6 +30,7 @@ struct Flags {
   std::string generation = "v6e";
   int programs = 1;
   bool offload = false;
+  bool pipeline = false;
   int seed = 1;
   absl::Duration poll_interval = absl::Seconds(1);
   absl::Duration launch_threshold = absl::Seconds(4);
@@ -51,6 +52,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
   program::AddFlag(app, "generation", flags.generation, "TPU generation: v4 v5e v5p v6e 7x");
   program::AddFlag(app, "programs", flags.programs, "programs per training step, 1 or 2");
   program::AddFlag(app, "offload", flags.offload, "part of each program runs on SparseCores");
+  program::AddFlag(app, "pipeline", flags.pipeline, "each slice is a stage with its own modules");
   program::AddFlag(app, "seed", flags.seed, "picks the victim, the place and the launch ids");
   program::AddFlag(app, "poll-interval", flags.poll_interval, "of the agents");
   program::AddFlag(app, "launch-threshold", flags.launch_threshold, "of the coordinator");
@@ -72,6 +74,7 @@ absl::StatusOr<ExperimentOptions> OptionsFrom(const Flags& flags) {
   }
   options.job.programs = flags.programs;
   options.job.offload = flags.offload;
+  options.job.pipeline = flags.pipeline;
   options.job.seed = flags.seed;
   options.job.poll_interval = flags.poll_interval;
   options.job.launch_threshold = flags.launch_threshold;

@@ -27,6 +27,8 @@ constexpr int64_t kFirstSparsePc = 97;
 constexpr double kSparseShare = 0.1;
 // A divergent compilation pads its instructions and numbers them from elsewhere.
 constexpr int64_t kDivergentPadding = 41;
+// Each stage of a pipeline is a little larger than the one before.
+constexpr int64_t kStagePadding = 6;
 constexpr int kDivergentNumber = 3;
 
 bool WaitsForOthers(OperationKind kind) {
@@ -65,8 +67,9 @@ ProgramPtr SparsePart(const Program& program, int number, absl::Duration compute
 ProgramPtr Compile(absl::string_view module, const std::vector<Line>& lines,
                    const StepOptions& options, absl::Duration compute_time) {
   const bool divergent = options.compilation == Compilation::kDivergent;
+  const bool staged = options.stage != kNoStage;
   auto program = std::make_shared<Program>();
-  program->module = std::string(module);
+  program->module = staged ? absl::StrCat(module, "_stage", options.stage) : std::string(module);
   int64_t pc = kFirstPc;
   int64_t tag = 1;
   int number = divergent ? kDivergentNumber : 1;
@@ -83,11 +86,18 @@ ProgramPtr Compile(absl::string_view module, const std::vector<Line>& lines,
     op.tag = tag;
     op.duration = compute_time * line.share;
     program->operations.push_back(std::move(op));
-    pc += kPcStride[static_cast<int>(line.kind)] + (divergent ? kDivergentPadding : 0);
+    pc += kPcStride[static_cast<int>(line.kind)] + (divergent ? kDivergentPadding : 0) +
+          (staged ? options.stage * kStagePadding : 0);
     if (WaitsForOthers(line.kind)) ++tag;
   }
   program->computation = absl::StrCat("main.", program->operations.size() + 3, "_spmd");
   program->fingerprint = FingerprintOf(*program);
+  program->channel = program->fingerprint;
+  if (staged) {
+    StepOptions alone = options;
+    alone.stage = kNoStage;
+    program->channel = Compile(module, lines, alone, compute_time)->fingerprint;
+  }
   if (options.offload) program->sparse = SparsePart(*program, number, compute_time);
   return program;
 }

@@ -43,6 +43,9 @@ struct Program {
   std::string computation;
   std::vector<Operation> operations;
   Fingerprint fingerprint{};  // of all of the above
+  // What its cross-slice transfers are known by: the same for all stages of a
+  // pipeline, the program's own fingerprint if there is none.
+  Fingerprint channel{};
   // What the SparseCores run of it, under the same fingerprint; null: nothing.
   std::shared_ptr<const Program> sparse;
 
@@ -56,12 +59,16 @@ using ProgramPtr = std::shared_ptr<const Program>;
 // laid out at other pcs and numbered otherwise.
 enum class Compilation { kUsual, kDivergent };
 
+inline constexpr int kNoStage = -1;
+
 struct StepOptions {
   int programs = 1;          // 1 or 2 per step
   bool cross_slice = true;   // false in a job of one slice
   bool offload = false;      // part of each program runs on SparseCores
   absl::Duration step_time;  // of all compute operations of a step together
   Compilation compilation = Compilation::kUsual;
+  // Of a pipeline, whose stages rightly run different modules.
+  int stage = kNoStage;
 };
 
 // The programs of one training step in order: jit_train_step, or

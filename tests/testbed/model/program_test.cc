@@ -94,6 +94,22 @@ TEST(Program, OffloadsToSparseCoresOnlyIfAsked) {
   }
 }
 
+TEST(Program, StagesOfAPipelineDifferAndShareTheirChannel) {
+  StepOptions first = Options(1);
+  first.stage = 0;
+  StepOptions second = Options(1);
+  second.stage = 1;
+  const ProgramPtr a = MakeStep(first)[0];
+  const ProgramPtr b = MakeStep(second)[0];
+  EXPECT_EQ(a->module, "jit_train_step_stage0");
+  EXPECT_EQ(b->module, "jit_train_step_stage1");
+  EXPECT_NE(a->fingerprint, b->fingerprint);
+  EXPECT_EQ(a->channel, b->channel);
+  EXPECT_NE(a->channel, MakeOtherProgram(first)->channel);
+  const ProgramPtr alone = MakeStep(Options(1))[0];
+  EXPECT_EQ(alone->channel, alone->fingerprint);
+}
+
 TEST(Program, ComputeFillsTheStepTime) {
   for (int programs : {1, 2}) {
     absl::Duration sum;

@@ -27,6 +27,7 @@ struct Launch {
   int64_t run_id = 0;  // of this worker, counts all launches
   int64_t step = 0;    // of training, from 1
   bool ends_step = false;
+  int32_t transfer_id = 0;  // the launch id of its channel
 };
 
 struct CoreId {

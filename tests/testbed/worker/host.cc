@@ -12,7 +12,8 @@ Host::Host(HostOptions options, Step step, std::vector<Core*> cores, InputPipe& 
       step_(std::move(step)),
       cores_(std::move(cores)),
       input_(input),
-      launch_ids_(options.seed) {}
+      launch_ids_(options.seed),
+      transfer_ids_(options.seed) {}
 
 void Host::Start() {
   thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
@@ -59,6 +60,7 @@ bool Host::Dispatch(Launch launch, const std::stop_token& stop) {
     if (!room_.wait(lock, stop, [this] { return EveryQueueHasRoom(); })) return false;
   }
   launch.launch_id = launch_ids_.Next(launch.program->fingerprint);
+  launch.transfer_id = transfer_ids_.Next(launch.program->channel);
   for (Core* core : cores_) core->Enqueue(launch);
   return true;
 }

@@ -66,7 +66,8 @@ class Host {
   const Step step_;
   const std::vector<Core*> cores_;
   InputPipe& input_;
-  LaunchIds launch_ids_;  // of the host's thread alone
+  LaunchIds launch_ids_;    // of the host's thread alone
+  LaunchIds transfer_ids_;  // likewise
   mutable std::mutex mutex_;
   std::condition_variable_any room_;
   std::vector<Rewrite> rewrites_;

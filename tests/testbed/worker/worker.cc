@@ -156,6 +156,7 @@ absl::Status Worker::Execute(const CoreId& core, const Launch& launch, int opera
                              const std::stop_token& stop) {
   const Operation& op = launch.program->operations[operation];
   const OperationId id{launch.program->fingerprint, launch.launch_id, operation};
+  const OperationId transfer{launch.program->channel, launch.transfer_id, operation};
   switch (op.kind) {
     case OperationKind::kInput:
       input_.AwaitInfeed(launch.step, stop);
@@ -166,10 +167,10 @@ absl::Status Worker::Execute(const CoreId& core, const Launch& launch, int opera
     case OperationKind::kCollective:
       return exchange_->AllReduce(id, core.tensor_core, stop);
     case OperationKind::kSend:
-      exchange_->SendToNeighbours(id, core.tensor_core);
+      exchange_->SendToNeighbours(transfer, core.tensor_core);
       return absl::OkStatus();
     case OperationKind::kReceive: {
-      OperationId sent_at = id;
+      OperationId sent_at = transfer;
       sent_at.operation = SendBefore(*launch.program, operation);
       return exchange_->ReceiveFromNeighbours(sent_at, core.tensor_core, stop);
     }

@@ -28,6 +28,7 @@ struct Flags {
   std::string generation = "v6e";
   int programs = 1;
   bool offload = false;
+  bool pipeline = false;
   absl::Duration abort_on_hang;
   int queue_depth = 2;
   int seed = 1;
@@ -43,6 +44,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
   program::AddFlag(app, "generation", flags.generation, "TPU generation: v4 v5e v5p v6e 7x");
   program::AddFlag(app, "programs", flags.programs, "programs per step, 1 or 2");
   program::AddFlag(app, "offload", flags.offload, "part of each program runs on SparseCores");
+  program::AddFlag(app, "pipeline", flags.pipeline, "each slice is a stage with its own modules");
   program::AddFlag(app, "abort-on-hang", flags.abort_on_hang,
                    "without a completed launch for so long, abort; 0s: never");
   program::AddFlag(app, "queue-depth", flags.queue_depth, "launches dispatched ahead");
@@ -71,6 +73,7 @@ absl::StatusOr<WorkerOptions> OptionsFrom(const Flags& flags) {
   }
   options.step.programs = flags.programs;
   options.step.offload = flags.offload;
+  if (flags.pipeline) options.step.stage = flags.slice;
   options.abort_on_hang = flags.abort_on_hang;
   options.step.cross_slice = flags.slices > 1;
   options.step.step_time = flags.step_time;
