@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 
+#include <memory>
+
+#include "absl/time/clock.h"
 #include "tests/e2e/fixture.h"
+#include "tests/testbed/launcher/job.h"
 
 namespace rapideye::testbed {
 namespace {
@@ -18,6 +22,30 @@ TEST_F(Watch, AHealthyJobRaisesNothing) {
   const absl::StatusOr<Outcome> outcome = RunExperiment(options, *FindScenario("none"));
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_THAT(outcome->differences, IsEmpty());
+}
+
+// Nothing is queued and nothing runs, longer than a launch may take.
+TEST_F(Watch, AJobThatPausesAsForACheckpointRaisesNothing) {
+  constexpr absl::Duration kPatience = absl::Seconds(30);
+  constexpr int kStepsBetween = 15;
+  JobOptions options = Options(/*programs=*/1, /*seed=*/5).job;
+  options.pause_every = kStepsBetween * options.step_time;
+  options.pause = 1.5 * LaunchThreshold(options);
+  ASSERT_LT(options.pause, HangThreshold(options));
+  absl::StatusOr<std::unique_ptr<Job>> job = Job::Start(options);
+  ASSERT_TRUE(job.ok()) << job.status();
+  for (int pauses = 1; pauses <= 2; ++pauses) {
+    const absl::Status before = (*job)->AwaitStep(pauses * kStepsBetween, kPatience);
+    ASSERT_TRUE(before.ok()) << before;
+    const absl::StatusOr<absl::Time> paused_at = (*job)->LastProgress();
+    ASSERT_TRUE(paused_at.ok()) << paused_at.status();
+    const absl::Status after = (*job)->AwaitStep(pauses * kStepsBetween + 1, kPatience);
+    ASSERT_TRUE(after.ok()) << after;
+    EXPECT_GT(absl::Now() - *paused_at, LaunchThreshold(options) + options.poll_interval);
+  }
+  EXPECT_THAT((*job)->Incidents(), IsEmpty());
+  const absl::Status stopped = (*job)->Stop();
+  EXPECT_TRUE(stopped.ok()) << stopped;
 }
 
 TEST_F(Watch, AWorkerWhoseAgentDiedIsListedAsMissing) {

@@ -1,5 +1,6 @@
 #include "tests/testbed/launcher/experiment.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,8 +13,8 @@ namespace {
 
 constexpr absl::Duration kFirstStepTimeout = absl::Seconds(20);
 constexpr absl::Duration kEffectTimeout = absl::Seconds(20);
-// What a verdict may take beyond its bound before the wait is given up: long
-// enough to see by how much the bound was missed.
+// What a verdict may take beyond its thresholds before the wait is given up: long
+// enough to see by how much its bound was missed.
 constexpr absl::Duration kVerdictPatience = absl::Seconds(30);
 constexpr absl::Duration kReportInterval = absl::Seconds(1);
 constexpr absl::Duration kPromisedMargin = absl::Milliseconds(1500);
@@ -72,7 +73,9 @@ absl::Status Break(Job& job, const ExperimentOptions& options, const Injection& 
 }
 
 absl::Status Judge(Job& job, Outcome& outcome) {
-  const absl::Duration patience = LatencyBound(job.options()) + kVerdictPatience;
+  const absl::Duration patience =
+      std::max(LaunchThreshold(job.options()), HangThreshold(job.options())) +
+      job.options().poll_interval + kVerdictPatience;
   absl::StatusOr<std::string> directory = job.AwaitIncident(patience);
   const absl::Time seen = absl::Now();
   if (absl::IsDeadlineExceeded(directory.status())) {
@@ -94,7 +97,7 @@ absl::Status Judge(Job& job, Outcome& outcome) {
 }  // namespace
 
 absl::Duration LatencyBound(const JobOptions& options) {
-  return options.launch_threshold + options.poll_interval + kPromisedMargin;
+  return LaunchThreshold(options) + options.poll_interval + kPromisedMargin;
 }
 
 absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Scenario& scenario) {

@@ -26,12 +26,32 @@ constexpr absl::Duration kStopPatience = absl::Seconds(6);
 constexpr std::chrono::milliseconds kLookInterval{20};
 constexpr absl::string_view kListening = "listening on ";
 
+// The least that the coordinator's "auto" comes to. The testbed's launches are far
+// too short to make it more; three times its longest pause may make the second
+// one more.
+constexpr absl::Duration kAutoLaunchThreshold = absl::Seconds(10);
+constexpr absl::Duration kAutoHangThreshold = absl::Minutes(5);
+constexpr int kAutoPauseFactor = 3;
+
+std::string ThresholdFlag(std::optional<absl::Duration> threshold) {
+  return threshold.has_value() ? absl::FormatDuration(*threshold) : "auto";
+}
+
 std::string DescribeExit(int status) {
   if (WIFSIGNALED(status)) return absl::StrCat("was killed by signal ", WTERMSIG(status));
   return absl::StrCat("exited with ", WEXITSTATUS(status));
 }
 
 }  // namespace
+
+absl::Duration LaunchThreshold(const JobOptions& options) {
+  return options.launch_threshold.value_or(kAutoLaunchThreshold);
+}
+
+absl::Duration HangThreshold(const JobOptions& options) {
+  return options.hang_threshold.value_or(
+      std::max(kAutoHangThreshold, kAutoPauseFactor * options.pause));
+}
 
 absl::StatusOr<std::unique_ptr<Job>> Job::Start(JobOptions options) {
   std::unique_ptr<Job> job(new Job(std::move(options)));
@@ -75,13 +95,13 @@ absl::Status Job::StartAll() {
 
 absl::Status Job::StartCoordinator() {
   absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(
-      {.command =
-           {Program("rapideye-coordinator"), "--listen=127.0.0.1:0",
-            absl::StrCat("--job=", options_.name), absl::StrCat("--slices=", options_.shape.slices),
-            absl::StrCat("--tasks-per-slice=", options_.shape.tasks),
-            absl::StrCat("--state-dir=", options_.state_dir),
-            absl::StrCat("--launch-threshold=", absl::FormatDuration(options_.launch_threshold)),
-            absl::StrCat("--hang-threshold=", absl::FormatDuration(options_.hang_threshold))},
+      {.command = {Program("rapideye-coordinator"), "--listen=127.0.0.1:0",
+                   absl::StrCat("--job=", options_.name),
+                   absl::StrCat("--slices=", options_.shape.slices),
+                   absl::StrCat("--tasks-per-slice=", options_.shape.tasks),
+                   absl::StrCat("--state-dir=", options_.state_dir),
+                   absl::StrCat("--launch-threshold=", ThresholdFlag(options_.launch_threshold)),
+                   absl::StrCat("--hang-threshold=", ThresholdFlag(options_.hang_threshold))},
        .environment = {},
        .log_path = LogPath("coordinator"),
        .on_line = [this](absl::string_view line) { HearCoordinator(line); }});
@@ -102,6 +122,8 @@ absl::Status Job::StartWorker(WorkerId worker) {
                    absl::StrCat("--offload=", options_.offload ? "true" : "false"),
                    absl::StrCat("--pipeline=", options_.pipeline ? "true" : "false"),
                    absl::StrCat("--abort-on-hang=", absl::FormatDuration(options_.abort_on_hang)),
+                   absl::StrCat("--pause-every=", absl::FormatDuration(options_.pause_every)),
+                   absl::StrCat("--pause=", absl::FormatDuration(options_.pause)),
                    absl::StrCat("--seed=", options_.seed),
                    absl::StrCat("--step-time=", absl::FormatDuration(options_.step_time))},
        .environment = {},

@@ -34,15 +34,25 @@ struct JobOptions {
   // After so long without a completed launch the runtimes of all workers abort
   // their processes; zero: never.
   absl::Duration abort_on_hang;
+  // After so much compute time all workers launch nothing for a while, as for a
+  // checkpoint; zero: never.
+  absl::Duration pause_every;
+  absl::Duration pause;
   absl::Duration poll_interval = absl::Seconds(1);
-  absl::Duration launch_threshold = absl::Seconds(4);
-  absl::Duration hang_threshold = absl::Seconds(8);
+  // The coordinator's; it finds its own if absent.
+  std::optional<absl::Duration> launch_threshold = absl::Seconds(4);
+  std::optional<absl::Duration> hang_threshold = absl::Seconds(8);
   std::string program_dir;  // holds testbed-worker, rapideye-agent, rapideye-coordinator
   std::string state_dir;    // the coordinator's; exists; logs go to <state_dir>/logs
   bool daemons = true;      // false: workers alone
   // Every wait ends with CANCELLED once this becomes true.
   const std::atomic<bool>* interrupted = nullptr;
 };
+
+// What the coordinator's thresholds are; of those that it finds itself, what they
+// come to for launches of the testbed's length.
+absl::Duration LaunchThreshold(const JobOptions& options);
+absl::Duration HangThreshold(const JobOptions& options);
 
 // Use from the thread that started it. Destroying a job stops everything.
 // Every wait returns DEADLINE_EXCEEDED if it takes too long, CANCELLED if

@@ -34,7 +34,7 @@ std::set<Named> Relevant(const std::vector<Named>& named, bool with_chip) {
 }
 
 // All processes are gone before the coordinator's own threshold has passed.
-void AbortOnHang(JobOptions& options) { options.abort_on_hang = 0.8 * options.launch_threshold; }
+void AbortOnHang(JobOptions& options) { options.abort_on_hang = 0.8 * LaunchThreshold(options); }
 
 // A fault between slices needs some.
 void AtLeastTwoSlices(JobOptions& options) {
@@ -50,7 +50,7 @@ void Pipeline(JobOptions& options) {
 
 const std::vector<Scenario>& Scenarios() {
   static const auto& scenarios = *new std::vector<Scenario>{
-      {"none", "nothing; 30 s in which nothing may be raised", nullptr},
+      {"none", "nothing; for --duration nothing may be raised", nullptr},
       {"bad-chip", "a chip stops in a compute operation before a program's last collective",
        BadChip},
       {"bad-chip-tail", "a chip stops after the last collective: its peers move on", BadChipTail},

@@ -16,9 +16,6 @@
 namespace rapideye::testbed {
 namespace {
 
-// Without a fault the demonstration is that nothing happens, for this long.
-constexpr absl::Duration kQuietTime = absl::Seconds(30);
-
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);  // it is set by a signal handler
 
@@ -33,8 +30,11 @@ struct Flags {
   bool pipeline = false;
   int seed = 1;
   absl::Duration poll_interval = absl::Seconds(1);
-  absl::Duration launch_threshold = absl::Seconds(4);
-  absl::Duration hang_threshold = absl::Seconds(8);
+  std::optional<absl::Duration> launch_threshold = JobOptions().launch_threshold;
+  std::optional<absl::Duration> hang_threshold = JobOptions().hang_threshold;
+  absl::Duration pause_every;
+  absl::Duration pause;
+  absl::Duration duration = absl::Seconds(30);
   absl::Duration healthy = absl::Seconds(4);
   std::string state_dir;
   bool keep = false;
@@ -55,8 +55,15 @@ void AddFlags(CLI::App& app, Flags& flags) {
   program::AddFlag(app, "pipeline", flags.pipeline, "each slice is a stage with its own modules");
   program::AddFlag(app, "seed", flags.seed, "picks the victim, the place and the launch ids");
   program::AddFlag(app, "poll-interval", flags.poll_interval, "of the agents");
-  program::AddFlag(app, "launch-threshold", flags.launch_threshold, "of the coordinator");
-  program::AddFlag(app, "hang-threshold", flags.hang_threshold, "of the coordinator");
+  program::AddFlag(app, "launch-threshold", flags.launch_threshold, "of the coordinator")
+      ->default_str(absl::FormatDuration(*flags.launch_threshold));
+  program::AddFlag(app, "hang-threshold", flags.hang_threshold, "of the coordinator")
+      ->default_str(absl::FormatDuration(*flags.hang_threshold));
+  program::AddFlag(app, "pause-every", flags.pause_every,
+                   "after steps of so much compute time the whole job pauses, as for a checkpoint; "
+                   "0s: never");
+  program::AddFlag(app, "pause", flags.pause, "how long each pause lasts");
+  program::AddFlag(app, "duration", flags.duration, "how long --fault=none is watched");
   program::AddFlag(app, "healthy", flags.healthy, "how long the job runs before the fault");
   program::AddFlag(app, "state-dir", flags.state_dir,
                    "where incidents and logs go; a new directory under /tmp if not given");
@@ -72,6 +79,12 @@ absl::StatusOr<ExperimentOptions> OptionsFrom(const Flags& flags) {
   if (flags.programs < 1 || flags.programs > 2) {
     return absl::InvalidArgumentError("--programs: give 1 or 2");
   }
+  const absl::Duration none;
+  if ((flags.pause_every == none) != (flags.pause == none)) {
+    return absl::InvalidArgumentError("--pause-every, --pause: give both or neither");
+  }
+  options.job.pause_every = flags.pause_every;
+  options.job.pause = flags.pause;
   options.job.programs = flags.programs;
   options.job.offload = flags.offload;
   options.job.pipeline = flags.pipeline;
@@ -81,7 +94,7 @@ absl::StatusOr<ExperimentOptions> OptionsFrom(const Flags& flags) {
   options.job.hang_threshold = flags.hang_threshold;
   options.job.program_dir = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
   options.job.interrupted = &interrupted;
-  options.healthy = flags.fault == "none" ? kQuietTime : flags.healthy;
+  options.healthy = flags.fault == "none" ? flags.duration : flags.healthy;
   options.narration = &std::cout;
   return options;
 }

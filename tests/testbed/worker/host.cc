@@ -30,7 +30,7 @@ void Host::OnDequeued() {
   {
     const std::lock_guard lock(mutex_);
   }
-  room_.notify_all();
+  changed_.notify_all();
 }
 
 void Host::OnCompleted(const Launch& launch) {
@@ -40,7 +40,9 @@ void Host::OnCompleted(const Launch& launch) {
   if (++cores < cores_.size()) return;
   completed_on_.erase(launch.run_id);
   ++progress_.launches;
-  if (launch.ends_step) progress_.steps = launch.step;
+  if (!launch.ends_step) return;
+  progress_.steps = launch.step;
+  changed_.notify_all();
 }
 
 HostProgress Host::Progress() const {
@@ -57,12 +59,19 @@ bool Host::EveryQueueHasRoom() const {
 bool Host::Dispatch(Launch launch, const std::stop_token& stop) {
   {
     std::unique_lock lock(mutex_);
-    if (!room_.wait(lock, stop, [this] { return EveryQueueHasRoom(); })) return false;
+    if (!changed_.wait(lock, stop, [this] { return EveryQueueHasRoom(); })) return false;
   }
   launch.launch_id = launch_ids_.Next(launch.program->fingerprint);
   launch.transfer_id = transfer_ids_.Next(launch.program->channel);
   for (Core* core : cores_) core->Enqueue(launch);
   return true;
+}
+
+bool Host::PauseAfter(int64_t step, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait(lock, stop, [&] { return progress_.steps >= step; })) return false;
+  changed_.wait_for(lock, stop, absl::ToChronoNanoseconds(options_.pause), [] { return false; });
+  return !stop.stop_requested();
 }
 
 void Host::Run(const std::stop_token& stop) {
@@ -80,6 +89,9 @@ void Host::Run(const std::stop_token& stop) {
       const bool last = i + 1 == step.size();
       if (!Dispatch({step[i], 0, ++run_id, number, last}, stop)) return;
     }
+    const bool pauses =
+        options_.steps_between_pauses > 0 && number % options_.steps_between_pauses == 0;
+    if (pauses && !PauseAfter(number, stop)) return;
   }
 }
 

@@ -25,6 +25,11 @@ using Step = std::vector<ProgramPtr>;
 struct HostOptions {
   uint64_t seed = 1;    // of launch ids: the same on all workers
   int queue_depth = 2;  // launches that wait behind the running one, at most
+  // After every so many steps the host waits until they are done and then
+  // launches nothing for a while, as for a checkpoint; 0: never. Counted in steps,
+  // so that all workers pause at the same one.
+  int64_t steps_between_pauses = 0;
+  absl::Duration pause = absl::ZeroDuration();
 };
 
 // How far the worker has come.
@@ -61,6 +66,8 @@ class Host {
   // False: asked to stop.
   bool Dispatch(Launch launch, const std::stop_token& stop);
   bool EveryQueueHasRoom() const;
+  // Rests once this step and all before it are done. False: asked to stop.
+  bool PauseAfter(int64_t step, const std::stop_token& stop);
 
   const HostOptions options_;
   const Step step_;
@@ -69,7 +76,7 @@ class Host {
   LaunchIds launch_ids_;    // of the host's thread alone
   LaunchIds transfer_ids_;  // likewise
   mutable std::mutex mutex_;
-  std::condition_variable_any room_;
+  std::condition_variable_any changed_;  // room in a queue, a step done
   std::vector<Rewrite> rewrites_;
   HostProgress progress_;
   std::map<int64_t, size_t> completed_on_;  // run id → number of cores

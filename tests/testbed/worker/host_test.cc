@@ -21,6 +21,8 @@ void Block(const std::stop_token& stop) {
 // A host and cores whose operations take no time.
 class HostTest : public testing::Test {
  protected:
+  explicit HostTest(HostOptions options = {.seed = kSeed, .queue_depth = 2})
+      : host_(options, step_, Pointers(), input_) {}
   ~HostTest() override {
     host_.Stop();
     for (auto& core : cores_) core->Stop();
@@ -54,7 +56,18 @@ class HostTest : public testing::Test {
       MakeStep({.programs = 2, .cross_slice = true, .step_time = absl::ZeroDuration()});
   InputPipe input_{absl::ZeroDuration(), 4};
   std::vector<std::unique_ptr<Core>> cores_ = MakeCores();
-  Host host_{{.seed = kSeed, .queue_depth = 2}, step_, Pointers(), input_};
+  Host host_;
+};
+
+class PausingHostTest : public HostTest {
+ protected:
+  explicit PausingHostTest(absl::Duration pause = absl::Milliseconds(1))
+      : HostTest({.seed = kSeed, .queue_depth = 2, .steps_between_pauses = 2, .pause = pause}) {}
+};
+
+class RestingHostTest : public PausingHostTest {
+ protected:
+  RestingHostTest() : PausingHostTest(absl::Hours(1)) {}
 };
 
 TEST_F(HostTest, DispatchesSoManyAheadAndNoMore) {
@@ -132,6 +145,30 @@ TEST_F(HostTest, ARewriteChangesWhatIsLaunched) {
   });
   StartAll();
   EXPECT_EQ(module.get_future().get(), "jit_eval_step");
+}
+
+TEST_F(PausingHostTest, LaunchesTheNextStepOnlyOnceAllIsDone) {
+  std::promise<int64_t> done_before_third;
+  std::promise<int64_t> done_before_fifth;
+  host_.AddRewrite([&](int64_t number, Step&, const std::stop_token&) {
+    if (number == 3) done_before_third.set_value(host_.Progress().steps);
+    if (number == 5) done_before_fifth.set_value(host_.Progress().steps);
+  });
+  StartAll();
+  EXPECT_EQ(done_before_third.get_future().get(), 2);
+  EXPECT_EQ(done_before_fifth.get_future().get(), 4);
+}
+
+TEST_F(RestingHostTest, APauseEndsWhenTheHostIsStopped) {
+  std::promise<void> second_step;
+  host_.AddRewrite([&](int64_t number, Step&, const std::stop_token&) {
+    EXPECT_LE(number, 2);
+    if (number == 2) second_step.set_value();
+  });
+  StartAll();
+  second_step.get_future().wait();
+  host_.Stop();
+  EXPECT_LE(host_.Progress().steps, 2);
 }
 
 TEST(CoreTest, AFailedOperationStopsTheCoreAndShows) {

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
@@ -30,6 +31,8 @@ struct Flags {
   bool offload = false;
   bool pipeline = false;
   absl::Duration abort_on_hang;
+  absl::Duration pause_every;
+  absl::Duration pause;
   int queue_depth = 2;
   int seed = 1;
   absl::Duration step_time = absl::Milliseconds(100);
@@ -47,9 +50,18 @@ void AddFlags(CLI::App& app, Flags& flags) {
   program::AddFlag(app, "pipeline", flags.pipeline, "each slice is a stage with its own modules");
   program::AddFlag(app, "abort-on-hang", flags.abort_on_hang,
                    "without a completed launch for so long, abort; 0s: never");
+  program::AddFlag(app, "pause-every", flags.pause_every,
+                   "steps of so much compute time between pauses; 0s: never pause");
+  program::AddFlag(app, "pause", flags.pause, "how long nothing is launched then");
   program::AddFlag(app, "queue-depth", flags.queue_depth, "launches dispatched ahead");
   program::AddFlag(app, "seed", flags.seed, "of the launch ids; the same for all workers");
   program::AddFlag(app, "step-time", flags.step_time, "compute time of one step");
+}
+
+int64_t StepsBetweenPauses(const Flags& flags) {
+  if (flags.pause_every == absl::ZeroDuration()) return 0;
+  absl::Duration rest;
+  return std::max<int64_t>(1, absl::IDivDuration(flags.pause_every, flags.step_time, &rest));
 }
 
 absl::StatusOr<WorkerOptions> OptionsFrom(const Flags& flags) {
@@ -79,6 +91,8 @@ absl::StatusOr<WorkerOptions> OptionsFrom(const Flags& flags) {
   options.step.step_time = flags.step_time;
   options.host.seed = static_cast<uint64_t>(flags.seed);
   options.host.queue_depth = flags.queue_depth;
+  options.host.steps_between_pauses = StepsBetweenPauses(flags);
+  options.host.pause = flags.pause;
   options.announce = Announce;
   return options;
 }
