@@ -8,7 +8,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 Snapshot At(int task, int64_t pc, int32_t launch_id = 5) {
   Snapshot snapshot;

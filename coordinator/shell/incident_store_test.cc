@@ -15,7 +15,6 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 const std::vector<IncidentFile> kFiles = {{"digest.json", "{}\n"}, {"capture.jsonl.gz", "abc"}};
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "proto/program/log_line.h"
 
@@ -66,7 +67,7 @@ void SetUpLogging(const std::string& program, LogFormat format) {
       std::make_shared<spdlog::logger>(program, std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_formatter(MakeFormatter(format));
   spdlog::set_default_logger(logger);
-  library_log = new LibraryLog(std::move(logger));
+  delete std::exchange(library_log, new LibraryLog(std::move(logger)));
   gpr_set_log_function(LogGrpc);
   gpr_log_verbosity_init();  // from GRPC_VERBOSITY; until then gRPC says nothing
   google::protobuf::SetLogHandler(LogProtobuf);

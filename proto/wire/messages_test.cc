@@ -14,7 +14,6 @@
 namespace rapideye::wire {
 namespace {
 
-using google::protobuf::FieldDescriptor;
 using google::protobuf::util::MessageDifferencer;
 
 // One message for each member of the oneof, every field set.
