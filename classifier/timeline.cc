@@ -149,9 +149,8 @@ class Reader {
   }
 
   void ReadLogs(int worker, const Snapshot& snapshot) {
-    timeline_.hang_declared = timeline_.hang_declared || snapshot.hang_report.has_value();
+    timeline_.hang_declared = timeline_.hang_declared || DeclaredHang(worker);
     for (const LogEvent& log : snapshot.log_events) {
-      timeline_.hang_declared = timeline_.hang_declared || log.kind == LogKind::kHangDetected;
       const std::optional<ErrorKind> kind = KindOf(log);
       if (!kind.has_value() || IsFollowOn(log.text)) continue;
       ErrorEvent event;
@@ -212,6 +211,7 @@ class Reader {
       event.age_ms = process.exited_ms_ago;
       // A shell reports death by a signal as 128 plus its number.
       event.aborted = gone && (process.signal == kSigAbrt || process.exit_code == 128 + kSigAbrt);
+      event.unexplained = gone && !process.signal && !process.exit_code;
       if (event.aborted) ++timeline_.aborted;
       event.text = !gone                        ? "stopped (SIGSTOP or a debugger)"
                    : process.signal.has_value() ? absl::StrCat("killed by signal ", *process.signal)
@@ -242,9 +242,20 @@ class Reader {
         });
   }
 
+  bool DeclaredHang(int worker) const {
+    const Snapshot* snapshot = topology_.worker(worker).snapshot;
+    return snapshot != nullptr &&
+           (snapshot->hang_report.has_value() ||
+            std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(),
+                        [](const LogEvent& log) { return log.kind == LogKind::kHangDetected; }));
+  }
+
   // Aborts after the runtime declared the hang; and aborts of many with one that
   // died differently, or earlier, among them.
   bool IsAbortAfterHang(const ErrorEvent& event) const {
+    // Who saw a process go too late knows no signal: if its own runtime had
+    // declared the hang, it lived until then, and went as the others went.
+    if (event.unexplained && DeclaredHang(event.worker)) return true;
     if (!event.aborted) return false;
     if (timeline_.aborted >= 2) return !IsEarliestExitByFar(event);
     return timeline_.hang_declared;

@@ -37,9 +37,10 @@ struct ErrorEvent {
   std::optional<int32_t> chip;
   CoreType core_type = CoreType::kUnspecified;
   std::optional<int64_t> age_ms;
-  bool beyond_job = false;  // from the kernel's log
-  bool aborted = false;     // an exit by SIGABRT
-  std::string text;         // what to quote, bounded
+  bool beyond_job = false;   // from the kernel's log
+  bool aborted = false;      // an exit by SIGABRT
+  bool unexplained = false;  // an exit of which neither status nor signal is known
+  std::string text;          // what to quote, bounded
 };
 
 struct Timeline {

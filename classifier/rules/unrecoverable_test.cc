@@ -66,6 +66,23 @@ TEST(Unrecoverable, AbortsAfterTheHangLeaveThePositionsAsTheCause) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
 
+TEST(Unrecoverable, AnEndSeenTooLateToKnowItsSignalIsAnAbortLikeTheOthers) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
+    const bool known = worker.id != WorkerId{1, 0};
+    s.Exit(worker.id.slice, worker.id.task, kStillMs, std::nullopt,
+           known ? std::optional<int32_t>(kSigAbrt) : std::nullopt);
+    s.Log(worker.id.slice, worker.id.task, LogKind::kHangDetected, "Megascale hang detected", 5000);
+  }
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+  // Its twin: the runtime of a process that ended before the hang declared none.
+  Scenario twin;
+  twin.Exit(1, 0, kStillMs, std::nullopt);
+  twin.Log(0, 0, LogKind::kHangDetected, "Megascale hang detected", 5000);
+  EXPECT_EQ(Diagnose(twin), "UNRECOVERABLE_ERROR/PROCESS_EXIT 1.0");
+}
+
 TEST(Unrecoverable, AProcessThatDiedEarlierThanTheAbortsIsTheCause) {
   Scenario s;
   for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
