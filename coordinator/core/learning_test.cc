@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coordinator/core/limits.h"
+#include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "coordinator/core/limits.h"
+#include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "coordinator/core/limits.h"
+#include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

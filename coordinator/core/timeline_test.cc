@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "coordinator/core/limits.h"
+#include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

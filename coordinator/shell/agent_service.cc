@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/shell/limits.h"
+#include "coordinator/limits.h"
 #include "proto/transport/status_conversion.h"
 #include "proto/wire/messages.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/shell/limits.h"
+#include "coordinator/limits.h"
 #include "proto/transport/channel_options.h"
 
 namespace rapideye::coordinator {

@@ -12,7 +12,7 @@
 #include <future>
 #include <thread>
 
-#include "coordinator/core/limits.h"
+#include "coordinator/limits.h"
 #include "proto/transport/channel_options.h"
 
 namespace rapideye::coordinator {

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "absl/time/clock.h"
-#include "coordinator/shell/limits.h"
+#include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

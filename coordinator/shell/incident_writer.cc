@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "classifier/classify.h"
+#include "coordinator/limits.h"
 #include "coordinator/shell/event_loop.h"
-#include "coordinator/shell/limits.h"
 #include "proto/wire/capture_writer.h"
 
 namespace rapideye::coordinator {

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "coordinator/core/limits.h"
+#include "coordinator/limits.h"
 #include "coordinator/shell/coordinator.h"
 #include "coordinator/shell/environment.h"
 #include "proto/program/command_line.h"
