@@ -135,6 +135,17 @@ struct QueuedProgram {
   std::optional<int64_t> run_id;
 };
 
+// One change of a core's position, told by its first sequencer: it happened
+// between `age_ms` and `age_ms + within_ms` ago.
+struct Transition {
+  int64_t age_ms = 0;                // since the poll that first showed it
+  std::optional<int64_t> within_ms;  // to the poll before; absent: there was none
+  std::optional<int32_t> program;    // index into Snapshot::programs
+  std::optional<int32_t> launch_id;
+  std::optional<int64_t> pc;
+  std::optional<int64_t> tag;
+};
+
 enum class CoreType { kUnspecified, kTensorCore, kSparseCoreV0, kSparseCore };
 
 struct Core {
@@ -155,6 +166,8 @@ struct Core {
   std::vector<Sequencer> sequencers;
   std::vector<QueuedProgram> queued;  // oldest first
   std::optional<std::string> error;
+  // The last ones, oldest first: the last one is when the core stopped.
+  std::vector<Transition> transitions;
 };
 
 // Parsed from the runtime's own "hang detected" line.

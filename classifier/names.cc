@@ -82,4 +82,22 @@ std::string_view StrengthName(Strength strength) {
   return "WEAK";
 }
 
+std::string_view ReasonKindName(ReasonKind kind) {
+  switch (kind) {
+    case ReasonKind::kWaits:
+      return "WAITS";
+    case ReasonKind::kHead:
+      return "HEAD";
+    case ReasonKind::kFor:
+      return "FOR";
+    case ReasonKind::kAgainst:
+      return "AGAINST";
+    case ReasonKind::kRuledOut:
+      return "RULED_OUT";
+    case ReasonKind::kDecision:
+      return "DECISION";
+  }
+  return "DECISION";
+}
+
 }  // namespace rapideye

@@ -108,10 +108,23 @@ struct Removal {
   std::string reason;  // always set
 };
 
+// What a step of the decision says; also the order in which people read them.
+enum class ReasonKind {
+  kWaits,     // who waits for whom, group by group
+  kHead,      // whom they all wait for, and why it is that one
+  kFor,       // a rule found this
+  kAgainst,   // a rule looked, and this spoke against it
+  kRuledOut,  // would have been a culprit or a cause; something else explains it
+  kDecision,  // how the findings were weighed
+};
+std::string_view ReasonKindName(ReasonKind kind);  // "WAITS" ...
+
 // One step of the decision, recorded while deciding (never reconstructed).
 struct Reason {
   std::string rule;  // file under classifier/rules, or "wait_graph", "decide"
   std::string text;
+  ReasonKind kind = ReasonKind::kDecision;
+  std::optional<double> certainty = std::nullopt;  // of a finding, before calibration
 };
 
 struct RecommendedAction {

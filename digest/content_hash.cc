@@ -80,6 +80,9 @@ uint64_t HashCore(const Snapshot& snapshot, const Core& core) {
   for (const QueuedProgram& queued : core.queued) {
     hasher.Add(HashProgram(snapshot, queued.program), queued.launch_id, queued.run_id);
   }
+  for (const Transition& t : core.transitions) {
+    hasher.Add(t.age_ms, t.within_ms, HashProgram(snapshot, t.program), t.launch_id, t.pc, t.tag);
+  }
   return hasher.Finish();
 }
 

@@ -116,7 +116,8 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
   }
   report.removal = Describe(verdict.removal);
   for (const Reason& reason : verdict.reasons) {
-    report.reasons.push_back({Name(reason.rule), Sentence(reason.text)});
+    report.reasons.push_back(
+        {Name(reason.rule), Sentence(reason.text), reason.kind, reason.certainty});
   }
 }
 

@@ -29,6 +29,17 @@ QueuedProgram QueuedFromWire(const FieldScope& at, const v1::QueuedProgram& m, s
   return out;
 }
 
+Transition TransitionFromWire(const FieldScope& at, const v1::Transition& m, size_t programs) {
+  Transition out;
+  out.age_ms = at.NonNegative("ageMs", m.age_ms());
+  out.within_ms = at.NonNegative("withinMs", Optional(m.has_within_ms(), m.within_ms()));
+  if (m.has_program()) out.program = at.Index("program", m.program(), programs, "programs");
+  out.launch_id = Optional(m.has_launch_id(), m.launch_id());
+  out.pc = Optional(m.has_pc(), m.pc());
+  out.tag = Optional(m.has_tag(), m.tag());
+  return out;
+}
+
 }  // namespace
 
 Core CoreFromWire(const FieldScope& at, const v1::Core& m, size_t programs) {
@@ -48,6 +59,10 @@ Core CoreFromWire(const FieldScope& at, const v1::Core& m, size_t programs) {
             return QueuedFromWire(queued, message, programs);
           });
   out.error = at.Text("error", Optional(m.has_error(), m.error()));
+  at.List("transitions", m.transitions(), kMaxTransitionsPerCore, out.transitions,
+          [programs](const FieldScope& transition, const v1::Transition& message) {
+            return TransitionFromWire(transition, message, programs);
+          });
   return out;
 }
 

@@ -24,6 +24,15 @@ void ToMessage(const QueuedProgram& in, v1::QueuedProgram& out) {
   if (in.run_id) out.set_run_id(*in.run_id);
 }
 
+void ToMessage(const Transition& in, v1::Transition& out) {
+  out.set_age_ms(in.age_ms);
+  if (in.within_ms) out.set_within_ms(*in.within_ms);
+  if (in.program) out.set_program(*in.program);
+  if (in.launch_id) out.set_launch_id(*in.launch_id);
+  if (in.pc) out.set_pc(*in.pc);
+  if (in.tag) out.set_tag(*in.tag);
+}
+
 void ToMessage(const Core& in, v1::Core& out) {
   if (in.chip) out.set_chip(*in.chip);
   if (in.chip_id) out.set_chip_id(*in.chip_id);
@@ -37,6 +46,7 @@ void ToMessage(const Core& in, v1::Core& out) {
   for (const auto& element : in.sequencers) ToMessage(element, *out.add_sequencers());
   for (const auto& element : in.queued) ToMessage(element, *out.add_queued());
   if (in.error) out.set_error(WireText(*in.error));
+  for (const auto& element : in.transitions) ToMessage(element, *out.add_transitions());
 }
 
 void ToMessage(const Process& in, v1::Process& out) {

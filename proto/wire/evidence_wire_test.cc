@@ -164,6 +164,30 @@ const Rule kRules[] = {
     {"QueuedProgramOutOfRange", [](S& s) { s.mutable_cores(0)->mutable_queued(1)->set_program(7); },
      [](S& s) { s.mutable_cores(0)->mutable_queued(1)->set_launch_id(-7); },
      "snapshot.cores[0].queued[1].program: index 7 is out of range (2 programs)"},
+    {"NegativeTransitionAge",
+     [](S& s) { s.mutable_cores(0)->mutable_transitions(0)->set_age_ms(-1); },
+     [](S& s) { s.mutable_cores(0)->mutable_transitions(0)->set_pc(-1); },
+     "snapshot.cores[0].transitions[0].ageMs: -1 is negative"},
+    {"NegativeTransitionWithin",
+     [](S& s) { s.mutable_cores(0)->mutable_transitions(1)->set_within_ms(-1); },
+     [](S& s) { s.mutable_cores(0)->mutable_transitions(1)->clear_within_ms(); },
+     "snapshot.cores[0].transitions[1].withinMs: -1 is negative"},
+    {"TransitionProgramOutOfRange",
+     [](S& s) { s.mutable_cores(0)->mutable_transitions(1)->set_program(2); },
+     [](S& s) { s.mutable_cores(0)->mutable_transitions(1)->clear_program(); },
+     "snapshot.cores[0].transitions[1].program: index 2 is out of range (2 programs)"},
+    {"ManyTransitions",
+     [](S& s) {
+       while (s.cores(0).transitions_size() <= kMaxTransitionsPerCore) {
+         s.mutable_cores(0)->add_transitions();
+       }
+     },
+     [](S& s) {
+       while (s.cores(0).transitions_size() < kMaxTransitionsPerCore) {
+         s.mutable_cores(0)->add_transitions();
+       }
+     },
+     "snapshot.cores[0].transitions: 257 entries are too many (at most 256)"},
     {"NegativePendingGraphs", [](S& s) { s.mutable_hang_report()->set_pending_graphs(-1); },
      [](S& s) { s.mutable_hang_report()->set_launch_id(-1); },
      "snapshot.hangReport.pendingGraphs: -1 is negative"},

@@ -42,6 +42,7 @@ inline constexpr int kMaxSequenceEntries = 65'536;  // programs of one step
 inline constexpr int kMaxCores = 65'536;
 inline constexpr int kMaxSequencersPerCore = 1'024;  // SparseCore tiles: tens
 inline constexpr int kMaxQueuedPerCore = 4'096;      // hosts run a few launches ahead
+inline constexpr int kMaxTransitionsPerCore = 256;   // agents keep eight
 inline constexpr int kMaxPrograms = 65'536;
 inline constexpr int kMaxProcesses = 16'384;
 // One per peer and NIC, when everyone talks to everyone.
