@@ -110,6 +110,9 @@ inline constexpr absl::Duration kStopStreams = absl::Milliseconds(500);
 inline constexpr absl::Duration kDiskPatience = absl::Seconds(1);
 // Incidents that wait for a disk that hangs. Those beyond reach the log only.
 inline constexpr size_t kMaxPendingWrites = 4;
+// Of a stored incident, what is read into memory and passed on: the digest of
+// 100,000 workers has tens of megabytes, a capture of 10,000 some hundred.
+inline constexpr int64_t kMaxIncidentBytes = int64_t{256} << 20;
 
 }  // namespace rapideye::coordinator
 

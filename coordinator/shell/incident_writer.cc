@@ -11,14 +11,11 @@
 #include "classifier/classify.h"
 #include "coordinator/limits.h"
 #include "coordinator/shell/event_loop.h"
+#include "coordinator/shell/incident_files.h"
 #include "proto/wire/capture_writer.h"
 
 namespace rapideye::coordinator {
 namespace {
-
-constexpr char kCaptureName[] = "capture.jsonl.gz";
-constexpr char kJsonName[] = "digest.json";
-constexpr char kTextName[] = "digest.txt";
 
 absl::Duration Monotonic() { return CurrentTime().monotonic; }
 
@@ -150,17 +147,17 @@ void IncidentWriter::Process(Conclude conclude) {
                                      absl::ToInt64Milliseconds(conclude.detect_to_collect),
                                  .collect_ms = absl::ToInt64Milliseconds(conclude.collect),
                                  .classify_ms = absl::ToInt64Milliseconds(classified - begin)},
-      .files = {.capture = absl::StrCat(path, "/", kCaptureName),
-                .json = absl::StrCat(path, "/", kJsonName),
-                .text = absl::StrCat(path, "/", kTextName),
+      .files = {.capture = absl::StrCat(path, "/", kCaptureFile),
+                .json = absl::StrCat(path, "/", kJsonFile),
+                .text = absl::StrCat(path, "/", kTextFile),
                 .html = ""}};
   Rendered rendered = Render(conclude.capture, verdict, context, settings_.text_format);
   absl::StatusOr<std::string> capture =
       wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
-  std::vector<IncidentFile> files = {{kJsonName, std::move(rendered.json)},
-                                     {kTextName, rendered.text}};
+  std::vector<IncidentFile> files = {{kJsonFile, std::move(rendered.json)},
+                                     {kTextFile, rendered.text}};
   if (capture.ok()) {
-    files.push_back({kCaptureName, *std::move(capture)});
+    files.push_back({kCaptureFile, *std::move(capture)});
   } else {
     spdlog::error("incident {}: its capture cannot be written: {}", id,
                   std::string(capture.status().message()));
