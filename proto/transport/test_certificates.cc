@@ -63,13 +63,13 @@ void TestAuthority::WriteCa(const std::string& path) const {
 }
 
 void TestAuthority::Issue(const std::string& cert_path, const std::string& key_path,
-                          const std::string& uri, int days) {
+                          const std::string& uri, int days, const std::string& address) {
   EVP_PKEY* key = EVP_EC_gen("P-256");
   X509* certificate = NewCertificate("worker", key, next_serial_++, days * kDaySeconds);
   X509_set_issuer_name(certificate, X509_get_subject_name(certificate_));
   AddExtension(certificate, certificate_, NID_basic_constraints, "CA:FALSE");
   AddExtension(certificate, certificate_, NID_subject_alt_name,
-               "IP:127.0.0.1,DNS:localhost,URI:" + uri);
+               "IP:" + address + ",DNS:localhost,URI:" + uri);
   Check(X509_sign(certificate, key_, EVP_sha256()) > 0, "signature");
   WritePem(cert_path, [&](std::FILE* file) { return PEM_write_X509(file, certificate); });
   WritePem(key_path, [&](std::FILE* file) {

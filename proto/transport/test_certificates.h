@@ -20,10 +20,10 @@ class TestAuthority {
 
   // Writes the authority's own certificate.
   void WriteCa(const std::string& path) const;
-  // Writes a certificate for 127.0.0.1, localhost and `uri` that ends `days` from
+  // Writes a certificate for `address`, localhost and `uri` that ends `days` from
   // now (negative: has ended), and its key.
   void Issue(const std::string& cert_path, const std::string& key_path, const std::string& uri,
-             int days = 1);
+             int days = 1, const std::string& address = "127.0.0.1");
 
  private:
   EVP_PKEY* key_;

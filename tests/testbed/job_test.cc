@@ -84,6 +84,16 @@ class JobTest : public testing::Test {
     return positions;
   }
 
+  // What its cores run.
+  std::set<int32_t> Launches(WorkerId worker) {
+    std::set<int32_t> launches;
+    const runtime::GetTpuRuntimeStatusResponse response = Status(worker, false);
+    for (const auto& [id, core] : response.core_states()) {
+      if (core.has_launch_id()) launches.insert(core.launch_id());
+    }
+    return launches;
+  }
+
   std::string state_dir_;
   std::unique_ptr<Job> job_;
 };
@@ -138,11 +148,7 @@ TEST_F(JobTest, PeersOfAChipThatStopsInItsTailMoveOn) {
   EXPECT_EQ(Positions({0, 1}), (Strings{"HLO: fusion.9", "HLO: all-reduce.3"}));
   EXPECT_EQ(Positions({1, 0}), (Strings{"HLO: recv-done.6", "HLO: recv-done.6"}));
   // One launch behind: everyone else stands in the next one.
-  std::set<int32_t> launches;
-  const runtime::GetTpuRuntimeStatusResponse response = Status({0, 1}, false);
-  for (const auto& [id, core] : response.core_states()) {
-    if (core.has_launch_id()) launches.insert(core.launch_id());
-  }
+  const std::set<int32_t> launches = Launches({0, 1});
   ASSERT_EQ(launches.size(), 2u);
   EXPECT_EQ(*launches.begin() + 1, *launches.rbegin());
 }
@@ -160,6 +166,44 @@ TEST_F(JobTest, AnotherCompilationStopsEverybody) {
   Break({1, 0}, "other-compilation");
   EXPECT_EQ(Positions({1, 0}), (Strings{"HLO: all-reduce.5", "HLO: all-reduce.5"}));
   EXPECT_EQ(Positions({1, 1}), (Strings{"HLO: all-reduce.3", "HLO: all-reduce.3"}));
+}
+
+TEST_F(JobTest, AFaultThatIsHealedLetsTheJobGoOn) {
+  Start(2, 2, 1);
+  Break({0, 1}, "chip-stop chip=1 where=before");
+  const int64_t stuck = job_->StepOfSlowest();
+  const absl::Status healed = job_->Heal();
+  ASSERT_TRUE(healed.ok()) << healed;
+  const absl::Status advanced = job_->AwaitStep(stuck + 10, kPatience);
+  EXPECT_TRUE(advanced.ok()) << advanced;
+}
+
+TEST_F(JobTest, AJobThatRestartsBeginsAnewUnderItsAddresses) {
+  Start(2, 2, 1);
+  const std::string runtime = job_->RuntimeAddress({1, 0});
+  const std::vector<pid_t> before = job_->Processes();
+  const absl::Status restarted = job_->RestartJob(Ending::kKilled);
+  ASSERT_TRUE(restarted.ok()) << restarted;
+  const absl::Status advanced = job_->AwaitStep(3, kPatience);
+  EXPECT_TRUE(advanced.ok()) << advanced;
+  EXPECT_EQ(job_->RuntimeAddress({1, 0}), runtime);
+  EXPECT_EQ(Status({1, 0}, false).host_name(), "tpu-host-1-0");
+  for (pid_t pid : before) EXPECT_NE(kill(pid, 0), 0) << pid;
+}
+
+TEST_F(JobTest, AWorkerThatRestartsAloneStopsEverybodyUntilTheJobRestarts) {
+  Start(2, 2, 1);
+  const absl::Status alone = job_->RestartWorker({0, 1}, Ending::kKilled);
+  ASSERT_TRUE(alone.ok()) << alone;
+  ASSERT_TRUE(job_->Watch(kSettle).ok());
+  const std::set<int32_t> launches = Launches({0, 0});
+  ASSERT_TRUE(job_->Watch(kSettle).ok());
+  EXPECT_EQ(Launches({0, 0}), launches);
+  EXPECT_EQ(job_->StepOfSlowest(), 0);
+  const absl::Status restarted = job_->RestartJob(Ending::kAsked);
+  ASSERT_TRUE(restarted.ok()) << restarted;
+  const absl::Status advanced = job_->AwaitStep(3, kPatience);
+  EXPECT_TRUE(advanced.ok()) << advanced;
 }
 
 TEST_F(JobTest, AFaultThatDoesNotExistIsRefused) {

@@ -1,7 +1,6 @@
-// A chip stops for ever inside a compute operation, before or after the last
+// A chip stops, until it is healed, inside a compute operation, before or after the last
 // collective of a program: a TensorCore that hangs.
 #include "tests/testbed/faults/fault.h"
-#include "tests/testbed/faults/hold.h"
 #include "tests/testbed/faults/place.h"
 
 namespace rapideye::testbed {
@@ -10,7 +9,8 @@ namespace {
 absl::Status Apply(const ControlLine& line, Worker& worker) {
   return FaultAtPlace(
       line, worker, "chip-stop",
-      [](Core&, const Launch&, int, const std::stop_token& stop) { HoldUntilStop(stop); });
+      [&recovery = worker.recovery(), age = worker.recovery().age()](
+          Core&, const Launch&, int, const std::stop_token& stop) { recovery.Await(age, stop); });
 }
 
 }  // namespace

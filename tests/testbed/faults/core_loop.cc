@@ -1,4 +1,5 @@
-// A core goes round in a loop of the device and never comes out: its pc moves,
+// A core goes round in a loop of the device and does not come out before it
+// is healed: its pc moves,
 // nothing completes.
 #include <condition_variable>
 #include <mutex>
@@ -18,11 +19,13 @@ constexpr std::chrono::milliseconds kTurn{7};
 
 absl::Status Apply(const ControlLine& line, Worker& worker) {
   return FaultAtPlace(line, worker, "core-loop",
-                      [](Core& core, const Launch&, int, const std::stop_token& stop) {
+                      [&recovery = worker.recovery(), age = worker.recovery().age()](
+                          Core& core, const Launch&, int, const std::stop_token& stop) {
                         std::mutex mutex;
                         std::condition_variable_any never;
                         std::unique_lock lock(mutex);
-                        for (int64_t turn = 0; !stop.stop_requested(); ++turn) {
+                        for (int64_t turn = 0; !stop.stop_requested() && !recovery.Over(age);
+                             ++turn) {
                           core.MoveWithinOperation(turn % kPlaces * kStride);
                           never.wait_for(lock, stop, kTurn, [] { return false; });
                         }

@@ -2,7 +2,8 @@
 //
 // One file per fault. Each takes hold of a running worker by its public parts:
 // gates at the operations of a core, the host's dispatch, the mesh's sockets. A
-// fault is real: it changes what the worker does, never what it reports.
+// fault is real: it changes what the worker does, never what it reports. One that destroys
+// nothing ends when the worker is healed (worker/recovery.h).
 #ifndef RAPIDEYE_TESTS_TESTBED_FAULTS_FAULT_H_
 #define RAPIDEYE_TESTS_TESTBED_FAULTS_FAULT_H_
 

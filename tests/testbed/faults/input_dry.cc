@@ -20,6 +20,7 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
   worker.input().DryUp(end, *after, [&worker](int64_t step) {
     worker.AnnounceEffect("input-dry", absl::StrCat("step=", step));
   });
+  worker.recovery().OnHeal([&worker] { worker.input().Replenish(); });
   return absl::OkStatus();
 }
 

@@ -13,6 +13,14 @@
 namespace rapideye::testbed {
 namespace {
 
+// Lets everything pass again.
+void Mend(Worker& worker, WorkerId peer) {
+  const int unused = 0;
+  const int socket = worker.mesh().SocketOf(peer);
+  if (setsockopt(socket, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused) == 0) return;
+  worker.options().announce(absl::StrCat("error SO_DETACH_FILTER: ", std::strerror(errno)));
+}
+
 // Drops whatever arrives at the socket, before TCP sees it: not even
 // acknowledgements pass.
 absl::Status DropAll(Worker& worker, WorkerId peer) {
@@ -42,6 +50,7 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
   }
   for (WorkerId peer : peers) {
     if (absl::Status s = DropAll(worker, peer); !s.ok()) return s;
+    worker.recovery().OnHeal([&worker, peer] { Mend(worker, peer); });
   }
   worker.AnnounceEffect("link-cut", absl::StrCat("links=", peers.size()));
   return absl::OkStatus();

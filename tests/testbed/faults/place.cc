@@ -54,9 +54,10 @@ absl::Status FaultAtPlace(const ControlLine& line, Worker& worker, absl::string_
   absl::StatusOr<Place> place = FindPlace(line, worker);
   if (!place.ok()) return place.status();
   cores.front()->AddGate([&worker, &core = *cores.front(), fault, place = *place,
-                          misfortune = std::move(misfortune)](const Launch& launch, int operation,
-                                                              const std::stop_token& stop) {
+                          age = worker.recovery().age(), misfortune = std::move(misfortune)](
+                             const Launch& launch, int operation, const std::stop_token& stop) {
     if (operation != place.operation || launch.program->fingerprint != place.fingerprint) return;
+    if (worker.recovery().Over(age)) return;
     worker.AnnounceEffect(
         fault, absl::StrCat("chip=", core.id().chip, " module=", launch.program->module, " launch=",
                             launch.launch_id, " hlo=", launch.program->operations[operation].hlo));

@@ -20,8 +20,8 @@ using Misfortune = std::function<void(Core& core, const Launch& launch, int oper
 
 // Lets `misfortune` befall the first TensorCore of the line's chip in the N-th
 // compute operation before or after the program's last collective, whenever it
-// comes there; each time the fault is announced first. Sibling cores of the chip
-// then wait for it, as everyone does. INVALID_ARGUMENT names a wrong argument.
+// comes there before it is healed; each time the fault is announced first. Sibling cores of the
+// chip then wait for it, as everyone does. INVALID_ARGUMENT names a wrong argument.
 absl::Status FaultAtPlace(const ControlLine& line, Worker& worker, absl::string_view fault,
                           Misfortune misfortune);
 

@@ -2,6 +2,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <memory>
+#include <mutex>
+
 #include "absl/strings/str_cat.h"
 #include "tests/testbed/faults/fault.h"
 
@@ -11,11 +14,14 @@ namespace {
 constexpr int kErrorExit = 1;  // as Python exits after an exception
 
 // Done where the host comes to its next step: by then the launcher knows that
-// the fault is set.
+// the fault is set. Once: a process that was stopped may go on.
 void AtNextStep(Worker& worker, absl::string_view fault, void (*end)(Worker& worker)) {
-  worker.host().AddRewrite([&worker, fault, end](int64_t number, Step&, const std::stop_token&) {
-    worker.AnnounceEffect(fault, absl::StrCat("step=", number));
-    end(worker);
+  worker.host().AddRewrite([&worker, fault, end, once = std::make_shared<std::once_flag>()](
+                               int64_t number, Step&, const std::stop_token&) {
+    std::call_once(*once, [&] {
+      worker.AnnounceEffect(fault, absl::StrCat("step=", number));
+      end(worker);
+    });
   });
 }
 

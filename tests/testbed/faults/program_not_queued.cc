@@ -1,17 +1,18 @@
-// The host hands its chips nothing more: they run out of work, others wait in
+// The host hands its chips nothing more until it is healed: they run out of work, others wait in
 // the launch that they never get.
 #include "absl/strings/str_cat.h"
 #include "tests/testbed/faults/fault.h"
-#include "tests/testbed/faults/hold.h"
 
 namespace rapideye::testbed {
 namespace {
 
 absl::Status Apply(const ControlLine&, Worker& worker) {
-  worker.host().AddRewrite([&worker](int64_t number, Step& step, const std::stop_token& stop) {
+  worker.host().AddRewrite([&worker, age = worker.recovery().age()](int64_t number, Step& step,
+                                                                    const std::stop_token& stop) {
+    if (worker.recovery().Over(age)) return;
     worker.AnnounceEffect("program-not-queued", absl::StrCat("step=", number));
-    HoldUntilStop(stop);
-    step.clear();
+    worker.recovery().Await(age, stop);
+    if (stop.stop_requested()) step.clear();
   });
   return absl::OkStatus();
 }

@@ -1,8 +1,7 @@
-// A SparseCore stops for ever in the work that its chip's TensorCore has handed
+// A SparseCore stops, until it is healed, in the work that its chip's TensorCore has handed
 // it, and will wait for.
 #include "absl/strings/str_cat.h"
 #include "tests/testbed/faults/fault.h"
-#include "tests/testbed/faults/hold.h"
 
 namespace rapideye::testbed {
 namespace {
@@ -21,12 +20,14 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
         absl::StrCat("chip=", *chip, " core=", *index, ": there is no such SparseCore"));
   }
   Core& core = *cores[*index];
-  core.AddGate([&worker, &core](const Launch& launch, int operation, const std::stop_token& stop) {
+  core.AddGate([&worker, &core, age = worker.recovery().age()](const Launch& launch, int operation,
+                                                               const std::stop_token& stop) {
+    if (worker.recovery().Over(age)) return;
     worker.AnnounceEffect("sparse-core-stop",
                           absl::StrCat("chip=", core.id().chip, " core=", core.id().index,
                                        " launch=", launch.launch_id,
                                        " hlo=", launch.program->operations[operation].hlo));
-    HoldUntilStop(stop);
+    worker.recovery().Await(age, stop);
   });
   return absl::OkStatus();
 }

@@ -151,4 +151,9 @@ void ChildProcess::Read(int output, const std::string& log_path) {
   std::fclose(stream);
 }
 
+std::string DescribeExit(int status) {
+  if (WIFSIGNALED(status)) return absl::StrCat("was killed by signal ", WTERMSIG(status));
+  return absl::StrCat("exited with ", WEXITSTATUS(status));
+}
+
 }  // namespace rapideye::testbed

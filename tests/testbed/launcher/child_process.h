@@ -70,6 +70,9 @@ class ChildProcess {
   std::thread reader_;
 };
 
+// "exited with 1", "was killed by signal 9".
+std::string DescribeExit(int status);
+
 }  // namespace rapideye::testbed
 
 #endif  // RAPIDEYE_TESTS_TESTBED_LAUNCHER_CHILD_PROCESS_H_

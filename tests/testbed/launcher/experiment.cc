@@ -56,7 +56,7 @@ absl::Status Break(Job& job, const ExperimentOptions& options, const Injection& 
                    Narrator& narrator) {
   for (WorkerId worker : options.agents_to_kill) {
     narrator.Say("the agent of ", HostName(worker), " is killed");
-    job.KillAgent(worker);
+    if (absl::Status s = job.EndAgent(worker, Ending::kKilled); !s.ok()) return s;
   }
   narrator.Say("fault: ", injection.description);
   for (WorkerId worker : injection.silenced) job.ExpectSilence(worker);
@@ -67,7 +67,9 @@ absl::Status Break(Job& job, const ExperimentOptions& options, const Injection& 
     absl::StatusOr<ControlLine> effect = job.AwaitEffect(order.worker, kEffectTimeout);
     if (!effect.ok()) return effect.status();
   }
-  for (WorkerId worker : injection.agents_lost) job.KillAgent(worker);
+  for (WorkerId worker : injection.agents_lost) {
+    if (absl::Status s = job.EndAgent(worker, Ending::kKilled); !s.ok()) return s;
+  }
   narrator.Say("it has taken hold; the job is at step ", job.StepOfSlowest());
   return absl::OkStatus();
 }

@@ -1,7 +1,6 @@
 #include "tests/testbed/launcher/job.h"
 
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,8 +10,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "tests/testbed/launcher/certificates.h"
 
 namespace rapideye::testbed {
 namespace {
@@ -24,34 +23,8 @@ constexpr absl::Duration kAnswerTimeout = absl::Seconds(5);
 constexpr absl::Duration kStopPatience = absl::Seconds(6);
 // What no child reports (files, interruption, a child's end) is looked at this often.
 constexpr std::chrono::milliseconds kLookInterval{20};
-constexpr absl::string_view kListening = "listening on ";
-
-// The least that the coordinator's "auto" comes to. The testbed's launches are far
-// too short to make it more; three times its longest pause may make the second
-// one more.
-constexpr absl::Duration kAutoLaunchThreshold = absl::Seconds(10);
-constexpr absl::Duration kAutoHangThreshold = absl::Minutes(5);
-constexpr int kAutoPauseFactor = 3;
-
-std::string ThresholdFlag(std::optional<absl::Duration> threshold) {
-  return threshold.has_value() ? absl::FormatDuration(*threshold) : "auto";
-}
-
-std::string DescribeExit(int status) {
-  if (WIFSIGNALED(status)) return absl::StrCat("was killed by signal ", WTERMSIG(status));
-  return absl::StrCat("exited with ", WEXITSTATUS(status));
-}
 
 }  // namespace
-
-absl::Duration LaunchThreshold(const JobOptions& options) {
-  return options.launch_threshold.value_or(kAutoLaunchThreshold);
-}
-
-absl::Duration HangThreshold(const JobOptions& options) {
-  return options.hang_threshold.value_or(
-      std::max(kAutoHangThreshold, kAutoPauseFactor * options.pause));
-}
 
 absl::StatusOr<std::unique_ptr<Job>> Job::Start(JobOptions options) {
   std::unique_ptr<Job> job(new Job(std::move(options)));
@@ -59,18 +32,34 @@ absl::StatusOr<std::unique_ptr<Job>> Job::Start(JobOptions options) {
   return job;
 }
 
+Job::Job(JobOptions options)
+    : options_(std::move(options)), coordinator_address_(NewCoordinatorAddress()) {}
+
 Job::~Job() { (void)Stop(); }
 
 absl::Status Job::StartAll() {
   signal(SIGPIPE, SIG_IGN);  // a child that is gone is found out by waiting for it
   std::error_code error;
-  std::filesystem::create_directories(LogDirectory(), error);
+  std::filesystem::create_directories(LogDirectory(options_), error);
   if (error) {
-    return absl::UnavailableError(absl::StrCat(LogDirectory(), ": ", error.message()));
+    return absl::UnavailableError(absl::StrCat(LogDirectory(options_), ": ", error.message()));
+  }
+  if (options_.tls) {
+    const std::string host = coordinator_address_.substr(0, coordinator_address_.find(':'));
+    if (absl::Status s = MakeCertificates(options_.state_dir, host); !s.ok()) return s;
   }
   if (options_.daemons) {
     if (absl::Status s = StartCoordinator(); !s.ok()) return s;
   }
+  if (absl::Status s = StartWorkers(); !s.ok()) return s;
+  if (options_.daemons) {
+    if (absl::Status s = StartAgents(); !s.ok()) return s;
+  }
+  EnterLoop();
+  return absl::OkStatus();
+}
+
+absl::Status Job::StartWorkers() {
   const std::vector<WorkerId> workers = AllWorkers(options_.shape);
   for (WorkerId worker : workers) {
     if (absl::Status s = StartWorker(worker); !s.ok()) return s;
@@ -79,82 +68,64 @@ absl::Status Job::StartAll() {
   for (WorkerId worker : workers) {
     if (absl::Status s = AwaitVerb(worker, "ready", kStartTimeout); !s.ok()) return s;
     const std::lock_guard lock(mutex_);
-    addresses[worker] = conversations_[worker].last["ready"].arguments["mesh"];
+    const ControlLine& ready = conversations_[worker].last["ready"];
+    addresses[worker] = ready.arguments.at("mesh");
+    members_[worker].runtime = ready.arguments.at("runtime");
   }
-  if (absl::Status s = AskAll(FormatControlLine(MakePeers(addresses)), "connected"); !s.ok()) {
-    return s;
-  }
-  if (options_.daemons) {
-    for (WorkerId worker : workers) {
-      if (absl::Status s = StartAgent(worker); !s.ok()) return s;
-    }
-  }
-  for (auto& [worker, member] : members_) member.process->WriteLine("start");
-  return absl::OkStatus();
-}
-
-absl::Status Job::StartCoordinator() {
-  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(
-      {.command = {Program("rapideye-coordinator"), "--listen=127.0.0.1:0",
-                   absl::StrCat("--job=", options_.name),
-                   absl::StrCat("--slices=", options_.shape.slices),
-                   absl::StrCat("--tasks-per-slice=", options_.shape.tasks),
-                   absl::StrCat("--state-dir=", options_.state_dir),
-                   absl::StrCat("--launch-threshold=", ThresholdFlag(options_.launch_threshold)),
-                   absl::StrCat("--hang-threshold=", ThresholdFlag(options_.hang_threshold))},
-       .environment = {},
-       .log_path = LogPath("coordinator"),
-       .on_line = [this](absl::string_view line) { HearCoordinator(line); }});
-  if (!child.ok()) return child.status();
-  coordinator_ = *std::move(child);
-  return Await([this] { return !coordinator_address_.empty(); }, "the coordinator's port",
-               kStartTimeout);
+  return AskAll(FormatControlLine(MakePeers(addresses)), "connected");
 }
 
 absl::Status Job::StartWorker(WorkerId worker) {
-  const JobShape& shape = options_.shape;
-  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(
-      {.command = {Program("testbed-worker"), absl::StrCat("--slice=", worker.slice),
-                   absl::StrCat("--task=", worker.task), absl::StrCat("--slices=", shape.slices),
-                   absl::StrCat("--tasks=", shape.tasks), absl::StrCat("--chips=", shape.chips),
-                   absl::StrCat("--generation=", shape.generation.name),
-                   absl::StrCat("--programs=", options_.programs),
-                   absl::StrCat("--offload=", options_.offload ? "true" : "false"),
-                   absl::StrCat("--pipeline=", options_.pipeline ? "true" : "false"),
-                   absl::StrCat("--abort-on-hang=", absl::FormatDuration(options_.abort_on_hang)),
-                   absl::StrCat("--pause-every=", absl::FormatDuration(options_.pause_every)),
-                   absl::StrCat("--pause=", absl::FormatDuration(options_.pause)),
-                   absl::StrCat("--seed=", options_.seed),
-                   absl::StrCat("--step-time=", absl::FormatDuration(options_.step_time))},
-       .environment = {},
-       .log_path = WorkerLog(worker),
-       .on_line = [this, worker](absl::string_view line) { Hear(worker, line); }});
+  Member& member = members_[worker];
+  int port = 0;  // a free one, unless it had one before
+  if (!member.runtime.empty() &&
+      !absl::SimpleAtoi(member.runtime.substr(member.runtime.rfind(':') + 1), &port)) {
+    return absl::InternalError(absl::StrCat("no port in ", member.runtime));
+  }
+  ChildProcess::Options process = WorkerProcess(options_, worker, port);
+  process.on_line = [this, worker](absl::string_view line) { Hear(worker, line); };
+  {
+    const std::lock_guard lock(mutex_);
+    conversations_[worker] = {};
+  }
+  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(std::move(process));
   if (!child.ok()) return child.status();
-  members_[worker].process = *std::move(child);
+  member.process = *std::move(child);
+  member.silenced = false;
+  return absl::OkStatus();
+}
+
+absl::Status Job::StartAgents() {
+  for (WorkerId worker : AllWorkers(options_.shape)) {
+    if (absl::Status s = StartAgent(worker); !s.ok()) return s;
+  }
   return absl::OkStatus();
 }
 
 absl::Status Job::StartAgent(WorkerId worker) {
-  const JobShape& shape = options_.shape;
-  std::vector<std::string> hosts;
-  for (int task = 0; task < shape.tasks; ++task) hosts.push_back(HostName({worker.slice, task}));
+  Member& member = members_[worker];
   absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(
-      {.command = {Program("rapideye-agent"), absl::StrCat("--coordinator=", coordinator_address_),
-                   absl::StrCat("--job=", options_.name), absl::StrCat("--host=", HostName(worker)),
-                   absl::StrCat("--runtime=", RuntimeAddress(worker)),
-                   absl::StrCat("--log=", WorkerLog(worker)),
-                   absl::StrCat("--peer-address-template=", kWorkerAddressTemplate),
-                   absl::StrCat("--poll-interval=", absl::FormatDuration(options_.poll_interval))},
-       // Who it is, it learns as on a TPU host.
-       .environment = {{"MEGASCALE_SLICE_ID", absl::StrCat(worker.slice)},
-                       {"MEGASCALE_NUM_SLICES", absl::StrCat(shape.slices)},
-                       {"TPU_WORKER_ID", absl::StrCat(worker.task)},
-                       {"TPU_WORKER_HOSTNAMES", absl::StrJoin(hosts, ",")}},
-       .log_path = LogPath(absl::StrCat("agent-", worker.slice, "-", worker.task)),
-       .on_line = nullptr});
+      AgentProcess(options_, worker, coordinator_address_, member.runtime, attempt_));
   if (!child.ok()) return child.status();
-  members_[worker].agent = *std::move(child);
+  member.agent = *std::move(child);
   return absl::OkStatus();
+}
+
+absl::Status Job::StartCoordinator(const CoordinatorProgram& program) {
+  {
+    const std::lock_guard lock(mutex_);
+    coordinator_log_.clear();
+  }
+  ChildProcess::Options process = CoordinatorProcess(options_, program, coordinator_address_);
+  process.on_line = [this](absl::string_view line) { HearCoordinator(line); };
+  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(std::move(process));
+  if (!child.ok()) return child.status();
+  coordinator_ = *std::move(child);
+  return AwaitCoordinatorLog("listening on ", kStartTimeout);
+}
+
+void Job::EnterLoop() {
+  for (auto& [worker, member] : members_) member.process->WriteLine("start");
 }
 
 void Job::Hear(WorkerId worker, absl::string_view text) {
@@ -174,14 +145,23 @@ void Job::Hear(WorkerId worker, absl::string_view text) {
 }
 
 void Job::HearCoordinator(absl::string_view line) {
-  const size_t at = line.find(kListening);
-  if (at == absl::string_view::npos) return;
-  const absl::string_view rest = line.substr(at + kListening.size());
   const std::lock_guard lock(mutex_);
-  if (coordinator_address_.empty()) {
-    coordinator_address_ = std::string(rest.substr(0, rest.find_first_of(" ,;\"")));
-  }
+  coordinator_log_.emplace_back(line);
   heard_.notify_all();
+}
+
+absl::Status Job::AwaitCoordinatorLog(absl::string_view text, absl::Duration timeout) {
+  return Await(
+      [&] {
+        return std::any_of(coordinator_log_.begin(), coordinator_log_.end(),
+                           [&](const std::string& line) { return absl::StrContains(line, text); });
+      },
+      absl::StrCat("the coordinator to log '", text, "'"), timeout);
+}
+
+absl::Status Job::AwaitAllConnected(absl::Duration timeout) {
+  return AwaitCoordinatorLog(absl::StrCat("all ", options_.shape.workers(), " workers of job"),
+                             timeout);
 }
 
 absl::Status Job::CheckAlive() {
@@ -221,7 +201,8 @@ absl::Status Job::Await(const std::function<bool()>& condition, absl::string_vie
     if (!alive.ok()) return alive;
     if (absl::Now() >= deadline) {
       return absl::DeadlineExceededError(absl::StrCat("waited ", absl::FormatDuration(timeout),
-                                                      " for ", what, "; logs: ", LogDirectory()));
+                                                      " for ", what,
+                                                      "; logs: ", LogDirectory(options_)));
     }
     heard_.wait_for(lock, kLookInterval);
   }
@@ -239,10 +220,10 @@ absl::Status Job::AskAll(absl::string_view line, const std::string& verb) {
     for (auto& [worker, conversation] : conversations_) conversation.last.erase(verb);
   }
   for (auto& [worker, member] : members_) {
-    if (!member.silenced) member.process->WriteLine(line);
+    if (!member.silenced && member.process != nullptr) member.process->WriteLine(line);
   }
   for (auto& [worker, member] : members_) {
-    if (member.silenced) continue;
+    if (member.silenced || member.process == nullptr) continue;
     if (absl::Status s = AwaitVerb(worker, verb, kStartTimeout); !s.ok()) return s;
   }
   return absl::OkStatus();
@@ -315,11 +296,6 @@ absl::StatusOr<absl::Time> Job::LastProgress() {
   return last;
 }
 
-void Job::KillAgent(WorkerId worker) {
-  const std::unique_ptr<ChildProcess> agent = std::move(members_[worker].agent);
-  if (agent != nullptr) agent->Stop(absl::ZeroDuration());
-}
-
 std::vector<std::string> Job::Incidents() const {
   std::vector<std::string> found;
   std::error_code error;
@@ -335,51 +311,44 @@ std::vector<std::string> Job::Incidents() const {
   return found;
 }
 
-absl::StatusOr<std::string> Job::AwaitIncident(absl::Duration timeout) {
+absl::StatusOr<std::string> Job::AwaitIncident(absl::Duration timeout, size_t beyond) {
   std::vector<std::string> found;
   absl::Status status = Await(
       [&] {
         found = Incidents();
-        return !found.empty();
+        return found.size() > beyond;
       },
-      "an incident on disk", timeout);
+      absl::StrCat("incident ", beyond + 1, " on disk"), timeout);
   if (!status.ok()) return status;
-  return found.front();
+  return found[beyond];
 }
 
 absl::Status Job::Stop() {
   absl::Status outcome;
-  const auto stop_daemon = [&outcome](const std::unique_ptr<ChildProcess>& daemon) {
-    if (daemon == nullptr) return;
-    const int status = daemon->Stop(kStopPatience);
-    if (status == 0 || !outcome.ok()) return;
-    outcome = absl::AbortedError(
-        absl::StrCat(daemon->name(), " ", DescribeExit(status), " when it was asked to end"));
+  const auto end = [&](std::unique_ptr<ChildProcess>& daemon) {
+    const absl::Status status = daemon == nullptr ? absl::OkStatus() : End(daemon, Ending::kAsked);
+    if (outcome.ok()) outcome = status;
   };
   // Agents first: what they would report of workers that end is none of the job's.
   for (auto& [worker, member] : members_) {
     if (member.agent != nullptr) member.agent->Signal(SIGTERM);
   }
-  for (auto& [worker, member] : members_) stop_daemon(member.agent);
-  stop_daemon(coordinator_);
+  for (auto& [worker, member] : members_) end(member.agent);
+  end(coordinator_);
   for (auto& [worker, member] : members_) {
+    if (member.process == nullptr) continue;  // it could not be started
     member.process->CloseInput();
     member.process->Signal(SIGCONT);  // a stopped one could not obey
   }
   for (auto& [worker, member] : members_) {
+    if (member.process == nullptr) continue;
     if (!member.process->Wait(kStopPatience).has_value()) member.process->Stop(kStopPatience);
   }
   members_.clear();
-  coordinator_.reset();
   return outcome;
 }
 
-std::string Job::RuntimeAddress(WorkerId worker) const {
-  const std::lock_guard lock(mutex_);
-  return conversations_.at(worker).last.at("ready").arguments.at("runtime");
-}
-
-std::string Job::LogDirectory() const { return options_.state_dir + "/logs"; }
+std::string Job::RuntimeAddress(WorkerId worker) const { return members_.at(worker).runtime; }
 
 std::vector<pid_t> Job::Processes() const {
   std::vector<pid_t> pids;
@@ -391,16 +360,14 @@ std::vector<pid_t> Job::Processes() const {
   return pids;
 }
 
-std::string Job::Program(absl::string_view name) const {
-  return absl::StrCat(options_.program_dir, "/", name);
-}
-
-std::string Job::WorkerLog(WorkerId worker) const {
-  return LogPath(absl::StrCat("worker-", worker.slice, "-", worker.task));
-}
-
-std::string Job::LogPath(absl::string_view name) const {
-  return absl::StrCat(LogDirectory(), "/", name, ".log");
+std::map<std::string, pid_t> Job::Daemons() const {
+  std::map<std::string, pid_t> daemons;
+  if (coordinator_ != nullptr) daemons["coordinator"] = coordinator_->pid();
+  for (const auto& [worker, member] : members_) {
+    if (member.agent == nullptr) continue;
+    daemons[absl::StrCat("agent-", worker.slice, "-", worker.task)] = member.agent->pid();
+  }
+  return daemons;
 }
 
 }  // namespace rapideye::testbed

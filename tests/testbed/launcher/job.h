@@ -2,7 +2,6 @@
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_H_
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -18,41 +17,16 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tests/testbed/launcher/child_process.h"
+#include "tests/testbed/launcher/job_options.h"
+#include "tests/testbed/launcher/processes.h"
 #include "tests/testbed/model/control.h"
 #include "tests/testbed/model/topology.h"
 
 namespace rapideye::testbed {
 
-struct JobOptions {
-  std::string name = "testbed";
-  JobShape shape;
-  int programs = 1;
-  bool offload = false;  // part of each program runs on SparseCores
-  int seed = 1;
-  absl::Duration step_time = absl::Milliseconds(100);
-  bool pipeline = false;  // each slice is a stage with its own modules
-  // After so long without a completed launch the runtimes of all workers abort
-  // their processes; zero: never.
-  absl::Duration abort_on_hang;
-  // After so much compute time all workers launch nothing for a while, as for a
-  // checkpoint; zero: never.
-  absl::Duration pause_every;
-  absl::Duration pause;
-  absl::Duration poll_interval = absl::Seconds(1);
-  // The coordinator's; it finds its own if absent.
-  std::optional<absl::Duration> launch_threshold = absl::Seconds(4);
-  std::optional<absl::Duration> hang_threshold = absl::Seconds(8);
-  std::string program_dir;  // holds testbed-worker, rapideye-agent, rapideye-coordinator
-  std::string state_dir;    // the coordinator's; exists; logs go to <state_dir>/logs
-  bool daemons = true;      // false: workers alone
-  // Every wait ends with CANCELLED once this becomes true.
-  const std::atomic<bool>* interrupted = nullptr;
-};
-
-// What the coordinator's thresholds are; of those that it finds itself, what they
-// come to for launches of the testbed's length.
-absl::Duration LaunchThreshold(const JobOptions& options);
-absl::Duration HangThreshold(const JobOptions& options);
+// How a process is brought to its end: asked, as by whoever restarts it (SIGTERM),
+// or killed, as by a crash of its machine (SIGKILL).
+enum class Ending { kAsked, kKilled };
 
 // Use from the thread that started it. Destroying a job stops everything.
 // Every wait returns DEADLINE_EXCEEDED if it takes too long, CANCELLED if
@@ -90,19 +64,45 @@ class Job {
   // can answer; if none can, when one last told of a completed step.
   absl::StatusOr<absl::Time> LastProgress();
 
-  // Kills the agent at once, as an out-of-memory killer would.
-  void KillAgent(WorkerId worker);
+  // Ends all faults that have destroyed nothing.
+  absl::Status Heal();
+
+  // Ends one process, or all of the job's, and starts the same again under the same
+  // addresses. A daemon that is asked to end must do so cleanly, within the time
+  // that it promises: ABORTED names one that does not.
+  absl::Status EndAgent(WorkerId worker, Ending how);
+  absl::Status StartAgent(WorkerId worker);
+  absl::Status RestartAgent(WorkerId worker, Ending how);
+  absl::Status EndCoordinator(Ending how);
+  // Returns once it listens. Another program than the usual one may be given.
+  absl::Status StartCoordinator(const CoordinatorProgram& program = {});
+  absl::Status RestartCoordinator(Ending how);
+  // Waits for the coordinator's own end; its status as waitpid gives it.
+  absl::StatusOr<int> AwaitCoordinatorEnd(absl::Duration timeout);
+  // The training process of one worker alone: the others have lost it for good, and
+  // it waits for them. Only RestartJob brings it back to work.
+  absl::Status RestartWorker(WorkerId worker, Ending how);
+  // All training processes: the next incarnation of the job, from step 0. The loop
+  // runs on return.
+  absl::Status RestartJob(Ending how);
+
+  // Waits for a line with this text in the log of the coordinator that now runs.
+  absl::Status AwaitCoordinatorLog(absl::string_view text, absl::Duration timeout);
+  // Waits until all agents are connected to the coordinator that now runs.
+  absl::Status AwaitAllConnected(absl::Duration timeout);
 
   // Directories of complete incidents, in order.
   std::vector<std::string> Incidents() const;
-  // Waits for the first one.
-  absl::StatusOr<std::string> AwaitIncident(absl::Duration timeout);
+  // Waits for the first one, or for the first beyond so many.
+  absl::StatusOr<std::string> AwaitIncident(absl::Duration timeout, size_t beyond = 0);
 
   const JobOptions& options() const { return options_; }
   std::string RuntimeAddress(WorkerId worker) const;
-  std::string LogDirectory() const;
+  const std::string& coordinator_address() const { return coordinator_address_; }
   // Every process that has been started and not yet stopped.
   std::vector<pid_t> Processes() const;
+  // Of the daemons alone, by the name of their log.
+  std::map<std::string, pid_t> Daemons() const;
 
  private:
   // What one worker's process has said; guarded by mutex_.
@@ -116,13 +116,18 @@ class Job {
     std::unique_ptr<ChildProcess> process;
     std::unique_ptr<ChildProcess> agent;
     bool silenced = false;
+    std::string runtime;  // address of its status service, from its first start on
   };
 
-  explicit Job(JobOptions options) : options_(std::move(options)) {}
+  explicit Job(JobOptions options);
   absl::Status StartAll();
-  absl::Status StartCoordinator();
+  // All training processes, up to where the loop may run.
+  absl::Status StartWorkers();
   absl::Status StartWorker(WorkerId worker);
-  absl::Status StartAgent(WorkerId worker);
+  absl::Status StartAgents();
+  void EnterLoop();
+  absl::Status End(std::unique_ptr<ChildProcess>& child, Ending how);
+  absl::Status EndWorkers(const std::vector<WorkerId>& workers, Ending how);
   void Hear(WorkerId worker, absl::string_view line);
   void HearCoordinator(absl::string_view line);
   // Sends `line` to every worker and waits until each has answered with `verb`.
@@ -132,15 +137,14 @@ class Job {
   absl::Status Await(const std::function<bool()>& condition, absl::string_view what,
                      absl::Duration timeout);
   absl::Status CheckAlive();  // without mutex_: it may wait for a reader
-  std::string Program(absl::string_view name) const;
-  std::string LogPath(absl::string_view name) const;
-  std::string WorkerLog(WorkerId worker) const;
 
   const JobOptions options_;
+  const std::string coordinator_address_;
+  int attempt_ = 0;  // restarts of the job
   mutable std::mutex mutex_;
   std::condition_variable heard_;
   std::map<WorkerId, Conversation> conversations_;
-  std::string coordinator_address_;
+  std::vector<std::string> coordinator_log_;  // of the coordinator that now runs
   std::map<WorkerId, Member> members_;
   std::unique_ptr<ChildProcess> coordinator_;
 };

@@ -9,6 +9,8 @@
 //   launcher: fault chip-stop chip=2 where=before
 //   worker:   fault-set chip-stop                (arranged; or "error ...")
 //   worker:   fault-effective chip-stop ...      (it has happened)
+//   launcher: heal
+//   worker:   healed                             (faults that destroyed nothing are over)
 //   launcher: progress
 //   worker:   progress step=41 launches=82 idle-ms=5012
 //   launcher: stop

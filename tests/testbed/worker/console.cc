@@ -62,6 +62,11 @@ absl::Status Obey(const ControlLine& line, Worker& worker, std::jthread& reporte
     Announce(absl::StrCat("fault-set ", line.subject));
     return absl::OkStatus();
   }
+  if (line.verb == "heal") {
+    worker.recovery().Heal();
+    Announce("healed");
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(absl::StrCat("'", line.verb, "' is no command"));
 }
 

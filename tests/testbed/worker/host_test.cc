@@ -72,12 +72,17 @@ class RestingHostTest : public PausingHostTest {
 
 TEST_F(HostTest, DispatchesSoManyAheadAndNoMore) {
   // Core 0 stays in its first launch: step 1 runs and waits, step 2 half waits.
-  cores_[0]->AddGate([](const Launch&, int, const std::stop_token& stop) { Block(stop); });
+  std::promise<void> first_launch;
+  cores_[0]->AddGate([&](const Launch&, int operation, const std::stop_token& stop) {
+    if (operation == 0) first_launch.set_value();
+    Block(stop);
+  });
   std::promise<void> second_step;
   host_.AddRewrite([&](int64_t number, Step&, const std::stop_token&) {
     if (number == 2) second_step.set_value();
   });
   StartAll();
+  first_launch.get_future().wait();
   second_step.get_future().wait();
   host_.Stop();  // it cannot have dispatched more, and now will not
   const CoreState state = cores_[0]->State();

@@ -32,14 +32,19 @@ void InputPipe::DryUp(End end, int64_t after, std::function<void(int64_t)> starv
   }
 }
 
-bool InputPipe::Await(int64_t step, int64_t last, const std::stop_token& stop,
+void InputPipe::Replenish() {
+  const std::lock_guard lock(mutex_);
+  last_read_ = kNever;
+  last_fed_ = kNever;
+  changed_.notify_all();
+}
+
+bool InputPipe::Await(int64_t step, const int64_t& last, const std::stop_token& stop,
                       std::unique_lock<std::mutex>& lock) {
   if (step > last) {
     if (const auto starved = std::exchange(starved_, nullptr)) starved(step);
-    changed_.wait(lock, stop, [] { return false; });
-    return false;
   }
-  return changed_.wait(lock, stop, [&] { return ready_ >= step; });
+  return changed_.wait(lock, stop, [&] { return step <= last && ready_ >= step; });
 }
 
 void InputPipe::Read(const std::stop_token& stop) {

@@ -36,12 +36,15 @@ class InputPipe {
   // way. `starved` is called once, when somebody waits for one: on that thread,
   // with the step.
   void DryUp(End end, int64_t after, std::function<void(int64_t step)> starved);
+  // Batches come again, at both ends.
+  void Replenish();
 
  private:
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
   void Read(const std::stop_token& stop);
-  bool Await(int64_t step, int64_t last, const std::stop_token& stop,
+  // `last` is a member: the newest step for which a batch comes.
+  bool Await(int64_t step, const int64_t& last, const std::stop_token& stop,
              std::unique_lock<std::mutex>& lock);
 
   const absl::Duration read_time_;

@@ -160,22 +160,23 @@ runtime::GetTpuRuntimeStatusResponse RuntimeStatus(const Worker& worker, bool in
   return response;
 }
 
-absl::StatusOr<std::unique_ptr<StatusServer>> StatusServer::Start(const Worker& worker) {
+absl::StatusOr<std::unique_ptr<StatusServer>> StatusServer::Start(const Worker& worker, int port) {
   std::unique_ptr<StatusServer> server(new StatusServer());
   server->service_ = std::make_unique<RuntimeMetrics>(worker);
   const std::string address = WorkerAddress(worker.options().self);
-  int port = 0;
+  const std::string wanted = absl::StrCat(address, ":", port);
   grpc::ServerBuilder builder;
   // Two workers may be given one port otherwise: addresses differ, but a second
   // job on the same machine uses the same addresses.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
-  builder.AddListeningPort(absl::StrCat(address, ":0"), grpc::InsecureServerCredentials(), &port);
+  port = 0;
+  builder.AddListeningPort(wanted, grpc::InsecureServerCredentials(), &port);
   builder.RegisterService(server->service_.get());
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr || port == 0) {
-    return absl::UnavailableError(absl::StrCat("cannot serve the runtime status on ", address));
+    return absl::UnavailableError(absl::StrCat("cannot serve the runtime status on ", wanted));
   }
   server->address_ = absl::StrCat(address, ":", port);
   return server;

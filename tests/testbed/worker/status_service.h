@@ -21,12 +21,12 @@ namespace rapideye::testbed {
 tpu::monitoring::runtime::GetTpuRuntimeStatusResponse RuntimeStatus(const Worker& worker,
                                                                     bool include_hlo);
 
-// Serves on the worker's own address and a free port until destroyed. Plaintext,
+// Serves on the worker's own address until destroyed. Plaintext,
 // as the real one. `worker` must outlive it.
 class StatusServer {
  public:
-  // UNAVAILABLE if the address cannot be listened on.
-  static absl::StatusOr<std::unique_ptr<StatusServer>> Start(const Worker& worker);
+  // Port 0: a free one. UNAVAILABLE if the address cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<StatusServer>> Start(const Worker& worker, int port);
   ~StatusServer();
 
   const std::string& address() const { return address_; }

@@ -55,19 +55,15 @@ Worker::Worker(WorkerOptions options)
   host_ = std::make_unique<Host>(options_.host, step_, std::move(tensor_cores), input_);
 }
 
-absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(WorkerOptions options) {
-  std::unique_ptr<Worker> worker(new Worker(std::move(options)));
+absl::Status Worker::Listen() {
   absl::StatusOr<std::unique_ptr<Mesh>> mesh = Mesh::Listen(
-      worker->options_.self,
-      [mailbox = &worker->mailbox_](MeshMessage message) { mailbox->Deliver(std::move(message)); });
+      options_.self, [this](MeshMessage message) { mailbox_.Deliver(std::move(message)); });
   if (!mesh.ok()) return mesh.status();
-  worker->mesh_ = *std::move(mesh);
-  worker->exchange_ = std::make_unique<Exchange>(
-      worker->options_.shape, worker->options_.self, worker->mailbox_,
-      [mesh = worker->mesh_.get()](WorkerId to, const MeshMessage& message) {
-        mesh->Send(to, message);
-      });
-  return worker;
+  mesh_ = *std::move(mesh);
+  exchange_ = std::make_unique<Exchange>(
+      options_.shape, options_.self, mailbox_,
+      [this](WorkerId to, const MeshMessage& message) { mesh_->Send(to, message); });
+  return absl::OkStatus();
 }
 
 Worker::~Worker() {

@@ -21,6 +21,7 @@
 #include "tests/testbed/worker/mailbox.h"
 #include "tests/testbed/worker/mesh.h"
 #include "tests/testbed/worker/offload.h"
+#include "tests/testbed/worker/recovery.h"
 
 namespace rapideye::testbed {
 
@@ -39,13 +40,15 @@ struct WorkerOptions {
 // Public parts are what faults take hold of. Destroying a worker stops it.
 class Worker {
  public:
-  // UNAVAILABLE if the worker's address cannot be listened on.
-  static absl::StatusOr<std::unique_ptr<Worker>> Create(WorkerOptions options);
+  explicit Worker(WorkerOptions options);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Connects to all peers; errors as Mesh::Connect.
+  // The mesh takes connections from then on. UNAVAILABLE if the worker's address
+  // cannot be listened on.
+  absl::Status Listen();
+  // Connects to all peers; errors as Mesh::Connect. After Listen.
   absl::Status Connect(const MeshAddresses& addresses);
 
   // The training loop begins. Call once, after Connect.
@@ -59,6 +62,7 @@ class Worker {
   Host& host() { return *host_; }
   Mesh& mesh() { return *mesh_; }
   InputPipe& input() { return input_; }
+  Recovery& recovery() { return recovery_; }
   const Host& host() const { return *host_; }
 
   // Announces that a fault has taken hold, with when it did.
@@ -69,7 +73,6 @@ class Worker {
   void Log(absl::string_view severity, absl::string_view where, absl::string_view text) const;
 
  private:
-  explicit Worker(WorkerOptions options);
   std::vector<Core*> CoresOf(int chip, CoreType type) const;
   void StartSparseCore(Core& core);
   // Hands the sparse part of the launch to the chip's SparseCores.
@@ -82,6 +85,7 @@ class Worker {
   InputPipe input_;
   Mailbox mailbox_;
   Offload offload_;
+  Recovery recovery_;
   std::unique_ptr<Mesh> mesh_;
   std::unique_ptr<Exchange> exchange_;
   std::vector<std::unique_ptr<Core>> cores_;  // by chip: TensorCores, SparseCores

@@ -34,6 +34,7 @@ struct Flags {
   absl::Duration pause_every;
   absl::Duration pause;
   int queue_depth = 2;
+  int runtime_port = 0;
   int seed = 1;
   absl::Duration step_time = absl::Milliseconds(100);
 };
@@ -54,6 +55,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
                    "steps of so much compute time between pauses; 0s: never pause");
   program::AddFlag(app, "pause", flags.pause, "how long nothing is launched then");
   program::AddFlag(app, "queue-depth", flags.queue_depth, "launches dispatched ahead");
+  program::AddFlag(app, "runtime-port", flags.runtime_port, "of the status service; 0: a free one");
   program::AddFlag(app, "seed", flags.seed, "of the launch ids; the same for all workers");
   program::AddFlag(app, "step-time", flags.step_time, "compute time of one step");
 }
@@ -112,19 +114,18 @@ int Main(int argc, char** argv) {
     std::cerr << options.status().message() << "\n";
     return program::kExitUsage;
   }
-  absl::StatusOr<std::unique_ptr<Worker>> worker = Worker::Create(*std::move(options));
-  if (!worker.ok()) {
-    std::cerr << worker.status() << "\n";
+  Worker worker(*std::move(options));
+  // The status service first: the mesh takes any port, and might take its.
+  absl::StatusOr<std::unique_ptr<StatusServer>> server =
+      StatusServer::Start(worker, flags.runtime_port);
+  const absl::Status listening = server.ok() ? worker.Listen() : server.status();
+  if (!listening.ok()) {
+    std::cerr << listening << "\n";
     return program::kExitFailure;
   }
-  absl::StatusOr<std::unique_ptr<StatusServer>> server = StatusServer::Start(**worker);
-  if (!server.ok()) {
-    std::cerr << server.status() << "\n";
-    return program::kExitFailure;
-  }
-  Announce(absl::StrCat("ready runtime=", (*server)->address(),
-                        " mesh=", (*worker)->mesh().address(), " pid=", getpid()));
-  Converse(**worker);
+  Announce(absl::StrCat("ready runtime=", (*server)->address(), " mesh=", worker.mesh().address(),
+                        " pid=", getpid()));
+  Converse(worker);
   return program::kExitOk;
 }
 

@@ -1,0 +1,55 @@
+// What a testbed job is to be like.
+#ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_OPTIONS_H_
+#define RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_OPTIONS_H_
+
+#include <atomic>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/time/time.h"
+#include "tests/testbed/model/topology.h"
+
+namespace rapideye::testbed {
+
+struct JobOptions {
+  std::string name = "testbed";
+  JobShape shape;
+  int programs = 1;
+  bool offload = false;  // part of each program runs on SparseCores
+  int seed = 1;
+  absl::Duration step_time = absl::Milliseconds(100);
+  bool pipeline = false;  // each slice is a stage with its own modules
+  // After so long without a completed launch the runtimes of all workers abort
+  // their processes; zero: never.
+  absl::Duration abort_on_hang;
+  // After so much compute time all workers launch nothing for a while, as for a
+  // checkpoint; zero: never.
+  absl::Duration pause_every;
+  absl::Duration pause;
+  absl::Duration poll_interval = absl::Seconds(1);
+  // The coordinator's; it finds its own if absent.
+  std::optional<absl::Duration> launch_threshold = absl::Seconds(4);
+  std::optional<absl::Duration> hang_threshold = absl::Seconds(8);
+  std::string program_dir;  // holds testbed-worker, rapideye-agent, rapideye-coordinator
+  std::string state_dir;    // the coordinator's; exists; logs go to <state_dir>/logs
+  bool daemons = true;      // false: workers alone
+  // The agents share the workers' pods: they restart with the job, and the platform
+  // tells them the how-manieth attempt it is. Otherwise they stay, and see it.
+  bool agents_in_pods = false;
+  // The daemons speak mutual TLS, with certificates made for this job.
+  bool tls = false;
+  // With tls: agents whose certificate another authority has signed.
+  std::set<WorkerId> foreign_agents;
+  // Every wait ends with CANCELLED once this becomes true.
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
+// What the coordinator's thresholds are; of those that it finds itself, what they
+// come to for launches of the testbed's length.
+absl::Duration LaunchThreshold(const JobOptions& options);
+absl::Duration HangThreshold(const JobOptions& options);
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_OPTIONS_H_

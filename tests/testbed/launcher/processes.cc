@@ -1,0 +1,141 @@
+#include "tests/testbed/launcher/processes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tests/testbed/launcher/certificates.h"
+
+namespace rapideye::testbed {
+namespace {
+
+// The least that the coordinator's "auto" comes to. The testbed's launches are far
+// too short to make it more; three times its longest pause may make the second
+// one more.
+constexpr absl::Duration kAutoLaunchThreshold = absl::Seconds(10);
+constexpr absl::Duration kAutoHangThreshold = absl::Minutes(5);
+constexpr int kAutoPauseFactor = 3;
+
+// Loopback networks 127.78 to 127.127 hold the coordinators, one network for each
+// job of a process; the workers' is 127.77.
+constexpr int kFirstNetwork = 78;
+constexpr int kNetworks = 50;
+constexpr int kCoordinatorPort = 8490;
+
+std::string ThresholdFlag(std::optional<absl::Duration> threshold) {
+  return threshold.has_value() ? absl::FormatDuration(*threshold) : "auto";
+}
+
+std::string Program(const JobOptions& options, absl::string_view name) {
+  return absl::StrCat(options.program_dir, "/", name);
+}
+
+std::string NameOf(absl::string_view kind, WorkerId worker) {
+  return absl::StrCat(kind, "-", worker.slice, "-", worker.task);
+}
+
+void AddTls(const TlsFiles& files, std::vector<std::string>& command) {
+  command.push_back(absl::StrCat("--tls-cert=", files.cert));
+  command.push_back(absl::StrCat("--tls-key=", files.key));
+  command.push_back(absl::StrCat("--tls-ca=", files.ca));
+}
+
+}  // namespace
+
+absl::Duration LaunchThreshold(const JobOptions& options) {
+  return options.launch_threshold.value_or(kAutoLaunchThreshold);
+}
+
+absl::Duration HangThreshold(const JobOptions& options) {
+  return options.hang_threshold.value_or(
+      std::max(kAutoHangThreshold, kAutoPauseFactor * options.pause));
+}
+
+std::string LogDirectory(const JobOptions& options) { return options.state_dir + "/logs"; }
+
+std::string LogPath(const JobOptions& options, absl::string_view process) {
+  return absl::StrCat(LogDirectory(options), "/", process, ".log");
+}
+
+std::string NewCoordinatorAddress() {
+  static std::atomic<int> jobs = 0;
+  const int pid = getpid();
+  return absl::StrCat("127.", kFirstNetwork + jobs++ % kNetworks, ".", pid / 256 % 256, ".",
+                      pid % 256, ":", kCoordinatorPort);
+}
+
+ChildProcess::Options CoordinatorProcess(const JobOptions& options,
+                                         const CoordinatorProgram& program,
+                                         const std::string& address) {
+  ChildProcess::Options process = {
+      .command = {Program(options, program.name), absl::StrCat("--listen=", address),
+                  absl::StrCat("--job=", options.name),
+                  absl::StrCat("--slices=", options.shape.slices),
+                  absl::StrCat("--tasks-per-slice=", options.shape.tasks),
+                  absl::StrCat("--state-dir=", options.state_dir),
+                  absl::StrCat("--launch-threshold=", ThresholdFlag(options.launch_threshold)),
+                  absl::StrCat("--hang-threshold=", ThresholdFlag(options.hang_threshold))},
+      .environment = program.environment,
+      .log_path = LogPath(options, "coordinator"),
+      .on_line = nullptr};
+  if (options.tls) AddTls(CertificatesOf(options.state_dir, Issuer::kOwn), process.command);
+  return process;
+}
+
+ChildProcess::Options WorkerProcess(const JobOptions& options, WorkerId worker, int runtime_port) {
+  const JobShape& shape = options.shape;
+  return {.command = {Program(options, "testbed-worker"), absl::StrCat("--slice=", worker.slice),
+                      absl::StrCat("--task=", worker.task), absl::StrCat("--slices=", shape.slices),
+                      absl::StrCat("--tasks=", shape.tasks), absl::StrCat("--chips=", shape.chips),
+                      absl::StrCat("--generation=", shape.generation.name),
+                      absl::StrCat("--programs=", options.programs),
+                      absl::StrCat("--offload=", options.offload ? "true" : "false"),
+                      absl::StrCat("--pipeline=", options.pipeline ? "true" : "false"),
+                      absl::StrCat("--abort-on-hang=", absl::FormatDuration(options.abort_on_hang)),
+                      absl::StrCat("--pause-every=", absl::FormatDuration(options.pause_every)),
+                      absl::StrCat("--pause=", absl::FormatDuration(options.pause)),
+                      absl::StrCat("--seed=", options.seed),
+                      absl::StrCat("--runtime-port=", runtime_port),
+                      absl::StrCat("--step-time=", absl::FormatDuration(options.step_time))},
+          .environment = {},
+          .log_path = LogPath(options, NameOf("worker", worker)),
+          .on_line = nullptr};
+}
+
+ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
+                                   const std::string& coordinator, const std::string& runtime,
+                                   int attempt) {
+  const JobShape& shape = options.shape;
+  std::vector<std::string> hosts;
+  for (int task = 0; task < shape.tasks; ++task) hosts.push_back(HostName({worker.slice, task}));
+  ChildProcess::Options process = {
+      .command = {Program(options, "rapideye-agent"), absl::StrCat("--coordinator=", coordinator),
+                  absl::StrCat("--job=", options.name), absl::StrCat("--host=", HostName(worker)),
+                  absl::StrCat("--runtime=", runtime),
+                  absl::StrCat("--log=", LogPath(options, NameOf("worker", worker))),
+                  absl::StrCat("--peer-address-template=", kWorkerAddressTemplate),
+                  absl::StrCat("--poll-interval=", absl::FormatDuration(options.poll_interval))},
+      // Who it is, it learns as on a TPU host.
+      .environment = {{"MEGASCALE_SLICE_ID", absl::StrCat(worker.slice)},
+                      {"MEGASCALE_NUM_SLICES", absl::StrCat(shape.slices)},
+                      {"TPU_WORKER_ID", absl::StrCat(worker.task)},
+                      {"TPU_WORKER_HOSTNAMES", absl::StrJoin(hosts, ",")}},
+      .log_path = LogPath(options, NameOf("agent", worker)),
+      .on_line = nullptr};
+  if (options.agents_in_pods) {
+    process.environment["JOBSET_RESTART_ATTEMPT"] = absl::StrCat(attempt);
+  }
+  if (options.tls) {
+    const bool foreign = options.foreign_agents.contains(worker);
+    AddTls(CertificatesOf(options.state_dir, foreign ? Issuer::kForeign : Issuer::kOwn),
+           process.command);
+  }
+  return process;
+}
+
+}  // namespace rapideye::testbed

@@ -1,0 +1,40 @@
+// The command lines of a job's processes.
+#ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_PROCESSES_H_
+#define RAPIDEYE_TESTS_TESTBED_LAUNCHER_PROCESSES_H_
+
+#include <map>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "tests/testbed/launcher/child_process.h"
+#include "tests/testbed/launcher/job_options.h"
+
+namespace rapideye::testbed {
+
+// Which program coordinates, and what it finds in its environment.
+struct CoordinatorProgram {
+  std::string name = "rapideye-coordinator";
+  std::map<std::string, std::string> environment;
+};
+
+// Each without on_line.
+ChildProcess::Options CoordinatorProcess(const JobOptions& options,
+                                         const CoordinatorProgram& program,
+                                         const std::string& address);
+// `runtime_port` 0: a free one. `attempt` counts the restarts of the job.
+ChildProcess::Options WorkerProcess(const JobOptions& options, WorkerId worker, int runtime_port);
+ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
+                                   const std::string& coordinator, const std::string& runtime,
+                                   int attempt);
+
+std::string LogDirectory(const JobOptions& options);
+// The log of "coordinator", "worker-0-1", "agent-0-1".
+std::string LogPath(const JobOptions& options, absl::string_view process);
+
+// An address for the coordinator of one more job of this process: no other job on
+// this machine has it, so that it can be taken again after a restart.
+std::string NewCoordinatorAddress();
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_LAUNCHER_PROCESSES_H_
