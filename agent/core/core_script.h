@@ -4,6 +4,7 @@
 #define RAPIDEYE_AGENT_CORE_CORE_SCRIPT_H_
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,10 +23,32 @@ class CoreScript {
     Poll poll;
   };
 
+  // Is shown every effect before it is carried out.
+  using Observer = std::function<void(absl::Duration now, const Effect&)>;
+
   explicit CoreScript(absl::Duration poll_interval = absl::Seconds(5), uint64_t seed = 1,
                       bool watches_host = false)
-      : watches_host_(watches_host), core_(Settings(poll_interval, seed, watches_host)) {
+      : CoreScript(Settings(poll_interval, seed, watches_host), absl::Hours(100), nullptr) {
     Step(Wake{});
+  }
+
+  // Without the first Step.
+  CoreScript(const AgentSettings& settings, absl::Duration now, Observer observer)
+      : watches_host_(settings.watches_host),
+        observer_(std::move(observer)),
+        core_(settings),
+        now_(now) {}
+
+  static AgentSettings Settings(absl::Duration poll_interval, uint64_t seed, bool watches_host) {
+    AgentSettings settings;
+    settings.hello.job = "job";
+    settings.hello.worker = {1, 2};
+    settings.hello.host = "host-1-2";
+    settings.hello.agent_incarnation = 0xabc;
+    settings.hello.poll_interval = poll_interval;
+    settings.seed = seed;
+    settings.watches_host = watches_host;
+    return settings;
   }
 
   // What the runtime answers from now on; with HLO if asked for it.
@@ -53,6 +76,8 @@ class CoreScript {
     now_ = end;
   }
 
+  bool poll_waits() const { return waiting_.has_value(); }
+  bool host_poll_waits() const { return waiting_host_ != 0; }
   void AnswerPoll() {
     const Poll poll = *std::exchange(waiting_, std::nullopt);
     Step(RuntimeSampled{poll.poll, poll.with_hlo ? reading_with_hlo.value_or(reading) : reading});
@@ -101,20 +126,9 @@ class CoreScript {
   int launch = 100;  // for a test that counts launches
 
  private:
-  static AgentSettings Settings(absl::Duration poll_interval, uint64_t seed, bool watches_host) {
-    AgentSettings settings;
-    settings.hello.job = "job";
-    settings.hello.worker = {1, 2};
-    settings.hello.host = "host-1-2";
-    settings.hello.agent_incarnation = 0xabc;
-    settings.hello.poll_interval = poll_interval;
-    settings.seed = seed;
-    settings.watches_host = watches_host;
-    return settings;
-  }
-
   void CarryOut(const Effects& effects) {
     for (const Effect& effect : effects) {
+      if (observer_) observer_(now_, effect);
       if (const auto* poll = std::get_if<Poll>(&effect)) {
         polls.push_back({now_, *poll});
         waiting_ = *poll;
@@ -135,9 +149,10 @@ class CoreScript {
   }
 
   const bool watches_host_;
+  const Observer observer_;
   AgentCore core_;
   int64_t waiting_host_ = 0;  // number of the poll
-  absl::Duration now_ = absl::Hours(100);
+  absl::Duration now_;
   std::optional<Poll> waiting_;
 };
 

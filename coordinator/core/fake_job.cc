@@ -14,17 +14,29 @@ FakeJob::FakeJob(Options options, int slices, int tasks) : core_(std::move(optio
   now_.wall = absl::FromUnixSeconds(1'800'000'000);
   for (int slice = 0; slice < slices; ++slice) {
     for (int task = 0; task < tasks; ++task) {
-      FakeAgent& agent = agents_[{slice, task}];
-      agent.hello.job = "job";
-      agent.hello.worker = {slice, task};
-      agent.hello.host = absl::StrCat("host-", slice, "-", task);
-      agent.hello.agent_incarnation = 10;
+      FakeAgent& agent = Add({slice, task});
       agent.hello.slices = slices;
       agent.hello.tasks_per_slice = tasks;
-      agent.hello.poll_interval = absl::Seconds(1);
     }
   }
   for (auto& [id, agent] : agents_) Connect(agent);
+}
+
+FakeAgent& FakeJob::Add(const WorkerId& worker) {
+  FakeAgent& agent = agents_[worker];
+  agent.hello.job = "job";
+  agent.hello.worker = worker;
+  agent.hello.host = absl::StrCat("host-", worker.slice, "-", worker.task);
+  agent.hello.agent_incarnation = 10;
+  agent.hello.poll_interval = absl::Seconds(1);
+  return agent;
+}
+
+void FakeJob::RestartCoordinator(Options options) {
+  core_ = CoordinatorCore(std::move(options));
+  by_stream_.clear();
+  outbox_.clear();
+  for (auto& [id, agent] : agents_) agent.stream = 0;
 }
 
 void FakeJob::Connect(FakeAgent& agent) {
@@ -32,11 +44,16 @@ void FakeJob::Connect(FakeAgent& agent) {
   if (agent.stream != 0) Heartbeat(agent);
 }
 
+StreamId FakeJob::OpenStream() {
+  const StreamId stream = next_stream_++;
+  Step(StreamOpened{.stream = stream, .peer = "10.0.0.1:1"});
+  return stream;
+}
+
 void FakeJob::HelloOnNewStream(FakeAgent& agent) {
-  agent.stream = next_stream_++;
+  agent.stream = OpenStream();
   agent.closed.reset();
   by_stream_[agent.stream] = agent.hello.worker;
-  Step(StreamOpened{.stream = agent.stream, .peer = "10.0.0.1:1"});
   Say(agent, agent.hello);
 }
 
@@ -64,7 +81,19 @@ void FakeJob::Step(Event event) {
 }
 
 void FakeJob::Apply(Effects effects) {
+  const auto worker_of = [this](StreamId stream) -> std::optional<WorkerId> {
+    const auto found = by_stream_.find(stream);
+    if (found == by_stream_.end()) return std::nullopt;
+    return found->second;
+  };
   for (Effect& effect : effects) {
+    if (observer_) {
+      const auto* send = std::get_if<Send>(&effect);
+      const auto* close = std::get_if<Close>(&effect);
+      observer_(effect, worker_of(send != nullptr    ? send->stream
+                                  : close != nullptr ? close->stream
+                                                     : StreamId{0}));
+    }
     if (auto* send = std::get_if<Send>(&effect)) {
       auto worker = by_stream_.find(send->stream);
       if (worker != by_stream_.end()) Receive(agents_.at(worker->second), send->message);
@@ -153,6 +182,9 @@ void FakeJob::Heartbeat(FakeAgent& agent) {
                                   .longest = absl::Seconds(1)});
   }
   if (agent.in_flight) {
+    if (!agent.new_program.empty()) {
+      heartbeat.queue.push_back({.fingerprint = agent.new_program, .launch_id = 1});
+    }
     // Two steps ahead, as hosts dispatch.
     for (int32_t ahead = 0; ahead < 2; ++ahead) {
       for (const std::string& program : agent.programs) {

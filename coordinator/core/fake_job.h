@@ -3,6 +3,7 @@
 #define RAPIDEYE_COORDINATOR_CORE_FAKE_JOB_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@ struct FakeAgent {
   std::optional<absl::Duration> last_completion;
   std::vector<std::string> programs = {"aa"};  // of one step, in order
   int32_t launch_id = 100;                     // of each of them
+  std::string new_program;                     // runs first, and has never completed
   int64_t pc = 0x40;
 
   // The agent.
@@ -43,6 +45,16 @@ class FakeJob {
   // All agents connect, and are welcomed.
   FakeJob(Options options, int slices, int tasks);
 
+  // Another worker, which has not connected. Says nothing of the job's shape.
+  FakeAgent& Add(const WorkerId& worker);
+  // The coordinator was killed, and another one started: it knows nothing, and
+  // no agent is connected.
+  void RestartCoordinator(Options options);
+  // Is shown every effect before it is carried out; the worker is that of a Send
+  // or a Close.
+  using Observer = std::function<void(const Effect&, std::optional<WorkerId>)>;
+  void ShowEffectsTo(Observer observer) { observer_ = std::move(observer); }
+
   FakeAgent& at(int slice, int task) { return agents_.at({slice, task}); }
   std::map<WorkerId, FakeAgent>& agents() { return agents_; }
   CoordinatorCore& core() { return core_; }
@@ -50,6 +62,8 @@ class FakeJob {
 
   void Connect(FakeAgent& agent);
   void Disconnect(FakeAgent& agent);
+  // Opens a stream that says nothing.
+  StreamId OpenStream();
   // Says Hello on a new stream, without the courtesy of closing the old one.
   void HelloOnNewStream(FakeAgent& agent);
   void Say(FakeAgent& agent, wire::AgentMessage message, int64_t bytes = 1000);
@@ -84,6 +98,7 @@ class FakeJob {
   std::map<WorkerId, FakeAgent> agents_;
   std::map<StreamId, WorkerId> by_stream_;
   StreamId next_stream_ = 1;
+  Observer observer_;
   std::vector<Conclude> concluded_;
   std::vector<std::string> log_;
   // Answers are sent one at a time, as a network would deliver them.

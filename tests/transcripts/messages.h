@@ -1,0 +1,36 @@
+// Messages of the wire as one line of a transcript, and back: the vocabulary
+// that the transcripts of both cores share.
+#ifndef RAPIDEYE_TESTS_TRANSCRIPTS_MESSAGES_H_
+#define RAPIDEYE_TESTS_TRANSCRIPTS_MESSAGES_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "proto/wire/messages.h"
+#include "tests/transcripts/command.h"
+
+namespace rapideye::transcripts {
+
+std::string Print(const wire::AgentMessage& message);
+std::string Print(const wire::CoordinatorMessage& message);
+// "ALREADY_EXISTS: a newer agent ...", or "OK".
+std::string Print(const absl::Status& status);
+// Since the beginning of the transcript: "[12.5s]".
+std::string PrintTime(absl::Duration time);
+
+// The message of a command such as "grant collection=7"; absent: the verb is
+// none of a message. What the command leaves out has a usual value.
+std::optional<wire::CoordinatorMessage> ReadCoordinatorMessage(Command& command);
+// Those that are no more than a few fields: alarm, ready.
+std::optional<wire::AgentMessage> ReadAgentMessage(Command& command);
+
+std::optional<RuntimeState> ReadRuntimeState(Command& command, const std::string& name);
+// "code=UNAVAILABLE: connection refused"
+absl::Status ReadStatus(Command& command);
+
+}  // namespace rapideye::transcripts
+
+#endif  // RAPIDEYE_TESTS_TRANSCRIPTS_MESSAGES_H_
