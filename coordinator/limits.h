@@ -108,11 +108,18 @@ inline constexpr absl::Duration kStopIncident = absl::Seconds(3);
 inline constexpr absl::Duration kStopStreams = absl::Milliseconds(500);
 // A disk that takes longer does not hold up the digest in the log.
 inline constexpr absl::Duration kDiskPatience = absl::Seconds(1);
-// Incidents that wait for a disk that hangs. Those beyond reach the log only.
-inline constexpr size_t kMaxPendingWrites = 4;
 // Of a stored incident, what is read into memory and passed on: the digest of
 // 100,000 workers has tens of megabytes, a capture of 10,000 some hundred.
 inline constexpr int64_t kMaxIncidentBytes = int64_t{256} << 20;
+// Incidents that wait in memory for a disk that takes none, the oldest given up
+// first: a job that cannot stay up has about one an hour, and the capture of
+// 10,000 hosts takes some ten MiB. Their digests are in the log.
+inline constexpr size_t kMaxPendingIncidents = 16;
+inline constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;
+// Between two tries at a disk: soon at first, since most failures pass, then
+// seldom, since each may write the whole incident before it fails.
+inline constexpr absl::Duration kFirstDiskRetry = absl::Seconds(1);
+inline constexpr absl::Duration kLongestDiskRetry = absl::Minutes(1);
 
 }  // namespace rapideye::coordinator
 

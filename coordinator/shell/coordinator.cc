@@ -21,18 +21,16 @@ absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSetti
 
 Coordinator::Coordinator(CoordinatorSettings settings)
     : settings_(std::move(settings)), core_(settings_.core), service_(queue_) {
-  IncidentStore store(settings_.state_dir, RealDisk());
-  if (absl::Status status = store.Prepare(); !status.ok()) {
-    spdlog::error(
-        "incidents cannot be kept, digests will be in this log only: {}; check --state-dir",
-        std::string(status.message()));
-  }
+  keeper_ = std::make_unique<IncidentKeeper>(
+      IncidentStore(settings_.state_dir, RealDisk()),
+      IncidentKeeper::Settings{.retention = settings_.retention, .pending = {}, .wrote = {}});
   writer_ = std::make_unique<IncidentWriter>(
-      std::move(store), IncidentWriter::Settings{.text_format = settings_.digest_format,
-                                                 .log_digest = settings_.log_digest,
-                                                 .concluded = [this](IncidentConcluded event) {
-                                                   queue_.Post(std::move(event));
-                                                 }});
+      *keeper_, IncidentWriter::Settings{.text_format = settings_.digest_format,
+                                         .log_digest = settings_.log_digest,
+                                         .classified = {},
+                                         .concluded = [this](IncidentConcluded event) {
+                                           queue_.Post(std::move(event));
+                                         }});
 }
 
 Coordinator::~Coordinator() {

@@ -10,6 +10,7 @@
 #include "coordinator/core/coordinator_core.h"
 #include "coordinator/shell/agent_service.h"
 #include "coordinator/shell/event_loop.h"
+#include "coordinator/shell/incident_keeper.h"
 #include "coordinator/shell/incident_writer.h"
 #include "digest/digest.h"
 #include "proto/transport/credentials.h"
@@ -24,6 +25,7 @@ struct CoordinatorSettings {
   Options core;
   std::string listen = "[::]:8490";
   std::string state_dir;
+  Retention retention;
   transport::CredentialOptions credentials;
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
@@ -61,6 +63,7 @@ class Coordinator final : private EffectHandler {
   CoordinatorCore core_;
   EventQueue queue_;
   AgentService service_;
+  std::unique_ptr<IncidentKeeper> keeper_;
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;

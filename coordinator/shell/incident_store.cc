@@ -1,120 +1,85 @@
 #include "coordinator/shell/incident_store.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <filesystem>
-#include <system_error>
+#include <algorithm>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "coordinator/shell/incident_files.h"
 
 namespace rapideye::coordinator {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr char kTemporaryPrefix[] = ".writing-";
-
-absl::Status Failed(const char* what, const std::string& path, int error) {
-  return absl::ErrnoToStatus(error, absl::StrCat(what, " ", path));
-}
-
-absl::Status Failed(const char* what, const std::string& path, const std::error_code& error) {
-  return absl::UnavailableError(absl::StrCat(what, " ", path, ": ", error.message()));
-}
-
-class PosixDisk final : public Disk {
- public:
-  absl::Status MakeDirectory(const std::string& path) override {
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) return Failed("cannot make directory", path, error);
-    const std::string parent = fs::path(path).parent_path();
-    return parent.empty() ? absl::OkStatus() : SyncDirectory(parent);
-  }
-
-  absl::Status WriteFile(const std::string& path, const std::string& bytes) override {
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (file < 0) return Failed("cannot create", path, errno);
-    const absl::Cleanup closer = [file] { close(file); };
-    for (size_t done = 0; done < bytes.size();) {
-      const ssize_t written = write(file, bytes.data() + done, bytes.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return Failed("cannot write", path, errno);
-      done += static_cast<size_t>(written);
-    }
-    if (fsync(file) != 0) return Failed("cannot sync", path, errno);
-    return absl::OkStatus();
-  }
-
-  absl::Status SyncDirectory(const std::string& path) override {
-    const int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) return Failed("cannot open directory", path, errno);
-    const absl::Cleanup closer = [directory] { close(directory); };
-    if (fsync(directory) != 0) return Failed("cannot sync directory", path, errno);
-    return absl::OkStatus();
-  }
-
-  absl::Status Rename(const std::string& from, const std::string& to) override {
-    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
-      return Failed("cannot rename to", to, errno);
-    }
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
-    std::error_code error;
-    std::vector<std::string> names;
-    fs::directory_iterator entry(path, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      names.push_back(entry->path().filename());
-    }
-    if (error) return Failed("cannot list", path, error);
-    return names;
-  }
-
-  absl::Status RemoveAll(const std::string& path) override {
-    std::error_code error;
-    fs::remove_all(path, error);
-    if (error) return Failed("cannot remove", path, error);
-    return absl::OkStatus();
-  }
-};
+constexpr char kWritingPrefix[] = ".writing-";
+constexpr char kRemovingPrefix[] = ".removing-";
+constexpr char kVersionName[] = "/version";
+// A version file is a number; whatever is longer is none of ours.
+constexpr size_t kMaxVersionBytes = 32;
 
 }  // namespace
 
-Disk& RealDisk() {
-  static PosixDisk disk;
-  return disk;
-}
-
 IncidentStore::IncidentStore(std::string state_dir, Disk& disk)
-    : incidents_(absl::StrCat(state_dir, "/incidents")), disk_(disk) {}
+    : state_dir_(std::move(state_dir)),
+      incidents_(absl::StrCat(state_dir_, "/incidents")),
+      disk_(disk) {}
 
 std::string IncidentStore::PathOf(const std::string& id) const {
   return absl::StrCat(incidents_, "/", id);
 }
 
-absl::Status IncidentStore::Prepare() {
+// The directories may have vanished, or appeared, or been replaced since the last
+// time: it is looked at before every write.
+absl::Status IncidentStore::MakeLayout(bool* unversioned) {
+  if (absl::Status status = disk_.MakeDirectory(state_dir_); !status.ok()) return status;
+  const std::string version_path = absl::StrCat(state_dir_, kVersionName);
+  const absl::StatusOr<std::string> text = disk_.ReadFile(version_path, kMaxVersionBytes);
+  if (text.ok()) {
+    int version = 0;
+    if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(*text), &version) || version < 1 ||
+        version > kStateVersion) {
+      return absl::UnimplementedError(absl::StrCat(
+          version_path, " is not version ", kStateVersion,
+          " or older: a newer rapideye-coordinator has written here, nothing is touched; run that "
+          "one, or give another --state-dir"));
+    }
+    return disk_.MakeDirectory(incidents_);
+  }
+  if (!absl::IsNotFound(text.status())) return text.status();
   if (absl::Status status = disk_.MakeDirectory(incidents_); !status.ok()) return status;
   const absl::StatusOr<std::vector<std::string>> names = disk_.List(incidents_);
   if (!names.ok()) return names.status();
+  *unversioned = !names->empty();
+  const std::string temporary = absl::StrCat(state_dir_, "/", kWritingPrefix, "version");
+  if (absl::Status status = disk_.RemoveAll(temporary); !status.ok()) return status;
+  absl::Status status = disk_.WriteFile(temporary, absl::StrCat(kStateVersion, "\n"));
+  if (!status.ok()) return status;
+  status = disk_.Rename(temporary, version_path);
+  if (absl::IsAlreadyExists(status)) status = disk_.RemoveAll(temporary);
+  if (!status.ok()) return status;
+  return disk_.SyncDirectory(state_dir_);
+}
+
+absl::StatusOr<IncidentStore::Leftovers> IncidentStore::Prepare() {
+  Leftovers leftovers;
+  if (absl::Status status = MakeLayout(&leftovers.unversioned); !status.ok()) return status;
+  absl::StatusOr<std::vector<std::string>> names = disk_.List(incidents_);
+  if (!names.ok()) return names.status();
+  std::sort(names->begin(), names->end());
   for (const std::string& name : *names) {
-    if (!absl::StartsWith(name, kTemporaryPrefix)) continue;
+    const bool half_written = absl::StartsWith(name, kWritingPrefix);
+    if (!half_written && !absl::StartsWith(name, kRemovingPrefix)) continue;
     if (absl::Status status = disk_.RemoveAll(PathOf(name)); !status.ok()) return status;
+    if (half_written) leftovers.half_written.push_back(name.substr(sizeof(kWritingPrefix) - 1));
   }
-  return absl::OkStatus();
+  return leftovers;
 }
 
 absl::Status IncidentStore::Write(const std::string& id, const std::vector<IncidentFile>& files) {
-  // The directories may have vanished, or appeared, since the start.
-  if (absl::Status status = disk_.MakeDirectory(incidents_); !status.ok()) return status;
-  const std::string temporary = PathOf(absl::StrCat(kTemporaryPrefix, id));
+  bool unversioned = false;
+  if (absl::Status status = MakeLayout(&unversioned); !status.ok()) return status;
+  const std::string temporary = PathOf(absl::StrCat(kWritingPrefix, id));
   if (absl::Status status = disk_.RemoveAll(temporary); !status.ok()) return status;
   if (absl::Status status = disk_.MakeDirectory(temporary); !status.ok()) return status;
   for (const IncidentFile& file : files) {
@@ -129,6 +94,51 @@ absl::Status IncidentStore::Write(const std::string& id, const std::vector<Incid
   if (absl::IsAlreadyExists(status)) return disk_.RemoveAll(temporary);
   if (!status.ok()) return status;
   return disk_.SyncDirectory(incidents_);
+}
+
+IncidentStore::Retained IncidentStore::Retain(const Retention& retention,
+                                              const std::string& latest) {
+  Retained retained;
+  absl::StatusOr<std::vector<std::string>> names = disk_.List(incidents_);
+  if (!names.ok()) {
+    retained.status = names.status();
+    return retained;
+  }
+  // The newest first: what comes beyond the limits goes.
+  std::sort(names->rbegin(), names->rend());
+  std::vector<std::string> beyond;
+  for (const std::string& name : *names) {
+    if (!IsIncidentId(name)) continue;
+    const absl::StatusOr<int64_t> bytes = disk_.BytesIn(PathOf(name));
+    if (!bytes.ok()) {
+      retained.status = bytes.status();
+      return retained;
+    }
+    if (*bytes < 0) continue;
+    const bool fits = beyond.empty() && retained.incidents < retention.incidents &&
+                      retained.bytes + *bytes <= retention.bytes;
+    if (fits || retained.incidents == 0 || name == latest) {
+      ++retained.incidents;
+      retained.bytes += *bytes;
+    } else {
+      beyond.push_back(name);
+    }
+  }
+  std::reverse(beyond.begin(), beyond.end());
+  for (const std::string& id : beyond) {
+    retained.status = Remove(id);
+    if (!retained.status.ok()) break;
+    retained.removed.push_back(id);
+  }
+  return retained;
+}
+
+absl::Status IncidentStore::Remove(const std::string& id) {
+  const std::string temporary = PathOf(absl::StrCat(kRemovingPrefix, id));
+  if (absl::Status status = disk_.RemoveAll(temporary); !status.ok()) return status;
+  if (absl::Status status = disk_.Rename(PathOf(id), temporary); !status.ok()) return status;
+  if (absl::Status status = disk_.SyncDirectory(incidents_); !status.ok()) return status;
+  return disk_.RemoveAll(temporary);
 }
 
 }  // namespace rapideye::coordinator

@@ -1,43 +1,40 @@
 // Incidents on disk: a directory per incident, complete or absent.
 //
+//   <state-dir>/version                   of this layout, "1"
 //   <state-dir>/incidents/<id>/{capture.jsonl.gz,digest.json,digest.txt}
 //
 // An incident is written under a temporary name, every file and the directory
 // synced, then renamed, and the rename synced: after a crash at any point the
-// incident is there as a whole or not at all.
+// incident is there as a whole or not at all. One that is removed is renamed
+// first, for the same reason. What has no incident's name is left alone.
+//
+// A state directory without a version is older than versions: its incidents lie
+// as they do now, and it is given one. One of a newer version is not touched.
 #ifndef RAPIDEYE_COORDINATOR_SHELL_INCIDENT_STORE_H_
 #define RAPIDEYE_COORDINATOR_SHELL_INCIDENT_STORE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordinator/shell/disk.h"
 
 namespace rapideye::coordinator {
 
-// The few things a store does to a disk; tests wrap it to fail or to crash.
-// Every operation is durable when it returns OK. Errors name path and reason.
-class Disk {
- public:
-  virtual ~Disk() = default;
-  // Also the missing parents. OK if it is there already.
-  virtual absl::Status MakeDirectory(const std::string& path) = 0;
-  // A new file with these bytes, synced.
-  virtual absl::Status WriteFile(const std::string& path, const std::string& bytes) = 0;
-  virtual absl::Status SyncDirectory(const std::string& path) = 0;
-  // ALREADY_EXISTS if `to` is there.
-  virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
-  virtual absl::StatusOr<std::vector<std::string>> List(const std::string& path) = 0;
-  virtual absl::Status RemoveAll(const std::string& path) = 0;
-};
-
-// The machine's file system. Thread-safe.
-Disk& RealDisk();
+// The layout that this program writes.
+inline constexpr int kStateVersion = 1;
 
 struct IncidentFile {
   std::string name;
   std::string bytes;
+};
+
+// How much is kept. The newest incident always is.
+struct Retention {
+  int64_t incidents = 1000;
+  int64_t bytes = int64_t{10} << 30;
 };
 
 // Not synchronised.
@@ -45,15 +42,36 @@ class IncidentStore {
  public:
   IncidentStore(std::string state_dir, Disk& disk);
 
-  // Makes the directories and removes what a crash left half written. An error
-  // says what keeps incidents from being written; Write tries again anyway.
-  absl::Status Prepare();
+  // What a start found.
+  struct Leftovers {
+    std::vector<std::string> half_written;  // incidents; removed
+    bool unversioned = false;               // was; it held incidents
+  };
+  // Makes the directories and removes what a crash left half written or half
+  // removed. An error says what keeps incidents from being written; Write tries
+  // again anyway. UNIMPLEMENTED: written by a newer version, not touched.
+  absl::StatusOr<Leftovers> Prepare();
+
   // Where an incident's files lie, or will.
   std::string PathOf(const std::string& id) const;
   // Writes one incident. OK if an incident of that id is already there.
   absl::Status Write(const std::string& id, const std::vector<IncidentFile>& files);
 
+  struct Retained {
+    std::vector<std::string> removed;  // ids, oldest first
+    int64_t incidents = 0;             // that are left, and
+    int64_t bytes = 0;                 // their size
+    absl::Status status;               // why it went no further
+  };
+  // Removes the oldest incidents beyond `retention`, but never the newest, nor
+  // `latest` (a clock that was set back gives what is new an old name; "": none).
+  Retained Retain(const Retention& retention, const std::string& latest);
+
  private:
+  absl::Status MakeLayout(bool* unversioned);
+  absl::Status Remove(const std::string& id);
+
+  std::string state_dir_;
   std::string incidents_;
   Disk& disk_;
 };

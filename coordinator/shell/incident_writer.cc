@@ -38,58 +38,10 @@ Rendered Render(const Capture& capture, const Verdict& verdict, digest::ReportCo
   return rendered;
 }
 
-void ReportDisk(const std::string& id, const std::string& path, std::future<absl::Status> result) {
-  if (result.wait_for(absl::ToChronoNanoseconds(kDiskPatience)) != std::future_status::ready) {
-    spdlog::error("incident {}: the state directory has not taken it within {}; still trying", id,
-                  absl::FormatDuration(kDiskPatience));
-    return;
-  }
-  const absl::Status status = result.get();
-  if (status.ok()) {
-    spdlog::info("incident {}: written to {}", id, path);
-  } else {
-    spdlog::error(
-        "incident {}: NOT WRITTEN, only this log has its digest: {}; check --state-dir, its space "
-        "and its rights",
-        id, std::string(status.message()));
-  }
-}
-
 }  // namespace
 
-struct IncidentWriter::DiskQueue {
-  explicit DiskQueue(IncidentStore s) : store(std::move(s)) {}
-  IncidentStore store;  // of the disk thread
-  std::mutex mutex;     // guards all below
-  std::condition_variable changed;
-  std::deque<DiskJob> jobs;
-  bool stopping = false;
-  bool stopped = false;
-
-  void Run() {
-    std::unique_lock lock(mutex);
-    for (;;) {
-      changed.wait(lock, [this] { return stopping || !jobs.empty(); });
-      if (jobs.empty()) break;
-      DiskJob& job = jobs.front();
-      lock.unlock();
-      const absl::Status status = store.Write(job.id, job.files);
-      lock.lock();
-      job.result.set_value(status);
-      jobs.pop_front();
-    }
-    stopped = true;
-    changed.notify_all();
-  }
-};
-
-IncidentWriter::IncidentWriter(IncidentStore store, Settings settings)
-    : paths_(store),
-      settings_(std::move(settings)),
-      disk_(std::make_shared<DiskQueue>(std::move(store))) {
-  disk_thread_ = std::thread([disk = disk_] { disk->Run(); });
-  thread_ = std::thread([this] { Run(); });
-}
+IncidentWriter::IncidentWriter(IncidentKeeper& keeper, Settings settings)
+    : keeper_(keeper), settings_(std::move(settings)), thread_([this] { Run(); }) {}
 
 IncidentWriter::~IncidentWriter() {
   {
@@ -98,18 +50,6 @@ IncidentWriter::~IncidentWriter() {
     filled_.notify_all();
   }
   thread_.join();
-  std::unique_lock lock(disk_->mutex);
-  disk_->stopping = true;
-  disk_->changed.notify_all();
-  const bool stopped = disk_->changed.wait_for(lock, absl::ToChronoNanoseconds(kDiskPatience),
-                                               [this] { return disk_->stopped; });
-  lock.unlock();
-  if (stopped) {
-    disk_thread_.join();
-  } else {
-    spdlog::error("the state directory hangs; what it has not taken is lost");
-    disk_thread_.detach();
-  }
 }
 
 void IncidentWriter::Post(Conclude conclude) {
@@ -136,11 +76,12 @@ void IncidentWriter::Process(Conclude conclude) {
   const absl::Duration begin = Monotonic();
   const Verdict verdict = Classify(conclude.capture);
   const absl::Duration classified = Monotonic();
+  if (settings_.classified) settings_.classified(verdict.cause, classified - begin);
   if (verdict.cause == Cause::kNoHang) {
     settings_.concluded({.incident_id = id, .hang = false});
     return;
   }
-  const std::string path = paths_.PathOf(id);
+  const std::string path = keeper_.PathOf(id);
   const digest::ReportContext context{
       .incident_id = id,
       .timings = digest::Timings{.detect_to_collect_ms =
@@ -162,24 +103,15 @@ void IncidentWriter::Process(Conclude conclude) {
     spdlog::error("incident {}: its capture cannot be written: {}", id,
                   std::string(capture.status().message()));
   }
-  ReportDisk(id, path, PostToDisk(id, std::move(files)));
+  // The digest comes last in the log, after where it lies, but waits for no disk
+  // that hangs.
+  const auto first_try = keeper_.Keep({.id = id, .files = std::move(files)});
+  if (first_try.wait_for(absl::ToChronoNanoseconds(kDiskPatience)) != std::future_status::ready) {
+    spdlog::error("incident {}: the state directory has not taken it within {}; still trying", id,
+                  absl::FormatDuration(kDiskPatience));
+  }
   settings_.log_digest(id, rendered.text);
   settings_.concluded({.incident_id = id, .hang = true});
-}
-
-std::future<absl::Status> IncidentWriter::PostToDisk(std::string id,
-                                                     std::vector<IncidentFile> files) {
-  const std::lock_guard lock(disk_->mutex);
-  std::promise<absl::Status> promise;
-  std::future<absl::Status> result = promise.get_future();
-  if (disk_->jobs.size() >= kMaxPendingWrites) {
-    promise.set_value(absl::ResourceExhaustedError(
-        absl::StrCat(disk_->jobs.size(), " incidents already wait for the disk")));
-    return result;
-  }
-  disk_->jobs.push_back({std::move(id), std::move(files), std::move(promise)});
-  disk_->changed.notify_all();
-  return result;
 }
 
 }  // namespace rapideye::coordinator

@@ -30,6 +30,7 @@ constexpr absl::Duration kMinCollectDeadline = absl::Seconds(2);
 
 struct Flags {
   CoordinatorSettings settings;
+  program::ByteSize retain_bytes = {Retention{}.bytes};
   std::string digest_format = "classic";
   std::string log_format = "text";
 };
@@ -45,6 +46,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "tasks-per-slice", s.core.shape.tasks_per_slice,
           "workers of a slice (else the number of TPU_WORKER_HOSTNAMES, what the workers say)");
   AddFlag(app, "state-dir", s.state_dir, "where incidents are kept; should outlive the pod");
+  AddFlag(app, "retain-incidents", s.retention.incidents,
+          "how many incidents are kept there; beyond, the oldest are removed");
+  AddFlag(app, "retain-bytes", flags.retain_bytes,
+          "how much room they take; the newest is kept whatever its size");
   AddFlag(app, "launch-threshold", s.core.thresholds.launch,
           "alarm when launches have started and none completes for so long; auto: the larger of "
           "10s and 5 x the longest healthy launch, at most 5m")
@@ -89,6 +94,10 @@ absl::Status Complete(Flags& flags) {
                                                    absl::FormatDuration(kMinCollectDeadline)));
   }
   if (s.state_dir.empty()) return absl::InvalidArgumentError("--state-dir: must not be empty");
+  if (s.retention.incidents < 1) {
+    return absl::InvalidArgumentError("--retain-incidents: must be at least 1");
+  }
+  s.retention.bytes = flags.retain_bytes.bytes;
   for (const absl::Status& status :
        {CheckCount("--slices", s.core.shape.slices),
         CheckCount("--tasks-per-slice", s.core.shape.tasks_per_slice),

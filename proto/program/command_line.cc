@@ -155,6 +155,7 @@ RAPIDEYE_FLAG_TYPE(uint32_t);
 RAPIDEYE_FLAG_TYPE(uint64_t);
 RAPIDEYE_FLAG_TYPE(double);
 RAPIDEYE_FLAG_TYPE(absl::Duration);
+RAPIDEYE_FLAG_TYPE(ByteSize);
 RAPIDEYE_FLAG_TYPE(std::optional<int32_t>);
 RAPIDEYE_FLAG_TYPE(std::optional<int64_t>);
 RAPIDEYE_FLAG_TYPE(std::optional<std::string>);

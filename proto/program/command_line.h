@@ -11,6 +11,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "proto/program/byte_size.h"
 
 namespace rapideye::program {
 
@@ -28,6 +29,7 @@ inline constexpr int kExitUsage = 2;    // wrong use or bad input
 //   bool             --name, --name=true|false; the variable: 1, true, yes, on, ...
 //   int32_t int64_t uint32_t uint64_t double
 //   absl::Duration   "5s", "500ms", "1h30m"; never negative or infinite
+//   ByteSize         "10GiB", "500MB"
 //   std::optional of one of int32_t, int64_t, std::string, absl::Duration: empty
 //                    by default; a duration also takes "auto", which means empty
 //   std::vector<std::string>   --name=a --name=b; commas separate in the variable

@@ -34,6 +34,7 @@ class CommandLineTest : public testing::Test {
     AddFlag(app, "share", share_, "a share");
     AddFlag(app, "poll-interval", poll_interval_, "how often");
     AddFlag(app, "threshold", threshold_, "how long");
+    AddFlag(app, "retain-bytes", retain_bytes_, "how much");
     AddFlag(app, "slice", slice_, "which");
     AddFlag(app, "log", logs_, "files");
     AddFlag(app, "format", format_, "form")->check(CLI::IsMember({"text", "json"}));
@@ -57,6 +58,7 @@ class CommandLineTest : public testing::Test {
   int32_t tasks_ = 4;
   int64_t big_ = 0;
   uint32_t small_ = 7;
+  ByteSize retain_bytes_ = {int64_t{10} << 30};
   double share_ = 0.5;
   absl::Duration poll_interval_ = absl::Seconds(5);
   std::optional<absl::Duration> threshold_;
@@ -206,6 +208,32 @@ TEST_F(CommandLineTest, SubcommandsHaveHelpOfTheirOwn) {
 TEST_F(CommandLineTest, PrintsItsVersion) {
   EXPECT_EQ(Run({"--version"}), kExitOk);
   EXPECT_EQ(out_, Version() + "\n");
+}
+
+TEST_F(CommandLineTest, SizesHaveUnits) {
+  const std::pair<const char*, int64_t> sizes[] = {{"0", 0},
+                                                   {"1048576", 1048576},
+                                                   {"5kB", 5000},
+                                                   {"5KiB", 5120},
+                                                   {"500MB", 500000000},
+                                                   {"3MiB", 3145728},
+                                                   {"2GB", 2000000000},
+                                                   {"1GiB", 1073741824},
+                                                   {"8388607TiB", 9223370937343148032}};
+  for (const auto& [text, bytes] : sizes) {
+    EXPECT_EQ(Run({std::string("--retain-bytes=") + text}), -1) << text;
+    EXPECT_EQ(retain_bytes_.bytes, bytes) << text;
+  }
+  for (const char* text : {"GiB", "-1", "+1", "1.5GiB", "10 GiB", "10G", "10gib", "8388608TiB",
+                           "0x10", "1GiBB", "99999999999999999999"}) {
+    EXPECT_EQ(Run({std::string("--retain-bytes=") + text}), kExitUsage) << text;
+    EXPECT_THAT(error_, HasSubstr("a size such as 500MB or 10GiB")) << text;
+  }
+}
+
+TEST_F(CommandLineTest, DefaultSizeIsShownInItsLargestUnit) {
+  EXPECT_EQ(Run({"--help"}), kExitOk);
+  EXPECT_THAT(out_, AllOf(HasSubstr("--retain-bytes=SIZE"), HasSubstr("[default: 10GiB; ")));
 }
 
 }  // namespace

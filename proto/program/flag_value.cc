@@ -1,6 +1,8 @@
 #include "proto/program/flag_value.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -25,6 +27,23 @@ bool ParseInteger(const std::string& text, T& value) {
   value = parsed;
   return true;
 }
+
+struct Unit {
+  const char* name;
+  int64_t bytes;
+};
+// The largest first: a size is shown in the largest unit that leaves no rest.
+constexpr Unit kUnits[] = {
+    {"TiB", int64_t{1} << 40},
+    {"TB", 1'000'000'000'000},
+    {"GiB", int64_t{1} << 30},
+    {"GB", 1'000'000'000},
+    {"MiB", int64_t{1} << 20},
+    {"MB", 1'000'000},
+    {"KiB", int64_t{1} << 10},
+    {"kB", 1'000},
+    {"", 1},
+};
 
 constexpr FlagType kInteger = {"NUMBER", "a whole number"};
 constexpr FlagType kCount = {"NUMBER", "a whole number that is not negative"};
@@ -57,6 +76,20 @@ bool ParseValue(const std::string& text, absl::Duration& value) {
   return true;
 }
 
+bool ParseValue(const std::string& text, ByteSize& value) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string unit = text.substr(digits);
+  for (const Unit& known : kUnits) {
+    if (unit != known.name) continue;
+    int64_t count = 0;
+    if (!ParseInteger(text.substr(0, digits), count)) return false;
+    if (count > std::numeric_limits<int64_t>::max() / known.bytes) return false;
+    value.bytes = count * known.bytes;
+    return true;
+  }
+  return false;
+}
+
 FlagType TypeOf(const std::string&) { return {"TEXT", "text"}; }
 FlagType TypeOf(bool) { return {"", "true or false"}; }
 FlagType TypeOf(int32_t) { return kInteger; }
@@ -65,6 +98,7 @@ FlagType TypeOf(uint32_t) { return kCount; }
 FlagType TypeOf(uint64_t) { return kCount; }
 FlagType TypeOf(double) { return {"NUMBER", "a number"}; }
 FlagType TypeOf(absl::Duration) { return {"DURATION", "a duration such as 500ms, 5s or 2m"}; }
+FlagType TypeOf(ByteSize) { return {"SIZE", "a size such as 500MB or 10GiB"}; }
 
 std::string Show(const std::string& value) { return value; }
 std::string Show(bool value) { return value ? "true" : "false"; }
@@ -74,6 +108,14 @@ std::string Show(uint32_t value) { return absl::StrCat(value); }
 std::string Show(uint64_t value) { return absl::StrCat(value); }
 std::string Show(double value) { return absl::StrCat(value); }
 std::string Show(absl::Duration value) { return absl::FormatDuration(value); }
+std::string Show(ByteSize value) {
+  for (const Unit& unit : kUnits) {
+    if (value.bytes != 0 && value.bytes % unit.bytes == 0) {
+      return absl::StrCat(value.bytes / unit.bytes, unit.name);
+    }
+  }
+  return "0";
+}
 std::string Show(const std::vector<std::string>& value) { return absl::StrJoin(value, ","); }
 
 }  // namespace rapideye::program

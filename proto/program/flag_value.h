@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "proto/program/byte_size.h"
 
 namespace rapideye::program {
 
@@ -20,6 +21,7 @@ bool ParseValue(const std::string& text, uint32_t& value);
 bool ParseValue(const std::string& text, uint64_t& value);
 bool ParseValue(const std::string& text, double& value);
 bool ParseValue(const std::string& text, absl::Duration& value);
+bool ParseValue(const std::string& text, ByteSize& value);
 
 // What a person is told instead of the type's name: "a duration such as 5s".
 struct FlagType {
@@ -34,6 +36,7 @@ FlagType TypeOf(uint32_t);
 FlagType TypeOf(uint64_t);
 FlagType TypeOf(double);
 FlagType TypeOf(absl::Duration);
+FlagType TypeOf(ByteSize);
 
 // A default as --help shows it; "" for an empty one.
 std::string Show(const std::string& value);
@@ -44,6 +47,7 @@ std::string Show(uint32_t value);
 std::string Show(uint64_t value);
 std::string Show(double value);
 std::string Show(absl::Duration value);
+std::string Show(ByteSize value);
 std::string Show(const std::vector<std::string>& value);
 
 }  // namespace rapideye::program
