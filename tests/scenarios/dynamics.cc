@@ -36,6 +36,7 @@ class Dynamics {
       }
     }
     dead_links_.insert(dead_links_.end(), faults.links.begin(), faults.links.end());
+    next_dispatch_.resize(static_cast<size_t>(layout.workers()));
     finished_.resize(static_cast<size_t>(world.launches_));
     worker_finished_.assign(static_cast<size_t>(layout.workers()),
                             std::vector<Meeting>(static_cast<size_t>(world.launches_)));
@@ -150,7 +151,9 @@ class Dynamics {
   bool IsStuck(int device, int launch, int op) const {
     const int worker = job_.layout.WorkerOfDevice(device);
     for (const StuckDevice& stuck : faults_.stuck) {
-      if (stuck.device == device && stuck.launch == launch && stuck.op == op) return true;
+      if (stuck.device == device && stuck.launch == launch && stuck.op == op) {
+        return stuck.for_ms == kNever;
+      }
     }
     for (const StoppedWorker& stopped : faults_.stopped) {
       if (stopped.worker == worker && stopped.launch == launch && op >= stopped.op) return true;
@@ -159,6 +162,17 @@ class Dynamics {
       if (stall.worker == worker && stall.launch == launch && op == 0) return true;
     }
     return false;
+  }
+
+  // Beyond what the operation takes.
+  int64_t StandsFor(int device) {
+    const State& state = StateOf(device);
+    for (const StuckDevice& stuck : faults_.stuck) {
+      if (stuck.device == device && stuck.launch == state.launch && stuck.op == state.op) {
+        return stuck.for_ms;
+      }
+    }
+    return 0;
   }
 
   // When the device leaves the operation it stands at, or kNever.
@@ -170,7 +184,7 @@ class Dynamics {
         return state.now_ms + op.duration_ms;
       case OpKind::kCompute:
       case OpKind::kSparseWork:
-        return state.now_ms + op.duration_ms * state.slow;
+        return state.now_ms + op.duration_ms * state.slow + StandsFor(device);
       case OpKind::kCollective: {
         const Meeting& meeting = meetings_[CollectiveKey(device, instance, state.op)];
         if (meeting.count < job_.layout.devices_per_slice()) return kNever;
@@ -232,9 +246,9 @@ class Dynamics {
     bool moved = false;
     for (int worker = 0; worker < job_.layout.workers(); ++worker) {
       std::vector<int64_t>& times = world_.dispatched_[static_cast<size_t>(worker)];
-      for (int launch = 0; launch < world_.launches_; ++launch) {
+      int& launch = next_dispatch_[static_cast<size_t>(worker)];
+      for (; launch < world_.launches_; ++launch) {
         int64_t& time = times[static_cast<size_t>(launch)];
-        if (time != kNever) continue;
         if (HostStopped(worker, launch)) break;
         const int64_t completed = CompletedAt(worker, launch - job_.dispatch_ahead - 1);
         if (completed == kNever) break;
@@ -250,6 +264,7 @@ class Dynamics {
   const Faults& faults_;
   std::vector<DeadLink> dead_links_;
   std::vector<State> states_;
+  std::vector<int> next_dispatch_;                     // per worker
   std::vector<Meeting> finished_;                      // per launch
   std::vector<std::vector<Meeting>> worker_finished_;  // per worker, per launch
   absl::flat_hash_map<MeetingKey, Meeting> meetings_;  // at collectives
@@ -277,22 +292,39 @@ World::World(const Job& job, const Faults& faults, int launches) : job_(job), la
   completed_ = dynamics.AllDone();
 }
 
+size_t World::ArrivalsUntil(int device, int64_t at_ms) const {
+  const std::vector<Arrival>& arrivals = arrivals_[static_cast<size_t>(device)];
+  return static_cast<size_t>(
+      std::upper_bound(arrivals.begin(), arrivals.end(), at_ms,
+                       [](int64_t at, const Arrival& arrival) { return at < arrival.at_ms; }) -
+      arrivals.begin());
+}
+
 Arrival World::At(int device, int64_t at_ms) const {
-  Arrival last{-1, -1, 0};
-  for (const Arrival& arrival : arrivals_[static_cast<size_t>(device)]) {
-    if (arrival.at_ms > at_ms) break;
-    last = arrival;
-  }
-  return last;
+  const size_t count = ArrivalsUntil(device, at_ms);
+  if (count == 0) return {-1, -1, 0};
+  return arrivals_[static_cast<size_t>(device)][count - 1];
 }
 
 int64_t World::LastCompletion(int device, int64_t at_ms) const {
-  int64_t last = -1;
-  for (const Arrival& arrival : arrivals_[static_cast<size_t>(device)]) {
-    if (arrival.at_ms > at_ms) break;
-    if (arrival.op < 0) last = arrival.at_ms;
+  for (size_t i = ArrivalsUntil(device, at_ms); i > 0; --i) {
+    const Arrival& arrival = arrivals_[static_cast<size_t>(device)][i - 1];
+    if (arrival.op < 0) return arrival.at_ms;
   }
-  return last;
+  return -1;
+}
+
+int64_t World::NextCompletion(int64_t behind_ms) const {
+  int64_t next = kNever;
+  for (int device = 0; device < job_.layout.devices(); ++device) {
+    const std::vector<Arrival>& arrivals = arrivals_[static_cast<size_t>(device)];
+    for (size_t i = ArrivalsUntil(device, behind_ms); i < arrivals.size(); ++i) {
+      if (arrivals[i].op >= 0) continue;
+      next = std::min(next, arrivals[i].at_ms);
+      break;
+    }
+  }
+  return next;
 }
 
 int64_t World::DispatchedAt(int worker, int launch) const {

@@ -19,13 +19,15 @@ namespace rapideye::scenarios {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// A device that does not get past an operation. With `sparse_core` >= 0 it is
-// that SparseCore of the device which stands, and the device waits for it there.
+// A device that does not get past an operation, or only after a while (then it
+// must be one that waits for nobody). With `sparse_core` >= 0 it is that
+// SparseCore of the device which stands, and the device waits for it there.
 struct StuckDevice {
   int device = 0;
   int launch = 0;
   int op = 0;
   int sparse_core = -1;
+  int64_t for_ms = kNever;
 };
 
 // All devices of a worker stop at an operation: its process is gone or stopped.
@@ -103,6 +105,8 @@ class World {
   int64_t LastCompletion(int device, int64_t at_ms) const;
   // When the worker's host dispatched a launch, or kNever.
   int64_t DispatchedAt(int worker, int launch) const;
+  // The first completion of a launch, on any device, behind a time; or kNever.
+  int64_t NextCompletion(int64_t behind_ms) const;
   // What a worker runs as its launch: the job's plan, or its diversion.
   Instance InstanceAt(int worker, int launch) const;
   // The time of the last thing that happened.
@@ -113,6 +117,9 @@ class World {
 
  private:
   friend class Dynamics;
+
+  // How many of a device's arrivals are at or before a time.
+  size_t ArrivalsUntil(int device, int64_t at_ms) const;
 
   const Job& job_;
   int launches_ = 0;
