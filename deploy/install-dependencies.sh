@@ -15,6 +15,7 @@ build_packages=(
   g++ cmake ninja-build ccache
   protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libgrpc++-dev libabsl-dev
   libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libssl-dev
+  prometheus-cpp-dev libmicrohttpd-dev
   libgtest-dev libgmock-dev
 )
 test_packages=(binutils python3 python3-jsonschema git openssl shellcheck clang-format-19 clang-tidy-19)

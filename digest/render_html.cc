@@ -20,32 +20,7 @@ constexpr size_t kMaxTableRows = 2000;
 constexpr size_t kMaxListed = 500;
 constexpr size_t kMaxHostsBytes = 600;
 
-// Text as HTML: in one line, visible, and never markup.
-std::string Html(std::string_view text) {
-  std::string out;
-  for (char c : EscapeText(text, kMaxSentenceBytes)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+std::string Html(std::string_view text) { return EscapeHtml(text, kMaxSentenceBytes); }
 
 // <ul>, one element each, at most kMaxListed.
 template <typename List, typename ToHtml>

@@ -110,6 +110,32 @@ std::string EscapeText(std::string_view text, size_t max_bytes) {
   return Clean(text, max_bytes, Escape::kText);
 }
 
+std::string EscapeHtml(std::string_view text, size_t max_bytes) {
+  std::string out;
+  for (char c : EscapeText(text, max_bytes)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 std::string EscapeName(std::string_view name) {
   return name.empty() ? "?" : Clean(name, kMaxNameBytes, Escape::kName);
 }

@@ -30,6 +30,10 @@ std::string EscapeText(std::string_view text, size_t max_bytes);
 // escaped as well, so one name cannot pose as two. An empty name is "?".
 std::string EscapeName(std::string_view name);
 
+// As EscapeText, and never markup: as the content of an HTML element, or of an
+// attribute in quotes.
+std::string EscapeHtml(std::string_view text, size_t max_bytes);
+
 // An entry of a list and how many things it stands for.
 struct ListItem {
   std::string text;

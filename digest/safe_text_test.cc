@@ -54,6 +54,12 @@ TEST(SafeTextTest, JoinsAsFarAsThereIsRoom) {
   EXPECT_EQ(joined, "host-1, host-1, host-1, host-1, host-1, host-1, … and 994 more");
 }
 
+TEST(SafeTextTest, HtmlHoldsNoMarkup) {
+  EXPECT_EQ(EscapeHtml("<b a=\"x\" c='y'>R&D</b>\n", 100),
+            "&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;R&amp;D&lt;/b&gt;\\n");
+  EXPECT_EQ(EscapeHtml("plain", 100), "plain");
+}
+
 TEST(SafeTextTest, CountsWhatALeftOutEntryStandsFor) {
   const std::string wide(90, 'x');
   EXPECT_EQ(JoinBounded({{"a"}, {wide, 64}, {"b"}}, 100), "a, … and 65 more");

@@ -26,6 +26,7 @@ Coordinator::Coordinator(CoordinatorSettings settings)
       IncidentKeeper::Settings{.retention = settings_.retention, .pending = {}, .wrote = {}});
   writer_ = std::make_unique<IncidentWriter>(
       *keeper_, IncidentWriter::Settings{.text_format = settings_.digest_format,
+                                         .disk_patience = kDiskPatience,
                                          .log_digest = settings_.log_digest,
                                          .classified = {},
                                          .concluded = [this](IncidentConcluded event) {

@@ -188,7 +188,7 @@ TEST_F(CoordinatorTest, HangLineEndsInADigestOnDiskAndInTheLog) {
   }
   const auto [id, text] = digest_.get_future().get();
   EXPECT_THAT(text, HasSubstr("Full error digest:"));
-  for (const char* file : {"capture.jsonl.gz", "digest.json", "digest.txt"}) {
+  for (const char* file : {"capture.jsonl.gz", "digest.json", "digest.txt", "digest.html"}) {
     EXPECT_TRUE(fs::exists(root_ + "/incidents/" + id + "/" + file)) << file;
   }
 }

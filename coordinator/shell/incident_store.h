@@ -1,7 +1,7 @@
 // Incidents on disk: a directory per incident, complete or absent.
 //
 //   <state-dir>/version                   of this layout, "1"
-//   <state-dir>/incidents/<id>/{capture.jsonl.gz,digest.json,digest.txt}
+//   <state-dir>/incidents/<id>/{capture.jsonl.gz,digest.json,digest.txt,digest.html}
 //
 // An incident is written under a temporary name, every file and the directory
 // synced, then renamed, and the rename synced: after a crash at any point the

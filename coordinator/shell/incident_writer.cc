@@ -12,6 +12,7 @@
 #include "coordinator/limits.h"
 #include "coordinator/shell/event_loop.h"
 #include "coordinator/shell/incident_files.h"
+#include "digest/render_html.h"
 #include "proto/wire/capture_writer.h"
 
 namespace rapideye::coordinator {
@@ -22,15 +23,18 @@ absl::Duration Monotonic() { return CurrentTime().monotonic; }
 struct Rendered {
   std::string text;
   std::string json;
+  std::string html;
 };
 
 Rendered Render(const Capture& capture, const Verdict& verdict, digest::ReportContext context,
                 digest::TextFormat format) {
   const absl::Duration begin = Monotonic();
   Rendered rendered;
-  rendered.text = digest::RenderText(digest::BuildReport(capture, verdict, context), format);
+  const digest::Report report = digest::BuildReport(capture, verdict, context);
+  rendered.text = digest::RenderText(report, format);
+  rendered.html = digest::RenderHtml(report);
   // The JSON states how long rendering took, itself included: rendered twice.
-  digest::RenderJson(digest::BuildReport(capture, verdict, context), /*pretty=*/true);
+  digest::RenderJson(report, /*pretty=*/true);
   context.timings->render_ms = absl::ToInt64Milliseconds(Monotonic() - begin);
   rendered.json = digest::RenderJson(digest::BuildReport(capture, verdict, context),
                                      /*pretty=*/true);
@@ -91,12 +95,13 @@ void IncidentWriter::Process(Conclude conclude) {
       .files = {.capture = absl::StrCat(path, "/", kCaptureFile),
                 .json = absl::StrCat(path, "/", kJsonFile),
                 .text = absl::StrCat(path, "/", kTextFile),
-                .html = ""}};
+                .html = absl::StrCat(path, "/", kHtmlFile)}};
   Rendered rendered = Render(conclude.capture, verdict, context, settings_.text_format);
   absl::StatusOr<std::string> capture =
       wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
   std::vector<IncidentFile> files = {{kJsonFile, std::move(rendered.json)},
-                                     {kTextFile, rendered.text}};
+                                     {kTextFile, rendered.text},
+                                     {kHtmlFile, std::move(rendered.html)}};
   if (capture.ok()) {
     files.push_back({kCaptureFile, *std::move(capture)});
   } else {
@@ -106,9 +111,10 @@ void IncidentWriter::Process(Conclude conclude) {
   // The digest comes last in the log, after where it lies, but waits for no disk
   // that hangs.
   const auto first_try = keeper_.Keep({.id = id, .files = std::move(files)});
-  if (first_try.wait_for(absl::ToChronoNanoseconds(kDiskPatience)) != std::future_status::ready) {
+  const absl::Duration patience = settings_.disk_patience;
+  if (first_try.wait_for(absl::ToChronoNanoseconds(patience)) != std::future_status::ready) {
     spdlog::error("incident {}: the state directory has not taken it within {}; still trying", id,
-                  absl::FormatDuration(kDiskPatience));
+                  absl::FormatDuration(patience));
   }
   settings_.log_digest(id, rendered.text);
   settings_.concluded({.incident_id = id, .hang = true});

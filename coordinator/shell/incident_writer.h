@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "classifier/verdict.h"
 #include "coordinator/core/events.h"
+#include "coordinator/limits.h"
 #include "coordinator/shell/incident_keeper.h"
 #include "digest/digest.h"
 
@@ -24,6 +25,8 @@ class IncidentWriter {
  public:
   struct Settings {
     digest::TextFormat text_format = digest::TextFormat::kClassic;
+    // So long a digest waits for the disk, to be able to say where it lies.
+    absl::Duration disk_patience = kDiskPatience;
     // Takes the digest's text, for the log. Called on the writer's thread.
     std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
     // Told of every verdict, NO_HANG included. May be empty.
