@@ -88,14 +88,21 @@ void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& eff
   if (const auto* welcome = std::get_if<wire::Welcome>(&received.message)) {
     Handle(*welcome, now.monotonic, effects);
   } else if (const auto* collect = std::get_if<wire::Collect>(&received.message)) {
-    requests_.Collect(*collect, last_poll_, now.monotonic);
+    Handle(*collect, now.monotonic);
   } else if (const auto* grant = std::get_if<wire::Grant>(&received.message)) {
     requests_.Grant(*grant, effects);
   } else if (const auto* hlo = std::get_if<wire::HloRequest>(&received.message)) {
     requests_.RequestHlo(*hlo, now.monotonic);
   } else if (const auto* cancel = std::get_if<wire::Cancel>(&received.message)) {
     requests_.Cancel(*cancel);
+  } else if (const auto* concluded = std::get_if<wire::Concluded>(&received.message)) {
+    incident_.Concluded(concluded->incident, InAttention(now.monotonic), view_.incarnation());
   }
+}
+
+void AgentCore::Handle(const wire::Collect& collect, absl::Duration now) {
+  requests_.Collect(collect, last_poll_, now);
+  if (collect.incident.has_value()) incident_.Collected(*collect.incident, view_.incarnation());
 }
 
 void AgentCore::Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects) {
@@ -148,6 +155,7 @@ absl::Duration AgentCore::Period(absl::Duration now) const {
 }
 
 void AgentCore::Advance(Moment now, Effects& effects) {
+  settings_.hello.incident = incident_.memory();
   link_.Advance(now.monotonic, settings_.hello, effects);
   requests_.Expire(now.monotonic);
   FinishOverdue(now, effects);
@@ -234,9 +242,14 @@ void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, a
   if (routine && health_.state == RuntimeState::kUnavailable) view_.RuntimeGone();
   if (!routine) detail_taken_for_ = poll.progress;
   if (reading.sample.has_value()) RaiseNewErrors(*reading.sample, now);
-  if (reading.sample.has_value() && view_.Observe(*reading.sample, now)) {
+  if (!reading.sample.has_value()) return;
+  const std::optional<absl::Duration> completion = view_.last_completion();
+  if (view_.Observe(*reading.sample, now)) {
     effects.push_back(Log{LogLevel::kInfo, absl::StrCat("watching training process ",
                                                         view_.incarnation().value_or(""))});
+    incident_.Watching(view_.incarnation());
+  } else if (view_.last_completion() != completion) {
+    incident_.Progressed();
   }
 }
 

@@ -10,6 +10,7 @@
 #include "agent/core/alarms.h"
 #include "agent/core/effects.h"
 #include "agent/core/host_view.h"
+#include "agent/core/incident_memory.h"
 #include "agent/core/link.h"
 #include "agent/core/moment.h"
 #include "agent/core/requests.h"
@@ -70,6 +71,7 @@ class AgentCore {
   void Handle(const StreamClosed& closed, Moment now, Effects& effects);
   void Handle(const Wake& wake, Moment now, Effects& effects);
   void Handle(const ShutdownRequested& request, Moment now, Effects& effects);
+  void Handle(const wire::Collect& collect, absl::Duration now);
   void Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects);
 
   // Does whatever has become due.
@@ -101,6 +103,7 @@ class AgentCore {
   Alarms alarms_;
   Link link_;
   Requests requests_;
+  IncidentMemory incident_;
   bool shut_down_ = false;
 
   absl::Duration heartbeat_interval_ = absl::InfiniteDuration();

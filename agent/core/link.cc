@@ -54,7 +54,9 @@ void Link::Advance(absl::Duration now, const wire::Hello& hello, Effects& effect
   state_ = State::kGreeting;
   at_ = now + kWelcomeTimeout;
   effects.push_back(Connect{++stream_});
-  effects.push_back(Send{hello});
+  wire::Hello greeting = hello;
+  greeting.connection = stream_;
+  effects.push_back(Send{std::move(greeting)});
 }
 
 bool Link::Accepts(const MessageReceived& received) const {

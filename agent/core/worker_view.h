@@ -47,6 +47,9 @@ class WorkerView {
   bool AnyInLaunch() const;
   // A launch was on a core at some time of this incarnation.
   bool EverLaunched() const { return ever_launched_; }
+  // When a launch last completed, on any core; absent if none did in this
+  // incarnation.
+  const std::optional<absl::Duration>& last_completion() const { return last_completion_; }
   // When a launch last completed or began, on any core. Meaningless before the
   // first sample.
   absl::Duration last_progress() const { return last_progress_; }

@@ -1,6 +1,7 @@
 #include "coordinator/core/collection.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "coordinator/limits.h"
@@ -15,9 +16,10 @@ absl::Status NotAsked(const char* message, int64_t number) {
 
 }  // namespace
 
-Collection::Collection(int64_t number, const std::vector<Target>& targets, absl::Duration deadline,
-                       int64_t budget, absl::Duration now, Effects& effects)
-    : number_(number), budget_(budget) {
+Collection::Collection(int64_t number, std::optional<std::string> incident,
+                       const std::vector<Target>& targets, absl::Duration deadline, int64_t budget,
+                       absl::Duration now, Effects& effects)
+    : number_(number), incident_(std::move(incident)), budget_(budget) {
   for (const Target& target : targets) Join(target, deadline, now, effects);
 }
 
@@ -42,7 +44,9 @@ void Collection::Join(const Target& target, absl::Duration deadline, absl::Durat
     bytes_in_flight_ += entry.size;
   }
   effects.push_back(Send{
-      target.stream, wire::Collect{.collection = number_, .credit = credit, .deadline = deadline}});
+      target.stream,
+      wire::Collect{
+          .collection = number_, .credit = credit, .deadline = deadline, .incident = incident_}});
 }
 
 void Collection::Release(Entry& entry) {

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,9 +28,11 @@ struct Target {
 class Collection {
  public:
   // Appends to `effects` one Collect per target. `number` names the collection on
-  // the wire; `budget` is how many bytes all its snapshots together may have.
-  Collection(int64_t number, const std::vector<Target>& targets, absl::Duration deadline,
-             int64_t budget, absl::Duration now, Effects& effects);
+  // the wire, `incident` what agents are to remember of it; `budget` is how many
+  // bytes all its snapshots together may have.
+  Collection(int64_t number, std::optional<std::string> incident,
+             const std::vector<Target>& targets, absl::Duration deadline, int64_t budget,
+             absl::Duration now, Effects& effects);
 
   int64_t number() const { return number_; }
 
@@ -80,6 +84,7 @@ class Collection {
   void GrantNext(absl::Duration now, Effects& effects);
 
   int64_t number_;
+  std::optional<std::string> incident_;
   int64_t budget_;
   std::map<WorkerId, Entry> entries_;
   std::deque<WorkerId> ready_;    // in the order of their announcements

@@ -13,6 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr int64_t kNumber = 5;
+constexpr char kIncident[] = "20260131T235959Z-0123abcd";
 
 std::vector<Target> Targets(int count) {
   std::vector<Target> targets;
@@ -35,7 +36,8 @@ std::vector<StreamId> SentTo(const Effects& effects) {
 class CollectionTest : public ::testing::Test {
  protected:
   Collection Begin(int workers, int64_t budget = kMaxCollectionBytes) {
-    return Collection(kNumber, Targets(workers), absl::Seconds(5), budget, now_, effects_);
+    return Collection(kNumber, kIncident, Targets(workers), absl::Seconds(5), budget, now_,
+                      effects_);
   }
   absl::Status Ready(Collection& collection, int task, int64_t size) {
     return collection.OnReady({0, task}, {kNumber, size}, now_, effects_);

@@ -37,6 +37,10 @@ absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
 // Streams --------------------------------------------------------------------
 
 void CoordinatorCore::On(const StreamOpened& event) {
+  if (stopping_) {
+    Emit(Close{event.stream, absl::UnavailableError("the coordinator is stopping")});
+    return;
+  }
   streams_[event.stream] = Stream{.peer = event.peer,
                                   .opened = now_.monotonic,
                                   .tokens = kMessageBurst,
@@ -51,6 +55,7 @@ void CoordinatorCore::Drop(StreamId stream, bool log) {
   if (!worker.has_value()) return;
   all_connected_ = false;
   progress_.Disconnected(*worker);
+  votes_.OnLeave(*worker);
   if (incident_.has_value()) incident_->OnLeave(*worker, now_.monotonic, effects_);
   if (log) {
     Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*membership_.Find(*worker)),
@@ -147,9 +152,11 @@ absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hell
   if (hello.job_incarnation.has_value()) {
     ShowIncarnation(hello.worker, *hello.job_incarnation, /*given=*/true);
   }
+  votes_.OnHello(hello.worker, hello.incident);
   if (incident_.has_value()) {
     incident_->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
   }
+  if (state_ == State::kWaiting && !recovered_.contains(hello.worker)) TellConcluded(member);
   return absl::OkStatus();
 }
 
@@ -222,6 +229,7 @@ absl::Status CoordinatorCore::OnHeartbeat(const Member& member, const wire::Hear
     incarnation_.Rejoin(worker);
   }
   const bool advanced = progress_.Observe(worker, agent, heartbeat, now_.monotonic);
+  votes_.OnHeartbeat(worker, heartbeat, advanced);
   if (state_ == State::kArmed) {
     learning_.Observe(worker, heartbeat, advanced);
   } else if (advanced) {
@@ -240,6 +248,7 @@ void CoordinatorCore::OnJobRestart() {
                     Quoted(incarnation_.Id().value_or("unknown"))));
   progress_.Forget();
   learning_.Forget();
+  votes_.Clear();
   alarm_.reset();
   if (incident_.has_value()) AbandonIncident("the job has restarted");
   alarm_.reset();
@@ -265,7 +274,7 @@ absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& a
 }
 
 void CoordinatorCore::FollowAlarm() {
-  if (!alarm_.has_value() || now_.monotonic < alarm_->due) return;
+  if (!alarm_.has_value() || now_.monotonic < alarm_->due || RecallMayCome()) return;
   Begin(Suspicion{.trigger = "hang-line",
                   .why = alarm_->why,
                   .threshold = std::nullopt,
@@ -278,15 +287,19 @@ void CoordinatorCore::Survey() {
   CloseSilentStreams();
   if (state_ != State::kArmed) return;
   UpdateAttention();
+  UpdateSettled();
+  if (!settled_ || now_.monotonic < judge_not_before_ || Recall()) return;
   Judge();
 }
 
+// Shortly after a start most agents may still be on their way back. One that
+// leaves after all were there is evidence, and nothing to wait for.
+void CoordinatorCore::UpdateSettled() {
+  if (settled_ || !first_hello_.has_value()) return;
+  settled_ = membership_.Complete() || now_.monotonic - *first_hello_ >= kSettleTime;
+}
+
 void CoordinatorCore::Judge() {
-  if (now_.monotonic < judge_not_before_ || !first_hello_.has_value()) return;
-  // Shortly after a start most agents may still be on their way back. One that
-  // leaves after all were there is evidence, and nothing to wait for.
-  settled_ = settled_ || membership_.Complete() || now_.monotonic - *first_hello_ >= kSettleTime;
-  if (!settled_) return;
   const std::optional<Stillness> stillness =
       progress_.Judge(options_.thresholds, learning_, now_.monotonic);
   if (!stillness.has_value()) return;
@@ -310,6 +323,11 @@ void CoordinatorCore::On(const Stop&) {
   } else if (incident_.has_value()) {
     AbandonIncident("asked to stop before any worker answered");
   }
+  // Whoever has collected for an incident is still to be told of its end.
+  if (state_ != State::kConcluding) CloseAll();
+}
+
+void CoordinatorCore::CloseAll() {
   for (const auto& [id, stream] : streams_) {
     Emit(Close{id, absl::UnavailableError("the coordinator is stopping")});
   }

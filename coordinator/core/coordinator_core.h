@@ -18,6 +18,7 @@
 #include "coordinator/core/counters.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/incident.h"
+#include "coordinator/core/incident_votes.h"
 #include "coordinator/core/job_incarnation.h"
 #include "coordinator/core/learning.h"
 #include "coordinator/core/membership.h"
@@ -44,14 +45,14 @@ class CoordinatorCore {
   absl::Duration NextWake(absl::Duration now) const;
 
   const Counters& counters() const { return counters_; }
-  // After Stop: true once no Conclude is unanswered any more.
+  // After Stop: true once no Conclude or Retell is unanswered any more.
   bool Finished() const { return stopping_ && state_ != State::kConcluding; }
 
  private:
   enum class State {
     kArmed,
     kCollecting,  // incident_ is there
-    kConcluding,  // classified and stored outside the core
+    kConcluding,  // classified and stored, or read and told, outside the core
     kWaiting,     // for the job to recover: one digest per incident
   };
   // A connection, whether or not it has said who it is.
@@ -75,6 +76,8 @@ class CoordinatorCore {
   void On(const MessageMalformed& event);
   void On(const Tick&) {}
   void On(const IncidentConcluded& event);
+  void On(IncidentsOnDisk& event);
+  void On(const IncidentUnreadable& event);
   void On(const Stop&);
 
   // Messages of a stream that speaks for `member`.
@@ -97,10 +100,24 @@ class CoordinatorCore {
   void ShowIncarnation(const WorkerId& worker, const std::string& key, bool given);
   void OnJobRestart();
 
+  // A coordinator that has restarted, or taken the place of another one: takes up
+  // the incident that most agents remember. True if that settles, for now, what
+  // the job's standstill is.
+  bool Recall();
+  // True while agents may yet tell that an alarm belongs to such an incident.
+  bool RecallMayCome() const;
+  void RecallConcluded(const std::string& incident);
+  void RecallBegun(const std::string& incident);
+  // Tells the agent, or all whose worker has not recovered, that the digest is out.
+  void TellConcluded(const Member& member);
+  void TellAllConcluded();
+  void UpdateSettled();
+
   // What looks at all workers, hence not at every event but every kJudgePeriod.
   void Survey();
   void Judge();        // raises the alarm if the job stands still
   void FollowAlarm();  // looks at the job if a worker has raised it
+  // Gives the incident a name unless it has one.
   void Begin(Suspicion suspicion);
   void FollowIncident();  // acts on what has become of it
   void AbandonIncident(const std::string& why);
@@ -108,6 +125,8 @@ class CoordinatorCore {
   Capture BuildCapture();
   void NoteRecovery(const WorkerId& worker);
   void Rearm(const std::string& why);
+  std::string NameIncident(absl::Time detected) const;
+  void CloseAll();
 
   void Emit(Effect effect) { effects_.push_back(std::move(effect)); }
   void Info(std::string text) { Emit(Log{LogLevel::kInfo, std::move(text)}); }
@@ -123,6 +142,9 @@ class CoordinatorCore {
   std::map<StreamId, Stream> streams_;
   State state_ = State::kArmed;
   std::optional<Incident> incident_;
+  std::string incident_id_;        // unless armed
+  IncidentVotes votes_;            // of incidents before this coordinator
+  std::set<std::string> on_disk_;  // those that a coordinator before left there
   std::optional<PendingAlarm> alarm_;
   std::set<WorkerId> recovered_;  // completed launches since the incident
   int64_t next_collection_ = 1;

@@ -11,6 +11,9 @@ namespace rapideye::coordinator {
 
 void CoordinatorCore::Begin(Suspicion suspicion) {
   ++counters_.suspicions;
+  if (!suspicion.incident.has_value()) suspicion.incident = NameIncident(suspicion.detected.wall);
+  incident_id_ = *suspicion.incident;
+  votes_.Clear();  // what agents remember of this one, they tell anew
   std::vector<Target> targets;
   for (const auto& [id, member] : membership_.members()) {
     if (member.stream.has_value()) targets.push_back({id, *member.stream});
@@ -72,21 +75,22 @@ void CoordinatorCore::AbandonIncident(const std::string& why) {
 void CoordinatorCore::ConcludeIncident() {
   counters_.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
   const Suspicion& suspicion = incident_->suspicion();
-  const std::string identity =
-      absl::StrFormat("%s\n%s\n%d", membership_.job(), incarnation_.Id().value_or(""),
-                      absl::ToUnixNanos(suspicion.detected.wall));
-  const uint64_t hash = StableHash(identity);
-  Emit(
-      Conclude{.incident_id = absl::StrFormat(
-                   "%s-%08x",
-                   absl::FormatTime("%Y%m%dT%H%M%SZ", suspicion.detected.wall, absl::UTCTimeZone()),
-                   static_cast<uint32_t>(hash ^ (hash >> 32))),
-               .capture = BuildCapture(),
-               .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
-               .collect = now_.monotonic - incident_->started()});
+  Emit(Conclude{.incident_id = incident_id_,
+                .capture = BuildCapture(),
+                .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
+                .collect = now_.monotonic - incident_->started()});
   alarm_.reset();
   incident_.reset();
   state_ = State::kConcluding;
+}
+
+std::string CoordinatorCore::NameIncident(absl::Time detected) const {
+  const uint64_t hash =
+      StableHash(absl::StrFormat("%s\n%s\n%d", membership_.job(), incarnation_.Id().value_or(""),
+                                 absl::ToUnixNanos(detected)));
+  return absl::StrFormat("%s-%08x",
+                         absl::FormatTime("%Y%m%dT%H%M%SZ", detected, absl::UTCTimeZone()),
+                         static_cast<uint32_t>(hash ^ (hash >> 32)));
 }
 
 Capture CoordinatorCore::BuildCapture() {
@@ -127,15 +131,22 @@ Capture CoordinatorCore::BuildCapture() {
 
 void CoordinatorCore::On(const IncidentConcluded& event) {
   if (state_ != State::kConcluding) return;
+  votes_.Clear();
   if (!event.hang) {
     Info(absl::StrCat("no hang: the job still makes progress (", event.incident_id, ")"));
     state_ = State::kArmed;
     judge_not_before_ = now_.monotonic + kAlarmInterval;
     alarm_not_before_ = now_.monotonic + kAlarmInterval;
+    if (stopping_) CloseAll();
     return;
   }
   ++counters_.incidents;
   state_ = State::kWaiting;
+  TellAllConcluded();
+  if (stopping_) {
+    CloseAll();
+    return;
+  }
   if (recovered_.size() * 2 > progress_.Running()) Rearm("most workers complete launches again");
 }
 
@@ -143,6 +154,7 @@ void CoordinatorCore::Rearm(const std::string& why) {
   Info(absl::StrCat("watching again: ", why));
   state_ = State::kArmed;
   recovered_.clear();
+  votes_.Clear();
   learning_.AfterIncident();
 }
 

@@ -18,6 +18,7 @@ struct Counters {
   int64_t suspicions = 0;             // collections begun
   int64_t recovered_in_between = 0;   // of these: launches completed after all
   int64_t incidents = 0;              // of these: hangs
+  int64_t recalled = 0;               // incidents of a coordinator before this one
   int64_t snapshots_over_budget = 0;  // workers left out of a collection
 };
 

@@ -58,12 +58,22 @@ struct IncidentConcluded {
   bool hang = false;  // false: the verdict was NO_HANG, nothing was raised
 };
 
+// What a coordinator before this one has left on disk, once, at the start.
+struct IncidentsOnDisk {
+  std::vector<std::string> ids;
+};
+
+// The answer to a Retell effect whose digest could not be read.
+struct IncidentUnreadable {
+  std::string incident_id;
+};
+
 // The program is asked to end: an incident in progress is concluded with what
 // there is, then all streams are closed.
 struct Stop {};
 
 using Event = std::variant<StreamOpened, StreamClosed, MessageReceived, MessageMalformed, Tick,
-                           IncidentConcluded, Stop>;
+                           IncidentConcluded, IncidentsOnDisk, IncidentUnreadable, Stop>;
 
 // Effects, to be carried out in their order ------------------------------------
 
@@ -87,6 +97,13 @@ struct Conclude {
   absl::Duration collect;
 };
 
+// Put the digest of an incident that is on disk into the log: nobody knows whether
+// it ever got there. To be answered by IncidentConcluded or IncidentUnreadable;
+// must not block either.
+struct Retell {
+  std::string incident_id;
+};
+
 enum class LogLevel { kInfo, kWarning, kError };
 
 // One line, already free of control characters.
@@ -95,7 +112,7 @@ struct Log {
   std::string text;
 };
 
-using Effect = std::variant<Send, Close, Conclude, Log>;
+using Effect = std::variant<Send, Close, Conclude, Retell, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::coordinator

@@ -9,7 +9,8 @@
 
 namespace rapideye::coordinator {
 
-FakeJob::FakeJob(Options options, int slices, int tasks) : core_(std::move(options)) {
+FakeJob::FakeJob(Options options, int slices, int tasks)
+    : options_(options), core_(std::move(options)) {
   now_.monotonic = absl::Seconds(1000);
   now_.wall = absl::FromUnixSeconds(1'800'000'000);
   for (int slice = 0; slice < slices; ++slice) {
@@ -19,7 +20,13 @@ FakeJob::FakeJob(Options options, int slices, int tasks) : core_(std::move(optio
       agent.hello.tasks_per_slice = tasks;
     }
   }
-  for (auto& [id, agent] : agents_) Connect(agent);
+  ConnectAll();
+}
+
+void FakeJob::ConnectAll() {
+  for (auto& [id, agent] : agents_) {
+    if (agent.stream == 0) Connect(agent);
+  }
 }
 
 FakeAgent& FakeJob::Add(const WorkerId& worker) {
@@ -33,6 +40,7 @@ FakeAgent& FakeJob::Add(const WorkerId& worker) {
 }
 
 void FakeJob::RestartCoordinator(Options options) {
+  options_ = options;
   core_ = CoordinatorCore(std::move(options));
   by_stream_.clear();
   outbox_.clear();
@@ -53,6 +61,7 @@ StreamId FakeJob::OpenStream() {
 void FakeJob::HelloOnNewStream(FakeAgent& agent) {
   agent.stream = OpenStream();
   agent.closed.reset();
+  agent.hello.incident = agent.memory;
   by_stream_[agent.stream] = agent.hello.worker;
   Say(agent, agent.hello);
 }
@@ -108,6 +117,8 @@ void FakeJob::Apply(Effects effects) {
       by_stream_.erase(worker);
     } else if (auto* conclude = std::get_if<Conclude>(&effect)) {
       concluded_.push_back(std::move(*conclude));
+    } else if (auto* retell = std::get_if<Retell>(&effect)) {
+      retold_.push_back(std::move(retell->incident_id));
     } else if (auto* log = std::get_if<Log>(&effect)) {
       log_.push_back(std::move(log->text));
     }
@@ -116,6 +127,11 @@ void FakeJob::Apply(Effects effects) {
 
 void FakeJob::Receive(FakeAgent& agent, const wire::CoordinatorMessage& message) {
   agent.inbox.push_back(message);
+  if (const auto* collect = std::get_if<wire::Collect>(&message)) {
+    if (collect->incident.has_value()) agent.memory = {*collect->incident, false, agent.process};
+  } else if (const auto* told = std::get_if<wire::Concluded>(&message)) {
+    agent.memory = {told->incident, true, agent.process};
+  }
   if (!agent.answers) return;
   const WorkerId worker = agent.hello.worker;
   if (const auto* collect = std::get_if<wire::Collect>(&message)) {
@@ -197,6 +213,7 @@ void FakeJob::Heartbeat(FakeAgent& agent) {
 
 void FakeJob::Complete(FakeAgent& agent) {
   ++agent.completed;
+  agent.memory.reset();
   ++agent.launch_id;
   agent.last_completion = now_.monotonic;
 }

@@ -35,6 +35,7 @@ struct FakeAgent {
   int64_t pc = 0x40;
 
   // The agent.
+  std::optional<wire::IncidentMemory> memory;
   bool answers = true;       // a stopped one does not
   bool grants_only = false;  // answers SampleReady, then nothing
   std::vector<wire::CoordinatorMessage> inbox;
@@ -50,6 +51,7 @@ class FakeJob {
   // The coordinator was killed, and another one started: it knows nothing, and
   // no agent is connected.
   void RestartCoordinator(Options options);
+  void RestartCoordinator() { RestartCoordinator(options_); }
   // Is shown every effect before it is carried out; the worker is that of a Send
   // or a Close.
   using Observer = std::function<void(const Effect&, std::optional<WorkerId>)>;
@@ -60,6 +62,7 @@ class FakeJob {
   CoordinatorCore& core() { return core_; }
   Now now() const { return now_; }
 
+  void ConnectAll();  // who is not connected
   void Connect(FakeAgent& agent);
   void Disconnect(FakeAgent& agent);
   // Opens a stream that says nothing.
@@ -83,6 +86,7 @@ class FakeJob {
 
   // What came out, in order.
   const std::vector<Conclude>& concluded() const { return concluded_; }
+  const std::vector<std::string>& retold() const { return retold_; }
   // Tells the core that the last one was written.
   void Concluded(bool hang = true);
   bool Logged(const std::string& part) const;
@@ -93,6 +97,7 @@ class FakeJob {
   void Receive(FakeAgent& agent, const wire::CoordinatorMessage& message);
   void Complete(FakeAgent& agent);
 
+  Options options_;
   CoordinatorCore core_;
   Now now_;
   std::map<WorkerId, FakeAgent> agents_;
@@ -100,6 +105,7 @@ class FakeJob {
   StreamId next_stream_ = 1;
   Observer observer_;
   std::vector<Conclude> concluded_;
+  std::vector<std::string> retold_;
   std::vector<std::string> log_;
   // Answers are sent one at a time, as a network would deliver them.
   std::vector<std::pair<WorkerId, wire::AgentMessage>> outbox_;

@@ -36,7 +36,8 @@ Incident::Incident(Suspicion suspicion, const std::vector<Target>& targets, int6
       deadline_(now + deadline),
       first_look_deadline_(now + deadline / 2),
       connected_(ByWorker(targets)),
-      first_(first_number, targets, deadline / 2, kMaxCollectionBytes, now, effects) {
+      first_(first_number, suspicion_.incident, targets, deadline / 2, kMaxCollectionBytes, now,
+             effects) {
   Advance(now, effects);
 }
 
@@ -182,7 +183,7 @@ void Incident::BeginSecondLook(absl::Duration now, Effects& effects) {
   for (const auto& [worker, stream] : connected_) {
     if (first_.Answered(worker)) targets.push_back({worker, stream});
   }
-  second_.emplace(first_.number() + 1, targets, Remaining(now),
+  second_.emplace(first_.number() + 1, suspicion_.incident, targets, Remaining(now),
                   kMaxCollectionBytes - first_.received_bytes(), now, effects);
 }
 

@@ -33,6 +33,8 @@ struct Suspicion {
   std::string why;      // for the log
   std::optional<absl::Duration> threshold;
   Now detected;
+  // What agents are to remember that they were asked for; absent: nothing.
+  std::optional<std::string> incident = std::nullopt;
 };
 
 class Incident {

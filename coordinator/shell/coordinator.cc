@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/limits.h"
+#include "coordinator/shell/incident_archive.h"
 #include "proto/transport/channel_options.h"
 
 namespace rapideye::coordinator {
@@ -32,6 +33,15 @@ Coordinator::Coordinator(CoordinatorSettings settings)
                                          .concluded = [this](IncidentConcluded event) {
                                            queue_.Post(std::move(event));
                                          }});
+  Recall();
+}
+
+void Coordinator::Recall() {
+  const auto archive = std::make_shared<const IncidentArchive>(settings_.state_dir);
+  retelling_ = std::make_unique<Retelling>(
+      [archive](const std::string& id) { return archive->Read(id, IncidentForm::kText); },
+      settings_.log_digest, [this](Event event) { queue_.Post(std::move(event)); });
+  retelling_->FindLeft([archive] { return archive->Ids(); });
 }
 
 Coordinator::~Coordinator() {
@@ -73,6 +83,7 @@ void Coordinator::Run() {
 
 void Coordinator::Handle(Send effect) { service_.Send(effect.stream, effect.message); }
 void Coordinator::Handle(Close effect) { service_.Close(effect.stream, effect.status); }
+void Coordinator::Handle(Retell effect) { retelling_->Begin(effect.incident_id); }
 void Coordinator::Handle(Conclude effect) { writer_->Post(std::move(effect)); }
 void Coordinator::ReadNext(StreamId stream) { service_.ReadNext(stream); }
 void Coordinator::Housekeep() { service_.CutOffOverdue(CurrentTime().monotonic); }

@@ -12,6 +12,7 @@
 #include "coordinator/shell/event_loop.h"
 #include "coordinator/shell/incident_keeper.h"
 #include "coordinator/shell/incident_writer.h"
+#include "coordinator/shell/retelling.h"
 #include "digest/digest.h"
 #include "proto/transport/credentials.h"
 
@@ -51,10 +52,13 @@ class Coordinator final : private EffectHandler {
   explicit Coordinator(CoordinatorSettings settings);
 
   absl::Status Listen();
+  // Tells the core what a coordinator before this one has left.
+  void Recall();
 
   void Handle(Send effect) override;
   void Handle(Close effect) override;
   void Handle(Conclude effect) override;
+  void Handle(Retell effect) override;
   void Handle(Log effect) override;
   void ReadNext(StreamId stream) override;
   void Housekeep() override;
@@ -65,6 +69,7 @@ class Coordinator final : private EffectHandler {
   AgentService service_;
   std::unique_ptr<IncidentKeeper> keeper_;
   std::unique_ptr<IncidentWriter> writer_;
+  std::unique_ptr<Retelling> retelling_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

@@ -40,6 +40,7 @@ class EffectHandler {
   virtual void Handle(Send effect) = 0;
   virtual void Handle(Close effect) = 0;
   virtual void Handle(Conclude effect) = 0;
+  virtual void Handle(Retell effect) = 0;
   virtual void Handle(Log effect) = 0;
   // The core has taken a message of this stream: the next one may be read.
   virtual void ReadNext(StreamId stream) = 0;

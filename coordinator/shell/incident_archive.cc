@@ -99,7 +99,7 @@ std::string IncidentArchive::PathOf(const std::string& id, const char* file) con
   return absl::StrCat(incidents_, "/", id, "/", file);
 }
 
-absl::StatusOr<std::vector<IncidentSummary>> IncidentArchive::List(size_t limit) const {
+absl::StatusOr<std::vector<std::string>> IncidentArchive::Ids() const {
   std::vector<std::string> ids;
   std::error_code error;
   fs::directory_iterator entry(incidents_, error);
@@ -107,19 +107,26 @@ absl::StatusOr<std::vector<IncidentSummary>> IncidentArchive::List(size_t limit)
     std::string name = entry->path().filename();
     if (IsIncidentId(name)) ids.push_back(std::move(name));
   }
-  if (error == std::errc::no_such_file_or_directory) return std::vector<IncidentSummary>();
-  if (error) return Failed(incidents_, error.value());
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return Failed(incidents_, error.value());
+  }
+  return ids;
+}
+
+absl::StatusOr<std::vector<IncidentSummary>> IncidentArchive::List(size_t limit) const {
+  absl::StatusOr<std::vector<std::string>> ids = Ids();
+  if (!ids.ok()) return ids.status();
   // The id begins with the time.
-  std::sort(ids.begin(), ids.end(), std::greater<>());
-  ids.resize(std::min(ids.size(), limit));
+  std::sort(ids->begin(), ids->end(), std::greater<>());
+  ids->resize(std::min(ids->size(), limit));
   std::vector<IncidentSummary> summaries;
-  summaries.reserve(ids.size());
-  for (const std::string& id : ids) summaries.push_back(Summarise(id));
+  summaries.reserve(ids->size());
+  for (const std::string& id : *ids) summaries.push_back(Summarise(id));
 
   // What has been removed since need not be remembered.
   const std::lock_guard lock(mutex_);
   std::erase_if(known_, [&ids](const auto& known) {
-    return !std::binary_search(ids.begin(), ids.end(), known.first, std::greater<>());
+    return !std::binary_search(ids->begin(), ids->end(), known.first, std::greater<>());
   });
   return summaries;
 }

@@ -32,6 +32,9 @@ class IncidentArchive {
   // listed with its `problem`. UNAVAILABLE if the directory cannot be read.
   absl::StatusOr<std::vector<IncidentSummary>> List(size_t limit) const;
 
+  // The ids of all incidents, in no order. Errors as List.
+  absl::StatusOr<std::vector<std::string>> Ids() const;
+
   // The whole document. As it was stored; a form that was not stored, or is lost,
   // is rendered from the capture (and says the same, by the same classifier).
   //   INVALID_ARGUMENT    `id` is no incident id

@@ -2,7 +2,7 @@
 #ifndef RAPIDEYE_COORDINATOR_SHELL_INCIDENT_FILES_H_
 #define RAPIDEYE_COORDINATOR_SHELL_INCIDENT_FILES_H_
 
-#include <string_view>
+#include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {
 
@@ -11,9 +11,8 @@ inline constexpr char kJsonFile[] = "digest.json";
 inline constexpr char kTextFile[] = "digest.txt";
 inline constexpr char kHtmlFile[] = "digest.html";
 
-// True for YYYYMMDDTHHMMSSZ-<8 lower-case hex>, and nothing else: such a text is
-// safe as the name of a directory, and sorts by time.
-bool IsIncidentId(std::string_view text);
+// Such a text is safe as the name of a directory, and sorts by time.
+using wire::IsIncidentId;
 
 }  // namespace rapideye::coordinator
 

@@ -43,6 +43,7 @@ class Filler {
 
   std::string Text(const FieldDescriptor& field) {
     if (field.name() == "fingerprint") return absl::StrCat("0123456789abcdef", absl::Hex(++next_));
+    if (field.name() == "incident") return absl::StrCat("20260131T235959Z-0123abc", ++next_ % 10);
     return zeros_ ? "" : absl::StrCat(field.name(), " \"ü\\\n ", ++next_);
   }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -25,12 +26,26 @@ class CoordinatorMessage;
 
 namespace rapideye::wire {
 
-// Versions of the protocol: one back and one forward are spoken.
-inline constexpr int kProtocolVersion = 1;
+// Versions of the protocol: one back and one forward are spoken. Fields and
+// messages that the other side does not know are skipped by it.
+//   1  no Hello.incident, Hello.connection, Collect.incident, Concluded
+inline constexpr int kProtocolVersion = 2;
 inline constexpr int kOldestProtocolVersion = 1;
-inline constexpr int kNewestProtocolVersion = 2;
+inline constexpr int kNewestProtocolVersion = 3;
+
+// True for YYYYMMDDTHHMMSSZ-<8 lower-case hex digits>: what an incident is called,
+// on the wire, in logs, and as a directory.
+bool IsIncidentId(std::string_view text);
 
 // From the agent -----------------------------------------------------------
+
+// The incident that an agent last collected for.
+struct IncidentMemory {
+  std::string incident;  // IsIncidentId
+  bool concluded = false;
+  std::optional<std::string> process_incarnation;
+  friend bool operator==(const IncidentMemory&, const IncidentMemory&) = default;
+};
 
 struct Hello {
   int32_t protocol_version = kProtocolVersion;
@@ -47,6 +62,8 @@ struct Hello {
   std::optional<std::string> job_incarnation;
   absl::Duration poll_interval;  // > 0
   std::string version;
+  std::optional<IncidentMemory> incident;
+  std::optional<int64_t> connection;  // > 0; absent: an agent of protocol 1
 };
 
 struct ProgramStatistics {
@@ -110,7 +127,8 @@ struct Welcome {
 struct Collect {
   int64_t collection = 0;
   bool credit = false;
-  absl::Duration deadline;  // > 0
+  absl::Duration deadline;                             // > 0
+  std::optional<std::string> incident = std::nullopt;  // IsIncidentId; absent: remember none
 };
 
 struct Grant {
@@ -126,7 +144,11 @@ struct Cancel {
   int64_t collection = 0;
 };
 
-using CoordinatorMessage = std::variant<Welcome, Collect, Grant, HloRequest, Cancel>;
+struct Concluded {
+  std::string incident;  // IsIncidentId
+};
+
+using CoordinatorMessage = std::variant<Welcome, Collect, Grant, HloRequest, Cancel, Concluded>;
 
 // Conversion ---------------------------------------------------------------
 

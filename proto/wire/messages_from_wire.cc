@@ -22,6 +22,18 @@ int64_t Collection(const FieldScope& at, int64_t value) {
   return at.NonNegative("collection", value);
 }
 
+std::string IncidentId(const FieldScope& at, const std::string& value) {
+  if (!IsIncidentId(value)) at.Fail("incident", "is not of the form 20260131T235959Z-0123abcd");
+  return value;
+}
+
+IncidentMemory MemoryFromWire(const FieldScope& at, const v1::IncidentMemory& m) {
+  return {.incident = IncidentId(at, m.incident()),
+          .concluded = m.concluded(),
+          .process_incarnation = at.Name("processIncarnation", Optional(m.has_process_incarnation(),
+                                                                        m.process_incarnation()))};
+}
+
 // The shape of the job as the environment tells it, and this worker's place.
 void ShapeFromWire(const FieldScope& at, const v1::Hello& m, Hello& out) {
   out.slices = at.NonNegative("slices", Optional(m.has_slices(), m.slices()));
@@ -58,6 +70,12 @@ Hello HelloFromWire(const FieldScope& at, const v1::Hello& m) {
       at.Name("jobIncarnation", Optional(m.has_job_incarnation(), m.job_incarnation()));
   out.poll_interval = at.Interval("pollIntervalMs", m.poll_interval_ms());
   out.version = at.Name("version", m.version());
+  if (m.has_incident()) {
+    const FieldScope incident(at, "incident");
+    out.incident = MemoryFromWire(incident, m.incident());
+  }
+  out.connection = at.NonNegative("connection", Optional(m.has_connection(), m.connection()));
+  if (out.connection == 0) at.Fail("connection", "must be above 0");
   return out;
 }
 
@@ -147,9 +165,12 @@ Welcome WelcomeFromWire(const FieldScope& at, const v1::Welcome& m) {
 }
 
 Collect CollectFromWire(const FieldScope& at, const v1::Collect& m) {
-  return {.collection = Collection(at, m.collection()),
-          .credit = m.credit(),
-          .deadline = at.Interval("deadlineMs", m.deadline_ms())};
+  Collect out;
+  out.collection = Collection(at, m.collection());
+  out.credit = m.credit();
+  out.deadline = at.Interval("deadlineMs", m.deadline_ms());
+  if (m.has_incident()) out.incident = IncidentId(at, m.incident());
+  return out;
 }
 
 HloRequest HloRequestFromWire(const FieldScope& at, const v1::HloRequest& m) {
@@ -165,6 +186,10 @@ Cancel CancelFromWire(const FieldScope& at, const v1::Cancel& m) {
   return {.collection = Collection(at, m.collection())};
 }
 
+Concluded ConcludedFromWire(const FieldScope& at, const v1::Concluded& m) {
+  return {.incident = IncidentId(at, m.incident())};
+}
+
 // Checked before anything else: the other fields of a version that is not
 // spoken here may mean anything.
 absl::Status CheckVersion(absl::string_view name, int32_t version) {
@@ -177,6 +202,20 @@ absl::Status CheckVersion(absl::string_view name, int32_t version) {
 }
 
 }  // namespace
+
+bool IsIncidentId(std::string_view text) {
+  constexpr std::string_view kForm = "ddddddddTddddddZ-xxxxxxxx";
+  if (text.size() != kForm.size()) return false;
+  for (size_t i = 0; i < kForm.size(); ++i) {
+    const char c = text[i];
+    const bool digit = c >= '0' && c <= '9';
+    const bool fits = kForm[i] == 'd'   ? digit
+                      : kForm[i] == 'x' ? digit || (c >= 'a' && c <= 'f')
+                                        : c == kForm[i];
+    if (!fits) return false;
+  }
+  return true;
+}
 
 absl::StatusOr<AgentMessage> AgentMessageFromWire(const v1::AgentMessage& m) {
   switch (m.message_case()) {
@@ -216,6 +255,8 @@ absl::StatusOr<CoordinatorMessage> CoordinatorMessageFromWire(const v1::Coordina
       return Checked<HloRequest>("hlo", m.hlo(), HloRequestFromWire);
     case v1::CoordinatorMessage::kCancel:
       return Checked<Cancel>("cancel", m.cancel(), CancelFromWire);
+    case v1::CoordinatorMessage::kConcluded:
+      return Checked<Concluded>("concluded", m.concluded(), ConcludedFromWire);
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;
   }

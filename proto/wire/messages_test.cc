@@ -134,14 +134,22 @@ const Rule<A> kHelloRules[] = {
      "hello.host: a string of 16385 bytes is too long (at most 16384)"},
     {"VersionTooOld", [](A& m) { m.mutable_hello()->set_protocol_version(0); },
      [](A& m) { m.mutable_hello()->set_protocol_version(kOldestProtocolVersion); },
-     "hello.protocolVersion: 0 is not spoken here (1 to 2); run agents and coordinator of "
+     "hello.protocolVersion: 0 is not spoken here (1 to 3); run agents and coordinator of "
      "neighbouring releases",
      absl::StatusCode::kFailedPrecondition},
-    {"VersionTooNew", [](A& m) { m.mutable_hello()->set_protocol_version(3); },
+    {"VersionTooNew", [](A& m) { m.mutable_hello()->set_protocol_version(4); },
      [](A& m) { m.mutable_hello()->set_protocol_version(kNewestProtocolVersion); },
-     "hello.protocolVersion: 3 is not spoken here (1 to 2); run agents and coordinator of "
+     "hello.protocolVersion: 4 is not spoken here (1 to 3); run agents and coordinator of "
      "neighbouring releases",
      absl::StatusCode::kFailedPrecondition},
+    {"IncidentThatIsAPath",
+     [](A& m) { m.mutable_hello()->mutable_incident()->set_incident("../../etc/passwd"); },
+     [](A& m) { m.mutable_hello()->mutable_incident()->set_incident("20260131T235959Z-0123abcd"); },
+     "hello.incident.incident: is not of the form 20260131T235959Z-0123abcd"},
+    {"NoConnection", [](A& m) { m.mutable_hello()->set_connection(0); },
+     [](A& m) { m.mutable_hello()->set_connection(1); }, "hello.connection: must be above 0"},
+    {"NegativeConnection", [](A& m) { m.mutable_hello()->set_connection(-1); },
+     [](A& m) { m.mutable_hello()->clear_connection(); }, "hello.connection: -1 is negative"},
 };
 
 const Rule<A> kHeartbeatRules[] = {
@@ -210,9 +218,9 @@ const Rule<C> kCoordinatorRules[] = {
     {"NegativeAttention", [](C& m) { m.mutable_welcome()->set_attention_after_ms(-1); },
      [](C& m) { m.mutable_welcome()->set_attention_after_ms(1); },
      "welcome.attentionAfterMs: -1 is negative"},
-    {"VersionTooNew", [](C& m) { m.mutable_welcome()->set_protocol_version(3); },
-     [](C& m) { m.mutable_welcome()->set_protocol_version(2); },
-     "welcome.protocolVersion: 3 is not spoken here (1 to 2); run agents and coordinator of "
+    {"VersionTooNew", [](C& m) { m.mutable_welcome()->set_protocol_version(4); },
+     [](C& m) { m.mutable_welcome()->set_protocol_version(3); },
+     "welcome.protocolVersion: 4 is not spoken here (1 to 3); run agents and coordinator of "
      "neighbouring releases",
      absl::StatusCode::kFailedPrecondition},
     {"NoDeadline", [](C& m) { m.mutable_collect()->set_collection(1); },
@@ -224,6 +232,17 @@ const Rule<C> kCoordinatorRules[] = {
      "hlo.deadlineMs: 86400001 is too large (at most 86400000)"},
     {"NegativeCancel", [](C& m) { m.mutable_cancel()->set_collection(-1); },
      [](C& m) { m.mutable_cancel()->set_collection(0); }, "cancel.collection: -1 is negative"},
+    {"CollectForNoIncident",
+     [](C& m) {
+       m.mutable_collect()->set_deadline_ms(1);
+       m.mutable_collect()->set_incident("");
+     },
+     [](C& m) { m.mutable_collect()->set_deadline_ms(1); },
+     "collect.incident: is not of the form 20260131T235959Z-0123abcd"},
+    {"ConcludedWhat",
+     [](C& m) { m.mutable_concluded()->set_incident("20260131T235959Z-0123ABCD"); },
+     [](C& m) { m.mutable_concluded()->set_incident("20260131T235959Z-0123abcd"); },
+     "concluded.incident: is not of the form 20260131T235959Z-0123abcd"},
 };
 
 TEST(MessagesTest, RulesOfAgentMessages) {

@@ -28,6 +28,15 @@ void Set(const Hello& in, v1::AgentMessage& message) {
   if (in.job_incarnation) out.set_job_incarnation(WireName(*in.job_incarnation));
   out.set_poll_interval_ms(IntervalMs(in.poll_interval));
   out.set_version(WireName(in.version));
+  if (in.incident) {
+    v1::IncidentMemory& memory = *out.mutable_incident();
+    memory.set_incident(WireName(in.incident->incident));
+    memory.set_concluded(in.incident->concluded);
+    if (in.incident->process_incarnation) {
+      memory.set_process_incarnation(WireName(*in.incident->process_incarnation));
+    }
+  }
+  if (in.connection) out.set_connection(*in.connection);
 }
 
 void Set(const Heartbeat& in, v1::AgentMessage& message) {
@@ -101,6 +110,7 @@ void Set(const Collect& in, v1::CoordinatorMessage& message) {
   message.mutable_collect()->set_collection(in.collection);
   message.mutable_collect()->set_credit(in.credit);
   message.mutable_collect()->set_deadline_ms(IntervalMs(in.deadline));
+  if (in.incident) message.mutable_collect()->set_incident(WireName(*in.incident));
 }
 
 void Set(const Grant& in, v1::CoordinatorMessage& message) {
@@ -114,6 +124,10 @@ void Set(const HloRequest& in, v1::CoordinatorMessage& message) {
 
 void Set(const Cancel& in, v1::CoordinatorMessage& message) {
   message.mutable_cancel()->set_collection(in.collection);
+}
+
+void Set(const Concluded& in, v1::CoordinatorMessage& message) {
+  message.mutable_concluded()->set_incident(WireName(in.incident));
 }
 
 }  // namespace

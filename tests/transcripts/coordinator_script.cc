@@ -95,6 +95,16 @@ class CoordinatorScript : public Script {
     } else if (verb == "concluded") {
       if (job_->concluded().empty()) return command.Fail("nothing was concluded");
       job_->Concluded(command.Flag("hang").value_or(true));
+    } else if (verb == "on-disk") {
+      job_->Step(coordinator::IncidentsOnDisk{command.List("incidents")});
+    } else if (verb == "retold" || verb == "unreadable") {
+      if (job_->retold().empty()) return command.Fail("nothing was to be retold");
+      const std::string& incident = job_->retold().back();
+      if (verb == "retold") {
+        job_->Step(coordinator::IncidentConcluded{.incident_id = incident, .hang = true});
+      } else {
+        job_->Step(coordinator::IncidentUnreadable{incident});
+      }
     } else if (verb == "stop") {
       job_->Step(coordinator::Stop{});
     } else if (verb == "counters") {
@@ -215,6 +225,8 @@ class CoordinatorScript : public Script {
       output_->push_back(absl::StrCat(time, " close ", who, " ", Print(close->status)));
     } else if (const auto* conclude = std::get_if<coordinator::Conclude>(&effect)) {
       output_->push_back(absl::StrCat(time, " ", PrintConclude(*conclude)));
+    } else if (const auto* retell = std::get_if<coordinator::Retell>(&effect)) {
+      output_->push_back(absl::StrCat(time, " retell ", retell->incident_id));
     } else if (const auto* log = std::get_if<coordinator::Log>(&effect)) {
       const char* level = log->level == coordinator::LogLevel::kInfo ? "info" : "warning";
       output_->push_back(absl::StrCat(time, " ", level, ": ", log->text));
@@ -250,7 +262,8 @@ class CoordinatorScript : public Script {
         {"job-restarts", counters.job_restarts},
         {"suspicions", counters.suspicions},
         {"recovered-in-between", counters.recovered_in_between},
-        {"incidents", counters.incidents}};
+        {"incidents", counters.incidents},
+        {"recalled", counters.recalled}};
     for (const auto& [name, count] : all) {
       if (count != 0) output_->push_back(absl::StrCat(name, "=", count));
     }

@@ -92,6 +92,11 @@ std::string DetailOf(const Snapshot& snapshot) {
   return snapshot.runtime.detail.has_value() ? ": " + *snapshot.runtime.detail : "";
 }
 
+std::optional<std::string> PrintMemory(const std::optional<wire::IncidentMemory>& memory) {
+  if (!memory.has_value()) return std::nullopt;
+  return absl::StrCat(memory->incident, memory->concluded ? "/concluded" : "/begun");
+}
+
 struct AgentPrinter {
   std::string operator()(const wire::Hello& hello) const {
     return Fields("hello")
@@ -102,6 +107,8 @@ struct AgentPrinter {
         .Add("incarnation", hello.agent_incarnation)
         .Add("job-incarnation", hello.job_incarnation)
         .Add("poll-interval", hello.poll_interval)
+        .Add("connection", hello.connection)
+        .Add("incident", PrintMemory(hello.incident))
         .text();
   }
   std::string operator()(const wire::Heartbeat& heartbeat) const {
@@ -161,6 +168,7 @@ struct CoordinatorPrinter {
         .Add("collection", collect.collection)
         .AddIf(collect.credit, "credit")
         .Add("deadline", collect.deadline)
+        .Add("incident", collect.incident)
         .text();
   }
   std::string operator()(const wire::Grant& grant) const {
@@ -174,6 +182,9 @@ struct CoordinatorPrinter {
   }
   std::string operator()(const wire::Cancel& cancel) const {
     return Fields("cancel").Add("collection", cancel.collection).text();
+  }
+  std::string operator()(const wire::Concluded& concluded) const {
+    return Fields("concluded").Add("incident", concluded.incident).text();
   }
 };
 
@@ -205,7 +216,11 @@ std::optional<wire::CoordinatorMessage> ReadCoordinatorMessage(Command& command)
   }
   if (command.verb() == "collect") {
     return wire::Collect{collection(), command.Flag("credit").value_or(false),
-                         command.Duration("deadline").value_or(absl::Seconds(5))};
+                         command.Duration("deadline").value_or(absl::Seconds(5)),
+                         command.String("incident")};
+  }
+  if (command.verb() == "concluded") {
+    return wire::Concluded{command.String("incident").value_or("20260131T235959Z-0123abcd")};
   }
   if (command.verb() == "grant") return wire::Grant{collection()};
   if (command.verb() == "hlo-request") {

@@ -1,0 +1,92 @@
+// The core's part in taking up what a coordinator before it began or finished.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "coordinator/core/coordinator_core.h"
+
+namespace rapideye::coordinator {
+
+void CoordinatorCore::On(IncidentsOnDisk& event) {
+  for (std::string& id : event.ids) on_disk_.insert(std::move(id));
+}
+
+void CoordinatorCore::On(const IncidentUnreadable& event) {
+  on_disk_.erase(event.incident_id);
+  if (state_ != State::kConcluding || incident_id_ != event.incident_id) return;
+  // Collected again under the same name: what lies on disk is left as it is, and
+  // the log gets a digest.
+  state_ = State::kArmed;
+  if (stopping_) CloseAll();
+}
+
+bool CoordinatorCore::RecallMayCome() const {
+  if (!votes_.Any()) return false;
+  return !settled_ || votes_.Decide(membership_.connected()).has_value();
+}
+
+bool CoordinatorCore::Recall() {
+  const std::optional<IncidentVotes::Decision> decision = votes_.Decide(membership_.connected());
+  if (!decision.has_value()) return false;
+  if (!decision->confirmed) return true;  // the heartbeats are on their way
+  ++counters_.recalled;
+  if (decision->concluded) {
+    RecallConcluded(decision->incident);
+  } else {
+    RecallBegun(decision->incident);
+  }
+  return true;
+}
+
+void CoordinatorCore::RecallConcluded(const std::string& incident) {
+  Info(absl::StrFormat(
+      "incident %s was concluded before this coordinator came; waiting for the job to recover",
+      incident));
+  state_ = State::kWaiting;
+  incident_id_ = incident;
+  recovered_.clear();
+  alarm_.reset();
+  TellAllConcluded();
+  votes_.Clear();
+}
+
+void CoordinatorCore::RecallBegun(const std::string& incident) {
+  if (on_disk_.contains(incident)) {
+    Info(absl::StrFormat(
+        "incident %s was written before this coordinator came; repeating its digest", incident));
+    state_ = State::kConcluding;
+    incident_id_ = incident;
+    recovered_.clear();
+    alarm_.reset();
+    Emit(Retell{incident});  // the votes stay, in case it cannot be read
+    return;
+  }
+  // What raised it, and when, has gone with the other coordinator: said is what
+  // holds now, as the ages in the evidence do.
+  const std::optional<Stillness> stillness =
+      progress_.Judge(options_.thresholds, learning_, now_.monotonic);
+  Suspicion suspicion{
+      .trigger = "no-progress",
+      .why = absl::StrFormat("incident %s was begun before this coordinator came, and not finished",
+                             incident),
+      .threshold = std::nullopt,
+      .detected = now_,
+      .incident = incident};
+  if (stillness.has_value()) suspicion.threshold = stillness->threshold;
+  Begin(std::move(suspicion));
+}
+
+// Not those whose worker goes on: they would remember what is over.
+void CoordinatorCore::TellAllConcluded() {
+  for (const auto& [id, member] : membership_.members()) {
+    if (!recovered_.contains(id)) TellConcluded(member);
+  }
+}
+
+void CoordinatorCore::TellConcluded(const Member& member) {
+  const wire::Hello& hello = member.hello;
+  if (!member.stream.has_value() || hello.protocol_version < 2) return;
+  Emit(Send{*member.stream, wire::Concluded{.incident = incident_id_}});
+}
+
+}  // namespace rapideye::coordinator

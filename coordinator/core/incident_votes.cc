@@ -1,0 +1,53 @@
+#include "coordinator/core/incident_votes.h"
+
+namespace rapideye::coordinator {
+
+void IncidentVotes::OnHello(const WorkerId& worker,
+                            const std::optional<wire::IncidentMemory>& memory) {
+  if (memory.has_value()) {
+    votes_[worker] = Vote{.memory = *memory};
+  } else {
+    votes_.erase(worker);
+  }
+}
+
+void IncidentVotes::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat,
+                                bool advanced) {
+  auto found = votes_.find(worker);
+  if (found == votes_.end()) return;
+  const std::optional<std::string>& process = found->second.memory.process_incarnation;
+  // An agent that has just started may not yet know the process, which may have
+  // ended with the hang.
+  const bool another = process.has_value() && heartbeat.process_incarnation.has_value() &&
+                       *process != *heartbeat.process_incarnation;
+  if (advanced || another) {
+    votes_.erase(found);
+  } else {
+    found->second.confirmed = true;
+  }
+}
+
+std::optional<IncidentVotes::Decision> IncidentVotes::Decide(size_t connected) const {
+  struct Count {
+    size_t cast = 0;
+    size_t confirmed = 0;
+    size_t concluded = 0;  // of these
+  };
+  std::map<std::string, Count> counts;
+  for (const auto& [worker, vote] : votes_) {
+    Count& count = counts[vote.memory.incident];
+    ++count.cast;
+    if (!vote.confirmed) continue;
+    ++count.confirmed;
+    if (vote.memory.concluded) ++count.concluded;
+  }
+  for (const auto& [incident, count] : counts) {
+    if (count.cast * 2 <= connected) continue;
+    return Decision{.incident = incident,
+                    .confirmed = count.confirmed * 2 > connected,
+                    .concluded = count.concluded * 2 > connected};
+  }
+  return std::nullopt;
+}
+
+}  // namespace rapideye::coordinator

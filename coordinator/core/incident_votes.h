@@ -1,0 +1,61 @@
+// What agents remember of an incident that another coordinator began, or this
+// one before it restarted.
+//
+// A coordinator keeps nothing of a hang but what is on disk. That the hang it
+// sees is one that was already looked at, or told of, it learns from its agents;
+// and agents are untrusted.
+#ifndef RAPIDEYE_COORDINATOR_CORE_INCIDENT_VOTES_H_
+#define RAPIDEYE_COORDINATOR_CORE_INCIDENT_VOTES_H_
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "classifier/evidence.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::coordinator {
+
+// One vote per connected worker, cast by its Hello. It counts once a heartbeat
+// has shown that the worker still runs the process which the memory is about, and
+// is void as soon as a launch completes there.
+//
+// The rule: what more than half of all connected workers remember is so. One
+// agent that lies, or a few that were away while the rest saw an incident, neither
+// suppress a digest nor double one. Agents that cannot remember (protocol 1) are
+// counted as remembering nothing: at worst a hang is told of twice.
+class IncidentVotes {
+ public:
+  // The worker's agent said Hello on a new stream.
+  void OnHello(const WorkerId& worker, const std::optional<wire::IncidentMemory>& memory);
+  // `advanced`: launches have completed on it since its last heartbeat.
+  void OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat, bool advanced);
+  void OnLeave(const WorkerId& worker) { votes_.erase(worker); }
+  void Clear() { votes_.clear(); }
+
+  // False: nobody remembers anything, and nothing needs to be waited for.
+  bool Any() const { return !votes_.empty(); }
+
+  struct Decision {
+    std::string incident;
+    // False: heartbeats are yet to show that these memories still hold.
+    bool confirmed = false;
+    // So say most; otherwise most say that it was begun at least.
+    bool concluded = false;
+  };
+  // What more than half of `connected` workers remember; nullopt if there is
+  // nothing of that kind.
+  std::optional<Decision> Decide(size_t connected) const;
+
+ private:
+  struct Vote {
+    wire::IncidentMemory memory;
+    bool confirmed = false;  // by a heartbeat
+  };
+  std::map<WorkerId, Vote> votes_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_INCIDENT_VOTES_H_

@@ -1,0 +1,263 @@
+// A coordinator that dies and comes back, at every step of an incident: nothing
+// is lost, and nothing is told of twice.
+#include <gtest/gtest.h>
+
+#include "coordinator/core/coordinator_core.h"
+#include "coordinator/core/fake_job.h"
+#include "coordinator/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+Options Quick() {
+  Options options;
+  options.thresholds.launch = absl::Seconds(4);
+  return options;
+}
+
+// Of four workers, all of which stand still.
+FakeJob Frozen() {
+  FakeJob job(Quick(), 1, 4);
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  return job;
+}
+
+// As above, once the evidence is complete.
+FakeJob Collected() {
+  FakeJob job = Frozen();
+  EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  return job;
+}
+
+std::string IncidentOf(const FakeJob& job) { return job.concluded().back().incident_id; }
+
+TEST(Recall, KilledBeforeTheAlarmRaisesItAfterwards) {
+  FakeJob job = Frozen();
+  job.Run(absl::Seconds(2));
+  job.RestartCoordinator();
+  job.ConnectAll();
+  EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  EXPECT_EQ(job.core().counters().recalled, 0);
+}
+
+TEST(Recall, KilledDuringTheFirstLookCollectsAgainUnderTheSameName) {
+  FakeJob job = Frozen();
+  job.at(0, 3).answers = false;
+  job.Run(absl::Seconds(4) + absl::Milliseconds(500));
+  ASSERT_EQ(job.core().counters().suspicions, 1);
+  const std::string incident = job.at(0, 0).memory->incident;
+  job.at(0, 3).answers = true;
+  job.RestartCoordinator();
+  job.ConnectAll();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(3)));
+  EXPECT_EQ(IncidentOf(job), incident);
+  EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 4u);
+  EXPECT_EQ(job.core().counters().recalled, 1);
+}
+
+TEST(Recall, KilledBetweenTheCollectsOfAMinorityNamesItAnew) {
+  FakeJob job = Frozen();
+  job.at(0, 3).answers = false;
+  job.Run(absl::Seconds(4) + absl::Milliseconds(500));
+  const std::string incident = job.at(0, 0).memory->incident;
+  job.at(0, 3).answers = true;
+  // Only half of them had been reached.
+  job.at(0, 2).memory.reset();
+  job.at(0, 3).memory.reset();
+  job.RestartCoordinator();
+  job.ConnectAll();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(15)));
+  EXPECT_NE(IncidentOf(job), incident);
+  job.Concluded();
+  job.Run(absl::Minutes(10));
+  EXPECT_EQ(job.concluded().size(), 1u);
+}
+
+TEST(Recall, KilledBeforeItWasWrittenCollectsAgainUnderTheSameName) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.RestartCoordinator();
+  job.ConnectAll();
+  job.Step(IncidentsOnDisk{{"20260131T235959Z-0123abcd"}});  // an older one
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  EXPECT_EQ(IncidentOf(job), incident);
+  job.Concluded();
+  job.Run(absl::Minutes(10));
+  EXPECT_EQ(job.concluded().size(), 2u);  // the first one never got anywhere
+}
+
+TEST(Recall, KilledBetweenDiskAndLogRepeatsTheDigestAndWritesNothing) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.RestartCoordinator();
+  job.Step(IncidentsOnDisk{{incident}});
+  job.ConnectAll();
+  job.Run(absl::Seconds(2));
+  ASSERT_EQ(job.retold().size(), 1u);
+  EXPECT_EQ(job.retold()[0], incident);
+  EXPECT_FALSE(job.at(0, 0).memory->concluded);
+  job.Step(IncidentConcluded{.incident_id = incident, .hang = true});
+  EXPECT_TRUE(job.at(0, 0).memory->concluded);
+  job.Run(absl::Minutes(10));
+  EXPECT_EQ(job.concluded().size(), 1u);
+  EXPECT_EQ(job.retold().size(), 1u);
+}
+
+TEST(Recall, DigestThatCannotBeReadAgainIsCollectedAgain) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.RestartCoordinator();
+  job.Step(IncidentsOnDisk{{incident}});
+  job.ConnectAll();
+  job.Run(absl::Seconds(2));
+  ASSERT_EQ(job.retold().size(), 1u);
+  job.Step(IncidentUnreadable{incident});
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  EXPECT_EQ(IncidentOf(job), incident);
+}
+
+TEST(Recall, KilledAfterTheDigestWaitsForRecovery) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.Concluded();
+  EXPECT_TRUE(job.at(0, 0).memory->concluded);
+  job.RestartCoordinator();
+  job.ConnectAll();  // and no disk to look at
+  job.Run(absl::Minutes(10));
+  EXPECT_EQ(job.concluded().size(), 1u);
+  EXPECT_TRUE(job.retold().empty());
+  // The next hang is one of its own.
+  job.Thaw();
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  EXPECT_NE(IncidentOf(job), incident);
+}
+
+TEST(Recall, KilledWhileTellingThatItIsConcludedTellsTheRest) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.Concluded();
+  job.at(0, 2).memory->concluded = false;
+  job.at(0, 3).memory->concluded = false;
+  job.RestartCoordinator();
+  job.Step(IncidentsOnDisk{{incident}});
+  job.ConnectAll();
+  job.Run(absl::Seconds(2));
+  ASSERT_EQ(job.retold().size(), 1u);
+  job.Step(IncidentConcluded{.incident_id = incident, .hang = true});
+  job.Run(absl::Minutes(10));
+  EXPECT_EQ(job.concluded().size(), 1u);
+}
+
+TEST(Recall, JobThatRecoveredMeanwhileIsLeftAlone) {
+  FakeJob job = Collected();
+  job.RestartCoordinator();
+  for (auto& [id, agent] : job.agents()) agent.memory.reset();  // launches completed
+  job.Thaw();
+  job.ConnectAll();
+  job.Run(absl::Minutes(10));
+  EXPECT_EQ(job.concluded().size(), 1u);
+  EXPECT_EQ(job.core().counters().suspicions, 0);
+}
+
+TEST(Recall, JobThatRestartedMeanwhileIsLeftAlone) {
+  FakeJob job = Collected();
+  job.Concluded();
+  job.RestartCoordinator();
+  // The agents say Hello before they have seen that the processes are others.
+  for (auto& [id, agent] : job.agents()) {
+    agent.process = "p2";
+    agent.completed = 0;
+    agent.last_completion.reset();
+  }
+  job.ConnectAll();
+  job.Thaw();
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(10)));  // nothing suppresses it
+  EXPECT_EQ(job.core().counters().recalled, 0);
+}
+
+TEST(Recall, OneLiarNeitherSuppressesNorDoubles) {
+  FakeJob job = Frozen();
+  job.RestartCoordinator();
+  job.at(0, 0).memory = {"20260131T235959Z-0123abcd", true, "p1"};
+  job.ConnectAll();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(15)));
+  EXPECT_EQ(job.core().counters().recalled, 0);
+  job.Concluded();
+  job.RestartCoordinator();
+  job.at(0, 0).memory->concluded = false;
+  job.ConnectAll();
+  job.Run(absl::Minutes(10));
+  EXPECT_EQ(job.concluded().size(), 1u);
+}
+
+TEST(Recall, AlarmOfTheSameHangWaitsUntilTheMemoriesAreKnown) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.Concluded();
+  job.RestartCoordinator();
+  FakeAgent& first = job.at(0, 0);
+  job.Connect(first);
+  job.Say(first, wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 6"});
+  job.Run(absl::Seconds(1));
+  EXPECT_EQ(job.core().counters().suspicions, 0);
+  job.ConnectAll();
+  job.Run(absl::Minutes(10));
+  EXPECT_EQ(job.concluded().size(), 1u);
+}
+
+TEST(Recall, AlarmWhenNobodyRemembersAnythingDoesNotWait) {
+  FakeJob job = Frozen();
+  job.RestartCoordinator();
+  FakeAgent& first = job.at(0, 0);
+  job.Connect(first);
+  job.Say(first, wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 6"});
+  job.Run(absl::Seconds(1));
+  EXPECT_EQ(job.core().counters().suspicions, 1);
+}
+
+TEST(Recall, AbortedProcessesAreNoReasonToCollectTwice) {
+  FakeJob job = Collected();
+  job.Concluded();
+  for (auto& [id, agent] : job.agents()) agent.runtime = RuntimeState::kUnavailable;
+  job.RestartCoordinator();
+  job.ConnectAll();
+  job.Say(job.at(0, 1), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 6"});
+  job.Run(absl::Minutes(2));
+  EXPECT_EQ(job.concluded().size(), 1u);
+}
+
+TEST(Recall, StopInTheMiddleTellsTheAgentsBeforeItCloses) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.Step(Stop{});
+  EXPECT_FALSE(job.at(0, 0).closed.has_value());
+  job.Step(StreamOpened{.stream = 900, .peer = "late"});
+  job.Concluded();
+  EXPECT_TRUE(job.core().Finished());
+  EXPECT_TRUE(absl::IsUnavailable(*job.at(0, 0).closed));
+  EXPECT_EQ(job.at(0, 0).memory, (wire::IncidentMemory{incident, true, "p1"}));
+}
+
+TEST(Recall, AgentsOfTheOldProtocolAreNotTold) {
+  FakeJob job(Quick(), 1, 2);
+  FakeAgent& old = job.at(0, 1);
+  job.Disconnect(old);
+  old.hello.protocol_version = 1;
+  job.Connect(old);
+  EXPECT_EQ(std::get<wire::Welcome>(old.inbox.back()).protocol_version, 1);
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 2u);
+  job.Concluded();
+  EXPECT_TRUE(std::holds_alternative<wire::Concluded>(job.at(0, 0).inbox.back()));
+  EXPECT_FALSE(std::holds_alternative<wire::Concluded>(old.inbox.back()));
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
