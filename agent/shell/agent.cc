@@ -67,6 +67,7 @@ void Agent::Run() {
   while (running) {
     const Event event = events_.Pop(ToSteady(core_.NextWake())).value_or(Wake{});
     running = !std::holds_alternative<ShutdownRequested>(event);
+    telemetry_.Note(event);
     CarryOut(core_.Step(event, Now()));
     if (const auto* received = std::get_if<MessageReceived>(&event)) {
       coordinator_.ReadNext(received->stream);
@@ -79,6 +80,7 @@ void Agent::Stop() { events_.Push(ShutdownRequested{}); }
 
 void Agent::CarryOut(const Effects& effects) {
   for (const Effect& effect : effects) {
+    telemetry_.Note(effect);
     std::visit(Overloaded{
                    [this](const Poll& poll) {
                      sampler_.Start(poll);

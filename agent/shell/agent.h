@@ -9,6 +9,7 @@
 
 #include "agent/core/agent_core.h"
 #include "agent/core/effects.h"
+#include "agent/shell/agent_metrics.h"
 #include "agent/shell/event_queue.h"
 #include "agent/shell/host_watcher.h"
 #include "agent/shell/log_watcher.h"
@@ -36,9 +37,14 @@ class Agent {
   // coordinator is on its way. Any thread, any number of times.
   void Stop();
 
+  // For whoever reads its metrics. Any thread.
+  const AgentTelemetry& telemetry() const { return telemetry_; }
+  size_t dropped_events() const { return events_.dropped(); }
+
  private:
   void CarryOut(const Effects& effects);
 
+  AgentTelemetry telemetry_;
   EventQueue events_;
   AgentCore core_;
   StreamClient coordinator_;

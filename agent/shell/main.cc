@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -19,9 +20,12 @@
 #include "agent/core/agent_core.h"
 #include "agent/limits.h"
 #include "agent/shell/agent.h"
+#include "agent/shell/agent_metrics.h"
 #include "agent/shell/host_watcher.h"
 #include "agent/shell/once.h"
 #include "agent/sources/identity/identity.h"
+#include "proto/http/http_server.h"
+#include "proto/metrics/metric_page.h"
 #include "proto/program/command_line.h"
 #include "proto/program/logging.h"
 #include "proto/program/signals.h"
@@ -40,6 +44,8 @@ struct Flags {
   std::string peer_address_template;
   transport::CredentialOptions credentials;
   absl::Duration poll_interval = absl::Seconds(5);
+  std::optional<int32_t> metrics_port;
+  std::string metrics_address = "127.0.0.1";
   std::string log_format = "text";
   bool once = false;
 };
@@ -71,6 +77,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "proc-root", flags.host.proc_root,
           "where the processes of the training container are to be seen");
   AddFlag(app, "poll-interval", flags.poll_interval, "how often the runtime is asked in health");
+  AddFlag(app, "metrics-port", flags.metrics_port,
+          "port for Prometheus' /metrics and for /healthz; without it none is opened");
+  AddFlag(app, "metrics-address", flags.metrics_address,
+          "where that port is; one that others can reach needs --insecure");
   AddFlag(app, "once", flags.once, "sample once, print the snapshot as JSON, and exit");
   AddFlag(app, "log-format", flags.log_format, "of standard error: text or json")
       ->check(CLI::IsMember({"text", "json"}));
@@ -78,7 +88,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "tls-key", flags.credentials.tls_key, "its private key, a PEM file");
   AddFlag(app, "tls-ca", flags.credentials.tls_ca, "who may sign the coordinator, a PEM file");
   AddFlag(app, "insecure", flags.credentials.insecure,
-          "speak plaintext with a coordinator that is not on this host");
+          "speak plaintext with a coordinator that is not on this host, or over --metrics-port");
 }
 
 Environment ReadEnvironment() {
@@ -133,6 +143,26 @@ HostOptions Host(const Flags& flags, const Identity& identity) {
   return host;
 }
 
+http::Response Answer(const Agent& agent, const http::Request& request) {
+  if (request.path == "/metrics") {
+    return {.content_type = metrics::kContentType,
+            .body = RenderMetrics(agent.telemetry().Get(), agent.dropped_events()),
+            .headers = {}};
+  }
+  if (request.path == "/healthz") return {.body = "ok\n", .headers = {}};
+  return {.status = 404, .body = "not here; there are /metrics /healthz\n", .headers = {}};
+}
+
+// nullptr if no port is asked for.
+absl::StatusOr<std::unique_ptr<http::HttpServer>> ServeMetrics(const Flags& flags,
+                                                               const Agent& agent) {
+  if (!flags.metrics_port.has_value()) return nullptr;
+  return http::HttpServer::Start(
+      {.address = absl::StrCat(flags.metrics_address, ":", *flags.metrics_port),
+       .insecure = flags.credentials.insecure},
+      [&agent](const http::Request& request) { return Answer(agent, request); });
+}
+
 int Watch(const Flags& flags, const Identity& identity) {
   if (identity.coordinator.empty()) {
     return Usage(
@@ -155,6 +185,12 @@ int Watch(const Flags& flags, const Identity& identity) {
                {flags.logs, false},
                identity.coordinator,
                *std::move(credentials)});
+  auto metrics = ServeMetrics(flags, agent);
+  if (!metrics.ok()) {
+    spdlog::error("--metrics-port: {}", std::string(metrics.status().message()));
+    return absl::IsInvalidArgument(metrics.status()) ? program::kExitUsage : program::kExitFailure;
+  }
+  if (*metrics != nullptr) spdlog::info("metrics at http://{}/metrics", (*metrics)->address());
   std::thread worker([&agent] { agent.Run(); });
   signals->Wait();
   agent.Stop();
