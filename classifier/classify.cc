@@ -12,6 +12,7 @@ Verdict Classify(const Capture& capture) {
   const classifier::Case c(capture);
   classifier::Findings findings;
   classifier::FindProgress(c, findings);
+  classifier::FindEnded(c, findings);
   classifier::FindUnrecoverable(c, findings);
   classifier::FindLostWorker(c, findings);
   classifier::FindBadChip(c, findings);

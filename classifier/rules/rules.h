@@ -23,6 +23,8 @@ struct Findings {
 
 // The job advances, or pauses on purpose.
 void FindProgress(const Case& c, Findings& out);
+// Somebody has ended it.
+void FindEnded(const Case& c, Findings& out);
 void FindBadChip(const Case& c, Findings& out);
 void FindNetworking(const Case& c, Findings& out);
 void FindIci(const Case& c, Findings& out);

@@ -35,7 +35,7 @@ void CoordinatorCore::FollowIncident() {
     ConcludeIncident();
   } else if (incident_->state() == Incident::State::kRecovered) {
     ++counters_.recovered_in_between;
-    AbandonIncident("launches completed between the two looks");
+    AbandonIncident(incident_->why_recovered());
   }
 }
 
@@ -133,7 +133,7 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
   if (state_ != State::kConcluding) return;
   votes_.Clear();
   if (!event.hang) {
-    Info(absl::StrCat("no hang: the job still makes progress (", event.incident_id, ")"));
+    Info(absl::StrCat("no hang: the job makes progress, or there is none any more (", event.incident_id, ")"));
     state_ = State::kArmed;
     judge_not_before_ = now_.monotonic + kAlarmInterval;
     alarm_not_before_ = now_.monotonic + kAlarmInterval;

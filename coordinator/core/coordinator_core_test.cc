@@ -118,6 +118,25 @@ TEST(CoordinatorCore, LaunchesThatCompleteBetweenTheLooksAreNoHang) {
   EXPECT_TRUE(job.Logged("no hang"));
 }
 
+// The processes that `restarted` names show up as others in the second look.
+size_t IncidentsWhenProcessesChange(const std::vector<int>& restarted) {
+  FakeJob job(Quick(), 1, 3);
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  job.Run(absl::Seconds(4));
+  for (const int task : restarted) job.at(0, task).process = "p2";
+  job.Run(absl::Seconds(1), absl::Hours(1));
+  return job.concluded().size();
+}
+
+TEST(CoordinatorCore, AJobThatRestartsBetweenTheLooksIsNoHang) {
+  EXPECT_EQ(IncidentsWhenProcessesChange({0, 1}), 0u);
+}
+
+TEST(CoordinatorCore, AProcessThatRestartsAloneDoesNotEndTheHang) {
+  EXPECT_EQ(IncidentsWhenProcessesChange({0}), 1u);
+}
+
 TEST(CoordinatorCore, MovingPcWithoutCompletionIsAHang) {
   FakeJob job(Quick(), 1, 2);
   job.Run(absl::Seconds(20));

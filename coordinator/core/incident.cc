@@ -92,7 +92,7 @@ absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply re
     if (second_.has_value() && second_->Answered(worker)) return absl::OkStatus();
   } else if (auto before = first_launches_.find(worker);
              before != first_launches_.end() && before->second.CompletedBy(reply.snapshot)) {
-    state_ = State::kRecovered;
+    Recover("launches completed between the two looks");
     return absl::OkStatus();
   }
   snapshots_[worker] = std::move(reply.snapshot);
@@ -148,6 +148,7 @@ void Incident::Advance(absl::Duration now, Effects& effects) {
   if (state_ == State::kPause && now >= second_look_at_) BeginSecondLook(now, effects);
   if (state_ == State::kSecondLook && (second_->Done() || now >= deadline_)) {
     state_ = State::kHlo;
+    if (JobReplaced()) Recover("the job restarted between the two looks");
   }
   if (state_ == State::kHlo && (hlo_waiting_.empty() || now >= hlo_until_)) {
     for (const auto& [worker, answer] : hlo_answers_) {
@@ -157,6 +158,25 @@ void Incident::Advance(absl::Duration now, Effects& effects) {
     state_ = State::kDone;
     Abandon(effects);
   }
+}
+
+void Incident::Recover(const char* why) {
+  state_ = State::kRecovered;
+  why_recovered_ = why;
+}
+
+// A restart that is on its way looks like processes that have ended, beside others
+// that wait for them; what the first look saw of those is of a job that is gone.
+bool Incident::JobReplaced() const {
+  size_t both = 0;
+  size_t replaced = 0;
+  for (const auto& [worker, before] : first_launches_) {
+    if (!second_->Answered(worker)) continue;
+    ++both;
+    const auto after = snapshots_.find(worker);
+    if (after != snapshots_.end() && before.ReplacedBy(after->second)) ++replaced;
+  }
+  return replaced * 2 > both;
 }
 
 void Incident::EndFirstLook(absl::Duration now, Effects& effects) {

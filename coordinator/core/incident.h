@@ -7,7 +7,8 @@
 //   second look   every connected worker is asked again
 //   HLO           answers that are still out are awaited
 //   done          Snapshots() is the evidence
-// or, from any of these, recovered: launches have completed in between.
+// or, from any of these, recovered: launches have completed in between, or the
+// job has restarted.
 #ifndef RAPIDEYE_COORDINATOR_CORE_INCIDENT_H_
 #define RAPIDEYE_COORDINATOR_CORE_INCIDENT_H_
 
@@ -47,6 +48,8 @@ class Incident {
            absl::Duration deadline, absl::Duration now, Effects& effects);
 
   State state() const { return state_; }
+  // Of kRecovered: one clause for the log.
+  const char* why_recovered() const { return why_recovered_; }
   const Suspicion& suspicion() const { return suspicion_; }
 
   void OnJoin(const Target& target, absl::Duration now, Effects& effects);
@@ -82,6 +85,9 @@ class Incident {
   Collection* FindLook(int64_t number);
   void Advance(absl::Duration now, Effects& effects);
   void EndFirstLook(absl::Duration now, Effects& effects);
+  void Recover(const char* why);
+  // True if most workers show another process in the second look than in the first.
+  bool JobReplaced() const;
   void BeginSecondLook(absl::Duration now, Effects& effects);
   absl::Duration Remaining(absl::Duration now) const;
 
@@ -92,6 +98,7 @@ class Incident {
   absl::Duration second_look_at_;
   absl::Duration hlo_until_;
   State state_ = State::kFirstLook;
+  const char* why_recovered_ = "";
   std::map<WorkerId, StreamId> connected_;
   Collection first_;
   std::optional<Collection> second_;

@@ -90,6 +90,11 @@ bool LaunchesOfLook::CompletedBy(const Snapshot& later) const {
   });
 }
 
+bool LaunchesOfLook::ReplacedBy(const Snapshot& later) const {
+  return incarnation_.has_value() && later.incarnation.has_value() &&
+         *incarnation_ != *later.incarnation;
+}
+
 std::vector<WorkerId> ChooseForHlo(const std::map<WorkerId, Snapshot>& snapshots, size_t limit) {
   std::map<Position, Standing> standings;
   for (const auto& [worker, snapshot] : snapshots) AddStandings(worker, snapshot, standings);

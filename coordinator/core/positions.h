@@ -26,6 +26,9 @@ class LaunchesOfLook {
   // from another process.
   bool CompletedBy(const Snapshot& later) const;
 
+  // True if `later` shows another training process than this look.
+  bool ReplacedBy(const Snapshot& later) const;
+
  private:
   using CoreKey = std::tuple<std::optional<int32_t>, std::optional<int32_t>, CoreType, int32_t>;
   struct InFlight {

@@ -63,6 +63,15 @@ TEST(LaunchesOfLook, RuntimeThatDiedHasCompletedNothing) {
   EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).CompletedBy(later));
 }
 
+TEST(LaunchesOfLook, IsReplacedByAnotherProcessAlone) {
+  Snapshot later = At(0, 0x40);
+  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).ReplacedBy(later));
+  later.incarnation = "q";
+  EXPECT_TRUE(LaunchesOfLook(At(0, 0x40)).ReplacedBy(later));
+  later.incarnation.reset();  // not known is not another
+  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).ReplacedBy(later));
+}
+
 TEST(LaunchesOfLook, AnotherProcessHasCompletedNothing) {
   Snapshot later = At(0, 0x40, 1);
   later.incarnation = "q";
