@@ -38,7 +38,9 @@ class Restart : public EndToEndTest {
 TEST_F(Restart, AJobThatRestartsUnderItsAgentsRaisesNothing) {
   Start(Options(/*programs=*/1, /*seed=*/1).job);
   for (Ending how : {Ending::kAsked, Ending::kKilled}) {
-    Check(job_->RestartJob(how));
+    Check(job_->EndJob(how));
+    Check(job_->Watch(absl::Seconds(4)));
+    Check(job_->StartNextJob());
     Advance();
   }
   ExpectQuiet();

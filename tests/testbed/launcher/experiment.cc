@@ -59,17 +59,7 @@ absl::Status Break(Job& job, const ExperimentOptions& options, const Injection& 
     if (absl::Status s = job.EndAgent(worker, Ending::kKilled); !s.ok()) return s;
   }
   narrator.Say("fault: ", injection.description);
-  for (WorkerId worker : injection.silenced) job.ExpectSilence(worker);
-  for (const Order& order : injection.orders) {
-    if (absl::Status s = job.Inject(order.worker, order.fault); !s.ok()) return s;
-  }
-  for (const Order& order : injection.orders) {
-    absl::StatusOr<ControlLine> effect = job.AwaitEffect(order.worker, kEffectTimeout);
-    if (!effect.ok()) return effect.status();
-  }
-  for (WorkerId worker : injection.agents_lost) {
-    if (absl::Status s = job.EndAgent(worker, Ending::kKilled); !s.ok()) return s;
-  }
+  if (absl::Status s = Inject(job, injection); !s.ok()) return s;
   narrator.Say("it has taken hold; the job is at step ", job.StepOfSlowest());
   return absl::OkStatus();
 }
@@ -97,6 +87,21 @@ absl::Status Judge(Job& job, Outcome& outcome) {
 }
 
 }  // namespace
+
+absl::Status Inject(Job& job, const Injection& injection) {
+  for (WorkerId worker : injection.silenced) job.ExpectSilence(worker);
+  for (const Order& order : injection.orders) {
+    if (absl::Status s = job.Inject(order.worker, order.fault); !s.ok()) return s;
+  }
+  for (const Order& order : injection.orders) {
+    absl::StatusOr<ControlLine> effect = job.AwaitEffect(order.worker, kEffectTimeout);
+    if (!effect.ok()) return effect.status();
+  }
+  for (WorkerId worker : injection.agents_lost) {
+    if (absl::Status s = job.EndAgent(worker, Ending::kKilled); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
 
 absl::Duration LatencyBound(const JobOptions& options) {
   return LaunchThreshold(options) + options.poll_interval + kPromisedMargin;

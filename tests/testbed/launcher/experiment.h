@@ -40,6 +40,9 @@ struct Outcome {
 // of a launch that does not complete, one poll, and 1.5 s.
 absl::Duration LatencyBound(const JobOptions& options);
 
+// Brings the fault about, and returns once it has taken hold.
+absl::Status Inject(Job& job, const Injection& injection);
+
 // Runs the experiment and stops the job. Fails only if the experiment itself
 // could not be carried out; a wrong verdict is an outcome.
 absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Scenario& scenario);

@@ -82,8 +82,10 @@ class Job {
   // The training process of one worker alone: the others have lost it for good, and
   // it waits for them. Only RestartJob brings it back to work.
   absl::Status RestartWorker(WorkerId worker, Ending how);
-  // All training processes: the next incarnation of the job, from step 0. The loop
-  // runs on return.
+  // All training processes; and then the next incarnation of the job, whose loop runs
+  // on return, from step 0.
+  absl::Status EndJob(Ending how);
+  absl::Status StartNextJob();
   absl::Status RestartJob(Ending how);
 
   // Waits for a line with this text in the log of the coordinator that now runs.

@@ -77,7 +77,7 @@ absl::Status Job::EndWorkers(const std::vector<WorkerId>& workers, Ending how) {
   }
   for (WorkerId worker : workers) {
     std::unique_ptr<ChildProcess>& process = members_[worker].process;
-    if (!process->Wait(kEndPatience).has_value()) {
+    if (process != nullptr && !process->Wait(kEndPatience).has_value()) {
       return absl::AbortedError(absl::StrCat("worker ", FormatWorker(worker), " does not end"));
     }
     process.reset();
@@ -91,13 +91,16 @@ absl::Status Job::RestartWorker(WorkerId worker, Ending how) {
   return AwaitVerb(worker, "ready", kAnswerTimeout);
 }
 
-absl::Status Job::RestartJob(Ending how) {
+absl::Status Job::EndJob(Ending how) {
   if (options_.agents_in_pods) {
     for (auto& [worker, member] : members_) {
       if (absl::Status s = EndAgent(worker, how); !s.ok()) return s;
     }
   }
-  if (absl::Status s = EndWorkers(AllWorkers(options_.shape), how); !s.ok()) return s;
+  return EndWorkers(AllWorkers(options_.shape), how);
+}
+
+absl::Status Job::StartNextJob() {
   ++attempt_;
   if (absl::Status s = StartWorkers(); !s.ok()) return s;
   if (options_.agents_in_pods) {
@@ -105,6 +108,11 @@ absl::Status Job::RestartJob(Ending how) {
   }
   EnterLoop();
   return absl::OkStatus();
+}
+
+absl::Status Job::RestartJob(Ending how) {
+  if (absl::Status s = EndJob(how); !s.ok()) return s;
+  return StartNextJob();
 }
 
 absl::Status Job::Heal() {
