@@ -165,6 +165,14 @@ class Decider {
       }
       if (same->removal_reason.empty()) same->removal_reason = finding.removal_reason;
     }
+    for (Finding& finding : merged) {
+      auto& culprits = finding.culprits;
+      if (finding.basis != Basis::kDivergence || culprits.size() <= kDivergedCulprits) continue;
+      std::stable_sort(culprits.begin(), culprits.end(), [](const Culprit& a, const Culprit& b) {
+        return CulpritRank(a) < CulpritRank(b);
+      });
+      culprits.resize(kDivergedCulprits);
+    }
     findings_.items = std::move(merged);
   }
 

@@ -114,13 +114,50 @@ class Finder {
     }
   }
 
-  // Of two programs in either order, whoever are fewer in all slices at odds.
+  // Of two programs in either order, whoever are fewer in all slices at odds; if they
+  // are as many, whose queues the rest of the cohort's do not bear out; failing that,
+  // one of each.
   void TakeSwapped() {
     for (auto& [programs, sides] : swapped_) {
       auto& [one, other] = sides;
+      if (one.size() == other.size()) {
+        const int cohort = std::get<0>(programs);
+        const int votes =
+            VotesFor(ChainOf(one.front()), cohort) - VotesFor(ChainOf(other.front()), cohort);
+        if (votes > 0) {
+          one.clear();
+        } else if (votes < 0) {
+          other.clear();
+        } else {
+          one.resize(1);
+          one.push_back(other.front());
+          other = one;
+        }
+        const std::vector<int>& odd = one.empty() ? other : one;
+        result_.misordered.insert(result_.misordered.end(), odd.begin(), odd.end());
+        continue;
+      }
       const std::vector<int>& fewer = one.size() <= other.size() ? one : other;
       result_.misordered.insert(result_.misordered.end(), fewer.begin(), fewer.end());
     }
+  }
+
+  // Workers that were given the first two launches of `chain`, or the same two of
+  // another step, one right after the other.
+  int VotesFor(const std::vector<Launch>& chain, int cohort) const {
+    if (chain.size() < 2 || !chain[0].id || !chain[1].id) return 0;
+    const auto follows = [&](const Launch& first, const Launch& second) {
+      return first.program == chain[0].program && second.program == chain[1].program && first.id &&
+             second.id &&
+             SerialDistance(*second.id, *first.id) == SerialDistance(*chain[1].id, *chain[0].id);
+    };
+    int votes = 0;
+    for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
+      if (topology_.worker(i).cohort != cohort) continue;
+      const std::vector<Launch> given = ChainOf(i);
+      votes += std::adjacent_find(given.begin(), given.end(), follows) == given.end() ? 0 : 1;
+    }
+    return votes;
   }
 
   bool Holds(int worker, int program) const {
@@ -133,13 +170,13 @@ class Finder {
     for (int worker : workers) result_.is_foreign[static_cast<size_t>(worker)] = true;
   }
 
-  // What the step holds, then what most of the cohort has to do with.
+  // What the step holds, then what most of the cohort has to do with: never how many
+  // of this slice, or two slices would take different sides.
   int MainOf(int cohort, const std::map<int, std::vector<int>>& programs) const {
     int main = -1;
-    std::tuple<bool, int, size_t> best{false, -1, 0};
+    std::tuple<bool, int> best{false, -1};
     for (const auto& [program, workers] : programs) {
-      const std::tuple rank{OrderOf(cohort).Holds(program), HoldersOf(cohort, program).workers,
-                            workers.size()};
+      const std::tuple rank{OrderOf(cohort).Holds(program), HoldersOf(cohort, program).workers};
       if (rank <= best) continue;
       best = rank;
       main = program;
@@ -149,12 +186,34 @@ class Finder {
 
   // A whole slice is in one program. Slices may rightly be in different programs of
   // a step: only one that is no part of a wholly known step is foreign.
-  bool IsForeignToStep(int slice, int cohort, int program, const std::vector<int>& workers) const {
+  bool IsForeignToStep(int slice, int cohort, int program, const std::vector<int>& workers) {
     const ProgramOrder& order = OrderOf(cohort);
     if (!order.complete() || order.Holds(program)) return false;
     if (HoldersOf(cohort, program).by_others) return false;
+    // Where no cohorts are known, slices that run something else may well be stages of
+    // a pipeline: then it is no divergence if a slice holds somebody it waits for.
+    const bool given = !topology_.capture().header.cohorts.empty();
+    if (!given && AnySliceTorn()) return false;
     // All that wait in it together have no laggard among them.
-    return WaitTogether(slice, program) || !MayLag(workers.front(), order);
+    return WaitTogether(slice, program) || (given && !MayLag(workers.front(), order));
+  }
+
+  // In some slice the cores do not all stand at one place, or some are idle.
+  bool AnySliceTorn() {
+    if (torn_) return *torn_;
+    torn_ = false;
+    for (const SliceInfo& info : topology_.slices()) {
+      std::set<int> places;  // -1: idle
+      const int first = positions_.UnitsOf(info.first).first;
+      const int last = positions_.UnitsOf(info.last - 1).second;
+      for (int i = first; i < last && places.size() < 2; ++i) {
+        const Unit& unit = positions_.unit(i);
+        const bool idle = unit.state == UnitState::kIdle;
+        if (idle || unit.state == UnitState::kRunning) places.insert(idle ? -1 : unit.place);
+      }
+      if (places.size() > 1) torn_ = true;
+    }
+    return *torn_;
   }
 
   // Hosts of one slice are in different programs, and neither merely lags.
@@ -270,6 +329,7 @@ class Finder {
   Divergence result_;
   // By cohort and two programs: who is in the one, who in the other.
   std::map<std::tuple<int, int, int>, std::pair<std::vector<int>, std::vector<int>>> swapped_;
+  std::optional<bool> torn_;                             // nothing: not looked at yet
   std::map<int, int64_t> furthest_;                      // per cohort, as Unit::at
   std::map<std::pair<int, int>, Holders> holders_;       // by cohort, program
   std::map<std::pair<int, int>, std::set<int>> places_;  // by slice, program; up to two

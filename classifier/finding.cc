@@ -104,7 +104,8 @@ std::string InputWaitSeen(const Case& c, int worker) {
   if (snapshot == nullptr) return "";
   const int64_t stood = c.timeline.still_ms.value_or(c.threshold_ms);
   const auto long_enough = [&](int64_t ms) {
-    return static_cast<double>(ms) >= kLongWaitShare * static_cast<double>(stood);
+    return ms >= kLongWaitMs &&
+           static_cast<double>(ms) >= kLongWaitShare * static_cast<double>(stood);
   };
   if (snapshot->progress.has_value()) {
     const Progress& progress = *snapshot->progress;

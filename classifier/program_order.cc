@@ -76,26 +76,27 @@ std::optional<Successor> Undisputed(const std::map<Successor, int>& votes) {
   return winner;
 }
 
-int MostFollowed(const SuccessorVotes& votes) {
-  int best_program = -1;
-  int best = 0;
+// Programs that something follows, those of the most votes first, as long as they have
+// enough of them to be the step of a cohort rather than of a few who left it.
+std::vector<int> Starts(const SuccessorVotes& votes) {
+  std::vector<std::pair<int, int>> ranked;  // minus votes, program
   for (const auto& [program, successors] : votes) {
     int total = 0;
     for (const auto& [successor, count] : successors) total += count;
-    if (total > best) {
-      best = total;
-      best_program = program;
-    }
+    ranked.emplace_back(-total, program);
   }
-  return best_program;
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<int> programs;
+  programs.reserve(ranked.size());
+  for (const auto& [minus_votes, program] : ranked) {
+    if (minus_votes > kLeastStepShare * ranked.front().first) break;
+    programs.push_back(program);
+  }
+  return programs;
 }
 
-}  // namespace
-
-ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains) {
-  const SuccessorVotes votes = CountSuccessors(chains);
-  const int start = MostFollowed(votes);
-  if (start < 0) return {};
+// The order that begins with a program; empty if the votes do not settle it.
+ProgramOrder OrderFrom(int start, const SuccessorVotes& votes) {
   std::vector<Launch> step;
   int program = start;
   uint32_t id = 0;
@@ -116,6 +117,22 @@ ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains) {
     program = next->first;
   }
   return ProgramOrder(step, /*complete=*/false);
+}
+
+}  // namespace
+
+ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains) {
+  const SuccessorVotes votes = CountSuccessors(chains);
+  const std::vector<int> starts = Starts(votes);
+  if (starts.empty()) return {};
+  // A program that leads into the step, and is no part of it, closes no circle; one that
+  // is only repeated makes a step if nearly everybody repeats it. Should no circle
+  // close, what most have to do with is the best that is known.
+  for (const int start : starts) {
+    ProgramOrder order = OrderFrom(start, votes);
+    if (order.complete() && (start == starts.front() || order.length() > 1)) return order;
+  }
+  return OrderFrom(starts.front(), votes);
 }
 
 }  // namespace rapideye::classifier

@@ -30,6 +30,7 @@ class ProgramOrder {
   explicit ProgramOrder(const std::vector<Launch>& step, bool complete = true);
 
   bool empty() const { return length_ == 0; }
+  int64_t length() const { return length_; }  // launches of a step
   // All programs of a step are known: given as such, or learnt as a closed circle.
   bool complete() const { return complete_; }
   bool Holds(int program) const { return slots_.contains(program); }

@@ -40,6 +40,19 @@ TEST(LearnProgramOrder, ClosesTheCircle) {
   EXPECT_LT(*order.Ordinal({1, 5}), *order.Ordinal({0, 11}));
 }
 
+TEST(LearnProgramOrder, FindsTheCircleBehindAProgramThatLeadsIntoIt) {
+  const std::vector<Launch> odd = {{7, 1}, {0, 11}, {1, 6}};
+  const ProgramOrder order =
+      LearnProgramOrder({odd, odd, odd, {{0, 10}, {1, 5}}, {{1, 5}, {0, 11}}});
+  EXPECT_TRUE(order.complete());
+  EXPECT_FALSE(order.Holds(7));
+  // What a few repeat is not the step of the others.
+  const ProgramOrder repeated =
+      LearnProgramOrder({{{7, 1}, {7, 2}}, {{0, 10}, {1, 5}}, {{0, 10}, {1, 5}}});
+  EXPECT_FALSE(repeated.complete());
+  EXPECT_TRUE(repeated.Holds(0));
+}
+
 TEST(LearnProgramOrder, AnOpenChainStillOrders) {
   const ProgramOrder order = LearnProgramOrder({{{0, 10}, {1, 5}}});
   EXPECT_FALSE(order.complete());

@@ -39,6 +39,8 @@ inline constexpr double kAdvancingShare = 0.5;
 // A wait for input shorter than this share of the time for which the job has
 // stood cannot have begun the hang: every healthy step has short ones.
 inline constexpr double kLongWaitShare = 0.5;
+// And one this short says nothing, however fresh the standstill is.
+inline constexpr int64_t kLongWaitMs = 2'000;
 
 // Compiling burns processor time: more than this share of the time without
 // progress, on the hosts that are waited for, is work and not waiting.
@@ -61,6 +63,10 @@ inline constexpr size_t kMaxReasons = 200;
 // seen on more than this share as many workers: phases and repeated programs
 // otherwise teach an order that does not hold.
 inline constexpr double kRivalSuccessorShare = 0.25;
+
+// A circle of programs seen on fewer workers than this share of those in the program
+// most are in is what a few run who left the step, not the step.
+inline constexpr double kLeastStepShare = 0.25;
 
 // Removal at once of a host for its network needs this many peers (all of them,
 // where there are fewer) whose probes agree; by contract.

@@ -32,6 +32,8 @@ for argument in "$@"; do
   esac
 done
 
+# Scenarios of each kind for tests/properties; its own default is for every build.
+if $full; then export RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-500}; fi
 export RAPIDEYE_JOBS=${RAPIDEYE_JOBS:-$(nproc)}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -98,8 +98,13 @@ class Rule {
   void WholeJob() {
     if (!c_.graph.heads.empty()) return;
     bool alike = true;  // all stand at one place, or none does
+    const SliceView* known = nullptr;
     for (const SliceView& view : c_.graph.slices) {
       alike = alike && (view.running == 0 || view.idle == 0) && view.crowd == view.running;
+      if (view.running + view.idle > 0) {
+        alike = alike && (known == nullptr || known->crowd_place == view.crowd_place);
+        known = &view;
+      }
       if (view.state != SliceState::kIdle && view.state != SliceState::kUnclear &&
           view.state != SliceState::kEmpty) {
         return;

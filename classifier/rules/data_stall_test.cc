@@ -92,6 +92,16 @@ TEST(DataStall, OneCoreThereIsAChip) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.0");
 }
 
+TEST(DataStall, OneOfAnIdleSliceDoesNotSpeakForOtherSlices) {
+  Scenario s;
+  s.ForgetHlo();
+  s.ForgetCohorts();
+  for (int task = 0; task < 4; ++task) s.MakeIdle(0, task);
+  for (Core& core : s.At(0, 1).cores) core.launch_id.reset();
+  s.At(0, 1).progress.emplace().input_wait_ms = kStillMs;
+  for (const Culprit& culprit : Classify(s.capture).culprits) EXPECT_EQ(culprit.worker.slice, 0);
+}
+
 TEST(DataStall, AllHosts) {
   Scenario s;
   for (const ExpectedWorker& worker : s.capture.header.expected_workers) {

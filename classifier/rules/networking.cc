@@ -295,6 +295,12 @@ class Rule {
     const int a = *waits_outside_.begin();
     const int b = *waits_outside_.rbegin();
     if (c_.worker(a).slice == c_.worker(b).slice) return;
+    // Both can wait for a third one, which shows nothing.
+    if (c_.worker(a).id.task != c_.worker(b).id.task || HasBlindPeer(a)) {
+      out_.Note(kRule,
+                "two hosts wait for another slice, but a third one may be what they wait for");
+      return;
+    }
     // Probes that pass speak against a broken link.
     if (links_.reached_peers[static_cast<size_t>(a)].contains(b)) {
       out_.Note(kRule, "two hosts wait for each other's slice, but reach each other");
@@ -316,6 +322,15 @@ class Rule {
     for (int worker : {a, b}) finding.culprits.push_back(CulpritWorker(c_, worker, text));
     Finish(finding, text);
     out_.items.push_back(std::move(finding));
+  }
+
+  // Cores exchange data with those of the same task in other slices.
+  bool HasBlindPeer(int worker) const {
+    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+      const auto [first, last] = c_.positions.UnitsOf(i);
+      if (c_.worker(i).id.task == c_.worker(worker).id.task && first == last) return true;
+    }
+    return false;
   }
 
   const Case& c_;

@@ -43,6 +43,15 @@ TEST(Networking, UnacknowledgedBytesAlone) {
   EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
 }
 
+TEST(Networking, TwoThatAloneWaitForAnotherSliceWaitForEachOther) {
+  Scenario s = Link();
+  for (Snapshot& snapshot : s.capture.snapshots) snapshot.probes.clear();
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
+  // Or both for a third one, which shows nothing.
+  s.Remove(2, 3);
+  EXPECT_NE(Classify(s.capture).cause, Cause::kNetworkingIssue);
+}
+
 TEST(Networking, RetransmitsOnALinkThatDeliversAreNoise) {
   Scenario s;
   s.At(0, 3).sockets = {{{1, 3}, "eth1", SocketState::kEstablished, 0, kStillMs, 40}};

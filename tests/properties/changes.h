@@ -1,0 +1,42 @@
+// Changes to a capture after which the verdict must be the same, or nearly.
+#ifndef RAPIDEYE_TESTS_PROPERTIES_CHANGES_H_
+#define RAPIDEYE_TESTS_PROPERTIES_CHANGES_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "classifier/evidence.h"
+#include "tests/scenarios/random.h"
+
+namespace rapideye::properties {
+
+using scenarios::Random;
+
+// Whatever has no order of its own in another order: snapshots, cores, program
+// tables, sequencers, connections, log events, cohorts, expected workers.
+Capture Shuffled(Capture capture, Random random);
+
+// Without the snapshot of one worker.
+Capture Without(Capture capture, const WorkerId& worker);
+
+// What bystanders show in any hang, at one worker: follow-on lines, old news,
+// retransmits that got through, correctable errors, a short wait for input.
+Capture WithNoiseAt(Capture capture, const WorkerId& worker, Random random);
+
+// Every host under another name of the same length, wherever it is named.
+struct Renaming {
+  std::map<std::string, std::string, std::greater<>> names;  // old -> new, longest first
+
+  std::string Apply(std::string text) const;
+};
+Renaming MakeRenaming(const Capture& capture, Random random);
+Capture Renamed(Capture capture, const Renaming& renaming);
+
+// A copy of one slice beside it: the same positions and cohort, on other hosts.
+Capture WithSliceTwice(Capture capture, int32_t slice, int32_t as);
+
+}  // namespace rapideye::properties
+
+#endif  // RAPIDEYE_TESTS_PROPERTIES_CHANGES_H_
