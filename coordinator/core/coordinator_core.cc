@@ -29,8 +29,9 @@ Effects CoordinatorCore::Step(Event event, const Now& now) {
 }
 
 absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
-  if (streams_.empty() || stopping_) return absl::InfiniteDuration();
-  const absl::Duration survey = std::max(now, next_survey_);
+  if (stopping_) return absl::InfiniteDuration();
+  const absl::Duration survey =
+      streams_.empty() ? absl::InfiniteDuration() : std::max(now, next_survey_);
   return incident_.has_value() ? std::min(survey, incident_->NextWake()) : survey;
 }
 
@@ -267,8 +268,7 @@ absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& a
   if (state_ == State::kArmed && !alarm_.has_value()) {
     alarm_ = PendingAlarm{.why = why,
                           .tries = kAlarmTries,
-                          .due = std::max(now_.monotonic, alarm_not_before_),
-                          .raised = now_};
+                          .due = std::max(now_.monotonic, alarm_not_before_)};
   }
   return absl::OkStatus();
 }
@@ -278,7 +278,7 @@ void CoordinatorCore::FollowAlarm() {
   Begin(Suspicion{.trigger = "hang-line",
                   .why = alarm_->why,
                   .threshold = std::nullopt,
-                  .detected = alarm_->raised});
+                  .detected = now_});
 }
 
 void CoordinatorCore::Survey() {

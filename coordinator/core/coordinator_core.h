@@ -67,7 +67,6 @@ class CoordinatorCore {
     std::string why;
     int tries = 0;
     absl::Duration due;
-    Now raised;
   };
 
   void On(const StreamOpened& event);
@@ -147,6 +146,8 @@ class CoordinatorCore {
   std::set<std::string> on_disk_;  // those that a coordinator before left there
   std::optional<PendingAlarm> alarm_;
   std::set<WorkerId> recovered_;  // completed launches since the incident
+  // What completes earlier is no recovery from it.
+  absl::Duration recovery_from_ = -absl::InfiniteDuration();
   int64_t next_collection_ = 1;
   std::optional<absl::Duration> first_hello_;
   absl::Duration next_survey_ = -absl::InfiniteDuration();

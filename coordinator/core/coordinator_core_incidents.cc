@@ -31,7 +31,10 @@ void CoordinatorCore::Begin(Suspicion suspicion) {
 
 void CoordinatorCore::FollowIncident() {
   if (!incident_.has_value()) return;
-  if (incident_->state() == Incident::State::kDone) {
+  if (incident_->state() == Incident::State::kDone && incident_->snapshots().empty()) {
+    // Streams that are dead and do not know it yet look like a job that stands.
+    AbandonIncident("no worker answered, so that nothing is known of the job");
+  } else if (incident_->state() == Incident::State::kDone) {
     ConcludeIncident();
   } else if (incident_->state() == Incident::State::kRecovered) {
     ++counters_.recovered_in_between;
@@ -50,6 +53,9 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
     }
     return;
   }
+  // What a worker had completed before and only now can tell is no recovery.
+  const std::optional<absl::Duration> completion = progress_.Find(worker)->last_completion;
+  if (!completion.has_value() || *completion < recovery_from_) return;
   recovered_.insert(worker);
   if (state_ == State::kWaiting && recovered_.size() * 2 > progress_.Running()) {
     Rearm("most workers complete launches again");
@@ -79,6 +85,12 @@ void CoordinatorCore::ConcludeIncident() {
                 .capture = BuildCapture(),
                 .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
                 .collect = now_.monotonic - incident_->started()});
+  // After a worker's word the others may go on for a while with what they had
+  // queued; after a threshold has passed whoever moves has recovered.
+  recovery_from_ = now_.monotonic;
+  if (!suspicion.threshold.has_value()) {
+    recovery_from_ += LaunchThreshold(options_.thresholds, learning_, std::nullopt);
+  }
   alarm_.reset();
   incident_.reset();
   state_ = State::kConcluding;

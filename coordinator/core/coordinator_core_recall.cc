@@ -45,6 +45,7 @@ void CoordinatorCore::RecallConcluded(const std::string& incident) {
   state_ = State::kWaiting;
   incident_id_ = incident;
   recovered_.clear();
+  recovery_from_ = now_.monotonic;
   alarm_.reset();
   TellAllConcluded();
   votes_.Clear();
@@ -57,6 +58,7 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
     state_ = State::kConcluding;
     incident_id_ = incident;
     recovered_.clear();
+    recovery_from_ = now_.monotonic;
     alarm_.reset();
     Emit(Retell{incident});  // the votes stay, in case it cannot be read
     return;

@@ -1,0 +1,110 @@
+// What counts as a recovery from a hang, and what an incident comes to if nobody
+// answers.
+#include <gtest/gtest.h>
+
+#include "coordinator/core/coordinator_core.h"
+#include "coordinator/core/fake_job.h"
+#include "coordinator/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+Options Quick() {
+  Options options;
+  options.thresholds.launch = absl::Seconds(4);
+  return options;
+}
+
+// Of four workers, all of which stand still.
+FakeJob Frozen() {
+  FakeJob job(Quick(), 1, 4);
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  return job;
+}
+
+// One of four has died; the others are about to complete what they had queued.
+FakeJob ConcludedOnAWord() {
+  FakeJob job = Frozen();
+  job.Say(job.at(0, 3), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 9"});
+  job.Run(absl::Seconds(1));
+  EXPECT_EQ(job.concluded().size(), 1u);
+  job.Concluded();
+  job.Thaw();
+  job.at(0, 3).advancing = false;
+  return job;
+}
+
+TEST(Recovery, WhatWorkersHadQueuedIsNone) {
+  FakeJob job = ConcludedOnAWord();
+  job.Run(absl::Seconds(2));
+  job.Freeze();
+  job.Run(absl::Minutes(1));
+  EXPECT_EQ(job.concluded().size(), 1u);
+  EXPECT_FALSE(job.Logged("watching again"));
+}
+
+TEST(Recovery, WhoGoesOnForLongHasRecovered) {
+  FakeJob job = ConcludedOnAWord();
+  job.Run(absl::Seconds(6));
+  EXPECT_TRUE(job.Logged("watching again"));
+  job.Freeze();
+  EXPECT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+}
+
+// All but the first worker were cut off while the job still advanced.
+FakeJob ConcludedWithOne() {
+  FakeJob job(Quick(), 1, 4);
+  job.Run(absl::Seconds(20));
+  for (int task = 1; task < 4; ++task) job.Disconnect(job.at(0, task));
+  job.at(0, 0).advancing = false;
+  job.Run(absl::Seconds(2));
+  job.Freeze();
+  EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  job.Concluded();
+  return job;
+}
+
+TEST(Recovery, WhatWasCompletedBeforeAndIsToldLateIsNone) {
+  FakeJob job = ConcludedWithOne();
+  for (int task = 1; task < 4; ++task) job.Connect(job.at(0, task));
+  job.Run(absl::Minutes(1));
+  EXPECT_FALSE(job.Logged("watching again"));
+  EXPECT_EQ(job.concluded().size(), 1u);
+}
+
+TEST(Recovery, WhatIsCompletedAfterwardsIsOne) {
+  FakeJob job = ConcludedWithOne();
+  for (int task = 1; task < 4; ++task) job.Connect(job.at(0, task));
+  job.Thaw();
+  job.Run(absl::Seconds(2));
+  EXPECT_TRUE(job.Logged("watching again"));
+}
+
+TEST(Incidents, EndAtTheirDeadlineThoughEveryStreamIsGone) {
+  FakeJob job = Frozen();
+  job.at(0, 3).answers = false;
+  job.Run(absl::Seconds(4));
+  ASSERT_EQ(job.core().counters().suspicions, 1);
+  // The last stream goes while the second look waits for its time.
+  for (int task = 0; task < 4; ++task) job.Disconnect(job.at(0, task));
+  EXPECT_LE(job.core().NextWake(job.now().monotonic), job.now().monotonic + kLookInterval);
+  EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(15)));
+  EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 3u);
+  EXPECT_EQ(job.core().NextWake(job.now().monotonic), absl::InfiniteDuration());
+}
+
+TEST(Incidents, NobodyAnsweredIsNoHang) {
+  FakeJob job = Frozen();
+  for (auto& [id, agent] : job.agents()) agent.answers = false;
+  job.Run(absl::Seconds(16));
+  ASSERT_GE(job.core().counters().suspicions, 1);
+  EXPECT_TRUE(job.concluded().empty());
+  EXPECT_TRUE(job.Logged("no worker answered"));
+  // Once one does, it is told of.
+  job.at(0, 0).answers = true;
+  EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(30)));
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
