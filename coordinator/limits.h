@@ -70,6 +70,34 @@ inline constexpr int kAlarmTries = 4;
 // Alarms that turned out to be none start no more than one look in this time.
 inline constexpr absl::Duration kAlarmInterval = absl::Seconds(10);
 
+// Operators --------------------------------------------------------------------
+
+// Each look on demand has runtimes asked for HLO, which is expensive; requests in
+// between wait and share the next one.
+inline constexpr absl::Duration kSnapshotInterval = absl::Seconds(5);
+// Requests for a snapshot that wait at once: each is a person at a keyboard.
+inline constexpr size_t kMaxSnapshotRequests = 16;
+// Workers and cohorts that a status names; beyond that nobody reads.
+inline constexpr size_t kMaxListedWorkers = 10;
+inline constexpr size_t kMaxListedCohorts = 16;
+// Finding the cohorts costs more than the rest of a status, and they change rarely.
+inline constexpr absl::Duration kCohortRefresh = absl::Seconds(5);
+
+// How old a status may be: what a coordinator of 100,000 workers spends on
+// statuses stays a small part of its time, however many ask.
+inline constexpr absl::Duration kStatusFresh = absl::Milliseconds(200);
+// Calls of operators at once: people and a few scripts.
+inline constexpr size_t kMaxOperatorCalls = 32;
+// What all their answers together may hold while they are read: a capture of the
+// largest job, twice.
+inline constexpr int64_t kMaxOperatorBytes = int64_t{512} << 20;
+// A call that takes longer (a disk that hangs, a caller that does not read) ends.
+inline constexpr absl::Duration kOperatorCallLimit = absl::Minutes(2);
+// One message of a document: small beside what a connection buffers.
+inline constexpr size_t kOperatorPartBytes = size_t{256} << 10;
+// Incidents in one list; retention keeps fewer.
+inline constexpr size_t kMaxListedIncidents = 1000;
+
 // Collection -----------------------------------------------------------------
 
 // Snapshots on their way at once. A typical one is 10 to 130 KiB.

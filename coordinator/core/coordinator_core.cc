@@ -24,15 +24,18 @@ Effects CoordinatorCore::Step(Event event, const Now& now) {
     FollowIncident();
     if (state_ == State::kArmed) FollowAlarm();
     Survey();
+    FollowRequests();
   }
   return std::exchange(effects_, {});
 }
 
 absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
   if (stopping_) return absl::InfiniteDuration();
-  const absl::Duration survey =
-      streams_.empty() ? absl::InfiniteDuration() : std::max(now, next_survey_);
-  return incident_.has_value() ? std::min(survey, incident_->NextWake()) : survey;
+  absl::Duration wake = streams_.empty() ? absl::InfiniteDuration() : std::max(now, next_survey_);
+  for (const std::optional<Incident>* one : {&incident_, &inspection_}) {
+    if (one->has_value()) wake = std::min(wake, (*one)->NextWake());
+  }
+  return wake;
 }
 
 // Streams --------------------------------------------------------------------
@@ -58,6 +61,7 @@ void CoordinatorCore::Drop(StreamId stream, bool log) {
   progress_.Disconnected(*worker);
   votes_.OnLeave(*worker);
   if (incident_.has_value()) incident_->OnLeave(*worker, now_.monotonic, effects_);
+  if (inspection_.has_value()) inspection_->OnLeave(*worker, now_.monotonic, effects_);
   if (log) {
     Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*membership_.Find(*worker)),
                          membership_.connected()));
@@ -138,6 +142,7 @@ absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hell
     streams_.erase(old);
     progress_.Disconnected(hello.worker);
     if (incident_.has_value()) incident_->OnLeave(hello.worker, now_.monotonic, effects_);
+    if (inspection_.has_value()) inspection_->OnLeave(hello.worker, now_.monotonic, effects_);
     Emit(Close{old, absl::AlreadyExistsError("a newer agent speaks for this worker")});
     Info(absl::StrFormat("%s: a newer agent takes the place of the old one", Describe(member)));
   }
@@ -154,8 +159,8 @@ absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hell
     ShowIncarnation(hello.worker, *hello.job_incarnation, /*given=*/true);
   }
   votes_.OnHello(hello.worker, hello.incident);
-  if (incident_.has_value()) {
-    incident_->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
+  for (std::optional<Incident>* one : {&incident_, &inspection_}) {
+    if (one->has_value()) (*one)->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
   }
   if (state_ == State::kWaiting && !recovered_.contains(hello.worker)) TellConcluded(member);
   return absl::OkStatus();
@@ -197,15 +202,15 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
   int64_t collection = 0;
   if (const auto* ready = std::get_if<wire::SampleReady>(&event.message)) {
     collection = ready->collection;
-    if (incident_.has_value()) return incident_->OnReady(worker, *ready, now, effects_);
+    if (Incident* one = CollectorOf(collection)) return one->OnReady(worker, *ready, now, effects_);
   } else if (auto* snapshot = std::get_if<wire::SnapshotReply>(&event.message)) {
     collection = snapshot->collection;
-    if (incident_.has_value()) {
-      return incident_->OnSnapshot(worker, std::move(*snapshot), event.bytes, now, effects_);
+    if (Incident* one = CollectorOf(collection)) {
+      return one->OnSnapshot(worker, std::move(*snapshot), event.bytes, now, effects_);
     }
   } else if (const auto* hlo = std::get_if<wire::HloReply>(&event.message)) {
     collection = hlo->collection;
-    if (incident_.has_value()) return incident_->OnHlo(worker, *hlo, now, effects_);
+    if (Incident* one = CollectorOf(collection)) return one->OnHlo(worker, *hlo, now, effects_);
   }
   // An answer to a collection that has ended may well be on its way still; one
   // to a collection that never was cannot.
@@ -252,6 +257,7 @@ void CoordinatorCore::OnJobRestart() {
   votes_.Clear();
   alarm_.reset();
   if (incident_.has_value()) AbandonIncident("the job has restarted");
+  AbandonInspection();  // those who asked get a look at the job as it is now
   alarm_.reset();
   if (state_ == State::kWaiting) {
     Rearm("the job has restarted");
@@ -266,19 +272,16 @@ absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& a
   const std::string why = absl::StrCat(Describe(member), " reports ", Quoted(alarm.text));
   Warn(why);
   if (state_ == State::kArmed && !alarm_.has_value()) {
-    alarm_ = PendingAlarm{.why = why,
-                          .tries = kAlarmTries,
-                          .due = std::max(now_.monotonic, alarm_not_before_)};
+    alarm_ = PendingAlarm{
+        .why = why, .tries = kAlarmTries, .due = std::max(now_.monotonic, alarm_not_before_)};
   }
   return absl::OkStatus();
 }
 
 void CoordinatorCore::FollowAlarm() {
   if (!alarm_.has_value() || now_.monotonic < alarm_->due || RecallMayCome()) return;
-  Begin(Suspicion{.trigger = "hang-line",
-                  .why = alarm_->why,
-                  .threshold = std::nullopt,
-                  .detected = now_});
+  Begin(Suspicion{
+      .trigger = "hang-line", .why = alarm_->why, .threshold = std::nullopt, .detected = now_});
 }
 
 void CoordinatorCore::Survey() {
@@ -317,6 +320,8 @@ void CoordinatorCore::Judge() {
 
 void CoordinatorCore::On(const Stop&) {
   stopping_ = true;
+  AbandonInspection();
+  RefuseRequests(absl::UnavailableError("the coordinator is stopping"));
   if (incident_.has_value() && !incident_->snapshots().empty()) {
     Warn("asked to stop during an incident; concluding with what there is");
     ConcludeIncident();

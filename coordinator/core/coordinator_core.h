@@ -77,6 +77,8 @@ class CoordinatorCore {
   void On(const IncidentConcluded& event);
   void On(IncidentsOnDisk& event);
   void On(const IncidentUnreadable& event);
+  void On(const StatusRequested& event);
+  void On(const SnapshotRequested& event);
   void On(const Stop&);
 
   // Messages of a stream that speaks for `member`.
@@ -121,11 +123,26 @@ class CoordinatorCore {
   void FollowIncident();  // acts on what has become of it
   void AbandonIncident(const std::string& why);
   void ConcludeIncident();
-  Capture BuildCapture();
+  Capture BuildCapture(const Incident& incident);
   void NoteRecovery(const WorkerId& worker);
   void Rearm(const std::string& why);
   std::string NameIncident(absl::Time detected) const;
   void CloseAll();
+  std::vector<Target> ConnectedWorkers() const;
+  // The incident, or the look on demand, that this number belongs to; else nullptr.
+  Incident* CollectorOf(int64_t collection);
+
+  // What operators ask (coordinator_core_operator.cc).
+  void FollowRequests();  // begins a look on demand and acts on what became of it
+  void BeginInspection();
+  void ConcludeInspection();
+  void AbandonInspection();
+  void RefuseRequests(const absl::Status& status);
+  void AnswerRequests(const std::string& incident_id);
+  JobStatus Status();
+  WorkerStatus StatusOf(const WorkerId& id) const;
+  Activity CurrentActivity() const;
+  void UpdateCohorts(const std::vector<WorkerId>& workers);
 
   void Emit(Effect effect) { effects_.push_back(std::move(effect)); }
   void Info(std::string text) { Emit(Log{LogLevel::kInfo, std::move(text)}); }
@@ -153,7 +170,15 @@ class CoordinatorCore {
   absl::Duration next_survey_ = -absl::InfiniteDuration();
   absl::Duration judge_not_before_ = -absl::InfiniteDuration();
   absl::Duration alarm_not_before_ = -absl::InfiniteDuration();
-  absl::Duration attention_after_;  // as all agents were last told
+  absl::Duration attention_after_;            // as all agents were last told
+  std::optional<std::string> last_incident_;  // whose digest is out
+  std::optional<Incident> inspection_;        // a look on demand; only while armed or waiting
+  std::vector<Ticket> requests_;              // that wait for a look, or for the incident's end
+  absl::Duration inspect_not_before_ = -absl::InfiniteDuration();
+  // To find them is too much work for every status.
+  std::vector<CohortStatus> cohorts_;
+  size_t cohort_count_ = 0;
+  absl::Duration next_cohorts_ = -absl::InfiniteDuration();
   bool all_connected_ = false;
   bool settled_ = false;  // all have been there once, or had the time to come
   bool stopping_ = false;

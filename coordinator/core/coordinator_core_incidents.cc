@@ -13,11 +13,9 @@ void CoordinatorCore::Begin(Suspicion suspicion) {
   ++counters_.suspicions;
   if (!suspicion.incident.has_value()) suspicion.incident = NameIncident(suspicion.detected.wall);
   incident_id_ = *suspicion.incident;
-  votes_.Clear();  // what agents remember of this one, they tell anew
-  std::vector<Target> targets;
-  for (const auto& [id, member] : membership_.members()) {
-    if (member.stream.has_value()) targets.push_back({id, *member.stream});
-  }
+  votes_.Clear();       // what agents remember of this one, they tell anew
+  AbandonInspection();  // those who asked are answered by the incident
+  const std::vector<Target> targets = ConnectedWorkers();
   Warn(absl::StrFormat("%s; collecting from %d of %d workers", suspicion.why, targets.size(),
                        membership_.Expected().size()));
   state_ = State::kCollecting;
@@ -27,6 +25,21 @@ void CoordinatorCore::Begin(Suspicion suspicion) {
   incident_.emplace(std::move(suspicion), targets, number, options_.collect_deadline,
                     now_.monotonic, effects_);
   FollowIncident();
+}
+
+std::vector<Target> CoordinatorCore::ConnectedWorkers() const {
+  std::vector<Target> targets;
+  for (const auto& [id, member] : membership_.members()) {
+    if (member.stream.has_value()) targets.push_back({id, *member.stream});
+  }
+  return targets;
+}
+
+Incident* CoordinatorCore::CollectorOf(int64_t collection) {
+  for (std::optional<Incident>* one : {&incident_, &inspection_}) {
+    if (one->has_value() && (*one)->Owns(collection)) return &**one;
+  }
+  return nullptr;
 }
 
 void CoordinatorCore::FollowIncident() {
@@ -82,7 +95,7 @@ void CoordinatorCore::ConcludeIncident() {
   counters_.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
   const Suspicion& suspicion = incident_->suspicion();
   Emit(Conclude{.incident_id = incident_id_,
-                .capture = BuildCapture(),
+                .capture = BuildCapture(*incident_),
                 .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
                 .collect = now_.monotonic - incident_->started()});
   // After a worker's word the others may go on for a while with what they had
@@ -105,8 +118,8 @@ std::string CoordinatorCore::NameIncident(absl::Time detected) const {
                          static_cast<uint32_t>(hash ^ (hash >> 32)));
 }
 
-Capture CoordinatorCore::BuildCapture() {
-  const Suspicion& suspicion = incident_->suspicion();
+Capture CoordinatorCore::BuildCapture(const Incident& incident) {
+  const Suspicion& suspicion = incident.suspicion();
   Capture capture;
   CaptureHeader& header = capture.header;
   header.job = membership_.job();
@@ -118,14 +131,14 @@ Capture CoordinatorCore::BuildCapture() {
     header.hang_threshold_ms = absl::ToInt64Milliseconds(*suspicion.threshold);
   }
   header.detected_unix_ms = absl::ToUnixMillis(suspicion.detected.wall);
-  learning_.ObserveModules(incident_->named_programs());
-  for (const auto& [worker, snapshot] : incident_->snapshots()) {
+  learning_.ObserveModules(incident.named_programs());
+  for (const auto& [worker, snapshot] : incident.snapshots()) {
     learning_.ObserveModules(snapshot.programs);
   }
   std::vector<WorkerId> workers;
   for (const ExpectedWorker& worker : header.expected_workers) workers.push_back(worker.id);
   header.cohorts = learning_.Cohorts(workers);
-  for (const auto& [worker, collected] : incident_->snapshots()) {
+  for (const auto& [worker, collected] : incident.snapshots()) {
     Snapshot snapshot = collected;
     // Who a worker is was settled when it was admitted.
     const wire::Hello& hello = membership_.Find(worker)->hello;
@@ -145,7 +158,8 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
   if (state_ != State::kConcluding) return;
   votes_.Clear();
   if (!event.hang) {
-    Info(absl::StrCat("no hang: the job makes progress, or there is none any more (", event.incident_id, ")"));
+    Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",
+                      event.incident_id, ")"));
     state_ = State::kArmed;
     judge_not_before_ = now_.monotonic + kAlarmInterval;
     alarm_not_before_ = now_.monotonic + kAlarmInterval;
@@ -153,6 +167,8 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     return;
   }
   ++counters_.incidents;
+  last_incident_ = event.incident_id;
+  AnswerRequests(event.incident_id);
   state_ = State::kWaiting;
   TellAllConcluded();
   if (stopping_) {

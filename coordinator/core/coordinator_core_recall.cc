@@ -44,6 +44,7 @@ void CoordinatorCore::RecallConcluded(const std::string& incident) {
       incident));
   state_ = State::kWaiting;
   incident_id_ = incident;
+  last_incident_ = incident;
   recovered_.clear();
   recovery_from_ = now_.monotonic;
   alarm_.reset();
@@ -55,6 +56,7 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
   if (on_disk_.contains(incident)) {
     Info(absl::StrFormat(
         "incident %s was written before this coordinator came; repeating its digest", incident));
+    AbandonInspection();  // those who asked are answered by the incident
     state_ = State::kConcluding;
     incident_id_ = incident;
     recovered_.clear();

@@ -19,6 +19,8 @@ struct Counters {
   int64_t recovered_in_between = 0;   // of these: launches completed after all
   int64_t incidents = 0;              // of these: hangs
   int64_t recalled = 0;               // incidents of a coordinator before this one
+  int64_t snapshots_requested = 0;    // by operators
+  int64_t snapshots_taken = 0;        // collections for these; several may share one
   int64_t snapshots_over_budget = 0;  // workers left out of a collection
 };
 

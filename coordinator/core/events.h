@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "classifier/evidence.h"
+#include "coordinator/core/job_status.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {
@@ -23,6 +24,9 @@ struct Now {
 
 // One agent's connection, as the shell numbers it. Never used twice.
 using StreamId = int64_t;
+
+// One request of an operator, as the shell numbers it. Never used twice.
+using Ticket = int64_t;
 
 // Events ---------------------------------------------------------------------
 
@@ -68,12 +72,24 @@ struct IncidentUnreadable {
   std::string incident_id;
 };
 
+// Asks for the state of the job; answered by a StatusReport in the same Step.
+struct StatusRequested {
+  Ticket ticket = 0;
+};
+
+// Asks for a look at the job now, hang or not. Answered once, some seconds later,
+// by an Examine, a SnapshotAnswered or a SnapshotRefused.
+struct SnapshotRequested {
+  Ticket ticket = 0;
+};
+
 // The program is asked to end: an incident in progress is concluded with what
 // there is, then all streams are closed.
 struct Stop {};
 
 using Event = std::variant<StreamOpened, StreamClosed, MessageReceived, MessageMalformed, Tick,
-                           IncidentConcluded, IncidentsOnDisk, IncidentUnreadable, Stop>;
+                           IncidentConcluded, IncidentsOnDisk, IncidentUnreadable, StatusRequested,
+                           SnapshotRequested, Stop>;
 
 // Effects, to be carried out in their order ------------------------------------
 
@@ -104,6 +120,32 @@ struct Retell {
   std::string incident_id;
 };
 
+struct StatusReport {
+  Ticket ticket = 0;
+  JobStatus status;
+};
+
+// Classify for those who asked and give them verdict and capture; nothing is
+// stored, logged as a digest, or told to the core. Must not block the thread that
+// owns the core.
+struct Examine {
+  std::vector<Ticket> tickets;
+  Capture capture;  // its trigger is "operator"
+};
+
+// The job was found to hang while this request waited: that incident's digest is
+// the answer.
+struct SnapshotAnswered {
+  Ticket ticket = 0;
+  std::string incident_id;
+};
+
+// There is nothing to look at, or no room; `status` says what to do next.
+struct SnapshotRefused {
+  Ticket ticket = 0;
+  absl::Status status;
+};
+
 enum class LogLevel { kInfo, kWarning, kError };
 
 // One line, already free of control characters.
@@ -112,7 +154,8 @@ struct Log {
   std::string text;
 };
 
-using Effect = std::variant<Send, Close, Conclude, Retell, Log>;
+using Effect = std::variant<Send, Close, Conclude, Retell, StatusReport, Examine, SnapshotAnswered,
+                            SnapshotRefused, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::coordinator

@@ -119,6 +119,14 @@ void FakeJob::Apply(Effects effects) {
       concluded_.push_back(std::move(*conclude));
     } else if (auto* retell = std::get_if<Retell>(&effect)) {
       retold_.push_back(std::move(retell->incident_id));
+    } else if (auto* status = std::get_if<StatusReport>(&effect)) {
+      statuses_.push_back(std::move(*status));
+    } else if (auto* examine = std::get_if<Examine>(&effect)) {
+      examined_.push_back(std::move(*examine));
+    } else if (auto* answered = std::get_if<SnapshotAnswered>(&effect)) {
+      answered_.push_back(std::move(*answered));
+    } else if (auto* refused = std::get_if<SnapshotRefused>(&effect)) {
+      refused_.push_back(std::move(*refused));
     } else if (auto* log = std::get_if<Log>(&effect)) {
       log_.push_back(std::move(log->text));
     }

@@ -87,6 +87,10 @@ class FakeJob {
   // What came out, in order.
   const std::vector<Conclude>& concluded() const { return concluded_; }
   const std::vector<std::string>& retold() const { return retold_; }
+  const std::vector<StatusReport>& statuses() const { return statuses_; }
+  const std::vector<Examine>& examined() const { return examined_; }
+  const std::vector<SnapshotAnswered>& answered() const { return answered_; }
+  const std::vector<SnapshotRefused>& refused() const { return refused_; }
   // Tells the core that the last one was written.
   void Concluded(bool hang = true);
   bool Logged(const std::string& part) const;
@@ -106,6 +110,10 @@ class FakeJob {
   Observer observer_;
   std::vector<Conclude> concluded_;
   std::vector<std::string> retold_;
+  std::vector<StatusReport> statuses_;
+  std::vector<Examine> examined_;
+  std::vector<SnapshotAnswered> answered_;
+  std::vector<SnapshotRefused> refused_;
   std::vector<std::string> log_;
   // Answers are sent one at a time, as a network would deliver them.
   std::vector<std::pair<WorkerId, wire::AgentMessage>> outbox_;

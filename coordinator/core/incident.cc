@@ -91,7 +91,8 @@ absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply re
     // A late answer to the first look must not replace one to the second.
     if (second_.has_value() && second_->Answered(worker)) return absl::OkStatus();
   } else if (auto before = first_launches_.find(worker);
-             before != first_launches_.end() && before->second.CompletedBy(reply.snapshot)) {
+             !suspicion_.to_the_end && before != first_launches_.end() &&
+             before->second.CompletedBy(reply.snapshot)) {
     Recover("launches completed between the two looks");
     return absl::OkStatus();
   }

@@ -30,12 +30,15 @@ namespace rapideye::coordinator {
 
 // What raised the alarm, and when.
 struct Suspicion {
-  std::string trigger;  // the contract's names: no-progress, hang-line
+  std::string trigger;  // the contract's names: no-progress, hang-line, operator
   std::string why;      // for the log
   std::optional<absl::Duration> threshold;
   Now detected;
   // What agents are to remember that they were asked for; absent: nothing.
   std::optional<std::string> incident = std::nullopt;
+  // True: launches that complete in between end nothing; what there is was asked
+  // for, hang or not.
+  bool to_the_end = false;
 };
 
 class Incident {
@@ -51,6 +54,11 @@ class Incident {
   // Of kRecovered: one clause for the log.
   const char* why_recovered() const { return why_recovered_; }
   const Suspicion& suspicion() const { return suspicion_; }
+
+  // True for the numbers of the two looks.
+  bool Owns(int64_t collection) const {
+    return collection == first_.number() || collection == first_.number() + 1;
+  }
 
   void OnJoin(const Target& target, absl::Duration now, Effects& effects);
   void OnLeave(const WorkerId& worker, absl::Duration now, Effects& effects);

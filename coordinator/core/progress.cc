@@ -35,13 +35,6 @@ void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
       std::max(overview.launch_threshold, LaunchThreshold(thresholds, learning, worker.program));
 }
 
-std::optional<Stillness> Passed(absl::Duration since, absl::Duration threshold, absl::Duration now,
-                                const char* why) {
-  const absl::Duration still_for = now - since;
-  if (still_for < threshold) return std::nullopt;
-  return Stillness{.threshold = threshold, .still_for = still_for, .why = why};
-}
-
 }  // namespace
 
 absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& learning,
@@ -112,12 +105,29 @@ void Progress::Disconnected(const WorkerId& worker) {
 
 std::optional<Stillness> Progress::Judge(const Thresholds& thresholds, const Learning& learning,
                                          absl::Duration now) const {
-  Overview job;
+  std::optional<Stillness> measure = Measure(thresholds, learning, now);
+  if (measure.has_value() && measure->still_for < measure->threshold) measure.reset();
+  return measure;
+}
+
+std::optional<absl::Duration> Progress::LastCompletion() const {
+  std::optional<absl::Duration> last;
   for (const auto& [id, worker] : workers_) {
     if (worker.last_completion.has_value()) {
-      job.last_completion =
-          std::max(job.last_completion.value_or(*worker.last_completion), *worker.last_completion);
+      last = std::max(last.value_or(*worker.last_completion), *worker.last_completion);
     }
+  }
+  return last;
+}
+
+std::optional<Stillness> Progress::Measure(const Thresholds& thresholds, const Learning& learning,
+                                           absl::Duration now) const {
+  const auto since = [now](absl::Duration begin, absl::Duration threshold, const char* why) {
+    return Stillness{.threshold = threshold, .still_for = now - begin, .why = why};
+  };
+  Overview job;
+  job.last_completion = LastCompletion();
+  for (const auto& [id, worker] : workers_) {
     if (!worker.connected || !worker.runtime_answers) continue;
     job.running = true;
     if (worker.seen_since.has_value()) Lower(job.first_seen, *worker.seen_since);
@@ -125,19 +135,19 @@ std::optional<Stillness> Progress::Judge(const Thresholds& thresholds, const Lea
   }
   if (!job.running || !job.first_seen.has_value()) return std::nullopt;
   if (!job.last_completion.has_value()) {
-    return Passed(*job.first_seen, thresholds.startup_grace, now,
-                  "no launch has completed since the job started");
+    return since(*job.first_seen, thresholds.startup_grace,
+                 "no launch has completed since the job started");
   }
   const absl::Duration last = *job.last_completion;
   if (job.known_in_flight.has_value()) {
-    return Passed(std::max(last, *job.known_in_flight), job.launch_threshold, now,
-                  "launches have started and none completes");
+    return since(std::max(last, *job.known_in_flight), job.launch_threshold,
+                 "launches have started and none completes");
   }
   if (job.unknown_in_flight.has_value()) {
-    return Passed(std::max(last, *job.unknown_in_flight), thresholds.startup_grace, now,
-                  "the first launch of a new program does not complete");
+    return since(std::max(last, *job.unknown_in_flight), thresholds.startup_grace,
+                 "the first launch of a new program does not complete");
   }
-  return Passed(last, HangThreshold(thresholds, learning), now, "nothing is running");
+  return since(last, HangThreshold(thresholds, learning), "nothing is running");
 }
 
 const WorkerProgress* Progress::Find(const WorkerId& worker) const {

@@ -27,9 +27,10 @@ absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& lea
 // How long nothing may run (the contract's hang threshold).
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
 
-// Why the job seems to hang.
+// How long the job has stood still, and by which measure. It seems to hang once
+// `still_for` has reached the threshold.
 struct Stillness {
-  absl::Duration threshold;  // the one that was passed
+  absl::Duration threshold;  // the one that applies
   absl::Duration still_for;
   std::string why;  // one clause for the log
 };
@@ -61,16 +62,23 @@ class Progress {
   // does not.
   void Disconnected(const WorkerId& worker);
 
-  // The hang, if there is one: no worker's launches complete, for longer than the
-  // threshold that applies.
+  // The measure that applies now:
   //   * No launch has completed in this incarnation: startup grace.
   //   * Launches of programs that have completed before are in flight: the
   //     longest launch threshold of those programs, whatever else is in flight.
   //   * Only launches of programs that never completed: startup grace.
   //   * Nothing in flight: hang threshold.
-  // No hang while no runtime answers: the job is not running.
+  // None while no runtime answers: the job is not running.
+  std::optional<Stillness> Measure(const Thresholds& thresholds, const Learning& learning,
+                                   absl::Duration now) const;
+  // The hang, if there is one: no worker's launches complete, for as long as the
+  // threshold that applies or longer.
   std::optional<Stillness> Judge(const Thresholds& thresholds, const Learning& learning,
                                  absl::Duration now) const;
+
+  // When the last launch completed on any worker; absent if none has in this
+  // incarnation of the job.
+  std::optional<absl::Duration> LastCompletion() const;
 
   const WorkerProgress* Find(const WorkerId& worker) const;
   // Workers that are connected and whose runtime is there.

@@ -21,7 +21,12 @@ absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSetti
 }
 
 Coordinator::Coordinator(CoordinatorSettings settings)
-    : settings_(std::move(settings)), core_(settings_.core), service_(queue_) {
+    : settings_(std::move(settings)),
+      core_(settings_.core),
+      service_(queue_),
+      board_(queue_),
+      operators_(queue_, board_, std::make_shared<IncidentArchive>(settings_.state_dir),
+                 settings_.digest_format) {
   keeper_ = std::make_unique<IncidentKeeper>(
       IncidentStore(settings_.state_dir, RealDisk()),
       IncidentKeeper::Settings{.retention = settings_.retention, .pending = {}, .wrote = {}});
@@ -61,6 +66,7 @@ absl::Status Coordinator::Listen() {
   int port = 0;
   builder.AddListeningPort(settings_.listen, *credentials, &port);
   builder.RegisterService(&service_);
+  builder.RegisterService(&operators_);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || port == 0) {
     return absl::UnavailableError(absl::StrCat(
@@ -73,6 +79,8 @@ absl::Status Coordinator::Listen() {
 
 void Coordinator::Run() {
   RunEventLoop(core_, queue_, *this);
+  board_.Stop();
+  operators_.Stop();
   const Counters& c = core_.counters();
   spdlog::info(
       "stopped: {} hellos admitted, {} refused, {} timed out; {} messages refused, {} floods; {} "
@@ -86,7 +94,18 @@ void Coordinator::Handle(Close effect) { service_.Close(effect.stream, effect.st
 void Coordinator::Handle(Retell effect) { retelling_->Begin(effect.incident_id); }
 void Coordinator::Handle(Conclude effect) { writer_->Post(std::move(effect)); }
 void Coordinator::ReadNext(StreamId stream) { service_.ReadNext(stream); }
-void Coordinator::Housekeep() { service_.CutOffOverdue(CurrentTime().monotonic); }
+void Coordinator::Handle(StatusReport effect) {
+  board_.Report(CurrentTime().monotonic, std::move(effect.status));
+}
+void Coordinator::Handle(Examine effect) { operators_.Handle(std::move(effect)); }
+void Coordinator::Handle(SnapshotAnswered effect) { operators_.Handle(effect); }
+void Coordinator::Handle(SnapshotRefused effect) { operators_.Handle(effect); }
+
+void Coordinator::Housekeep() {
+  const absl::Duration now = CurrentTime().monotonic;
+  service_.CutOffOverdue(now);
+  operators_.CutOffOverdue(now);
+}
 
 void Coordinator::Handle(Log effect) {
   switch (effect.level) {

@@ -12,7 +12,9 @@
 #include "coordinator/shell/event_loop.h"
 #include "coordinator/shell/incident_keeper.h"
 #include "coordinator/shell/incident_writer.h"
+#include "coordinator/shell/operator_service.h"
 #include "coordinator/shell/retelling.h"
+#include "coordinator/shell/status_board.h"
 #include "digest/digest.h"
 #include "proto/transport/credentials.h"
 
@@ -59,6 +61,10 @@ class Coordinator final : private EffectHandler {
   void Handle(Close effect) override;
   void Handle(Conclude effect) override;
   void Handle(Retell effect) override;
+  void Handle(StatusReport effect) override;
+  void Handle(Examine effect) override;
+  void Handle(SnapshotAnswered effect) override;
+  void Handle(SnapshotRefused effect) override;
   void Handle(Log effect) override;
   void ReadNext(StreamId stream) override;
   void Housekeep() override;
@@ -67,6 +73,8 @@ class Coordinator final : private EffectHandler {
   CoordinatorCore core_;
   EventQueue queue_;
   AgentService service_;
+  StatusBoard board_;
+  OperatorService operators_;
   std::unique_ptr<IncidentKeeper> keeper_;
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<Retelling> retelling_;

@@ -2,17 +2,12 @@
 #include "coordinator/shell/coordinator.h"
 
 #include <gmock/gmock.h>
-#include <grpcpp/client_context.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <future>
-#include <thread>
 
 #include "coordinator/limits.h"
+#include "coordinator/shell/coordinator_fixture.h"
 #include "proto/transport/channel_options.h"
 
 namespace rapideye::coordinator {
@@ -21,87 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-v1::AgentMessage HelloMessage(int task, int64_t incarnation = 10) {
-  v1::AgentMessage message;
-  v1::Hello& hello = *message.mutable_hello();
-  hello.set_protocol_version(1);
-  hello.set_job("job");
-  hello.mutable_worker()->set_slice(0);
-  hello.mutable_worker()->set_task(task);
-  hello.set_host("host-" + std::to_string(task));
-  hello.set_agent_incarnation(incarnation);
-  hello.set_poll_interval_ms(1000);
-  return message;
-}
-
-// One stream, read and written synchronously.
-class Client {
- public:
-  explicit Client(const std::string& address)
-      : stub_(v1::Rendezvous::NewStub(
-            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
-        stream_(stub_->Attach(&context_)) {}
-
-  bool Write(const v1::AgentMessage& message) { return stream_->Write(message); }
-  // The next message; an empty one if the stream has ended.
-  v1::CoordinatorMessage Read() {
-    v1::CoordinatorMessage message;
-    if (!stream_->Read(&message)) return {};
-    return message;
-  }
-  // Reads what is left, and how it ended.
-  grpc::Status End() {
-    v1::CoordinatorMessage message;
-    while (stream_->Read(&message)) {
-    }
-    return stream_->Finish();
-  }
-  grpc::Status HangUp() {
-    stream_->WritesDone();
-    return End();
-  }
-
- private:
-  grpc::ClientContext context_;
-  std::unique_ptr<v1::Rendezvous::Stub> stub_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::AgentMessage, v1::CoordinatorMessage>> stream_;
-};
-
-class CoordinatorTest : public ::testing::Test {
- protected:
-  CoordinatorTest() {
-    std::string pattern = fs::temp_directory_path() / "rapideye-coordinator-XXXXXX";
-    root_ = mkdtemp(pattern.data());
-    CoordinatorSettings settings;
-    settings.listen = "127.0.0.1:0";
-    settings.state_dir = root_;
-    settings.core.shape = {.job = "job", .slices = 1, .tasks_per_slice = 1};
-    settings.log_digest = [this](const std::string& id, const std::string& text) {
-      digest_.set_value({id, text});
-    };
-    auto started = Coordinator::Start(std::move(settings));
-    EXPECT_TRUE(started.ok()) << started.status();
-    coordinator_ = *std::move(started);
-    runner_ = std::thread([this] { coordinator_->Run(); });
-  }
-  ~CoordinatorTest() override {
-    Stop();
-    fs::remove_all(root_);
-  }
-
-  void Stop() {
-    if (!runner_.joinable()) return;
-    coordinator_->RequestStop();
-    runner_.join();
-  }
-
-  const std::string& address() const { return coordinator_->address(); }
-
-  std::string root_;
-  std::promise<std::pair<std::string, std::string>> digest_;
-  std::unique_ptr<Coordinator> coordinator_;
-  std::thread runner_;
-};
+class CoordinatorTest : public ::testing::Test, protected RunningCoordinator {};
 
 TEST_F(CoordinatorTest, StatesTheRealPort) {
   EXPECT_THAT(address(), HasSubstr("127.0.0.1:"));
@@ -177,14 +92,7 @@ TEST_F(CoordinatorTest, HangLineEndsInADigestOnDiskAndInTheLog) {
     const v1::CoordinatorMessage collect = client.Read();
     ASSERT_TRUE(collect.has_collect()) << look;
     EXPECT_TRUE(collect.collect().credit());
-    v1::AgentMessage reply;
-    reply.mutable_snapshot()->set_collection(collect.collect().collection());
-    v1::Snapshot& snapshot = *reply.mutable_snapshot()->mutable_snapshot();
-    snapshot.mutable_worker()->set_slice(0);
-    snapshot.mutable_worker()->set_task(0);
-    snapshot.set_host("host-0");
-    snapshot.mutable_runtime()->set_state(v1::RuntimeHealth::UNAVAILABLE);
-    ASSERT_TRUE(client.Write(reply));
+    ASSERT_TRUE(client.Write(SnapshotMessage(0, collect.collect().collection())));
   }
   const auto [id, text] = digest_.get_future().get();
   EXPECT_THAT(text, HasSubstr("Full error digest:"));

@@ -41,6 +41,10 @@ class EffectHandler {
   virtual void Handle(Close effect) = 0;
   virtual void Handle(Conclude effect) = 0;
   virtual void Handle(Retell effect) = 0;
+  virtual void Handle(StatusReport effect) = 0;
+  virtual void Handle(Examine effect) = 0;
+  virtual void Handle(SnapshotAnswered effect) = 0;
+  virtual void Handle(SnapshotRefused effect) = 0;
   virtual void Handle(Log effect) = 0;
   // The core has taken a message of this stream: the next one may be read.
   virtual void ReadNext(StreamId stream) = 0;

@@ -1,0 +1,87 @@
+// What a coordinator says of its job when asked: for operators, pages, metrics.
+//
+// All ages are counted from the moment of the report. Texts come from peers:
+// bounded by proto/wire, not escaped.
+#ifndef RAPIDEYE_COORDINATOR_CORE_JOB_STATUS_H_
+#define RAPIDEYE_COORDINATOR_CORE_JOB_STATUS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "coordinator/core/counters.h"
+
+namespace rapideye::coordinator {
+
+// What the coordinator is about.
+enum class Activity {
+  kLearning,    // no launch has completed yet, or workers are still expected
+  kArmed,       // the job is watched
+  kCollecting,  // a hang is suspected: workers are asked
+  kConcluding,  // evidence is classified and stored
+  kWaiting,     // the hang has its digest: waits for the job to advance again
+};
+const char* ActivityName(Activity activity);  // "learning" ...
+
+struct WorkerStatus {
+  WorkerId id;
+  std::string host;  // "" for one that was never heard of
+  bool connected = false;
+  bool runtime_answers = false;  // of a connected one
+  std::optional<absl::Duration> since_completion;
+  // How long the coordinator has known a launch to be in flight, and of what.
+  std::optional<absl::Duration> in_flight_for;
+  std::optional<std::string> fingerprint;
+  std::optional<std::string> module;
+};
+
+struct CohortStatus {
+  std::string name;
+  size_t workers = 0;
+  std::vector<std::string> programs;  // of a step in order: modules, else fingerprints
+};
+
+struct JobStatus {
+  std::string job;  // "" while no worker has come and no flag says
+  std::optional<std::string> incarnation;
+  std::optional<std::string> generation;
+
+  Activity activity = Activity::kLearning;
+  // The last one that this coordinator knows of; older ones are on disk.
+  std::optional<std::string> last_incident;
+
+  size_t expected = 0;                // workers of the job, as far as known
+  size_t connected = 0;               // with an agent here
+  size_t running = 0;                 // of these: with a runtime that is there
+  std::vector<WorkerStatus> missing;  // the first kMaxListedWorkers not connected
+  std::vector<WorkerStatus> slowest;  // connected, longest without a completion first
+
+  // Of the job as a whole; absent while it does not run.
+  struct Waiting {
+    absl::Duration still_for;  // since anything advanced
+    absl::Duration threshold;  // the one that applies now
+    std::string why;           // one clause
+  };
+  std::optional<Waiting> waiting;
+  std::optional<absl::Duration> since_completion;  // of the last launch anywhere
+  absl::Duration launch_threshold;                 // for the slowest program known
+  absl::Duration hang_threshold;
+  absl::Duration startup_grace;
+  bool launch_threshold_set = false;  // by a flag, hence not learnt
+  bool hang_threshold_set = false;
+
+  absl::Duration longest_launch;  // learnt in health; zero: nothing yet
+  absl::Duration longest_pause;
+  std::vector<CohortStatus> cohorts;  // the largest kMaxListedCohorts
+  size_t cohort_count = 0;
+
+  Counters counters;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_JOB_STATUS_H_
