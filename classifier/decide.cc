@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "classifier/actions.h"
 #include "classifier/calibration.h"
 #include "classifier/lacking.h"
@@ -88,7 +89,10 @@ class Decider {
       verdict_.cause = Cause::kUnknown;
       verdict_.confidence = kConfidenceUnknown;
       verdict_.lacking = WhatWasLacking(c_);
-      Note("nothing singles anyone out with enough certainty");
+      Note(items.empty() ? "no rule found anything: nothing singles anyone out"
+                         : absl::StrFormat("the surest finding has a certainty of %.2f; what may "
+                                           "be named as the cause has at least %.2f",
+                                           items.front().confidence, kLeastConfidence));
     }
     AddAlternatives();
     return Finish();
@@ -96,6 +100,9 @@ class Decider {
 
  private:
   void Note(std::string text) { verdict_.reasons.push_back({kRule, std::move(text)}); }
+  void RuleOut(std::string text) {
+    verdict_.reasons.push_back({kRule, std::move(text), ReasonKind::kRuledOut});
+  }
 
   static void Append(std::vector<Reason>& to, std::vector<Reason> from) {
     for (Reason& reason : from) {
@@ -113,14 +120,21 @@ class Decider {
     if (pause == items.end()) return false;
     const Finding progress = *pause;
     items.erase(pause);
-    std::erase_if(items,
-                  [&](const Finding& finding) { return ExplainsByPause(progress, finding); });
+    std::erase_if(items, [&](const Finding& finding) {
+      if (!ExplainsByPause(progress, finding)) return false;
+      RuleOut(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why,
+                           ": those hosts rest on purpose"));
+      return true;
+    });
     const bool advancing = progress.confidence >= kConfidenceAdvancing;
     const bool contradicted =
         !advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {
           return finding.confidence >= progress.confidence;
         });
-    if (contradicted) return false;
+    if (contradicted) {
+      RuleOut(absl::StrCat("no hang by ", progress.why, ": something surer speaks against it"));
+      return false;
+    }
     Take(progress);
     return true;
   }
@@ -134,8 +148,9 @@ class Decider {
         if (i == j || drop[j]) continue;
         if (!Explains(items[i], items[j], failed) && !ExplainsByLink(items[i], items[j])) continue;
         drop[j] = true;
-        Note(absl::StrCat(std::string(CauseName(items[j].cause)), " is explained by ",
-                          std::string(CauseName(items[i].cause)), ": ", items[i].why));
+        RuleOut(absl::StrCat(std::string(CauseName(items[j].cause)), " by ", items[j].why,
+                             ": explained by ", std::string(CauseName(items[i].cause)), ", ",
+                             items[i].why));
       }
     }
     std::vector<Finding> kept;
@@ -192,12 +207,16 @@ class Decider {
     if (verdict_.evidence.size() > kMaxEvidence) verdict_.evidence.resize(kMaxEvidence);
     removable_ = finding.removable;
     removal_reason_ = finding.removal_reason;
-    Note(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why));
+    Note(absl::StrFormat(
+        "%s: of what is left, its finding is the surest (certainty %.2f, stated as %.2f)",
+        std::string(CauseName(finding.cause)), finding.confidence, verdict_.confidence));
   }
 
   void AddAlternatives() {
     for (const Finding& finding : findings_.items) {
       if (verdict_.alternatives.size() >= kMaxAlternatives) return;
+      Note(absl::StrFormat("another fault, or a less sure reading: %s (certainty %.2f)",
+                           std::string(CauseName(finding.cause)), finding.confidence));
       Alternative alternative;
       alternative.cause = finding.cause;
       alternative.detail = finding.detail;

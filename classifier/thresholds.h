@@ -58,6 +58,7 @@ inline constexpr size_t kDivergedCulprits = 10;  // by contract
 inline constexpr size_t kMaxAlternatives = 8;
 inline constexpr size_t kMaxEvidence = 32;
 inline constexpr size_t kMaxReasons = 200;
+inline constexpr size_t kMaxChainLines = 12;  // of an explanation: more is not read at night
 
 // A successor of a program is learnt from queues only if no other successor is
 // seen on more than this share as many workers: phases and repeated programs

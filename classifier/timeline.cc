@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -117,6 +118,7 @@ class Reader {
                        std::tuple(b.worker, b.kind, -b.age_ms.value_or(-1), b.chip, b.text);
               });
     ChooseRoots();
+    TellNotFirst();
     return std::move(timeline_);
   }
 
@@ -325,15 +327,24 @@ class Reader {
   }
 
   void Note(const ErrorEvent& event, const std::string& why) {
-    if (timeline_.reasons.size() >= kMaxReasons) return;
-    timeline_.reasons.push_back(absl::StrCat("not a first error: ", event.text, " on ",
-                                             Who(topology_.worker(event.worker)), ": ", why));
+    std::vector<int>& workers = not_first_[{event.text, why}];
+    if (workers.empty() || workers.back() != event.worker) workers.push_back(event.worker);
+  }
+
+  // Thousands may say the same.
+  void TellNotFirst() {
+    for (const auto& [what, workers] : not_first_) {
+      if (timeline_.reasons.size() >= kMaxChainLines) return;
+      timeline_.reasons.push_back(
+          absl::StrCat(what.first, " on ", WhoAll(topology_, workers), ": ", what.second));
+    }
   }
 
   const Topology& topology_;
   Timeline timeline_;
   std::optional<int64_t> oldest_exit_;
   std::optional<int64_t> second_exit_;
+  std::map<std::pair<std::string, std::string>, std::vector<int>> not_first_;  // text, why
 };
 
 }  // namespace

@@ -57,7 +57,7 @@ struct Timeline {
   std::optional<int64_t> still_ms;
   int aborted = 0;  // processes gone by SIGABRT
   bool hang_declared = false;
-  std::vector<std::string> reasons;
+  std::vector<std::string> reasons;  // what is no root, and why
 };
 
 Timeline BuildTimeline(const Topology& topology);

@@ -125,6 +125,7 @@ struct Reason {
   std::string text;
   ReasonKind kind = ReasonKind::kDecision;
   std::optional<double> certainty = std::nullopt;  // of a finding, before calibration
+  std::optional<Cause> cause = std::nullopt;       // and what it would mean
 };
 
 struct RecommendedAction {

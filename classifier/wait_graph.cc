@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/chain_text.h"
+#include "classifier/phrases.h"
 #include "classifier/slice_knot.h"
 #include "classifier/thresholds.h"
 
@@ -285,6 +287,12 @@ class Builder {
            (head.kind == HeadKind::kSparse && head.sparse >= 0);
   }
 
+  void WaitsForPeer(Head& head, std::string_view which) {
+    head.kind = HeadKind::kCrossWait;
+    RuleOut(absl::StrCat(HeadName(topology_, positions_, head),
+                         " waits for its peer in another slice, ", std::string(which)));
+  }
+
   void ChooseAmong(const std::vector<size_t>& peers) {
     const bool proven =
         std::any_of(peers.begin(), peers.end(), [&](size_t i) { return Proven(graph_.heads[i]); });
@@ -298,9 +306,9 @@ class Builder {
     for (size_t i : peers) {
       Head& head = graph_.heads[i];
       if (proven) {
-        if (!Proven(head)) head.kind = HeadKind::kCrossWait;
+        if (!Proven(head)) WaitsForPeer(head, "which is proved not to wait");
       } else if (head.at != first) {
-        head.kind = HeadKind::kCrossWait;
+        WaitsForPeer(head, "which is in an earlier launch");
       } else {
         head.ambiguous = firsts > 1;
       }
@@ -319,8 +327,7 @@ class Builder {
         continue;
       }
       if (head.kind == HeadKind::kIdle) graph_.victims_idle.push_back(head.worker);
-      const WorkerId& id = topology_.worker(head.worker).id;
-      Note(absl::StrCat("slice ", id.slice, " task ", id.task, " is a victim: ", reason));
+      RuleOut(absl::StrCat(HeadName(topology_, positions_, head), " is a victim: ", reason));
     }
     graph_.heads = std::move(kept);
   }
@@ -389,13 +396,30 @@ class Builder {
     for (const SliceView& view : graph_.slices) running += view.running;
     graph_.units = static_cast<int>(positions_.units().size());
     graph_.waiting = std::max(0, running - heads);
-    Note(absl::StrCat(graph_.waiting, " of ", graph_.units, " cores wait, ", graph_.heads.size(),
-                      " workers lead the chain"));
+    std::vector<Reason> reasons = {
+        {"wait_graph",
+         absl::StrCat(graph_.waiting, " of ", Count(graph_.units, "core"), " wait; ",
+                      Count(static_cast<int64_t>(graph_.heads.size()), "head"), " of the chain"),
+         ReasonKind::kWaits}};
+    const auto foreign =
+        std::count(divergence_.is_foreign.begin(), divergence_.is_foreign.end(), true);
+    if (foreign > 0) {
+      reasons.push_back({"wait_graph",
+                         absl::StrCat(Count(foreign, "worker"),
+                                      " left out: what they run can never meet what the rest of "
+                                      "their cohort runs"),
+                         ReasonKind::kWaits});
+    }
+    for (Reason& reason : TellChain(topology_, positions_, graph_)) {
+      reasons.push_back(std::move(reason));
+    }
+    for (Reason& reason : graph_.reasons) reasons.push_back(std::move(reason));
+    graph_.reasons = std::move(reasons);
   }
 
-  void Note(std::string text) {
-    if (graph_.reasons.size() < kMaxReasons) {
-      graph_.reasons.push_back({"wait_graph", std::move(text)});
+  void RuleOut(std::string text) {
+    if (graph_.reasons.size() < kMaxChainLines) {
+      graph_.reasons.push_back({"wait_graph", std::move(text), ReasonKind::kRuledOut});
     }
   }
 

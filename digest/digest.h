@@ -19,8 +19,9 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
 // lines whatever the size of the job. Nothing a worker sent can forge a line.
 std::string RenderText(const Report& report, TextFormat format);
 
-// The reasons of the verdict in the order they were found, one line each, to
-// follow the text when asked for; as long as the decision was.
+// How the verdict was reached, to follow the text when asked for: who waits for whom,
+// whom they all wait for, what spoke for and against, what was ruled out, and what
+// would have decided it. One line a step, as they were recorded.
 std::string RenderExplanation(const Report& report);
 
 // The digest's JSON (schemaVersion 1), one object. `pretty` indents by two;

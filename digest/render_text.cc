@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <string>
@@ -302,11 +303,37 @@ std::string RenderText(const Report& report, TextFormat format) {
 }
 
 std::string RenderExplanation(const Report& report) {
+  struct Part {
+    ReasonKind kind;
+    std::string_view title;
+  };
+  constexpr std::array kParts = {Part{ReasonKind::kWaits, "Who waits for whom:"},
+                                 Part{ReasonKind::kHead, "Whom they wait for:"},
+                                 Part{ReasonKind::kFor, "What speaks for a cause:"},
+                                 Part{ReasonKind::kAgainst, "What speaks against:"},
+                                 Part{ReasonKind::kRuledOut, "Ruled out:"},
+                                 Part{ReasonKind::kDecision, "Decision:"}};
   TextLines lines;
   lines.Add(kFirstIndent, "Explanation:");
-  lines.AddEach(kIndent, report.reasons, report.reasons.size(), [](const Reason& reason) {
-    return absl::StrCat(EscapeName(reason.rule), ": ", Sentence(reason.text));
-  });
+  for (const Part& part : kParts) {
+    std::vector<const Reason*> reasons;
+    for (const Reason& reason : report.reasons) {
+      if (reason.kind == part.kind) reasons.push_back(&reason);
+    }
+    if (reasons.empty()) continue;
+    lines.Add(kIndent, part.title);
+    lines.AddEach(kItemIndent, reasons, reasons.size(), [](const Reason* reason) {
+      std::string text = EscapeName(reason->rule);
+      if (reason->cause) absl::StrAppend(&text, " ", std::string(CauseName(*reason->cause)));
+      if (reason->certainty) absl::StrAppend(&text, " (", ConfidenceText(*reason->certainty), ")");
+      return absl::StrCat(text, ": ", Sentence(reason->text));
+    });
+  }
+  if (!report.lacking.empty()) {
+    lines.Add(kIndent, "What would have decided it:");
+    lines.AddEach(kItemIndent, report.lacking, report.lacking.size(),
+                  [](const std::string& lacking) { return lacking; });
+  }
   return lines.Take();
 }
 

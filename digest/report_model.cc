@@ -117,7 +117,7 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
   report.removal = Describe(verdict.removal);
   for (const Reason& reason : verdict.reasons) {
     report.reasons.push_back(
-        {Name(reason.rule), Sentence(reason.text), reason.kind, reason.certainty});
+        {Name(reason.rule), Sentence(reason.text), reason.kind, reason.certainty, reason.cause});
   }
 }
 

@@ -205,8 +205,7 @@ class Rule {
     }
     finding.explains = c_.graph.waiting;
     finding.why = finding.culprits.front().why;
-    out_.Note(kRule, finding.why);
-    out_.items.push_back(std::move(finding));
+    out_.Add(kRule, std::move(finding));
   }
 
   // The hardware's own word on a chip that leads by position, too.
@@ -246,9 +245,8 @@ class Rule {
       finding.evidence.push_back(Evidence(c_, Strength::kDirect, {where.first}, text));
       finding.explains = c_.graph.waiting;
       if (direct.beyond_job && where.second.has_value()) AddRemovable(where, direct, finding);
-      out_.Note(kRule, text);
       finding.why = std::move(text);
-      out_.items.push_back(std::move(finding));
+      out_.Add(kRule, std::move(finding));
     }
   }
 

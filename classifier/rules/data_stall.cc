@@ -36,8 +36,7 @@ class Rule {
     if (finding_.culprits.empty()) return;
     finding_.explains = c_.graph.waiting;
     finding_.why = finding_.culprits.front().why;
-    out_.Note(kRule, finding_.why);
-    out_.items.push_back(std::move(finding_));
+    out_.Add(kRule, std::move(finding_));
   }
 
  private:

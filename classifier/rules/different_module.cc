@@ -33,8 +33,7 @@ void ByModule(const Case& c, Findings& out) {
     if (!sides.named) finding.confidence = kConfidenceModuleUnnamed;
     DescribeSides(c, sides, finding);
     finding.explains = c.graph.waiting;
-    out.Note(kRule, finding.why);
-    out.items.push_back(std::move(finding));
+    out.Add(kRule, std::move(finding));
   }
 }
 
@@ -81,8 +80,7 @@ void ByQueueOrder(const Case& c, Findings& out) {
     AddSmallerSide(c, members, "was given its launches in another order than its peers", finding);
     finding.explains = c.graph.waiting;
     finding.why = finding.culprits.front().why;
-    out.Note(kRule, finding.why);
-    out.items.push_back(std::move(finding));
+    out.Add(kRule, std::move(finding));
   }
 }
 
@@ -97,8 +95,7 @@ void BySkippedLaunch(const Case& c, Findings& out) {
                  finding);
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Note(kRule, finding.why);
-  out.items.push_back(std::move(finding));
+  out.Add(kRule, std::move(finding));
 }
 
 void ByAssertion(const Case& c, Findings& out) {
@@ -135,8 +132,7 @@ void ByAssertion(const Case& c, Findings& out) {
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Note(kRule, finding.why);
-  out.items.push_back(std::move(finding));
+  out.Add(kRule, std::move(finding));
 }
 
 }  // namespace

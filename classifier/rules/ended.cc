@@ -97,8 +97,7 @@ void FindEnded(const Case& c, Findings& out) {
   finding.confidence = kConfidenceAdvancing;
   finding.why = "all training processes were ended from outside at about the same time";
   finding.evidence.push_back({finding.why, Strength::kDirect, {}});
-  out.Note(kRule, finding.why);
-  out.items.push_back(std::move(finding));
+  out.Add(kRule, std::move(finding));
 }
 
 }  // namespace rapideye::classifier

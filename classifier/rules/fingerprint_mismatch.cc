@@ -16,8 +16,7 @@ void FindFingerprintMismatch(const Case& c, Findings& out) {
     finding.confidence = sides.named ? kConfidenceFingerprint : kConfidenceModuleUnnamed;
     DescribeSides(c, sides, finding);
     finding.explains = c.graph.waiting;
-    out.Note("fingerprint_mismatch", finding.why);
-    out.items.push_back(std::move(finding));
+    out.Add("fingerprint_mismatch", std::move(finding));
   }
 }
 

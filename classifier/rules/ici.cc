@@ -94,8 +94,7 @@ void FindIci(const Case& c, Findings& out) {
   }
   finding.explains = c.graph.waiting;
   finding.why = faults.begin()->second.text;
-  out.Note(kRule, finding.why);
-  out.items.push_back(std::move(finding));
+  out.Add(kRule, std::move(finding));
 }
 
 }  // namespace rapideye::classifier

@@ -24,18 +24,22 @@ class Rule {
   void Apply() {
     std::vector<int> unreachable;
     std::vector<int> silent;
+    std::vector<int> reachable;
     for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
       if (c_.worker(i).snapshot != nullptr || !c_.worker(i).in_named_cohort) continue;
       const auto n = static_cast<size_t>(i);
       if (links_.probed[n] > 0 && links_.probed_failed[n] == links_.probed[n]) {
         unreachable.push_back(i);
       } else if (links_.probed[n] > 0) {
-        out_.Note(kRule, absl::StrCat(Who(c_.worker(i)),
-                                      " sent no snapshot, but answers probes: its agent is gone, "
-                                      "not the host"));
+        reachable.push_back(i);
       } else {
         silent.push_back(i);
       }
+    }
+    if (!reachable.empty()) {
+      out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, reachable),
+                                    ": no snapshot, but probes are answered: the agent is gone, "
+                                    "not the host"));
     }
     if (!unreachable.empty()) {
       Report(unreachable, kConfidenceLostUnreachable,
@@ -51,11 +55,9 @@ class Rule {
       Report(awaited, kConfidenceLostAwaited,
              "sent no snapshot, and every core that reported waits for its slice",
              Strength::kStrong);
-    } else {
-      for (int worker : silent) {
-        out_.Note(kRule, absl::StrCat(Who(c_.worker(worker)),
-                                      " sent no snapshot; nothing else speaks against it"));
-      }
+    } else if (!silent.empty()) {
+      out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, silent),
+                                    ": no snapshot, and nothing else that speaks against it"));
     }
   }
 
@@ -104,8 +106,7 @@ class Rule {
     }
     finding.explains = c_.graph.waiting;
     finding.why = finding.culprits.front().why;
-    out_.Note(kRule, finding.why);
-    out_.items.push_back(std::move(finding));
+    out_.Add(kRule, std::move(finding));
   }
 
   const Case& c_;

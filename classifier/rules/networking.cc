@@ -143,7 +143,7 @@ class Rule {
     finding.confidence = awaited ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
     Finish(finding, text);
     JudgeRemoval(worker, nic, peers, agreeing, finding);
-    out_.items.push_back(std::move(finding));
+    out_.Add(kRule, std::move(finding));
   }
 
   // One NIC alone fails: the host reaches its peers over another, or that NIC has
@@ -230,7 +230,7 @@ class Rule {
       }
     }
     Finish(finding, text);
-    out_.items.push_back(std::move(finding));
+    out_.Add(kRule, std::move(finding));
   }
 
   std::string AddLink(const WorkerPair& pair, const PairEvidence& evidence,
@@ -280,7 +280,6 @@ class Rule {
     }
     finding.explains = c_.graph.waiting;
     finding.why = text;
-    out_.Note(kRule, text);
   }
 
   // No socket and no probe says anything: two hosts of two slices that alone wait
@@ -321,7 +320,7 @@ class Rule {
     finding.links.push_back(std::move(link));
     for (int worker : {a, b}) finding.culprits.push_back(CulpritWorker(c_, worker, text));
     Finish(finding, text);
-    out_.items.push_back(std::move(finding));
+    out_.Add(kRule, std::move(finding));
   }
 
   // Cores exchange data with those of the same task in other slices.

@@ -23,9 +23,8 @@ void Report(double confidence, std::string why, Findings& out) {
   finding.cause = Cause::kNoHang;
   finding.confidence = confidence;
   finding.evidence.push_back({why, Strength::kStrong, {}});
-  out.Note(kRule, why);
   finding.why = std::move(why);
-  out.items.push_back(std::move(finding));
+  out.Add(kRule, std::move(finding));
 }
 
 // What a core has stood for without completing a launch.

@@ -16,8 +16,19 @@ struct Findings {
   std::vector<Finding> items;
   std::vector<Reason> reasons;
 
+  // A finding, and with it what speaks for it.
+  void Add(std::string rule, Finding finding) {
+    reasons.push_back(
+        {std::move(rule), finding.why, ReasonKind::kFor, finding.confidence, finding.cause});
+    items.push_back(std::move(finding));
+  }
+  // What looked like one, and merely follows something else.
+  void RuleOut(std::string rule, std::string text) {
+    reasons.push_back({std::move(rule), std::move(text), ReasonKind::kRuledOut});
+  }
+  // Why there is none, though something pointed there.
   void Note(std::string rule, std::string text) {
-    reasons.push_back({std::move(rule), std::move(text)});
+    reasons.push_back({std::move(rule), std::move(text), ReasonKind::kAgainst});
   }
 };
 

@@ -66,7 +66,7 @@ std::string Sentence(const Case& c, const ErrorEvent& event) {
 
 void FindUnrecoverable(const Case& c, Findings& out) {
   const Timeline& timeline = c.timeline;
-  for (const std::string& reason : timeline.reasons) out.Note(kRule, reason);
+  for (const std::string& reason : timeline.reasons) out.RuleOut(kRule, reason);
   // Errors without order: the most specific kind first.
   std::map<ErrorKind, std::vector<const ErrorEvent*>> first;
   for (int i = 0; i < timeline.first_count; ++i) {
@@ -104,8 +104,7 @@ void FindUnrecoverable(const Case& c, Findings& out) {
     }
     finding.explains = c.graph.waiting;
     finding.why = finding.culprits.front().why;
-    out.Note(kRule, finding.why);
-    out.items.push_back(std::move(finding));
+    out.Add(kRule, std::move(finding));
     most_specific = false;
   }
 }

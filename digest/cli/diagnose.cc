@@ -29,7 +29,11 @@ std::string JsonLine(const std::string& path, const digest::Report& report, bool
   if (explain) {
     nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
     for (const Reason& reason : report.reasons) {
-      reasons.push_back({{"rule", reason.rule}, {"text", reason.text}});
+      nlohmann::ordered_json step = {
+          {"kind", ReasonKindName(reason.kind)}, {"rule", reason.rule}, {"text", reason.text}};
+      if (reason.cause) step["cause"] = CauseName(*reason.cause);
+      if (reason.certainty) step["certainty"] = *reason.certainty;
+      reasons.push_back(std::move(step));
     }
     line["explain"] = std::move(reasons);
   }
