@@ -76,7 +76,11 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
       .threshold = std::nullopt,
       .detected = now_,
       .incident = incident};
-  if (stillness.has_value()) suspicion.threshold = stillness->threshold;
+  // A coordinator that has just come has not seen the job stand that long itself;
+  // the ages in the evidence are measured against what would have raised it.
+  suspicion.threshold = stillness.has_value()
+                            ? stillness->threshold
+                            : LaunchThreshold(options_.thresholds, learning_, std::nullopt);
   Begin(std::move(suspicion));
 }
 

@@ -28,7 +28,7 @@ Coordinator::Coordinator(CoordinatorSettings settings)
       operators_(queue_, board_, std::make_shared<IncidentArchive>(settings_.state_dir),
                  settings_.digest_format) {
   keeper_ = std::make_unique<IncidentKeeper>(
-      IncidentStore(settings_.state_dir, RealDisk()),
+      IncidentStore(settings_.state_dir, *settings_.disk),
       IncidentKeeper::Settings{.retention = settings_.retention, .pending = {}, .wrote = {}});
   writer_ = std::make_unique<IncidentWriter>(
       *keeper_, IncidentWriter::Settings{.text_format = settings_.digest_format,
@@ -78,7 +78,7 @@ absl::Status Coordinator::Listen() {
 }
 
 void Coordinator::Run() {
-  RunEventLoop(core_, queue_, *this);
+  RunEventLoop(core_, queue_, *this, settings_.observer);
   board_.Stop();
   operators_.Stop();
   const Counters& c = core_.counters();

@@ -32,6 +32,9 @@ struct CoordinatorSettings {
   transport::CredentialOptions credentials;
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
+  // Where incidents are written. Outlives the process: a disk may hang.
+  Disk* disk = &RealDisk();
+  LoopObserver observer;
 };
 
 class Coordinator final : private EffectHandler {

@@ -50,7 +50,8 @@ std::optional<Event> EventQueue::Pop(absl::Duration deadline) {
   return event;
 }
 
-void RunEventLoop(CoordinatorCore& core, EventQueue& queue, EffectHandler& handler) {
+void RunEventLoop(CoordinatorCore& core, EventQueue& queue, EffectHandler& handler,
+                  const LoopObserver& observer) {
   absl::Duration stop_by = absl::InfiniteDuration();
   absl::Duration housekeeping = CurrentTime().monotonic + kHousekeeping;
   for (;;) {
@@ -61,7 +62,9 @@ void RunEventLoop(CoordinatorCore& core, EventQueue& queue, EffectHandler& handl
     std::optional<StreamId> sender;
     if (const auto* message = std::get_if<MessageReceived>(&event)) sender = message->stream;
     if (std::holds_alternative<Stop>(event)) stop_by = now.monotonic + kStopIncident;
+    if (observer.event) observer.event(event);
     for (Effect& effect : core.Step(std::move(event), now)) {
+      if (observer.effect) observer.effect(effect);
       std::visit([&](auto& e) { handler.Handle(std::move(e)); }, effect);
     }
     if (sender.has_value()) handler.ReadNext(*sender);

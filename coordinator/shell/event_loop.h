@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -52,12 +53,20 @@ class EffectHandler {
   virtual void Housekeep() = 0;
 };
 
+// Is shown every event before the core takes it, and every effect before it is
+// carried out, on the loop's thread: for tests.
+struct LoopObserver {
+  std::function<void(const Event&)> event;
+  std::function<void(const Effect&)> effect;
+};
+
 // The clocks of this machine. The monotonic one is the steady clock.
 Now CurrentTime();
 
 // Feeds the core until a Stop event has been taken and no incident is being
 // concluded any more, but no longer than kStopIncident after Stop.
-void RunEventLoop(CoordinatorCore& core, EventQueue& queue, EffectHandler& handler);
+void RunEventLoop(CoordinatorCore& core, EventQueue& queue, EffectHandler& handler,
+                  const LoopObserver& observer = {});
 
 }  // namespace rapideye::coordinator
 

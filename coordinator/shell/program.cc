@@ -1,4 +1,5 @@
-// rapideye-coordinator: one per job.
+#include "coordinator/shell/program.h"
+
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <stdio.h>
@@ -128,7 +129,9 @@ void LogDigest(const std::string& text, bool json) {
   fflush(stderr);
 }
 
-int Main(int argc, char** argv) {
+}  // namespace
+
+int RunProgram(int argc, char** argv, const std::function<void(CoordinatorSettings&)>& adjust) {
   CLI::App app("Watches one TPU training job; when it hangs, says why.", "rapideye-coordinator");
   Flags flags;
   flags.settings.state_dir = "/var/lib/rapideye";
@@ -145,6 +148,8 @@ int Main(int argc, char** argv) {
   flags.settings.log_digest = [json](const std::string&, const std::string& text) {
     LogDigest(text, json);
   };
+
+  if (adjust) adjust(flags.settings);
 
   signal(SIGPIPE, SIG_IGN);  // a log reader that goes away ends nothing
   absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
@@ -170,7 +175,4 @@ int Main(int argc, char** argv) {
   return program::kExitOk;
 }
 
-}  // namespace
 }  // namespace rapideye::coordinator
-
-int main(int argc, char** argv) { return rapideye::coordinator::Main(argc, argv); }

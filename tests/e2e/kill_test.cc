@@ -1,0 +1,197 @@
+// The coordinator is killed at every step of its work on an incident. Whenever it
+// is, the next one finishes what it began: there is one incident on disk, whole
+// and right, its digest is in the log, and nothing more is raised while the hang
+// lasts.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "tests/e2e/fixture.h"
+#include "tests/testbed/crashpoint/points.h"
+#include "tests/testbed/launcher/job.h"
+
+namespace rapideye::testbed {
+namespace {
+
+using ::testing::Contains;
+using ::testing::IsEmpty;
+
+constexpr absl::Duration kPatience = absl::Seconds(60);
+constexpr int64_t kHealthySteps = 12;
+// Jobs at once: most of the time each of them waits.
+constexpr int kAtOnce = 6;
+const WorkerId kVictim{0, 1};
+
+std::string ReadAll(const std::string& path) {
+  std::ostringstream content;
+  content << std::ifstream(path).rdbuf();
+  return content.str();
+}
+
+size_t CountOf(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// One hang, and a coordinator that dies at `point` while it deals with it; with no
+// point it lives. What is wrong with what is found afterwards; empty: nothing.
+class Hang {
+ public:
+  Hang(JobOptions options, std::string point) : options_(std::move(options)), point_(point) {}
+
+  std::vector<std::string> Run() {
+    std::filesystem::create_directories(options_.state_dir);
+    const absl::Status status = Live();
+    if (!status.ok()) wrong_.push_back(std::string(status.message()));
+    for (std::string& complaint : wrong_) complaint = absl::StrCat(point_, ": ", complaint);
+    return wrong_;
+  }
+
+  // Without a point: those that were passed.
+  std::vector<std::string> Passed() const {
+    std::vector<std::string> points;
+    for (const absl::string_view line : absl::StrSplit(Log(), '\n')) {
+      if (absl::StartsWith(line, kPassed)) {
+        points.emplace_back(line.substr(std::string(kPassed).size()));
+      }
+    }
+    return points;
+  }
+
+ private:
+  std::string Log() const { return ReadAll(LogPath(options_, "coordinator")); }
+
+  absl::Status Live() {
+    absl::StatusOr<std::unique_ptr<Job>> started = Job::Start(options_);
+    if (!started.ok()) return started.status();
+    Job& job = **started;
+    if (absl::Status s = job.EndCoordinator(Ending::kAsked); !s.ok()) return s;
+    CoordinatorProgram program{"coordinator-crashpoint", {}};
+    if (!point_.empty()) program.environment[kCrashPointVariable] = point_;
+    if (absl::Status s = job.StartCoordinator(program); !s.ok()) return s;
+    if (absl::Status s = job.AwaitAllConnected(kPatience); !s.ok()) return s;
+    if (absl::Status s = job.AwaitStep(kHealthySteps, kPatience); !s.ok()) return s;
+    if (absl::Status s = job.Inject(kVictim, "chip-stop chip=0 where=before"); !s.ok()) return s;
+    if (!point_.empty()) {
+      if (absl::Status s = Die(job); !s.ok()) return s;
+    }
+    if (absl::Status s = Inspect(job); !s.ok()) return s;
+    return job.Stop();
+  }
+
+  absl::Status Die(Job& job) {
+    const absl::StatusOr<int> end = job.AwaitCoordinatorEnd(kPatience);
+    if (!end.ok()) return end.status();
+    if (!WIFSIGNALED(*end) || WTERMSIG(*end) != SIGKILL) {
+      return absl::AbortedError(absl::StrCat("the coordinator ", DescribeExit(*end)));
+    }
+    if (absl::Status s = job.StartCoordinator(); !s.ok()) return s;
+    return job.AwaitAllConnected(kPatience);
+  }
+
+  absl::Status Inspect(Job& job) {
+    const absl::StatusOr<std::string> directory = job.AwaitIncident(kPatience);
+    if (!directory.ok()) return directory.status();
+    const std::string id = std::filesystem::path(*directory).filename();
+    // Long enough to raise the same hang once more.
+    if (absl::Status s = job.Watch(2 * LaunchThreshold(options_)); !s.ok()) return s;
+    if (job.Incidents().size() != 1) {
+      wrong_.push_back(absl::StrCat("incidents: ", absl::StrJoin(job.Incidents(), " ")));
+    }
+    const absl::StatusOr<Incident> incident = ReadIncident(*directory);
+    if (!incident.ok()) return incident.status();
+    const Truth truth = {"BAD_TPU_CHIP", "TENSOR_CORE", {{kVictim, HostName(kVictim), 0}}, false};
+    for (std::string& difference : Differences(truth, incident->finding)) {
+      wrong_.push_back(std::move(difference));
+    }
+    if (CountOf(Log(), absl::StrCat("Incident: ", id)) == 0) {
+      wrong_.push_back("the digest is not in the log");
+    }
+    // Half-written ones are removed at the start.
+    for (const auto& entry :
+         std::filesystem::directory_iterator(options_.state_dir + "/incidents")) {
+      if (entry.path() != *directory) {
+        wrong_.push_back(absl::StrCat("left behind: ", entry.path().string()));
+      }
+    }
+    if (absl::Status s = job.Heal(); !s.ok()) return s;
+    return job.AwaitCoordinatorLog("watching again", kPatience);
+  }
+
+  const JobOptions options_;
+  const std::string point_;
+  std::vector<std::string> wrong_;
+};
+
+class Kill : public EndToEndTest {
+ protected:
+  JobOptions OptionsOf(const std::string& name) const {
+    JobOptions options = Options(/*programs=*/1, /*seed=*/1).job;
+    options.shape = {1, 3, 1, options.shape.generation};
+    options.launch_threshold = absl::Seconds(2);
+    options.state_dir = absl::StrCat(state_dir_, "/", name);
+    return options;
+  }
+};
+
+// The first two and the last of each kind of message, and all else.
+std::set<std::string> Telling(const std::vector<std::string>& points) {
+  std::map<std::string, std::vector<std::string>> by_kind;
+  for (const std::string& point : points) {
+    by_kind[point.substr(0, point.find('-'))].push_back(point);
+  }
+  std::set<std::string> telling;
+  for (const auto& [kind, all] : by_kind) {
+    const bool every = kind == "disk" || kind == "torn" || kind == "log";
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (every || i < 2 || i + 1 == all.size()) telling.insert(all[i]);
+    }
+  }
+  return telling;
+}
+
+TEST_F(Kill, AtEveryStepOfAnIncidentLeavesOneIncident) {
+  Hang undisturbed(OptionsOf("undisturbed"), "");
+  ASSERT_THAT(undisturbed.Run(), IsEmpty());
+  const std::set<std::string> set = Telling(undisturbed.Passed());
+  for (const char* point : {"collect-1", "snapshot-1", "conclude-1", "disk-1", "torn-1",
+                            "log-1", "log-2", "told-1"}) {
+    EXPECT_THAT(set, Contains(point));
+  }
+  const std::vector<std::string> points(set.begin(), set.end());
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  std::vector<std::string> wrong;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kAtOnce; ++i) {
+      threads.emplace_back([&] {
+        for (size_t at = next++; at < points.size(); at = next++) {
+          const std::vector<std::string> found = Hang(OptionsOf(points[at]), points[at]).Run();
+          const std::lock_guard lock(mutex);
+          wrong.insert(wrong.end(), found.begin(), found.end());
+        }
+      });
+    }
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+  std::cout << points.size() << " points: " << absl::StrJoin(points, " ") << "\n";
+}
+
+}  // namespace
+}  // namespace rapideye::testbed
