@@ -66,7 +66,9 @@ class Tidy(Tree):
         self.write(".clang-tidy", "Checks: '-*,bugprone-sizeof-expression'\nWarningsAsErrors: '*'\n")
         source = self.write("a.cc", self.GOOD)
         self.write("b.h", "constexpr int kOne = 1;\n")
-        command = f"/usr/bin/g++ -I{self.root} -c {source} -o a.o"
+        precompiled = self.write("build/cmake_pch.hxx", "constexpr int kTwo = 2;\n")
+        command = (f"/usr/bin/g++ -I{self.root} -Winvalid-pch -include {precompiled} "
+                   f"-c {source} -o a.o")
         self.write("build/compile_commands.json", json.dumps(
             [{"directory": self.root, "command": command, "file": source}]))
 
@@ -87,6 +89,10 @@ class Tidy(Tree):
     def test_a_finding_fails_every_time(self):
         self.write("a.cc", "int f() { return sizeof(sizeof(int)); }\n")
         self.assertEqual(self.run_tidy(), (1, 0, ["a.cc"]))
+        self.assertEqual(self.run_tidy(), (1, 0, ["a.cc"]))
+
+    def test_a_file_includes_what_it_uses_whatever_is_precompiled(self):
+        self.write("a.cc", "int f() { return kTwo; }\n")
         self.assertEqual(self.run_tidy(), (1, 0, ["a.cc"]))
 
 

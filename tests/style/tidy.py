@@ -20,6 +20,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 
 CLANG_TIDY = "clang-tidy-19"
@@ -91,8 +92,20 @@ def key(entry, root, version):
     return digest.hexdigest()
 
 
-def check(entry, build):
-    run = subprocess.run([CLANG_TIDY, "-p", build, "--quiet", entry["file"]],
+def without_precompiled(command):
+    """The command as if nothing were precompiled: each file must include what it uses."""
+    arguments = shlex.split(command)
+    kept = []
+    for argument in arguments:
+        if argument.endswith("/cmake_pch.hxx") and kept[-1:] == ["-include"]:
+            kept.pop()
+        elif argument != "-Winvalid-pch":
+            kept.append(argument)
+    return shlex.join(kept)
+
+
+def check(entry, database):
+    run = subprocess.run([CLANG_TIDY, "-p", database, "--quiet", entry["file"]],
                          capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     return run.returncode == 0, run.stdout + (run.stderr if run.returncode else "")
 
@@ -101,6 +114,8 @@ def entries(root, build):
     """Compile commands of our own files, one a file."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         every = json.load(file)
+    for entry in every:
+        entry["command"] = without_precompiled(entry["command"])
     ours = {e["file"]: e for e in every
             if e["file"].startswith(root + "/") and not e["file"].startswith(build + "/")}
     return [ours[path] for path in sorted(ours)]
@@ -128,8 +143,11 @@ def tidy(root, build, folder, jobs):
         else:
             todo.append((entry, stamp))
     failed = []
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        results = pool.map(lambda item: check(item[0], build), todo)
+    with (tempfile.TemporaryDirectory() as database,
+          concurrent.futures.ThreadPoolExecutor(jobs) as pool):
+        with open(os.path.join(database, "compile_commands.json"), "w", encoding="utf-8") as file:
+            json.dump([entry for entry, _ in todo], file)
+        results = pool.map(lambda item: check(item[0], database), todo)
         for (entry, stamp), (passed, said) in zip(todo, results):
             if passed:
                 with open(stamp, "w", encoding="utf-8"):
