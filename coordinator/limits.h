@@ -98,6 +98,22 @@ inline constexpr size_t kOperatorPartBytes = size_t{256} << 10;
 // Incidents in one list; retention keeps fewer.
 inline constexpr size_t kMaxListedIncidents = 1000;
 
+// Pages ------------------------------------------------------------------------
+
+// Of a scrape's or a probe's patience, what is spent on waiting for the core.
+inline constexpr absl::Duration kStatusPatience = absl::Milliseconds(500);
+// A page that comes from the disk: to read and show the digest of 10,000 hosts
+// takes seconds. A browser waits that long.
+inline constexpr absl::Duration kDocumentPatience = absl::Seconds(10);
+// Pages that wait for the disk at once: fewer than the server has threads, so that
+// a disk that hangs leaves some for probes and scrapes.
+inline constexpr int kMaxPagesFromDisk = 2;
+// Incidents on one page; the command lists more.
+inline constexpr size_t kMaxListedOnPage = 200;
+// The loop turns at least once a second. One that has not for so long is no longer
+// busy but stuck: whoever restarts what is not healthy may do so.
+inline constexpr absl::Duration kLoopPatience = absl::Seconds(15);
+
 // Collection -----------------------------------------------------------------
 
 // Snapshots on their way at once. A typical one is 10 to 130 KiB.

@@ -196,4 +196,9 @@ void AgentService::CutOffOverdue(absl::Duration now) {
   for (const auto& stream : streams) stream->CutOffIfOverdue(now);
 }
 
+size_t AgentService::streams() const {
+  const std::lock_guard lock(mutex_);
+  return streams_.size();
+}
+
 }  // namespace rapideye::coordinator

@@ -35,6 +35,8 @@ class AgentService final : public v1::Rendezvous::CallbackService {
   void ReadNext(StreamId stream);
   // Cuts off streams that were closed kCloseGrace ago and are still there.
   void CutOffOverdue(absl::Duration now);
+  // Open ones, admitted or not.
+  size_t streams() const;
 
  private:
   friend class AgentStream;
@@ -43,7 +45,7 @@ class AgentService final : public v1::Rendezvous::CallbackService {
   void Remove(StreamId stream);
 
   EventQueue& queue_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   StreamId next_ = 1;
   absl::flat_hash_map<StreamId, std::shared_ptr<AgentStream>> streams_;
 };

@@ -17,6 +17,7 @@ namespace rapideye::coordinator {
 absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSettings settings) {
   std::unique_ptr<Coordinator> coordinator(new Coordinator(std::move(settings)));
   if (absl::Status status = coordinator->Listen(); !status.ok()) return status;
+  if (absl::Status status = coordinator->ServePages(); !status.ok()) return status;
   return coordinator;
 }
 
@@ -29,15 +30,19 @@ Coordinator::Coordinator(CoordinatorSettings settings)
                  settings_.digest_format) {
   keeper_ = std::make_unique<IncidentKeeper>(
       IncidentStore(settings_.state_dir, *settings_.disk),
-      IncidentKeeper::Settings{.retention = settings_.retention, .pending = {}, .wrote = {}});
+      IncidentKeeper::Settings{
+          .retention = settings_.retention,
+          .pending = {},
+          .wrote = [telemetry = telemetry_](absl::Duration took) { telemetry->CountWrite(took); }});
   writer_ = std::make_unique<IncidentWriter>(
-      *keeper_, IncidentWriter::Settings{.text_format = settings_.digest_format,
-                                         .disk_patience = kDiskPatience,
-                                         .log_digest = settings_.log_digest,
-                                         .classified = {},
-                                         .concluded = [this](IncidentConcluded event) {
-                                           queue_.Post(std::move(event));
-                                         }});
+      *keeper_,
+      IncidentWriter::Settings{
+          .text_format = settings_.digest_format,
+          .disk_patience = kDiskPatience,
+          .log_digest = settings_.log_digest,
+          .classified = [this](Cause cause,
+                               absl::Duration took) { telemetry_->CountVerdict(cause, took); },
+          .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
   Recall();
 }
 
@@ -50,6 +55,8 @@ void Coordinator::Recall() {
 }
 
 Coordinator::~Coordinator() {
+  if (web_ != nullptr) web_->Stop();
+  http_.reset();
   // Streams end before what they post to.
   if (server_ != nullptr) {
     server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kStopStreams));
@@ -77,9 +84,50 @@ absl::Status Coordinator::Listen() {
   return absl::OkStatus();
 }
 
+absl::Status Coordinator::ServePages() {
+  if (settings_.http.empty()) return absl::OkStatus();
+  web_ = std::make_unique<Web>(
+      Web::Sources{.board = &board_,
+                   .archive = std::make_shared<IncidentArchive>(settings_.state_dir),
+                   .telemetry = telemetry_.get(),
+                   .read = [this] { return Read(); }});
+  auto server = http::HttpServer::Start(
+      {.address = settings_.http, .insecure = settings_.credentials.insecure},
+      [this](const http::Request& request) { return web_->Answer(request); });
+  if (server.ok()) {
+    http_ = *std::move(server);
+    spdlog::info("status and metrics at http://{}/", http_->address());
+    return absl::OkStatus();
+  }
+  const std::string problem = absl::StrCat("--http: ", std::string(server.status().message()));
+  if (settings_.http_required) return {server.status().code(), problem};
+  spdlog::error("{}; going on without pages and metrics (--http=off leaves them out)", problem);
+  return absl::OkStatus();
+}
+
+std::string Coordinator::http_address() const { return http_ == nullptr ? "" : http_->address(); }
+
+Readings Coordinator::Read() const {
+  const EventQueue::Depth depth = queue_.depth();
+  return {.status = nullptr,
+          .disk = keeper_->Report(),
+          .queued_events = depth.events,
+          .queued_bytes = depth.bytes,
+          .streams = service_.streams(),
+          .since_turn = telemetry_->SinceTurn(CurrentTime().monotonic),
+          .stopping = telemetry_->stopping()};
+}
+
+void Coordinator::RequestStop() {
+  telemetry_->NoteStopping();
+  queue_.Post(Stop{});
+}
+
 void Coordinator::Run() {
+  telemetry_->NoteTurn(CurrentTime().monotonic);
   RunEventLoop(core_, queue_, *this, settings_.observer);
   board_.Stop();
+  if (web_ != nullptr) web_->Stop();
   operators_.Stop();
   const Counters& c = core_.counters();
   spdlog::info(
@@ -90,7 +138,10 @@ void Coordinator::Run() {
 }
 
 void Coordinator::Handle(Send effect) { service_.Send(effect.stream, effect.message); }
-void Coordinator::Handle(Close effect) { service_.Close(effect.stream, effect.status); }
+void Coordinator::Handle(Close effect) {
+  telemetry_->CountClose(effect.status.code());
+  service_.Close(effect.stream, effect.status);
+}
 void Coordinator::Handle(Retell effect) { retelling_->Begin(effect.incident_id); }
 void Coordinator::Handle(Conclude effect) { writer_->Post(std::move(effect)); }
 void Coordinator::ReadNext(StreamId stream) { service_.ReadNext(stream); }
@@ -103,6 +154,7 @@ void Coordinator::Handle(SnapshotRefused effect) { operators_.Handle(effect); }
 
 void Coordinator::Housekeep() {
   const absl::Duration now = CurrentTime().monotonic;
+  telemetry_->NoteTurn(now);
   service_.CutOffOverdue(now);
   operators_.CutOffOverdue(now);
 }

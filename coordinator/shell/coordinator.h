@@ -15,7 +15,10 @@
 #include "coordinator/shell/operator_service.h"
 #include "coordinator/shell/retelling.h"
 #include "coordinator/shell/status_board.h"
+#include "coordinator/shell/telemetry.h"
+#include "coordinator/shell/web.h"
 #include "digest/digest.h"
+#include "proto/http/http_server.h"
 #include "proto/transport/credentials.h"
 
 namespace grpc {
@@ -32,6 +35,9 @@ struct CoordinatorSettings {
   transport::CredentialOptions credentials;
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
+  std::string http;  // HOST:PORT of the pages; "" for none
+  // False: without its pages a coordinator is better than none.
+  bool http_required = false;
   // Where incidents are written. Outlives the process: a disk may hang.
   Disk* disk = &RealDisk();
   LoopObserver observer;
@@ -40,23 +46,27 @@ struct CoordinatorSettings {
 class Coordinator final : private EffectHandler {
  public:
   // Listens, and takes streams from then on. INVALID_ARGUMENT if the credentials
-  // or the address are not to be used; UNAVAILABLE if the port cannot be had. A
+  // or an address are not to be used; UNAVAILABLE if a port cannot be had. A
   // state directory that does not work is logged and does not fail the start.
   static absl::StatusOr<std::unique_ptr<Coordinator>> Start(CoordinatorSettings settings);
   ~Coordinator() override;
 
   // HOST:PORT with the real port.
   const std::string& address() const { return address_; }
+  // Of the pages; "" if there are none.
+  std::string http_address() const;
 
   // Works until RequestStop; returns within 5 s of it. Call once.
   void Run();
   // Thread-safe.
-  void RequestStop() { queue_.Post(Stop{}); }
+  void RequestStop();
 
  private:
   explicit Coordinator(CoordinatorSettings settings);
 
   absl::Status Listen();
+  absl::Status ServePages();
+  Readings Read() const;
   // Tells the core what a coordinator before this one has left.
   void Recall();
 
@@ -78,11 +88,15 @@ class Coordinator final : private EffectHandler {
   AgentService service_;
   StatusBoard board_;
   OperatorService operators_;
+  // The keeper's thread may outlive all of this.
+  const std::shared_ptr<Telemetry> telemetry_ = std::make_shared<Telemetry>();
   std::unique_ptr<IncidentKeeper> keeper_;
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<Retelling> retelling_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
+  std::unique_ptr<Web> web_;
+  std::unique_ptr<http::HttpServer> http_;
 };
 
 }  // namespace rapideye::coordinator

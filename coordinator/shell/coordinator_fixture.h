@@ -86,6 +86,8 @@ class RunningCoordinator {
     CoordinatorSettings settings;
     settings.listen = "127.0.0.1:0";
     settings.state_dir = root_;
+    settings.http = "127.0.0.1:0";
+    settings.http_required = true;
     settings.core.shape = {.job = "job", .slices = 1, .tasks_per_slice = 1};
     settings.log_digest = [this](const std::string& id, const std::string& text) {
       digest_.set_value({id, text});
@@ -94,8 +96,7 @@ class RunningCoordinator {
     runner_ = std::thread([this] { coordinator_->Run(); });
   }
   ~RunningCoordinator() {
-    Stop();
-    coordinator_.reset();  // which writes until then
+    Destroy();  // it writes until then
     std::filesystem::remove_all(root_);
   }
 
@@ -105,6 +106,12 @@ class RunningCoordinator {
     runner_.join();
   }
 
+  void Destroy() {
+    Stop();
+    coordinator_.reset();
+  }
+
+  std::string http_address() const { return coordinator_->http_address(); }
   const std::string& address() const { return coordinator_->address(); }
 
  protected:

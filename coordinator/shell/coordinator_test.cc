@@ -8,12 +8,14 @@
 
 #include "coordinator/limits.h"
 #include "coordinator/shell/coordinator_fixture.h"
+#include "proto/http/test_client.h"
 #include "proto/transport/channel_options.h"
 
 namespace rapideye::coordinator {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class CoordinatorTest : public ::testing::Test, protected RunningCoordinator {};
@@ -117,6 +119,45 @@ TEST_F(CoordinatorTest, SecondCoordinatorOnThePortIsRefused) {
   ASSERT_FALSE(second.ok());
   EXPECT_TRUE(absl::IsUnavailable(second.status()));
   EXPECT_THAT(std::string(second.status().message()), HasSubstr(address()));
+}
+
+TEST_F(CoordinatorTest, ServesItsPages) {
+  Client client(address());
+  ASSERT_TRUE(client.Write(HelloMessage(0)));
+  ASSERT_TRUE(client.Read().has_welcome());
+  const std::string http = http_address();
+  EXPECT_THAT(http::Ask(http, "GET", "/"), HasSubstr("1 of 1 workers connected"));
+  EXPECT_THAT(http::Ask(http, "GET", "/metrics"),
+              AllOf(HasSubstr("\nrapideye_coordinator_workers_connected 1\n"),
+                    HasSubstr("\nrapideye_coordinator_streams 1\n"),
+                    HasSubstr("\nrapideye_coordinator_hellos_admitted_total 1\n")));
+  EXPECT_THAT(http::Ask(http, "GET", "/healthz"), HasSubstr("200 OK"));
+  EXPECT_THAT(http::Ask(http, "GET", "/incidents"), HasSubstr("None."));
+  EXPECT_TRUE(client.HangUp().ok());
+}
+
+TEST_F(CoordinatorTest, ScrapersThatHangDoNotHoldUpTheEnd) {
+  const http::Client silent(http_address());
+  const http::Client slow(http_address());
+  slow.Send("GET /met");
+  Destroy();
+  EXPECT_EQ(slow.ReadAll(), "");
+}
+
+TEST_F(CoordinatorTest, PortOfThePagesThatIsTakenIsFatalOnlyIfAskedFor) {
+  CoordinatorSettings settings;
+  settings.listen = "127.0.0.1:0";
+  settings.state_dir = root_;
+  settings.http = http_address();
+  {
+    const auto second = Coordinator::Start(settings);
+    ASSERT_TRUE(second.ok());
+    EXPECT_EQ((*second)->http_address(), "");
+  }
+  settings.http_required = true;
+  const auto third = Coordinator::Start(settings);
+  EXPECT_TRUE(absl::IsUnavailable(third.status()));
+  EXPECT_THAT(std::string(third.status().message()), HasSubstr("--http"));
 }
 
 TEST(CoordinatorStart, AddressThatOthersCanReachNeedsTlsOrInsecure) {

@@ -35,6 +35,11 @@ void EventQueue::Post(Event event) {
   filled_.notify_one();
 }
 
+EventQueue::Depth EventQueue::depth() const {
+  const std::lock_guard lock(mutex_);
+  return {.events = events_.size(), .bytes = bytes_};
+}
+
 std::optional<Event> EventQueue::Pop(absl::Duration deadline) {
   std::unique_lock lock(mutex_);
   const auto filled = [this] { return !events_.empty(); };

@@ -3,6 +3,7 @@
 #define RAPIDEYE_COORDINATOR_SHELL_EVENT_LOOP_H_
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -23,11 +24,16 @@ class EventQueue {
   bool PostMessage(MessageReceived message);
   // Anything else; always taken, since each stream causes only a few.
   void Post(Event event);
+  struct Depth {
+    size_t events = 0;  // that wait
+    int64_t bytes = 0;  // of the messages among them
+  };
+  Depth depth() const;
   // The oldest event, once there is one; nullopt at `deadline` (steady clock).
   std::optional<Event> Pop(absl::Duration deadline);
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable filled_;
   std::deque<Event> events_;
   int64_t bytes_ = 0;

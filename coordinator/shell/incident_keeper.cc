@@ -189,9 +189,10 @@ IncidentKeeper::~IncidentKeeper() {
   state_->stopping = true;
   state_->pending.MakeDue();
   state_->changed.notify_all();
-  const bool stopped =
-      state_->changed.wait_for(lock, absl::ToChronoNanoseconds(state_->settings.patience),
-                               [this] { return state_->stopped; });
+  // A disk that has hung for long is not waited for again: the program has to end.
+  const absl::Duration begin = state_->busy_since.value_or(Monotonic());
+  const SteadyClock::time_point end(absl::ToChronoNanoseconds(begin + state_->settings.patience));
+  const bool stopped = state_->changed.wait_until(lock, end, [this] { return state_->stopped; });
   const std::vector<std::string> lost = state_->pending.Ids();
   lock.unlock();
   if (!lost.empty()) {

@@ -33,6 +33,8 @@ struct Flags {
   CoordinatorSettings settings;
   program::ByteSize retain_bytes = {Retention{}.bytes};
   std::string digest_format = "classic";
+  std::string http = "127.0.0.1:9490";
+  CLI::Option* http_flag = nullptr;
   std::string log_format = "text";
 };
 
@@ -65,13 +67,17 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "time for collecting evidence from all workers, at least 2s");
   AddFlag(app, "digest-format", flags.digest_format, "layout of the digest's text")
       ->check(CLI::IsMember({"classic", "grouped"}));
+  flags.http_flag = AddFlag(
+      app, "http", flags.http,
+      "address of the status page, /incidents and Prometheus' /metrics, or off; one that others "
+      "can reach needs --insecure");
   AddFlag(app, "log-format", flags.log_format, "of standard error")
       ->check(CLI::IsMember({"text", "json"}));
   AddFlag(app, "tls-cert", s.credentials.tls_cert, "certificate of this coordinator (PEM)");
   AddFlag(app, "tls-key", s.credentials.tls_key, "its private key (PEM)");
   AddFlag(app, "tls-ca", s.credentials.tls_ca, "who signs the certificates of agents (PEM)");
   AddFlag(app, "insecure", s.credentials.insecure,
-          "serve without TLS on an address that is not loopback");
+          "serve without TLS on an address that is not loopback, --http included");
 }
 
 absl::Status CheckThreshold(const char* flag, std::optional<absl::Duration> value) {
@@ -99,6 +105,8 @@ absl::Status Complete(Flags& flags) {
     return absl::InvalidArgumentError("--retain-incidents: must be at least 1");
   }
   s.retention.bytes = flags.retain_bytes.bytes;
+  s.http = flags.http == "off" ? "" : flags.http;
+  s.http_required = flags.http_flag->count() > 0;
   for (const absl::Status& status :
        {CheckCount("--slices", s.core.shape.slices),
         CheckCount("--tasks-per-slice", s.core.shape.tasks_per_slice),

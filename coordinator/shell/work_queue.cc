@@ -1,8 +1,10 @@
 #include "coordinator/shell/work_queue.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -16,6 +18,7 @@ struct WorkQueue::State {
   std::mutex mutex;  // guards all below
   std::condition_variable changed;
   std::deque<std::function<void()>> waiting;
+  std::optional<std::chrono::steady_clock::time_point> busy_since;
   bool stopping = false;
   bool stopped = false;
 
@@ -26,10 +29,12 @@ struct WorkQueue::State {
       if (stopping) break;
       std::function<void()> work = std::move(waiting.front());
       waiting.pop_front();
+      busy_since = std::chrono::steady_clock::now();
       lock.unlock();
       work();
       work = nullptr;  // what it holds goes without the lock
       lock.lock();
+      busy_since.reset();
     }
     stopped = true;
     changed.notify_all();
@@ -42,8 +47,10 @@ WorkQueue::WorkQueue(size_t limit)
 WorkQueue::~WorkQueue() {
   Stop();
   std::unique_lock lock(state_->mutex);
-  const bool stopped = state_->changed.wait_for(lock, absl::ToChronoNanoseconds(kDiskPatience),
-                                                [this] { return state_->stopped; });
+  // Work that has hung for long is not waited for again: the program has to end.
+  const auto begin = state_->busy_since.value_or(std::chrono::steady_clock::now());
+  const bool stopped = state_->changed.wait_until(
+      lock, begin + absl::ToChronoNanoseconds(kDiskPatience), [this] { return state_->stopped; });
   lock.unlock();
   if (stopped) {
     thread_.join();

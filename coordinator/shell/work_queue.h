@@ -15,7 +15,7 @@ class WorkQueue {
  public:
   // At most `limit` pieces of work wait at once.
   explicit WorkQueue(size_t limit);
-  // Stops. Waits for the work that has begun, but no longer than kDiskPatience:
+  // Stops. Waits for the work that has begun, until it has taken kDiskPatience:
   // then the thread is left behind, so work must own all that it uses.
   ~WorkQueue();
 

@@ -1,14 +1,12 @@
 #include "proto/http/http_server.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <mutex>
 #include <vector>
+
+#include "proto/http/test_client.h"
 
 namespace rapideye::http {
 namespace {
@@ -20,40 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-// A peer written by hand.
-class Client {
- public:
-  explicit Client(const std::string& address) {
-    socket_ = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in peer{};
-    peer.sin_family = AF_INET;
-    peer.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
-    inet_pton(AF_INET, "127.0.0.1", &peer.sin_addr);
-    EXPECT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&peer), sizeof(peer)), 0);
-  }
-  ~Client() { close(socket_); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  void Send(const std::string& bytes) const {
-    EXPECT_EQ(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(bytes.size()));
-  }
-  void SendNoMore() const { shutdown(socket_, SHUT_WR); }
-  // What comes until the server closes.
-  std::string ReadAll() const {
-    std::string all;
-    char piece[4096];
-    for (ssize_t got = 0; (got = recv(socket_, piece, sizeof(piece), 0)) > 0;) {
-      all.append(piece, static_cast<size_t>(got));
-    }
-    return all;
-  }
-
- private:
-  int socket_ = -1;
-};
 
 class HttpServerTest : public ::testing::Test {
  protected:
@@ -71,9 +35,7 @@ class HttpServerTest : public ::testing::Test {
   }
 
   std::string Ask(const std::string& method, const std::string& path) const {
-    const Client client(server_->address());
-    client.Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    return client.ReadAll();
+    return http::Ask(server_->address(), method, path);
   }
 
   std::mutex mutex_;
