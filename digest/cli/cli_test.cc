@@ -96,7 +96,7 @@ std::vector<nlohmann::ordered_json> JsonLines(const std::string& text) {
 TEST(CliTest, WrongUseExitsWith2) {
   EXPECT_EQ(Rapideye({}).exit_status, 2);
   EXPECT_EQ(Rapideye({"diagnose"}).exit_status, 2);
-  EXPECT_EQ(Rapideye({"status"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"sttus"}).exit_status, 2);
   const std::string good = File("good.jsonl", kGood);
   EXPECT_EQ(Rapideye({"diagnose", good, "--format=yaml"}).exit_status, 2);
   EXPECT_EQ(Rapideye({"diagnose", good, "--digest-format=fancy"}).exit_status, 2);
@@ -113,6 +113,57 @@ TEST(CliTest, HelpAndVersion) {
   const Result version = Rapideye({"--version"});
   EXPECT_EQ(version.exit_status, 0);
   EXPECT_THAT(version.out, Not(IsEmpty()));
+}
+
+constexpr char kNobody[] = "--coordinator=127.0.0.1:1";  // nothing listens there
+
+TEST(CliTest, EveryCommandShowsItsFlagsWithDefaultAndVariable) {
+  for (const char* command : {"status", "snapshot", "incidents", "show", "diagnose"}) {
+    const Result help = Rapideye({command, "--help"});
+    EXPECT_EQ(help.exit_status, 0);
+    std::istringstream lines(help.out);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("  --") != 0) continue;
+      std::string rest = line;  // a long flag has its text in the next line
+      if (line.find("[default: ") == std::string::npos) std::getline(lines, rest);
+      EXPECT_THAT(rest, AllOf(HasSubstr("[default: "), HasSubstr("RAPIDEYE_"))) << line;
+    }
+  }
+}
+
+TEST(CliTest, WithoutACoordinatorItSaysWhatToDo) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"status"},
+                                                  {"status", "--watch", "--count=1"},
+                                                  {"snapshot"},
+                                                  {"incidents"},
+                                                  {"show", "20261120T124419Z-5dc4d1c8"},
+                                                  {"show", "latest"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.emplace_back(kNobody);
+    const Result result = Rapideye(arguments);
+    EXPECT_EQ(result.exit_status, 1) << command[0];
+    EXPECT_THAT(result.out, IsEmpty());
+    EXPECT_THAT(result.err, AllOf(StartsWith("rapideye: no coordinator at 127.0.0.1:1"),
+                                  HasSubstr("is --coordinator right")));
+  }
+}
+
+TEST(CliTest, ErrorsAreRecordsIfAskedFor) {
+  const Result result = Rapideye({"status", kNobody, "--log-format=json"});
+  EXPECT_EQ(result.exit_status, 1);
+  const auto record = JsonLines(result.err).at(0);
+  EXPECT_EQ(record["level"], "error");
+  EXPECT_EQ(record["program"], "rapideye");
+}
+
+TEST(CliTest, WrongFlagsOfTheCommandsThatAskExitWith2) {
+  EXPECT_EQ(Rapideye({"show", kNobody}).exit_status, 2);  // no id
+  EXPECT_EQ(Rapideye({"status", kNobody, "--format=html"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"status", kNobody, "--watch", "--count=0"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"incidents", kNobody, "--limit=-1"}).exit_status, 2);
+  const Result plaintext = Rapideye({"status", "--coordinator=198.51.100.1:8490"});
+  EXPECT_EQ(plaintext.exit_status, 2);
+  EXPECT_THAT(plaintext.err, HasSubstr("--tls-cert"));
 }
 
 TEST(CliTest, OneObjectPerCaptureInTheOrderGiven) {
@@ -178,7 +229,14 @@ TEST(CliTest, TheEnvironmentGivesFlags) {
   setenv("RAPIDEYE_FORMAT", "text", 1);
   EXPECT_THAT(Rapideye({"diagnose", good}).out, Not(StartsWith("{")));
   EXPECT_THAT(Rapideye({"diagnose", "--format=json", good}).out, StartsWith("{"));
+  // A value that other commands do not know is theirs to refuse.
+  setenv("RAPIDEYE_FORMAT", "html", 1);
+  EXPECT_EQ(Rapideye({"diagnose", good}).exit_status, 0);
+  EXPECT_EQ(Rapideye({"status", kNobody}).exit_status, 2);
   unsetenv("RAPIDEYE_FORMAT");
+  setenv("RAPIDEYE_COORDINATOR", "127.0.0.1:1", 1);
+  EXPECT_THAT(Rapideye({"status"}).err, HasSubstr("no coordinator at 127.0.0.1:1"));
+  unsetenv("RAPIDEYE_COORDINATOR");
 }
 
 TEST(CliTest, OutputThatCannotBeWrittenIsAFailure) {

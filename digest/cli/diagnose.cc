@@ -43,18 +43,20 @@ std::string JsonLine(const std::string& path, const digest::Report& report, bool
 }  // namespace
 
 Diagnose::Diagnose(CLI::App& app)
-    : command_(app.add_subcommand("diagnose", "Classify captures offline: what stopped the job?")) {
-  command_->add_option("CAPTURE", captures_, "Capture files: JSON Lines or binary, plain or gzip")
+    : Command(app, "diagnose", "Classify captures offline: what stopped the job?") {
+  this->app()
+      .add_option("CAPTURE", captures_, "Capture files: JSON Lines or binary, plain or gzip")
       ->required();
-  program::AddFlag(*command_, "format", format_,
+  program::AddFlag(this->app(), "format", format_,
                    "json: one object per capture and line; text; html: a page for one capture")
       ->check(CLI::IsMember({"text", "json", "html"}));
-  program::AddFlag(*command_, "digest-format", digest_format_, "How text shows the TPU states")
+  program::AddFlag(this->app(), "digest-format", digest_format_, "How text shows the TPU states")
       ->check(CLI::IsMember({"classic", "grouped"}));
-  program::AddFlag(*command_, "explain", explain_, "Add how the verdict was reached, step by step");
+  program::AddFlag(this->app(), "explain", explain_,
+                   "Add how the verdict was reached, step by step");
 }
 
-int Diagnose::Run() const {
+int Diagnose::Run() {
   if (format_ == "html" && captures_.size() > 1) {
     Complain("--format=html makes a page for one capture; call it once for each");
     return program::kExitUsage;

@@ -2,25 +2,24 @@
 #ifndef RAPIDEYE_DIGEST_CLI_DIAGNOSE_H_
 #define RAPIDEYE_DIGEST_CLI_DIAGNOSE_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "digest/cli/command.h"
+
 namespace rapideye::cli {
 
-class Diagnose {
+class Diagnose final : public Command {
  public:
-  // Adds the command to `app`; both must outlive the parsing.
   explicit Diagnose(CLI::App& app);
 
   // Prints one digest per capture to standard output, in the order given, and
   // names broken captures on standard error. Returns the program's exit status:
   // 0 if every capture was read, 2 if one was not, 1 if the output cannot be
   // written.
-  int Run() const;
+  int Run() override;
 
  private:
-  CLI::App* command_;
   std::vector<std::string> captures_;
   std::string format_ = "json";
   std::string digest_format_ = "classic";

@@ -1,13 +1,33 @@
 #include "digest/cli/output.h"
 
+#include <spdlog/spdlog.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "proto/program/command_line.h"
+
 namespace rapideye::cli {
+namespace {
+
+bool complain_in_json = false;  // set once, before anything is done
+
+}  // namespace
+
+void SetComplaintFormat(bool json) { complain_in_json = json; }
 
 void Complain(const std::string& message) {
-  std::fprintf(stderr, "rapideye: %s\n", message.c_str());
+  if (complain_in_json) {
+    spdlog::error("{}", message);
+  } else {
+    std::fprintf(stderr, "rapideye: %s\n", message.c_str());
+  }
+}
+
+int Fail(const absl::Status& error) {
+  Complain(std::string(error.message()));
+  return absl::IsInvalidArgument(error) ? program::kExitUsage : program::kExitFailure;
 }
 
 bool Print(const std::string& text) {

@@ -4,10 +4,19 @@
 
 #include <string>
 
+#include "absl/status/status.h"
+
 namespace rapideye::cli {
 
-// One line on standard error, "rapideye: <message>".
+// How Complain speaks: "rapideye: <message>", or a record as daemons log them.
+void SetComplaintFormat(bool json);
+
+// One line on standard error.
 void Complain(const std::string& message);
+
+// Complains about the error; returns the exit status for it: 2 if what the command
+// was given is wrong (INVALID_ARGUMENT), otherwise 1.
+int Fail(const absl::Status& error);
 
 // Writes `text` to standard output and checks that it got there: a full disk or
 // a reader that has gone must not pass for success. False if it did not; that

@@ -115,6 +115,9 @@ void ConfigureLevel(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.failure_message(FailureMessage);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    // With this a command's flags are read from the environment only if it is the
+    // one that is called: another one may not know the value.
+    command->parse_complete_callback([] {});
     ConfigureLevel(*command);
   }
 }
