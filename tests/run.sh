@@ -5,12 +5,13 @@
 #
 #   --full           also clang-tidy, the release build and its tests, all tests
 #                    under the address and undefined-behaviour sanitizers (clang),
-#                    and longer fuzzing
+#                    longer fuzzing, and simulations of new seeds
 #   --filter=REGEX   only tests whose name matches (names: ctest -N --test-dir build/dev)
 #
 # Ends with `N passed, N failed, N skipped`, skips and failures listed above it;
 # exit status 0 only if nothing failed. RAPIDEYE_JOBS sets how much runs at once
-# (default: one a core), RAPIDEYE_FUZZ_SECONDS how long --full fuzzes.
+# (default: one a core), RAPIDEYE_FUZZ_SECONDS how long --full fuzzes, and
+# RAPIDEYE_SIM_SECONDS how long it simulates.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
@@ -85,6 +86,10 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
       tests asan -LE static
       if [ -x tests/fuzz/run.sh ] && [ ${#filter[@]} -eq 0 ]; then
         step "fuzz" tests/fuzz/run.sh "${RAPIDEYE_FUZZ_SECONDS:-60}" || true
+      fi
+      if [ ${#filter[@]} -eq 0 ]; then
+        step "simulate" build/asan/bin/rapideye-sim --count=1000000 --seed="$(date +%s)" \
+          --seconds="${RAPIDEYE_SIM_SECONDS:-60}" || true
       fi
     fi
   fi

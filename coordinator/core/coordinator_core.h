@@ -45,6 +45,8 @@ class CoordinatorCore {
   absl::Duration NextWake(absl::Duration now) const;
 
   const Counters& counters() const { return counters_; }
+  const Membership& membership() const { return membership_; }
+  size_t open_streams() const { return streams_.size(); }
   // After Stop: true once no Conclude or Retell is unanswered any more.
   bool Finished() const { return stopping_ && state_ != State::kConcluding; }
 

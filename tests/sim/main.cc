@@ -1,0 +1,76 @@
+// rapideye-sim: runs simulations, seed after seed, until one fails.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tests/sim/options.h"
+#include "tests/sim/simulation.h"
+
+namespace rapideye::sim {
+namespace {
+
+struct Settings {
+  uint64_t seed = 1;
+  uint64_t count = 1;
+  int seconds = 0;
+  size_t trace = 0;
+  bool keep_going = false;
+};
+
+// What led to it, on a second run of the same seed.
+void Report(const Options& options, const Outcome& outcome) {
+  constexpr size_t kTail = 60;
+  std::cout << "FAILED " << Describe(options) << "\n";
+  for (const std::string& failure : outcome.failures) std::cout << "  " << failure << "\n";
+  const Outcome again = Simulate(options, kTail);
+  std::cout << (again.hash == outcome.hash ? "  before it:\n" : "  a replay DIFFERS; its end:\n");
+  for (const std::string& line : again.trace) std::cout << "    " << line << "\n";
+  std::cout << "  replay: rapideye-sim --seed=" << options.seed << " --trace=100000\n";
+}
+
+int Main(const Settings& settings) {
+  const auto began = std::chrono::steady_clock::now();
+  uint64_t ran = 0;
+  uint64_t failed = 0;
+  for (uint64_t i = 0; i < settings.count; ++i) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+    if (settings.seconds > 0 && passed.count() > settings.seconds) break;
+    const Options options = Draw(settings.seed + i);
+    const Outcome outcome = Simulate(options, settings.trace);
+    ++ran;
+    for (const std::string& line : outcome.trace) std::cout << line << "\n";
+    if (settings.count == 1) {
+      std::cout << Describe(options) << "\n"
+                << absl::StrFormat("%d hangs told of in %s, trace %016x\n", outcome.hangs,
+                                   absl::FormatDuration(outcome.lasted), outcome.hash);
+    }
+    if (outcome.failures.empty()) continue;
+    ++failed;
+    Report(options, outcome);
+    if (!settings.keep_going) break;
+  }
+  std::cout << ran << " simulations from seed " << settings.seed << ", " << failed << " failed\n";
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace rapideye::sim
+
+int main(int argc, char** argv) {
+  rapideye::sim::Settings settings;
+  CLI::App app("Simulates a coordinator and its agents; every option follows from the seed.");
+  app.add_option("--seed", settings.seed, "the first seed")->capture_default_str();
+  app.add_option("--count", settings.count, "how many, one seed after the other")
+      ->capture_default_str();
+  app.add_option("--seconds", settings.seconds, "no new one after this time; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--trace", settings.trace, "print so many of the last lines of the trace")
+      ->capture_default_str();
+  app.add_flag("--keep-going", settings.keep_going, "do not stop at the first failure");
+  CLI11_PARSE(app, argc, argv);
+  return rapideye::sim::Main(settings);
+}

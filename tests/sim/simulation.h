@@ -1,0 +1,27 @@
+// A coordinator and its agents under virtual time: everything from one seed.
+#ifndef RAPIDEYE_TESTS_SIM_SIMULATION_H_
+#define RAPIDEYE_TESTS_SIM_SIMULATION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "tests/sim/options.h"
+
+namespace rapideye::sim {
+
+struct Outcome {
+  std::vector<std::string> failures;  // empty: as it should be
+  uint64_t hash = 0;                  // of everything that was said and done
+  int hangs = 0;                      // told of
+  absl::Duration lasted;              // virtual time
+  std::vector<std::string> trace;     // the last lines, if wanted
+};
+
+// The same options give the same outcome. `trace_lines` are kept of the trace.
+Outcome Simulate(const Options& options, size_t trace_lines = 0);
+
+}  // namespace rapideye::sim
+
+#endif  // RAPIDEYE_TESTS_SIM_SIMULATION_H_

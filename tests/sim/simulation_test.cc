@@ -1,0 +1,44 @@
+#include "tests/sim/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "absl/strings/str_join.h"
+
+namespace rapideye::sim {
+namespace {
+
+// tests/run.sh --full runs many more.
+constexpr uint64_t kSeeds = 300;
+
+TEST(Simulation, HoldsForManySeeds) {
+  int hangs = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Options options = Draw(seed);
+    const Outcome outcome = Simulate(options);
+    EXPECT_TRUE(outcome.failures.empty())
+        << Describe(options) << "\n  " << absl::StrJoin(outcome.failures, "\n  ")
+        << "\nreplay: rapideye-sim --trace=1000 --seed=" << seed;
+    hangs += outcome.hangs;
+  }
+  // About half of them hang: what never happens is not tested.
+  EXPECT_GT(hangs, static_cast<int>(kSeeds) / 4);
+}
+
+TEST(Simulation, TheSameSeedIsTheSameRun) {
+  std::set<uint64_t> hashes;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const Outcome first = Simulate(Draw(seed));
+    // A trace that is kept changes nothing.
+    const Outcome second = Simulate(Draw(seed), 100);
+    EXPECT_EQ(first.hash, second.hash) << seed;
+    EXPECT_EQ(first.lasted, second.lasted) << seed;
+    EXPECT_FALSE(second.trace.empty());
+    hashes.insert(first.hash);
+  }
+  EXPECT_EQ(hashes.size(), 10U);
+}
+
+}  // namespace
+}  // namespace rapideye::sim
