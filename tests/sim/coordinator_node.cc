@@ -61,6 +61,7 @@ void CoordinatorNode::Start() {
 void CoordinatorNode::Stop() {
   if (core_ == nullptr) return;
   trace_.Line(absl::StrCat(absl::FormatDuration(clockwork_.now()), " coordinator is to stop"));
+  referee_.CoordinatorStops();
   Step(coordinator::Stop{});
   // The shell waits for the incident in progress, within limits, and then ends.
   clockwork_.After(coordinator::kStopIncident, [this, process = process_] {

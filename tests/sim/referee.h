@@ -47,6 +47,8 @@ class Referee {
 
   // The coordinator's core.
   void CoordinatorBegins();
+  // It is asked to end, and may conclude with what it has.
+  void CoordinatorStops() { asked_.clear(); }
   void StreamIsOver(Connection connection);  // the core was told, or has closed it
   void Sent(Connection connection, const wire::CoordinatorMessage& message);
   void Closed(Connection connection);
