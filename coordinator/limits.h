@@ -31,6 +31,11 @@ inline constexpr double kMessageBurst = 200;
 inline constexpr size_t kMaxPrograms = 4096;
 // Launches remembered per worker to find the order of programs in a step.
 inline constexpr size_t kMaxTimeline = 64;
+// What a worker ran counts for half once so many launches more have completed: a phase
+// that lasts (training, then evaluation) replaces the one before within a few thousand.
+inline constexpr int64_t kRecentLaunches = 1024;
+// No counter is believed beyond this; sums of thousands of them fit 64 bits.
+inline constexpr int64_t kMaxCountedLaunches = int64_t{1} << 40;
 // A program belongs to a worker's steady set if it ran at least this fraction
 // (one in so many) as often as its most frequent one.
 inline constexpr int64_t kSteadyShare = 16;

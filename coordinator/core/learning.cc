@@ -51,8 +51,7 @@ void Learning::ObservePrograms(WorkerFacts& facts, const wire::Heartbeat& heartb
     if (statistics.completed <= 0) continue;
     ProgramFacts& program = programs_[*number];
     program.completed = true;
-    int64_t& completed = facts.completed[*number];
-    completed = std::max(completed, statistics.completed);  // an agent that restarts counts anew
+    CountLaunches(*number, statistics.completed, facts);
     if (!statistics.longest.has_value() || *statistics.longest <= program.longest) continue;
     if (facts.after_incident) {
       facts.distrusted_launches[*number] = *statistics.longest;
@@ -64,6 +63,28 @@ void Learning::ObservePrograms(WorkerFacts& facts, const wire::Heartbeat& heartb
       continue;
     }
     program.longest = *statistics.longest;
+  }
+  Fade(facts);
+}
+
+void Learning::CountLaunches(ProgramNumber program, int64_t reported, WorkerFacts& facts) {
+  int64_t& before = facts.reported[program];
+  // An agent that restarts counts anew.
+  const int64_t launches = reported >= before ? reported - before : reported;
+  before = reported;
+  if (launches > 0) facts.completed[program] += launches;
+}
+
+void Learning::Fade(WorkerFacts& facts) {
+  int64_t all = 0;
+  for (const auto& [program, launches] : facts.completed) {
+    all += std::min(launches, kMaxCountedLaunches);
+  }
+  for (; all > kRecentLaunches; all /= 2) {
+    for (auto& [program, launches] : facts.completed) {
+      launches = std::min(launches, kMaxCountedLaunches) / 2;
+    }
+    std::erase_if(facts.completed, [](const auto& entry) { return entry.second == 0; });
   }
 }
 

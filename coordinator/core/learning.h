@@ -56,7 +56,10 @@ class Learning {
     absl::Duration longest = absl::ZeroDuration();
   };
   struct WorkerFacts {
-    std::map<ProgramNumber, int64_t> completed;  // launches per program
+    // Launches per program: as last reported, and of late, so that what an earlier
+    // phase of the job ran fades.
+    std::map<ProgramNumber, int64_t> reported;
+    std::map<ProgramNumber, int64_t> completed;
     Timeline timeline;
     // The next progress may end a hang; what was reported then is no measure.
     bool after_incident = false;
@@ -68,6 +71,8 @@ class Learning {
 
   std::optional<ProgramNumber> Number(const std::string& fingerprint);
   void ObservePrograms(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
+  static void CountLaunches(ProgramNumber program, int64_t reported, WorkerFacts& facts);
+  static void Fade(WorkerFacts& facts);
   void ObservePause(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
   void ObserveQueue(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
   // What the worker runs over and over; what it ran once in a while (to start, to

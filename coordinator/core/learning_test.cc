@@ -123,6 +123,80 @@ TEST(Learning, OrderIsWhatMostWorkersShow) {
   EXPECT_EQ(sequence[1].fingerprint, "bb");
 }
 
+TEST(Learning, AWorkerThatIsHalfwayIntoANewPhaseIsNoCohortOfItsOwn) {
+  Learning learning;
+  for (const WorkerId& worker : Workers(2, 2)) {
+    learning.Observe(worker, After({{"train", 500}}), true);
+  }
+  learning.Observe({0, 1}, After({{"train", 500}, {"eval", 3}}), true);
+  EXPECT_THAT(learning.Cohorts(Workers(2, 2)), SizeIs(1));
+}
+
+TEST(Learning, APhaseThatLastsReplacesTheOneBefore) {
+  Learning learning;
+  const std::vector<wire::QueueEntry> queue = {{"eval", 7}, {"eval", 8}, {"eval", 9}};
+  for (const WorkerId& worker : Workers(2, 2)) {
+    learning.Observe(worker, After({{"train", 100'000}}), true);
+    for (int64_t done = 100; done <= 10'000; done += 100) {
+      learning.Observe(worker, After({{"train", 100'000}, {"eval", done}}, queue), true);
+    }
+  }
+  // One that joins, and only ever evaluates, is one of them.
+  learning.Observe({2, 0}, After({{"eval", 50}}), true);
+  std::vector<WorkerId> members = Workers(2, 2);
+  members.push_back({2, 0});
+  const std::vector<Cohort> cohorts = learning.Cohorts(members);
+  ASSERT_THAT(cohorts, SizeIs(1));
+  EXPECT_THAT(cohorts[0].workers, SizeIs(5));
+  ASSERT_THAT(cohorts[0].sequence, SizeIs(1));
+  EXPECT_EQ(cohorts[0].sequence[0].fingerprint, "eval");
+}
+
+TEST(Learning, AShortPhaseLeavesTheOrderOfTheLongOne) {
+  Learning learning;
+  learning.Observe({0, 0}, After({{"train", 5000}}, {{"train", 7}, {"train", 8}, {"train", 9}}),
+                   true);
+  learning.Observe({0, 0}, After({{"train", 5000}, {"eval", 2}}), true);
+  const std::vector<Cohort> cohorts = learning.Cohorts({{0, 0}});
+  ASSERT_THAT(cohorts, SizeIs(1));
+  ASSERT_THAT(cohorts[0].sequence, SizeIs(1));
+  EXPECT_EQ(cohorts[0].sequence[0].fingerprint, "train");
+}
+
+TEST(Learning, AnAgentThatRestartsCountsAnew) {
+  Learning learning;
+  learning.Observe({0, 0}, After({{"aa", 900}, {"bb", 900}}), true);
+  learning.Observe({0, 0}, After({{"aa", 5}}), true);
+  learning.Observe({0, 1}, After({{"aa", 900}, {"bb", 900}}), true);
+  EXPECT_THAT(learning.Cohorts(Workers(1, 2)), SizeIs(1));
+}
+
+TEST(Learning, AJobThatResumesFromACheckpointOwesNothingToItsPast) {
+  Learning learning;
+  for (const WorkerId& worker : Workers(2, 1)) {
+    learning.Observe(worker, After({{worker.slice == 0 ? "aa" : "bb", 900}}), true);
+  }
+  EXPECT_THAT(learning.Cohorts(Workers(2, 1)), SizeIs(2));
+  learning.Forget();  // another incarnation
+  EXPECT_THAT(learning.Cohorts(Workers(2, 1)), IsEmpty());
+  // The same fingerprints, counted from anywhere, in another arrangement.
+  for (const WorkerId& worker : Workers(2, 1)) {
+    learning.Observe(worker, After({{"bb", 3}}), true);
+  }
+  EXPECT_THAT(learning.Cohorts(Workers(2, 1)), SizeIs(1));
+}
+
+TEST(Learning, WorkersThatLeftAreInNoCohort) {
+  Learning learning;
+  for (const WorkerId& worker : Workers(3, 2)) {
+    learning.Observe(worker, After({{worker.slice == 2 ? "bb" : "aa", 10}}), true);
+  }
+  EXPECT_THAT(learning.Cohorts(Workers(3, 2)), SizeIs(2));
+  const std::vector<Cohort> cohorts = learning.Cohorts(Workers(2, 2));
+  ASSERT_THAT(cohorts, SizeIs(1));
+  EXPECT_THAT(cohorts[0].workers, SizeIs(4));
+}
+
 TEST(Learning, LongestLaunchPerProgram) {
   Learning learning;
   learning.Observe({0, 0}, After({{"aa", 10, absl::Seconds(3)}, {"bb", 10, absl::Seconds(1)}}),
