@@ -118,11 +118,22 @@ inline constexpr absl::Duration kKeepLogEventsFor = absl::Hours(1);
 // A process's last words are read this long after its end, at most.
 inline constexpr absl::Duration kLastWordsDelay = absl::Seconds(1);
 
+// Changes of position kept for every core: with eight the ring takes about half a
+// kilobyte, and a snapshot of 256 cores not 100 KiB more.
+inline constexpr size_t kMaxTransitionsPerCore = 8;
+
 // Polling.
 
 // Four times a second: as often as a standstill is worth looking at.
 inline constexpr absl::Duration kFastestPoll = absl::Milliseconds(250);
 inline constexpr absl::Duration kSlowestPoll = absl::Hours(1);
+// A launch that takes longer than this many times the longest one so far (as measured
+// by polls, which overstates it) may be the beginning of a standstill: the order in
+// which cores stop is worth a burst of fast polls. In health that is rare, and no more
+// than 40 polls a minute beside the usual 12.
+inline constexpr double kOverdueLaunch = 1.25;
+inline constexpr absl::Duration kOverduePollingFor = absl::Seconds(10);
+inline constexpr absl::Duration kOverdueSpacing = absl::Minutes(1);
 // The least --poll-interval may be: a poll costs the training process something.
 inline constexpr absl::Duration kShortestPollInterval = absl::Milliseconds(50);
 // A runtime whose state changes with every poll does not flood the log.

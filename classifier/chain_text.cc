@@ -130,7 +130,7 @@ std::string HeadName(const Topology& topology, const Positions& positions, const
 }
 
 std::vector<Reason> TellChain(const Topology& topology, const Positions& positions,
-                              const WaitGraph& graph) {
+                              const Divergence& divergence, const WaitGraph& graph) {
   std::map<GroupKey, Group> groups;
   for (size_t s = 0; s < graph.slices.size(); ++s) {
     const SliceView& view = graph.slices[s];
@@ -149,6 +149,15 @@ std::vector<Reason> TellChain(const Topology& topology, const Positions& positio
   const auto add = [&](ReasonKind kind, std::string text) {
     reasons.push_back({kRule, std::move(text), kind});
   };
+  add(ReasonKind::kWaits,
+      absl::StrCat(graph.waiting, " of ", Count(graph.units, "core"), " wait; ",
+                   Count(static_cast<int64_t>(graph.heads.size()), "head"), " of the chain"));
+  const auto foreign = std::count(divergence.is_foreign.begin(), divergence.is_foreign.end(), true);
+  if (foreign > 0) {
+    add(ReasonKind::kWaits,
+        absl::StrCat(Count(foreign, "worker"), " left out: what they run can never meet what the ",
+                     "rest of their cohort runs"));
+  }
   for (size_t i = 0; i < largest.size() && i < kMaxChainLines; ++i) {
     add(ReasonKind::kWaits, GroupText(topology, positions, *largest[i].first, *largest[i].second));
   }

@@ -15,7 +15,7 @@ std::string HeadName(const Topology& topology, const Positions& positions, const
 // Who waits for whom, one sentence per group of slices that stand alike, and why
 // each head is one. At most kMaxChainLines of either, however large the job.
 std::vector<Reason> TellChain(const Topology& topology, const Positions& positions,
-                              const WaitGraph& graph);
+                              const Divergence& divergence, const WaitGraph& graph);
 
 }  // namespace rapideye::classifier
 

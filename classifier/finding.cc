@@ -39,6 +39,7 @@ Case::Case(const Capture& capture_in)
       divergence(FindDivergence(topology, positions)),
       graph(BuildWaitGraph(topology, positions, divergence)),
       timeline(BuildTimeline(topology)),
+      first_to_stop(FindFirstToStop(positions)),
       threshold_ms(ThresholdOf(capture_in)) {}
 
 Culprit CulpritWorker(const Case& c, int worker, std::string why) {

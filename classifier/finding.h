@@ -14,6 +14,7 @@
 #include "classifier/topology.h"
 #include "classifier/verdict.h"
 #include "classifier/wait_graph.h"
+#include "classifier/wavefront.h"
 
 namespace rapideye::classifier {
 
@@ -52,6 +53,7 @@ struct Case {
   Divergence divergence;
   WaitGraph graph;
   Timeline timeline;
+  std::optional<FirstToStop> first_to_stop;
   int64_t threshold_ms = 0;  // how long without progress counts as a hang here
 
   const WorkerInfo& worker(int index) const { return topology.worker(index); }

@@ -14,6 +14,11 @@ namespace rapideye::classifier {
 // as much again: two errors closer together than this have no order.
 inline constexpr int64_t kAgeErrorMs = 10'000;
 
+// Snapshots of one collection are taken within this of each other: agents poll anew on
+// request, and their polls take milliseconds. What is told of the order in which cores
+// stopped allows for it.
+inline constexpr int64_t kCollectionSpreadMs = 1'500;
+
 // An error after which the job still ran for longer than this, and than it has
 // stood since, did not stop it.
 inline constexpr int64_t kOldNewsMs = 60'000;

@@ -11,6 +11,7 @@
 #include "classifier/phrases.h"
 #include "classifier/slice_knot.h"
 #include "classifier/thresholds.h"
+#include "classifier/wavefront.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -303,14 +304,28 @@ class Builder {
     }
     const auto firsts = std::count_if(peers.begin(), peers.end(),
                                       [&](size_t i) { return graph_.heads[i].at == first; });
+    // Of those in the earliest launch, one may certainly have stopped before the others.
+    const auto stopped_later = [&](const Head& head) {
+      return std::any_of(peers.begin(), peers.end(), [&](size_t i) {
+        const Head& other = graph_.heads[i];
+        return other.at == first && StoppedBefore(*positions_.unit(other.units.front()).core,
+                                                  *positions_.unit(head.units.front()).core);
+      });
+    };
+    const auto later = std::count_if(peers.begin(), peers.end(), [&](size_t i) {
+      return graph_.heads[i].at == first && stopped_later(graph_.heads[i]);
+    });
+    const bool front = later > 0 && later + 1 == firsts;
     for (size_t i : peers) {
       Head& head = graph_.heads[i];
       if (proven) {
         if (!Proven(head)) WaitsForPeer(head, "which is proved not to wait");
       } else if (head.at != first) {
         WaitsForPeer(head, "which is in an earlier launch");
+      } else if (front && stopped_later(head)) {
+        WaitsForPeer(head, "which stopped before it");
       } else {
-        head.ambiguous = firsts > 1;
+        head.ambiguous = firsts > 1 && !front;
       }
     }
   }
@@ -396,23 +411,7 @@ class Builder {
     for (const SliceView& view : graph_.slices) running += view.running;
     graph_.units = static_cast<int>(positions_.units().size());
     graph_.waiting = std::max(0, running - heads);
-    std::vector<Reason> reasons = {
-        {"wait_graph",
-         absl::StrCat(graph_.waiting, " of ", Count(graph_.units, "core"), " wait; ",
-                      Count(static_cast<int64_t>(graph_.heads.size()), "head"), " of the chain"),
-         ReasonKind::kWaits}};
-    const auto foreign =
-        std::count(divergence_.is_foreign.begin(), divergence_.is_foreign.end(), true);
-    if (foreign > 0) {
-      reasons.push_back({"wait_graph",
-                         absl::StrCat(Count(foreign, "worker"),
-                                      " left out: what they run can never meet what the rest of "
-                                      "their cohort runs"),
-                         ReasonKind::kWaits});
-    }
-    for (Reason& reason : TellChain(topology_, positions_, graph_)) {
-      reasons.push_back(std::move(reason));
-    }
+    std::vector<Reason> reasons = TellChain(topology_, positions_, divergence_, graph_);
     for (Reason& reason : graph_.reasons) reasons.push_back(std::move(reason));
     graph_.reasons = std::move(reasons);
   }

@@ -151,7 +151,7 @@ absl::Duration AgentCore::UsualPeriod() const {
 absl::Duration AgentCore::Period(absl::Duration now) const {
   const absl::Duration still = now - view_.last_progress();
   const bool fast = InAttention(now) && still < attention_after_ + kFastPollingFor;
-  return fast ? std::min(kFastestPoll, UsualPeriod()) : UsualPeriod();
+  return fast || now < overdue_until_ ? std::min(kFastestPoll, UsualPeriod()) : UsualPeriod();
 }
 
 void AgentCore::Advance(Moment now, Effects& effects) {
@@ -225,6 +225,10 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
   }
   if (poll.purpose == Purpose::kRoutine && requests_.NeedsPoll(poll.number)) {
     requests_.Deliver(Describe(now), now.monotonic, effects);
+  }
+  if (view_.LaunchOverdue(now.monotonic) && now.monotonic >= next_overdue_) {
+    overdue_until_ = now.monotonic + kOverduePollingFor;
+    next_overdue_ = now.monotonic + kOverdueSpacing;
   }
   next_poll_at_ = poll.started + Period(now.monotonic);
   SendHeartbeat(now.monotonic, effects);

@@ -116,6 +116,10 @@ class AgentCore {
   int64_t last_poll_ = 0;
   absl::Duration next_poll_at_ = -absl::InfiniteDuration();
   absl::Duration next_hlo_at_ = -absl::InfiniteDuration();
+  // A launch takes longer than usual: polls are fast until then, and begin to be so
+  // again no sooner than this.
+  absl::Duration overdue_until_ = -absl::InfiniteDuration();
+  absl::Duration next_overdue_ = -absl::InfiniteDuration();
   // The standstill, told by when it began, for which the detailed sample was
   // taken: one for each.
   std::optional<absl::Duration> detail_taken_for_;

@@ -45,6 +45,12 @@ void ProgramBook::Record(const Completion& completion) {
   std::rotate(it, it + 1, programs_.end());
 }
 
+std::optional<absl::Duration> ProgramBook::LongestLaunch() const {
+  std::optional<absl::Duration> longest;
+  for (const Program& program : programs_) longest = std::max(longest, program.longest);
+  return longest;
+}
+
 std::vector<wire::ProgramStatistics> ProgramBook::Statistics(const ModuleNames& modules) const {
   std::vector<wire::ProgramStatistics> statistics;
   const size_t count = std::min(programs_.size(), kMaxHeartbeatPrograms);

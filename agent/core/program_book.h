@@ -36,6 +36,8 @@ class ProgramBook {
   void Record(const Completion& completion);
   void Clear() { programs_.clear(); }
 
+  // Of any program; absent while none was seen running.
+  std::optional<absl::Duration> LongestLaunch() const;
   // The most recent of them, most recent last.
   std::vector<wire::ProgramStatistics> Statistics(const ModuleNames& modules) const;
 

@@ -67,6 +67,21 @@ Core BuildCore(const CoreSample& sample, const WorkerView& view, Moment now,
                            queued.launch_id, queued.run_id});
   }
   core.error = sample.error;
+  if (const Transitions::Ring* ring = view.transitions().Of(sample.id)) {
+    for (const Transitions::Change& change : *ring) {
+      Transition& transition = core.transitions.emplace_back();
+      transition.age_ms = AgeMs(change.seen, now);
+      if (change.before.has_value()) {
+        transition.within_ms = absl::ToInt64Milliseconds(change.seen - *change.before);
+      }
+      if (change.fingerprint.has_value()) {
+        transition.program = ProgramIndex(*change.fingerprint, view.modules(), programs);
+      }
+      transition.launch_id = change.launch_id;
+      transition.pc = change.pc;
+      transition.tag = change.tag;
+    }
+  }
   return core;
 }
 
@@ -99,11 +114,13 @@ int64_t EstimateBytes(const Snapshot& snapshot) {
   constexpr int64_t kPerCore = 32;
   constexpr int64_t kPerSequencer = 40;
   constexpr int64_t kPerQueued = 20;
+  constexpr int64_t kPerTransition = 30;
   constexpr int64_t kPerEvent = 96;
   constexpr int64_t kPerSocket = 32;
   int64_t bytes = kPerSnapshot + static_cast<int64_t>(snapshot.programs.size()) * kPerProgram;
   for (const Core& core : snapshot.cores) {
-    bytes += kPerCore + static_cast<int64_t>(core.queued.size()) * kPerQueued;
+    bytes += kPerCore + static_cast<int64_t>(core.queued.size()) * kPerQueued +
+             static_cast<int64_t>(core.transitions.size()) * kPerTransition;
     if (core.error.has_value()) bytes += static_cast<int64_t>(core.error->size());
     for (const Sequencer& sequencer : core.sequencers) {
       bytes += kPerSequencer;

@@ -30,6 +30,7 @@ bool WorkerView::Observe(const RuntimeSample& sample, absl::Duration now) {
   if (process_now_.has_value()) process_ = process_now_;
   TrackPause(now);
   stillness_.Observe(sample, now);
+  transitions_.Observe(sample, now);
   modules_.Learn(sample);
   last_sample_ = sample;
   return new_process;
@@ -40,6 +41,7 @@ void WorkerView::RuntimeGone() { runtime_gone_ = processes_ > 0; }
 void WorkerView::Forget(absl::Duration now) {
   last_sample_.reset();
   stillness_.Clear();
+  transitions_.Clear();
   trackers_.clear();
   programs_.Clear();
   launches_completed_ = 0;
@@ -99,6 +101,11 @@ std::optional<absl::Duration> WorkerView::LastCompletion(int32_t core_id) const 
 bool WorkerView::AnyInLaunch() const {
   return std::any_of(trackers_.begin(), trackers_.end(),
                      [](const auto& entry) { return entry.second.in_launch(); });
+}
+
+bool WorkerView::LaunchOverdue(absl::Duration now) const {
+  const std::optional<absl::Duration> longest = programs_.LongestLaunch();
+  return longest.has_value() && AnyInLaunch() && now - last_progress_ > kOverdueLaunch * *longest;
 }
 
 void WorkerView::Describe(absl::Duration now, wire::Heartbeat& heartbeat) const {

@@ -14,6 +14,7 @@
 #include "agent/core/program_book.h"
 #include "agent/core/runtime_sample.h"
 #include "agent/core/stillness.h"
+#include "agent/core/transitions.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {
@@ -38,6 +39,7 @@ class WorkerView {
 
   const std::optional<RuntimeSample>& last_sample() const { return last_sample_; }
   const Stillness& stillness() const { return stillness_; }
+  const Transitions& transitions() const { return transitions_; }
   const ModuleNames& modules() const { return modules_; }
   // Absent until a runtime has answered.
   const std::optional<std::string>& incarnation() const { return incarnation_; }
@@ -53,6 +55,9 @@ class WorkerView {
   // When a launch last completed or began, on any core. Meaningless before the
   // first sample.
   absl::Duration last_progress() const { return last_progress_; }
+
+  // A launch has been on the cores for clearly longer than any that completed.
+  bool LaunchOverdue(absl::Duration now) const;
 
   // Sets what a heartbeat says of launches, programs and queue.
   void Describe(absl::Duration now, wire::Heartbeat& heartbeat) const;
@@ -72,6 +77,7 @@ class WorkerView {
 
   std::optional<RuntimeSample> last_sample_;
   Stillness stillness_;
+  Transitions transitions_;
   ModuleNames modules_;
   std::map<int32_t, LaunchTracker> trackers_;  // by core id
   ProgramBook programs_;

@@ -7,6 +7,9 @@
 // [Hardware]", a session error that names the worker, AER counters, the kernel's
 // log. A kernel that never ends looks the same by position, which is why position
 // alone removes nothing.
+//
+// Facts: "The one idea" and "Bad chip" of the contract; log lines "observed errors are:
+// [Hardware]" and session errors of the TPU driver; PCIe AER counters; the kernel's log.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -197,6 +200,7 @@ class Rule {
         finding.culprits.push_back(CulpritCore(c_, head->worker, core, text));
         finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
         UseDirect(key, finding);
+        if (c_.first_to_stop && c_.first_to_stop->unit == unit) AddWavefront(*head, core, finding);
       }
     }
     if (finding.culprits.empty()) return;
@@ -206,6 +210,15 @@ class Rule {
     finding.explains = c_.graph.waiting;
     finding.why = finding.culprits.front().why;
     out_.Add(kRule, std::move(finding));
+  }
+
+  void AddWavefront(const Head& head, const Core& core, Finding& finding) const {
+    finding.evidence.push_back(
+        Evidence(c_, Strength::kWeak, {head.worker},
+                 absl::StrCat(CoreName(core), " of ", Who(c_.worker(head.worker)),
+                              " stopped first, at least ", Span(c_.first_to_stop->ahead_ms),
+                              " before ", Count(c_.first_to_stop->others, "other core"),
+                              " that told when they stopped")));
   }
 
   // The hardware's own word on a chip that leads by position, too.

@@ -6,6 +6,9 @@
 // place. INPUT_PIPELINE if it is seen waiting for input, or its cores are at an
 // infeed; otherwise PROGRAM_NOT_QUEUED. Hosts that ran out of queued work behind
 // a fault are no heads of the chain and never reach this rule.
+//
+// Facts: queues and launch ids of the runtime's status service; the training loop's
+// progress page; stacks of data loaders in use with JAX.
 #include <algorithm>
 #include <string>
 #include <utility>

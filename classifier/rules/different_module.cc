@@ -5,6 +5,9 @@
 // just ran. LAUNCH_ORDER: the same programs in another order, as the queues show,
 // or as the runtime's own assertion says ("an unexpected leader shows up in the
 // launch group with a different launch id").
+//
+// Facts: module names, fingerprints and queues of the status service; the learnt
+// sequence; the log line "an unexpected leader shows up in the launch group".
 #include <algorithm>
 #include <map>
 #include <string>
@@ -14,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
-#include "classifier/rules/sides.h"
+#include "classifier/sides.h"
 #include "classifier/thresholds.h"
 
 namespace rapideye::classifier {

@@ -70,6 +70,27 @@ TEST(DifferentModule, AWholeSliceInAProgramOfAnUnknownStepIsNone) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// Everybody has gone on to evaluate, one core has not finished training.
+TEST(DifferentModule, ABadChipAtTheEndOfAPhaseIsABadChip) {
+  Scenario s;
+  for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
+    s.RunOther(worker.id.slice, worker.id.task, "jit_eval", "cc03");
+  }
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+  // And so it is for who has not learnt the order.
+  s.ForgetCohorts();
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(DifferentModule, AJobThatAsAWholeWentOnToAnotherPhaseHasNotDiverged) {
+  Scenario s;
+  for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
+    s.RunOther(worker.id.slice, worker.id.task, "jit_eval", "cc03");
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(DifferentModule, ASingleOddCoreOnAHostIsALaggard) {
   Scenario s({.slices = 1});
   Snapshot& snapshot = s.At(0, 2);

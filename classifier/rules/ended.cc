@@ -1,5 +1,7 @@
 // No hang: there is no job any more. Whoever started it has ended all of its
 // training processes at about the same time, to restart or to cancel it.
+//
+// Facts: exit status and signal of the training processes, and when they ended.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -1,8 +1,10 @@
 // One module, compiled to different programs on different workers of a cohort:
 // the same name with more than one fingerprint. A bug in tracing or compiling.
 // Launch ids are counters of each program and need not be equal.
+//
+// Facts: module names and fingerprints of the status service.
 #include "classifier/rules/rules.h"
-#include "classifier/rules/sides.h"
+#include "classifier/sides.h"
 #include "classifier/thresholds.h"
 
 namespace rapideye::classifier {

@@ -1,6 +1,8 @@
 // A worker is lost if it sent no snapshot and nobody reaches it either, or if it
 // sent none and everyone waits for its slice. A missing snapshot alone is weak:
 // agents crash, too.
+//
+// Facts: the expected workers against the snapshots that came; probes by peers.
 #include <algorithm>
 #include <string>
 #include <utility>

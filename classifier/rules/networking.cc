@@ -6,6 +6,9 @@
 // several broken connections is the culprit rather than its peers; if only one of
 // its NICs fails, that NIC. Sockets that vanished are no evidence: they do when a
 // process ends, whatever ended it.
+//
+// Facts: kernel TCP state (unacknowledged bytes, time since the last acknowledgement),
+// probes made at the time of the hang, carrier and error counters of NICs.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,5 +1,8 @@
 // No hang: most cores completed a launch a short while ago, or nothing runs
 // because the hosts that others wait for compile, evaluate or write a checkpoint.
+//
+// Facts: for how long each core has completed no launch; the phase that the training loop
+// reports, stacks, processor time.
 #include <algorithm>
 #include <optional>
 #include <string>

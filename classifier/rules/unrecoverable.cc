@@ -2,6 +2,9 @@
 // or was stopped, memory ran out, a copy or the power failed. The first such
 // error is the cause; which one is first, and which merely follow, the timeline
 // has told apart by age, with the error of the ages.
+//
+// Facts: halt lines of the runtime and core errors; exit status, signal and state of
+// processes; "RESOURCE_EXHAUSTED: Out of memory"; failed copies; preemption notices.
 #include <algorithm>
 #include <map>
 #include <optional>

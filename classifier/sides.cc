@@ -1,4 +1,4 @@
-#include "classifier/rules/sides.h"
+#include "classifier/sides.h"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // The sides of a cohort whose programs diverged.
-#ifndef RAPIDEYE_CLASSIFIER_RULES_SIDES_H_
-#define RAPIDEYE_CLASSIFIER_RULES_SIDES_H_
+#ifndef RAPIDEYE_CLASSIFIER_SIDES_H_
+#define RAPIDEYE_CLASSIFIER_SIDES_H_
 
 #include <vector>
 
@@ -30,4 +30,4 @@ void DescribeSides(const Case& c, const Sides& sides, Finding& finding);
 
 }  // namespace rapideye::classifier
 
-#endif  // RAPIDEYE_CLASSIFIER_RULES_SIDES_H_
+#endif  // RAPIDEYE_CLASSIFIER_SIDES_H_
