@@ -228,7 +228,10 @@ class Finder {
       case Relation::kSameSlot:
         return true;
       case Relation::kUnordered:
-        return !HoldersOf(cohort, program).by_others;
+        // Who waits for another slice may be held up there, in a launch that the
+        // others have left.
+        return !HoldersOf(cohort, program).by_others &&
+               CommonClass(slice, program) != HloClass::kCrossWait;
       case Relation::kBehind:
         return order.complete() && WaitTogether(slice, program);
       case Relation::kAhead:

@@ -110,7 +110,7 @@ int Positions::InternPlace(const Place& place) {
 
 void Positions::AddWorker(int worker) {
   const WorkerInfo& info = topology_.worker(worker);
-  if (info.snapshot == nullptr) return;
+  if (info.snapshot == nullptr || info.standby) return;
   const ProgramOrder& order = topology_.cohorts()[static_cast<size_t>(info.cohort)].order;
   for (const Core* core : SortedCores(*info.snapshot)) {
     const Sequencer* sequencer = MainSequencer(*core);

@@ -107,7 +107,7 @@ class Reader {
     MeasureStandstill();
     for (size_t i = 0; i < topology_.workers().size(); ++i) {
       const Snapshot* snapshot = topology_.workers()[i].snapshot;
-      if (snapshot == nullptr) continue;
+      if (snapshot == nullptr || topology_.workers()[i].standby) continue;
       ReadLogs(static_cast<int>(i), *snapshot);
       ReadCores(static_cast<int>(i), *snapshot);
       ReadProcesses(static_cast<int>(i), *snapshot);
@@ -138,7 +138,7 @@ class Reader {
     // A runtime that is gone tells of an earlier time: ask it only if all are.
     for (bool serving : {true, false}) {
       for (const WorkerInfo& worker : topology_.workers()) {
-        if (worker.snapshot == nullptr) continue;
+        if (worker.snapshot == nullptr || worker.standby) continue;
         const bool serves = worker.snapshot->runtime.state == RuntimeState::kServing;
         if (serves == serving) look(*worker.snapshot);
       }

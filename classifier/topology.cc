@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "classifier/standby.h"
+
 namespace rapideye::classifier {
 
 Topology::Topology(const Capture& capture) : capture_(&capture) {
   AddWorkers();
   AddPrograms();
   AddCohorts();
+  MarkStandby(slices_, !capture.header.cohorts.empty(), workers_);
 }
 
 void Topology::AddWorkers() {

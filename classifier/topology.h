@@ -23,6 +23,7 @@ struct WorkerInfo {
   int slice = 0;                       // index into Topology::slices
   int cohort = 0;                      // index into Topology::cohorts
   bool in_named_cohort = true;         // false: cohorts are known and leave it out
+  bool standby = false;                // has launched nothing: see standby.h
   std::vector<int> programs;           // Snapshot::programs -> program number
 };
 

@@ -35,6 +35,7 @@ class Rule {
 
   void Apply() {
     for (const Head& head : c_.graph.heads) AddHead(head);
+    if (finding_.culprits.empty()) UnseenCores();
     if (finding_.culprits.empty()) WholeJob();
     if (finding_.culprits.empty()) return;
     finding_.explains = c_.graph.waiting;
@@ -93,6 +94,30 @@ class Rule {
     const bool again =
         !finding_.culprits.empty() && finding_.culprits.back().worker == c_.worker(head.worker).id;
     if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
+  }
+
+  // Nothing is known of a worker's cores, nobody that is seen holds its slice up, and
+  // its host says that it has waited for input for as long as the job stands.
+  void UnseenCores() {
+    const bool headed =
+        std::any_of(c_.graph.heads.begin(), c_.graph.heads.end(),
+                    [](const Head& head) { return head.kind != HeadKind::kCrossWait; });
+    if (headed || !c_.divergence.foreign.empty()) return;
+    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+      const auto [first, last] = c_.positions.UnitsOf(i);
+      const WorkerInfo& worker = c_.worker(i);
+      if (worker.snapshot == nullptr || worker.standby || first != last) continue;
+      const SliceView& view = c_.graph.slices[static_cast<size_t>(worker.slice)];
+      const std::string seen = InputWaitSeen(c_, i);
+      if (seen.empty() || view.running == 0) continue;
+      const std::string text = absl::StrCat(Who(worker), ": ", seen,
+                                            ", and nothing is known of its cores, while its slice "
+                                            "waits");
+      finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {i}, text));
+      finding_.culprits.push_back(CulpritWorker(c_, i, text));
+      finding_.detail = Detail::kInputPipeline;
+      finding_.confidence = kConfidenceInputUnseenCores;
+    }
   }
 
   // No core waits for another: nothing is queued anywhere, or all stand at one

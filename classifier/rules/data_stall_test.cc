@@ -36,6 +36,20 @@ TEST(DataStall, WhatItRanLastNeedNotBeKnown) {
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
 }
 
+TEST(DataStall, WhereItsCoresAreUnknownItsHostsWordCounts) {
+  Scenario s;
+  s.At(0, 1).cores.clear();
+  s.At(0, 1).progress = WaitsForInput(kStillMs);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
+TEST(DataStall, WhereItsCoresAreUnknownAShortWaitTellsNothing) {
+  Scenario s;
+  s.At(0, 1).cores.clear();
+  s.At(0, 1).progress = WaitsForInput(kStillMs / 6);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(DataStall, APeerWithAShortWaitIsNoCulprit) {
   Scenario s;
   s.MakeIdle(0, 1);

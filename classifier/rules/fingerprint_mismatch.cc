@@ -15,7 +15,7 @@ void FindFingerprintMismatch(const Case& c, Findings& out) {
     Finding finding;
     finding.basis = Basis::kDivergence;
     finding.cause = Cause::kFingerprintMismatch;
-    finding.confidence = sides.named ? kConfidenceFingerprint : kConfidenceModuleUnnamed;
+    finding.confidence = sides.named ? kConfidenceFingerprint : kConfidenceFingerprintUnnamed;
     DescribeSides(c, sides, finding);
     finding.explains = c.graph.waiting;
     out.Add("fingerprint_mismatch", std::move(finding));

@@ -1,5 +1,6 @@
-// A worker is lost if it sent no snapshot and nobody reaches it either, or if it
-// sent none and everyone waits for its slice. A missing snapshot alone is weak:
+// A worker is lost if it sent no snapshot and nobody reaches it either (probes fail,
+// or what peers sent it stays unacknowledged), or if it sent none and everyone waits
+// for its slice. A missing snapshot alone is weak:
 // agents crash, too.
 //
 // Facts: the expected workers against the snapshots that came; probes by peers.
@@ -48,9 +49,16 @@ class Rule {
              "sent no snapshot, and every probe of it fails", Strength::kDirect);
       return;
     }
+    std::vector<int> unanswering;
     std::vector<int> awaited;
     for (int worker : silent) {
+      if (TakesNoBytes(worker)) unanswering.push_back(worker);
       if (IsAwaited(worker)) awaited.push_back(worker);
+    }
+    if (!unanswering.empty()) {
+      Report(unanswering, kConfidenceLostTakesNoBytes,
+             "sent no snapshot, and acknowledges nothing that its peers send", Strength::kStrong);
+      return;
     }
     // Several silent ones: any of them may be it.
     if (awaited.size() == 1) {
@@ -64,6 +72,14 @@ class Rule {
   }
 
  private:
+  // For as long as the job stands; nobody probed it.
+  bool TakesNoBytes(int worker) const {
+    return std::any_of(links_.pairs.begin(), links_.pairs.end(), [&](const auto& entry) {
+      const auto& [pair, evidence] = entry;
+      return (pair.first == worker || pair.second == worker) && !evidence.unacked.empty();
+    });
+  }
+
   // Its slice waits inside, for nobody that reported, and every other slice waits
   // for another slice.
   bool IsAwaited(int worker) const {

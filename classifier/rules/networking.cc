@@ -285,9 +285,42 @@ class Rule {
     finding.why = text;
   }
 
+  // Nothing was sent or probed, but one end of those that wait has a NIC without
+  // carrier.
+  void HostByCarrier(int worker) {
+    std::set<std::string> down;
+    bool other_up = false;
+    for (const Nic& nic : c_.worker(worker).snapshot->nics) {
+      if (!nic.up) down.insert(nic.name);
+      other_up = other_up || nic.up;
+    }
+    Finding finding;
+    finding.basis = Basis::kLink;
+    finding.cause = Cause::kNetworkingIssue;
+    finding.detail = Detail::kDcnHost;
+    finding.confidence = kConfidenceCarrierByPlace;
+    const std::string text =
+        absl::StrCat(Who(c_.worker(worker)), " waits for another slice, and its NIC ",
+                     Quote(*down.begin()), " has no carrier");
+    Culprit culprit = CulpritWorker(c_, worker, text);
+    if (down.size() == 1 && other_up) culprit.nic = *down.begin();
+    finding.culprits.push_back(std::move(culprit));
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, {worker}, text));
+    Finish(finding, text);
+    out_.items.push_back(std::move(finding));
+  }
+
   // No socket and no probe says anything: two hosts of two slices that alone wait
   // for another slice can only wait for each other.
   void ByPlaceAlone() {
+    std::vector<int> dark;
+    for (int worker : waits_outside_) {
+      if (CarrierDown(worker, {})) dark.push_back(worker);
+    }
+    if (dark.size() == 1) {
+      HostByCarrier(dark.front());
+      return;
+    }
     if (waits_outside_.size() != 2 || !may_wait_outside_.empty()) {
       if (!waits_outside_.empty()) {
         out_.Note(kRule, "cores wait for another slice, but no connection shows a fault");
@@ -330,7 +363,8 @@ class Rule {
   bool HasBlindPeer(int worker) const {
     for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
       const auto [first, last] = c_.positions.UnitsOf(i);
-      if (c_.worker(i).id.task == c_.worker(worker).id.task && first == last) return true;
+      if (c_.worker(i).standby || c_.worker(i).id.task != c_.worker(worker).id.task) continue;
+      if (first == last) return true;
     }
     return false;
   }

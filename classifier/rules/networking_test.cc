@@ -87,6 +87,21 @@ TEST(Networking, WhereNoNicHasCarrierItIsTheHost) {
   EXPECT_FALSE(Classify(s.capture).culprits[0].nic.has_value());
 }
 
+TEST(Networking, OfTwoThatWaitAndSentNothingTheOneWithoutCarrier) {
+  Scenario s = SilentNic(false);
+  s.At(0, 3).sockets.clear();
+  ASSERT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.3");
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(verdict.culprits[0].nic, "eth1");
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+TEST(Networking, OfTwoThatWaitAndSentNothingBothIfTheirCarriersAreUp) {
+  Scenario s = SilentNic(true);
+  s.At(0, 3).sockets.clear();
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
+}
+
 TEST(Networking, OneHostInSeveralBrokenLinksIsTheCulprit) {
   Scenario s = Link();
   s.FailProbes({0, 3}, {1, 3});

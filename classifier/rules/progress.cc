@@ -119,17 +119,22 @@ std::string PauseSeen(const Case& c, int worker) {
 // Whom everything waits for, if that is idle hosts only; otherwise nobody.
 std::vector<int> AwaitedHosts(const Case& c) {
   std::vector<int> workers;
-  if (!c.divergence.foreign.empty()) return workers;
+  // Hosts that rest explain why others are not in one program, unless it is known
+  // that the step holds no such program.
+  for (const ForeignProgram& foreign : c.divergence.foreign) {
+    if (c.topology.cohorts()[static_cast<size_t>(foreign.cohort)].order_was_given) return {};
+  }
   for (const Head& head : c.graph.heads) {
     if (head.kind != HeadKind::kIdle) return {};
     workers.push_back(head.worker);
   }
   if (!workers.empty()) return workers;
-  for (const SliceView& view : c.graph.slices) {
-    if (view.running > 0) return {};
-  }
+  // Nobody is seen to be waited for: then it is whoever rests with a slice of which
+  // nothing is known to run.
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
-    if (c.worker(i).snapshot != nullptr) workers.push_back(i);
+    const WorkerInfo& worker = c.worker(i);
+    if (worker.snapshot == nullptr || worker.standby) continue;
+    if (c.graph.slices[static_cast<size_t>(worker.slice)].running == 0) workers.push_back(i);
   }
   return workers;
 }

@@ -168,6 +168,25 @@ TEST(LostWorker, MissingAndAwaitedByEveryone) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
 }
 
+// Two are missing; one of them takes nothing of what a peer has sent it.
+Scenario SendsTo(int task, int64_t since_ack_ms) {
+  Scenario s;
+  s.Remove(0, 1);
+  s.Remove(0, 2);
+  Socket socket;
+  socket.peer = {0, task};
+  socket.unacked_bytes = 100'000;
+  socket.since_ack_ms = since_ack_ms;
+  s.At(1, task).sockets = {socket};
+  return s;
+}
+
+TEST(LostWorker, MissingAndAcknowledgesNothing) {
+  EXPECT_EQ(Diagnose(SendsTo(2, kStillMs)), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
+}
+
+TEST(LostWorker, MissingButAcknowledgesIsWeak) { EXPECT_EQ(Diagnose(SendsTo(2, 20)), "UNKNOWN"); }
+
 TEST(LostWorker, MissingWhereNobodyWaitsForItIsWeak) {
   Scenario s;
   s.Remove(1, 1);
