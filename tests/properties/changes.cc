@@ -4,7 +4,9 @@
 #include <array>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -44,6 +46,28 @@ void Append(std::vector<T>& to, std::vector<T> from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
+// A place in a program: fingerprint, pc.
+using Site = std::pair<std::string, int64_t>;
+
+std::optional<Site> SiteOf(const Snapshot& snapshot, const Core& core) {
+  if (!core.program || core.sequencers.empty() || !core.sequencers[0].pc) return std::nullopt;
+  return Site{snapshot.programs[static_cast<size_t>(*core.program)].fingerprint,
+              *core.sequencers[0].pc};
+}
+
+// At the first core that stands there, unless one there is named already.
+void NameAt(Capture& capture, const Site& site, const std::string& name) {
+  Sequencer* first = nullptr;
+  for (Snapshot& snapshot : capture.snapshots) {
+    for (Core& core : snapshot.cores) {
+      if (SiteOf(snapshot, core) != site) continue;
+      if (core.sequencers[0].hlo) return;
+      if (first == nullptr) first = &core.sequencers[0];
+    }
+  }
+  if (first != nullptr) first->hlo = name;
+}
+
 }  // namespace
 
 Capture Shuffled(Capture capture, Random random) {
@@ -69,8 +93,16 @@ Capture Shuffled(Capture capture, Random random) {
 }
 
 Capture Without(Capture capture, const WorkerId& worker) {
+  std::vector<std::pair<Site, std::string>> names;
+  if (const Snapshot* const snapshot = Find(capture, worker)) {
+    for (const Core& core : snapshot->cores) {
+      const std::optional<Site> site = SiteOf(*snapshot, core);
+      if (site && core.sequencers[0].hlo) names.emplace_back(*site, *core.sequencers[0].hlo);
+    }
+  }
   std::erase_if(capture.snapshots,
                 [&](const Snapshot& snapshot) { return snapshot.worker == worker; });
+  for (const auto& [site, name] : names) NameAt(capture, site, name);
   return capture;
 }
 

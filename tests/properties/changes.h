@@ -18,7 +18,8 @@ using scenarios::Random;
 // tables, sequencers, connections, log events, cohorts, expected workers.
 Capture Shuffled(Capture capture, Random random);
 
-// Without the snapshot of one worker.
+// Without the snapshot of one worker. What it told of an instruction somebody else
+// tells who stands there, too: one runtime is asked for each place.
 Capture Without(Capture capture, const WorkerId& worker);
 
 // What bystanders show in any hang, at one worker: follow-on lines, old news,

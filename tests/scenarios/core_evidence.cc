@@ -81,7 +81,7 @@ class CoreWriter {
 
   void SetLaunch(const Standing& standing, Core& core) {
     core.program = TableIndex(standing.instance.program);
-    core.launch_id = LaunchId(*standing.program, standing.instance.step);
+    core.launch_id = LaunchId(*standing.program, standing.instance.run);
   }
 
   // Its host waits for input before the program's first operation.
@@ -149,7 +149,7 @@ class CoreWriter {
       const Instance instance = scene_.world.InstanceAt(worker_, launch);
       const Program& program = job_.programs[static_cast<size_t>(instance.program)];
       core.queued.push_back({.program = TableIndex(instance.program),
-                             .launch_id = LaunchId(program, instance.step),
+                             .launch_id = LaunchId(program, instance.run),
                              .run_id = run_id_base_ + kRunIdStride * launch});
     }
   }

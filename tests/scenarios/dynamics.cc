@@ -19,7 +19,7 @@ struct Meeting {
   }
 };
 
-using MeetingKey = std::tuple<int, int, int64_t, int>;  // who, program or channel, step, op
+using MeetingKey = std::tuple<int, int, int64_t, int>;  // who, program or channel, run, op
 
 }  // namespace
 
@@ -98,7 +98,7 @@ class Dynamics {
   }
 
   MeetingKey CollectiveKey(int device, const Instance& instance, int op) const {
-    return {job_.layout.SliceOfDevice(device), instance.program, instance.step, op};
+    return {job_.layout.SliceOfDevice(device), instance.program, instance.run, op};
   }
 
   // Who sends: the worker as one, or each device for itself.
@@ -106,7 +106,7 @@ class Dynamics {
     return job_.exchange_per_worker ? -1 - job_.layout.WorkerOfDevice(device) : device;
   }
   MeetingKey MessageKey(int device, int channel, const Instance& instance) const {
-    return {Sender(device), channel, instance.step, 0};
+    return {Sender(device), channel, instance.run, 0};
   }
   int SendersPerMessage() const {
     return job_.exchange_per_worker ? job_.layout.devices_per_worker() : 1;
@@ -279,13 +279,14 @@ World::World(const Job& job, const Faults& faults, int launches) : job_(job), la
   for (int worker = 0; worker < job.layout.workers(); ++worker) {
     for (int launch = 0; launch < launches; ++launch) {
       instances_[static_cast<size_t>(worker)].push_back(
-          {job.ProgramAt(job.layout.SliceOfWorker(worker), launch), job.StepOf(launch)});
+          {job.ProgramAt(job.layout.SliceOfWorker(worker), launch),
+           job.RunOf(job.layout.SliceOfWorker(worker), launch)});
     }
   }
   for (const Diversion& diversion : faults.diversions) {
     if (diversion.launch >= launches) continue;
     instances_[static_cast<size_t>(diversion.worker)][static_cast<size_t>(diversion.launch)] = {
-        diversion.program, diversion.step};
+        diversion.program, diversion.run};
   }
   Dynamics dynamics(*this, faults);
   dynamics.Run();

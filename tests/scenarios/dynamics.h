@@ -63,7 +63,7 @@ struct Diversion {
   int worker = 0;
   int launch = 0;
   int program = 0;
-  int64_t step = 0;  // of that program, for its launch id
+  int64_t run = 0;  // of that program, for its launch id
 };
 
 struct SlowDevice {
@@ -90,7 +90,7 @@ struct Arrival {
 
 struct Instance {
   int program = 0;
-  int64_t step = 0;
+  int64_t run = 0;
 };
 
 class World {

@@ -42,6 +42,15 @@ class HloWriter {
     }
   }
 
+  // Half of the runtimes call every place a computation, the others a collective.
+  void Contradict() {
+    for (const auto& [position, sites] : sites_) {
+      for (const Site& site : sites) {
+        NameAt(site, site.snapshot % 2 == 0 ? "all-reduce.3" : "fusion.9");
+      }
+    }
+  }
+
   void Everywhere() {
     for (const auto& [position, sites] : sites_) {
       for (const Site& site : sites) NameAt(site, names_[position]);
@@ -82,7 +91,9 @@ void AddHlo(const Scene& scene, HloSampling sampling, Random random,
             std::vector<Snapshot>& snapshots) {
   if (sampling == HloSampling::kNone) return;
   HloWriter writer(scene, sampling == HloSampling::kEveryWorker, snapshots);
-  if (sampling == HloSampling::kEveryWorker) {
+  if (scene.plan.contradictory_hlo) {
+    writer.Contradict();
+  } else if (sampling == HloSampling::kEveryWorker) {
     writer.Everywhere();
   } else {
     writer.OnePerPosition(random);

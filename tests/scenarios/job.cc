@@ -1,11 +1,17 @@
 #include "tests/scenarios/job.h"
 
+#include <algorithm>
 #include <array>
 
 #include "absl/strings/str_cat.h"
 
 namespace rapideye::scenarios {
 namespace {
+
+// Of the jobs, those in whose steps a program runs several times.
+constexpr double kRepeatShare = 0.25;
+// Those with a spare slice.
+constexpr double kStandbyShare = 0.1;
 
 using Names = std::vector<const char*>;
 
@@ -29,6 +35,8 @@ void AddDataParallelPrograms(const JobRequest& request, Random& random, Job& job
   const bool offload = sparse && (request.sparse_collectives < 0 ? random.Chance(0.35)
                                                                  : request.sparse_collectives == 1);
   const int exchanging = random.Index(static_cast<size_t>(count));  // at least this one does
+  // Microbatches: one program runs several times in a step.
+  const int repeated = random.Chance(kRepeatShare) ? random.Index(static_cast<size_t>(count)) : -1;
   std::vector<int> step;
   int channel = 1;
   const Names names = ModuleNames(count, random);
@@ -43,7 +51,8 @@ void AddDataParallelPrograms(const JobRequest& request, Random& random, Job& job
         .sparse_collectives = offload,
         .tail = request.tail || random.Chance(0.5)};
     job.programs.push_back(MakeProgram(program, random, channel));
-    step.push_back(i);
+    const int runs = i == repeated ? static_cast<int>(random.Between(2, 4)) : 1;
+    step.insert(step.end(), static_cast<size_t>(runs), i);
   }
   job.steps.assign(static_cast<size_t>(job.layout.slices), step);
 }
@@ -55,6 +64,8 @@ void AddPipelinePrograms(Random& random, Job& job) {
   constexpr int kBackwardChannels = 2000;
   const int last = job.layout.slices - 1;
   const bool optimizer = random.Chance(0.6);
+  const auto microbatches =
+      static_cast<size_t>(random.Chance(kRepeatShare) ? random.Between(2, 3) : 1);
   for (int stage = 0; stage <= last; ++stage) {
     std::vector<int> step;
     ProgramBuilder forward(absl::StrCat("jit_stage", stage, "_fwd"), random);
@@ -63,7 +74,7 @@ void AddPipelinePrograms(Random& random, Job& job) {
     forward.Collective();
     forward.Compute();
     if (stage < last) forward.Exchange(+1, kForwardChannels + stage, 0, 0);
-    step.push_back(static_cast<int>(job.programs.size()));
+    step.insert(step.end(), microbatches, static_cast<int>(job.programs.size()));
     job.programs.push_back(std::move(forward).Finish());
 
     ProgramBuilder backward(absl::StrCat("jit_stage", stage, "_bwd"), random);
@@ -71,7 +82,7 @@ void AddPipelinePrograms(Random& random, Job& job) {
     backward.Compute();
     backward.Collective();
     if (stage > 0) backward.Exchange(-1, kBackwardChannels + stage, 0, 0);
-    step.push_back(static_cast<int>(job.programs.size()));
+    step.insert(step.end(), microbatches, static_cast<int>(job.programs.size()));
     job.programs.push_back(std::move(backward).Finish());
 
     if (optimizer) {
@@ -99,6 +110,7 @@ Job MakeJob(const JobRequest& request, Random& random) {
   } else {
     AddDataParallelPrograms(request, random, job);
   }
+  if (request.standby && random.Chance(kStandbyShare)) AddStandby(random, job.layout);
   job.first_step = random.Between(30, 20000);
   job.dispatch_ahead = static_cast<int>(random.Between(1, 3));
   job.dispatch_scope =
@@ -107,9 +119,17 @@ Job MakeJob(const JobRequest& request, Random& random) {
   return job;
 }
 
-int32_t LaunchId(const Program& program, int64_t step) {
+int64_t Job::RunAt(int slice, int64_t step, int entry) const {
+  const std::vector<int>& programs = steps[static_cast<size_t>(slice)];
+  const int program = programs[static_cast<size_t>(entry)];
+  const auto per_step = std::count(programs.begin(), programs.end(), program);
+  const auto before = std::count(programs.begin(), programs.begin() + entry, program);
+  return step * per_step + before;
+}
+
+int32_t LaunchId(const Program& program, int64_t run) {
   return static_cast<int32_t>(static_cast<uint32_t>(program.launch_base) +
-                              static_cast<uint32_t>(step));
+                              static_cast<uint32_t>(run));
 }
 
 }  // namespace rapideye::scenarios

@@ -22,9 +22,12 @@ struct Job {
   std::string name;
   Layout layout;
   std::vector<Program> programs;
-  // Per slice, the programs of a step in order; all slices have equally many.
+  // Per slice, the programs of a step in order; all slices have equally many. A
+  // program may stand there several times (microbatches).
   // A *launch* below is a number counted from the first one that is simulated:
   // launch n is entry n % launches_per_step of step first_step + n / that.
+  // A *run* is the number of a launch among those of its program, counted from
+  // the start of the job.
   std::vector<std::vector<int>> steps;
   bool pipeline = false;  // slices are stages and run different programs
   int64_t first_step = 0;
@@ -42,6 +45,11 @@ struct Job {
   // everyone before the last.
   int horizon() const { return 4 * launches_per_step() + dispatch_ahead + layout.slices + 4; }
   int64_t StepOf(int launch) const { return first_step + launch / launches_per_step(); }
+  // The run that a slice's program has at an entry of a step, and as a launch.
+  int64_t RunAt(int slice, int64_t step, int entry) const;
+  int64_t RunOf(int slice, int launch) const {
+    return RunAt(slice, StepOf(launch), launch % launches_per_step());
+  }
 };
 
 struct JobRequest {
@@ -54,12 +62,13 @@ struct JobRequest {
   int sparse_collectives = -1;      // 1 yes, 0 no, -1 by chance
   bool tail = false;                // every program computes after its last collective
   bool job_scope_dispatch = false;  // otherwise by chance
+  bool standby = true;              // by chance; otherwise never
 };
 
 Job MakeJob(const JobRequest& request, Random& random);
 
-// The launch id that `program` has in `step`.
-int32_t LaunchId(const Program& program, int64_t step);
+// The launch id of a run of `program`.
+int32_t LaunchId(const Program& program, int64_t run);
 
 }  // namespace rapideye::scenarios
 

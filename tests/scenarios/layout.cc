@@ -58,4 +58,11 @@ Layout MakeLayout(const LayoutRequest& request, Random& random) {
   return layout;
 }
 
+void AddStandby(Random& random, Layout& layout) {
+  for (int task = 0; task < layout.tasks; ++task) {
+    layout.standby.push_back(
+        {.id = {layout.slices, task}, .host = absl::StrCat("spare-", random.Hex(4), "-", task)});
+  }
+}
+
 }  // namespace rapideye::scenarios

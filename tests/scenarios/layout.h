@@ -30,6 +30,9 @@ struct Layout {
   int tensor_cores_per_device = 1;  // 2 where the siblings of a v4 or v5p chip are both reported
   int sparse_cores_per_device = 0;
   std::vector<Machine> machines;  // by worker number
+  // Workers of the job that have launched nothing: a spare slice. They have no
+  // worker number, and take part in nothing.
+  std::vector<Machine> standby;
 
   int workers() const { return slices * tasks; }
   int devices_per_worker() const { return chips * devices_per_chip; }
@@ -53,6 +56,7 @@ struct LayoutRequest {
 };
 
 Layout MakeLayout(const LayoutRequest& request, Random& random);
+void AddStandby(Random& random, Layout& layout);
 
 }  // namespace rapideye::scenarios
 

@@ -21,6 +21,14 @@ std::vector<Share> FlatMix() {
   return mix;
 }
 
+std::vector<Share> HealthyMix() {
+  std::vector<Share> mix;
+  for (const Kind kind : AllKinds()) {
+    if (IsHealthyKind(kind)) mix.push_back({kind, 1.0});
+  }
+  return mix;
+}
+
 std::vector<Share> RealisticMix() {
   std::vector<Share> mix;
   AddShares(22, {Kind::kChipCompute, Kind::kChipTail}, mix);

@@ -21,6 +21,9 @@ std::vector<Share> FlatMix();
 // 18 %, lost hosts 8 %, divergence 10 %, the rest.
 std::vector<Share> RealisticMix();
 
+// Jobs that are well, all kinds alike: what must raise no alarm.
+std::vector<Share> HealthyMix();
+
 // Draws a kind, and whether the runtimes had aborted (a quarter of the hangs).
 struct Draw {
   Kind kind = Kind::kHealthy;

@@ -64,7 +64,7 @@ Pending PendingExchange(const Scene& scene, int worker, int peer, TransferDirect
     if (op.kind != OpKind::kExchange) continue;
     const int offset = direction == TransferDirection::kSend ? op.send_to : op.receive_from;
     if (offset != 0 && PeerWorker(layout, worker, offset) == peer) {
-      return {&op, at.at_ms, instance.step};
+      return {&op, at.at_ms, instance.run};
     }
   }
   return {};

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace rapideye::scenarios {
 namespace {
-
-// A gap anywhere must leave something to decide from.
-constexpr double kMostMissing = 0.15;
 
 int64_t OldestAge(const Snapshot& snapshot) {
   int64_t age = 0;
@@ -18,8 +16,8 @@ int64_t OldestAge(const Snapshot& snapshot) {
 
 // How many workers may still lose what tells who waits. A small job cannot spare
 // any: with one of two silent, nobody could say what the other waits for.
-int GapBudget(const Capture& capture) {
-  return static_cast<int>(kMostMissing *
+int GapBudget(const Noise& noise, const Capture& capture) {
+  return static_cast<int>(noise.most_missing *
                           static_cast<double>(capture.header.expected_workers.size()));
 }
 
@@ -69,6 +67,14 @@ void AddBystanderLines(const Noise& noise, Random& random, Snapshot& snapshot) {
          .source = LogSource::kJobLog,
          .age_ms = age});
   }
+  if (random.Chance(noise.old_error_line)) {
+    constexpr int64_t kMinuteMs = 60'000;
+    snapshot.log_events.push_back(
+        {.kind = LogKind::kCopyFailed,
+         .text = "INTERNAL: device-to-host copy of 1048576 bytes failed: cancelled, retrying",
+         .source = LogSource::kJobLog,
+         .age_ms = 3 * OldestAge(snapshot) + random.Between(5 * kMinuteMs, 600 * kMinuteMs)});
+  }
   if (random.Chance(noise.coordination_line)) {
     snapshot.log_events.push_back({.kind = LogKind::kCoordinationTimeout,
                                    .text = "DEADLINE_EXCEEDED: Barrier timed out",
@@ -115,7 +121,12 @@ void IdleSparseCores(const std::vector<WorkerId>& culprits, Snapshot& snapshot) 
 }
 
 void ShuffleProgramTable(Random& random, Snapshot& snapshot) {
-  snapshot.programs.push_back({.module = "jit_eval_step", .fingerprint = random.Hex(32)});
+  // Named if the others are.
+  Program other{.fingerprint = random.Hex(32)};
+  if (!snapshot.programs.empty() && snapshot.programs.front().module) {
+    other.module = "jit_eval_step";
+  }
+  snapshot.programs.push_back(std::move(other));
   std::vector<int32_t> order(snapshot.programs.size());
   std::iota(order.begin(), order.end(), 0);
   random.Shuffle(order);
@@ -147,6 +158,7 @@ Noise Noisy() {
           .worker_without_pc = 0.01,
           .worker_without_launch_id = 0.02,
           .gap_at_culprit = 0.03,
+          .most_missing = 0.15,
           .follow_on_line = 0.05,
           .coordination_line = 0.05,
           .retransmits = 0.15,
@@ -156,6 +168,32 @@ Noise Noisy() {
           .idle_sparse_cores = 0.05,
           .other_program_table = 0.3,
           .skewed_clock = 0.1};
+}
+
+Noise Heavy() {
+  return {.no_learnt_sequence = 0.5,
+          .no_cohorts = 0.3,
+          .no_hlo = 0.45,
+          .no_sockets = 0.35,
+          .no_probes = 0.45,
+          .no_launch_ids = 0.1,
+          .no_module_names = 0.35,
+          .missing_worker = 0.06,
+          .runtime_timed_out = 0.08,
+          .worker_without_pc = 0.04,
+          .worker_without_launch_id = 0.08,
+          .gap_at_culprit = 0.12,
+          .most_missing = 0.25,
+          .follow_on_line = 0.2,
+          .coordination_line = 0.2,
+          .old_error_line = 0.05,
+          .retransmits = 0.4,
+          .nic_errors = 0.25,
+          .correctable_pcie = 0.3,
+          .short_input_wait = 0.15,
+          .idle_sparse_cores = 0.2,
+          .other_program_table = 0.5,
+          .skewed_clock = 0.3};
 }
 
 void AddGapAt(const WorkerId& worker, Random random, Capture& capture) {
@@ -176,7 +214,7 @@ void AddGapAt(const WorkerId& worker, Random random, Capture& capture) {
 void AddNoise(const Noise& noise, const std::vector<WorkerId>& culprits, Random random,
               Capture& capture) {
   constexpr int64_t kDayMs = 86'400'000;
-  int budget = GapBudget(capture);
+  int budget = GapBudget(noise, capture);
   RemoveWorkers(noise, culprits, random, budget, capture);
   for (Snapshot& snapshot : capture.snapshots) {
     const bool is_culprit =

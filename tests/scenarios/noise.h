@@ -26,9 +26,12 @@ struct Noise {
   double worker_without_pc = 0;
   double worker_without_launch_id = 0;
   double gap_at_culprit = 0;
+  // Of the workers, so many may lose what tells who waits.
+  double most_missing = 0;
   // Facts about bystanders, in workers.
   double follow_on_line = 0;
   double coordination_line = 0;
+  double old_error_line = 0;  // of long before, after which the job ran on
   double retransmits = 0;
   double nic_errors = 0;
   double correctable_pcie = 0;
@@ -39,6 +42,9 @@ struct Noise {
 };
 
 Noise Noisy();
+// About three times as much of everything: where the evidence gets thin, and
+// confidence has to show it.
+Noise Heavy();
 inline Noise NoiseFree() { return {}; }
 
 // What of the noise concerns single workers, all but `culprits`. Removes

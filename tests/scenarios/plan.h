@@ -59,6 +59,11 @@ enum class Moment {
   kMidway,          // the job runs
 };
 
+// Who shows the truth: the culprits' cores; what their hosts say of processes,
+// logs, counters and connections, whatever is known of the cores; or each of many
+// culprits, whatever is known of the others.
+enum class Witness { kCores, kHost, kEach };
+
 struct Plan {
   Job job;
   Faults faults;
@@ -89,6 +94,8 @@ struct Plan {
   bool unlearnt = false;          // the job never ran healthily: no sequence
   bool nothing_launched = false;  // cores have run no program yet
 
+  bool contradictory_hlo = false;  // runtimes name one place differently
+  Witness told_by = Witness::kCores;
   // Besides the culprits, whose evidence the truth rests on.
   std::vector<int> witnesses;
   Truth truth;

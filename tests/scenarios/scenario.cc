@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tests/scenarios/decidability.h"
 #include "tests/scenarios/evidence.h"
 #include "tests/scenarios/kinds/build.h"
 
@@ -153,11 +153,12 @@ std::vector<Cohort> MakeCohorts(const Job& job, const Coverage& coverage, Random
     if (slice == 0 || job.pipeline) {
       cohorts.push_back({.name = job.pipeline ? absl::StrCat("stage", slice) : "all"});
       if (coverage.sequence) {
-        for (const int index : job.steps[static_cast<size_t>(slice)]) {
-          const Program& program = job.programs[static_cast<size_t>(index)];
-          cohorts.back().sequence.push_back({.module = program.module,
-                                             .fingerprint = program.fingerprint,
-                                             .launch_id = LaunchId(program, seen_step)});
+        for (int entry = 0; entry < job.launches_per_step(); ++entry) {
+          const Program& program = job.programs[static_cast<size_t>(job.ProgramAt(slice, entry))];
+          cohorts.back().sequence.push_back(
+              {.module = program.module,
+               .fingerprint = program.fingerprint,
+               .launch_id = LaunchId(program, job.RunAt(slice, seen_step, entry))});
         }
       }
     }
@@ -177,6 +178,9 @@ CaptureHeader MakeHeader(const Scene& scene, const Coverage& coverage, int64_t d
   for (const Machine& machine : job.layout.machines) {
     header.expected_workers.push_back(
         {.id = machine.id, .host = machine.host, .node = machine.node});
+  }
+  for (const Machine& machine : job.layout.standby) {
+    header.expected_workers.push_back({.id = machine.id, .host = machine.host});
   }
   header.generation = job.layout.generation;
   header.trigger = scene.plan.trigger.value_or(
@@ -222,90 +226,33 @@ void DropModuleNames(Capture& capture) {
   }
 }
 
-std::vector<WorkerId> CulpritWorkers(const Truth& truth) {
-  std::vector<WorkerId> workers;
-  for (const Answer& answer : truth.accepted) {
-    for (const TrueCulprit& culprit : answer.culprits) workers.push_back(culprit.worker);
-  }
-  return workers;
+bool HasSnapshot(const Capture& capture, const WorkerId& worker) {
+  return std::any_of(capture.snapshots.begin(), capture.snapshots.end(),
+                     [&](const Snapshot& snapshot) { return snapshot.worker == worker; });
 }
 
-bool NamedAtCulprit(const Capture& capture, const std::vector<WorkerId>& culprits) {
-  for (const Snapshot& snapshot : capture.snapshots) {
-    if (std::find(culprits.begin(), culprits.end(), snapshot.worker) == culprits.end()) continue;
-    for (const Core& core : snapshot.cores) {
-      if (!core.sequencers.empty() && core.sequencers[0].hlo) return true;
-    }
-  }
-  return false;
-}
-
-// How many workers have a failing probe to or from the first culprit, or (with
-// `sockets`) bytes that it, or they, never acknowledged.
-size_t BrokenPairs(const Capture& capture, const Truth& truth, bool sockets) {
-  const WorkerId culprit = CulpritWorkers(truth).front();
-  std::set<WorkerId> peers;
-  const auto note = [&](const WorkerId& from, const WorkerId& to) {
-    if (from == culprit) peers.insert(to);
-    if (to == culprit) peers.insert(from);
-  };
-  for (const Snapshot& snapshot : capture.snapshots) {
-    for (const Probe& probe : snapshot.probes) {
-      if (!probe.ok) note(snapshot.worker, probe.peer);
-    }
-    for (const Socket& socket : snapshot.sockets) {
-      if (sockets && socket.unacked_bytes > 0) note(snapshot.worker, socket.peer);
-    }
-  }
-  return peers.size();
-}
-
-bool IsMet(Need need, const Plan& plan, const Coverage& coverage, const Capture& capture) {
-  switch (need) {
-    case Need::kHlo:
-      return NamedAtCulprit(capture, CulpritWorkers(plan.truth));
-    case Need::kSocketOrProbe:
-      return coverage.network.sockets || coverage.network.probes;
-    case Need::kTwoBrokenPairs:
-      return BrokenPairs(capture, plan.truth, true) >= 2;
-    case Need::kNicStandsOut:
-      return BrokenPairs(capture, plan.truth, false) >= 2 ||
-             std::any_of(plan.nic_faults.begin(), plan.nic_faults.end(),
-                         [](const NicFault& fault) { return fault.carrier_lost; });
-    case Need::kIciLinks:
-      return coverage.network.ici_links;
-    case Need::kModuleNames:
-      return coverage.module_names;
-    case Need::kCohorts:
-      return coverage.cohorts;
-    case Need::kLostStandsOut:
-      return coverage.network.probes ||
-             capture.snapshots.size() + 1 == capture.header.expected_workers.size();
-    case Need::kUndecidable:
-      return false;
-  }
-  return false;
-}
-
-void FinishTruth(const Plan& plan, const Coverage& coverage, const Capture& capture, Truth& truth) {
-  const bool met = std::all_of(truth.needs.begin(), truth.needs.end(),
-                               [&](Need need) { return IsMet(need, plan, coverage, capture); });
-  if (met) return;
-  truth.decidable = false;
-  truth.accepted.insert(truth.accepted.end(), truth.otherwise.begin(), truth.otherwise.end());
-}
-
-// A culprit that does not report may be called lost, and where there are several
-// the others remain.
-void TakeFromCulprit(const std::vector<WorkerId>& culprits, Random random, Capture& capture,
-                     Truth& truth) {
+// A culprit of which nothing is known, or nothing of its cores. One that does not
+// report may be called lost. What its host or others tell decides as before; where
+// several did the same by themselves, the others remain.
+void TakeFromCulprit(const Plan& plan, const std::vector<WorkerId>& culprits, Random random,
+                     Capture& capture, Truth& truth) {
   const WorkerId culprit = random.Pick(culprits);
+  if (!HasSnapshot(capture, culprit)) return;
   AddGapAt(culprit, Random(random.Next()), capture);
-  truth.needs.push_back(Need::kUndecidable);
+  const bool gone = !HasSnapshot(capture, culprit);
+  if (gone) {
+    truth.otherwise.push_back({.cause = Cause::kUnrecoverableError,
+                               .details = {Detail::kWorkerLost},
+                               .culprits = {{.worker = culprit}}});
+  }
+  if (!gone && plan.told_by == Witness::kHost) return;
   for (Answer& answer : truth.accepted) answer.among = true;
-  truth.otherwise.push_back({.cause = Cause::kUnrecoverableError,
-                             .details = {Detail::kWorkerLost},
-                             .culprits = {{.worker = culprit}}});
+  constexpr size_t kMany = 3;
+  if (plan.told_by == Witness::kEach && truth.accepted.front().culprits.size() >= kMany) {
+    truth.accepted.insert(truth.accepted.end(), truth.otherwise.begin(), truth.otherwise.end());
+    return;
+  }
+  truth.needs.push_back(Need::kUndecidable);
 }
 
 void ApplyNoise(const Plan& plan, const Noise& noise, Random random, Capture& capture,
@@ -316,7 +263,7 @@ void ApplyNoise(const Plan& plan, const Noise& noise, Random random, Capture& ca
   // Of what has just broken, the culprit's report may be all there is.
   const bool others_show_it = plan.moment == Moment::kAfterThreshold;
   if (!culprits.empty() && others_show_it && random.Chance(noise.gap_at_culprit)) {
-    TakeFromCulprit(culprits, Random(random.Next()), capture, truth);
+    TakeFromCulprit(plan, culprits, Random(random.Next()), capture, truth);
   }
   AddNoise(noise, spared, Random(random.Next()), capture);
 }
@@ -368,12 +315,17 @@ Scenario Generate(Kind kind, uint64_t seed, const Options& options) {
     if (Contains(plan.lost_workers, worker) || Contains(plan.silent_agents, worker)) continue;
     capture.snapshots.push_back(MakeSnapshot(scene, worker, coverage, detected_unix_ms, own));
   }
+  for (const Machine& machine : plan.job.layout.standby) {
+    Snapshot& snapshot =
+        capture.snapshots.emplace_back(Snapshot{.worker = machine.id, .host = machine.host});
+    AddStandbyEvidence(scene, Random(random.Next()), snapshot);
+  }
   AddHlo(scene, coverage.hlo, Random(random.Next()), capture.snapshots);
   if (!coverage.launch_ids) DropLaunchIds(capture);
   if (!coverage.module_names) DropModuleNames(capture);
   scenario.truth = plan.truth;
   ApplyNoise(plan, options.noise, Random(random.Next()), capture, scenario.truth);
-  FinishTruth(plan, coverage, capture, scenario.truth);
+  Decide(plan, capture, scenario.truth);
   return scenario;
 }
 

@@ -130,6 +130,75 @@ TEST(Mix, DrawsEveryKindOfItAndNoOther) {
   }
 }
 
+// What the corpus promises to vary is there and is absent, each in a fair part.
+TEST(Scenarios, VaryInWhatTheyPromise) {
+  int spare = 0;
+  int repeated = 0;
+  int learnt = 0;
+  int unlearnt = 0;
+  int gone_in_part = 0;
+  constexpr int kCount = 300;
+  for (uint64_t seed = 0; seed < kCount; ++seed) {
+    const Scenario scenario =
+        Generate(Kind::kChipCompute, seed, {.noise = Noisy(), .aborted = seed % 2 == 0});
+    const Capture& capture = scenario.capture;
+    size_t listed = 0;
+    bool again = false;
+    for (const Cohort& cohort : capture.header.cohorts) {
+      listed += cohort.workers.size();
+      std::set<std::string> programs;
+      for (const SequenceEntry& entry : cohort.sequence) {
+        again = !programs.insert(entry.fingerprint).second || again;
+      }
+    }
+    repeated += again ? 1 : 0;
+    const bool known = !capture.header.cohorts.empty();
+    spare += known && listed < capture.header.expected_workers.size() ? 1 : 0;
+    ++(known && !capture.header.cohorts.front().sequence.empty() ? learnt : unlearnt);
+    const auto gone = std::count_if(capture.snapshots.begin(), capture.snapshots.end(),
+                                    [](const Snapshot& snapshot) {
+                                      return snapshot.runtime.state == RuntimeState::kUnavailable;
+                                    });
+    gone_in_part += gone > 0 && gone + 2 < static_cast<int>(capture.snapshots.size()) ? 1 : 0;
+  }
+  for (const int count : {spare, repeated, learnt, unlearnt, gone_in_part}) {
+    EXPECT_GE(count, kCount / 30);
+    EXPECT_LE(count, kCount * 9 / 10);
+  }
+}
+
+TEST(Scenarios, NobodyBlamesASpareSlice) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const Scenario scenario = Generate(Kind::kInputAllHosts, seed, {.noise = NoiseFree()});
+    std::set<WorkerId> launched;
+    for (const Cohort& cohort : scenario.capture.header.cohorts) {
+      launched.insert(cohort.workers.begin(), cohort.workers.end());
+    }
+    for (const Answer& answer : scenario.truth.accepted) {
+      for (const TrueCulprit& culprit : answer.culprits) {
+        EXPECT_TRUE(launched.contains(culprit.worker)) << "seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(Scenarios, RunsOfARepeatedProgramCountOn) {
+  Job job;
+  job.programs.resize(2);
+  job.steps = {{0, 0, 1}};
+  job.first_step = 10;
+  EXPECT_EQ(job.RunOf(0, 0), 20);
+  EXPECT_EQ(job.RunOf(0, 1), 21);
+  EXPECT_EQ(job.RunOf(0, 2), 10);
+  EXPECT_EQ(job.RunOf(0, 3), 22);
+  EXPECT_EQ(job.RunAt(0, 9, 1), 19);
+}
+
+TEST(Mix, HealthyIsWhatIsWell) {
+  for (const Share& share : HealthyMix()) EXPECT_TRUE(IsHealthyKind(share.kind));
+  EXPECT_EQ(HealthyMix().size(), 4U);
+}
+
 TEST(Mix, RealisticSharesAddUpToAHundredPercent) {
   double total = 0;
   for (const Share& share : RealisticMix()) total += share.weight;

@@ -29,23 +29,29 @@ struct Answer {
   bool among = false;
 };
 
-// What the evidence must contain for the truth to follow from it.
+// What the evidence must contain for the truth to follow from it. Each is looked
+// up in the finished capture, never assumed.
 enum class Need {
   kHlo,             // some instruction is named at the culprit's position
-  kSocketOrProbe,   // sockets or probes were reported
+  kBrokenPair,      // sockets or probes show a culprit in a broken pair
   kTwoBrokenPairs,  // sockets or probes show the culprit in two broken pairs
   kNicStandsOut,    // a NIC without carrier, or failed probes between its host and two
   kIciLinks,        // an exporter told the health of ICI links
   kModuleNames,     // programs have names
   kCohorts,         // it was learnt who runs the same programs
-  kLostStandsOut,   // probes, or no other worker is missing
+  kStepKnown,       // a sequence was learnt, or somebody's queue shows a whole step
+  kLostStandsOut,   // probes of it, or no other worker is missing
   kUndecidable,     // nothing would do
 };
 
 struct Truth {
   std::vector<Answer> accepted;  // the first is what was broken
+  // Where one of these is not met, `unknown` is right as well.
   std::vector<Need> needs;
-  // Also right where a need is not met, besides `unknown`.
+  // Where one of these is not met, something can still be told, only less of it:
+  // `unknown` is wrong.
+  std::vector<Need> needs_for_detail;
+  // Also right where a need of either kind is not met.
   std::vector<Answer> otherwise;
   // May this capture alone remove a machine? Absent: either is right.
   std::optional<bool> removal;

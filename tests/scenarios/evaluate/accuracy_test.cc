@@ -1,8 +1,9 @@
-// The accuracy that is published, on a part of the corpus small enough for every
-// build. The floors lie below what is measured by about as much as a thousand
+// The published accuracy (ACCURACY.md), on a part of the corpus small enough for
+// every build: it must not fall below what is published by more than so many
 // scenarios scatter.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <vector>
@@ -15,46 +16,89 @@
 namespace rapideye::scenarios {
 namespace {
 
-constexpr int kScenarios = 1000;
-constexpr uint64_t kMixSeed = 2'000'000;
-constexpr uint64_t kHealthySeed = 3'000'000;
+constexpr int kScenarios = 1500;
 
-void Judge(const Draw& draw, uint64_t seed, Report& report) {
-  const Scenario scenario = Generate(draw.kind, seed, {.noise = Noisy(), .aborted = draw.aborted});
-  const Verdict verdict = Classify(scenario.capture);
-  report.Add(scenario, verdict, GradeVerdict(scenario.truth, verdict));
+// Shares, as published.
+struct Published {
+  double cause = 0;
+  double detail = 0;
+  double culprits = 0;
+  double unneeded_unknown = 0;
+  double calibration_error = 0;
+};
+constexpr Published kFlat{.cause = 0.998,
+                          .detail = 0.998,
+                          .culprits = 0.997,
+                          .unneeded_unknown = 0.0015,
+                          .calibration_error = 0.023};
+constexpr Published kRealistic = kFlat;
+constexpr Published kHeavy{.cause = 0.986,
+                           .detail = 0.986,
+                           .culprits = 0.983,
+                           .unneeded_unknown = 0.008,
+                           .calibration_error = 0.019};
+
+// Three standard deviations of a share measured on kScenarios.
+double Scatter(double share) { return 3 * std::sqrt(share * (1 - share) / kScenarios); }
+
+Report Evaluate(const std::vector<Share>& mix, uint64_t seed, const Options& options) {
+  Report report;
+  for (int i = 0; i < kScenarios; ++i, ++seed) {
+    const Draw draw = DrawFrom(mix, seed);
+    Options own = options;
+    own.aborted = draw.aborted;
+    const Scenario scenario = Generate(draw.kind, seed, own);
+    const Verdict verdict = Classify(scenario.capture);
+    report.Add(scenario, verdict, GradeVerdict(scenario.truth, verdict));
+  }
+  return report;
 }
 
 double Part(int part, const Report& report) {
   return static_cast<double>(part) / report.total().scenarios;
 }
 
-TEST(Accuracy, OfTheFlatMixWithNoise) {
-  const std::vector<Share> mix = FlatMix();
-  Report report;
-  for (uint64_t seed = kMixSeed; seed < kMixSeed + kScenarios; ++seed) {
-    Judge(DrawFrom(mix, seed), seed, report);
-  }
-  ASSERT_EQ(report.total().scenarios, kScenarios);
-  EXPECT_GE(Part(report.total().cause, report), 0.985);
-  EXPECT_GE(Part(report.total().culprits, report), 0.98);
-  EXPECT_GE(Part(report.total().detail, report), 0.97);
-  EXPECT_EQ(report.total().wrong_removals, 0);
+void ExpectAsPublished(const Report& report, const Published& published) {
+  const Accuracy& total = report.total();
+  ASSERT_EQ(total.scenarios, kScenarios);
+  EXPECT_GE(Part(total.cause, report), published.cause - Scatter(published.cause));
+  EXPECT_GE(Part(total.detail, report), published.detail - Scatter(published.detail));
+  EXPECT_GE(Part(total.culprits, report), published.culprits - Scatter(published.culprits));
+  EXPECT_LE(Part(total.unneeded_unknown, report),
+            published.unneeded_unknown + Scatter(published.unneeded_unknown));
+  EXPECT_LE(report.CalibrationError(), published.calibration_error + Scatter(published.culprits));
+  EXPECT_EQ(total.wrong_removals, 0);
+}
+
+TEST(Accuracy, OfTheFlatMix) {
+  const Report report = Evaluate(FlatMix(), 2'000'000, {.noise = Noisy()});
+  ExpectAsPublished(report, kFlat);
   EXPECT_EQ(report.false_alarms(), 0);
-  EXPECT_LE(report.CalibrationError(), 0.04);
+  if (HasFailure()) std::cout << report.Render();
+}
+
+TEST(Accuracy, OfTheFlatMixWithExporters) {
+  const Report report =
+      Evaluate(FlatMix(), 2'100'000, {.noise = Noisy(), .transfers = true, .ici_links = true});
+  ExpectAsPublished(report, kFlat);
+  EXPECT_EQ(report.false_alarms(), 0);
+  if (HasFailure()) std::cout << report.Render();
+}
+
+TEST(Accuracy, OfTheRealisticMix) {
+  const Report report = Evaluate(RealisticMix(), 2'200'000, {.noise = Noisy()});
+  ExpectAsPublished(report, kRealistic);
+  if (HasFailure()) std::cout << report.Render();
+}
+
+TEST(Accuracy, OfTheFlatMixWhereEvidenceIsThin) {
+  const Report report = Evaluate(FlatMix(), 2'300'000, {.noise = Heavy()});
+  ExpectAsPublished(report, kHeavy);
   if (HasFailure()) std::cout << report.Render();
 }
 
 TEST(Accuracy, JobsThatAreWellRaiseNoAlarm) {
-  std::vector<Kind> well;
-  for (const Kind kind : AllKinds()) {
-    if (IsHealthyKind(kind)) well.push_back(kind);
-  }
-  ASSERT_FALSE(well.empty());
-  Report report;
-  for (uint64_t i = 0; i < kScenarios; ++i) {
-    Judge({.kind = well[i % well.size()], .aborted = false}, kHealthySeed + i, report);
-  }
+  const Report report = Evaluate(HealthyMix(), 3'000'000, {.noise = Noisy()});
   ASSERT_EQ(report.total().scenarios, kScenarios);
   EXPECT_EQ(report.false_alarms(), 0);
   EXPECT_EQ(report.total().wrong_removals, 0);

@@ -1,11 +1,15 @@
 // rapideye-evaluate: how often the classifier is right on the scenario corpus.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -27,6 +31,7 @@ struct Settings {
   bool exporters = false;
   int show_failures = 0;
   std::string dump;
+  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   std::optional<uint64_t> only_seed;
 };
 
@@ -62,48 +67,100 @@ bool Dump(const Scenario& scenario, const std::string& directory) {
     std::cerr << "cannot write " << path << "\n";
     return false;
   }
-  std::cout << path << "\n";
+  std::cout << path + "\n";
   return true;
 }
 
 std::string Repeat(const Settings& settings, const Scenario& scenario) {
   return absl::StrCat("--only-seed=", scenario.seed, " --kind=", RowName(scenario),
-                      settings.noise == "off" ? " --noise=off" : "",
+                      settings.noise == "on" ? "" : " --noise=" + settings.noise,
                       settings.exporters ? " --exporters" : "");
 }
 
-int Run(const Settings& settings) {
-  const std::vector<Share> mix = settings.mix == "realistic" ? RealisticMix() : FlatMix();
+std::vector<Share> MixOf(const Settings& settings) {
+  if (settings.mix == "realistic") return RealisticMix();
+  if (settings.mix == "healthy") return HealthyMix();
+  return FlatMix();
+}
+
+Noise NoiseOf(const Settings& settings) {
+  if (settings.noise == "off") return NoiseFree();
+  return settings.noise == "heavy" ? Heavy() : Noisy();
+}
+
+// What a part of the scenarios came to.
+struct Tally {
   Report report;
-  int shown = 0;
-  const uint64_t first = settings.only_seed.value_or(settings.seed);
-  const int count = settings.only_seed ? 1 : settings.count;
-  for (int i = 0; i < count; ++i) {
-    const uint64_t seed = first + static_cast<uint64_t>(i);
-    const std::optional<Draw> draw = DrawKind(settings, mix, seed);
-    if (!draw) {
-      std::cerr << "--kind: there is no kind \"" << settings.kind << "\"; there are";
-      for (const Kind kind : AllKinds()) std::cerr << " " << KindName(kind);
-      std::cerr << ", each also with " << kAbortedSuffix << "\n";
-      return 2;
-    }
-    const Scenario scenario = Generate(draw->kind, seed,
-                                       {.noise = settings.noise == "off" ? NoiseFree() : Noisy(),
-                                        .transfers = settings.exporters,
-                                        .ici_links = settings.exporters,
-                                        .aborted = draw->aborted});
-    if (!settings.dump.empty() && !Dump(scenario, settings.dump)) return 1;
-    const Verdict verdict = Classify(scenario.capture);
-    const Grade grade = GradeVerdict(scenario.truth, verdict);
-    report.Add(scenario, verdict, grade);
-    if (!grade.reason.empty() && shown < settings.show_failures) {
-      ++shown;
-      std::cout << Repeat(settings, scenario) << ": " << grade.reason
-                << (grade.wrong_removal ? " WRONG REMOVAL" : "") << "\n";
+  std::map<uint64_t, std::string> wrong;  // by seed: how to see it again, and what was said
+  std::vector<std::string> reasons;       // of the verdict on --only-seed
+  bool dumped = true;
+};
+
+void Judge(const Settings& settings, const Draw& draw, uint64_t seed, const Noise& noise,
+           Tally& tally) {
+  const Scenario scenario = Generate(draw.kind, seed,
+                                     {.noise = noise,
+                                      .transfers = settings.exporters,
+                                      .ici_links = settings.exporters,
+                                      .aborted = draw.aborted});
+  if (!settings.dump.empty()) tally.dumped = Dump(scenario, settings.dump) && tally.dumped;
+  const Verdict verdict = Classify(scenario.capture);
+  const Grade grade = GradeVerdict(scenario.truth, verdict);
+  tally.report.Add(scenario, verdict, grade);
+  if (settings.only_seed) {
+    for (const Reason& reason : verdict.reasons) {
+      tally.reasons.push_back(absl::StrCat(reason.rule, ": ", reason.text));
     }
   }
-  std::cout << report.Render();
-  return 0;
+  if (grade.reason.empty()) return;
+  tally.wrong[seed] = absl::StrCat(Repeat(settings, scenario), ": ", grade.reason,
+                                   grade.wrong_removal ? " WRONG REMOVAL" : "");
+}
+
+// Every thread takes each n-th seed, so that all have about the same to do. What is
+// printed does not depend on their number.
+Tally JudgeAll(const Settings& settings) {
+  const std::vector<Share> mix = MixOf(settings);
+  const Noise noise = NoiseOf(settings);
+  const uint64_t first = settings.only_seed.value_or(settings.seed);
+  const auto count = static_cast<uint64_t>(settings.only_seed ? 1 : settings.count);
+  const uint64_t threads = std::clamp<uint64_t>(settings.threads, 1, count);
+  std::vector<Tally> tallies(threads);
+  std::vector<std::thread> running;
+  for (uint64_t t = 0; t < threads; ++t) {
+    running.emplace_back([&, t] {
+      for (uint64_t seed = first + t; seed < first + count; seed += threads) {
+        Judge(settings, *DrawKind(settings, mix, seed), seed, noise, tallies[t]);
+      }
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  Tally all;
+  for (const Tally& tally : tallies) {
+    all.report.Merge(tally.report);
+    all.wrong.insert(tally.wrong.begin(), tally.wrong.end());
+    all.reasons.insert(all.reasons.end(), tally.reasons.begin(), tally.reasons.end());
+    all.dumped = all.dumped && tally.dumped;
+  }
+  return all;
+}
+
+int Run(const Settings& settings) {
+  if (!DrawKind(settings, MixOf(settings), 0)) {
+    std::cerr << "--kind: there is no kind \"" << settings.kind << "\"; there are";
+    for (const Kind kind : AllKinds()) std::cerr << " " << KindName(kind);
+    std::cerr << ", each also with " << kAbortedSuffix << "\n";
+    return 2;
+  }
+  const Tally all = JudgeAll(settings);
+  for (const std::string& reason : all.reasons) std::cout << reason << "\n";
+  int shown = 0;
+  for (const auto& [seed, line] : all.wrong) {
+    if (shown++ == settings.show_failures) break;
+    std::cout << line << "\n";
+  }
+  std::cout << all.report.Render();
+  return all.dumped ? 0 : 1;
 }
 
 int Main(int argc, char** argv) {
@@ -113,14 +170,15 @@ int Main(int argc, char** argv) {
   app.add_option("--count", settings.count, "scenarios")->check(CLI::PositiveNumber);
   app.add_option("--seed", settings.seed, "seed of the first; the others follow");
   app.add_option("--mix", settings.mix, "shares of the kinds")
-      ->check(CLI::IsMember({"flat", "realistic"}));
+      ->check(CLI::IsMember({"flat", "realistic", "healthy"}));
   app.add_option("--noise", settings.noise, "gaps and bystanders' faults")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->check(CLI::IsMember({"on", "off", "heavy"}));
   app.add_option("--kind", settings.kind, "only this kind, such as chip-tail or chip-tail/aborted");
   app.add_flag("--exporters", settings.exporters, "captures hold transfers and ICI links");
   app.add_option("--show-failures", settings.show_failures, "print so many wrong verdicts");
   app.add_option("--dump", settings.dump, "write the captures into this directory");
-  app.add_option("--only-seed", settings.only_seed, "this one scenario");
+  app.add_option("--threads", settings.threads, "to work with")->check(CLI::Range(1, 1024));
+  app.add_option("--only-seed", settings.only_seed, "this one scenario, and the verdict's reasons");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

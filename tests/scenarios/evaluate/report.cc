@@ -30,6 +30,38 @@ std::string RowName(const Scenario& scenario) {
   return name;
 }
 
+void Accuracy::Add(const Accuracy& other) {
+  scenarios += other.scenarios;
+  cause += other.cause;
+  detail += other.detail;
+  culprits += other.culprits;
+  wrong_removals += other.wrong_removals;
+  unneeded_unknown += other.unneeded_unknown;
+  decidable += other.decidable;
+}
+
+void Report::Bin::Add(const Bin& other) {
+  verdicts += other.verdicts;
+  right += other.right;
+  confidence += other.confidence;
+}
+
+void Report::Merge(const Report& other) {
+  total_.Add(other.total_);
+  healthy_ += other.healthy_;
+  false_alarms_ += other.false_alarms_;
+  unknown_.Add(other.unknown_);
+  for (const auto& [name, row] : other.kinds_) kinds_[name].Add(row);
+  for (const auto& [what, bin] : other.said_) said_[what].Add(bin);
+  for (const auto& [truth, row] : other.confusion_) {
+    for (const auto& [said, count] : row) confusion_[truth][said] += count;
+  }
+  for (size_t i = 0; i < easy_.size(); ++i) {
+    easy_[i].Add(other.easy_[i]);
+    hard_[i].Add(other.hard_[i]);
+  }
+}
+
 void Report::AddTo(Accuracy& accuracy, const Truth& truth, const Grade& grade) {
   ++accuracy.scenarios;
   accuracy.cause += grade.cause ? 1 : 0;
@@ -49,17 +81,19 @@ void Report::Add(const Scenario& scenario, const Verdict& verdict, const Grade& 
     ++healthy_;
     false_alarms_ += grade.false_alarm ? 1 : 0;
   }
-  // Saying that one does not know claims nothing that could be right or wrong.
-  if (grade.unknown) return;
+  // Saying that one does not know claims nothing that could be right or wrong: it is
+  // counted apart.
+  if (grade.unknown) {
+    unknown_.Add({1, grade.cause ? 1 : 0, verdict.confidence});
+    return;
+  }
   const int index = std::clamp(static_cast<int>(verdict.confidence * kBins), 0, kBins - 1);
   Bin& bin = (verdict.confidence < kHard ? hard_ : easy_)[static_cast<size_t>(index)];
   ++bin.verdicts;
   bin.confidence += verdict.confidence;
   const int right = grade.cause && grade.culprits ? 1 : 0;
   bin.right += right;
-  Bin& said = said_[{verdict.cause, verdict.detail, verdict.confidence}];
-  ++said.verdicts;
-  said.right += right;
+  said_[{verdict.cause, verdict.detail, verdict.confidence}].Add({1, right, verdict.confidence});
 }
 
 double Report::CalibrationError(double below) const {
@@ -110,10 +144,15 @@ std::string Report::RenderCalibration() const {
                             static_cast<double>(bin->right) / bin->verdicts);
     }
   }
+  if (unknown_.verdicts > 0) {
+    absl::StrAppendFormat(&text, "UNKNOWN      %8d  %.3f  %.3f\n", unknown_.verdicts,
+                          unknown_.confidence / unknown_.verdicts,
+                          static_cast<double>(unknown_.right) / unknown_.verdicts);
+  }
   absl::StrAppendFormat(&text, "\n%-42s  verdicts  confidence  right\n", "said");
   for (const auto& [what, bin] : said_) {
     const auto& [cause, detail, confidence] = what;
-    absl::StrAppendFormat(&text, "%-22s%-20s  %8d  %10.3f  %.3f\n", std::string(CauseName(cause)),
+    absl::StrAppendFormat(&text, "%-22s%-20s  %8d  %10.4f  %.3f\n", std::string(CauseName(cause)),
                           std::string(DetailName(detail)), bin.verdicts, confidence,
                           static_cast<double>(bin.right) / bin.verdicts);
   }

@@ -22,11 +22,15 @@ struct Accuracy {
   int wrong_removals = 0;
   int unneeded_unknown = 0;  // unknown, although the evidence sufficed
   int decidable = 0;
+
+  void Add(const Accuracy& other);
 };
 
 class Report {
  public:
   void Add(const Scenario& scenario, const Verdict& verdict, const Grade& grade);
+  // Counts what another one counted, too.
+  void Merge(const Report& other);
 
   const Accuracy& total() const { return total_; }
   int false_alarms() const { return false_alarms_; }
@@ -43,6 +47,8 @@ class Report {
     int verdicts = 0;
     int right = 0;
     double confidence = 0;  // sum
+
+    void Add(const Bin& other);
   };
   // Ten bins each for verdicts below kHard and from there on: the hard part is
   // also looked at alone.
@@ -56,6 +62,7 @@ class Report {
   Accuracy total_;
   int healthy_ = 0;
   int false_alarms_ = 0;
+  Bin unknown_;  // right: the evidence did not decide
   std::map<std::string, Accuracy> kinds_;
   // By what was said and how surely: where the confidence comes from.
   std::map<std::tuple<Cause, Detail, double>, Bin> said_;

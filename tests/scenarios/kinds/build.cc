@@ -104,6 +104,12 @@ int PickCompute(const Program& program, bool tail, Random& random) {
   return fitting.empty() ? -1 : random.Pick(fitting);
 }
 
+void NeedNameIfExchangeComesFirst(const Program& program, int op, Plan& plan) {
+  if (!plan.job.exchange_per_worker && ExchangeComesFirst(program, op)) {
+    plan.truth.needs.push_back(Need::kHlo);
+  }
+}
+
 ChipFault AddChipFault(bool tail, Random& random, Plan& plan) {
   const Job& job = plan.job;
   ChipFault fault{.device = PickDevice(job, random), .launch = PickLaunch(job, random)};
@@ -112,7 +118,7 @@ ChipFault AddChipFault(bool tail, Random& random, Plan& plan) {
   if (fault.op < 0) fault.op = PickCompute(program, !tail, random);
   plan.faults.stuck.push_back({.device = fault.device, .launch = fault.launch, .op = fault.op});
   plan.reference_device = fault.device;
-  if (ExchangeComesFirst(program, fault.op)) plan.truth.needs.push_back(Need::kHlo);
+  NeedNameIfExchangeComesFirst(program, fault.op, plan);
   return fault;
 }
 
@@ -178,6 +184,8 @@ void AddInputStall(int worker, int launch, Random& random, Plan& plan, bool* see
                                       "train.py:212 next_batch", "train.py:340 main"}});
   }
   plan.phases.push_back(report);
+  // Its own word stands for its cores.
+  if (*seen_waiting) plan.told_by = Witness::kHost;
 }
 
 void AddDeadLink(int worker, int peer, int launch, Plan& plan) {

@@ -44,9 +44,12 @@ struct ChipFault {
   int launch = 0;
   int op = 0;
 };
-// Positions alone do not tell a culprit from its own host's waiting siblings
-// where a cross-slice operation comes before the next collective.
 ChipFault AddChipFault(bool tail, Random& random, Plan& plan);
+// Where every device sends its own messages and a cross-slice operation comes
+// before the next collective, its counterpart in another slice stands as alone as
+// the culprit does: only the name of the instruction tells which of them waits.
+// (A message of a whole worker holds up whole workers, which no chip does.)
+void NeedNameIfExchangeComesFirst(const Program& program, int op, Plan& plan);
 Answer ChipAnswer(const Plan& plan, const std::vector<int>& devices, Detail detail);
 Answer WorkerAnswer(const Plan& plan, Cause cause, Detail detail, const std::vector<int>& workers);
 

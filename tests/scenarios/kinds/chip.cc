@@ -67,6 +67,7 @@ ChipFault AddSparseFault(OpKind where, Random& random, Plan& plan) {
   plan.faults.stuck.push_back(
       {.device = fault.device, .launch = fault.launch, .op = fault.op, .sparse_core = sparse_core});
   plan.reference_device = fault.device;
+  NeedNameIfExchangeComesFirst(program, fault.op, plan);
   return fault;
 }
 
@@ -79,6 +80,7 @@ Plan HaltText(Random& random) {
   const ChipFault fault = sparse ? AddSparseFault(OpKind::kSparseWork, random, plan)
                                  : AddChipFault(random.Chance(0.3), random, plan);
   plan.truth.needs.clear();  // the text is enough
+  plan.told_by = Witness::kHost;
   const int worker = plan.job.layout.WorkerOfDevice(fault.device);
   const bool located = random.Chance(0.8);
   LogLine line{.worker = worker,
@@ -114,6 +116,7 @@ Plan HaltText(Random& random) {
 Plan Pcie(Random& random) {
   Plan plan = OneChip(random.Chance(0.3), random);
   plan.truth.needs.clear();
+  plan.told_by = Witness::kHost;
   const Layout& layout = plan.job.layout;
   const int worker = layout.WorkerOfDevice(plan.reference_device);
   const int chip = layout.ChipOfDevice(plan.reference_device);
@@ -166,7 +169,8 @@ Plan BuildChip(Kind kind, Random& random) {
 // A SparseCore stands in work that its TensorCore waits for, or (with collectives
 // carried by the SparseCores) short of the place in a collective where its peers
 // wait; then the TensorCores all stand at the same place. Without the name of the
-// instruction at the TensorCore nothing says which of the chip's cores it is.
+// instruction at the TensorCore nothing says which of the chip's cores it is, only
+// that it is this chip.
 Plan BuildSparseCore(Kind kind, Random& random) {
   const bool offload = kind == Kind::kSparseCoreOffload;
   Plan plan{.job = MakeJob({.layout = {.sparse_cores = true},
@@ -178,7 +182,7 @@ Plan BuildSparseCore(Kind kind, Random& random) {
       AddSparseFault(in_collective ? OpKind::kCollective : OpKind::kSparseWork, random, plan);
   plan.truth.accepted = {ChipAnswer(plan, {fault.device}, Detail::kSparseCore)};
   if (!in_collective) {
-    plan.truth.needs = {Need::kHlo};
+    plan.truth.needs_for_detail = {Need::kHlo};
     plan.truth.otherwise = {ChipAnswer(plan, {fault.device}, Detail::kTensorCore)};
   }
   plan.truth.removal = false;

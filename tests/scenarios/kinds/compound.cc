@@ -33,7 +33,8 @@ Plan Pipeline(Random& random) {
       const int worker = PickWorker(plan.job, random);
       const int peer = random.Pick(Neighbours(plan.job, worker));
       AddDeadLink(worker, peer, PickLaunch(plan.job, random), plan);
-      plan.truth.needs.push_back(Need::kSocketOrProbe);
+      plan.truth.needs.push_back(Need::kBrokenPair);
+      plan.told_by = Witness::kHost;
       plan.truth.accepted = {
           WorkerAnswer(plan, Cause::kNetworkingIssue, Detail::kDcnLink, {worker, peer})};
       break;
@@ -43,6 +44,7 @@ Plan Pipeline(Random& random) {
       plan.faults.stopped = {{.worker = worker, .launch = PickLaunch(plan.job, random), .op = 0}};
       plan.reference_device = layout.FirstDevice(worker);
       plan.ends = {{.worker = worker, .exit_code = 1}};
+      plan.told_by = Witness::kHost;
       AddFollowOnLines(worker, random, plan);
       plan.truth.accepted = {
           WorkerAnswer(plan, Cause::kUnrecoverableError, Detail::kProcessExit, {worker})};
@@ -54,19 +56,50 @@ Plan Pipeline(Random& random) {
 }
 
 // Five to eight slices in a ring: those far from the fault went on until their
-// hosts had nothing queued, and are idle like a host that never launched.
+// hosts had nothing queued, and are idle like a host that never launched. The fault
+// is a chip, a host without input, a stopped process or a link.
 Plan RingFar(Random& random) {
   Plan plan{.job =
                 MakeJob({.layout = {.min_slices = 5, .max_slices = 8}, .job_scope_dispatch = true},
                         random)};
-  const ChipFault fault = AddChipFault(random.Chance(0.5), random, plan);
-  plan.truth.accepted = {ChipAnswer(plan, {fault.device}, Detail::kTensorCore)};
+  const Layout& layout = plan.job.layout;
+  plan.network_seed = random.Next();
+  const int dice = random.Index(10);
+  if (dice < 5) {
+    const ChipFault fault = AddChipFault(random.Chance(0.5), random, plan);
+    plan.truth.accepted = {ChipAnswer(plan, {fault.device}, Detail::kTensorCore)};
+    return plan;
+  }
+  const int worker = PickWorker(plan.job, random);
+  const int launch = PickLaunch(plan.job, random, dice < 7 ? 0 : -1);
+  plan.told_by = Witness::kHost;
+  if (dice < 7) {
+    bool waiting = false;
+    plan.told_by = Witness::kCores;
+    AddInputStall(worker, launch, random, plan, &waiting);
+    plan.reference_device = layout.FirstDevice(worker);
+    plan.truth.accepted = {
+        WorkerAnswer(plan, Cause::kDataInputStall,
+                     waiting ? Detail::kInputPipeline : Detail::kProgramNotQueued, {worker})};
+  } else if (dice < 8) {
+    plan.faults.idle = {{.worker = worker, .launch = launch}};
+    plan.reference_device = layout.FirstDevice(worker);
+    plan.stopped_processes = {worker};
+    plan.truth.accepted = {
+        WorkerAnswer(plan, Cause::kUnrecoverableError, Detail::kProcessStopped, {worker})};
+  } else {
+    const int peer = random.Pick(Neighbours(plan.job, worker));
+    AddDeadLink(worker, peer, launch, plan);
+    plan.truth.needs = {Need::kBrokenPair};
+    plan.truth.accepted = {
+        WorkerAnswer(plan, Cause::kNetworkingIssue, Detail::kDcnLink, {worker, peer})};
+  }
   return plan;
 }
 
 // Two faults that have nothing to do with each other, in the same launch of
-// different slices: a chip, and a host that launches nothing for want of input or
-// because its process is stopped. Either may explain more of the waiting; either
+// different slices: a chip, and a host that launches nothing for want of input, or
+// because its process is stopped or has ended. Either may explain more of the waiting; either
 // is right. What the one keeps from being reached is not there for anyone to see.
 Plan TwoFaults(Random& random) {
   Plan plan{.job = MakeJob({.layout = {.min_slices = 2, .min_tasks = 4}}, random)};
@@ -81,11 +114,16 @@ Plan TwoFaults(Random& random) {
     AddInputStall(worker, chip.launch, random, plan, &waiting);
     host = WorkerAnswer(plan, Cause::kDataInputStall,
                         waiting ? Detail::kInputPipeline : Detail::kProgramNotQueued, {worker});
+  } else if (random.Chance(0.5)) {
+    plan.faults.idle.push_back({.worker = worker, .launch = chip.launch});
+    plan.ends = {{.worker = worker, .exit_code = 1}};
+    host = WorkerAnswer(plan, Cause::kUnrecoverableError, Detail::kProcessExit, {worker});
   } else {
     plan.faults.idle.push_back({.worker = worker, .launch = chip.launch});
     plan.stopped_processes = {worker};
     host = WorkerAnswer(plan, Cause::kUnrecoverableError, Detail::kProcessStopped, {worker});
   }
+  plan.told_by = Witness::kCores;  // of either
   const World world(plan.job, plan.faults, plan.launches_to_run());
   const Arrival at_chip = world.At(chip.device, kNever);
   const Arrival at_host = world.At(layout.FirstDevice(worker), kNever);
@@ -98,7 +136,7 @@ Plan TwoFaults(Random& random) {
     plan.truth.needs.clear();
   }
   // What its process says of itself counts, whether or not its chips ran dry.
-  if (host_reached || !chip_reached || !plan.stopped_processes.empty()) {
+  if (host_reached || !chip_reached || !plan.stopped_processes.empty() || !plan.ends.empty()) {
     plan.truth.accepted.push_back(host);
   }
   return plan;
@@ -117,67 +155,6 @@ Plan BuildCompound(Kind kind, Random& random) {
       break;
     default:
       plan = TwoFaults(random);
-      break;
-  }
-  plan.truth.removal = false;
-  return plan;
-}
-
-namespace {
-
-// Every slice stands in the same collective, and nothing tells one from another.
-void EverySliceInCollective(Random& random, Plan& plan) {
-  const Layout& layout = plan.job.layout;
-  const int launch = PickLaunch(plan.job, random);
-  for (int slice = 0; slice < layout.slices; ++slice) {
-    const Program& program = ProgramOf(plan.job, slice, launch);
-    plan.faults.stuck.push_back({.device = slice * layout.devices_per_slice(),
-                                 .launch = launch,
-                                 .op = OpsOfKind(program, OpKind::kCollective).front()});
-  }
-}
-
-// One slice stands in a collective, whole; the others wait for it or ran out of
-// work. Which of its members is to blame nothing tells.
-void OneSliceInCollective(Random& random, Plan& plan) {
-  const int launch = PickLaunch(plan.job, random);
-  const int device = PickDevice(plan.job, random);
-  const Program& program = ProgramOf(plan.job, plan.job.layout.SliceOfDevice(device), launch);
-  plan.faults.stuck.push_back({.device = device,
-                               .launch = launch,
-                               .op = random.Pick(OpsOfKind(program, OpKind::kCollective))});
-}
-
-// A chip stands, but the agent of its host does not report, although the host
-// answers. Missing and awaited by everyone may also be called a lost worker.
-void CulpritUnseen(Random& random, Plan& plan) {
-  const ChipFault fault = AddChipFault(false, random, plan);
-  const int worker = plan.job.layout.WorkerOfDevice(fault.device);
-  plan.silent_agents = {worker};
-  plan.truth.accepted.push_back(
-      WorkerAnswer(plan, Cause::kUnrecoverableError, Detail::kWorkerLost, {worker}));
-  plan.truth.needs = {Need::kUndecidable};
-}
-
-}  // namespace
-
-// Hangs whose cause no evidence shows; `unknown` is the only right answer.
-Plan BuildUnknown(Kind, Random& random) {
-  Plan plan{.job = MakeJob({}, random)};
-  plan.truth.accepted = {{.cause = Cause::kUnknown}};
-  // A gap would single someone out.
-  for (int worker = 0; worker < plan.job.layout.workers(); ++worker) {
-    plan.witnesses.push_back(worker);
-  }
-  switch (random.Index(3)) {
-    case 0:
-      OneSliceInCollective(random, plan);
-      break;
-    case 1:
-      CulpritUnseen(random, plan);
-      break;
-    default:
-      EverySliceInCollective(random, plan);
       break;
   }
   plan.truth.removal = false;

@@ -87,11 +87,14 @@ Plan OtherModule(Kind kind, Random& random) {
   for (const int worker : diverged) {
     for (int i = 0; i < 2; ++i) {
       plan.faults.diversions.push_back(
-          {.worker = worker, .launch = launch + i, .program = program, .step = i + 1});
+          {.worker = worker, .launch = launch + i, .program = program, .run = i + 1});
     }
   }
+  plan.told_by = Witness::kEach;
   plan.truth.accepted =
       AmongSmallerSide(plan, Cause::kDifferentModule, Detail::kModuleDivergence, diverged);
+  // Slices may rightly be in different programs of a step.
+  if (whole_slice) plan.truth.needs = {Need::kStepKnown};
   return plan;
 }
 
@@ -100,9 +103,11 @@ Plan OtherModule(Kind kind, Random& random) {
 Plan SwappedOrder(Random& random, std::vector<int>* swapped) {
   Plan plan{.job = MakeJob({.layout = {.min_tasks = 4}, .min_programs = 2}, random)};
   const Job& job = plan.job;
-  const int last = job.launches_per_step() - 1;
-  const int launch =
-      PickLaunch(job, random, random.Index(static_cast<size_t>(last)));  // not the last of a step
+  std::vector<int> entries;  // with another program behind them in the step
+  for (int entry = 0; entry + 1 < job.launches_per_step(); ++entry) {
+    if (job.ProgramAt(0, entry) != job.ProgramAt(0, entry + 1)) entries.push_back(entry);
+  }
+  const int launch = PickLaunch(job, random, random.Pick(entries));
   const int most = std::max(1, std::min(3, (job.layout.workers() - 1) / 2));
   *swapped = PickWorkers(job.layout, static_cast<int>(random.Between(1, most)), random);
   const World healthy(job, {}, plan.launches_to_run());
@@ -110,9 +115,10 @@ Plan SwappedOrder(Random& random, std::vector<int>* swapped) {
     for (int i = 0; i < 2; ++i) {
       const Instance other = healthy.InstanceAt(worker, launch + 1 - i);
       plan.faults.diversions.push_back(
-          {.worker = worker, .launch = launch + i, .program = other.program, .step = other.step});
+          {.worker = worker, .launch = launch + i, .program = other.program, .run = other.run});
     }
   }
+  plan.told_by = Witness::kEach;
   plan.truth.accepted =
       AmongSmallerSide(plan, Cause::kDifferentModule, Detail::kLaunchOrder, *swapped);
   return plan;
@@ -141,6 +147,7 @@ Plan LaunchGroup(Random& random) {
          .device = layout.FirstDevice(worker)});
     plan.halted_devices.push_back(layout.FirstDevice(worker));
   }
+  plan.told_by = Witness::kHost;
   plan.reference_device = layout.FirstDevice(first);
   plan.moment = random.Chance(0.4) ? Moment::kAtOnce : Moment::kAfterThreshold;
   Answer answer = WorkerAnswer(plan, Cause::kDifferentModule, Detail::kLaunchOrder, named);
@@ -203,13 +210,15 @@ Plan BuildFingerprint(Kind kind, Random& random) {
   job.programs.push_back(std::move(variant));
   const int program = static_cast<int>(job.programs.size()) - 1;
   for (const int worker : other) {
-    for (int n = launch; n < plan.launches_to_run(); n += job.launches_per_step()) {
+    for (int n = launch; n < plan.launches_to_run(); ++n) {
+      if (job.ProgramAt(0, n) != original) continue;
       plan.faults.diversions.push_back(
-          {.worker = worker, .launch = n, .program = program, .step = job.StepOf(n)});
+          {.worker = worker, .launch = n, .program = program, .run = job.RunOf(0, n)});
     }
   }
   plan.truth.accepted = AmongSmallerSide(plan, Cause::kFingerprintMismatch, Detail::kNone, other);
-  plan.truth.needs = {Need::kModuleNames};
+  plan.told_by = Witness::kEach;
+  plan.truth.needs_for_detail = {Need::kModuleNames};
   plan.truth.otherwise = AmongSmallerSide(plan, Cause::kDifferentModule, Detail::kNone, other);
   plan.truth.removal = false;
   return plan;

@@ -32,6 +32,7 @@ Plan BuildHalt(Kind kind, Random& random) {
   const Layout& layout = plan.job.layout;
   const ChipFault fault = AddChipFault(random.Chance(0.3), random, plan);
   plan.truth.needs.clear();
+  plan.told_by = Witness::kHost;
   const int worker = layout.WorkerOfDevice(fault.device);
   std::vector<int> devices = {fault.device};
   if (kind != Kind::kPower && random.Chance(0.25)) {

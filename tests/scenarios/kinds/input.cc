@@ -39,6 +39,7 @@ Plan Stall(int count, Random& random) {
     plan.reference_device = layout.FirstDevice(worker);
   }
   const std::vector<int> workers(chosen.begin(), chosen.end());
+  if (workers.size() > 1) plan.told_by = Witness::kEach;
   plan.truth.accepted = {StallAnswer(plan, workers, seen, static_cast<int>(workers.size()) - seen)};
   return plan;
 }
@@ -60,27 +61,38 @@ Plan StallEverywhere(Random& random) {
   Answer answer = WorkerAnswer(plan, Cause::kDataInputStall, Detail::kInputPipeline, workers);
   answer.among = true;
   plan.truth.accepted = {answer};
-  if (seen * 2 < layout.workers()) plan.truth.needs = {Need::kUndecidable};
+  plan.told_by = Witness::kEach;
+  if (seen == 0) plan.truth.needs = {Need::kUndecidable};
   return plan;
 }
 
-// A host whose cores have launched and stand at the entry, at an infeed or (pc 0,
-// with more queued behind) for want of arguments. An infeed that no one names
-// could be any instruction.
+// One host or a few of different slices whose cores have launched and stand at the
+// entry, at an infeed or (pc 0, with more queued behind) for want of arguments. An
+// infeed that no one names could be any instruction.
 Plan StallAtEntry(Random& random) {
   const bool infeed = random.Chance(0.6);
   Plan plan{.job = MakeJob({.infeed = infeed}, random)};
   const Layout& layout = plan.job.layout;
   const int worker = PickWorker(plan.job, random);
   const int launch = PickLaunch(plan.job, random, 0);
-  bool waiting = false;
-  AddInputStall(worker, launch, random, plan, &waiting);
+  std::vector<int> workers = {worker};
+  // Of the same task: what one slice owes another is not what holds it up.
+  if (layout.slices > 1 && random.Chance(0.2)) {
+    workers.push_back((worker + layout.tasks) % layout.workers());
+  }
+  int seen = 0;
+  for (const int stalled : workers) {
+    bool waiting = false;
+    AddInputStall(stalled, launch, random, plan, &waiting);
+    plan.faults.entry.push_back({.worker = stalled, .launch = launch});
+    seen += waiting ? 1 : 0;
+  }
   plan.faults.idle.clear();
-  plan.faults.entry = {{.worker = worker, .launch = launch}};
   plan.reference_device = layout.FirstDevice(worker);
-  Answer answer = StallAnswer(plan, {worker}, 1, waiting ? 0 : 1);
-  plan.truth.accepted = {answer};
-  if (infeed && !waiting) plan.truth.needs = {Need::kHlo};
+  const int unseen = static_cast<int>(workers.size()) - seen;
+  if (workers.size() > 1) plan.told_by = Witness::kEach;
+  plan.truth.accepted = {StallAnswer(plan, workers, 1, unseen)};
+  if (infeed && unseen > 0) plan.truth.needs = {Need::kHlo};
   return plan;
 }
 

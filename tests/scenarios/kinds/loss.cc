@@ -35,7 +35,8 @@ void EndProcess(Kind kind, Random& random, Plan& plan) {
   if (kind == Kind::kProcessKilled) {
     end.signal = random.Pick(std::array<int32_t, 3>{9, 9, 11});
   } else {
-    end.exit_code = static_cast<int32_t>(random.Pick(std::array<int, 3>{1, 1, 139}));
+    // 0: it ran out of data, or thought that it was done.
+    end.exit_code = static_cast<int32_t>(random.Pick(std::array<int, 4>{0, 1, 1, 139}));
   }
   plan.ends.push_back(end);
   KeepSampleOrNot(victim.worker, random, plan);
@@ -128,6 +129,7 @@ void Preempt(Random& random, Plan& plan) {
 
 Plan BuildLoss(Kind kind, Random& random) {
   Plan plan{.job = MakeJob({}, random)};
+  plan.told_by = Witness::kHost;
   plan.moment = random.Chance(0.35) ? Moment::kAtOnce : Moment::kAfterThreshold;
   switch (kind) {
     case Kind::kProcessStopped:

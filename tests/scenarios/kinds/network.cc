@@ -7,6 +7,7 @@ namespace {
 Plan CrossSliceJob(Random& random) {
   Plan plan{.job = MakeJob({.layout = {.min_slices = 2}}, random)};
   plan.network_seed = random.Next();
+  plan.told_by = Witness::kHost;
   plan.truth.removal = false;
   return plan;
 }
@@ -21,7 +22,7 @@ Plan OneLink(Random& random) {
   AddDeadLink(worker, peer, PickLaunch(plan.job, random), plan);
   plan.truth.accepted = {
       WorkerAnswer(plan, Cause::kNetworkingIssue, Detail::kDcnLink, {worker, peer})};
-  plan.truth.needs = {Need::kSocketOrProbe};
+  plan.truth.needs = {Need::kBrokenPair};
   return plan;
 }
 
@@ -44,7 +45,8 @@ Plan WholeHost(Random& random) {
   for (const int peer : Neighbours(plan.job, worker)) AddDeadLink(worker, peer, launch, plan);
   plan.dead_hosts = {worker};
   plan.truth.accepted = {WorkerAnswer(plan, Cause::kNetworkingIssue, Detail::kDcnHost, {worker})};
-  plan.truth.needs = {Need::kTwoBrokenPairs};
+  plan.truth.needs = {Need::kBrokenPair};
+  plan.truth.needs_for_detail = {Need::kTwoBrokenPairs};
   plan.truth.removal.reset();
   AcceptPairs(worker, plan);
   return plan;
@@ -75,7 +77,8 @@ Plan OneNic(Random& random) {
   plan.truth.otherwise = {answer};
   answer.culprits[0].nic = nic;
   plan.truth.accepted = {answer};
-  plan.truth.needs = {Need::kNicStandsOut};
+  plan.truth.needs = {Need::kBrokenPair};
+  plan.truth.needs_for_detail = {Need::kNicStandsOut};
   plan.truth.removal.reset();
   AcceptPairs(worker, plan);
   return plan;
@@ -96,6 +99,7 @@ Plan IciLinkDown(Random& random) {
   const int worker = layout.WorkerOfDevice(device);
   const int other_end =
       layout.Worker(layout.SliceOfWorker(worker), (layout.TaskOfWorker(worker) + 1) % layout.tasks);
+  plan.told_by = Witness::kHost;
   plan.ici_workers = {worker};
   plan.ici_faults = {{.chip = layout.ChipOfDevice(device), .link = "y+", .health = 10}};
   Answer answer =
