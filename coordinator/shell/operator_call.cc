@@ -10,22 +10,18 @@
 #include "proto/transport/status_conversion.h"
 
 namespace rapideye::coordinator {
-namespace {
-
-absl::Status NoRoom() {
-  return absl::ResourceExhaustedError(
-      "too many operators' calls at once; end some (rapideye status --watch?) or try again later");
-}
-
-}  // namespace
-
 // The ledger ---------------------------------------------------------------------
 
-bool CallLedger::Admit(const std::shared_ptr<OperatorCall>& call) {
+absl::Status CallLedger::Admit(const std::shared_ptr<OperatorCall>& call) {
   const std::lock_guard lock(mutex_);
-  if (calls_.size() >= kMaxOperatorCalls) return false;
+  if (!refusal_.ok()) return refusal_;
+  if (calls_.size() >= kMaxOperatorCalls) {
+    return absl::ResourceExhaustedError(
+        "too many operators' calls at once; end some (rapideye status --watch?) or try again "
+        "later");
+  }
   calls_.push_back(call);
-  return true;
+  return absl::OkStatus();
 }
 
 void CallLedger::Remove(const OperatorCall* call) {
@@ -67,6 +63,10 @@ void CallLedger::CutOffOverdue(absl::Duration now) {
 }
 
 void CallLedger::RefuseAll(const absl::Status& status) {
+  {
+    const std::lock_guard lock(mutex_);
+    refusal_ = status;
+  }
   for (const auto& call : Where([](const OperatorCall&) { return true; })) call->Refuse(status);
 }
 
@@ -80,8 +80,9 @@ std::shared_ptr<UnaryCall> UnaryCall::Begin(std::shared_ptr<CallLedger> ledger,
   auto call = std::make_shared<UnaryCall>(ledger);
   call->self_ = call;
   reactor = call.get();
-  if (ledger->Admit(call)) return call;
-  call->Refuse(NoRoom());
+  const absl::Status admitted = ledger->Admit(call);
+  if (admitted.ok()) return call;
+  call->Refuse(admitted);
   return nullptr;
 }
 
@@ -114,8 +115,9 @@ std::shared_ptr<DocumentCall> DocumentCall::Begin(
   auto call = std::make_shared<DocumentCall>(ledger, context);
   call->self_ = call;
   reactor = call.get();
-  if (ledger->Admit(call)) return call;
-  call->Refuse(NoRoom());
+  const absl::Status admitted = ledger->Admit(call);
+  if (admitted.ok()) return call;
+  call->Refuse(admitted);
   return nullptr;
 }
 

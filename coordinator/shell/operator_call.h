@@ -24,8 +24,9 @@ class OperatorCall;
 // Thread-safe.
 class CallLedger {
  public:
-  // False if there are kMaxOperatorCalls already.
-  bool Admit(const std::shared_ptr<OperatorCall>& call);
+  // RESOURCE_EXHAUSTED if there are kMaxOperatorCalls already; after RefuseAll,
+  // what that was given.
+  absl::Status Admit(const std::shared_ptr<OperatorCall>& call);
   void Remove(const OperatorCall* call);
   // Takes note of bytes that wait to be sent; false if they are too many.
   bool Reserve(int64_t bytes);
@@ -33,7 +34,7 @@ class CallLedger {
 
   // Ends calls that are older than kOperatorCallLimit.
   void CutOffOverdue(absl::Duration now);
-  // Ends all.
+  // Ends all, and those that come later.
   void RefuseAll(const absl::Status& status);
 
  private:
@@ -43,6 +44,7 @@ class CallLedger {
   std::mutex mutex_;  // guards all below
   std::vector<std::weak_ptr<OperatorCall>> calls_;
   int64_t bytes_ = 0;
+  absl::Status refusal_;  // of RefuseAll
 };
 
 // Thread-safe. Ends once, by whoever is first: an answer, a refusal, the caller.

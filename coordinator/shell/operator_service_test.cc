@@ -270,6 +270,10 @@ TEST_F(OperatorServiceTest, StopEndsWhatWaits) {
   const Received received = ReadAll(*reader);
   EXPECT_EQ(received.status.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_THAT(received.status.error_message(), HasSubstr("stopping"));
+  // The server is there until the coordinator goes.
+  EXPECT_EQ(Snapshot().status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  v1::ListIncidentsReply none;
+  EXPECT_EQ(List(0, none).error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
 TEST(OperatorMessages, EveryCounterHasAName) {

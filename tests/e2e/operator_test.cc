@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/e2e/fixture.h"
+#include "tests/testbed/launcher/certificates.h"
 #include "tests/testbed/launcher/child_process.h"
 #include "tests/testbed/launcher/job.h"
 
@@ -161,6 +162,21 @@ TEST_F(Operator, IsToldWhatToDoWithoutACoordinator) {
   const absl::Time asked = absl::Now();
   EXPECT_EQ(watch->Wait(kPatience), 0);
   EXPECT_LT(absl::Now() - asked, kStopPromise);
+}
+
+TEST_F(Operator, SpeaksMutualTls) {
+  JobOptions options = Options(/*programs=*/1, /*seed=*/4).job;
+  options.tls = true;
+  Start(options);
+  EXPECT_THAT(Rapideye({"status"}, 1), HasSubstr("--tls-cert, --tls-key, --tls-ca"));
+  const auto flags = [&options](Issuer issuer) {
+    const TlsFiles files = CertificatesOf(options.state_dir, issuer);
+    return std::vector<std::string>{"status", absl::StrCat("--tls-cert=", files.cert),
+                                    absl::StrCat("--tls-key=", files.key),
+                                    absl::StrCat("--tls-ca=", files.ca)};
+  };
+  EXPECT_THAT(Rapideye(flags(Issuer::kForeign), 1), HasSubstr("do both trust the same CA"));
+  EXPECT_THAT(Rapideye(flags(Issuer::kOwn)), HasSubstr("6 of 6 connected"));
 }
 
 }  // namespace
