@@ -155,6 +155,7 @@ void Coordinator::Handle(SnapshotRefused effect) { operators_.Handle(effect); }
 void Coordinator::Housekeep() {
   const absl::Duration now = CurrentTime().monotonic;
   telemetry_->NoteTurn(now);
+  keeper_->Watch();
   service_.CutOffOverdue(now);
   operators_.CutOffOverdue(now);
 }

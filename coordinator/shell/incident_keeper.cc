@@ -46,6 +46,7 @@ struct IncidentKeeper::State {
   std::map<std::string, std::promise<absl::Status>> first_tries;
   DiskReport report;
   std::optional<absl::Duration> busy_since;  // with the disk
+  bool hang_reported = false;
   absl::Duration prepare_at = -absl::InfiniteDuration();
   absl::Duration prepare_backoff;
   bool stopping = false;
@@ -59,6 +60,7 @@ struct IncidentKeeper::State {
     auto result = work();
     lock.lock();
     busy_since.reset();
+    if (std::exchange(hang_reported, false)) spdlog::info("the state directory answers again");
     return result;
   }
 
@@ -220,6 +222,17 @@ std::future<absl::Status> IncidentKeeper::Keep(IncidentFiles incident) {
   }
   state_->changed.notify_all();
   return first_try;
+}
+
+void IncidentKeeper::Watch() {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->busy_since.has_value() || state_->hang_reported) return;
+  if (Monotonic() - *state_->busy_since < state_->settings.patience) return;
+  state_->hang_reported = true;
+  ++state_->report.counters.hangs;
+  spdlog::error(
+      "the state directory does not answer, digests reach this log only: check the disk or server "
+      "behind --state-dir");
 }
 
 DiskReport IncidentKeeper::Report() const {

@@ -22,6 +22,7 @@ namespace rapideye::coordinator {
 struct DiskCounters {
   int64_t written = 0;               // incidents
   int64_t write_failures = 0;        // tries that failed
+  int64_t hangs = 0;                 // times it did not answer within patience
   int64_t given_up = 0;              // incidents that never came to disk
   int64_t removed = 0;               // incidents, by the retention
   int64_t retention_failures = 0;    // rounds of the retention that failed
@@ -64,6 +65,9 @@ class IncidentKeeper {
 
   // The outcome of the first try; what it says is in the log already.
   std::future<absl::Status> Keep(IncidentFiles incident);
+  // Says once in the log that the disk hangs, and once that it does no more. To be
+  // called about once a second.
+  void Watch();
   DiskReport Report() const;
   // Where an incident's files lie, or will.
   std::string PathOf(const std::string& id) const;

@@ -153,6 +153,10 @@ TEST_F(IncidentKeeperTest, DiskThatHangsHoldsUpNobody) {
   EXPECT_EQ(second.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   EXPECT_THAT(keeper->Report().problem, HasSubstr("has not answered"));
   EXPECT_EQ(keeper->Report().pending_incidents, 2);
+  keeper->Watch();
+  keeper->Watch();
+  EXPECT_EQ(keeper->Report().counters.hangs, 1);
+  EXPECT_THAT(log_.str(), HasSubstr("does not answer"));
   keeper.reset();
   EXPECT_THAT(log_.str(),
               AllOf(HasSubstr("LOST"), HasSubstr(kSecond), HasSubstr(kThird), HasSubstr("hangs")));
@@ -167,6 +171,8 @@ TEST_F(IncidentKeeperTest, DiskThatHungTakesAllOfThemOnceItAnswers) {
   auto keeper = Start(disk, Settings());
   disk.AwaitHanging();
   auto first = keeper->Keep(Incident(kFirst));
+  keeper->Watch();  // within its patience
+  EXPECT_EQ(keeper->Report().counters.hangs, 0);
   disk.Release();
   EXPECT_TRUE(first.get().ok());
   EXPECT_EQ(keeper->Report().problem, "");

@@ -51,6 +51,8 @@ constexpr std::array kDiskCounters = {
             "Incidents that came to the state directory."},
     DiskRow{&DiskCounters::write_failures, "incident_write_failures_total",
             "Tries to write an incident that failed; it is tried again."},
+    DiskRow{&DiskCounters::hangs, "state_dir_hangs_total",
+            "Times the state directory did not answer within a second."},
     DiskRow{&DiskCounters::given_up, "incidents_given_up_total",
             "Incidents that never came to disk: only the log has their digest."},
     DiskRow{&DiskCounters::removed, "incidents_removed_total",
