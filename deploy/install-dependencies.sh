@@ -18,7 +18,10 @@ build_packages=(
   prometheus-cpp-dev libmicrohttpd-dev
   libgtest-dev libgmock-dev
 )
-test_packages=(binutils python3 python3-jsonschema git openssl shellcheck clang-format-19 clang-tidy-19)
+test_packages=(
+  binutils python3 python3-jsonschema python3-yaml git openssl shellcheck
+  clang-format-19 clang-tidy-19
+)
 full_packages=(clang-19 libclang-rt-19-dev llvm-19)
 
 packages=()

@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+"""Every flag that a document or an example names is one that a program has.
+
+usage: examples.py ROOT BIN
+
+Looks at all documents and at what lies under deploy/: at every --flag=value that
+follows the name of one of our programs on the same logical line, and at every
+RAPIDEYE_ variable. The examples themselves are read by what reads them in
+earnest: YAML by a YAML parser, units by systemd-analyze where it is there.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import yaml
+
+import flags
+
+PROGRAMS = ("rapideye-coordinator", "rapideye-agent", "rapideye")
+# Of our scripts, not of the programs.
+SCRIPT_VARIABLES = {"RAPIDEYE_JOBS", "RAPIDEYE_FUZZ_SECONDS", "RAPIDEYE_CERTIFICATE_DAYS"}
+CALL = re.compile(r"(?<![\w/.-])(rapideye(?:-agent|-coordinator)?)(?![\w/.-]*\.)(?=[\s`])([^`#|&]*)")
+
+
+def texts(root):
+    listing = subprocess.run(
+        ["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-z", "--cached", "--others",
+         "--exclude-standard"], capture_output=True, check=True).stdout.decode()
+    for path in sorted(filter(None, listing.split("\0"))):
+        if path.endswith(".md") or path.startswith("deploy/"):
+            if os.path.isfile(os.path.join(root, path)):
+                yield path
+
+
+def known(directory):
+    """The flags of every program, and all variables."""
+    by_program, variables = {}, set(SCRIPT_VARIABLES)
+    for program in PROGRAMS:
+        named = {"help", "version"}
+        for command in flags.commands(os.path.join(directory, program)):
+            named |= {flag.name for flag in command.flags}
+            variables |= {flag.variable for flag in command.flags}
+        by_program[program] = named
+    return by_program, variables
+
+
+def unknown_names(path, text, by_program, variables):
+    text = text.replace("\\\n", " ")
+    for line in text.split("\n"):
+        for program, rest in CALL.findall(line):
+            for flag in re.findall(r"(?<![\w-])--([a-z][a-z0-9-]*)", rest):
+                if flag not in by_program[program]:
+                    yield f"{path}: {program} has no flag --{flag}: {line.strip()[:100]}"
+        for variable in re.findall(r"RAPIDEYE_[A-Z0-9_]+", line):
+            if variable not in variables and not variable.endswith("_"):
+                yield f"{path}: no program reads {variable}"
+
+
+def broken_yaml(root, paths):
+    for path in paths:
+        try:
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                documents = list(yaml.safe_load_all(file))
+            if not all(d.get("kind") and d.get("metadata", {}).get("name") for d in documents):
+                yield f"{path}: a document without kind or name"
+        except yaml.YAMLError as error:
+            yield f"{path}: {error}"
+
+
+def broken_units(root, paths, directory):
+    """systemd's own opinion; the programs are looked for where they were built."""
+    if not shutil.which("systemd-analyze"):
+        print("systemd-analyze is not installed: units are not verified")
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        for path in paths:
+            copy = os.path.join(scratch, os.path.basename(path))
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                text = file.read().replace("/usr/local/bin/", os.path.abspath(directory) + "/")
+            with open(copy, "w", encoding="utf-8") as file:
+                file.write(text)
+            run = subprocess.run(["systemd-analyze", "verify", copy], capture_output=True, text=True,
+                                 check=False)
+            for line in (run.stdout + run.stderr).splitlines():
+                # It also talks about units of the machine.
+                if os.path.basename(path) in line:
+                    yield f"{path}: {line}"
+
+
+def main():
+    root, directory = sys.argv[1:3]
+    by_program, variables = known(directory)
+    paths = list(texts(root))
+    found = []
+    for path in paths:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            found += unknown_names(path, file.read(), by_program, variables)
+    found += broken_yaml(root, [p for p in paths if p.endswith(".yaml")])
+    found += broken_units(root, [p for p in paths if p.endswith(".service")], directory)
+    print("\n".join(found) or f"{len(paths)} documents and examples name only what there is")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
