@@ -1,6 +1,6 @@
-// The published accuracy (ACCURACY.md), on a part of the corpus small enough for
-// every build: it must not fall below what is published by more than so many
-// scenarios scatter.
+// The published accuracy (ACCURACY.md), on the first part of the very scenarios,
+// small enough for every build: it must not fall below what is published by more
+// than so many scenarios scatter.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,6 +17,7 @@ namespace rapideye::scenarios {
 namespace {
 
 constexpr int kScenarios = 1500;
+constexpr uint64_t kPublishedSeed = 9'000'000;  // the first of those
 
 // Shares, as published.
 struct Published {
@@ -26,17 +27,21 @@ struct Published {
   double unneeded_unknown = 0;
   double calibration_error = 0;
 };
-constexpr Published kFlat{.cause = 0.998,
-                          .detail = 0.998,
-                          .culprits = 0.997,
-                          .unneeded_unknown = 0.0015,
-                          .calibration_error = 0.023};
-constexpr Published kRealistic = kFlat;
-constexpr Published kHeavy{.cause = 0.986,
-                           .detail = 0.986,
-                           .culprits = 0.983,
-                           .unneeded_unknown = 0.008,
-                           .calibration_error = 0.019};
+constexpr Published kFlat{.cause = 0.997,
+                          .detail = 0.9969,
+                          .culprits = 0.9961,
+                          .unneeded_unknown = 0.0018,
+                          .calibration_error = 0.0219};
+constexpr Published kRealistic{.cause = 0.9958,
+                               .detail = 0.9958,
+                               .culprits = 0.9953,
+                               .unneeded_unknown = 0.0026,
+                               .calibration_error = 0.0219};
+constexpr Published kHeavy{.cause = 0.9893,
+                           .detail = 0.9889,
+                           .culprits = 0.9855,
+                           .unneeded_unknown = 0.0081,
+                           .calibration_error = 0.0189};
 
 // Three standard deviations of a share measured on kScenarios.
 double Scatter(double share) { return 3 * std::sqrt(share * (1 - share) / kScenarios); }
@@ -71,7 +76,7 @@ void ExpectAsPublished(const Report& report, const Published& published) {
 }
 
 TEST(Accuracy, OfTheFlatMix) {
-  const Report report = Evaluate(FlatMix(), 2'000'000, {.noise = Noisy()});
+  const Report report = Evaluate(FlatMix(), kPublishedSeed, {.noise = Noisy()});
   ExpectAsPublished(report, kFlat);
   EXPECT_EQ(report.false_alarms(), 0);
   if (HasFailure()) std::cout << report.Render();
@@ -79,26 +84,26 @@ TEST(Accuracy, OfTheFlatMix) {
 
 TEST(Accuracy, OfTheFlatMixWithExporters) {
   const Report report =
-      Evaluate(FlatMix(), 2'100'000, {.noise = Noisy(), .transfers = true, .ici_links = true});
+      Evaluate(FlatMix(), kPublishedSeed, {.noise = Noisy(), .transfers = true, .ici_links = true});
   ExpectAsPublished(report, kFlat);
   EXPECT_EQ(report.false_alarms(), 0);
   if (HasFailure()) std::cout << report.Render();
 }
 
 TEST(Accuracy, OfTheRealisticMix) {
-  const Report report = Evaluate(RealisticMix(), 2'200'000, {.noise = Noisy()});
+  const Report report = Evaluate(RealisticMix(), kPublishedSeed, {.noise = Noisy()});
   ExpectAsPublished(report, kRealistic);
   if (HasFailure()) std::cout << report.Render();
 }
 
 TEST(Accuracy, OfTheFlatMixWhereEvidenceIsThin) {
-  const Report report = Evaluate(FlatMix(), 2'300'000, {.noise = Heavy()});
+  const Report report = Evaluate(FlatMix(), kPublishedSeed, {.noise = Heavy()});
   ExpectAsPublished(report, kHeavy);
   if (HasFailure()) std::cout << report.Render();
 }
 
 TEST(Accuracy, JobsThatAreWellRaiseNoAlarm) {
-  const Report report = Evaluate(HealthyMix(), 3'000'000, {.noise = Noisy()});
+  const Report report = Evaluate(HealthyMix(), kPublishedSeed, {.noise = Noisy()});
   ASSERT_EQ(report.total().scenarios, kScenarios);
   EXPECT_EQ(report.false_alarms(), 0);
   EXPECT_EQ(report.total().wrong_removals, 0);
