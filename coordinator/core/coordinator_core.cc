@@ -259,12 +259,25 @@ void CoordinatorCore::OnJobRestart() {
   if (incident_.has_value()) AbandonIncident("the job has restarted");
   AbandonInspection();  // those who asked get a look at the job as it is now
   alarm_.reset();
+  if (IncidentIsOfThisJob()) return;
   if (state_ == State::kWaiting) {
     Rearm("the job has restarted");
   } else if (state_ == State::kConcluding) {
     recovered_ = {};
     for (const auto& [id, member] : membership_.members()) recovered_.insert(id);
   }
+}
+
+bool CoordinatorCore::IncidentIsOfThisJob() const {
+  size_t restarted = 0;
+  size_t same = 0;
+  for (const auto& [worker, process] : its_processes_) {
+    const std::optional<std::string> key = incarnation_.KeyOf(worker);
+    if (!key.has_value()) continue;
+    ++restarted;
+    if (*key == process) ++same;
+  }
+  return same * 2 > restarted;
 }
 
 absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {

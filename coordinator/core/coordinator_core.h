@@ -102,6 +102,9 @@ class CoordinatorCore {
 
   void ShowIncarnation(const WorkerId& worker, const std::string& key, bool given);
   void OnJobRestart();
+  // The incident is about processes that still are: the restart came before it,
+  // and was only noticed later.
+  bool IncidentIsOfThisJob() const;
 
   // A coordinator that has restarted, or taken the place of another one: takes up
   // the incident that most agents remember. True if that settles, for now, what
@@ -165,6 +168,8 @@ class CoordinatorCore {
   std::set<std::string> on_disk_;  // those that a coordinator before left there
   std::optional<PendingAlarm> alarm_;
   std::set<WorkerId> recovered_;  // completed launches since the incident
+  // The training processes that the incident is about, as their workers showed them.
+  std::map<WorkerId, std::string> its_processes_;
   // What completes earlier is no recovery from it.
   absl::Duration recovery_from_ = -absl::InfiniteDuration();
   int64_t next_collection_ = 1;

@@ -100,6 +100,10 @@ void CoordinatorCore::ConcludeIncident() {
                 .collect = now_.monotonic - incident_->started()});
   // After a worker's word the others may go on for a while with what they had
   // queued; after a threshold has passed whoever moves has recovered.
+  its_processes_.clear();
+  for (const auto& [worker, snapshot] : incident_->snapshots()) {
+    if (snapshot.incarnation.has_value()) its_processes_[worker] = *snapshot.incarnation;
+  }
   recovery_from_ = now_.monotonic;
   if (!suspicion.threshold.has_value()) {
     recovery_from_ += LaunchThreshold(options_.thresholds, learning_, std::nullopt);

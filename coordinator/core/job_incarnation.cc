@@ -44,6 +44,12 @@ void JobIncarnation::Rejoin(const WorkerId& worker) {
   left_.erase(left);
 }
 
+std::optional<std::string> JobIncarnation::KeyOf(const WorkerId& worker) const {
+  const auto found = current_.find(worker);
+  if (found == current_.end()) return std::nullopt;
+  return found->second.text;
+}
+
 std::optional<std::string> JobIncarnation::Id() const {
   for (const auto& [worker, key] : current_) {
     if (key.given) return key.text;

@@ -27,6 +27,9 @@ class JobIncarnation {
   bool Left(const WorkerId& worker) const { return left_.contains(worker); }
   void Rejoin(const WorkerId& worker);
 
+  // What a worker of this incarnation showed; absent for one of an earlier one.
+  std::optional<std::string> KeyOf(const WorkerId& worker) const;
+
   // What the platform states, otherwise derived from the lowest worker's
   // process, so that a coordinator that restarts finds the same. Absent while no
   // worker has shown a key.

@@ -81,6 +81,40 @@ TEST(Recovery, WhatIsCompletedAfterwardsIsOne) {
   EXPECT_TRUE(job.Logged("watching again"));
 }
 
+// Half of the workers restarted, and hung again, while the others were cut off.
+FakeJob ConcludedAfterHalfARestart() {
+  FakeJob job(Quick(), 1, 4);
+  job.Run(absl::Seconds(20));
+  for (int task = 2; task < 4; ++task) job.Disconnect(job.at(0, task));
+  for (auto& [id, agent] : job.agents()) {
+    agent.process = "p2";
+    agent.completed = 0;
+    agent.last_completion.reset();
+  }
+  job.Run(absl::Seconds(5));
+  job.Freeze();
+  EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  job.Concluded();
+  return job;
+}
+
+TEST(Recovery, ARestartFromBeforeTheIncidentIsNone) {
+  FakeJob job = ConcludedAfterHalfARestart();
+  job.ConnectAll();
+  job.Run(absl::Minutes(1));
+  EXPECT_TRUE(job.Logged("the job has restarted"));
+  EXPECT_FALSE(job.Logged("watching again"));
+  EXPECT_EQ(job.concluded().size(), 1u);
+}
+
+TEST(Recovery, ARestartAfterTheIncidentIsOne) {
+  FakeJob job = ConcludedAfterHalfARestart();
+  job.ConnectAll();
+  for (auto& [id, agent] : job.agents()) agent.process = "p3";
+  job.Run(absl::Seconds(5));
+  EXPECT_TRUE(job.Logged("watching again"));
+}
+
 TEST(Incidents, EndAtTheirDeadlineThoughEveryStreamIsGone) {
   FakeJob job = Frozen();
   job.at(0, 3).answers = false;

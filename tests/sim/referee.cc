@@ -170,18 +170,13 @@ void Referee::CheckVerdict(const Capture& capture, const Verdict& verdict,
   if (grade.wrong_removal) Fail("a machine would be removed that is well");
   if (!Complete(capture)) return;
   // An end that nobody looks for is told by nothing but the silence of its runtime.
-  const bool unseen = options_.hang == scenarios::Kind::kProcessKilled && !options_.watches_host;
-  const bool undecided = grade.unknown && (!truth->needs.empty() || unseen);
+  if (options_.hang == scenarios::Kind::kProcessKilled && !options_.watches_host) return;
   // Without the learnt order of programs both sides are as likely to have it wrong.
   const bool learnt = std::any_of(capture.header.cohorts.begin(), capture.header.cohorts.end(),
                                   [](const Cohort& cohort) { return !cohort.sequence.empty(); });
-  if (!learnt && options_.hang == scenarios::Kind::kLaunchOrder && grade.cause) return;
-  const bool right_worker =
-      !verdict.culprits.empty() &&
-      std::all_of(verdict.culprits.begin(), verdict.culprits.end(), [&](const Culprit& culprit) {
-        return culprit.worker == truth->accepted.front().culprits.front().worker;
-      });
-  if (unseen && right_worker) return;
+  const bool out_of_order = options_.hang == scenarios::Kind::kLaunchOrder;
+  if (out_of_order && !learnt && grade.cause) return;
+  const bool undecided = grade.unknown && (!truth->needs.empty() || out_of_order);
   if (!(grade.cause && grade.detail && grade.culprits) && !undecided) {
     Fail(absl::StrCat("wrong verdict: ", grade.reason));
   }
