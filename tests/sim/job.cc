@@ -98,10 +98,14 @@ void Job::Break(Fate fate, int launch, Incarnation& incarnation) {
     case Fate::kHang:
       incarnation.plan.faults = plan_.faults;
       Postpone(launch, incarnation.plan.faults);
-      // A launch out of order belongs to its own step, not to that of the corpus.
-      for (auto& diversion : incarnation.plan.faults.diversions) {
-        if (options_.hang == scenarios::Kind::kLaunchOrder) {
-          diversion.step += launch / job.launches_per_step();
+      // A launch out of order is one of those that its program runs there, and not
+      // where the corpus has it.
+      if (options_.hang == scenarios::Kind::kLaunchOrder) {
+        for (auto& diversion : incarnation.plan.faults.diversions) {
+          const int slice = job.layout.SliceOfWorker(diversion.worker);
+          for (int earlier = 0; earlier < launch; ++earlier) {
+            if (job.ProgramAt(slice, earlier) == diversion.program) ++diversion.run;
+          }
         }
       }
       return;
@@ -209,7 +213,7 @@ void Job::AddDevice(const Incarnation& incarnation, int device, int number, absl
     const scenarios::Instance instance = world.InstanceAt(worker, launch);
     const scenarios::Program& program = job.programs[static_cast<size_t>(instance.program)];
     fingerprint = program.fingerprint;
-    id = LaunchId(program, instance.step);
+    id = LaunchId(program, instance.run);
     return &program;
   };
   for (int i = 0; i < layout().tensor_cores_per_device; ++i) {

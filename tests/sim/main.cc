@@ -42,6 +42,9 @@ int Main(const Settings& settings) {
     const Options options = Draw(settings.seed + i);
     const Outcome outcome = Simulate(options, settings.trace);
     ++ran;
+    for (const std::string& verdict : outcome.wrong_verdicts) {
+      std::cout << "seed " << options.seed << ": wrong verdict: " << verdict << "\n";
+    }
     for (const std::string& line : outcome.trace) std::cout << line << "\n";
     if (settings.count == 1) {
       std::cout << Describe(options) << "\n"

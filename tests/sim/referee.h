@@ -44,6 +44,9 @@ class Referee {
 
   void Fail(const std::string& what);
   const std::vector<std::string>& failures() const { return failures_; }
+  // Verdicts on complete evidence that were not right. How many may be is measured
+  // on the scenario corpus; a simulation does not fail of one.
+  const std::vector<std::string>& wrong_verdicts() const { return wrong_verdicts_; }
 
   // The coordinator's core.
   void CoordinatorBegins();
@@ -81,6 +84,7 @@ class Referee {
   const Network& network_;
   const Clockwork& clockwork_;
   std::vector<std::string> failures_;
+  std::vector<std::string> wrong_verdicts_;
 
   std::set<Connection> over_;
   // Asked in the look with the highest odd number: the first of an incident.

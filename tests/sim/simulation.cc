@@ -44,11 +44,9 @@ class Simulation {
       if (referee_.Satisfied()) end = std::min(end, clockwork_.now() + kAftermath);
     }
     if (referee_.failures().empty()) referee_.CheckEnd();
-    return {referee_.failures(),
-            trace_.hash(),
-            referee_.hangs(),
-            clockwork_.now(),
-            {trace_.lines().begin(), trace_.lines().end()}};
+    return {referee_.failures(), referee_.wrong_verdicts(),
+            trace_.hash(),       referee_.hangs(),
+            clockwork_.now(),    {trace_.lines().begin(), trace_.lines().end()}};
   }
 
  private:

@@ -13,10 +13,11 @@ namespace rapideye::sim {
 
 struct Outcome {
   std::vector<std::string> failures;  // empty: as it should be
-  uint64_t hash = 0;                  // of everything that was said and done
-  int hangs = 0;                      // told of
-  absl::Duration lasted;              // virtual time
-  std::vector<std::string> trace;     // the last lines, if wanted
+  std::vector<std::string> wrong_verdicts;
+  uint64_t hash = 0;               // of everything that was said and done
+  int hangs = 0;                   // told of
+  absl::Duration lasted;           // virtual time
+  std::vector<std::string> trace;  // the last lines, if wanted
 };
 
 // The same options give the same outcome. `trace_lines` are kept of the trace.
