@@ -304,18 +304,25 @@ class Builder {
     }
     const auto firsts = std::count_if(peers.begin(), peers.end(),
                                       [&](size_t i) { return graph_.heads[i].at == first; });
-    // Of those in the earliest launch, one may certainly have stopped before the others.
+    // One that is not known to wait may certainly have stopped before the others; it can
+    // have waited there already, so it is no surer than before.
+    const auto candidate = [&](const Head& head) {
+      return head.at == first && head.kind != HeadKind::kCrossWait;
+    };
     const auto stopped_later = [&](const Head& head) {
       return std::any_of(peers.begin(), peers.end(), [&](size_t i) {
         const Head& other = graph_.heads[i];
-        return other.at == first && StoppedBefore(*positions_.unit(other.units.front()).core,
-                                                  *positions_.unit(head.units.front()).core);
+        return candidate(other) && StoppedBefore(*positions_.unit(other.units.front()).core,
+                                                 *positions_.unit(head.units.front()).core);
       });
     };
-    const auto later = std::count_if(peers.begin(), peers.end(), [&](size_t i) {
-      return graph_.heads[i].at == first && stopped_later(graph_.heads[i]);
-    });
-    const bool front = later > 0 && later + 1 == firsts;
+    int64_t candidates = 0;
+    int64_t later = 0;
+    for (size_t i : peers) {
+      candidates += candidate(graph_.heads[i]) ? 1 : 0;
+      later += candidate(graph_.heads[i]) && stopped_later(graph_.heads[i]) ? 1 : 0;
+    }
+    const bool front = later > 0 && later + 1 == candidates;
     for (size_t i : peers) {
       Head& head = graph_.heads[i];
       if (proven) {
@@ -325,7 +332,7 @@ class Builder {
       } else if (front && stopped_later(head)) {
         WaitsForPeer(head, "which stopped before it");
       } else {
-        head.ambiguous = firsts > 1 && !front;
+        head.ambiguous = firsts > 1;
       }
     }
   }

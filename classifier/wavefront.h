@@ -1,6 +1,7 @@
 // The freeze wavefront: which core stopped first, as far as the polls can tell.
 //
-// What is stuck stops first; who waits for it goes on to its next meeting with it.
+// What is stuck usually stops first: who waits for it goes on to its next meeting with
+// it. (Who was ahead may have waited there already.)
 // Between cores of one step that is often less than the polls resolve, and then
 // nothing is concluded. Clocks of hosts are never compared: ages at the time of the
 // collection are, with the time between polls and the spread of the collection as

@@ -131,8 +131,24 @@ class CoreWriter {
       if (StuckSparseCore(device, standing) < 0) SetError(device, core);
       AddQueue(standing, core);
     }
+    if (scene_.wavefront_poll_ms) AddStop(standing, *sequencer.pc, *sequencer.tag, core);
     core.sequencers.push_back(std::move(sequencer));
     snapshot_.cores.push_back(std::move(core));
+  }
+
+  // Each agent polls at moments of its own.
+  void AddStop(const Standing& standing, int64_t pc, int64_t tag, Core& core) const {
+    const int64_t poll = *scene_.wavefront_poll_ms;
+    const int64_t phase = int64_t{1009} * worker_ % poll;
+    const int64_t now = scene_.sampled_ms[static_cast<size_t>(worker_)];
+    const int64_t stopped = now - standing.frozen_ms;
+    const int64_t seen = (stopped - phase + poll - 1) / poll * poll + phase;
+    Transition last{.age_ms = std::max<int64_t>(0, now - seen), .within_ms = poll};
+    last.program = core.program;
+    last.launch_id = core.launch_id;
+    last.pc = pc;
+    last.tag = tag;
+    core.transitions.push_back(std::move(last));
   }
 
   void SetError(int device, Core& core) const {

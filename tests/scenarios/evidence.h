@@ -5,6 +5,7 @@
 #define RAPIDEYE_TESTS_SCENARIOS_EVIDENCE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Scene {
   std::vector<RuntimeState> runtimes;
   std::vector<bool> aborted;    // processes that gave up
   std::vector<bool> has_cores;  // there is a sample at all
+  std::optional<int64_t> wavefront_poll_ms;
 };
 
 // The cores, queues and program table of a worker.

@@ -305,7 +305,8 @@ Scenario Generate(Kind kind, uint64_t seed, const Options& options) {
   const World world(plan.job, plan.faults, plan.launches_to_run());
   const Coverage coverage = DrawCoverage(plan, scenario.options, Random(random.Next()));
   const Timing timing = DrawTiming(plan, world, scenario.options.aborted, Random(random.Next()));
-  const Scene scene = MakeScene(plan, world, timing, Random(random.Next()));
+  Scene scene = MakeScene(plan, world, timing, Random(random.Next()));
+  scene.wavefront_poll_ms = options.wavefront_poll_ms;
   const int64_t detected_unix_ms = kSomeDayUnixMs + random.Between(0, 1'000'000'000);
 
   Capture& capture = scenario.capture;

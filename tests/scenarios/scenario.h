@@ -75,6 +75,8 @@ struct Options {
   Noise noise = Noisy();
   bool transfers = false;  // an exporter inside the training process tells them
   bool ici_links = false;
+  // Cores tell when they stopped, as polls so far apart show it. Absent: they do not.
+  std::optional<int64_t> wavefront_poll_ms;
   // The runtimes have given up, and with them the processes of all or a part of
   // the workers. Ignored for jobs that are well.
   bool aborted = false;

@@ -29,6 +29,7 @@ struct Settings {
   std::string noise = "on";
   std::string kind;  // "chip-tail" or "chip-tail/aborted"; empty: by the mix
   bool exporters = false;
+  int wavefront_poll_ms = 0;
   int show_failures = 0;
   std::string dump;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
@@ -74,7 +75,10 @@ bool Dump(const Scenario& scenario, const std::string& directory) {
 std::string Repeat(const Settings& settings, const Scenario& scenario) {
   return absl::StrCat("--only-seed=", scenario.seed, " --kind=", RowName(scenario),
                       settings.noise == "on" ? "" : " --noise=" + settings.noise,
-                      settings.exporters ? " --exporters" : "");
+                      settings.exporters ? " --exporters" : "",
+                      settings.wavefront_poll_ms > 0
+                          ? absl::StrCat(" --wavefront=", settings.wavefront_poll_ms)
+                          : "");
 }
 
 std::vector<Share> MixOf(const Settings& settings) {
@@ -98,10 +102,13 @@ struct Tally {
 
 void Judge(const Settings& settings, const Draw& draw, uint64_t seed, const Noise& noise,
            Tally& tally) {
+  std::optional<int64_t> wavefront;
+  if (settings.wavefront_poll_ms > 0) wavefront = settings.wavefront_poll_ms;
   const Scenario scenario = Generate(draw.kind, seed,
                                      {.noise = noise,
                                       .transfers = settings.exporters,
                                       .ici_links = settings.exporters,
+                                      .wavefront_poll_ms = wavefront,
                                       .aborted = draw.aborted});
   if (!settings.dump.empty()) tally.dumped = Dump(scenario, settings.dump) && tally.dumped;
   const Verdict verdict = Classify(scenario.capture);
@@ -175,6 +182,10 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember({"on", "off", "heavy"}));
   app.add_option("--kind", settings.kind, "only this kind, such as chip-tail or chip-tail/aborted");
   app.add_flag("--exporters", settings.exporters, "captures hold transfers and ICI links");
+  app.add_option(
+         "--wavefront", settings.wavefront_poll_ms,
+         "cores tell when they stopped, by polls so many milliseconds apart; 0: they do not")
+      ->check(CLI::Range(0, 60000));
   app.add_option("--show-failures", settings.show_failures, "print so many wrong verdicts");
   app.add_option("--dump", settings.dump, "write the captures into this directory");
   app.add_option("--threads", settings.threads, "to work with")->check(CLI::Range(1, 1024));
