@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -16,6 +17,7 @@ namespace rapideye::testbed {
 namespace {
 
 constexpr absl::Duration kDiagnoseTimeout = absl::Seconds(30);
+constexpr int64_t kSomeSteps = 10;
 
 }  // namespace
 
@@ -77,6 +79,51 @@ void EndToEndTest::ExpectRightVerdict(const ExperimentOptions& options, const st
   EXPECT_EQ(offline->detail, live.detail);
   EXPECT_EQ(offline->culprits, live.culprits);
   EXPECT_EQ(offline->missing, live.missing);
+}
+
+void RunningJobTest::Check(const absl::Status& status) { ASSERT_TRUE(status.ok()) << status; }
+
+void RunningJobTest::Start(JobOptions options) {
+  absl::StatusOr<std::unique_ptr<Job>> job = Job::Start(std::move(options));
+  ASSERT_TRUE(job.ok()) << job.status();
+  job_ = *std::move(job);
+  if (job_->options().foreign_agents.empty()) Check(job_->AwaitAllConnected(kPatience));
+  Advance();
+}
+
+void RunningJobTest::Advance() {
+  Check(job_->AwaitStep(job_->StepOfSlowest() + kSomeSteps, kPatience));
+}
+
+Truth RunningJobTest::BreakAndAwaitCollection(const std::string& scenario, int seed) {
+  const Injection injection = FindScenario(scenario)->plan({.shape = job_->options().shape,
+                                                            .programs = job_->options().programs,
+                                                            .seed = static_cast<uint64_t>(seed),
+                                                            .step = job_->StepOfSlowest()});
+  Check(Inject(*job_, injection));
+  Check(job_->AwaitCoordinatorLog("collecting from", kPatience));
+  return injection.truth;
+}
+
+Incident RunningJobTest::ExpectIncident(const Truth& truth, size_t beyond) {
+  const absl::StatusOr<std::string> directory = job_->AwaitIncident(kPatience, beyond);
+  if (!directory.ok()) {
+    ADD_FAILURE() << directory.status();
+    return {};
+  }
+  absl::StatusOr<Incident> incident = ReadIncident(*directory);
+  if (!incident.ok()) {
+    ADD_FAILURE() << incident.status();
+    return {};
+  }
+  EXPECT_THAT(Differences(truth, incident->finding), testing::IsEmpty()) << incident->text;
+  return *std::move(incident);
+}
+
+void RunningJobTest::ExpectNoMoreThan(size_t incidents) {
+  Check(job_->Watch(LaunchThreshold(job_->options()) + absl::Seconds(2)));
+  EXPECT_THAT(job_->Incidents(), testing::SizeIs(incidents));
+  Check(job_->Stop());
 }
 
 }  // namespace rapideye::testbed

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "tests/testbed/launcher/experiment.h"
+#include "tests/testbed/launcher/job.h"
 
 namespace rapideye::testbed {
 
@@ -28,6 +30,29 @@ class EndToEndTest : public testing::Test {
 
   std::string state_dir_;
   Outcome outcome_;
+};
+
+// A test that acts on the processes of a job while it runs.
+class RunningJobTest : public EndToEndTest {
+ protected:
+  static constexpr absl::Duration kPatience = absl::Seconds(60);
+
+  // The usual options, for a start.
+  JobOptions JobLike(int seed) const { return Options(/*programs=*/1, seed).job; }
+  // All agents are connected, and every worker has completed some steps.
+  void Start(JobOptions options);
+  void Check(const absl::Status& status);
+  // Every worker completes some more steps.
+  void Advance();
+  // Breaks something and waits until the coordinator begins to collect.
+  Truth BreakAndAwaitCollection(const std::string& scenario, int seed);
+  // The incident after so many others, with a verdict that is true.
+  Incident ExpectIncident(const Truth& truth, size_t beyond);
+  // Nothing (more) is raised for longer than a hang would go unnoticed, and all
+  // processes end as they are asked to.
+  void ExpectNoMoreThan(size_t incidents);
+
+  std::unique_ptr<Job> job_;
 };
 
 }  // namespace rapideye::testbed

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -25,6 +26,10 @@ constexpr absl::Duration kPatience = absl::Seconds(60);
 constexpr absl::Duration kVerdictPatience = absl::Seconds(45);
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
 constexpr absl::Duration kMemoryInterval = absl::Seconds(5);
+// A process this young may not yet have arranged to be asked to end.
+constexpr absl::Duration kInfancy = absl::Seconds(5);
+// A hang may be disturbed until so long after its threshold.
+constexpr absl::Duration kDisturbedFor = absl::Seconds(3);
 // A job that hangs has run before: so many steps since its last restart.
 constexpr int64_t kStepsBeforeHang = 30;
 constexpr int64_t kStepsAfterHang = 5;
@@ -121,30 +126,35 @@ class Chaos {
           !s.ok()) {
         return s;
       }
-      if (absl::Status s = BringBack(absl::Now()); !s.ok()) return s;
+      if (absl::Status s = BringBack(/*all=*/false); !s.ok()) return s;
       LookAtMemory();
       LookForFalseAlarms();
     } while (absl::Now() < until);
     return absl::OkStatus();
   }
 
-  absl::Status BringBack(absl::Time now) {
+  // Those who are due, or all.
+  absl::Status BringBack(bool all) {
+    const absl::Time now = absl::Now();
     for (auto worker = agents_back_.begin(); worker != agents_back_.end();) {
-      if (worker->second > now) {
+      if (!all && worker->second > now) {
         ++worker;
         continue;
       }
       if (absl::Status s = job_->StartAgent(worker->first); !s.ok()) return s;
+      agents_started_[worker->first] = now;
       worker = agents_back_.erase(worker);
     }
-    if (coordinator_back_ > now) return absl::OkStatus();
-    coordinator_back_ = absl::InfiniteFuture();
+    if (!coordinator_back_.has_value() || (!all && *coordinator_back_ > now)) {
+      return absl::OkStatus();
+    }
+    coordinator_back_.reset();
     return job_->StartCoordinator();
   }
 
   // All daemons are there and know each other, and the job advances.
   absl::Status Settle() {
-    if (absl::Status s = BringBack(absl::InfiniteFuture() - absl::Seconds(1)); !s.ok()) return s;
+    if (absl::Status s = BringBack(/*all=*/true); !s.ok()) return s;
     if (absl::Status s = job_->AwaitAllConnected(kPatience); !s.ok()) return s;
     return job_->AwaitStep(job_->StepOfSlowest() + kStepsAfterHang, kPatience);
   }
@@ -159,6 +169,7 @@ class Chaos {
   }
 
   void LookForFalseAlarms() {
+    if (hanging_) return;
     const std::vector<std::string> incidents = job_->Incidents();
     for (; seen_ < incidents.size(); ++seen_) {
       outcome_.false_alarms.push_back(absl::StrCat(incidents[seen_], " after ", last_));
@@ -171,8 +182,9 @@ class Chaos {
   // One agent is never restarted: what it takes over the whole run is telling.
   absl::Status LoseAgent() {
     const WorkerId worker = workers_[1 + dice_.Below(static_cast<int>(workers_.size()) - 1)];
-    const Ending how = dice_.How();
+    Ending how = dice_.How();
     if (agents_back_.contains(worker)) return absl::OkStatus();
+    if (absl::Now() - agents_started_[worker] < kInfancy) how = Ending::kKilled;
     const absl::Duration away = dice_.Share() * options_.away;
     Happens(absl::StrCat("the agent of ", HostName(worker), " is ", Name(how)));
     Count("agents", how);
@@ -183,7 +195,7 @@ class Chaos {
 
   absl::Status LoseCoordinator() {
     const Ending how = dice_.How();
-    if (coordinator_back_ != absl::InfiniteFuture()) return absl::OkStatus();
+    if (coordinator_back_.has_value()) return absl::OkStatus();
     Happens(absl::StrCat("the coordinator is ", Name(how)));
     Count("coordinator", how);
     if (absl::Status s = job_->EndCoordinator(how); !s.ok()) return s;
@@ -216,13 +228,28 @@ class Chaos {
                                   .seed = static_cast<uint64_t>(dice_.Below(1 << 20)),
                                   .step = job_->StepOfSlowest()});
     Happens(absl::StrCat("hang ", ++outcome_.hangs, ": ", name, ", ", injection.description));
+    hanging_ = true;
     if (absl::Status s = Inject(*job_, injection); !s.ok()) return s;
+    if (absl::Status s = Disturb(); !s.ok()) return s;
     if (absl::Status s = JudgeHang(injection.truth); !s.ok()) return s;
+    hanging_ = false;
     // Long enough for a second digest of the same hang, if there were to be one.
     if (absl::Status s = WatchUntil(absl::Now() + LaunchThreshold(options_.job)); !s.ok()) return s;
     if (absl::Status s = job_->Heal(); !s.ok()) return s;
     Happens("it heals");
     return job_->AwaitStep(job_->StepOfSlowest() + kStepsAfterHang, kPatience);
+  }
+
+  // Now and then daemons go in the midst of it, before or after the digest.
+  absl::Status Disturb() {
+    const int what = dice_.Below(4);
+    const absl::Duration after = dice_.Share() * (LaunchThreshold(options_.job) + kDisturbedFor);
+    if (what > 1) return absl::OkStatus();
+    if (absl::Status s = WatchUntil(absl::Now() + after); !s.ok()) return s;
+    if (absl::Status s = what == 0 ? LoseCoordinator() : LoseAgent(); !s.ok()) return s;
+    ++outcome_.disturbed;
+    if (absl::Status s = WatchUntil(absl::Now() + options_.away); !s.ok()) return s;
+    return job_->AwaitAllConnected(kPatience);
   }
 
   absl::Status JudgeHang(const Truth& truth) {
@@ -261,9 +288,11 @@ class Chaos {
   const std::vector<WorkerId> workers_;
   const absl::Time began_;
   std::map<WorkerId, absl::Time> agents_back_;
-  absl::Time coordinator_back_ = absl::InfiniteFuture();
+  std::map<WorkerId, absl::Time> agents_started_;
+  std::optional<absl::Time> coordinator_back_;  // absent: it is there
   absl::Time next_look_ = absl::InfinitePast();
   size_t seen_ = 0;  // incidents
+  bool hanging_ = false;
   std::string last_ = "the start";
   ChaosOutcome outcome_;
 };
@@ -290,7 +319,8 @@ std::string Report(const ChaosOutcome& outcome) {
     absl::StrAppend(&report, "restarts:      ", count, " of ", what, "\n");
   }
   absl::StrAppend(&report, "hangs:         ", outcome.hangs, ", of which ", outcome.verdicts_right,
-                  " raised once with the right verdict\n");
+                  " raised once with the right verdict; ", outcome.disturbed,
+                  " while a daemon restarted\n");
   AppendAll("false alarms:  ", outcome.false_alarms, report);
   AppendAll("missed hangs:  ", outcome.missed, report);
   AppendAll("wrong verdict: ", outcome.wrong, report);

@@ -37,6 +37,7 @@ struct ChaosOutcome {
   absl::Duration ran;
   std::map<std::string, int> restarts;  // by what restarted, and how
   int hangs = 0;
+  int disturbed = 0;  // of them, by a daemon that restarted meanwhile
   int verdicts_right = 0;
   // Each as a sentence; all empty: what was to be shown was shown.
   std::vector<std::string> false_alarms;  // raised without a hang, or once more

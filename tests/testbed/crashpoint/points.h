@@ -5,7 +5,7 @@
 // their order:
 //   collect-N    before a request for a snapshot is sent, of both looks
 //   snapshot-N   before a snapshot that has arrived is taken
-//   hlo-N        before a request for HLO is sent
+//   hlo-N        before a request for HLO is sent, if the agents do not know it yet
 //   conclude-1   before the evidence is handed over to be classified
 //   disk-N       before an operation of the store; torn-N: in the midst of it
 //   log-1        before the digest goes to the log; log-2: when it is there

@@ -64,11 +64,11 @@ absl::Status Break(Job& job, const ExperimentOptions& options, const Injection& 
   return absl::OkStatus();
 }
 
-absl::Status Judge(Job& job, Outcome& outcome) {
+absl::Status Judge(Job& job, size_t beyond, Outcome& outcome) {
   const absl::Duration patience =
       std::max(LaunchThreshold(job.options()), HangThreshold(job.options())) +
       job.options().poll_interval + kVerdictPatience;
-  absl::StatusOr<std::string> directory = job.AwaitIncident(patience);
+  absl::StatusOr<std::string> directory = job.AwaitIncident(patience, beyond);
   const absl::Time seen = absl::Now();
   if (absl::IsDeadlineExceeded(directory.status())) {
     outcome.differences.push_back("no incident was raised");
@@ -81,9 +81,40 @@ absl::Status Judge(Job& job, Outcome& outcome) {
   if (!incident.ok()) return incident.status();
   outcome.last_progress = *last_progress;
   outcome.latency = seen - *last_progress;
-  outcome.differences = Differences(outcome.truth, incident->finding);
+  for (std::string& difference : Differences(outcome.truth, incident->finding)) {
+    outcome.differences.push_back(std::move(difference));
+  }
   outcome.incident = *std::move(incident);
   return absl::OkStatus();
+}
+
+JobPlan PlanOf(const Job& job, int round) {
+  const JobOptions& options = job.options();
+  return {.shape = options.shape,
+          .programs = options.programs,
+          .offload = options.offload,
+          .pipeline = options.pipeline,
+          .seed = static_cast<uint64_t>(options.seed + round),
+          .step = job.StepOfSlowest()};
+}
+
+// From one fault to its verdict; the fault may be the second one of the job.
+absl::Status Round(Job& job, const ExperimentOptions& options, const Scenario& scenario, int round,
+                   Narrator& narrator, Outcome& outcome) {
+  const Injection injection = scenario.plan(PlanOf(job, round));
+  outcome.truth = injection.truth;
+  if (absl::Status s = Break(job, options, injection, narrator); !s.ok()) return s;
+  const absl::Time heals_at = absl::Now() + options.heal_after.value_or(absl::ZeroDuration());
+  if (absl::Status s = Judge(job, static_cast<size_t>(round), outcome); !s.ok()) return s;
+  if (!options.heal_after.has_value() || !outcome.incident.has_value()) return absl::OkStatus();
+  narrator.Say("raised: ", Describe(outcome.incident->finding));
+  if (absl::Status s = job.Watch(std::max(absl::ZeroDuration(), heals_at - absl::Now())); !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = job.Heal(); !s.ok()) return s;
+  narrator.Say("the fault has healed");
+  if (absl::Status s = job.AwaitStep(job.StepOfSlowest() + 1, kEffectTimeout); !s.ok()) return s;
+  return job.AwaitCoordinatorLog("watching again", kEffectTimeout);
 }
 
 }  // namespace
@@ -125,15 +156,14 @@ absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Sc
     outcome.differences.push_back(std::string(s.message()));
   }
   if (scenario.plan != nullptr) {
-    const Injection injection = scenario.plan({.shape = job_options.shape,
-                                               .programs = job_options.programs,
-                                               .offload = job_options.offload,
-                                               .pipeline = job_options.pipeline,
-                                               .seed = static_cast<uint64_t>(job_options.seed),
-                                               .step = job.StepOfSlowest()});
-    outcome.truth = injection.truth;
-    if (absl::Status s = Break(job, options, injection, narrator); !s.ok()) return s;
-    if (absl::Status s = Judge(job, outcome); !s.ok()) return s;
+    const int rounds = options.heal_after.has_value() ? 2 : 1;
+    for (int round = 0; round < rounds; ++round) {
+      if (absl::Status s = Round(job, options, scenario, round, narrator, outcome); !s.ok()) {
+        return s;
+      }
+      if (round + 1 == rounds) break;
+      if (absl::Status s = WatchAdvancing(job, options.healthy, narrator); !s.ok()) return s;
+    }
   }
   narrator.Say("stopping everything");
   if (absl::Status s = job.Stop(); !s.ok()) outcome.differences.push_back(std::string(s.message()));

@@ -20,6 +20,9 @@ struct ExperimentOptions {
   // How long the job runs healthily first, so that the daemons know its ways;
   // without a fault, how long nothing may be raised.
   absl::Duration healthy = absl::Seconds(4);
+  // The fault heals so long after it took hold, the job goes on, and the same
+  // happens to it once more, elsewhere; absent: it lasts.
+  std::optional<absl::Duration> heal_after;
   // Agents killed just before the fault: their workers will be missing.
   std::vector<WorkerId> agents_to_kill;
   // Told what happens, for people; may be null.
@@ -28,7 +31,7 @@ struct ExperimentOptions {
 
 struct Outcome {
   Truth truth;
-  std::optional<Incident> incident;
+  std::optional<Incident> incident;  // the latest one
   // What is wrong with the verdict, or with the daemons' end; empty: all is right.
   std::vector<std::string> differences;
   // From the last launch completed anywhere to the complete incident on disk.

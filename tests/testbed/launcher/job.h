@@ -73,6 +73,8 @@ class Job {
   absl::Status EndAgent(WorkerId worker, Ending how);
   absl::Status StartAgent(WorkerId worker);
   absl::Status RestartAgent(WorkerId worker, Ending how);
+  // To its process alone: SIGSTOP makes it silent, SIGCONT speak again.
+  void SignalAgent(WorkerId worker, int signal);
   absl::Status EndCoordinator(Ending how);
   // Returns once it listens. Another program than the usual one may be given.
   absl::Status StartCoordinator(const CoordinatorProgram& program = {});

@@ -41,6 +41,8 @@ absl::Status Job::RestartAgent(WorkerId worker, Ending how) {
   return StartAgent(worker);
 }
 
+void Job::SignalAgent(WorkerId worker, int signal) { members_[worker].agent->Signal(signal); }
+
 absl::Status Job::EndCoordinator(Ending how) {
   if (coordinator_ == nullptr) return absl::OkStatus();
   return End(coordinator_, how);

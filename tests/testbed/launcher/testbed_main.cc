@@ -36,6 +36,8 @@ struct Flags {
   absl::Duration pause;
   absl::Duration duration = absl::Seconds(30);
   absl::Duration healthy = absl::Seconds(4);
+  absl::Duration heal_after;
+  bool tls = false;
   std::string state_dir;
   bool keep = false;
 };
@@ -65,6 +67,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
   program::AddFlag(app, "pause", flags.pause, "how long each pause lasts");
   program::AddFlag(app, "duration", flags.duration, "how long --fault=none is watched");
   program::AddFlag(app, "healthy", flags.healthy, "how long the job runs before the fault");
+  program::AddFlag(app, "heal-after", flags.heal_after,
+                   "the fault heals so long after it took hold, and strikes once more elsewhere; "
+                   "0s: it lasts");
+  program::AddFlag(app, "tls", flags.tls, "the daemons speak mutual TLS");
   program::AddFlag(app, "state-dir", flags.state_dir,
                    "where incidents and logs go; a new directory under /tmp if not given");
   program::AddFlag(app, "keep", flags.keep, "keep the state directory when nothing was raised");
@@ -95,6 +101,8 @@ absl::StatusOr<ExperimentOptions> OptionsFrom(const Flags& flags) {
   options.job.program_dir = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
   options.job.interrupted = &interrupted;
   options.healthy = flags.fault == "none" ? flags.duration : flags.healthy;
+  if (flags.heal_after > none) options.heal_after = flags.heal_after;
+  options.job.tls = flags.tls;
   options.narration = &std::cout;
   return options;
 }
