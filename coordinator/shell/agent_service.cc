@@ -106,6 +106,10 @@ class AgentStream final : public Reactor {
     if (ok) WriteNext();
   }
 
+  // While a message waits for the core no read is in flight that would fail; at the
+  // end of the server nobody takes it any more.
+  void OnCancel() override { Close(absl::CancelledError("the stream was cancelled")); }
+
   void OnDone() override {
     {
       const std::lock_guard lock(mutex_);
