@@ -35,6 +35,12 @@ TEST(Ended, AsAShellReportsIt) {
   EXPECT_EQ(Diagnose(s), "NO_HANG");
 }
 
+TEST(Ended, AnAgentThatCameAfterwardsSaysNothingAgainstIt) {
+  Scenario s = EndedBy(kSigKill);
+  s.At(0, 1).processes.clear();
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+}
+
 TEST(Ended, AJobThatCrashesIsNoneThatSomebodyEnded) {
   EXPECT_NE(Diagnose(EndedBy(kSigSegv)), "NO_HANG");
 }
