@@ -63,6 +63,7 @@ void AddStandings(const WorkerId& worker, const Snapshot& snapshot,
 }  // namespace
 
 LaunchesOfLook::LaunchesOfLook(const Snapshot& snapshot) : incarnation_(snapshot.incarnation) {
+  for (const Process& process : snapshot.processes) pids_.insert(process.pid);
   if (snapshot.runtime.state != RuntimeState::kServing) return;
   for (const Core& core : snapshot.cores) {
     if (!rapideye::coordinator::InFlight(core)) continue;
@@ -91,8 +92,13 @@ bool LaunchesOfLook::CompletedBy(const Snapshot& later) const {
 }
 
 bool LaunchesOfLook::ReplacedBy(const Snapshot& later) const {
-  return incarnation_.has_value() && later.incarnation.has_value() &&
-         *incarnation_ != *later.incarnation;
+  if (incarnation_.has_value() && later.incarnation.has_value() &&
+      *incarnation_ != *later.incarnation) {
+    return true;
+  }
+  return !pids_.empty() && !later.processes.empty() &&
+         std::none_of(later.processes.begin(), later.processes.end(),
+                      [this](const Process& process) { return pids_.contains(process.pid); });
 }
 
 std::vector<WorkerId> ChooseForHlo(const std::map<WorkerId, Snapshot>& snapshots, size_t limit) {

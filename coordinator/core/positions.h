@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,7 +27,8 @@ class LaunchesOfLook {
   // from another process.
   bool CompletedBy(const Snapshot& later) const;
 
-  // True if `later` shows another training process than this look.
+  // True if `later` shows another training process than this look. One that has
+  // only just begun is seen by its number, before its runtime answers.
   bool ReplacedBy(const Snapshot& later) const;
 
  private:
@@ -37,6 +39,7 @@ class LaunchesOfLook {
     std::optional<int64_t> stuck_ms;
   };
   std::optional<std::string> incarnation_;
+  std::set<int64_t> pids_;
   std::map<CoreKey, InFlight> in_flight_;
 };
 

@@ -72,6 +72,21 @@ TEST(LaunchesOfLook, IsReplacedByAnotherProcessAlone) {
   EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).ReplacedBy(later));
 }
 
+TEST(LaunchesOfLook, IsReplacedByAProcessOfAnotherNumber) {
+  Snapshot before = At(0, 0x40);
+  before.processes.resize(1);
+  before.processes[0].pid = 11;
+  Snapshot later = At(0, 0x40);
+  later.processes.resize(2);
+  later.processes[0].pid = 12;
+  later.processes[1].pid = 11;
+  EXPECT_FALSE(LaunchesOfLook(before).ReplacedBy(later));
+  later.processes.pop_back();
+  EXPECT_TRUE(LaunchesOfLook(before).ReplacedBy(later));
+  later.processes.clear();  // gone is not another
+  EXPECT_FALSE(LaunchesOfLook(before).ReplacedBy(later));
+}
+
 TEST(LaunchesOfLook, AnotherProcessHasCompletedNothing) {
   Snapshot later = At(0, 0x40, 1);
   later.incarnation = "q";
