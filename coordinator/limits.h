@@ -20,6 +20,19 @@ inline constexpr absl::Duration kHelloDeadline = absl::Seconds(10);
 // After a start, agents come back within their backoff. Until all are there or
 // this has passed, a job that seems still is not judged: most of it is unheard.
 inline constexpr absl::Duration kSettleTime = absl::Seconds(30);
+// One agent whose connections break all the time takes over from itself so often;
+// beyond it, two agents that call themselves the same drive each other out, and
+// the second has to wait for the keepalive to find the first one gone.
+inline constexpr int kMaxTakeovers = 16;
+// A stream that says nothing for so long, and for so many of its poll intervals,
+// is closed: its agent may be connected, but nobody hears from its worker. It also
+// ends a message that is begun and never finished.
+inline constexpr absl::Duration kMaxSilence = absl::Minutes(1);
+inline constexpr int kSilentPolls = 10;
+// Lines a second about peers that are refused: a flood of them must not become a
+// flood of the log.
+inline constexpr double kPeerLinesPerSecond = 10;
+inline constexpr double kPeerLineBurst = 100;
 // An attentive agent sends four messages a second. A stream may send ten times
 // that, and a burst for a backlog that the network delivered at once.
 inline constexpr double kMessagesPerSecond = 40;

@@ -38,113 +38,22 @@ absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
   return wake;
 }
 
-// Streams --------------------------------------------------------------------
-
-void CoordinatorCore::On(const StreamOpened& event) {
-  if (stopping_) {
-    Emit(Close{event.stream, absl::UnavailableError("the coordinator is stopping")});
-    return;
-  }
-  streams_[event.stream] = Stream{.peer = event.peer,
-                                  .opened = now_.monotonic,
-                                  .tokens = kMessageBurst,
-                                  .refilled = now_.monotonic};
-}
-
-void CoordinatorCore::On(const StreamClosed& event) { Drop(event.stream, /*log=*/true); }
-
-void CoordinatorCore::Drop(StreamId stream, bool log) {
-  streams_.erase(stream);
-  const std::optional<WorkerId> worker = membership_.Leave(stream);
-  if (!worker.has_value()) return;
-  all_connected_ = false;
-  progress_.Disconnected(*worker);
-  votes_.OnLeave(*worker);
-  if (incident_.has_value()) incident_->OnLeave(*worker, now_.monotonic, effects_);
-  if (inspection_.has_value()) inspection_->OnLeave(*worker, now_.monotonic, effects_);
-  if (log) {
-    Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*membership_.Find(*worker)),
-                         membership_.connected()));
-  }
-}
-
-void CoordinatorCore::Refuse(StreamId stream, const absl::Status& status) {
-  const Member* member = membership_.FindByStream(stream);
-  Warn(absl::StrFormat("closed the stream at %s of %s: %s", Quoted(streams_[stream].peer),
-                       member != nullptr ? Describe(*member) : "nobody yet",
-                       Quoted(std::string(status.message()))));
-  Emit(Close{stream, status});
-  Drop(stream, /*log=*/false);
-}
-
-void CoordinatorCore::CloseSilentStreams() {
-  std::vector<StreamId> silent;
-  for (const auto& [id, stream] : streams_) {
-    if (now_.monotonic - stream.opened >= kHelloDeadline &&
-        membership_.FindByStream(id) == nullptr) {
-      silent.push_back(id);
-    }
-  }
-  for (const StreamId id : silent) {
-    ++counters_.hello_timeouts;
-    Refuse(id, absl::FailedPreconditionError(
-                   absl::StrCat("no hello within ", absl::FormatDuration(kHelloDeadline))));
-  }
-}
-
-bool CoordinatorCore::WithinRate(Stream& stream) {
-  const double seconds = absl::ToDoubleSeconds(now_.monotonic - stream.refilled);
-  stream.tokens = std::min(kMessageBurst, stream.tokens + seconds * kMessagesPerSecond);
-  stream.refilled = now_.monotonic;
-  if (stream.tokens < 1) return false;
-  stream.tokens -= 1;
-  return true;
-}
-
-void CoordinatorCore::On(MessageReceived& event) {
-  auto stream = streams_.find(event.stream);
-  if (stream == streams_.end()) return;  // closed; the message was on its way
-  if (!WithinRate(stream->second)) {
-    ++counters_.floods;
-    Refuse(event.stream,
-           absl::ResourceExhaustedError(absl::StrFormat(
-               "more than %.0f messages a second; heartbeats are due once per poll interval",
-               kMessagesPerSecond)));
-    return;
-  }
-  absl::Status status;
-  if (const auto* hello = std::get_if<wire::Hello>(&event.message)) {
-    status = OnMessage(event.stream, *hello);
-    ++(status.ok() ? counters_.hellos_admitted : counters_.hellos_refused);
-  } else if (const Member* member = membership_.FindByStream(event.stream)) {
-    status = Dispatch(*member, event);
-    if (!status.ok()) ++counters_.messages_refused;
-  } else {
-    ++counters_.messages_refused;
-    status = absl::FailedPreconditionError("the first message of a stream must be a hello");
-  }
-  if (!status.ok()) Refuse(event.stream, status);
-}
-
-void CoordinatorCore::On(const MessageMalformed& event) {
-  if (!streams_.contains(event.stream)) return;
-  ++counters_.messages_refused;
-  Refuse(event.stream, event.status);
-}
-
 absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hello) {
-  absl::StatusOr<Membership::Admission> admission = membership_.Admit(stream, hello);
+  absl::StatusOr<Membership::Admission> admission =
+      membership_.Admit(stream, hello, streams_[stream].identity);
   if (!admission.ok()) return admission.status();
   const Member& member = *membership_.Find(hello.worker);
   if (admission->superseded.has_value()) {
-    ++counters_.superseded;
+    ++(admission->new_agent ? counters_.superseded : counters_.takeovers);
     const StreamId old = *admission->superseded;
     streams_.erase(old);
     progress_.Disconnected(hello.worker);
     if (incident_.has_value()) incident_->OnLeave(hello.worker, now_.monotonic, effects_);
     if (inspection_.has_value()) inspection_->OnLeave(hello.worker, now_.monotonic, effects_);
-    Emit(Close{old, absl::AlreadyExistsError("a newer agent speaks for this worker")});
-    Info(absl::StrFormat("%s: a newer agent takes the place of the old one", Describe(member)));
+    const char* newer = admission->new_agent ? "agent" : "connection";
+    Emit(Close{old, absl::AlreadyExistsError(
+                        absl::StrFormat("a newer %s speaks for this worker", newer))});
+    Info(absl::StrFormat("%s: a newer %s takes the place of the old one", Describe(member), newer));
   }
   if (!first_hello_.has_value()) first_hello_ = now_.monotonic;
   SendWelcome(stream, hello);

@@ -23,6 +23,7 @@
 #include "coordinator/core/learning.h"
 #include "coordinator/core/membership.h"
 #include "coordinator/core/progress.h"
+#include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
 
@@ -60,8 +61,10 @@ class CoordinatorCore {
   // A connection, whether or not it has said who it is.
   struct Stream {
     std::string peer;
+    std::string identity;
     absl::Duration opened;
-    double tokens = 0;  // messages it may still send
+    absl::Duration heard;  // its last message
+    double tokens = 0;     // messages it may still send
     absl::Duration refilled;
   };
   // A worker said that something is wrong; looked at a few times.
@@ -72,6 +75,8 @@ class CoordinatorCore {
   };
 
   void On(const StreamOpened& event);
+  void On(const StreamRefused& event);
+  void On(const StreamCutOff& event);
   void On(const StreamClosed& event);
   void On(MessageReceived& event);
   void On(const MessageMalformed& event);
@@ -95,6 +100,9 @@ class CoordinatorCore {
   void UpdateAttention();
 
   bool WithinRate(Stream& stream);
+  void CountRefusal(const absl::Status& hello);
+  // A line about a peer that misbehaves; beyond the limit it is only counted.
+  void WarnOfPeer(const std::string& text);
   void CloseSilentStreams();
   // Forgets the stream and its worker's presence.
   void Drop(StreamId stream, bool log);
@@ -173,6 +181,9 @@ class CoordinatorCore {
   // What completes earlier is no recovery from it.
   absl::Duration recovery_from_ = -absl::InfiniteDuration();
   int64_t next_collection_ = 1;
+  double peer_lines_ = kPeerLineBurst;  // that may still be logged
+  absl::Duration peer_lines_refilled_ = -absl::InfiniteDuration();
+  int64_t peer_lines_left_out_ = 0;
   std::optional<absl::Duration> first_hello_;
   absl::Duration next_survey_ = -absl::InfiniteDuration();
   absl::Duration judge_not_before_ = -absl::InfiniteDuration();

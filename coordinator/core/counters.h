@@ -11,6 +11,13 @@ struct Counters {
   int64_t hellos_refused = 0;
   int64_t hello_timeouts = 0;    // streams that never said who they are
   int64_t superseded = 0;        // streams replaced by a newer agent
+  int64_t takeovers = 0;         // streams replaced by a newer one of the same agent
+  int64_t duplicate_agents = 0;  // hellos refused: another agent speaks for the worker
+  int64_t foreign_agents = 0;    // hellos refused: another certificate does
+  int64_t streams_refused = 0;   // before they said anything: certificate, limit
+  int64_t cut_off = 0;           // streams that do not read, or whose bytes do not fit
+  int64_t silent_streams = 0;    // agents that stopped talking
+  int64_t unlogged_lines = 0;    // about refused peers, beyond the limit
   int64_t messages_refused = 0;  // that broke the protocol; each cost a stream
   int64_t floods = 0;            // streams that sent faster than allowed
   int64_t alarms = 0;            // raised by workers

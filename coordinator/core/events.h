@@ -32,7 +32,21 @@ using Ticket = int64_t;
 
 struct StreamOpened {
   StreamId stream = 0;
-  std::string peer;  // address, for people
+  std::string peer;           // address, for people
+  std::string identity = {};  // of its certificate; empty without TLS
+};
+
+// A stream that the shell refused before it said anything.
+struct StreamRefused {
+  std::string peer;
+  absl::Status status;
+};
+
+// A stream that the shell has cut off for what its peer did; its StreamClosed
+// follows.
+struct StreamCutOff {
+  StreamId stream = 0;
+  absl::Status status;
 };
 
 // Also after a Close effect; a stream that was never opened is ignored.
@@ -43,7 +57,8 @@ struct StreamClosed {
 struct MessageReceived {
   StreamId stream = 0;
   wire::AgentMessage message;
-  int64_t bytes = 0;  // on the wire
+  int64_t bytes = 0;   // on the wire
+  int64_t memory = 0;  // that it takes, about
 };
 
 // What arrived breaks a rule of the protocol; `status` names the field. Nothing
@@ -87,9 +102,9 @@ struct SnapshotRequested {
 // there is, then all streams are closed.
 struct Stop {};
 
-using Event = std::variant<StreamOpened, StreamClosed, MessageReceived, MessageMalformed, Tick,
-                           IncidentConcluded, IncidentsOnDisk, IncidentUnreadable, StatusRequested,
-                           SnapshotRequested, Stop>;
+using Event = std::variant<StreamOpened, StreamRefused, StreamCutOff, StreamClosed, MessageReceived,
+                           MessageMalformed, Tick, IncidentConcluded, IncidentsOnDisk,
+                           IncidentUnreadable, StatusRequested, SnapshotRequested, Stop>;
 
 // Effects, to be carried out in their order ------------------------------------
 

@@ -62,6 +62,9 @@ void FakeJob::HelloOnNewStream(FakeAgent& agent) {
   agent.stream = OpenStream();
   agent.closed.reset();
   agent.hello.incident = agent.memory;
+  ++agent.connection;
+  agent.hello.connection.reset();
+  if (agent.hello.protocol_version >= 2) agent.hello.connection = agent.connection;
   by_stream_[agent.stream] = agent.hello.worker;
   Say(agent, agent.hello);
 }

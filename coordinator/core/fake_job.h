@@ -36,6 +36,7 @@ struct FakeAgent {
 
   // The agent.
   std::optional<wire::IncidentMemory> memory;
+  int64_t connection = 0;    // streams it has opened
   bool answers = true;       // a stopped one does not
   bool grants_only = false;  // answers SampleReady, then nothing
   std::vector<wire::CoordinatorMessage> inbox;

@@ -63,13 +63,44 @@ absl::Status Membership::CheckIdentity(const wire::Hello& hello) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const wire::Hello& hello) {
+absl::Status Membership::CheckSuccession(const Member& member, const wire::Hello& hello,
+                                         const std::string& identity) {
+  if (member.stream.has_value() && identity != member.identity) {
+    return absl::PermissionDeniedError(absl::StrFormat(
+        "an agent with the certificate %s speaks for %s, and this one's is %s; it may take over "
+        "once that one has gone",
+        Quoted(member.identity), Describe(member), Quoted(identity)));
+  }
+  const int64_t known = member.hello.agent_incarnation;
+  if (hello.agent_incarnation > known) return absl::OkStatus();
+  const bool both_count = hello.connection.has_value() && member.hello.connection.has_value();
+  const bool same_agent = hello.agent_incarnation == known && hello.host == member.hello.host;
+  const bool newer =
+      both_count ? *hello.connection > *member.hello.connection : !member.stream.has_value();
+  if (!same_agent || !newer) {
+    return absl::AlreadyExistsError(absl::StrFormat(
+        "hello.agentIncarnation: %d; an agent with incarnation %d already speaks for %s; make "
+        "sure that each worker has one agent and a task number of its own",
+        hello.agent_incarnation, known, Describe(member)));
+  }
+  if (member.stream.has_value() && member.takeovers >= kMaxTakeovers) {
+    return absl::AlreadyExistsError(absl::StrFormat(
+        "streams of agent %d of %s have driven each other out %d times; make sure that it is one "
+        "agent. It may come back once the last of them has gone",
+        known, Describe(member), member.takeovers));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const wire::Hello& hello,
+                                                        const std::string& identity) {
   if (by_stream_.contains(stream)) {
     return absl::InvalidArgumentError("hello: a second one on the same stream");
   }
   if (absl::Status status = CheckIdentity(hello); !status.ok()) return status;
   Admission admission;
   admission.worker = hello.worker;
+  int takeovers = 0;
   auto found = members_.find(hello.worker);
   if (found == members_.end()) {
     if (static_cast<int64_t>(members_.size()) >= kMaxWorkers) {
@@ -78,16 +109,12 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
     }
   } else {
     const Member& member = found->second;
-    const int64_t known = member.hello.agent_incarnation;
-    if (hello.agent_incarnation < known ||
-        (hello.agent_incarnation == known && member.stream.has_value())) {
-      return absl::AlreadyExistsError(absl::StrFormat(
-          "hello.agentIncarnation: %d; an agent with incarnation %d already speaks for %s; make "
-          "sure that each worker has one agent and a task number of its own",
-          hello.agent_incarnation, known, Describe(member)));
+    if (absl::Status status = CheckSuccession(member, hello, identity); !status.ok()) {
+      return status;
     }
     admission.superseded = member.stream;
-    admission.new_agent = hello.agent_incarnation != known;
+    admission.new_agent = hello.agent_incarnation != member.hello.agent_incarnation;
+    if (!admission.new_agent && member.stream.has_value()) takeovers = member.takeovers + 1;
     if (member.stream.has_value()) by_stream_.erase(*member.stream);
     if (const std::optional<Shape> shape = StatedShape(member.hello); shape.has_value()) {
       if (--shape_votes_[*shape] == 0) shape_votes_.erase(*shape);
@@ -97,7 +124,8 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
     ++shape_votes_[*shape];
   }
   if (configured_.job.empty()) configured_.job = hello.job;
-  members_[hello.worker] = Member{.hello = hello, .stream = stream};
+  members_[hello.worker] =
+      Member{.hello = hello, .stream = stream, .identity = identity, .takeovers = takeovers};
   by_stream_[stream] = hello.worker;
   return admission;
 }
@@ -107,6 +135,7 @@ std::optional<WorkerId> Membership::Leave(StreamId stream) {
   if (found == by_stream_.end()) return std::nullopt;
   const WorkerId worker = found->second;
   members_.at(worker).stream.reset();
+  members_.at(worker).takeovers = 0;
   by_stream_.erase(found);
   return worker;
 }

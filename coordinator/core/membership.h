@@ -30,6 +30,10 @@ struct JobShape {
 struct Member {
   wire::Hello hello;               // its latest
   std::optional<StreamId> stream;  // absent: not connected now
+  std::string identity;            // of its agent's certificate
+  // How often a stream of this agent took the place of one that was still there,
+  // since one last ended by itself.
+  int takeovers = 0;
 };
 
 class Membership {
@@ -44,15 +48,22 @@ class Membership {
     bool new_agent = true;
   };
 
-  // Admits a worker, or says why not:
+  // Admits a worker, or says why not. A stream that is still there gives way to a
+  // newer agent at once, and to a newer connection of the same agent, which knows
+  // better than we that the old one is half-open.
   //   FAILED_PRECONDITION  protocol version out of range
   //   INVALID_ARGUMENT     foreign job; slice or task out of the job's shape, or
   //                        out of the shape that the Hello itself states; a
   //                        second Hello on one stream
-  //   ALREADY_EXISTS       a newer agent, or another stream of an agent with the
-  //                        same incarnation, speaks for this worker
+  //   ALREADY_EXISTS       a newer agent, or a newer connection of the same one,
+  //                        speaks for this worker; or two agents that call
+  //                        themselves the same drive each other out
+  //   PERMISSION_DENIED    an agent with another certificate speaks for it: who
+  //                        comes from elsewhere waits until that one has gone
   //   RESOURCE_EXHAUSTED   more workers than one coordinator takes
-  absl::StatusOr<Admission> Admit(StreamId stream, const wire::Hello& hello);
+  // `identity` is what the stream's certificate says; empty without TLS.
+  absl::StatusOr<Admission> Admit(StreamId stream, const wire::Hello& hello,
+                                  const std::string& identity = "");
 
   // The stream has gone. Returns the worker it spoke for, if it still did.
   std::optional<WorkerId> Leave(StreamId stream);
@@ -82,6 +93,9 @@ class Membership {
   };
 
   absl::Status CheckIdentity(const wire::Hello& hello) const;
+  // Whether the agent may take the place of the one that spoke last.
+  static absl::Status CheckSuccession(const Member& member, const wire::Hello& hello,
+                                      const std::string& identity);
   // The shape that a Hello states, completed by what is configured.
   std::optional<Shape> StatedShape(const wire::Hello& hello) const;
   std::optional<Shape> LearntShape() const;

@@ -104,6 +104,63 @@ TEST(Membership, OlderAgentAndDuplicateAreRefused) {
   EXPECT_FALSE(admission->new_agent);
 }
 
+wire::Hello Connection(int64_t number, int64_t incarnation = 10) {
+  wire::Hello hello = HelloOf(0, 0, incarnation);
+  hello.connection = number;
+  return hello;
+}
+
+TEST(Membership, NewerConnectionOfTheSameAgentTakesOverAtOnce) {
+  Membership membership(TwoByFour());
+  ASSERT_TRUE(membership.Admit(1, Connection(4)).ok());
+  EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, Connection(4)).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, Connection(3)).status()));
+  const auto admission = membership.Admit(2, Connection(5));
+  ASSERT_TRUE(admission.ok());
+  EXPECT_EQ(admission->superseded, 1);
+  EXPECT_FALSE(admission->new_agent);
+  // A Hello that was long on its way belongs to a stream that is no more.
+  ASSERT_TRUE(membership.Leave(2).has_value());
+  EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(3, Connection(4)).status()));
+  EXPECT_TRUE(membership.Admit(3, Connection(6)).ok());
+}
+
+TEST(Membership, AgentsThatCallThemselvesTheSameDoNotDriveEachOtherOutForEver) {
+  Membership membership(TwoByFour());
+  int64_t connection = 1;
+  ASSERT_TRUE(membership.Admit(1, Connection(connection)).ok());
+  for (int i = 0; i < kMaxTakeovers; ++i) {
+    ++connection;
+    ASSERT_TRUE(membership.Admit(connection, Connection(connection)).ok()) << i;
+  }
+  ++connection;
+  EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(connection, Connection(connection)).status()));
+  // A newer agent is another matter, and so is the same one once its stream has ended.
+  EXPECT_TRUE(membership.Admit(connection, Connection(1, 11)).ok());
+  ASSERT_TRUE(membership.Leave(connection).has_value());
+  EXPECT_TRUE(membership.Admit(connection + 1, Connection(2, 11)).ok());
+}
+
+TEST(Membership, EqualIncarnationOnAnotherHostIsAnotherAgent) {
+  Membership membership(TwoByFour());
+  ASSERT_TRUE(membership.Admit(1, Connection(1)).ok());
+  wire::Hello other = Connection(2);
+  other.host = "elsewhere";
+  EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, other).status()));
+  EXPECT_TRUE(membership.Admit(2, Connection(2)).ok());
+}
+
+TEST(Membership, AnotherCertificateWaitsUntilTheOneThatSpeaksHasGone) {
+  Membership membership(TwoByFour());
+  ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0, 10), "spiffe://job/a").ok());
+  const absl::Status status = membership.Admit(2, HelloOf(0, 0, 11), "spiffe://job/b").status();
+  EXPECT_TRUE(absl::IsPermissionDenied(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("'spiffe://job/a'"));
+  EXPECT_TRUE(membership.Admit(2, HelloOf(0, 0, 11), "spiffe://job/a").ok());
+  ASSERT_TRUE(membership.Leave(2).has_value());
+  EXPECT_TRUE(membership.Admit(3, HelloOf(0, 0, 12), "spiffe://job/b").ok());
+}
+
 TEST(Membership, SecondHelloOnAStreamIsRefused) {
   Membership membership(TwoByFour());
   ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0, 10)).ok());

@@ -84,6 +84,55 @@ TEST(Protocol, NewerAgentSupersedesAHalfOpenOne) {
   EXPECT_TRUE(absl::IsAlreadyExists(*agent.closed));
 }
 
+TEST(Protocol, NewerConnectionOfTheSameAgentSupersedesAHalfOpenOne) {
+  FakeJob job(Quick(), 1, 2);
+  FakeAgent& agent = job.at(0, 0);
+  job.HelloOnNewStream(agent);
+  EXPECT_FALSE(agent.closed.has_value());
+  EXPECT_EQ(job.core().counters().takeovers, 1);
+  EXPECT_EQ(job.core().counters().superseded, 0);
+  EXPECT_TRUE(job.Logged("a newer connection takes the place"));
+}
+
+TEST(Protocol, AgentOfTheOldProtocolWaitsForItsOldStreamToEnd) {
+  FakeJob job(Quick(), 1, 2);
+  FakeAgent& agent = job.at(0, 0);
+  job.Disconnect(agent);
+  agent.hello.protocol_version = 1;
+  job.Connect(agent);
+  EXPECT_FALSE(agent.closed.has_value());
+  job.HelloOnNewStream(agent);
+  ASSERT_TRUE(agent.closed.has_value());
+  EXPECT_TRUE(absl::IsAlreadyExists(*agent.closed));
+  EXPECT_EQ(job.core().counters().duplicate_agents, 1);
+}
+
+TEST(Protocol, AgentThatStopsTalkingIsClosedAndTheOthersAreNot) {
+  FakeJob job(Quick(), 1, 3);
+  FakeAgent& silent = job.at(0, 2);
+  const StreamId stream = std::exchange(silent.stream, 0);  // connected, and says nothing
+  job.Run(kMaxSilence - absl::Seconds(1));
+  EXPECT_EQ(job.core().counters().silent_streams, 0);
+  silent.stream = stream;
+  job.Heartbeat(silent);
+  silent.stream = 0;
+  job.Run(kMaxSilence + absl::Seconds(1));
+  EXPECT_EQ(job.core().counters().silent_streams, 1);
+  EXPECT_FALSE(job.at(0, 0).closed.has_value());
+}
+
+TEST(Protocol, RefusalsWithoutNumberDoNotFloodTheLog) {
+  FakeJob job(Quick(), 1, 1);
+  for (int i = 0; i < 1000; ++i) {
+    job.Step(StreamRefused{"10.0.0.9:1", absl::PermissionDeniedError("no certificate of ours")});
+  }
+  EXPECT_EQ(job.core().counters().streams_refused, 1000);
+  EXPECT_EQ(job.core().counters().unlogged_lines, 1000 - static_cast<int64_t>(kPeerLineBurst));
+  job.Run(absl::Seconds(5));
+  job.Step(StreamRefused{"10.0.0.9:1", absl::PermissionDeniedError("no certificate of ours")});
+  EXPECT_TRUE(job.Logged("(and 900 lines of this kind left out)"));
+}
+
 TEST(Protocol, FloodCostsItsSenderTheStream) {
   FakeJob job(Options{}, 1, 2);
   for (int i = 0; i < kMessageBurst + 10; ++i) {

@@ -1,30 +1,45 @@
 #include "coordinator/shell/agent_service.h"
 
-#include <spdlog/spdlog.h>
-
 #include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "coordinator/limits.h"
+#include "proto/transport/identity.h"
 #include "proto/transport/status_conversion.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {
 namespace {
 
-using Reactor = grpc::ServerBidiReactor<v1::AgentMessage, v1::CoordinatorMessage>;
+using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
-// Ends a stream that there is no room for.
+// Ends a stream before it says anything.
 class RefusedStream final : public Reactor {
  public:
-  RefusedStream() {
-    Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many streams; is --coordinator right?"});
-  }
+  explicit RefusedStream(const absl::Status& why) { Finish(transport::ToGrpc(why)); }
   void OnDone() override { delete this; }
 };
+
+absl::StatusOr<wire::ParsedMessage> Parse(grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  if (!buffer.Dump(&slices).ok()) return absl::InvalidArgumentError("not to be decompressed");
+  std::string bytes;
+  bytes.reserve(buffer.Length());
+  for (const grpc::Slice& slice : slices) {
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  buffer.Clear();
+  return wire::ParseAgentMessage(bytes);
+}
+
+grpc::ByteBuffer Serialise(const wire::CoordinatorMessage& message) {
+  const grpc::Slice slice(wire::ToWire(message).SerializeAsString());
+  return grpc::ByteBuffer(&slice, 1);
+}
 
 }  // namespace
 
@@ -44,13 +59,15 @@ class AgentStream final : public Reactor {
     if (closing_) return;
     if (waiting_.size() >= kMaxSendQueue) {
       // Nothing can be said to a peer that does not read.
-      spdlog::warn("cut off the stream at {}: it does not read what it is sent", context_->peer());
+      queue_.Post(
+          StreamCutOff{id_, absl::ResourceExhaustedError("it does not read what it is sent")});
       closing_ = true;
+      waiting_.clear();
       context_->TryCancel();
       if (!writing_) Finish(grpc::Status::CANCELLED);
       return;
     }
-    waiting_.push_back(wire::ToWire(message));
+    waiting_.push_back(Serialise(message));
     WriteNext();
   }
 
@@ -58,10 +75,9 @@ class AgentStream final : public Reactor {
     const std::lock_guard lock(mutex_);
     if (closing_) return;
     closing_ = true;
-    waiting_.clear();
     final_status_ = transport::ToGrpc(status);
     closing_since_ = CurrentTime().monotonic;
-    // A write in flight comes first.
+    // What was said before comes first.
     if (!writing_) Finish(final_status_);
   }
 
@@ -75,7 +91,7 @@ class AgentStream final : public Reactor {
       Close(absl::OkStatus());  // the agent has nothing more to say
       return;
     }
-    absl::StatusOr<wire::AgentMessage> message = wire::AgentMessageFromWire(incoming_);
+    absl::StatusOr<wire::ParsedMessage> message = Parse(incoming_);
     if (absl::IsUnimplemented(message.status())) {
       ReadNext();  // of a newer protocol
       return;
@@ -85,25 +101,23 @@ class AgentStream final : public Reactor {
       return;
     }
     MessageReceived event{.stream = id_,
-                          .message = *std::move(message),
-                          .bytes = static_cast<int64_t>(incoming_.ByteSizeLong())};
+                          .message = std::move(message->message),
+                          .bytes = message->bytes,
+                          .memory = message->memory};
     if (!queue_.PostMessage(std::move(event))) {
-      spdlog::warn("closed the stream at {}: too many bytes wait to be looked at",
-                   context_->peer());
-      Close(absl::ResourceExhaustedError("too many bytes wait to be looked at; try again later"));
+      const absl::Status why =
+          absl::ResourceExhaustedError("too many bytes wait to be looked at; try again later");
+      queue_.Post(StreamCutOff{id_, why});
+      Close(why);
     }
   }
 
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(mutex_);
     writing_ = false;
-    if (closing_) {
-      Finish(final_status_);
-      return;
-    }
-    waiting_.pop_front();
     // A failed write ends in a failed read, which closes the stream.
     if (ok) WriteNext();
+    if (closing_ && !writing_) Finish(final_status_);
   }
 
   // While a message waits for the core no read is in flight that would fail; at the
@@ -123,7 +137,8 @@ class AgentStream final : public Reactor {
   void WriteNext() {
     if (writing_ || waiting_.empty()) return;
     writing_ = true;
-    outgoing_ = waiting_.front();
+    outgoing_ = std::move(waiting_.front());
+    waiting_.pop_front();
     StartWrite(&outgoing_);
   }
 
@@ -131,11 +146,11 @@ class AgentStream final : public Reactor {
   EventQueue& queue_;
   const StreamId id_;
   grpc::CallbackServerContext* const context_;
-  v1::AgentMessage incoming_;  // of the one read in flight
+  grpc::ByteBuffer incoming_;  // of the one read in flight
 
   std::mutex mutex_;  // guards all below
-  std::deque<v1::CoordinatorMessage> waiting_;
-  v1::CoordinatorMessage outgoing_;  // of the one write in flight
+  std::deque<grpc::ByteBuffer> waiting_;
+  grpc::ByteBuffer outgoing_;  // of the one write in flight
   bool writing_ = false;
   bool closing_ = false;  // Finish was called, or will be when the write is done
   bool done_ = false;
@@ -145,17 +160,33 @@ class AgentStream final : public Reactor {
 
 AgentService::~AgentService() = default;
 
+Reactor* AgentService::Refuse(grpc::CallbackServerContext* context, const absl::Status& why) {
+  queue_.Post(StreamRefused{.peer = context->peer(), .status = why});
+  return new RefusedStream(why);
+}
+
 Reactor* AgentService::Attach(grpc::CallbackServerContext* context) {
+  const std::vector<std::string> names = transport::PeerNames(*context->auth_context());
+  if (!identities_.empty() && !transport::MatchesIdentity(names, identities_)) {
+    return Refuse(context, absl::PermissionDeniedError(absl::StrCat(
+                               "the certificate is of ", transport::JoinNames(names),
+                               ", which the coordinator's --tls-identity does not name")));
+  }
   std::shared_ptr<AgentStream> stream;
   StreamId id = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (streams_.size() >= kMaxStreams) return new RefusedStream;
+    if (streams_.size() >= kMaxStreams) {
+      return Refuse(context,
+                    absl::ResourceExhaustedError("too many streams; is --coordinator right?"));
+    }
     id = next_++;
     stream = std::make_shared<AgentStream>(*this, queue_, id, context);
     streams_[id] = stream;
   }
-  queue_.Post(StreamOpened{.stream = id, .peer = context->peer()});
+  queue_.Post(StreamOpened{.stream = id,
+                           .peer = context->peer(),
+                           .identity = transport::PeerIdentity(*context->auth_context())});
   stream->ReadNext();
   return stream.get();
 }

@@ -2,13 +2,17 @@
 //
 // Peers are untrusted. A stream has at most one message on its way to the core,
 // so whoever floods waits; whoever does not read is cut off; what breaks a rule
-// never reaches the core as a message.
+// never reaches the core as a message, and what would take too much memory is never
+// built.
 #ifndef RAPIDEYE_COORDINATOR_SHELL_AGENT_SERVICE_H_
 #define RAPIDEYE_COORDINATOR_SHELL_AGENT_SERVICE_H_
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -21,12 +25,16 @@ namespace rapideye::coordinator {
 class AgentStream;
 
 // Thread-safe. Outlives the server that it is registered with.
-class AgentService final : public v1::Rendezvous::CallbackService {
+class AgentService final
+    : public v1::Rendezvous::WithRawCallbackMethod_Attach<v1::Rendezvous::Service> {
  public:
-  explicit AgentService(EventQueue& queue) : queue_(queue) {}
+  // `identities`: whom an agent's certificate must name (proto/transport/identity.h);
+  // empty: anybody may attach.
+  explicit AgentService(EventQueue& queue, std::vector<std::string> identities = {})
+      : queue_(queue), identities_(std::move(identities)) {}
   ~AgentService() override;
 
-  grpc::ServerBidiReactor<v1::AgentMessage, v1::CoordinatorMessage>* Attach(
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Attach(
       grpc::CallbackServerContext* context) override;
 
   // For a stream that is gone these do nothing.
@@ -40,11 +48,14 @@ class AgentService final : public v1::Rendezvous::CallbackService {
 
  private:
   friend class AgentStream;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Refuse(
+      grpc::CallbackServerContext* context, const absl::Status& why);
   std::shared_ptr<AgentStream> Find(StreamId stream);
   // The stream has ended for good.
   void Remove(StreamId stream);
 
   EventQueue& queue_;
+  const std::vector<std::string> identities_;
   mutable std::mutex mutex_;
   StreamId next_ = 1;
   absl::flat_hash_map<StreamId, std::shared_ptr<AgentStream>> streams_;

@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSetti
 Coordinator::Coordinator(CoordinatorSettings settings)
     : settings_(std::move(settings)),
       core_(settings_.core),
-      service_(queue_),
+      service_(queue_, settings_.credentials.identities),
       board_(queue_),
       operators_(queue_, board_, std::make_shared<IncidentArchive>(settings_.state_dir),
                  settings_.digest_format) {

@@ -22,8 +22,8 @@ Now CurrentTime() {
 
 bool EventQueue::PostMessage(MessageReceived message) {
   const std::lock_guard lock(mutex_);
-  if (bytes_ + message.bytes > kMaxQueuedBytes) return false;
-  bytes_ += message.bytes;
+  if (bytes_ + message.memory > kMaxQueuedBytes) return false;
+  bytes_ += message.memory;
   events_.emplace_back(std::move(message));
   filled_.notify_one();
   return true;
@@ -51,7 +51,7 @@ std::optional<Event> EventQueue::Pop(absl::Duration deadline) {
   }
   Event event = std::move(events_.front());
   events_.pop_front();
-  if (const auto* message = std::get_if<MessageReceived>(&event)) bytes_ -= message->bytes;
+  if (const auto* message = std::get_if<MessageReceived>(&event)) bytes_ -= message->memory;
   return event;
 }
 

@@ -76,6 +76,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "tls-cert", s.credentials.tls_cert, "certificate of this coordinator (PEM)");
   AddFlag(app, "tls-key", s.credentials.tls_key, "its private key (PEM)");
   AddFlag(app, "tls-ca", s.credentials.tls_ca, "who signs the certificates of agents (PEM)");
+  AddFlag(app, "tls-identity", s.credentials.identities,
+          "whom the certificate of an agent must name, a name or a pattern with * and ?; may be "
+          "repeated (else anybody whom --tls-ca has signed)");
   AddFlag(app, "insecure", s.credentials.insecure,
           "serve without TLS on an address that is not loopback, --http included");
 }

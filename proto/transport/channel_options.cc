@@ -1,5 +1,7 @@
 #include "proto/transport/channel_options.h"
 
+#include <grpcpp/resource_quota.h>
+
 namespace rapideye::transport {
 namespace {
 
@@ -23,6 +25,7 @@ grpc::ChannelArguments CommonArguments(int connect_ms, int max_reconnect_ms) {
 
 grpc::ChannelArguments AgentChannelArguments() {
   grpc::ChannelArguments arguments = CommonArguments(kMaxReconnectMs, kMaxReconnectMs);
+  arguments.SetMaxReceiveMessageSize(kMaxCommandBytes);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -45,6 +48,11 @@ void ConfigureServer(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
   // Two coordinators on one port would each get half of the agents.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleConnectionMs);
+  grpc::ResourceQuota quota("coordinator");
+  quota.Resize(kServerBufferBytes);
+  builder.SetResourceQuota(quota);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
 }
 

@@ -5,10 +5,25 @@
 #include <grpcpp/server_builder.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <cstddef>
+
 namespace rapideye::transport {
 
-// Largest message either side accepts: a snapshot of one worker.
+// Largest message a coordinator accepts, and an agent from its runtime: a snapshot
+// of one worker.
 inline constexpr int kMaxMessageBytes = 8 * 1024 * 1024;
+// Largest message an agent accepts from its coordinator: commands are a few
+// numbers and a name. What it does not know of them it keeps until it has looked
+// at them, at twenty times their size.
+inline constexpr int kMaxCommandBytes = 64 * 1024;
+// All that gRPC's own buffers of one server may take. It throttles senders rather
+// than capping memory; what is built from their messages is bounded elsewhere.
+inline constexpr size_t kServerBufferBytes = size_t{512} << 20;
+// A TLS handshake takes milliseconds; who does not finish one holds a descriptor.
+inline constexpr int kHandshakeTimeoutMs = 10'000;
+// A connection without any call is closed after this. There is no limit on the age
+// of one: a stream that is cut while the job hangs is a worker that is missing.
+inline constexpr int kIdleConnectionMs = 60'000;
 
 // A half-open connection (host gone, cable pulled) is found after time + timeout:
 // well before a hang's thresholds, so that its worker counts as missing in time.

@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "proto/transport/identity.h"
 #include "proto/transport/tls_files.h"
 
 namespace rapideye::transport {
@@ -47,6 +48,10 @@ absl::StatusOr<bool> WantsTls(const CredentialOptions& options, const std::strin
     absl::Status files = CheckTlsFiles(options.tls_cert, options.tls_key, options.tls_ca);
     if (!files.ok()) return files;
     return true;
+  }
+  if (!options.identities.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-identity: nobody has a certificate without --tls-cert, --tls-key and --tls-ca");
   }
   if (given != 0) {
     return absl::InvalidArgumentError(
@@ -114,6 +119,10 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeChannelCredentials
   settings.set_certificate_provider(Provider(options));
   settings.watch_root_certs();
   settings.watch_identity_key_cert_pairs();
+  if (!options.identities.empty()) {
+    settings.set_certificate_verifier(MakeIdentityVerifier(options.identities));
+    settings.set_check_call_host(false);
+  }
   return grpc::experimental::TlsCredentials(settings);
 }
 

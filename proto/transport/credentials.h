@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -19,12 +20,17 @@ struct CredentialOptions {
   std::string tls_key;
   std::string tls_ca;
   bool insecure = false;
+  // Whom the peer's certificate must name, as patterns; empty: anybody whom the CA
+  // has signed. A client checks it here, in place of the server's address, which
+  // changes when a coordinator moves; a server per call (identity.h), so that who
+  // is refused learns why.
+  std::vector<std::string> identities = {};
 };
 
 // INVALID_ARGUMENT when only some of the files are given, when one cannot be
 // read or the key does not match the certificate (gRPC itself would start all
 // the same), or when `address` is not loopback and neither TLS nor `insecure`
-// is given. The message says which flag to set.
+// is given, or when `identities` are given without TLS. The message says which flag to set.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
     const CredentialOptions& options, const std::string& address);
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeChannelCredentials(

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/transport/channel_options.h"
 #include "proto/transport/credentials.h"
+#include "proto/transport/identity.h"
 #include "proto/transport/status_conversion.h"
 #include "proto/transport/test_certificates.h"
 #include "v1/runtime_status.grpc.pb.h"
@@ -196,6 +197,47 @@ TEST_F(CredentialsTest, BothEndsProveWhoTheyAre) {
   EXPECT_EQ(Call({}, port).status.error_code(), grpc::StatusCode::UNAVAILABLE);
 
   EXPECT_TRUE(Call(Files("agent-cert", "agent-key"), port).status.ok());
+  server->Shutdown(std::chrono::system_clock::now());
+}
+
+TEST(IdentityTest, PatternsNameWhoMay) {
+  const std::vector<std::string> names = {"host-3", "spiffe://job/agent/1/2"};
+  EXPECT_TRUE(MatchesIdentity(names, {"spiffe://job/agent/*"}));
+  EXPECT_TRUE(MatchesIdentity(names, {"nobody", "host-?"}));
+  EXPECT_TRUE(MatchesIdentity(names, {"host-3"}));
+  EXPECT_FALSE(MatchesIdentity(names, {"host"}));
+  EXPECT_FALSE(MatchesIdentity(names, {"spiffe://other/agent/*"}));
+  EXPECT_FALSE(MatchesIdentity({}, {"*"}));
+  EXPECT_FALSE(MatchesIdentity(names, {}));
+  EXPECT_EQ(JoinNames({}), "nobody");
+  EXPECT_EQ(JoinNames(names), "host-3, spiffe://job/agent/1/2");
+}
+
+TEST_F(CredentialsTest, IdentitiesNeedCertificates) {
+  CredentialOptions options;
+  options.identities = {"spiffe://job/*"};
+  EXPECT_THAT(ErrorOf(options, "127.0.0.1:0"), HasSubstr("--tls-identity"));
+  options = Files();
+  options.identities = {"spiffe://job/*"};
+  EXPECT_EQ(ErrorOf(options, "127.0.0.1:0"), "accepted");
+}
+
+TEST_F(CredentialsTest, AClientSpeaksOnlyWithWhomItMeans) {
+  WhoCalls service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  ConfigureServer(builder);
+  builder.AddListeningPort("127.0.0.1:0", MakeServerCredentials(Files(), "127.0.0.1:0").value(),
+                           &port);
+  builder.RegisterService(&service);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  ASSERT_NE(server, nullptr);
+  CredentialOptions options = Files();
+  options.identities = {"spiffe://job/coordinator"};
+  const Answer foreign = Call(options, port);
+  EXPECT_EQ(foreign.status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  options.identities = {"spiffe://job/coordinator", "spiffe://job/worker/0/*"};
+  EXPECT_TRUE(Call(options, port).status.ok());
   server->Shutdown(std::chrono::system_clock::now());
 }
 

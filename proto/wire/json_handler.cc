@@ -92,7 +92,7 @@ bool JsonHandler::NextElement() {
   if (frames_.empty() || !frames_.back().is_list) return true;
   ++frames_.back().index;
   if (budget_.Charge(sizeof(void*) + sizeof(std::string))) return true;
-  return Fail(RecordBudget::Exceeded().message());
+  return Fail(budget_.Exceeded().message());
 }
 
 bool JsonHandler::BeginScalar(absl::string_view found, bool& skip) {
@@ -224,7 +224,7 @@ bool JsonHandler::Push(Message& message) {
   frame.message = &message;
   frames_.push_back(std::move(frame));
   if (budget_.ChargeMessage(*message.GetDescriptor())) return true;
-  return Fail(RecordBudget::Exceeded().message());
+  return Fail(budget_.Exceeded().message());
 }
 
 bool JsonHandler::start_object(size_t) {
@@ -282,7 +282,7 @@ bool JsonHandler::SeeUnknown(Frame& frame, std::string& name) {
   if (!frame.unknown_keys) {
     frame.unknown_keys = std::make_unique<absl::flat_hash_set<std::string>>();
   }
-  if (!budget_.Charge(kKeyBytes + name.size())) return Fail(RecordBudget::Exceeded().message());
+  if (!budget_.Charge(kKeyBytes + name.size())) return Fail(budget_.Exceeded().message());
   if (frame.unknown_keys->contains(name)) {
     return Fail(absl::StrCat("the key ", Quote(name), " stands here twice"));
   }

@@ -64,6 +64,10 @@ inline constexpr int kMaxNesting = 32;
 // What one record may take in memory once parsed: a line of 64 MiB could
 // otherwise hold twenty million empty objects, at a hundredfold of their size.
 inline constexpr size_t kMaxRecordMemory = 160 * 1024 * 1024;
+// What one message of an agent may take once parsed, beside its own bytes: ten
+// times what the largest host needs. Without it 8 MiB of empty objects would take
+// nearly a gigabyte.
+inline constexpr size_t kMaxMessageMemory = 16 * 1024 * 1024;
 // A whole capture, decompressed: 100,000 workers need about 1 GiB. Ends the
 // reading of a decompression bomb.
 inline constexpr uint64_t kMaxCaptureBytes = uint64_t{16} * 1024 * 1024 * 1024;

@@ -162,6 +162,16 @@ absl::StatusOr<AgentMessage> AgentMessageFromWire(const v1::AgentMessage& messag
 absl::StatusOr<CoordinatorMessage> CoordinatorMessageFromWire(
     const v1::CoordinatorMessage& message);
 
+struct ParsedMessage {
+  AgentMessage message;
+  int64_t bytes = 0;   // on the wire
+  int64_t memory = 0;  // that it takes, about
+};
+// As it came from the network, before anything is built from it: INVALID_ARGUMENT
+// also for what is no protobuf, nests too deeply, would take more than
+// kMaxMessageMemory, or holds a string that is not UTF-8.
+absl::StatusOr<ParsedMessage> ParseAgentMessage(std::string_view bytes);
+
 // Total. Strings are made UTF-8 and cut to what the receiver takes (limits.h);
 // lists and numbers are the caller's to keep within the rules.
 v1::AgentMessage ToWire(const AgentMessage& message);

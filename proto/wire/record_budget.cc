@@ -93,9 +93,9 @@ bool RecordBudget::ChargeMessage(const Descriptor& type) {
   return Charge(size);
 }
 
-absl::Status RecordBudget::Exceeded() {
+absl::Status RecordBudget::Exceeded() const {
   return absl::InvalidArgumentError(
-      absl::StrCat("the record needs more than ", kMaxRecordMemory, " bytes of memory"));
+      absl::StrCat("the record needs more than ", limit_, " bytes of memory"));
 }
 
 bool ChargeSerialised(const Descriptor& type, std::string_view bytes, RecordBudget& budget,
@@ -106,8 +106,8 @@ bool ChargeSerialised(const Descriptor& type, std::string_view bytes, RecordBudg
   const bool ok = ChargeFields(type, in, 1, budget, error);
   in.PopLimit(all);
   if (!ok && error.ok()) {
-    error = budget.Charge(1) ? absl::InvalidArgumentError("not a protobuf message")
-                             : RecordBudget::Exceeded();
+    error =
+        budget.Charge(1) ? absl::InvalidArgumentError("not a protobuf message") : budget.Exceeded();
   }
   return ok;
 }

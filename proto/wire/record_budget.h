@@ -14,18 +14,21 @@
 namespace rapideye::wire {
 
 // Counts the memory of messages as they are made, and refuses a record that
-// would take more than kMaxRecordMemory: an empty message costs two bytes on the
+// would take more than its limit: an empty message costs two bytes on the
 // wire and some two hundred in memory.
 class RecordBudget {
  public:
-  void Reset() { left_ = kMaxRecordMemory; }
+  explicit RecordBudget(size_t limit = kMaxRecordMemory) : limit_(limit), left_(limit) {}
+  void Reset() { left_ = limit_; }
   // False once the budget is spent.
   bool Charge(size_t bytes);
+  size_t spent() const { return limit_ - left_; }
   bool ChargeMessage(const google::protobuf::Descriptor& type);
-  static absl::Status Exceeded();
+  absl::Status Exceeded() const;
 
  private:
-  size_t left_ = kMaxRecordMemory;
+  size_t limit_;
+  size_t left_;
   absl::flat_hash_map<const google::protobuf::Descriptor*, size_t> sizes_;
 };
 

@@ -1,6 +1,7 @@
 // Any bytes as a message of the agent: an error of a kind that ends or skips it,
 // or a value that survives the way back.
 #include <cstdint>
+#include <string_view>
 
 #include "proto/wire/messages.h"
 #include "tests/fuzz/fuzzing.h"
@@ -13,18 +14,16 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using rapideye::Require;
-  using rapideye::wire::AgentMessageFromWire;
-  rapideye::v1::AgentMessage message;
-  if (!message.ParseFromArray(data, static_cast<int>(size))) return 0;
-  const auto value = AgentMessageFromWire(message);
-  if (!value.ok()) {
-    Require(absl::IsInvalidArgument(value.status()) || absl::IsUnimplemented(value.status()) ||
-                absl::IsFailedPrecondition(value.status()),
-            "refusals are of a kind that callers know", value.status().ToString());
+  const auto parsed = rapideye::wire::ParseAgentMessage(
+      std::string_view(reinterpret_cast<const char*>(data), size));
+  if (!parsed.ok()) {
+    Require(absl::IsInvalidArgument(parsed.status()) || absl::IsUnimplemented(parsed.status()) ||
+                absl::IsFailedPrecondition(parsed.status()),
+            "refusals are of a kind that callers know", parsed.status().ToString());
     return 0;
   }
-  const rapideye::v1::AgentMessage there = rapideye::wire::ToWire(*value);
-  const auto back = AgentMessageFromWire(there);
+  const rapideye::v1::AgentMessage there = rapideye::wire::ToWire(parsed->message);
+  const auto back = rapideye::wire::AgentMessageFromWire(there);
   Require(back.ok(), "an accepted message is accepted again", back.status().ToString());
   Require(rapideye::wire::ToWire(*back).SerializeAsString() == there.SerializeAsString(),
           "and is the same");
