@@ -122,6 +122,21 @@ inline constexpr absl::Duration kLastWordsDelay = absl::Seconds(1);
 // kilobyte, and a snapshot of 256 cores not 100 KiB more.
 inline constexpr size_t kMaxTransitionsPerCore = 8;
 
+// What is left on disk for the next agent.
+
+// An agent that is replaced comes back within minutes; a hang that nobody has
+// looked at for this long is looked at anew.
+inline constexpr absl::Duration kKeepStateFor = absl::Hours(1);
+// While no training process is seen: it may be that of the next incarnation that
+// starts.
+inline constexpr absl::Duration kKeepUnseenFor = absl::Minutes(1);
+// A coordinator that sends commands without end does not wear out the disk.
+inline constexpr absl::Duration kKeepSpacing = absl::Seconds(1);
+// A snapshot and a few lines.
+inline constexpr size_t kMaxStateBytes = 8 * 1024 * 1024;
+// A disk that hangs holds up neither the start nor the end.
+inline constexpr absl::Duration kStatePatience = absl::Seconds(1);
+
 // Polling.
 
 // Four times a second: as often as a standstill is worth looking at.
@@ -146,6 +161,9 @@ inline constexpr absl::Duration kHloDeadline = absl::Seconds(10);
 inline constexpr absl::Duration kHloSpacing = absl::Seconds(1);
 // The sampler always answers; should it not, the core carries on after this.
 inline constexpr absl::Duration kLostPollGrace = absl::Seconds(5);
+// Nor, for snapshots, more often than this: the two looks of an incident are five
+// times as far apart.
+inline constexpr absl::Duration kCollectSpacing = absl::Milliseconds(100);
 // A job that stands still for long (paused, waiting for data) is polled at the
 // usual pace again.
 inline constexpr absl::Duration kFastPollingFor = absl::Minutes(10);

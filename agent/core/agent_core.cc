@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "agent/core/incarnation.h"
 #include "agent/core/snapshot_builder.h"
 
 namespace rapideye::agent {
@@ -39,11 +40,16 @@ bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
 AgentCore::AgentCore(AgentSettings settings)
     : settings_(std::move(settings)),
       view_(absl::StrCat(absl::Hex(settings_.hello.agent_incarnation))),
-      link_(settings_.has_coordinator, settings_.seed) {}
+      link_(settings_.has_coordinator, settings_.seed),
+      inherited_(std::exchange(settings_.kept, std::nullopt), settings_.hello) {
+  incident_.Restore(inherited_.Incident());
+  incident_kept_ = incident_.memory();
+}
 
 Effects AgentCore::Step(const Event& event, Moment now) {
   Effects effects;
   if (shut_down_) return effects;
+  inherited_.Expire(now.monotonic);
   std::visit([&](const auto& e) { Handle(e, now, effects); }, event);
   if (!shut_down_) Advance(now, effects);
   PlanWake(now.monotonic);
@@ -53,6 +59,7 @@ Effects AgentCore::Step(const Event& event, Moment now) {
 Snapshot AgentCore::Describe(Moment now) const {
   Snapshot snapshot = BuildSnapshot(settings_.hello, health_, view_, now);
   host_.Describe(now, snapshot);
+  inherited_.Describe(now, snapshot);
   return snapshot;
 }
 
@@ -125,7 +132,9 @@ void AgentCore::Handle(const ShutdownRequested&, Moment now, Effects& effects) {
   if (link_.up()) {
     if (requests_.NeedsSample()) requests_.Deliver(Describe(now), now.monotonic, effects);
     requests_.HandOver(effects);
+    alarms_.Send(now.monotonic, effects);
   }
+  if (settings_.keeps_state) effects.push_back(Keep{State(now)});
   link_.ShutDown(effects);
 }
 
@@ -162,6 +171,45 @@ void AgentCore::Advance(Moment now, Effects& effects) {
   AnswerOverdue(now, effects);
   if (!poll_.has_value()) StartPoll(now.monotonic, effects);
   if (link_.up()) alarms_.Send(now.monotonic, effects);
+  KeepIfChanged(now, effects);
+}
+
+std::optional<std::string> AgentCore::Process() const {
+  if (view_.incarnation().has_value()) return view_.incarnation();
+  if (const auto process = host_.process(); process.has_value()) return NameProcess(*process);
+  return std::nullopt;
+}
+
+void AgentCore::Inherit(absl::Duration now) {
+  const std::optional<std::string> process = Process();
+  inherited_.Watching(process);
+  if (process.has_value()) incident_.Watching(process);
+  for (wire::Alarm& alarm : inherited_.TakeAlarms(now)) {
+    alarms_.Raise(alarm.kind, std::move(alarm.text), now);
+  }
+}
+
+void AgentCore::KeepIfChanged(Moment now, Effects& effects) {
+  if (!settings_.keeps_state || incident_.memory() == incident_kept_ ||
+      now.monotonic < next_keep_at_) {
+    return;
+  }
+  incident_kept_ = incident_.memory();
+  next_keep_at_ = now.monotonic + kKeepSpacing;
+  effects.push_back(Keep{State(now)});
+}
+
+KeptState AgentCore::State(Moment now) const {
+  KeptState state;
+  state.kept_at = now.monotonic;
+  state.hello = settings_.hello;
+  state.hello.incident = incident_.memory();
+  state.alarms = alarms_.Waiting(now.monotonic);
+  // What still moves is seen again by whoever comes next.
+  if (incident_.memory().has_value() || InAttention(now.monotonic) || !state.alarms.empty()) {
+    state.snapshot = Describe(now);
+  }
+  return state;
 }
 
 // A poll that one of its samplers does not answer.
@@ -177,8 +225,9 @@ void AgentCore::FinishOverdue(Moment now, Effects& effects) {
 }
 
 void AgentCore::StartPoll(absl::Duration now, Effects& effects) {
-  if (requests_.NeedsSample()) {
+  if (requests_.NeedsSample() && now >= next_asked_at_) {
     const absl::Duration left = requests_.reply_by() - now;
+    next_asked_at_ = now + kCollectSpacing;
     Begin(Purpose::kRoutine, std::min(kPollDeadline, left), now, effects);
   } else if (requests_.NeedsHlo() && now >= next_hlo_at_) {
     const absl::Duration left = requests_.hlo_reply_by() - now;
@@ -212,6 +261,7 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
 void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Moment now,
                        Effects& effects) {
   Learn(poll, reading, now.monotonic, effects);
+  Inherit(now.monotonic);
   if (view_.last_progress() != poll.progress) host_.Progressed();
   if (poll.purpose == Purpose::kHloRequest) {
     if (reading.sample.has_value()) {
@@ -254,6 +304,7 @@ void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, a
     incident_.Watching(view_.incarnation());
   } else if (view_.last_completion() != completion) {
     incident_.Progressed();
+    inherited_.Progressed();
   }
 }
 
@@ -291,6 +342,8 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   wire::Heartbeat heartbeat;
   heartbeat.runtime = health_;
   view_.Describe(now, heartbeat);
+  // A runtime that has never answered may still have its process.
+  if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();
   // While it polls fast, the agent speaks only when there is something to say.
   const bool due = now >= last_heartbeat_at_ + UsualPeriod() || Period(now) == UsualPeriod();
@@ -316,11 +369,15 @@ void AgentCore::PlanWake(absl::Duration now) {
   next_wake_ = absl::InfiniteDuration();
   if (shut_down_) return;
   next_wake_ = std::min(link_.NextWake(), requests_.NextWake());
+  if (settings_.keeps_state && incident_.memory() != incident_kept_) {
+    next_wake_ = std::min(next_wake_, next_keep_at_);
+  }
   if (poll_.has_value()) {
     next_wake_ = std::min(next_wake_, poll_->give_up_at);
     return;
   }
   next_wake_ = std::min(next_wake_, next_poll_at_);
+  if (requests_.NeedsSample()) next_wake_ = std::min(next_wake_, next_asked_at_);
   // These two wait for nothing but the spacing of HLO requests.
   if (requests_.NeedsHlo() || WantsDetail(now)) next_wake_ = std::min(next_wake_, next_hlo_at_);
   const absl::Duration attention_at = view_.last_progress() + attention_after_;

@@ -11,6 +11,8 @@
 #include "agent/core/effects.h"
 #include "agent/core/host_view.h"
 #include "agent/core/incident_memory.h"
+#include "agent/core/inheritance.h"
+#include "agent/core/kept_state.h"
 #include "agent/core/link.h"
 #include "agent/core/moment.h"
 #include "agent/core/requests.h"
@@ -28,6 +30,10 @@ struct AgentSettings {
   bool has_coordinator = true;
   // False: only the runtime is looked at, HostSampled is not waited for.
   bool watches_host = false;
+  // True: what the next agent should know is left on disk (the effect Keep).
+  bool keeps_state = false;
+  // What the one before this has left.
+  std::optional<KeptState> kept = std::nullopt;
   // Of the jitter: different for every agent, the same for the same agent.
   uint64_t seed = 0;
 };
@@ -84,6 +90,11 @@ class AgentCore {
              Effects& effects);
   void FinishOverdue(Moment now, Effects& effects);
   void AnswerOverdue(Moment now, Effects& effects);
+  // Tells what was inherited which process is there, and passes its alarms on.
+  void Inherit(absl::Duration now);
+  std::optional<std::string> Process() const;
+  void KeepIfChanged(Moment now, Effects& effects);
+  KeptState State(Moment now) const;
   void RaiseNewErrors(const RuntimeSample& sample, absl::Duration now);
   void SendHeartbeat(absl::Duration now, Effects& effects);
   void LogHealth(absl::Duration now, Effects& effects);
@@ -104,6 +115,9 @@ class AgentCore {
   Link link_;
   Requests requests_;
   IncidentMemory incident_;
+  Inheritance inherited_;
+  std::optional<wire::IncidentMemory> incident_kept_;  // as it is on disk
+  absl::Duration next_keep_at_ = -absl::InfiniteDuration();
   bool shut_down_ = false;
 
   absl::Duration heartbeat_interval_ = absl::InfiniteDuration();
@@ -115,6 +129,7 @@ class AgentCore {
   std::optional<PollUnderWay> poll_;
   int64_t last_poll_ = 0;
   absl::Duration next_poll_at_ = -absl::InfiniteDuration();
+  absl::Duration next_asked_at_ = -absl::InfiniteDuration();  // for a collection
   absl::Duration next_hlo_at_ = -absl::InfiniteDuration();
   // A launch takes longer than usual: polls are fast until then, and begin to be so
   // again no sooner than this.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/core/core_script.h"
+#include "agent/limits.h"
 
 namespace rapideye::agent {
 namespace {
@@ -103,6 +104,7 @@ TEST_F(AgentRequestsTest, TheReplyIsInTimeEvenIfThePollIsNot) {
 TEST_F(AgentRequestsTest, ANewCollectionTakesThePlaceOfTheOld) {
   script_.Receive(Collect(7, false));
   script_.Receive(Collect(8, false));
+  script_.Pass(kCollectSpacing);
   script_.Receive(wire::Grant{7});
   EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
   script_.Receive(wire::Grant{8});
@@ -239,6 +241,8 @@ TEST(AgentHostileCoordinatorTest, AFloodOfEveryMessageIsHarmless) {
   }
   EXPECT_FALSE(script.stuck);
   EXPECT_LE(script.HloPolls(), 4);
+  // Two seconds have passed: a runtime is not asked more often than every 100 ms.
+  EXPECT_THAT(script.polls, SizeIs(Le(32)));
   EXPECT_THAT(script.logs, SizeIs(Le(5)));
 }
 

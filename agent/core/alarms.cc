@@ -14,9 +14,17 @@ void Alarms::Raise(wire::AlarmKind kind, std::string text, absl::Duration now) {
   waiting_[kind] = {std::move(text), now};
 }
 
+std::vector<wire::Alarm> Alarms::Waiting(absl::Duration now) const {
+  std::vector<wire::Alarm> alarms;
+  for (const auto& [kind, alarm] : waiting_) {
+    if (now - alarm.at <= kKeepAlarmFor) alarms.push_back({kind, alarm.text});
+  }
+  return alarms;
+}
+
 void Alarms::Send(absl::Duration now, Effects& effects) {
   for (auto& [kind, alarm] : waiting_) {
-    if (now - alarm.raised > kKeepAlarmFor) continue;
+    if (now - alarm.at > kKeepAlarmFor) continue;
     effects.push_back(agent::Send{wire::Alarm{kind, std::move(alarm.text)}});
   }
   waiting_.clear();

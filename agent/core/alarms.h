@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
@@ -16,16 +17,18 @@ namespace rapideye::agent {
 class Alarms {
  public:
   void Raise(wire::AlarmKind kind, std::string text, absl::Duration now);
+  // What waits and is no old news.
+  std::vector<wire::Alarm> Waiting(absl::Duration now) const;
   // Sends what waits. Call while the link is up.
   void Send(absl::Duration now, Effects& effects);
 
  private:
-  struct Waiting {
+  struct Raised {
     std::string text;
-    absl::Duration raised;
+    absl::Duration at;
   };
 
-  std::map<wire::AlarmKind, Waiting> waiting_;
+  std::map<wire::AlarmKind, Raised> waiting_;
   std::map<wire::AlarmKind, absl::Duration> last_;  // when each was last raised
 };
 

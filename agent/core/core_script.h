@@ -119,6 +119,7 @@ class CoreScript {
   std::vector<PollSeen> polls;
   std::vector<wire::AgentMessage> sent;
   std::vector<Log> logs;
+  std::vector<KeptState> kept;
   int64_t stream = 0;  // the last one opened
   int connects = 0;
   int closes = 0;
@@ -140,6 +141,8 @@ class CoreScript {
         sent.push_back(send->message);
       } else if (std::holds_alternative<Close>(effect)) {
         ++closes;
+      } else if (const auto* keep = std::get_if<Keep>(&effect)) {
+        kept.push_back(keep->state);
       } else if (const auto* log = std::get_if<Log>(&effect)) {
         logs.push_back(*log);
       }

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
+#include "agent/core/kept_state.h"
 #include "agent/core/log_sample.h"
 #include "agent/core/runtime_sample.h"
 #include "proto/wire/messages.h"
@@ -86,6 +87,12 @@ struct Send {
 // Close the stream opened last, after what was sent before.
 struct Close {};
 
+// Leave this on disk for the next agent, in place of what was left before; if it is
+// empty, leave nothing. Only if AgentSettings::keeps_state.
+struct Keep {
+  KeptState state;
+};
+
 enum class LogLevel { kInfo, kWarning, kError };
 
 struct Log {
@@ -93,7 +100,7 @@ struct Log {
   std::string text;  // may hold text of a peer, bounded but not sanitised
 };
 
-using Effect = std::variant<Poll, Connect, Send, Close, Log>;
+using Effect = std::variant<Poll, Connect, Send, Close, Keep, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::agent

@@ -2,6 +2,7 @@
 #ifndef RAPIDEYE_AGENT_CORE_HOST_VIEW_H_
 #define RAPIDEYE_AGENT_CORE_HOST_VIEW_H_
 
+#include <optional>
 #include <string>
 
 #include "agent/core/alarms.h"
@@ -26,6 +27,9 @@ class HostView {
   void Observe(const LogReading& reading, absl::Duration now, Alarms& alarms, Effects& effects);
   // The job has advanced.
   void Progressed();
+
+  // The process that lives; absent: none was seen, or it has ended.
+  std::optional<ProcessId> process() const { return process_.alive(); }
 
   void Describe(Moment now, Snapshot& snapshot) const;
 

@@ -14,10 +14,13 @@ bool IsNewProcess(const ProcessSigns& signs) {
          *signs.host_name_before != *signs.host_name_now;
 }
 
+std::string NameProcess(const ProcessId& process) {
+  return absl::StrCat(process.pid, "@", process.start_ticks);
+}
+
 std::string NameIncarnation(const std::string& prefix, int64_t count, const ProcessSigns& signs) {
   if (!signs.process_now.has_value()) return absl::StrCat(prefix, ".", count);
-  const std::string name =
-      absl::StrCat(signs.process_now->pid, "@", signs.process_now->start_ticks);
+  const std::string name = NameProcess(*signs.process_now);
   return signs.process_before == signs.process_now ? absl::StrCat(name, ".", count) : name;
 }
 

@@ -26,6 +26,9 @@ struct ProcessSigns {
 // A runtime that merely did not answer for a while is the same process.
 bool IsNewProcess(const ProcessSigns& signs);
 
+// "4211@881234": the same for every agent on this host.
+std::string NameProcess(const ProcessId& process);
+
 // What the incarnation is called: after the process itself where it is known, so
 // that an agent that restarts calls it the same; else by count, behind a prefix
 // that is this agent's own. `count` also tells apart runtimes that one process

@@ -38,8 +38,12 @@ void Write(const Log& log) {
   }
 }
 
-AgentSettings WatchingHost(AgentSettings settings) {
+// The core's settings, with what the shell has for it.
+AgentSettings Complete(AgentOptions& options) {
+  AgentSettings settings = std::move(options.core);
   settings.watches_host = true;
+  settings.keeps_state = options.state.has_value();
+  if (options.state.has_value()) settings.kept = StateKeeper::Load(*options.state);
   return settings;
 }
 
@@ -54,7 +58,8 @@ Overloaded(T...) -> Overloaded<T...>;
 
 Agent::Agent(AgentOptions options)
     : events_(kMaxWaitingEvents),
-      core_(WatchingHost(std::move(options.core))),
+      keeper_(options.state.has_value() ? std::make_unique<StateKeeper>(*options.state) : nullptr),
+      core_(Complete(options)),
       coordinator_(std::move(options.coordinator), std::move(options.credentials),
                    [this](Event event) { events_.Push(std::move(event)); }),
       sampler_(options.host.runtime,
@@ -89,6 +94,9 @@ void Agent::CarryOut(const Effects& effects) {
                    [this](const Connect& connect) { coordinator_.Connect(connect.stream); },
                    [this](const Send& send) { coordinator_.Send(send.message); },
                    [this](const Close&) { coordinator_.Close(); },
+                   [this](const Keep& keep) {
+                     if (keeper_ != nullptr) keeper_->Keep(keep.state);
+                   },
                    [](const Log& log) { Write(log); },
                },
                effect);

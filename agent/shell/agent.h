@@ -5,6 +5,7 @@
 #include <grpcpp/security/credentials.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agent/core/agent_core.h"
@@ -14,6 +15,8 @@
 #include "agent/shell/host_watcher.h"
 #include "agent/shell/log_watcher.h"
 #include "agent/shell/sampler.h"
+#include "agent/shell/state_file.h"
+#include "agent/shell/state_keeper.h"
 #include "agent/shell/stream_client.h"
 
 namespace rapideye::agent {
@@ -24,6 +27,9 @@ struct AgentOptions {
   LogOptions logs;
   std::string coordinator;  // HOST:PORT
   std::shared_ptr<grpc::ChannelCredentials> credentials;
+  // Where the next agent finds what this one leaves, and this one what the last
+  // left; absent: nowhere.
+  std::optional<StateFile> state = std::nullopt;
 };
 
 class Agent {
@@ -46,6 +52,7 @@ class Agent {
 
   AgentTelemetry telemetry_;
   EventQueue events_;
+  std::unique_ptr<StateKeeper> keeper_;
   AgentCore core_;
   StreamClient coordinator_;
   Sampler sampler_;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -70,15 +71,22 @@ class AgentTest : public testing::Test {
                                                   Host(runtime_.address()),
                                                   {{log_}, false},
                                                   coordinator_.address(),
-                                                  grpc::InsecureChannelCredentials()});
+                                                  grpc::InsecureChannelCredentials(),
+                                                  state_});
     thread_ = std::thread([this] { agent_->Run(); });
   }
 
   ~AgentTest() override {
+    Stop();
+    std::remove(log_.c_str());
+    std::filesystem::remove_all(state_dir_);
+  }
+
+  void Stop() {
     if (agent_ == nullptr) return;
     agent_->Stop();
     thread_.join();
-    std::remove(log_.c_str());
+    agent_.reset();
   }
 
   bool AwaitState(RuntimeHealth::State state) {
@@ -87,6 +95,8 @@ class AgentTest : public testing::Test {
   }
 
   const std::string log_ = testing::TempDir() + "training-" + std::to_string(getpid()) + ".log";
+  const std::string state_dir_ = testing::TempDir() + "state-" + std::to_string(getpid());
+  std::optional<StateFile> state_;
   FakeRuntime runtime_;
   FakeCoordinator coordinator_;
   std::unique_ptr<Agent> agent_;
@@ -177,6 +187,47 @@ TEST_F(AgentTest, SkipsMessagesOfANewerProtocol) {
   ASSERT_TRUE(coordinator_.Send({}));
   ASSERT_TRUE(coordinator_.Send(Collect(5, 10'000)));
   EXPECT_TRUE(coordinator_.Await([](const AgentMessage& m) { return m.has_snapshot(); }));
+}
+
+// Both daemons speak one version back (every other test here) and one forward.
+TEST_F(AgentTest, UnderstandsACoordinatorOfTheNextProtocol) {
+  Start();
+  const auto hello = coordinator_.Await([](const AgentMessage& m) { return m.has_hello(); });
+  ASSERT_TRUE(hello.has_value());
+  EXPECT_EQ(hello->hello().protocol_version(), wire::kProtocolVersion);
+  EXPECT_EQ(hello->hello().connection(), 1);
+  v1::CoordinatorMessage welcome;
+  welcome.mutable_welcome()->set_protocol_version(wire::kNewestProtocolVersion);
+  welcome.mutable_welcome()->set_heartbeat_interval_ms(60'000);
+  welcome.mutable_welcome()->set_attention_after_ms(60'000);
+  welcome.mutable_welcome()
+      ->GetReflection()
+      ->MutableUnknownFields(welcome.mutable_welcome())
+      ->AddVarint(99, 1);
+  ASSERT_TRUE(coordinator_.Send(welcome));
+  v1::CoordinatorMessage unknown;
+  unknown.GetReflection()->MutableUnknownFields(&unknown)->AddLengthDelimited(99, "later");
+  ASSERT_TRUE(coordinator_.Send(unknown));
+  ASSERT_TRUE(coordinator_.Send(Collect(5, 400)));
+  EXPECT_TRUE(
+      coordinator_.Await([](const AgentMessage& m) { return m.has_snapshot(); }).has_value());
+}
+
+TEST_F(AgentTest, TheNextAgentOfTheSameProcessRemembersTheIncident) {
+  state_.emplace(state_dir_, Settings().hello);
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  ASSERT_TRUE(AwaitState(RuntimeHealth::SERVING));
+  v1::CoordinatorMessage collect = Collect(5, 400);
+  collect.mutable_collect()->set_incident("20260131T235959Z-0123abcd");
+  ASSERT_TRUE(coordinator_.Send(collect));
+  ASSERT_TRUE(
+      coordinator_.Await([](const AgentMessage& m) { return m.has_snapshot(); }).has_value());
+  Stop();
+  Start();
+  const auto hello = coordinator_.Await([](const AgentMessage& m) { return m.has_hello(); });
+  ASSERT_TRUE(hello.has_value());
+  EXPECT_EQ(hello->hello().incident().incident(), "20260131T235959Z-0123abcd");
 }
 
 TEST_F(AgentTest, StopsInTheMiddleOfAFlood) {

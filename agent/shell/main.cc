@@ -23,6 +23,7 @@
 #include "agent/shell/agent_metrics.h"
 #include "agent/shell/host_watcher.h"
 #include "agent/shell/once.h"
+#include "agent/shell/state_file.h"
 #include "agent/sources/identity/identity.h"
 #include "proto/http/http_server.h"
 #include "proto/metrics/metric_page.h"
@@ -46,6 +47,7 @@ struct Flags {
   absl::Duration poll_interval = absl::Seconds(5);
   std::optional<int32_t> metrics_port;
   std::string metrics_address = "127.0.0.1";
+  std::string state_dir = "/var/tmp/rapideye-agent";
   std::string log_format = "text";
   bool once = false;
 };
@@ -81,12 +83,19 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "port for Prometheus' /metrics and for /healthz; without it none is opened");
   AddFlag(app, "metrics-address", flags.metrics_address,
           "where that port is; one that others can reach needs --insecure");
+  AddFlag(
+      app, "state-dir", flags.state_dir,
+      "where is left for the next agent what nobody was told: evidence of a hang, alarms; empty: "
+      "nowhere");
   AddFlag(app, "once", flags.once, "sample once, print the snapshot as JSON, and exit");
   AddFlag(app, "log-format", flags.log_format, "of standard error: text or json")
       ->check(CLI::IsMember({"text", "json"}));
   AddFlag(app, "tls-cert", flags.credentials.tls_cert, "certificate of this agent, a PEM file");
   AddFlag(app, "tls-key", flags.credentials.tls_key, "its private key, a PEM file");
   AddFlag(app, "tls-ca", flags.credentials.tls_ca, "who may sign the coordinator, a PEM file");
+  AddFlag(app, "tls-identity", flags.credentials.identities,
+          "whom the coordinator's certificate must name, a name or a pattern with * and ?; may be "
+          "repeated (else the host of --coordinator)");
   AddFlag(app, "insecure", flags.credentials.insecure,
           "speak plaintext with a coordinator that is not on this host, or over --metrics-port");
 }
@@ -163,6 +172,11 @@ absl::StatusOr<std::unique_ptr<http::HttpServer>> ServeMetrics(const Flags& flag
       [&agent](const http::Request& request) { return Answer(agent, request); });
 }
 
+std::optional<StateFile> StateOf(const Flags& flags, const Identity& identity) {
+  if (flags.state_dir.empty()) return std::nullopt;
+  return StateFile(flags.state_dir, Settings(identity, flags.poll_interval).hello);
+}
+
 int Watch(const Flags& flags, const Identity& identity) {
   if (identity.coordinator.empty()) {
     return Usage(
@@ -184,7 +198,8 @@ int Watch(const Flags& flags, const Identity& identity) {
                Host(flags, identity),
                {flags.logs, false},
                identity.coordinator,
-               *std::move(credentials)});
+               *std::move(credentials),
+               StateOf(flags, identity)});
   auto metrics = ServeMetrics(flags, agent);
   if (!metrics.ok()) {
     spdlog::error("--metrics-port: {}", std::string(metrics.status().message()));

@@ -15,12 +15,10 @@ void IncidentVotes::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& h
                                 bool advanced) {
   auto found = votes_.find(worker);
   if (found == votes_.end()) return;
-  const std::optional<std::string>& process = found->second.memory.process_incarnation;
-  // An agent that has just started may not yet know the process, which may have
-  // ended with the hang.
-  const bool another = process.has_value() && heartbeat.process_incarnation.has_value() &&
-                       *process != *heartbeat.process_incarnation;
-  if (advanced || another) {
+  // No process at all is another one too: the next that comes is of another
+  // incarnation. Agents go on naming one that ended under their eyes.
+  const bool same = found->second.memory.process_incarnation == heartbeat.process_incarnation;
+  if (advanced || !same) {
     votes_.erase(found);
   } else {
     found->second.confirmed = true;

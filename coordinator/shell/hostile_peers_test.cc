@@ -351,6 +351,7 @@ TEST(ForeignIdentity, IsRefusedWithTheReasonAndOthersAreNot) {
   ASSERT_TRUE(coordinator.ok()) << coordinator.status();
   std::thread runner([&coordinator] { (*coordinator)->Run(); });
 
+  int64_t connection = 0;
   const auto attach = [&](const std::string& name) {
     const std::string& address = (*coordinator)->address();
     const auto credentials =
@@ -365,7 +366,9 @@ TEST(ForeignIdentity, IsRefusedWithTheReasonAndOthersAreNot) {
         grpc::CreateCustomChannel(address, *credentials, transport::AgentChannelArguments()));
     grpc::ClientContext context;
     const auto stream = stub->Attach(&context);
-    stream->Write(Hello(0));
+    v1::AgentMessage hello = Hello(0);
+    hello.mutable_hello()->set_connection(++connection);
+    stream->Write(hello);
     v1::CoordinatorMessage welcome;
     const bool welcomed = stream->Read(&welcome) && welcome.has_welcome();
     stream->WritesDone();

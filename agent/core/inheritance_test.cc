@@ -1,0 +1,280 @@
+#include "agent/core/inheritance.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/core/core_script.h"
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr char kIncident[] = "20260131T235959Z-00000001";
+const absl::Duration kThen = absl::Hours(50);
+
+wire::Hello Self() {
+  wire::Hello hello;
+  hello.job = "job";
+  hello.worker = {1, 2};
+  hello.host = "host-1-2";
+  hello.job_incarnation = "7";
+  return hello;
+}
+
+Snapshot Stuck(int32_t launch, int64_t pc) {
+  Snapshot snapshot;
+  snapshot.incarnation = "17@4";
+  snapshot.programs.push_back({std::nullopt, "aa"});
+  Core core;
+  core.chip = 0;
+  core.program = 0;
+  core.launch_id = launch;
+  core.stuck_ms = 1000;
+  Sequencer sequencer;
+  sequencer.pc = pc;
+  sequencer.frozen_ms = 900;
+  core.sequencers.push_back(sequencer);
+  snapshot.cores.push_back(core);
+  return snapshot;
+}
+
+KeptState Kept() {
+  KeptState kept;
+  kept.kept_at = kThen;
+  kept.hello = Self();
+  kept.hello.incident = wire::IncidentMemory{kIncident, true, "17@4"};
+  kept.snapshot = Stuck(5, 0x40);
+  kept.snapshot->programs[0].module = "jit_step";
+  kept.snapshot->cores[0].sequencers[0].hlo = "all-reduce.3";
+  LogEvent line;
+  line.kind = LogKind::kHangDetected;
+  line.text = "hang";
+  line.age_ms = 500;
+  kept.snapshot->log_events.push_back(line);
+  kept.alarms.push_back({wire::AlarmKind::kHangLine, "hang"});
+  return kept;
+}
+
+Moment After(absl::Duration time) { return {kThen + time, absl::UnixEpoch() + absl::Hours(9)}; }
+
+Snapshot Described(const Inheritance& inheritance, Snapshot snapshot) {
+  inheritance.Describe(After(absl::Seconds(10)), snapshot);
+  return snapshot;
+}
+
+TEST(Inheritance, StandsInForARuntimeThatShowsNothing) {
+  Inheritance inheritance(Kept(), Self());
+  inheritance.Watching("17@4");
+  const Snapshot snapshot = Described(inheritance, Snapshot());
+  EXPECT_EQ(snapshot.incarnation, "17@4");
+  ASSERT_THAT(snapshot.cores, SizeIs(1));
+  EXPECT_EQ(snapshot.cores[0].stuck_ms, 11'000);
+  EXPECT_EQ(snapshot.cores[0].sequencers[0].frozen_ms, 10'900);
+  EXPECT_EQ(snapshot.cores[0].sequencers[0].hlo, "all-reduce.3");
+  ASSERT_THAT(snapshot.log_events, SizeIs(1));
+  EXPECT_EQ(snapshot.log_events[0].age_ms, 10'500);
+}
+
+TEST(Inheritance, AddsHloAndAgesWhereItStillStands) {
+  Inheritance inheritance(Kept(), Self());
+  inheritance.Watching("17@4");
+  const Snapshot snapshot = Described(inheritance, Stuck(5, 0x40));
+  EXPECT_EQ(snapshot.cores[0].stuck_ms, 11'000);
+  EXPECT_EQ(snapshot.cores[0].sequencers[0].hlo, "all-reduce.3");
+  EXPECT_EQ(snapshot.programs[0].module, "jit_step");
+}
+
+TEST(Inheritance, AddsNothingWhereItHasMoved) {
+  Inheritance inheritance(Kept(), Self());
+  inheritance.Watching("17@4");
+  const Snapshot other_launch = Described(inheritance, Stuck(6, 0x40));
+  EXPECT_EQ(other_launch.cores[0].stuck_ms, 1000);
+  EXPECT_FALSE(other_launch.cores[0].sequencers[0].hlo.has_value());
+  const Snapshot other_pc = Described(inheritance, Stuck(5, 0x44));
+  EXPECT_EQ(other_pc.cores[0].stuck_ms, 11'000);  // the launch is the same
+  EXPECT_EQ(other_pc.cores[0].sequencers[0].frozen_ms, 900);
+  EXPECT_FALSE(other_pc.cores[0].sequencers[0].hlo.has_value());
+}
+
+TEST(Inheritance, NothingOfAnotherProcess) {
+  Inheritance inheritance(Kept(), Self());
+  inheritance.Watching("18@9");
+  EXPECT_THAT(Described(inheritance, Snapshot()).cores, IsEmpty());
+  EXPECT_FALSE(inheritance.Incident().has_value());
+  EXPECT_THAT(inheritance.TakeAlarms(kThen), IsEmpty());
+}
+
+TEST(Inheritance, NothingOfAnotherWorkerOrIncarnationOfTheJob) {
+  wire::Hello other = Self();
+  other.worker = {1, 3};
+  EXPECT_FALSE(Inheritance(Kept(), other).Incident().has_value());
+  other = Self();
+  other.job_incarnation = "8";
+  EXPECT_FALSE(Inheritance(Kept(), other).Incident().has_value());
+  other = Self();
+  other.job = "other";
+  EXPECT_FALSE(Inheritance(Kept(), other).Incident().has_value());
+  EXPECT_TRUE(Inheritance(Kept(), Self()).Incident().has_value());
+}
+
+TEST(Inheritance, ProgressEndsIt) {
+  Inheritance inheritance(Kept(), Self());
+  inheritance.Watching("17@4");
+  inheritance.Progressed();
+  EXPECT_THAT(Described(inheritance, Snapshot()).cores, IsEmpty());
+}
+
+TEST(Inheritance, GrowsOldAndSoonerWhileNoProcessIsSeen) {
+  Inheritance inheritance(Kept(), Self());
+  inheritance.Expire(kThen + kKeepUnseenFor);
+  EXPECT_TRUE(inheritance.Incident().has_value());
+  inheritance.Watching("17@4");
+  inheritance.Expire(kThen + kKeepUnseenFor + absl::Seconds(1));
+  EXPECT_TRUE(inheritance.Incident().has_value());
+  inheritance.Expire(kThen + kKeepStateFor + absl::Seconds(1));
+  EXPECT_FALSE(inheritance.Incident().has_value());
+
+  Inheritance unseen(Kept(), Self());
+  unseen.Expire(kThen + kKeepUnseenFor + absl::Seconds(1));
+  EXPECT_FALSE(unseen.Incident().has_value());
+  Inheritance of_another_boot(Kept(), Self());
+  of_another_boot.Expire(kThen - absl::Seconds(1));
+  EXPECT_FALSE(of_another_boot.Incident().has_value());
+}
+
+TEST(Inheritance, AlarmsAreToldOnceAndNotLate) {
+  Inheritance inheritance(Kept(), Self());
+  EXPECT_THAT(inheritance.TakeAlarms(kThen + absl::Seconds(5)), IsEmpty());
+  inheritance.Watching("17@4");
+  EXPECT_THAT(inheritance.TakeAlarms(kThen + absl::Seconds(5)), SizeIs(1));
+  EXPECT_THAT(inheritance.TakeAlarms(kThen + absl::Seconds(5)), IsEmpty());
+  Inheritance late(Kept(), Self());
+  late.Watching("17@4");
+  EXPECT_THAT(late.TakeAlarms(kThen + kKeepAlarmFor + absl::Seconds(1)), IsEmpty());
+}
+
+// An agent that hands over to the next one, as two cores.
+
+HostReading ProcessAlive() {
+  HostReading host;
+  host.process.emplace();
+  host.process->process.emplace();
+  host.process->process->id = {17, 4};
+  host.process->process->command = "python3";
+  host.process->process->state = ProcessState::kSleeping;
+  return host;
+}
+
+AgentSettings Keeping(std::optional<KeptState> kept = std::nullopt) {
+  AgentSettings settings =
+      CoreScript::Settings(absl::Seconds(5), /*seed=*/1, /*watches_host=*/true);
+  settings.keeps_state = true;
+  settings.kept = std::move(kept);
+  return settings;
+}
+
+// A worker in a launch, from its first poll on.
+class Agent : public CoreScript {
+ public:
+  explicit Agent(std::optional<KeptState> inherited = std::nullopt,
+                 RuntimeReading runtime = Serving({Running(0, "aa", 1, 5)}),
+                 HostReading process = ProcessAlive())
+      : CoreScript(Keeping(inherited), inherited ? inherited->kept_at + absl::Seconds(5) : kThen,
+                   nullptr) {
+    host = std::move(process);
+    reading = std::move(runtime);
+    reading_with_hlo = Serving({WithHlo(Running(0, "aa", 1, 5), "all-reduce.3", "jit_step")});
+    Step(Wake{});
+  }
+};
+
+// Frozen in a launch since long, no coordinator there, the detailed sample taken.
+KeptState LeftByAnAgentThatSawAHang(bool welcome) {
+  Agent script;
+  if (welcome) {
+    script.Welcome();
+    script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncident});
+    script.Receive(wire::Concluded{kIncident});
+  }
+  script.Pass(absl::Seconds(30));
+  script.Step(ShutdownRequested{});
+  EXPECT_FALSE(script.kept.empty());
+  return script.kept.back();
+}
+
+TEST(AgentCoreKeeps, TheNextAgentHasTheHloOfARuntimeThatNoLongerAnswers) {
+  const KeptState kept = LeftByAnAgentThatSawAHang(false);
+  Agent next(kept, NotServing(RuntimeState::kTimedOut, "no answer"));
+  const Snapshot snapshot = next.Describe();
+  ASSERT_THAT(snapshot.cores, SizeIs(1));
+  EXPECT_EQ(snapshot.cores[0].sequencers[0].hlo, "all-reduce.3");
+  EXPECT_GT(snapshot.cores[0].stuck_ms.value_or(0), 34'000);
+  EXPECT_EQ(snapshot.runtime.state, RuntimeState::kTimedOut);
+}
+
+TEST(AgentCoreKeeps, TheNextAgentRemembersTheIncident) {
+  const KeptState kept = LeftByAnAgentThatSawAHang(true);
+  Agent next(kept);
+  const auto hellos = next.Sent<wire::Hello>();
+  ASSERT_THAT(hellos, SizeIs(1));
+  EXPECT_EQ(hellos[0].incident, (wire::IncidentMemory{kIncident, true, "17@4"}));
+}
+
+TEST(AgentCoreKeeps, AnotherProcessInheritsNothing) {
+  const KeptState kept = LeftByAnAgentThatSawAHang(true);
+  HostReading other = ProcessAlive();
+  other.process->process->id = {18, 9};
+  Agent next(kept, NotServing(RuntimeState::kTimedOut, "no answer"), other);
+  EXPECT_THAT(next.Describe().cores, IsEmpty());
+  // And leaves nothing of it.
+  ASSERT_FALSE(next.kept.empty());
+  EXPECT_TRUE(next.kept.back().Empty());
+}
+
+TEST(AgentCoreKeeps, AHealthyWorkerLeavesNothing) {
+  Agent script(std::nullopt, Serving({Idle(0)}));
+  script.Pass(absl::Seconds(20));
+  EXPECT_THAT(script.kept, IsEmpty());
+  script.Step(ShutdownRequested{});
+  ASSERT_THAT(script.kept, SizeIs(1));
+  EXPECT_TRUE(script.kept[0].Empty());
+}
+
+TEST(AgentCoreKeeps, CommandsWithoutEndDoNotWearOutTheDisk) {
+  Agent script;
+  script.Welcome();
+  for (int i = 0; i < 1000; ++i) {
+    script.Receive(wire::Collect{i + 1, true, absl::Seconds(2),
+                                 i % 2 == 0 ? kIncident : "20260131T235959Z-00000002"});
+  }
+  EXPECT_THAT(script.kept, SizeIs(testing::Le(1)));
+  script.Pass(absl::Seconds(2));
+  EXPECT_THAT(script.kept, SizeIs(testing::Le(2)));
+  EXPECT_EQ(script.kept.back().hello.incident->incident, "20260131T235959Z-00000002");
+}
+
+TEST(AgentCoreKeeps, AlarmThatFoundNoCoordinatorIsToldByTheNextAgent) {
+  Agent script;
+  script.Pass(absl::Seconds(6));
+  LogLine line;
+  line.event.kind = LogKind::kHangDetected;
+  line.event.text = "hang";
+  line.key = "hang";
+  LogReading logs;
+  logs.lines.push_back(line);
+  script.Step(LogsRead{logs});
+  script.Step(ShutdownRequested{});
+  ASSERT_THAT(script.kept, SizeIs(1));
+  Agent next(script.kept[0]);
+  next.Welcome();
+  next.Pass(absl::Seconds(10));
+  const auto alarms = next.Sent<wire::Alarm>();
+  ASSERT_THAT(alarms, SizeIs(1));
+  EXPECT_EQ(alarms[0].text, "hang");
+}
+
+}  // namespace
+}  // namespace rapideye::agent
