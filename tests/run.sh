@@ -80,8 +80,9 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
   if $full; then
     # The checks of text and objects are done: from here on only what runs.
     if step "build release" deploy/build.sh release; then
-      # More scenarios of each kind than tests/properties tries by itself.
-      RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-500} tests release -LE static
+      # More scenarios of each kind than tests/properties tries by itself. The whole
+      # jobs, which mostly wait, run in the other two builds.
+      RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-500} tests release -LE 'static|e2e'
     fi
     if step "build asan" deploy/build.sh asan; then
       RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-40} tests asan -LE static
