@@ -52,6 +52,10 @@ inline constexpr int64_t kMaxCountedLaunches = int64_t{1} << 40;
 // A program belongs to a worker's steady set if it ran at least this fraction
 // (one in so many) as often as its most frequent one.
 inline constexpr int64_t kSteadyShare = 16;
+// A slice of which nobody has run anything when others have completed so many
+// launches stands by. Before, it may just be late: programs that prepare a job
+// are few.
+inline constexpr int64_t kStandbyAfter = 100;
 // More groups than this are noise (or malice), not pipeline stages, and finding
 // who belongs to whom is quadratic in them.
 inline constexpr size_t kMaxCohorts = 256;

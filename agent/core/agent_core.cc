@@ -130,9 +130,10 @@ void AgentCore::Handle(const Wake&, Moment, Effects&) {}
 void AgentCore::Handle(const ShutdownRequested&, Moment now, Effects& effects) {
   shut_down_ = true;
   if (link_.up()) {
+    // First what is always taken: a snapshot without credit may cost the stream.
+    alarms_.Send(now.monotonic, effects);
     if (requests_.NeedsSample()) requests_.Deliver(Describe(now), now.monotonic, effects);
     requests_.HandOver(effects);
-    alarms_.Send(now.monotonic, effects);
   }
   if (settings_.keeps_state) effects.push_back(Keep{State(now)});
   link_.ShutDown(effects);

@@ -192,7 +192,8 @@ bool CoordinatorCore::IncidentIsOfThisJob() const {
 absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
   ++counters_.alarms;
   const std::string why = absl::StrCat(Describe(member), " reports ", Quoted(alarm.text));
-  Warn(why);
+  // In a hang thousands may say the same.
+  WarnOfPeer(why);
   if (state_ == State::kArmed && !alarm_.has_value()) {
     alarm_ = PendingAlarm{
         .why = why, .tries = kAlarmTries, .due = std::max(now_.monotonic, alarm_not_before_)};

@@ -108,6 +108,11 @@ absl::Status Incident::OnHlo(const WorkerId& worker, const wire::HloReply& reply
     return absl::InvalidArgumentError(absl::StrFormat(
         "hlo.collection: nothing was asked of this worker in collection %d", reply.collection));
   }
+  // One answer for each question: each is kept, and costs what it holds.
+  if (!hlo_waiting_.contains(worker)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("hlo: a second answer for collection %d", reply.collection));
+  }
   if (reply.snapshot.has_value()) {
     if (absl::Status status = CheckSpeaker(worker, *reply.snapshot); !status.ok()) return status;
     const std::vector<Program>& programs = reply.snapshot->programs;

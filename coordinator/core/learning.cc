@@ -47,7 +47,10 @@ void Learning::ObservePrograms(WorkerFacts& facts, const wire::Heartbeat& heartb
   for (const wire::ProgramStatistics& statistics : heartbeat.programs) {
     const std::optional<ProgramNumber> number = Number(statistics.fingerprint);
     if (!number.has_value()) continue;
-    if (statistics.module.has_value()) modules_[statistics.fingerprint] = *statistics.module;
+    if (statistics.module.has_value() &&
+        (modules_.size() < kMaxPrograms || modules_.contains(statistics.fingerprint))) {
+      modules_[statistics.fingerprint] = *statistics.module;
+    }
     if (statistics.completed <= 0) continue;
     ProgramFacts& program = programs_[*number];
     program.completed = true;
@@ -178,7 +181,17 @@ Learning::Groups Learning::GroupByPrograms(const std::vector<WorkerId>& members)
   return groups;
 }
 
-void Learning::PlaceIdle(const std::vector<WorkerId>& idle, Groups& groups) {
+int64_t Learning::MostLaunches() const {
+  int64_t most = 0;
+  for (const auto& [worker, facts] : workers_) {
+    int64_t sum = 0;
+    for (const auto& [program, count] : facts.completed) sum += count;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+void Learning::PlaceIdle(const std::vector<WorkerId>& idle, Groups& groups) const {
   if (groups.empty()) return;
   std::map<int32_t, std::map<const std::vector<WorkerId>*, int64_t>> by_slice;
   std::vector<WorkerId>* largest = &groups.begin()->second;
@@ -195,8 +208,12 @@ void Learning::PlaceIdle(const std::vector<WorkerId>& idle, Groups& groups) {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     home[slice] = writable[most->first];
   }
+  const bool long_at_work = MostLaunches() >= kStandbyAfter;
   for (const WorkerId& worker : idle) {
     auto found = home.find(worker.slice);
+    // A whole slice that is watched and never ran anything while others ran all
+    // the time stands by: it is nobody's peer.
+    if (found == home.end() && workers_.contains(worker) && long_at_work) continue;
     (found == home.end() ? largest : found->second)->push_back(worker);
   }
 }

@@ -44,7 +44,8 @@ class Learning {
   // Groups of workers that ran the same set of programs, largest first; `members`
   // are the workers to place. A worker seen to run only a part of a group's
   // programs belongs to it; one seen to run nothing belongs where most of its
-  // slice does. Empty while no launch has completed.
+  // slice does, and in a job long at work to none if nobody of its slice ever ran
+  // anything: it stands by. Empty while no launch has completed.
   std::vector<Cohort> Cohorts(const std::vector<WorkerId>& members) const;
 
   // The job restarted. Names of modules stay: a fingerprint is its content.
@@ -79,7 +80,9 @@ class Learning {
   // evaluate) says little about whose peer it is.
   ProgramSet SteadyPrograms(const WorkerId& worker) const;
   Groups GroupByPrograms(const std::vector<WorkerId>& members) const;
-  static void PlaceIdle(const std::vector<WorkerId>& idle, Groups& groups);
+  // Launches of the worker that has completed most.
+  int64_t MostLaunches() const;
+  void PlaceIdle(const std::vector<WorkerId>& idle, Groups& groups) const;
   std::vector<SequenceEntry> SequenceOf(const std::vector<WorkerId>& workers) const;
 
   // Fingerprints as small numbers, in the order in which they were first seen.

@@ -84,6 +84,27 @@ TEST(Learning, WorkerSeenToRunNothingBelongsWhereItsSliceDoes) {
   EXPECT_THAT(cohorts[1].workers, ElementsAre(WorkerId{1, 0}, WorkerId{1, 1}, WorkerId{1, 2}));
 }
 
+TEST(Learning, SliceThatNeverRanAnythingStandsByOnceTheJobIsLongAtWork) {
+  for (const int64_t completed : {kStandbyAfter - 1, kStandbyAfter}) {
+    Learning learning;
+    for (const WorkerId& worker : Workers(3, 2)) {
+      learning.Observe(worker, worker.slice == 2 ? After({}) : After({{"aa", completed}}), true);
+    }
+    const std::vector<Cohort> cohorts = learning.Cohorts(Workers(3, 2));
+    ASSERT_THAT(cohorts, SizeIs(1));
+    // Before, it may just be late.
+    EXPECT_THAT(cohorts[0].workers, SizeIs(completed < kStandbyAfter ? 6 : 4));
+  }
+}
+
+TEST(Learning, SliceThatWasNeverHeardIsNotSaidToStandBy) {
+  Learning learning;
+  for (const WorkerId& worker : Workers(1, 2)) {
+    learning.Observe(worker, After({{"aa", kStandbyAfter}}), true);
+  }
+  EXPECT_THAT(learning.Cohorts(Workers(2, 2))[0].workers, SizeIs(4));
+}
+
 TEST(Learning, SequenceAcrossTwoProgramsComesFromTheQueues) {
   Learning learning;
   learning.Observe({0, 0}, After({{"aa", 10}, {"bb", 10}}, {{"aa", 5}, {"bb", 17}}), true);

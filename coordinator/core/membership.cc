@@ -73,6 +73,10 @@ absl::Status Membership::CheckSuccession(const Member& member, const wire::Hello
   }
   const int64_t known = member.hello.agent_incarnation;
   if (hello.agent_incarnation > known) return absl::OkStatus();
+  // Incarnations are of the agent's clock, which may have been stepped back, or of
+  // another host's: an older one is refused for the sake of who is there, and
+  // nobody is.
+  if (hello.agent_incarnation < known && !member.stream.has_value()) return absl::OkStatus();
   const bool both_count = hello.connection.has_value() && member.hello.connection.has_value();
   const bool same_agent = hello.agent_incarnation == known && hello.host == member.hello.host;
   const bool newer =

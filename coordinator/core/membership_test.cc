@@ -96,12 +96,24 @@ TEST(Membership, OlderAgentAndDuplicateAreRefused) {
   EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, HelloOf(0, 0, 9)).status()));
   EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, HelloOf(0, 0, 10)).status()));
   EXPECT_EQ(membership.FindByStream(1)->hello.agent_incarnation, 10);
-  // Once the stream has gone, the same agent may come back; an older one not.
+  // Once the stream has gone, the same agent may come back.
   ASSERT_EQ(membership.Leave(1), (WorkerId{0, 0}));
-  EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, HelloOf(0, 0, 9)).status()));
   const auto admission = membership.Admit(2, HelloOf(0, 0, 10));
   ASSERT_TRUE(admission.ok());
   EXPECT_FALSE(admission->new_agent);
+}
+
+TEST(Membership, AgentWhoseClockWentBackTakesThePlaceOfOneThatHasGone) {
+  Membership membership(TwoByFour());
+  ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0, 10)).ok());
+  ASSERT_EQ(membership.Leave(1), (WorkerId{0, 0}));
+  const auto admission = membership.Admit(2, HelloOf(0, 0, 9));
+  ASSERT_TRUE(admission.ok());
+  EXPECT_TRUE(admission->new_agent);
+  // If the other one lives after all, it is the newer of the two.
+  const auto back = membership.Admit(3, HelloOf(0, 0, 10));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->superseded, 2);
 }
 
 wire::Hello Connection(int64_t number, int64_t incarnation = 10) {

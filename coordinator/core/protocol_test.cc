@@ -190,6 +190,35 @@ TEST(Protocol, HloThatWasNotAskedForIsRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(*agent.closed));
 }
 
+TEST(Protocol, SecondAnswerWithHloIsRefused) {
+  FakeJob job(Quick(), 1, 4);
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  // Of the two positions' runtimes one keeps silent, so that answers are waited for.
+  job.at(0, 3).pc = 0x80;
+  int64_t collection = 0;
+  std::optional<WorkerId> answered;
+  job.ShowEffectsTo([&](const Effect& effect, std::optional<WorkerId> worker) {
+    const auto* send = std::get_if<Send>(&effect);
+    if (send == nullptr || !std::holds_alternative<wire::HloRequest>(send->message)) return;
+    if (worker == WorkerId{0, 3}) {
+      job.at(0, 3).answers = false;
+      return;
+    }
+    collection = std::get<wire::HloRequest>(send->message).collection;
+    answered = worker;
+  });
+  for (int i = 0; i < 100 && !answered.has_value(); ++i) {
+    job.Run(absl::Milliseconds(100), absl::Milliseconds(100));
+  }
+  ASSERT_TRUE(answered.has_value());
+  FakeAgent& agent = job.at(answered->slice, answered->task);
+  EXPECT_FALSE(agent.closed.has_value());
+  job.Say(agent, wire::HloReply{collection, job.Show(agent), ""});
+  ASSERT_TRUE(agent.closed.has_value());
+  EXPECT_THAT(std::string(agent.closed->message()), HasSubstr("a second answer"));
+}
+
 TEST(Protocol, SnapshotsTakeTheirIdentityFromTheHello) {
   FakeJob job = Looking();
   FakeAgent& agent = job.at(0, 3);
