@@ -83,10 +83,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "port for Prometheus' /metrics and for /healthz; without it none is opened");
   AddFlag(app, "metrics-address", flags.metrics_address,
           "where that port is; one that others can reach needs --insecure");
-  AddFlag(
-      app, "state-dir", flags.state_dir,
-      "where is left for the next agent what nobody was told: evidence of a hang, alarms; empty: "
-      "nowhere");
+  AddFlag(app, "state-dir", flags.state_dir,
+          "where is left for the next agent what nobody was told: evidence of a hang, alarms; off: "
+          "nowhere");
   AddFlag(app, "once", flags.once, "sample once, print the snapshot as JSON, and exit");
   AddFlag(app, "log-format", flags.log_format, "of standard error: text or json")
       ->check(CLI::IsMember({"text", "json"}));
@@ -173,7 +172,7 @@ absl::StatusOr<std::unique_ptr<http::HttpServer>> ServeMetrics(const Flags& flag
 }
 
 std::optional<StateFile> StateOf(const Flags& flags, const Identity& identity) {
-  if (flags.state_dir.empty()) return std::nullopt;
+  if (flags.state_dir.empty() || flags.state_dir == "off") return std::nullopt;
   return StateFile(flags.state_dir, Settings(identity, flags.poll_interval).hello);
 }
 

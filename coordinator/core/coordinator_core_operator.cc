@@ -139,7 +139,11 @@ WorkerStatus CoordinatorCore::StatusOf(const WorkerId& id) const {
     status.since_completion = now_.monotonic - *progress->last_completion;
   }
   if (progress->in_flight_since.has_value()) {
-    status.in_flight_for = now_.monotonic - *progress->in_flight_since;
+    // Something has been in flight since; what is in flight now began later than
+    // what completed last.
+    const absl::Duration since = std::max(
+        *progress->in_flight_since, progress->last_completion.value_or(-absl::InfiniteDuration()));
+    status.in_flight_for = now_.monotonic - since;
   }
   status.fingerprint = progress->program;
   if (progress->program.has_value()) status.module = learning_.ModuleOf(*progress->program);

@@ -42,7 +42,7 @@ absl::StatusOr<CoordinatorClient> CoordinatorClient::Make(const CoordinatorFlags
   const auto credentials = transport::MakeChannelCredentials(flags.credentials, flags.coordinator);
   if (!credentials.ok()) return credentials.status();
   return CoordinatorClient(flags, grpc::CreateCustomChannel(flags.coordinator, *credentials,
-                                                            transport::AgentChannelArguments()));
+                                                            transport::OperatorChannelArguments()));
 }
 
 CoordinatorClient::CoordinatorClient(const CoordinatorFlags& flags,

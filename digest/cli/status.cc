@@ -61,6 +61,13 @@ int StatusCommand::Watch(CoordinatorClient& client) const {
   for (int64_t shown = 1;; ++shown) {
     const absl::StatusOr<v1::GetStatusReply> status = client.GetStatus();
     exit_status = status.ok() ? program::kExitOk : Fail(status.status());
+    if (!status.ok()) {
+      // One that has just restarted is asked at once, not after gRPC's backoff.
+      if (absl::StatusOr<CoordinatorClient> anew = CoordinatorClient::Make(coordinator_);
+          anew.ok()) {
+        client = *std::move(anew);
+      }
+    }
     if (status.ok() && !Show(*status)) return program::kExitFailure;
     if (shown == count_) return exit_status;
     if (signals->Wait(kWatchPeriod).has_value()) return program::kExitOk;

@@ -171,8 +171,25 @@ void ConfigureApp(CLI::App& app) {
   ConfigureLevel(app);
 }
 
+// `--flag=$UNSET` would take the next argument for its value.
+std::optional<std::string> EmptyFlag(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--") break;
+    if (argument.size() > 3 && argument.starts_with("--") && argument.ends_with("=") &&
+        argument.find('=') == argument.size() - 1) {
+      return argument;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
   try {
+    if (const std::optional<std::string> flag = EmptyFlag(argc, argv)) {
+      throw CLI::ValidationError(
+          *flag, "has no value; leave it out for the default, or give it one after the =");
+    }
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {

@@ -72,6 +72,16 @@ class CommandLineTest : public testing::Test {
   std::vector<std::string> variables_;
 };
 
+TEST_F(CommandLineTest, FlagWithNothingAfterItsEqualsSignIsRefused) {
+  // Else it would take the next argument for its value.
+  EXPECT_EQ(Run({"--job=", "--insecure"}), kExitUsage);
+  EXPECT_THAT(error_, AllOf(HasSubstr("--job="), HasSubstr("has no value")));
+  EXPECT_EQ(Run({"--insecure="}), kExitUsage);
+  EXPECT_EQ(Run({"--job=a=", "--insecure"}), -1);
+  EXPECT_EQ(job_, "a=");
+  EXPECT_TRUE(insecure_);
+}
+
 TEST_F(CommandLineTest, DefaultsStand) {
   EXPECT_EQ(Run({}), -1);
   EXPECT_EQ(job_, "none");

@@ -34,6 +34,12 @@ grpc::ChannelArguments AgentChannelArguments() {
   return arguments;
 }
 
+grpc::ChannelArguments OperatorChannelArguments() {
+  grpc::ChannelArguments arguments = AgentChannelArguments();
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  return arguments;
+}
+
 grpc::ChannelArguments RuntimeChannelArguments() {
   return CommonArguments(kRuntimeConnectMs, kMaxRuntimeReconnectMs);
 }

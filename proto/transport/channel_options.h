@@ -53,6 +53,9 @@ inline constexpr int kMaxStreamsPerConnection = 32;
 
 // Agent to coordinator: keepalive finds half-open connections.
 grpc::ChannelArguments AgentChannelArguments();
+// Operators' commands to coordinator: the same, for answers as large as a message
+// may be.
+grpc::ChannelArguments OperatorChannelArguments();
 // Agent to the TPU runtime on the same host: no keepalive. With it a stopped
 // runtime turns from DEADLINE_EXCEEDED into UNAVAILABLE, and that difference is
 // evidence.

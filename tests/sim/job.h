@@ -73,7 +73,6 @@ class Job {
 
   const Options& options_;
   scenarios::Plan plan_;  // of all incarnations, as the corpus has made it
-  bool plan_is_broken_ = false;
   absl::Duration threshold_;
   absl::Duration last_break_;
   std::vector<std::unique_ptr<Incarnation>> incarnations_;
