@@ -46,7 +46,9 @@ struct FileFacts {
 };
 
 absl::Status Failed(const std::string& path, int error) {
-  if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(path);
+  if (error == ENOENT || error == ENOTDIR) {
+    return absl::NotFoundError(absl::StrCat(path, " is not there"));
+  }
   // A symbolic link is none of ours.
   if (error == ELOOP) return absl::DataLossError(absl::StrCat(path, " is not a file"));
   return absl::UnavailableError(

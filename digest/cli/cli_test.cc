@@ -96,7 +96,9 @@ std::vector<nlohmann::ordered_json> JsonLines(const std::string& text) {
 TEST(CliTest, WrongUseExitsWith2) {
   EXPECT_EQ(Rapideye({}).exit_status, 2);
   EXPECT_EQ(Rapideye({"diagnose"}).exit_status, 2);
-  EXPECT_EQ(Rapideye({"sttus"}).exit_status, 2);
+  const Result unknown = Rapideye({"sttus"});
+  EXPECT_EQ(unknown.exit_status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("'sttus'"));
   const std::string good = File("good.jsonl", kGood);
   EXPECT_EQ(Rapideye({"diagnose", good, "--format=yaml"}).exit_status, 2);
   EXPECT_EQ(Rapideye({"diagnose", good, "--digest-format=fancy"}).exit_status, 2);

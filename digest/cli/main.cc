@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "digest/cli/diagnose.h"
 #include "digest/cli/incidents.h"
 #include "digest/cli/output.h"
@@ -36,6 +38,12 @@ int Run(int argc, char** argv) {
         ->check(CLI::IsMember({"text", "json"}));
   }
   program::ConfigureApp(app);
+  const auto is_named = [&](CLI::App* command) { return command->check_name(argv[1]); };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_named).empty()) {
+    Complain(absl::StrCat("there is no command '", absl::Utf8SafeCEscape(argv[1]),
+                          "'; rapideye --help lists them"));
+    return program::kExitUsage;
+  }
   if (const std::optional<int> exit_status = program::Parse(app, argc, argv)) return *exit_status;
 
   const bool json = log_format == "json";
