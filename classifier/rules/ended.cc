@@ -100,7 +100,9 @@ void FindEnded(const Case& c, Findings& out) {
   finding.cause = Cause::kNoHang;
   finding.confidence = kConfidenceAdvancing;
   finding.why = "all training processes were ended from outside at about the same time";
-  finding.evidence.push_back({finding.why, Strength::kDirect, {}});
+  EvidenceItem& evidence = finding.evidence.emplace_back();
+  evidence.statement = finding.why;
+  evidence.strength = Strength::kDirect;
   out.Add(kRule, std::move(finding));
 }
 

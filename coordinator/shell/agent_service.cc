@@ -137,7 +137,7 @@ class AgentStream final : public Reactor {
   void WriteNext() {
     if (writing_ || waiting_.empty()) return;
     writing_ = true;
-    outgoing_ = std::move(waiting_.front());
+    outgoing_ = waiting_.front();  // shares the bytes
     waiting_.pop_front();
     StartWrite(&outgoing_);
   }
