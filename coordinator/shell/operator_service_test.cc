@@ -111,8 +111,10 @@ TEST_F(OperatorServiceTest, StatusKnowsWhoIsThere) {
   ASSERT_TRUE(agent.Write(HelloMessage(0)));
   ASSERT_TRUE(agent.Read().has_welcome());
   v1::GetStatusReply after;
-  do {  // a report may be kStatusFresh old
-    ASSERT_TRUE(Status(after).ok());
+  do {  // a report may be kStatusFresh old, and who asks without pause may ask too often
+    const grpc::Status status = Status(after);
+    ASSERT_TRUE(status.ok() || status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED)
+        << status.error_code() << ": " << status.error_message();
   } while (after.connected() == 0);
   EXPECT_EQ(after.connected(), 1);
   ASSERT_THAT(after.slowest(), SizeIs(1));
