@@ -80,6 +80,7 @@ class CoordinatorCore {
   void On(const StreamClosed& event);
   void On(MessageReceived& event);
   void On(const MessageMalformed& event);
+  void On(const MessageSkipped& event);
   void On(const Tick&) {}
   void On(const IncidentConcluded& event);
   void On(IncidentsOnDisk& event);
@@ -99,7 +100,8 @@ class CoordinatorCore {
   absl::Duration AttentionAfter() const;
   void UpdateAttention();
 
-  bool WithinRate(Stream& stream);
+  // False, and the stream is refused, if it sends faster than allowed.
+  bool TakeToken(StreamId id, Stream& stream);
   void CountRefusal(const absl::Status& hello);
   // A line about a peer that misbehaves; beyond the limit it is only counted.
   void WarnOfPeer(const std::string& text);

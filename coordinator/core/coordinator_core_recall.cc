@@ -14,8 +14,10 @@ void CoordinatorCore::On(IncidentsOnDisk& event) {
 void CoordinatorCore::On(const IncidentUnreadable& event) {
   on_disk_.erase(event.incident_id);
   if (state_ != State::kConcluding || incident_id_ != event.incident_id) return;
-  // Collected again under the same name: what lies on disk is left as it is, and
-  // the log gets a digest.
+  // A disk that did not answer may hold it whole: it is collected again under the
+  // same name, the disk keeps what it has, and the log gets a digest. In the place
+  // of a damaged one the new evidence would be lost: the hang gets another name.
+  if (event.damaged) votes_.Clear();
   state_ = State::kArmed;
   if (stopping_) CloseAll();
 }

@@ -108,26 +108,30 @@ void CoordinatorCore::CloseSilentStreams() {
   }
 }
 
-bool CoordinatorCore::WithinRate(Stream& stream) {
+bool CoordinatorCore::TakeToken(StreamId id, Stream& stream) {
   const double seconds = absl::ToDoubleSeconds(now_.monotonic - stream.refilled);
   stream.tokens = std::min(kMessageBurst, stream.tokens + seconds * kMessagesPerSecond);
   stream.refilled = now_.monotonic;
-  if (stream.tokens < 1) return false;
-  stream.tokens -= 1;
-  return true;
+  if (stream.tokens >= 1) {
+    stream.tokens -= 1;
+    return true;
+  }
+  ++counters_.floods;
+  Refuse(id, absl::ResourceExhaustedError(absl::StrFormat(
+                 "more than %.0f messages a second; heartbeats are due once per poll interval",
+                 kMessagesPerSecond)));
+  return false;
+}
+
+void CoordinatorCore::On(const MessageSkipped& event) {
+  auto stream = streams_.find(event.stream);
+  if (stream != streams_.end()) TakeToken(event.stream, stream->second);
 }
 
 void CoordinatorCore::On(MessageReceived& event) {
   auto stream = streams_.find(event.stream);
   if (stream == streams_.end()) return;  // closed; the message was on its way
-  if (!WithinRate(stream->second)) {
-    ++counters_.floods;
-    Refuse(event.stream,
-           absl::ResourceExhaustedError(absl::StrFormat(
-               "more than %.0f messages a second; heartbeats are due once per poll interval",
-               kMessagesPerSecond)));
-    return;
-  }
+  if (!TakeToken(event.stream, stream->second)) return;
   stream->second.heard = now_.monotonic;
   absl::Status status;
   if (const auto* hello = std::get_if<wire::Hello>(&event.message)) {

@@ -68,6 +68,12 @@ struct MessageMalformed {
   absl::Status status;
 };
 
+// A message of a kind that is not known here, as a newer agent may send: skipped,
+// but no freer than others.
+struct MessageSkipped {
+  StreamId stream = 0;
+};
+
 // Time has passed; nothing else happened.
 struct Tick {};
 
@@ -85,6 +91,7 @@ struct IncidentsOnDisk {
 // The answer to a Retell effect whose digest could not be read.
 struct IncidentUnreadable {
   std::string incident_id;
+  bool damaged = false;  // else the disk did not answer in time: it may well be whole
 };
 
 // Asks for the state of the job; answered by a StatusReport in the same Step.
@@ -102,9 +109,10 @@ struct SnapshotRequested {
 // there is, then all streams are closed.
 struct Stop {};
 
-using Event = std::variant<StreamOpened, StreamRefused, StreamCutOff, StreamClosed, MessageReceived,
-                           MessageMalformed, Tick, IncidentConcluded, IncidentsOnDisk,
-                           IncidentUnreadable, StatusRequested, SnapshotRequested, Stop>;
+using Event =
+    std::variant<StreamOpened, StreamRefused, StreamCutOff, StreamClosed, MessageReceived,
+                 MessageMalformed, MessageSkipped, Tick, IncidentConcluded, IncidentsOnDisk,
+                 IncidentUnreadable, StatusRequested, SnapshotRequested, Stop>;
 
 // Effects, to be carried out in their order ------------------------------------
 

@@ -143,6 +143,16 @@ TEST(Protocol, FloodCostsItsSenderTheStream) {
   EXPECT_FALSE(job.at(0, 1).closed.has_value());
 }
 
+TEST(Protocol, MessagesOfUnknownKindsFloodLikeOthers) {
+  FakeJob job(Options{}, 1, 2);
+  for (int i = 0; i < kMessageBurst - 10; ++i) job.Step(MessageSkipped{job.at(0, 0).stream});
+  EXPECT_FALSE(job.at(0, 0).closed.has_value());
+  for (int i = 0; i < 20; ++i) job.Step(MessageSkipped{job.at(0, 0).stream});
+  ASSERT_TRUE(job.at(0, 0).closed.has_value());
+  EXPECT_TRUE(absl::IsResourceExhausted(*job.at(0, 0).closed));
+  EXPECT_EQ(job.core().counters().floods, 1);
+}
+
 TEST(Protocol, AttentiveAgentIsNoFlood) {
   FakeJob job(Options{}, 1, 2);
   job.Run(absl::Minutes(5), absl::Milliseconds(250));

@@ -117,6 +117,23 @@ TEST(Recall, DigestThatCannotBeReadAgainIsCollectedAgain) {
   EXPECT_EQ(IncidentOf(job), incident);
 }
 
+TEST(Recall, DamagedIncidentIsCollectedUnderAnotherName) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.RestartCoordinator();
+  job.Step(IncidentsOnDisk{{incident}});
+  job.ConnectAll();
+  job.Run(absl::Seconds(2));
+  ASSERT_EQ(job.retold().size(), 1u);
+  job.Step(IncidentUnreadable{.incident_id = incident, .damaged = true});
+  ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(6)));
+  // The disk takes a name only once: under the old one the evidence would be lost.
+  EXPECT_NE(IncidentOf(job), incident);
+  job.Concluded();
+  job.Run(absl::Minutes(10));
+  EXPECT_EQ(job.retold().size(), 1u);
+}
+
 TEST(Recall, KilledAfterTheDigestWaitsForRecovery) {
   FakeJob job = Collected();
   const std::string incident = IncidentOf(job);

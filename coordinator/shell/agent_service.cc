@@ -93,7 +93,7 @@ class AgentStream final : public Reactor {
     }
     absl::StatusOr<wire::ParsedMessage> message = Parse(incoming_);
     if (absl::IsUnimplemented(message.status())) {
-      ReadNext();  // of a newer protocol
+      queue_.Post(MessageSkipped{id_});  // of a newer protocol
       return;
     }
     if (!message.ok()) {

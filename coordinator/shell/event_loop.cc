@@ -66,6 +66,7 @@ void RunEventLoop(CoordinatorCore& core, EventQueue& queue, EffectHandler& handl
     now = CurrentTime();
     std::optional<StreamId> sender;
     if (const auto* message = std::get_if<MessageReceived>(&event)) sender = message->stream;
+    if (const auto* skipped = std::get_if<MessageSkipped>(&event)) sender = skipped->stream;
     if (std::holds_alternative<Stop>(event)) stop_by = now.monotonic + kStopIncident;
     if (observer.event) observer.event(event);
     for (Effect& effect : core.Step(std::move(event), now)) {

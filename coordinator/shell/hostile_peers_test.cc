@@ -305,6 +305,13 @@ TEST_F(HostilePeers, Flood) {
   ExpectRefused(*stream, grpc::StatusCode::RESOURCE_EXHAUSTED, "messages a second");
 }
 
+TEST_F(HostilePeers, FloodOfMessagesOfUnknownKinds) {
+  auto stream = Welcomed();
+  while (stream->Write(v1::AgentMessage())) {
+  }
+  ExpectRefused(*stream, grpc::StatusCode::RESOURCE_EXHAUSTED, "messages a second");
+}
+
 TEST_F(HostilePeers, ManyStreamsThatSayNothing) {
   std::vector<std::unique_ptr<RawStream>> streams;
   for (int i = 0; i < 100; ++i) streams.push_back(std::make_unique<RawStream>(address()));

@@ -48,9 +48,10 @@ void Retelling::Run(const std::string& incident_id) {
     text = result.get();
   }
   if (!text.ok()) {
-    spdlog::error("incident {}: its digest cannot be read: {}; collecting again", incident_id,
-                  std::string(text.status().message()));
-    mailbox_->post(IncidentUnreadable{incident_id});
+    const bool damaged = !absl::IsDeadlineExceeded(text.status());
+    spdlog::error("incident {}: its digest cannot be read: {}; collecting again{}", incident_id,
+                  std::string(text.status().message()), damaged ? " under another name" : "");
+    mailbox_->post(IncidentUnreadable{.incident_id = incident_id, .damaged = damaged});
     return;
   }
   log_digest_(incident_id, *text);

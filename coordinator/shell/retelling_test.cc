@@ -41,7 +41,9 @@ TEST(Retelling, DigestThatCannotBeReadIsSaidSo) {
   const Outcome outcome =
       Retell([](const std::string&) { return absl::DataLossError("digest.txt is empty"); });
   EXPECT_EQ(outcome.logged, "");
-  EXPECT_TRUE(std::holds_alternative<IncidentUnreadable>(*outcome.event));
+  const auto* unreadable = std::get_if<IncidentUnreadable>(&*outcome.event);
+  ASSERT_NE(unreadable, nullptr);
+  EXPECT_TRUE(unreadable->damaged);
 }
 
 TEST(Retelling, DiskThatHangsHoldsUpNothing) {
@@ -52,7 +54,9 @@ TEST(Retelling, DiskThatHangsHoldsUpNothing) {
     return std::string("too late");
   });
   EXPECT_EQ(outcome.logged, "");
-  EXPECT_TRUE(std::holds_alternative<IncidentUnreadable>(*outcome.event));
+  const auto* unreadable = std::get_if<IncidentUnreadable>(&*outcome.event);
+  ASSERT_NE(unreadable, nullptr);
+  EXPECT_FALSE(unreadable->damaged);
   release->set_value();
 }
 
