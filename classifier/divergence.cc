@@ -198,7 +198,8 @@ class Finder {
     return WaitTogether(slice, program) || (given && !MayLag(workers.front(), order));
   }
 
-  // In some slice the cores do not all stand at one place, or some are idle.
+  // In some slice the cores do not all stand at one place, or some are idle, or a
+  // worker is missing: it may hold whoever the others wait for.
   bool AnySliceTorn() {
     if (torn_) return *torn_;
     torn_ = false;
@@ -211,7 +212,11 @@ class Finder {
         const bool idle = unit.state == UnitState::kIdle;
         if (idle || unit.state == UnitState::kRunning) places.insert(idle ? -1 : unit.place);
       }
-      if (places.size() > 1) torn_ = true;
+      bool hidden = false;
+      for (int i = info.first; i < info.last; ++i) {
+        hidden = hidden || topology_.worker(i).snapshot == nullptr;
+      }
+      if (places.size() > 1 || hidden) torn_ = true;
     }
     return *torn_;
   }

@@ -115,24 +115,34 @@ std::string RenamedHostsRenameTheVerdict(Subject& subject) {
 }
 
 // Of programs that diverged, by contract, the smaller side is named. Where the sides
-// are nearly equal (some show nothing), in the job or in a slice, to take one away
-// decides which that is.
+// are nearly equal (some show nothing), in the job, in a slice or in the slices that
+// are torn, to take one away decides which that is.
 bool TipsTheScales(const Subject& subject, const WorkerId& taken) {
   const Cause cause = subject.scenario.truth.accepted.front().cause;
   if (cause != Cause::kDifferentModule && cause != Cause::kFingerprintMismatch) return false;
+  std::set<int32_t> slices_named;
+  for (const WorkerId& worker : subject.named) slices_named.insert(worker.slice);
   int job = 0;
   int slice = 0;
+  int torn = 0;
   for (const Snapshot& snapshot : subject.capture().snapshots) {
     const int side = subject.named.contains(snapshot.worker) ? -1 : 1;
     job += side;
     if (snapshot.worker.slice == taken.slice) slice += side;
+    if (slices_named.contains(snapshot.worker.slice)) torn += side;
   }
-  return job <= 4 || slice <= 1;
+  return job <= 4 || slice <= 1 || std::abs(torn) <= 2;
 }
 
+bool IsRight(const Scenario& scenario, const Verdict& verdict) {
+  const scenarios::Grade grade = GradeVerdict(scenario.truth, verdict);
+  return grade.cause && grade.culprits && !grade.unknown;
+}
+
+// Of a verdict that was right: how often one is wrong, the tables of the accuracy say.
 std::string WithoutAVictimNoOtherVictimIsAccused(Subject& subject) {
   const std::optional<WorkerId> victim = Bystander(subject);
-  if (!victim) return "";
+  if (!victim || !IsRight(subject.scenario, subject.verdict)) return "";
   const Verdict other = Classify(Without(subject.capture(), *victim));
   for (const Culprit& culprit : other.culprits) {
     // A worker that shows nothing can be suspected itself.
@@ -149,11 +159,6 @@ std::string NoiseAccusesNobody(Subject& subject) {
   const Verdict other = Classify(WithNoiseAt(subject.capture(), *bystander, subject.random));
   if (Summary(other) == Summary(subject.verdict)) return "";
   return absl::StrCat("noise at ", Name(*bystander), Both(subject.verdict, other));
-}
-
-bool IsRight(const Scenario& scenario, const Verdict& verdict) {
-  const scenarios::Grade grade = GradeVerdict(scenario.truth, verdict);
-  return grade.cause && grade.culprits && !grade.unknown;
 }
 
 std::string MoreThatIsWellChangesNothing(Subject& subject) {
