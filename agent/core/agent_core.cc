@@ -251,12 +251,12 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
                        !settings_.watches_host || host_owes_answer_,
                        std::nullopt};
   if (with_hlo) next_hlo_at_ = now + kHloSpacing;
-  const bool with_sockets = WantsSockets(now);
-  if (with_sockets) {
+  const HostLook look = {WantsSockets(now), requests_.NeedsSample() || purpose == Purpose::kDetail};
+  if (look.sockets) {
     next_socket_look_ =
         now + (InAttention(now) ? kSocketSpacing : kPollsPerSocketLook * UsualPeriod());
   }
-  effects.push_back(Poll{last_poll_, with_hlo, with_sockets, deadline});
+  effects.push_back(Poll{last_poll_, with_hlo, look, deadline});
 }
 
 void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Moment now,

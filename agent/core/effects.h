@@ -63,13 +63,23 @@ using Event = std::variant<RuntimeSampled, HostSampled, LogsRead, MessageReceive
 
 // Effects -------------------------------------------------------------------
 
+// What of the host is worth its cost now; the rest is read at every look.
+struct HostLook {
+  bool sockets = false;  // connections to other workers
+  // A coordinator collects, or the agent takes its detailed sample: also what is
+  // never read in health because it costs something.
+  bool hang = false;
+
+  friend bool operator==(const HostLook&, const HostLook&) = default;
+};
+
 // Read the runtime, and report with RuntimeSampled; look at the host, and report
 // with HostSampled. Neither waits for the other. There is never more than
 // one at a time, unless an answer is overdue by far.
 struct Poll {
   int64_t poll = 0;
   bool with_hlo = false;
-  bool with_sockets = false;  // of the host
+  HostLook look = {};
   absl::Duration deadline;
 };
 

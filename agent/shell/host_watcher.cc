@@ -5,45 +5,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 
-#include "absl/time/time.h"
-#include "agent/limits.h"
-#include "agent/sources/address/address.h"
-#include "agent/sources/tcp/fetch.h"
-
 namespace rapideye::agent {
-
-HostSources::HostSources(const HostOptions& options) : peers_(options.peers), self_(options.self) {
-  if (const std::optional<Endpoint> runtime = ParseEndpoint(options.runtime)) {
-    process_.emplace(options.proc_root, *runtime);
-  }
-}
-
-HostReading HostSources::Read(bool with_sockets) {
-  const absl::Duration now = absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-  HostReading reading;
-  if (!process_.has_value()) return reading;
-  reading.process = process_->Read(now);
-  if (!with_sockets || !peers_.any()) return reading;
-  if (const std::optional<std::set<uint64_t>> inodes = process_->SocketInodes()) {
-    reading.sockets = ReadSockets(*inodes);
-  }
-  return reading;
-}
-
-SocketReading HostSources::ReadSockets(const std::set<uint64_t>& inodes) const {
-  const absl::StatusOr<std::vector<TcpConnection>> connections =
-      ListTcpConnections(kSocketDeadline);
-  if (!connections.ok()) return {{}, std::string(connections.status().message())};
-  return {SocketsToPeers(*connections, inodes, peers_, self_, ListNics()), ""};
-}
-
-int HostSources::exit_descriptor() const {
-  return process_.has_value() ? process_->exit_descriptor() : -1;
-}
 
 HostWatcher::HostWatcher(const HostOptions& options, Sink sink)
     : sources_(options),
@@ -73,7 +38,7 @@ void HostWatcher::WakeUp() const { eventfd_write(wake_, 1); }
 
 void HostWatcher::Run() {
   while (const std::optional<Poll> poll = Await()) {
-    sink_(HostSampled{poll->poll, sources_.Read(poll->with_sockets)});
+    sink_(HostSampled{poll->poll, sources_.Read(poll->look)});
   }
 }
 

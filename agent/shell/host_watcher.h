@@ -5,40 +5,12 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <set>
-#include <string>
 #include <thread>
 
 #include "agent/core/effects.h"
-#include "agent/sources/process/fetch.h"
-#include "agent/sources/tcp/peers.h"
-#include "classifier/evidence.h"
+#include "agent/shell/host_sources.h"
 
 namespace rapideye::agent {
-
-struct HostOptions {
-  std::string runtime;  // HOST:PORT; where the training process listens
-  std::string proc_root = "/proc";
-  Peers peers;  // none: connections are not looked at
-  WorkerId self;
-};
-
-// The sources of the host, read one after the other. Not synchronised.
-class HostSources {
- public:
-  explicit HostSources(const HostOptions& options);
-
-  HostReading Read(bool with_sockets);
-  // Readable once the training process ends; -1: there is none.
-  int exit_descriptor() const;
-
- private:
-  SocketReading ReadSockets(const std::set<uint64_t>& inodes) const;
-
-  const Peers peers_;
-  const WorkerId self_;
-  std::optional<ProcessWatch> process_;
-};
 
 // A thread of its own: neither a runtime that hangs nor a coordinator that does
 // not read delays it, nor it them.

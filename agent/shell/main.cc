@@ -10,7 +10,6 @@
 #include <thread>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
@@ -18,10 +17,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "agent/core/agent_core.h"
-#include "agent/limits.h"
 #include "agent/shell/agent.h"
 #include "agent/shell/agent_metrics.h"
-#include "agent/shell/host_watcher.h"
+#include "agent/shell/flags.h"
 #include "agent/shell/once.h"
 #include "agent/shell/state_file.h"
 #include "agent/sources/identity/identity.h"
@@ -36,68 +34,6 @@ extern char** environ;
 
 namespace rapideye::agent {
 namespace {
-
-struct Flags {
-  IdentityFlags identity;
-  HostOptions host;
-  std::vector<std::string> logs;
-  std::vector<std::string> peers;
-  std::string peer_address_template;
-  transport::CredentialOptions credentials;
-  absl::Duration poll_interval = absl::Seconds(5);
-  std::optional<int32_t> metrics_port;
-  std::string metrics_address = "127.0.0.1";
-  std::string state_dir = "/var/tmp/rapideye-agent";
-  std::string log_format = "text";
-  bool once = false;
-};
-
-void AddFlags(CLI::App& app, Flags& flags) {
-  using program::AddFlag;
-  IdentityFlags& identity = flags.identity;
-  AddFlag(app, "job", identity.job, "name of the job (else JOBSET_NAME, TPU_NAME, SLURM_JOB_NAME)");
-  AddFlag(app, "slice", identity.slice, "number of this slice (else MEGASCALE_SLICE_ID)");
-  AddFlag(app, "task", identity.task,
-          "number of this worker in its slice (else TPU_WORKER_ID, JOB_COMPLETION_INDEX)");
-  AddFlag(app, "host", identity.host, "name of this host in the digest (else its host name)");
-  AddFlag(app, "node", identity.node, "name of its node (else NODE_NAME, SLURMD_NODENAME)");
-  AddFlag(app, "pod", identity.pod, "name of its pod (else POD_NAME)");
-  AddFlag(app, "hardware", identity.hardware,
-          "what identifies the machine itself: instance id, serial number");
-  AddFlag(app, "coordinator", identity.coordinator,
-          "HOST:PORT of rapideye-coordinator (else the host of MEGASCALE_COORDINATOR_ADDRESS, port "
-          "8490)");
-  AddFlag(app, "runtime", identity.runtime,
-          "HOST:PORT of the TPU runtime's status service (else TPU_RUNTIME_METRICS_PORTS, "
-          "localhost:8431)");
-  AddFlag(app, "log", flags.logs, "PATH or GLOB of training log files to follow; may be repeated");
-  AddFlag(app, "peer", flags.peers,
-          "SLICE/TASK=ADDRESS of another worker, to know its connections by; may be repeated");
-  AddFlag(app, "peer-address-template", flags.peer_address_template,
-          "where addresses of workers are computed: an IPv4 address with {slice} and {task} in "
-          "place of a number, such as 10.{slice}.0.{task}");
-  AddFlag(app, "proc-root", flags.host.proc_root,
-          "where the processes of the training container are to be seen");
-  AddFlag(app, "poll-interval", flags.poll_interval, "how often the runtime is asked in health");
-  AddFlag(app, "metrics-port", flags.metrics_port,
-          "port for Prometheus' /metrics and for /healthz; without it none is opened");
-  AddFlag(app, "metrics-address", flags.metrics_address,
-          "where that port is; one that others can reach needs --insecure");
-  AddFlag(app, "state-dir", flags.state_dir,
-          "where is left for the next agent what nobody was told: evidence of a hang, alarms; off: "
-          "nowhere");
-  AddFlag(app, "once", flags.once, "sample once, print the snapshot as JSON, and exit");
-  AddFlag(app, "log-format", flags.log_format, "of standard error: text or json")
-      ->check(CLI::IsMember({"text", "json"}));
-  AddFlag(app, "tls-cert", flags.credentials.tls_cert, "certificate of this agent, a PEM file");
-  AddFlag(app, "tls-key", flags.credentials.tls_key, "its private key, a PEM file");
-  AddFlag(app, "tls-ca", flags.credentials.tls_ca, "who may sign the coordinator, a PEM file");
-  AddFlag(app, "tls-identity", flags.credentials.identities,
-          "whom the coordinator's certificate must name, a name or a pattern with * and ?; may be "
-          "repeated (else the host of --coordinator)");
-  AddFlag(app, "insecure", flags.credentials.insecure,
-          "speak plaintext with a coordinator that is not on this host, or over --metrics-port");
-}
 
 Environment ReadEnvironment() {
   Environment environment;
@@ -220,20 +156,14 @@ int Main(int argc, char** argv) {
   AddFlags(app, flags);
   program::ConfigureApp(app);
   if (const std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
-  if (flags.poll_interval < kShortestPollInterval || flags.poll_interval > kSlowestPoll) {
-    return Usage(absl::StrCat("--poll-interval: must be from ",
-                              absl::FormatDuration(kShortestPollInterval), " to ",
-                              absl::FormatDuration(kSlowestPoll)));
-  }
+  const absl::Status checked = Check(flags);
+  if (!checked.ok()) return Usage(std::string(checked.message()));
   program::SetUpLogging("rapideye-agent", flags.log_format == "json" ? program::LogFormat::kJson
                                                                      : program::LogFormat::kText);
   const absl::StatusOr<Identity> identity =
       FindIdentity(flags.identity, ReadEnvironment(), Hostname());
   if (!identity.ok()) return Usage(std::string(identity.status().message()));
   for (const std::string& note : identity->notes) spdlog::warn("{}", note);
-  absl::StatusOr<Peers> peers = Peers::Parse(flags.peers, flags.peer_address_template);
-  if (!peers.ok()) return Usage(std::string(peers.status().message()));
-  flags.host.peers = *std::move(peers);
   if (!flags.once) return Watch(flags, *identity);
 
   const absl::StatusOr<std::string> line = SampleOnce(Settings(*identity, flags.poll_interval),

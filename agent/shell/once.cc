@@ -5,6 +5,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "agent/shell/host_sources.h"
 #include "agent/shell/sampler.h"
 #include "agent/sources/runtime/fetch.h"
 #include "proto/wire/capture_writer.h"
@@ -29,7 +30,7 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   for (const Effect& effect : core.Step(Wake{}, moment())) {
     const auto* poll = std::get_if<Poll>(&effect);
     if (poll == nullptr) continue;
-    core.Step(HostSampled{poll->poll, sources.Read(/*with_sockets=*/true)}, moment());
+    core.Step(HostSampled{poll->poll, sources.Read({.sockets = true, .hang = true})}, moment());
     core.Step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)},
               moment());
   }

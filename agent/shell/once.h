@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "agent/core/agent_core.h"
-#include "agent/shell/host_watcher.h"
+#include "agent/shell/host_sources.h"
 #include "agent/sources/log/fetch.h"
 
 namespace rapideye::agent {

@@ -183,7 +183,8 @@ class AgentScript : public Script {
     if (const auto* poll = std::get_if<agent::Poll>(&effect)) {
       if (!show_polls_) return "";
       return absl::StrCat("poll", poll->with_hlo ? " with-hlo" : "",
-                          poll->with_sockets ? " with-sockets" : "",
+                          poll->look.sockets ? " with-sockets" : "",
+                          poll->look.hang ? " as-in-a-hang" : "",
                           " deadline=", absl::FormatDuration(poll->deadline));
     }
     if (const auto* connect = std::get_if<agent::Connect>(&effect)) {

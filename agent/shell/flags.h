@@ -1,0 +1,44 @@
+// The flags of rapideye-agent.
+#ifndef RAPIDEYE_AGENT_SHELL_FLAGS_H_
+#define RAPIDEYE_AGENT_SHELL_FLAGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "agent/shell/host_sources.h"
+#include "agent/sources/identity/identity.h"
+#include "proto/program/command_line.h"
+#include "proto/transport/credentials.h"
+
+namespace rapideye::agent {
+
+struct Flags {
+  IdentityFlags identity;
+  HostOptions host;
+  std::vector<std::string> logs;
+  std::vector<std::string> peers;
+  std::vector<std::string> disable;
+  std::string peer_address_template;
+  transport::CredentialOptions credentials;
+  absl::Duration poll_interval = absl::Seconds(5);
+  std::optional<int32_t> metrics_port;
+  std::string metrics_address = "127.0.0.1";
+  std::string state_dir = "/var/tmp/rapideye-agent";
+  std::string log_format = "text";
+  bool once = false;
+};
+
+// Each also from the environment (proto/program/command_line.h).
+void AddFlags(CLI::App& app, Flags& flags);
+
+// What the parser cannot see: INVALID_ARGUMENT names the flag and what it takes.
+// Fills in what follows from several flags.
+absl::Status Check(Flags& flags);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SHELL_FLAGS_H_

@@ -1,0 +1,45 @@
+#include "agent/shell/host_sources.h"
+
+#include <chrono>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "agent/limits.h"
+#include "agent/sources/address/address.h"
+#include "agent/sources/tcp/fetch.h"
+
+namespace rapideye::agent {
+
+HostSources::HostSources(const HostOptions& options)
+    : peers_(options.peers), self_(options.self), disabled_(options.disabled) {
+  if (disabled_.contains(Source::kProcess)) return;
+  if (const std::optional<Endpoint> runtime = ParseEndpoint(options.runtime)) {
+    process_.emplace(options.proc_root, *runtime);
+  }
+}
+
+HostReading HostSources::Read(HostLook look) {
+  const absl::Duration now = absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+  HostReading reading;
+  if (!process_.has_value()) return reading;
+  reading.process = process_->Read(now);
+  if (!look.sockets || !peers_.any() || disabled_.contains(Source::kTcp)) return reading;
+  if (const std::optional<std::set<uint64_t>> inodes = process_->SocketInodes()) {
+    reading.sockets = ReadSockets(*inodes);
+  }
+  return reading;
+}
+
+SocketReading HostSources::ReadSockets(const std::set<uint64_t>& inodes) const {
+  const absl::StatusOr<std::vector<TcpConnection>> connections =
+      ListTcpConnections(kSocketDeadline);
+  if (!connections.ok()) return {{}, std::string(connections.status().message())};
+  return {SocketsToPeers(*connections, inodes, peers_, self_, ListNics()), ""};
+}
+
+int HostSources::exit_descriptor() const {
+  return process_.has_value() ? process_->exit_descriptor() : -1;
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,50 @@
+// The sources of the host, read when the core asks.
+#ifndef RAPIDEYE_AGENT_SHELL_HOST_SOURCES_H_
+#define RAPIDEYE_AGENT_SHELL_HOST_SOURCES_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "agent/core/effects.h"
+#include "agent/shell/source_names.h"
+#include "agent/sources/process/fetch.h"
+#include "agent/sources/tcp/peers.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+struct HostOptions {
+  std::string runtime;  // HOST:PORT; where the training process listens
+  // Where the kernel's file systems are to be seen: of tests, or of another
+  // container.
+  std::string proc_root = "/proc";
+  Peers peers;  // none: connections are not looked at
+  WorkerId self;
+  DisabledSources disabled;
+};
+
+// One member per source, read one after the other. Not synchronised: one thread
+// at a time.
+class HostSources {
+ public:
+  explicit HostSources(const HostOptions& options);
+
+  // Blocks for what a look costs: each source keeps its own deadline.
+  HostReading Read(HostLook look);
+  // Readable once the training process ends; -1: there is none.
+  int exit_descriptor() const;
+
+ private:
+  SocketReading ReadSockets(const std::set<uint64_t>& inodes) const;
+
+  const Peers peers_;
+  const WorkerId self_;
+  const DisabledSources disabled_;
+  std::optional<ProcessWatch> process_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SHELL_HOST_SOURCES_H_
