@@ -16,7 +16,7 @@ build_packages=(
   protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libgrpc++-dev libabsl-dev
   libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libssl-dev
   prometheus-cpp-dev libmicrohttpd-dev
-  libgtest-dev libgmock-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
 )
 test_packages=(
   binutils python3 python3-jsonschema python3-yaml git openssl shellcheck

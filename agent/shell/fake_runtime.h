@@ -7,7 +7,9 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,6 +42,9 @@ class FakeRuntime : public grpc::CallbackGenericService {
 
   int port() const { return port_; }
   std::string address() const { return absl::StrCat("127.0.0.1:", port_); }
+
+  // How often it was asked so far.
+  int64_t calls() const { return calls_; }
 
   // From now on every call gets these bytes, this error, or no answer.
   void AnswerWith(std::string bytes) { Set({Mode::kBytes, std::move(bytes), {}}); }
@@ -82,6 +87,7 @@ class FakeRuntime : public grpc::CallbackGenericService {
   };
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext*) override {
+    ++calls_;
     const std::lock_guard lock(mutex_);
     return new Call(answer_);
   }
@@ -92,6 +98,7 @@ class FakeRuntime : public grpc::CallbackGenericService {
   }
 
   int port_ = 0;
+  std::atomic<int64_t> calls_ = 0;
   std::mutex mutex_;
   Answer answer_;
   std::unique_ptr<grpc::Server> server_;
