@@ -6,8 +6,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "agent/limits.h"
-#include "agent/sources/address/address.h"
+#include "agent/sources/nic/fetch.h"
 #include "agent/sources/tcp/fetch.h"
+#include "proto/address/address.h"
 
 namespace rapideye::agent {
 

@@ -23,6 +23,8 @@
 #include "agent/shell/once.h"
 #include "agent/shell/state_file.h"
 #include "agent/sources/identity/identity.h"
+#include "agent/sources/nic/fetch.h"
+#include "agent/sources/nic/parse.h"
 #include "proto/http/http_server.h"
 #include "proto/metrics/metric_page.h"
 #include "proto/program/command_line.h"
@@ -68,6 +70,7 @@ AgentSettings Settings(const Identity& identity, absl::Duration poll_interval) {
   hello.job_incarnation = identity.job_incarnation;
   hello.poll_interval = poll_interval;
   hello.version = program::Version();
+  hello.addresses = ReachableAddresses(ListNics());
   settings.has_coordinator = !identity.coordinator.empty();
   // Agents that start in the same microsecond on two hosts still differ.
   settings.seed = absl::Hash<std::tuple<std::string, int32_t, int32_t, int64_t>>()(

@@ -55,6 +55,7 @@ absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hell
                         absl::StrFormat("a newer %s speaks for this worker", newer))});
     Info(absl::StrFormat("%s: a newer %s takes the place of the old one", Describe(member), newer));
   }
+  addresses_.Claim(hello);
   if (!first_hello_.has_value()) first_hello_ = now_.monotonic;
   SendWelcome(stream, hello);
   Info(absl::StrFormat("%s connected, agent %s (%d connected)", Describe(member),

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "coordinator/core/address_book.h"
 #include "coordinator/core/counters.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/incident.h"
@@ -165,6 +166,7 @@ class CoordinatorCore {
 
   Options options_;
   Membership membership_;
+  AddressBook addresses_;
   JobIncarnation incarnation_;
   Progress progress_;
   Learning learning_;

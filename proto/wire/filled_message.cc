@@ -44,6 +44,8 @@ class Filler {
   std::string Text(const FieldDescriptor& field) {
     if (field.name() == "fingerprint") return absl::StrCat("0123456789abcdef", absl::Hex(++next_));
     if (field.name() == "incident") return absl::StrCat("20260131T235959Z-0123abc", ++next_ % 10);
+    // Whole addresses of IPv4.
+    if (field.name() == "ip") return absl::StrCat(std::string("\x0a\x01\x01"), ++next_ % 10);
     return zeros_ ? "" : absl::StrCat(field.name(), " \"ü\\\n ", ++next_);
   }
 

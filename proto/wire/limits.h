@@ -54,6 +54,9 @@ inline constexpr int kMaxLogEvents = 65'536;
 inline constexpr int kMaxStacks = 65'536;         // threads of a process
 inline constexpr int kMaxFramesPerStack = 4'096;  // deep recursion
 
+// Addresses of a host: a few NICs with a few each, and those of its containers.
+inline constexpr int kMaxHostAddresses = 64;
+
 // Lists of a heartbeat, which comes every few seconds from every worker.
 inline constexpr int kMaxHeartbeatPrograms = 1'024;
 inline constexpr int kMaxHeartbeatQueue = 4'096;

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "classifier/evidence.h"
+#include "proto/address/address.h"
 
 // Only declared: who has no use for protobuf does not get it from here.
 namespace rapideye::v1 {
@@ -47,6 +48,13 @@ struct IncidentMemory {
   friend bool operator==(const IncidentMemory&, const IncidentMemory&) = default;
 };
 
+// A network interface of a host, and one of its addresses.
+struct HostAddress {
+  std::string nic;    // not empty
+  IpAddress address;  // IsReachable
+  friend auto operator<=>(const HostAddress&, const HostAddress&) = default;
+};
+
 struct Hello {
   int32_t protocol_version = kProtocolVersion;
   std::string job;
@@ -63,7 +71,8 @@ struct Hello {
   absl::Duration poll_interval;  // > 0
   std::string version;
   std::optional<IncidentMemory> incident;
-  std::optional<int64_t> connection;  // > 0; absent: an agent of protocol 1
+  std::optional<int64_t> connection;   // > 0; absent: an agent of protocol 1
+  std::vector<HostAddress> addresses;  // at most kMaxHostAddresses
 };
 
 struct ProgramStatistics {

@@ -52,6 +52,21 @@ void ShapeFromWire(const FieldScope& at, const v1::Hello& m, Hello& out) {
   if (out.tasks_per_slice) worker.Index("task", out.worker.task, *out.tasks_per_slice, "tasks");
 }
 
+IpAddress IpFromWire(const FieldScope& at, const std::string& bytes) {
+  const std::optional<IpAddress> address = FromBytes(bytes);
+  if (!address.has_value()) {
+    at.Fail("ip", absl::StrCat(bytes.size(), " bytes are no address (4 or 16 are)"));
+  } else if (!address->IsReachable()) {
+    at.Fail("ip", absl::StrCat(ToString(*address), " is no address that other hosts can use"));
+  }
+  return address.value_or(IpAddress());
+}
+
+HostAddress HostAddressFromWire(const FieldScope& at, const v1::HostAddress& m) {
+  if (m.nic().empty()) at.Fail("nic", "is missing");
+  return {.nic = at.Name("nic", m.nic()), .address = IpFromWire(at, m.ip())};
+}
+
 Hello HelloFromWire(const FieldScope& at, const v1::Hello& m) {
   Hello out;
   out.protocol_version = m.protocol_version();
@@ -76,6 +91,7 @@ Hello HelloFromWire(const FieldScope& at, const v1::Hello& m) {
   }
   out.connection = at.NonNegative("connection", Optional(m.has_connection(), m.connection()));
   if (out.connection == 0) at.Fail("connection", "must be above 0");
+  at.List("addresses", m.addresses(), kMaxHostAddresses, out.addresses, HostAddressFromWire);
   return out;
 }
 

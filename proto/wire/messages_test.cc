@@ -132,6 +132,28 @@ const Rule<A> kHelloRules[] = {
     {"LongHost", [](A& m) { m.mutable_hello()->set_host(std::string(kMaxNameBytes + 1, 'h')); },
      [](A& m) { m.mutable_hello()->set_host(std::string(kMaxNameBytes, 'h')); },
      "hello.host: a string of 16385 bytes is too long (at most 16384)"},
+    {"NamelessNic", [](A& m) { m.mutable_hello()->mutable_addresses(1)->clear_nic(); },
+     [](A& m) { m.mutable_hello()->mutable_addresses(1)->set_nic("eth1"); },
+     "hello.addresses[1].nic: is missing"},
+    {"AddressOfNoLength", [](A& m) { m.mutable_hello()->mutable_addresses(0)->set_ip("12345"); },
+     [](A& m) { m.mutable_hello()->mutable_addresses(0)->set_ip("1234"); },
+     "hello.addresses[0].ip: 5 bytes are no address (4 or 16 are)"},
+    {"AddressOfTheMetadataServer",
+     [](A& m) { m.mutable_hello()->mutable_addresses(0)->set_ip("\xa9\xfe\xa9\xfe"); },
+     [](A& m) { m.mutable_hello()->mutable_addresses(0)->set_ip("\xa9\xfd\xa9\xfe"); },
+     "hello.addresses[0].ip: 169.254.169.254 is no address that other hosts can use"},
+    {"TooManyAddresses",
+     [](A& m) {
+       while (m.hello().addresses_size() <= kMaxHostAddresses) {
+         *m.mutable_hello()->add_addresses() = m.hello().addresses(0);
+       }
+     },
+     [](A& m) {
+       while (m.hello().addresses_size() < kMaxHostAddresses) {
+         *m.mutable_hello()->add_addresses() = m.hello().addresses(0);
+       }
+     },
+     "hello.addresses: 65 entries are too many (at most 64)"},
     {"VersionTooOld", [](A& m) { m.mutable_hello()->set_protocol_version(0); },
      [](A& m) { m.mutable_hello()->set_protocol_version(kOldestProtocolVersion); },
      "hello.protocolVersion: 0 is not spoken here (1 to 3); run agents and coordinator of "

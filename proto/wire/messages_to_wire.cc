@@ -37,6 +37,11 @@ void Set(const Hello& in, v1::AgentMessage& message) {
     }
   }
   if (in.connection) out.set_connection(*in.connection);
+  for (const HostAddress& address : in.addresses) {
+    v1::HostAddress& entry = *out.add_addresses();
+    entry.set_nic(WireName(address.nic));
+    entry.set_ip(ToBytes(address.address));
+  }
 }
 
 void Set(const Heartbeat& in, v1::AgentMessage& message) {

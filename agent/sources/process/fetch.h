@@ -10,8 +10,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
-#include "agent/sources/address/address.h"
 #include "agent/sources/process/parse.h"
+#include "proto/address/address.h"
 
 namespace rapideye::agent {
 

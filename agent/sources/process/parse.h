@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "agent/core/host_sample.h"
-#include "agent/sources/address/address.h"
+#include "proto/address/address.h"
 
 namespace rapideye::agent {
 

@@ -1,6 +1,5 @@
 #include "agent/sources/tcp/fetch.h"
 
-#include <ifaddrs.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
@@ -78,27 +77,6 @@ absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration dea
     if (!status.ok() && family == AF_INET) return status;
   }
   return connections;
-}
-
-std::map<IpAddress, std::string> ListNics() {
-  std::map<IpAddress, std::string> nics;
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return nics;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr) continue;
-    if (entry->ifa_addr->sa_family == AF_INET) {
-      std::array<uint8_t, 4> bytes;
-      std::memcpy(bytes.data(), &reinterpret_cast<sockaddr_in*>(entry->ifa_addr)->sin_addr, 4);
-      nics.emplace(FromV4(bytes), entry->ifa_name);
-    } else if (entry->ifa_addr->sa_family == AF_INET6) {
-      IpAddress address;
-      std::memcpy(address.bytes.data(),
-                  &reinterpret_cast<sockaddr_in6*>(entry->ifa_addr)->sin6_addr, 16);
-      nics.emplace(address, entry->ifa_name);
-    }
-  }
-  freeifaddrs(list);
-  return nics;
 }
 
 }  // namespace rapideye::agent

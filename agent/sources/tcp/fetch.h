@@ -2,13 +2,10 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_TCP_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_TCP_FETCH_H_
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "agent/sources/address/address.h"
 #include "agent/sources/tcp/parse.h"
 
 namespace rapideye::agent {
@@ -17,9 +14,6 @@ namespace rapideye::agent {
 // privilege; blocks for at most about `deadline` and takes a bounded number of
 // them. UNAVAILABLE: this kernel or sandbox does not tell.
 absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration deadline);
-
-// Names of this host's interfaces by the addresses that they own.
-std::map<IpAddress, std::string> ListNics();
 
 }  // namespace rapideye::agent
 

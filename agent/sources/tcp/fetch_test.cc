@@ -54,11 +54,5 @@ TEST(ListTcpConnectionsTest, ShowsWhatTheSendQueueHolds) {
   for (const int descriptor : {accepted, client, listener}) close(descriptor);
 }
 
-TEST(ListNicsTest, KnowsTheLoopback) {
-  const auto nics = ListNics();
-  ASSERT_EQ(nics.count(FromV4({127, 0, 0, 1})), 1u);
-  EXPECT_EQ(nics.at(FromV4({127, 0, 0, 1})), "lo");
-}
-
 }  // namespace
 }  // namespace rapideye::agent

@@ -11,9 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "agent/sources/address/address.h"
 #include "agent/sources/tcp/peers.h"
 #include "classifier/evidence.h"
+#include "proto/address/address.h"
 
 namespace rapideye::agent {
 

@@ -1,9 +1,9 @@
-#include "agent/sources/address/address.h"
+#include "proto/address/address.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace rapideye::agent {
+namespace rapideye {
 namespace {
 
 TEST(AddressTest, ReadsBothFamilies) {
@@ -68,5 +68,28 @@ TEST(AddressTest, TellsWhichSocketServes) {
   EXPECT_TRUE(Serves(FromV4({10, 0, 0, 1}), 80, *ParseEndpoint("tpu-host:80")));
 }
 
+TEST(IpAddressTest, SurvivesAsBytes) {
+  for (const char* text : {"10.0.0.1", "2001:db8::1", "::"}) {
+    const IpAddress address = *ParseIpAddress(text);
+    EXPECT_EQ(ToBytes(address).size(), address.IsV4() ? 4u : 16u);
+    EXPECT_EQ(FromBytes(ToBytes(address)), address) << text;
+  }
+  EXPECT_EQ(FromBytes(""), std::nullopt);
+  EXPECT_EQ(FromBytes("\x0a\x01\x01"), std::nullopt);
+  EXPECT_EQ(FromBytes(std::string(17, '\1')), std::nullopt);
+}
+
+TEST(IpAddressTest, IsReachableIfOtherHostsCanUseIt) {
+  for (const char* text : {"10.0.0.1", "192.168.7.2", "203.0.113.9", "169.253.0.1", "223.0.0.1",
+                           "::ffff:10.0.0.1", "2001:db8::1", "fd00::1", "fec0::1"}) {
+    EXPECT_TRUE(ParseIpAddress(text)->IsReachable()) << text;
+  }
+  for (const char* text : {"0.0.0.0", "0.1.2.3", "127.0.0.1", "127.77.0.1", "169.254.169.254",
+                           "224.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "febf::1",
+                           "ff02::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254"}) {
+    EXPECT_FALSE(ParseIpAddress(text)->IsReachable()) << text;
+  }
+}
+
 }  // namespace
-}  // namespace rapideye::agent
+}  // namespace rapideye

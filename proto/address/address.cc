@@ -1,4 +1,4 @@
-#include "agent/sources/address/address.h"
+#include "proto/address/address.h"
 
 #include <algorithm>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace rapideye::agent {
+namespace rapideye {
 namespace {
 
 constexpr size_t kGroups = 8;
@@ -93,6 +93,19 @@ bool IpAddress::IsLoopback() const {
          std::all_of(bytes.begin(), bytes.end() - 1, [](uint8_t b) { return b == 0; });
 }
 
+bool IpAddress::IsReachable() const {
+  if (IsUnspecified() || IsLoopback()) return false;
+  if (IsV4()) {
+    const bool of_this_network = bytes[12] == 0;
+    const bool link_local = bytes[12] == 169 && bytes[13] == 254;
+    const bool multicast_or_beyond = bytes[12] >= 224;
+    return !of_this_network && !link_local && !multicast_or_beyond;
+  }
+  const bool link_local = bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
+  const bool multicast = bytes[0] == 0xff;
+  return !link_local && !multicast;
+}
+
 IpAddress FromV4(std::array<uint8_t, 4> bytes) {
   IpAddress address;
   address.bytes[10] = address.bytes[11] = 0xff;
@@ -112,6 +125,17 @@ std::string ToString(const IpAddress& address) {
     absl::StrAppend(&text, i == 0 ? "" : ":", absl::Hex(b[i] << 8 | b[i + 1]));
   }
   return text;
+}
+
+std::optional<IpAddress> FromBytes(absl::string_view bytes) {
+  IpAddress address = FromV4({});
+  if (bytes.size() != 4 && bytes.size() != address.bytes.size()) return std::nullopt;
+  std::copy(bytes.begin(), bytes.end(), address.bytes.end() - bytes.size());
+  return address;
+}
+
+std::string ToBytes(const IpAddress& address) {
+  return std::string(address.bytes.begin() + (address.IsV4() ? 12 : 0), address.bytes.end());
 }
 
 std::optional<Endpoint> ParseEndpoint(absl::string_view text) {
@@ -139,4 +163,4 @@ bool Serves(const IpAddress& local, uint16_t port, const Endpoint& endpoint) {
   return endpoint.address == FromV4({127, 0, 0, 1}) && local.IsLoopback() && !local.IsV4();
 }
 
-}  // namespace rapideye::agent
+}  // namespace rapideye
