@@ -6,6 +6,9 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -20,15 +23,41 @@
 
 namespace rapideye::agent {
 
-// Listens on a port of its own until it is destroyed.
+// A port of 127.0.0.1 that nobody else gets, whether or not somebody listens there.
+class ReservedPort {
+ public:
+  ReservedPort() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    // A server of this process may listen there all the same.
+    const int yes = 1;
+    setsockopt(socket_, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof(yes));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    bind(socket_, reinterpret_cast<sockaddr*>(&address), size);
+    getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  ~ReservedPort() { close(socket_); }
+  ReservedPort(const ReservedPort&) = delete;
+  ReservedPort& operator=(const ReservedPort&) = delete;
+
+  int port() const { return port_; }
+
+ private:
+  const int socket_;
+  int port_ = 0;
+};
+
+// Listens on a port of its own, which stays its own while it is stopped.
 class FakeRuntime : public grpc::CallbackGenericService {
  public:
-  explicit FakeRuntime(int port = 0) : port_(port) {
+  // A second one may take over the port of one that has stopped.
+  explicit FakeRuntime(std::shared_ptr<const ReservedPort> port = std::make_shared<ReservedPort>())
+      : port_(std::move(port)) {
     grpc::ServerBuilder builder;
-    // Without this a second server would share the port.
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    builder.AddListeningPort(absl::StrCat("127.0.0.1:", port), grpc::InsecureServerCredentials(),
-                             &port_);
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 1);
+    builder.AddListeningPort(address(), grpc::InsecureServerCredentials());
     builder.RegisterCallbackGenericService(this);
     server_ = builder.BuildAndStart();
   }
@@ -40,8 +69,8 @@ class FakeRuntime : public grpc::CallbackGenericService {
     server_.reset();
   }
 
-  int port() const { return port_; }
-  std::string address() const { return absl::StrCat("127.0.0.1:", port_); }
+  const std::shared_ptr<const ReservedPort>& port() const { return port_; }
+  std::string address() const { return absl::StrCat("127.0.0.1:", port_->port()); }
 
   // How often it was asked so far.
   int64_t calls() const { return calls_; }
@@ -97,7 +126,7 @@ class FakeRuntime : public grpc::CallbackGenericService {
     answer_ = std::move(answer);
   }
 
-  int port_ = 0;
+  const std::shared_ptr<const ReservedPort> port_;
   std::atomic<int64_t> calls_ = 0;
   std::mutex mutex_;
   Answer answer_;

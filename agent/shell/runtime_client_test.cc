@@ -64,12 +64,8 @@ TEST(RuntimeClientTest, AServingRuntime) {
 }
 
 TEST(RuntimeClientTest, AnAbsentRuntime) {
-  std::string address;
-  {
-    const FakeRuntime gone;
-    address = gone.address();
-  }
-  RuntimeClient client(address);
+  const ReservedPort nobody;
+  RuntimeClient client(absl::StrCat("127.0.0.1:", nobody.port()));
   EXPECT_EQ(ReadRuntime(client, false, kEnough).health.state, RuntimeState::kUnavailable);
 }
 
