@@ -181,11 +181,11 @@ void CoordinatorCore::OnJobRestart() {
 bool CoordinatorCore::IncidentIsOfThisJob() const {
   size_t restarted = 0;
   size_t same = 0;
-  for (const auto& [worker, process] : its_processes_) {
+  for (const auto& [worker, shown] : its_incarnations_) {
     const std::optional<std::string> key = incarnation_.KeyOf(worker);
     if (!key.has_value()) continue;
     ++restarted;
-    if (*key == process) ++same;
+    if (*key == shown) ++same;
   }
   return same * 2 > restarted;
 }

@@ -180,8 +180,9 @@ class CoordinatorCore {
   std::set<std::string> on_disk_;  // those that a coordinator before left there
   std::optional<PendingAlarm> alarm_;
   std::set<WorkerId> recovered_;  // completed launches since the incident
-  // The training processes that the incident is about, as their workers showed them.
-  std::map<WorkerId, std::string> its_processes_;
+  // Which job the incident is about, as each of its workers showed it: what the
+  // platform states, otherwise the training process.
+  std::map<WorkerId, std::string> its_incarnations_;
   // What completes earlier is no recovery from it.
   absl::Duration recovery_from_ = -absl::InfiniteDuration();
   int64_t next_collection_ = 1;

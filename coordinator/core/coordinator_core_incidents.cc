@@ -100,9 +100,11 @@ void CoordinatorCore::ConcludeIncident() {
                 .collect = now_.monotonic - incident_->started()});
   // After a worker's word the others may go on for a while with what they had
   // queued; after a threshold has passed whoever moves has recovered.
-  its_processes_.clear();
+  its_incarnations_.clear();
   for (const auto& [worker, snapshot] : incident_->snapshots()) {
-    if (snapshot.incarnation.has_value()) its_processes_[worker] = *snapshot.incarnation;
+    std::optional<std::string> shown = incarnation_.LastGiven(worker);
+    if (!shown.has_value()) shown = snapshot.incarnation;
+    if (shown.has_value()) its_incarnations_[worker] = *std::move(shown);
   }
   recovery_from_ = now_.monotonic;
   if (!suspicion.threshold.has_value()) {

@@ -18,21 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-Options Quick() {
-  Options options;
-  options.thresholds.launch = absl::Seconds(4);
-  return options;
-}
-
-template <typename Message>
-int Count(const FakeAgent& agent) {
-  int count = 0;
-  for (const wire::CoordinatorMessage& message : agent.inbox) {
-    if (std::holds_alternative<Message>(message)) ++count;
-  }
-  return count;
-}
-
 JobStatus StatusOf(FakeJob& job) {
   job.Step(StatusRequested{.ticket = 7});
   EXPECT_EQ(job.statuses().back().ticket, 7);

@@ -49,7 +49,7 @@ void CoordinatorCore::RecallConcluded(const std::string& incident) {
   last_incident_ = incident;
   recovered_.clear();
   recovery_from_ = now_.monotonic;
-  its_processes_.clear();
+  its_incarnations_.clear();
   alarm_.reset();
   TellAllConcluded();
   votes_.Clear();
@@ -64,7 +64,7 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
     incident_id_ = incident;
     recovered_.clear();
     recovery_from_ = now_.monotonic;
-    its_processes_.clear();
+    its_incarnations_.clear();
     alarm_.reset();
     Emit(Retell{incident});  // the votes stay, in case it cannot be read
     return;

@@ -12,21 +12,6 @@
 namespace rapideye::coordinator {
 namespace {
 
-Options Quick() {
-  Options options;
-  options.thresholds.launch = absl::Seconds(4);
-  return options;
-}
-
-template <typename Message>
-int Count(const FakeAgent& agent) {
-  int count = 0;
-  for (const wire::CoordinatorMessage& message : agent.inbox) {
-    if (std::holds_alternative<Message>(message)) ++count;
-  }
-  return count;
-}
-
 TEST(CoordinatorCore, HealthyJobRaisesNothing) {
   FakeJob job(Quick(), 2, 4);
   job.Run(absl::Minutes(10));

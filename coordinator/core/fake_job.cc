@@ -272,4 +272,17 @@ bool FakeJob::Logged(const std::string& part) const {
                      [&](const std::string& line) { return absl::StrContains(line, part); });
 }
 
+Options Quick() {
+  Options options;
+  options.thresholds.launch = absl::Seconds(4);
+  return options;
+}
+
+FakeJob Frozen() {
+  FakeJob job(Quick(), 1, 4);
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  return job;
+}
+
 }  // namespace rapideye::coordinator

@@ -121,6 +121,22 @@ class FakeJob {
   size_t most_in_flight_ = 0;
 };
 
+// What most tests use: a launch that takes longer than four seconds is a suspicion.
+Options Quick();
+
+// A job of four workers, all of which have just stopped.
+FakeJob Frozen();
+
+// Messages of one kind that the agent has got.
+template <typename Message>
+int Count(const FakeAgent& agent) {
+  int count = 0;
+  for (const wire::CoordinatorMessage& message : agent.inbox) {
+    if (std::holds_alternative<Message>(message)) ++count;
+  }
+  return count;
+}
+
 }  // namespace rapideye::coordinator
 
 #endif  // RAPIDEYE_COORDINATOR_CORE_FAKE_JOB_H_

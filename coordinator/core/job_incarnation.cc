@@ -44,6 +44,16 @@ void JobIncarnation::Rejoin(const WorkerId& worker) {
   left_.erase(left);
 }
 
+std::optional<std::string> JobIncarnation::LastGiven(const WorkerId& worker) const {
+  for (const std::map<WorkerId, Key>* keys : {&ahead_, &current_, &left_}) {
+    const auto found = keys->find(worker);
+    if (found == keys->end()) continue;
+    if (!found->second.given) return std::nullopt;
+    return found->second.text;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> JobIncarnation::KeyOf(const WorkerId& worker) const {
   const auto found = current_.find(worker);
   if (found == current_.end()) return std::nullopt;

@@ -27,6 +27,10 @@ class JobIncarnation {
   bool Left(const WorkerId& worker) const { return left_.contains(worker); }
   void Rejoin(const WorkerId& worker);
 
+  // What the platform states of the worker, as it last said so itself, whichever
+  // incarnation that is of; absent where none is stated.
+  std::optional<std::string> LastGiven(const WorkerId& worker) const;
+
   // What a worker of this incarnation showed; absent for one of an earlier one.
   std::optional<std::string> KeyOf(const WorkerId& worker) const;
 

@@ -12,9 +12,8 @@ namespace {
 
 constexpr int kTasks = 4;
 
-Options Quick() {
-  Options options;
-  options.thresholds.launch = absl::Seconds(4);
+Options QuickToStart() {
+  Options options = Quick();
   options.thresholds.startup_grace = absl::Minutes(2);
   return options;
 }
@@ -69,7 +68,7 @@ class JobRestart : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(JobRestart, NothingOfTheOldIncarnationDrivesAnything) {
-  FakeJob job(Quick(), 1, kTasks);
+  FakeJob job(QuickToStart(), 1, kTasks);
   LiveThrough(job);
   job.Freeze();
   RestartJob(job);

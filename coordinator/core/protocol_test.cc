@@ -11,12 +11,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Options Quick() {
-  Options options;
-  options.thresholds.launch = absl::Seconds(4);
-  return options;
-}
-
 // A job of four in its first look, which worker 3 keeps open.
 FakeJob Looking() {
   FakeJob job(Quick(), 1, 4);

@@ -9,20 +9,6 @@
 namespace rapideye::coordinator {
 namespace {
 
-Options Quick() {
-  Options options;
-  options.thresholds.launch = absl::Seconds(4);
-  return options;
-}
-
-// Of four workers, all of which stand still.
-FakeJob Frozen() {
-  FakeJob job(Quick(), 1, 4);
-  job.Run(absl::Seconds(20));
-  job.Freeze();
-  return job;
-}
-
 // As above, once the evidence is complete.
 FakeJob Collected() {
   FakeJob job = Frozen();

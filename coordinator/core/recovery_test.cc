@@ -9,20 +9,6 @@
 namespace rapideye::coordinator {
 namespace {
 
-Options Quick() {
-  Options options;
-  options.thresholds.launch = absl::Seconds(4);
-  return options;
-}
-
-// Of four workers, all of which stand still.
-FakeJob Frozen() {
-  FakeJob job(Quick(), 1, 4);
-  job.Run(absl::Seconds(20));
-  job.Freeze();
-  return job;
-}
-
 // One of four has died; the others are about to complete what they had queued.
 FakeJob ConcludedOnAWord() {
   FakeJob job = Frozen();
@@ -111,6 +97,56 @@ TEST(Recovery, ARestartAfterTheIncidentIsOne) {
   FakeJob job = ConcludedAfterHalfARestart();
   job.ConnectAll();
   for (auto& [id, agent] : job.agents()) agent.process = "p3";
+  job.Run(absl::Seconds(5));
+  EXPECT_TRUE(job.Logged("watching again"));
+}
+
+// The same where the platform counts the attempts and agents restart with the job.
+FakeJob ConcludedAfterHalfAnAttempt() {
+  FakeJob job(Quick(), 1, 4);
+  const auto next = [](FakeAgent& agent, const std::string& attempt) {
+    agent.hello.job_incarnation = attempt;
+    agent.process = "p" + attempt;
+    ++agent.hello.agent_incarnation;
+    agent.completed = 0;
+    agent.last_completion.reset();
+  };
+  for (auto& [id, agent] : job.agents()) {
+    job.Disconnect(agent);
+    next(agent, "1");
+  }
+  job.ConnectAll();
+  job.Run(absl::Seconds(20));
+  for (auto& [id, agent] : job.agents()) {
+    job.Disconnect(agent);
+    next(agent, "2");
+  }
+  for (int task = 0; task < 2; ++task) job.Connect(job.at(0, task));
+  job.Run(absl::Seconds(5));
+  job.Freeze();
+  EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  job.Concluded();
+  return job;
+}
+
+TEST(Recovery, AnAttemptFromBeforeTheIncidentIsNone) {
+  FakeJob job = ConcludedAfterHalfAnAttempt();
+  job.ConnectAll();
+  job.Run(absl::Minutes(1));
+  EXPECT_TRUE(job.Logged("the job has restarted"));
+  EXPECT_FALSE(job.Logged("watching again"));
+  EXPECT_EQ(job.concluded().size(), 1u);
+}
+
+TEST(Recovery, AnAttemptAfterTheIncidentIsOne) {
+  FakeJob job = ConcludedAfterHalfAnAttempt();
+  for (auto& [id, agent] : job.agents()) {
+    if (agent.stream != 0) job.Disconnect(agent);
+    agent.hello.job_incarnation = "3";
+    agent.process = "p3";
+    ++agent.hello.agent_incarnation;
+  }
+  job.ConnectAll();
   job.Run(absl::Seconds(5));
   EXPECT_TRUE(job.Logged("watching again"));
 }
