@@ -307,6 +307,10 @@ void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, a
     incident_.Progressed();
     inherited_.Progressed();
   }
+  // A hang that heals is neither a long launch nor a long pause: what is learnt from
+  // it would let the next one last.
+  // One that was looked at and found to be none is.
+  if (incident_.memory().has_value() && incident_.memory()->concluded) view_.MeasureAnew(now);
 }
 
 // What the runtime reports for a core, and did not before.

@@ -70,6 +70,22 @@ TEST_F(IncidentMemoryTest, ALaunchThatCompletesEndsIt) {
   EXPECT_EQ(Told(), std::nullopt);
 }
 
+// A coordinator that comes later learns its thresholds from these.
+TEST_F(IncidentMemoryTest, WhatAHangTookIsNoMeasureOfLaunches) {
+  const auto longest_of = [this](const std::string& program, bool concluded) {
+    script_.reading = Serving({Running(0, program, 1, 5)});
+    script_.Pass(absl::Seconds(6));
+    Collect(kOne);
+    if (concluded) script_.Receive(wire::Concluded{kOne});
+    script_.Pass(absl::Minutes(10));
+    script_.reading = Serving({Running(0, program, 2, 5)});
+    script_.Pass(absl::Seconds(6));
+    return script_.Sent<wire::Heartbeat>().back().programs.back().longest.value();
+  };
+  EXPECT_GE(longest_of("bb", /*concluded=*/false), absl::Minutes(10));  // it was looked at, only
+  EXPECT_LE(longest_of("cc", /*concluded=*/true), absl::Seconds(20));
+}
+
 TEST_F(IncidentMemoryTest, AnotherProcessEndsIt) {
   Collect(kOne);
   script_.Receive(wire::Concluded{kOne});

@@ -98,6 +98,10 @@ LaunchChange LaunchTracker::Observe(const CoreSample& core, absl::Duration now) 
   return change;
 }
 
+void LaunchTracker::MeasureAnew(absl::Duration now) {
+  if (running_.has_value()) running_->first_seen = running_->last_seen = now;
+}
+
 void LaunchTracker::CountUpTo(const std::string& fingerprint, int32_t first, int32_t next,
                               absl::Duration now, LaunchChange& change) {
   Counter& counter = FindOrAdd(fingerprint, first, now);

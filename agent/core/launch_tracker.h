@@ -36,6 +36,8 @@ class LaunchTracker {
   LaunchTracker(const CoreSample& core, absl::Duration now);
 
   LaunchChange Observe(const CoreSample& core, absl::Duration now);
+  // How long the launch that runs has taken so far is no measure of anything.
+  void MeasureAnew(absl::Duration now);
 
   bool in_launch() const { return running_.has_value(); }
   // When a launch last completed here, or when the core was first seen.

@@ -92,6 +92,11 @@ void WorkerView::TrackPause(absl::Duration now) {
   idle_since_.reset();
 }
 
+void WorkerView::MeasureAnew(absl::Duration now) {
+  for (auto& [core, tracker] : trackers_) tracker.MeasureAnew(now);
+  if (idle_since_.has_value()) idle_since_ = now;
+}
+
 std::optional<absl::Duration> WorkerView::LastCompletion(int32_t core_id) const {
   const auto it = trackers_.find(core_id);
   if (it == trackers_.end()) return std::nullopt;

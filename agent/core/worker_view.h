@@ -33,6 +33,9 @@ class WorkerView {
   // Nobody listens any more: what answers next is another process, unless the
   // host says that it is the same.
   void RuntimeGone();
+  // The launches and the pause that are under way take as long as they do because of
+  // an incident: only what follows is a measure of the job.
+  void MeasureAnew(absl::Duration now);
   // Which process the next samples are of, as the host shows it; absent while
   // that is not known, or once it has ended.
   void SetProcess(std::optional<ProcessId> process) { process_now_ = process; }
