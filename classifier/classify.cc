@@ -4,6 +4,7 @@
 
 #include "classifier/decide.h"
 #include "classifier/finding.h"
+#include "classifier/hlo_evidence.h"
 #include "classifier/rules/rules.h"
 
 namespace rapideye {
@@ -21,7 +22,9 @@ Verdict Classify(const Capture& capture) {
   classifier::FindDifferentModule(c, findings);
   classifier::FindFingerprintMismatch(c, findings);
   classifier::FindDataStall(c, findings);
-  return classifier::Decide(c, std::move(findings));
+  Verdict verdict = classifier::Decide(c, std::move(findings));
+  classifier::AddHloComparison(capture.header, verdict);
+  return verdict;
 }
 
 }  // namespace rapideye

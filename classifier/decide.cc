@@ -207,6 +207,7 @@ class Decider {
     if (verdict_.evidence.size() > kMaxEvidence) verdict_.evidence.resize(kMaxEvidence);
     removable_ = finding.removable;
     removal_reason_ = finding.removal_reason;
+    verdict_.sides = finding.sides;
     Note(absl::StrFormat(
         "%s: of what is left, its finding is the surest (certainty %.2f, stated as %.2f)",
         std::string(CauseName(finding.cause)), finding.confidence, verdict_.confidence));

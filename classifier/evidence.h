@@ -59,6 +59,46 @@ struct Cohort {
   std::vector<SequenceEntry> sequence;  // empty: order unknown
 };
 
+// How the texts of two compilations compare.
+enum class HloOutcome {
+  kUnspecified,
+  kDifferent,
+  kEqual,             // byte for byte
+  kEqualButForNames,  // and for where the instructions were written
+  kEqualAsFarAsRead,  // a text was too large to be had as a whole
+  kNotComparable,     // a side has none, or one that is no HLO
+};
+
+// By what a dump was taken for the text of a program that runs. The runtime's
+// fingerprint of a program and what XLA dumps of it have no published relation.
+enum class HloMatch {
+  kUnspecified,
+  kFingerprint,  // the module's own attributes hold the fingerprint
+  kOnlyDump,     // there is one dump of that module name
+  kLatestDump,   // the one written last of several
+};
+
+// The program of one side of a divergence, as one worker of that side gave it.
+struct HloSide {
+  WorkerId worker;
+  std::optional<std::string> module;
+  std::string fingerprint;
+  std::optional<std::string> dump;  // name of the file in the worker's dump directory
+  HloMatch match = HloMatch::kUnspecified;
+  std::optional<std::string> problem;  // why there is no text
+  // Of kDifferent: where. An empty instruction: the computation ends before.
+  std::optional<std::string> computation;
+  std::optional<std::string> instruction;
+};
+
+struct HloComparison {
+  HloOutcome outcome = HloOutcome::kUnspecified;
+  // Of kDifferent: which instruction of its computation, from 1; 0: the attributes of
+  // the module itself.
+  std::optional<int64_t> position;
+  std::vector<HloSide> sides;  // two: the smaller side first
+};
+
 struct CaptureHeader {
   int32_t version = 1;
   std::string job;
@@ -69,6 +109,8 @@ struct CaptureHeader {
   std::optional<int64_t> hang_threshold_ms;
   std::optional<int64_t> detected_unix_ms;
   std::vector<Cohort> cohorts;  // empty: one cohort, order unknown
+  // Where diverged programs first differ; absent: nobody has looked.
+  std::optional<HloComparison> hlo_comparison;
 };
 
 enum class RuntimeState { kUnspecified, kServing, kUnavailable, kTimedOut, kUnimplemented };

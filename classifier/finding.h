@@ -41,6 +41,7 @@ struct Finding {
   // Evidence from outside the job's reach that allows removal at once; empty: none.
   std::vector<RemovalTarget> removable;
   std::string removal_reason;
+  std::vector<ProgramSide> sides;  // as Verdict::sides
 };
 
 // All that rules look at, computed once. Refers into the capture.

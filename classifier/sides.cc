@@ -88,6 +88,25 @@ void Judge(const Case& c, Sides& sides) {
   sides.same_module = !odd.empty() && odd == rest;
 }
 
+// Those in the program first: of who only holds it, the runtime may name no text.
+std::vector<ProgramSide> ProgramSides(const Case& c, const Sides& sides) {
+  const auto side = [&c](const std::vector<int>& workers, int program) {
+    const ProgramInfo& info = c.topology.programs()[static_cast<size_t>(program)];
+    ProgramSide out;
+    if (!info.module.empty()) out.module = std::string(info.module);
+    out.fingerprint = std::string(info.fingerprint);
+    for (int worker : workers) {
+      if (out.workers.size() == kDivergedCulprits) break;
+      if (c.divergence.running[static_cast<size_t>(worker)] == program) {
+        out.workers.push_back(c.worker(worker).id);
+      }
+    }
+    return out;
+  };
+  if (sides.odd_program < 0 || sides.rest_program < 0) return {};
+  return {side(sides.odd, sides.odd_program), side(sides.rest, sides.rest_program)};
+}
+
 }  // namespace
 
 std::vector<Sides> DivergedSides(const Case& c) {
@@ -142,6 +161,7 @@ void DescribeSides(const Case& c, const Sides& sides, Finding& finding) {
   finding.evidence.push_back(Evidence(c, Strength::kStrong, sides.odd, finding.why));
   finding.evidence.push_back(
       Evidence(c, Strength::kStrong, {sides.rest.front()}, side(sides.rest, sides.rest_program)));
+  finding.sides = ProgramSides(c, sides);
   std::vector<int> culprits = sides.odd;
   if (sides.equal) culprits = {sides.odd.front(), sides.rest.front()};
   std::sort(culprits.begin(), culprits.end());

@@ -133,6 +133,13 @@ struct RecommendedAction {
   std::optional<std::string> documentation_url;
 };
 
+// What the workers of one side of a divergence run.
+struct ProgramSide {
+  std::optional<std::string> module;
+  std::string fingerprint;
+  std::vector<WorkerId> workers;  // some of them, sorted
+};
+
 struct Verdict {
   Cause cause = Cause::kUnknown;
   Detail detail = Detail::kNone;
@@ -147,6 +154,9 @@ struct Verdict {
   std::vector<std::string> lacking;        // evidence that would have helped, sentences
   std::vector<RecommendedAction> actions;  // never empty unless kNoHang
   Removal removal;
+  // Of programs that diverged: the two whose texts are worth comparing, the smaller
+  // side first. Otherwise empty.
+  std::vector<ProgramSide> sides;
   std::vector<Reason> reasons;  // in the order they were found
 };
 

@@ -154,6 +154,16 @@ uint64_t HashCohort(const Cohort& cohort) {
   return hasher.Finish();
 }
 
+uint64_t HashComparison(const HloComparison& comparison) {
+  Hasher hasher;
+  hasher.Add(comparison.outcome, comparison.position);
+  for (const HloSide& side : comparison.sides) {
+    hasher.Add(side.worker, side.module, side.fingerprint, side.dump, side.match, side.problem,
+               side.computation, side.instruction);
+  }
+  return hasher.Finish();
+}
+
 }  // namespace
 
 uint64_t ContentHash(const Capture& capture) {
@@ -165,6 +175,7 @@ uint64_t ContentHash(const Capture& capture) {
     return HashOf(worker.id, worker.host, worker.node);
   });
   hasher.AddUnordered(header.cohorts, HashCohort);
+  if (header.hlo_comparison) hasher.Add(HashComparison(*header.hlo_comparison));
   hasher.AddUnordered(capture.snapshots, HashSnapshot);
   return hasher.Finish();
 }

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace rapideye::digest {
 namespace {
 
@@ -124,6 +126,21 @@ ExampleCase FingerprintMismatch() {
   SnapshotOf(example.capture, 0, 1).programs[0].fingerprint = kOtherFingerprint;
   example.verdict.culprits = {CulpritAt(0, 0, "fingerprint 546cf960"),
                               CulpritAt(0, 1, "fingerprint 11131034")};
+  HloComparison& comparison = example.capture.header.hlo_comparison.emplace();
+  comparison.outcome = HloOutcome::kDifferent;
+  comparison.position = 4;
+  for (int task = 0; task < 2; ++task) {
+    HloSide& side = comparison.sides.emplace_back();
+    side.worker = {0, task};
+    side.module = "jit_train_step";
+    side.fingerprint = task == 0 ? kFingerprint : kOtherFingerprint;
+    side.dump = "module_0003.jit_train_step.after_optimizations.txt";
+    side.match = HloMatch::kOnlyDump;
+    side.computation = "main.12_spmd";
+    side.instruction =
+        absl::StrCat("copy.9 = f32[8]{0} ", task == 0 ? "copy" : "negate", "(all-reduce.3)");
+    example.verdict.sides.push_back({side.module, side.fingerprint, {side.worker}});
+  }
   return example;
 }
 

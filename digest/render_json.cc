@@ -116,6 +116,54 @@ Json GroupJson(const ProgramGroup& group, const std::vector<ReportWorker>& worke
   return json;
 }
 
+const char* OutcomeName(HloOutcome outcome) {
+  switch (outcome) {
+    case HloOutcome::kDifferent:
+      return "DIFFERENT";
+    case HloOutcome::kEqual:
+      return "EQUAL";
+    case HloOutcome::kEqualButForNames:
+      return "EQUAL_BUT_FOR_NAMES";
+    case HloOutcome::kEqualAsFarAsRead:
+      return "EQUAL_AS_FAR_AS_READ";
+    case HloOutcome::kNotComparable:
+    case HloOutcome::kUnspecified:
+      break;
+  }
+  return "NOT_COMPARABLE";
+}
+
+const char* MatchName(HloMatch match) {
+  switch (match) {
+    case HloMatch::kFingerprint:
+      return "FINGERPRINT";
+    case HloMatch::kOnlyDump:
+      return "ONLY_DUMP";
+    case HloMatch::kLatestDump:
+      return "LATEST_DUMP";
+    case HloMatch::kUnspecified:
+      break;
+  }
+  return "";
+}
+
+Json ComparisonJson(const HloComparison& comparison) {
+  Json json = {{"outcome", OutcomeName(comparison.outcome)}};
+  PutIf(json, "position", comparison.position);
+  json["sides"] = Array(comparison.sides, [](const HloSide& side) {
+    Json one = Numbers(side.worker);
+    PutIf(one, "module", side.module);
+    one["fingerprint"] = side.fingerprint;
+    PutIf(one, "dump", side.dump);
+    PutIf(one, "match", std::string(MatchName(side.match)));
+    PutIf(one, "problem", side.problem);
+    PutIf(one, "computation", side.computation);
+    PutIf(one, "instruction", side.instruction);
+    return one;
+  });
+  return json;
+}
+
 void PutRun(Json& json, const Report& report) {
   if (report.first_error) {
     Json first = Json::object();
@@ -133,6 +181,7 @@ void PutRun(Json& json, const Report& report) {
   PutIf(files, "capture", report.files.capture);
   PutIf(files, "text", report.files.text);
   PutIf(files, "html", report.files.html);
+  if (!report.files.hlo.empty()) files["hlo"] = report.files.hlo;
   if (!files.empty()) json["files"] = std::move(files);
 }
 
@@ -156,6 +205,7 @@ Json ReportToJson(const Report& report) {
   json["recommendedActions"] = Array(report.actions, ActionJson);
   json["tpuStates"] =
       Array(report.tpu_states, [&](const ProgramGroup& g) { return GroupJson(g, report.workers); });
+  if (report.hlo_comparison) json["hloComparison"] = ComparisonJson(*report.hlo_comparison);
   json["workers"] = {{"expected", report.workers.size()},
                      {"reported", report.reported},
                      {"missing", Array(report.missing, Named)}};

@@ -279,6 +279,7 @@ void AppendFiles(const Files& files, TextLines& lines) {
   add("HTML", files.html);
   add("Text", files.text);
   add("Capture", files.capture);
+  for (const std::string& path : files.hlo) add("HLO", path);
 }
 
 }  // namespace

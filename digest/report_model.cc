@@ -121,6 +121,22 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
   }
 }
 
+// Only beside a verdict that it explains.
+std::optional<HloComparison> DescribeComparison(const CaptureHeader& header,
+                                                const Verdict& verdict) {
+  if (!header.hlo_comparison.has_value() || verdict.sides.empty()) return std::nullopt;
+  HloComparison comparison = *header.hlo_comparison;
+  for (HloSide& side : comparison.sides) {
+    side.module = OptionalName(side.module);
+    side.fingerprint = Name(side.fingerprint);
+    side.dump = OptionalName(side.dump);
+    side.computation = OptionalName(side.computation);
+    if (side.problem) side.problem = Sentence(*side.problem);
+    if (side.instruction) side.instruction = Sentence(*side.instruction);
+  }
+  return comparison;
+}
+
 // One entry a host, in the order of the culprits.
 std::vector<CulpritPcs> FindCulpritPcs(const Report& report, const Capture& capture,
                                        const std::vector<Culprit>& culprits) {
@@ -168,6 +184,7 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
 
   Directory directory(capture);
   DescribeVerdict(verdict, directory, report);
+  report.hlo_comparison = DescribeComparison(header, verdict);
   report.workers = directory.Take();
   for (const ReportWorker& worker : report.workers) {
     if (worker.reported) {

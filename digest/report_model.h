@@ -31,6 +31,7 @@ struct Files {
   std::string json;
   std::string text;
   std::string html;
+  std::vector<std::string> hlo = {};  // texts of modules that were compared
 };
 
 // What a report needs beyond capture and verdict.
@@ -140,6 +141,7 @@ struct Report {
   std::vector<RecommendedAction> actions;
   Removal removal;
   std::vector<Reason> reasons;  // printed only when asked for
+  std::optional<HloComparison> hlo_comparison;
 
   // All workers of the job; the index is the task id.
   std::vector<ReportWorker> workers;

@@ -210,6 +210,24 @@ v1::Snapshot SnapshotToWire(const Snapshot& snapshot) {
   return out;
 }
 
+v1::HloComparison HloComparisonToWire(const HloComparison& in) {
+  v1::HloComparison out;
+  out.set_outcome(EnumToWire(in.outcome));
+  if (in.position) out.set_position(*in.position);
+  for (const HloSide& side : in.sides) {
+    v1::HloSide& message = *out.add_sides();
+    WorkerToWire(side.worker, *message.mutable_worker());
+    if (side.module) message.set_module(WireName(*side.module));
+    message.set_fingerprint(WireName(side.fingerprint));
+    if (side.dump) message.set_dump(WireName(*side.dump));
+    message.set_match(EnumToWire(side.match));
+    if (side.problem) message.set_problem(WireName(*side.problem));
+    if (side.computation) message.set_computation(WireName(*side.computation));
+    if (side.instruction) message.set_instruction(WireName(*side.instruction));
+  }
+  return out;
+}
+
 v1::CaptureHeader HeaderToWire(const CaptureHeader& in) {
   v1::CaptureHeader out;
   out.set_version(in.version);
@@ -221,6 +239,7 @@ v1::CaptureHeader HeaderToWire(const CaptureHeader& in) {
   if (in.hang_threshold_ms) out.set_hang_threshold_ms(*in.hang_threshold_ms);
   if (in.detected_unix_ms) out.set_detected_unix_ms(*in.detected_unix_ms);
   for (const auto& element : in.cohorts) ToMessage(element, *out.add_cohorts());
+  if (in.hlo_comparison) *out.mutable_hlo_comparison() = HloComparisonToWire(*in.hlo_comparison);
   return out;
 }
 

@@ -74,6 +74,22 @@ TEST(EvidenceWireTest, WhatIsAbsentStaysAbsent) {
   EXPECT_TRUE(MessageDifferencer::Equals(message, SnapshotToWire(*evidence)));
 }
 
+TEST(EvidenceWireTest, AComparisonHasTwoSidesOfExpectedWorkers) {
+  const v1::CaptureHeader good = HeaderToWire(FilledCapture().header);
+  EXPECT_EQ(ErrorOf(good), "accepted");
+  v1::CaptureHeader message = good;
+  message.mutable_hlo_comparison()->mutable_sides()->RemoveLast();
+  EXPECT_EQ(ErrorOf(message), "header.hloComparison.sides: 1 are given, there must be 2");
+  message = good;
+  message.mutable_hlo_comparison()->mutable_sides(1)->mutable_worker()->set_slice(9);
+  EXPECT_EQ(ErrorOf(message),
+            "header.hloComparison.sides[1].worker: worker slice 9 task 1 is not among the expected "
+            "workers");
+  message = good;
+  message.mutable_hlo_comparison()->set_position(-1);
+  EXPECT_EQ(ErrorOf(message), "header.hloComparison.position: -1 is negative");
+}
+
 TEST(EvidenceWireTest, HeaderWithEveryFieldSurvivesBothWays) {
   const Capture capture = FilledCapture();
   v1::CaptureHeader message;
@@ -82,6 +98,10 @@ TEST(EvidenceWireTest, HeaderWithEveryFieldSurvivesBothWays) {
   for (int i = 0; i < message.cohorts_size(); ++i) {
     message.mutable_cohorts(i)->mutable_workers()->CopyFrom(
         HeaderToWire(capture.header).cohorts(i).workers());
+  }
+  for (int i = 0; i < message.hlo_comparison().sides_size(); ++i) {
+    *message.mutable_hlo_comparison()->mutable_sides(i)->mutable_worker() =
+        HeaderToWire(capture.header).hlo_comparison().sides(i).worker();
   }
   absl::StatusOr<CaptureHeader> evidence = HeaderFromWire(message);
   ASSERT_TRUE(evidence.ok()) << evidence.status();

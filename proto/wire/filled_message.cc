@@ -100,6 +100,9 @@ Capture FilledCapture() {
       cohort.mutable_workers(i)->set_slice(i);
       cohort.mutable_workers(i)->set_task(i);
     }
+    v1::WorkerId& side = *header.mutable_hlo_comparison()->mutable_sides(i)->mutable_worker();
+    side.set_slice(i);
+    side.set_task(i);
     v1::Snapshot snapshot;
     FillEveryField(snapshot);
     snapshot.mutable_worker()->set_slice(i);

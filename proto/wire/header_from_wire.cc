@@ -1,5 +1,6 @@
 // The capture's header, and what only the whole capture shows.
 #include "absl/container/flat_hash_set.h"
+#include "proto/wire/enums.h"
 #include "proto/wire/evidence_from_wire.h"
 #include "proto/wire/field_scope.h"
 
@@ -35,11 +36,35 @@ Cohort CohortFromWire(const FieldScope& at, const v1::Cohort& m) {
   return out;
 }
 
+HloSide HloSideFromWire(const FieldScope& at, const v1::HloSide& m) {
+  HloSide out;
+  out.worker = at.Worker("worker", m.has_worker(), m.worker());
+  out.module = at.Name("module", Optional(m.has_module(), m.module()));
+  out.fingerprint = at.Fingerprint("fingerprint", m.fingerprint());
+  out.dump = at.Name("dump", Optional(m.has_dump(), m.dump()));
+  out.match = EnumFromWire<HloMatch>(m.match());
+  out.problem = at.Name("problem", Optional(m.has_problem(), m.problem()));
+  out.computation = at.Name("computation", Optional(m.has_computation(), m.computation()));
+  out.instruction = at.Name("instruction", Optional(m.has_instruction(), m.instruction()));
+  return out;
+}
+
+HloComparison HloComparisonFromWire(const FieldScope& at, const v1::HloComparison& m) {
+  HloComparison out;
+  out.outcome = EnumFromWire<HloOutcome>(m.outcome());
+  out.position = at.NonNegative("position", Optional(m.has_position(), m.position()));
+  at.List("sides", m.sides(), kHloSides, out.sides, HloSideFromWire);
+  if (at.ok() && out.sides.size() != static_cast<size_t>(kHloSides)) {
+    at.Fail("sides", absl::StrCat(out.sides.size(), " are given, there must be ", kHloSides));
+  }
+  return out;
+}
+
 std::string Named(const WorkerId& worker) {
   return absl::StrCat("worker slice ", worker.slice, " task ", worker.task);
 }
 
-// Who is expected, each once, and only such workers in the cohorts.
+// Who is expected, each once, and only such workers in the cohorts and the rest.
 void CheckHeader(const FieldScope& at, const CaptureHeader& header) {
   if (header.version != kCaptureVersion) {
     at.Fail("version", absl::StrCat(header.version, " is not a version this program reads (only ",
@@ -63,6 +88,14 @@ void CheckHeader(const FieldScope& at, const CaptureHeader& header) {
           .Fail("", absl::StrCat(Named(workers[i]), " is not among the expected workers"));
     }
   }
+  if (!header.hlo_comparison.has_value()) return;
+  FieldScope comparison(at, "hloComparison");
+  const std::vector<HloSide>& sides = header.hlo_comparison->sides;
+  for (size_t i = 0; i < sides.size(); ++i) {
+    if (expected.contains(sides[i].worker)) continue;
+    FieldScope(comparison, "sides", static_cast<int>(i))
+        .Fail("worker", absl::StrCat(Named(sides[i].worker), " is not among the expected workers"));
+  }
 }
 
 }  // namespace
@@ -84,6 +117,10 @@ absl::StatusOr<CaptureHeader> HeaderFromWire(const v1::CaptureHeader& m) {
   out.detected_unix_ms =
       at.UnixMs("detectedUnixMs", Optional(m.has_detected_unix_ms(), m.detected_unix_ms()));
   at.List("cohorts", m.cohorts(), kMaxCohorts, out.cohorts, CohortFromWire);
+  if (m.has_hlo_comparison()) {
+    const FieldScope comparison(at, "hloComparison");
+    out.hlo_comparison = HloComparisonFromWire(comparison, m.hlo_comparison());
+  }
   if (error.ok()) CheckHeader(at, out);
   if (!error.ok()) return error;
   return out;

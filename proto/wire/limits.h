@@ -37,6 +37,9 @@ inline constexpr int64_t kMaxIntervalMs = 24LL * 60 * 60 * 1000;
 inline constexpr int kMaxCohorts = 100'000;         // one per worker of the largest job
 inline constexpr int kMaxSequenceEntries = 65'536;  // programs of one step
 
+// A comparison of programs has two sides.
+inline constexpr int kHloSides = 2;
+
 // Lists of a snapshot. A host has up to 8 chips with up to 6 cores each; an
 // emulation or a proxy that stands for a whole pod may have thousands.
 inline constexpr int kMaxCores = 65'536;

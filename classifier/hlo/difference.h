@@ -1,0 +1,53 @@
+// Where two compilations of what should be one module first differ.
+#ifndef RAPIDEYE_CLASSIFIER_HLO_DIFFERENCE_H_
+#define RAPIDEYE_CLASSIFIER_HLO_DIFFERENCE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "classifier/evidence.h"
+
+namespace rapideye::classifier {
+
+struct HloText {
+  std::string_view text;
+  bool cut = false;  // there was more of it
+};
+
+struct HloPlace {
+  std::string computation;  // empty: the module's own attributes
+  // As it is written, metadata included, without the indentation; of a long one the
+  // part around the difference. Empty: the computation ends before.
+  std::string instruction;
+};
+
+struct HloDifference {
+  HloOutcome outcome = HloOutcome::kNotComparable;
+  // Only of kDifferent: the number of the instruction in its computation, from 1 (0:
+  // the module's own attributes), and what stands there on either side.
+  int64_t position = 0;
+  std::array<HloPlace, 2> places;
+};
+
+// Of an instruction, what is shown: real ones run to tens of KiB.
+inline constexpr size_t kMaxHloExcerptBytes = 300;
+
+// Instruction by instruction in the order of the entry computation; a computation that
+// one calls is compared before the instruction behind it. What two compilations of the
+// same program may spell differently makes no difference: names of instructions and
+// computations (operands are compared by where they come from), metadata such as source
+// lines, comments. Everything else counts: shapes, layouts, opcodes, attributes, backend
+// configurations, channel ids.
+//
+// Texts without an entry computation, because they were cut, are compared computation by
+// computation in the order of the text. kNotComparable if one of them is no HLO. Time and
+// memory are linear in the texts, whatever they hold.
+HloDifference CompareHlo(const HloText& left, const HloText& right);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_HLO_DIFFERENCE_H_

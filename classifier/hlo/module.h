@@ -1,0 +1,52 @@
+// The text of an HLO module, as XLA dumps it, taken apart into computations and
+// instructions.
+//
+// Both forms are read: the long one (%add.2 = f32[8] add(f32[8] %p, f32[8] %p)) and the
+// short one, without percent signs and without the shapes of operands.
+#ifndef RAPIDEYE_CLASSIFIER_HLO_MODULE_H_
+#define RAPIDEYE_CLASSIFIER_HLO_MODULE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace rapideye::classifier {
+
+// All views are into the text that was parsed.
+
+struct HloInstruction {
+  std::string_view name;  // without the percent sign
+  std::string_view text;  // what follows "name = ", over as many lines as it takes
+};
+
+struct HloComputation {
+  std::string_view name;
+  std::vector<HloInstruction> instructions;
+  bool complete = false;  // its end was seen
+};
+
+struct HloModule {
+  std::string_view name;
+  std::string_view attributes;  // the rest of its first line
+  std::vector<HloComputation> computations;
+  absl::flat_hash_map<std::string_view, int> by_name;  // of computations
+  int entry = -1;                                      // -1: not seen
+  bool complete = true;                                // false: too large to be taken as a whole
+};
+
+// More than the largest modules that are compiled; what lies beyond is left out.
+inline constexpr size_t kMaxHloInstructions = 1'000'000;
+
+// Total: whatever does not look like HLO is passed over. Absent if there is no
+// "HloModule" line.
+std::optional<HloModule> ParseHloModule(std::string_view text);
+
+// The name in the first line that begins with "HloModule"; empty if there is none.
+std::string_view HloModuleName(std::string_view text);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_HLO_MODULE_H_

@@ -1,0 +1,40 @@
+// Words of an HLO instruction.
+#ifndef RAPIDEYE_CLASSIFIER_HLO_TOKEN_H_
+#define RAPIDEYE_CLASSIFIER_HLO_TOKEN_H_
+
+#include <cstddef>
+#include <string_view>
+
+namespace rapideye::classifier {
+
+struct HloToken {
+  std::string_view text;  // empty: the end
+  size_t begin = 0;       // in the instruction
+  // May name an instruction or a computation: neither an opcode nor the name of an
+  // attribute. A percent sign in front is not part of `text`.
+  bool reference = false;
+};
+
+// Reads an instruction word by word. Left out are spaces, commas, comments, and the
+// attributes that say where an instruction was written rather than what it does.
+class HloTokens {
+ public:
+  explicit HloTokens(std::string_view text) : text_(text) {}
+
+  HloToken Next();
+
+ private:
+  // Moves past what means nothing.
+  void Skip();
+  bool SkipComment();
+  bool SkipAttribute();
+  HloToken TakeString();
+  HloToken TakeWord();
+
+  const std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_HLO_TOKEN_H_

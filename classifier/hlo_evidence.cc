@@ -1,0 +1,151 @@
+#include "classifier/hlo_evidence.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/phrases.h"
+
+namespace rapideye::classifier {
+namespace {
+
+bool Diverged(const Verdict& verdict) {
+  return verdict.cause == Cause::kFingerprintMismatch ||
+         (verdict.cause == Cause::kDifferentModule && verdict.detail == Detail::kModuleDivergence);
+}
+
+class Sentences {
+ public:
+  Sentences(const CaptureHeader& header, const HloComparison& comparison)
+      : header_(header), comparison_(comparison) {}
+
+  std::string Evidence() const {
+    switch (comparison_.outcome) {
+      case HloOutcome::kDifferent:
+        return absl::StrCat("the HLO of the two sides first differs at ", Where(), ": ",
+                            What(First()), "; ", What(Second()), Doubt());
+      case HloOutcome::kEqual:
+        return absl::StrCat("the HLO dumps of ", Both(), " are the same, byte for byte", Doubt());
+      case HloOutcome::kEqualButForNames:
+        return absl::StrCat("the HLO dumps of ", Both(), " differ in names and source lines only",
+                            Doubt());
+      case HloOutcome::kEqualAsFarAsRead:
+        return absl::StrCat("the HLO dumps of ", Both(),
+                            " are the same as far as they were read: they are too large to be "
+                            "compared as a whole",
+                            Doubt());
+      case HloOutcome::kNotComparable:
+        return absl::StrCat("the HLO of the two sides cannot be compared", Problems());
+      case HloOutcome::kUnspecified:
+        break;
+    }
+    return "";
+  }
+
+  std::string NextStep() const {
+    switch (comparison_.outcome) {
+      case HloOutcome::kDifferent:
+        return absl::StrCat("Compare the HLO of ", Both(),
+                            ", which is stored with the incident, from ", Where(),
+                            " on: that is where they first differ.");
+      case HloOutcome::kEqual:
+      case HloOutcome::kEqualButForNames:
+        return absl::StrCat("The optimised HLO of ", Both(),
+                            " is the same: compare their libtpu versions and compiler flags "
+                            "(XLA_FLAGS, LIBTPU_INIT_ARGS) rather than the program.");
+      case HloOutcome::kEqualAsFarAsRead:
+        return absl::StrCat("Compare the HLO dumps of ", Both(), " to their end.");
+      case HloOutcome::kNotComparable:
+        return "Have XLA dump its programs (XLA_FLAGS=--xla_dump_to=DIR) and give the agents "
+               "--hlo-dump-dir=DIR: the next digest then names the first instruction that differs.";
+      case HloOutcome::kUnspecified:
+        break;
+    }
+    return "";
+  }
+
+ private:
+  const HloSide& First() const { return comparison_.sides[0]; }
+  const HloSide& Second() const { return comparison_.sides[1]; }
+
+  std::string Name(const HloSide& side) const {
+    const auto it =
+        std::find_if(header_.expected_workers.begin(), header_.expected_workers.end(),
+                     [&side](const ExpectedWorker& worker) { return worker.id == side.worker; });
+    const std::string host =
+        it == header_.expected_workers.end() ? "" : absl::StrCat(" (", Quote(it->host), ")");
+    return absl::StrCat("slice ", side.worker.slice, " task ", side.worker.task, host);
+  }
+
+  std::string Both() const { return absl::StrCat(Name(First()), " and ", Name(Second())); }
+
+  std::string Where() const {
+    const std::string first = Quote(First().computation.value_or(""));
+    const std::string second = Quote(Second().computation.value_or(""));
+    if (comparison_.position.value_or(0) == 0) return "the attributes of the module";
+    return absl::StrCat("instruction ", *comparison_.position, " of ", first,
+                        first == second ? "" : absl::StrCat(" and ", second));
+  }
+
+  std::string What(const HloSide& side) const {
+    const std::string instruction = side.instruction.value_or("");
+    return absl::StrCat(
+        Name(side), " has ",
+        instruction.empty() ? "none: the computation ends before" : Bounded(instruction));
+  }
+
+  // Two of them, and the words around them, fit into one sentence of a digest.
+  static std::string Bounded(const std::string& instruction) {
+    constexpr size_t kMost = 320;
+    if (instruction.size() <= kMost) return instruction;
+    size_t end = kMost;
+    while (end > 0 && (static_cast<unsigned char>(instruction[end]) & 0xC0U) == 0x80U) --end;
+    return absl::StrCat(instruction.substr(0, end), "…");
+  }
+
+  // Which dump belongs to which program is not always known.
+  std::string Doubt() const {
+    const bool latest =
+        First().match == HloMatch::kLatestDump || Second().match == HloMatch::kLatestDump;
+    return latest ? " (of several dumps of that module the one written last was taken)" : "";
+  }
+
+  std::string Problems() const {
+    std::string text;
+    for (const HloSide& side : comparison_.sides) {
+      if (!side.problem.has_value()) continue;
+      absl::StrAppend(&text, text.empty() ? ": " : "; ", Name(side), ": ", Quote(*side.problem));
+    }
+    return text;
+  }
+
+  const CaptureHeader& header_;
+  const HloComparison& comparison_;
+};
+
+}  // namespace
+
+void AddHloComparison(const CaptureHeader& header, Verdict& verdict) {
+  if (!header.hlo_comparison.has_value() || !Diverged(verdict)) return;
+  const HloComparison& comparison = *header.hlo_comparison;
+  if (comparison.sides.size() != 2) return;
+  const Sentences sentences(header, comparison);
+  std::string evidence = sentences.Evidence();
+  if (evidence.empty()) return;
+  std::vector<WorkerId> workers = {comparison.sides[0].worker, comparison.sides[1].worker};
+  std::sort(workers.begin(), workers.end());
+  const bool seen = comparison.outcome == HloOutcome::kDifferent;
+  EvidenceItem item{std::move(evidence), seen ? Strength::kDirect : Strength::kWeak,
+                    std::move(workers)};
+  const auto place = seen ? verdict.evidence.begin() : verdict.evidence.end();
+  verdict.evidence.insert(place, std::move(item));
+  RecommendedAction action{sentences.NextStep(), std::nullopt};
+  if (comparison.outcome == HloOutcome::kNotComparable) {
+    verdict.actions.push_back(std::move(action));
+  } else {
+    verdict.actions.insert(verdict.actions.begin(), std::move(action));
+  }
+}
+
+}  // namespace rapideye::classifier

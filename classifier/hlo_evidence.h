@@ -1,0 +1,17 @@
+// What the comparison of two programs adds to a verdict that programs diverged.
+#ifndef RAPIDEYE_CLASSIFIER_HLO_EVIDENCE_H_
+#define RAPIDEYE_CLASSIFIER_HLO_EVIDENCE_H_
+
+#include "classifier/evidence.h"
+#include "classifier/verdict.h"
+
+namespace rapideye::classifier {
+
+// A sentence of evidence and the next step, if `verdict` is about programs that
+// diverged and the capture holds a comparison. Neither cause nor confidence changes:
+// where two programs differ says nothing about whether they do.
+void AddHloComparison(const CaptureHeader& header, Verdict& verdict);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_HLO_EVIDENCE_H_
