@@ -29,6 +29,8 @@ inline constexpr int kMaxTakeovers = 16;
 // ends a message that is begun and never finished.
 inline constexpr absl::Duration kMaxSilence = absl::Minutes(1);
 inline constexpr int kSilentPolls = 10;
+// Of a peer's text that is quoted in a line of the log.
+inline constexpr size_t kMaxQuoted = 128;
 // Lines a second about peers that are refused: a flood of them must not become a
 // flood of the log.
 inline constexpr double kPeerLinesPerSecond = 10;
@@ -172,6 +174,9 @@ inline constexpr absl::Duration kCloseGrace = absl::Seconds(2);
 // progress, then for the streams.
 inline constexpr absl::Duration kStopIncident = absl::Seconds(3);
 inline constexpr absl::Duration kStopStreams = absl::Milliseconds(500);
+// How often the shell looks after what nobody wakes it for: whether a disk is back,
+// streams that were closed and are not read, the sign of life of /healthz.
+inline constexpr absl::Duration kHousekeeping = absl::Seconds(1);
 // A disk that takes longer does not hold up the digest in the log.
 inline constexpr absl::Duration kDiskPatience = absl::Seconds(1);
 // Of a stored incident, what is read into memory and passed on: the digest of
@@ -186,6 +191,15 @@ inline constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;
 // seldom, since each may write the whole incident before it fails.
 inline constexpr absl::Duration kFirstDiskRetry = absl::Seconds(1);
 inline constexpr absl::Duration kLongestDiskRetry = absl::Minutes(1);
+
+// What the flags may say --------------------------------------------------
+
+// What the wire takes as an interval; nobody waits longer for a launch.
+inline constexpr absl::Duration kMaxThreshold = absl::Hours(24);
+// Shorter than anything the agents' polling could tell.
+inline constexpr absl::Duration kMinThreshold = absl::Seconds(1);
+// Two looks and their interval need this much (contract: 500 ms apart).
+inline constexpr absl::Duration kMinCollectDeadline = absl::Seconds(2);
 
 }  // namespace rapideye::coordinator
 

@@ -16,6 +16,7 @@ uint64_t StableHash(const std::string& text) {
 }
 
 bool JobIncarnation::Observe(const WorkerId& worker, const std::string& key, bool given) {
+  ever_given_ = ever_given_ || given;
   if (auto left = left_.find(worker); left != left_.end()) {
     if (left->second.text == key) return false;
     left_.erase(left);
@@ -61,8 +62,10 @@ std::optional<std::string> JobIncarnation::KeyOf(const WorkerId& worker) const {
 }
 
 std::optional<std::string> JobIncarnation::Id() const {
-  for (const auto& [worker, key] : current_) {
-    if (key.given) return key.text;
+  if (ever_given_) {
+    for (const auto& [worker, key] : current_) {
+      if (key.given) return key.text;
+    }
   }
   if (current_.empty()) return std::nullopt;
   const auto& [worker, key] = *current_.begin();

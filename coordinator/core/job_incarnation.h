@@ -47,6 +47,9 @@ class JobIncarnation {
   std::map<WorkerId, Key> current_;  // of this incarnation
   std::map<WorkerId, Key> ahead_;    // changed since, not yet the majority
   std::map<WorkerId, Key> left_;     // still with the key of an earlier one
+  // Since it was first true: a thousand workers that connect need not be searched
+  // through for each.
+  bool ever_given_ = false;
 };
 
 // 64 bits of `text`, the same in every process and release (FNV-1a): for names

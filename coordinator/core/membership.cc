@@ -11,8 +11,6 @@
 namespace rapideye::coordinator {
 namespace {
 
-constexpr size_t kMaxQuoted = 128;
-
 absl::Status CheckIndex(const char* field, int32_t index, std::optional<int32_t> count,
                         const char* whose) {
   if (index < 0)

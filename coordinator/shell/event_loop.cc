@@ -9,11 +9,6 @@
 #include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
-namespace {
-
-constexpr absl::Duration kHousekeeping = absl::Seconds(1);
-
-}  // namespace
 
 Now CurrentTime() {
   return Now{.monotonic = absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()),

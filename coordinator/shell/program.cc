@@ -22,13 +22,6 @@
 namespace rapideye::coordinator {
 namespace {
 
-// What the wire takes as an interval; nobody waits longer for a launch.
-constexpr absl::Duration kMaxThreshold = absl::Hours(24);
-// Shorter than anything the agents' polling could tell.
-constexpr absl::Duration kMinThreshold = absl::Seconds(1);
-// Two looks and their interval need this much (contract: 500 ms apart).
-constexpr absl::Duration kMinCollectDeadline = absl::Seconds(2);
-
 struct Flags {
   CoordinatorSettings settings;
   program::ByteSize retain_bytes = {Retention{}.bytes};

@@ -19,6 +19,8 @@ namespace {
 
 // A scraper, a few probes and a few people's browsers, with room to spare.
 constexpr unsigned kMaxConnections = 64;
+// Of one peer, so that one that only dribbles does not shut out the others.
+constexpr unsigned kMaxConnectionsPerPeer = kMaxConnections / 2;
 // So that one handler that waits does not hold up a probe.
 constexpr unsigned kThreads = 4;
 // Of one connection: the request's headers have to fit.
@@ -125,8 +127,9 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Options& opt
       MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, nullptr, nullptr,
       &Library::OnRequest, server.get(), MHD_OPTION_EXTERNAL_LOGGER, &LogComplaint, nullptr,
       MHD_OPTION_LISTEN_SOCKET, socket->descriptor, MHD_OPTION_THREAD_POOL_SIZE, kThreads,
-      MHD_OPTION_CONNECTION_LIMIT, kMaxConnections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-      kConnectionMemory, MHD_OPTION_CONNECTION_TIMEOUT, kIdleTimeout, MHD_OPTION_END);
+      MHD_OPTION_CONNECTION_LIMIT, kMaxConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+      kMaxConnectionsPerPeer, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory,
+      MHD_OPTION_CONNECTION_TIMEOUT, kIdleTimeout, MHD_OPTION_END);
   if (server->daemon_ == nullptr) {
     close(socket->descriptor);
     return absl::UnavailableError(absl::StrCat("cannot serve on ", options.address));

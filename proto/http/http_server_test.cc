@@ -117,6 +117,12 @@ TEST_F(HttpServerTest, PeersThatDoNotSendOrReadHoldUpNobodyAndNotTheEnd) {
   server_.reset();  // the test's time limit would tell
 }
 
+TEST_F(HttpServerTest, OnePeerLeavesRoomForOthers) {
+  std::vector<std::unique_ptr<Client>> dribbling;
+  for (int i = 0; i < 200; ++i) dribbling.push_back(std::make_unique<Client>(server_->address()));
+  EXPECT_THAT(http::Ask(server_->address(), "GET", "/", "127.0.0.2"), HasSubstr("200 OK"));
+}
+
 TEST_F(HttpServerTest, LargeBodiesArriveWhole) {
   body_ = std::string(8 << 20, 'x') + "end";
   EXPECT_THAT(Ask("GET", "/"), EndsWith("end"));

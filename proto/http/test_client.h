@@ -16,8 +16,13 @@ namespace rapideye::http {
 // Connected to the port of `address` on 127.0.0.1.
 class Client {
  public:
-  explicit Client(const std::string& address) {
+  // `from`: its own address, any of 127.0.0.0/8.
+  explicit Client(const std::string& address, const char* from = "127.0.0.1") {
     socket_ = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    inet_pton(AF_INET, from, &own.sin_addr);
+    bind(socket_, reinterpret_cast<sockaddr*>(&own), sizeof(own));
     sockaddr_in peer{};
     peer.sin_family = AF_INET;
     peer.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
@@ -53,8 +58,8 @@ class Client {
 
 // The whole answer, headers included.
 inline std::string Ask(const std::string& address, const std::string& method,
-                       const std::string& path) {
-  const Client client(address);
+                       const std::string& path, const char* from = "127.0.0.1") {
+  const Client client(address, from);
   client.Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   return client.ReadAll();
 }

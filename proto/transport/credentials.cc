@@ -7,11 +7,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "proto/transport/identity.h"
 #include "proto/transport/tls_files.h"
@@ -54,11 +57,13 @@ absl::StatusOr<bool> WantsTls(const CredentialOptions& options, const std::strin
         "--tls-identity: nobody has a certificate without --tls-cert, --tls-key and --tls-ca");
   }
   if (given != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--tls-cert, --tls-key and --tls-ca belong together:",
-                     options.tls_cert.empty() ? " --tls-cert is missing" : "",
-                     options.tls_key.empty() ? " --tls-key is missing" : "",
-                     options.tls_ca.empty() ? " --tls-ca is missing" : ""));
+    std::vector<std::string> missing;
+    if (options.tls_cert.empty()) missing.emplace_back("--tls-cert");
+    if (options.tls_key.empty()) missing.emplace_back("--tls-key");
+    if (options.tls_ca.empty()) missing.emplace_back("--tls-ca");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--tls-cert, --tls-key and --tls-ca belong together: ", absl::StrJoin(missing, " and "),
+        missing.size() == 1 ? " is" : " are", " missing"));
   }
   if (!options.insecure && !IsLoopback(address)) {
     return absl::InvalidArgumentError(
