@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "proto/wire/capture_reader.h"
 #include "proto/wire/capture_writer.h"
 #include "proto/wire/evidence_to_wire.h"
@@ -51,6 +52,24 @@ void WriteOneOfEach(const fs::path& folder) {
   }
 }
 
+// What an agent leaves on disk, without the first line: each message behind its
+// length (agent/shell/state_file.cc).
+void WriteKeptState(const fs::path& folder) {
+  v1::AgentMessage hello;
+  wire::FillEveryField(*hello.mutable_hello());
+  v1::AgentMessage snapshot;
+  wire::FillEveryField(*snapshot.mutable_snapshot());
+  v1::AgentMessage alarm;
+  wire::FillEveryField(*alarm.mutable_alarm());
+  std::string body;
+  for (const v1::AgentMessage& message : {hello, snapshot, alarm}) {
+    const std::string bytes = message.SerializeAsString();
+    absl::StrAppendFormat(&body, "%08x", bytes.size());
+    body += bytes;
+  }
+  Write(folder / "filled", body);
+}
+
 // Names of fields and of enum values, of this message and those in it.
 void CollectNames(const Descriptor& type, std::set<std::string>& names) {
   for (int i = 0; i < type.field_count(); ++i) {
@@ -91,6 +110,7 @@ int Main(const fs::path& samples, const fs::path& out) {
   Write(out / "snapshot" / "filled", snapshot.SerializeAsString());
   WriteOneOfEach<v1::AgentMessage>(out / "agent_message");
   WriteOneOfEach<v1::CoordinatorMessage>(out / "coordinator_message");
+  WriteKeptState(out / "kept_state");
 
   std::set<std::string> names;
   CollectNames(*v1::CaptureRecord::descriptor(), names);
