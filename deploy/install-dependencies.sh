@@ -15,12 +15,12 @@ build_packages=(
   g++ cmake ninja-build ccache
   protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libgrpc++-dev libabsl-dev
   libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libssl-dev
-  prometheus-cpp-dev libmicrohttpd-dev
+  prometheus-cpp-dev libmicrohttpd-dev libsqlite3-dev libpq-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 test_packages=(
   binutils python3 python3-jsonschema python3-yaml git openssl shellcheck
-  clang-format-19 clang-tidy-19
+  clang-format-19 clang-tidy-19 postgresql-15
 )
 full_packages=(clang-19 libclang-rt-19-dev llvm-19)
 

@@ -1,0 +1,129 @@
+// What the history tells policy of decisions, and what it keeps of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/fleet/history.h"
+#include "tests/fleet/incidents.h"
+#include "tests/fleet/test_database.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::rapideye::testing::BadChip;
+using ::rapideye::testing::Incident;
+using ::rapideye::testing::kPostgresql;
+using ::rapideye::testing::kSqlite;
+using ::rapideye::testing::kThen;
+using ::rapideye::testing::TestDatabase;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::Values;
+
+constexpr absl::Duration kDay = absl::Hours(24);
+
+class DecisionsTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  Finding FindingOf(const std::string& id, const std::string& hardware) {
+    EXPECT_TRUE(history_.Record(Incident(id, kThen, {BadChip(hardware, 3)}), kThen).ok());
+    return history_.NewestFinding(MachineKey(hardware, "")).value();
+  }
+  bool Remove(const Finding& finding, RemovalMode mode) {
+    const Decision decision{Action::kRemove, "repetition", "it repeats", kThen + kDay, false};
+    return history_.AddDecision(finding, mode, decision, kThen).value();
+  }
+  std::vector<PastRemoval> Removals(RemovalMode mode) {
+    return history_.FactsAbout("hardware:a", mode, kThen - kDay).value().removals;
+  }
+  void AddTask(const Finding& finding, const std::string& name, const std::string& state) {
+    ASSERT_TRUE(database_
+                    ->Run("INSERT INTO fleet_tasks (task, incident, subject, hook, state, holder, "
+                          "lease_ms, attempts, not_before_ms, created_ms, expires_ms, finished_ms, "
+                          "outcome, output) "
+                          "VALUES ($1, $2, $3, '', $4, '', 0, 0, 0, 0, 0, 0, '', '')",
+                          {name, finding.incident, finding.machine, state})
+                    .ok());
+  }
+
+  TestDatabase made_{GetParam()};
+  std::unique_ptr<Database> database_ = made_.ConnectMigrated();
+  History history_{*database_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, DecisionsTest, Values(kSqlite, kPostgresql));
+
+TEST_P(DecisionsTest, AFindingIsDecidedOncePerMode) {
+  const Finding finding = FindingOf("i1", "a");
+  EXPECT_TRUE(Remove(finding, RemovalMode::kDryRun));
+  EXPECT_FALSE(Remove(finding, RemovalMode::kDryRun));
+  EXPECT_THAT(*history_.Undecided(RemovalMode::kDryRun, kThen, 10), IsEmpty());
+  EXPECT_THAT(*history_.Undecided(RemovalMode::kEnforce, kThen, 10), SizeIs(1));
+  EXPECT_TRUE(Remove(finding, RemovalMode::kEnforce));
+}
+
+TEST_P(DecisionsTest, WhatIsTooOldIsNotDecidedAbout) {
+  FindingOf("i1", "a");
+  EXPECT_THAT(*history_.Undecided(RemovalMode::kDryRun, kThen + absl::Seconds(1), 10), IsEmpty());
+  EXPECT_THAT(*history_.Undecided(RemovalMode::kDryRun, kThen, 10), SizeIs(1));
+}
+
+TEST_P(DecisionsTest, ATurnTakesTheOldestAndLeavesTheRest) {
+  FindingOf("i1", "a");
+  FindingOf("i2", "a");
+  const auto first = history_.Undecided(RemovalMode::kDryRun, kThen, 1).value();
+  ASSERT_THAT(first, SizeIs(1));
+  EXPECT_EQ(first[0].incident, "i1");
+}
+
+TEST_P(DecisionsTest, ADryRunHoldsNobodyBackWhoEnforces) {
+  Remove(FindingOf("i1", "a"), RemovalMode::kDryRun);
+  EXPECT_THAT(Removals(RemovalMode::kDryRun), SizeIs(1));
+  EXPECT_THAT(Removals(RemovalMode::kEnforce), IsEmpty());
+  Remove(FindingOf("i2", "b"), RemovalMode::kEnforce);
+  EXPECT_THAT(Removals(RemovalMode::kDryRun), SizeIs(2));
+  ASSERT_THAT(Removals(RemovalMode::kEnforce), SizeIs(1));
+  const PastRemoval removal = Removals(RemovalMode::kEnforce)[0];
+  EXPECT_EQ(removal.machine, "hardware:b");
+  EXPECT_EQ(removal.job, "llama");
+  EXPECT_THAT(removal.slices, ElementsAre(0));
+  EXPECT_EQ(removal.decided, kThen);
+}
+
+TEST_P(DecisionsTest, OnlyRemovalsAreRemovals) {
+  const Finding finding = FindingOf("i1", "a");
+  Decision watch;
+  watch.rule = "repetition";
+  ASSERT_TRUE(*history_.AddDecision(finding, RemovalMode::kEnforce, watch, kThen));
+  EXPECT_THAT(Removals(RemovalMode::kEnforce), IsEmpty());
+}
+
+TEST_P(DecisionsTest, ARemovalStandsUntilTheMachineIsForgotten) {
+  Remove(FindingOf("i1", "a"), RemovalMode::kEnforce);
+  ASSERT_TRUE(history_.Forget("hardware:a", "", kThen - absl::Seconds(1)).ok());
+  EXPECT_TRUE(Removals(RemovalMode::kEnforce)[0].standing);
+  ASSERT_TRUE(history_.Forget("hardware:a", "", kThen + absl::Seconds(1)).ok());
+  EXPECT_FALSE(Removals(RemovalMode::kEnforce)[0].standing);
+}
+
+TEST_P(DecisionsTest, ARemovalThatWasNeverCarriedOutDoesNotStand) {
+  const Finding finding = FindingOf("i1", "a");
+  Remove(finding, RemovalMode::kEnforce);
+  AddTask(finding, "first", "expired");
+  EXPECT_FALSE(Removals(RemovalMode::kEnforce)[0].standing);
+  AddTask(finding, "second", "done");
+  EXPECT_TRUE(Removals(RemovalMode::kEnforce)[0].standing);
+}
+
+TEST_P(DecisionsTest, TheLargestJobTellsHowLargeTheFleetIsAtLeast) {
+  FindingOf("i1", "a");
+  EXPECT_EQ(history_.FactsAbout("hardware:a", RemovalMode::kDryRun, kThen)->largest_job_hosts, 64);
+  EXPECT_EQ(
+      history_.FactsAbout("hardware:a", RemovalMode::kDryRun, kThen + kDay)->largest_job_hosts, 0);
+}
+
+TEST_P(DecisionsTest, AMachineNobodyKnowsIsNotFound) {
+  EXPECT_EQ(history_.NewestFinding("hardware:x").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

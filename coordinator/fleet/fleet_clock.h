@@ -1,0 +1,28 @@
+// The time of the fleet history: the same for everybody, and never stepped.
+#ifndef RAPIDEYE_COORDINATOR_FLEET_FLEET_CLOCK_H_
+#define RAPIDEYE_COORDINATOR_FLEET_FLEET_CLOCK_H_
+
+#include <algorithm>
+
+#include "absl/time/time.h"
+
+namespace rapideye::coordinator {
+
+// Budgets and windows are measured in it. It begins at the database's own clock, but
+// never before what was remembered last, and runs on by this machine's monotonic
+// clock: a wall clock that is stepped shortens no window while this lives.
+class FleetClock {
+ public:
+  // `newest`: of all times in the history; InfinitePast if it is empty.
+  FleetClock(absl::Time database_wall, absl::Time newest, absl::Duration monotonic)
+      : begin_(std::max(database_wall, newest) - monotonic) {}
+
+  absl::Time At(absl::Duration monotonic) const { return begin_ + monotonic; }
+
+ private:
+  absl::Time begin_;  // when the monotonic clock stood at zero
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_FLEET_FLEET_CLOCK_H_

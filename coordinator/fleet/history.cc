@@ -1,0 +1,158 @@
+#include "coordinator/fleet/history.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/fleet/limits.h"
+#include "coordinator/fleet/schema.h"
+#include "digest/safe_text.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+// A database takes valid UTF-8 without zero bytes, and would refuse a record for one
+// bad byte of a peer.
+std::string Clean(std::string_view text, size_t max_bytes = kMaxHistoryText) {
+  std::string clean = digest::ValidUtf8(text, max_bytes);
+  std::replace(clean.begin(), clean.end(), '\0', '?');
+  return clean;
+}
+
+Value CleanValue(const std::optional<std::string>& text) {
+  return text.has_value() ? Value(Clean(*text)) : Value();
+}
+
+// What tells the culprits of one incident apart.
+std::string KeyOf(const CulpritRecord& culprit) {
+  const auto or_none = [](const std::optional<int64_t>& number) {
+    return number.has_value() ? absl::StrCat(*number) : "-";
+  };
+  return Clean(absl::StrCat(culprit.slice, "/", culprit.task, "/", or_none(culprit.chip), "/",
+                            culprit.core_type, "/", or_none(culprit.core_index), "/",
+                            culprit.nic.value_or("-")));
+}
+
+absl::Status RecordIncident(Database& database, const IncidentRecord& incident, absl::Time at,
+                            absl::Time now) {
+  const bool keep_digest = incident.digest.size() <= kMaxHistoryDigest;
+  return database
+      .Run(
+          "INSERT INTO fleet_incidents (incident, job, incarnation, cause, detail, confidence, "
+          "detected_ms, at_ms, recorded_ms, hosts, slices, digest) "
+          "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING",
+          {Clean(incident.id), Clean(incident.job), Clean(incident.incarnation),
+           Clean(incident.cause), Clean(incident.detail), incident.confidence,
+           ToValue(incident.detected), ToValue(at), ToValue(now), incident.hosts, incident.slices,
+           keep_digest ? Clean(incident.digest, kMaxHistoryDigest) : ""})
+      .status();
+}
+
+absl::Status RecordCulprit(Database& database, const IncidentRecord& incident,
+                           const CulpritRecord& culprit, absl::Time at) {
+  return database
+      .Run(
+          "INSERT INTO fleet_culprits (incident, culprit, machine, hardware, host, node, chip, "
+          "core_type, core_index, nic, grounds, job, slice, task, module, fingerprint, at_ms) "
+          "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+          "ON CONFLICT DO NOTHING",
+          {Clean(incident.id), KeyOf(culprit), Clean(culprit.machine), CleanValue(culprit.hardware),
+           Clean(culprit.host), CleanValue(culprit.node), ToValue(culprit.chip),
+           Clean(culprit.core_type), ToValue(culprit.core_index), CleanValue(culprit.nic),
+           std::string(GroundsName(culprit.grounds)), Clean(incident.job), culprit.slice,
+           culprit.task, CleanValue(culprit.module), CleanValue(culprit.fingerprint), ToValue(at)})
+      .status();
+}
+
+}  // namespace
+
+absl::StatusOr<absl::Time> History::Newest() {
+  auto rows = database_.Run(
+      "SELECT MAX(at) FROM (SELECT MAX(recorded_ms) AS at FROM fleet_incidents "
+      "UNION ALL SELECT MAX(decided_ms) AS at FROM fleet_decisions "
+      "UNION ALL SELECT MAX(at_ms) AS at FROM fleet_forgets "
+      "UNION ALL SELECT MAX(at_ms) AS at FROM fleet_breakers) AS times");
+  if (!rows.ok()) return rows.status();
+  const std::optional<int64_t> newest = rows->front().OptionalInt(0);
+  return newest.has_value() ? absl::FromUnixMillis(*newest) : absl::InfinitePast();
+}
+
+absl::Status History::Record(const IncidentRecord& incident, absl::Time now) {
+  const absl::Time at = std::clamp(incident.detected, absl::UnixEpoch(), now);
+  return InTransaction(database_, [&]() -> absl::Status {
+    auto known =
+        database_.Run("SELECT 1 FROM fleet_incidents WHERE incident = $1", {Clean(incident.id)});
+    if (!known.ok()) return known.status();
+    if (!known->empty()) return absl::OkStatus();
+    absl::Status status = RecordIncident(database_, incident, at, now);
+    const size_t count = std::min(incident.culprits.size(), kMaxRememberedCulprits);
+    for (size_t i = 0; i < count && status.ok(); ++i) {
+      status = RecordCulprit(database_, incident, incident.culprits[i], at);
+    }
+    return status;
+  });
+}
+
+absl::StatusOr<Breaker> History::BreakerOf(RemovalMode mode) {
+  auto rows =
+      database_.Run("SELECT is_open, reason, at_ms, who FROM fleet_breakers WHERE mode = $1",
+                    {std::string(RemovalModeName(mode))});
+  if (!rows.ok()) return rows.status();
+  Breaker breaker;
+  if (rows->empty()) return breaker;
+  const Row& row = rows->front();
+  breaker.open = row.Int(0) != 0;
+  breaker.reason = row.Text(1);
+  breaker.since = row.Time(2);
+  breaker.who = row.Text(3);
+  return breaker;
+}
+
+absl::Status History::SetBreaker(RemovalMode mode, bool open, const std::string& reason,
+                                 const std::string& who, absl::Time now) {
+  return database_
+      .Run(
+          "INSERT INTO fleet_breakers (mode, is_open, reason, at_ms, who) "
+          "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (mode) DO UPDATE SET "
+          "is_open = excluded.is_open, reason = excluded.reason, at_ms = excluded.at_ms, "
+          "who = excluded.who",
+          {std::string(RemovalModeName(mode)), int64_t{open}, Clean(reason, kMaxHistorySentence),
+           ToValue(now), Clean(who)})
+      .status();
+}
+
+absl::Status History::Forget(const std::string& machine, const std::string& who, absl::Time now) {
+  return database_
+      .Run(
+          "INSERT INTO fleet_forgets (machine, at_ms, who) VALUES ($1, $2, $3) "
+          "ON CONFLICT DO NOTHING",
+          {Clean(machine), ToValue(now), Clean(who)})
+      .status();
+}
+
+absl::Status History::ConfirmRepair(const std::string& incident, const std::string& machine,
+                                    const std::string& repair, const std::string& who,
+                                    absl::Time now) {
+  if (repair != "chip" && repair != "nic" && repair != "none") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a repair is chip, nic or none, not '", repair, "'"));
+  }
+  auto named =
+      database_.Run("SELECT 1 FROM fleet_culprits WHERE incident = $1 AND machine = $2 LIMIT 1",
+                    {Clean(incident), Clean(machine)});
+  if (!named.ok()) return named.status();
+  if (named->empty()) {
+    return absl::NotFoundError(absl::StrCat("incident ", incident, " does not name ", machine,
+                                            "; rapideye fleet history lists what it names"));
+  }
+  return database_
+      .Run(
+          "INSERT INTO fleet_repairs (incident, machine, repair, at_ms, who) "
+          "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (incident, machine) DO UPDATE SET "
+          "repair = excluded.repair, at_ms = excluded.at_ms, who = excluded.who",
+          {Clean(incident), Clean(machine), repair, ToValue(now), Clean(who)})
+      .status();
+}
+
+}  // namespace rapideye::coordinator

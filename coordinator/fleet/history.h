@@ -1,0 +1,70 @@
+// The fleet history: culprits, decisions, repairs, across jobs and restarts.
+#ifndef RAPIDEYE_COORDINATOR_FLEET_HISTORY_H_
+#define RAPIDEYE_COORDINATOR_FLEET_HISTORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/fleet/records.h"
+
+namespace rapideye::coordinator {
+
+// A gateway to the tables; what belongs together is done in a transaction by its
+// caller (WithLock), or is one transaction of its own where that is said. `now` is the
+// history's time (fleet_clock.h). Errors are those of Database. Not thread-safe.
+class History {
+ public:
+  // `database` must outlive it and be migrated.
+  explicit History(Database& database) : database_(database) {}
+
+  // The newest of all times in it; InfinitePast if it is empty.
+  absl::StatusOr<absl::Time> Newest();
+
+  // Remembers an incident; its own transaction. The same incident again changes
+  // nothing. It happened when it was detected, but never later than `now`: a
+  // coordinator whose clock is wrong keeps no event in a window for longer.
+  absl::Status Record(const IncidentRecord& incident, absl::Time now);
+
+  // Deciding -----------------------------------------------------------------
+
+  // Findings not older than `since` that nobody has decided about in this mode, oldest
+  // first, whatever the order in which they came.
+  absl::StatusOr<std::vector<Finding>> Undecided(RemovalMode mode, absl::Time since, int64_t limit);
+  // The newest finding about a machine; NOT_FOUND.
+  absl::StatusOr<Finding> NewestFinding(const std::string& machine);
+  // What bears on a finding about `machine`, as far back as `since`. An enforced
+  // removal counts in every mode, a dry one only in dry runs.
+  absl::StatusOr<Facts> FactsAbout(const std::string& machine, RemovalMode mode, absl::Time since);
+  // False if this finding was decided about before, in this mode: then nothing
+  // changes.
+  absl::StatusOr<bool> AddDecision(const Finding& finding, RemovalMode mode,
+                                   const Decision& decision, absl::Time now);
+
+  // Operators ----------------------------------------------------------------
+
+  absl::StatusOr<Breaker> BreakerOf(RemovalMode mode);
+  absl::Status SetBreaker(RemovalMode mode, bool open, const std::string& reason,
+                          const std::string& who, absl::Time now);
+  // What is known of the machine so far no longer counts against it.
+  absl::Status Forget(const std::string& machine, const std::string& who, absl::Time now);
+  // What was found when a culprit of an incident was looked at: "chip", "nic" or "none".
+  // NOT_FOUND if the incident does not name the machine. The latest word counts.
+  absl::Status ConfirmRepair(const std::string& incident, const std::string& machine,
+                             const std::string& repair, const std::string& who, absl::Time now);
+
+ private:
+  absl::StatusOr<std::vector<Event>> EventsAbout(const std::string& machine, absl::Time since);
+  absl::StatusOr<std::vector<PastRemoval>> RemovalsSince(RemovalMode mode, absl::Time since);
+
+  Database& database_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_FLEET_HISTORY_H_

@@ -1,0 +1,203 @@
+// The part of the history that policy reads and writes.
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "coordinator/fleet/history.h"
+#include "coordinator/fleet/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+// What is stored by a newer program counts as the weakest.
+Grounds GroundsNamed(std::string_view name) {
+  for (const Grounds grounds : {Grounds::kRepetition, Grounds::kDirect}) {
+    if (name == GroundsName(grounds)) return grounds;
+  }
+  return Grounds::kNever;
+}
+
+std::vector<int64_t> NumbersOf(const std::string& list) {
+  std::vector<int64_t> numbers;
+  for (const absl::string_view part : absl::StrSplit(list, ',', absl::SkipEmpty())) {
+    int64_t number = 0;
+    if (absl::SimpleAtoi(part, &number)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+template <typename T>
+void Insert(std::vector<T>& sorted, const T& value) {
+  const auto at = std::lower_bound(sorted.begin(), sorted.end(), value);
+  if (at == sorted.end() || *at != value) sorted.insert(at, value);
+}
+
+// One row for each culprit of the findings that `chosen` selects, a query of incident
+// and machine.
+absl::StatusOr<std::vector<Finding>> ReadFindings(Database& database, const std::string& chosen,
+                                                  const std::vector<Value>& values) {
+  auto rows = database.Run(
+      absl::StrCat("SELECT c.incident, c.machine, c.host, c.node, c.grounds, c.chip, c.nic, "
+                   "c.slice, c.job, i.cause, i.detail, i.at_ms, i.hosts "
+                   "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
+                   "JOIN (",
+                   chosen,
+                   ") AS w ON w.incident = c.incident AND w.machine = c.machine "
+                   "ORDER BY c.incident, c.machine, c.culprit"),
+      values);
+  if (!rows.ok()) return rows.status();
+  std::vector<Finding> findings;
+  for (const Row& row : *rows) {
+    const bool next = findings.empty() || findings.back().incident != row.Text(0) ||
+                      findings.back().machine != row.Text(1);
+    if (next) {
+      Finding& finding = findings.emplace_back();
+      finding.incident = row.Text(0);
+      finding.machine = row.Text(1);
+      finding.host = row.Text(2);
+      finding.node = row.OptionalText(3);
+      finding.job = row.Text(8);
+      finding.cause = row.Text(9);
+      finding.detail = row.Text(10);
+      finding.at = row.Time(11);
+      finding.job_hosts = row.Int(12);
+    }
+    Finding& finding = findings.back();
+    finding.grounds = std::max(finding.grounds, GroundsNamed(row.Text(4)));
+    if (const auto chip = row.OptionalInt(5)) Insert(finding.chips, *chip);
+    if (const auto nic = row.OptionalText(6)) Insert(finding.nics, *nic);
+    Insert(finding.slices, row.Int(7));
+  }
+  // By bytes: how a database orders texts depends on its locale.
+  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.at, a.incident, a.machine) < std::tie(b.at, b.incident, b.machine);
+  });
+  return findings;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Finding>> History::Undecided(RemovalMode mode, absl::Time since,
+                                                        int64_t limit) {
+  return ReadFindings(
+      database_,
+      "SELECT DISTINCT u.incident AS incident, u.machine AS machine, u.at_ms AS at_ms "
+      "FROM fleet_culprits u WHERE u.at_ms >= $1 AND NOT EXISTS ("
+      "SELECT 1 FROM fleet_decisions d WHERE d.incident = u.incident "
+      "AND d.machine = u.machine AND d.mode = $2) "
+      "ORDER BY at_ms, incident, machine LIMIT $3",
+      {ToValue(since), std::string(RemovalModeName(mode)), limit});
+}
+
+absl::StatusOr<Finding> History::NewestFinding(const std::string& machine) {
+  auto findings = ReadFindings(database_,
+                               "SELECT u.incident AS incident, u.machine AS machine "
+                               "FROM fleet_culprits u WHERE u.machine = $1 "
+                               "ORDER BY u.at_ms DESC, u.incident DESC LIMIT 1",
+                               {machine});
+  if (!findings.ok()) return findings.status();
+  if (findings->empty()) {
+    return absl::NotFoundError(absl::StrCat("the fleet history knows no incident of ", machine));
+  }
+  return findings->front();
+}
+
+absl::StatusOr<std::vector<Event>> History::EventsAbout(const std::string& machine,
+                                                        absl::Time since) {
+  auto rows = database_.Run(
+      "SELECT DISTINCT c.incident, c.machine, c.grounds, i.cause, i.detail, c.job, c.slice, "
+      "c.task, c.fingerprint, c.at_ms "
+      "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
+      "WHERE c.at_ms >= $2 AND ((c.machine = $1 AND c.at_ms > COALESCE("
+      "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = $1), -1)) "
+      "OR (c.machine <> $1 AND EXISTS (SELECT 1 FROM fleet_culprits m WHERE m.machine = $1 "
+      "AND m.at_ms >= $2 AND (m.incident = c.incident "
+      "OR (m.job = c.job AND m.slice = c.slice AND m.task = c.task))))) "
+      "ORDER BY c.at_ms DESC LIMIT $3",
+      {machine, ToValue(since), kMaxEventsPerDecision});
+  if (!rows.ok()) return rows.status();
+  std::vector<Event> events;
+  for (const Row& row : *rows) {
+    Event& event = events.emplace_back();
+    event.incident = row.Text(0);
+    event.machine = row.Text(1);
+    event.grounds = GroundsNamed(row.Text(2));
+    event.cause = row.Text(3);
+    event.detail = row.Text(4);
+    event.job = row.Text(5);
+    event.slice = row.Int(6);
+    event.task = row.Int(7);
+    event.fingerprint = row.OptionalText(8);
+    event.at = row.Time(9);
+  }
+  return events;
+}
+
+absl::StatusOr<std::vector<PastRemoval>> History::RemovalsSince(RemovalMode mode,
+                                                                absl::Time since) {
+  // Not carried out: all its tasks expired or failed.
+  auto rows = database_.Run(
+      "SELECT d.incident, d.machine, d.job, d.slices, d.decided_ms, "
+      "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = d.machine), "
+      "(SELECT COUNT(*) FROM fleet_tasks t WHERE t.incident = d.incident "
+      "AND t.subject = d.machine), "
+      "(SELECT COUNT(*) FROM fleet_tasks t WHERE t.incident = d.incident "
+      "AND t.subject = d.machine AND t.state IN ('expired', 'failed')) "
+      "FROM fleet_decisions d WHERE d.action = 'remove' AND d.decided_ms >= $1 "
+      "AND (d.mode = 'enforce' OR d.mode = $2) ORDER BY d.decided_ms",
+      {ToValue(since), std::string(RemovalModeName(mode))});
+  if (!rows.ok()) return rows.status();
+  std::vector<PastRemoval> removals;
+  for (const Row& row : *rows) {
+    PastRemoval& removal = removals.emplace_back();
+    removal.incident = row.Text(0);
+    removal.machine = row.Text(1);
+    removal.job = row.Text(2);
+    removal.slices = NumbersOf(row.Text(3));
+    removal.decided = row.Time(4);
+    const bool back = row.OptionalInt(5).value_or(-1) >= row.Int(4);
+    const bool abandoned = row.Int(6) > 0 && row.Int(7) == row.Int(6);
+    removal.standing = !back && !abandoned;
+  }
+  return removals;
+}
+
+absl::StatusOr<Facts> History::FactsAbout(const std::string& machine, RemovalMode mode,
+                                          absl::Time since) {
+  Facts facts;
+  auto events = EventsAbout(machine, since);
+  if (!events.ok()) return events.status();
+  facts.events = *std::move(events);
+  auto removals = RemovalsSince(mode, since);
+  if (!removals.ok()) return removals.status();
+  facts.removals = *std::move(removals);
+  auto breaker = BreakerOf(mode);
+  if (!breaker.ok()) return breaker.status();
+  facts.breaker = *std::move(breaker);
+  auto largest = database_.Run(
+      "SELECT COALESCE(MAX(hosts), 0) FROM fleet_incidents WHERE at_ms >= $1", {ToValue(since)});
+  if (!largest.ok()) return largest.status();
+  facts.largest_job_hosts = largest->front().Int(0);
+  return facts;
+}
+
+absl::StatusOr<bool> History::AddDecision(const Finding& finding, RemovalMode mode,
+                                          const Decision& decision, absl::Time now) {
+  auto rows = database_.Run(
+      "INSERT INTO fleet_decisions (incident, machine, mode, action, rule, reason, host, job, "
+      "slices, decided_ms, expires_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
+      "ON CONFLICT DO NOTHING RETURNING incident",
+      {finding.incident, finding.machine, std::string(RemovalModeName(mode)),
+       std::string(ActionName(decision.action)), decision.rule,
+       decision.reason.substr(0, kMaxHistorySentence), finding.host, finding.job,
+       absl::StrJoin(finding.slices, ","), ToValue(now), ToValue(decision.expires)});
+  if (!rows.ok()) return rows.status();
+  return !rows->empty();
+}
+
+}  // namespace rapideye::coordinator

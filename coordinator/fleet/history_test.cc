@@ -1,0 +1,177 @@
+#include "coordinator/fleet/history.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/fleet/fleet_clock.h"
+#include "coordinator/fleet/limits.h"
+#include "tests/fleet/incidents.h"
+#include "tests/fleet/test_database.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::rapideye::testing::BadChip;
+using ::rapideye::testing::Incident;
+using ::rapideye::testing::kPostgresql;
+using ::rapideye::testing::kSqlite;
+using ::rapideye::testing::kThen;
+using ::rapideye::testing::TestDatabase;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::Values;
+
+constexpr absl::Duration kDay = absl::Hours(24);
+
+class HistoryTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::vector<Finding> Undecided() {
+    return history_.Undecided(RemovalMode::kDryRun, kThen - 30 * kDay, 100).value();
+  }
+  std::vector<Event> EventsAbout(const std::string& hardware) {
+    return history_.FactsAbout(MachineKey(hardware, ""), RemovalMode::kDryRun, kThen - 30 * kDay)
+        .value()
+        .events;
+  }
+
+  TestDatabase made_{GetParam()};
+  std::unique_ptr<Database> database_ = made_.ConnectMigrated();
+  History history_{*database_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, HistoryTest, Values(kSqlite, kPostgresql));
+
+TEST_P(HistoryTest, AnIncidentDeliveredTwiceCountsOnce) {
+  const IncidentRecord incident = Incident("i1", kThen, {BadChip("a", 3)});
+  ASSERT_TRUE(history_.Record(incident, kThen).ok());
+  ASSERT_TRUE(history_.Record(incident, kThen + kDay).ok());
+  EXPECT_THAT(Undecided(), SizeIs(1));
+  EXPECT_THAT(EventsAbout("a"), SizeIs(1));
+  ASSERT_TRUE(history_.Record(Incident("i2", kThen, {BadChip("a", 3)}), kThen).ok());
+  EXPECT_THAT(EventsAbout("a"), SizeIs(2));
+}
+
+TEST_P(HistoryTest, CulpritsOnOneMachineAreOneFinding) {
+  CulpritRecord first = BadChip("a", 3);
+  first.chip = 1;
+  first.nic = "eth1";
+  CulpritRecord second = BadChip("a", 3);
+  second.grounds = Grounds::kDirect;
+  ASSERT_TRUE(history_.Record(Incident("i1", kThen, {second, first, BadChip("b", 4)}), kThen).ok());
+  const std::vector<Finding> findings = Undecided();
+  ASSERT_THAT(findings, SizeIs(2));
+  EXPECT_EQ(findings[0].machine, "hardware:a");
+  EXPECT_EQ(findings[0].host, "host-of-a");
+  EXPECT_THAT(findings[0].chips, ElementsAre(1, 2));
+  EXPECT_THAT(findings[0].nics, ElementsAre("eth1"));
+  EXPECT_EQ(findings[0].grounds, Grounds::kDirect);
+  EXPECT_EQ(findings[0].job_hosts, 64);
+  EXPECT_EQ(findings[0].at, kThen);
+  EXPECT_EQ(findings[1].machine, "hardware:b");
+}
+
+TEST_P(HistoryTest, TheOrderOfDeliveryDoesNotShow) {
+  const std::vector<IncidentRecord> incidents = {
+      Incident("i2", kThen + kDay, {BadChip("a", 1)}), Incident("i1", kThen, {BadChip("a", 2)}),
+      Incident("i3", kThen + kDay, {BadChip("a", 3), BadChip("b", 1)})};
+  for (const IncidentRecord& incident : incidents) {
+    ASSERT_TRUE(history_.Record(incident, kThen + 2 * kDay).ok());
+  }
+  std::vector<std::string> order;
+  for (const Finding& finding : Undecided()) order.push_back(finding.incident + finding.machine);
+  EXPECT_THAT(order, ElementsAre("i1hardware:a", "i2hardware:a", "i3hardware:a", "i3hardware:b"));
+}
+
+TEST_P(HistoryTest, AClockThatRunsAheadKeepsNoEventForLonger) {
+  ASSERT_TRUE(history_.Record(Incident("i1", kThen + 300 * kDay, {BadChip("a", 1)}), kThen).ok());
+  ASSERT_TRUE(history_.Record(Incident("i2", absl::InfinitePast(), {BadChip("b", 1)}), kThen).ok());
+  ASSERT_THAT(EventsAbout("a"), SizeIs(1));
+  EXPECT_EQ(EventsAbout("a")[0].at, kThen);
+  EXPECT_THAT(EventsAbout("b"), IsEmpty());
+}
+
+TEST_P(HistoryTest, EventsAtTheSameCoordinateAndInTheSameIncidentBearOnAMachine) {
+  IncidentRecord other_job = Incident("i4", kThen, {BadChip("d", 3)});
+  other_job.job = "gemma";
+  for (const IncidentRecord& incident : {Incident("i1", kThen, {BadChip("a", 3), BadChip("b", 9)}),
+                                         Incident("i2", kThen, {BadChip("c", 3)}),
+                                         Incident("i3", kThen, {BadChip("c", 4)}), other_job}) {
+    ASSERT_TRUE(history_.Record(incident, kThen).ok());
+  }
+  std::vector<std::string> about;
+  for (const Event& event : EventsAbout("a")) about.push_back(event.incident + event.machine);
+  EXPECT_THAT(about,
+              ::testing::UnorderedElementsAre("i1hardware:a", "i1hardware:b", "i2hardware:c"));
+}
+
+TEST_P(HistoryTest, WhatIsForgottenNoLongerCountsButStillExonerates) {
+  ASSERT_TRUE(history_.Record(Incident("i1", kThen, {BadChip("a", 3)}), kThen).ok());
+  ASSERT_TRUE(history_.Record(Incident("i2", kThen, {BadChip("b", 3)}), kThen).ok());
+  ASSERT_TRUE(history_.Forget("hardware:a", "operator", kThen + kDay).ok());
+  // Delivered later, happened before.
+  ASSERT_TRUE(history_.Record(Incident("i3", kThen, {BadChip("a", 3)}), kThen + 2 * kDay).ok());
+  EXPECT_THAT(EventsAbout("a"), ElementsAre(::testing::Field(&Event::incident, "i2")));
+  EXPECT_THAT(EventsAbout("b"), SizeIs(3));
+  ASSERT_TRUE(
+      history_.Record(Incident("i4", kThen + 2 * kDay, {BadChip("a", 5)}), kThen + 2 * kDay).ok());
+  EXPECT_THAT(EventsAbout("a"), SizeIs(2));
+}
+
+// What a peer called itself must not keep the rest of the history from its database.
+TEST_P(HistoryTest, TakesWhateverBytesAPeerSent) {
+  CulpritRecord culprit = BadChip(std::string("h\0\xff", 3), 1);
+  culprit.node = std::string(100'000, 'n');
+  IncidentRecord incident = Incident("i1", kThen, {culprit});
+  incident.job = "'; DROP TABLE fleet_incidents; --";
+  incident.digest = "\xc3{";
+  ASSERT_TRUE(history_.Record(incident, kThen).ok());
+  const std::vector<Finding> findings = Undecided();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].job, incident.job);
+  EXPECT_LE(findings[0].node->size(), kMaxHistoryText);
+}
+
+TEST_P(HistoryTest, ABreakerStaysOpenUntilSomebodyClosesIt) {
+  EXPECT_FALSE(history_.BreakerOf(RemovalMode::kEnforce)->open);
+  ASSERT_TRUE(history_.SetBreaker(RemovalMode::kEnforce, true, "2 hosts an hour", "", kThen).ok());
+  const Breaker breaker = History(*made_.Connect()).BreakerOf(RemovalMode::kEnforce).value();
+  EXPECT_TRUE(breaker.open);
+  EXPECT_EQ(breaker.reason, "2 hosts an hour");
+  EXPECT_EQ(breaker.since, kThen);
+  EXPECT_FALSE(history_.BreakerOf(RemovalMode::kDryRun)->open);
+  ASSERT_TRUE(history_.SetBreaker(RemovalMode::kEnforce, false, "", "ada", kThen + kDay).ok());
+  EXPECT_FALSE(history_.BreakerOf(RemovalMode::kEnforce)->open);
+  EXPECT_EQ(history_.BreakerOf(RemovalMode::kEnforce)->who, "ada");
+}
+
+TEST_P(HistoryTest, ARepairIsOfAMachineThatTheIncidentNames) {
+  ASSERT_TRUE(history_.Record(Incident("i1", kThen, {BadChip("a", 3)}), kThen).ok());
+  EXPECT_TRUE(history_.ConfirmRepair("i1", "hardware:a", "chip", "ada", kThen).ok());
+  EXPECT_TRUE(history_.ConfirmRepair("i1", "hardware:a", "none", "ada", kThen).ok());
+  EXPECT_EQ(history_.ConfirmRepair("i1", "hardware:b", "chip", "ada", kThen).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(history_.ConfirmRepair("i1", "hardware:a", "prayer", "ada", kThen).code(),
+            absl::StatusCode::kInvalidArgument);
+  const auto rows = database_->Run("SELECT repair FROM fleet_repairs");
+  ASSERT_THAT(*rows, SizeIs(1));
+  EXPECT_EQ(rows->front().Text(0), "none");
+}
+
+TEST_P(HistoryTest, KnowsTheNewestOfItsTimes) {
+  EXPECT_EQ(*history_.Newest(), absl::InfinitePast());
+  ASSERT_TRUE(history_.Record(Incident("i1", kThen, {BadChip("a", 3)}), kThen).ok());
+  EXPECT_EQ(*history_.Newest(), kThen);
+  ASSERT_TRUE(history_.Forget("hardware:a", "", kThen + kDay).ok());
+  EXPECT_EQ(*history_.Newest(), kThen + kDay);
+}
+
+TEST(FleetClockTest, GoesOnFromTheDatabaseOrWhatWasRememberedLast) {
+  const FleetClock fresh(kThen, absl::InfinitePast(), absl::Seconds(100));
+  EXPECT_EQ(fresh.At(absl::Seconds(160)), kThen + absl::Minutes(1));
+  const FleetClock stepped_back(kThen - kDay, kThen, absl::Seconds(100));
+  EXPECT_EQ(stepped_back.At(absl::Seconds(160)), kThen + absl::Minutes(1));
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

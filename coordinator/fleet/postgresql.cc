@@ -1,0 +1,215 @@
+#include "coordinator/fleet/postgresql.h"
+
+#include <libpq-fe.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "coordinator/fleet/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+// Types of columns by their numbers (catalog/pg_type.dat): fixed for all servers.
+constexpr Oid kInt8 = 20, kInt2 = 21, kInt4 = 23, kFloat4 = 700, kFloat8 = 701, kNumeric = 1700;
+
+// By SQLSTATE, whose first two characters are its class.
+absl::StatusCode CodeOf(std::string_view state) {
+  const std::string_view kind = state.substr(0, 2);
+  if (state == "57014") return absl::StatusCode::kDeadlineExceeded;  // statement_timeout
+  if (state == "55P03" || kind == "40") return absl::StatusCode::kAborted;
+  if (kind == "08" || kind == "57") return absl::StatusCode::kUnavailable;
+  if (kind == "53") return absl::StatusCode::kResourceExhausted;
+  if (state == "42501" || kind == "28") return absl::StatusCode::kPermissionDenied;
+  if (state == "25006") return absl::StatusCode::kUnavailable;  // a standby: until it is promoted
+  if (kind == "22" || kind == "23") return absl::StatusCode::kInvalidArgument;
+  return absl::StatusCode::kInternal;
+}
+
+Value Read(const PGresult* result, int row, int column) {
+  if (PQgetisnull(result, row, column) != 0) return {};
+  const std::string text(PQgetvalue(result, row, column),
+                         static_cast<size_t>(PQgetlength(result, row, column)));
+  const Oid type = PQftype(result, column);
+  if (type == kInt8 || type == kInt2 || type == kInt4) {
+    int64_t number = 0;
+    return absl::SimpleAtoi(text, &number) ? Value(number) : Value();
+  }
+  if (type == kFloat4 || type == kFloat8 || type == kNumeric) {
+    double number = 0;
+    return absl::SimpleAtod(text, &number) ? Value(number) : Value();
+  }
+  return text;
+}
+
+// The values of one statement, as libpq takes them.
+class Parameters {
+ public:
+  explicit Parameters(const std::vector<Value>& values) {
+    texts_.reserve(values.size());
+    for (const Value& value : values) {
+      if (const auto* number = std::get_if<int64_t>(&value)) {
+        texts_.push_back(absl::StrCat(*number));
+      } else if (const auto* real = std::get_if<double>(&value)) {
+        texts_.push_back(absl::StrFormat("%.17g", *real));
+      } else {
+        const auto* text = std::get_if<std::string>(&value);
+        texts_.push_back(text != nullptr ? *text : "");
+      }
+      pointers_.push_back(std::holds_alternative<std::monostate>(value) ? nullptr
+                                                                        : texts_.back().c_str());
+    }
+  }
+  int size() const { return static_cast<int>(pointers_.size()); }
+  const char* const* data() const { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<const char*> pointers_;
+};
+
+// What the log may show of a URL: everything up to a password.
+std::string WithoutPassword(const PQconninfoOption* options) {
+  std::string host, port, database;
+  for (const PQconninfoOption* option = options; option->keyword != nullptr; ++option) {
+    if (option->val == nullptr) continue;
+    const std::string_view key = option->keyword;
+    if (key == "host" || (key == "hostaddr" && host.empty())) host = option->val;
+    if (key == "port") port = absl::StrCat(":", option->val);
+    if (key == "dbname") database = absl::StrCat("/", option->val);
+  }
+  return absl::StrCat("postgresql://", host, port, database);
+}
+
+class Postgresql final : public Database {
+ public:
+  Postgresql(std::string url, std::string name) : url_(std::move(url)), name_(std::move(name)) {}
+  ~Postgresql() override { PQfinish(connection_); }
+  Postgresql(const Postgresql&) = delete;
+  Postgresql& operator=(const Postgresql&) = delete;
+
+  using Database::Run;
+  absl::StatusOr<std::vector<Row>> Run(const std::string& sql,
+                                       const std::vector<Value>& values) override {
+    // What comes after a break in a transaction must not run outside of it.
+    if (doomed_) {
+      if (sql == "ROLLBACK") doomed_ = false;
+      return absl::AbortedError(
+          absl::StrCat("fleet history ", name_, ": the connection broke in a transaction"));
+    }
+    if (absl::Status status = Connect(); !status.ok()) return status;
+    return RunConnected(sql, values);
+  }
+
+  absl::Status Begin() override {
+    absl::Status status = Run("BEGIN").status();
+    in_transaction_ = status.ok();
+    return status;
+  }
+
+  absl::StatusOr<absl::Time> WallClock() override {
+    const auto rows = Run("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)");
+    if (!rows.ok()) return rows.status();
+    return rows->front().Time(0);
+  }
+
+  std::string Name() const override { return name_; }
+
+ private:
+  absl::Status Connect() {
+    if (connection_ != nullptr && PQstatus(connection_) == CONNECTION_OK) return absl::OkStatus();
+    PQfinish(connection_);
+    // A server that vanished must not hold its client for the kernel's quarter of an hour.
+    const std::string seconds = absl::StrCat(absl::ToInt64Seconds(kHistoryPatience));
+    const std::string milliseconds = absl::StrCat(absl::ToInt64Milliseconds(kHistoryPatience));
+    const char* const keys[] = {"connect_timeout", "tcp_user_timeout", "application_name",
+                                "client_encoding", "dbname",           nullptr};
+    const char* const values[] = {seconds.c_str(), milliseconds.c_str(), "rapideye",
+                                  "UTF8",          url_.c_str(),         nullptr};
+    connection_ = PQconnectdbParams(keys, values, /*expand_dbname=*/1);
+    if (PQstatus(connection_) != CONNECTION_OK) {
+      return absl::UnavailableError(absl::StrCat("fleet history ", name_, ": ", Message()));
+    }
+    // Notices (a table that is there already) are nobody's business.
+    PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
+    for (const char* limit : {"statement_timeout", "lock_timeout"}) {
+      auto rows = RunConnected(absl::StrCat("SET ", limit, " = ", milliseconds), {});
+      if (!rows.ok()) return rows.status();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<Row>> RunConnected(const std::string& sql,
+                                                const std::vector<Value>& values) {
+    const Parameters parameters(values);
+    PGresult* result = PQexecParams(connection_, sql.c_str(), parameters.size(), nullptr,
+                                    parameters.data(), nullptr, nullptr, /*resultFormat=*/0);
+    const absl::Cleanup clearer = [result] { PQclear(result); };
+    if (sql == "COMMIT" || sql == "ROLLBACK") in_transaction_ = false;
+    const ExecStatusType outcome = PQresultStatus(result);
+    if (outcome != PGRES_TUPLES_OK && outcome != PGRES_COMMAND_OK) return Failed(result);
+    // A transaction that has failed answers COMMIT with a ROLLBACK.
+    if (sql == "COMMIT" && std::string_view(PQcmdStatus(result)) != "COMMIT") {
+      return absl::AbortedError(
+          absl::StrCat("fleet history ", name_, ": the transaction was rolled back"));
+    }
+    std::vector<Row> rows;
+    for (int row = 0; row < PQntuples(result); ++row) {
+      std::vector<Value> cells;
+      for (int column = 0; column < PQnfields(result); ++column) {
+        cells.push_back(Read(result, row, column));
+      }
+      rows.emplace_back(std::move(cells));
+    }
+    return rows;
+  }
+
+  absl::Status Failed(const PGresult* result) {
+    const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const bool broken = PQstatus(connection_) != CONNECTION_OK;
+    if (broken) doomed_ = std::exchange(in_transaction_, false);
+    return absl::Status(broken             ? absl::StatusCode::kUnavailable
+                        : state != nullptr ? CodeOf(state)
+                                           : absl::StatusCode::kInternal,
+                        absl::StrCat("fleet history ", name_, ": ", Message()));
+  }
+
+  // libpq ends its messages, and parts of them, with newlines.
+  std::string Message() const {
+    std::string text = PQerrorMessage(connection_);
+    absl::StripAsciiWhitespace(&text);
+    return absl::StrReplaceAll(text, {{"\n", "; "}});
+  }
+
+  std::string url_;
+  std::string name_;
+  PGconn* connection_ = nullptr;
+  bool in_transaction_ = false;
+  bool doomed_ = false;  // until its ROLLBACK
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Database>> OpenPostgresql(const std::string& url) {
+  char* why = nullptr;
+  PQconninfoOption* options = PQconninfoParse(url.c_str(), &why);
+  const absl::Cleanup freer = [&] {
+    PQconninfoFree(options);
+    PQfreemem(why);
+  };
+  if (options == nullptr) {
+    // What libpq says may quote the URL, and with it a password.
+    return absl::InvalidArgumentError(
+        "the address of the fleet history cannot be read: postgresql://USER@HOST:PORT/DATABASE");
+  }
+  return std::make_unique<Postgresql>(url, WithoutPassword(options));
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,19 @@
+// A database on a server: one history for many jobs.
+#ifndef RAPIDEYE_COORDINATOR_FLEET_POSTGRESQL_H_
+#define RAPIDEYE_COORDINATOR_FLEET_POSTGRESQL_H_
+
+#include <memory>
+#include <string>
+
+#include "coordinator/fleet/database.h"
+
+namespace rapideye::coordinator {
+
+// Connects at the first use, and again after a connection has broken. `url` as libpq
+// takes it, and what it leaves out from libpq's own places (PGPASSWORD, ~/.pgpass).
+// INVALID_ARGUMENT if libpq cannot read it.
+absl::StatusOr<std::unique_ptr<Database>> OpenPostgresql(const std::string& url);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_FLEET_POSTGRESQL_H_

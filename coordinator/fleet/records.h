@@ -1,0 +1,145 @@
+// What the fleet history remembers, as plain values.
+//
+// Times are the history's own (fleet_clock.h) unless a member says otherwise.
+// Every string may come from a peer; the history bounds it when it stores it.
+#ifndef RAPIDEYE_COORDINATOR_FLEET_RECORDS_H_
+#define RAPIDEYE_COORDINATOR_FLEET_RECORDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace rapideye::coordinator {
+
+// What a finding by itself, without any history, allows.
+enum class Grounds {
+  kNever,       // software, input, a link whose bad end is not known: only watched
+  kRepetition,  // eligible if it repeats on the same machine
+  kDirect,      // evidence from beyond the job's reach: eligible at once
+};
+std::string_view GroundsName(Grounds grounds);  // "never" "repetition" "direct"
+
+enum class RemovalMode { kOff, kDryRun, kEnforce };
+std::string_view RemovalModeName(RemovalMode mode);  // "off" "dry-run" "enforce"
+std::optional<RemovalMode> RemovalModeNamed(std::string_view name);
+
+// What history knows a machine by: its hardware; only where that is not known,
+// its host name, which a replacement may bear, too.
+std::string MachineKey(const std::optional<std::string>& hardware, const std::string& host);
+bool KnownByNameOnly(std::string_view machine_key);
+
+// One culprit of an incident.
+struct CulpritRecord {
+  std::string machine;  // MachineKey
+  std::optional<std::string> hardware;
+  std::string host;
+  std::optional<std::string> node;
+  std::optional<int64_t> chip;
+  std::string core_type;  // as in the capture; empty: no core
+  std::optional<int64_t> core_index;
+  std::optional<std::string> nic;
+  Grounds grounds = Grounds::kNever;
+  int64_t slice = 0;
+  int64_t task = 0;
+  // The program that it ran; absent if nobody knows.
+  std::optional<std::string> module;
+  std::optional<std::string> fingerprint;
+};
+
+// One incident: a verdict as the fleet remembers it.
+struct IncidentRecord {
+  std::string id;
+  std::string job;
+  std::string incarnation;  // of the job; empty: not known
+  std::string cause;        // CauseName
+  std::string detail;       // DetailName, may be empty
+  double confidence = 0;
+  absl::Time detected;  // by the coordinator's clock
+  int64_t hosts = 0;    // machines of the job
+  int64_t slices = 0;
+  std::vector<CulpritRecord> culprits;
+  std::string digest;  // JSON for hooks; may be empty
+};
+
+// A culprit as policy sees it: one machine in one incident at one coordinate.
+struct Event {
+  std::string incident;
+  std::string machine;
+  Grounds grounds = Grounds::kNever;
+  std::string cause;
+  std::string detail;
+  std::string job;
+  int64_t slice = 0;
+  int64_t task = 0;
+  std::optional<std::string> fingerprint;
+  absl::Time at;
+
+  friend bool operator==(const Event&, const Event&) = default;
+};
+
+// All culprits of one incident on one machine: what is decided about.
+struct Finding {
+  std::string incident;
+  std::string job;
+  std::string cause;
+  std::string detail;
+  absl::Time at;
+  int64_t job_hosts = 0;
+  std::string machine;
+  std::string host;
+  std::optional<std::string> node;
+  Grounds grounds = Grounds::kNever;  // the strongest of its culprits'
+  std::vector<int64_t> chips;         // ascending
+  std::vector<std::string> nics;      // ascending
+  std::vector<int64_t> slices;        // that stand on it; ascending
+};
+
+enum class Action { kRemove, kWatch, kRefuse };
+std::string_view ActionName(Action action);  // "remove" "watch" "refuse"
+
+// What policy made of a finding.
+struct Decision {
+  Action action = Action::kWatch;
+  // For programs: which part of the policy decided, such as "repetition".
+  std::string rule;
+  std::string reason;       // one sentence for people
+  absl::Time expires;       // a removal not begun by then is not carried out
+  bool budget_hit = false;  // stops all removals until an operator allows them again
+};
+
+// A removal that was decided on, in the same mode or a stricter one.
+struct PastRemoval {
+  std::string incident;
+  std::string machine;
+  std::string job;
+  std::vector<int64_t> slices;
+  absl::Time decided;
+  // False once the machine is back (it was repaired and forgotten), or if it was
+  // never carried out: that costs the fleet nothing any more, but was a removal.
+  bool standing = true;
+};
+
+struct Breaker {
+  bool open = false;  // no removals
+  std::string reason;
+  absl::Time since;
+  std::string who;  // closed it
+};
+
+// Everything in the history that bears on one finding.
+struct Facts {
+  // Of the machine, since it was last forgotten; of other machines, at the
+  // coordinates where it failed and in the incidents in which it did.
+  std::vector<Event> events;
+  std::vector<PastRemoval> removals;
+  Breaker breaker;
+  int64_t largest_job_hosts = 0;  // the fleet has at least so many
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_FLEET_RECORDS_H_

@@ -1,0 +1,127 @@
+#include "coordinator/fleet/schema.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+// Two that migrate at once: the second is refused by the first's tables, and finds
+// them made when it looks again.
+constexpr int kTries = 5;
+
+absl::StatusOr<int64_t> VersionOf(Database& database) {
+  auto rows = database.Run("SELECT COALESCE(MAX(version), 0) FROM fleet_schema");
+  if (!rows.ok()) return rows.status();
+  return rows->front().Int(0);
+}
+
+absl::Status Apply(Database& database, const Migration& migration) {
+  for (const std::string& statement : migration.statements) {
+    if (auto rows = database.Run(statement); !rows.ok()) return rows.status();
+  }
+  return database
+      .Run("INSERT INTO fleet_schema (version, description) VALUES ($1, $2)",
+           {migration.version, migration.description})
+      .status();
+}
+
+absl::Status TryToMigrate(Database& database, const std::vector<Migration>& migrations) {
+  return InTransaction(database, [&]() -> absl::Status {
+    auto made = database.Run(
+        "CREATE TABLE IF NOT EXISTS fleet_schema ("
+        "version BIGINT PRIMARY KEY, description TEXT NOT NULL)");
+    if (!made.ok()) return made.status();
+    const absl::StatusOr<int64_t> version = VersionOf(database);
+    if (!version.ok()) return version.status();
+    const int64_t known = migrations.empty() ? 0 : migrations.back().version;
+    if (*version > known) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the fleet history ", database.Name(), " has schema version ", *version,
+                       ", this program knows ", known,
+                       ": run the version of rapideye that wrote it, or a newer one"));
+    }
+    for (const Migration& migration : migrations) {
+      if (migration.version <= *version) continue;
+      if (absl::Status status = Apply(database, migration); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  });
+}
+
+std::vector<std::string> FirstTables() {
+  return {
+      "CREATE TABLE fleet_lock (name TEXT PRIMARY KEY, turns BIGINT NOT NULL)",
+      "INSERT INTO fleet_lock (name, turns) VALUES ('fleet', 0)",
+      // at_ms: when it happened, by the history's clock; detected_ms: by its coordinator's.
+      "CREATE TABLE fleet_incidents ("
+      "incident TEXT PRIMARY KEY, job TEXT NOT NULL, incarnation TEXT NOT NULL, "
+      "cause TEXT NOT NULL, detail TEXT NOT NULL, confidence DOUBLE PRECISION NOT NULL, "
+      "detected_ms BIGINT NOT NULL, at_ms BIGINT NOT NULL, recorded_ms BIGINT NOT NULL, "
+      "hosts BIGINT NOT NULL, slices BIGINT NOT NULL, digest TEXT NOT NULL)",
+      "CREATE TABLE fleet_culprits ("
+      "incident TEXT NOT NULL, culprit TEXT NOT NULL, machine TEXT NOT NULL, hardware TEXT, "
+      "host TEXT NOT NULL, node TEXT, chip BIGINT, core_type TEXT NOT NULL, core_index BIGINT, "
+      "nic TEXT, grounds TEXT NOT NULL, job TEXT NOT NULL, slice BIGINT NOT NULL, "
+      "task BIGINT NOT NULL, module TEXT, fingerprint TEXT, at_ms BIGINT NOT NULL, "
+      "PRIMARY KEY (incident, culprit))",
+      "CREATE INDEX fleet_culprits_by_machine ON fleet_culprits (machine, at_ms)",
+      "CREATE INDEX fleet_culprits_by_coordinate ON fleet_culprits (job, slice, task)",
+      "CREATE INDEX fleet_culprits_by_time ON fleet_culprits (at_ms)",
+      "CREATE TABLE fleet_decisions ("
+      "incident TEXT NOT NULL, machine TEXT NOT NULL, mode TEXT NOT NULL, action TEXT NOT NULL, "
+      "rule TEXT NOT NULL, reason TEXT NOT NULL, host TEXT NOT NULL, job TEXT NOT NULL, "
+      "slices TEXT NOT NULL, decided_ms BIGINT NOT NULL, expires_ms BIGINT NOT NULL, "
+      "PRIMARY KEY (incident, machine, mode))",
+      "CREATE INDEX fleet_decisions_by_action ON fleet_decisions (action, decided_ms)",
+      "CREATE INDEX fleet_decisions_by_machine ON fleet_decisions (machine, decided_ms)",
+      "CREATE TABLE fleet_forgets ("
+      "machine TEXT NOT NULL, at_ms BIGINT NOT NULL, who TEXT NOT NULL, "
+      "PRIMARY KEY (machine, at_ms))",
+      "CREATE TABLE fleet_repairs ("
+      "incident TEXT NOT NULL, machine TEXT NOT NULL, repair TEXT NOT NULL, at_ms BIGINT NOT NULL, "
+      "who TEXT NOT NULL, PRIMARY KEY (incident, machine))",
+      "CREATE TABLE fleet_breakers ("
+      "mode TEXT PRIMARY KEY, is_open BIGINT NOT NULL, reason TEXT NOT NULL, "
+      "at_ms BIGINT NOT NULL, who TEXT NOT NULL)",
+      "CREATE TABLE fleet_tasks ("
+      "task TEXT PRIMARY KEY, incident TEXT NOT NULL, subject TEXT NOT NULL, hook TEXT NOT NULL, "
+      "state TEXT NOT NULL, holder TEXT NOT NULL, lease_ms BIGINT NOT NULL, "
+      "attempts BIGINT NOT NULL, not_before_ms BIGINT NOT NULL, created_ms BIGINT NOT NULL, "
+      "expires_ms BIGINT NOT NULL, finished_ms BIGINT NOT NULL, outcome TEXT NOT NULL, "
+      "output TEXT NOT NULL)",
+      "CREATE INDEX fleet_tasks_by_state ON fleet_tasks (state, not_before_ms)",
+      "CREATE INDEX fleet_tasks_by_incident ON fleet_tasks (incident, subject)",
+  };
+}
+
+}  // namespace
+
+const std::vector<Migration>& FleetMigrations() {
+  static const auto* const migrations =
+      new std::vector<Migration>{{1, "incidents, decisions, tasks", FirstTables()}};
+  return *migrations;
+}
+
+absl::Status Migrate(Database& database, const std::vector<Migration>& migrations) {
+  absl::Status status;
+  for (int i = 0; i < kTries; ++i) {
+    status = TryToMigrate(database, migrations);
+    const bool final = status.ok() || absl::IsFailedPrecondition(status) ||
+                       absl::IsUnavailable(status) || absl::IsPermissionDenied(status);
+    if (final) return status;
+  }
+  return status;
+}
+
+absl::Status TakeLock(Database& database) {
+  auto rows =
+      database.Run("UPDATE fleet_lock SET turns = turns + 1 WHERE name = 'fleet' RETURNING turns");
+  if (!rows.ok()) return rows.status();
+  if (rows->empty()) {
+    return absl::DataLossError(absl::StrCat("fleet history ", database.Name(),
+                                            ": the row of fleet_lock is gone; restore it"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,43 @@
+// The tables of the fleet history, and how an older history becomes a newer one.
+#ifndef RAPIDEYE_COORDINATOR_FLEET_SCHEMA_H_
+#define RAPIDEYE_COORDINATOR_FLEET_SCHEMA_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordinator/fleet/database.h"
+
+namespace rapideye::coordinator {
+
+// One step from the version before. A step that was released never changes again.
+struct Migration {
+  int64_t version = 0;
+  std::string description;
+  std::vector<std::string> statements;
+};
+
+// All steps of this program, ascending from version 1.
+const std::vector<Migration>& FleetMigrations();
+
+// Takes the database to the last of `migrations`, whatever it was; several may try at
+// once. FAILED_PRECONDITION if it is newer than that: it says which program to update.
+absl::Status Migrate(Database& database, const std::vector<Migration>& migrations);
+
+// In a transaction: waits until no other transaction holds the lock, which lasts until
+// this one ends. What several may do at once, and only one should, is done under it.
+absl::Status TakeLock(Database& database);
+
+// Runs `work` in a transaction under the lock.
+template <typename Work>
+auto WithLock(Database& database, Work work) -> decltype(work()) {
+  return InTransaction(database, [&]() -> decltype(work()) {
+    if (absl::Status status = TakeLock(database); !status.ok()) return status;
+    return work();
+  });
+}
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_FLEET_SCHEMA_H_

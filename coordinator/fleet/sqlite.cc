@@ -1,0 +1,145 @@
+#include "coordinator/fleet/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "coordinator/fleet/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+absl::StatusCode CodeOf(int error) {
+  switch (error & 0xff) {  // the rest refines it
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_INTERRUPT:
+      return absl::StatusCode::kAborted;
+    case SQLITE_FULL:
+      return absl::StatusCode::kResourceExhausted;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return absl::StatusCode::kPermissionDenied;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_NOMEM:
+      return absl::StatusCode::kUnavailable;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return absl::StatusCode::kDataLoss;
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+    case SQLITE_RANGE:
+      return absl::StatusCode::kInvalidArgument;
+    default:
+      return absl::StatusCode::kInternal;
+  }
+}
+
+class Sqlite final : public Database {
+ public:
+  Sqlite(std::string path, sqlite3* connection) : path_(std::move(path)), connection_(connection) {}
+  ~Sqlite() override { sqlite3_close_v2(connection_); }
+  Sqlite(const Sqlite&) = delete;
+  Sqlite& operator=(const Sqlite&) = delete;
+
+  using Database::Run;
+  absl::StatusOr<std::vector<Row>> Run(const std::string& sql,
+                                       const std::vector<Value>& values) override {
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(connection_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
+      return Failed();
+    }
+    const absl::Cleanup finalizer = [statement] { sqlite3_finalize(statement); };
+    for (size_t i = 0; i < values.size(); ++i) Bind(statement, i, values[i]);
+    std::vector<Row> rows;
+    int step = sqlite3_step(statement);
+    for (; step == SQLITE_ROW; step = sqlite3_step(statement)) rows.push_back(Read(statement));
+    if (step != SQLITE_DONE) return Failed();
+    return rows;
+  }
+
+  // Takes the right to write at once: a transaction that reads first and writes
+  // later could find that another has written meanwhile.
+  absl::Status Begin() override { return Run("BEGIN IMMEDIATE").status(); }
+
+  absl::StatusOr<absl::Time> WallClock() override {
+    const auto rows = Run("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS BIGINT)");
+    if (!rows.ok()) return rows.status();
+    return rows->front().Time(0);
+  }
+
+  std::string Name() const override { return absl::StrCat("sqlite:", path_); }
+
+ private:
+  absl::Status Failed() const {
+    return absl::Status(CodeOf(sqlite3_extended_errcode(connection_)),
+                        absl::StrCat("fleet history ", Name(), ": ", sqlite3_errmsg(connection_)));
+  }
+
+  // A parameter that the statement does not name is left out.
+  static void Bind(sqlite3_stmt* statement, size_t index, const Value& value) {
+    const std::string name = absl::StrCat("$", index + 1);
+    const int at = sqlite3_bind_parameter_index(statement, name.c_str());
+    if (const auto* number = std::get_if<int64_t>(&value)) {
+      sqlite3_bind_int64(statement, at, *number);
+    } else if (const auto* real = std::get_if<double>(&value)) {
+      sqlite3_bind_double(statement, at, *real);
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      sqlite3_bind_text64(statement, at, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    }
+  }
+
+  static Row Read(sqlite3_stmt* statement) {
+    std::vector<Value> values;
+    for (int column = 0; column < sqlite3_column_count(statement); ++column) {
+      switch (sqlite3_column_type(statement, column)) {
+        case SQLITE_INTEGER:
+          values.emplace_back(int64_t{sqlite3_column_int64(statement, column)});
+          break;
+        case SQLITE_FLOAT:
+          values.emplace_back(sqlite3_column_double(statement, column));
+          break;
+        case SQLITE_NULL:
+          values.emplace_back();
+          break;
+        default:
+          values.emplace_back(
+              std::string(reinterpret_cast<const char*>(sqlite3_column_text(statement, column)),
+                          static_cast<size_t>(sqlite3_column_bytes(statement, column))));
+      }
+    }
+    return Row(std::move(values));
+  }
+
+  std::string path_;
+  sqlite3* connection_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path) {
+  if (path.empty()) return absl::InvalidArgumentError("sqlite: needs the path of a file");
+  sqlite3* connection = nullptr;
+  const int error = sqlite3_open_v2(path.c_str(), &connection,
+                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  if (error != SQLITE_OK) {
+    const std::string why = connection != nullptr ? sqlite3_errmsg(connection) : "no memory";
+    sqlite3_close_v2(connection);
+    return absl::Status(CodeOf(error),
+                        absl::StrCat("fleet history sqlite:", path, ": ", why,
+                                     "; check that its directory is there and may be written"));
+  }
+  auto database = std::make_unique<Sqlite>(path, connection);
+  sqlite3_busy_timeout(connection, static_cast<int>(absl::ToInt64Milliseconds(kHistoryPatience)));
+  for (const char* setting : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"}) {
+    if (auto rows = database->Run(setting); !rows.ok()) return rows.status();
+  }
+  return database;
+}
+
+}  // namespace rapideye::coordinator

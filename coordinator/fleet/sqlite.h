@@ -1,0 +1,18 @@
+// A database in a file: the history of a single coordinator or remover.
+#ifndef RAPIDEYE_COORDINATOR_FLEET_SQLITE_H_
+#define RAPIDEYE_COORDINATOR_FLEET_SQLITE_H_
+
+#include <memory>
+#include <string>
+
+#include "coordinator/fleet/database.h"
+
+namespace rapideye::coordinator {
+
+// Makes the file if it is not there; its directory must be. What was committed
+// survives a loss of power. Several processes of one machine may share it.
+absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_FLEET_SQLITE_H_
