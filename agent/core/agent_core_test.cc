@@ -125,6 +125,25 @@ TEST(AgentCoreTest, AStandstillIsPolledFastWithOneDetailedSample) {
   EXPECT_FALSE(script.stuck);
 }
 
+// In which order cores stop is seen only while they do.
+TEST(AgentCoreTest, ALaunchThatTakesLongerThanAnyBeforeIsPolledFastForAWhile) {
+  CoreScript script;
+  script.Welcome(absl::Minutes(10));
+  RunHealthy(script, 4);
+  EXPECT_THAT(script.polls, SizeIs(Le(6)));  // nothing is overdue so far
+  script.polls.clear();
+  script.Pass(absl::Seconds(20));  // it stands
+  EXPECT_THAT(script.polls, SizeIs(Ge(kOverduePollingFor / kFastestPoll)));
+  script.polls.clear();
+  script.Pass(absl::Seconds(30));
+  EXPECT_THAT(script.polls, SizeIs(Le(7)));  // at the usual pace
+  script.polls.clear();
+  script.Pass(absl::Minutes(8));
+  // Once a minute again, until attention polls fast for good.
+  EXPECT_THAT(script.polls, SizeIs(Le(9 * (kOverduePollingFor / kFastestPoll + 12))));
+  EXPECT_FALSE(script.stuck);
+}
+
 TEST(AgentCoreTest, WhileItPollsFastItSpeaksOnlyWhenThereIsSomethingToSay) {
   CoreScript script;
   script.Welcome(absl::Seconds(10));
