@@ -24,7 +24,7 @@ inline constexpr size_t kMaxHistorySentence = 4096;
 // failure of something larger than machines, which no removal mends.
 inline constexpr size_t kMaxRememberedCulprits = 1000;
 // Events that bear on one decision; a machine that has more was decided about long ago.
-inline constexpr int64_t kMaxEventsPerDecision = 10'000;
+inline constexpr int64_t kMaxEventsPerDecision = 2'000;
 // Findings decided about in one turn: the next turn takes the rest.
 inline constexpr int64_t kMaxFindingsPerTurn = 1000;
 

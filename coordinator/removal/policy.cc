@@ -1,0 +1,247 @@
+#include "coordinator/removal/policy.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "coordinator/removal/repetition.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+constexpr absl::Duration kHour = absl::Hours(1);
+constexpr absl::Duration kDay = absl::Hours(24);
+
+// fnmatch would ask the locale.
+bool Matches(std::string_view text, std::string_view pattern) {
+  size_t t = 0, p = 0, star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++t, ++p;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return pattern.substr(p).find_first_not_of('*') == std::string_view::npos;
+}
+
+// The names by which lists may call a machine.
+std::vector<std::string> NamesOf(const Finding& finding) {
+  std::vector<std::string> names = {finding.host, finding.machine,
+                                    finding.machine.substr(finding.machine.find(':') + 1)};
+  if (finding.node.has_value()) names.push_back(*finding.node);
+  return names;
+}
+
+// The pattern that names the machine; empty: none does.
+std::string Named(const Finding& finding, const std::vector<std::string>& patterns) {
+  for (const std::string& name : NamesOf(finding)) {
+    for (const std::string& pattern : patterns) {
+      if (Matches(name, pattern)) return pattern;
+    }
+  }
+  return "";
+}
+
+std::string Plural(int64_t count, const std::string& noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
+std::string Span(absl::Duration span) {
+  const int64_t days = span / kDay;
+  return days > 0 && span % kDay == absl::ZeroDuration() ? Plural(days, "day")
+                                                         : absl::FormatDuration(span);
+}
+
+std::string CauseOf(const Finding& finding) {
+  return finding.detail.empty() ? finding.cause : absl::StrCat(finding.cause, " ", finding.detail);
+}
+
+std::string LeftOut(const Repetition& repetition) {
+  std::string text;
+  if (repetition.exonerated > 0) {
+    absl::StrAppend(&text, "; ", Plural(repetition.exonerated, "more event"),
+                    " not counted: other hardware failed at the same coordinate, too");
+  }
+  if (repetition.two_ended > 0) {
+    absl::StrAppend(&text, "; ", Plural(repetition.two_ended, "ICI event"),
+                    " not counted: the other end of the link was always the same");
+  }
+  return text;
+}
+
+// One decision; its steps in the order in which they decide.
+class Judge {
+ public:
+  Judge(const Finding& finding, const Facts& facts, const Policy& policy, absl::Time now)
+      : finding_(finding), facts_(facts), policy_(policy), now_(now) {}
+
+  Decision Run() {
+    decision_.expires = finding_.at + policy_.decision_lifetime;
+    if (!EvidenceSuffices() || Forbidden() || OverBudget()) return std::move(decision_);
+    decision_.action = Action::kRemove;
+    return std::move(decision_);
+  }
+
+ private:
+  bool Say(Action action, const char* rule, std::string reason) {
+    decision_.action = action;
+    decision_.rule = rule;
+    decision_.reason = std::move(reason);
+    return true;
+  }
+  bool Watch(const char* rule, std::string reason) {
+    Say(Action::kWatch, rule, std::move(reason));
+    return false;
+  }
+  bool Refuse(const char* rule, const std::string& reason) {
+    return Say(Action::kRefuse, rule, absl::StrCat("due (", decision_.reason, "), but ", reason));
+  }
+  bool RefuseForBudget(const char* rule, const std::string& reason) {
+    decision_.budget_hit = true;
+    return Refuse(rule, absl::StrCat(reason,
+                                     ": no more removals until an operator allows them "
+                                     "(rapideye fleet breaker --close)"));
+  }
+
+  // Leaves in `decision_` why.
+  bool EvidenceSuffices() {
+    switch (finding_.grounds) {
+      case Grounds::kNever:
+        return Watch("cause", absl::StrCat("no host is ever removed for ", CauseOf(finding_)));
+      case Grounds::kDirect:
+        return Say(Action::kWatch, "direct",
+                   absl::StrCat(CauseOf(finding_), " with evidence from beyond the job's reach"));
+      case Grounds::kRepetition:
+        break;
+    }
+    const Repetition repetition =
+        CountRepetition(finding_.machine, facts_.events, now_ - policy_.window);
+    const std::string count =
+        absl::StrCat(Plural(static_cast<int64_t>(repetition.counted), "hang event"),
+                     " on this machine in ", Span(policy_.window));
+    if (static_cast<int64_t>(repetition.counted) <= policy_.repetitions) {
+      return Watch("repetition", absl::StrCat(count, ", more than ", policy_.repetitions,
+                                              " are needed", LeftOut(repetition)));
+    }
+    if (!repetition.independent) {
+      return Watch("independence",
+                   absl::StrCat(count,
+                                ", all at the same coordinate and in related programs: it "
+                                "may be the program",
+                                LeftOut(repetition)));
+    }
+    return Say(Action::kWatch, "repetition",
+               absl::StrCat(count, ", at different coordinates or in unrelated programs",
+                            LeftOut(repetition)));
+  }
+
+  bool Forbidden() {
+    if (policy_.mode == RemovalMode::kOff) return Refuse("off", "removal is switched off");
+    if (KnownByNameOnly(finding_.machine) && !policy_.stable_names) {
+      return Refuse("name-only",
+                    "only a host name is known, which another machine may bear by now");
+    }
+    if (const std::string pattern = Named(finding_, policy_.deny); !pattern.empty()) {
+      return Refuse("deny", absl::StrCat("it may not be removed (", pattern, ")"));
+    }
+    if (!policy_.allow.empty() && Named(finding_, policy_.allow).empty()) {
+      return Refuse("allow", "it is none of those that may be removed");
+    }
+    if (decision_.expires <= now_) {
+      return Refuse("expired", absl::StrCat("the incident is older than ",
+                                            absl::FormatDuration(policy_.decision_lifetime)));
+    }
+    for (const PastRemoval& removal : facts_.removals) {
+      if (removal.standing && removal.machine == finding_.machine &&
+          now_ - removal.decided < policy_.window) {
+        return Refuse("removed",
+                      absl::StrCat("its removal was decided for incident ", removal.incident,
+                                   ", once in ", Span(policy_.window)));
+      }
+    }
+    if (facts_.breaker.open) {
+      return Refuse("breaker",
+                    absl::StrCat("all removals are stopped since ",
+                                 absl::FormatTime(facts_.breaker.since, absl::UTCTimeZone()), ": ",
+                                 facts_.breaker.reason));
+    }
+    return false;
+  }
+
+  bool OverBudget() {
+    std::set<std::pair<std::string, std::string>> this_hour;  // incident, machine
+    std::set<std::pair<std::string, int64_t>> slices;         // job, slice; of the day
+    std::set<std::string> of_job, of_fleet;                   // machines that are out
+    for (const PastRemoval& removal : facts_.removals) {
+      // One that bears a later time than now was decided by a clock that was ahead: it
+      // counts for as long.
+      const absl::Duration age = now_ - removal.decided;
+      if (age < kHour) this_hour.emplace(removal.incident, removal.machine);
+      if (age < kDay) {
+        for (const int64_t slice : removal.slices) slices.emplace(removal.job, slice);
+      }
+      if (!removal.standing || age >= policy_.window) continue;
+      of_fleet.insert(removal.machine);
+      if (removal.job == finding_.job) of_job.insert(removal.machine);
+    }
+    for (const int64_t slice : finding_.slices) slices.emplace(finding_.job, slice);
+
+    const auto one_more = [](const auto& set) { return static_cast<int64_t>(set.size()) + 1; };
+    if (one_more(this_hour) > policy_.max_hosts_an_hour) {
+      return RefuseForBudget(
+          "hosts-an-hour",
+          absl::StrCat(Plural(policy_.max_hosts_an_hour, "host"), " an hour may be removed"));
+    }
+    if (static_cast<int64_t>(slices.size()) > policy_.max_slices_a_day) {
+      return RefuseForBudget("slices-a-day", absl::StrCat(Plural(policy_.max_slices_a_day, "slice"),
+                                                          " a day may be lost"));
+    }
+    const int64_t job_limit = Share(policy_.max_share_of_job, finding_.job_hosts);
+    if (one_more(of_job) > job_limit) {
+      return RefuseForBudget("share-of-job",
+                             absl::StrCat(job_limit, " of the ", Plural(finding_.job_hosts, "host"),
+                                          " of job ", finding_.job, " may be out"));
+    }
+    const int64_t fleet = policy_.fleet_hosts.value_or(facts_.largest_job_hosts);
+    const int64_t fleet_limit = Share(policy_.max_share_of_fleet, fleet);
+    if (one_more(of_fleet) > fleet_limit) {
+      return RefuseForBudget(
+          "share-of-fleet",
+          absl::StrCat(fleet_limit, " of the ", Plural(fleet, "host"), " of the fleet may be out"));
+    }
+    return false;
+  }
+
+  static int64_t Share(double share, int64_t of) {
+    return std::max<int64_t>(1, static_cast<int64_t>(share * static_cast<double>(of)));
+  }
+
+  const Finding& finding_;
+  const Facts& facts_;
+  const Policy& policy_;
+  const absl::Time now_;
+  Decision decision_;
+};
+
+}  // namespace
+
+absl::Time FactsSince(const Policy& policy, absl::Time now) {
+  return now - std::max(policy.window, kDay);
+}
+
+Decision Decide(const Finding& finding, const Facts& facts, const Policy& policy, absl::Time now) {
+  return Judge(finding, facts, policy, now).Run();
+}
+
+}  // namespace rapideye::coordinator

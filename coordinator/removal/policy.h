@@ -1,0 +1,54 @@
+// Whether a machine that an incident named is to leave the fleet.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_POLICY_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_POLICY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "coordinator/fleet/records.h"
+
+namespace rapideye::coordinator {
+
+// What the operator allows. The defaults would rather keep a bad machine than remove a
+// good one.
+struct Policy {
+  RemovalMode mode = RemovalMode::kDryRun;
+
+  // Repetition: more than so many hang events on the same hardware in the window.
+  int64_t repetitions = 3;
+  absl::Duration window = absl::Hours(30 * 24);
+  // Host names are never given to another machine: then they do for hardware.
+  bool stable_names = false;
+
+  // Budgets. A share allows one machine at least.
+  int64_t max_hosts_an_hour = 2;
+  int64_t max_slices_a_day = 2;  // a removal costs the slices that stand on its machine
+  double max_share_of_job = 0.05;
+  double max_share_of_fleet = 0.02;
+  // Machines in the fleet; absent: as many as the largest job in the window had.
+  std::optional<int64_t> fleet_hosts;
+
+  // A removal that has not begun so long after its incident is not carried out.
+  absl::Duration decision_lifetime = absl::Hours(6);
+
+  // Hosts, nodes or hardware; * stands for any text, ? for a character. What is denied
+  // is never removed; unless `allow` is empty, nothing else than what it names is.
+  std::vector<std::string> allow;
+  std::vector<std::string> deny;
+};
+
+// How far back `facts` have to reach for a decision at `now`.
+absl::Time FactsSince(const Policy& policy, absl::Time now);
+
+// Pure: the same arguments give the same decision, whatever the order of what is in
+// `facts`. Watch: the evidence does not suffice. Refuse: it does, and something stands
+// against removing. A finding that its own removal is among `facts` is not decided
+// about again: the caller knows which were.
+Decision Decide(const Finding& finding, const Facts& facts, const Policy& policy, absl::Time now);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_POLICY_H_

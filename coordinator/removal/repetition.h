@@ -1,0 +1,28 @@
+// How often, and how independently, one machine failed.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_REPETITION_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_REPETITION_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "coordinator/fleet/records.h"
+
+namespace rapideye::coordinator {
+
+struct Repetition {
+  size_t counted = 0;     // incidents that count against the machine
+  size_t exonerated = 0;  // not counted: other hardware failed at that coordinate, too
+  size_t two_ended = 0;   // not counted: ICI, and the other end was always there, too
+  // Two of the counted ones were at different coordinates, or in unrelated programs.
+  bool independent = false;
+};
+
+// Of `events`, those of `machine` since `since` that speak of hardware, once per incident.
+Repetition CountRepetition(const std::string& machine, const std::vector<Event>& events,
+                           absl::Time since);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_REPETITION_H_
