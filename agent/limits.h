@@ -96,12 +96,24 @@ inline constexpr absl::Duration kSocketSpacing = absl::Seconds(1);
 inline constexpr size_t kMaxLogLineBytes = 64 * 1024;
 // What of it is kept.
 inline constexpr size_t kMaxLogTextBytes = 2 * 1024;
-// Read at a time, and at most in one go; a log that grows faster is skipped to
-// near its end, where the last words of a process stand.
+// Read at a time, and at most in one look. 100,000 lines a second are some 8 MiB a
+// look; twice that costs a tenth of a core, and a log that grows faster still is
+// skipped to near its end, where the last words of a process stand.
 inline constexpr size_t kLogReadBytes = 256 * 1024;
-inline constexpr int64_t kMaxLogBacklogBytes = 4 * 1024 * 1024;
+inline constexpr int64_t kMaxLogBacklogBytes = 16 * 1024 * 1024;
+// The last bytes read, by which a file that was truncated and has grown again is
+// told from one that only grew.
+inline constexpr size_t kLogTailBytes = 64;
 // Distinct events of one look; more of them tell no more.
 inline constexpr size_t kMaxLogLinesPerLook = 256;
+// What an operator adds to the signatures; a text of fewer bytes is to be found in
+// too many lines.
+inline constexpr size_t kMaxSignatures = 1'000;
+inline constexpr size_t kMaxSignatureFileBytes = 1024 * 1024;
+inline constexpr size_t kMinSignatureBytes = 4;
+// States of the automaton that looks for all signatures at once; the built-in ones
+// need a tenth of it.
+inline constexpr int64_t kSignatureAutomatonBytes = 16 * 1024 * 1024;
 // Files that one agent follows.
 inline constexpr size_t kMaxLogFiles = 64;
 // How often followed files are looked at: two system calls each.

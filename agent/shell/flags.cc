@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "agent/limits.h"
 #include "agent/shell/source_names.h"
+#include "agent/sources/log/fetch_signatures.h"
 #include "agent/sources/tcp/peers.h"
 
 namespace rapideye::agent {
@@ -29,7 +30,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "runtime", identity.runtime,
           "HOST:PORT of the TPU runtime's status service (else TPU_RUNTIME_METRICS_PORTS, "
           "localhost:8431)");
-  AddFlag(app, "log", flags.logs, "PATH or GLOB of training log files to follow; may be repeated");
+  AddFlag(app, "log", flags.logs.patterns,
+          "PATH or GLOB of training log files to follow; may be repeated");
+  AddFlag(app, "log-signatures", flags.log_signatures,
+          "file of signatures of log lines beyond the built-in ones");
   AddFlag(app, "peer", flags.peers,
           "SLICE/TASK=ADDRESS of another worker, to know its connections by; may be repeated");
   AddFlag(app, "peer-address-template", flags.peer_address_template,
@@ -73,7 +77,10 @@ absl::Status Check(Flags& flags) {
   absl::StatusOr<DisabledSources> disabled = ParseSources(flags.disable);
   if (!disabled.ok()) return disabled.status();
   flags.host.disabled = *std::move(disabled);
-  if (flags.host.disabled.contains(Source::kLog)) flags.logs.clear();
+  if (flags.host.disabled.contains(Source::kLog)) flags.logs.patterns.clear();
+  absl::StatusOr<SignatureTable> signatures = ReadSignatureTable(flags.log_signatures);
+  if (!signatures.ok()) return signatures.status();
+  flags.logs.signatures = *std::move(signatures);
   return absl::OkStatus();
 }
 

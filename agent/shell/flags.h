@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "agent/shell/host_sources.h"
 #include "agent/sources/identity/identity.h"
+#include "agent/sources/log/fetch.h"
 #include "proto/program/command_line.h"
 #include "proto/transport/credentials.h"
 
@@ -19,7 +20,8 @@ namespace rapideye::agent {
 struct Flags {
   IdentityFlags identity;
   HostOptions host;
-  std::vector<std::string> logs;
+  LogOptions logs;
+  std::string log_signatures;
   std::vector<std::string> peers;
   std::vector<std::string> disable;
   std::string peer_address_template;

@@ -132,12 +132,8 @@ int Watch(const Flags& flags, const Identity& identity) {
   spdlog::info("worker {}/{} of job {} on host {}: runtime at {}, coordinator at {}",
                identity.worker.slice, identity.worker.task, identity.job, identity.host,
                identity.runtime, identity.coordinator);
-  Agent agent({Settings(identity, flags.poll_interval),
-               Host(flags, identity),
-               {flags.logs, false},
-               identity.coordinator,
-               *std::move(credentials),
-               StateOf(flags, identity)});
+  Agent agent({Settings(identity, flags.poll_interval), Host(flags, identity), flags.logs,
+               identity.coordinator, *std::move(credentials), StateOf(flags, identity)});
   auto metrics = ServeMetrics(flags, agent);
   if (!metrics.ok()) {
     spdlog::error("--metrics-port: {}", std::string(metrics.status().message()));
@@ -169,8 +165,8 @@ int Main(int argc, char** argv) {
   for (const std::string& note : identity->notes) spdlog::warn("{}", note);
   if (!flags.once) return Watch(flags, *identity);
 
-  const absl::StatusOr<std::string> line = SampleOnce(Settings(*identity, flags.poll_interval),
-                                                      Host(flags, *identity), {flags.logs, true});
+  const absl::StatusOr<std::string> line =
+      SampleOnce(Settings(*identity, flags.poll_interval), Host(flags, *identity), flags.logs);
   if (!line.ok()) {
     spdlog::error("{}", std::string(line.status().message()));
     return program::kExitFailure;

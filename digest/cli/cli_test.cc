@@ -2,15 +2,14 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "digest/cli/run_program.h"
 
 namespace rapideye::cli {
 namespace {
@@ -30,68 +29,6 @@ constexpr char kBroken[] =
     R"({"header":{"version":1,"job":"llama","expectedWorkers":[{"slice":0,"task":0,"host":"h0"}]}}
 {"snapshot":{"worker":{"slice":0,"task":0},"host":"h0","processes":[{"pid":1,"exitedMsAgo":-5}]}}
 )";
-
-struct Result {
-  int exit_status = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string Slurp(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-std::string TempPath(const std::string& name) {
-  return testing::TempDir() + "rapideye_cli_" + std::to_string(getpid()) + "_" + name;
-}
-
-std::string File(const std::string& name, const std::string& content) {
-  std::string path = TempPath(name);
-  std::ofstream(path, std::ios::binary) << content;
-  return path;
-}
-
-// `stdout_fd` < 0: captured.
-Result Rapideye(std::vector<std::string> args, int stdout_fd = -1) {
-  const std::string out = TempPath("out");
-  const std::string err = TempPath("err");
-  args.insert(args.begin(), RAPIDEYE_BINARY);
-  std::vector<char*> argv;
-  for (std::string& arg : args) argv.push_back(arg.data());
-  argv.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  constexpr int kCreate = O_WRONLY | O_CREAT | O_TRUNC;
-  if (stdout_fd < 0) {
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), kCreate, 0600);
-  } else {
-    posix_spawn_file_actions_adddup2(&actions, stdout_fd, STDOUT_FILENO);
-  }
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), kCreate, 0600);
-  pid_t pid = 0;
-  EXPECT_EQ(posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ), 0);
-  posix_spawn_file_actions_destroy(&actions);
-
-  int status = 0;
-  EXPECT_EQ(waitpid(pid, &status, 0), pid);
-  Result result;
-  result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  if (stdout_fd < 0) result.out = Slurp(out);
-  result.err = Slurp(err);
-  return result;
-}
-
-std::vector<nlohmann::ordered_json> JsonLines(const std::string& text) {
-  std::vector<nlohmann::ordered_json> objects;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    objects.push_back(nlohmann::ordered_json::parse(line));
-  }
-  return objects;
-}
 
 TEST(CliTest, WrongUseExitsWith2) {
   EXPECT_EQ(Rapideye({}).exit_status, 2);
@@ -120,7 +57,7 @@ TEST(CliTest, HelpAndVersion) {
 constexpr char kNobody[] = "--coordinator=127.0.0.1:1";  // nothing listens there
 
 TEST(CliTest, EveryCommandShowsItsFlagsWithDefaultAndVariable) {
-  for (const char* command : {"status", "snapshot", "incidents", "show", "diagnose"}) {
+  for (const char* command : {"status", "snapshot", "incidents", "show", "diagnose", "logs"}) {
     const Result help = Rapideye({command, "--help"});
     EXPECT_EQ(help.exit_status, 0);
     std::istringstream lines(help.out);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "digest/cli/diagnose.h"
 #include "digest/cli/incidents.h"
+#include "digest/cli/logs.h"
 #include "digest/cli/output.h"
 #include "digest/cli/show.h"
 #include "digest/cli/snapshot.h"
@@ -32,6 +33,7 @@ int Run(int argc, char** argv) {
   commands.push_back(std::make_unique<IncidentsCommand>(app));
   commands.push_back(std::make_unique<ShowCommand>(app));
   commands.push_back(std::make_unique<Diagnose>(app));
+  commands.push_back(std::make_unique<LogsCommand>(app));
   std::string log_format = "text";
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     program::AddFlag(*command, "log-format", log_format, "of errors on standard error")

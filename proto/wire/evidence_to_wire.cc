@@ -228,6 +228,12 @@ v1::HloComparison HloComparisonToWire(const HloComparison& in) {
   return out;
 }
 
+v1::LogEvent LogEventToWire(const LogEvent& event) {
+  v1::LogEvent out;
+  ToMessage(event, out);
+  return out;
+}
+
 v1::CaptureHeader HeaderToWire(const CaptureHeader& in) {
   v1::CaptureHeader out;
   out.set_version(in.version);

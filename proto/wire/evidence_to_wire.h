@@ -11,6 +11,7 @@ v1::CaptureHeader HeaderToWire(const CaptureHeader& header);
 // Strings that are not UTF-8 are sanitised: one bad string would make the
 // receiver refuse the whole message.
 v1::Snapshot SnapshotToWire(const Snapshot& snapshot);
+v1::LogEvent LogEventToWire(const LogEvent& event);
 
 }  // namespace rapideye::wire
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "agent/limits.h"
 #include "agent/sources/log/lines.h"
@@ -16,10 +17,15 @@ namespace {
 std::vector<std::string> Split(absl::string_view bytes, size_t piece) {
   rapideye::agent::LineSplitter splitter;
   std::vector<std::string> lines;
+  const auto sink = [&](absl::string_view line) {
+    rapideye::Require(!line.empty() && line.size() <= rapideye::agent::kMaxLogLineBytes,
+                      "lines are bounded");
+    lines.push_back(absl::StrCat(splitter.number(), ":", std::string(line)));
+  };
   for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
-    splitter.Add(bytes.substr(0, piece), lines);
+    splitter.Add(bytes.substr(0, piece), sink);
   }
-  splitter.Finish(lines);
+  splitter.Finish(sink);
   return lines;
 }
 
@@ -31,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view log(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::vector<std::string> lines = Split(log, log.size());
   Require(lines == Split(log, size_t{1} + data[0] % 64), "pieces make no difference");
-  for (const std::string& line : lines) {
+  for (const std::string& numbered : lines) {
+    const std::string line = numbered.substr(numbered.find(':') + 1);
     const auto found = rapideye::agent::Recognise(line);
     if (!found.has_value()) continue;
     const rapideye::LogEvent& event = found->event;

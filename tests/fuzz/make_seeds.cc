@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "agent/sources/log/signatures.h"
 #include "proto/wire/capture_reader.h"
 #include "proto/wire/capture_writer.h"
 #include "proto/wire/evidence_to_wire.h"
@@ -83,6 +85,21 @@ void CollectNames(const Descriptor& type, std::set<std::string>& names) {
   }
 }
 
+// The built-in table, a line at a time and whole.
+void WriteSignatures(const fs::path& out) {
+  const std::string table = agent::kBuiltInSignatures;
+  std::istringstream lines(table);
+  int number = 0;
+  std::string dictionary;
+  for (std::string line; std::getline(lines, line); ++number) {
+    if (line.empty() || line[0] == '#') continue;
+    Write(out / "log_signatures" / std::to_string(number), line);
+    dictionary += "\"" + line.substr(0, line.find(' ')) + " \"\n";
+  }
+  Write(out / "log_signatures" / "all", table);
+  Write(out / "log_signatures.dict", dictionary);
+}
+
 int Main(const fs::path& samples, const fs::path& out) {
   for (const auto& entry : fs::directory_iterator(samples)) {
     if (entry.path().extension() != ".jsonl") continue;
@@ -104,6 +121,7 @@ int Main(const fs::path& samples, const fs::path& out) {
       fs::copy_file(entry.path(), out / "log" / entry.path().filename());
     }
   }
+  WriteSignatures(out);
   WriteCaptures(wire::FilledCapture(), out / "capture", "filled");
   v1::Snapshot snapshot;
   wire::FillEveryField(snapshot);

@@ -45,6 +45,7 @@ LogFollower::~LogFollower() {
 
 LogReading LogFollower::Read(absl::Duration now) {
   LogReading reading;
+  events_.emplace(options_.signatures, reading);
   if (now >= next_search_) {
     next_search_ = now + kLogSearch;
     Search(reading);
@@ -54,9 +55,7 @@ LogReading LogFollower::Read(absl::Duration now) {
     if (file.descriptor < 0 && !Open(path, /*may_be_old=*/false, file, reading)) continue;
     ReadNew(path, file, reading);
     if (!WasReplaced(path, file)) continue;
-    std::vector<std::string> lines;
-    file.lines.Finish(lines);
-    Take(lines, /*old=*/false, reading);
+    file.lines.Finish([this](absl::string_view line) { Take(line, /*old=*/false); });
     Close(file);
     if (Open(path, /*may_be_old=*/false, file, reading)) ReadNew(path, file, reading);
   }
@@ -147,61 +146,58 @@ void LogFollower::Close(File& file) {
 void LogFollower::ReadNew(const std::string& path, File& file, LogReading& reading) {
   struct stat status = {};
   if (fstat(file.descriptor, &status) != 0) return;
-  std::vector<std::string> lines;
-  if (status.st_size < file.offset) {
-    file.lines.Finish(lines);
+  const auto take_new = [this](absl::string_view line) { Take(line, /*old=*/false); };
+  if (WasTruncated(file, status.st_size)) {
+    file.lines.Finish(take_new);
     file.offset = file.old_until = 0;
+    file.tail.clear();
   }
   const int64_t backlog = status.st_size - file.offset;
   if (backlog > kMaxLogBacklogBytes) {
     const int64_t skipped = backlog - static_cast<int64_t>(kLogReadBytes);
-    NoteOnce(absl::StrCat("log ", path, ": grows too fast, ", skipped, " bytes were skipped"),
+    NoteOnce(absl::StrCat("log ", path, ": grows faster than it is read; parts are skipped"),
              reading);
     file.offset += skipped;
     file.lines.SkipLine();
+    file.tail.clear();
   }
-  if (backlog <= 0) file.lines.Quiet(lines);
-  Take(lines, /*old=*/false, reading);
-  std::string buffer(static_cast<size_t>(std::min<int64_t>(
-                         std::max<int64_t>(0, status.st_size - file.offset), kLogReadBytes)),
-                     '\0');
+  if (backlog <= 0) file.lines.Quiet(take_new);
+  buffer_.resize(kLogReadBytes);
   // What is appended meanwhile is for the next time.
   while (file.offset < status.st_size) {
     const auto wanted = static_cast<size_t>(
-        std::min<int64_t>(static_cast<int64_t>(buffer.size()), status.st_size - file.offset));
-    const ssize_t n = pread(file.descriptor, buffer.data(), wanted, file.offset);
+        std::min<int64_t>(static_cast<int64_t>(buffer_.size()), status.st_size - file.offset));
+    const ssize_t n = pread(file.descriptor, buffer_.data(), wanted, file.offset);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
-    lines.clear();
-    file.lines.Add(absl::string_view(buffer.data(), static_cast<size_t>(n)), lines);
+    const absl::string_view bytes(buffer_.data(), static_cast<size_t>(n));
     file.offset += n;
     const bool old = file.offset <= file.old_until;
-    if (old && file.offset == file.old_until) file.lines.Finish(lines);
-    Take(lines, old, reading);
+    const auto take = [this, old](absl::string_view line) { Take(line, old); };
+    file.lines.Add(bytes, take);
+    if (old && file.offset == file.old_until) file.lines.Finish(take);
+    absl::StrAppend(&file.tail, bytes.substr(bytes.size() - std::min(bytes.size(), kLogTailBytes)));
+    file.tail.erase(0, file.tail.size() - std::min(file.tail.size(), kLogTailBytes));
   }
 }
 
-bool LogFollower::WasReplaced(const std::string& path, const File& file) const {
+// Shorter than it was, or as long again with other content. A writer that did not
+// notice the truncation goes on where it was, with a hole before: what it writes
+// there is new, and the hole is nothing to read.
+bool LogFollower::WasTruncated(const File& file, int64_t size) {
+  if (size < file.offset) return true;
+  if (size == file.offset || file.tail.empty()) return false;
+  std::string now(file.tail.size(), '\0');
+  const ssize_t n = pread(file.descriptor, now.data(), now.size(),
+                          file.offset - static_cast<int64_t>(now.size()));
+  return n == static_cast<ssize_t>(now.size()) && now != file.tail &&
+         now.find_first_not_of('\0') != std::string::npos;
+}
+
+bool LogFollower::WasReplaced(const std::string& path, const File& file) {
   struct stat status = {};
   // A name that is gone: its writer may still write.
   return stat(path.c_str(), &status) == 0 && FileId{status.st_dev, status.st_ino} != file.id;
-}
-
-void LogFollower::Take(const std::vector<std::string>& lines, bool old, LogReading& reading) const {
-  for (const std::string& line : lines) {
-    std::optional<LogLine> found = Recognise(line);
-    if (!found.has_value() || found->event.kind == LogKind::kBenign) continue;
-    found->old = old;
-    // A flood of one line is one line and a count.
-    const auto same = std::find_if(reading.lines.begin(), reading.lines.end(), [&](const auto& l) {
-      return l.key == found->key && l.old == old;
-    });
-    if (same != reading.lines.end()) {
-      ++same->repeats;
-    } else if (reading.lines.size() < kMaxLogLinesPerLook) {
-      reading.lines.push_back(*std::move(found));
-    }
-  }
 }
 
 void LogFollower::NoteOnce(std::string note, LogReading& reading) {

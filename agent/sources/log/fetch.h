@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,10 +27,12 @@ struct LogOptions {
   // another run's, or nobody knows when it was written. True: the end of it is
   // read, and called old.
   bool read_old = false;
+  SignatureTable signatures = SignatureTable::BuiltIn();
 };
 
 // Files that grow, are truncated, renamed, replaced, removed. Each look costs two
-// system calls a file, and reads a bounded number of bytes. Not synchronised.
+// system calls a file, and reads at most kMaxLogBacklogBytes of it. Not
+// synchronised.
 class LogFollower {
  public:
   explicit LogFollower(LogOptions options);
@@ -49,6 +52,8 @@ class LogFollower {
     int64_t offset = 0;
     // Up to here it was written before the follower first looked.
     int64_t old_until = 0;
+    // What stands before the offset.
+    std::string tail;
     LineSplitter lines;
   };
 
@@ -58,15 +63,20 @@ class LogFollower {
   bool Open(const std::string& path, bool may_be_old, File& file, LogReading& reading);
   void Close(File& file);
   void ReadNew(const std::string& path, File& file, LogReading& reading);
+  // True: what was read before is not there any more.
+  static bool WasTruncated(const File& file, int64_t size);
   // True: the name now means another file.
-  bool WasReplaced(const std::string& path, const File& file) const;
-  void Take(const std::vector<std::string>& lines, bool old, LogReading& reading) const;
+  static bool WasReplaced(const std::string& path, const File& file);
+  // Where a file's lines go.
+  void Take(absl::string_view line, bool old) { events_->Take(line, old); }
   void NoteOnce(std::string note, LogReading& reading);
 
   const LogOptions options_;
   std::map<std::string, File> files_;      // by path
   std::map<FileId, int64_t> read_before_;  // up to where; of those no longer open
   std::set<std::string> noted_;
+  std::string buffer_;
+  std::optional<EventCollector> events_;  // of this look
   bool first_look_ = true;
   absl::Duration next_search_ = -absl::InfiniteDuration();
 };

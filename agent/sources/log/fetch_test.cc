@@ -35,7 +35,7 @@ class LogFollowerTest : public testing::Test {
     std::ofstream(Path(name), std::ios::app) << text;
   }
   void Follow(const std::string& pattern, bool read_old = false) {
-    follower_.emplace(LogOptions{{Path(pattern)}, read_old});
+    follower_.emplace(LogOptions{.patterns = {Path(pattern)}, .read_old = read_old});
   }
   LogReading Read() { return follower_->Read(now_ += kLogSearch); }
   // The peers named by what came.
@@ -127,6 +127,78 @@ TEST_F(LogFollowerTest, FollowsTruncation) {
   EXPECT_THAT(Hosts(), ElementsAre("a"));
 }
 
+TEST_F(LogFollowerTest, SeesATruncationThatHasGrownOverAgain) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  Append("log", Line("a"));
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+  std::filesystem::resize_file(Path("log"), 0);
+  Append("log", Line("b") + Line("c") + std::string(1'000, 'x') + "\n");
+  EXPECT_THAT(Hosts(), ElementsAre("b", "c"));
+}
+
+TEST_F(LogFollowerTest, AHoleThatATruncationLeftIsNotRead) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  Append("log", Line("a") + std::string(1'000, 'x') + "\n");
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+  const auto size = std::filesystem::file_size(Path("log"));
+  std::filesystem::resize_file(Path("log"), 0);
+  std::filesystem::resize_file(Path("log"), size);
+  Append("log", Line("b"));
+  EXPECT_THAT(Hosts(), ElementsAre("b"));
+}
+
+TEST_F(LogFollowerTest, KeepsUpWith100000LinesASecond) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  // What such a log writes from one look to the next.
+  const std::string usual = "I1001 15:22:33.275768    4353 trainer.py:88] step 1200 loss 2.31 " +
+                            std::string(80, '.') + "\n";
+  const auto lines = 100'000 * kLogPoll / absl::Seconds(1);
+  std::string written;
+  for (int64_t i = 0; i < lines; ++i) written += usual;
+  Append("log", Line("first") + written + Line("last"));
+  const LogReading reading = Read();
+  ASSERT_THAT(reading.lines, SizeIs(2));
+  EXPECT_EQ(reading.lines[1].event.peer_host, "last");
+  EXPECT_THAT(reading.notes, IsEmpty());
+}
+
+TEST_F(LogFollowerTest, ALineThatIsFarTooLongHidesNothingAfterIt) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  Append("log", std::string(kMaxLogBacklogBytes / 2, 'x') + "\n" + Line("a"));
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+  Append("log", std::string(100'000'000, 'x') + "\n" + Line("b"));
+  EXPECT_THAT(Hosts(), ElementsAre("b"));
+}
+
+TEST_F(LogFollowerTest, BinaryJunkHidesNothing) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  std::string junk;
+  for (int i = 0; i < 100'000; ++i) junk.push_back(static_cast<char>(i * 7919 >> 3));
+  Append("log", junk + "\n" + std::string(1'000, '\0') + Line("a") + junk);
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+}
+
+TEST_F(LogFollowerTest, RecognisesWhatAnOperatorAdded) {
+  LogOptions options{.patterns = {Path("log")}};
+  options.signatures = SignatureTable::With(ParseSignatures("NIC_FAULT \"acme_rdma\"").value());
+  follower_.emplace(std::move(options));
+  Read();
+  Append("log", "acme_rdma0 lost its link\n");
+  const LogReading reading = Read();
+  ASSERT_THAT(reading.lines, SizeIs(1));
+  EXPECT_EQ(reading.lines[0].event.kind, LogKind::kNicFault);
+}
+
 TEST_F(LogFollowerTest, SkipsWhatIsTooMuchAndSaysSo) {
   Append("log", "x\n");
   Follow("log");
@@ -136,7 +208,7 @@ TEST_F(LogFollowerTest, SkipsWhatIsTooMuchAndSaysSo) {
   ASSERT_THAT(reading.lines, SizeIs(1));
   EXPECT_EQ(reading.lines[0].event.peer_host, "last");
   ASSERT_THAT(reading.notes, SizeIs(1));
-  EXPECT_THAT(reading.notes[0], HasSubstr("bytes were skipped"));
+  EXPECT_THAT(reading.notes[0], HasSubstr("parts are skipped"));
 }
 
 TEST_F(LogFollowerTest, AFloodIsOneLineAndACount) {

@@ -2,31 +2,44 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_LOG_LINES_H_
 #define RAPIDEYE_AGENT_SOURCES_LOG_LINES_H_
 
+#include <cstdint>
 #include <string>
-#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 
 namespace rapideye::agent {
 
-// Holds at most kMaxLogLineBytes; the rest of a longer line is dropped.
+// A line ends with a newline, or with a carriage return: a progress bar writes
+// thousands of those and no newline. Holds at most kMaxLogLineBytes; the rest of a
+// longer line is dropped.
 class LineSplitter {
  public:
-  // Appends the lines that these bytes complete, without their ends. Empty lines
-  // are left out.
-  void Add(absl::string_view bytes, std::vector<std::string>& lines);
+  // Called with each line, without its end; empty ones are left out.
+  using Sink = absl::FunctionRef<void(absl::string_view line)>;
+
+  // Passes on the lines that these bytes complete.
+  void Add(absl::string_view bytes, Sink sink);
   // Nothing came: after a while, what there is of a line counts as one. The end of
   // a line that a dying process could not finish is worth having.
-  void Quiet(std::vector<std::string>& lines);
+  void Quiet(Sink sink);
   // No more will come.
-  void Finish(std::vector<std::string>& lines);
+  void Finish(Sink sink);
   // What comes begins in the midst of a line that is to be left out.
   void SkipLine();
 
+  // Of the line that the sink is given, counted by newlines, from 1.
+  int64_t number() const { return newlines_ + 1; }
+
  private:
+  // `rest` is all there is of a line from here on.
+  void EndLine(absl::string_view rest, Sink sink);
+  void Keep(absl::string_view part);
+
   std::string partial_;
   bool skipping_ = false;
   int quiet_looks_ = 0;
+  int64_t newlines_ = 0;
 };
 
 }  // namespace rapideye::agent

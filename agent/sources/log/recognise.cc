@@ -1,6 +1,6 @@
 #include "agent/sources/log/recognise.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -10,22 +10,6 @@
 
 namespace rapideye::agent {
 namespace {
-
-bool Fits(absl::string_view line, const Signature& signature) {
-  const auto holds = [line](const std::string& words) { return absl::StrContains(line, words); };
-  return std::all_of(signature.all_of.begin(), signature.all_of.end(), [&](const auto& group) {
-    return std::any_of(group.begin(), group.end(), holds);
-  });
-}
-
-const Signature* Find(absl::string_view line, const RecogniseOptions& options) {
-  const bool kernel = options.source == LogSource::kKernelLog;
-  for (const Signature& signature : options.signatures) {
-    if (signature.kernel_only && !kernel) continue;
-    if (Fits(line, signature)) return &signature;
-  }
-  return nullptr;
-}
 
 // The chip whose address the kernel names; absent: none of this host's TPUs.
 std::optional<int32_t> ChipNamed(absl::string_view line, const RecogniseOptions& options) {
@@ -48,7 +32,8 @@ std::string KeyOf(const LogEvent& event) {
 
 std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions& options) {
   line = absl::StripAsciiWhitespace(line.substr(0, kMaxLogLineBytes));
-  const Signature* signature = Find(line, options);
+  const Signature* signature =
+      options.signatures->Find(line, options.source == LogSource::kKernelLog);
   if (signature == nullptr) return std::nullopt;
   LogLine found;
   LogEvent& event = found.event;
@@ -70,6 +55,24 @@ std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions&
   ExtractPeerHost(line, event);
   found.key = KeyOf(event);
   return found;
+}
+
+EventCollector::EventCollector(const SignatureTable& signatures, LogReading& reading)
+    : reading_(reading) {
+  options_.signatures = &signatures;
+}
+
+void EventCollector::Take(absl::string_view line, bool old) {
+  std::optional<LogLine> found = Recognise(line, options_);
+  if (!found.has_value() || found->event.kind == LogKind::kBenign) return;
+  const auto same = known_.find({found->key, old});
+  if (same != known_.end()) {
+    ++reading_.lines[same->second].repeats;
+  } else if (reading_.lines.size() < kMaxLogLinesPerLook) {
+    found->old = old;
+    known_.emplace(std::pair(found->key, old), reading_.lines.size());
+    reading_.lines.push_back(*std::move(found));
+  }
 }
 
 }  // namespace rapideye::agent

@@ -2,13 +2,15 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_LOG_RECOGNISE_H_
 #define RAPIDEYE_AGENT_SOURCES_LOG_RECOGNISE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "agent/core/log_sample.h"
 #include "agent/sources/log/signatures.h"
 #include "classifier/evidence.h"
@@ -17,7 +19,7 @@ namespace rapideye::agent {
 
 struct RecogniseOptions {
   LogSource source = LogSource::kJobLog;
-  absl::Span<const Signature> signatures = BuiltInSignatures();
+  const SignatureTable* signatures = &SignatureTable::BuiltIn();  // outlives the call
   // For the kernel's log: PCI addresses of the TPUs of this host, with the chip's
   // ordinal. Errors of any other device are noise.
   std::vector<std::pair<std::string, int32_t>> tpu_addresses;
@@ -29,6 +31,22 @@ struct RecogniseOptions {
 // words stay absent; in particular `chip`, since neither the coordinates in a
 // core's name nor a node's number say which chip of the host it is.
 std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions& options = {});
+
+// Gathers what the lines of one look say. A flood of one line is one line and a
+// count; what is benign is dropped.
+class EventCollector {
+ public:
+  // Both outlive the collector.
+  EventCollector(const SignatureTable& signatures, LogReading& reading);
+
+  // `old`: see LogLine.
+  void Take(absl::string_view line, bool old);
+
+ private:
+  RecogniseOptions options_;
+  LogReading& reading_;
+  std::map<std::pair<std::string, bool>, size_t> known_;  // key and old: place in the reading
+};
 
 }  // namespace rapideye::agent
 

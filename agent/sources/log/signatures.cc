@@ -1,98 +1,193 @@
 #include "agent/sources/log/signatures.h"
 
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "agent/limits.h"
+#include "proto/wire/enums.h"
+#include "v1/capture.pb.h"
+
 namespace rapideye::agent {
 namespace {
 
 using Words = std::vector<std::string>;
 
-const Words& Nics() {
-  static const Words words = {"ionic", "mlx5", "bnxt", "irdma", "idpf", "gve",
-                              "eth0",  "eth1", "eth2", "eth3",  "ens",  "enp"};
-  return words;
+bool Fits(absl::string_view line, const Signature& signature) {
+  const auto holds = [line](const std::string& words) { return absl::StrContains(line, words); };
+  return std::all_of(signature.all_of.begin(), signature.all_of.end(), [&](const Words& group) {
+    return std::any_of(group.begin(), group.end(), holds);
+  });
 }
 
-const Words& Failing() {
-  static const Words words = {"fail", "Fail", "error", "Error", "ERROR", "timed out", "EXCEEDED"};
-  return words;
+size_t ShortestText(const Words& group) {
+  return std::min_element(group.begin(), group.end(),
+                          [](const auto& a, const auto& b) { return a.size() < b.size(); })
+      ->size();
 }
 
-const Words& Copying() {
-  static const Words words = {"host-to-device", "host to device",   "Host-to-device",
-                              "Host to device", "HostToDevice",     "device-to-host",
-                              "device to host", "Device-to-host",   "Device to host",
-                              "DeviceToHost",   "TransferToDevice", "TransferFromDevice"};
-  return words;
+// The group that the fewest lines are likely to hold a text of.
+const Words& Rarest(const Signature& signature) {
+  return *std::max_element(
+      signature.all_of.begin(), signature.all_of.end(),
+      [](const Words& a, const Words& b) { return ShortestText(a) < ShortestText(b); });
 }
 
-std::vector<Signature> MakeSignatures() {
-  std::vector<Signature> table;
-  const auto add = [&table](LogKind kind, std::vector<Words> all_of) {
-    table.push_back({kind, std::move(all_of), false});
-  };
-  const auto add_kernel = [&table](std::vector<Words> all_of) {
-    table.push_back({LogKind::kKernelHardware, std::move(all_of), true});
-  };
+// A text in quotes off the beginning of `rest`.
+absl::StatusOr<std::string> TakeText(absl::string_view& rest) {
+  if (!absl::ConsumePrefix(&rest, "\"")) {
+    return absl::InvalidArgumentError("expected a text in double quotes");
+  }
+  std::string text;
+  while (!absl::ConsumePrefix(&rest, "\"")) {
+    if (absl::ConsumePrefix(&rest, "\\") && !absl::StartsWith(rest, "\"") &&
+        !absl::StartsWith(rest, "\\")) {
+      return absl::InvalidArgumentError("in a text, only \\\" and \\\\ begin with a backslash");
+    }
+    if (rest.empty()) return absl::InvalidArgumentError("a text has no closing quotation mark");
+    text.push_back(rest.front());
+    rest.remove_prefix(1);
+  }
+  if (text.empty()) return absl::InvalidArgumentError("an empty text fits every line");
+  return text;
+}
 
-  // In every healthy run.
-  add(LogKind::kBenign, {{"failed call to cuInit"}});
-  add(LogKind::kBenign, {{"MSCCL++: Feature not enabled"}});
-  add(LogKind::kBenign, {{"LL cutoff points not detected"}});
-  add(LogKind::kBenign, {{"in a low-power state"}});
+// "a"|"b" off the beginning of `rest`, with the blanks behind it.
+absl::StatusOr<Words> TakeGroup(absl::string_view& rest) {
+  Words group;
+  do {
+    absl::StatusOr<std::string> text = TakeText(rest);
+    if (!text.ok()) return text.status();
+    group.push_back(*std::move(text));
+  } while (absl::ConsumePrefix(&rest, "|"));
+  if (!rest.empty() && !absl::ascii_isblank(static_cast<unsigned char>(rest.front()))) {
+    return absl::InvalidArgumentError("after a text comes a blank, |\"another text\", or nothing");
+  }
+  rest = absl::StripLeadingAsciiWhitespace(rest);
+  return group;
+}
 
-  add(LogKind::kHangDetected, {{"Megascale hang detected: Timed out waiting for "}});
+absl::StatusOr<LogKind> ParseKind(absl::string_view name) {
+  v1::LogEvent::Kind kind = v1::LogEvent::KIND_UNSPECIFIED;
+  if (v1::LogEvent::Kind_Parse(std::string(name), &kind) &&
+      kind != v1::LogEvent::KIND_UNSPECIFIED) {
+    return wire::EnumFromWire<LogKind>(kind);
+  }
+  Words known;
+  for (int i = v1::LogEvent::KIND_UNSPECIFIED + 1; i <= v1::LogEvent::Kind_MAX; ++i) {
+    known.push_back(v1::LogEvent::Kind_Name(static_cast<v1::LogEvent::Kind>(i)));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("a line begins with a kind; there are ", absl::StrJoin(known, ", ")));
+}
 
-  // Halts: what the hardware says of itself, then what is known to be software,
-  // then those that say nothing.
-  add(LogKind::kHaltHardware, {{"observed errors are: [Hardware]"}});
-  add(LogKind::kHaltNetwork, {{"observed errors are: [Network]"}});
-  add(LogKind::kHaltPower, {{"observed errors are: [Power]"}});
-  add(LogKind::kLaunchGroupMismatch,
-      {{"shows up in the launch group with a different launch id than the current group leader"}});
-  add(LogKind::kHaltUser, {{"observed errors are: [User]"}});
-  add(LogKind::kHaltAssertion,
-      {{"BoundsCheck", "scheckne", "scheckeq", "schecklt", "scheckge", "scheckbetween"}});
-  add(LogKind::kHaltAssertion, {{"Semaphore ("}, {"has a nonzero value upon exit"}});
+absl::StatusOr<Signature> ParseSignature(absl::string_view line) {
+  const absl::string_view name = line.substr(0, line.find_first_of(" \t\""));
+  const absl::StatusOr<LogKind> kind = ParseKind(name);
+  if (!kind.ok()) return kind.status();
+  Signature signature;
+  signature.kind = *kind;
+  absl::string_view rest = absl::StripLeadingAsciiWhitespace(line.substr(name.size()));
+  do {
+    absl::StatusOr<Words> group = TakeGroup(rest);
+    if (!group.ok()) return group.status();
+    signature.all_of.push_back(*std::move(group));
+  } while (!rest.empty());
+  if (ShortestText(Rarest(signature)) < kMinSignatureBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("it fits too many lines: one group must consist of texts of at least ",
+                     kMinSignatureBytes, " bytes"));
+  }
+  return signature;
+}
 
-  add(LogKind::kOutOfMemory, {{"RESOURCE_EXHAUSTED: Out of memory while trying to allocate",
-                               "Ran out of memory in memory space hbm"}});
-  add(LogKind::kChipDriverError, {{"Session master detected TPU session error from worker "},
-                                  {"The reporting TPU chip locations are:"}});
-  add(LogKind::kFatalProgramError,
-      {{"A program or fatal error occurred, all pending programs will fail"}});
-  add(LogKind::kCoreHalt, {{"Core halted unexpectedly", "Accelerator device halted prematurely"}});
+const std::vector<Signature>& BuiltInList() {
+  // The table is ours: a test says if it cannot be parsed.
+  static const std::vector<Signature> list = ParseSignatures(kBuiltInSignatures).value();
+  return list;
+}
 
-  // An error that names a NIC, or a link of one that went down.
-  add(LogKind::kNicFault, {Nics(), {"cqe with error", "CQE with error", "completion with error"}});
-  add(LogKind::kNicFault, {Nics(), {"Link is Down", "link is down", "link down", "Link down"}});
-  add(LogKind::kCopyFailed, {Copying(), Failing()});
+// Place of a kind in the built-in table.
+size_t Rank(LogKind kind) {
+  const std::vector<Signature>& list = BuiltInList();
+  return static_cast<size_t>(
+      std::find_if(list.begin(), list.end(), [kind](const auto& s) { return s.kind == kind; }) -
+      list.begin());
+}
 
-  add(LogKind::kPreempted, {{"maintenance event", "Maintenance event"}});
-  add(LogKind::kPreempted, {{"SIGTERM"}, {"eceived", "caught", "Caught", "got ", "Got "}});
-
-  add(LogKind::kMissedHealthChecks, {{"The task with address "}, {" missed "}, {" health checks"}});
-  add(LogKind::kMissedHealthChecks, {{"Task /job:"}, {" heartbeat timeout"}});
-
-  // What only follows from something else.
-  add(LogKind::kFollowOn,
-      {{"The program continuator has halted unexpectedly",
-        "tasks are unhealthy (stopped sending heartbeats)",
-        "Terminating process because the JAX distributed service detected fatal errors",
-        "Aborting the coordinator after collecting errors",
-        "Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR"}});
-  add(LogKind::kCoordinationTimeout,
-      {{"DEADLINE_EXCEEDED: GetKeyValue() timed out", "Barrier timed out"}});
-  add(LogKind::kUnknownFlag, {{"Unknown flag"}, {"parse_flags_from_env"}});
-
-  add_kernel({{"Uncorrected (Fatal)", "Uncorrectable (Fatal)", "device recovery failed"}});
-  add_kernel({{"accel", "vfio-pci"}, {"reset"}});
-  return table;
+std::shared_ptr<const re2::RE2> AnyOf(const std::vector<Signature>& signatures) {
+  std::string pattern;
+  for (const Signature& signature : signatures) {
+    for (const std::string& text : Rarest(signature)) {
+      absl::StrAppend(&pattern, pattern.empty() ? "" : "|", re2::RE2::QuoteMeta(text));
+    }
+  }
+  re2::RE2::Options options;
+  // A log may hold any bytes.
+  options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  options.set_log_errors(false);
+  options.set_max_mem(kSignatureAutomatonBytes);
+  return std::make_shared<const re2::RE2>(pattern, options);
 }
 
 }  // namespace
 
-absl::Span<const Signature> BuiltInSignatures() {
-  static const std::vector<Signature> table = MakeSignatures();
+absl::StatusOr<std::vector<Signature>> ParseSignatures(absl::string_view text) {
+  std::vector<Signature> signatures;
+  int number = 0;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    line = absl::StripAsciiWhitespace(line);
+    if (line.empty() || line.front() == '#') continue;
+    absl::StatusOr<Signature> signature = ParseSignature(line);
+    if (signature.ok() && signatures.size() == kMaxSignatures) {
+      signature = absl::InvalidArgumentError(
+          absl::StrCat("there may be no more than ", kMaxSignatures, " signatures"));
+    }
+    if (!signature.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, ": ", std::string(signature.status().message())));
+    }
+    signatures.push_back(*std::move(signature));
+  }
+  return signatures;
+}
+
+SignatureTable::SignatureTable(std::vector<Signature> signatures)
+    : signatures_(std::make_shared<const std::vector<Signature>>(std::move(signatures))),
+      any_(AnyOf(*signatures_)) {}
+
+const SignatureTable& SignatureTable::BuiltIn() {
+  static const SignatureTable table(BuiltInList());
   return table;
+}
+
+SignatureTable SignatureTable::With(std::vector<Signature> added) {
+  added.insert(added.end(), BuiltInList().begin(), BuiltInList().end());
+  std::stable_sort(added.begin(), added.end(), [](const Signature& a, const Signature& b) {
+    return Rank(a.kind) < Rank(b.kind);
+  });
+  return SignatureTable(std::move(added));
+}
+
+const Signature* SignatureTable::Find(absl::string_view line, bool kernel) const {
+  // An automaton that could not be built is no reason to be deaf.
+  if (any_->ok() && !re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *any_)) {
+    return nullptr;
+  }
+  for (const Signature& signature : *signatures_) {
+    if (signature.kind == LogKind::kKernelHardware && !kernel) continue;
+    if (Fits(line, signature)) return &signature;
+  }
+  return nullptr;
 }
 
 bool IsToldApartByText(LogKind kind) {

@@ -2,29 +2,69 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_LOG_SIGNATURES_H_
 #define RAPIDEYE_AGENT_SOURCES_LOG_SIGNATURES_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "classifier/evidence.h"
 
+namespace re2 {
+class RE2;
+}
+
 namespace rapideye::agent {
 
+// A line fits if of each group it holds at least one text.
 struct Signature {
   LogKind kind = LogKind::kUnspecified;
-  // A line fits if of each group it holds at least one, as substrings.
   std::vector<std::vector<std::string>> all_of;
-  // Only in the log of the kernel; from a job's log such words prove nothing.
-  bool kernel_only = false;
 };
 
-// The most specific first: the first that fits decides. What is benign comes
-// before everything else.
-absl::Span<const Signature> BuiltInSignatures();
+// One signature a line, as in builtin_signatures.cc and in an operator's file:
+//
+//   # comment
+//   NIC_FAULT  "acme_rdma"|"acme_eth"  "link lost"
+//
+// A kind as captures name it, then groups separated by blanks: the line must hold
+// one text of each. Case counts; in a text, \" is a quotation mark and \\ a
+// backslash. One group at least must consist of texts of kMinSignatureBytes or
+// more, so that no signature fits nearly every line.
+//
+// INVALID_ARGUMENT: "line 3: ..." says what is wrong, and what would be right.
+absl::StatusOr<std::vector<Signature>> ParseSignatures(absl::string_view text);
+
+// Signatures, the most specific first: the first that fits decides. What is
+// benign comes before everything else; the other kinds in the order of the
+// built-in table, whoever added the signature. Immutable, and cheap to copy.
+class SignatureTable {
+ public:
+  static const SignatureTable& BuiltIn();
+  // The built-in ones and these; among those of one kind, these come first.
+  static SignatureTable With(std::vector<Signature> added);
+
+  // nullptr if none fits. KERNEL_HARDWARE only if `kernel`: in the log of a job
+  // such words prove nothing. Nearly all lines cost one pass over their bytes.
+  const Signature* Find(absl::string_view line, bool kernel) const;
+
+  absl::Span<const Signature> signatures() const { return *signatures_; }
+
+ private:
+  explicit SignatureTable(std::vector<Signature> signatures);
+
+  std::shared_ptr<const std::vector<Signature>> signatures_;
+  // Matches every line that fits any signature, and few others.
+  std::shared_ptr<const re2::RE2> any_;
+};
 
 // Lines whose words vary from one time to the next are still told apart by them
 // (a NIC's name, say): of the other kinds one position is one event.
 bool IsToldApartByText(LogKind kind);
+
+// The built-in table, as text.
+extern const char kBuiltInSignatures[];
 
 }  // namespace rapideye::agent
 

@@ -1,0 +1,19 @@
+// An operator's file of signatures.
+#ifndef RAPIDEYE_AGENT_SOURCES_LOG_FETCH_SIGNATURES_H_
+#define RAPIDEYE_AGENT_SOURCES_LOG_FETCH_SIGNATURES_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "agent/sources/log/signatures.h"
+
+namespace rapideye::agent {
+
+// The built-in table and what the file adds to it (signatures.h: the form); the
+// built-in one alone if `path` is empty. INVALID_ARGUMENT names the file and what is
+// wrong with it.
+absl::StatusOr<SignatureTable> ReadSignatureTable(const std::string& path);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_LOG_FETCH_SIGNATURES_H_
