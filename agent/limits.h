@@ -89,6 +89,34 @@ inline constexpr int kPollsPerSocketLook = 4;
 // And while nothing moves, though polls may be faster.
 inline constexpr absl::Duration kSocketSpacing = absl::Seconds(1);
 
+// What its kernel shows of its hardware.
+
+// A number, a word, or a table of counters.
+inline constexpr size_t kMaxSysFileBytes = 4 * 1024;
+// Of one host; those of the largest are a few hundred.
+inline constexpr size_t kMaxPciDevices = 4'096;
+inline constexpr size_t kMaxTpus = 64;
+// With the bridges of containers; more is none that trains.
+inline constexpr size_t kMaxNics = 256;
+// The kernel answers from memory, in well under a millisecond for each.
+inline constexpr absl::Duration kCounterDeadline = absl::Milliseconds(200);
+// How often counters are read in health, to know what health looks like: an error of
+// which nobody knows whether it was a minute or five before the hang still tells.
+inline constexpr absl::Duration kCounterSpacing = absl::Minutes(5);
+// The longest line that /dev/kmsg hands out.
+inline constexpr size_t kMaxKernelRecordBytes = 8 * 1024;
+// A ring of the usual size holds some ten thousand lines, a microsecond each.
+inline constexpr int kMaxKernelLinesPerLook = 20'000;
+inline constexpr absl::Duration kKernelLogDeadline = absl::Milliseconds(100);
+// Distinct events of the kernel's log that are remembered: a few for each chip.
+inline constexpr size_t kMaxKernelEvents = 32;
+// The kernel stamps its log with a clock that nobody corrects: quartz is off by up
+// to 100 millionths, what measured it at boot by as much.
+inline constexpr double kKernelClockDrift = 200e-6;
+inline constexpr absl::Duration kKernelClockError = absl::Seconds(1);
+// In which the kernel tells when a process began, on all its machines.
+inline constexpr int64_t kTicksPerSecond = 100;
+
 // What the logs say.
 
 // The longest line of a runtime that was seen is a few KiB; of a longer one the

@@ -44,6 +44,8 @@ AgentCore::AgentCore(AgentSettings settings)
       inherited_(std::exchange(settings_.kept, std::nullopt), settings_.hello) {
   incident_.Restore(inherited_.Incident());
   incident_kept_ = incident_.memory();
+  baseline_kept_ = inherited_.Counters();
+  host_.Restore(baseline_kept_);
 }
 
 Effects AgentCore::Step(const Event& event, Moment now) {
@@ -154,6 +156,12 @@ bool AgentCore::WantsSockets(absl::Duration now) const {
   return settings_.watches_host && (requests_.NeedsSample() || now >= next_socket_look_);
 }
 
+// Errors count from the beginning of a process.
+bool AgentCore::WantsCounters(absl::Duration now) const {
+  const bool another = host_.process().has_value() && host_.process() != counted_for_;
+  return settings_.watches_host && (another || now >= next_counter_look_);
+}
+
 absl::Duration AgentCore::UsualPeriod() const {
   return std::min(settings_.hello.poll_interval, heartbeat_interval_);
 }
@@ -190,12 +198,15 @@ void AgentCore::Inherit(absl::Duration now) {
   }
 }
 
+bool AgentCore::KeepIsDue() const {
+  return settings_.keeps_state &&
+         (incident_.memory() != incident_kept_ || host_.hardware().baseline() != baseline_kept_);
+}
+
 void AgentCore::KeepIfChanged(Moment now, Effects& effects) {
-  if (!settings_.keeps_state || incident_.memory() == incident_kept_ ||
-      now.monotonic < next_keep_at_) {
-    return;
-  }
+  if (!KeepIsDue() || now.monotonic < next_keep_at_) return;
   incident_kept_ = incident_.memory();
+  baseline_kept_ = host_.hardware().baseline();
   next_keep_at_ = now.monotonic + kKeepSpacing;
   effects.push_back(Keep{State(now)});
 }
@@ -205,6 +216,7 @@ KeptState AgentCore::State(Moment now) const {
   state.kept_at = now.monotonic;
   state.hello = settings_.hello;
   state.hello.incident = incident_.memory();
+  state.counters = host_.hardware().baseline();
   state.alarms = alarms_.Waiting(now.monotonic);
   // What still moves is seen again by whoever comes next.
   if (incident_.memory().has_value() || InAttention(now.monotonic) || !state.alarms.empty()) {
@@ -251,7 +263,13 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
                        !settings_.watches_host || host_owes_answer_,
                        std::nullopt};
   if (with_hlo) next_hlo_at_ = now + kHloSpacing;
-  const HostLook look = {WantsSockets(now), requests_.NeedsSample() || purpose == Purpose::kDetail};
+  const bool hang = requests_.NeedsSample() || purpose == Purpose::kDetail;
+  const HostLook look = {
+      .sockets = WantsSockets(now), .hang = hang, .counters = hang || WantsCounters(now)};
+  if (look.counters) {
+    next_counter_look_ = now + kCounterSpacing;
+    counted_for_ = host_.process();
+  }
   if (look.sockets) {
     next_socket_look_ =
         now + (InAttention(now) ? kSocketSpacing : kPollsPerSocketLook * UsualPeriod());
@@ -374,9 +392,7 @@ void AgentCore::PlanWake(absl::Duration now) {
   next_wake_ = absl::InfiniteDuration();
   if (shut_down_) return;
   next_wake_ = std::min(link_.NextWake(), requests_.NextWake());
-  if (settings_.keeps_state && incident_.memory() != incident_kept_) {
-    next_wake_ = std::min(next_wake_, next_keep_at_);
-  }
+  if (KeepIsDue()) next_wake_ = std::min(next_wake_, next_keep_at_);
   if (poll_.has_value()) {
     next_wake_ = std::min(next_wake_, poll_->give_up_at);
     return;

@@ -105,6 +105,8 @@ class AgentCore {
   bool DetailTaken() const { return detail_taken_for_ == view_.last_progress(); }
   bool WantsDetail(absl::Duration now) const;
   bool WantsSockets(absl::Duration now) const;
+  bool WantsCounters(absl::Duration now) const;
+  bool KeepIsDue() const;
   absl::Duration UsualPeriod() const;
   absl::Duration Period(absl::Duration now) const;
 
@@ -117,6 +119,7 @@ class AgentCore {
   IncidentMemory incident_;
   Inheritance inherited_;
   std::optional<wire::IncidentMemory> incident_kept_;  // as it is on disk
+  std::optional<CounterBaseline> baseline_kept_;
   absl::Duration next_keep_at_ = -absl::InfiniteDuration();
   bool shut_down_ = false;
 
@@ -126,6 +129,8 @@ class AgentCore {
   RuntimeHealth health_;
   bool host_owes_answer_ = false;
   absl::Duration next_socket_look_ = -absl::InfiniteDuration();
+  absl::Duration next_counter_look_ = -absl::InfiniteDuration();
+  std::optional<ProcessId> counted_for_;  // the process at that look
   std::optional<PollUnderWay> poll_;
   int64_t last_poll_ = 0;
   absl::Duration next_poll_at_ = -absl::InfiniteDuration();

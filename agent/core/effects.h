@@ -70,6 +70,8 @@ struct HostLook {
   // never read in health because it costs something.
   bool hang = false;
 
+  bool counters = false;  // errors that NICs and PCIe count
+
   friend bool operator==(const HostLook&, const HostLook&) = default;
 };
 

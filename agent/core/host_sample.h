@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/core/hardware_sample.h"
 #include "classifier/evidence.h"
 
 namespace rapideye::agent {
@@ -48,6 +49,7 @@ struct SocketReading {
 struct HostReading {
   std::optional<ProcessReading> process;
   std::optional<SocketReading> sockets;  // only of a process that lives
+  HardwareReading hardware;
 };
 
 }  // namespace rapideye::agent

@@ -50,6 +50,28 @@ void HostView::Observe(const HostReading& reading, absl::Duration now, WorkerVie
       sockets_.Observe(reading.sockets->sockets, worker.last_progress(), now);
     }
   }
+  ObserveHardware(reading.hardware, now, worker, effects);
+}
+
+void HostView::ObserveHardware(const HardwareReading& reading, absl::Duration now,
+                               const WorkerView& worker, Effects& effects) {
+  if (reading.nics.has_value()) {
+    LogOnce("nothing is known of network interfaces", reading.nics->unavailable, nics_unavailable_,
+            effects);
+  }
+  if (reading.pcie.has_value()) {
+    LogOnce("PCIe errors of chips are not known", reading.pcie->unavailable, pcie_unavailable_,
+            effects);
+  }
+  if (reading.kernel_log.has_value()) {
+    LogOnce("nothing is known of what the kernel says of chips", reading.kernel_log->unavailable,
+            kernel_log_unavailable_, effects);
+    for (const std::string& note : reading.kernel_log->notes) {
+      effects.push_back(Log{LogLevel::kWarning, note});
+    }
+  }
+  hardware_.Observe(reading, {process_.alive(), worker.last_progress(), worker.EverLaunched()},
+                    now);
 }
 
 void HostView::ObserveProcess(const ProcessReading& reading, absl::Duration now, WorkerView& worker,
@@ -90,6 +112,7 @@ void HostView::Progressed() {
 void HostView::Describe(Moment now, Snapshot& snapshot) const {
   process_.Describe(now, snapshot);
   logs_.Describe(now, snapshot);
+  hardware_.Describe(now, snapshot);
   // With its process every connection ends, which says nothing of the links.
   if (process_.alive().has_value()) sockets_.Describe(now, snapshot);
 }

@@ -7,6 +7,7 @@
 
 #include "agent/core/alarms.h"
 #include "agent/core/effects.h"
+#include "agent/core/hardware_view.h"
 #include "agent/core/host_sample.h"
 #include "agent/core/log_memory.h"
 #include "agent/core/log_sample.h"
@@ -31,17 +32,26 @@ class HostView {
   // The process that lives; absent: none was seen, or it has ended.
   std::optional<ProcessId> process() const { return process_.alive(); }
 
+  const HardwareView& hardware() const { return hardware_; }
+  void Restore(std::optional<CounterBaseline> kept) { hardware_.Restore(std::move(kept)); }
+
   void Describe(Moment now, Snapshot& snapshot) const;
 
  private:
+  void ObserveHardware(const HardwareReading& reading, absl::Duration now, const WorkerView& worker,
+                       Effects& effects);
   void ObserveProcess(const ProcessReading& reading, absl::Duration now, WorkerView& worker,
                       Alarms& alarms, Effects& effects);
 
   ProcessTracker process_;
   LogMemory logs_;
   SocketMemory sockets_;
+  HardwareView hardware_;
   std::string process_unavailable_;  // as logged
   std::string sockets_unavailable_;
+  std::string nics_unavailable_;
+  std::string pcie_unavailable_;
+  std::string kernel_log_unavailable_;
 };
 
 }  // namespace rapideye::agent

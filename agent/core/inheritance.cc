@@ -138,6 +138,10 @@ std::optional<wire::IncidentMemory> Inheritance::Incident() const {
   return kept_.has_value() ? kept_->hello.incident : std::nullopt;
 }
 
+std::optional<CounterBaseline> Inheritance::Counters() const {
+  return kept_.has_value() ? kept_->counters : std::nullopt;
+}
+
 std::vector<wire::Alarm> Inheritance::TakeAlarms(absl::Duration now) {
   if (!kept_.has_value() || !process_seen_) return {};
   std::vector<wire::Alarm> alarms = std::exchange(kept_->alarms, {});

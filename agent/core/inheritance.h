@@ -31,6 +31,8 @@ class Inheritance {
 
   // The incident that it remembered.
   std::optional<wire::IncidentMemory> Incident() const;
+  // From where errors were counted; of use only for the process that it names.
+  std::optional<CounterBaseline> Counters() const;
   // What nobody was told, once, and not before the process is seen: an alarm makes
   // the coordinator look at all workers.
   std::vector<wire::Alarm> TakeAlarms(absl::Duration now);

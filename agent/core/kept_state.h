@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "agent/core/hardware_sample.h"
 #include "classifier/evidence.h"
 #include "proto/wire/messages.h"
 
@@ -18,12 +19,15 @@ struct KeptState {
   wire::Hello hello;
   // What it would have shown of a worker that stood still, HLO included.
   std::optional<Snapshot> snapshot;
+  // From where the errors of its chips are counted.
+  std::optional<CounterBaseline> counters;
   // Raised, and told to nobody.
   std::vector<wire::Alarm> alarms;
 
   // True if there is nothing worth keeping.
   bool Empty() const {
-    return !hello.incident.has_value() && !snapshot.has_value() && alarms.empty();
+    return !hello.incident.has_value() && !snapshot.has_value() && !counters.has_value() &&
+           alarms.empty();
   }
 };
 

@@ -44,6 +44,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
                        absl::StrJoin(SourceNames(), ", ")));
   AddFlag(app, "proc-root", flags.host.proc_root,
           "where the processes of the training container are to be seen");
+  AddFlag(app, "sys-root", flags.host.sys_root,
+          "where the host's /sys is to be seen: network interfaces, error counters of chips");
+  AddFlag(app, "dev-root", flags.host.dev_root,
+          "where the host's /dev is to be seen: the kernel's log, DEV/kmsg");
   AddFlag(app, "poll-interval", flags.poll_interval, "how often the runtime is asked in health");
   AddFlag(app, "metrics-port", flags.metrics_port,
           "port for Prometheus' /metrics and for /healthz; without it none is opened");

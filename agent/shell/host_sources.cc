@@ -13,7 +13,10 @@
 namespace rapideye::agent {
 
 HostSources::HostSources(const HostOptions& options)
-    : peers_(options.peers), self_(options.self), disabled_(options.disabled) {
+    : peers_(options.peers),
+      self_(options.self),
+      disabled_(options.disabled),
+      hardware_(options.sys_root, options.dev_root, options.disabled) {
   if (disabled_.contains(Source::kProcess)) return;
   if (const std::optional<Endpoint> runtime = ParseEndpoint(options.runtime)) {
     process_.emplace(options.proc_root, *runtime);
@@ -23,6 +26,7 @@ HostSources::HostSources(const HostOptions& options)
 HostReading HostSources::Read(HostLook look) {
   const absl::Duration now = absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
   HostReading reading;
+  reading.hardware = hardware_.Read(look);
   if (!process_.has_value()) return reading;
   reading.process = process_->Read(now);
   if (!look.sockets || !peers_.any() || disabled_.contains(Source::kTcp)) return reading;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "agent/core/effects.h"
+#include "agent/shell/hardware_sources.h"
 #include "agent/shell/source_names.h"
 #include "agent/sources/process/fetch.h"
 #include "agent/sources/tcp/peers.h"
@@ -20,6 +21,8 @@ struct HostOptions {
   // Where the kernel's file systems are to be seen: of tests, or of another
   // container.
   std::string proc_root = "/proc";
+  std::string sys_root = "/sys";
+  std::string dev_root = "/dev";
   Peers peers;  // none: connections are not looked at
   WorkerId self;
   DisabledSources disabled;
@@ -43,6 +46,7 @@ class HostSources {
   const WorkerId self_;
   const DisabledSources disabled_;
   std::optional<ProcessWatch> process_;
+  HardwareSources hardware_;
 };
 
 }  // namespace rapideye::agent

@@ -30,7 +30,7 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   for (const Effect& effect : core.Step(Wake{}, moment())) {
     const auto* poll = std::get_if<Poll>(&effect);
     if (poll == nullptr) continue;
-    core.Step(HostSampled{poll->poll, sources.Read({.sockets = true, .hang = true})}, moment());
+    core.Step(HostSampled{poll->poll, sources.Read({.sockets = true, .hang = true, .counters = true})}, moment());
     core.Step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)},
               moment());
   }

@@ -31,6 +31,8 @@ namespace fs = std::filesystem;
 constexpr char kMagic[] = "rapideye-agent-state";
 constexpr char kVersion[] = "1";
 constexpr size_t kLengthDigits = 8;  // of each message, in hex
+// What tells the reply with the counters from the one with the snapshot.
+constexpr int64_t kCountersReply = 1;
 // "rapideye-agent-state 1 <boot> <ms> <crc>\n"
 constexpr size_t kHeaderWords = 5;
 constexpr size_t kMaxHeaderBytes = 256;
@@ -60,6 +62,26 @@ absl::StatusOr<wire::AgentMessage> Next(std::string_view& body) {
   if (!parsed.ok()) return parsed.status();
   body.remove_prefix(kLengthDigits + length);
   return std::move(parsed->message);
+}
+
+// Counters are those of a snapshot that nothing else is told in.
+wire::SnapshotReply AsReply(const CounterBaseline& counters, const wire::Hello& hello) {
+  Snapshot snapshot;
+  snapshot.worker = hello.worker;
+  snapshot.host = hello.host;
+  snapshot.incarnation = counters.process;
+  for (const PcieSample& chip : counters.chips) {
+    snapshot.pcie.push_back({chip.chip, chip.fatal, chip.non_fatal, chip.correctable});
+  }
+  return {kCountersReply, std::move(snapshot)};
+}
+
+CounterBaseline CountersOf(const Snapshot& snapshot) {
+  CounterBaseline counters{snapshot.incarnation.value_or(""), {}};
+  for (const PcieCounters& chip : snapshot.pcie) {
+    counters.chips.push_back({chip.chip, chip.fatal, chip.non_fatal, chip.correctable});
+  }
+  return counters;
 }
 
 absl::Status Failed(const char* what, const std::string& path) {
@@ -116,6 +138,7 @@ absl::StatusOr<std::string> ReadAtMost(const std::string& path, size_t limit) {
 std::string EncodeState(const KeptState& state, const std::string& boot) {
   std::string body;
   Append(state.hello, body);
+  if (state.counters.has_value()) Append(AsReply(*state.counters, state.hello), body);
   if (state.snapshot.has_value()) Append(wire::SnapshotReply{0, *state.snapshot}, body);
   for (const wire::Alarm& alarm : state.alarms) Append(alarm, body);
   return absl::StrFormat("%s %s %s %d %08x\n", kMagic, kVersion, boot.empty() ? "-" : boot,
@@ -152,8 +175,13 @@ absl::StatusOr<KeptState> DecodeState(std::string_view bytes, const std::string&
     absl::StatusOr<wire::AgentMessage> message = Next(body);
     if (!message.ok()) return message.status();
     if (auto* reply = std::get_if<wire::SnapshotReply>(&*message)) {
-      if (state.snapshot.has_value()) return Broken("holds two snapshots");
-      state.snapshot = std::move(reply->snapshot);
+      if (reply->collection == kCountersReply) {
+        if (state.counters.has_value()) return Broken("holds two sets of counters");
+        state.counters = CountersOf(reply->snapshot);
+      } else {
+        if (state.snapshot.has_value()) return Broken("holds two snapshots");
+        state.snapshot = std::move(reply->snapshot);
+      }
     } else if (auto* alarm = std::get_if<wire::Alarm>(&*message)) {
       state.alarms.push_back(std::move(*alarm));
     } else {

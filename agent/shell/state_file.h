@@ -3,8 +3,8 @@
 //   <state-dir>/<job>-<slice>-<task>/state
 //
 // One line that says what follows, then messages as they would have gone to the
-// coordinator: a Hello, a snapshot, alarms. They are read with the same checks:
-// whoever can write here is no more trusted than a peer.
+// coordinator: a Hello, error counters of the chips, a snapshot, alarms. They are read
+// with the same checks: whoever can write here is no more trusted than a peer.
 #ifndef RAPIDEYE_AGENT_SHELL_STATE_FILE_H_
 #define RAPIDEYE_AGENT_SHELL_STATE_FILE_H_
 

@@ -32,6 +32,7 @@ KeptState State() {
   state.snapshot->worker = {1, 2};
   state.snapshot->incarnation = "17@4";
   state.snapshot->cores.emplace_back().launch_id = 5;
+  state.counters = CounterBaseline{"17@4", {{2, 1, 3, 900}}};
   state.alarms.push_back({wire::AlarmKind::kCoreHalt, "a halt"});
   return state;
 }
@@ -49,6 +50,7 @@ TEST(StateBytes, SurviveBothWays) {
   EXPECT_EQ(state->hello.incident, State().hello.incident);
   ASSERT_TRUE(state->snapshot.has_value());
   EXPECT_EQ(state->snapshot->cores[0].launch_id, 5);
+  EXPECT_EQ(state->counters, State().counters);
   ASSERT_EQ(state->alarms.size(), 1u);
   EXPECT_EQ(state->alarms[0].text, "a halt");
 }

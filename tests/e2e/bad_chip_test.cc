@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include "tests/e2e/fixture.h"
 
 namespace rapideye::testbed {
@@ -29,6 +31,18 @@ TEST_F(BadChip, AllRuntimesAbortOnTheHang) {
 
 TEST_F(BadChip, InAPipelineOfDifferentModules) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/25), "bad-chip-pipeline");
+}
+
+// The removal of the culprit that the kernel names is part of the verdict; of all others
+// none is (Truth::removable).
+TEST_F(BadChip, TheKernelsLogNamesIt) {
+  ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/26), "bad-chip-kernel-log");
+  EXPECT_THAT(outcome_.incident->text, testing::HasSubstr("severity=Uncorrected (Fatal)"));
+}
+
+TEST_F(BadChip, PcieCountsAFatalErrorOfIt) {
+  ExpectRightVerdict(Options(/*programs=*/2, /*seed=*/27), "bad-chip-pcie");
+  EXPECT_THAT(outcome_.incident->text, testing::HasSubstr("PCIe reports 1 fatal error"));
 }
 
 }  // namespace

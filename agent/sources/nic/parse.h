@@ -3,9 +3,11 @@
 #define RAPIDEYE_AGENT_SOURCES_NIC_PARSE_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "agent/core/hardware_sample.h"
 #include "proto/address/address.h"
 #include "proto/wire/messages.h"
 
@@ -14,6 +16,21 @@ namespace rapideye::agent {
 // By which other hosts may reach this one, as the coordinator is told: sorted, and
 // no more than it takes. `nics`: names by the address they own.
 std::vector<wire::HostAddress> ReachableAddresses(const std::map<IpAddress, std::string>& nics);
+
+// What stands in the files of one interface below /sys/class/net; absent: it could
+// not be read (the carrier of one that is switched off cannot).
+struct NicFiles {
+  std::optional<std::string> type;
+  std::optional<std::string> carrier;
+  std::optional<std::string> operstate;
+  std::optional<std::string> carrier_changes;
+  std::optional<std::string> rx_errors;
+  std::optional<std::string> tx_errors;
+  bool has_device = false;
+};
+
+// Absent: the loopback, or none at all.
+std::optional<NicSample> MakeNic(const std::string& name, const NicFiles& files);
 
 }  // namespace rapideye::agent
 

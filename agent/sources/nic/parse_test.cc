@@ -32,5 +32,51 @@ TEST(ReachableAddressesTest, AreNoMoreThanTheCoordinatorTakes) {
   EXPECT_EQ(addresses.front().nic, "eth0");
 }
 
+NicFiles Card() {
+  return {.type = "1\n",
+          .carrier = "1\n",
+          .operstate = "up\n",
+          .carrier_changes = "3\n",
+          .rx_errors = "7\n",
+          .tx_errors = "0\n",
+          .has_device = true};
+}
+
+TEST(MakeNicTest, ReadsItsFiles) {
+  const auto nic = MakeNic("eth1", Card());
+  ASSERT_TRUE(nic.has_value());
+  EXPECT_TRUE(nic->up);
+  EXPECT_TRUE(nic->physical);
+  EXPECT_EQ(nic->carrier_changes, 3);
+  EXPECT_EQ(nic->rx_errors, 7);
+  EXPECT_EQ(nic->tx_errors, 0);
+}
+
+TEST(MakeNicTest, IsUpOnlyWithACarrier) {
+  NicFiles files = Card();
+  files.operstate = "unknown\n";
+  EXPECT_TRUE(MakeNic("eth1", files)->up);
+  files.carrier = "0\n";
+  EXPECT_FALSE(MakeNic("eth1", files)->up);
+  files.carrier = std::nullopt;  // switched off
+  EXPECT_FALSE(MakeNic("eth1", files)->up);
+  files = Card();
+  files.operstate = "down\n";
+  EXPECT_FALSE(MakeNic("eth1", files)->up);
+}
+
+TEST(MakeNicTest, LeavesOutTheLoopbackAndNonsense) {
+  NicFiles files = Card();
+  files.type = "772\n";
+  EXPECT_FALSE(MakeNic("lo", files).has_value());
+  files.type = std::nullopt;
+  EXPECT_FALSE(MakeNic("bonding_masters", files).has_value());
+  files = Card();
+  files.rx_errors = "many";
+  files.tx_errors = "-1";
+  EXPECT_EQ(MakeNic("eth1", files)->rx_errors, std::nullopt);
+  EXPECT_EQ(MakeNic("eth1", files)->tx_errors, std::nullopt);
+}
+
 }  // namespace
 }  // namespace rapideye::agent

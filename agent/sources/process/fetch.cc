@@ -1,7 +1,5 @@
 #include "agent/sources/process/fetch.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,45 +8,16 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <functional>
-#include <memory>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "agent/limits.h"
+#include "agent/sources/files/fetch.h"
 
 namespace rapideye::agent {
 namespace {
-
-// Up to `limit` bytes; absent if the file cannot be read.
-std::optional<std::string> ReadSmallFile(const std::string& path, size_t limit) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return std::nullopt;
-  std::string content;
-  std::array<char, 16 * 1024> buffer;
-  while (content.size() < limit) {
-    const ssize_t n = read(file, buffer.data(), std::min(buffer.size(), limit - content.size()));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    content.append(buffer.data(), static_cast<size_t>(n));
-  }
-  close(file);
-  if (content.empty()) return std::nullopt;
-  return content;
-}
-
-// Calls `visit` with every name in the directory until it returns false. Returns
-// errno of opening it, 0 for none.
-int ForEachEntry(const std::string& path, const std::function<bool(const char*)>& visit) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path.c_str()), closedir);
-  if (directory == nullptr) return errno;
-  while (const dirent* entry = readdir(directory.get())) {
-    if (!visit(entry->d_name)) break;
-  }
-  return 0;
-}
 
 std::optional<uint64_t> InodeBehind(const std::string& path) {
   std::array<char, 64> link;

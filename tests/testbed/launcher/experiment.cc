@@ -128,6 +128,9 @@ absl::Status Inject(Job& job, const Injection& injection) {
     absl::StatusOr<ControlLine> effect = job.AwaitEffect(order.worker, kEffectTimeout);
     if (!effect.ok()) return effect.status();
   }
+  for (const KernelTale& tale : injection.tales) {
+    if (absl::Status s = job.Tell(tale.worker, tale.fault, tale.chip); !s.ok()) return s;
+  }
   for (WorkerId worker : injection.agents_lost) {
     if (absl::Status s = job.EndAgent(worker, Ending::kKilled); !s.ok()) return s;
   }

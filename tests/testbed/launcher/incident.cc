@@ -34,6 +34,7 @@ Finding FindingFrom(const Json& json) {
   for (const Json& worker : json.at("workers").at("missing")) {
     finding.missing.push_back(ParseNamed(worker));
   }
+  finding.removable = json.at("removal").at("eligible").get<bool>();
   absl::Time detected;
   std::string error;
   if (json.contains("detectedAt") &&

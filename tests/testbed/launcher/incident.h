@@ -30,6 +30,7 @@ struct Finding {
   double confidence = 0;
   std::vector<Named> culprits;
   std::vector<Named> missing;
+  bool removable = false;  // the hang alone is enough to remove the culprits
   std::optional<absl::Time> detected_at;
   absl::Duration detect_to_collect;
   absl::Duration collect;

@@ -48,6 +48,13 @@ absl::Status Job::StartAll() {
     const std::string host = coordinator_address_.substr(0, coordinator_address_.find(':'));
     if (absl::Status s = MakeCertificates(options_.state_dir, host); !s.ok()) return s;
   }
+  if (options_.made_up_kernels) {
+    for (WorkerId worker : AllWorkers(options_.shape)) {
+      if (absl::Status s = KernelOf(options_, worker).Create(options_.shape.chips); !s.ok()) {
+        return s;
+      }
+    }
+  }
   if (options_.daemons) {
     if (absl::Status s = StartCoordinator(); !s.ok()) return s;
   }
@@ -266,6 +273,10 @@ absl::Status Job::Inject(WorkerId worker, absl::string_view fault) {
         return last.contains("fault-set") || last.contains("fault-effective");
       },
       absl::StrCat("worker ", FormatWorker(worker), " to accept the fault"), kAnswerTimeout);
+}
+
+absl::Status Job::Tell(WorkerId worker, KernelFault fault, int chip) {
+  return KernelOf(options_, worker).Tell(fault, chip);
 }
 
 void Job::ExpectSilence(WorkerId worker) { members_[worker].silenced = true; }

@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "tests/testbed/launcher/child_process.h"
 #include "tests/testbed/launcher/job_options.h"
+#include "tests/testbed/launcher/made_up_kernel.h"
 #include "tests/testbed/launcher/processes.h"
 #include "tests/testbed/model/control.h"
 #include "tests/testbed/model/topology.h"
@@ -54,6 +55,8 @@ class Job {
   // Arranges a fault ("chip-stop chip=1 where=before") and returns once the
   // worker has accepted it; its complaint otherwise.
   absl::Status Inject(WorkerId worker, absl::string_view fault);
+  // The made-up kernel of the worker's host tells of a chip.
+  absl::Status Tell(WorkerId worker, KernelFault fault, int chip);
   // The worker's process will end or stop for good: it is asked nothing more, and
   // its end is no error.
   void ExpectSilence(WorkerId worker);

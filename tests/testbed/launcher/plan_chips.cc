@@ -30,6 +30,14 @@ Injection AtPlace(const JobPlan& plan, absl::string_view where, absl::string_vie
           .agents_lost = {}};
 }
 
+// The kernel, which the job cannot reach, says that the chip is to blame.
+Injection WithTale(Injection injection, KernelFault fault) {
+  const Named& culprit = injection.truth.culprits.front();
+  injection.tales = {{culprit.worker, fault, *culprit.chip}};
+  injection.truth.removable = true;
+  return injection;
+}
+
 }  // namespace
 
 Injection BadChip(const JobPlan& plan) {
@@ -44,6 +52,14 @@ Injection BadChipAbort(const JobPlan& plan) {
   Injection injection = BadChip(plan);
   injection.silenced = AllWorkers(plan.shape);
   return injection;
+}
+
+Injection BadChipKernelLog(const JobPlan& plan) {
+  return WithTale(BadChip(plan), KernelFault::kLogLine);
+}
+
+Injection BadChipPcie(const JobPlan& plan) {
+  return WithTale(BadChip(plan), KernelFault::kFatalError);
 }
 
 Injection CoreLoop(const JobPlan& plan) {

@@ -36,6 +36,8 @@ Named Host(WorkerId worker);
 Injection BadChip(const JobPlan& plan);
 Injection BadChipTail(const JobPlan& plan);
 Injection BadChipAbort(const JobPlan& plan);
+Injection BadChipKernelLog(const JobPlan& plan);
+Injection BadChipPcie(const JobPlan& plan);
 Injection CoreLoop(const JobPlan& plan);
 Injection CoreHalt(const JobPlan& plan);
 Injection CoreHaltHardware(const JobPlan& plan);

@@ -69,6 +69,10 @@ std::string NewCoordinatorAddress() {
                       pid % 256, ":", kCoordinatorPort);
 }
 
+MadeUpKernel KernelOf(const JobOptions& options, WorkerId worker) {
+  return MadeUpKernel(absl::StrCat(options.state_dir, "/", NameOf("kernel", worker)));
+}
+
 ChildProcess::Options CoordinatorProcess(const JobOptions& options,
                                          const CoordinatorProgram& program,
                                          const std::string& address) {
@@ -128,6 +132,11 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
                       {"TPU_WORKER_HOSTNAMES", absl::StrJoin(hosts, ",")}},
       .log_path = LogPath(options, NameOf("agent", worker)),
       .on_line = nullptr};
+  if (options.made_up_kernels) {
+    const MadeUpKernel kernel = KernelOf(options, worker);
+    process.command.push_back(absl::StrCat("--sys-root=", kernel.sys()));
+    process.command.push_back(absl::StrCat("--dev-root=", kernel.dev()));
+  }
   if (options.agents_in_pods) {
     process.environment["JOBSET_RESTART_ATTEMPT"] = absl::StrCat(attempt);
   }

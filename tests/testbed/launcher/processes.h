@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "tests/testbed/launcher/child_process.h"
 #include "tests/testbed/launcher/job_options.h"
+#include "tests/testbed/launcher/made_up_kernel.h"
 
 namespace rapideye::testbed {
 
@@ -18,6 +19,9 @@ struct CoordinatorProgram {
 };
 
 // Each without on_line.
+// Where the made-up kernel of a worker's host is, if there is one.
+MadeUpKernel KernelOf(const JobOptions& options, WorkerId worker);
+
 ChildProcess::Options CoordinatorProcess(const JobOptions& options,
                                          const CoordinatorProgram& program,
                                          const std::string& address);

@@ -36,6 +36,8 @@ std::set<Named> Relevant(const std::vector<Named>& named, bool with_chip) {
 // All processes are gone before the coordinator's own threshold has passed.
 void AbortOnHang(JobOptions& options) { options.abort_on_hang = 0.8 * LaunchThreshold(options); }
 
+void MadeUpKernels(JobOptions& options) { options.made_up_kernels = true; }
+
 // A fault between slices needs some.
 void AtLeastTwoSlices(JobOptions& options) {
   options.shape.slices = std::max(2, options.shape.slices);
@@ -59,6 +61,10 @@ const std::vector<Scenario>& Scenarios() {
        AbortOnHang},
       {"bad-chip-pipeline", "a chip stops in a job whose slices rightly run different modules",
        BadChip, Pipeline},
+      {"bad-chip-kernel-log", "a chip stops, and its host's kernel logs a fatal error of it",
+       BadChipKernelLog, MadeUpKernels},
+      {"bad-chip-pcie", "a chip stops, and PCIe counts a fatal error of it", BadChipPcie,
+       MadeUpKernels},
       {"core-loop", "a core loops on its device and never completes", CoreLoop},
       {"core-halt", "a core halts on a failed check of its program", CoreHalt},
       {"core-halt-hardware", "a core halts on a hardware error", CoreHaltHardware},
@@ -110,6 +116,8 @@ std::vector<std::string> Differences(const Truth& truth, const Finding& finding)
   };
   expect("cause", finding.cause, truth.cause);
   expect("detail", finding.detail, truth.detail);
+  expect("removal", finding.removable ? "eligible" : "not eligible",
+         truth.removable ? "eligible" : "not eligible");
   const bool with_chip = std::any_of(truth.culprits.begin(), truth.culprits.end(),
                                      [](const Named& n) { return n.chip.has_value(); });
   const std::set<Named> should = Relevant(truth.culprits, with_chip);

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "tests/testbed/launcher/incident.h"
+#include "tests/testbed/launcher/made_up_kernel.h"
 #include "tests/testbed/model/topology.h"
 
 namespace rapideye::testbed {
@@ -22,12 +23,21 @@ struct Truth {
   // Whom the verdict must name: exactly these, or some of these and nobody else.
   std::vector<Named> culprits;
   bool any_of_them = false;
+  // This hang alone is enough to remove whom the verdict names.
+  bool removable = false;
 };
 
 // What one worker is told to do, as Job::Inject takes it.
 struct Order {
   WorkerId worker;
   std::string fault;
+};
+
+// What the kernel of a worker's host tells of one of its chips.
+struct KernelTale {
+  WorkerId worker;
+  KernelFault fault = KernelFault::kLogLine;
+  int chip = 0;
 };
 
 // One fault, ready to be injected.
@@ -39,6 +49,8 @@ struct Injection {
   std::vector<WorkerId> silenced;
   // Those whose agent vanishes in the same moment.
   std::vector<WorkerId> agents_lost;
+  // Told once the fault has taken hold.
+  std::vector<KernelTale> tales = {};
 };
 
 struct JobPlan {

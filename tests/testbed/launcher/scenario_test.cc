@@ -57,6 +57,16 @@ TEST(Differences, TheChipMustBeRight) {
                           HasSubstr("missed: tpu-host-0-1 chip 2")));
 }
 
+TEST(Differences, WhetherItMayBeRemovedMustBeRight) {
+  Finding finding = Right();
+  finding.removable = true;
+  EXPECT_THAT(Differences(kExact, finding), ElementsAre(HasSubstr("removal is eligible")));
+  Truth truth = kExact;
+  truth.removable = true;
+  EXPECT_THAT(Differences(truth, finding), IsEmpty());
+  EXPECT_THAT(Differences(truth, Right()), ElementsAre(HasSubstr("should be eligible")));
+}
+
 TEST(Differences, NobodyNamedIsWrong) {
   Finding finding = Right();
   finding.culprits.clear();
@@ -112,6 +122,7 @@ TEST(ParseDigest, ReadsWhatTheContractNames) {
     "cause": "BAD_TPU_CHIP", "detail": "TENSOR_CORE", "confidence": 0.9,
     "detectedAt": "2026-01-02T03:04:05.678Z",
     "culprits": [{"slice": 0, "task": 1, "host": "h", "chip": 2, "why": "x"}],
+    "removal": {"eligible": true, "targets": [], "reason": "r"},
     "workers": {"expected": 2, "reported": 1, "missing": [{"slice": 1, "task": 0, "host": "m"}]},
     "timings": {"detectToCollectMs": 1, "collectMs": 2, "classifyMs": 3, "renderMs": 4}})");
   ASSERT_TRUE(finding.ok()) << finding.status();
@@ -119,6 +130,7 @@ TEST(ParseDigest, ReadsWhatTheContractNames) {
   EXPECT_THAT(finding->missing, ElementsAre(Named{{1, 0}, "m", std::nullopt}));
   EXPECT_EQ(finding->detected_at, absl::FromUnixMillis(1767323045678));
   EXPECT_EQ(finding->collect, absl::Milliseconds(2));
+  EXPECT_TRUE(finding->removable);
 }
 
 TEST(ParseDigest, NamesWhatIsMissing) {

@@ -1,0 +1,44 @@
+// What the kernel's log said of the host's chips since the job started.
+#ifndef RAPIDEYE_AGENT_CORE_KERNEL_MEMORY_H_
+#define RAPIDEYE_AGENT_CORE_KERNEL_MEMORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/core/hardware_sample.h"
+#include "agent/core/moment.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+// Such a line removes a host: what may be of an earlier job, or of a chip that is
+// merely being opened, is left out. What counts is kept as long as the process is,
+// however long the hang comes after it.
+class KernelMemory {
+ public:
+  // `process_start`: of the training process, since boot; absent: none lives.
+  // Another one than before: what was kept is of the earlier one.
+  void Watching(std::optional<absl::Duration> process_start);
+  // `launched`: the job has launched something on this host.
+  void Observe(const KernelLine& line, bool launched, absl::Duration now);
+
+  void Describe(Moment now, Snapshot& snapshot) const;
+
+ private:
+  struct Kept {
+    LogEvent event;
+    std::string key;
+    int64_t count = 0;
+    std::optional<absl::Duration> first;  // absent: before this agent
+  };
+
+  std::optional<absl::Duration> process_start_;  // of the last one that was seen
+  std::vector<Kept> kept_;                       // in the order of the first of each
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_KERNEL_MEMORY_H_

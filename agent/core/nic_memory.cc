@@ -1,0 +1,52 @@
+#include "agent/core/nic_memory.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace rapideye::agent {
+namespace {
+
+// A count that is lower than before was begun anew.
+std::optional<int64_t> Since(std::optional<int64_t> before, std::optional<int64_t> now) {
+  if (!before.has_value() || !now.has_value()) return std::nullopt;
+  return *now >= *before ? *now - *before : *now;
+}
+
+}  // namespace
+
+void NicMemory::Observe(const NicReading& reading, absl::Duration last_progress,
+                        absl::Duration now) {
+  if (!reading.unavailable.empty()) return;
+  if (nics_.has_value() && last_progress > seen_at_) healthy_ = std::move(nics_);
+  nics_.emplace();
+  for (const NicSample& nic : reading.nics) nics_->emplace(nic.name, nic);
+  seen_at_ = now;
+}
+
+void NicMemory::Describe(Snapshot& snapshot) const {
+  if (!nics_.has_value()) return;
+  for (const auto& [name, now] : *nics_) {
+    Nic nic;
+    nic.name = name;
+    nic.up = now.up;
+    if (healthy_.has_value() && healthy_->contains(name)) {
+      const NicSample& before = healthy_->at(name);
+      if (!now.up && !before.up) continue;
+      nic.carrier_changes = Since(before.carrier_changes, now.carrier_changes);
+      nic.rx_errors = Since(before.rx_errors, now.rx_errors);
+      nic.tx_errors = Since(before.tx_errors, now.tx_errors);
+    } else if (!now.up && (healthy_.has_value() || !now.physical)) {
+      continue;
+    }
+    snapshot.nics.push_back(std::move(nic));
+  }
+  if (!healthy_.has_value()) return;
+  for (const auto& [name, before] : *healthy_) {
+    if (!before.up || nics_->contains(name)) continue;
+    Nic gone;
+    gone.name = name;
+    snapshot.nics.push_back(std::move(gone));
+  }
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,48 @@
+#include "agent/core/pcie_memory.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace rapideye::agent {
+namespace {
+
+// A device that was reset counts anew.
+int64_t Since(int64_t before, int64_t now) { return now >= before ? now - before : now; }
+
+}  // namespace
+
+void PcieMemory::Watching(const std::optional<std::string>& process) {
+  if (!process.has_value() || *process == process_) return;
+  process_ = *process;
+  baseline_.reset();
+  chips_.clear();
+  if (!kept_.has_value() || kept_->process != process_) return;
+  baseline_.emplace();
+  for (const PcieSample& chip : kept_->chips) baseline_->emplace(chip.chip, chip);
+}
+
+void PcieMemory::Observe(const PcieReading& reading) {
+  if (!baseline_.has_value()) baseline_.emplace();
+  for (const PcieSample& chip : reading.chips) {
+    baseline_->emplace(chip.chip, chip);
+    chips_[chip.chip] = chip;
+  }
+}
+
+std::optional<CounterBaseline> PcieMemory::baseline() const {
+  if (!baseline_.has_value() || baseline_->empty()) return std::nullopt;
+  CounterBaseline baseline{process_, {}};
+  for (const auto& [number, chip] : *baseline_) baseline.chips.push_back(chip);
+  return baseline;
+}
+
+void PcieMemory::Describe(Snapshot& snapshot) const {
+  for (const auto& [number, now] : chips_) {
+    const PcieSample& before = baseline_->at(number);
+    snapshot.pcie.push_back({number, Since(before.fatal, now.fatal),
+                             Since(before.non_fatal, now.non_fatal),
+                             Since(before.correctable, now.correctable)});
+  }
+}
+
+}  // namespace rapideye::agent

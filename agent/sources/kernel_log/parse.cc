@@ -1,0 +1,123 @@
+#include "agent/sources/kernel_log/parse.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "agent/sources/log/recognise.h"
+
+namespace rapideye::agent {
+namespace {
+
+// "<priority>,<sequence>,<microseconds>,<flags>[,...]"
+constexpr size_t kFields = 3;
+// The lower bits of the priority are the severity, the others say who wrote it.
+constexpr int64_t kFacility = 8;
+constexpr size_t kMaxDigits = 18;
+
+std::optional<int64_t> TakeNumber(absl::string_view& fields) {
+  const size_t comma = std::min(fields.find(','), fields.size());
+  const absl::string_view digits = fields.substr(0, comma);
+  int64_t number = 0;
+  if (digits.empty() || digits.size() > kMaxDigits ||
+      !std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit) ||
+      !absl::SimpleAtoi(digits, &number)) {
+    return std::nullopt;
+  }
+  fields.remove_prefix(std::min(fields.size(), comma + 1));
+  return number;
+}
+
+std::string AccelName(const TpuDevice& tpu) {
+  return tpu.accel.has_value() ? absl::StrCat("accel", *tpu.accel) : std::string();
+}
+
+bool IsDevice(absl::string_view word, const std::vector<TpuDevice>& tpus) {
+  return IsPciAddress(word) || std::any_of(tpus.begin(), tpus.end(), [word](const TpuDevice& tpu) {
+           return !word.empty() && AccelName(tpu) == word;
+         });
+}
+
+bool IsDriver(absl::string_view word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return absl::ascii_isalnum(c) || c == '-' || c == '_';
+  });
+}
+
+// True for "<driver> <device>: ..." and "<device>: ...".
+bool IsOfADevice(absl::string_view text, const std::vector<TpuDevice>& tpus) {
+  const size_t colon = text.find(": ");
+  if (colon == absl::string_view::npos) return false;
+  const absl::string_view who = text.substr(0, colon);
+  const size_t space = who.find(' ');
+  if (space == absl::string_view::npos) return IsDevice(who, tpus);
+  return IsDriver(who.substr(0, space)) && IsDevice(who.substr(space + 1), tpus);
+}
+
+// The word stands alone: "accel1" is not in "accel12".
+bool Names(absl::string_view text, absl::string_view word) {
+  if (word.empty()) return false;
+  const auto part = [](char c) { return absl::ascii_isalnum(c) || c == '.'; };
+  for (size_t at = text.find(word); at != absl::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool begins = at == 0 || !part(text[at - 1]);
+    const bool ends = end == text.size() || !absl::ascii_isalnum(text[end]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+const TpuDevice* TpuNamed(absl::string_view text, const std::vector<TpuDevice>& tpus) {
+  for (const TpuDevice& tpu : tpus) {
+    if (Names(text, tpu.address) || Names(text, AccelName(tpu))) return &tpu;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<KernelRecord> ParseKernelRecord(absl::string_view line) {
+  const size_t semicolon = line.find(';');
+  if (semicolon == absl::string_view::npos) return std::nullopt;
+  absl::string_view fields = line.substr(0, semicolon);
+  std::array<int64_t, kFields> numbers;
+  for (int64_t& number : numbers) {
+    const std::optional<int64_t> taken = TakeNumber(fields);
+    if (!taken.has_value()) return std::nullopt;
+    number = *taken;
+  }
+  return KernelRecord{.of_kernel = numbers[0] < kFacility,
+                      .sequence = numbers[1],
+                      .since_boot = absl::Microseconds(numbers[2]),
+                      .text = line.substr(semicolon + 1)};
+}
+
+std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
+                                              const std::vector<TpuDevice>& tpus) {
+  if (!record.of_kernel || !IsOfADevice(record.text, tpus)) return std::nullopt;
+  const TpuDevice* tpu = TpuNamed(record.text, tpus);
+  if (tpu == nullptr) return std::nullopt;
+  RecogniseOptions options;
+  options.source = LogSource::kKernelLog;
+  // By whatever name the line calls it. Which chip it is may be unknown.
+  options.tpu_addresses = {{tpu->address, 0}};
+  if (tpu->accel.has_value()) options.tpu_addresses.emplace_back(AccelName(*tpu), 0);
+  std::optional<LogLine> found = Recognise(record.text, options);
+  if (!found.has_value() || found->event.kind != LogKind::kKernelHardware) return std::nullopt;
+  KernelLine line;
+  line.line = *std::move(found);
+  line.line.event.chip = tpu->chip;
+  line.since_boot = record.since_boot;
+  line.plain_reset = absl::StrContains(record.text, "reset") &&
+                     !absl::StrContains(record.text, "Fatal") &&
+                     !absl::StrContains(record.text, "fail");
+  return line;
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,25 @@
+// Reads what the host's kernel says of its TPUs as PCI devices.
+#ifndef RAPIDEYE_AGENT_SOURCES_PCIE_FETCH_H_
+#define RAPIDEYE_AGENT_SOURCES_PCIE_FETCH_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/core/host_sample.h"
+#include "agent/sources/pcie/parse.h"
+
+namespace rapideye::agent {
+
+// The TPUs below `sys_root` (normally "/sys"), numbered, by address. Needs no
+// privilege. A few small files per PCI device: not for every poll.
+std::vector<TpuDevice> ListTpus(const std::string& sys_root);
+
+// Error counters of these, as far as `deadline` goes. The kernel answers from its
+// memory: no device is touched.
+PcieReading ReadPcie(const std::string& sys_root, const std::vector<TpuDevice>& tpus,
+                     absl::Duration deadline);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_PCIE_FETCH_H_
