@@ -89,6 +89,16 @@ inline constexpr int kPollsPerSocketLook = 4;
 // And while nothing moves, though polls may be faster.
 inline constexpr absl::Duration kSocketSpacing = absl::Seconds(1);
 
+// Addresses at the other ends of its connections, whose the coordinator is asked. A
+// worker talks to some hundred others, and to its storage.
+inline constexpr size_t kMaxKnownAddresses = 4'096;
+// An address that is nobody's is asked about again, at first soon, since workers come
+// one by one when a job starts; then hardly ever.
+inline constexpr absl::Duration kFirstPeerSpacing = absl::Seconds(15);
+inline constexpr absl::Duration kLongestPeerSpacing = absl::Minutes(10);
+// Between two questions.
+inline constexpr absl::Duration kPeerAskSpacing = absl::Seconds(5);
+
 // What its kernel shows of its hardware.
 
 // A number, a word, or a table of counters.

@@ -166,6 +166,35 @@ std::vector<CulpritPcs> FindCulpritPcs(const Report& report, const Capture& capt
   return entries;
 }
 
+// How often the same machine was to blame is part of what becomes of it.
+bool HistoryMatters(const Verdict& verdict) {
+  switch (verdict.cause) {
+    case Cause::kBadTpuChip:
+      return true;
+    case Cause::kNetworkingIssue:
+      return verdict.detail != Detail::kDcnLink;
+    case Cause::kUnrecoverableError:
+      return verdict.detail == Detail::kPower || verdict.detail == Detail::kHostToDevice ||
+             verdict.detail == Detail::kDeviceToHost;
+    default:
+      return false;
+  }
+}
+
+// Names are reused: a history that goes by them may be that of another machine.
+void SayWhoHasNoHistory(const Capture& capture, const Verdict& verdict, Report& report) {
+  if (!HistoryMatters(verdict)) return;
+  std::set<WorkerId> culprits;
+  for (const Culprit& culprit : verdict.culprits) culprits.insert(culprit.worker);
+  const bool by_name = std::any_of(
+      capture.snapshots.begin(), capture.snapshots.end(), [&culprits](const Snapshot& snapshot) {
+        return snapshot.hardware.value_or("").empty() && culprits.contains(snapshot.worker);
+      });
+  if (!by_name) return;
+  absl::StrAppend(&report.removal.reason, report.removal.reason.empty() ? "" : "; ",
+                  "history goes by host name, since the agent was given no --hardware");
+}
+
 // Told apart from the ids of stored incidents, which begin with a date.
 std::string OfflineId(const Capture& capture) {
   return absl::StrCat("offline-", absl::Hex(ContentHash(capture), absl::kZeroPad16));
@@ -184,6 +213,7 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
 
   Directory directory(capture);
   DescribeVerdict(verdict, directory, report);
+  SayWhoHasNoHistory(capture, verdict, report);
   report.hlo_comparison = DescribeComparison(header, verdict);
   report.workers = directory.Take();
   for (const ReportWorker& worker : report.workers) {

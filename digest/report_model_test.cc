@@ -191,6 +191,20 @@ TEST(ReportTest, PcsOfACulpritsHostAreDistinctAndAscending) {
   EXPECT_THAT(report.culprit_pcs[0].pcs, ElementsAre(0x10, 0x20, 0x1f03));
 }
 
+TEST(ReportTest, SaysWhoseHistoryGoesByName) {
+  Capture capture = FrozenJob(1, 4);
+  const auto reason = [&capture](Cause cause) {
+    return BuildReport(capture, Accuse(cause, {0, 1}), {}).removal.reason;
+  };
+  for (Snapshot& snapshot : capture.snapshots) snapshot.hardware = "machine-1";
+  EXPECT_THAT(reason(Cause::kBadTpuChip), testing::Not(testing::HasSubstr("by host name")));
+  SnapshotOf(capture, 0, 2).hardware.reset();  // another's
+  EXPECT_THAT(reason(Cause::kBadTpuChip), testing::Not(testing::HasSubstr("by host name")));
+  SnapshotOf(capture, 0, 1).hardware.reset();
+  EXPECT_THAT(reason(Cause::kBadTpuChip), testing::HasSubstr("history goes by host name"));
+  EXPECT_THAT(reason(Cause::kDataInputStall), testing::Not(testing::HasSubstr("by host name")));
+}
+
 TEST(ReportTest, ConfidenceIsANumberBetweenZeroAndOne) {
   Verdict verdict;
   for (const auto& [given, expected] :

@@ -80,7 +80,12 @@ void AgentCore::Handle(const RuntimeSampled& sampled, Moment now, Effects& effec
 
 void AgentCore::Handle(const HostSampled& sampled, Moment now, Effects& effects) {
   host_owes_answer_ = false;
-  host_.Observe(sampled.reading, now.monotonic, view_, alarms_, effects);
+  HostReading reading = sampled.reading;
+  if (reading.sockets.has_value()) {
+    peers_.Resolve(settings_.hello.worker, now.monotonic, *reading.sockets);
+    if (link_.up()) peers_.Ask(now.monotonic, effects);
+  }
+  host_.Observe(reading, now.monotonic, view_, alarms_, effects);
   if (!poll_.has_value() || poll_->number != sampled.poll) return;
   poll_->host_seen = true;
   if (!poll_->reading.has_value()) return;
@@ -104,6 +109,8 @@ void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& eff
     requests_.RequestHlo(*hlo, now.monotonic);
   } else if (const auto* cancel = std::get_if<wire::Cancel>(&received.message)) {
     requests_.Cancel(*cancel);
+  } else if (const auto* peers = std::get_if<wire::Peers>(&received.message)) {
+    peers_.Learn(*peers);
   } else if (const auto* concluded = std::get_if<wire::Concluded>(&received.message)) {
     incident_.Concluded(concluded->incident, InAttention(now.monotonic), view_.incarnation());
   }
@@ -124,7 +131,9 @@ void AgentCore::Handle(const wire::Welcome& welcome, absl::Duration now, Effects
 }
 
 void AgentCore::Handle(const StreamClosed& closed, Moment now, Effects& effects) {
-  if (link_.Closed(closed, now.monotonic, effects)) requests_.Clear();
+  if (!link_.Closed(closed, now.monotonic, effects)) return;
+  requests_.Clear();
+  peers_.Disconnected();
 }
 
 void AgentCore::Handle(const Wake&, Moment, Effects&) {}

@@ -15,6 +15,7 @@
 #include "agent/core/kept_state.h"
 #include "agent/core/link.h"
 #include "agent/core/moment.h"
+#include "agent/core/peer_book.h"
 #include "agent/core/requests.h"
 #include "agent/core/worker_view.h"
 #include "agent/limits.h"
@@ -116,6 +117,7 @@ class AgentCore {
   Alarms alarms_;
   Link link_;
   Requests requests_;
+  PeerBook peers_;
   IncidentMemory incident_;
   Inheritance inherited_;
   std::optional<wire::IncidentMemory> incident_kept_;  // as it is on disk

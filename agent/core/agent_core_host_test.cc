@@ -217,5 +217,95 @@ TEST(AgentCoreHostTest, ACollectionShowsTheHostAsItIsNow) {
             ProcessState::kStopped);
 }
 
+TEST(AgentCoreHostTest, ConnectionsAreToldOfWorkersThatTheCoordinatorKnows) {
+  HostScript script;
+  script.Welcome();
+  const IpAddress peer = FromV4({10, 0, 1, 7});
+  SocketReading sockets;
+  sockets.strangers.push_back({peer, Socket()});
+  script.host.sockets = sockets;
+  script.Launch(1);
+  ASSERT_THAT(script.Sent<wire::WhoIs>(), SizeIs(1));
+  EXPECT_THAT(script.Sent<wire::WhoIs>()[0].addresses, testing::ElementsAre(peer));
+  EXPECT_THAT(script.Describe().sockets, IsEmpty());
+  script.Receive(wire::Peers{{{peer, {1, 7}}}});
+  script.Launch(2);
+  ASSERT_THAT(script.Describe().sockets, SizeIs(1));
+  EXPECT_EQ(script.Describe().sockets[0].peer, (WorkerId{1, 7}));
+  // And asked no more for a while.
+  script.Launch(3);
+  EXPECT_THAT(script.Sent<wire::WhoIs>(), SizeIs(1));
+}
+
+// A host with two chips, of which the first has met with errors before.
+HardwareReading Hardware(int64_t fatal, std::vector<KernelLine> lines = {}) {
+  HardwareReading reading;
+  reading.pcie = PcieReading{{{0, 7, 0, 0}, {1, fatal, 0, 0}}, ""};
+  reading.kernel_log = KernelLogReading{std::move(lines), {}, ""};
+  return reading;
+}
+
+TEST(AgentCoreHostTest, HardwareCountsSinceTheProcessBeganAcrossAgents) {
+  AgentSettings settings = CoreScript::Settings(absl::Seconds(5), 1, /*watches_host=*/true);
+  settings.keeps_state = true;
+  CoreScript first(settings, absl::Hours(100), nullptr);
+  first.host.process = ProcessReading{HostScript::Alive({4211, 100}, 0), ""};
+  first.host.hardware = Hardware(0);
+  first.Step(Wake{});
+  ASSERT_THAT(first.kept, testing::Not(IsEmpty()));
+  ASSERT_TRUE(first.kept.back().counters.has_value());
+  EXPECT_EQ(first.kept.back().counters->process, "4211@100");
+
+  settings.kept = first.kept.back();
+  CoreScript next(settings, absl::Hours(101), nullptr);
+  next.host = first.host;
+  next.host.hardware = Hardware(2);
+  next.Step(Wake{});
+  ASSERT_THAT(next.Describe().pcie, SizeIs(2));
+  EXPECT_EQ(next.Describe().pcie[0].fatal, 0);
+  EXPECT_EQ(next.Describe().pcie[1].fatal, 2);
+}
+
+TEST(AgentCoreHostTest, CountersAreReadAtFirstForEachProcessAndInAHang) {
+  HostScript script;
+  script.Welcome();
+  int looks = 0;
+  const auto count = [&] {
+    looks = 0;
+    for (const auto& seen : script.polls) looks += seen.poll.look.counters ? 1 : 0;
+    return looks;
+  };
+  for (int launch = 1; launch < 20; ++launch) script.Launch(launch);
+  const int in_health = count();
+  EXPECT_LE(in_health, 2);
+  script.process() = HostScript::Alive({4300, 900}, 0);
+  script.Launch(20);
+  script.Launch(21);
+  EXPECT_EQ(count(), in_health + 1);
+  script.Receive(wire::Collect{.collection = 1, .credit = true, .deadline = absl::Seconds(5)});
+  EXPECT_EQ(count(), in_health + 2);
+}
+
+TEST(AgentCoreHostTest, TheKernelsLogIsOfThisProcessAndSaysOnceWhyItIsNot) {
+  HostScript script;
+  script.Welcome();
+  script.Launch(1);
+  KernelLine line;
+  line.line.event.kind = LogKind::kKernelHardware;
+  line.line.event.source = LogSource::kKernelLog;
+  line.line.key = "fatal";
+  line.since_boot = absl::Hours(1);
+  script.host.hardware = Hardware(0, {line});
+  script.Launch(2);
+  script.host.hardware.kernel_log->lines.clear();
+  ASSERT_THAT(script.Describe().log_events, SizeIs(1));
+  EXPECT_EQ(script.Describe().log_events[0].source, LogSource::kKernelLog);
+  script.host.hardware.kernel_log->unavailable = "/dev/kmsg: Operation not permitted";
+  const size_t logs = script.logs.size();
+  script.Launch(3);
+  script.Launch(4);
+  EXPECT_EQ(script.logs.size(), logs + 1);
+}
+
 }  // namespace
 }  // namespace rapideye::agent

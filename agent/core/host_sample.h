@@ -9,6 +9,7 @@
 
 #include "agent/core/hardware_sample.h"
 #include "classifier/evidence.h"
+#include "proto/address/address.h"
 
 namespace rapideye::agent {
 
@@ -40,9 +41,16 @@ struct ProcessReading {
   std::string unavailable;
 };
 
+// A connection to nobody knows whom: its peer is not set.
+struct StrangerSocket {
+  IpAddress address;  // of the other end
+  Socket socket;
+};
+
 struct SocketReading {
   std::vector<Socket> sockets;  // to other workers
-  std::string unavailable;      // as above
+  std::vector<StrangerSocket> strangers;
+  std::string unavailable;  // as above
 };
 
 // One look at the host. What was not looked at is absent.

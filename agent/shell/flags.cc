@@ -23,7 +23,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "node", identity.node, "name of its node (else NODE_NAME, SLURMD_NODENAME)");
   AddFlag(app, "pod", identity.pod, "name of its pod (else POD_NAME)");
   AddFlag(app, "hardware", identity.hardware,
-          "what identifies the machine itself: instance id, serial number");
+          "what identifies the machine itself, since names are reused: instance id, label of its "
+          "physical host (else the serial number in --sys-root, which takes root to read)");
   AddFlag(app, "coordinator", identity.coordinator,
           "HOST:PORT of rapideye-coordinator (else the host of MEGASCALE_COORDINATOR_ADDRESS, port "
           "8490)");

@@ -29,7 +29,7 @@ HostReading HostSources::Read(HostLook look) {
   reading.hardware = hardware_.Read(look);
   if (!process_.has_value()) return reading;
   reading.process = process_->Read(now);
-  if (!look.sockets || !peers_.any() || disabled_.contains(Source::kTcp)) return reading;
+  if (!look.sockets || disabled_.contains(Source::kTcp)) return reading;
   if (const std::optional<std::set<uint64_t>> inodes = process_->SocketInodes()) {
     reading.sockets = ReadSockets(*inodes);
   }
@@ -39,8 +39,11 @@ HostReading HostSources::Read(HostLook look) {
 SocketReading HostSources::ReadSockets(const std::set<uint64_t>& inodes) const {
   const absl::StatusOr<std::vector<TcpConnection>> connections =
       ListTcpConnections(kSocketDeadline);
-  if (!connections.ok()) return {{}, std::string(connections.status().message())};
-  return {SocketsToPeers(*connections, inodes, peers_, self_, ListNics()), ""};
+  if (!connections.ok()) {
+    return {
+        .sockets = {}, .strangers = {}, .unavailable = std::string(connections.status().message())};
+  }
+  return SocketsOf(*connections, inodes, peers_, self_, ListNics());
 }
 
 int HostSources::exit_descriptor() const {

@@ -23,7 +23,7 @@ struct HostOptions {
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
   std::string dev_root = "/dev";
-  Peers peers;  // none: connections are not looked at
+  Peers peers;  // whose addresses need not be asked of the coordinator
   WorkerId self;
   DisabledSources disabled;
 };

@@ -22,6 +22,7 @@
 #include "agent/shell/flags.h"
 #include "agent/shell/once.h"
 #include "agent/shell/state_file.h"
+#include "agent/sources/identity/fetch.h"
 #include "agent/sources/identity/identity.h"
 #include "agent/sources/nic/fetch.h"
 #include "agent/sources/nic/parse.h"
@@ -159,9 +160,9 @@ int Main(int argc, char** argv) {
   if (!checked.ok()) return Usage(std::string(checked.message()));
   program::SetUpLogging("rapideye-agent", flags.log_format == "json" ? program::LogFormat::kJson
                                                                      : program::LogFormat::kText);
-  const absl::StatusOr<Identity> identity =
-      FindIdentity(flags.identity, ReadEnvironment(), Hostname());
+  absl::StatusOr<Identity> identity = FindIdentity(flags.identity, ReadEnvironment(), Hostname());
   if (!identity.ok()) return Usage(std::string(identity.status().message()));
+  if (!identity->hardware.has_value()) identity->hardware = ReadSerial(flags.host.sys_root);
   for (const std::string& note : identity->notes) spdlog::warn("{}", note);
   if (!flags.once) return Watch(flags, *identity);
 

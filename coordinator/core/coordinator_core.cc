@@ -109,6 +109,10 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
     return OnHeartbeat(member, *heartbeat);
   }
   if (const auto* alarm = std::get_if<wire::Alarm>(&event.message)) return OnAlarm(member, *alarm);
+  if (const auto* question = std::get_if<wire::WhoIs>(&event.message)) {
+    OnWhoIs(member, *question);
+    return absl::OkStatus();
+  }
   int64_t collection = 0;
   if (const auto* ready = std::get_if<wire::SampleReady>(&event.message)) {
     collection = ready->collection;
@@ -152,6 +156,16 @@ absl::Status CoordinatorCore::OnHeartbeat(const Member& member, const wire::Hear
     NoteRecovery(worker);
   }
   return absl::OkStatus();
+}
+
+void CoordinatorCore::OnWhoIs(const Member& member, const wire::WhoIs& question) {
+  wire::Peers answer;
+  for (const IpAddress& address : question.addresses) {
+    if (const std::optional<WorkerId> worker = addresses_.WorkerOf(address)) {
+      answer.peers.push_back({address, *worker});
+    }
+  }
+  Emit(Send{*member.stream, std::move(answer)});
 }
 
 void CoordinatorCore::ShowIncarnation(const WorkerId& worker, const std::string& key, bool given) {

@@ -95,6 +95,7 @@ class CoordinatorCore {
   absl::Status Dispatch(const Member& member, MessageReceived& event);
   absl::Status OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat);
   absl::Status OnAlarm(const Member& member, const wire::Alarm& alarm);
+  void OnWhoIs(const Member& member, const wire::WhoIs& question);
   void SendWelcome(StreamId stream, const wire::Hello& hello);
   // Half of the threshold that applies to the programs known by now: from then on
   // without progress agents look closely.

@@ -45,6 +45,24 @@ TEST(Protocol, StreamMustBeginWithHello) {
   EXPECT_FALSE(agent.closed.has_value());
 }
 
+TEST(Protocol, AnAgentIsToldWhoseTheAddressesAreThatItAsksAbout) {
+  FakeJob job(Options{}, 1, 2);
+  FakeAgent& other = job.at(0, 1);
+  const IpAddress known = FromV4({10, 0, 0, 2});
+  job.Disconnect(other);
+  other.hello.addresses = {{"eth1", known}};
+  job.Connect(other);
+  FakeAgent& asking = job.at(0, 0);
+  job.Step(MessageReceived{.stream = asking.stream,
+                           .message = wire::WhoIs{{FromV4({10, 9, 9, 9}), known}},
+                           .bytes = 20});
+  const auto* peers = std::get_if<wire::Peers>(&asking.inbox.back());
+  ASSERT_NE(peers, nullptr);
+  ASSERT_EQ(peers->peers.size(), 1u);
+  EXPECT_EQ(peers->peers[0].address, known);
+  EXPECT_EQ(peers->peers[0].worker, (WorkerId{0, 1}));
+}
+
 TEST(Protocol, StreamThatStaysSilentIsClosed) {
   FakeJob job(Options{}, 1, 1);
   job.Step(StreamOpened{.stream = 900, .peer = "p"});

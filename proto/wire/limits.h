@@ -60,6 +60,9 @@ inline constexpr int kMaxFramesPerStack = 4'096;  // deep recursion
 // Addresses of a host: a few NICs with a few each, and those of its containers.
 inline constexpr int kMaxHostAddresses = 64;
 
+// Addresses that an agent asks about at a time, and that it is told of.
+inline constexpr int kMaxAddressesAsked = 64;
+
 // Lists of a heartbeat, which comes every few seconds from every worker.
 inline constexpr int kMaxHeartbeatPrograms = 1'024;
 inline constexpr int kMaxHeartbeatQueue = 4'096;

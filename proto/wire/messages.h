@@ -122,7 +122,12 @@ struct HloReply {
   std::string error;
 };
 
-using AgentMessage = std::variant<Hello, Heartbeat, Alarm, SampleReady, SnapshotReply, HloReply>;
+struct WhoIs {
+  std::vector<IpAddress> addresses;  // IsReachable; at most kMaxAddressesAsked
+};
+
+using AgentMessage =
+    std::variant<Hello, Heartbeat, Alarm, SampleReady, SnapshotReply, HloReply, WhoIs>;
 
 // From the coordinator -----------------------------------------------------
 
@@ -157,7 +162,17 @@ struct Concluded {
   std::string incident;  // IsIncidentId
 };
 
-using CoordinatorMessage = std::variant<Welcome, Collect, Grant, HloRequest, Cancel, Concluded>;
+struct PeerAddress {
+  IpAddress address;  // IsReachable
+  WorkerId worker;
+};
+
+struct Peers {
+  std::vector<PeerAddress> peers;  // at most kMaxAddressesAsked
+};
+
+using CoordinatorMessage =
+    std::variant<Welcome, Collect, Grant, HloRequest, Cancel, Concluded, Peers>;
 
 // Conversion ---------------------------------------------------------------
 

@@ -52,19 +52,19 @@ void ShapeFromWire(const FieldScope& at, const v1::Hello& m, Hello& out) {
   if (out.tasks_per_slice) worker.Index("task", out.worker.task, *out.tasks_per_slice, "tasks");
 }
 
-IpAddress IpFromWire(const FieldScope& at, const std::string& bytes) {
+IpAddress IpFromWire(const FieldScope& at, absl::string_view member, const std::string& bytes) {
   const std::optional<IpAddress> address = FromBytes(bytes);
   if (!address.has_value()) {
-    at.Fail("ip", absl::StrCat(bytes.size(), " bytes are no address (4 or 16 are)"));
+    at.Fail(member, absl::StrCat(bytes.size(), " bytes are no address (4 or 16 are)"));
   } else if (!address->IsReachable()) {
-    at.Fail("ip", absl::StrCat(ToString(*address), " is no address that other hosts can use"));
+    at.Fail(member, absl::StrCat(ToString(*address), " is no address that other hosts can use"));
   }
   return address.value_or(IpAddress());
 }
 
 HostAddress HostAddressFromWire(const FieldScope& at, const v1::HostAddress& m) {
   if (m.nic().empty()) at.Fail("nic", "is missing");
-  return {.nic = at.Name("nic", m.nic()), .address = IpFromWire(at, m.ip())};
+  return {.nic = at.Name("nic", m.nic()), .address = IpFromWire(at, "ip", m.ip())};
 }
 
 Hello HelloFromWire(const FieldScope& at, const v1::Hello& m) {
@@ -208,6 +208,26 @@ Concluded ConcludedFromWire(const FieldScope& at, const v1::Concluded& m) {
 
 // Checked before anything else: the other fields of a version that is not
 // spoken here may mean anything.
+WhoIs WhoIsFromWire(const FieldScope& at, const v1::WhoIs& m) {
+  WhoIs out;
+  at.List("ip", m.ip(), kMaxAddressesAsked, out.addresses,
+          [](const FieldScope& element, const std::string& bytes) {
+            return IpFromWire(element, "", bytes);
+          });
+  return out;
+}
+
+PeerAddress PeerAddressFromWire(const FieldScope& at, const v1::PeerAddress& m) {
+  return {.address = IpFromWire(at, "ip", m.ip()),
+          .worker = at.Worker("worker", m.has_worker(), m.worker())};
+}
+
+Peers PeersFromWire(const FieldScope& at, const v1::Peers& m) {
+  Peers out;
+  at.List("peers", m.peers(), kMaxAddressesAsked, out.peers, PeerAddressFromWire);
+  return out;
+}
+
 absl::Status CheckVersion(absl::string_view name, int32_t version) {
   if (version >= kOldestProtocolVersion && version <= kNewestProtocolVersion) {
     return absl::OkStatus();
@@ -250,6 +270,8 @@ absl::StatusOr<AgentMessage> AgentMessageFromWire(const v1::AgentMessage& m) {
       return Checked<HloReply>("hlo", m.hlo(), HloReplyFromWire);
     case v1::AgentMessage::kAlarm:
       return Checked<Alarm>("alarm", m.alarm(), AlarmFromWire);
+    case v1::AgentMessage::kWhoIs:
+      return Checked<WhoIs>("whoIs", m.who_is(), WhoIsFromWire);
     case v1::AgentMessage::MESSAGE_NOT_SET:
       break;
   }
@@ -273,6 +295,8 @@ absl::StatusOr<CoordinatorMessage> CoordinatorMessageFromWire(const v1::Coordina
       return Checked<Cancel>("cancel", m.cancel(), CancelFromWire);
     case v1::CoordinatorMessage::kConcluded:
       return Checked<Concluded>("concluded", m.concluded(), ConcludedFromWire);
+    case v1::CoordinatorMessage::kPeers:
+      return Checked<Peers>("peers", m.peers(), PeersFromWire);
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;
   }

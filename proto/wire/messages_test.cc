@@ -232,6 +232,20 @@ const Rule<A> kReplyRules[] = {
      "alarm.text: a string of 1048577 bytes is too long (at most 1048576)"},
 };
 
+const Rule<A> kWhoIsRules[] = {
+    {"AskedAboutTheLoopback", [](A& m) { m.mutable_who_is()->set_ip(1, "\x7f\x01\x01\x01"); },
+     [](A& m) { m.mutable_who_is()->set_ip(1, "\x0a\x01\x01\x01"); },
+     "whoIs.ip[1]: 127.1.1.1 is no address that other hosts can use"},
+    {"AskedAboutTooMany",
+     [](A& m) {
+       while (m.who_is().ip_size() <= kMaxAddressesAsked) m.mutable_who_is()->add_ip("1234");
+     },
+     [](A& m) {
+       while (m.who_is().ip_size() < kMaxAddressesAsked) m.mutable_who_is()->add_ip("1234");
+     },
+     "whoIs.ip: 65 entries are too many (at most 64)"},
+};
+
 using C = v1::CoordinatorMessage;
 const Rule<C> kCoordinatorRules[] = {
     {"NoHeartbeatInterval", [](C& m) { m.mutable_welcome()->clear_heartbeat_interval_ms(); },
@@ -261,6 +275,12 @@ const Rule<C> kCoordinatorRules[] = {
      },
      [](C& m) { m.mutable_collect()->set_deadline_ms(1); },
      "collect.incident: is not of the form 20260131T235959Z-0123abcd"},
+    {"PeerNobody", [](C& m) { m.mutable_peers()->add_peers()->set_ip("1234"); },
+     [](C& m) {
+       m.mutable_peers()->add_peers()->set_ip("1234");
+       m.mutable_peers()->mutable_peers(0)->mutable_worker();
+     },
+     "peers.peers[0].worker: is missing"},
     {"ConcludedWhat",
      [](C& m) { m.mutable_concluded()->set_incident("20260131T235959Z-0123ABCD"); },
      [](C& m) { m.mutable_concluded()->set_incident("20260131T235959Z-0123abcd"); },
@@ -268,14 +288,16 @@ const Rule<C> kCoordinatorRules[] = {
 };
 
 TEST(MessagesTest, RulesOfAgentMessages) {
-  A hello, heartbeat, reply;
+  A hello, heartbeat, reply, who_is;
   FillEveryField(*hello.mutable_hello());
   FillEveryField(*heartbeat.mutable_heartbeat());
   FillEveryField(*reply.mutable_snapshot());
+  FillEveryField(*who_is.mutable_who_is());
   for (const auto& [rules, base] :
        {std::pair(std::span<const Rule<A>>(kHelloRules), &hello),
         std::pair(std::span<const Rule<A>>(kHeartbeatRules), &heartbeat),
-        std::pair(std::span<const Rule<A>>(kReplyRules), &reply)}) {
+        std::pair(std::span<const Rule<A>>(kReplyRules), &reply),
+        std::pair(std::span<const Rule<A>>(kWhoIsRules), &who_is)}) {
     for (const Rule<A>& rule : rules) {
       SCOPED_TRACE(rule.name);
       ExpectRule(rule, *base, AgentMessageFromWire);

@@ -103,6 +103,11 @@ void Set(const HloReply& in, v1::AgentMessage& message) {
   if (!in.snapshot || !in.error.empty()) out.set_error(WireText(in.error));
 }
 
+void Set(const WhoIs& in, v1::AgentMessage& message) {
+  v1::WhoIs& out = *message.mutable_who_is();
+  for (const IpAddress& address : in.addresses) out.add_ip(ToBytes(address));
+}
+
 void Set(const Welcome& in, v1::CoordinatorMessage& message) {
   v1::Welcome& out = *message.mutable_welcome();
   out.set_protocol_version(in.protocol_version);
@@ -133,6 +138,15 @@ void Set(const Cancel& in, v1::CoordinatorMessage& message) {
 
 void Set(const Concluded& in, v1::CoordinatorMessage& message) {
   message.mutable_concluded()->set_incident(WireName(in.incident));
+}
+
+void Set(const Peers& in, v1::CoordinatorMessage& message) {
+  v1::Peers& out = *message.mutable_peers();
+  for (const PeerAddress& peer : in.peers) {
+    v1::PeerAddress& entry = *out.add_peers();
+    entry.set_ip(ToBytes(peer.address));
+    WorkerToWire(peer.worker, *entry.mutable_worker());
+  }
 }
 
 }  // namespace

@@ -100,6 +100,18 @@ void WriteSignatures(const fs::path& out) {
   Write(out / "log_signatures.dict", dictionary);
 }
 
+// The first byte says what it is.
+void WriteKernelTexts(const fs::path& folder) {
+  const std::string fatal = "severity=Uncorrected (Fatal), type=Transaction Layer";
+  Write(folder / "fatal", "0" + ("3,17,5000000,-;vfio-pci 0000:05:00.0: " + fatal));
+  Write(folder / "port",
+        "03,18,6000000,-;pcieport 0000:00:1c.0: AER: Uncorrected (Fatal) error "
+        "received: 0000:05:00.0");
+  Write(folder / "reset", "06,19,7000000,-,caller=T1;accel accel1: reset");
+  Write(folder / "counters", "2DLP 1\nTLP 1\nTOTAL_ERR_FATAL 2\n");
+  Write(folder / "carrier", "31\n");
+}
+
 int Main(const fs::path& samples, const fs::path& out) {
   for (const auto& entry : fs::directory_iterator(samples)) {
     if (entry.path().extension() != ".jsonl") continue;
@@ -115,6 +127,7 @@ int Main(const fs::path& samples, const fs::path& out) {
     Write(out / "snapshot" / name,
           wire::SnapshotToWire(capture->snapshots.at(0)).SerializeAsString());
   }
+  WriteKernelTexts(out / "kernel");
   fs::create_directories(out / "log");
   for (const auto& entry : fs::directory_iterator(samples / "logs")) {
     if (entry.path().extension() == ".log") {

@@ -135,6 +135,11 @@ struct AgentPrinter {
     return absl::StrCat(Fields("alarm").Add("kind", NameOf(kAlarmKinds, alarm.kind)).text(), ": ",
                         alarm.text);
   }
+  std::string operator()(const wire::WhoIs& question) const {
+    std::vector<std::string> addresses;
+    for (const IpAddress& address : question.addresses) addresses.push_back(ToString(address));
+    return Fields("who-is").Add("addresses", absl::StrJoin(addresses, ",")).text();
+  }
   std::string operator()(const wire::SampleReady& ready) const {
     return Fields("ready")
         .Add("collection", ready.collection)
@@ -182,6 +187,14 @@ struct CoordinatorPrinter {
   }
   std::string operator()(const wire::Cancel& cancel) const {
     return Fields("cancel").Add("collection", cancel.collection).text();
+  }
+  std::string operator()(const wire::Peers& peers) const {
+    std::vector<std::string> known;
+    for (const wire::PeerAddress& peer : peers.peers) {
+      known.push_back(
+          absl::StrCat(ToString(peer.address), "=", testbed::FormatWorker(peer.worker)));
+    }
+    return Fields("peers").Add("known", absl::StrJoin(known, ",")).text();
   }
   std::string operator()(const wire::Concluded& concluded) const {
     return Fields("concluded").Add("incident", concluded.incident).text();

@@ -79,6 +79,12 @@ std::optional<TcpConnection> ParseConnection(absl::string_view message) {
   return connection;
 }
 
+// The fullest send queues first.
+template <typename End>
+auto Order(const Socket& socket, const End& end) {
+  return std::tuple(-socket.unacked_bytes, end, socket.nic, -socket.since_ack_ms);
+}
+
 }  // namespace
 
 absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
@@ -106,31 +112,35 @@ absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
   return false;
 }
 
-std::vector<Socket> SocketsToPeers(const std::vector<TcpConnection>& connections,
-                                   const std::set<uint64_t>& inodes, const Peers& peers,
-                                   const WorkerId& self,
-                                   const std::map<IpAddress, std::string>& nics) {
-  std::vector<Socket> sockets;
+SocketReading SocketsOf(const std::vector<TcpConnection>& connections,
+                        const std::set<uint64_t>& inodes, const Peers& peers, const WorkerId& self,
+                        const std::map<IpAddress, std::string>& nics) {
+  SocketReading reading;
   for (const TcpConnection& connection : connections) {
     if (!inodes.contains(connection.inode)) continue;
-    const std::optional<WorkerId> peer = peers.WorkerOfAddress(connection.remote);
-    if (!peer.has_value() || *peer == self) continue;
     Socket socket;
-    socket.peer = *peer;
     const auto nic = nics.find(connection.local);
     if (nic != nics.end()) socket.nic = nic->second;
     socket.state = connection.state;
     socket.unacked_bytes = connection.send_queue_bytes;
     socket.since_ack_ms = connection.since_ack_ms;
     socket.retransmits = connection.retransmits;
-    sockets.push_back(std::move(socket));
+    if (const std::optional<WorkerId> peer = peers.WorkerOfAddress(connection.remote)) {
+      socket.peer = *peer;
+      if (*peer != self) reading.sockets.push_back(std::move(socket));
+    } else if (connection.remote.IsReachable() && !nics.contains(connection.remote)) {
+      reading.strangers.push_back({connection.remote, std::move(socket)});
+    }
   }
-  std::sort(sockets.begin(), sockets.end(), [](const Socket& a, const Socket& b) {
-    return std::tuple(-a.unacked_bytes, a.peer, a.nic, -a.since_ack_ms) <
-           std::tuple(-b.unacked_bytes, b.peer, b.nic, -b.since_ack_ms);
-  });
-  if (sockets.size() > kMaxSockets) sockets.resize(kMaxSockets);
-  return sockets;
+  std::sort(reading.sockets.begin(), reading.sockets.end(),
+            [](const Socket& a, const Socket& b) { return Order(a, a.peer) < Order(b, b.peer); });
+  std::sort(reading.strangers.begin(), reading.strangers.end(),
+            [](const StrangerSocket& a, const StrangerSocket& b) {
+              return Order(a.socket, a.address) < Order(b.socket, b.address);
+            });
+  if (reading.sockets.size() > kMaxSockets) reading.sockets.resize(kMaxSockets);
+  if (reading.strangers.size() > kMaxSockets) reading.strangers.resize(kMaxSockets);
+  return reading;
 }
 
 }  // namespace rapideye::agent

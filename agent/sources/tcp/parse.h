@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "agent/core/host_sample.h"
 #include "agent/sources/tcp/peers.h"
 #include "classifier/evidence.h"
 #include "proto/address/address.h"
@@ -33,12 +34,12 @@ struct TcpConnection {
 absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
                                    std::vector<TcpConnection>& connections);
 
-// Those of the process that has these sockets open to workers other than `self`,
-// the fullest send queues first. `nics`: by the address they own.
-std::vector<Socket> SocketsToPeers(const std::vector<TcpConnection>& connections,
-                                   const std::set<uint64_t>& inodes, const Peers& peers,
-                                   const WorkerId& self,
-                                   const std::map<IpAddress, std::string>& nics);
+// Those of the process that has these sockets open: to workers other than `self`, and to
+// addresses that `peers` does not know, the fullest send queues first. `nics`: by the
+// address they own.
+SocketReading SocketsOf(const std::vector<TcpConnection>& connections,
+                        const std::set<uint64_t>& inodes, const Peers& peers, const WorkerId& self,
+                        const std::map<IpAddress, std::string>& nics);
 
 // Where things lie in the kernel's messages (linux/netlink.h, inet_diag.h, tcp.h).
 namespace sock_diag {

@@ -113,7 +113,7 @@ TEST(PeersTest, FindsWorkersByTableAndByTemplate) {
   EXPECT_EQ(peers.WorkerOfAddress(FromV4({127, 77, 1, 2})), (WorkerId{1, 2}));
   EXPECT_EQ(peers.WorkerOfAddress(FromV4({127, 78, 1, 2})), std::nullopt);
   EXPECT_EQ(peers.WorkerOfAddress(*ParseIpAddress("fe80::8")), std::nullopt);
-  EXPECT_FALSE(MustParse({}, "").any());
+  EXPECT_EQ(MustParse({}, "").WorkerOfAddress(FromV4({10, 0, 0, 7})), std::nullopt);
   EXPECT_EQ(MustParse({}, "10.0.0.{task}").WorkerOfAddress(FromV4({10, 0, 0, 9})),
             (WorkerId{0, 9}));
 }
@@ -130,7 +130,7 @@ TEST(PeersTest, RefusesWhatIsMalformed) {
   }
 }
 
-TEST(SocketsToPeersTest, KeepsThoseOfTheProcessToOthers) {
+TEST(SocketsOfTest, KeepsThoseOfTheProcessToOthers) {
   const Peers peers = MustParse({}, "127.77.{slice}.{task}");
   TcpConnection ours;
   ours.local = FromV4({127, 77, 1, 2});
@@ -146,12 +146,20 @@ TEST(SocketsToPeersTest, KeepsThoseOfTheProcessToOthers) {
   to_self.remote = ours.local;
   TcpConnection elsewhere = ours;
   elsewhere.remote = FromV4({8, 8, 8, 8});
-  const std::vector<Socket> sockets = SocketsToPeers(
-      {ours, fuller, other_process, to_self, elsewhere}, {7}, peers, {1, 2}, {{ours.local, "lo"}});
-  ASSERT_THAT(sockets, SizeIs(2));
-  EXPECT_EQ(sockets[0].peer, (WorkerId{0, 2}));
-  EXPECT_EQ(sockets[1].peer, (WorkerId{0, 1}));
-  EXPECT_EQ(sockets[1].nic, "lo");
+  TcpConnection to_loopback = ours;
+  to_loopback.remote = FromV4({127, 0, 0, 1});
+  TcpConnection to_own_address = ours;
+  to_own_address.remote = FromV4({10, 0, 0, 1});
+  const SocketReading reading =
+      SocketsOf({ours, fuller, other_process, to_self, elsewhere, to_loopback, to_own_address}, {7},
+                peers, {1, 2}, {{ours.local, "lo"}, {to_own_address.remote, "eth0"}});
+  ASSERT_THAT(reading.sockets, SizeIs(2));
+  EXPECT_EQ(reading.sockets[0].peer, (WorkerId{0, 2}));
+  EXPECT_EQ(reading.sockets[1].peer, (WorkerId{0, 1}));
+  EXPECT_EQ(reading.sockets[1].nic, "lo");
+  ASSERT_THAT(reading.strangers, SizeIs(1));
+  EXPECT_EQ(reading.strangers[0].address, elsewhere.remote);
+  EXPECT_EQ(reading.strangers[0].socket.unacked_bytes, 1);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which worker an address belongs to.
+// Which worker an address belongs to, where the operator says so.
 #ifndef RAPIDEYE_AGENT_SOURCES_TCP_PEERS_H_
 #define RAPIDEYE_AGENT_SOURCES_TCP_PEERS_H_
 
@@ -23,8 +23,6 @@ class Peers {
   static absl::StatusOr<Peers> Parse(const std::vector<std::string>& peers,
                                      const std::string& address_template);
 
-  // False: no address is known, there is no point in looking.
-  bool any() const { return !workers_.empty() || !template_.empty(); }
   std::optional<WorkerId> WorkerOfAddress(const IpAddress& address) const;
 
  private:

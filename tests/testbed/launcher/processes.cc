@@ -120,6 +120,8 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
   ChildProcess::Options process = {
       .command = {Program(options, "rapideye-agent"), absl::StrCat("--coordinator=", coordinator),
                   absl::StrCat("--job=", options.name), absl::StrCat("--host=", HostName(worker)),
+                  // They share a machine, and do not look like it.
+                  absl::StrCat("--hardware=", NameOf("machine", worker)),
                   absl::StrCat("--runtime=", runtime),
                   absl::StrCat("--log=", LogPath(options, NameOf("worker", worker))),
                   absl::StrCat("--peer-address-template=", kWorkerAddressTemplate),

@@ -1,0 +1,48 @@
+// Which addresses the coordinator knows as those of other workers.
+#ifndef RAPIDEYE_AGENT_CORE_PEER_BOOK_H_
+#define RAPIDEYE_AGENT_CORE_PEER_BOOK_H_
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/core/effects.h"
+#include "agent/core/host_sample.h"
+#include "classifier/evidence.h"
+#include "proto/address/address.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+// A connection of the training process shows an address; whose it is, no host knows
+// of itself. The coordinator does, and is asked: in health, so that nothing needs to be
+// asked during a hang, and rarely, since addresses hardly ever move.
+class PeerBook {
+ public:
+  // Moves those connections whose other end is known to be another worker's from the
+  // strangers to the sockets; the others are asked about by and by.
+  void Resolve(const WorkerId& self, absl::Duration now, SocketReading& reading);
+
+  // Asks what has become worth asking; call while the coordinator listens.
+  void Ask(absl::Duration now, Effects& effects);
+  // Whom the coordinator knows of those that were asked about; of no others.
+  void Learn(const wire::Peers& peers);
+  // The stream has ended: what was asked stays without an answer.
+  void Disconnected() { asked_.clear(); }
+
+ private:
+  struct Entry {
+    std::optional<WorkerId> worker;
+    absl::Duration ask_at;
+    absl::Duration spacing;
+  };
+
+  std::map<IpAddress, Entry> entries_;
+  std::vector<IpAddress> asked_;  // and not answered yet
+  absl::Duration next_ask_ = -absl::InfiniteDuration();
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_PEER_BOOK_H_
