@@ -17,7 +17,7 @@ namespace {
 using namespace rapideye;         // NOLINT: a fuzz target
 using namespace rapideye::agent;  // NOLINT
 
-void KernelLine(absl::string_view line) {
+void TryKernelLine(absl::string_view line) {
   static const std::vector<TpuDevice> tpus = {{"0000:05:00.0", 1, 0, 1},
                                               {"0000:06:00.0", std::nullopt, 1, std::nullopt}};
   const auto record = ParseKernelRecord(line);
@@ -33,7 +33,7 @@ void KernelLine(absl::string_view line) {
   Require(event.text.size() <= kMaxLogTextBytes && !found->line.key.empty(), "bounded");
 }
 
-void SockDiag(absl::string_view bytes) {
+void TrySockDiag(absl::string_view bytes) {
   std::vector<TcpConnection> connections;
   (void)ParseSockDiag(bytes, connections);
   for (const TcpConnection& connection : connections) {
@@ -43,7 +43,7 @@ void SockDiag(absl::string_view bytes) {
   }
 }
 
-void Interface(const std::string& text) {
+void TryInterface(const std::string& text) {
   const auto nic = MakeNic("eth1", {text, text, text, text, text, text, true});
   if (!nic.has_value()) return;
   Require(nic->carrier_changes.value_or(0) >= 0 && nic->rx_errors.value_or(0) >= 0,
@@ -57,17 +57,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 4) {
     case 0:
-      KernelLine(text);
+      TryKernelLine(text);
       break;
     case 1:
-      SockDiag(text);
+      TrySockDiag(text);
       break;
     case 2:
       Require(TotalErrors(text).value_or(0) >= 0, "counts are not negative");
       (void)IsPciAddress(text);
       break;
     default:
-      Interface(text);
+      TryInterface(text);
   }
   return 0;
 }
