@@ -192,6 +192,26 @@ inline constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;
 inline constexpr absl::Duration kFirstDiskRetry = absl::Seconds(1);
 inline constexpr absl::Duration kLongestDiskRetry = absl::Minutes(1);
 
+// Hooks --------------------------------------------------------------------------
+
+// --hook-timeout (contract). What asks a control plane for something takes seconds.
+inline constexpr absl::Duration kHookTimeout = absl::Seconds(60);
+// Between being asked to stop and being killed; two of them fit into the 5 s in which
+// SIGTERM ends the program.
+inline constexpr absl::Duration kHookGrace = absl::Seconds(1);
+// Of what one run prints: enough for the error of any tool, and for the record of an
+// incident to stay small.
+inline constexpr size_t kMaxHookOutput = size_t{16} << 10;
+// Each is a process that talks to one control plane; more at once would only make
+// that one slower.
+inline constexpr size_t kMaxHooksAtOnce = 4;
+// Calls that wait or run. An incident has about ten, and a job one in minutes at most.
+inline constexpr size_t kMaxHookCalls = 1000;
+// Together about 20 minutes: a control plane that is upgraded is back by then.
+inline constexpr int kMaxHookAttempts = 10;
+inline constexpr absl::Duration kFirstHookRetry = absl::Seconds(5);
+inline constexpr absl::Duration kLongestHookRetry = absl::Minutes(5);
+
 // What the flags may say --------------------------------------------------
 
 // What the wire takes as an interval; nobody waits longer for a launch.

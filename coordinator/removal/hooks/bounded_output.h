@@ -1,0 +1,30 @@
+// The beginning and the end of what a hook prints, however much it prints.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_BOUNDED_OUTPUT_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_BOUNDED_OUTPUT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rapideye::coordinator {
+
+class BoundedOutput {
+ public:
+  // Keeps the first and the last `max_bytes` / 2.
+  explicit BoundedOutput(size_t max_bytes) : half_(max_bytes / 2) {}
+
+  void Append(std::string_view bytes);
+  // Valid UTF-8; what was left out is said in a line of its own.
+  std::string Text() const;
+
+ private:
+  const size_t half_;
+  std::string head_;
+  std::string tail_;  // at most twice `half_`; its end counts
+  int64_t bytes_ = 0;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_BOUNDED_OUTPUT_H_

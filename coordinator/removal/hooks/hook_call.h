@@ -1,0 +1,51 @@
+// One run of a hook, and what came of it, as plain values.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_CALL_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_CALL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace rapideye::coordinator {
+
+// What a hook gets (contract: digest, "What a hook receives").
+struct HookCall {
+  std::string hook;  // path of an executable; it is run without a shell
+  std::string incident;
+  std::string cause;  // CauseName
+  std::string job;
+  // Empty: there is nothing to remove (watched, refused, or a dry run).
+  std::vector<std::string> remove_hosts;
+  // The digest as JSON, on standard input. Shared: it may have megabytes, and every
+  // hook of the incident gets it.
+  std::shared_ptr<const std::string> digest;
+};
+
+// How one run of a hook ended.
+struct HookOutcome {
+  enum class End {
+    kExited,       // `status` is its exit status
+    kSignalled,    // `status` is the signal that ended it
+    kTimedOut,     // it was stopped after --hook-timeout
+    kInterrupted,  // it was stopped because this program stops
+    kNotStarted,   // `error` says why
+  };
+  End end = End::kNotStarted;
+  int status = 0;
+  std::string error = {};
+  // Standard output and error in the order in which they came: the beginning and the
+  // end, if it was more than kMaxHookOutput. Valid UTF-8.
+  std::string output = {};
+  absl::Duration took = absl::ZeroDuration();
+
+  bool succeeded() const { return end == End::kExited && status == 0; }
+};
+
+// "succeeded", "exited with status 3", "was stopped after 1m0.01s (--hook-timeout)".
+std::string DescribeEnd(const HookOutcome& outcome);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_CALL_H_

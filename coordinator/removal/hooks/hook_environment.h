@@ -1,0 +1,22 @@
+// The environment of a hook: small, and the same whoever started the daemon.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_ENVIRONMENT_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_ENVIRONMENT_H_
+
+#include <string>
+#include <vector>
+
+#include "coordinator/removal/hooks/hook_call.h"
+
+namespace rapideye::coordinator {
+
+// NAME=VALUE, by name: RAPIDEYE_INCIDENT, RAPIDEYE_CAUSE, RAPIDEYE_JOB,
+// RAPIDEYE_REMOVE_HOSTS; and of the daemon's own, PATH, HOME, what the platforms'
+// tools need to find their service, and RAPIDEYE_HOOK_*, by which hooks are configured.
+// Nothing else: the daemon's flags in the environment may hold the history's password.
+// Entries without '=' and later ones of the same name are left out.
+std::vector<std::string> HookEnvironment(const HookCall& call,
+                                         const std::vector<std::string>& daemon);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_ENVIRONMENT_H_

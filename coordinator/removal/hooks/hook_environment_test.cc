@@ -1,0 +1,56 @@
+#include "coordinator/removal/hooks/hook_environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+HookCall Call() {
+  return {.hook = "/hook",
+          .incident = "20261120T120000Z-0badcafe",
+          .cause = "BAD_TPU_CHIP",
+          .job = "train",
+          .remove_hosts = {"host-3", "host-7"},
+          .digest = nullptr};
+}
+
+TEST(HookEnvironment, IsSmall) {
+  EXPECT_THAT(HookEnvironment(Call(), {"PATH=/bin", "HOME=/root", "EDITOR=vi", "RAPIDEYE_JOB=other",
+                                       "RAPIDEYE_FLEET_DB=postgresql://me:secret@db"}),
+              ElementsAre("HOME=/root", "PATH=/bin", "RAPIDEYE_CAUSE=BAD_TPU_CHIP",
+                          "RAPIDEYE_INCIDENT=20261120T120000Z-0badcafe", "RAPIDEYE_JOB=train",
+                          "RAPIDEYE_REMOVE_HOSTS=host-3,host-7"));
+}
+
+TEST(HookEnvironment, HoldsTheHooksSettingsAndWhereThePlatformIs) {
+  const auto environment = HookEnvironment(
+      Call(), {"RAPIDEYE_HOOK_WEBHOOK_URL=https://x", "KUBERNETES_SERVICE_HOST=10.0.0.1",
+               "nonsense", "RAPIDEYE_HOOK_WEBHOOK_URL=https://later"});
+  EXPECT_THAT(environment, Contains("RAPIDEYE_HOOK_WEBHOOK_URL=https://x"));
+  EXPECT_THAT(environment, Not(Contains("RAPIDEYE_HOOK_WEBHOOK_URL=https://later")));
+  EXPECT_THAT(environment, Contains("KUBERNETES_SERVICE_HOST=10.0.0.1"));
+  EXPECT_THAT(environment, Not(Contains("nonsense")));
+}
+
+TEST(HookEnvironment, NothingToRemoveIsAnEmptyVariable) {
+  HookCall call = Call();
+  call.remove_hosts.clear();
+  const auto environment = HookEnvironment(call, {});
+  EXPECT_THAT(environment, Contains("RAPIDEYE_REMOVE_HOSTS="));
+  EXPECT_THAT(environment, Contains("HOME=/"));
+  EXPECT_THAT(environment, Contains(::testing::StartsWith("PATH=/usr/")));
+}
+
+TEST(HookEnvironment, AZeroByteEndsNothing) {
+  HookCall call = Call();
+  call.job = std::string("a\0b", 3);
+  EXPECT_THAT(HookEnvironment(call, {}), Contains("RAPIDEYE_JOB=ab"));
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

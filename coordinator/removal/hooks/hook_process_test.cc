@@ -1,0 +1,182 @@
+#include "coordinator/removal/hooks/hook_process.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class HookProcessTest : public ::testing::Test {
+ protected:
+  HookProcessTest() {
+    std::string pattern = ::testing::TempDir() + "/hook-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~HookProcessTest() override { (void)!system(("rm -rf " + folder_).c_str()); }
+
+  std::string Script(const std::string& body, const std::string& interpreter = "#!/bin/sh\n") {
+    const std::string path = folder_ + "/hook";
+    std::ofstream(path) << interpreter << body;
+    chmod(path.c_str(), 0755);
+    return path;
+  }
+  HookOutcome Run(const std::string& path, const std::string& input = "") {
+    return RunHookProcess(path, input, {"PATH=/usr/bin:/bin", "A=1"}, limits_, -1);
+  }
+
+  std::string folder_;
+  HookLimits limits_ = {.timeout = absl::Minutes(1), .grace = absl::Minutes(1), .max_output = 1000};
+};
+
+TEST_F(HookProcessTest, ReadsItsInputPrintsAndSucceeds) {
+  const auto outcome = Run(Script("cat; echo $A $#; echo oops >&2"), "{\"cause\": 1}\n");
+  EXPECT_TRUE(outcome.succeeded()) << DescribeEnd(outcome);
+  EXPECT_EQ(outcome.output, "{\"cause\": 1}\n1 0\noops\n");
+  EXPECT_GT(outcome.took, absl::ZeroDuration());
+}
+
+TEST_F(HookProcessTest, ExitStatusIsKept) {
+  const auto outcome = Run(Script("echo no; exit 3"));
+  EXPECT_EQ(outcome.end, HookOutcome::End::kExited);
+  EXPECT_FALSE(outcome.succeeded());
+  EXPECT_EQ(DescribeEnd(outcome), "exited with status 3");
+  EXPECT_EQ(outcome.output, "no\n");
+}
+
+TEST_F(HookProcessTest, SignalIsKept) {
+  const auto outcome = Run(Script("kill -ABRT $$"));
+  EXPECT_EQ(outcome.end, HookOutcome::End::kSignalled);
+  EXPECT_EQ(outcome.status, SIGABRT);
+}
+
+TEST_F(HookProcessTest, OneThatDoesNotReadBlocksNothing) {
+  EXPECT_TRUE(Run(Script("exit 0"), std::string(10 << 20, 'x')).succeeded());
+}
+
+TEST_F(HookProcessTest, ALargeDigestArrivesWhole) {
+  EXPECT_EQ(Run(Script("wc -c"), std::string(10 << 20, 'x')).output, "10485760\n");
+}
+
+TEST_F(HookProcessTest, OutputIsBounded) {
+  const auto outcome = Run(Script("echo begin; head -c 1000000 /dev/zero; echo end"));
+  EXPECT_TRUE(outcome.succeeded());
+  EXPECT_LT(outcome.output.size(), 1100u);
+  EXPECT_THAT(outcome.output, StartsWith("begin\n"));
+  EXPECT_THAT(outcome.output, HasSubstr(" bytes left out]"));
+  EXPECT_TRUE(outcome.output.ends_with("end\n"));
+}
+
+TEST_F(HookProcessTest, WhatCannotBeStartedSaysWhy) {
+  const auto none = Run(folder_ + "/none");
+  EXPECT_EQ(none.end, HookOutcome::End::kNotStarted);
+  EXPECT_THAT(DescribeEnd(none), HasSubstr("No such file or directory"));
+  // Without a shell nobody guesses at an interpreter.
+  EXPECT_THAT(DescribeEnd(Run(Script("exit 0", ""))), HasSubstr("Exec format error"));
+}
+
+TEST_F(HookProcessTest, TimeLimitAsksTheWholeGroupToStop) {
+  limits_.timeout = absl::Milliseconds(300);
+  // The child asks its parent's trap nothing: it must get the signal by itself.
+  const auto outcome = Run(Script("trap 'wait; echo asked; exit 0' TERM\nsleep 1000 & wait"));
+  EXPECT_EQ(outcome.end, HookOutcome::End::kTimedOut);
+  EXPECT_FALSE(outcome.succeeded());
+  EXPECT_EQ(outcome.output, "asked\n");
+  EXPECT_THAT(DescribeEnd(outcome), HasSubstr("--hook-timeout"));
+}
+
+TEST_F(HookProcessTest, WhoDoesNotStopIsKilled) {
+  limits_.timeout = absl::Milliseconds(100);
+  limits_.grace = absl::Milliseconds(100);
+  const auto outcome = Run(Script("trap '' TERM\nsleep 1000 & echo $!; while :; do wait; done"));
+  EXPECT_EQ(outcome.end, HookOutcome::End::kTimedOut);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // nothing is left to wait for
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST_F(HookProcessTest, WhoPrintsWithoutPauseHasTheSameLimit) {
+  limits_.timeout = absl::Milliseconds(100);
+  EXPECT_EQ(Run("/usr/bin/yes").end, HookOutcome::End::kTimedOut);
+}
+
+TEST_F(HookProcessTest, WhatItLeavesBehindIsKilledAndNotWaitedFor) {
+  // Its child holds the output open; a fifo tells of the child's end.
+  const std::string fifo = folder_ + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const int reading = open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const auto outcome = Run(Script("exec 3>" + fifo + "; sleep 1000 & echo done"));
+  EXPECT_TRUE(outcome.succeeded());
+  EXPECT_EQ(outcome.output, "done\n");
+  fcntl(reading, F_SETFL, 0);
+  char byte;
+  EXPECT_EQ(read(reading, &byte, 1), 0);  // blocks for as long as the child lives
+  close(reading);
+}
+
+TEST_F(HookProcessTest, InheritsNoDescriptorAndNoSignal) {
+  const int leak = open("/dev/null", O_RDONLY);  // without O_CLOEXEC
+  const int target = fcntl(leak, F_DUPFD, 77);
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t block;
+  sigemptyset(&block);
+  sigaddset(&block, SIGTERM);
+  HookOutcome outcome;
+  std::thread([&] {
+    pthread_sigmask(SIG_BLOCK, &block, nullptr);
+    // The last seven digits: signals 1 to 28; glibc has two above for itself.
+    outcome =
+        Run(Script("ls /proc/self/fd | tr '\\n' ' '\n"
+                   "sed -nE 's/^Sig(Blk|Ign):.*(.{7})$/\\1 \\2/p' /proc/self/status"));
+  }).join();
+  close(leak);
+  close(target);
+  // The fourth is that of the directory that ls reads.
+  EXPECT_EQ(outcome.output, "0 1 2 3 Blk 0000000\nIgn 0000000\n");
+}
+
+TEST_F(HookProcessTest, AnInterruptStopsIt) {
+  const int interrupt = eventfd(1, EFD_CLOEXEC);
+  const auto outcome =
+      RunHookProcess(Script("sleep 1000"), "", {"PATH=/usr/bin:/bin"}, limits_, interrupt);
+  close(interrupt);
+  EXPECT_EQ(outcome.end, HookOutcome::End::kInterrupted);
+  EXPECT_THAT(DescribeEnd(outcome), HasSubstr("again"));
+}
+
+TEST_F(HookProcessTest, LeavesNoDescriptorBehind) {
+  Run(Script("exit 0"));
+  const int before = dup(0);
+  for (int i = 0; i < 20; ++i) Run(folder_ + (i % 2 == 0 ? "/hook" : "/none"));
+  const int after = dup(0);
+  EXPECT_EQ(after, before + 1);
+  close(before);
+  close(after);
+}
+
+TEST_F(HookProcessTest, AHookIsCheckedBeforehand) {
+  const std::string path = Script("exit 0");
+  EXPECT_TRUE(CheckHook(path).ok()) << CheckHook(path);
+  chmod(path.c_str(), 0757);
+  EXPECT_THAT(CheckHook(path).ToString(), HasSubstr("chmod o-w"));
+  chmod(path.c_str(), 0644);
+  EXPECT_THAT(CheckHook(path).ToString(), HasSubstr("chmod +x"));
+  EXPECT_THAT(CheckHook(folder_).ToString(), HasSubstr("not a file"));
+  EXPECT_THAT(CheckHook(folder_ + "/none").ToString(), HasSubstr("No such file"));
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
