@@ -1,5 +1,7 @@
 #include "agent/shell/once.h"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 #include <variant>
 
@@ -25,17 +27,23 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   HostSources sources(host);
   const absl::Time started = absl::Now();
   const auto moment = [started] { return Moment{absl::Now() - started, absl::Now()}; };
+  // What a source has to say of itself belongs to what this host would say.
+  const auto step = [&](const Event& event) {
+    for (const Effect& effect : core.Step(event, moment())) {
+      if (const auto* log = std::get_if<Log>(&effect)) spdlog::warn("{}", log->text);
+    }
+  };
   logs.read_old = true;
   LogFollower follower(std::move(logs));
   for (const Effect& effect : core.Step(Wake{}, moment())) {
     const auto* poll = std::get_if<Poll>(&effect);
     if (poll == nullptr) continue;
-    core.Step(HostSampled{poll->poll, sources.Read({.sockets = true, .hang = true, .counters = true})}, moment());
-    core.Step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)},
-              moment());
+    const HostLook everything = {.sockets = true, .hang = true, .counters = true};
+    step(HostSampled{poll->poll, sources.Read(everything)});
+    step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)});
   }
   // Last: what a first sample shows is progress, which ends a declared hang.
-  core.Step(LogsRead{follower.Read(absl::ZeroDuration())}, moment());
+  step(LogsRead{follower.Read(absl::ZeroDuration())});
   capture.snapshots.push_back(core.Describe(moment()));
   absl::StatusOr<std::string> lines = wire::WriteCapture(capture, {});
   if (!lines.ok()) return lines.status();
