@@ -213,16 +213,6 @@ TEST(Recall, AlarmOfTheSameHangWaitsUntilTheMemoriesAreKnown) {
   EXPECT_EQ(job.concluded().size(), 1u);
 }
 
-TEST(Recall, AlarmWhenNobodyRemembersAnythingDoesNotWait) {
-  FakeJob job = Frozen();
-  job.RestartCoordinator();
-  FakeAgent& first = job.at(0, 0);
-  job.Connect(first);
-  job.Say(first, wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 6"});
-  job.Run(absl::Seconds(1));
-  EXPECT_EQ(job.core().counters().suspicions, 1);
-}
-
 TEST(Recall, AbortedProcessesAreNoReasonToCollectTwice) {
   FakeJob job = Collected();
   job.Concluded();

@@ -164,6 +164,28 @@ TEST(Incidents, EndAtTheirDeadlineThoughEveryStreamIsGone) {
   EXPECT_EQ(job.core().NextWake(job.now().monotonic), absl::InfiniteDuration());
 }
 
+// The first agent that finds a new coordinator says how its process ended.
+TEST(Incidents, AnAlarmWaitsForThoseWhoMayStillCome) {
+  FakeJob job = Frozen();
+  job.RestartCoordinator();
+  job.Connect(job.at(0, 1));
+  job.Say(job.at(0, 1), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 9"});
+  job.Run(absl::Seconds(3));
+  EXPECT_EQ(job.core().counters().suspicions, 0);
+  job.ConnectAll();
+  job.Run(absl::Seconds(1));
+  EXPECT_EQ(job.core().counters().suspicions, 1);
+}
+
+TEST(Incidents, AnAlarmDoesNotWaitForOneWhoNeverComes) {
+  FakeJob job = Frozen();
+  job.RestartCoordinator();
+  for (int task = 0; task < 3; ++task) job.Connect(job.at(0, task));
+  job.Say(job.at(0, 1), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 9"});
+  job.Run(kSettleTime + absl::Seconds(1));
+  EXPECT_EQ(job.core().counters().suspicions, 1);
+}
+
 TEST(Incidents, NobodyAnsweredIsNoHang) {
   FakeJob job = Frozen();
   for (auto& [id, agent] : job.agents()) agent.answers = false;
