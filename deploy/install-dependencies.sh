@@ -21,7 +21,10 @@ build_packages=(
 test_packages=(
   binutils python3 python3-jsonschema python3-yaml git openssl shellcheck
   clang-format-19 clang-tidy-19 postgresql-15
+  slurmctld slurmd slurm-client munge
 )
+# Another package may own /usr/bin/kubectl; Debian's could then not be installed.
+command -v kubectl >/dev/null || test_packages+=(kubernetes-client)
 full_packages=(clang-19 libclang-rt-19-dev llvm-19)
 
 packages=()
