@@ -45,5 +45,27 @@ TEST_F(BadChip, PcieCountsAFatalErrorOfIt) {
   EXPECT_THAT(outcome_.incident->text, testing::HasSubstr("PCIe reports 1 fatal error"));
 }
 
+using BadChipSeenByTwoAgents = RunningJobTest;
+
+// Errors count from the beginning of the training process, whichever agent saw it.
+TEST_F(BadChipSeenByTwoAgents, AnErrorBeforeTheSecondBegan) {
+  JobOptions options = JobLike(/*seed=*/28);
+  options.made_up_kernels = true;
+  Start(options);
+  Injection injection = FindScenario("bad-chip-pcie")
+                            ->plan({.shape = options.shape,
+                                    .programs = options.programs,
+                                    .seed = static_cast<uint64_t>(options.seed),
+                                    .step = job_->StepOfSlowest()});
+  const KernelTale tale = injection.tales.at(0);
+  Check(job_->Tell(tale.worker, tale.fault, tale.chip));
+  Check(job_->RestartAgent(tale.worker, Ending::kKilled));
+  Advance();
+  injection.tales.clear();
+  Check(Inject(*job_, injection));
+  const Incident incident = ExpectIncident(injection.truth, 0);
+  EXPECT_THAT(incident.text, testing::HasSubstr("PCIe reports 1 fatal error"));
+}
+
 }  // namespace
 }  // namespace rapideye::testbed
