@@ -74,6 +74,7 @@ void Agent::Run() {
     running = !std::holds_alternative<ShutdownRequested>(event);
     telemetry_.Note(event);
     CarryOut(core_.Step(event, Now()));
+    last_words_.Note(event);
     if (const auto* received = std::get_if<MessageReceived>(&event)) {
       coordinator_.ReadNext(received->stream);
     }
@@ -86,6 +87,7 @@ void Agent::Stop() { events_.Push(ShutdownRequested{}); }
 void Agent::CarryOut(const Effects& effects) {
   for (const Effect& effect : effects) {
     telemetry_.Note(effect);
+    last_words_.Note(effect);
     std::visit(Overloaded{
                    [this](const Poll& poll) {
                      sampler_.Start(poll);

@@ -13,6 +13,7 @@
 #include "agent/shell/agent_metrics.h"
 #include "agent/shell/event_queue.h"
 #include "agent/shell/host_watcher.h"
+#include "agent/shell/last_words.h"
 #include "agent/shell/log_watcher.h"
 #include "agent/shell/sampler.h"
 #include "agent/shell/state_file.h"
@@ -47,10 +48,15 @@ class Agent {
   const AgentTelemetry& telemetry() const { return telemetry_; }
   size_t dropped_events() const { return events_.dropped(); }
 
+  // Readable once the training process has ended and there is nothing to stay for.
+  // Any thread.
+  int last_words_fd() const { return last_words_.fd(); }
+
  private:
   void CarryOut(const Effects& effects);
 
   AgentTelemetry telemetry_;
+  LastWords last_words_;
   EventQueue events_;
   std::unique_ptr<StateKeeper> keeper_;
   AgentCore core_;

@@ -57,6 +57,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "state-dir", flags.state_dir,
           "where is left for the next agent what nobody was told: evidence of a hang, alarms; off: "
           "nowhere");
+  AddFlag(app, "exec-log", flags.exec_log,
+          "with exec: file for the agent's own log, or stderr, amid what the command writes "
+          "(else a file in --state-dir)");
   AddFlag(app, "once", flags.once, "sample once, print the snapshot as JSON, and exit");
   AddFlag(app, "log-format", flags.log_format, "of standard error: text or json")
       ->check(CLI::IsMember({"text", "json"}));
@@ -68,6 +71,11 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "repeated (else the host of --coordinator)");
   AddFlag(app, "insecure", flags.credentials.insecure,
           "speak plaintext with a coordinator that is not on this host, or over --metrics-port");
+  CLI::App* exec = app.add_subcommand(
+      "exec", "Start the training process: pass on its output and its signals, exit as it does");
+  exec->add_option("COMMAND", flags.command, "after --: the command and its arguments")
+      ->required()
+      ->type_name("");
 }
 
 absl::Status Check(Flags& flags) {
@@ -75,6 +83,9 @@ absl::Status Check(Flags& flags) {
     return absl::InvalidArgumentError(absl::StrCat("--poll-interval: must be from ",
                                                    absl::FormatDuration(kShortestPollInterval),
                                                    " to ", absl::FormatDuration(kSlowestPoll)));
+  }
+  if (flags.once && !flags.command.empty()) {
+    return absl::InvalidArgumentError("--once starts no command; leave out either");
   }
   absl::StatusOr<Peers> peers = Peers::Parse(flags.peers, flags.peer_address_template);
   if (!peers.ok()) return peers.status();

@@ -31,7 +31,9 @@ struct Flags {
   std::string metrics_address = "127.0.0.1";
   std::string state_dir = "/var/tmp/rapideye-agent";
   std::string log_format = "text";
+  std::string exec_log;
   bool once = false;
+  std::vector<std::string> command;  // of `exec`; empty: the agent is not to start one
 };
 
 // Each also from the environment (proto/program/command_line.h).

@@ -19,7 +19,7 @@ HostSources::HostSources(const HostOptions& options)
       hardware_(options.sys_root, options.dev_root, options.disabled) {
   if (disabled_.contains(Source::kProcess)) return;
   if (const std::optional<Endpoint> runtime = ParseEndpoint(options.runtime)) {
-    process_.emplace(options.proc_root, *runtime);
+    process_.emplace(options.proc_root, *runtime, options.command);
   }
 }
 

@@ -26,6 +26,8 @@ struct HostOptions {
   Peers peers;  // whose addresses need not be asked of the coordinator
   WorkerId self;
   DisabledSources disabled;
+  // Number of the process that the agent itself has started.
+  std::optional<int64_t> command = std::nullopt;
 };
 
 // One member per source, read one after the other. Not synchronised: one thread

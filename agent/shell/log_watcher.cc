@@ -1,5 +1,10 @@
 #include "agent/shell/log_watcher.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -12,23 +17,34 @@
 namespace rapideye::agent {
 
 struct LogWatcher::Shared {
-  Shared(LogOptions options, Sink to) : follower(std::move(options)), sink(std::move(to)) {}
+  Shared(LogOptions options, Sink to)
+      : wake(options.wake), follower(std::move(options)), sink(std::move(to)) {}
+  ~Shared() { close(stop); }
 
   void Run() {
-    std::unique_lock lock(mutex);
-    while (!stopping) {
-      lock.unlock();
+    do {
       LogReading reading =
           follower.Read(absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()));
-      lock.lock();
+      const std::lock_guard lock(mutex);
       looked = true;
       changed.notify_all();
       if (stopping) return;
       if (!reading.lines.empty() || !reading.notes.empty()) sink(LogsRead{std::move(reading)});
-      changed.wait_for(lock, absl::ToChronoMilliseconds(kLogPoll), [this] { return stopping; });
-    }
+    } while (Pause());
   }
 
+  // Until the next look is due, or somebody has much to be read. False: there is none.
+  bool Pause() const {
+    // A descriptor of -1 is passed over.
+    std::array<pollfd, 2> waiting = {{{stop, POLLIN, 0}, {wake, POLLIN, 0}}};
+    poll(waiting.data(), waiting.size(), static_cast<int>(absl::ToInt64Milliseconds(kLogPoll)));
+    eventfd_t count = 0;
+    if (waiting[1].revents != 0) eventfd_read(wake, &count);
+    return waiting[0].revents == 0;
+  }
+
+  const int stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int wake;
   LogFollower follower;  // the thread's alone
   std::mutex mutex;
   std::condition_variable changed;
@@ -38,7 +54,7 @@ struct LogWatcher::Shared {
 };
 
 LogWatcher::LogWatcher(LogOptions options, Sink sink) {
-  if (options.patterns.empty()) return;
+  if (options.patterns.empty() && options.outputs.empty()) return;
   shared_ = std::make_shared<Shared>(std::move(options), std::move(sink));
   std::thread([shared = shared_] { shared->Run(); }).detach();
   std::unique_lock lock(shared_->mutex);
@@ -50,7 +66,7 @@ LogWatcher::~LogWatcher() {
   if (shared_ == nullptr) return;
   const std::lock_guard lock(shared_->mutex);
   shared_->stopping = true;
-  shared_->changed.notify_all();
+  eventfd_write(shared_->stop, 1);
 }
 
 }  // namespace rapideye::agent

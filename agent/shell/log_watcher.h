@@ -16,7 +16,7 @@ class LogWatcher {
   // the watcher is gone.
   using Sink = std::function<void(LogsRead)>;
 
-  // Without patterns it does nothing, and starts no thread. Otherwise it waits for
+  // With nothing to follow it does nothing, and starts no thread. Otherwise it waits for
   // the first look, though not for long: what is written afterwards is new. The
   // sink may be called before this returns.
   LogWatcher(LogOptions options, Sink sink);

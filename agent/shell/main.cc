@@ -19,6 +19,7 @@
 #include "agent/core/agent_core.h"
 #include "agent/shell/agent.h"
 #include "agent/shell/agent_metrics.h"
+#include "agent/shell/exec_mode.h"
 #include "agent/shell/flags.h"
 #include "agent/shell/once.h"
 #include "agent/shell/state_file.h"
@@ -116,12 +117,18 @@ std::optional<StateFile> StateOf(const Flags& flags, const Identity& identity) {
   return StateFile(flags.state_dir, Settings(identity, flags.poll_interval).hello);
 }
 
-int Watch(const Flags& flags, const Identity& identity) {
-  if (identity.coordinator.empty()) {
-    return Usage(
-        "nothing tells where the coordinator is; give --coordinator=HOST:PORT (or set "
-        "RAPIDEYE_COORDINATOR or MEGASCALE_COORDINATOR_ADDRESS), or use --once");
-  }
+constexpr char kNoCoordinator[] =
+    "nothing tells where the coordinator is; give --coordinator=HOST:PORT (or set "
+    "RAPIDEYE_COORDINATOR or MEGASCALE_COORDINATOR_ADDRESS), or use --once";
+
+void StartLogging(const Flags& flags) {
+  program::SetUpLogging("rapideye-agent", flags.log_format == "json" ? program::LogFormat::kJson
+                                                                     : program::LogFormat::kText);
+}
+
+// `command`: what the agent itself has started; nullptr: nothing.
+int Watch(const Flags& flags, const Identity& identity, const CommandWatch* command) {
+  if (identity.coordinator.empty()) return Usage(kNoCoordinator);
   auto credentials = transport::MakeChannelCredentials(flags.credentials, identity.coordinator);
   if (!credentials.ok()) return Usage(std::string(credentials.status().message()));
 
@@ -142,11 +149,34 @@ int Watch(const Flags& flags, const Identity& identity) {
   }
   if (*metrics != nullptr) spdlog::info("metrics at http://{}/metrics", (*metrics)->address());
   std::thread worker([&agent] { agent.Run(); });
-  signals->Wait();
+  if (command != nullptr) {
+    AwaitEnd(*command, agent, *signals);
+  } else {
+    signals->Wait();
+  }
   agent.Stop();
   worker.join();
   spdlog::info("stopped");
   return program::kExitOk;
+}
+
+// An agent that cannot work is no reason for a job not to run.
+int Supervise(Flags& flags, const absl::StatusOr<Identity>& identity) {
+  std::string problem;
+  std::string log_name = "agent.log";
+  if (!identity.ok()) {
+    problem = std::string(identity.status().message());
+  } else {
+    if (identity->coordinator.empty()) problem = kNoCoordinator;
+    log_name = absl::StrCat("agent-", identity->worker.slice, "-", identity->worker.task, ".log");
+  }
+  return RunCommand(flags, problem, log_name, [&](const CommandWatch& command) {
+    StartLogging(flags);
+    if (!problem.empty()) return program::kExitUsage;
+    for (const std::string& note : identity->notes) spdlog::warn("{}", note);
+    LetSourcesKnow(command, flags);
+    return Watch(flags, *identity, &command);
+  });
 }
 
 int Main(int argc, char** argv) {
@@ -158,13 +188,15 @@ int Main(int argc, char** argv) {
   if (const std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
   const absl::Status checked = Check(flags);
   if (!checked.ok()) return Usage(std::string(checked.message()));
-  program::SetUpLogging("rapideye-agent", flags.log_format == "json" ? program::LogFormat::kJson
-                                                                     : program::LogFormat::kText);
   absl::StatusOr<Identity> identity = FindIdentity(flags.identity, ReadEnvironment(), Hostname());
+  if (identity.ok() && !identity->hardware.has_value()) {
+    identity->hardware = ReadSerial(flags.host.sys_root);
+  }
+  if (!flags.command.empty()) return Supervise(flags, identity);
+  StartLogging(flags);
   if (!identity.ok()) return Usage(std::string(identity.status().message()));
-  if (!identity->hardware.has_value()) identity->hardware = ReadSerial(flags.host.sys_root);
   for (const std::string& note : identity->notes) spdlog::warn("{}", note);
-  if (!flags.once) return Watch(flags, *identity);
+  if (!flags.once) return Watch(flags, *identity, /*command=*/nullptr);
 
   const absl::StatusOr<std::string> line =
       SampleOnce(Settings(*identity, flags.poll_interval), Host(flags, *identity), flags.logs);

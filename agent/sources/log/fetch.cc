@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "agent/limits.h"
 
 namespace rapideye::agent {
@@ -37,7 +38,9 @@ std::vector<std::string> Expand(const std::string& pattern) {
 
 }  // namespace
 
-LogFollower::LogFollower(LogOptions options) : options_(std::move(options)) {}
+LogFollower::LogFollower(LogOptions options) : options_(std::move(options)) {
+  for (OutputRing* ring : options_.outputs) outputs_.push_back({ring, {}});
+}
 
 LogFollower::~LogFollower() {
   for (auto& [path, file] : files_) Close(file);
@@ -46,6 +49,8 @@ LogFollower::~LogFollower() {
 LogReading LogFollower::Read(absl::Duration now) {
   LogReading reading;
   events_.emplace(options_.signatures, reading);
+  buffer_.resize(kLogReadBytes);
+  for (Output& output : outputs_) ReadOutput(output, reading);
   if (now >= next_search_) {
     next_search_ = now + kLogSearch;
     Search(reading);
@@ -60,6 +65,22 @@ LogReading LogFollower::Read(absl::Duration now) {
     if (Open(path, /*may_be_old=*/false, file, reading)) ReadNew(path, file, reading);
   }
   return reading;
+}
+
+void LogFollower::ReadOutput(Output& output, LogReading& reading) {
+  const auto take = [this](absl::string_view line) { Take(line, /*old=*/false); };
+  int64_t seen = 0;
+  while (seen < kMaxLogBacklogBytes) {
+    const OutputRing::Portion portion = output.ring->Read(absl::MakeSpan(buffer_));
+    if (portion.skipped > 0) {
+      NoteOnce("the command writes faster than it is read; parts are skipped", reading);
+      output.lines.SkipLine();
+    }
+    if (portion.size == 0) break;
+    output.lines.Add(absl::string_view(buffer_.data(), portion.size), take);
+    seen += static_cast<int64_t>(portion.size);
+  }
+  if (seen == 0) output.lines.Quiet(take);
 }
 
 void LogFollower::Search(LogReading& reading) {
@@ -162,7 +183,6 @@ void LogFollower::ReadNew(const std::string& path, File& file, LogReading& readi
     file.tail.clear();
   }
   if (backlog <= 0) file.lines.Quiet(take_new);
-  buffer_.resize(kLogReadBytes);
   // What is appended meanwhile is for the next time.
   while (file.offset < status.st_size) {
     const auto wanted = static_cast<size_t>(

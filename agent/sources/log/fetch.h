@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "agent/core/log_sample.h"
+#include "agent/exec/output_ring.h"
 #include "agent/sources/log/lines.h"
 #include "agent/sources/log/recognise.h"
 
@@ -28,6 +29,11 @@ struct LogOptions {
   // read, and called old.
   bool read_old = false;
   SignatureTable signatures = SignatureTable::BuiltIn();
+  // What a command that the agent itself has started writes; they outlive the
+  // follower.
+  std::vector<OutputRing*> outputs = {};
+  // An eventfd that asks for a look before the next one is due; -1: none.
+  int wake = -1;
 };
 
 // Files that grow, are truncated, renamed, replaced, removed. Each look costs two
@@ -57,6 +63,12 @@ class LogFollower {
     LineSplitter lines;
   };
 
+  struct Output {
+    OutputRing* ring = nullptr;
+    LineSplitter lines;
+  };
+
+  void ReadOutput(Output& output, LogReading& reading);
   void Search(LogReading& reading);
   void Discover(const std::string& path, LogReading& reading);
   // False: it cannot be opened, or is already followed by another name.
@@ -72,6 +84,7 @@ class LogFollower {
   void NoteOnce(std::string note, LogReading& reading);
 
   const LogOptions options_;
+  std::vector<Output> outputs_;
   std::map<std::string, File> files_;      // by path
   std::map<FileId, int64_t> read_before_;  // up to where; of those no longer open
   std::set<std::string> noted_;

@@ -33,15 +33,17 @@ bool IsReadable(int descriptor) {
 
 }  // namespace
 
-ProcessWatch::ProcessWatch(std::string proc_root, Endpoint runtime)
+ProcessWatch::ProcessWatch(std::string proc_root, Endpoint runtime, std::optional<int64_t> command)
     : proc_root_(std::move(proc_root)),
       runtime_(runtime),
+      command_(command),
       ticks_per_second_(std::max<int64_t>(1, sysconf(_SC_CLK_TCK))) {}
 
 ProcessWatch::~ProcessWatch() { CloseDescriptor(); }
 
 ProcessReading ProcessWatch::Read(absl::Duration now) {
   Follow();
+  FollowCommand();
   const std::set<uint64_t> listening = FindListeners();
   const bool known = std::any_of(listening.begin(), listening.end(),
                                  [this](uint64_t inode) { return listeners_.contains(inode); });
@@ -114,6 +116,23 @@ void ProcessWatch::Follow() {
   // "0" is how the kernel says that it does not tell.
   if (channel.has_value() && *channel != "0") {
     process_->wait_channel = std::string(absl::StripAsciiWhitespace(*channel));
+  }
+}
+
+// Whoever started it keeps the command's end to be seen; that of a process which the
+// command has started, the command has learnt, and usually passes on.
+void ProcessWatch::FollowCommand() {
+  if (!command_.has_value()) return;
+  const bool told =
+      process_.has_value() &&
+      (!process_->Ended() || process_->exit_code.has_value() || process_->signal.has_value());
+  if (told) return;
+  const std::optional<ProcessStat> stat = ReadStat(*command_);
+  if (!stat.has_value()) return;
+  if (!process_.has_value()) {
+    Adopt(*stat);
+  } else if (stat->state == ProcessState::kZombie && stat->permitted) {
+    SetExit(stat->exit_status, *process_);
   }
 }
 

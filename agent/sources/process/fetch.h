@@ -17,11 +17,15 @@ namespace rapideye::agent {
 
 // The training process is the one that listens where its runtime does. Once
 // found it is followed by number and start time, also beyond its end, until
-// another process listens there. Not synchronised.
+// another process listens there. Where the agent itself has started the command,
+// that is the training process until one listens, and how it ends tells of one that
+// it started in turn. Not synchronised.
 class ProcessWatch {
  public:
-  // `proc_root` is normally "/proc".
-  ProcessWatch(std::string proc_root, Endpoint runtime);
+  // `proc_root` is normally "/proc". `command`: number of the process that the agent
+  // itself has started.
+  ProcessWatch(std::string proc_root, Endpoint runtime,
+               std::optional<int64_t> command = std::nullopt);
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
@@ -44,6 +48,7 @@ class ProcessWatch {
   std::optional<ProcessStat> ReadStat(int64_t pid) const;
   std::set<uint64_t> FindListeners() const;
   void Follow();
+  void FollowCommand();
   void SetEnded(ProcessState state, std::optional<int32_t> exit_status);
   // Makes the process that owns one of the sockets the one that is followed;
   // otherwise says why not.
@@ -53,6 +58,7 @@ class ProcessWatch {
 
   const std::string proc_root_;
   const Endpoint runtime_;
+  const std::optional<int64_t> command_;
   const int64_t ticks_per_second_;
 
   std::optional<ProcessSample> process_;

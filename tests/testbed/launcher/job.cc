@@ -59,7 +59,7 @@ absl::Status Job::StartAll() {
     if (absl::Status s = StartCoordinator(); !s.ok()) return s;
   }
   if (absl::Status s = StartWorkers(); !s.ok()) return s;
-  if (options_.daemons) {
+  if (options_.daemons && !options_.agents_start_workers) {
     if (absl::Status s = StartAgents(); !s.ok()) return s;
   }
   EnterLoop();
@@ -89,7 +89,15 @@ absl::Status Job::StartWorker(WorkerId worker) {
       !absl::SimpleAtoi(member.runtime.substr(member.runtime.rfind(':') + 1), &port)) {
     return absl::InternalError(absl::StrCat("no port in ", member.runtime));
   }
-  ChildProcess::Options process = WorkerProcess(options_, worker, port);
+  if (options_.agents_start_workers && port == 0) {
+    const absl::StatusOr<int> free = FreePort(WorkerAddress(worker));
+    if (!free.ok()) return free.status();
+    port = *free;
+  }
+  ChildProcess::Options process =
+      options_.agents_start_workers
+          ? ExecProcess(options_, worker, coordinator_address_, port, attempt_)
+          : WorkerProcess(options_, worker, port);
   process.on_line = [this, worker](absl::string_view line) { Hear(worker, line); };
   {
     const std::lock_guard lock(mutex_);

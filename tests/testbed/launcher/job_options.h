@@ -37,6 +37,8 @@ struct JobOptions {
   // The agents share the workers' pods: they restart with the job, and the platform
   // tells them the how-manieth attempt it is. Otherwise they stay, and see it.
   bool agents_in_pods = false;
+  // Each agent starts its worker itself (rapideye-agent exec); the daemons are on.
+  bool agents_start_workers = false;
   // Each host has TPUs as its kernel shows them, made up of files (MadeUpKernel).
   bool made_up_kernels = false;
   // The daemons speak mutual TLS, with certificates made for this job.

@@ -1,5 +1,8 @@
 #include "tests/testbed/launcher/processes.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tests/testbed/launcher/certificates.h"
@@ -148,6 +152,33 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
            process.command);
   }
   return process;
+}
+
+ChildProcess::Options ExecProcess(const JobOptions& options, WorkerId worker,
+                                  const std::string& coordinator, int runtime_port, int attempt) {
+  const std::string runtime = absl::StrCat(WorkerAddress(worker), ":", runtime_port);
+  ChildProcess::Options process = AgentProcess(options, worker, coordinator, runtime, attempt);
+  // What the worker writes, the agent sees on its way.
+  std::erase_if(process.command, [](const auto& flag) { return flag.starts_with("--log="); });
+  process.command.push_back(absl::StrCat("--exec-log=", process.log_path));
+  process.command.insert(process.command.end(), {"exec", "--"});
+  ChildProcess::Options started = WorkerProcess(options, worker, runtime_port);
+  process.command.insert(process.command.end(), started.command.begin(), started.command.end());
+  process.log_path = started.log_path;
+  return process;
+}
+
+absl::StatusOr<int> FreePort(const std::string& address) {
+  sockaddr_in place = {};
+  place.sin_family = AF_INET;
+  socklen_t size = sizeof(place);
+  const int tried = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool found = inet_pton(AF_INET, address.c_str(), &place.sin_addr) == 1 &&
+                     bind(tried, reinterpret_cast<sockaddr*>(&place), size) == 0 &&
+                     getsockname(tried, reinterpret_cast<sockaddr*>(&place), &size) == 0;
+  close(tried);
+  if (!found) return absl::UnavailableError(absl::StrCat("no free port at ", address));
+  return ntohs(place.sin_port);
 }
 
 }  // namespace rapideye::testbed

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "tests/testbed/launcher/child_process.h"
 #include "tests/testbed/launcher/job_options.h"
@@ -31,6 +32,10 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
                                    const std::string& coordinator, const std::string& runtime,
                                    int attempt);
 
+// Both in one: the agent starts the worker. `runtime_port` is not 0.
+ChildProcess::Options ExecProcess(const JobOptions& options, WorkerId worker,
+                                  const std::string& coordinator, int runtime_port, int attempt);
+
 std::string LogDirectory(const JobOptions& options);
 // The log of "coordinator", "worker-0-1", "agent-0-1".
 std::string LogPath(const JobOptions& options, absl::string_view process);
@@ -38,6 +43,9 @@ std::string LogPath(const JobOptions& options, absl::string_view process);
 // An address for the coordinator of one more job of this process: no other job on
 // this machine has it, so that it can be taken again after a restart.
 std::string NewCoordinatorAddress();
+
+// A port that nobody has at this address just now; UNAVAILABLE if there is none.
+absl::StatusOr<int> FreePort(const std::string& address);
 
 }  // namespace rapideye::testbed
 

@@ -1,0 +1,67 @@
+// The last bytes of one output of the command, in memory that processes share.
+#ifndef RAPIDEYE_AGENT_EXEC_OUTPUT_RING_H_
+#define RAPIDEYE_AGENT_EXEC_OUTPUT_RING_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace rapideye::agent {
+
+// The relay reads the command's output straight into the ring and writes it out from
+// there: that somebody else may look costs it two stores a piece. Whoever looks is
+// never waited for; what it has not read in time is lost to it, and to it alone.
+//
+// One process relays and one reads at a time. Either may be killed at any moment and
+// another carries on: all positions are in the shared memory.
+class OutputRing {
+ public:
+  // Shared with every process that is forked afterwards. RESOURCE_EXHAUSTED: there
+  // is no memory for it.
+  static absl::StatusOr<std::unique_ptr<OutputRing>> Create();
+  ~OutputRing();
+  OutputRing(const OutputRing&) = delete;
+  OutputRing& operator=(const OutputRing&) = delete;
+
+  // The relay ---------------------------------------------------------------
+
+  // Where the next bytes go; what stood there is gone from now on. Only when
+  // Unwritten is empty.
+  absl::Span<char> Space();
+  // So many bytes have come. True: the reader should be woken, since much waits.
+  bool Took(size_t size);
+  // Bytes that have come and are to be passed on next; empty: none.
+  absl::string_view Unwritten() const;
+  void Wrote(size_t size);
+
+  // Anybody -----------------------------------------------------------------
+
+  // All that has come was passed on.
+  bool Drained() const;
+  // Bytes that were passed on, since the beginning.
+  uint64_t written() const;
+
+  // The reader --------------------------------------------------------------
+
+  struct Portion {
+    size_t size = 0;       // copied; 0: nothing is left
+    uint64_t skipped = 0;  // before these, which the reader was too slow for
+  };
+  Portion Read(absl::Span<char> to);
+
+ private:
+  struct Shared;
+
+  explicit OutputRing(Shared* shared) : shared_(shared) {}
+
+  Shared* const shared_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_EXEC_OUTPUT_RING_H_

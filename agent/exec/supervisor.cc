@@ -1,0 +1,410 @@
+#include "agent/exec/supervisor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "agent/exec/relay.h"
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+// As shells say it.
+constexpr int kNoSuchCommand = 127;
+constexpr int kCannotBeRun = 126;
+constexpr int kSignalled = 128;
+
+// How often is looked whether the last output has been passed on.
+constexpr absl::Duration kDrainLook = absl::Milliseconds(10);
+
+absl::Duration Now() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+// All that exist to be told to somebody, and SIGCHLD. Those by which the kernel says
+// that this process itself has gone wrong stay as they are.
+sigset_t Forwarded() {
+  sigset_t set;
+  sigfillset(&set);
+  for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&set, own);
+  return set;
+}
+
+bool EndsProcesses(int signal) {
+  return signal == SIGTERM || signal == SIGINT || signal == SIGQUIT || signal == SIGHUP;
+}
+
+bool SamePlace(int a, int b) {
+  struct stat first = {};
+  struct stat second = {};
+  return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+void CloseIfOpen(int& descriptor) {
+  if (descriptor >= 0) close(std::exchange(descriptor, -1));
+}
+
+void PutNothingAt(int descriptor) {
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0 || nothing == descriptor) return;
+  dup2(nothing, descriptor);
+  close(nothing);
+}
+
+// One output of the command.
+struct Output {
+  int to = -1;    // a descriptor of ours
+  int pipe = -1;  // what the command writes, to be read; -1: no more
+  int command_end = -1;
+  std::unique_ptr<OutputRing> ring;
+  pid_t relay = -1;
+};
+
+class Supervisor {
+ public:
+  explicit Supervisor(const ExecOptions& options) : options_(options) {}
+
+  int Run() {
+    if (!Prepare()) return kCannotBeRun;
+    if (const int status = StartCommand(); status != 0) return status;
+    for (Output& output : outputs_) StartRelay(output);
+    StartAgent();
+    while (!exit_status_.has_value()) Await(NextRestart());
+    SeeItOut();
+    return *exit_status_;
+  }
+
+ private:
+  bool Prepare();
+  int StartCommand();
+  [[noreturn]] void BecomeCommand(int failed);
+  void StartRelay(Output& output);
+  [[noreturn]] void BecomeRelay(const Output& output);
+  void StartAgent();
+  [[noreturn]] void BecomeAgent();
+  // What every child of ours but the command does first: no terminal or group of the
+  // command reaches it.
+  void Detach(const char* name) const;
+
+  absl::Duration NextRestart() const { return agent_ < 0 ? restart_at_ : absl::InfiniteDuration(); }
+  // Waits for signals until then, and acts on all that have come.
+  void Await(absl::Duration until);
+  void Forward(const signalfd_siginfo& signal);
+  void Reap();
+  void Note(const siginfo_t& child);
+  void NoteAgentEnd(const siginfo_t& child);
+  void MirrorStop();
+  void SeeItOut();
+  bool Drained() const;
+  uint64_t Written() const;
+  void Say(const std::string& text) const;
+
+  const ExecOptions& options_;
+  sigset_t mask_before_ = {};
+  struct sigaction child_before_ = {};
+  int signals_ = -1;
+  int wake_ = -1;
+  bool has_terminal_ = false;
+  std::atomic<bool>* told_to_end_ = nullptr;  // shared with the agent
+  std::vector<Output> outputs_;
+  pid_t command_ = -1;
+  pid_t agent_ = -1;
+  std::optional<int> exit_status_;
+  absl::Duration restart_at_ = absl::InfiniteDuration();
+  absl::Duration next_backoff_ = kFirstRestart;
+};
+
+void Supervisor::Say(const std::string& text) const {
+  dprintf(options_.log, "rapideye-agent exec: %s\n", text.c_str());
+}
+
+bool Supervisor::Prepare() {
+  prctl(PR_SET_NAME, "rapideye-exec");
+  // Were it ignored, as some parents leave it, no child's end would be learnt.
+  struct sigaction by_default = {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &by_default, &child_before_);
+  const sigset_t forwarded = Forwarded();
+  sigprocmask(SIG_BLOCK, &forwarded, &mask_before_);
+  signals_ = signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
+  wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  void* page = mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  bool ready = signals_ >= 0 && wake_ >= 0 && page != MAP_FAILED;
+  if (page != MAP_FAILED) told_to_end_ = new (page) std::atomic<bool>(false);
+  has_terminal_ = tcgetpgrp(STDIN_FILENO) == getpgrp();
+  outputs_.emplace_back().to = STDOUT_FILENO;
+  // Lines of both that go to one place keep their order.
+  if (!SamePlace(STDOUT_FILENO, STDERR_FILENO)) outputs_.emplace_back().to = STDERR_FILENO;
+  for (Output& output : outputs_) {
+    int ends[2] = {-1, -1};
+    ready = pipe2(ends, O_CLOEXEC) == 0 && ready;
+    output.pipe = ends[0];
+    output.command_end = ends[1];
+    absl::StatusOr<std::unique_ptr<OutputRing>> ring = OutputRing::Create();
+    ready = ring.ok() && ready;
+    if (ring.ok()) output.ring = *std::move(ring);
+  }
+  if (!ready) std::fprintf(stderr, "rapideye-agent exec: no descriptors or memory left\n");
+  return ready;
+}
+
+// 0, or the exit status that says why there is no command.
+int Supervisor::StartCommand() {
+  int failed[2] = {-1, -1};
+  if (pipe2(failed, O_CLOEXEC) != 0) return kCannotBeRun;
+  command_ = fork();
+  int error = command_ < 0 ? errno : 0;
+  if (command_ == 0) BecomeCommand(failed[1]);
+  close(failed[1]);
+  for (Output& output : outputs_) CloseIfOpen(output.command_end);
+  // Closed without a word when the command has taken over.
+  while (command_ >= 0 && read(failed[0], &error, sizeof(error)) < 0 && errno == EINTR) continue;
+  close(failed[0]);
+  if (error == 0) {
+    setpgid(command_, command_);  // whichever of the two comes first
+    if (has_terminal_) tcsetpgrp(STDIN_FILENO, command_);
+    return 0;
+  }
+  std::fprintf(stderr, "rapideye-agent exec: cannot run %s: %s\n", options_.command[0].c_str(),
+               std::strerror(error));
+  return error == ENOENT ? kNoSuchCommand : kCannotBeRun;
+}
+
+// Between fork and exec.
+void Supervisor::BecomeCommand(int failed) {
+  setpgid(0, 0);
+  if (has_terminal_) tcsetpgrp(STDIN_FILENO, getpid());
+  dup2(outputs_.front().command_end, STDOUT_FILENO);
+  dup2(outputs_.back().command_end, STDERR_FILENO);
+  std::vector<char*> argv;
+  for (const std::string& word : options_.command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  sigaction(SIGCHLD, &child_before_, nullptr);
+  sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  execvp(argv[0], argv.data());
+  const int error = errno;
+  [[maybe_unused]] const ssize_t told = write(failed, &error, sizeof(error));
+  _exit(kCannotBeRun);
+}
+
+void Supervisor::Detach(const char* name) const {
+  setsid();
+  prctl(PR_SET_NAME, name);
+  PutNothingAt(STDIN_FILENO);
+}
+
+void Supervisor::StartRelay(Output& output) {
+  output.relay = fork();
+  if (output.relay == 0) BecomeRelay(output);
+  if (output.relay < 0) Say(absl::StrCat("cannot pass output on: ", std::strerror(errno)));
+}
+
+// All that may be told to it stays blocked: it ends when the output does.
+void Supervisor::BecomeRelay(const Output& output) {
+  Detach("rapideye-relay");
+  signal(SIGPIPE, SIG_IGN);
+  // What it does not need it does not keep open: others wait for the end of these.
+  for (Output& other : outputs_) {
+    if (&other == &output) continue;
+    CloseIfOpen(other.pipe);
+    PutNothingAt(other.to);
+  }
+  const RelayEnd end = Relay(output.pipe, output.to, *output.ring, wake_);
+  _exit(static_cast<int>(end));
+}
+
+void Supervisor::StartAgent() {
+  restart_at_ = absl::InfiniteDuration();
+  agent_ = fork();
+  if (agent_ == 0) BecomeAgent();
+  if (agent_ < 0) {
+    Say(absl::StrCat("cannot start the agent: ", std::strerror(errno)));
+    restart_at_ = Now() + kSlowestRestart;
+  }
+}
+
+void Supervisor::BecomeAgent() {
+  Detach("rapideye-agent");
+  CommandWatch watch;
+  watch.pid = command_;
+  watch.wake = wake_;
+  watch.told_to_end = told_to_end_;
+  for (Output& output : outputs_) {
+    watch.outputs.push_back(output.ring.get());
+    CloseIfOpen(output.pipe);
+  }
+  dup2(options_.log, STDERR_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  CloseIfOpen(signals_);
+  sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  sigaction(SIGCHLD, &child_before_, nullptr);
+  // Without the destructors of what is the supervisor's.
+  const int status = options_.agent(watch);
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+void Supervisor::Await(absl::Duration until) {
+  if (agent_ < 0 && Now() >= restart_at_) StartAgent();
+  for (Output& output : outputs_) {
+    if (output.pipe >= 0 && output.relay < 0) StartRelay(output);
+  }
+  const absl::Duration left = std::max(absl::ZeroDuration(), until - Now());
+  const bool forever = left > absl::Hours(1);
+  pollfd waiting = {signals_, POLLIN, 0};
+  poll(&waiting, 1,
+       forever ? -1 : static_cast<int>(absl::ToInt64Milliseconds(left + absl::Milliseconds(1))));
+  signalfd_siginfo signal = {};
+  while (read(signals_, &signal, sizeof(signal)) == sizeof(signal)) {
+    if (signal.ssi_signo == SIGCHLD) {
+      Reap();
+    } else {
+      Forward(signal);
+    }
+  }
+}
+
+void Supervisor::Forward(const signalfd_siginfo& signal) {
+  const int number = static_cast<int>(signal.ssi_signo);
+  if (exit_status_.has_value()) {
+    // The command is gone; what is left to end is the agent.
+    if (EndsProcesses(number) && agent_ > 0) kill(agent_, SIGTERM);
+    return;
+  }
+  if (EndsProcesses(number)) told_to_end_->store(true);
+  if (number == SIGCONT && has_terminal_ && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
+    tcsetpgrp(STDIN_FILENO, command_);
+  }
+  // What stopped a terminal's whole group goes on as a whole.
+  kill(number == SIGCONT ? -command_ : command_, number);
+}
+
+void Supervisor::Reap() {
+  constexpr int kAny = WEXITED | WSTOPPED | WNOHANG;
+  siginfo_t child = {};
+  while (!exit_status_.has_value() && waitid(P_ALL, 0, &child, kAny | WNOWAIT) == 0 &&
+         child.si_pid != 0) {
+    // The command stays a zombie, which the agent can still look at.
+    const bool ends = child.si_code != CLD_STOPPED;
+    if (child.si_pid == command_ && ends) {
+      exit_status_ = child.si_code == CLD_EXITED ? child.si_status : kSignalled + child.si_status;
+      return;
+    }
+    siginfo_t reaped = {};
+    if (waitid(P_PID, static_cast<id_t>(child.si_pid), &reaped, kAny) == 0) Note(reaped);
+    child.si_pid = 0;
+  }
+  // Once it has ended it would be found for ever: only ours are of interest then.
+  if (!exit_status_.has_value()) return;
+  std::vector<pid_t> ours = {agent_};
+  for (const Output& output : outputs_) ours.push_back(output.relay);
+  for (const pid_t pid : ours) {
+    siginfo_t reaped = {};
+    if (pid > 0 && waitid(P_PID, static_cast<id_t>(pid), &reaped, WEXITED | WNOHANG) == 0 &&
+        reaped.si_pid == pid) {
+      Note(reaped);
+    }
+  }
+}
+
+// Any child but the command's end; one that is not ours is an orphan that process 1 of
+// a container inherits.
+void Supervisor::Note(const siginfo_t& child) {
+  if (child.si_code == CLD_STOPPED) {
+    const bool by_terminal =
+        child.si_status == SIGTSTP || child.si_status == SIGTTIN || child.si_status == SIGTTOU;
+    if (child.si_pid == command_ && by_terminal) MirrorStop();
+    return;
+  }
+  if (child.si_pid == agent_) NoteAgentEnd(child);
+  for (Output& output : outputs_) {
+    if (child.si_pid != output.relay) continue;
+    output.relay = -1;
+    // One that was killed is replaced. If nobody reads, the command is to find out.
+    if (child.si_code == CLD_EXITED) CloseIfOpen(output.pipe);
+  }
+}
+
+void Supervisor::NoteAgentEnd(const siginfo_t& child) {
+  agent_ = -1;
+  if (exit_status_.has_value()) return;
+  if (child.si_code == CLD_EXITED && (child.si_status == 0 || child.si_status == 2)) {
+    Say("the agent has ended; the command goes on unwatched");
+    return;
+  }
+  Say(absl::StrCat("the agent ", child.si_code == CLD_EXITED ? "exited with " : "died of signal ",
+                   child.si_status, "; it is started again in ",
+                   absl::FormatDuration(next_backoff_)));
+  restart_at_ = Now() + next_backoff_;
+  next_backoff_ = std::min(2 * next_backoff_, kSlowestRestart);
+}
+
+// The shell that waits for us is to see what it would see of the command.
+void Supervisor::MirrorStop() {
+  if (has_terminal_) tcsetpgrp(STDIN_FILENO, getpgrp());
+  raise(SIGSTOP);
+}
+
+bool Supervisor::Drained() const {
+  return std::all_of(outputs_.begin(), outputs_.end(), [](const Output& output) {
+    int waiting = 0;
+    if (output.pipe < 0) return true;
+    return ioctl(output.pipe, FIONREAD, &waiting) == 0 && waiting == 0 && output.ring->Drained();
+  });
+}
+
+uint64_t Supervisor::Written() const {
+  uint64_t written = 0;
+  for (const Output& output : outputs_) written += output.ring->written();
+  return written;
+}
+
+// The command has ended: its last output goes out, and the agent says its last words.
+void Supervisor::SeeItOut() {
+  if (has_terminal_) tcsetpgrp(STDIN_FILENO, getpgrp());
+  Reap();
+  absl::Duration drain_until = Now() + kDrainPatience;
+  for (uint64_t last = 0; !Drained() && Now() < drain_until; Await(Now() + kDrainLook)) {
+    if (const uint64_t written = Written(); written != std::exchange(last, written)) {
+      drain_until = Now() + kDrainPatience;
+    }
+  }
+  // Whoever reads our output need not wait for the agent.
+  for (const Output& output : outputs_) PutNothingAt(output.to);
+  const bool told = told_to_end_->load();
+  const absl::Duration patience =
+      Now() + kAgentEndGrace + (told ? kLastWordsIfTold : kLastWordsFor);
+  restart_at_ = absl::InfiniteDuration();
+  while (agent_ > 0 && Now() < patience) Await(patience);
+  if (agent_ > 0) kill(agent_, SIGKILL);
+}
+
+}  // namespace
+
+int Exec(const ExecOptions& options) { return Supervisor(options).Run(); }
+
+}  // namespace rapideye::agent

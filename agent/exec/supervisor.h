@@ -1,0 +1,56 @@
+// Starts the training process, and stands beside it until it ends.
+//
+// Three kinds of processes come of it, each of which may be killed without the
+// command noticing:
+//
+//   supervisor  the one that was called: parent of all others. Forwards signals,
+//               reaps, starts again whatever of ours dies, and exits as the command did
+//   relay       one for each output: copies from the command's pipe to where the
+//               supervisor's own output went, and leaves the bytes in an OutputRing
+//   agent       everything else. Reads the rings; nobody waits for it
+//
+// The supervisor keeps the pipes open, so that output waits for a new relay (one that is
+// killed in the midst of a piece may lose that, at most kOutputPieceBytes); without a
+// supervisor the relays go on until the command has closed its outputs.
+#ifndef RAPIDEYE_AGENT_EXEC_SUPERVISOR_H_
+#define RAPIDEYE_AGENT_EXEC_SUPERVISOR_H_
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "agent/exec/output_ring.h"
+
+namespace rapideye::agent {
+
+// What the agent knows of the command.
+struct CommandWatch {
+  pid_t pid = -1;
+  // A process that has ended stays a zombie for as long as there is a supervisor.
+  std::vector<OutputRing*> outputs;  // one if both outputs go to the same place
+  int wake = -1;                     // an eventfd: an output has much to read
+  // The command was told to end: whoever did so waits.
+  const std::atomic<bool>* told_to_end = nullptr;
+};
+
+struct ExecOptions {
+  std::vector<std::string> command;  // not empty; searched for in PATH
+  // Becomes the agent, in a process of its own, whose exit status it returns: 0 it is
+  // done, 2 it cannot work as it is set up; after anything else it is started again.
+  std::function<int(const CommandWatch&)> agent;
+  // Gets what is said beside the command's own output, the agent's standard error
+  // included; standard error itself is as good as any other.
+  int log = -1;
+};
+
+// Runs the command and returns the exit status to leave with: the command's own, or
+// 128 + n if signal n ended it; 127 if there is no such command, 126 if it cannot be
+// run. Call once, before any thread is started.
+int Exec(const ExecOptions& options);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_EXEC_SUPERVISOR_H_

@@ -1,0 +1,267 @@
+// Real processes; all waiting is for pipes.
+#include "agent/exec/supervisor.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <string>
+#include <utility>
+
+namespace rapideye::agent {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends = {-1, -1};
+    EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    read_end = ends[0];
+    write_end = ends[1];
+  }
+  ~Pipe() {
+    CloseReading();
+    CloseWriting();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  void CloseReading() {
+    if (read_end >= 0) close(std::exchange(read_end, -1));
+  }
+  void CloseWriting() {
+    if (write_end >= 0) close(std::exchange(write_end, -1));
+  }
+  // Up to `end`, or all there will be.
+  std::string Read(const std::string& end = "") const {
+    std::string text;
+    char byte = 0;
+    while ((end.empty() || text.find(end) == std::string::npos) && read(read_end, &byte, 1) == 1) {
+      text.push_back(byte);
+    }
+    return text;
+  }
+  void Write(const std::string& text) const {
+    EXPECT_EQ(write(write_end, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+
+  int read_end = -1;
+  int write_end = -1;
+};
+
+using AgentFunction = std::function<int(const CommandWatch&)>;
+
+int DoNothing(const CommandWatch&) { return 0; }
+
+class SupervisorTest : public testing::Test {
+ protected:
+  // A shell's command under supervision, in a process of its own.
+  void Start(const std::string& script, AgentFunction agent = DoNothing, bool one_place = false) {
+    StartCommand({"/bin/sh", "-c", script}, std::move(agent), one_place);
+  }
+
+  void StartCommand(std::vector<std::string> command, AgentFunction agent = DoNothing,
+                    bool one_place = false) {
+    supervisor_ = fork();
+    if (supervisor_ == 0) {
+      dup2(in_.read_end, STDIN_FILENO);
+      dup2(out_.write_end, STDOUT_FILENO);
+      dup2(one_place ? out_.write_end : err_.write_end, STDERR_FILENO);
+      const int log = fcntl(log_.write_end, F_DUPFD_CLOEXEC, 10);
+      for (Pipe* pipe : {&in_, &out_, &err_, &log_}) pipe->~Pipe();
+      _exit(Exec({std::move(command), std::move(agent), log}));
+    }
+    in_.CloseReading();
+    out_.CloseWriting();
+    err_.CloseWriting();
+    log_.CloseWriting();
+  }
+
+  // As a shell says it; -1: killed.
+  int ExitStatus() {
+    int status = 0;
+    EXPECT_EQ(waitpid(supervisor_, &status, 0), supervisor_);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  Pipe in_;
+  Pipe out_;
+  Pipe err_;
+  Pipe log_;
+  pid_t supervisor_ = -1;
+};
+
+TEST_F(SupervisorTest, PassesOnOutputAndStatus) {
+  Start("printf 'a\\000\\377b'; printf 'no newline' >&2; exit 3");
+  EXPECT_EQ(out_.Read(), std::string("a\0\377b", 4));
+  EXPECT_EQ(err_.Read(), "no newline");
+  EXPECT_EQ(ExitStatus(), 3);
+}
+
+TEST_F(SupervisorTest, PassesOnInputAndMegabytes) {
+  Start("read line; head -c 5000000 /dev/zero | tr '\\0' x; echo $line");
+  in_.Write("hello\n");
+  const std::string text = out_.Read();
+  EXPECT_EQ(text.size(), 5'000'006u);
+  EXPECT_TRUE(text.ends_with("xhello\n"));
+  EXPECT_EQ(ExitStatus(), 0);
+}
+
+TEST_F(SupervisorTest, KeepsTheOrderOfBothOutputsInOnePlace) {
+  Start("for i in 1 2 3; do echo o$i; echo e$i >&2; done", DoNothing, /*one_place=*/true);
+  EXPECT_EQ(out_.Read(), "o1\ne1\no2\ne2\no3\ne3\n");
+  EXPECT_EQ(ExitStatus(), 0);
+}
+
+TEST_F(SupervisorTest, SaysWhichSignalEndedTheCommand) {
+  Start("kill -9 $$");
+  EXPECT_EQ(ExitStatus(), 128 + SIGKILL);
+}
+
+TEST_F(SupervisorTest, SaysWhenThereIsNoCommand) {
+  StartCommand({"/nonexistent/python4"});
+  EXPECT_THAT(err_.Read(), HasSubstr("cannot run /nonexistent/python4: No such file"));
+  EXPECT_EQ(ExitStatus(), 127);
+}
+
+TEST_F(SupervisorTest, SaysWhenTheCommandCannotBeRun) {
+  StartCommand({"/"});
+  EXPECT_THAT(err_.Read(), HasSubstr("Permission denied"));
+  EXPECT_EQ(ExitStatus(), 126);
+}
+
+class SignalTest : public SupervisorTest, public testing::WithParamInterface<int> {};
+
+TEST_P(SignalTest, IsForwarded) {
+  const std::string number = std::to_string(GetParam());
+  Start("trap 'echo got; kill $!; exit 7' " + number + "; sleep 1000 & echo ready; wait");
+  EXPECT_EQ(out_.Read("\n"), "ready\n");
+  kill(supervisor_, GetParam());
+  EXPECT_EQ(out_.Read(), "got\n");
+  EXPECT_EQ(ExitStatus(), 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, SignalTest,
+                         testing::Values(SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
+                                         SIGWINCH, SIGCONT));
+
+TEST_F(SupervisorTest, StopsAndGoesOnWithTheCommand) {
+  Start("echo ready; read x; echo $x");
+  EXPECT_EQ(out_.Read("\n"), "ready\n");
+  kill(supervisor_, SIGTSTP);
+  int status = 0;
+  EXPECT_EQ(waitpid(supervisor_, &status, WUNTRACED), supervisor_);
+  EXPECT_TRUE(WIFSTOPPED(status));
+  in_.Write("more\n");
+  kill(supervisor_, SIGCONT);
+  EXPECT_EQ(out_.Read(), "more\n");
+  EXPECT_EQ(ExitStatus(), 0);
+}
+
+TEST_F(SupervisorTest, TheCommandFindsOutThatNobodyReads) {
+  Start("exec yes");
+  EXPECT_EQ(out_.Read("\n"), "y\n");
+  out_.CloseReading();
+  EXPECT_EQ(ExitStatus(), 128 + SIGPIPE);
+}
+
+TEST_F(SupervisorTest, OutputThatAnOrphanHoldsOpenIsNotWaitedFor) {
+  Start("sleep 1000 & echo $!");
+  const pid_t orphan = std::stoi(out_.Read("\n"));
+  EXPECT_EQ(ExitStatus(), 0);
+  kill(orphan, SIGKILL);
+  EXPECT_EQ(out_.Read(), "");
+}
+
+// The agent -------------------------------------------------------------------
+
+// Reads an output until its end.
+std::string All(const CommandWatch& watch, size_t output) {
+  std::string text;
+  // The relay wakes whoever reads when the output has ended.
+  pollfd woken = {watch.wake, POLLIN, 0};
+  poll(&woken, 1, /*timeout=*/-1);
+  std::array<char, 100> buffer;
+  while (true) {
+    const auto portion = watch.outputs[output]->Read(absl::MakeSpan(buffer));
+    if (portion.size == 0) return text;
+    text.append(buffer.data(), portion.size);
+  }
+}
+
+TEST_F(SupervisorTest, TheAgentSeesOutputAndIsWaitedFor) {
+  Start(
+      "echo hello",
+      [](const CommandWatch& watch) {
+        const std::string text = All(watch, 0);
+        dprintf(STDERR_FILENO, "the command %s: %s",
+                kill(watch.pid, 0) == 0 ? "is there" : "is gone", text.c_str());
+        return 0;
+      },
+      /*one_place=*/true);
+  EXPECT_EQ(out_.Read(), "hello\n");
+  EXPECT_EQ(ExitStatus(), 0);
+  EXPECT_EQ(log_.Read(), "the command is there: hello\n");
+}
+
+TEST_F(SupervisorTest, TheCommandSurvivesItsAgent) {
+  Start("read x; echo $x; exit 5", [](const CommandWatch&) { return kill(getpid(), SIGKILL); });
+  EXPECT_THAT(log_.Read("again"), HasSubstr("the agent died of signal 9; it is started again"));
+  in_.Write("alive\n");
+  EXPECT_EQ(out_.Read(), "alive\n");
+  EXPECT_EQ(ExitStatus(), 5);
+}
+
+TEST_F(SupervisorTest, AnAgentThatCannotWorkIsLeftAlone) {
+  Start("read x; exit 5", [](const CommandWatch&) { return 2; });
+  EXPECT_THAT(log_.Read("\n"), HasSubstr("the command goes on unwatched"));
+  in_.Write("\n");
+  EXPECT_EQ(ExitStatus(), 5);
+}
+
+// Kills all relays of the supervisor, which is the parent of both.
+int KillRelays(const CommandWatch&) {
+  const std::string parent = std::to_string(getppid());
+  std::ifstream children("/proc/" + parent + "/task/" + parent + "/children");
+  for (pid_t child = 0; children >> child;) {
+    std::string name;
+    std::ifstream("/proc/" + std::to_string(child) + "/comm") >> name;
+    if (name != "rapideye-relay") continue;
+    // Dead before there is anything that it could take with it.
+    pollfd dead = {static_cast<int>(syscall(SYS_pidfd_open, child, 0)), POLLIN, 0};
+    kill(child, SIGKILL);
+    poll(&dead, 1, /*timeout=*/-1);
+    close(dead.fd);
+  }
+  dprintf(STDERR_FILENO, "killed\n");
+  return 0;
+}
+
+TEST_F(SupervisorTest, TheCommandSurvivesItsRelays) {
+  Start("read x; echo $x; head -c 500000 /dev/zero; echo err >&2; exit 5", KillRelays);
+  EXPECT_EQ(log_.Read("\n"), "killed\n");
+  in_.Write("alive\n");
+  EXPECT_EQ(out_.Read().size(), 500'006u);
+  EXPECT_EQ(err_.Read(), "err\n");
+  EXPECT_EQ(ExitStatus(), 5);
+}
+
+TEST_F(SupervisorTest, TheCommandSurvivesItsSupervisor) {
+  Start("echo ready; read x; echo $x; head -c 500000 /dev/zero");
+  EXPECT_EQ(out_.Read("\n"), "ready\n");
+  kill(supervisor_, SIGKILL);
+  EXPECT_EQ(ExitStatus(), -1);
+  in_.Write("alive\n");
+  EXPECT_EQ(out_.Read().size(), 500'006u);
+}
+
+}  // namespace
+}  // namespace rapideye::agent

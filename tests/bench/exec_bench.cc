@@ -1,0 +1,80 @@
+// What `exec` costs on the way of the command's output, against cat in its place.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "agent/exec/output_ring.h"
+#include "agent/exec/relay.h"
+#include "tests/bench/smoke.h"
+
+namespace rapideye::bench {
+namespace {
+
+constexpr int64_t kMebibyte = 1024 * 1024;
+// As a program with a buffer writes to a pipe.
+constexpr size_t kWriteBytes = 4096;
+
+// Writes so much into a pipe whose reading end `pass_on`, in a process of its own, copies
+// to nowhere.
+template <typename PassOn>
+void WriteThrough(int64_t bytes, PassOn pass_on) {
+  std::array<int, 2> ends;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[1]);
+    pass_on(ends[0], open("/dev/null", O_WRONLY | O_CLOEXEC));
+    _exit(1);
+  }
+  close(ends[0]);
+  const std::string text(kWriteBytes, 'x');
+  for (int64_t written = 0; written < bytes;) {
+    const ssize_t n = write(ends[1], text.data(), text.size());
+    if (n <= 0) throw std::runtime_error("nobody reads");
+    written += n;
+  }
+  close(ends[1]);
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) throw std::runtime_error("not passed on");
+}
+
+template <typename PassOn>
+void Measure(benchmark::State& state, PassOn pass_on) {
+  // So many that the start of a process counts for little.
+  const int64_t bytes = (Smoke() ? 1 : 256) * kMebibyte;
+  for (auto _ : state) WriteThrough(bytes, pass_on);
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
+
+void Floor(benchmark::State& state) {
+  Measure(state, [](int from, int to) {
+    dup2(from, STDIN_FILENO);
+    dup2(to, STDOUT_FILENO);
+    execlp("cat", "cat", nullptr);
+  });
+}
+
+void Exec(benchmark::State& state) {
+  state.SetLabel("at most 1.5");
+  const auto ring = agent::OutputRing::Create();
+  if (!ring.ok()) throw std::runtime_error("no ring");
+  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  Measure(state, [&](int from, int to) {
+    _exit(agent::Relay(from, to, **ring, wake) == agent::RelayEnd::kFinished ? 0 : 1);
+  });
+  close(wake);
+}
+
+BENCHMARK(Floor)->Name("exec output, 256 MiB/floor")->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(Exec)->Name("exec output, 256 MiB/relay")->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+}  // namespace rapideye::bench
