@@ -36,13 +36,13 @@ class Incident:
     cause: str
     job: str
     remove_hosts: list  # empty: watched, refused, or a dry run
-    digest: dict
+    digest: dict        # empty if nobody has it any more
 
     @staticmethod
     def given():
         """The one on standard input and in the environment."""
         try:
-            digest = json.load(sys.stdin)
+            digest = json.loads(sys.stdin.read() or "{}")
         except ValueError as error:
             raise Mistaken(f"standard input is no digest in JSON: {error}") from error
         if not isinstance(digest, dict):
@@ -58,14 +58,20 @@ class Incident:
                         digest=digest)
 
     def remove_nodes(self):
-        """What the platform calls the hosts to remove: the digest's `node`, or the host."""
-        named = self.digest.get("removal", {}).get("targets", []) + self.digest.get("culprits", [])
-        nodes = {entry["host"]: entry["node"] for entry in named if entry.get("node")}
-        nodes = [nodes.get(host, host) for host in self.remove_hosts]
+        """What the platform calls the hosts to remove, or the hosts' own names."""
+        told = os.environ.get("RAPIDEYE_REMOVE_NODES", "").split(",")
+        if len(told) != len(self.remove_hosts):
+            told = [""] * len(self.remove_hosts)
+        nodes = [node or other for node, other in zip(told, self.nodes_of_digest())]
         for node in nodes:
             if not NAME.fullmatch(node) or node.upper() in NO_NODE:
                 raise Mistaken(f"{node!r} cannot be the name of one node; nothing was done")
         return list(dict.fromkeys(nodes))
+
+    def nodes_of_digest(self):
+        named = self.digest.get("removal", {}).get("targets", []) + self.digest.get("culprits", [])
+        nodes = {entry["host"]: entry["node"] for entry in named if entry.get("node")}
+        return [nodes.get(host, host) for host in self.remove_hosts]
 
     def reason(self):
         """One line for people, without anything that a host could have written."""

@@ -23,6 +23,10 @@ import flags
 PROGRAMS = ("rapideye-coordinator", "rapideye-agent", "rapideye")
 # Of our scripts, not of the programs.
 SCRIPT_VARIABLES = {"RAPIDEYE_JOBS", "RAPIDEYE_FUZZ_SECONDS", "RAPIDEYE_CERTIFICATE_DAYS"}
+# What a hook is given (contract of the digest), and what the shipped ones read besides.
+HOOK_VARIABLES = {"RAPIDEYE_INCIDENT", "RAPIDEYE_CAUSE", "RAPIDEYE_REMOVE_HOSTS",
+                  "RAPIDEYE_REMOVE_NODES"}
+HOOK_SETTING = re.compile(r'(?:setting|number)\("([A-Z_]+)"|environ\.get\("RAPIDEYE_HOOK_([A-Z_]+)"\)')
 CALL = re.compile(r"(?<![\w/.-])(rapideye(?:-agent|-coordinator)?)(?![\w/.-]*\.)(?=[\s`])([^`#|&]*)")
 
 
@@ -36,9 +40,20 @@ def texts(root):
                 yield path
 
 
+def hook_settings(root):
+    """The variables by which the shipped hooks are configured."""
+    folder = os.path.join(root, "deploy", "hooks")
+    found = set()
+    for name in os.listdir(folder):
+        if os.path.isfile(os.path.join(folder, name)) and not name.endswith(".md"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found |= {a or b for a, b in HOOK_SETTING.findall(file.read())}
+    return {f"RAPIDEYE_HOOK_{name}" for name in found}
+
+
 def known(directory):
     """The flags of every program, and all variables."""
-    by_program, variables = {}, set(SCRIPT_VARIABLES)
+    by_program, variables = {}, SCRIPT_VARIABLES | HOOK_VARIABLES
     for program in PROGRAMS:
         named = {"help", "version"}
         for command in flags.commands(os.path.join(directory, program)):
@@ -94,6 +109,7 @@ def broken_units(root, paths, directory):
 def main():
     root, directory = sys.argv[1:3]
     by_program, variables = known(directory)
+    variables |= hook_settings(root)
     paths = list(texts(root))
     found = []
     for path in paths:

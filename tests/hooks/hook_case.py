@@ -50,12 +50,14 @@ class HookCase(unittest.TestCase):
     def hook(self, name, *arguments, remove=(), incident="20261003T035420Z-1a2b3c4d", status=0,
              **settings):
         """What the hook printed; it must end with this status. Both outputs in one."""
-        digest = {**self.digest, "incidentId": incident}
+        digest = {**(self.digest or {}), "incidentId": incident}
         run = subprocess.run(
-            [os.path.join(HOOKS, name), *arguments], input=json.dumps(digest), text=True, timeout=50,
+            [os.path.join(HOOKS, name), *arguments],
+            input=json.dumps(digest) if self.digest else "", text=True, timeout=50,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
             env={**self.environment, "RAPIDEYE_INCIDENT": incident,
-                 "RAPIDEYE_CAUSE": digest["cause"], "RAPIDEYE_JOB": digest["job"],
+                 "RAPIDEYE_CAUSE": digest.get("cause", "BAD_TPU_CHIP"),
+                 "RAPIDEYE_JOB": digest.get("job", "train"),
                  "RAPIDEYE_REMOVE_HOSTS": ",".join(remove),
                  **{f"RAPIDEYE_HOOK_{key}": value for key, value in settings.items()}})
         self.assertEqual(run.returncode, status, run.stdout)

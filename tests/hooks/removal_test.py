@@ -32,6 +32,13 @@ class EveryRemover(HookCase):
                     self.assertIn("nothing was done", said)
         self.assertEqual([self.calls(tool) for tool in TOOLS], [[], [], []])
 
+    def test_does_without_a_digest(self):
+        self.digest = None
+        self.stand_in("scontrol", "echo State=IDLE")
+        self.assertEqual(self.hook("slurm-drain", remove=[CULPRIT]), f"{CULPRIT}: drained\n")
+        self.assertIn("Reason=rapideye: BAD_TPU_CHIP in incident 20261003T035420Z-1a2b3c4d",
+                      self.calls("scontrol"))
+
     def test_says_what_the_tool_says(self):
         for tool in TOOLS:
             self.stand_in(tool, "echo out of order >&2; exit 7")
@@ -93,6 +100,10 @@ class ComputeEngine(HookCase):
         self.digest["cause"] = "NETWORKING_ISSUE"
         said = self.hook("compute-engine-report-faulty", remove=[CULPRIT], GCE_ZONE="z")
         self.assertEqual(said, "gke-tpu-77: reported as faulty (BEHAVIOR_UNSPECIFIED)\n")
+        self.environment["RAPIDEYE_REMOVE_NODES"] = "gke-tpu-78"  # known best by who decided
+        said = self.hook("compute-engine-report-faulty", remove=[CULPRIT], GCE_ZONE="z")
+        self.assertIn("gke-tpu-78: reported", said)
+        self.environment["RAPIDEYE_REMOVE_NODES"] = ""
         said = self.hook("compute-engine-report-faulty", remove=["other"], GCE_ZONE="z",
                          GCE_BEHAVIOR="PERFORMANCE")
         self.assertEqual(said, "other: reported as faulty (PERFORMANCE)\n")
