@@ -38,7 +38,7 @@ std::string Value(std::string text) {
 
 }  // namespace
 
-std::vector<std::string> HookEnvironment(const HookCall& call,
+std::vector<std::string> HookEnvironment(const HookRun& call,
                                          const std::vector<std::string>& daemon) {
   std::map<std::string, std::string> variables;
   for (const std::string& entry : daemon) {
@@ -54,6 +54,7 @@ std::vector<std::string> HookEnvironment(const HookCall& call,
   variables["RAPIDEYE_CAUSE"] = Value(call.cause);
   variables["RAPIDEYE_JOB"] = Value(call.job);
   variables["RAPIDEYE_REMOVE_HOSTS"] = Value(absl::StrJoin(call.remove_hosts, ","));
+  variables["RAPIDEYE_REMOVE_NODES"] = Value(absl::StrJoin(call.remove_nodes, ","));
   std::vector<std::string> environment;
   environment.reserve(variables.size());
   for (const auto& [name, value] : variables) {

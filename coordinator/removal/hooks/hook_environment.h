@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/removal/hooks/hook_call.h"
+#include "coordinator/removal/hooks/hook_run.h"
 
 namespace rapideye::coordinator {
 
 // NAME=VALUE, by name: RAPIDEYE_INCIDENT, RAPIDEYE_CAUSE, RAPIDEYE_JOB,
-// RAPIDEYE_REMOVE_HOSTS; and of the daemon's own, PATH, HOME, what the platforms'
-// tools need to find their service, and RAPIDEYE_HOOK_*, by which hooks are configured.
+// RAPIDEYE_REMOVE_HOSTS, RAPIDEYE_REMOVE_NODES; and of the daemon's own, PATH, HOME, what the
+// platforms' tools need to find their service, and RAPIDEYE_HOOK_*, by which hooks are configured.
 // Nothing else: the daemon's flags in the environment may hold the history's password.
 // Entries without '=' and later ones of the same name are left out.
-std::vector<std::string> HookEnvironment(const HookCall& call,
+std::vector<std::string> HookEnvironment(const HookRun& call,
                                          const std::vector<std::string>& daemon);
 
 }  // namespace rapideye::coordinator

@@ -10,12 +10,13 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
 
-HookCall Call() {
+HookRun Call() {
   return {.hook = "/hook",
           .incident = "20261120T120000Z-0badcafe",
           .cause = "BAD_TPU_CHIP",
           .job = "train",
           .remove_hosts = {"host-3", "host-7"},
+          .remove_nodes = {"", "node-7"},
           .digest = nullptr};
 }
 
@@ -24,7 +25,7 @@ TEST(HookEnvironment, IsSmall) {
                                        "RAPIDEYE_FLEET_DB=postgresql://me:secret@db"}),
               ElementsAre("HOME=/root", "PATH=/bin", "RAPIDEYE_CAUSE=BAD_TPU_CHIP",
                           "RAPIDEYE_INCIDENT=20261120T120000Z-0badcafe", "RAPIDEYE_JOB=train",
-                          "RAPIDEYE_REMOVE_HOSTS=host-3,host-7"));
+                          "RAPIDEYE_REMOVE_HOSTS=host-3,host-7", "RAPIDEYE_REMOVE_NODES=,node-7"));
 }
 
 TEST(HookEnvironment, HoldsTheHooksSettingsAndWhereThePlatformIs) {
@@ -38,7 +39,7 @@ TEST(HookEnvironment, HoldsTheHooksSettingsAndWhereThePlatformIs) {
 }
 
 TEST(HookEnvironment, NothingToRemoveIsAnEmptyVariable) {
-  HookCall call = Call();
+  HookRun call = Call();
   call.remove_hosts.clear();
   const auto environment = HookEnvironment(call, {});
   EXPECT_THAT(environment, Contains("RAPIDEYE_REMOVE_HOSTS="));
@@ -47,7 +48,7 @@ TEST(HookEnvironment, NothingToRemoveIsAnEmptyVariable) {
 }
 
 TEST(HookEnvironment, AZeroByteEndsNothing) {
-  HookCall call = Call();
+  HookRun call = Call();
   call.job = std::string("a\0b", 3);
   EXPECT_THAT(HookEnvironment(call, {}), Contains("RAPIDEYE_JOB=ab"));
 }

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "coordinator/removal/hooks/hook_call.h"
+#include "coordinator/removal/hooks/hook_run.h"
 
 namespace rapideye::coordinator {
 

@@ -10,13 +10,13 @@
 namespace rapideye::coordinator {
 namespace {
 
-bool SameCall(const HookCall& a, const HookCall& b) {
+bool SameCall(const HookRun& a, const HookRun& b) {
   return a.hook == b.hook && a.incident == b.incident && a.remove_hosts == b.remove_hosts;
 }
 
 }  // namespace
 
-absl::Status HookSchedule::Add(HookCall call, absl::Duration now) {
+absl::Status HookSchedule::Add(HookRun call, absl::Duration now) {
   for (const Entry& entry : entries_) {
     if (SameCall(entry.call, call)) {
       return absl::AlreadyExistsError(absl::StrCat("hook ", call.hook, " is already to run for ",

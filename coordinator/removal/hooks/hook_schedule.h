@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "coordinator/removal/hooks/hook_call.h"
+#include "coordinator/removal/hooks/hook_run.h"
 
 namespace rapideye::coordinator {
 
@@ -32,11 +32,11 @@ class HookSchedule {
 
   // ALREADY_EXISTS if the same hook is to run, or runs, for the same incident and
   // hosts; RESOURCE_EXHAUSTED if max_calls are known: add it again later.
-  absl::Status Add(HookCall call, absl::Duration now);
+  absl::Status Add(HookRun call, absl::Duration now);
 
   struct Begun {
     int64_t id = 0;  // for Finish
-    HookCall call = {};
+    HookRun call = {};
     int attempt = 1;
   };
   // Marks the next call as running; nullopt if none may begin now.
@@ -59,7 +59,7 @@ class HookSchedule {
  private:
   struct Entry {
     int64_t id;
-    HookCall call;
+    HookRun call;
     absl::Duration due = absl::ZeroDuration();
     int attempts = 0;  // begun
     bool running = false;

@@ -8,8 +8,8 @@
 namespace rapideye::coordinator {
 namespace {
 
-HookCall Call(const std::string& hook, const std::string& incident,
-              std::vector<std::string> hosts = {}) {
+HookRun Call(const std::string& hook, const std::string& incident,
+             std::vector<std::string> hosts = {}) {
   return {.hook = hook,
           .incident = incident,
           .cause = "BAD_TPU_CHIP",
@@ -20,7 +20,7 @@ HookCall Call(const std::string& hook, const std::string& incident,
 
 class HookScheduleTest : public ::testing::Test {
  protected:
-  void Add(HookCall call) { ASSERT_TRUE(schedule_.Add(std::move(call), now_).ok()); }
+  void Add(HookRun call) { ASSERT_TRUE(schedule_.Add(std::move(call), now_).ok()); }
   // "hook incident" of what begins now; "" if nothing.
   std::string Begin() {
     const auto begun = schedule_.Begin(now_);

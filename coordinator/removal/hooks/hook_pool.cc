@@ -1,4 +1,4 @@
-#include "coordinator/removal/hooks/hook_runner.h"
+#include "coordinator/removal/hooks/hook_pool.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ absl::Duration Now() {
 
 }  // namespace
 
-HookRunner::HookRunner(Options options, Report report)
+HookPool::HookPool(Options options, Report report)
     : options_(std::move(options)),
       report_(std::move(report)),
       interrupt_(eventfd(0, EFD_CLOEXEC)),
@@ -29,12 +29,12 @@ HookRunner::HookRunner(Options options, Report report)
   }
 }
 
-HookRunner::~HookRunner() {
+HookPool::~HookPool() {
   Stop();
   if (interrupt_ >= 0) close(interrupt_);
 }
 
-absl::Status HookRunner::Add(HookCall call) {
+absl::Status HookPool::Add(HookRun call) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return absl::CancelledError("no hook is begun any more: this program stops");
   if (absl::Status added = schedule_.Add(std::move(call), Now()); !added.ok()) return added;
@@ -42,7 +42,7 @@ absl::Status HookRunner::Add(HookCall call) {
   return absl::OkStatus();
 }
 
-void HookRunner::Stop() {
+void HookPool::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -56,7 +56,7 @@ void HookRunner::Stop() {
   }
 }
 
-void HookRunner::Work() {
+void HookPool::Work() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const absl::Duration now = Now();  // the same for both, lest one falls due in between

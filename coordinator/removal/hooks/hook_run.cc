@@ -1,4 +1,4 @@
-#include "coordinator/removal/hooks/hook_call.h"
+#include "coordinator/removal/hooks/hook_run.h"
 
 #include "absl/strings/str_cat.h"
 

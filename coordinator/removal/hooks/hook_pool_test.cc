@@ -1,4 +1,4 @@
-#include "coordinator/removal/hooks/hook_runner.h"
+#include "coordinator/removal/hooks/hook_pool.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,18 +15,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class HookRunnerTest : public ::testing::Test {
+class HookPoolTest : public ::testing::Test {
  protected:
-  HookRunnerTest() {
+  HookPoolTest() {
     std::string pattern = ::testing::TempDir() + "/hooks-XXXXXX";
     folder_ = mkdtemp(pattern.data());
     options_.schedule.first_retry = absl::Milliseconds(1);
     options_.schedule.attempts = 3;
     options_.environment = {"PATH=/usr/bin:/bin", "RAPIDEYE_HOOK_FOLDER=" + folder_};
   }
-  ~HookRunnerTest() override { (void)!system(("rm -rf " + folder_).c_str()); }
+  ~HookPoolTest() override { (void)!system(("rm -rf " + folder_).c_str()); }
 
-  HookCall Call(const std::string& name, const std::string& body) {
+  HookRun Call(const std::string& name, const std::string& body) {
     const std::string path = folder_ + "/" + name;
     std::ofstream(path) << "#!/bin/sh\n" << body;
     chmod(path.c_str(), 0755);
@@ -42,7 +42,7 @@ class HookRunnerTest : public ::testing::Test {
     text << std::ifstream(folder_ + "/" + name).rdbuf();
     return text.str();
   }
-  HookRunner::Report Keep() {
+  HookPool::Report Keep() {
     return [this](const HookReport& report) {
       const std::lock_guard lock(mutex_);
       reports_.push_back(report);
@@ -58,26 +58,27 @@ class HookRunnerTest : public ::testing::Test {
   }
 
   std::string folder_;
-  HookRunner::Options options_;
+  HookPool::Options options_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<HookReport> reports_;
 };
 
-TEST_F(HookRunnerTest, AHookGetsDigestAndVariables) {
-  HookRunner runner(options_, Keep());
+TEST_F(HookPoolTest, AHookGetsDigestAndVariables) {
+  HookPool runner(options_, Keep());
   ASSERT_TRUE(runner.Add(Call("hook", "cat; env | grep ^RAPIDEYE_ | sort")).ok());
   const HookReport report = Next();
   EXPECT_TRUE(report.outcome.succeeded()) << DescribeEnd(report.outcome);
   EXPECT_EQ(report.outcome.output,
             "{}RAPIDEYE_CAUSE=BAD_TPU_CHIP\nRAPIDEYE_HOOK_FOLDER=" + folder_ +
-                "\nRAPIDEYE_INCIDENT=i1\nRAPIDEYE_JOB=train\nRAPIDEYE_REMOVE_HOSTS=host-3\n");
+                "\nRAPIDEYE_INCIDENT=i1\nRAPIDEYE_JOB=train\nRAPIDEYE_REMOVE_HOSTS=host-"
+                "3\nRAPIDEYE_REMOVE_NODES=\n");
   EXPECT_EQ(report.attempt, 1);
   EXPECT_FALSE(report.retry_in.has_value());
 }
 
-TEST_F(HookRunnerTest, AFailureIsReportedAndTriedAgain) {
-  HookRunner runner(options_, Keep());
+TEST_F(HookPoolTest, AFailureIsReportedAndTriedAgain) {
+  HookPool runner(options_, Keep());
   ASSERT_TRUE(
       runner.Add(Call("hook", "cd $RAPIDEYE_HOOK_FOLDER; mkdir tried || exit 0; exit 5")).ok());
   const HookReport first = Next();
@@ -88,8 +89,8 @@ TEST_F(HookRunnerTest, AFailureIsReportedAndTriedAgain) {
   EXPECT_EQ(second.attempt, 2);
 }
 
-TEST_F(HookRunnerTest, AHookThatFailsForGoodIsReportedAsSuch) {
-  HookRunner runner(options_, Keep());
+TEST_F(HookPoolTest, AHookThatFailsForGoodIsReportedAsSuch) {
+  HookPool runner(options_, Keep());
   ASSERT_TRUE(runner.Add(Call("hook", "echo bad luck; exit 1")).ok());
   EXPECT_TRUE(Next().retry_in.has_value());
   EXPECT_TRUE(Next().retry_in.has_value());
@@ -99,8 +100,8 @@ TEST_F(HookRunnerTest, AHookThatFailsForGoodIsReportedAsSuch) {
   EXPECT_EQ(last.outcome.output, "bad luck\n");
 }
 
-TEST_F(HookRunnerTest, HooksOfOneIncidentKeepTheirOrder) {
-  HookRunner runner(options_, Keep());
+TEST_F(HookPoolTest, HooksOfOneIncidentKeepTheirOrder) {
+  HookPool runner(options_, Keep());
   for (const char* name : {"a", "b", "c", "d"}) {
     ASSERT_TRUE(
         runner.Add(Call(name, std::string("echo ") + name + " >> $RAPIDEYE_HOOK_FOLDER/order"))
@@ -110,14 +111,14 @@ TEST_F(HookRunnerTest, HooksOfOneIncidentKeepTheirOrder) {
   EXPECT_EQ(Contents("order"), "a\nb\nc\nd\n");
 }
 
-TEST_F(HookRunnerTest, StopInterruptsWhatRunsAndReportsNothingOfIt) {
-  HookCall call = Call("hook", "echo $$ > $RAPIDEYE_HOOK_FOLDER/began; sleep 1000");
+TEST_F(HookPoolTest, StopInterruptsWhatRunsAndReportsNothingOfIt) {
+  HookRun call = Call("hook", "echo $$ > $RAPIDEYE_HOOK_FOLDER/began; sleep 1000");
   // The first hook ends only once the second has begun.
   ASSERT_EQ(mkfifo((folder_ + "/began").c_str(), 0600), 0);
-  HookCall witness = Call("witness", "cat $RAPIDEYE_HOOK_FOLDER/began");
+  HookRun witness = Call("witness", "cat $RAPIDEYE_HOOK_FOLDER/began");
   witness.incident = "i2";
   witness.remove_hosts = {"host-4"};
-  HookRunner runner(options_, Keep());
+  HookPool runner(options_, Keep());
   ASSERT_TRUE(runner.Add(call).ok());
   ASSERT_TRUE(runner.Add(witness).ok());
   EXPECT_THAT(Next().call.hook, HasSubstr("witness"));

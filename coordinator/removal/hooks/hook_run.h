@@ -1,6 +1,6 @@
 // One run of a hook, and what came of it, as plain values.
-#ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_CALL_H_
-#define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_CALL_H_
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUN_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUN_H_
 
 #include <memory>
 #include <string>
@@ -11,16 +11,18 @@
 namespace rapideye::coordinator {
 
 // What a hook gets (contract: digest, "What a hook receives").
-struct HookCall {
+struct HookRun {
   std::string hook;  // path of an executable; it is run without a shell
   std::string incident;
   std::string cause;  // CauseName
   std::string job;
   // Empty: there is nothing to remove (watched, refused, or a dry run).
   std::vector<std::string> remove_hosts;
+  // What the platform calls these hosts, in the same order; "" where it is not known.
+  std::vector<std::string> remove_nodes = {};
   // The digest as JSON, on standard input. Shared: it may have megabytes, and every
   // hook of the incident gets it.
-  std::shared_ptr<const std::string> digest;
+  std::shared_ptr<const std::string> digest = {};
 };
 
 // How one run of a hook ended.
@@ -48,4 +50,4 @@ std::string DescribeEnd(const HookOutcome& outcome);
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_CALL_H_
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUN_H_

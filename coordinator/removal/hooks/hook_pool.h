@@ -1,6 +1,6 @@
 // Runs hooks beside everything else, a few at once, and again when they fail.
-#ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUNNER_H_
-#define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUNNER_H_
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_POOL_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_POOL_H_
 
 #include <condition_variable>
 #include <functional>
@@ -13,15 +13,15 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "coordinator/limits.h"
-#include "coordinator/removal/hooks/hook_call.h"
 #include "coordinator/removal/hooks/hook_process.h"
+#include "coordinator/removal/hooks/hook_run.h"
 #include "coordinator/removal/hooks/hook_schedule.h"
 
 namespace rapideye::coordinator {
 
 // One try of a hook, for the incident's record and the log.
 struct HookReport {
-  HookCall call;
+  HookRun call;
   HookOutcome outcome;
   int attempt = 1;
   // Set: it failed and is tried again after this. Otherwise nothing more is done for
@@ -31,14 +31,14 @@ struct HookReport {
 
 // Thread-safe. What was added and not reported as done is forgotten when the runner
 // goes: it is for the journal of its owner to add it again after the next start.
-class HookRunner {
+class HookPool {
  public:
   struct Options {
     HookSchedule::Options schedule = {.at_once = kMaxHooksAtOnce,
-                                      .max_calls = kMaxHookCalls,
-                                      .attempts = kMaxHookAttempts,
-                                      .first_retry = kFirstHookRetry,
-                                      .longest_retry = kLongestHookRetry};
+                                      .max_calls = kMaxHookRuns,
+                                      .attempts = kHookPoolAttempts,
+                                      .first_retry = kFirstHookPoolRetry,
+                                      .longest_retry = kLongestHookPoolRetry};
     HookLimits limits = {
         .timeout = kHookTimeout, .grace = kHookGrace, .max_output = kMaxHookOutput};
     std::vector<std::string> environment;  // of this program, NAME=VALUE
@@ -47,13 +47,13 @@ class HookRunner {
   // several at once. Not called for a hook that Stop interrupted.
   using Report = std::function<void(const HookReport&)>;
 
-  HookRunner(Options options, Report report);
-  ~HookRunner();  // Stop
-  HookRunner(const HookRunner&) = delete;
-  HookRunner& operator=(const HookRunner&) = delete;
+  HookPool(Options options, Report report);
+  ~HookPool();  // Stop
+  HookPool(const HookPool&) = delete;
+  HookPool& operator=(const HookPool&) = delete;
 
   // Errors of HookSchedule::Add; CANCELLED after Stop.
-  absl::Status Add(HookCall call);
+  absl::Status Add(HookRun call);
   // Begins nothing more, stops what runs, and returns when it has, within twice the
   // grace. Reports that are under way are waited for: not to be called from one.
   void Stop();
@@ -73,4 +73,4 @@ class HookRunner {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUNNER_H_
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_POOL_H_
