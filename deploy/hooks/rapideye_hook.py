@@ -119,7 +119,11 @@ def remembered(incident, what):
     in RAPIDEYE_HOOK_STATE_DIR, else beside the incidents."""
     folder = os.environ.get("RAPIDEYE_HOOK_STATE_DIR")
     if not folder:
-        folder = os.path.join(os.path.dirname(os.path.dirname(incident.files())), "hooks")
+        try:
+            folder = os.path.join(os.path.dirname(os.path.dirname(incident.files())), "hooks")
+        except Failed as error:
+            raise Mistaken(f"{error}: set RAPIDEYE_HOOK_STATE_DIR to where hooks may "
+                           "remember what they did") from error
     return os.path.join(folder, f"{incident.id}.{what}")
 
 

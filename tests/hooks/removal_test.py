@@ -108,6 +108,16 @@ class ComputeEngine(HookCase):
                          GCE_BEHAVIOR="PERFORMANCE")
         self.assertEqual(said, "other: reported as faulty (PERFORMANCE)\n")
 
+    def test_without_the_incident_s_files_it_must_be_told_where_to_remember(self):
+        del self.environment["RAPIDEYE_HOOK_STATE_DIR"]
+        said = self.hook("compute-engine-report-faulty", remove=[CULPRIT], status=2, GCE_ZONE="z")
+        self.assertIn("set RAPIDEYE_HOOK_STATE_DIR", said)
+        self.assertEqual(self.calls("gcloud"), [])
+        self.incident_on_disk()
+        self.hook("compute-engine-report-faulty", remove=[CULPRIT], GCE_ZONE="z")
+        self.assertEqual(os.listdir(self.path("state", "hooks")),
+                         [f"20261003T035420Z-1a2b3c4d.{CULPRIT}.reported"])
+
     def test_needs_a_zone(self):
         said = self.hook("compute-engine-report-faulty", remove=[CULPRIT], status=2)
         self.assertEqual(said, "RAPIDEYE_HOOK_GCE_ZONE is not set\n")
