@@ -38,6 +38,12 @@ class History {
   absl::StatusOr<std::vector<Finding>> Undecided(RemovalMode mode, absl::Time since, int64_t limit);
   // The newest finding about a machine; NOT_FOUND.
   absl::StatusOr<Finding> NewestFinding(const std::string& machine);
+  // What an incident found about a machine, what was decided about it (the reason), and
+  // the incident's digest, empty if it was too large; NOT_FOUND.
+  absl::StatusOr<Finding> FindingOf(const std::string& incident, const std::string& machine);
+  absl::StatusOr<std::string> ReasonOf(const std::string& incident, const std::string& machine,
+                                       RemovalMode mode);
+  absl::StatusOr<std::string> DigestOf(const std::string& incident);
   // What bears on a finding about `machine`, as far back as `since`. An enforced
   // removal counts in every mode, a dry one only in dry runs.
   absl::StatusOr<Facts> FactsAbout(const std::string& machine, RemovalMode mode, absl::Time since);

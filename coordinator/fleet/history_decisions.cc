@@ -80,6 +80,11 @@ absl::StatusOr<std::vector<Finding>> ReadFindings(Database& database, const std:
   return findings;
 }
 
+absl::Status NoSuch(const std::string& incident, const std::string& machine) {
+  return absl::NotFoundError(
+      absl::StrCat("the fleet history has nothing of ", machine, " in incident ", incident));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Finding>> History::Undecided(RemovalMode mode, absl::Time since,
@@ -105,6 +110,34 @@ absl::StatusOr<Finding> History::NewestFinding(const std::string& machine) {
     return absl::NotFoundError(absl::StrCat("the fleet history knows no incident of ", machine));
   }
   return findings->front();
+}
+
+absl::StatusOr<Finding> History::FindingOf(const std::string& incident,
+                                           const std::string& machine) {
+  auto findings = ReadFindings(database_,
+                               "SELECT DISTINCT u.incident AS incident, u.machine AS machine "
+                               "FROM fleet_culprits u WHERE u.incident = $1 AND u.machine = $2",
+                               {incident, machine});
+  if (!findings.ok()) return findings.status();
+  if (findings->empty()) return NoSuch(incident, machine);
+  return findings->front();
+}
+
+absl::StatusOr<std::string> History::ReasonOf(const std::string& incident,
+                                              const std::string& machine, RemovalMode mode) {
+  auto rows = database_.Run(
+      "SELECT reason FROM fleet_decisions WHERE incident = $1 AND machine = $2 AND mode = $3",
+      {incident, machine, std::string(RemovalModeName(mode))});
+  if (!rows.ok()) return rows.status();
+  if (rows->empty()) return NoSuch(incident, machine);
+  return rows->front().Text(0);
+}
+
+absl::StatusOr<std::string> History::DigestOf(const std::string& incident) {
+  auto rows = database_.Run("SELECT digest FROM fleet_incidents WHERE incident = $1", {incident});
+  if (!rows.ok()) return rows.status();
+  if (rows->empty()) return NoSuch(incident, "anything");
+  return rows->front().Text(0);
 }
 
 absl::StatusOr<std::vector<Event>> History::EventsAbout(const std::string& machine,

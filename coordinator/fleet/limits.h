@@ -10,9 +10,9 @@
 
 namespace rapideye::coordinator {
 
-// For one statement, or one connection, of a database. Nobody waits for it but the
-// thread that keeps the history, so it may be generous to a server under load.
-inline constexpr absl::Duration kHistoryPatience = absl::Seconds(10);
+// For one statement, or one connection, of a database. Only the thread that keeps the
+// history waits for it, but a program has to end within 5 s of a SIGTERM.
+inline constexpr absl::Duration kHistoryPatience = absl::Seconds(3);
 // One text in the history: names as the digest shows them.
 inline constexpr size_t kMaxHistoryText = 256;
 // The digest that a hook gets from the history; one that is larger it reads from the
@@ -27,6 +27,15 @@ inline constexpr size_t kMaxRememberedCulprits = 1000;
 inline constexpr int64_t kMaxEventsPerDecision = 2'000;
 // Findings decided about in one turn: the next turn takes the rest.
 inline constexpr int64_t kMaxFindingsPerTurn = 1000;
+
+// Between two tries at a history that is down: soon at first, since most restart at
+// once, then seldom, for as long as it takes.
+inline constexpr absl::Duration kFirstHistoryRetry = absl::Seconds(1);
+inline constexpr absl::Duration kLongestHistoryRetry = absl::Minutes(1);
+// A hook that fails is tried so often, within some twenty minutes, then a person is told.
+inline constexpr int64_t kMaxHookAttempts = 8;
+inline constexpr absl::Duration kFirstHookRetry = absl::Seconds(10);
+inline constexpr absl::Duration kLongestHookRetry = absl::Minutes(10);
 
 }  // namespace rapideye::coordinator
 

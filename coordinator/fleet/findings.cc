@@ -1,0 +1,126 @@
+#include "coordinator/fleet/findings.h"
+
+#include <algorithm>
+#include <set>
+
+namespace rapideye::coordinator {
+namespace {
+
+std::string CoreTypeName(const std::optional<CoreType>& type) {
+  switch (type.value_or(CoreType::kUnspecified)) {
+    case CoreType::kTensorCore:
+      return "TENSOR_CORE";
+    case CoreType::kSparseCore:
+      return "SPARSE_CORE";
+    case CoreType::kSparseCoreV0:
+      return "SPARSE_CORE_V0";
+    case CoreType::kUnspecified:
+      break;
+  }
+  return "";
+}
+
+const Snapshot* SnapshotOf(const Capture& capture, WorkerId worker) {
+  const auto found =
+      std::find_if(capture.snapshots.begin(), capture.snapshots.end(),
+                   [&](const Snapshot& snapshot) { return snapshot.worker == worker; });
+  return found == capture.snapshots.end() ? nullptr : &*found;
+}
+
+bool IsCore(const Core& core, const Culprit& culprit) {
+  return (!culprit.chip.has_value() || core.chip == culprit.chip) &&
+         (!culprit.core_type.has_value() || core.type == *culprit.core_type) &&
+         (!culprit.core_index.has_value() || core.index == *culprit.core_index);
+}
+
+// What the culprit ran; if it ran nothing, what any core of its worker did.
+const Program* ProgramOf(const Snapshot& snapshot, const Culprit& culprit) {
+  const Program* any = nullptr;
+  for (const Core& core : snapshot.cores) {
+    if (!core.program.has_value()) continue;
+    const Program& program = snapshot.programs[static_cast<size_t>(*core.program)];
+    if (IsCore(core, culprit)) return &program;
+    if (any == nullptr) any = &program;
+  }
+  return any;
+}
+
+CulpritRecord DescribeCulprit(const Capture& capture, const Verdict& verdict,
+                              const Culprit& culprit,
+                              const std::map<WorkerId, std::string>& hardware) {
+  CulpritRecord record;
+  record.host = culprit.host;
+  record.node = culprit.node;
+  if (const auto known = hardware.find(culprit.worker); known != hardware.end()) {
+    record.hardware = known->second;
+  }
+  if (const Snapshot* snapshot = SnapshotOf(capture, culprit.worker); snapshot != nullptr) {
+    if (snapshot->hardware.has_value()) record.hardware = snapshot->hardware;
+    if (!record.node.has_value()) record.node = snapshot->node;
+    if (const Program* program = ProgramOf(*snapshot, culprit); program != nullptr) {
+      record.module = program->module;
+      record.fingerprint = program->fingerprint;
+    }
+  }
+  record.machine = MachineKey(record.hardware, record.host);
+  if (culprit.chip.has_value()) record.chip = *culprit.chip;
+  record.core_type = CoreTypeName(culprit.core_type);
+  if (culprit.core_index.has_value()) record.core_index = *culprit.core_index;
+  record.nic = culprit.nic;
+  record.grounds = GroundsOf(verdict, culprit);
+  record.slice = culprit.worker.slice;
+  record.task = culprit.worker.task;
+  return record;
+}
+
+bool IsTarget(const RemovalTarget& target, const Culprit& culprit) {
+  return target.host == culprit.host && (!target.chip.has_value() || target.chip == culprit.chip) &&
+         (!target.nic.has_value() || target.nic == culprit.nic);
+}
+
+}  // namespace
+
+Grounds GroundsOf(const Verdict& verdict, const Culprit& culprit) {
+  const bool direct =
+      verdict.removal.eligible &&
+      std::any_of(verdict.removal.targets.begin(), verdict.removal.targets.end(),
+                  [&](const RemovalTarget& target) { return IsTarget(target, culprit); });
+  if (direct) return Grounds::kDirect;
+  if (verdict.cause == Cause::kBadTpuChip) return Grounds::kRepetition;
+  switch (verdict.detail) {
+    case Detail::kIciLink:
+    case Detail::kWorkerLost:
+    case Detail::kPower:
+    case Detail::kHostToDevice:
+    case Detail::kDeviceToHost:
+      return Grounds::kRepetition;
+    default:
+      return Grounds::kNever;
+  }
+}
+
+IncidentRecord Describe(const std::string& incident, const Capture& capture, const Verdict& verdict,
+                        absl::Time detected, const std::map<WorkerId, std::string>& hardware) {
+  IncidentRecord record;
+  record.id = incident;
+  record.job = capture.header.job;
+  record.incarnation = capture.header.job_incarnation.value_or("");
+  record.cause = std::string(CauseName(verdict.cause));
+  record.detail = std::string(DetailName(verdict.detail));
+  record.confidence = verdict.confidence;
+  record.detected = detected;
+  std::set<std::string> hosts;
+  std::set<int32_t> slices;
+  for (const ExpectedWorker& worker : capture.header.expected_workers) {
+    hosts.insert(worker.host);
+    slices.insert(worker.id.slice);
+  }
+  record.hosts = static_cast<int64_t>(hosts.size());
+  record.slices = static_cast<int64_t>(slices.size());
+  for (const Culprit& culprit : verdict.culprits) {
+    record.culprits.push_back(DescribeCulprit(capture, verdict, culprit, hardware));
+  }
+  return record;
+}
+
+}  // namespace rapideye::coordinator

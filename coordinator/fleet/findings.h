@@ -1,0 +1,27 @@
+// What of an incident the fleet remembers.
+#ifndef RAPIDEYE_COORDINATOR_FLEET_FINDINGS_H_
+#define RAPIDEYE_COORDINATOR_FLEET_FINDINGS_H_
+
+#include <map>
+#include <string>
+
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "classifier/verdict.h"
+#include "coordinator/fleet/records.h"
+
+namespace rapideye::coordinator {
+
+// What a verdict allows against one of its culprits, without any history (contract:
+// causes, Removal). Direct: only what the classifier found evidence for from beyond the
+// job's reach, and named as a target.
+Grounds GroundsOf(const Verdict& verdict, const Culprit& culprit);
+
+// `hardware`: of workers that left no snapshot, as far as anybody knows. The digest is
+// left empty. `verdict` must be of `capture`.
+IncidentRecord Describe(const std::string& incident, const Capture& capture, const Verdict& verdict,
+                        absl::Time detected, const std::map<WorkerId, std::string>& hardware);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_FLEET_FINDINGS_H_

@@ -1,0 +1,125 @@
+#include "coordinator/fleet/findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::testing::SizeIs;
+
+const absl::Time kThen = absl::FromUnixSeconds(1'790'000'000);
+
+class FindingsTest : public ::testing::Test {
+ protected:
+  FindingsTest() {
+    capture_.header.job = "llama";
+    capture_.header.job_incarnation = "7";
+    capture_.header.expected_workers = {
+        {{0, 0}, "h0", {}}, {{0, 1}, "h1", {}}, {{1, 0}, "h2", {}}, {{1, 1}, "h2", {}}};
+    Snapshot snapshot;
+    snapshot.worker = {0, 1};
+    snapshot.host = "h1";
+    snapshot.node = "n1";
+    snapshot.hardware = "serial-1";
+    snapshot.programs = {{"jit_init", "aa"}, {"jit_train_step", "bb"}};
+    Core idle;
+    idle.chip = 0;
+    idle.type = CoreType::kTensorCore;
+    idle.program = 0;
+    Core busy = idle;
+    busy.chip = 2;
+    busy.program = 1;
+    snapshot.cores = {idle, busy};
+    capture_.snapshots = {snapshot};
+
+    verdict_.cause = Cause::kBadTpuChip;
+    verdict_.detail = Detail::kTensorCore;
+    verdict_.confidence = 0.9;
+    Culprit culprit;
+    culprit.worker = {0, 1};
+    culprit.host = "h1";
+    culprit.chip = 2;
+    culprit.core_type = CoreType::kTensorCore;
+    culprit.core_index = 0;
+    verdict_.culprits = {culprit};
+  }
+  IncidentRecord Run() { return Describe("i1", capture_, verdict_, kThen, known_); }
+  Grounds GroundsFor(Cause cause, Detail detail) {
+    verdict_.cause = cause;
+    verdict_.detail = detail;
+    return GroundsOf(verdict_, verdict_.culprits[0]);
+  }
+
+  Capture capture_;
+  Verdict verdict_;
+  std::map<WorkerId, std::string> known_;
+};
+
+TEST_F(FindingsTest, NamesTheIncidentItsJobAndItsSize) {
+  const IncidentRecord record = Run();
+  EXPECT_EQ(record.id, "i1");
+  EXPECT_EQ(record.job, "llama");
+  EXPECT_EQ(record.incarnation, "7");
+  EXPECT_EQ(record.cause, "BAD_TPU_CHIP");
+  EXPECT_EQ(record.detail, "TENSOR_CORE");
+  EXPECT_EQ(record.detected, kThen);
+  EXPECT_EQ(record.hosts, 3);  // one of them runs two workers
+  EXPECT_EQ(record.slices, 2);
+}
+
+TEST_F(FindingsTest, ACulpritHasItsHardwareItsPlaceAndItsProgram) {
+  const IncidentRecord record = Run();
+  ASSERT_THAT(record.culprits, SizeIs(1));
+  const CulpritRecord& culprit = record.culprits[0];
+  EXPECT_EQ(culprit.machine, "hardware:serial-1");
+  EXPECT_EQ(culprit.node, "n1");
+  EXPECT_EQ(culprit.chip, 2);
+  EXPECT_EQ(culprit.core_type, "TENSOR_CORE");
+  EXPECT_EQ(culprit.slice, 0);
+  EXPECT_EQ(culprit.task, 1);
+  EXPECT_EQ(culprit.module, "jit_train_step");
+  EXPECT_EQ(culprit.fingerprint, "bb");
+}
+
+TEST_F(FindingsTest, WhoLeftNoSnapshotIsKnownByWhatTheCoordinatorKnows) {
+  capture_.snapshots.clear();
+  EXPECT_EQ(Run().culprits[0].machine, "host:h1");
+  EXPECT_EQ(Run().culprits[0].fingerprint, std::nullopt);
+  known_[{0, 1}] = "serial-1";
+  EXPECT_EQ(Run().culprits[0].machine, "hardware:serial-1");
+}
+
+TEST_F(FindingsTest, GroundsAreThoseOfTheContract) {
+  EXPECT_EQ(GroundsFor(Cause::kBadTpuChip, Detail::kTensorCore), Grounds::kRepetition);
+  EXPECT_EQ(GroundsFor(Cause::kBadTpuChip, Detail::kSparseCore), Grounds::kRepetition);
+  for (const Detail detail :
+       {Detail::kWorkerLost, Detail::kPower, Detail::kHostToDevice, Detail::kDeviceToHost}) {
+    EXPECT_EQ(GroundsFor(Cause::kUnrecoverableError, detail), Grounds::kRepetition);
+  }
+  for (const Detail detail : {Detail::kCoreHalt, Detail::kProcessExit, Detail::kProcessStopped,
+                              Detail::kOutOfMemory, Detail::kPreempted, Detail::kOther}) {
+    EXPECT_EQ(GroundsFor(Cause::kUnrecoverableError, detail), Grounds::kNever);
+  }
+  EXPECT_EQ(GroundsFor(Cause::kNetworkingIssue, Detail::kIciLink), Grounds::kRepetition);
+  EXPECT_EQ(GroundsFor(Cause::kNetworkingIssue, Detail::kDcnLink), Grounds::kNever);
+  EXPECT_EQ(GroundsFor(Cause::kNetworkingIssue, Detail::kDcnHost), Grounds::kNever);
+  EXPECT_EQ(GroundsFor(Cause::kDifferentModule, Detail::kModuleDivergence), Grounds::kNever);
+  EXPECT_EQ(GroundsFor(Cause::kFingerprintMismatch, Detail::kNone), Grounds::kNever);
+  EXPECT_EQ(GroundsFor(Cause::kDataInputStall, Detail::kInputPipeline), Grounds::kNever);
+  EXPECT_EQ(GroundsFor(Cause::kUnknown, Detail::kNone), Grounds::kNever);
+}
+
+TEST_F(FindingsTest, DirectIsOnlyWhatTheVerdictNamesAsTarget) {
+  verdict_.removal.targets = {{"h1", {}, {}, 2}};
+  EXPECT_EQ(Run().culprits[0].grounds, Grounds::kRepetition);  // not eligible
+  verdict_.removal.eligible = true;
+  EXPECT_EQ(Run().culprits[0].grounds, Grounds::kDirect);
+  verdict_.removal.targets[0].chip = 3;
+  EXPECT_EQ(Run().culprits[0].grounds, Grounds::kRepetition);
+  verdict_.removal.targets[0] = {"h0", {}, {}, {}};
+  EXPECT_EQ(Run().culprits[0].grounds, Grounds::kRepetition);
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

@@ -1,0 +1,125 @@
+#include "coordinator/fleet/publisher.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "coordinator/fleet/database.h"
+#include "coordinator/fleet/fleet_clock.h"
+#include "coordinator/fleet/history.h"
+#include "coordinator/fleet/schema.h"
+#include "coordinator/fleet/spool.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+absl::Duration Monotonic() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+// A database that is opened and migrated when it is first there.
+absl::StatusOr<Database*> Ready(std::unique_ptr<Database>& database, const std::string& url) {
+  if (database != nullptr) return database.get();
+  auto opened = OpenDatabase(url);
+  if (!opened.ok()) return opened.status();
+  if (absl::Status status = Migrate(**opened, FleetMigrations()); !status.ok()) return status;
+  database = *std::move(opened);
+  return database.get();
+}
+
+}  // namespace
+
+struct Publisher::State {
+  explicit State(Settings given) : settings(std::move(given)) {}
+
+  const Settings settings;
+  mutable std::mutex mutex;  // guards all up to the blank line
+  std::condition_variable changed;
+  std::deque<IncidentRecord> fresh;
+  Report report;
+  bool stopping = false;
+
+  // Of the thread alone.
+  std::unique_ptr<Database> spool;
+  std::unique_ptr<Database> history;
+
+  void Run();
+  // Without the lock: databases take their time.
+  Spool::Forwarded Turn(std::deque<IncidentRecord>& taken, bool deliver);
+};
+
+Spool::Forwarded Publisher::State::Turn(std::deque<IncidentRecord>& taken, bool deliver) {
+  const absl::StatusOr<Database*> local = Ready(spool, settings.spool_url);
+  if (!local.ok()) return {0, local.status()};
+  Spool waiting(**local);
+  for (; !taken.empty(); taken.pop_front()) {
+    if (absl::Status status = waiting.Put(taken.front()); !status.ok()) return {0, status};
+  }
+  if (!deliver) return {};
+  const absl::StatusOr<Database*> fleet = Ready(history, settings.history_url);
+  if (!fleet.ok()) return {0, fleet.status()};
+  History target(**fleet);
+  const absl::StatusOr<absl::Time> wall = (*fleet)->WallClock();
+  if (!wall.ok()) return {0, wall.status()};
+  const absl::StatusOr<absl::Time> newest = target.Newest();
+  if (!newest.ok()) return {0, newest.status()};
+  const absl::Duration monotonic = Monotonic();
+  return waiting.ForwardTo(target, FleetClock(*wall, *newest, monotonic).At(monotonic));
+}
+
+void Publisher::State::Run() {
+  absl::Duration backoff = settings.first_retry;
+  std::unique_lock lock(mutex);
+  for (bool last = false; !last;) {
+    last = stopping;
+    std::deque<IncidentRecord> taken = std::exchange(fresh, {});
+    // A history that was down just now does not hold up the end.
+    const bool deliver = !last || report.problem.ok();
+    lock.unlock();
+    const Spool::Forwarded turn = Turn(taken, deliver);
+    lock.lock();
+    fresh.insert(fresh.begin(), std::make_move_iterator(taken.begin()),
+                 std::make_move_iterator(taken.end()));
+    report.delivered += turn.delivered;
+    report.problem = turn.problem;
+    if (!turn.problem.ok()) ++report.failures;
+    const auto woken = [this] { return stopping; };
+    if (turn.problem.ok()) {
+      backoff = settings.first_retry;
+      changed.wait(lock, [this] { return stopping || !fresh.empty(); });
+    } else {
+      changed.wait_for(lock, absl::ToChronoNanoseconds(backoff), woken);
+      backoff = std::min(2 * backoff, settings.longest_retry);
+    }
+  }
+}
+
+Publisher::Publisher(Settings settings)
+    : state_(std::make_unique<State>(std::move(settings))), thread_([this] { state_->Run(); }) {}
+
+Publisher::~Publisher() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+    state_->changed.notify_all();
+  }
+  thread_.join();
+}
+
+void Publisher::Publish(IncidentRecord incident) {
+  const std::lock_guard lock(state_->mutex);
+  state_->fresh.push_back(std::move(incident));
+  state_->changed.notify_all();
+}
+
+Publisher::Report Publisher::GetReport() const {
+  const std::lock_guard lock(state_->mutex);
+  Report report = state_->report;
+  report.in_memory = state_->fresh.size();
+  return report;
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,55 @@
+// Brings incidents to the fleet history on a thread of its own.
+#ifndef RAPIDEYE_COORDINATOR_FLEET_PUBLISHER_H_
+#define RAPIDEYE_COORDINATOR_FLEET_PUBLISHER_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "coordinator/fleet/limits.h"
+#include "coordinator/fleet/records.h"
+
+namespace rapideye::coordinator {
+
+// Thread-safe. A history or a disk that is down delays nobody who publishes: an incident
+// waits in memory until the spool has it, and there until the history has it, even if
+// this process ends meanwhile.
+class Publisher {
+ public:
+  struct Settings {
+    std::string spool_url;    // sqlite:PATH in the state directory
+    std::string history_url;  // the fleet's
+    absl::Duration first_retry = kFirstHistoryRetry;
+    absl::Duration longest_retry = kLongestHistoryRetry;
+  };
+  struct Report {
+    size_t delivered = 0;
+    size_t failures = 0;   // turns that ended in a problem
+    size_t in_memory = 0;  // not even in the spool
+    absl::Status problem;  // the latest turn's; OK: nothing waits
+  };
+
+  // What an earlier process left in the spool is delivered, too.
+  explicit Publisher(Settings settings);
+  // Tries once more unless the history was down just now; the spool keeps the rest.
+  ~Publisher();
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+
+  // Returns at once.
+  void Publish(IncidentRecord incident);
+  Report GetReport() const;
+
+ private:
+  struct State;
+
+  std::unique_ptr<State> state_;
+  std::thread thread_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_FLEET_PUBLISHER_H_

@@ -1,0 +1,151 @@
+#include "coordinator/fleet/publisher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/fleet/history.h"
+#include "coordinator/fleet/schema.h"
+#include "coordinator/fleet/spool.h"
+#include "tests/fleet/incidents.h"
+#include "tests/fleet/postgres_server.h"
+#include "tests/fleet/test_database.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::rapideye::testing::BadChip;
+using ::rapideye::testing::Incident;
+using ::rapideye::testing::kPostgresql;
+using ::rapideye::testing::kSqlite;
+using ::rapideye::testing::kThen;
+using ::rapideye::testing::PostgresServer;
+using ::rapideye::testing::TestDatabase;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::Values;
+
+std::vector<Finding> FindingsIn(Database& database) {
+  return History(database).Undecided(RemovalMode::kEnforce, kThen - absl::Hours(24), 1000).value();
+}
+
+class SpoolTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  TestDatabase local_made_{kSqlite};
+  TestDatabase fleet_made_{GetParam()};
+  std::unique_ptr<Database> local_ = local_made_.ConnectMigrated();
+  std::unique_ptr<Database> fleet_ = fleet_made_.ConnectMigrated();
+  Spool spool_{*local_};
+  History history_{*fleet_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, SpoolTest, Values(kSqlite, kPostgresql));
+
+TEST_P(SpoolTest, WhatArrivesIsWhatWasPut) {
+  CulpritRecord culprit = BadChip("a", 3);
+  culprit.node = "node-a";
+  culprit.nic = "eth1";
+  culprit.grounds = Grounds::kDirect;
+  IncidentRecord incident = Incident("i1", kThen, {culprit});
+  incident.digest = "{\"cause\": 1}";
+  ASSERT_TRUE(spool_.Put(incident).ok());
+  const auto forwarded = spool_.ForwardTo(history_, kThen + absl::Hours(1));
+  EXPECT_TRUE(forwarded.problem.ok()) << forwarded.problem;
+  EXPECT_EQ(forwarded.delivered, 1u);
+  EXPECT_THAT(*spool_.Waiting(), IsEmpty());
+
+  const std::vector<Finding> findings = FindingsIn(*fleet_);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].machine, "hardware:a");
+  EXPECT_EQ(findings[0].node, "node-a");
+  EXPECT_EQ(findings[0].at, kThen);
+  EXPECT_EQ(findings[0].grounds, Grounds::kDirect);
+  EXPECT_THAT(findings[0].nics, ::testing::ElementsAre("eth1"));
+  EXPECT_EQ(findings[0].job_hosts, incident.hosts);
+  EXPECT_EQ(*history_.DigestOf("i1"), incident.digest);
+  const Event event =
+      history_.FactsAbout("hardware:a", RemovalMode::kEnforce, kThen - absl::Hours(1))
+          ->events.at(0);
+  EXPECT_EQ(event.task, 3);
+  EXPECT_EQ(event.fingerprint, "abcd");
+}
+
+// Between the history's commit and the spool's a process may end.
+TEST_P(SpoolTest, DeliveredTwiceCountsOnce) {
+  const IncidentRecord incident = Incident("i1", kThen, {BadChip("a", 3)});
+  ASSERT_TRUE(history_.Record(incident, kThen).ok());
+  ASSERT_TRUE(spool_.Put(incident).ok());
+  EXPECT_TRUE(spool_.ForwardTo(history_, kThen).problem.ok());
+  EXPECT_THAT(*spool_.Waiting(), IsEmpty());
+  EXPECT_THAT(FindingsIn(*fleet_), SizeIs(1));
+}
+
+class PublisherTest : public ::testing::Test {
+ protected:
+  Publisher::Settings Settings() {
+    return {.spool_url = local_.url(),
+            .history_url = fleet_.url(),
+            .first_retry = absl::Milliseconds(1),
+            .longest_retry = absl::Milliseconds(10)};
+  }
+  // More than there were.
+  static void AwaitFailures(const Publisher& publisher, size_t more) {
+    const size_t before = publisher.GetReport().failures;
+    while (publisher.GetReport().failures < before + more) std::this_thread::yield();
+  }
+  TestDatabase local_{kSqlite};
+  TestDatabase fleet_{kPostgresql};
+};
+
+TEST_F(PublisherTest, DeliversWhatItWasGivenBeforeItEnds) {
+  {
+    Publisher publisher(Settings());
+    for (int i = 0; i < 3; ++i) {
+      publisher.Publish(Incident(absl::StrCat("i", i), kThen, {BadChip("a", i)}));
+    }
+  }
+  EXPECT_THAT(FindingsIn(*fleet_.Connect()), SizeIs(3));
+}
+
+TEST_F(PublisherTest, AHistoryThatIsDownLosesNothing) {
+  PostgresServer::Shared().Crash();
+  {
+    Publisher publisher(Settings());
+    publisher.Publish(Incident("i1", kThen, {BadChip("a", 1)}));
+  }
+  EXPECT_THAT(*Spool(*local_.Connect()).Waiting(), SizeIs(1));
+  ASSERT_TRUE(PostgresServer::Shared().Start().ok());
+  // The next process of the same coordinator.
+  {
+    Publisher publisher(Settings());
+    publisher.Publish(Incident("i2", kThen, {BadChip("a", 2)}));
+  }
+  EXPECT_THAT(FindingsIn(*fleet_.Connect()), SizeIs(2));
+  EXPECT_THAT(*Spool(*local_.Connect()).Waiting(), IsEmpty());
+}
+
+TEST_F(PublisherTest, GoesOnByItselfWhenTheHistoryIsBack) {
+  PostgresServer::Shared().Crash();
+  Publisher publisher(Settings());
+  publisher.Publish(Incident("i1", kThen, {BadChip("a", 1)}));
+  AwaitFailures(publisher, 2);
+  EXPECT_EQ(publisher.GetReport().problem.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(publisher.GetReport().in_memory, 0u);
+  ASSERT_TRUE(PostgresServer::Shared().Start().ok());
+  while (publisher.GetReport().delivered < 1) std::this_thread::yield();
+  EXPECT_THAT(FindingsIn(*fleet_.Connect()), SizeIs(1));
+}
+
+TEST_F(PublisherTest, WithoutADiskItKeepsIncidentsInMemory) {
+  Publisher::Settings settings = Settings();
+  settings.spool_url = "sqlite:/nowhere/at/all/spool.db";
+  Publisher publisher(settings);
+  publisher.Publish(Incident("i1", kThen, {BadChip("a", 1)}));
+  AwaitFailures(publisher, 2);
+  EXPECT_EQ(publisher.GetReport().in_memory, 1u);
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

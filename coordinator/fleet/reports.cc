@@ -1,0 +1,166 @@
+#include "coordinator/fleet/reports.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using Happenings = std::vector<Happening>;
+
+std::string CauseText(const std::string& cause, const std::string& detail) {
+  return detail.empty() ? cause : absl::StrCat(cause, " ", detail);
+}
+
+// Runs a query about a machine and adds what `read` makes of its rows.
+template <typename Read>
+absl::Status AddHappenings(Database& database, const std::string& statement,
+                           const std::string& machine, Happenings& happenings, Read read) {
+  auto rows = database.Run(statement, {machine});
+  if (!rows.ok()) return rows.status();
+  for (const Row& row : *rows) happenings.push_back(read(row));
+  return absl::OkStatus();
+}
+
+absl::Status AddIncidents(Database& database, const std::string& machine, Happenings& happenings) {
+  return AddHappenings(
+      database,
+      "SELECT c.at_ms, c.incident, i.cause, i.detail, c.job, c.slice, c.task, c.host, c.grounds "
+      "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
+      "WHERE c.machine = $1",
+      machine, happenings, [](const Row& row) {
+        return Happening{row.Time(0), "incident", row.Text(1),
+                         absl::StrCat(CauseText(row.Text(2), row.Text(3)), " at slice ", row.Int(5),
+                                      " task ", row.Int(6), " of job ", row.Text(4), ", as host ",
+                                      row.Text(7), "; removal: ", row.Text(8))};
+      });
+}
+
+absl::Status AddDecisions(Database& database, const std::string& machine, Happenings& happenings) {
+  return AddHappenings(database,
+                       "SELECT decided_ms, incident, action, mode, reason FROM fleet_decisions "
+                       "WHERE machine = $1",
+                       machine, happenings, [](const Row& row) {
+                         return Happening{
+                             row.Time(0), "decision", row.Text(1),
+                             absl::StrCat(row.Text(2), " (", row.Text(3), "): ", row.Text(4))};
+                       });
+}
+
+absl::Status AddHooks(Database& database, const std::string& machine, Happenings& happenings) {
+  return AddHappenings(
+      database,
+      "SELECT CASE WHEN finished_ms > 0 THEN finished_ms ELSE created_ms END, incident, hook, "
+      "state, attempts, outcome FROM fleet_tasks WHERE subject = $1",
+      machine, happenings, [](const Row& row) {
+        const std::string outcome = row.Text(5);
+        return Happening{row.Time(0), "hook", row.Text(1),
+                         absl::StrCat(row.Text(2), ": ", row.Text(3), ", attempts: ", row.Int(4),
+                                      outcome.empty() ? "" : absl::StrCat("; ", outcome))};
+      });
+}
+
+absl::Status AddWordsOfOperators(Database& database, const std::string& machine,
+                                 Happenings& happenings) {
+  const auto by = [](const std::string& who) {
+    return who.empty() ? "" : absl::StrCat(" (", who, ")");
+  };
+  absl::Status status = AddHappenings(
+      database, "SELECT at_ms, incident, repair, who FROM fleet_repairs WHERE machine = $1",
+      machine, happenings, [&](const Row& row) {
+        return Happening{row.Time(0), "repair", row.Text(1),
+                         absl::StrCat("found: ", row.Text(2), by(row.Text(3)))};
+      });
+  if (!status.ok()) return status;
+  return AddHappenings(database, "SELECT at_ms, who FROM fleet_forgets WHERE machine = $1", machine,
+                       happenings, [&](const Row& row) {
+                         return Happening{
+                             row.Time(0), "forgotten", "",
+                             absl::StrCat("what was before no longer counts", by(row.Text(1)))};
+                       });
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Offender>> Offenders(Database& database, absl::Time since,
+                                                size_t limit) {
+  auto rows = database.Run(
+      "SELECT c.machine, i.cause, i.detail, COUNT(DISTINCT c.incident) AS incidents, "
+      "MAX(c.at_ms), (SELECT h.host FROM fleet_culprits h WHERE h.machine = c.machine "
+      "ORDER BY h.at_ms DESC, h.incident DESC LIMIT 1) "
+      "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
+      "WHERE c.at_ms >= $1 AND c.at_ms > COALESCE("
+      "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = c.machine), -1) "
+      "GROUP BY c.machine, i.cause, i.detail ORDER BY incidents DESC, i.cause, i.detail",
+      {ToValue(since)});
+  if (!rows.ok()) return rows.status();
+  std::map<std::string, Offender> by_machine;
+  for (const Row& row : *rows) {
+    Offender& offender = by_machine[row.Text(0)];
+    offender.machine = row.Text(0);
+    offender.host = row.Text(5);
+    offender.incidents += row.Int(3);
+    offender.causes.push_back(
+        absl::StrCat(CauseText(row.Text(1), row.Text(2)), " (", row.Int(3), ")"));
+    offender.last_seen = std::max(offender.last_seen, row.Time(4));
+  }
+  std::vector<Offender> offenders;
+  for (auto& [machine, offender] : by_machine) offenders.push_back(std::move(offender));
+  std::sort(offenders.begin(), offenders.end(), [](const Offender& a, const Offender& b) {
+    return std::tie(b.incidents, b.last_seen, a.machine) <
+           std::tie(a.incidents, a.last_seen, b.machine);
+  });
+  if (offenders.size() > limit) offenders.resize(limit);
+  return offenders;
+}
+
+absl::StatusOr<std::vector<std::string>> MachinesNamed(Database& database,
+                                                       const std::string& name) {
+  auto rows = database.Run(
+      "SELECT DISTINCT machine FROM fleet_culprits "
+      "WHERE machine = $1 OR hardware = $1 OR host = $1 OR node = $1",
+      {name});
+  if (!rows.ok()) return rows.status();
+  std::vector<std::string> machines;
+  for (const Row& row : *rows) machines.push_back(row.Text(0));
+  std::sort(machines.begin(), machines.end());
+  return machines;
+}
+
+absl::StatusOr<std::vector<Happening>> HistoryOf(Database& database, const std::string& machine) {
+  Happenings happenings;
+  for (const auto& add : {AddIncidents, AddDecisions, AddHooks, AddWordsOfOperators}) {
+    if (absl::Status status = add(database, machine, happenings); !status.ok()) return status;
+  }
+  // What follows from something comes after it, also within one millisecond.
+  std::stable_sort(happenings.begin(), happenings.end(),
+                   [](const Happening& a, const Happening& b) { return a.at < b.at; });
+  return happenings;
+}
+
+absl::StatusOr<std::vector<Precision>> PrecisionOf(Database& database, RemovalMode mode) {
+  auto rows = database.Run(
+      "SELECT i.cause, i.detail, r.repair FROM fleet_decisions d "
+      "JOIN fleet_incidents i ON i.incident = d.incident "
+      "LEFT JOIN fleet_repairs r ON r.incident = d.incident AND r.machine = d.machine "
+      "WHERE d.action = 'remove' AND d.mode = $1",
+      {std::string(RemovalModeName(mode))});
+  if (!rows.ok()) return rows.status();
+  std::map<std::pair<std::string, std::string>, Precision> by_cause;
+  for (const Row& row : *rows) {
+    Precision& precision = by_cause[{row.Text(0), row.Text(1)}];
+    precision.cause = row.Text(0);
+    precision.detail = row.Text(1);
+    const std::string repair = row.Text(2);
+    ++(repair.empty() ? precision.unknown : repair == "none" ? precision.wrong : precision.right);
+  }
+  std::vector<Precision> all;
+  for (auto& [cause, precision] : by_cause) all.push_back(std::move(precision));
+  return all;
+}
+
+}  // namespace rapideye::coordinator

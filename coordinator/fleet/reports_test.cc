@@ -1,0 +1,126 @@
+#include "coordinator/fleet/reports.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/fleet/history.h"
+#include "tests/fleet/incidents.h"
+#include "tests/fleet/test_database.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::rapideye::testing::BadChip;
+using ::rapideye::testing::Incident;
+using ::rapideye::testing::kPostgresql;
+using ::rapideye::testing::kSqlite;
+using ::rapideye::testing::kThen;
+using ::rapideye::testing::TestDatabase;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::Values;
+
+constexpr absl::Duration kDay = absl::Hours(24);
+
+class ReportsTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void Record(const std::string& id, absl::Time at, const std::string& hardware,
+              const std::string& host = "h") {
+    CulpritRecord culprit = BadChip(hardware, 3);
+    culprit.host = host;
+    IncidentRecord incident = Incident(id, at, {culprit});
+    if (id.starts_with("lost")) {
+      incident.cause = "UNRECOVERABLE_ERROR";
+      incident.detail = "WORKER_LOST";
+    }
+    ASSERT_TRUE(history_.Record(incident, kThen + 10 * kDay).ok());
+  }
+  void Decide(const std::string& incident, const std::string& machine, Action action) {
+    const Finding finding = history_.FindingOf(incident, machine).value();
+    ASSERT_TRUE(*history_.AddDecision(finding, RemovalMode::kEnforce,
+                                      {action, "repetition", "the reason", kThen, false},
+                                      kThen + kDay));
+  }
+
+  TestDatabase made_{GetParam()};
+  std::unique_ptr<Database> database_ = made_.ConnectMigrated();
+  History history_{*database_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, ReportsTest, Values(kSqlite, kPostgresql));
+
+TEST_P(ReportsTest, OffendersByIncidentsWithTheirCausesAndLatestName) {
+  Record("i1", kThen, "a", "old-name");
+  Record("i2", kThen + kDay, "a", "new-name");
+  Record("lost-1", kThen, "a", "old-name");
+  Record("i3", kThen, "b");
+  const auto offenders = Offenders(*database_, kThen, 10);
+  ASSERT_TRUE(offenders.ok()) << offenders.status();
+  ASSERT_THAT(*offenders, SizeIs(2));
+  const Offender& first = offenders->at(0);
+  EXPECT_EQ(first.machine, "hardware:a");
+  EXPECT_EQ(first.host, "new-name");
+  EXPECT_EQ(first.incidents, 3);
+  EXPECT_THAT(first.causes,
+              ElementsAre("BAD_TPU_CHIP TENSOR_CORE (2)", "UNRECOVERABLE_ERROR WORKER_LOST (1)"));
+  EXPECT_EQ(first.last_seen, kThen + kDay);
+  EXPECT_THAT(*Offenders(*database_, kThen, 1), SizeIs(1));
+  EXPECT_THAT(*Offenders(*database_, kThen + 2 * kDay, 10), IsEmpty());
+}
+
+TEST_P(ReportsTest, WhoWasForgottenIsNoOffenderUntilItFailsAgain) {
+  Record("i1", kThen, "a");
+  ASSERT_TRUE(history_.Forget("hardware:a", "", kThen + kDay).ok());
+  EXPECT_THAT(*Offenders(*database_, kThen, 10), IsEmpty());
+  Record("i2", kThen + 2 * kDay, "a");
+  EXPECT_THAT(*Offenders(*database_, kThen, 10), SizeIs(1));
+}
+
+TEST_P(ReportsTest, ANameMayBeOfSeveralMachines) {
+  Record("i1", kThen, "a", "host-1");
+  Record("i2", kThen, "b", "host-1");
+  EXPECT_THAT(*MachinesNamed(*database_, "host-1"), ElementsAre("hardware:a", "hardware:b"));
+  EXPECT_THAT(*MachinesNamed(*database_, "b"), ElementsAre("hardware:b"));
+  EXPECT_THAT(*MachinesNamed(*database_, "hardware:b"), ElementsAre("hardware:b"));
+  EXPECT_THAT(*MachinesNamed(*database_, "c"), IsEmpty());
+}
+
+TEST_P(ReportsTest, AHistoryTellsWhyAMachineWasRemovedOrNot) {
+  Record("i1", kThen, "a");
+  Record("i2", kThen, "b");
+  Decide("i1", "hardware:a", Action::kWatch);
+  ASSERT_TRUE(history_.ConfirmRepair("i1", "hardware:a", "chip", "ada", kThen + 2 * kDay).ok());
+  ASSERT_TRUE(history_.Forget("hardware:a", "ada", kThen + 3 * kDay).ok());
+  const auto happenings = HistoryOf(*database_, "hardware:a");
+  ASSERT_TRUE(happenings.ok()) << happenings.status();
+  std::vector<std::string> kinds;
+  for (const Happening& happening : *happenings) kinds.push_back(happening.kind);
+  EXPECT_THAT(kinds, ElementsAre("incident", "decision", "repair", "forgotten"));
+  EXPECT_THAT(happenings->at(0).text, HasSubstr("slice 0 task 3 of job llama"));
+  EXPECT_THAT(happenings->at(1).text, HasSubstr("watch (enforce): the reason"));
+  EXPECT_THAT(happenings->at(2).text, HasSubstr("chip (ada)"));
+}
+
+TEST_P(ReportsTest, PrecisionIsOfRemovalsWhoseOutcomeIsKnown) {
+  for (const char* machine : {"a", "b", "c", "d"}) {
+    Record(std::string("i-") + machine, kThen, machine);
+    Decide(std::string("i-") + machine, std::string("hardware:") + machine,
+           machine[0] == 'd' ? Action::kRefuse : Action::kRemove);
+  }
+  ASSERT_TRUE(history_.ConfirmRepair("i-a", "hardware:a", "chip", "", kThen).ok());
+  ASSERT_TRUE(history_.ConfirmRepair("i-b", "hardware:b", "none", "", kThen).ok());
+  ASSERT_TRUE(history_.ConfirmRepair("i-d", "hardware:d", "chip", "", kThen).ok());
+  const auto precision = PrecisionOf(*database_, RemovalMode::kEnforce);
+  ASSERT_TRUE(precision.ok()) << precision.status();
+  ASSERT_THAT(*precision, SizeIs(1));
+  EXPECT_EQ(precision->at(0).cause, "BAD_TPU_CHIP");
+  EXPECT_EQ(precision->at(0).right, 1);
+  EXPECT_EQ(precision->at(0).wrong, 1);
+  EXPECT_EQ(precision->at(0).unknown, 1);
+  EXPECT_THAT(*PrecisionOf(*database_, RemovalMode::kDryRun), IsEmpty());
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

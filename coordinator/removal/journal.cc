@@ -1,0 +1,140 @@
+#include "coordinator/removal/journal.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/fleet/limits.h"
+#include "digest/safe_text.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+constexpr char kColumns[] =
+    "incident, subject, hook, state, attempts, not_before_ms, expires_ms, outcome, output";
+
+Task ReadTask(const Row& row) {
+  return {row.Text(0), row.Text(1), row.Text(2), row.Text(3), row.Int(4),
+          row.Time(5), row.Time(6), row.Text(7), row.Text(8)};
+}
+
+std::string KeyOf(const Task& task) {
+  return absl::StrCat(task.incident, "\n", task.subject, "\n", task.hook);
+}
+
+// What a hook prints is anything.
+std::string Bounded(const std::string& text) {
+  std::string bounded = digest::ValidUtf8(text, kMaxHistorySentence);
+  std::replace(bounded.begin(), bounded.end(), '\0', '?');
+  return bounded;
+}
+
+absl::Duration RetryAfter(int64_t attempts) {
+  absl::Duration wait = kFirstHookRetry;
+  for (int64_t i = 1; i < attempts && wait < kLongestHookRetry; ++i) wait *= 2;
+  return std::min(wait, kLongestHookRetry);
+}
+
+absl::StatusOr<std::vector<Task>> ReadTasks(absl::StatusOr<std::vector<Row>> rows) {
+  if (!rows.ok()) return rows.status();
+  std::vector<Task> tasks;
+  for (const Row& row : *rows) tasks.push_back(ReadTask(row));
+  return tasks;
+}
+
+}  // namespace
+
+absl::Status Journal::Add(const Task& task, absl::Time now) {
+  return database_
+      .Run(
+          "INSERT INTO fleet_tasks (task, incident, subject, hook, state, holder, lease_ms, "
+          "attempts, not_before_ms, created_ms, expires_ms, finished_ms, outcome, output) "
+          "VALUES ($1, $2, $3, $4, 'due', '', 0, 0, $5, $6, $7, 0, '', '') "
+          "ON CONFLICT DO NOTHING",
+          {KeyOf(task), task.incident, task.subject, task.hook, ToValue(task.not_before),
+           ToValue(now), ToValue(task.expires)})
+      .status();
+}
+
+absl::Status Journal::FailWornOut(absl::Time now) {
+  return database_
+      .Run(
+          "UPDATE fleet_tasks SET state = 'failed', finished_ms = $1, "
+          "outcome = 'whoever ran it ended before it did, every time' "
+          "WHERE state = 'acting' AND lease_ms <= $1 AND attempts >= $2",
+          {ToValue(now), kMaxHookAttempts})
+      .status();
+}
+
+absl::StatusOr<std::optional<Task>> Journal::Claim(absl::Time now, absl::Duration lease) {
+  if (absl::Status status = FailWornOut(now); !status.ok()) return status;
+  auto chosen = database_.Run(
+      "SELECT t.task FROM fleet_tasks t WHERE "
+      "((t.state = 'due' AND t.not_before_ms <= $1 AND (t.attempts > 0 OR t.expires_ms > $1)) "
+      "OR (t.state = 'acting' AND t.lease_ms <= $1)) "
+      "AND NOT EXISTS (SELECT 1 FROM fleet_tasks o WHERE o.subject = t.subject "
+      "AND o.state = 'acting' AND o.lease_ms > $1) "
+      "ORDER BY t.created_ms, t.task LIMIT 1",
+      {ToValue(now)});
+  if (!chosen.ok()) return chosen.status();
+  if (chosen->empty()) return std::nullopt;
+  auto rows = database_.Run(
+      absl::StrCat("UPDATE fleet_tasks SET state = 'acting', holder = $2, lease_ms = $3, "
+                   "attempts = attempts + 1 WHERE task = $1 RETURNING ",
+                   kColumns),
+      {chosen->front().Text(0), holder_, ToValue(now + lease)});
+  if (!rows.ok()) return rows.status();
+  if (rows->empty()) return absl::AbortedError("the task is gone: was the lock held?");
+  return ReadTask(rows->front());
+}
+
+absl::Status Journal::Finish(const Task& task, const HookResult& result, absl::Time now) {
+  const bool last = result.ok || task.attempts >= kMaxHookAttempts;
+  const std::string state = result.ok ? "done" : last ? "failed" : "due";
+  // The attempt tells apart two claims of the same holder.
+  auto rows = database_.Run(
+      "UPDATE fleet_tasks SET state = $4, not_before_ms = $5, finished_ms = $6, outcome = $7, "
+      "output = $8, holder = '', lease_ms = 0 "
+      "WHERE task = $1 AND state = 'acting' AND holder = $2 AND attempts = $3 RETURNING task",
+      {KeyOf(task), holder_, task.attempts, state, ToValue(now + RetryAfter(task.attempts)),
+       ToValue(last ? now : absl::UnixEpoch()), Bounded(result.outcome), Bounded(result.output)});
+  if (!rows.ok()) return rows.status();
+  if (rows->empty()) {
+    return absl::AbortedError(absl::StrCat("hook ", task.hook, " for ", task.subject,
+                                           " took longer than its lease; another has it by now"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Task>> Journal::Expire(absl::Time now) {
+  return ReadTasks(database_.Run(
+      absl::StrCat("UPDATE fleet_tasks SET state = 'expired', finished_ms = $1, "
+                   "outcome = 'not begun in time' "
+                   "WHERE state = 'due' AND attempts = 0 AND expires_ms <= $1 RETURNING ",
+                   kColumns),
+      {ToValue(now)}));
+}
+
+absl::Status Journal::Resume() {
+  return database_
+      .Run("UPDATE fleet_tasks SET lease_ms = 0 WHERE state = 'acting' AND holder = $1", {holder_})
+      .status();
+}
+
+absl::StatusOr<std::vector<Task>> Journal::TasksOf(const std::string& incident) {
+  return ReadTasks(database_.Run(absl::StrCat("SELECT ", kColumns,
+                                              " FROM fleet_tasks WHERE incident = $1 "
+                                              "ORDER BY created_ms, task"),
+                                 {incident}));
+}
+
+absl::StatusOr<absl::Time> Journal::NextDue() {
+  auto rows = database_.Run(
+      "SELECT MIN(CASE WHEN state = 'acting' THEN lease_ms ELSE not_before_ms END) "
+      "FROM fleet_tasks WHERE state IN ('due', 'acting')");
+  if (!rows.ok()) return rows.status();
+  const std::optional<int64_t> due = rows->front().OptionalInt(0);
+  return due.has_value() ? absl::FromUnixMillis(*due) : absl::InfiniteFuture();
+}
+
+}  // namespace rapideye::coordinator

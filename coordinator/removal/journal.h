@@ -1,0 +1,80 @@
+// Which hooks are to run, run, and have run: what was decided is done, whoever dies.
+//
+//   due ──Claim──► acting ──Finish──► done
+//    ▲ │             │ │
+//    │ └─Expire──►   │ └─ too many attempts ──► failed
+//    │     expired   │
+//    └── it failed, or its holder is gone and its lease over
+//
+// A task is run again only if its run failed, or if whoever ran it died between the end
+// of the hook and Finish: at least once, with the same incident.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_JOURNAL_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_JOURNAL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/removal/hooks.h"
+
+namespace rapideye::coordinator {
+
+// One hook for one subject of one incident.
+struct Task {
+  std::string incident;
+  std::string subject;  // a machine; two tasks of one subject never run at once
+  std::string hook;
+  std::string state;  // "due" "acting" "done" "failed" "expired"
+  int64_t attempts = 0;
+  absl::Time not_before;  // of the next attempt
+  absl::Time expires;     // an attempt that would be the first does not begin later
+  std::string outcome;    // of the last attempt
+  std::string output;
+};
+
+// A gateway to the table of tasks in a database that was migrated (schema.h). `now` is
+// the history's time. What changes several rows or takes turns is done under the lock,
+// by the caller (WithLock). Not thread-safe.
+class Journal {
+ public:
+  // `holder` names this process among all that work on the same database.
+  Journal(Database& database, std::string holder)
+      : database_(database), holder_(std::move(holder)) {}
+
+  // Under the lock: a task that is there already stays as it is.
+  absl::Status Add(const Task& task, absl::Time now);
+
+  // Under the lock: the oldest task that may run now, which is this process's until
+  // `lease` is over; nullopt if there is none. Tasks whose lease is over and that used
+  // up their attempts become failed here.
+  absl::StatusOr<std::optional<Task>> Claim(absl::Time now, absl::Duration lease);
+
+  // What came of a claimed task. ABORTED if it is another's by now: its result counts.
+  absl::Status Finish(const Task& task, const HookResult& result, absl::Time now);
+
+  // Tasks that were never begun and may not be any more become expired, and are returned.
+  absl::StatusOr<std::vector<Task>> Expire(absl::Time now);
+
+  // After a restart: what this holder had claimed is due at once. Nobody else may bear
+  // its name.
+  absl::Status Resume();
+
+  absl::StatusOr<std::vector<Task>> TasksOf(const std::string& incident);
+  // When the next attempt may begin; InfiniteFuture if nothing waits.
+  absl::StatusOr<absl::Time> NextDue();
+
+ private:
+  absl::Status FailWornOut(absl::Time now);
+
+  Database& database_;
+  const std::string holder_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_JOURNAL_H_

@@ -1,0 +1,163 @@
+#include "coordinator/removal/journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/fleet/limits.h"
+#include "coordinator/fleet/schema.h"
+#include "tests/fleet/test_database.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::rapideye::testing::kPostgresql;
+using ::rapideye::testing::kSqlite;
+using ::rapideye::testing::TestDatabase;
+using ::testing::SizeIs;
+using ::testing::Values;
+
+const absl::Time kNow = absl::FromUnixSeconds(1'790'000'000);
+constexpr absl::Duration kLease = absl::Minutes(2);
+
+class JournalTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void Add(const std::string& incident, const std::string& subject,
+           absl::Time expires = kNow + absl::Hours(6)) {
+    Task task;
+    task.incident = incident;
+    task.subject = subject;
+    task.hook = "/hooks/drain";
+    task.not_before = kNow;
+    task.expires = expires;
+    ASSERT_TRUE(journal_.Add(task, kNow).ok());
+  }
+  std::optional<Task> Claim(Journal& journal, absl::Time now = kNow) {
+    return WithLock(*database_, [&] { return journal.Claim(now, kLease); }).value();
+  }
+  std::string StateOf(const std::string& incident) {
+    return journal_.TasksOf(incident).value().at(0).state;
+  }
+
+  TestDatabase made_{GetParam()};
+  std::unique_ptr<Database> database_ = made_.ConnectMigrated();
+  Journal journal_{*database_, "first"};
+  Journal other_{*database_, "second"};
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, JournalTest, Values(kSqlite, kPostgresql));
+
+TEST_P(JournalTest, ATaskIsClaimedOnceAndDoneOnce) {
+  Add("i1", "m");
+  Add("i1", "m");  // delivered again
+  const std::optional<Task> task = Claim(journal_);
+  ASSERT_TRUE(task.has_value());
+  EXPECT_EQ(task->incident, "i1");
+  EXPECT_EQ(task->attempts, 1);
+  EXPECT_FALSE(Claim(other_).has_value());
+  ASSERT_TRUE(journal_.Finish(*task, {true, "exit status 0", "drained\n"}, kNow).ok());
+  EXPECT_FALSE(Claim(other_, kNow + absl::Hours(1)).has_value());
+  const Task done = journal_.TasksOf("i1").value().at(0);
+  EXPECT_EQ(done.state, "done");
+  EXPECT_EQ(done.outcome, "exit status 0");
+  EXPECT_EQ(done.output, "drained\n");
+}
+
+TEST_P(JournalTest, OneSubjectIsWorkedOnByOneAtATime) {
+  Add("i1", "m");
+  Add("i2", "m");
+  Add("i3", "n");
+  const std::optional<Task> first = Claim(journal_);
+  const std::optional<Task> second = Claim(other_);
+  ASSERT_TRUE(first.has_value() && second.has_value());
+  EXPECT_EQ(first->incident, "i1");
+  EXPECT_EQ(second->incident, "i3");
+  EXPECT_FALSE(Claim(other_).has_value());
+  ASSERT_TRUE(journal_.Finish(*first, {true, "", ""}, kNow).ok());
+  EXPECT_EQ(Claim(other_)->incident, "i2");
+}
+
+TEST_P(JournalTest, WhoDiedIsReplacedWhenItsLeaseIsOver) {
+  Add("i1", "m");
+  const std::optional<Task> begun = Claim(journal_);
+  EXPECT_FALSE(Claim(other_, kNow + kLease - absl::Seconds(1)).has_value());
+  const std::optional<Task> again = Claim(other_, kNow + kLease);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->incident, "i1");
+  EXPECT_EQ(again->attempts, 2);
+  // The first was only slow. What it says no longer counts.
+  EXPECT_EQ(journal_.Finish(*begun, {true, "", ""}, kNow).code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(StateOf("i1"), "acting");
+  EXPECT_TRUE(other_.Finish(*again, {true, "", ""}, kNow).ok());
+  EXPECT_EQ(StateOf("i1"), "done");
+}
+
+TEST_P(JournalTest, AfterARestartItsOwnTasksAreDueAtOnce) {
+  Add("i1", "m");
+  Claim(journal_);
+  ASSERT_TRUE(other_.Resume().ok());
+  EXPECT_FALSE(Claim(journal_).has_value());
+  ASSERT_TRUE(journal_.Resume().ok());
+  EXPECT_TRUE(Claim(journal_).has_value());
+}
+
+TEST_P(JournalTest, AHookThatFailsIsTriedAgainLaterAndLaterAndThenFailed) {
+  Add("i1", "m");
+  absl::Time now = kNow;
+  absl::Duration before;
+  for (int64_t attempt = 1; attempt <= kMaxHookAttempts; ++attempt) {
+    const std::optional<Task> task = Claim(journal_, now);
+    ASSERT_TRUE(task.has_value()) << attempt;
+    EXPECT_EQ(task->attempts, attempt);
+    ASSERT_TRUE(journal_.Finish(*task, {false, "exit status 1", ""}, now).ok());
+    if (attempt == kMaxHookAttempts) break;
+    const absl::Time due = journal_.NextDue().value();
+    EXPECT_GE(due - now, before);
+    EXPECT_LE(due - now, kLongestHookRetry);
+    EXPECT_FALSE(Claim(journal_, due - absl::Seconds(1)).has_value());
+    before = due - now;
+    now = due;
+  }
+  EXPECT_EQ(StateOf("i1"), "failed");
+  EXPECT_EQ(*journal_.NextDue(), absl::InfiniteFuture());
+  EXPECT_FALSE(Claim(journal_, now + absl::Hours(24)).has_value());
+}
+
+TEST_P(JournalTest, AHookThatEndsItsRunnerEveryTimeFailsInTheEnd) {
+  Add("i1", "m");
+  absl::Time now = kNow;
+  for (int64_t attempt = 1; attempt <= kMaxHookAttempts; ++attempt) {
+    ASSERT_TRUE(Claim(journal_, now).has_value()) << attempt;
+    now += kLease;
+  }
+  EXPECT_FALSE(Claim(journal_, now).has_value());
+  EXPECT_EQ(StateOf("i1"), "failed");
+}
+
+TEST_P(JournalTest, WhatWasNeverBegunExpiresAndWhatWasIsFinished) {
+  Add("i1", "m", kNow + absl::Minutes(1));
+  Add("i2", "n", kNow + absl::Minutes(1));
+  ASSERT_EQ(Claim(journal_)->incident, "i1");
+  const absl::Time late = kNow + absl::Hours(1);
+  const auto expired = journal_.Expire(late);
+  ASSERT_THAT(*expired, SizeIs(1));
+  EXPECT_EQ(expired->at(0).incident, "i2");
+  EXPECT_EQ(StateOf("i2"), "expired");
+  EXPECT_EQ(Claim(other_, late)->incident, "i1");
+}
+
+TEST_P(JournalTest, ATaskDoesNotBeginBeforeItsTimeOrAfterIt) {
+  Add("i1", "m", kNow + absl::Minutes(1));
+  EXPECT_FALSE(Claim(journal_, kNow - absl::Seconds(1)).has_value());
+  EXPECT_FALSE(Claim(journal_, kNow + absl::Minutes(1)).has_value());
+  EXPECT_TRUE(Claim(journal_).has_value());
+}
+
+TEST_P(JournalTest, TakesWhateverAHookPrints) {
+  Add("i1", "m");
+  const std::string noise = std::string("\0\xff", 2) + std::string(100'000, 'x');
+  ASSERT_TRUE(journal_.Finish(*Claim(journal_), {true, "", noise}, kNow).ok());
+  EXPECT_LE(journal_.TasksOf("i1")->at(0).output.size(), kMaxHistorySentence);
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

@@ -1,0 +1,133 @@
+#include "coordinator/removal/remover.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/fleet/limits.h"
+#include "coordinator/fleet/schema.h"
+
+namespace rapideye::coordinator {
+
+absl::StatusOr<Remover> Remover::Make(Database& database, HookRunner& runner, Settings settings) {
+  if (settings.policy.mode == RemovalMode::kEnforce && settings.hooks.empty()) {
+    return absl::InvalidArgumentError(
+        "removals are enforced, but there is no hook to carry them out: give --hook=PATH");
+  }
+  return Remover(database, runner, std::move(settings));
+}
+
+Remover::Remover(Database& database, HookRunner& runner, Settings settings)
+    : database_(database),
+      runner_(runner),
+      settings_(std::move(settings)),
+      history_(database),
+      journal_(database, settings_.holder) {}
+
+absl::StatusOr<Remover::Report> Remover::Turn() {
+  Report report;
+  absl::Status status = DecideAll(report);
+  if (status.ok()) status = ActOnAll(report);
+  if (!status.ok()) return status;
+  const absl::StatusOr<absl::Time> next = journal_.NextDue();
+  if (!next.ok()) return next.status();
+  report.next = *next;
+  return report;
+}
+
+// All decisions before any act: a wave of failures shows in full before the first
+// machine goes, and may open the breaker before.
+absl::Status Remover::DecideAll(Report& report) {
+  const Policy& policy = settings_.policy;
+  const auto findings =
+      history_.Undecided(policy.mode, FactsSince(policy, settings_.now()), kMaxFindingsPerTurn);
+  if (!findings.ok()) return findings.status();
+  for (const Finding& finding : *findings) {
+    Decision decision;
+    const absl::StatusOr<bool> ours = DecideOne(finding, decision);
+    if (!ours.ok()) return ours.status();
+    if (*ours) report.decisions.push_back({finding, std::move(decision)});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Remover::DecideOne(const Finding& finding, Decision& decision) {
+  const Policy& policy = settings_.policy;
+  return WithLock(database_, [&]() -> absl::StatusOr<bool> {
+    const absl::Time now = settings_.now();
+    const auto facts = history_.FactsAbout(finding.machine, policy.mode, FactsSince(policy, now));
+    if (!facts.ok()) return facts.status();
+    decision = Decide(finding, *facts, policy, now);
+    const auto added = history_.AddDecision(finding, policy.mode, decision, now);
+    if (!added.ok() || !*added) return added;
+    absl::Status status;
+    if (decision.budget_hit) {
+      status = history_.SetBreaker(policy.mode, true, decision.reason, "", now);
+    }
+    const bool act = decision.action == Action::kRemove && policy.mode == RemovalMode::kEnforce;
+    for (size_t i = 0; act && i < settings_.hooks.size() && status.ok(); ++i) {
+      Task task;
+      task.incident = finding.incident;
+      task.subject = finding.machine;
+      task.hook = settings_.hooks[i];
+      task.not_before = now;
+      task.expires = decision.expires;
+      status = journal_.Add(task, now);
+    }
+    if (!status.ok()) return status;
+    return true;
+  });
+}
+
+absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessStopped(Report& report) {
+  return WithLock(database_, [&]() -> absl::StatusOr<std::optional<Task>> {
+    const absl::Time now = settings_.now();
+    auto expired = journal_.Expire(now);
+    if (!expired.ok()) return expired.status();
+    report.ended.insert(report.ended.end(), expired->begin(), expired->end());
+    const auto breaker = history_.BreakerOf(RemovalMode::kEnforce);
+    if (!breaker.ok()) return breaker.status();
+    report.stopped_by_breaker = breaker->open;
+    if (breaker->open) return std::nullopt;
+    return journal_.Claim(now, settings_.lease);
+  });
+}
+
+absl::StatusOr<HookCall> Remover::CallFor(const Task& task) {
+  HookCall call;
+  call.hook = task.hook;
+  call.attempt = task.attempts;
+  auto finding = history_.FindingOf(task.incident, task.subject);
+  if (!finding.ok()) return finding.status();
+  call.finding = *std::move(finding);
+  auto reason = history_.ReasonOf(task.incident, task.subject, RemovalMode::kEnforce);
+  if (!reason.ok()) return reason.status();
+  call.reason = *std::move(reason);
+  auto digest = history_.DigestOf(task.incident);
+  if (!digest.ok()) return digest.status();
+  call.digest = *std::move(digest);
+  return call;
+}
+
+absl::Status Remover::ActOnAll(Report& report) {
+  if (settings_.policy.mode != RemovalMode::kEnforce) return absl::OkStatus();
+  for (;;) {
+    const auto claimed = ClaimUnlessStopped(report);
+    if (!claimed.ok()) return claimed.status();
+    if (!claimed->has_value()) return absl::OkStatus();
+    Task task = **claimed;
+    const absl::StatusOr<HookCall> call = CallFor(task);
+    if (!call.ok()) return call.status();
+    const HookResult result = runner_.Run(*call);
+    const absl::Status status = journal_.Finish(task, result, settings_.now());
+    // Another has it by now, and what comes of that is what counts.
+    if (absl::IsAborted(status)) continue;
+    if (!status.ok()) return status;
+    task.outcome = result.outcome;
+    task.output = result.output;
+    task.state = result.ok ? "done" : task.attempts >= kMaxHookAttempts ? "failed" : "due";
+    (task.state == "due" ? report.retried : report.ended).push_back(std::move(task));
+  }
+}
+
+}  // namespace rapideye::coordinator

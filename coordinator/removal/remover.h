@@ -1,0 +1,78 @@
+// Decides about findings in a fleet history and has removals carried out.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_REMOVER_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_REMOVER_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/fleet/history.h"
+#include "coordinator/removal/hooks.h"
+#include "coordinator/removal/journal.h"
+#include "coordinator/removal/policy.h"
+
+namespace rapideye::coordinator {
+
+// Runs inside a coordinator, or alone for a fleet; several may share one history, and
+// no machine is removed twice for that. Keeps nothing that is not in the database: one
+// that dies at any point is replaced by the next. Not thread-safe; a turn may block for
+// as long as database and hooks may take.
+class Remover {
+ public:
+  struct Settings {
+    Policy policy;
+    std::vector<std::string> hooks;   // each runs once for every removal, in this order
+    std::string holder;               // names this remover among all of the history
+    absl::Duration lease;             // longer than a hook may take
+    std::function<absl::Time()> now;  // the history's time (fleet_clock.h)
+  };
+
+  struct Decided {
+    Finding finding;
+    Decision decision;
+  };
+  // What a turn did, for the log.
+  struct Report {
+    std::vector<Decided> decisions;
+    std::vector<Task> ended;    // done, failed or expired
+    std::vector<Task> retried;  // failed, and tried again later
+    bool stopped_by_breaker = false;
+    absl::Time next;  // a turn before this finds no task that may run
+  };
+
+  // `database` must be migrated; it and `runner` outlive this. INVALID_ARGUMENT if
+  // removals are enforced and there is no hook that would carry them out.
+  static absl::StatusOr<Remover> Make(Database& database, HookRunner& runner, Settings settings);
+
+  // To be called once, before the first turn: tasks that a process of the same name had
+  // begun when it died are due again.
+  absl::Status Resume() { return journal_.Resume(); }
+
+  // Decides about everything undecided, then runs what is due. An error ends the turn;
+  // what it had done is kept, and the next turn goes on from there.
+  absl::StatusOr<Report> Turn();
+
+ private:
+  Remover(Database& database, HookRunner& runner, Settings settings);
+
+  absl::Status DecideAll(Report& report);
+  // False if another remover was faster.
+  absl::StatusOr<bool> DecideOne(const Finding& finding, Decision& decision);
+  absl::Status ActOnAll(Report& report);
+  absl::StatusOr<std::optional<Task>> ClaimUnlessStopped(Report& report);
+  absl::StatusOr<HookCall> CallFor(const Task& task);
+
+  Database& database_;
+  HookRunner& runner_;
+  Settings settings_;
+  History history_;
+  Journal journal_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_REMOVER_H_

@@ -1,0 +1,177 @@
+#include "coordinator/removal/remover.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+#include "coordinator/fleet/limits.h"
+#include "tests/fleet/remover_fixture.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::rapideye::testing::kPostgresql;
+using ::rapideye::testing::kSqlite;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::Values;
+
+class RemoverTest : public RemoverFixture {};
+
+INSTANTIATE_TEST_SUITE_P(Each, RemoverTest, Values(kSqlite, kPostgresql));
+
+TEST_P(RemoverTest, WatchesThreeTimesAndRemovesTheFourth) {
+  Remover remover = Make(*database_, Settings());
+  for (int i = 0; i < 3; ++i) {
+    Fail("a", 1);
+    const auto report = remover.Turn();
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_THAT(report->decisions, SizeIs(1));
+    EXPECT_EQ(report->decisions[0].decision.action, Action::kWatch);
+  }
+  EXPECT_THAT(hooks_.calls(), IsEmpty());
+  Fail("a", 1);
+  const auto report = remover.Turn();
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_THAT(report->ended, SizeIs(1));
+  EXPECT_EQ(report->ended[0].state, "done");
+  const std::vector<HookCall> calls = hooks_.calls();
+  ASSERT_THAT(calls, SizeIs(1));
+  EXPECT_EQ(calls[0].hook, "/hooks/drain");
+  EXPECT_EQ(calls[0].finding.incident, "i4");
+  EXPECT_EQ(calls[0].finding.host, "host-of-a");
+  EXPECT_EQ(calls[0].digest, "{}");
+  EXPECT_EQ(calls[0].attempt, 1);
+  EXPECT_THAT(calls[0].reason, HasSubstr("4 hang events"));
+}
+
+TEST_P(RemoverTest, DoesNothingTwice) {
+  Remover remover = Make(*database_, Settings());
+  Fail("a", 4);
+  ASSERT_TRUE(remover.Turn().ok());
+  const auto again = remover.Turn();
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_THAT(again->decisions, IsEmpty());
+  Fail("a", 1);
+  EXPECT_EQ(remover.Turn()->decisions.at(0).decision.rule, "removed");
+  EXPECT_THAT(hooks_.calls(), SizeIs(1));
+}
+
+TEST_P(RemoverTest, ADryRunDecidesAndActsOnNothing) {
+  Remover::Settings settings = Settings();
+  settings.policy.mode = RemovalMode::kDryRun;
+  settings.hooks.clear();
+  Remover remover = Make(*database_, settings);
+  Fail("a", 1, Grounds::kDirect);
+  const auto report = remover.Turn();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->decisions.at(0).decision.action, Action::kRemove);
+  EXPECT_THAT(hooks_.calls(), IsEmpty());
+  // Whoever enforces decides for itself.
+  ASSERT_TRUE(Make(*database_, Settings()).Turn().ok());
+  EXPECT_THAT(hooks_.calls(), SizeIs(1));
+}
+
+TEST_P(RemoverTest, EnforcingWithoutAHookIsRefused) {
+  Remover::Settings settings = Settings();
+  settings.hooks.clear();
+  EXPECT_EQ(Remover::Make(*database_, hooks_, settings).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(RemoverTest, EveryHookRunsInItsOrder) {
+  Remover::Settings settings = Settings();
+  settings.hooks = {"/hooks/a", "/hooks/b"};
+  Fail("a", 1, Grounds::kDirect);
+  ASSERT_TRUE(Make(*database_, settings).Turn().ok());
+  ASSERT_THAT(hooks_.calls(), SizeIs(2));
+  EXPECT_EQ(hooks_.calls()[0].hook, "/hooks/a");
+}
+
+TEST_P(RemoverTest, AWaveOpensTheBreakerBeforeTheFirstMachineGoes) {
+  Remover remover = Make(*database_, Settings());
+  for (const char* machine : {"a", "b", "c"}) Fail(machine, 1, Grounds::kDirect);
+  const auto report = remover.Turn();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->stopped_by_breaker);
+  EXPECT_THAT(hooks_.calls(), IsEmpty());
+  EXPECT_TRUE(history_.BreakerOf(RemovalMode::kEnforce)->open);
+
+  now_ += absl::Hours(2);
+  Fail("d", 1, Grounds::kDirect);
+  EXPECT_EQ(remover.Turn()->decisions.at(0).decision.rule, "breaker");
+  EXPECT_THAT(hooks_.calls(), IsEmpty());
+
+  // An operator allows them again: what was decided within the budget is done.
+  ASSERT_TRUE(history_.SetBreaker(RemovalMode::kEnforce, false, "", "ada", now_).ok());
+  ASSERT_TRUE(remover.Turn().ok());
+  EXPECT_THAT(hooks_.calls(), SizeIs(2));
+}
+
+TEST_P(RemoverTest, WhatTheBreakerHeldTooLongExpires) {
+  Remover remover = Make(*database_, Settings());
+  for (const char* machine : {"a", "b", "c"}) Fail(machine, 1, Grounds::kDirect);
+  ASSERT_TRUE(remover.Turn().ok());
+  now_ += absl::Hours(24);
+  ASSERT_TRUE(history_.SetBreaker(RemovalMode::kEnforce, false, "", "ada", now_).ok());
+  const auto report = remover.Turn();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->ended, SizeIs(2));
+  EXPECT_EQ(report->ended.at(0).state, "expired");
+  EXPECT_THAT(hooks_.calls(), IsEmpty());
+}
+
+TEST_P(RemoverTest, AHookThatFailsIsTriedAgainAndReportedInTheEnd) {
+  Remover remover = Make(*database_, Settings());
+  hooks_.Succeed(false);
+  Fail("a", 1, Grounds::kDirect);
+  auto report = remover.Turn();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->retried, SizeIs(1));
+  EXPECT_EQ(report->retried.at(0).outcome, "exit status 1");
+  while (report->next != absl::InfiniteFuture()) {
+    EXPECT_GT(report->next, now_);
+    now_ = report->next;
+    report = remover.Turn();
+    ASSERT_TRUE(report.ok()) << report.status();
+  }
+  ASSERT_THAT(report->ended, SizeIs(1));
+  EXPECT_EQ(report->ended[0].state, "failed");
+  EXPECT_THAT(hooks_.calls(), SizeIs(kMaxHookAttempts));
+  for (const HookCall& call : hooks_.calls()) EXPECT_EQ(call.finding.incident, "i1");
+}
+
+// Each has a connection of its own, as each of several processes would.
+TEST_P(RemoverTest, SeveralOnOneHistoryNeverActTwiceAndKeepTheBudget) {
+  for (const char* machine : {"a", "b"}) Fail(machine, 4);
+  Fail("c", 20);
+  constexpr int kRemovers = 4;
+  std::vector<std::thread> threads;
+  std::vector<size_t> decided(kRemovers);
+  for (int i = 0; i < kRemovers; ++i) {
+    threads.emplace_back([this, i, &decided] {
+      const std::unique_ptr<Database> mine = made_.Connect();
+      Remover remover = Make(*mine, Settings(absl::StrCat("remover-", i)));
+      const auto report = remover.Turn();
+      ASSERT_TRUE(report.ok()) << report.status();
+      decided[static_cast<size_t>(i)] = report->decisions.size();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  size_t all = 0;
+  for (const size_t count : decided) all += count;
+  EXPECT_EQ(all, 28u);
+  // Two an hour; the third opens the breaker, and then nobody acts any more.
+  EXPECT_TRUE(history_.BreakerOf(RemovalMode::kEnforce)->open);
+  std::set<std::string> machines;
+  for (const HookCall& call : hooks_.calls()) {
+    EXPECT_TRUE(machines.insert(call.finding.machine).second) << call.finding.machine;
+  }
+  EXPECT_LE(machines.size(), 2u);
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
