@@ -1,0 +1,42 @@
+#include "coordinator/removal/hooks/process_hook_runner.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "coordinator/removal/hooks/hook_environment.h"
+#include "coordinator/removal/hooks/hook_run.h"
+
+namespace rapideye::coordinator {
+
+ProcessHookRunner::ProcessHookRunner(const HookLimits& limits, std::vector<std::string> environment)
+    : limits_(limits), environment_(std::move(environment)), interrupt_(eventfd(0, EFD_CLOEXEC)) {}
+
+ProcessHookRunner::~ProcessHookRunner() {
+  if (interrupt_ >= 0) close(interrupt_);
+}
+
+HookResult ProcessHookRunner::Run(const HookCall& call) {
+  const Finding& finding = call.finding;
+  HookRun run = {.hook = call.hook,
+                 .incident = finding.incident,
+                 .cause = finding.cause,
+                 .job = finding.job,
+                 .remove_hosts = {finding.host}};
+  run.remove_nodes = {finding.node.value_or("")};
+  HookOutcome outcome = RunHookProcess(call.hook, call.digest, HookEnvironment(run, environment_),
+                                       limits_, interrupt_);
+  return {.ok = outcome.succeeded(),
+          .outcome = DescribeEnd(outcome),
+          .output = std::move(outcome.output)};
+}
+
+void ProcessHookRunner::Stop() {
+  const uint64_t one = 1;
+  // It can only fail where the descriptor could not be had: then hooks end by themselves.
+  [[maybe_unused]] const ssize_t written = write(interrupt_, &one, sizeof one);
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,37 @@
+// Carries out the hooks of removals: each is a process.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_PROCESS_HOOK_RUNNER_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_PROCESS_HOOK_RUNNER_H_
+
+#include <string>
+#include <vector>
+
+#include "coordinator/removal/hooks.h"
+#include "coordinator/removal/hooks/hook_process.h"
+
+namespace rapideye::coordinator {
+
+// What the remover decides and its journal remembers, run by RunHookProcess.
+class ProcessHookRunner final : public HookRunner {
+ public:
+  // `environment`: of this program, NAME=VALUE. What it leaves to hooks is in
+  // hook_environment.h.
+  ProcessHookRunner(const HookLimits& limits, std::vector<std::string> environment);
+  ~ProcessHookRunner() override;
+  ProcessHookRunner(const ProcessHookRunner&) = delete;
+  ProcessHookRunner& operator=(const ProcessHookRunner&) = delete;
+
+  HookResult Run(const HookCall& call) override;
+
+  // From any thread, for good: the hook that runs is stopped, and so is each that is
+  // run later. They failed, so the journal has them run again after the next start.
+  void Stop();
+
+ private:
+  const HookLimits limits_;
+  const std::vector<std::string> environment_;
+  const int interrupt_;  // readable once it is time to stop
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_PROCESS_HOOK_RUNNER_H_
