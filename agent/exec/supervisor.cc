@@ -128,7 +128,7 @@ class Supervisor {
   int signals_ = -1;
   int wake_ = -1;
   bool has_terminal_ = false;
-  std::atomic<bool>* told_to_end_ = nullptr;  // shared with the agent
+  std::atomic<int>* told_to_end_ = nullptr;  // shared with the agent
   std::vector<Output> outputs_;
   pid_t command_ = -1;
   pid_t agent_ = -1;
@@ -151,10 +151,10 @@ bool Supervisor::Prepare() {
   sigprocmask(SIG_BLOCK, &forwarded, &mask_before_);
   signals_ = signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
   wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  void* page = mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE,
+  void* page = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   bool ready = signals_ >= 0 && wake_ >= 0 && page != MAP_FAILED;
-  if (page != MAP_FAILED) told_to_end_ = new (page) std::atomic<bool>(false);
+  if (page != MAP_FAILED) told_to_end_ = new (page) std::atomic<int>(0);
   has_terminal_ = tcgetpgrp(STDIN_FILENO) == getpgrp();
   outputs_.emplace_back().to = STDOUT_FILENO;
   // Lines of both that go to one place keep their order.
@@ -295,7 +295,10 @@ void Supervisor::Forward(const signalfd_siginfo& signal) {
     if (EndsProcesses(number) && agent_ > 0) kill(agent_, SIGTERM);
     return;
   }
-  if (EndsProcesses(number)) told_to_end_->store(true);
+  if (EndsProcesses(number)) {
+    told_to_end_->store(number);
+    eventfd_write(wake_, 1);
+  }
   if (number == SIGCONT && has_terminal_ && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
     tcsetpgrp(STDIN_FILENO, command_);
   }
@@ -395,7 +398,7 @@ void Supervisor::SeeItOut() {
   }
   // Whoever reads our output need not wait for the agent.
   for (const Output& output : outputs_) PutNothingAt(output.to);
-  const bool told = told_to_end_->load();
+  const bool told = told_to_end_->load() != 0;
   const absl::Duration patience =
       Now() + kAgentEndGrace + (told ? kLastWordsIfTold : kLastWordsFor);
   restart_at_ = absl::InfiniteDuration();

@@ -32,8 +32,9 @@ struct CommandWatch {
   // A process that has ended stays a zombie for as long as there is a supervisor.
   std::vector<OutputRing*> outputs;  // one if both outputs go to the same place
   int wake = -1;                     // an eventfd: an output has much to read
-  // The command was told to end: whoever did so waits.
-  const std::atomic<bool>* told_to_end = nullptr;
+  // The signal by which the command was told to end, of which `wake` tells, too; 0: it
+  // was not. Whoever did so waits.
+  const std::atomic<int>* told_to_end = nullptr;
 };
 
 struct ExecOptions {

@@ -212,6 +212,19 @@ TEST_F(SupervisorTest, TheAgentSeesOutputAndIsWaitedFor) {
   EXPECT_EQ(log_.Read(), "the command is there: hello\n");
 }
 
+TEST_F(SupervisorTest, TheAgentIsToldThatTheCommandIsToEnd) {
+  Start("echo ready; exec sleep 1000", [](const CommandWatch& watch) {
+    pollfd woken = {watch.wake, POLLIN, 0};
+    poll(&woken, 1, /*timeout=*/-1);
+    dprintf(STDERR_FILENO, "signal %d\n", watch.told_to_end->load());
+    return 0;
+  });
+  EXPECT_EQ(out_.Read("\n"), "ready\n");
+  kill(supervisor_, SIGTERM);
+  EXPECT_EQ(ExitStatus(), 128 + SIGTERM);
+  EXPECT_EQ(log_.Read("\n"), "signal 15\n");
+}
+
 TEST_F(SupervisorTest, TheCommandSurvivesItsAgent) {
   Start("read x; echo $x; exit 5", [](const CommandWatch&) { return kill(getpid(), SIGKILL); });
   EXPECT_THAT(log_.Read("again"), HasSubstr("the agent died of signal 9; it is started again"));

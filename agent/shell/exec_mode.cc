@@ -66,6 +66,7 @@ void LetSourcesKnow(const CommandWatch& command, Flags& flags) {
   if (flags.host.disabled.contains(Source::kLog)) return;
   flags.logs.outputs = command.outputs;
   flags.logs.wake = command.wake;
+  flags.logs.told_to_end = command.told_to_end;
 }
 
 void AwaitEnd(const CommandWatch& command, const Agent& agent,
@@ -78,7 +79,8 @@ void AwaitEnd(const CommandWatch& command, const Agent& agent,
     close(process);
     if (waiting[0].revents != 0) return;
   }
-  const absl::Duration patience = command.told_to_end->load() ? kLastWordsIfTold : kLastWordsFor;
+  const absl::Duration patience =
+      command.told_to_end->load() != 0 ? kLastWordsIfTold : kLastWordsFor;
   std::array<pollfd, 2> waiting = {{{signals.fd(), POLLIN, 0}, {agent.last_words_fd(), POLLIN, 0}}};
   poll(waiting.data(), waiting.size(), ToTimeout(patience));
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ LogReading LogFollower::Read(absl::Duration now) {
   LogReading reading;
   events_.emplace(options_.signatures, reading);
   buffer_.resize(kLogReadBytes);
+  NoteEndAsked();
   for (Output& output : outputs_) ReadOutput(output, reading);
   if (now >= next_search_) {
     next_search_ = now + kLogSearch;
@@ -65,6 +67,14 @@ LogReading LogFollower::Read(absl::Duration now) {
     if (Open(path, /*may_be_old=*/false, file, reading)) ReadNew(path, file, reading);
   }
   return reading;
+}
+
+// A process that was told to end need not say so itself.
+void LogFollower::NoteEndAsked() {
+  if (end_noted_ || options_.told_to_end == nullptr) return;
+  if (options_.told_to_end->load() != SIGTERM) return;
+  end_noted_ = true;
+  Take("SIGTERM received by rapideye-agent exec, and passed on to the command", /*old=*/false);
 }
 
 void LogFollower::ReadOutput(Output& output, LogReading& reading) {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -32,6 +33,8 @@ struct LogOptions {
   // What a command that the agent itself has started writes; they outlive the
   // follower.
   std::vector<OutputRing*> outputs = {};
+  // The signal by which that command was told to end; 0: it was not.
+  const std::atomic<int>* told_to_end = nullptr;
   // An eventfd that asks for a look before the next one is due; -1: none.
   int wake = -1;
 };
@@ -68,6 +71,7 @@ class LogFollower {
     LineSplitter lines;
   };
 
+  void NoteEndAsked();
   void ReadOutput(Output& output, LogReading& reading);
   void Search(LogReading& reading);
   void Discover(const std::string& path, LogReading& reading);
@@ -90,6 +94,7 @@ class LogFollower {
   std::set<std::string> noted_;
   std::string buffer_;
   std::optional<EventCollector> events_;  // of this look
+  bool end_noted_ = false;
   bool first_look_ = true;
   absl::Duration next_search_ = -absl::InfiniteDuration();
 };

@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "agent/limits.h"
@@ -186,6 +189,31 @@ TEST_F(LogFollowerTest, BinaryJunkHidesNothing) {
   for (int i = 0; i < 100'000; ++i) junk.push_back(static_cast<char>(i * 7919 >> 3));
   Append("log", junk + "\n" + std::string(1'000, '\0') + Line("a") + junk);
   EXPECT_THAT(Hosts(), ElementsAre("a"));
+}
+
+TEST_F(LogFollowerTest, ReadsWhatACommandWrites) {
+  const std::unique_ptr<OutputRing> ring = OutputRing::Create().value();
+  std::atomic<int> told = 0;
+  LogOptions options;
+  options.outputs = {ring.get()};
+  options.told_to_end = &told;
+  follower_.emplace(std::move(options));
+  const auto write = [&](const std::string& text) {
+    text.copy(ring->Space().data(), text.size());
+    ring->Took(text.size());
+    ring->Wrote(text.size());
+  };
+  write(Line("a") + Line("b").substr(0, 20));
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+  write(Line("b").substr(20));
+  EXPECT_THAT(Hosts(), ElementsAre("b"));
+  told = SIGINT;
+  EXPECT_THAT(Hosts(), IsEmpty());
+  told = SIGTERM;
+  const LogReading reading = Read();
+  ASSERT_THAT(reading.lines, SizeIs(1));
+  EXPECT_EQ(reading.lines[0].event.kind, LogKind::kPreempted);
+  EXPECT_THAT(Hosts(), IsEmpty());
 }
 
 TEST_F(LogFollowerTest, RecognisesWhatAnOperatorAdded) {

@@ -131,7 +131,11 @@ void ProcessWatch::FollowCommand() {
   if (!stat.has_value()) return;
   if (!process_.has_value()) {
     Adopt(*stat);
-  } else if (stat->state == ProcessState::kZombie && stat->permitted) {
+    command_permitted_ = stat->permitted;
+  }
+  // Who may not look is told 0.
+  const bool known = stat->exit_status != 0 || command_permitted_;
+  if (process_->Ended() && stat->state == ProcessState::kZombie && known) {
     SetExit(stat->exit_status, *process_);
   }
 }

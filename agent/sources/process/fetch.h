@@ -63,6 +63,7 @@ class ProcessWatch {
 
   std::optional<ProcessSample> process_;
   bool permitted_ = false;
+  bool command_permitted_ = false;
   // Those it listened with: whoever holds them after its end is its child.
   std::set<uint64_t> listeners_;
   int pidfd_ = -1;

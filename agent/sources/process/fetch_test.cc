@@ -12,6 +12,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -128,13 +130,16 @@ class FakeProc {
       table << "   0: 00000000:20EF 00000000:0000 0A 0:0 0:0 0 0 0 " << inode << " 1\n";
     }
   }
-  void Process(int pid, int start, std::initializer_list<int> sockets, char state = 'S') {
+  void Process(int pid, int start, std::initializer_list<int> sockets, char state = 'S',
+               int exit_status = 0) {
     const std::string folder = absl::StrCat(root_, "/", pid);
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder + "/fd");
-    std::ofstream(folder + "/stat")
-        << pid << " (train) " << state << " 1 1 1 0 -1 0 0 0 0 0 700 300 0 0 20 0 1 0 " << start
-        << " 0 0 0 4096 0 0\n";
+    std::ofstream stat(folder + "/stat");
+    stat << pid << " (train) " << state << " 1 1 1 0 -1 0 0 0 0 0 700 300 0 0 20 0 1 0 " << start
+         << " 0 0 0 " << (state == 'Z' ? 0 : 4096);
+    for (int field = 27; field < 52; ++field) stat << " 0";
+    stat << " " << exit_status << "\n";
     std::ofstream(folder + "/wchan") << "futex_wait_queue";
     for (const int socket : sockets) {
       std::filesystem::create_symlink(absl::StrCat("socket:[", socket, "]"),
@@ -210,6 +215,35 @@ TEST_F(FakeProcTest, DoesNotSearchAllTheTime) {
   proc_.Process(30, 400, {7});
   EXPECT_FALSE(watch_.Read(now_ + absl::Seconds(1)).process.has_value());
   EXPECT_TRUE(watch_.Read(now_ + absl::Seconds(5)).process.has_value());
+}
+
+TEST_F(FakeProcTest, TheCommandIsFollowedUntilAProcessListens) {
+  ProcessWatch watch(proc_.root(), *ParseEndpoint("localhost:8431"), /*command=*/20);
+  const auto read = [&] { return watch.Read(now_ += absl::Seconds(5)).process; };
+  EXPECT_FALSE(read().has_value());
+  proc_.Process(20, 400, {});
+  EXPECT_EQ(read()->id, (ProcessId{20, 400}));
+  proc_.Listen({7});
+  proc_.Process(30, 500, {7});
+  EXPECT_EQ(read()->id, (ProcessId{30, 500}));
+  // Its parent, the command, has learnt how it ended.
+  proc_.Remove(30);
+  EXPECT_EQ(read()->state, ProcessState::kExited);
+  EXPECT_EQ(read()->exit_code, std::nullopt);
+  proc_.Process(20, 400, {}, 'Z', /*exit_status=*/3 << 8);
+  EXPECT_EQ(read()->exit_code, 3);
+}
+
+TEST_F(FakeProcTest, ACommandThatWasNeverSeenAliveTellsOnlyABadEnd) {
+  for (const auto& [status, code] :
+       {std::pair(3 << 8, std::optional<int>(3)), std::pair(0, std::optional<int>())}) {
+    proc_.Process(20, 400, {}, 'Z', status);
+    ProcessWatch watch(proc_.root(), *ParseEndpoint("localhost:8431"), /*command=*/20);
+    const ProcessReading reading = watch.Read(now_);
+    ASSERT_TRUE(reading.process.has_value());
+    EXPECT_EQ(reading.process->state, ProcessState::kZombie);
+    EXPECT_EQ(reading.process->exit_code, code);
+  }
 }
 
 TEST_F(FakeProcTest, NonsenseIsNoProcess) {
