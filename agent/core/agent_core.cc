@@ -86,11 +86,25 @@ void AgentCore::Handle(const HostSampled& sampled, Moment now, Effects& effects)
     if (link_.up()) peers_.Ask(now.monotonic, effects);
   }
   host_.Observe(reading, now.monotonic, view_, alarms_, effects);
+  if (reading.hardware.addresses.has_value()) {
+    Announce(*reading.hardware.addresses, now.monotonic, effects);
+  }
   if (!poll_.has_value() || poll_->number != sampled.poll) return;
   poll_->host_seen = true;
   if (!poll_->reading.has_value()) return;
   const PollUnderWay poll = *std::exchange(poll_, std::nullopt);
   Finish(poll, *poll.reading, now, effects);
+}
+
+void AgentCore::Announce(const std::vector<wire::HostAddress>& addresses, absl::Duration now,
+                         Effects& effects) {
+  // While the job stands still, nobody wants this worker to be away.
+  const bool wanted = InAttention(now) || requests_.NextWake() < absl::InfiniteDuration();
+  if (addresses == settings_.hello.addresses || wanted) return;
+  settings_.hello.addresses = addresses;
+  effects.push_back(Log{LogLevel::kInfo, "the addresses of this host have changed"});
+  link_.Renew(now, effects);
+  peers_.Disconnected();
 }
 
 void AgentCore::Handle(const LogsRead& read, Moment now, Effects& effects) {

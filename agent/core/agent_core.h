@@ -81,6 +81,9 @@ class AgentCore {
   void Handle(const wire::Collect& collect, absl::Duration now);
   void Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects);
 
+  // The coordinator knows the host's addresses from the last Hello.
+  void Announce(const std::vector<wire::HostAddress>& addresses, absl::Duration now,
+                Effects& effects);
   // Does whatever has become due.
   void Advance(Moment now, Effects& effects);
   void StartPoll(absl::Duration now, Effects& effects);

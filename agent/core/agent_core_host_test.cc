@@ -307,5 +307,27 @@ TEST(AgentCoreHostTest, TheKernelsLogIsOfThisProcessAndSaysOnceWhyItIsNot) {
   EXPECT_EQ(script.logs.size(), logs + 1);
 }
 
+TEST(AgentCoreHostTest, AHostWhoseAddressesChangeSaysHelloAnewButNotInAHang) {
+  HostScript script;
+  script.Welcome();
+  script.Launch(1);
+  const int connects = script.connects;
+  script.host.hardware.addresses = {{"eth1", FromV4({10, 0, 1, 7})}};
+  script.Launch(2);
+  EXPECT_EQ(script.connects, connects + 1);
+  EXPECT_EQ(script.Sent<wire::Hello>().back().addresses, *script.host.hardware.addresses);
+  script.Welcome();
+  script.Launch(3);
+  EXPECT_EQ(script.connects, connects + 1);
+  // It stands still: the change has to wait.
+  script.Launch(3, absl::Seconds(30));
+  script.host.hardware.addresses = {{"eth2", FromV4({10, 0, 2, 7})}};
+  script.Launch(3, absl::Seconds(30));
+  EXPECT_EQ(script.connects, connects + 1);
+  script.Launch(4);
+  script.Launch(5);
+  EXPECT_EQ(script.connects, connects + 2);
+}
+
 }  // namespace
 }  // namespace rapideye::agent

@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/log_sample.h"
+#include "proto/wire/messages.h"
 
 namespace rapideye::agent {
 
@@ -63,6 +64,7 @@ struct KernelLogReading {
 
 // What was not looked at is absent.
 struct HardwareReading {
+  std::optional<std::vector<wire::HostAddress>> addresses;  // of the host now
   std::optional<NicReading> nics;
   std::optional<PcieReading> pcie;
   std::optional<KernelLogReading> kernel_log;

@@ -97,6 +97,13 @@ void Link::GoDown(absl::Duration now, const absl::Status& why, Effects& effects)
       absl::StrCat("no coordinator: ", reason, Advice(why), "; trying again until it answers")});
 }
 
+void Link::Renew(absl::Duration now, Effects& effects) {
+  if (state_ != State::kUp) return;
+  effects.push_back(Close{});
+  state_ = State::kDown;
+  at_ = now + backoff_.Jittered(kFirstBackoff);
+}
+
 void Link::ShutDown(Effects& effects) {
   if (state_ == State::kGreeting || state_ == State::kUp) effects.push_back(Close{});
   state_ = State::kDisabled;

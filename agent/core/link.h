@@ -27,6 +27,8 @@ class Link {
   void Welcomed(absl::Duration now, Effects& effects);
   // True if this ended the present stream.
   bool Closed(const StreamClosed& closed, absl::Duration now, Effects& effects);
+  // Ends the stream, to say Hello anew.
+  void Renew(absl::Duration now, Effects& effects);
   // Ends the stream for good.
   void ShutDown(Effects& effects);
 

@@ -16,6 +16,8 @@
 #include "agent/shell/fake_coordinator.h"
 #include "agent/shell/fake_runtime.h"
 #include "agent/shell/once.h"
+#include "agent/sources/nic/fetch.h"
+#include "agent/sources/nic/parse.h"
 
 namespace rapideye::agent {
 namespace {
@@ -31,6 +33,7 @@ AgentSettings Settings() {
   settings.hello.agent_incarnation = 17;
   settings.hello.poll_interval = absl::Milliseconds(50);
   settings.hello.version = "test";
+  settings.hello.addresses = ReachableAddresses(ListNics());
   return settings;
 }
 

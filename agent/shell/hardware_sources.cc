@@ -1,11 +1,15 @@
 #include "agent/shell/hardware_sources.h"
 
+#include <map>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "agent/limits.h"
 #include "agent/sources/nic/fetch.h"
+#include "agent/sources/nic/parse.h"
 #include "agent/sources/pcie/fetch.h"
+#include "proto/address/address.h"
 
 namespace rapideye::agent {
 
@@ -22,7 +26,9 @@ HardwareReading HardwareSources::Read(HostLook look) {
   if (look.counters && (pcie || kernel_log)) tpus_ = ListTpus(sys_root_);
   if (look.counters && pcie) reading.pcie = ReadPcie(sys_root_, tpus_, kCounterDeadline);
   if (look.counters && !disabled_.contains(Source::kNic)) {
-    reading.nics = ReadNics(sys_root_, ListNics(), kCounterDeadline);
+    const std::map<IpAddress, std::string> owners = ListNics();
+    reading.addresses = ReachableAddresses(owners);
+    reading.nics = ReadNics(sys_root_, owners, kCounterDeadline);
   }
   if (kernel_log) reading.kernel_log = kernel_log_.Read(tpus_);
   return reading;
