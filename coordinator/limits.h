@@ -88,6 +88,10 @@ inline constexpr size_t kMaxHloRequests = 32;
 // Answering with HLO is expensive but bounded; the rest of the deadline is kept
 // for the digest.
 inline constexpr absl::Duration kHloDeadline = absl::Seconds(5);
+// Texts of programs are large, and the digest waits for them: a disk that is slower
+// than this has none. Of each side so many workers are asked, one after the other.
+inline constexpr absl::Duration kModuleTextDeadline = absl::Seconds(5);
+inline constexpr size_t kMaxTextTries = 3;
 // A worker that raises the alarm while launches still complete is looked at
 // again after this, so often: what it saw may stop the others a little later.
 inline constexpr absl::Duration kAlarmRetry = absl::Seconds(2);

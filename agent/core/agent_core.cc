@@ -41,6 +41,7 @@ AgentCore::AgentCore(AgentSettings settings)
     : settings_(std::move(settings)),
       view_(absl::StrCat(absl::Hex(settings_.hello.agent_incarnation))),
       link_(settings_.has_coordinator, settings_.seed),
+      texts_(settings_.hello.hlo_dumps),
       inherited_(std::exchange(settings_.kept, std::nullopt), settings_.hello) {
   incident_.Restore(inherited_.Incident());
   incident_kept_ = incident_.memory();
@@ -111,6 +112,15 @@ void AgentCore::Handle(const LogsRead& read, Moment now, Effects& effects) {
   host_.Observe(read.reading, now.monotonic, alarms_, effects);
 }
 
+void AgentCore::Handle(const ModuleTextFetched& fetched, Moment, Effects& effects) {
+  texts_.Fetched(fetched, effects);
+}
+
+void AgentCore::Handle(const DumpsListed& listed, Moment, Effects& effects) {
+  view_.Learn(listed.reading);
+  texts_.Listed(listed, effects);
+}
+
 void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& effects) {
   if (!link_.Accepts(received)) return;
   if (const auto* welcome = std::get_if<wire::Welcome>(&received.message)) {
@@ -121,8 +131,11 @@ void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& eff
     requests_.Grant(*grant, effects);
   } else if (const auto* hlo = std::get_if<wire::HloRequest>(&received.message)) {
     requests_.RequestHlo(*hlo, now.monotonic);
+  } else if (const auto* text = std::get_if<wire::ModuleTextRequest>(&received.message)) {
+    texts_.Request(*text, view_.modules(), now.monotonic, effects);
   } else if (const auto* cancel = std::get_if<wire::Cancel>(&received.message)) {
     requests_.Cancel(*cancel);
+    texts_.Cancel(*cancel);
   } else if (const auto* peers = std::get_if<wire::Peers>(&received.message)) {
     peers_.Learn(*peers);
   } else if (const auto* concluded = std::get_if<wire::Concluded>(&received.message)) {
@@ -148,6 +161,7 @@ void AgentCore::Handle(const StreamClosed& closed, Moment now, Effects& effects)
   if (!link_.Closed(closed, now.monotonic, effects)) return;
   requests_.Clear();
   peers_.Disconnected();
+  texts_.Clear();
 }
 
 void AgentCore::Handle(const Wake&, Moment, Effects&) {}
@@ -199,6 +213,7 @@ void AgentCore::Advance(Moment now, Effects& effects) {
   settings_.hello.incident = incident_.memory();
   link_.Advance(now.monotonic, settings_.hello, effects);
   requests_.Expire(now.monotonic);
+  texts_.Expire(now.monotonic, effects);
   FinishOverdue(now, effects);
   AnswerOverdue(now, effects);
   if (!poll_.has_value()) StartPoll(now.monotonic, effects);
@@ -298,6 +313,7 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
         now + (InAttention(now) ? kSocketSpacing : kPollsPerSocketLook * UsualPeriod());
   }
   effects.push_back(Poll{last_poll_, with_hlo, look, deadline});
+  if (look.hang) texts_.Look(now, effects);
 }
 
 void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Moment now,
@@ -414,7 +430,7 @@ void AgentCore::LogHealth(absl::Duration now, Effects& effects) {
 void AgentCore::PlanWake(absl::Duration now) {
   next_wake_ = absl::InfiniteDuration();
   if (shut_down_) return;
-  next_wake_ = std::min(link_.NextWake(), requests_.NextWake());
+  next_wake_ = std::min({link_.NextWake(), requests_.NextWake(), texts_.NextWake()});
   if (KeepIsDue()) next_wake_ = std::min(next_wake_, next_keep_at_);
   if (poll_.has_value()) {
     next_wake_ = std::min(next_wake_, poll_->give_up_at);

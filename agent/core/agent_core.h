@@ -14,6 +14,7 @@
 #include "agent/core/inheritance.h"
 #include "agent/core/kept_state.h"
 #include "agent/core/link.h"
+#include "agent/core/module_texts.h"
 #include "agent/core/moment.h"
 #include "agent/core/peer_book.h"
 #include "agent/core/requests.h"
@@ -74,6 +75,8 @@ class AgentCore {
   void Handle(const RuntimeSampled& sampled, Moment now, Effects& effects);
   void Handle(const HostSampled& sampled, Moment now, Effects& effects);
   void Handle(const LogsRead& read, Moment now, Effects& effects);
+  void Handle(const ModuleTextFetched& fetched, Moment now, Effects& effects);
+  void Handle(const DumpsListed& listed, Moment now, Effects& effects);
   void Handle(const MessageReceived& received, Moment now, Effects& effects);
   void Handle(const StreamClosed& closed, Moment now, Effects& effects);
   void Handle(const Wake& wake, Moment now, Effects& effects);
@@ -121,6 +124,7 @@ class AgentCore {
   Link link_;
   Requests requests_;
   PeerBook peers_;
+  ModuleTexts texts_;
   IncidentMemory incident_;
   Inheritance inherited_;
   std::optional<wire::IncidentMemory> incident_kept_;  // as it is on disk

@@ -3,6 +3,7 @@
 #define RAPIDEYE_AGENT_CORE_EFFECTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,6 +39,18 @@ struct LogsRead {
   LogReading reading;
 };
 
+// The answer to the effect FetchModuleText with this number.
+struct ModuleTextFetched {
+  int64_t fetch = 0;
+  std::optional<wire::ModuleText> text;
+  std::string problem;  // why there is none
+};
+
+// The answer to the effect ListDumps.
+struct DumpsListed {
+  HloDumpReading reading;
+};
+
 // From the stream that the effect Connect with this number opened. A message
 // has passed proto/wire's checks; nothing more is trusted.
 struct MessageReceived {
@@ -58,8 +71,8 @@ struct Wake {};
 // The agent is to end.
 struct ShutdownRequested {};
 
-using Event = std::variant<RuntimeSampled, HostSampled, LogsRead, MessageReceived, StreamClosed,
-                           Wake, ShutdownRequested>;
+using Event = std::variant<RuntimeSampled, HostSampled, LogsRead, ModuleTextFetched, DumpsListed,
+                           MessageReceived, StreamClosed, Wake, ShutdownRequested>;
 
 // Effects -------------------------------------------------------------------
 
@@ -84,6 +97,19 @@ struct Poll {
   HostLook look = {};
   absl::Duration deadline;
 };
+
+// Read the text of this program from XLA's dumps, and report with ModuleTextFetched. A
+// newer one takes its place. Only if Hello::hlo_dumps.
+struct FetchModuleText {
+  int64_t fetch = 0;
+  std::optional<std::string> module;  // absent: nobody knows its name
+  std::string fingerprint;
+  absl::Duration deadline;
+};
+
+// Look which programs the dumps name, and report with DumpsListed. Only if
+// Hello::hlo_dumps.
+struct ListDumps {};
 
 // Open a stream to the coordinator; any earlier one is over.
 struct Connect {
@@ -112,7 +138,7 @@ struct Log {
   std::string text;  // may hold text of a peer, bounded but not sanitised
 };
 
-using Effect = std::variant<Poll, Connect, Send, Close, Keep, Log>;
+using Effect = std::variant<Poll, FetchModuleText, ListDumps, Connect, Send, Close, Keep, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::agent

@@ -53,6 +53,17 @@ struct SocketReading {
   std::string unavailable;  // as above
 };
 
+// A program that XLA has dumped, with the fingerprint that its own text holds.
+struct DumpedProgram {
+  std::string module;
+  std::string fingerprint;  // lower-case hex
+};
+
+struct HloDumpReading {
+  std::vector<DumpedProgram> programs;
+  std::string unavailable;  // as above
+};
+
 // One look at the host. What was not looked at is absent.
 struct HostReading {
   std::optional<ProcessReading> process;

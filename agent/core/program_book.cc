@@ -21,6 +21,13 @@ void ModuleNames::Learn(const RuntimeSample& sample) {
   }
 }
 
+void ModuleNames::Learn(const std::vector<DumpedProgram>& dumps) {
+  for (const DumpedProgram& dump : dumps) {
+    if (entries_.size() >= kMaxModules || Find(dump.fingerprint).has_value()) continue;
+    entries_.insert(entries_.begin(), {dump.fingerprint, dump.module});
+  }
+}
+
 std::optional<std::string> ModuleNames::Find(const std::string& fingerprint) const {
   for (const Entry& entry : entries_) {
     if (entry.fingerprint == fingerprint) return entry.module;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "agent/core/host_sample.h"
 #include "agent/core/launch_tracker.h"
 #include "agent/core/runtime_sample.h"
 #include "proto/wire/messages.h"
@@ -19,6 +20,8 @@ namespace rapideye::agent {
 class ModuleNames {
  public:
   void Learn(const RuntimeSample& sample);
+  // What a runtime says is preferred, and so is what is known.
+  void Learn(const std::vector<DumpedProgram>& dumps);
   std::optional<std::string> Find(const std::string& fingerprint) const;
 
  private:

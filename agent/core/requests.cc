@@ -7,7 +7,6 @@
 #include "agent/limits.h"
 
 namespace rapideye::agent {
-namespace {
 
 // A reply that arrives after the deadline is worth nothing: some of the time
 // is left for the way.
@@ -15,8 +14,6 @@ absl::Duration ReplyBy(absl::Duration now, absl::Duration deadline) {
   deadline = std::clamp(deadline, kShortestDeadline, kLongestDeadline);
   return now + deadline - std::min(deadline / 4, absl::Milliseconds(500));
 }
-
-}  // namespace
 
 void Requests::Collect(const wire::Collect& collect, int64_t last_poll, absl::Duration now) {
   collection_ = Collection{collect.collection, collect.credit,

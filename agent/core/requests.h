@@ -13,6 +13,9 @@
 
 namespace rapideye::agent {
 
+// When an answer has to be on its way so that it arrives within `deadline`.
+absl::Duration ReplyBy(absl::Duration now, absl::Duration deadline);
+
 // One collection and one request for HLO at a time: a new one takes the place
 // of the old. Whatever does not fit what is under way (a late Grant, a Cancel of
 // something unknown) changes nothing.

@@ -40,6 +40,8 @@ class WorkerView {
   // that is not known, or once it has ended.
   void SetProcess(std::optional<ProcessId> process) { process_now_ = process; }
 
+  void Learn(const HloDumpReading& dumps) { modules_.Learn(dumps.programs); }
+
   const std::optional<RuntimeSample>& last_sample() const { return last_sample_; }
   const Stillness& stillness() const { return stillness_; }
   const Transitions& transitions() const { return transitions_; }

@@ -11,6 +11,7 @@
 #include "agent/core/agent_core.h"
 #include "agent/core/effects.h"
 #include "agent/shell/agent_metrics.h"
+#include "agent/shell/dump_reader.h"
 #include "agent/shell/event_queue.h"
 #include "agent/shell/host_watcher.h"
 #include "agent/shell/last_words.h"
@@ -31,6 +32,7 @@ struct AgentOptions {
   // Where the next agent finds what this one leaves, and this one what the last
   // left; absent: nowhere.
   std::optional<StateFile> state = std::nullopt;
+  std::string hlo_dump_dir = {};  // empty: there is none
 };
 
 class Agent {
@@ -64,6 +66,7 @@ class Agent {
   Sampler sampler_;
   HostWatcher host_;
   LogWatcher logs_;
+  std::unique_ptr<DumpReader> dumps_;  // null: there are none
 };
 
 }  // namespace rapideye::agent

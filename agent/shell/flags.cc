@@ -35,6 +35,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "PATH or GLOB of training log files to follow; may be repeated");
   AddFlag(app, "log-signatures", flags.log_signatures,
           "file of signatures of log lines beyond the built-in ones");
+  AddFlag(app, "hlo-dump-dir", flags.hlo_dump_dir,
+          "where XLA dumps its programs (--xla_dump_to): their text is read when programs have "
+          "diverged");
   AddFlag(app, "peer", flags.peers,
           "SLICE/TASK=ADDRESS of another worker, to know its connections by; may be repeated");
   AddFlag(app, "peer-address-template", flags.peer_address_template,
@@ -94,6 +97,7 @@ absl::Status Check(Flags& flags) {
   if (!disabled.ok()) return disabled.status();
   flags.host.disabled = *std::move(disabled);
   if (flags.host.disabled.contains(Source::kLog)) flags.logs.patterns.clear();
+  if (flags.host.disabled.contains(Source::kHloDump)) flags.hlo_dump_dir.clear();
   absl::StatusOr<SignatureTable> signatures = ReadSignatureTable(flags.log_signatures);
   if (!signatures.ok()) return signatures.status();
   flags.logs.signatures = *std::move(signatures);

@@ -22,6 +22,7 @@ struct Flags {
   HostOptions host;
   LogOptions logs;
   std::string log_signatures;
+  std::string hlo_dump_dir;
   std::vector<std::string> peers;
   std::vector<std::string> disable;
   std::string peer_address_template;

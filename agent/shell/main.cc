@@ -141,7 +141,8 @@ int Watch(const Flags& flags, const Identity& identity, const CommandWatch* comm
                identity.worker.slice, identity.worker.task, identity.job, identity.host,
                identity.runtime, identity.coordinator);
   Agent agent({Settings(identity, flags.poll_interval), Host(flags, identity), flags.logs,
-               identity.coordinator, *std::move(credentials), StateOf(flags, identity)});
+               identity.coordinator, *std::move(credentials), StateOf(flags, identity),
+               flags.hlo_dump_dir});
   auto metrics = ServeMetrics(flags, agent);
   if (!metrics.ok()) {
     spdlog::error("--metrics-port: {}", std::string(metrics.status().message()));
@@ -199,7 +200,8 @@ int Main(int argc, char** argv) {
   if (!flags.once) return Watch(flags, *identity, /*command=*/nullptr);
 
   const absl::StatusOr<std::string> line =
-      SampleOnce(Settings(*identity, flags.poll_interval), Host(flags, *identity), flags.logs);
+      SampleOnce(Settings(*identity, flags.poll_interval), Host(flags, *identity), flags.logs,
+                 flags.hlo_dump_dir);
   if (!line.ok()) {
     spdlog::error("{}", std::string(line.status().message()));
     return program::kExitFailure;

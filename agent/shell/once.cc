@@ -7,15 +7,17 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "agent/limits.h"
 #include "agent/shell/host_sources.h"
 #include "agent/shell/sampler.h"
+#include "agent/sources/hlo_dump/fetch.h"
 #include "agent/sources/runtime/fetch.h"
 #include "proto/wire/capture_writer.h"
 
 namespace rapideye::agent {
 
 absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host,
-                                       LogOptions logs) {
+                                       LogOptions logs, const std::string& hlo_dump_dir) {
   settings.has_coordinator = false;
   settings.watches_host = true;
   Capture capture;
@@ -41,6 +43,9 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
     const HostLook everything = {.sockets = true, .hang = true, .counters = true};
     step(HostSampled{poll->poll, sources.Read(everything)});
     step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)});
+  }
+  if (!hlo_dump_dir.empty()) {
+    step(DumpsListed{ListHloDumps(hlo_dump_dir, kHloDumpDeadline)});
   }
   // Last: what a first sample shows is progress, which ends a declared hang.
   step(LogsRead{follower.Read(absl::ZeroDuration())});

@@ -15,7 +15,7 @@ namespace rapideye::agent {
 // without its newline. A runtime that is absent or does not answer is part of
 // what the host says, and no error. Of the logs the end is read.
 absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host,
-                                       LogOptions logs = {});
+                                       LogOptions logs = {}, const std::string& hlo_dump_dir = "");
 
 }  // namespace rapideye::agent
 

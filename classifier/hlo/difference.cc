@@ -119,8 +119,9 @@ class Comparison {
   // compared with more than a few of the other side.
   bool Unseen(const Pair& pair) {
     constexpr int kMostPartners = 4;
-    return seen_.insert(pair).second && ++left_partners_[pair.first] <= kMostPartners &&
-           ++right_partners_[pair.second] <= kMostPartners;
+    if (!seen_.insert(pair).second) return false;
+    const int partners = std::max(++left_partners_[pair.first], ++right_partners_[pair.second]);
+    return partners <= kMostPartners;
   }
 
   // One of the two has no instruction `i`: that is a difference if all of it was read.

@@ -22,6 +22,7 @@ Effects CoordinatorCore::Step(Event event, const Now& now) {
   if (!stopping_) {
     if (incident_.has_value()) incident_->OnTick(now_.monotonic, effects_);
     FollowIncident();
+    FollowTexts();
     if (state_ == State::kArmed) FollowAlarm();
     Survey();
     FollowRequests();
@@ -35,6 +36,7 @@ absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
   for (const std::optional<Incident>* one : {&incident_, &inspection_}) {
     if (one->has_value()) wake = std::min(wake, (*one)->NextWake());
   }
+  if (texts_.has_value()) wake = std::min(wake, texts_->NextWake());
   return wake;
 }
 
@@ -50,6 +52,7 @@ absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hell
     progress_.Disconnected(hello.worker);
     if (incident_.has_value()) incident_->OnLeave(hello.worker, now_.monotonic, effects_);
     if (inspection_.has_value()) inspection_->OnLeave(hello.worker, now_.monotonic, effects_);
+    if (texts_.has_value()) texts_->OnLeave(hello.worker, now_.monotonic, effects_);
     const char* newer = admission->new_agent ? "agent" : "connection";
     Emit(Close{old, absl::AlreadyExistsError(
                         absl::StrFormat("a newer %s speaks for this worker", newer))});
@@ -125,6 +128,11 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
   } else if (const auto* hlo = std::get_if<wire::HloReply>(&event.message)) {
     collection = hlo->collection;
     if (Incident* one = CollectorOf(collection)) return one->OnHlo(worker, *hlo, now, effects_);
+  } else if (auto* text = std::get_if<wire::ModuleTextReply>(&event.message)) {
+    collection = text->collection;
+    if (texts_.has_value() && texts_->number() == collection) {
+      return texts_->OnReply(worker, std::move(*text), now, effects_);
+    }
   }
   // An answer to a collection that has ended may well be on its way still; one
   // to a collection that never was cannot.
@@ -180,6 +188,7 @@ void CoordinatorCore::OnJobRestart() {
   learning_.Forget();
   votes_.Clear();
   alarm_.reset();
+  EndTexts("the job has restarted, and dumps anew");
   if (incident_.has_value()) AbandonIncident("the job has restarted");
   AbandonInspection();  // those who asked get a look at the job as it is now
   alarm_.reset();
@@ -263,6 +272,7 @@ void CoordinatorCore::Judge() {
 void CoordinatorCore::On(const Stop&) {
   stopping_ = true;
   AbandonInspection();
+  EndTexts("the coordinator was stopping");
   RefuseRequests(absl::UnavailableError("the coordinator is stopping"));
   if (incident_.has_value() && !incident_->snapshots().empty()) {
     Warn("asked to stop during an incident; concluding with what there is");

@@ -23,6 +23,7 @@
 #include "coordinator/core/job_incarnation.h"
 #include "coordinator/core/learning.h"
 #include "coordinator/core/membership.h"
+#include "coordinator/core/module_texts.h"
 #include "coordinator/core/progress.h"
 #include "coordinator/limits.h"
 
@@ -84,6 +85,7 @@ class CoordinatorCore {
   void On(const MessageSkipped& event);
   void On(const Tick&) {}
   void On(const IncidentConcluded& event);
+  void On(TextsWanted& event);
   void On(IncidentsOnDisk& event);
   void On(const IncidentUnreadable& event);
   void On(const StatusRequested& event);
@@ -141,6 +143,9 @@ class CoordinatorCore {
   void AbandonIncident(const std::string& why);
   void ConcludeIncident();
   Capture BuildCapture(const Incident& incident);
+  // Hands over the texts once all are there; or at once, with why there are no more.
+  void FollowTexts();
+  void EndTexts(const std::string& why);
   void NoteRecovery(const WorkerId& worker);
   void Rearm(const std::string& why);
   std::string NameIncident(absl::Time detected) const;
@@ -176,9 +181,10 @@ class CoordinatorCore {
   std::map<StreamId, Stream> streams_;
   State state_ = State::kArmed;
   std::optional<Incident> incident_;
-  std::string incident_id_;        // unless armed
-  IncidentVotes votes_;            // of incidents before this coordinator
-  std::set<std::string> on_disk_;  // those that a coordinator before left there
+  std::optional<ModuleTexts> texts_;  // only while concluding
+  std::string incident_id_;           // unless armed
+  IncidentVotes votes_;               // of incidents before this coordinator
+  std::set<std::string> on_disk_;     // those that a coordinator before left there
   std::optional<PendingAlarm> alarm_;
   std::set<WorkerId> recovered_;  // completed launches since the incident
   // Which job the incident is about, as each of its workers showed it: what the

@@ -162,6 +162,7 @@ Capture CoordinatorCore::BuildCapture(const Incident& incident) {
 
 void CoordinatorCore::On(const IncidentConcluded& event) {
   if (state_ != State::kConcluding) return;
+  texts_.reset();  // nobody waits for them
   votes_.Clear();
   if (!event.hang) {
     Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",

@@ -53,6 +53,7 @@ void CoordinatorCore::Drop(StreamId stream, bool log) {
   votes_.OnLeave(*worker);
   if (incident_.has_value()) incident_->OnLeave(*worker, now_.monotonic, effects_);
   if (inspection_.has_value()) inspection_->OnLeave(*worker, now_.monotonic, effects_);
+  if (texts_.has_value()) texts_->OnLeave(*worker, now_.monotonic, effects_);
   if (log) {
     Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*membership_.Find(*worker)),
                          membership_.connected()));

@@ -3,6 +3,7 @@
 #define RAPIDEYE_COORDINATOR_CORE_EVENTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "classifier/evidence.h"
+#include "classifier/verdict.h"
 #include "coordinator/core/job_status.h"
 #include "proto/wire/messages.h"
 
@@ -83,6 +85,13 @@ struct IncidentConcluded {
   bool hang = false;  // false: the verdict was NO_HANG, nothing was raised
 };
 
+// The verdict on an incident under way is that programs have diverged: the texts of both
+// sides are to be compared. Answered once, by a TextsGathered within kModuleTextDeadline.
+struct TextsWanted {
+  std::string incident_id;
+  std::vector<ProgramSide> sides;  // as Verdict::sides
+};
+
 // What a coordinator before this one has left on disk, once, at the start.
 struct IncidentsOnDisk {
   std::vector<std::string> ids;
@@ -111,8 +120,8 @@ struct Stop {};
 
 using Event =
     std::variant<StreamOpened, StreamRefused, StreamCutOff, StreamClosed, MessageReceived,
-                 MessageMalformed, MessageSkipped, Tick, IncidentConcluded, IncidentsOnDisk,
-                 IncidentUnreadable, StatusRequested, SnapshotRequested, Stop>;
+                 MessageMalformed, MessageSkipped, Tick, IncidentConcluded, TextsWanted,
+                 IncidentsOnDisk, IncidentUnreadable, StatusRequested, SnapshotRequested, Stop>;
 
 // Effects, to be carried out in their order ------------------------------------
 
@@ -134,6 +143,20 @@ struct Conclude {
   Capture capture;
   absl::Duration detect_to_collect;
   absl::Duration collect;
+};
+
+// The text of one side, from a worker that was asked for it. Nobody has looked into it.
+struct GatheredText {
+  ProgramSide side;
+  WorkerId worker;
+  std::optional<wire::ModuleText> text;
+  std::string problem;  // why there is none
+};
+
+// The answer to a TextsWanted, one for each side, in their order.
+struct TextsGathered {
+  std::string incident_id;
+  std::vector<GatheredText> sides;
 };
 
 // Put the digest of an incident that is on disk into the log: nobody knows whether
@@ -177,8 +200,8 @@ struct Log {
   std::string text;
 };
 
-using Effect = std::variant<Send, Close, Conclude, Retell, StatusReport, Examine, SnapshotAnswered,
-                            SnapshotRefused, Log>;
+using Effect = std::variant<Send, Close, Conclude, TextsGathered, Retell, StatusReport, Examine,
+                            SnapshotAnswered, SnapshotRefused, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::coordinator

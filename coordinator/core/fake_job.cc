@@ -120,6 +120,8 @@ void FakeJob::Apply(Effects effects) {
       by_stream_.erase(worker);
     } else if (auto* conclude = std::get_if<Conclude>(&effect)) {
       concluded_.push_back(std::move(*conclude));
+    } else if (auto* gathered = std::get_if<TextsGathered>(&effect)) {
+      gathered_.push_back(std::move(*gathered));
     } else if (auto* retell = std::get_if<Retell>(&effect)) {
       retold_.push_back(std::move(retell->incident_id));
     } else if (auto* status = std::get_if<StatusReport>(&effect)) {
@@ -167,6 +169,13 @@ void FakeJob::Receive(FakeAgent& agent, const wire::CoordinatorMessage& message)
       for (Sequencer& sequencer : core.sequencers) sequencer.hlo = "all-reduce.3";
     }
     outbox_.emplace_back(worker, wire::HloReply{hlo->collection, std::move(snapshot), ""});
+  } else if (const auto* text = std::get_if<wire::ModuleTextRequest>(&message)) {
+    wire::ModuleTextReply reply{text->collection, std::nullopt, "there is no dump of it"};
+    if (!agent.dump.empty()) {
+      reply = {text->collection, wire::ModuleText{agent.dump, HloMatch::kOnlyDump, "gzip", false},
+               ""};
+    }
+    outbox_.emplace_back(worker, std::move(reply));
   }
 }
 
@@ -261,6 +270,10 @@ void FakeJob::Freeze() {
 
 void FakeJob::Thaw() {
   for (auto& [id, agent] : agents_) agent.advancing = true;
+}
+
+void FakeJob::WantTexts(std::vector<ProgramSide> sides) {
+  Step(TextsWanted{.incident_id = concluded_.back().incident_id, .sides = std::move(sides)});
 }
 
 void FakeJob::Concluded(bool hang) {

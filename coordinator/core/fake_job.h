@@ -39,6 +39,7 @@ struct FakeAgent {
   int64_t connection = 0;    // streams it has opened
   bool answers = true;       // a stopped one does not
   bool grants_only = false;  // answers SampleReady, then nothing
+  std::string dump;          // the file of its program's text; empty: it has none
   std::vector<wire::CoordinatorMessage> inbox;
 };
 
@@ -87,11 +88,14 @@ class FakeJob {
 
   // What came out, in order.
   const std::vector<Conclude>& concluded() const { return concluded_; }
+  const std::vector<TextsGathered>& gathered() const { return gathered_; }
   const std::vector<std::string>& retold() const { return retold_; }
   const std::vector<StatusReport>& statuses() const { return statuses_; }
   const std::vector<Examine>& examined() const { return examined_; }
   const std::vector<SnapshotAnswered>& answered() const { return answered_; }
   const std::vector<SnapshotRefused>& refused() const { return refused_; }
+  // The verdict on the last one concluded is that these sides have diverged.
+  void WantTexts(std::vector<ProgramSide> sides);
   // Tells the core that the last one was written.
   void Concluded(bool hang = true);
   bool Logged(const std::string& part) const;
@@ -110,6 +114,7 @@ class FakeJob {
   StreamId next_stream_ = 1;
   Observer observer_;
   std::vector<Conclude> concluded_;
+  std::vector<TextsGathered> gathered_;
   std::vector<std::string> retold_;
   std::vector<StatusReport> statuses_;
   std::vector<Examine> examined_;

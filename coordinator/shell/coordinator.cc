@@ -42,6 +42,7 @@ Coordinator::Coordinator(CoordinatorSettings settings)
           .log_digest = settings_.log_digest,
           .classified = [this](Cause cause,
                                absl::Duration took) { telemetry_->CountVerdict(cause, took); },
+          .want_texts = [this](TextsWanted event) { queue_.Post(std::move(event)); },
           .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
   Recall();
 }
@@ -144,6 +145,7 @@ void Coordinator::Handle(Close effect) {
 }
 void Coordinator::Handle(Retell effect) { retelling_->Begin(effect.incident_id); }
 void Coordinator::Handle(Conclude effect) { writer_->Post(std::move(effect)); }
+void Coordinator::Handle(TextsGathered effect) { writer_->Post(std::move(effect)); }
 void Coordinator::ReadNext(StreamId stream) { service_.ReadNext(stream); }
 void Coordinator::Handle(StatusReport effect) {
   board_.Report(CurrentTime().monotonic, std::move(effect.status));

@@ -73,6 +73,7 @@ class Coordinator final : private EffectHandler {
   void Handle(Send effect) override;
   void Handle(Close effect) override;
   void Handle(Conclude effect) override;
+  void Handle(TextsGathered effect) override;
   void Handle(Retell effect) override;
   void Handle(StatusReport effect) override;
   void Handle(Examine effect) override;

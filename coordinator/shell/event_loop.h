@@ -47,6 +47,7 @@ class EffectHandler {
   virtual void Handle(Send effect) = 0;
   virtual void Handle(Close effect) = 0;
   virtual void Handle(Conclude effect) = 0;
+  virtual void Handle(TextsGathered effect) = 0;
   virtual void Handle(Retell effect) = 0;
   virtual void Handle(StatusReport effect) = 0;
   virtual void Handle(Examine effect) = 0;

@@ -2,6 +2,10 @@
 #ifndef RAPIDEYE_COORDINATOR_SHELL_INCIDENT_FILES_H_
 #define RAPIDEYE_COORDINATOR_SHELL_INCIDENT_FILES_H_
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {
@@ -10,6 +14,11 @@ inline constexpr char kCaptureFile[] = "capture.jsonl.gz";
 inline constexpr char kJsonFile[] = "digest.json";
 inline constexpr char kTextFile[] = "digest.txt";
 inline constexpr char kHtmlFile[] = "digest.html";
+
+// The HLO that this worker gave of the program that it runs.
+inline std::string ModuleTextFile(const WorkerId& worker) {
+  return absl::StrCat("hlo-", worker.slice, "-", worker.task, ".txt.gz");
+}
 
 // Such a text is safe as the name of a directory, and sorts by time.
 using wire::IsIncidentId;

@@ -2,6 +2,7 @@
 //
 //   <state-dir>/version                   of this layout, "1"
 //   <state-dir>/incidents/<id>/{capture.jsonl.gz,digest.json,digest.txt,digest.html}
+//                                         and hlo-<slice>-<task>.txt.gz of programs that diverged
 //
 // An incident is written under a temporary name, every file and the directory
 // synced, then renamed, and the rename synced: after a crash at any point the

@@ -12,6 +12,7 @@
 #include "coordinator/limits.h"
 #include "coordinator/shell/event_loop.h"
 #include "coordinator/shell/incident_files.h"
+#include "coordinator/shell/module_texts.h"
 #include "digest/render_html.h"
 #include "proto/wire/capture_writer.h"
 
@@ -58,50 +59,91 @@ IncidentWriter::~IncidentWriter() {
 
 void IncidentWriter::Post(Conclude conclude) {
   const std::lock_guard lock(mutex_);
-  incidents_.push_back(std::move(conclude));
+  waiting_.emplace_back(std::move(conclude));
+  filled_.notify_all();
+}
+
+void IncidentWriter::Post(TextsGathered texts) {
+  const std::lock_guard lock(mutex_);
+  waiting_.emplace_back(std::move(texts));
   filled_.notify_all();
 }
 
 void IncidentWriter::Run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    filled_.wait(lock, [this] { return stopping_ || !incidents_.empty(); });
-    if (incidents_.empty()) return;
-    Conclude conclude = std::move(incidents_.front());
-    incidents_.pop_front();
+    filled_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    if (waiting_.empty()) break;
+    auto next = std::move(waiting_.front());
+    waiting_.pop_front();
     lock.unlock();
-    Process(std::move(conclude));
+    std::visit([this](auto& one) { Process(std::move(one)); }, next);
     lock.lock();
   }
+  lock.unlock();
+  if (awaits_texts_.has_value()) Finish(*std::exchange(awaits_texts_, std::nullopt));
 }
 
 void IncidentWriter::Process(Conclude conclude) {
-  const std::string& id = conclude.incident_id;
   const absl::Duration begin = Monotonic();
-  const Verdict verdict = Classify(conclude.capture);
-  const absl::Duration classified = Monotonic();
-  if (settings_.classified) settings_.classified(verdict.cause, classified - begin);
-  if (verdict.cause == Cause::kNoHang) {
+  Begun begun{std::move(conclude), {}, {}};
+  begun.verdict = Classify(begun.conclude.capture);
+  begun.classification = Monotonic() - begin;
+  if (settings_.classified) settings_.classified(begun.verdict.cause, begun.classification);
+  const std::string& id = begun.conclude.incident_id;
+  if (begun.verdict.cause == Cause::kNoHang) {
     settings_.concluded({.incident_id = id, .hang = false});
     return;
   }
+  // There is one incident at a time; one that waits for ever would not be told.
+  if (awaits_texts_.has_value()) Finish(*std::exchange(awaits_texts_, std::nullopt));
+  if (begun.verdict.sides.empty() || settings_.want_texts == nullptr) {
+    return Finish(std::move(begun));
+  }
+  TextsWanted wanted{.incident_id = id, .sides = begun.verdict.sides};
+  awaits_texts_ = std::move(begun);
+  settings_.want_texts(std::move(wanted));
+}
+
+void IncidentWriter::Process(TextsGathered texts) {
+  if (!awaits_texts_.has_value() || awaits_texts_->conclude.incident_id != texts.incident_id) {
+    return;
+  }
+  Begun begun = *std::exchange(awaits_texts_, std::nullopt);
+  const absl::Duration begin = Monotonic();
+  ComparedTexts compared = CompareTexts(std::move(texts.sides));
+  begun.conclude.capture.header.hlo_comparison = std::move(compared.comparison);
+  begun.texts = std::move(compared.files);
+  // Again, so that whoever has the capture says the same.
+  begun.verdict = Classify(begun.conclude.capture);
+  begun.classification += Monotonic() - begin;
+  Finish(std::move(begun));
+}
+
+void IncidentWriter::Finish(Begun begun) {
+  const Conclude& conclude = begun.conclude;
+  const std::string& id = conclude.incident_id;
   const std::string path = keeper_.PathOf(id);
-  const digest::ReportContext context{
+  digest::ReportContext context{
       .incident_id = id,
       .timings = digest::Timings{.detect_to_collect_ms =
                                      absl::ToInt64Milliseconds(conclude.detect_to_collect),
                                  .collect_ms = absl::ToInt64Milliseconds(conclude.collect),
-                                 .classify_ms = absl::ToInt64Milliseconds(classified - begin)},
+                                 .classify_ms = absl::ToInt64Milliseconds(begun.classification)},
       .files = {.capture = absl::StrCat(path, "/", kCaptureFile),
                 .json = absl::StrCat(path, "/", kJsonFile),
                 .text = absl::StrCat(path, "/", kTextFile),
                 .html = absl::StrCat(path, "/", kHtmlFile)}};
-  Rendered rendered = Render(conclude.capture, verdict, context, settings_.text_format);
+  for (const IncidentFile& text : begun.texts) {
+    context.files.hlo.push_back(absl::StrCat(path, "/", text.name));
+  }
+  Rendered rendered = Render(conclude.capture, begun.verdict, context, settings_.text_format);
   absl::StatusOr<std::string> capture =
       wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
   std::vector<IncidentFile> files = {{kJsonFile, std::move(rendered.json)},
                                      {kTextFile, rendered.text},
                                      {kHtmlFile, std::move(rendered.html)}};
+  for (IncidentFile& text : begun.texts) files.push_back(std::move(text));
   if (capture.ok()) {
     files.push_back({kCaptureFile, *std::move(capture)});
   } else {

@@ -7,8 +7,11 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <variant>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "classifier/verdict.h"
@@ -31,6 +34,9 @@ class IncidentWriter {
     std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
     // Told of every verdict, NO_HANG included. May be empty.
     std::function<void(Cause cause, absl::Duration classification)> classified;
+    // Asks for the texts of programs that have diverged, to be answered by Post with a
+    // TextsGathered. Empty: there are none to be had.
+    std::function<void(TextsWanted)> want_texts = nullptr;
     // Called when the digest is in the log and the disk has done its work, has
     // failed for now, or has run out of time.
     std::function<void(IncidentConcluded)> concluded;
@@ -38,21 +44,34 @@ class IncidentWriter {
 
   // `keeper` outlives the writer.
   IncidentWriter(IncidentKeeper& keeper, Settings settings);
-  // What has begun is finished.
+  // What has begun is finished, without the texts that are still wanted.
   ~IncidentWriter();
 
   void Post(Conclude conclude);
+  // For an incident that waits for none it is passed over.
+  void Post(TextsGathered texts);
 
  private:
+  // An incident on its way to its digest.
+  struct Begun {
+    Conclude conclude;
+    Verdict verdict;
+    absl::Duration classification;
+    std::vector<IncidentFile> texts = {};
+  };
+
   void Run();
   void Process(Conclude conclude);
+  void Process(TextsGathered texts);
+  void Finish(Begun begun);
 
   IncidentKeeper& keeper_;
   Settings settings_;
   std::mutex mutex_;  // guards the two below
   std::condition_variable filled_;
-  std::deque<Conclude> incidents_;
+  std::deque<std::variant<Conclude, TextsGathered>> waiting_;
   bool stopping_ = false;
+  std::optional<Begun> awaits_texts_;  // of the thread
   std::thread thread_;
 };
 

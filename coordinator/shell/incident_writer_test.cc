@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <future>
 
+#include "classifier/testing/scenario.h"
 #include "coordinator/shell/faulty_disk.h"
 
 namespace rapideye::coordinator {
@@ -82,6 +83,53 @@ TEST_F(IncidentWriterTest, DiskThatHangsDoesNotSilenceTheDigest) {
   disk.Refuse(absl::UnavailableError("over"));
   disk.Release();
   disk.AwaitReleased();
+}
+
+// One worker runs another compilation than its peers.
+Conclude Divergence() {
+  classifier::testing::Scenario scenario({.slices = 1});
+  scenario.RunOther(0, 2, "jit_step", "ee77");
+  return {.incident_id = kId, .capture = scenario.capture, .detect_to_collect = {}, .collect = {}};
+}
+
+TEST_F(IncidentWriterTest, DivergedProgramsAreComparedBeforeTheDigest) {
+  std::promise<TextsWanted> wanted;
+  std::promise<std::string> digest;
+  IncidentKeeper keeper(IncidentStore(root_, RealDisk()), {});
+  IncidentWriter writer(
+      keeper,
+      {.log_digest = [&](const std::string&, const std::string& text) { digest.set_value(text); },
+       .classified = nullptr,
+       .want_texts = [&](TextsWanted texts) { wanted.set_value(std::move(texts)); },
+       .concluded = [](const IncidentConcluded&) {}});
+  writer.Post(Divergence());
+  const TextsWanted texts = wanted.get_future().get();
+  EXPECT_EQ(texts.incident_id, kId);
+  ASSERT_EQ(texts.sides.size(), 2u);
+  TextsGathered gathered{.incident_id = "another", .sides = {}};
+  writer.Post(gathered);  // is not waited for
+  gathered.incident_id = kId;
+  for (const ProgramSide& side : texts.sides) {
+    gathered.sides.push_back({side, side.workers.front(), std::nullopt, "there is no dump"});
+  }
+  writer.Post(gathered);
+  EXPECT_THAT(digest.get_future().get(), HasSubstr("there is no dump"));
+}
+
+TEST_F(IncidentWriterTest, TheEndWaitsForNoTexts) {
+  std::string digest;
+  std::promise<void> wanted;
+  IncidentKeeper keeper(IncidentStore(root_, RealDisk()), {});
+  {
+    IncidentWriter writer(
+        keeper, {.log_digest = [&](const std::string&, const std::string& text) { digest = text; },
+                 .classified = nullptr,
+                 .want_texts = [&](const TextsWanted&) { wanted.set_value(); },
+                 .concluded = [](const IncidentConcluded&) {}});
+    writer.Post(Divergence());
+    wanted.get_future().get();
+  }
+  EXPECT_THAT(digest, HasSubstr("Fingerprint mismatch"));
 }
 
 }  // namespace

@@ -40,6 +40,12 @@ inline constexpr int kMaxSequenceEntries = 65'536;  // programs of one step
 // A comparison of programs has two sides.
 inline constexpr int kHloSides = 2;
 
+// A module's text, compressed: it has to fit into one message (8 MiB) beside what
+// else is in it.
+inline constexpr size_t kMaxModuleTextGzipBytes = 8 * 1024 * 1024 - 64 * 1024;
+// And decompressed: texts of large models have tens of MiB, and shrink to a tenth.
+inline constexpr size_t kMaxModuleTextBytes = 64 * 1024 * 1024;
+
 // Lists of a snapshot. A host has up to 8 chips with up to 6 cores each; an
 // emulation or a proxy that stands for a whole pod may have thousands.
 inline constexpr int kMaxCores = 65'536;

@@ -73,6 +73,7 @@ struct Hello {
   std::optional<IncidentMemory> incident;
   std::optional<int64_t> connection;   // > 0; absent: an agent of protocol 1
   std::vector<HostAddress> addresses;  // at most kMaxHostAddresses
+  bool hlo_dumps = false;
 };
 
 struct ProgramStatistics {
@@ -126,8 +127,21 @@ struct WhoIs {
   std::vector<IpAddress> addresses;  // IsReachable; at most kMaxAddressesAsked
 };
 
-using AgentMessage =
-    std::variant<Hello, Heartbeat, Alarm, SampleReady, SnapshotReply, HloReply, WhoIs>;
+struct ModuleText {
+  std::string dump;  // not empty
+  HloMatch match = HloMatch::kUnspecified;
+  std::string gzip;  // not empty, at most kMaxModuleTextGzipBytes; nobody has looked into it
+  bool cut = false;
+};
+
+struct ModuleTextReply {
+  int64_t collection = 0;
+  std::optional<ModuleText> text;  // absent: `error` says why
+  std::string error;
+};
+
+using AgentMessage = std::variant<Hello, Heartbeat, Alarm, SampleReady, SnapshotReply, HloReply,
+                                  WhoIs, ModuleTextReply>;
 
 // From the coordinator -----------------------------------------------------
 
@@ -154,6 +168,13 @@ struct HloRequest {
   absl::Duration deadline;  // > 0
 };
 
+struct ModuleTextRequest {
+  int64_t collection = 0;
+  std::optional<std::string> module;
+  std::string fingerprint;  // lower-case hex, not empty
+  absl::Duration deadline;  // > 0
+};
+
 struct Cancel {
   int64_t collection = 0;
 };
@@ -172,7 +193,7 @@ struct Peers {
 };
 
 using CoordinatorMessage =
-    std::variant<Welcome, Collect, Grant, HloRequest, Cancel, Concluded, Peers>;
+    std::variant<Welcome, Collect, Grant, HloRequest, ModuleTextRequest, Cancel, Concluded, Peers>;
 
 // Conversion ---------------------------------------------------------------
 

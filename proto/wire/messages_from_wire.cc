@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "proto/wire/enums.h"
 #include "proto/wire/evidence_parts.h"
 #include "proto/wire/field_scope.h"
 #include "proto/wire/messages.h"
@@ -92,6 +93,7 @@ Hello HelloFromWire(const FieldScope& at, const v1::Hello& m) {
   out.connection = at.NonNegative("connection", Optional(m.has_connection(), m.connection()));
   if (out.connection == 0) at.Fail("connection", "must be above 0");
   at.List("addresses", m.addresses(), kMaxHostAddresses, out.addresses, HostAddressFromWire);
+  out.hlo_dumps = m.hlo_dumps();
   return out;
 }
 
@@ -173,6 +175,35 @@ HloReply HloReplyFromWire(const FieldScope& at, const v1::HloReply& m) {
   return out;
 }
 
+// What is compressed is looked at where there is time for it.
+ModuleText ModuleTextFromWire(const FieldScope& at, const v1::ModuleText& m) {
+  ModuleText out;
+  out.dump = at.Name("dump", m.dump());
+  if (out.dump.empty()) at.Fail("dump", "is missing");
+  out.match = EnumFromWire<HloMatch>(m.match());
+  if (m.gzip().empty()) at.Fail("gzip", "is missing");
+  if (m.gzip().size() > kMaxModuleTextGzipBytes) {
+    at.Fail("gzip", absl::StrCat(m.gzip().size(), " bytes are too many (at most ",
+                                 kMaxModuleTextGzipBytes, ")"));
+  }
+  if (at.ok()) out.gzip = m.gzip();
+  out.cut = m.cut();
+  return out;
+}
+
+ModuleTextReply ModuleTextReplyFromWire(const FieldScope& at, const v1::ModuleTextReply& m) {
+  ModuleTextReply out;
+  out.collection = Collection(at, m.collection());
+  out.error = at.Text("error", m.error());
+  if (m.has_text()) {
+    const FieldScope text(at, "text");
+    out.text = ModuleTextFromWire(text, m.text());
+  } else if (!m.has_error()) {
+    at.Fail("text", "is missing, and so is an error that says why");
+  }
+  return out;
+}
+
 Welcome WelcomeFromWire(const FieldScope& at, const v1::Welcome& m) {
   return {.protocol_version = m.protocol_version(),
           .job_incarnation = at.Name("jobIncarnation", m.job_incarnation()),
@@ -191,6 +222,13 @@ Collect CollectFromWire(const FieldScope& at, const v1::Collect& m) {
 
 HloRequest HloRequestFromWire(const FieldScope& at, const v1::HloRequest& m) {
   return {.collection = Collection(at, m.collection()),
+          .deadline = at.Interval("deadlineMs", m.deadline_ms())};
+}
+
+ModuleTextRequest ModuleTextRequestFromWire(const FieldScope& at, const v1::ModuleTextRequest& m) {
+  return {.collection = Collection(at, m.collection()),
+          .module = at.Name("module", Optional(m.has_module(), m.module())),
+          .fingerprint = at.Fingerprint("fingerprint", m.fingerprint()),
           .deadline = at.Interval("deadlineMs", m.deadline_ms())};
 }
 
@@ -268,6 +306,8 @@ absl::StatusOr<AgentMessage> AgentMessageFromWire(const v1::AgentMessage& m) {
       return Checked<SnapshotReply>("snapshot", m.snapshot(), SnapshotReplyFromWire);
     case v1::AgentMessage::kHlo:
       return Checked<HloReply>("hlo", m.hlo(), HloReplyFromWire);
+    case v1::AgentMessage::kModuleText:
+      return Checked<ModuleTextReply>("moduleText", m.module_text(), ModuleTextReplyFromWire);
     case v1::AgentMessage::kAlarm:
       return Checked<Alarm>("alarm", m.alarm(), AlarmFromWire);
     case v1::AgentMessage::kWhoIs:
@@ -291,6 +331,8 @@ absl::StatusOr<CoordinatorMessage> CoordinatorMessageFromWire(const v1::Coordina
       return Checked<Grant>("grant", m.grant(), GrantFromWire);
     case v1::CoordinatorMessage::kHlo:
       return Checked<HloRequest>("hlo", m.hlo(), HloRequestFromWire);
+    case v1::CoordinatorMessage::kModuleText:
+      return Checked<ModuleTextRequest>("moduleText", m.module_text(), ModuleTextRequestFromWire);
     case v1::CoordinatorMessage::kCancel:
       return Checked<Cancel>("cancel", m.cancel(), CancelFromWire);
     case v1::CoordinatorMessage::kConcluded:

@@ -224,6 +224,26 @@ const Rule<A> kReplyRules[] = {
     {"HloSnapshotIsChecked", [](A& m) { m.mutable_hlo()->mutable_snapshot(); },
      [](A& m) { m.mutable_hlo()->mutable_snapshot()->mutable_worker(); },
      "hlo.snapshot.worker: is missing"},
+    {"NeitherTextNorError", [](A& m) { m.mutable_module_text()->set_collection(1); },
+     [](A& m) { m.mutable_module_text()->set_error(""); },
+     "moduleText.text: is missing, and so is an error that says why"},
+    {"TextOfNothing", [](A& m) { m.mutable_module_text()->mutable_text()->set_dump("d"); },
+     [](A& m) {
+       m.mutable_module_text()->mutable_text()->set_dump("d");
+       m.mutable_module_text()->mutable_text()->set_gzip("g");
+     },
+     "moduleText.text.gzip: is missing"},
+    {"HugeText",
+     [](A& m) {
+       m.mutable_module_text()->mutable_text()->set_dump("d");
+       m.mutable_module_text()->mutable_text()->set_gzip(
+           std::string(kMaxModuleTextGzipBytes + 1, 'g'));
+     },
+     [](A& m) {
+       m.mutable_module_text()->mutable_text()->set_dump("d");
+       m.mutable_module_text()->mutable_text()->set_gzip(std::string(kMaxModuleTextGzipBytes, 'g'));
+     },
+     "moduleText.text.gzip: 8323073 bytes are too many (at most 8323072)"},
     {"NegativeSize", [](A& m) { m.mutable_sample_ready()->set_size_bytes(-1); },
      [](A& m) { m.mutable_sample_ready()->set_size_bytes(0); },
      "sampleReady.sizeBytes: -1 is negative"},
@@ -266,6 +286,12 @@ const Rule<C> kCoordinatorRules[] = {
     {"EndlessHloDeadline", [](C& m) { m.mutable_hlo()->set_deadline_ms(kMaxIntervalMs + 1); },
      [](C& m) { m.mutable_hlo()->set_deadline_ms(kMaxIntervalMs); },
      "hlo.deadlineMs: 86400001 is too large (at most 86400000)"},
+    {"TextOfNoProgram", [](C& m) { m.mutable_module_text()->set_deadline_ms(1); },
+     [](C& m) {
+       m.mutable_module_text()->set_deadline_ms(1);
+       m.mutable_module_text()->set_fingerprint("aa");
+     },
+     "moduleText.fingerprint: is missing"},
     {"NegativeCancel", [](C& m) { m.mutable_cancel()->set_collection(-1); },
      [](C& m) { m.mutable_cancel()->set_collection(0); }, "cancel.collection: -1 is negative"},
     {"CollectForNoIncident",

@@ -1,3 +1,4 @@
+#include "proto/wire/enums.h"
 #include "proto/wire/evidence_parts.h"
 #include "proto/wire/messages.h"
 #include "v1/agent.pb.h"
@@ -37,6 +38,7 @@ void Set(const Hello& in, v1::AgentMessage& message) {
     }
   }
   if (in.connection) out.set_connection(*in.connection);
+  out.set_hlo_dumps(in.hlo_dumps);
   for (const HostAddress& address : in.addresses) {
     v1::HostAddress& entry = *out.add_addresses();
     entry.set_nic(WireName(address.nic));
@@ -108,6 +110,19 @@ void Set(const WhoIs& in, v1::AgentMessage& message) {
   for (const IpAddress& address : in.addresses) out.add_ip(ToBytes(address));
 }
 
+void Set(const ModuleTextReply& in, v1::AgentMessage& message) {
+  v1::ModuleTextReply& out = *message.mutable_module_text();
+  out.set_collection(in.collection);
+  if (in.text) {
+    v1::ModuleText& text = *out.mutable_text();
+    text.set_dump(WireName(in.text->dump));
+    text.set_match(EnumToWire(in.text->match));
+    text.set_gzip(in.text->gzip);
+    text.set_cut(in.text->cut);
+  }
+  if (!in.text || !in.error.empty()) out.set_error(WireText(in.error));
+}
+
 void Set(const Welcome& in, v1::CoordinatorMessage& message) {
   v1::Welcome& out = *message.mutable_welcome();
   out.set_protocol_version(in.protocol_version);
@@ -130,6 +145,14 @@ void Set(const Grant& in, v1::CoordinatorMessage& message) {
 void Set(const HloRequest& in, v1::CoordinatorMessage& message) {
   message.mutable_hlo()->set_collection(in.collection);
   message.mutable_hlo()->set_deadline_ms(IntervalMs(in.deadline));
+}
+
+void Set(const ModuleTextRequest& in, v1::CoordinatorMessage& message) {
+  v1::ModuleTextRequest& out = *message.mutable_module_text();
+  out.set_collection(in.collection);
+  if (in.module) out.set_module(WireName(*in.module));
+  out.set_fingerprint(WireName(in.fingerprint));
+  out.set_deadline_ms(IntervalMs(in.deadline));
 }
 
 void Set(const Cancel& in, v1::CoordinatorMessage& message) {

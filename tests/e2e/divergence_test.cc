@@ -1,7 +1,14 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
 #include "tests/e2e/fixture.h"
 
 namespace rapideye::testbed {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 using Divergence = EndToEndTest;
 
@@ -15,6 +22,33 @@ TEST_F(Divergence, Fingerprint) {
   const ExperimentOptions options = Options(/*programs=*/1, /*seed=*/6);
   ExpectRightVerdict(options, "fingerprint");
   EXPECT_LE(outcome_.latency, LatencyBound(options.job));
+  ASSERT_TRUE(outcome_.incident.has_value());
+  // The first operation computes nothing; the code of the second has another size.
+  const std::string& compared = outcome_.incident->finding.hlo_comparison;
+  EXPECT_THAT(compared, HasSubstr(R"("outcome":"DIFFERENT")"));
+  EXPECT_THAT(compared, HasSubstr(R"("position":3)"));
+  EXPECT_THAT(compared, HasSubstr(R"(fusion.2 = f32[8,128])"));
+  EXPECT_THAT(compared, HasSubstr(R"(fusion.4 = f32[8,128])"));
+  EXPECT_THAT(outcome_.incident->text, HasSubstr("first differs at instruction 3 of main."));
+  EXPECT_THAT(outcome_.incident->text, HasSubstr("where they first differ"));
+  int texts = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(outcome_.incident->directory)) {
+    texts += entry.path().filename().string().starts_with("hlo-") ? 1 : 0;
+  }
+  EXPECT_EQ(texts, 2);
+}
+
+TEST_F(Divergence, FingerprintWithoutDumps) {
+  ExperimentOptions options = Options(/*programs=*/1, /*seed=*/7);
+  options.job.hlo_dumps = false;
+  options.healthy = absl::Seconds(1);
+  ExpectRightVerdict(options, "fingerprint");
+  EXPECT_LE(outcome_.latency, LatencyBound(options.job));
+  ASSERT_TRUE(outcome_.incident.has_value());
+  EXPECT_THAT(outcome_.incident->finding.hlo_comparison,
+              HasSubstr(R"("outcome":"NOT_COMPARABLE")"));
+  EXPECT_THAT(outcome_.incident->text, HasSubstr("--hlo-dump-dir"));
+  EXPECT_THAT(outcome_.incident->text, Not(HasSubstr("first differs")));
 }
 
 TEST_F(Divergence, OrderOfLaunches) {

@@ -79,6 +79,7 @@ void EndToEndTest::ExpectRightVerdict(const ExperimentOptions& options, const st
   EXPECT_EQ(offline->detail, live.detail);
   EXPECT_EQ(offline->culprits, live.culprits);
   EXPECT_EQ(offline->missing, live.missing);
+  EXPECT_EQ(offline->hlo_comparison, live.hlo_comparison);
 }
 
 void RunningJobTest::Check(const absl::Status& status) { ASSERT_TRUE(status.ok()) << status; }

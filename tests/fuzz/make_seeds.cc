@@ -28,6 +28,15 @@ using google::protobuf::FieldDescriptor;
 // A seed of a few KiB is explored far better than one of a hundred.
 constexpr size_t kWorkersPerSeed = 2;
 
+constexpr char kHlo[] =
+    "HloModule m, frontend_attributes={fingerprint=\"00112233445566778899aabbccddeeff\"}\n"
+    "f.1 {\n  ROOT a = f32[] add(p.1, q), metadata={op_name=\"x\"}\n}\n"
+    "ENTRY main {\n  p = f32[8]{0} parameter(0)\n  ROOT r = f32[] fusion(p), calls=f.1\n}\n";
+constexpr char kOtherHlo[] =
+    "HloModule m\n"
+    "%f.2 (p: f32[]) -> f32[] {\n  ROOT %a = f32[] multiply(f32[] %p.1, /*index=1*/ %q)\n}\n"
+    "ENTRY %main {\n  %p = f32[8]{0} parameter(0)\n  ROOT %r = f32[] fusion(%p), calls=%f.2\n}\n";
+
 void Write(const fs::path& path, const std::string& bytes) {
   fs::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary) << bytes;
@@ -135,6 +144,8 @@ int Main(const fs::path& samples, const fs::path& out) {
     }
   }
   WriteSignatures(out);
+  Write(out / "hlo" / "pair", std::string(kHlo) + '\xff' + kOtherHlo);
+  Write(out / "hlo" / "name", "module_0001.jit_f.cl_5.after_optimizations.txt");
   WriteCaptures(wire::FilledCapture(), out / "capture", "filled");
   v1::Snapshot snapshot;
   wire::FillEveryField(snapshot);

@@ -45,6 +45,7 @@ agent::AgentSettings AgentNode::Settings() {
   hello.tasks_per_slice = layout.tasks;
   hello.generation = layout.generation;
   hello.poll_interval = around_.options.poll_interval;
+  hello.hlo_dumps = worker_ % 4 != 3;
   hello.version = "sim";
   settings.watches_host = around_.options.watches_host;
   settings.seed = random_.Next();
@@ -127,6 +128,10 @@ void AgentNode::Step(const agent::Event& event) {
 void AgentNode::CarryOut(const agent::Effect& effect) {
   if (const auto* poll = std::get_if<agent::Poll>(&effect)) {
     Sample(*poll);
+  } else if (const auto* fetch = std::get_if<agent::FetchModuleText>(&effect)) {
+    ReadDump(*fetch);
+  } else if (std::holds_alternative<agent::ListDumps>(effect)) {
+    Later(absl::Milliseconds(5), [this] { Step(agent::DumpsListed{}); });
   } else if (const auto* connect = std::get_if<agent::Connect>(&effect)) {
     if (connection_ != 0) around_.network.AgentCloses(connection_);
     stream_ = connect->stream;
@@ -162,6 +167,20 @@ void AgentNode::Sample(const agent::Poll& poll) {
   if (!around_.options.watches_host) return;
   Later(absl::Milliseconds(random_.Between(1, 10)), [this, poll] {
     Step(agent::HostSampled{poll.poll, around_.job.Host(worker_, around_.clockwork.now())});
+  });
+}
+
+// Mostly there is a text soon; some have none, and some disks are slow.
+void AgentNode::ReadDump(const agent::FetchModuleText& fetch) {
+  const bool slow = random_.Chance(0.1);
+  const bool found = random_.Chance(0.8);
+  Later(absl::Milliseconds(slow ? 20'000 : random_.Between(1, 400)), [this, fetch, found] {
+    agent::ModuleTextFetched fetched{fetch.fetch, std::nullopt, "there is no dump of it"};
+    if (found) {
+      fetched = {fetch.fetch,
+                 wire::ModuleText{"module_0001.txt", HloMatch::kOnlyDump, "gzip", false}, ""};
+    }
+    Step(fetched);
   });
 }
 

@@ -52,6 +52,7 @@ class AgentNode : public AgentEnd {
   void Step(const agent::Event& event);
   void CarryOut(const agent::Effect& effect);
   void Sample(const agent::Poll& poll);
+  void ReadDump(const agent::FetchModuleText& fetch);
   // Something of this process, later; nothing of it if another one has begun.
   template <typename Action>
   void Later(absl::Duration delay, Action action);

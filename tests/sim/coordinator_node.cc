@@ -146,6 +146,9 @@ void CoordinatorNode::CarryOut(coordinator::Effect& effect) {
     network_.CoordinatorCloses(close->stream, close->status);
   } else if (auto* conclude = std::get_if<coordinator::Conclude>(&effect)) {
     Conclude(*conclude);
+  } else if (auto* texts = std::get_if<coordinator::TextsGathered>(&effect)) {
+    referee_.TextsArrived(*texts);
+    Answer(texts->incident_id, /*hang=*/true);
   } else if (auto* retell = std::get_if<coordinator::Retell>(&effect)) {
     Answer(retell->incident_id, /*hang=*/true);
   } else if (auto* log = std::get_if<coordinator::Log>(&effect)) {
@@ -161,7 +164,13 @@ void CoordinatorNode::Conclude(const coordinator::Conclude& conclude) {
   trace_.Line(absl::StrCat(absl::FormatDuration(clockwork_.now()), " concluded ",
                            conclude.incident_id, ": ", std::string(CauseName(verdict.cause))));
   referee_.Concluded(conclude, verdict, speakers_);
-  Answer(conclude.incident_id, hang);
+  if (!hang || verdict.sides.empty()) return Answer(conclude.incident_id, hang);
+  referee_.TextsAwaited();
+  clockwork_.After(absl::Milliseconds(random_.Between(1, 50)),
+                   [this, process = process_, id = conclude.incident_id, sides = verdict.sides] {
+                     if (core_ == nullptr || process != process_) return;
+                     Step(coordinator::TextsWanted{id, sides});
+                   });
 }
 
 void CoordinatorNode::Answer(const std::string& incident, bool hang) {

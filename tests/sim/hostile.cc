@@ -66,6 +66,9 @@ void Hostile::Attack() {
       snapshot.worker = job_.layout().Id(0);
       snapshot.host = "impostor";
       for (int i = 0; i < 5; ++i) say(wire::SnapshotReply{random_.Between(0, 9), snapshot});
+      for (int i = 0; i < 5; ++i) {
+        say(wire::ModuleTextReply{random_.Between(0, 9), std::nullopt, "nobody asked"});
+      }
       return;
     }
     case 3:  // a word before hello

@@ -78,6 +78,21 @@ void Referee::Sent(Connection connection, const wire::CoordinatorMessage& messag
   }
 }
 
+void Referee::TextsArrived(const coordinator::TextsGathered& texts) {
+  const absl::Duration took = clockwork_.now() - texts_awaited_;
+  if (took > coordinator::kModuleTextDeadline + absl::Seconds(1)) {
+    Fail(absl::StrCat("texts of programs took ", absl::FormatDuration(took)));
+  }
+  for (const coordinator::GatheredText& one : texts.sides) {
+    const std::vector<WorkerId>& workers = one.side.workers;
+    if (std::find(workers.begin(), workers.end(), one.worker) == workers.end()) {
+      Fail("a text is of a worker of neither side");
+    }
+    if (one.text.has_value() == one.problem.empty()) continue;
+    Fail("a side has neither a text nor a reason");
+  }
+}
+
 void Referee::SnapshotArrived(Connection connection, int64_t collection) {
   granted_.erase({connection, collection});
 }

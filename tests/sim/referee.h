@@ -60,6 +60,9 @@ class Referee {
   void Concluded(const coordinator::Conclude& conclude, const Verdict& verdict,
                  const Speakers& speakers);
   void Stored(const std::string& incident);
+  // The texts of both sides are asked for, and must be there in time.
+  void TextsAwaited() { texts_awaited_ = clockwork_.now(); }
+  void TextsArrived(const coordinator::TextsGathered& texts);
 
   // All that was to happen has happened: nothing is left to wait for.
   bool Satisfied() const;
@@ -92,6 +95,7 @@ class Referee {
   std::map<Connection, absl::Duration> asked_;  // with what deadline
   std::map<std::pair<Connection, int64_t>, absl::Duration> granted_;
   std::set<std::string> stored_;
+  absl::Duration texts_awaited_;
   int coordinators_ = 0;
   struct Told {
     std::set<std::string> incidents;

@@ -50,6 +50,7 @@ class AgentScript : public Script {
                              command.Flag("watches-host").value_or(false));
     command.Set(settings.hello.agent_incarnation, command.Integer("incarnation"));
     command.Set(settings.hello.protocol_version, command.Integer("protocol"));
+    command.Set(settings.hello.hlo_dumps, command.Flag("hlo-dumps"));
     const absl::Duration now = script_ == nullptr ? kOrigin : script_->now();
     const RuntimeReading reading =
         script_ == nullptr ? agent::Serving({agent::Idle(0)}) : script_->reading;
@@ -80,6 +81,8 @@ class AgentScript : public Script {
       SetProcess(command);
     } else if (verb == "log") {
       SayInLog(command);
+    } else if (verb == "dump" || verb == "dumps") {
+      ShowDumps(command);
     } else if (verb == "run") {
       Pass(command);
     } else if (verb == "closed") {
@@ -162,6 +165,23 @@ class AgentScript : public Script {
     script_->Step(agent::LogsRead{{{line}, {}}});
   }
 
+  void ShowDumps(Command& command) {
+    if (command.verb() == "dump") {
+      agent::ModuleTextFetched fetched{command.Integer("fetch").value_or(1), std::nullopt,
+                                       command.text()};
+      if (const auto file = command.String("file")) {
+        fetched.text = wire::ModuleText{*file, HloMatch::kOnlyDump, "gzip", false};
+      }
+      return script_->Step(fetched);
+    }
+    agent::DumpsListed listed;
+    listed.reading.unavailable = command.text();
+    if (const auto module = command.String("module")) {
+      listed.reading.programs.push_back({*module, command.String("fingerprint").value_or("")});
+    }
+    script_->Step(listed);
+  }
+
   void Pass(Command& command) {
     absl::Duration time;
     if (!absl::ParseDuration(command.subject(), &time)) return command.Fail("for how long?");
@@ -187,6 +207,12 @@ class AgentScript : public Script {
                           poll->look.hang ? " as-in-a-hang" : "",
                           " deadline=", absl::FormatDuration(poll->deadline));
     }
+    if (const auto* fetch = std::get_if<agent::FetchModuleText>(&effect)) {
+      return absl::StrCat(
+          "read-dump fetch=", fetch->fetch, " module=", fetch->module.value_or("unknown"),
+          " fingerprint=", fetch->fingerprint, " deadline=", absl::FormatDuration(fetch->deadline));
+    }
+    if (std::holds_alternative<agent::ListDumps>(effect)) return "list-dumps";
     if (const auto* connect = std::get_if<agent::Connect>(&effect)) {
       return absl::StrCat("connect stream=", connect->stream);
     }

@@ -1,6 +1,6 @@
 // Transcripts of the agent's core, played on a CoreScript.
 //
-//   agent [poll-interval= seed= watches-host=yes incarnation= protocol=]
+//   agent [poll-interval= seed= watches-host=yes incarnation= protocol= hlo-dumps=yes]
 //                                 a core begins; again: the agent restarted
 //   show [polls=no heartbeats=no] what is left out of the output
 //   runtime idle | serving [launch= pc= program= queued= error=] |
@@ -12,8 +12,12 @@
 //   process alive [pid= start=] | ended [exit= signal=]
 //                                 what the host shows of the training process
 //   log KIND [old=yes]: text      a recognised line: hang, halt, assertion, follow-on
+//   dump fetch= [file=] [: why there is none]
+//                                 what was read of XLA's dumps
+//   dumps [module= fingerprint=] [: why nothing is known]
+//                                 which programs they name
 //   run 20s [launch-every=1s]     time passes
-//   welcome, collect, grant, hlo-request, cancel
+//   welcome, collect, grant, hlo-request, module-text-request, cancel
 //                                 the coordinator says
 //   closed code=UNAVAILABLE: text the stream is over
 //   shutdown                      the agent is asked to end

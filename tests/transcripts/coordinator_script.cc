@@ -95,6 +95,8 @@ class CoordinatorScript : public Script {
     } else if (verb == "concluded") {
       if (job_->concluded().empty()) return command.Fail("nothing was concluded");
       job_->Concluded(command.Flag("hang").value_or(true));
+    } else if (verb == "texts-wanted") {
+      WantTexts(command);
     } else if (verb == "on-disk") {
       job_->Step(coordinator::IncidentsOnDisk{command.List("incidents")});
     } else if (verb == "retold" || verb == "unreadable") {
@@ -122,6 +124,23 @@ class CoordinatorScript : public Script {
     }
   }
 
+  void WantTexts(Command& command) {
+    if (job_->concluded().empty()) return command.Fail("nothing was concluded");
+    const std::optional<std::string> module = command.String("module");
+    std::vector<ProgramSide> sides;
+    for (const char* key : {"first", "second"}) {
+      ProgramSide& side = sides.emplace_back();
+      side.module = module;
+      side.fingerprint = key == std::string("first") ? "aa" : "bb";
+      for (const std::string& name : command.List(key)) {
+        const absl::StatusOr<WorkerId> worker = testbed::ParseWorker(name);
+        if (!worker.ok()) return command.Fail("which workers?");
+        side.workers.push_back(*worker);
+      }
+    }
+    job_->WantTexts(std::move(sides));
+  }
+
   void AddAgents(Command& command) {
     const std::vector<std::string> shape = absl::StrSplit(command.subject(), 'x');
     int slices = 0;
@@ -147,6 +166,7 @@ class CoordinatorScript : public Script {
     command.Set(hello.protocol_version, command.Integer("protocol"));
     command.Set(hello.job, command.String("job"));
     command.Set(hello.host, command.String("host"));
+    command.Set(hello.hlo_dumps, command.Flag("hlo-dumps"));
     command.Set(hello.poll_interval, command.Duration("poll-interval"));
     if (const auto slices = command.Integer("slices")) hello.slices = *slices;
     if (const auto tasks = command.Integer("tasks-per-slice")) hello.tasks_per_slice = *tasks;
@@ -172,6 +192,7 @@ class CoordinatorScript : public Script {
     }
     if (command.String("programs")) agent.programs = command.List("programs");
     command.Set(agent.new_program, command.String("new-program"));
+    command.Set(agent.dump, command.String("dump"));
   }
 
   // What is no message comes first.
@@ -204,6 +225,9 @@ class CoordinatorScript : public Script {
     } else if (verb == "hlo") {
       job_->Say(agent, wire::HloReply{command.Integer("collection").value_or(1), std::nullopt,
                                       command.text()});
+    } else if (verb == "module-text") {
+      job_->Say(agent, wire::ModuleTextReply{command.Integer("collection").value_or(1),
+                                             std::nullopt, command.text()});
     } else if (auto message = ReadAgentMessage(command)) {
       job_->Say(agent, *std::move(message));
     } else {
@@ -225,6 +249,13 @@ class CoordinatorScript : public Script {
       output_->push_back(absl::StrCat(time, " close ", who, " ", Print(close->status)));
     } else if (const auto* conclude = std::get_if<coordinator::Conclude>(&effect)) {
       output_->push_back(absl::StrCat(time, " ", PrintConclude(*conclude)));
+    } else if (const auto* texts = std::get_if<coordinator::TextsGathered>(&effect)) {
+      output_->push_back(absl::StrCat(time, " texts-gathered"));
+      for (const coordinator::GatheredText& one : texts->sides) {
+        output_->push_back(absl::StrCat("  ", one.side.fingerprint, " of ",
+                                        testbed::FormatWorker(one.worker), ": ",
+                                        one.text.has_value() ? one.text->dump : one.problem));
+      }
     } else if (const auto* retell = std::get_if<coordinator::Retell>(&effect)) {
       output_->push_back(absl::StrCat(time, " retell ", retell->incident_id));
     } else if (const auto* log = std::get_if<coordinator::Log>(&effect)) {

@@ -6,18 +6,20 @@
 //                                 one begins, which knows nothing
 //   agents 2x4                    such a job connects; what comes of that is left out
 //   agent W [incarnation= protocol= job= host= job-incarnation= slices=
-//            tasks-per-slice= poll-interval=]
+//            tasks-per-slice= poll-interval= hlo-dumps=]
 //                                 what it will say of itself
 //   connect W | disconnect W | hello W (on a stream of its own, the old one left
 //   open) | stream (that says nothing)
 //   worker W [advancing= in-flight= answers= grants-only= process= runtime=
-//             programs= new-program= launch= pc=]
+//             programs= new-program= launch= pc= dump=]
 //                                 what its agent will see and do
 //   heartbeat W | flood W count= | alarm W kind=: text | ready W collection= bytes= |
 //   snapshot W collection= [bytes= of=W] | hlo W collection=: error |
 //   malformed W: text             what it says now
 //   run 20s [poll=1s]             time passes, agents heartbeat
 //   concluded [hang=no]           the last conclusion is written
+//   texts-wanted first= second= [module=]
+//                                 its verdict: these workers run different programs
 //   stop                          the program is asked to end
 //   counters                      those that are not 0
 //

@@ -109,6 +109,7 @@ struct AgentPrinter {
         .Add("poll-interval", hello.poll_interval)
         .Add("connection", hello.connection)
         .Add("incident", PrintMemory(hello.incident))
+        .AddIf(hello.hlo_dumps, "hlo-dumps")
         .text();
   }
   std::string operator()(const wire::Heartbeat& heartbeat) const {
@@ -157,6 +158,15 @@ struct AgentPrinter {
     if (!reply.snapshot.has_value()) return absl::StrCat(fields.text(), ": ", reply.error);
     return AddSnapshot(*reply.snapshot, fields).text();
   }
+  std::string operator()(const wire::ModuleTextReply& reply) const {
+    Fields fields("module-text");
+    fields.Add("collection", reply.collection);
+    if (!reply.text.has_value()) return absl::StrCat(fields.text(), ": ", reply.error);
+    return fields.Add("dump", reply.text->dump)
+        .Add("bytes", static_cast<int64_t>(reply.text->gzip.size()))
+        .AddIf(reply.text->cut, "cut")
+        .text();
+  }
 };
 
 struct CoordinatorPrinter {
@@ -182,6 +192,14 @@ struct CoordinatorPrinter {
   std::string operator()(const wire::HloRequest& request) const {
     return Fields("hlo-request")
         .Add("collection", request.collection)
+        .Add("deadline", request.deadline)
+        .text();
+  }
+  std::string operator()(const wire::ModuleTextRequest& request) const {
+    return Fields("module-text-request")
+        .Add("collection", request.collection)
+        .Add("module", request.module)
+        .Add("fingerprint", request.fingerprint)
         .Add("deadline", request.deadline)
         .text();
   }
@@ -238,6 +256,11 @@ std::optional<wire::CoordinatorMessage> ReadCoordinatorMessage(Command& command)
   if (command.verb() == "grant") return wire::Grant{collection()};
   if (command.verb() == "hlo-request") {
     return wire::HloRequest{collection(), command.Duration("deadline").value_or(absl::Seconds(5))};
+  }
+  if (command.verb() == "module-text-request") {
+    return wire::ModuleTextRequest{collection(), command.String("module"),
+                                   command.String("fingerprint").value_or("aa"),
+                                   command.Duration("deadline").value_or(absl::Seconds(5))};
   }
   if (command.verb() == "cancel") return wire::Cancel{collection()};
   return std::nullopt;

@@ -15,10 +15,12 @@ absl::Status ReplaceProgram(const ControlLine& line, Worker& worker, absl::strin
     return absl::InvalidArgumentError(
         absl::StrCat("program=", *number, ": a step has ", worker.step().size(), " programs"));
   }
+  const ProgramPtr replacement = make(worker, *number);
+  worker.dumps().Write(*replacement);
   // Shared, because the host copies its rewrites.
   auto announced = std::make_shared<bool>(false);
-  worker.host().AddRewrite([&worker, fault, number = *number, replacement = make(worker, *number),
-                            announced](int64_t, Step& step, const std::stop_token&) {
+  worker.host().AddRewrite([&worker, fault, number = *number, replacement, announced](
+                               int64_t, Step& step, const std::stop_token&) {
     step[number] = replacement;
     if (std::exchange(*announced, true)) return;
     worker.AnnounceEffect(fault, absl::StrCat("module=", replacement->module, " fingerprint=",

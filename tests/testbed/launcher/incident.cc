@@ -35,6 +35,7 @@ Finding FindingFrom(const Json& json) {
     finding.missing.push_back(ParseNamed(worker));
   }
   finding.removable = json.at("removal").at("eligible").get<bool>();
+  if (json.contains("hloComparison")) finding.hlo_comparison = json.at("hloComparison").dump();
   absl::Time detected;
   std::string error;
   if (json.contains("detectedAt") &&

@@ -31,6 +31,8 @@ struct Finding {
   std::vector<Named> culprits;
   std::vector<Named> missing;
   bool removable = false;  // the hang alone is enough to remove the culprits
+  // Where the programs of two sides first differ, as JSON; empty: nothing was compared.
+  std::string hlo_comparison;
   std::optional<absl::Time> detected_at;
   absl::Duration detect_to_collect;
   absl::Duration collect;

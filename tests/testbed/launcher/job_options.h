@@ -23,6 +23,7 @@ struct JobOptions {
   // After so long without a completed launch the runtimes of all workers abort
   // their processes; zero: never.
   absl::Duration abort_on_hang;
+  bool hlo_dumps = true;  // the processes dump their programs, and the agents may read that
   // After so much compute time all workers launch nothing for a while, as for a
   // checkpoint; zero: never.
   absl::Duration pause_every;

@@ -43,6 +43,12 @@ std::string NameOf(absl::string_view kind, WorkerId worker) {
   return absl::StrCat(kind, "-", worker.slice, "-", worker.task);
 }
 
+// The flag has no value that says "nowhere".
+void AddDumps(const JobOptions& options, WorkerId worker, std::vector<std::string>& command) {
+  if (!options.hlo_dumps) return;
+  command.push_back(absl::StrCat("--hlo-dump-dir=", options.state_dir, "/", NameOf("hlo", worker)));
+}
+
 void AddTls(const TlsFiles& files, std::vector<std::string>& command) {
   command.push_back(absl::StrCat("--tls-cert=", files.cert));
   command.push_back(absl::StrCat("--tls-key=", files.key));
@@ -97,22 +103,25 @@ ChildProcess::Options CoordinatorProcess(const JobOptions& options,
 
 ChildProcess::Options WorkerProcess(const JobOptions& options, WorkerId worker, int runtime_port) {
   const JobShape& shape = options.shape;
-  return {.command = {Program(options, "testbed-worker"), absl::StrCat("--slice=", worker.slice),
-                      absl::StrCat("--task=", worker.task), absl::StrCat("--slices=", shape.slices),
-                      absl::StrCat("--tasks=", shape.tasks), absl::StrCat("--chips=", shape.chips),
-                      absl::StrCat("--generation=", shape.generation.name),
-                      absl::StrCat("--programs=", options.programs),
-                      absl::StrCat("--offload=", options.offload ? "true" : "false"),
-                      absl::StrCat("--pipeline=", options.pipeline ? "true" : "false"),
-                      absl::StrCat("--abort-on-hang=", absl::FormatDuration(options.abort_on_hang)),
-                      absl::StrCat("--pause-every=", absl::FormatDuration(options.pause_every)),
-                      absl::StrCat("--pause=", absl::FormatDuration(options.pause)),
-                      absl::StrCat("--seed=", options.seed),
-                      absl::StrCat("--runtime-port=", runtime_port),
-                      absl::StrCat("--step-time=", absl::FormatDuration(options.step_time))},
-          .environment = {},
-          .log_path = LogPath(options, NameOf("worker", worker)),
-          .on_line = nullptr};
+  ChildProcess::Options process = {
+      .command = {Program(options, "testbed-worker"), absl::StrCat("--slice=", worker.slice),
+                  absl::StrCat("--task=", worker.task), absl::StrCat("--slices=", shape.slices),
+                  absl::StrCat("--tasks=", shape.tasks), absl::StrCat("--chips=", shape.chips),
+                  absl::StrCat("--generation=", shape.generation.name),
+                  absl::StrCat("--programs=", options.programs),
+                  absl::StrCat("--offload=", options.offload ? "true" : "false"),
+                  absl::StrCat("--pipeline=", options.pipeline ? "true" : "false"),
+                  absl::StrCat("--abort-on-hang=", absl::FormatDuration(options.abort_on_hang)),
+                  absl::StrCat("--pause-every=", absl::FormatDuration(options.pause_every)),
+                  absl::StrCat("--pause=", absl::FormatDuration(options.pause)),
+                  absl::StrCat("--seed=", options.seed),
+                  absl::StrCat("--runtime-port=", runtime_port),
+                  absl::StrCat("--step-time=", absl::FormatDuration(options.step_time))},
+      .environment = {},
+      .log_path = LogPath(options, NameOf("worker", worker)),
+      .on_line = nullptr};
+  AddDumps(options, worker, process.command);
+  return process;
 }
 
 ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
@@ -138,6 +147,7 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
                       {"TPU_WORKER_HOSTNAMES", absl::StrJoin(hosts, ",")}},
       .log_path = LogPath(options, NameOf("agent", worker)),
       .on_line = nullptr};
+  AddDumps(options, worker, process.command);
   if (options.made_up_kernels) {
     const MadeUpKernel kernel = KernelOf(options, worker);
     process.command.push_back(absl::StrCat("--sys-root=", kernel.sys()));

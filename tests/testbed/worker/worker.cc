@@ -39,7 +39,9 @@ int SendBefore(const Program& program, int receive) {
 Worker::Worker(WorkerOptions options)
     : options_(std::move(options)),
       step_(MakeStep(options_.step)),
+      dumps_(options_.hlo_dump_dir),
       input_(kBatchReadTime, kBatchesReadAhead) {
+  for (const ProgramPtr& program : step_) dumps_.Write(*program);
   const Generation& generation = options_.shape.generation;
   std::vector<Core*> tensor_cores;
   for (int chip = 0; chip < options_.shape.chips; ++chip) {

@@ -16,6 +16,7 @@
 #include "tests/testbed/model/topology.h"
 #include "tests/testbed/worker/core.h"
 #include "tests/testbed/worker/exchange.h"
+#include "tests/testbed/worker/hlo_dumps.h"
 #include "tests/testbed/worker/host.h"
 #include "tests/testbed/worker/input_pipe.h"
 #include "tests/testbed/worker/mailbox.h"
@@ -33,6 +34,7 @@ struct WorkerOptions {
   // After so long without a completed launch the runtime aborts the process;
   // zero: never.
   absl::Duration abort_on_hang;
+  std::string hlo_dump_dir;  // empty: programs are not dumped
   // Called from any thread with one line for the launcher.
   std::function<void(absl::string_view)> announce;
 };
@@ -62,6 +64,7 @@ class Worker {
   Host& host() { return *host_; }
   Mesh& mesh() { return *mesh_; }
   InputPipe& input() { return input_; }
+  HloDumps& dumps() { return dumps_; }
   Recovery& recovery() { return recovery_; }
   const Host& host() const { return *host_; }
 
@@ -82,6 +85,7 @@ class Worker {
 
   const WorkerOptions options_;
   const Step step_;
+  HloDumps dumps_;
   InputPipe input_;
   Mailbox mailbox_;
   Offload offload_;

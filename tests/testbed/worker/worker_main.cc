@@ -31,6 +31,7 @@ struct Flags {
   bool offload = false;
   bool pipeline = false;
   absl::Duration abort_on_hang;
+  std::string hlo_dump_dir;
   absl::Duration pause_every;
   absl::Duration pause;
   int queue_depth = 2;
@@ -51,6 +52,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
   program::AddFlag(app, "pipeline", flags.pipeline, "each slice is a stage with its own modules");
   program::AddFlag(app, "abort-on-hang", flags.abort_on_hang,
                    "without a completed launch for so long, abort; 0s: never");
+  program::AddFlag(app, "hlo-dump-dir", flags.hlo_dump_dir, "where programs are dumped");
   program::AddFlag(app, "pause-every", flags.pause_every,
                    "steps of so much compute time between pauses; 0s: never pause");
   program::AddFlag(app, "pause", flags.pause, "how long nothing is launched then");
@@ -89,6 +91,7 @@ absl::StatusOr<WorkerOptions> OptionsFrom(const Flags& flags) {
   options.step.offload = flags.offload;
   if (flags.pipeline) options.step.stage = flags.slice;
   options.abort_on_hang = flags.abort_on_hang;
+  options.hlo_dump_dir = flags.hlo_dump_dir;
   options.step.cross_slice = flags.slices > 1;
   options.step.step_time = flags.step_time;
   options.host.seed = static_cast<uint64_t>(flags.seed);

@@ -1,0 +1,171 @@
+#include "agent/sources/hlo_dump/fetch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "agent/limits.h"
+#include "agent/sources/hlo_dump/fetch_gzip.h"
+#include "proto/wire/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr absl::Duration kPatience = absl::Seconds(60);
+constexpr char kPrint[] = "4f0b158bd9d6b8288169c67c4314b51b";
+
+std::string Unzipped(const std::string& gzip) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
+  std::string text(wire::kMaxModuleTextBytes + 1, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(gzip.data()));
+  stream.avail_in = static_cast<uInt>(gzip.size());
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  text.resize(stream.total_out);
+  inflateEnd(&stream);
+  return text;
+}
+
+class HloDumpTest : public testing::Test {
+ protected:
+  HloDumpTest() {
+    path_ = testing::TempDir() + "hlo-dumps-XXXXXX";
+    EXPECT_NE(mkdtemp(path_.data()), nullptr);
+  }
+  ~HloDumpTest() override { fs::remove_all(path_); }
+
+  // Each is written a minute after the one before it.
+  void Write(const std::string& file, const std::string& text) {
+    std::ofstream(path_ + "/" + file) << text;
+    fs::last_write_time(path_ + "/" + file, written_ += std::chrono::minutes(1));
+  }
+
+  absl::StatusOr<wire::ModuleText> Read(const std::optional<std::string>& module,
+                                        const std::string& fingerprint = kPrint) const {
+    return ReadModuleText(path_, module, fingerprint, kPatience);
+  }
+
+  std::string path_;
+  fs::file_time_type written_ = fs::file_time_type::clock::now() - std::chrono::hours(10);
+};
+
+TEST_F(HloDumpTest, TheOnlyDumpOfAModule) {
+  Write("module_0001.jit_f.after_optimizations.txt", "HloModule jit_f\n");
+  Write("module_0002.jit_g.after_optimizations.txt", "HloModule jit_g\n");
+  Write("module_0001.jit_f.before_optimizations.txt", "HloModule before\n");
+  const auto text = Read("jit_f");
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(text->dump, "module_0001.jit_f.after_optimizations.txt");
+  EXPECT_EQ(text->match, HloMatch::kOnlyDump);
+  EXPECT_FALSE(text->cut);
+  EXPECT_EQ(Unzipped(text->gzip), "HloModule jit_f\n");
+}
+
+TEST_F(HloDumpTest, OfSeveralTheLatest) {
+  Write("module_0009.jit_f.after_optimizations.txt", "HloModule jit_f, old\n");
+  Write("module_0004.jit_f.after_optimizations.txt", "HloModule jit_f, new\n");
+  const auto text = Read("jit_f");
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(text->match, HloMatch::kLatestDump);
+  EXPECT_EQ(Unzipped(text->gzip), "HloModule jit_f, new\n");
+}
+
+TEST_F(HloDumpTest, TheOneThatHoldsTheFingerprintWhateverItsName) {
+  const std::string held =
+      absl::StrCat("HloModule jit_f, frontend_attributes={fingerprint=\"", kPrint, "\"}\n");
+  Write("module_0001.jit_f.after_optimizations.txt", held);
+  Write("module_0002.jit_f.after_optimizations.txt", "HloModule jit_f\n");
+  for (const std::optional<std::string>& module :
+       {std::optional<std::string>("jit_f"), std::optional<std::string>()}) {
+    const auto text = Read(module);
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_EQ(text->match, HloMatch::kFingerprint);
+    EXPECT_EQ(text->dump, "module_0001.jit_f.after_optimizations.txt");
+  }
+  const HloDumpReading reading = ListHloDumps(path_, kPatience);
+  EXPECT_THAT(reading.unavailable, IsEmpty());
+  ASSERT_THAT(reading.programs, SizeIs(1));
+  EXPECT_EQ(reading.programs[0].module, "jit_f");
+  EXPECT_EQ(reading.programs[0].fingerprint, kPrint);
+}
+
+TEST_F(HloDumpTest, WhatIsNotThereIsSaidSo) {
+  Write("module_0002.jit_g.after_optimizations.txt", "HloModule jit_g\n");
+  EXPECT_THAT(Read("jit_f").status().ToString(), HasSubstr("none of 1 dumps in"));
+  EXPECT_THAT(Read(std::nullopt).status().ToString(), HasSubstr("nobody knows which module"));
+  EXPECT_THAT(ReadModuleText(path_ + "/none", "jit_f", kPrint, kPatience).status().ToString(),
+              HasSubstr("--xla_dump_to"));
+  EXPECT_THAT(ListHloDumps(path_ + "/none", kPatience).unavailable, HasSubstr("--xla_dump_to"));
+  fs::remove(path_ + "/module_0002.jit_g.after_optimizations.txt");
+  EXPECT_THAT(ListHloDumps(path_, kPatience).unavailable, HasSubstr("holds no module_"));
+  Write("module_0001.jit_f.after_optimizations.txt", "");
+  EXPECT_THAT(Read("jit_f").status().ToString(), HasSubstr("is empty"));
+}
+
+TEST_F(HloDumpTest, LinksAndOtherFilesAreNotOpened) {
+  const std::string secret = path_ + "/secret";
+  std::ofstream(secret) << "HloModule secret\n";
+  fs::create_symlink(secret, path_ + "/module_0001.jit_f.after_optimizations.txt");
+  ASSERT_EQ(mkfifo((path_ + "/module_0002.jit_f.after_optimizations.txt").c_str(), 0600), 0);
+  fs::create_directory(path_ + "/module_0003.jit_f.after_optimizations.txt");
+  EXPECT_TRUE(absl::IsNotFound(Read("jit_f").status()));
+  Write("module_0004.jit_f.after_optimizations.txt", "HloModule jit_f\n");
+  EXPECT_TRUE(Read("jit_f").ok());
+}
+
+TEST_F(HloDumpTest, ALongTextIsCut) {
+  const std::string file = "module_0001.jit_f.after_optimizations.txt";
+  Write(file, "HloModule jit_f\n");
+  fs::resize_file(path_ + "/" + file, wire::kMaxModuleTextBytes + 1);
+  const auto text = Read("jit_f");
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_TRUE(text->cut);
+  EXPECT_THAT(Unzipped(text->gzip), SizeIs(wire::kMaxModuleTextBytes));
+  fs::resize_file(path_ + "/" + file, wire::kMaxModuleTextBytes);
+  EXPECT_FALSE(Read("jit_f")->cut);
+}
+
+TEST_F(HloDumpTest, ADeadlineIsKept) {
+  Write("module_0001.jit_f.after_optimizations.txt", "HloModule jit_f\n");
+  EXPECT_TRUE(absl::IsDeadlineExceeded(
+      ReadModuleText(path_, "jit_f", kPrint, absl::ZeroDuration()).status()));
+}
+
+// Bytes that cannot be compressed.
+std::string Noise(size_t size) {
+  std::string noise(size, '\0');
+  uint64_t state = 1;
+  for (char& c : noise) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    c = static_cast<char>(state >> 56);
+  }
+  return noise;
+}
+
+TEST(GzipText, NeverExceedsItsLimit) {
+  constexpr size_t kLimit = 1 << 20;
+  GzipText gzip(kLimit);
+  const std::string piece = Noise(100'000);
+  size_t added = 0;
+  while (gzip.Add(piece)) added += piece.size();
+  EXPECT_GT(added, kLimit / 2);
+  const std::string output = gzip.Finish();
+  EXPECT_LE(output.size(), kLimit);
+  EXPECT_THAT(Unzipped(output), SizeIs(added));
+}
+
+}  // namespace
+}  // namespace rapideye::agent

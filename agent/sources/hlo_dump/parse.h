@@ -1,0 +1,44 @@
+// What the names and first lines of XLA's dumps say.
+//
+// XLA (--xla_dump_to=DIR) writes one file per module and stage, which it names
+//   [<timestamp>.]module_<id>.<module name>.<stage>.txt
+// e.g. module_0023.jit_train_step.after_optimizations.txt, beside
+// ….after_optimizations-buffer-assignment.txt, ….before_optimizations.txt and others. In a
+// name, slashes, brackets and spaces of the module's become underscores; a name that
+// would be too long for a file is left out.
+//
+// How the fingerprint by which the runtime knows a program is made from its module is not
+// published. So a dump is taken for the text of a program by, in this order: its
+// fingerprint, if the module's own attributes (the first line of the text) hold it; the
+// module's name, if there is one dump of it; the latest of several dumps of that name.
+// Which of these it was goes with the text.
+#ifndef RAPIDEYE_AGENT_SOURCES_HLO_DUMP_PARSE_H_
+#define RAPIDEYE_AGENT_SOURCES_HLO_DUMP_PARSE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace rapideye::agent {
+
+struct DumpName {
+  int64_t id = 0;      // of the module, in its process
+  std::string module;  // as the file's name has it; may be empty
+};
+
+// Of the text of a module after all optimisations; absent for any other file.
+std::optional<DumpName> ParseDumpName(absl::string_view file);
+
+// True if a file of that name in its name holds this module.
+bool IsDumpOf(const DumpName& dump, absl::string_view module);
+
+// Fingerprints in the beginning of a module's text: what its own attributes call so, in
+// lower-case hex, and long enough to be no coincidence. At most a few.
+std::vector<std::string> FingerprintsIn(absl::string_view beginning);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_HLO_DUMP_PARSE_H_

@@ -1,0 +1,48 @@
+// The core's part in the texts of programs that have diverged.
+#include <utility>
+
+#include "coordinator/core/coordinator_core.h"
+#include "coordinator/limits.h"
+
+namespace rapideye::coordinator {
+
+void CoordinatorCore::On(TextsWanted& event) {
+  const bool wanted =
+      state_ == State::kConcluding && event.incident_id == incident_id_ && !texts_.has_value();
+  std::vector<TextCandidates> candidates;
+  for (ProgramSide& side : event.sides) {
+    TextCandidates& one = candidates.emplace_back();
+    for (const WorkerId& worker : side.workers) {
+      const Member* member = membership_.Find(worker);
+      if (!wanted || stopping_ || member == nullptr || !member->stream.has_value() ||
+          !member->hello.hlo_dumps) {
+        continue;
+      }
+      one.targets.push_back({worker, *member->stream});
+    }
+    one.side = std::move(side);
+  }
+  // The parity of collections is that of looks: the first of an incident is odd.
+  const int64_t number = next_collection_;
+  next_collection_ += 2;
+  ModuleTexts texts(event.incident_id, std::move(candidates), number, now_.monotonic, effects_);
+  if (wanted && !stopping_) {
+    texts_.emplace(std::move(texts));
+    FollowTexts();
+  } else {
+    Emit(texts.Take("", effects_));
+  }
+}
+
+void CoordinatorCore::FollowTexts() {
+  if (texts_.has_value() && texts_->Done(now_.monotonic)) EndTexts("");
+}
+
+void CoordinatorCore::EndTexts(const std::string& why) {
+  if (!texts_.has_value()) return;
+  TextsGathered gathered = texts_->Take(why, effects_);
+  texts_.reset();
+  Emit(std::move(gathered));
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,18 @@
+// What a compiler would have dumped of a program: its HLO after all optimisations.
+#ifndef RAPIDEYE_TESTS_TESTBED_MODEL_HLO_TEXT_H_
+#define RAPIDEYE_TESTS_TESTBED_MODEL_HLO_TEXT_H_
+
+#include <string>
+
+#include "tests/testbed/model/program.h"
+
+namespace rapideye::testbed {
+
+// One instruction per operation, in the short form in which XLA dumps. Two compilations
+// differ in the names of their instructions, and in what their compute instructions say of
+// the code that was made of them: the first of those is the first real difference.
+std::string HloText(const Program& program);
+
+}  // namespace rapideye::testbed
+
+#endif  // RAPIDEYE_TESTS_TESTBED_MODEL_HLO_TEXT_H_

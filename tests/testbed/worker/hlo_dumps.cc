@@ -1,0 +1,34 @@
+#include "tests/testbed/worker/hlo_dumps.h"
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tests/testbed/model/hlo_text.h"
+
+namespace rapideye::testbed {
+
+HloDumps::HloDumps(std::string directory) : directory_(std::move(directory)) {
+  std::error_code error;
+  if (!directory_.empty()) std::filesystem::create_directories(directory_, error);
+}
+
+void HloDumps::Write(const Program& program) {
+  if (directory_.empty()) return;
+  const int id = ++modules_;
+  const auto write = [&](absl::string_view stage, const std::string& text) {
+    std::ofstream(absl::StrCat(directory_, "/", absl::StrFormat("module_%04d.", id), program.module,
+                               ".", stage),
+                  std::ios::binary)
+        << text;
+  };
+  const std::string text = HloText(program);
+  write("before_optimizations.txt", text);
+  write("after_optimizations.txt", text);
+  write("after_optimizations-buffer-assignment.txt", "BufferAssignment:\n");
+  write("flagfile", "--xla_dump_to\n");
+}
+
+}  // namespace rapideye::testbed
