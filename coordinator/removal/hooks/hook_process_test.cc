@@ -156,7 +156,7 @@ TEST_F(HookProcessTest, AnInterruptAsksTheWholeGroupToStop) {
   const int interrupt = eventfd(0, EFD_CLOEXEC);
   std::thread begun([&] {
     std::string line;
-    std::getline(std::ifstream(fifo) >> std::ws, line);  // blocks until the hook has begun
+    std::getline(std::ifstream(fifo), line);  // blocks until the hook has begun
     const uint64_t one = 1;
     EXPECT_EQ(write(interrupt, &one, sizeof one), static_cast<ssize_t>(sizeof one));
   });
