@@ -150,20 +150,18 @@ TEST_P(RemoverTest, SeveralOnOneHistoryNeverActTwiceAndKeepTheBudget) {
   Fail("c", 20);
   constexpr int kRemovers = 4;
   std::vector<std::thread> threads;
-  std::vector<size_t> decided(kRemovers);
   for (int i = 0; i < kRemovers; ++i) {
-    threads.emplace_back([this, i, &decided] {
+    threads.emplace_back([this, i] {
       const std::unique_ptr<Database> mine = made_.Connect();
       Remover remover = Make(*mine, Settings(absl::StrCat("remover-", i)));
-      const auto report = remover.Turn();
-      ASSERT_TRUE(report.ok()) << report.status();
-      decided[static_cast<size_t>(i)] = report->decisions.size();
+      auto report = remover.Turn();
+      // On a slow machine others may have held the lock for too long.
+      while (absl::IsAborted(report.status())) report = remover.Turn();
+      EXPECT_TRUE(report.ok()) << report.status();
     });
   }
   for (std::thread& thread : threads) thread.join();
-  size_t all = 0;
-  for (const size_t count : decided) all += count;
-  EXPECT_EQ(all, 28u);
+  EXPECT_EQ(database_->Run("SELECT incident FROM fleet_decisions").value().size(), 28u);
   // Two an hour; the third opens the breaker, and then nobody acts any more.
   EXPECT_TRUE(history_.BreakerOf(RemovalMode::kEnforce)->open);
   std::set<std::string> machines;

@@ -1,7 +1,6 @@
 #include "coordinator/removal/repetition.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -41,10 +40,11 @@ std::set<std::string> AlwaysThere(const std::set<std::string>& incidents,
     const auto found = others.find(incident);
     const std::set<std::string> here =
         found == others.end() ? std::set<std::string>() : found->second;
-    std::set<std::string> both;
-    std::set_intersection(always.begin(), always.end(), here.begin(), here.end(),
-                          std::inserter(both, both.end()));
-    always = std::exchange(first, false) ? here : std::move(both);
+    if (std::exchange(first, false)) {
+      always = here;
+    } else {
+      std::erase_if(always, [&](const std::string& machine) { return !here.contains(machine); });
+    }
   }
   return always;
 }
