@@ -150,9 +150,10 @@ TEST_F(HookProcessTest, InheritsNoDescriptorAndNoSignal) {
 TEST_F(HookProcessTest, AnInterruptAsksTheWholeGroupToStop) {
   const std::string fifo = folder_ + "/fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  // It ends once its child has, which nobody but the runner asks to.
-  const std::string hook =
-      Script("trap 'wait; echo asked; exit 0' TERM\nsleep 1000 & echo >" + fifo + "; wait");
+  // It ends once its child has, which nobody but the runner asks to. The child tells of
+  // itself: between fork and exec a shell would lose the signal.
+  const std::string hook = Script("trap 'wait; echo asked; exit 0' TERM\nsh -c 'echo >" + fifo +
+                                  "; exec sleep 1000' & wait");
   const int interrupt = eventfd(0, EFD_CLOEXEC);
   std::thread begun([&] {
     std::string line;
