@@ -126,6 +126,22 @@ inline constexpr double kKernelClockDrift = 200e-6;
 inline constexpr absl::Duration kKernelClockError = absl::Seconds(1);
 // In which the kernel tells when a process began, on all its machines.
 inline constexpr int64_t kTicksPerSecond = 100;
+// What the training loop says (agent/progress).
+
+// Reads of a page that is being written all the time: a write takes nanoseconds.
+inline constexpr int kProgressPageTries = 16;
+// The clock is the same; what is later than now by more than this was not read from it.
+inline constexpr absl::Duration kProgressClockSlack = absl::Seconds(1);
+
+// What metrics endpoints say, at a hang only.
+
+// A page of a device plugin or of Grain has some KiB.
+inline constexpr size_t kMaxMetricsPageBytes = 1024 * 1024;
+// What is kept of each endpoint: enough for all of a host's chips.
+inline constexpr size_t kMaxMetricsPerSource = 64;
+inline constexpr size_t kMaxMetricLabels = 8;
+// All of them are on this host and answer in milliseconds; less than the host's grace.
+inline constexpr absl::Duration kMetricsDeadline = absl::Milliseconds(200);
 
 // What the logs say.
 

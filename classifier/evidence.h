@@ -108,6 +108,8 @@ struct CaptureHeader {
   std::optional<std::string> trigger;            // no-progress, hang-line, operator
   std::optional<int64_t> hang_threshold_ms;
   std::optional<int64_t> detected_unix_ms;
+  // For how long an announced pause was waited for, in vain.
+  std::optional<int64_t> announced_pause_ms;
   std::vector<Cohort> cohorts;  // empty: one cohort, order unknown
   // Where diverged programs first differ; absent: nobody has looked.
   std::optional<HloComparison> hlo_comparison;
@@ -223,6 +225,11 @@ struct HangReport {
 
 enum class Phase { kUnspecified, kCompile, kInput, kStep, kCheckpoint, kEval };
 
+// A phase in which a training loop may rightly launch nothing for long.
+inline bool AnnouncesPause(Phase phase) {
+  return phase == Phase::kCompile || phase == Phase::kCheckpoint || phase == Phase::kEval;
+}
+
 // What the training loop says of itself.
 struct Progress {
   std::optional<int64_t> step;
@@ -280,6 +287,16 @@ struct PcieCounters {
   int64_t fatal = 0;
   int64_t non_fatal = 0;
   int64_t correctable = 0;
+};
+
+enum class MetricSource { kUnspecified, kRuntime, kDevicePlugin, kInputPipeline };
+
+// What a metrics endpoint of the host said.
+struct Metric {
+  MetricSource source = MetricSource::kUnspecified;
+  std::string name;                 // of a distribution with .count or .mean
+  std::vector<std::string> labels;  // NAME=VALUE
+  int64_t value_milli = 0;          // thousandths
 };
 
 enum class LogKind {
@@ -358,6 +375,7 @@ struct Snapshot {
   std::vector<PcieCounters> pcie;
   std::vector<LogEvent> log_events;
   std::vector<Stack> stacks;
+  std::vector<Metric> metrics;
 };
 
 // All evidence of one hang. Invariants, established by proto/wire and relied on

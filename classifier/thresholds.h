@@ -47,6 +47,14 @@ inline constexpr double kLongWaitShare = 0.5;
 // And one this short says nothing, however fresh the standstill is.
 inline constexpr int64_t kLongWaitMs = 2'000;
 
+// Of Grain's histogram of prefetched elements: fewer looks tell nothing, and a mean
+// below this is a pipeline that is mostly empty when it is asked.
+inline constexpr char kPipelineReadySum[] = "grain_python_dataset_prefetch_buffer_ready_count_sum";
+inline constexpr char kPipelineReadyCount[] =
+    "grain_python_dataset_prefetch_buffer_ready_count_count";
+inline constexpr int64_t kLeastPipelineLooks = 10;
+inline constexpr double kEmptyPipelineMean = 0.5;
+
 // Compiling burns processor time: more than this share of the time without
 // progress, on the hosts that are waited for, is work and not waiting.
 inline constexpr double kBusyCpuShare = 0.5;

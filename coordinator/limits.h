@@ -73,6 +73,13 @@ inline constexpr absl::Duration kMaxLaunchThreshold = absl::Minutes(5);
 inline constexpr int kLaunchFactor = 5;
 inline constexpr absl::Duration kMinHangThreshold = absl::Minutes(5);
 inline constexpr int kPauseFactor = 3;
+// When every loop says on its page that it is within a step or waits for input, what a
+// long pause usually is (a checkpoint, an evaluation, a compilation) is excluded, and
+// the runtime's own patience inside a launch is enough.
+inline constexpr absl::Duration kMinWatchedHangThreshold = absl::Minutes(1);
+// However long such phases took in health, one that is announced is waited for no
+// longer than this: a loop that hangs in its checkpoint announces it for ever.
+inline constexpr absl::Duration kMaxAnnouncedPause = absl::Hours(1);
 // Agents are told anew from when on to look closely once it has changed by this
 // factor: each such message costs all of them something.
 inline constexpr double kAttentionChange = 1.25;

@@ -28,11 +28,15 @@ absl::string_view Name(RuntimeState state) {
   return "not read yet";
 }
 
+bool AnnouncesPause(const wire::Heartbeat& heartbeat) {
+  return heartbeat.progress.has_value() && AnnouncesPause(heartbeat.progress->phase);
+}
+
 // What the coordinator acts on; everything else can wait for its turn.
 bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
   return a.process_incarnation != b.process_incarnation || a.runtime.state != b.runtime.state ||
          a.launches_completed != b.launches_completed || a.launch_in_flight != b.launch_in_flight ||
-         a.attentive != b.attentive;
+         a.attentive != b.attentive || AnnouncesPause(a) != AnnouncesPause(b);
 }
 
 }  // namespace
@@ -404,6 +408,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   wire::Heartbeat heartbeat;
   heartbeat.runtime = health_;
   view_.Describe(now, heartbeat);
+  heartbeat.progress = host_.progress().Describe(now);
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();

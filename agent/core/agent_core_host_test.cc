@@ -60,6 +60,79 @@ TEST(AgentCoreHostTest, TheIncarnationIsTheProcess) {
   EXPECT_EQ(script.Describe().incarnation, "4300@900");
 }
 
+TEST(AgentCoreHostTest, WhatTheLoopSaysIsToldAndGrowsOld) {
+  HostScript script;
+  script.Welcome();
+  script.host.progress =
+      ProgressReading{ProgressSample{12, Phase::kInput, absl::Seconds(3), absl::Seconds(2)}, ""};
+  script.Launch(1);
+  script.Pass(absl::Seconds(1));
+  const wire::Heartbeat heartbeat = script.Sent<wire::Heartbeat>().back();
+  ASSERT_TRUE(heartbeat.progress.has_value());
+  EXPECT_EQ(heartbeat.progress->step, 12);
+  EXPECT_EQ(heartbeat.progress->phase, Phase::kInput);
+  const Snapshot snapshot = script.Describe();
+  ASSERT_TRUE(snapshot.progress.has_value());
+  const int64_t since_look = *snapshot.progress->phase_ms - 3'000;
+  EXPECT_GT(since_look, 0);
+  EXPECT_EQ(snapshot.progress->input_wait_ms, 2'000 + since_look);
+  // A page that cannot be read any more is no longer believed, and says why once.
+  script.host.progress = ProgressReading{std::nullopt, "its writer has ended"};
+  script.logs.clear();
+  script.Launch(2);
+  script.Launch(3);
+  EXPECT_FALSE(script.Describe().progress.has_value());
+  EXPECT_FALSE(script.Sent<wire::Heartbeat>().back().progress.has_value());
+  EXPECT_THAT(script.logs, SizeIs(1));
+}
+
+TEST(AgentCoreHostTest, MetricsOfAStandstillEndWithIt) {
+  HostScript script;
+  script.Welcome();
+  script.Launch(1);
+  script.Launch(2);
+  Metric metric;
+  metric.name = "queue";
+  script.host.metrics = MetricsReading{{metric}, "127.0.0.1:2112: nobody listens"};
+  script.logs.clear();
+  script.Launch(2);
+  script.host.metrics.reset();  // as in health
+  script.Launch(2);
+  ASSERT_THAT(script.Describe().metrics, SizeIs(1));
+  EXPECT_EQ(script.Describe().metrics[0].name, "queue");
+  EXPECT_THAT(script.logs, SizeIs(1));
+  script.Launch(3);
+  EXPECT_THAT(script.Describe().metrics, IsEmpty());
+}
+
+TEST(AgentCoreHostTest, APauseThatWasAnnouncedSaysNothingOfOthers) {
+  HostScript script;
+  script.Welcome(absl::Hours(1));
+  const auto announce = [&](Phase phase) {
+    script.host.progress =
+        ProgressReading{ProgressSample{1, phase, absl::Seconds(1), std::nullopt}, ""};
+  };
+  const auto pause = [&](absl::Duration time) {
+    script.reading = Serving({Idle(0)});
+    script.Pass(time);
+  };
+  announce(Phase::kStep);
+  script.Launch(1);
+  script.Launch(2);
+  pause(absl::Seconds(20));
+  script.Launch(3);
+  announce(Phase::kCheckpoint);
+  pause(absl::Seconds(60));
+  announce(Phase::kStep);  // the loop has gone on before its launch is seen
+  pause(absl::Seconds(5));
+  script.Launch(4);
+  pause(absl::Seconds(10));
+  script.Launch(5);
+  const wire::Heartbeat heartbeat = script.Sent<wire::Heartbeat>().back();
+  EXPECT_EQ(heartbeat.longest_pause, absl::Seconds(65));
+  EXPECT_EQ(heartbeat.longest_unannounced_pause, absl::Seconds(20));
+}
+
 TEST(AgentCoreHostTest, CpuTimeCountsSinceTheLastProgress) {
   HostScript script;
   script.process().cpu_ms = 5'000;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "agent/core/hardware_sample.h"
 #include "classifier/evidence.h"
 #include "proto/address/address.h"
@@ -64,11 +65,31 @@ struct HloDumpReading {
   std::string unavailable;  // as above
 };
 
+// What the training loop says of itself; ages as of the look.
+struct ProgressSample {
+  std::optional<int64_t> step;
+  Phase phase = Phase::kUnspecified;
+  std::optional<absl::Duration> phase_for;
+  std::optional<absl::Duration> input_wait;
+};
+
+struct ProgressReading {
+  std::optional<ProgressSample> progress;
+  std::string unavailable;  // as above
+};
+
+struct MetricsReading {
+  std::vector<Metric> metrics;
+  std::string unavailable;  // which endpoints did not answer, and why
+};
+
 // One look at the host. What was not looked at is absent.
 struct HostReading {
   std::optional<ProcessReading> process;
   std::optional<SocketReading> sockets;  // only of a process that lives
   HardwareReading hardware;
+  std::optional<ProgressReading> progress;
+  std::optional<MetricsReading> metrics;  // only at a hang
 };
 
 }  // namespace rapideye::agent

@@ -50,6 +50,17 @@ void HostView::Observe(const HostReading& reading, absl::Duration now, WorkerVie
       sockets_.Observe(reading.sockets->sockets, worker.last_progress(), now);
     }
   }
+  if (reading.metrics.has_value()) {
+    LogOnce("some metrics are left out", reading.metrics->unavailable, metrics_unavailable_,
+            effects);
+    metrics_ = reading.metrics->metrics;
+  }
+  if (reading.progress.has_value()) {
+    LogOnce("nothing is known of what the training loop does", reading.progress->unavailable,
+            progress_unavailable_, effects);
+    progress_.Observe(*reading.progress, now);
+    worker.SetPauseAnnounced(progress_.AnnouncesPause());
+  }
   ObserveHardware(reading.hardware, now, worker, effects);
 }
 
@@ -107,12 +118,15 @@ void HostView::Observe(const LogReading& reading, absl::Duration now, Alarms& al
 void HostView::Progressed() {
   process_.Progressed();
   logs_.Progressed();
+  metrics_.clear();
 }
 
 void HostView::Describe(Moment now, Snapshot& snapshot) const {
   process_.Describe(now, snapshot);
   logs_.Describe(now, snapshot);
   hardware_.Describe(now, snapshot);
+  snapshot.metrics = metrics_;
+  snapshot.progress = progress_.Describe(now.monotonic);
   // With its process every connection ends, which says nothing of the links.
   if (process_.alive().has_value()) sockets_.Describe(now, snapshot);
 }

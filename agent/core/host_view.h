@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/core/alarms.h"
 #include "agent/core/effects.h"
@@ -13,6 +14,7 @@
 #include "agent/core/log_sample.h"
 #include "agent/core/moment.h"
 #include "agent/core/process_tracker.h"
+#include "agent/core/progress_memory.h"
 #include "agent/core/socket_memory.h"
 #include "agent/core/worker_view.h"
 #include "classifier/evidence.h"
@@ -34,6 +36,8 @@ class HostView {
 
   const HardwareView& hardware() const { return hardware_; }
   void Restore(std::optional<CounterBaseline> kept) { hardware_.Restore(std::move(kept)); }
+  // What the training loop says of itself.
+  const ProgressMemory& progress() const { return progress_; }
 
   void Describe(Moment now, Snapshot& snapshot) const;
 
@@ -47,11 +51,15 @@ class HostView {
   LogMemory logs_;
   SocketMemory sockets_;
   HardwareView hardware_;
+  ProgressMemory progress_;
+  std::vector<Metric> metrics_;      // of the standstill that lasts
   std::string process_unavailable_;  // as logged
   std::string sockets_unavailable_;
   std::string nics_unavailable_;
   std::string pcie_unavailable_;
   std::string kernel_log_unavailable_;
+  std::string progress_unavailable_;
+  std::string metrics_unavailable_;
 };
 
 }  // namespace rapideye::agent

@@ -129,6 +129,8 @@ int64_t EstimateBytes(const Snapshot& snapshot) {
     }
   }
   bytes += static_cast<int64_t>(snapshot.sockets.size()) * kPerSocket;
+  constexpr int64_t kPerMetric = 64;
+  bytes += static_cast<int64_t>(snapshot.metrics.size()) * kPerMetric;
   for (const LogEvent& event : snapshot.log_events) {
     bytes += kPerEvent + static_cast<int64_t>(event.text.size());
   }

@@ -51,6 +51,7 @@ void WorkerView::Forget(absl::Duration now) {
   ever_launched_ = false;
   idle_since_.reset();
   longest_pause_.reset();
+  longest_unannounced_pause_.reset();
 }
 
 // True if the counters show another process; the trackers are then useless.
@@ -82,14 +83,23 @@ bool WorkerView::TrackLaunches(const RuntimeSample& sample, absl::Duration now) 
 }
 
 void WorkerView::TrackPause(absl::Duration now) {
+  // Host and runtime are not looked at in the same moment: what the loop says at
+  // either end of the pause counts.
+  pause_announced_ = pause_announced_ || pause_announced_now_;
   if (!AnyInLaunch()) {
     if (!idle_since_.has_value()) idle_since_ = now;
     return;
   }
   if (idle_since_.has_value() && launches_completed_ > 0) {
-    longest_pause_ = std::max(longest_pause_.value_or(absl::ZeroDuration()), now - *idle_since_);
+    const absl::Duration pause = now - *idle_since_;
+    const auto raise = [pause](std::optional<absl::Duration>& longest) {
+      longest = std::max(longest.value_or(absl::ZeroDuration()), pause);
+    };
+    raise(longest_pause_);
+    if (!pause_announced_) raise(longest_unannounced_pause_);
   }
   idle_since_.reset();
+  pause_announced_ = false;
 }
 
 void WorkerView::MeasureAnew(absl::Duration now) {
@@ -122,6 +132,7 @@ void WorkerView::Describe(absl::Duration now, wire::Heartbeat& heartbeat) const 
   heartbeat.programs = programs_.Statistics(modules_);
   heartbeat.queue = LongestQueue();
   heartbeat.longest_pause = longest_pause_;
+  heartbeat.longest_unannounced_pause = longest_unannounced_pause_;
 }
 
 // One core's queue shows the order of programs; the fullest shows most of it.

@@ -41,6 +41,9 @@ class WorkerView {
   void SetProcess(std::optional<ProcessId> process) { process_now_ = process; }
 
   void Learn(const HloDumpReading& dumps) { modules_.Learn(dumps.programs); }
+  // Whether the training loop announces that it launches nothing for a while: a pause
+  // in which it ever did so says nothing of those that it does not announce.
+  void SetPauseAnnounced(bool announced) { pause_announced_now_ = announced; }
 
   const std::optional<RuntimeSample>& last_sample() const { return last_sample_; }
   const Stillness& stillness() const { return stillness_; }
@@ -92,7 +95,10 @@ class WorkerView {
   absl::Duration last_progress_;
   bool ever_launched_ = false;
   std::optional<absl::Duration> idle_since_;
+  bool pause_announced_now_ = false;
+  bool pause_announced_ = false;  // at any time of the pause that lasts
   std::optional<absl::Duration> longest_pause_;
+  std::optional<absl::Duration> longest_unannounced_pause_;
 };
 
 }  // namespace rapideye::agent

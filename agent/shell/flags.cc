@@ -38,6 +38,12 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "hlo-dump-dir", flags.hlo_dump_dir,
           "where XLA dumps its programs (--xla_dump_to): their text is read when programs have "
           "diverged");
+  AddFlag(app, "device-plugin-metrics", flags.host.device_plugin_metrics,
+          "HOST:PORT of the TPU device plugin's metrics, looked at when the job stands still");
+  AddFlag(app, "input-pipeline-metrics", flags.host.input_pipeline_metrics,
+          "HOST:PORT of the input pipeline's (Grain's) metrics, likewise");
+  AddFlag(app, "progress-page", flags.host.progress_page,
+          "the progress page that the training loop writes (agent/progress/README.md)");
   AddFlag(app, "peer", flags.peers,
           "SLICE/TASK=ADDRESS of another worker, to know its connections by; may be repeated");
   AddFlag(app, "peer-address-template", flags.peer_address_template,

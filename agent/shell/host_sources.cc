@@ -16,7 +16,11 @@ HostSources::HostSources(const HostOptions& options)
     : peers_(options.peers),
       self_(options.self),
       disabled_(options.disabled),
-      hardware_(options.sys_root, options.dev_root, options.disabled) {
+      hardware_(options.sys_root, options.dev_root, options.disabled),
+      metrics_({options.runtime, options.device_plugin_metrics, options.input_pipeline_metrics}) {
+  if (!options.progress_page.empty() && !disabled_.contains(Source::kProgressPage)) {
+    progress_page_.emplace(options.progress_page, options.proc_root);
+  }
   if (disabled_.contains(Source::kProcess)) return;
   if (const std::optional<Endpoint> runtime = ParseEndpoint(options.runtime)) {
     process_.emplace(options.proc_root, *runtime, options.command);
@@ -27,6 +31,10 @@ HostReading HostSources::Read(HostLook look) {
   const absl::Duration now = absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
   HostReading reading;
   reading.hardware = hardware_.Read(look);
+  if (progress_page_.has_value()) reading.progress = progress_page_->Read();
+  if (look.hang && !disabled_.contains(Source::kRuntimeMetrics)) {
+    reading.metrics = metrics_.Read(kMetricsDeadline);
+  }
   if (!process_.has_value()) return reading;
   reading.process = process_->Read(now);
   if (!look.sockets || disabled_.contains(Source::kTcp)) return reading;

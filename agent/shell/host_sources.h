@@ -11,6 +11,8 @@
 #include "agent/shell/hardware_sources.h"
 #include "agent/shell/source_names.h"
 #include "agent/sources/process/fetch.h"
+#include "agent/sources/progress_page/fetch.h"
+#include "agent/sources/runtime_metrics/fetch.h"
 #include "agent/sources/tcp/peers.h"
 #include "classifier/evidence.h"
 
@@ -23,7 +25,11 @@ struct HostOptions {
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
   std::string dev_root = "/dev";
-  Peers peers;  // whose addresses need not be asked of the coordinator
+  Peers peers;                // whose addresses need not be asked of the coordinator
+  std::string progress_page;  // "": there is none
+  // HOST:PORT of Prometheus pages of this host.
+  std::string device_plugin_metrics = "127.0.0.1:2112";
+  std::string input_pipeline_metrics = "127.0.0.1:9431";
   WorkerId self;
   DisabledSources disabled;
   // Number of the process that the agent itself has started.
@@ -49,6 +55,8 @@ class HostSources {
   const DisabledSources disabled_;
   std::optional<ProcessWatch> process_;
   HardwareSources hardware_;
+  std::optional<ProgressPageReader> progress_page_;
+  MetricsReader metrics_;
 };
 
 }  // namespace rapideye::agent

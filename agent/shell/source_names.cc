@@ -15,10 +15,15 @@ struct Named {
   Source source;
 };
 constexpr std::array kSources = {
-    Named{"log", Source::kLog},          Named{"process", Source::kProcess},
-    Named{"tcp", Source::kTcp},          Named{"nic", Source::kNic},
-    Named{"pcie", Source::kPcie},        Named{"kernel-log", Source::kKernelLog},
+    Named{"log", Source::kLog},
+    Named{"process", Source::kProcess},
+    Named{"tcp", Source::kTcp},
+    Named{"nic", Source::kNic},
+    Named{"pcie", Source::kPcie},
+    Named{"kernel-log", Source::kKernelLog},
     Named{"hlo-dump", Source::kHloDump},
+    Named{"progress-page", Source::kProgressPage},
+    Named{"runtime-metrics", Source::kRuntimeMetrics},
 };
 
 }  // namespace

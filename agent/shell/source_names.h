@@ -12,7 +12,17 @@ namespace rapideye::agent {
 
 // Those that are named after a folder of agent/sources. The runtime is what the
 // agent is for, and cannot be switched off.
-enum class Source { kLog, kProcess, kTcp, kNic, kPcie, kKernelLog, kHloDump };
+enum class Source {
+  kLog,
+  kProcess,
+  kTcp,
+  kNic,
+  kPcie,
+  kKernelLog,
+  kHloDump,
+  kProgressPage,
+  kRuntimeMetrics
+};
 
 using DisabledSources = std::set<Source>;
 

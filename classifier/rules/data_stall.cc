@@ -86,6 +86,10 @@ class Rule {
       finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker},
                                            absl::StrCat(Who(c_.worker(head.worker)), ": ", seen)));
     }
+    const std::string pause = PauseWaitedFor(head.worker);
+    if (!pause.empty()) {
+      finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, pause));
+    }
     // What was launched was queued: it is the input that is outstanding.
     if (!seen.empty() || head.kind != HeadKind::kIdle) {
       finding_.detail = Detail::kInputPipeline;
@@ -94,6 +98,26 @@ class Rule {
     const bool again =
         !finding_.culprits.empty() && finding_.culprits.back().worker == c_.worker(head.worker).id;
     if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
+  }
+
+  // What the loop announces it does, if that was waited for longer than it may take.
+  std::string PauseWaitedFor(int worker) const {
+    const Snapshot* snapshot = c_.worker(worker).snapshot;
+    if (!c_.capture.header.announced_pause_ms.has_value() || snapshot == nullptr ||
+        !snapshot->progress.has_value()) {
+      return "";
+    }
+    const Progress& progress = *snapshot->progress;
+    if (!AnnouncesPause(progress.phase)) return "";
+    std::string text =
+        absl::StrCat(Who(c_.worker(worker)), ": its training loop says that it is in ",
+                     progress.phase == Phase::kCheckpoint ? "a checkpoint"
+                     : progress.phase == Phase::kEval     ? "an evaluation"
+                                                          : "a compilation");
+    if (progress.phase_ms.has_value()) absl::StrAppend(&text, " for ", Span(*progress.phase_ms));
+    absl::StrAppend(&text, "; it was waited for for ", Span(*c_.capture.header.announced_pause_ms),
+                    ", longer than that may take");
+    return text;
   }
 
   // Nothing is known of a worker's cores, nobody that is seen holds its slice up, and

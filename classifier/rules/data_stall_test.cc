@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "classifier/classify.h"
 #include "classifier/testing/scenario.h"
 
@@ -153,6 +155,33 @@ TEST(DataStall, ASpareThatLaunchedNothingIsNoCulprit) {
   s.MakeIdle(0, 1);
   std::erase(s.capture.header.cohorts[0].workers, WorkerId{0, 1});
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+// What Grain tells of its prefetched elements: `ready` on the mean of a hundred looks.
+void Prefetched(Scenario& s, int64_t ready_milli) {
+  for (const auto& [name, value] :
+       {std::pair("grain_python_dataset_prefetch_buffer_ready_count_sum", 100 * ready_milli),
+        std::pair("grain_python_dataset_prefetch_buffer_ready_count_count", int64_t{100'000})}) {
+    Metric metric;
+    metric.source = MetricSource::kInputPipeline;
+    metric.name = name;
+    metric.value_milli = value;
+    s.At(0, 1).metrics.push_back(metric);
+  }
+}
+
+TEST(DataStall, AnEmptyPipelineOfAHostThatQueuesNothingIsTheInput) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  Prefetched(s, 100);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
+TEST(DataStall, AFullPipelineSaysNothing) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  Prefetched(s, 8000);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
 }
 
 }  // namespace

@@ -140,6 +140,12 @@ std::vector<int> AwaitedHosts(const Case& c) {
 }
 
 void Pausing(const Case& c, Findings& out) {
+  if (c.capture.header.announced_pause_ms.has_value()) {
+    out.Note(kRule, absl::StrCat("a pause was announced and has been waited for for ",
+                                 Span(*c.capture.header.announced_pause_ms),
+                                 ": it is no excuse any more"));
+    return;
+  }
   const std::vector<int> awaited = AwaitedHosts(c);
   std::string example;
   int pausing = 0;

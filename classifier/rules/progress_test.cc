@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "classifier/classify.h"
 #include "classifier/testing/scenario.h"
 
@@ -45,6 +48,23 @@ TEST(Progress, CheckpointAndCompilationLookLikeAStallFromTheChips) {
     s.At(0, 1).progress = progress;
     EXPECT_EQ(Diagnose(s), "NO_HANG");
   }
+}
+
+// A loop that hangs in its checkpoint announces it for ever.
+TEST(Progress, APauseThatWasWaitedForInVainIsNoExcuse) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  Progress progress;
+  progress.phase = Phase::kCheckpoint;
+  progress.phase_ms = 300'000;
+  s.At(0, 1).progress = progress;
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  s.capture.header.announced_pause_ms = 300'000;
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  EXPECT_TRUE(std::any_of(verdict.evidence.begin(), verdict.evidence.end(), [](const auto& item) {
+    return item.statement.find("is in a checkpoint for 300 s") != std::string::npos;
+  }));
 }
 
 TEST(Progress, ACheckpointElsewhereExcusesNoStall) {

@@ -264,7 +264,9 @@ void CoordinatorCore::Judge() {
                     absl::FormatDuration(absl::Trunc(stillness->still_for, absl::Milliseconds(1))),
                     absl::FormatDuration(stillness->threshold), stillness->why),
                 .threshold = stillness->threshold,
-                .detected = now_});
+                .detected = now_,
+                .announced_pause =
+                    stillness->announced ? std::optional(stillness->threshold) : std::nullopt});
 }
 
 // The end ----------------------------------------------------------------------

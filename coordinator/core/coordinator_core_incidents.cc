@@ -136,6 +136,9 @@ Capture CoordinatorCore::BuildCapture(const Incident& incident) {
   if (suspicion.threshold.has_value()) {
     header.hang_threshold_ms = absl::ToInt64Milliseconds(*suspicion.threshold);
   }
+  if (suspicion.announced_pause.has_value()) {
+    header.announced_pause_ms = absl::ToInt64Milliseconds(*suspicion.announced_pause);
+  }
   header.detected_unix_ms = absl::ToUnixMillis(suspicion.detected.wall);
   learning_.ObserveModules(incident.named_programs());
   for (const auto& [worker, snapshot] : incident.snapshots()) {

@@ -228,7 +228,17 @@ void FakeJob::Heartbeat(FakeAgent& agent) {
       }
     }
   }
+  if (agent.phase.has_value()) {
+    rapideye::Progress& progress = heartbeat.progress.emplace();
+    progress.phase = *agent.phase;
+    progress.phase_ms = absl::ToInt64Milliseconds(now_.monotonic - agent.phase_began);
+  }
   Say(agent, std::move(heartbeat), 100);
+}
+
+void FakeJob::Enter(FakeAgent& agent, Phase phase) {
+  agent.phase = phase;
+  agent.phase_began = now_.monotonic;
 }
 
 void FakeJob::Complete(FakeAgent& agent) {

@@ -33,6 +33,8 @@ struct FakeAgent {
   int32_t launch_id = 100;                     // of each of them
   std::string new_program;                     // runs first, and has never completed
   int64_t pc = 0x40;
+  std::optional<Phase> phase;  // as its progress page says; absent: it has none
+  absl::Duration phase_began;
 
   // The agent.
   std::optional<wire::IncidentMemory> memory;
@@ -82,6 +84,8 @@ class FakeJob {
   bool RunUntilConclude(absl::Duration limit, absl::Duration poll = absl::Seconds(1));
   // All workers stop inside the launch that is in flight.
   void Freeze();
+  // The worker's loop enters this phase, and its page says so.
+  void Enter(FakeAgent& agent, Phase phase);
   void Thaw();
   void Heartbeat(FakeAgent& agent);
   Snapshot Show(const FakeAgent& agent) const;

@@ -34,6 +34,9 @@ struct Suspicion {
   std::string why;      // for the log
   std::optional<absl::Duration> threshold;
   Now detected;
+  // For how long a pause that a training loop announced was waited for; absent: none
+  // was.
+  std::optional<absl::Duration> announced_pause = std::nullopt;
   // What agents are to remember that they were asked for; absent: nothing.
   std::optional<std::string> incident = std::nullopt;
   // True: launches that complete in between end nothing; what there is was asked

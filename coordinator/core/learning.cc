@@ -37,7 +37,8 @@ std::optional<ProgramNumber> Learning::Number(const std::string& fingerprint) {
 void Learning::Observe(const WorkerId& worker, const wire::Heartbeat& heartbeat, bool progressed) {
   WorkerFacts& facts = workers_[worker];
   ObservePrograms(facts, heartbeat);
-  ObservePause(facts, heartbeat);
+  ObservePauses(facts, heartbeat);
+  ObservePhase(facts, heartbeat.progress);
   if (!progressed) return;
   facts.after_incident = false;
   ObserveQueue(facts, heartbeat);
@@ -91,11 +92,39 @@ void Learning::Fade(WorkerFacts& facts) {
   }
 }
 
-void Learning::ObservePause(WorkerFacts& facts, const wire::Heartbeat& heartbeat) {
-  if (!heartbeat.longest_pause.has_value() || *heartbeat.longest_pause <= longest_pause_) return;
-  if (facts.after_incident) facts.distrusted_pause = *heartbeat.longest_pause;
-  if (*heartbeat.longest_pause == facts.distrusted_pause) return;
-  longest_pause_ = std::min(*heartbeat.longest_pause, kMaxLearntPause);
+void Learning::ObservePauses(WorkerFacts& facts, const wire::Heartbeat& heartbeat) {
+  const auto learn = [&facts](std::optional<absl::Duration> pause, absl::Duration& distrusted,
+                              absl::Duration& longest) {
+    if (!pause.has_value() || *pause <= longest) return;
+    if (facts.after_incident) distrusted = *pause;
+    if (*pause == distrusted) return;
+    longest = std::min(*pause, kMaxLearntPause);
+  };
+  learn(heartbeat.longest_pause, facts.distrusted_pause, longest_pause_);
+  learn(heartbeat.longest_unannounced_pause, facts.distrusted_unannounced_pause,
+        longest_unannounced_pause_);
+}
+
+// Only what has ended is known to have been healthy.
+void Learning::ObservePhase(WorkerFacts& facts, const std::optional<rapideye::Progress>& progress) {
+  Phase phase = Phase::kUnspecified;
+  absl::Duration phase_for = absl::ZeroDuration();
+  if (progress.has_value() && AnnouncesPause(progress->phase)) {
+    phase = progress->phase;
+    phase_for = absl::Milliseconds(progress->phase_ms.value_or(0));
+  }
+  const bool ended = phase != facts.phase || phase_for < facts.phase_for;
+  if (ended && facts.phase != Phase::kUnspecified && !facts.after_incident) {
+    absl::Duration& longest = longest_phase_[facts.phase];
+    longest = std::max(longest, std::min(facts.phase_for, kMaxLearntPause));
+  }
+  facts.phase = phase;
+  facts.phase_for = phase_for;
+}
+
+absl::Duration Learning::LongestPhase(Phase phase) const {
+  const auto found = longest_phase_.find(phase);
+  return found == longest_phase_.end() ? absl::ZeroDuration() : found->second;
 }
 
 void Learning::ObserveQueue(WorkerFacts& facts, const wire::Heartbeat& heartbeat) {
@@ -268,6 +297,8 @@ void Learning::Forget() {
   programs_.clear();
   workers_.clear();
   longest_pause_ = absl::ZeroDuration();
+  longest_unannounced_pause_ = absl::ZeroDuration();
+  longest_phase_.clear();
 }
 
 }  // namespace rapideye::coordinator

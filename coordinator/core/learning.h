@@ -40,6 +40,10 @@ class Learning {
   // Of this program; of all programs if absent or unknown. Zero: nothing learnt.
   absl::Duration LongestLaunch(const std::optional<std::string>& fingerprint) const;
   absl::Duration LongestPause() const { return longest_pause_; }
+  // Of the pauses that no page announced.
+  absl::Duration LongestUnannouncedPause() const { return longest_unannounced_pause_; }
+  // A phase of this kind, from beginning to end as heartbeats showed it.
+  absl::Duration LongestPhase(Phase phase) const;
 
   // Groups of workers that ran the same set of programs, largest first; `members`
   // are the workers to place. A worker seen to run only a part of a group's
@@ -66,6 +70,10 @@ class Learning {
     bool after_incident = false;
     std::map<ProgramNumber, absl::Duration> distrusted_launches;
     absl::Duration distrusted_pause = absl::ZeroDuration();
+    absl::Duration distrusted_unannounced_pause = absl::ZeroDuration();
+    // Of the announced pause that lasts, and how long it has, as last told.
+    Phase phase = Phase::kUnspecified;
+    absl::Duration phase_for = absl::ZeroDuration();
   };
   using ProgramSet = std::set<ProgramNumber>;
   using Groups = std::map<ProgramSet, std::vector<WorkerId>>;
@@ -74,7 +82,8 @@ class Learning {
   void ObservePrograms(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
   static void CountLaunches(ProgramNumber program, int64_t reported, WorkerFacts& facts);
   static void Fade(WorkerFacts& facts);
-  void ObservePause(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
+  void ObservePauses(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
+  void ObservePhase(WorkerFacts& facts, const std::optional<rapideye::Progress>& progress);
   void ObserveQueue(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
   // What the worker runs over and over; what it ran once in a while (to start, to
   // evaluate) says little about whose peer it is.
@@ -91,6 +100,8 @@ class Learning {
   std::vector<ProgramFacts> programs_;
   std::map<WorkerId, WorkerFacts> workers_;
   absl::Duration longest_pause_ = absl::ZeroDuration();
+  absl::Duration longest_unannounced_pause_ = absl::ZeroDuration();
+  std::map<Phase, absl::Duration> longest_phase_;
   absl::flat_hash_map<std::string, std::string> modules_;
 };
 

@@ -16,7 +16,53 @@ struct Overview {
   std::optional<absl::Duration> known_in_flight;           // earliest, program completed before
   std::optional<absl::Duration> unknown_in_flight;         // earliest, program never completed
   absl::Duration launch_threshold = absl::ZeroDuration();  // longest of the known
+  bool watched = true;  // every loop says that it makes a step or waits for input
+  const WorkerProgress* pausing = nullptr;  // of those that announce it, the longest
+  WorkerId who_pauses;
+  absl::Duration allowance = absl::ZeroDuration();  // for that one
 };
+
+const char* Announcement(Phase phase) {
+  switch (phase) {
+    case Phase::kCompile:
+      return "a compilation";
+    case Phase::kCheckpoint:
+      return "a checkpoint";
+    case Phase::kEval:
+      return "an evaluation";
+    case Phase::kUnspecified:
+    case Phase::kInput:
+    case Phase::kStep:
+      break;
+  }
+  return "no pause";
+}
+
+void AddPhase(const WorkerId& id, const WorkerProgress& worker, const Thresholds& thresholds,
+              const Learning& learning, Overview& overview) {
+  overview.watched =
+      overview.watched && (worker.phase == Phase::kStep || worker.phase == Phase::kInput);
+  // What stands inside a launch is no pause, whatever its loop says.
+  if (!worker.phase.has_value() || !AnnouncesPause(*worker.phase) ||
+      worker.in_flight_since.has_value()) {
+    return;
+  }
+  const absl::Duration allowance = PauseAllowance(thresholds, learning, *worker.phase);
+  if (overview.pausing != nullptr && allowance <= overview.allowance) return;
+  overview.pausing = &worker;
+  overview.who_pauses = id;
+  overview.allowance = allowance;
+}
+
+// The measure, made longer for a pause that is announced unless the operator has set it.
+Stillness Allow(Stillness measure, bool set, const Overview& job) {
+  if (set || job.pausing == nullptr) return measure;
+  measure.announced = true;
+  measure.threshold = std::max(measure.threshold, job.allowance);
+  absl::StrAppend(&measure.why, "; slice ", job.who_pauses.slice, " task ", job.who_pauses.task,
+                  " announces ", Announcement(*job.pausing->phase));
+  return measure;
+}
 
 void Lower(std::optional<absl::Duration>& earliest, absl::Duration time) {
   earliest = std::min(earliest.value_or(time), time);
@@ -47,6 +93,22 @@ absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& lea
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning) {
   if (thresholds.hang.has_value()) return *thresholds.hang;
   return std::max(kMinHangThreshold, kPauseFactor * learning.LongestPause());
+}
+
+absl::Duration WatchedHangThreshold(const Thresholds& thresholds, const Learning& learning) {
+  if (thresholds.hang.has_value()) return *thresholds.hang;
+  return std::max(kMinWatchedHangThreshold, kPauseFactor * learning.LongestUnannouncedPause());
+}
+
+absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& learning, Phase phase) {
+  // Pauses are remembered by agents, phases only here.
+  const absl::Duration longest = std::max(learning.LongestPhase(phase), learning.LongestPause());
+  const absl::Duration learnt = std::min(kPauseFactor * longest, kMaxAnnouncedPause);
+  // The first compilation takes as long as a start, for which the operator has said it.
+  const absl::Duration least = phase == Phase::kCompile
+                                   ? std::max(thresholds.startup_grace, kMinHangThreshold)
+                                   : kMinHangThreshold;
+  return std::max(learnt, least);
 }
 
 bool Progress::Advanced(const WorkerId& worker, int64_t agent_incarnation,
@@ -87,6 +149,8 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
   known.process_incarnation = heartbeat.process_incarnation;
   known.completed = heartbeat.launches_completed;
   known.program.reset();
+  known.phase.reset();
+  if (heartbeat.progress.has_value()) known.phase = heartbeat.progress->phase;
   if (!heartbeat.launch_in_flight) {
     known.in_flight_since.reset();
   } else {
@@ -132,6 +196,7 @@ std::optional<Stillness> Progress::Measure(const Thresholds& thresholds, const L
     job.running = true;
     if (worker.seen_since.has_value()) Lower(job.first_seen, *worker.seen_since);
     if (worker.in_flight_since.has_value()) AddInFlight(worker, thresholds, learning, job);
+    AddPhase(id, worker, thresholds, learning, job);
   }
   if (!job.running || !job.first_seen.has_value()) return std::nullopt;
   if (!job.last_completion.has_value()) {
@@ -140,14 +205,17 @@ std::optional<Stillness> Progress::Measure(const Thresholds& thresholds, const L
   }
   const absl::Duration last = *job.last_completion;
   if (job.known_in_flight.has_value()) {
-    return since(std::max(last, *job.known_in_flight), job.launch_threshold,
-                 "launches have started and none completes");
+    return Allow(since(std::max(last, *job.known_in_flight), job.launch_threshold,
+                       "launches have started and none completes"),
+                 thresholds.launch.has_value(), job);
   }
   if (job.unknown_in_flight.has_value()) {
     return since(std::max(last, *job.unknown_in_flight), thresholds.startup_grace,
                  "the first launch of a new program does not complete");
   }
-  return since(last, HangThreshold(thresholds, learning), "nothing is running");
+  const absl::Duration hang = job.watched ? WatchedHangThreshold(thresholds, learning)
+                                          : HangThreshold(thresholds, learning);
+  return Allow(since(last, hang, "nothing is running"), thresholds.hang.has_value(), job);
 }
 
 const WorkerProgress* Progress::Find(const WorkerId& worker) const {
@@ -166,6 +234,7 @@ void Progress::Forget() {
     worker.last_completion.reset();
     worker.in_flight_since.reset();
     worker.program.reset();
+    worker.phase.reset();
     worker.seen_since.reset();
   }
 }

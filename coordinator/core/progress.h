@@ -24,8 +24,14 @@ struct Thresholds {
 // How long launches of this program may go on (the contract's launch threshold).
 absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& learning,
                                const std::optional<std::string>& fingerprint);
-// How long nothing may run (the contract's hang threshold).
+// How long nothing may run (the contract's hang threshold), while nothing is known of
+// what the training loops do.
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
+// The same while every loop's page says that it is within a step or waits for input.
+absl::Duration WatchedHangThreshold(const Thresholds& thresholds, const Learning& learning);
+// How long the job is waited for while a loop announces such a phase. Bounded, whatever
+// a page says: a loop may hang in its checkpoint.
+absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& learning, Phase phase);
 
 // How long the job has stood still, and by which measure. It seems to hang once
 // `still_for` has reached the threshold.
@@ -33,6 +39,8 @@ struct Stillness {
   absl::Duration threshold;  // the one that applies
   absl::Duration still_for;
   std::string why;  // one clause for the log
+  // A pause is announced, and has made the threshold longer.
+  bool announced = false;
 };
 
 // What one worker's last heartbeat said, in the coordinator's time.
@@ -47,6 +55,7 @@ struct WorkerProgress {
   std::optional<absl::Duration> in_flight_since;
   std::optional<std::string> program;        // what runs, while in flight
   std::optional<absl::Duration> seen_since;  // in this incarnation of the job
+  std::optional<Phase> phase;                // as its page says, if it has one
 };
 
 class Progress {
@@ -67,7 +76,11 @@ class Progress {
   //   * Launches of programs that have completed before are in flight: the
   //     longest launch threshold of those programs, whatever else is in flight.
   //   * Only launches of programs that never completed: startup grace.
-  //   * Nothing in flight: hang threshold.
+  //   * Nothing in flight: hang threshold; a shorter one if pages say that no pause
+  //     is to be expected.
+  // A worker that has nothing in flight and announces a pause on its progress page
+  // makes a launch or hang threshold that is not set as long as such a pause may
+  // last: the others, in their launches, wait for it.
   // None while no runtime answers: the job is not running.
   std::optional<Stillness> Measure(const Thresholds& thresholds, const Learning& learning,
                                    absl::Duration now) const;

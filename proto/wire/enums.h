@@ -32,6 +32,7 @@ RAPIDEYE_ENUM_TWIN(SocketState, kGone, Socket, State, GONE);
 RAPIDEYE_ENUM_TWIN(LogKind, kBenign, LogEvent, Kind, BENIGN);
 RAPIDEYE_ENUM_TWIN(HloMatch, kLatestDump, HloSide, Match, LATEST_DUMP);
 RAPIDEYE_ENUM_TWIN(HloOutcome, kNotComparable, HloComparison, Outcome, NOT_COMPARABLE);
+RAPIDEYE_ENUM_TWIN(MetricSource, kInputPipeline, Metric, Source, INPUT_PIPELINE);
 RAPIDEYE_ENUM_TWIN(LogSource, kKernelLog, LogEvent, Source, KERNEL_LOG);
 
 #undef RAPIDEYE_ENUM_TWIN

@@ -40,16 +40,6 @@ HangReport HangReportFromWire(const FieldScope& at, const v1::HangReport& m) {
   return out;
 }
 
-Progress ProgressFromWire(const FieldScope& at, const v1::Progress& m) {
-  Progress out;
-  out.step = at.NonNegative("step", Optional(m.has_step(), m.step()));
-  out.phase = EnumFromWire<Phase>(m.phase());
-  out.phase_ms = at.NonNegative("phaseMs", Optional(m.has_phase_ms(), m.phase_ms()));
-  out.input_wait_ms =
-      at.NonNegative("inputWaitMs", Optional(m.has_input_wait_ms(), m.input_wait_ms()));
-  return out;
-}
-
 void IdentityFromWire(const FieldScope& at, const v1::Snapshot& m, Snapshot& out) {
   out.worker = at.Worker("worker", m.has_worker(), m.worker());
   out.host = at.Name("host", m.host());
@@ -69,10 +59,21 @@ void HostFromWire(const FieldScope& at, const v1::Snapshot& m, Snapshot& out) {
   at.List("iciLinks", m.ici_links(), kMaxIciLinks, out.ici_links, IciLinkFromWire);
   at.List("pcie", m.pcie(), kMaxPcieCounters, out.pcie, PcieFromWire);
   at.List("logEvents", m.log_events(), kMaxLogEvents, out.log_events, LogEventFromWire);
+  at.List("metrics", m.metrics(), kMaxMetrics, out.metrics, MetricFromWire);
   at.List("stacks", m.stacks(), kMaxStacks, out.stacks, StackFromWire);
 }
 
 }  // namespace
+
+Progress ProgressFromWire(const FieldScope& at, const v1::Progress& m) {
+  Progress out;
+  out.step = at.NonNegative("step", Optional(m.has_step(), m.step()));
+  out.phase = EnumFromWire<Phase>(m.phase());
+  out.phase_ms = at.NonNegative("phaseMs", Optional(m.has_phase_ms(), m.phase_ms()));
+  out.input_wait_ms =
+      at.NonNegative("inputWaitMs", Optional(m.has_input_wait_ms(), m.input_wait_ms()));
+  return out;
+}
 
 RuntimeHealth RuntimeHealthFromWire(const FieldScope& at, const v1::RuntimeHealth& m) {
   RuntimeHealth out;

@@ -84,6 +84,16 @@ LogEvent LogEventFromWire(const FieldScope& at, const v1::LogEvent& m) {
   return out;
 }
 
+Metric MetricFromWire(const FieldScope& at, const v1::Metric& m) {
+  Metric out;
+  out.source = EnumFromWire<MetricSource>(m.source());
+  out.name = at.Name("name", m.name());
+  at.List("labels", m.labels(), kMaxMetricLabels, out.labels,
+          [](const FieldScope& label, const std::string& text) { return label.Name("", text); });
+  out.value_milli = m.value_milli();
+  return out;
+}
+
 Stack StackFromWire(const FieldScope& at, const v1::Stack& m) {
   Stack out;
   out.thread = at.Name("thread", m.thread());

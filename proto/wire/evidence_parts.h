@@ -10,6 +10,7 @@ namespace rapideye::wire {
 
 RuntimeHealth RuntimeHealthFromWire(const FieldScope& at, const v1::RuntimeHealth& message);
 Snapshot SnapshotFromWire(const FieldScope& at, const v1::Snapshot& message);
+Progress ProgressFromWire(const FieldScope& at, const v1::Progress& message);
 
 // `programs` is how many programs the snapshot names: cores refer to them.
 Core CoreFromWire(const FieldScope& at, const v1::Core& message, size_t programs);
@@ -22,10 +23,12 @@ Nic NicFromWire(const FieldScope& at, const v1::Nic& message);
 IciLink IciLinkFromWire(const FieldScope& at, const v1::IciLink& message);
 PcieCounters PcieFromWire(const FieldScope& at, const v1::PcieCounters& message);
 LogEvent LogEventFromWire(const FieldScope& at, const v1::LogEvent& message);
+Metric MetricFromWire(const FieldScope& at, const v1::Metric& message);
 Stack StackFromWire(const FieldScope& at, const v1::Stack& message);
 
 void RuntimeHealthToWire(const RuntimeHealth& health, v1::RuntimeHealth& message);
 void WorkerToWire(const WorkerId& worker, v1::WorkerId& message);
+void ProgressToWire(const Progress& progress, v1::Progress& message);
 void SnapshotToWire(const Snapshot& snapshot, v1::Snapshot& message);
 
 // Strings as the wire takes them: bytes that are not UTF-8 become U+FFFD (one

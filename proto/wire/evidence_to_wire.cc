@@ -73,13 +73,6 @@ void ToMessage(const HangReport& in, v1::HangReport& out) {
   out.set_timeout_ms(in.timeout_ms);
 }
 
-void ToMessage(const Progress& in, v1::Progress& out) {
-  if (in.step) out.set_step(*in.step);
-  out.set_phase(EnumToWire(in.phase));
-  if (in.phase_ms) out.set_phase_ms(*in.phase_ms);
-  if (in.input_wait_ms) out.set_input_wait_ms(*in.input_wait_ms);
-}
-
 void ToMessage(const Transfer& in, v1::Transfer& out) {
   WorkerToWire(in.peer, *out.mutable_peer());
   out.set_direction(EnumToWire(in.direction));
@@ -126,6 +119,13 @@ void ToMessage(const PcieCounters& in, v1::PcieCounters& out) {
   out.set_correctable(in.correctable);
 }
 
+void ToMessage(const Metric& in, v1::Metric& out) {
+  out.set_source(EnumToWire(in.source));
+  out.set_name(WireName(in.name));
+  for (const std::string& label : in.labels) out.add_labels(WireName(label));
+  out.set_value_milli(in.value_milli);
+}
+
 void ToMessage(const LogEvent& in, v1::LogEvent& out) {
   out.set_kind(EnumToWire(in.kind));
   out.set_text(WireText(in.text));
@@ -170,6 +170,13 @@ void ToMessage(const Cohort& in, v1::Cohort& out) {
 
 }  // namespace
 
+void ProgressToWire(const Progress& in, v1::Progress& out) {
+  if (in.step) out.set_step(*in.step);
+  out.set_phase(EnumToWire(in.phase));
+  if (in.phase_ms) out.set_phase_ms(*in.phase_ms);
+  if (in.input_wait_ms) out.set_input_wait_ms(*in.input_wait_ms);
+}
+
 void WorkerToWire(const WorkerId& worker, v1::WorkerId& message) {
   message.set_slice(worker.slice);
   message.set_task(worker.task);
@@ -193,7 +200,7 @@ void SnapshotToWire(const Snapshot& in, v1::Snapshot& out) {
   for (const auto& element : in.programs) ToMessage(element, *out.add_programs());
   for (const auto& element : in.cores) ToMessage(element, *out.add_cores());
   if (in.hang_report) ToMessage(*in.hang_report, *out.mutable_hang_report());
-  if (in.progress) ToMessage(*in.progress, *out.mutable_progress());
+  if (in.progress) ProgressToWire(*in.progress, *out.mutable_progress());
   for (const auto& element : in.transfers) ToMessage(element, *out.add_transfers());
   for (const auto& element : in.sockets) ToMessage(element, *out.add_sockets());
   for (const auto& element : in.probes) ToMessage(element, *out.add_probes());
@@ -201,6 +208,7 @@ void SnapshotToWire(const Snapshot& in, v1::Snapshot& out) {
   for (const auto& element : in.ici_links) ToMessage(element, *out.add_ici_links());
   for (const auto& element : in.pcie) ToMessage(element, *out.add_pcie());
   for (const auto& element : in.log_events) ToMessage(element, *out.add_log_events());
+  for (const auto& element : in.metrics) ToMessage(element, *out.add_metrics());
   for (const auto& element : in.stacks) ToMessage(element, *out.add_stacks());
 }
 
@@ -242,6 +250,7 @@ v1::CaptureHeader HeaderToWire(const CaptureHeader& in) {
   for (const auto& element : in.expected_workers) ToMessage(element, *out.add_expected_workers());
   if (in.generation) out.set_generation(WireName(*in.generation));
   if (in.trigger) out.set_trigger(WireName(*in.trigger));
+  if (in.announced_pause_ms) out.set_announced_pause_ms(*in.announced_pause_ms);
   if (in.hang_threshold_ms) out.set_hang_threshold_ms(*in.hang_threshold_ms);
   if (in.detected_unix_ms) out.set_detected_unix_ms(*in.detected_unix_ms);
   for (const auto& element : in.cohorts) ToMessage(element, *out.add_cohorts());

@@ -112,6 +112,8 @@ absl::StatusOr<CaptureHeader> HeaderFromWire(const v1::CaptureHeader& m) {
           ExpectedFromWire);
   out.generation = at.Name("generation", Optional(m.has_generation(), m.generation()));
   out.trigger = at.Name("trigger", Optional(m.has_trigger(), m.trigger()));
+  out.announced_pause_ms = at.NonNegative(
+      "announcedPauseMs", Optional(m.has_announced_pause_ms(), m.announced_pause_ms()));
   out.hang_threshold_ms =
       at.NonNegative("hangThresholdMs", Optional(m.has_hang_threshold_ms(), m.hang_threshold_ms()));
   out.detected_unix_ms =

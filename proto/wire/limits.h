@@ -60,7 +60,9 @@ inline constexpr int kMaxNics = 4'096;
 inline constexpr int kMaxIciLinks = 65'536;
 inline constexpr int kMaxPcieCounters = 16'384;
 inline constexpr int kMaxLogEvents = 65'536;
-inline constexpr int kMaxStacks = 65'536;         // threads of a process
+inline constexpr int kMaxStacks = 65'536;  // threads of a process
+inline constexpr int kMaxMetrics = 16'384;
+inline constexpr int kMaxMetricLabels = 64;
 inline constexpr int kMaxFramesPerStack = 4'096;  // deep recursion
 
 // Addresses of a host: a few NICs with a few each, and those of its containers.

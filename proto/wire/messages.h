@@ -97,7 +97,9 @@ struct Heartbeat {
   std::vector<ProgramStatistics> programs;  // most recent last
   std::vector<QueueEntry> queue;            // what runs, then what waits
   std::optional<absl::Duration> longest_pause;
+  std::optional<absl::Duration> longest_unannounced_pause;
   bool attentive = false;
+  std::optional<Progress> progress;
 };
 
 enum class AlarmKind { kUnspecified, kHangLine, kCoreHalt, kProcessExit };

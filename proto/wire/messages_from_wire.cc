@@ -127,7 +127,14 @@ Heartbeat HeartbeatFromWire(const FieldScope& at, const v1::Heartbeat& m) {
   at.List("queue", m.queue(), kMaxHeartbeatQueue, out.queue, QueueEntryFromWire);
   out.longest_pause =
       at.Age("longestPauseMs", Optional(m.has_longest_pause_ms(), m.longest_pause_ms()));
+  out.longest_unannounced_pause =
+      at.Age("longestUnannouncedPauseMs",
+             Optional(m.has_longest_unannounced_pause_ms(), m.longest_unannounced_pause_ms()));
   out.attentive = m.attentive();
+  if (m.has_progress()) {
+    FieldScope progress(at, "progress");
+    out.progress = ProgressFromWire(progress, m.progress());
+  }
   return out;
 }
 

@@ -66,7 +66,11 @@ void Set(const Heartbeat& in, v1::AgentMessage& message) {
     if (queued.launch_id) entry.set_launch_id(*queued.launch_id);
   }
   if (in.longest_pause) out.set_longest_pause_ms(Ms(*in.longest_pause));
+  if (in.longest_unannounced_pause) {
+    out.set_longest_unannounced_pause_ms(Ms(*in.longest_unannounced_pause));
+  }
   out.set_attentive(in.attentive);
+  if (in.progress) ProgressToWire(*in.progress, *out.mutable_progress());
 }
 
 v1::Alarm::Kind KindToWire(AlarmKind kind) {

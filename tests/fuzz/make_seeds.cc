@@ -11,12 +11,14 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "agent/progress/rapideye_progress.h"
 #include "agent/sources/log/signatures.h"
 #include "proto/wire/capture_reader.h"
 #include "proto/wire/capture_writer.h"
 #include "proto/wire/evidence_to_wire.h"
 #include "proto/wire/filled_message.h"
 #include "v1/agent.pb.h"
+#include "v1/runtime_status.pb.h"
 
 namespace rapideye {
 namespace {
@@ -121,6 +123,31 @@ void WriteKernelTexts(const fs::path& folder) {
   Write(folder / "carrier", "31\n");
 }
 
+// The first byte says which format follows.
+std::string MetricSeed() {
+  tpu::monitoring::runtime::MetricResponse response;
+  tpu::monitoring::runtime::Metric& entry = *response.mutable_metric()->add_metrics();
+  entry.mutable_attribute()->set_key("core_id");
+  entry.mutable_attribute()->mutable_value()->set_int_attr(1);
+  entry.mutable_distribution()->set_count(7);
+  entry.mutable_distribution()->set_mean(2.5);
+  return "r" + response.SerializeAsString();
+}
+
+// As of hour 99, for a reader whose clock shows hour 100.
+void WriteProgressPage(const fs::path& path) {
+  constexpr int64_t kHour = 3'600'000'000'000;
+  rapideye_progress_page page = {};
+  page.magic = RAPIDEYE_PROGRESS_MAGIC;
+  page.version = RAPIDEYE_PROGRESS_VERSION;
+  page.bytes = RAPIDEYE_PROGRESS_BYTES;
+  page.pid = 4711;
+  page.step = 12;
+  page.phase = RAPIDEYE_PHASE_INPUT;
+  page.phase_since = page.input_wait_since = 99 * kHour;
+  Write(path, std::string(reinterpret_cast<const char*>(&page), sizeof(page)));
+}
+
 int Main(const fs::path& samples, const fs::path& out) {
   for (const auto& entry : fs::directory_iterator(samples)) {
     if (entry.path().extension() != ".jsonl") continue;
@@ -150,6 +177,10 @@ int Main(const fs::path& samples, const fs::path& out) {
   v1::Snapshot snapshot;
   wire::FillEveryField(snapshot);
   Write(out / "snapshot" / "filled", snapshot.SerializeAsString());
+  Write(out / "metrics" / "grain",
+        "p# TYPE a_count counter\na_count{dataset=\"x\\\"y\",n=\"1\"} 3.5e2 1700000000\nb NaN\n");
+  Write(out / "metrics" / "runtime", MetricSeed());
+  WriteProgressPage(out / "progress_page" / "waiting");
   WriteOneOfEach<v1::AgentMessage>(out / "agent_message");
   WriteOneOfEach<v1::CoordinatorMessage>(out / "coordinator_message");
   WriteKeptState(out / "kept_state");

@@ -20,6 +20,14 @@ constexpr std::array<std::pair<const char*, RuntimeState>, 5> kRuntimeStates = {
     {"unimplemented", RuntimeState::kUnimplemented},
 }};
 
+constexpr std::array<std::pair<const char*, Phase>, 5> kPhases = {{
+    {"compile", Phase::kCompile},
+    {"input", Phase::kInput},
+    {"step", Phase::kStep},
+    {"checkpoint", Phase::kCheckpoint},
+    {"eval", Phase::kEval},
+}};
+
 constexpr std::array<std::pair<const char*, wire::AlarmKind>, 3> kAlarmKinds = {{
     {"hang-line", wire::AlarmKind::kHangLine},
     {"core-halt", wire::AlarmKind::kCoreHalt},
@@ -130,7 +138,11 @@ struct AgentPrinter {
         .AddIf(heartbeat.attentive, "attentive");
     if (!programs.empty()) fields.Add("programs", absl::StrJoin(programs, ","));
     if (!queue.empty()) fields.Add("queue", absl::StrJoin(queue, ","));
-    return fields.Add("longest-pause", heartbeat.longest_pause).text();
+    fields.Add("longest-pause", heartbeat.longest_pause);
+    if (heartbeat.progress.has_value()) {
+      fields.Add("phase", NameOf(kPhases, heartbeat.progress->phase));
+    }
+    return fields.text();
   }
   std::string operator()(const wire::Alarm& alarm) const {
     return absl::StrCat(Fields("alarm").Add("kind", NameOf(kAlarmKinds, alarm.kind)).text(), ": ",

@@ -42,6 +42,7 @@ extern const Fault kLaunchOrder;
 extern const Fault kLinkCut;
 extern const Fault kProgramNotQueued;
 extern const Fault kInputDry;
+extern const Fault kCheckpoint;
 extern const Fault kProcessKill;
 extern const Fault kProcessStop;
 extern const Fault kProcessExit;

@@ -42,6 +42,8 @@ struct JobOptions {
   bool agents_start_workers = false;
   // Each host has TPUs as its kernel shows them, made up of files (MadeUpKernel).
   bool made_up_kernels = false;
+  // The training loops write progress pages, and the agents read them.
+  bool progress_pages = false;
   // The daemons speak mutual TLS, with certificates made for this job.
   bool tls = false;
   // With tls: agents whose certificate another authority has signed.

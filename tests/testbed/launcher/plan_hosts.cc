@@ -75,6 +75,12 @@ Injection ProgramNotQueued(const JobPlan& plan) {
 
 Injection InputDry(const JobPlan& plan) { return InputDryOf(plan, PickSeveral(plan, 1)); }
 
+Injection InputDryPage(const JobPlan& plan) {
+  Injection injection = InputDry(plan);
+  injection.truth.detail = "INPUT_PIPELINE";
+  return injection;
+}
+
 Injection InputDrySeveral(const JobPlan& plan) {
   // Fewer than all: somebody must be left to wait for them.
   return InputDryOf(plan, PickSeveral(plan, std::clamp(plan.shape.workers() / 3, 1, 8)));

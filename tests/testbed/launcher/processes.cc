@@ -49,6 +49,13 @@ void AddDumps(const JobOptions& options, WorkerId worker, std::vector<std::strin
   command.push_back(absl::StrCat("--hlo-dump-dir=", options.state_dir, "/", NameOf("hlo", worker)));
 }
 
+// As a pod's both containers are told it.
+void AddProgressPage(const JobOptions& options, WorkerId worker, ChildProcess::Options& process) {
+  if (!options.progress_pages) return;
+  process.environment["RAPIDEYE_PROGRESS_PAGE"] =
+      absl::StrCat(LogDirectory(options), "/", NameOf("progress", worker));
+}
+
 void AddTls(const TlsFiles& files, std::vector<std::string>& command) {
   command.push_back(absl::StrCat("--tls-cert=", files.cert));
   command.push_back(absl::StrCat("--tls-key=", files.key));
@@ -121,6 +128,7 @@ ChildProcess::Options WorkerProcess(const JobOptions& options, WorkerId worker, 
       .log_path = LogPath(options, NameOf("worker", worker)),
       .on_line = nullptr};
   AddDumps(options, worker, process.command);
+  AddProgressPage(options, worker, process);
   return process;
 }
 
@@ -153,6 +161,7 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
     process.command.push_back(absl::StrCat("--sys-root=", kernel.sys()));
     process.command.push_back(absl::StrCat("--dev-root=", kernel.dev()));
   }
+  AddProgressPage(options, worker, process);
   if (options.agents_in_pods) {
     process.environment["JOBSET_RESTART_ATTEMPT"] = absl::StrCat(attempt);
   }

@@ -80,6 +80,8 @@ const std::vector<Scenario>& Scenarios() {
       {"host-cut", "all links of one worker are cut", HostCut, AtLeastTwoSlices},
       {"program-not-queued", "a host queues nothing more", ProgramNotQueued},
       {"input-dry", "the input of one worker dries up before a launch", InputDry},
+      {"input-dry-page", "the same, and the training loops have progress pages", InputDryPage,
+       [](JobOptions& options) { options.progress_pages = true; }},
       {"input-dry-several", "the input of several workers dries up before a launch",
        InputDrySeveral},
       {"input-dry-all", "the input of all workers dries up before the same launch", InputDryAll},

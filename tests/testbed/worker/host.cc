@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/time/clock.h"
 
 namespace rapideye::testbed {
@@ -70,14 +71,39 @@ bool Host::Dispatch(Launch launch, const std::stop_token& stop) {
 bool Host::PauseAfter(int64_t step, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait(lock, stop, [&] { return progress_.steps >= step; })) return false;
+  rapideye_progress_phase(&page_, RAPIDEYE_PHASE_CHECKPOINT);
   changed_.wait_for(lock, stop, absl::ToChronoNanoseconds(options_.pause), [] { return false; });
+  rapideye_progress_phase(&page_, RAPIDEYE_PHASE_NONE);
   return !stop.stop_requested();
 }
 
+void Host::CheckpointFor(absl::Duration time, std::function<void(int64_t)> begun) {
+  const std::lock_guard lock(mutex_);
+  checkpoint_ = time;
+  checkpoint_begun_ = std::move(begun);
+}
+
+void Host::CheckpointIfAsked(int64_t step, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const absl::Duration time = std::exchange(checkpoint_, absl::ZeroDuration());
+  if (time == absl::ZeroDuration()) return;
+  rapideye_progress_phase(&page_, RAPIDEYE_PHASE_CHECKPOINT);
+  checkpoint_begun_(step);
+  changed_.wait_for(lock, stop, absl::ToChronoNanoseconds(time), [] { return false; });
+}
+
 void Host::Run(const std::stop_token& stop) {
+  // Without a page the loop is the same, as with a page that cannot be opened.
+  rapideye_progress_open(&page_, nullptr);
+  const absl::Cleanup closing = [this] { rapideye_progress_close(&page_); };
   int64_t run_id = 0;
   for (int64_t number = 1; !stop.stop_requested(); ++number) {
-    if (!input_.AwaitBatch(number, stop)) return;
+    rapideye_progress_input_begin(&page_);
+    const bool read = input_.AwaitBatch(number, stop);
+    rapideye_progress_input_end(&page_);
+    if (!read) return;
+    CheckpointIfAsked(number, stop);
+    rapideye_progress_step(&page_, number);
     Step step = step_;
     std::vector<Rewrite> rewrites;
     {

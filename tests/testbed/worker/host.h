@@ -1,5 +1,6 @@
 // The host side of one worker: its training loop, which dispatches launches to
-// all cores a few ahead of their execution.
+// all cores a few ahead of their execution. It writes the progress page that its
+// environment names, if it names one.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_HOST_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_HOST_H_
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "agent/progress/rapideye_progress.h"
 #include "tests/testbed/model/launch_ids.h"
 #include "tests/testbed/worker/core.h"
 #include "tests/testbed/worker/input_pipe.h"
@@ -55,6 +57,10 @@ class Host {
 
   void AddRewrite(Rewrite rewrite);
 
+  // Once, before it dispatches its next step, the host writes a checkpoint for so long
+  // and says so on its page; `begun` is called on its thread. Launches nothing.
+  void CheckpointFor(absl::Duration time, std::function<void(int64_t step)> begun);
+
   // Called by the cores.
   void OnDequeued();
   void OnCompleted(const Launch& launch);
@@ -66,6 +72,7 @@ class Host {
   // False: asked to stop.
   bool Dispatch(Launch launch, const std::stop_token& stop);
   bool EveryQueueHasRoom() const;
+  void CheckpointIfAsked(int64_t step, const std::stop_token& stop);
   // Rests once this step and all before it are done. False: asked to stop.
   bool PauseAfter(int64_t step, const std::stop_token& stop);
 
@@ -75,9 +82,12 @@ class Host {
   InputPipe& input_;
   LaunchIds launch_ids_;    // of the host's thread alone
   LaunchIds transfer_ids_;  // likewise
+  rapideye_progress page_;  // likewise
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;  // room in a queue, a step done
   std::vector<Rewrite> rewrites_;
+  absl::Duration checkpoint_;  // zero: none is asked for
+  std::function<void(int64_t)> checkpoint_begun_;
   HostProgress progress_;
   std::map<int64_t, size_t> completed_on_;  // run id → number of cores
   std::jthread thread_;

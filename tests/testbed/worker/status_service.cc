@@ -4,6 +4,7 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <regex>
@@ -20,7 +21,8 @@ namespace runtime = tpu::monitoring::runtime;
 
 constexpr absl::string_view kQueueSize = "hlo.queue.size.gauge";
 constexpr absl::string_view kUptime = "tpu.runtime.uptime.seconds.gauge";
-constexpr std::array kMetrics = {kQueueSize, kUptime};
+constexpr absl::string_view kIdle = "tpu.runtime.tensorcore.idle_duration.seconds";
+constexpr std::array kMetrics = {kQueueSize, kUptime, kIdle};
 // A tracemark is set where a region of a program begins.
 constexpr int64_t kTracemarksPerTag = 16;
 // A filter longer than this is no filter; std::regex recurses with its length.
@@ -90,6 +92,12 @@ class RuntimeMetrics final : public runtime::RuntimeMetricService::Service {
         AddGauge("core_id", core->id().tensor_core, static_cast<int64_t>(core->QueueLength()),
                  metric);
       }
+      return grpc::Status::OK;
+    }
+    if (request->metric_name() == kIdle) {
+      metric.set_description("Seconds since the TensorCores last completed a launch.");
+      const absl::Time last = std::max(worker_.host().Progress().last_completion, started_);
+      AddGauge("host", 0, absl::ToInt64Seconds(absl::Now() - last), metric);
       return grpc::Status::OK;
     }
     if (request->metric_name() == kUptime) {

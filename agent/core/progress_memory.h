@@ -1,0 +1,32 @@
+// What the training loop last said of itself.
+#ifndef RAPIDEYE_AGENT_CORE_PROGRESS_MEMORY_H_
+#define RAPIDEYE_AGENT_CORE_PROGRESS_MEMORY_H_
+
+#include <optional>
+
+#include "absl/time/time.h"
+#include "agent/core/host_sample.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+class ProgressMemory {
+ public:
+  // What a reading without progress said before holds no longer: whoever wrote it is
+  // gone, or cannot be understood.
+  void Observe(const ProgressReading& reading, absl::Duration now);
+
+  // In a phase in which a loop launches nothing for long, and rightly so.
+  bool AnnouncesPause() const;
+
+  // As it is now: ages have grown since the look.
+  std::optional<Progress> Describe(absl::Duration now) const;
+
+ private:
+  std::optional<ProgressSample> last_;
+  absl::Duration seen_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_PROGRESS_MEMORY_H_

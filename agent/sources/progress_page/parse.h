@@ -1,0 +1,41 @@
+// What a progress page says. The training job writes it: nothing of it is believed
+// beyond what it can say of itself.
+#ifndef RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_PARSE_H_
+#define RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_PARSE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "agent/core/host_sample.h"
+
+namespace rapideye::agent {
+
+// Of the file, as far as it says anything.
+extern const size_t kProgressPageSaid;
+
+// What of the reader makes the times of a page comparable with its own.
+struct PageReader {
+  std::string boot_id;          // empty: not known
+  uint64_t time_namespace = 0;  // 0: not known
+  absl::Duration now;           // on CLOCK_MONOTONIC
+};
+
+struct ProgressPage {
+  ProgressSample sample;
+  ProcessId writer;  // as it counts its own number, which may be another's here
+};
+
+// `bytes`: the first kProgressPageSaid of a file of `file_bytes`, read while nobody
+// wrote. FAILED_PRECONDITION: nobody writes it (yet, or any more). ABORTED: it was
+// being written. INVALID_ARGUMENT: it is no page of this boot that can be understood;
+// the message says why, and what to do.
+absl::StatusOr<ProgressPage> ParseProgressPage(absl::string_view bytes, size_t file_bytes,
+                                               const PageReader& reader);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_PARSE_H_

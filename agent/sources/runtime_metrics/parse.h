@@ -1,0 +1,27 @@
+// What metrics endpoints of a host say, as evidence. All of it is untrusted: what cannot
+// be understood is left out.
+#ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_PARSE_H_
+#define RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_PARSE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+// Prometheus' text format. Lines that break it are passed over, and so is what says
+// nothing of a hang: buckets of histograms, values that are no numbers, what every
+// exporter tells of itself. At most kMaxMetricsPerSource, the first ones.
+std::vector<Metric> ParsePrometheus(absl::string_view text, MetricSource source);
+
+// A MetricResponse of the runtime: gauges and counters as they are, of a distribution
+// its count and its mean. INVALID_ARGUMENT: it is none.
+absl::StatusOr<std::vector<Metric>> ParseRuntimeMetric(const std::string& name,
+                                                       const std::string& bytes);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_PARSE_H_

@@ -1,0 +1,90 @@
+// What the training loop pays for its progress page.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "agent/progress/rapideye_progress.h"
+#include "agent/sources/progress_page/fetch.h"
+
+namespace rapideye::agent {
+namespace {
+
+class OpenPage {
+ public:
+  OpenPage() : path_("/dev/shm/rapideye-progress-XXXXXX") {
+    const int made = mkstemp(path_.data());
+    if (made >= 0) close(made);
+    error_ = rapideye_progress_open(&progress_, path_.c_str());
+  }
+  ~OpenPage() {
+    rapideye_progress_close(&progress_);
+    unlink(path_.c_str());
+  }
+
+  rapideye_progress* get() { return &progress_; }
+  const std::string& path() const { return path_; }
+  bool ok() const { return error_ == 0; }
+
+ private:
+  std::string path_;
+  rapideye_progress progress_;
+  int error_ = 0;
+};
+
+// The page alone, its time given.
+void BM_ProgressWrite(benchmark::State& state) {
+  OpenPage page;
+  if (!page.ok()) return state.SkipWithError("no page");
+  int64_t step = 0;
+  for (auto _ : state) {
+    ++step;
+    rapideye_progress_write(page.get(), step, RAPIDEYE_PHASE_STEP, step, 0);
+    benchmark::ClobberMemory();
+  }
+  state.SetLabel("a few ns");
+}
+BENCHMARK(BM_ProgressWrite)->Name("progress_page/write");
+
+// What the loop calls: the clock is read as well.
+void BM_ProgressStep(benchmark::State& state) {
+  OpenPage page;
+  if (!page.ok()) return state.SkipWithError("no page");
+  int64_t step = 0;
+  for (auto _ : state) rapideye_progress_step(page.get(), ++step);
+}
+BENCHMARK(BM_ProgressStep)->Name("progress_page/step");
+
+// Whoever says when something began has to know it.
+void BM_ReadClock(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(rapideye_progress_now());
+}
+BENCHMARK(BM_ReadClock)->Name("progress_page/floor");
+
+// The agent's part, once a poll.
+void BM_ProgressRead(benchmark::State& state) {
+  OpenPage page;
+  if (!page.ok()) return state.SkipWithError("no page");
+  rapideye_progress_step(page.get(), 1);
+  ProgressPageReader reader(page.path(), "/proc");
+  for (auto _ : state) benchmark::DoNotOptimize(reader.Read());
+}
+BENCHMARK(BM_ProgressRead)->Name("progress_look/agent");
+
+// To read the same bytes and believe them.
+void BM_ReadFile(benchmark::State& state) {
+  OpenPage page;
+  if (!page.ok()) return state.SkipWithError("no page");
+  char bytes[sizeof(rapideye_progress_page)];
+  for (auto _ : state) {
+    const int descriptor = open(page.path().c_str(), O_RDONLY | O_CLOEXEC);
+    benchmark::DoNotOptimize(pread(descriptor, bytes, sizeof(bytes), 0));
+    close(descriptor);
+  }
+}
+BENCHMARK(BM_ReadFile)->Name("progress_look/floor");
+
+}  // namespace
+}  // namespace rapideye::agent

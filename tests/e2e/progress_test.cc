@@ -1,0 +1,49 @@
+// What the training loops say on their progress pages.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/e2e/fixture.h"
+#include "tests/testbed/launcher/processes.h"
+
+namespace rapideye::testbed {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+using Progress = EndToEndTest;
+
+// Without a page: PROGRAM_NOT_QUEUED (input_test.cc).
+TEST_F(Progress, AWaitForInputThatIsSeenOnThePage) {
+  ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/9), "input-dry-page");
+}
+
+using AnnouncedPause = RunningJobTest;
+
+// The others stand in a launch for longer than the threshold that the coordinator finds
+// itself. Two minutes of it, in virtual time: coordinator/core/pauses_test.cc.
+TEST_F(AnnouncedPause, OfOneWorkerRaisesNothing) {
+  JobOptions options = JobLike(/*seed=*/3);
+  options.launch_threshold.reset();
+  options.hang_threshold.reset();
+  options.progress_pages = true;
+  Start(options);
+  const WorkerId worker{1, 1};
+  Check(job_->Inject(worker, "checkpoint seconds=13"));
+  ASSERT_GT(absl::Seconds(13), LaunchThreshold(options) + absl::Seconds(2));
+  Check(job_->AwaitEffect(worker, kPatience).status());
+  Check(job_->AwaitStep(job_->StepOfSlowest() + 20, kPatience));
+  EXPECT_THAT(job_->Incidents(), IsEmpty());
+  Check(job_->Stop());
+  std::ifstream file(LogPath(options, "coordinator"));
+  const std::string log((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_THAT(log, HasSubstr("are connected"));
+  EXPECT_THAT(log, Not(HasSubstr("collecting from")));
+}
+
+}  // namespace
+}  // namespace rapideye::testbed
