@@ -28,15 +28,11 @@ absl::string_view Name(RuntimeState state) {
   return "not read yet";
 }
 
-bool AnnouncesPause(const wire::Heartbeat& heartbeat) {
-  return heartbeat.progress.has_value() && AnnouncesPause(heartbeat.progress->phase);
-}
-
 // What the coordinator acts on; everything else can wait for its turn.
 bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
   return a.process_incarnation != b.process_incarnation || a.runtime.state != b.runtime.state ||
          a.launches_completed != b.launches_completed || a.launch_in_flight != b.launch_in_flight ||
-         a.attentive != b.attentive || AnnouncesPause(a) != AnnouncesPause(b);
+         a.attentive != b.attentive || AnnouncesPause(a.progress) != AnnouncesPause(b.progress);
 }
 
 }  // namespace

@@ -5,6 +5,10 @@
 
 namespace rapideye::agent {
 
+bool AnnouncesPause(const std::optional<Progress>& progress) {
+  return progress.has_value() && rapideye::AnnouncesPause(progress->phase);
+}
+
 void ProgressMemory::Observe(const ProgressReading& reading, absl::Duration now) {
   last_ = reading.progress;
   seen_ = now;

@@ -10,13 +10,16 @@
 
 namespace rapideye::agent {
 
+// It is in a phase in which a loop may rightly launch nothing for long.
+bool AnnouncesPause(const std::optional<Progress>& progress);
+
 class ProgressMemory {
  public:
   // What a reading without progress said before holds no longer: whoever wrote it is
   // gone, or cannot be understood.
   void Observe(const ProgressReading& reading, absl::Duration now);
 
-  // In a phase in which a loop launches nothing for long, and rightly so.
+  // As above, of what it last said.
   bool AnnouncesPause() const;
 
   // As it is now: ages have grown since the look.
