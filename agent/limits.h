@@ -143,6 +143,24 @@ inline constexpr size_t kMaxMetricLabels = 8;
 // All of them are on this host and answer in milliseconds; less than the host's grace.
 inline constexpr absl::Duration kMetricsDeadline = absl::Milliseconds(200);
 
+// Probes of other workers, which only a coordinator asks for.
+
+// Whatever a coordinator asks, others are not probed more often.
+inline constexpr absl::Duration kProbeRequestSpacing = absl::Seconds(1);
+// Where to knock: the slice builder's port, which firewalls between the hosts of a TPU
+// job let through. Nothing needs to listen there, since a refusal is an answer.
+inline constexpr uint16_t kProbePort = 8471;
+// A packet may get lost on a link that is sound: so many tries, so far apart, which no
+// round trip inside a region exceeds. All are made, and answered, within a time that
+// does not hold up the digest.
+inline constexpr int kProbeTries = 3;
+inline constexpr absl::Duration kProbeSpacing = absl::Milliseconds(250);
+inline constexpr absl::Duration kProbeTime = absl::Milliseconds(800);
+// A peer that has answered a SYN, but no datagram within this, never will.
+inline constexpr absl::Duration kDatagramPatience = absl::Milliseconds(400);
+// The prober always answers; should it not, it is taken for gone after this.
+inline constexpr absl::Duration kLostProbeGrace = absl::Seconds(5);
+
 // What the logs say.
 
 // The longest line of a runtime that was seen is a few KiB; of a longer one the

@@ -106,6 +106,33 @@ inline constexpr int kAlarmTries = 4;
 // Alarms that turned out to be none start no more than one look in this time.
 inline constexpr absl::Duration kAlarmInterval = absl::Seconds(10);
 
+// Probes ---------------------------------------------------------------------
+
+// Of one hang, however large the job: a few tens of small packets each.
+inline constexpr size_t kMaxProbes = 96;
+// Agents that make them.
+inline constexpr size_t kMaxProbers = 32;
+// What of it one suspect gets. Beyond a few missing workers, or suspect connections,
+// the fault is larger than a host, and more probes tell no more.
+inline constexpr size_t kMaxProbedMissing = 4;
+inline constexpr size_t kMaxProbedPairs = 8;
+inline constexpr size_t kMaxPairsOfWorker = 3;
+inline constexpr size_t kMaxProbedOutsiders = 4;
+// Hosts of TPUs have a NIC for management and two for the other slices.
+inline constexpr size_t kMaxNicsOfPair = 4;
+// Who says of a missing worker that it cannot be reached (contract: three peers that
+// agree), and how many others compare.
+inline constexpr size_t kWitnesses = 3;
+inline constexpr size_t kBystanders = 2;
+// Bytes that nobody has acknowledged for so long are worth a look; round trips take
+// milliseconds.
+inline constexpr absl::Duration kSuspectSilence = absl::Seconds(1);
+// Agents give their probes 800 ms. The second look and HLO take about as long, and the
+// digest waits for neither any longer.
+inline constexpr absl::Duration kProbeDeadline = absl::Seconds(1);
+// Agents that made no probes and whose reason is logged.
+inline constexpr size_t kMaxLoggedRefusals = 3;
+
 // Operators --------------------------------------------------------------------
 
 // Each look on demand has runtimes asked for HLO, which is expensive; requests in

@@ -42,6 +42,7 @@ AgentCore::AgentCore(AgentSettings settings)
       view_(absl::StrCat(absl::Hex(settings_.hello.agent_incarnation))),
       link_(settings_.has_coordinator, settings_.seed),
       texts_(settings_.hello.hlo_dumps),
+      probes_(settings_.probes),
       inherited_(std::exchange(settings_.kept, std::nullopt), settings_.hello) {
   incident_.Restore(inherited_.Incident());
   incident_kept_ = incident_.memory();
@@ -136,6 +137,9 @@ void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& eff
   } else if (const auto* cancel = std::get_if<wire::Cancel>(&received.message)) {
     requests_.Cancel(*cancel);
     texts_.Cancel(*cancel);
+    probes_.Cancel(*cancel);
+  } else if (const auto* probe = std::get_if<wire::ProbeRequest>(&received.message)) {
+    probes_.Request(*probe, now.monotonic, effects);
   } else if (const auto* peers = std::get_if<wire::Peers>(&received.message)) {
     peers_.Learn(*peers);
   } else if (const auto* concluded = std::get_if<wire::Concluded>(&received.message)) {
@@ -162,9 +166,8 @@ void AgentCore::Handle(const StreamClosed& closed, Moment now, Effects& effects)
   requests_.Clear();
   peers_.Disconnected();
   texts_.Clear();
+  probes_.Clear();
 }
-
-void AgentCore::Handle(const Wake&, Moment, Effects&) {}
 
 void AgentCore::Handle(const ShutdownRequested&, Moment now, Effects& effects) {
   shut_down_ = true;

@@ -17,6 +17,7 @@
 #include "agent/core/module_texts.h"
 #include "agent/core/moment.h"
 #include "agent/core/peer_book.h"
+#include "agent/core/probe_duty.h"
 #include "agent/core/requests.h"
 #include "agent/core/worker_view.h"
 #include "agent/limits.h"
@@ -32,6 +33,8 @@ struct AgentSettings {
   bool has_coordinator = true;
   // False: only the runtime is looked at, HostSampled is not waited for.
   bool watches_host = false;
+  // False: other workers are never probed, whoever asks.
+  bool probes = true;
   // True: what the next agent should know is left on disk (the effect Keep).
   bool keeps_state = false;
   // What the one before this has left.
@@ -77,9 +80,10 @@ class AgentCore {
   void Handle(const LogsRead& read, Moment now, Effects& effects);
   void Handle(const ModuleTextFetched& fetched, Moment now, Effects& effects);
   void Handle(const DumpsListed& listed, Moment now, Effects& effects);
+  void Handle(const ProbesMade& made, Moment, Effects& effects) { probes_.Made(made, effects); }
   void Handle(const MessageReceived& received, Moment now, Effects& effects);
   void Handle(const StreamClosed& closed, Moment now, Effects& effects);
-  void Handle(const Wake& wake, Moment now, Effects& effects);
+  void Handle(const Wake&, Moment, Effects&) {}
   void Handle(const ShutdownRequested& request, Moment now, Effects& effects);
   void Handle(const wire::Collect& collect, absl::Duration now);
   void Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects);
@@ -125,6 +129,7 @@ class AgentCore {
   Requests requests_;
   PeerBook peers_;
   ModuleTexts texts_;
+  ProbeDuty probes_;
   IncidentMemory incident_;
   Inheritance inherited_;
   std::optional<wire::IncidentMemory> incident_kept_;  // as it is on disk

@@ -51,6 +51,12 @@ struct DumpsListed {
   HloDumpReading reading;
 };
 
+// The answer to the effect MakeProbes with this number; one for each.
+struct ProbesMade {
+  int64_t request = 0;
+  ProbeReading reading;
+};
+
 // From the stream that the effect Connect with this number opened. A message
 // has passed proto/wire's checks; nothing more is trusted.
 struct MessageReceived {
@@ -72,7 +78,7 @@ struct Wake {};
 struct ShutdownRequested {};
 
 using Event = std::variant<RuntimeSampled, HostSampled, LogsRead, ModuleTextFetched, DumpsListed,
-                           MessageReceived, StreamClosed, Wake, ShutdownRequested>;
+                           ProbesMade, MessageReceived, StreamClosed, Wake, ShutdownRequested>;
 
 // Effects -------------------------------------------------------------------
 
@@ -111,6 +117,13 @@ struct FetchModuleText {
 // Hello::hlo_dumps.
 struct ListDumps {};
 
+// Probe these workers, all at once, within kProbeTime; report with ProbesMade. Never
+// more than one at a time, unless an answer is overdue by far.
+struct MakeProbes {
+  int64_t request = 0;
+  std::vector<wire::ProbeTarget> targets;
+};
+
 // Open a stream to the coordinator; any earlier one is over.
 struct Connect {
   int64_t stream = 0;
@@ -138,7 +151,8 @@ struct Log {
   std::string text;  // may hold text of a peer, bounded but not sanitised
 };
 
-using Effect = std::variant<Poll, FetchModuleText, ListDumps, Connect, Send, Close, Keep, Log>;
+using Effect =
+    std::variant<Poll, FetchModuleText, ListDumps, MakeProbes, Connect, Send, Close, Keep, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::agent

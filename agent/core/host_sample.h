@@ -83,6 +83,12 @@ struct MetricsReading {
   std::string unavailable;  // which endpoints did not answer, and why
 };
 
+// What probes of other workers have shown.
+struct ProbeReading {
+  std::vector<Probe> probes;  // those that could be made
+  std::string unavailable;    // as above, of those that could not
+};
+
 // One look at the host. What was not looked at is absent.
 struct HostReading {
   std::optional<ProcessReading> process;

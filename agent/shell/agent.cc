@@ -43,6 +43,7 @@ AgentSettings Complete(AgentOptions& options) {
   AgentSettings settings = std::move(options.core);
   settings.watches_host = true;
   settings.hello.hlo_dumps = !options.hlo_dump_dir.empty();
+  settings.probes = !options.host.disabled.contains(Source::kProbe);
   settings.keeps_state = options.state.has_value();
   if (options.state.has_value()) settings.kept = StateKeeper::Load(*options.state);
   return settings;
@@ -66,7 +67,8 @@ Agent::Agent(AgentOptions options)
       sampler_(options.host.runtime,
                [this](RuntimeSampled sampled) { events_.Push(std::move(sampled)); }),
       host_(options.host, [this](HostSampled sampled) { events_.Push(std::move(sampled)); }),
-      logs_(std::move(options.logs), [this](LogsRead read) { events_.Push(std::move(read)); }) {
+      logs_(std::move(options.logs), [this](LogsRead read) { events_.Push(std::move(read)); }),
+      prober_(options.probes, [this](ProbesMade made) { events_.Push(std::move(made)); }) {
   if (options.hlo_dump_dir.empty()) return;
   dumps_ = std::make_unique<DumpReader>(std::move(options.hlo_dump_dir),
                                         [this](Event event) { events_.Push(std::move(event)); });
@@ -100,6 +102,7 @@ void Agent::CarryOut(const Effects& effects) {
                    },
                    [this](const FetchModuleText& fetch) { dumps_->Start(fetch); },
                    [this](const ListDumps& list) { dumps_->Start(list); },
+                   [this](const MakeProbes& probes) { prober_.Start(probes); },
                    [this](const Connect& connect) { coordinator_.Connect(connect.stream); },
                    [this](const Send& send) { coordinator_.Send(send.message); },
                    [this](const Close&) { coordinator_.Close(); },

@@ -16,6 +16,7 @@
 #include "agent/shell/host_watcher.h"
 #include "agent/shell/last_words.h"
 #include "agent/shell/log_watcher.h"
+#include "agent/shell/prober.h"
 #include "agent/shell/sampler.h"
 #include "agent/shell/state_file.h"
 #include "agent/shell/state_keeper.h"
@@ -27,6 +28,7 @@ struct AgentOptions {
   AgentSettings core;
   HostOptions host;
   LogOptions logs;
+  ProbeOptions probes;
   std::string coordinator;  // HOST:PORT
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   // Where the next agent finds what this one leaves, and this one what the last
@@ -67,6 +69,7 @@ class Agent {
   HostWatcher host_;
   LogWatcher logs_;
   std::unique_ptr<DumpReader> dumps_;  // null: there are none
+  Prober prober_;
 };
 
 }  // namespace rapideye::agent

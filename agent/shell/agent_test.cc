@@ -73,6 +73,7 @@ class AgentTest : public testing::Test {
     agent_ = std::make_unique<Agent>(AgentOptions{Settings(),
                                                   Host(runtime_.address()),
                                                   {{log_}, false},
+                                                  {kProbePort, kProbeTime},
                                                   coordinator_.address(),
                                                   grpc::InsecureChannelCredentials(),
                                                   state_});

@@ -49,6 +49,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "peer-address-template", flags.peer_address_template,
           "where addresses of workers are computed: an IPv4 address with {slice} and {task} in "
           "place of a number, such as 10.{slice}.0.{task}");
+  AddFlag(app, "probe-port", flags.probe_port,
+          "where to knock at other workers of the job, TCP and UDP, when the coordinator asks "
+          "during a hang; nobody needs to listen there, but firewalls must not drop it");
   AddFlag(app, "disable", flags.disable,
           absl::StrCat("a source of evidence that is not to be read; may be repeated: ",
                        absl::StrJoin(SourceNames(), ", ")));
@@ -95,6 +98,9 @@ absl::Status Check(Flags& flags) {
   }
   if (flags.once && !flags.command.empty()) {
     return absl::InvalidArgumentError("--once starts no command; leave out either");
+  }
+  if (flags.probe_port < 1 || flags.probe_port > 65535) {
+    return absl::InvalidArgumentError("--probe-port: must be from 1 to 65535");
   }
   absl::StatusOr<Peers> peers = Peers::Parse(flags.peers, flags.peer_address_template);
   if (!peers.ok()) return peers.status();

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "agent/limits.h"
 #include "agent/shell/host_sources.h"
 #include "agent/sources/identity/identity.h"
 #include "agent/sources/log/fetch.h"
@@ -26,6 +27,7 @@ struct Flags {
   std::vector<std::string> peers;
   std::vector<std::string> disable;
   std::string peer_address_template;
+  int32_t probe_port = kProbePort;
   transport::CredentialOptions credentials;
   absl::Duration poll_interval = absl::Seconds(5);
   std::optional<int32_t> metrics_port;

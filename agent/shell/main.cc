@@ -140,8 +140,13 @@ int Watch(const Flags& flags, const Identity& identity, const CommandWatch* comm
   spdlog::info("worker {}/{} of job {} on host {}: runtime at {}, coordinator at {}",
                identity.worker.slice, identity.worker.task, identity.job, identity.host,
                identity.runtime, identity.coordinator);
-  Agent agent({Settings(identity, flags.poll_interval), Host(flags, identity), flags.logs,
-               identity.coordinator, *std::move(credentials), StateOf(flags, identity),
+  Agent agent({Settings(identity, flags.poll_interval),
+               Host(flags, identity),
+               flags.logs,
+               {static_cast<uint16_t>(flags.probe_port), kProbeTime},
+               identity.coordinator,
+               *std::move(credentials),
+               StateOf(flags, identity),
                flags.hlo_dump_dir});
   auto metrics = ServeMetrics(flags, agent);
   if (!metrics.ok()) {

@@ -24,6 +24,7 @@ constexpr std::array kSources = {
     Named{"hlo-dump", Source::kHloDump},
     Named{"progress-page", Source::kProgressPage},
     Named{"runtime-metrics", Source::kRuntimeMetrics},
+    Named{"probe", Source::kProbe},
 };
 
 }  // namespace

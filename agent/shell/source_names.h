@@ -21,7 +21,8 @@ enum class Source {
   kKernelLog,
   kHloDump,
   kProgressPage,
-  kRuntimeMetrics
+  kRuntimeMetrics,
+  kProbe
 };
 
 using DisabledSources = std::set<Source>;

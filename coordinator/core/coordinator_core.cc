@@ -26,6 +26,8 @@ Effects CoordinatorCore::Step(Event event, const Now& now) {
     if (state_ == State::kArmed) FollowAlarm();
     Survey();
     FollowRequests();
+    ProbeFor(incident_);
+    ProbeFor(inspection_);
   }
   return std::exchange(effects_, {});
 }
@@ -132,6 +134,11 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
     collection = text->collection;
     if (texts_.has_value() && texts_->number() == collection) {
       return texts_->OnReply(worker, std::move(*text), now, effects_);
+    }
+  } else if (const auto* probes = std::get_if<wire::ProbeReply>(&event.message)) {
+    collection = probes->collection;
+    if (Incident* one = CollectorOf(collection)) {
+      return one->OnProbes(worker, *probes, now, effects_);
     }
   }
   // An answer to a collection that has ended may well be on its way still; one

@@ -151,6 +151,8 @@ class CoordinatorCore {
   std::string NameIncident(absl::Time detected) const;
   void CloseAll();
   std::vector<Target> ConnectedWorkers() const;
+  // Once it has seen what is suspect.
+  void ProbeFor(std::optional<Incident>& incident);
   // The incident, or the look on demand, that this number belongs to; else nullptr.
   Incident* CollectorOf(int64_t collection);
 

@@ -35,6 +35,15 @@ std::vector<Target> CoordinatorCore::ConnectedWorkers() const {
   return targets;
 }
 
+void CoordinatorCore::ProbeFor(std::optional<Incident>& incident) {
+  if (!incident.has_value() || !incident->WantsProbes()) return;
+  incident->BeginProbes(PlanProbes({.snapshots = incident->snapshots(),
+                                    .expected = membership_.Expected(),
+                                    .addresses = addresses_,
+                                    .stands_still = !incident->suspicion().to_the_end}),
+                        now_.monotonic, effects_);
+}
+
 Incident* CoordinatorCore::CollectorOf(int64_t collection) {
   for (std::optional<Incident>* one : {&incident_, &inspection_}) {
     if (one->has_value() && (*one)->Owns(collection)) return &**one;
@@ -77,6 +86,7 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
 
 void CoordinatorCore::AbandonIncident(const std::string& why) {
   Info(absl::StrCat("no hang: ", why));
+  counters_.probes_asked += static_cast<int64_t>(incident_->probes_asked());
   incident_->Abandon(effects_);
   const std::optional<absl::Duration> threshold = incident_->suspicion().threshold;
   incident_.reset();
@@ -93,6 +103,7 @@ void CoordinatorCore::AbandonIncident(const std::string& why) {
 
 void CoordinatorCore::ConcludeIncident() {
   counters_.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
+  counters_.probes_asked += static_cast<int64_t>(incident_->probes_asked());
   const Suspicion& suspicion = incident_->suspicion();
   Emit(Conclude{.incident_id = incident_id_,
                 .capture = BuildCapture(*incident_),

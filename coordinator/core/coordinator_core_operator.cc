@@ -86,6 +86,7 @@ void CoordinatorCore::BeginInspection() {
 
 void CoordinatorCore::ConcludeInspection() {
   counters_.snapshots_over_budget += static_cast<int64_t>(inspection_->over_budget());
+  counters_.probes_asked += static_cast<int64_t>(inspection_->probes_asked());
   const Incident inspection = *std::exchange(inspection_, std::nullopt);
   inspect_not_before_ = now_.monotonic + kSnapshotInterval;
   if (inspection.snapshots().empty()) {

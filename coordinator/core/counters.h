@@ -28,6 +28,7 @@ struct Counters {
   int64_t recalled = 0;               // incidents of a coordinator before this one
   int64_t snapshots_requested = 0;    // by operators
   int64_t snapshots_taken = 0;        // collections for these; several may share one
+  int64_t probes_asked = 0;           // of agents, of other workers
   int64_t snapshots_over_budget = 0;  // workers left out of a collection
 };
 

@@ -63,6 +63,7 @@ void Incident::OnJoin(const Target& target, absl::Duration now, Effects& effects
 void Incident::OnLeave(const WorkerId& worker, absl::Duration now, Effects& effects) {
   connected_.erase(worker);
   hlo_waiting_.erase(worker);
+  probes_.Leave(worker);
   first_.Leave(worker, now, effects);
   if (second_.has_value()) second_->Leave(worker, now, effects);
   Advance(now, effects);
@@ -96,6 +97,8 @@ absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply re
     Recover("launches completed between the two looks");
     return absl::OkStatus();
   }
+  // Probes are made when asked for, and told as such.
+  reply.snapshot.probes.clear();
   snapshots_[worker] = std::move(reply.snapshot);
   Advance(now, effects);
   return absl::OkStatus();
@@ -124,6 +127,14 @@ absl::Status Incident::OnHlo(const WorkerId& worker, const wire::HloReply& reply
   return absl::OkStatus();
 }
 
+absl::Status Incident::OnProbes(const WorkerId& worker, const wire::ProbeReply& reply,
+                                absl::Duration now, Effects& effects) {
+  if (FindLook(reply.collection) == nullptr) return absl::OkStatus();
+  if (absl::Status status = probes_.OnReply(worker, reply); !status.ok()) return status;
+  Advance(now, effects);
+  return absl::OkStatus();
+}
+
 void Incident::OnTick(absl::Duration now, Effects& effects) {
   first_.OnTick(now, effects);
   if (second_.has_value()) second_->OnTick(now, effects);
@@ -138,8 +149,10 @@ absl::Duration Incident::NextWake() const {
       return second_look_at_;
     case State::kSecondLook:
       return deadline_;
-    case State::kHlo:
-      return hlo_until_;
+    case State::kAnswers: {
+      const absl::Duration hlo = hlo_waiting_.empty() ? absl::InfiniteDuration() : hlo_until_;
+      return std::min(hlo, probes_.until());
+    }
     case State::kDone:
     case State::kRecovered:
       break;
@@ -153,17 +166,21 @@ void Incident::Advance(absl::Duration now, Effects& effects) {
   }
   if (state_ == State::kPause && now >= second_look_at_) BeginSecondLook(now, effects);
   if (state_ == State::kSecondLook && (second_->Done() || now >= deadline_)) {
-    state_ = State::kHlo;
+    state_ = State::kAnswers;
     if (JobReplaced()) Recover("the job restarted between the two looks");
   }
-  if (state_ == State::kHlo && (hlo_waiting_.empty() || now >= hlo_until_)) {
-    for (const auto& [worker, answer] : hlo_answers_) {
-      auto found = snapshots_.find(worker);
-      if (found != snapshots_.end()) MergeHlo(answer, found->second);
-    }
-    state_ = State::kDone;
-    Abandon(effects);
+  const bool hlo_done = hlo_waiting_.empty() || now >= hlo_until_;
+  if (state_ == State::kAnswers && hlo_done && probes_.Done(now)) Conclude(effects);
+}
+
+void Incident::Conclude(Effects& effects) {
+  for (const auto& [worker, answer] : hlo_answers_) {
+    auto found = snapshots_.find(worker);
+    if (found != snapshots_.end()) MergeHlo(answer, found->second);
   }
+  probes_.Settle(snapshots_, effects);
+  state_ = State::kDone;
+  Abandon(effects);
 }
 
 void Incident::Recover(const char* why) {
@@ -189,6 +206,11 @@ void Incident::EndFirstLook(absl::Duration now, Effects& effects) {
   state_ = State::kPause;
   // Counted from the last answer, so that it holds for every worker.
   second_look_at_ = now + kLookInterval;
+  AskForHlo(now, effects);
+  wants_probes_ = true;
+}
+
+void Incident::AskForHlo(absl::Duration now, Effects& effects) {
   const absl::Duration deadline = std::min(kHloDeadline, Remaining(now));
   hlo_until_ = now + deadline;
   for (const WorkerId& worker : ChooseForHlo(snapshots_, kMaxHloRequests)) {
@@ -199,6 +221,12 @@ void Incident::EndFirstLook(absl::Duration now, Effects& effects) {
     effects.push_back(Send{stream->second,
                            wire::HloRequest{.collection = first_.number(), .deadline = deadline}});
   }
+}
+
+void Incident::BeginProbes(std::vector<PlannedProbe> plan, absl::Duration now, Effects& effects) {
+  wants_probes_ = false;
+  probes_.Begin(first_.number(), std::move(plan), connected_,
+                std::min(kProbeDeadline, Remaining(now)), now, effects);
 }
 
 void Incident::BeginSecondLook(absl::Duration now, Effects& effects) {
@@ -216,6 +244,7 @@ void Incident::BeginSecondLook(absl::Duration now, Effects& effects) {
 void Incident::Abandon(Effects& effects) {
   first_.CancelRest(effects);
   if (second_.has_value()) second_->CancelRest(effects);
+  probes_.Cancel(effects);
 }
 
 }  // namespace rapideye::coordinator

@@ -1,11 +1,11 @@
 // One suspected hang, from the alarm to the evidence: first look, second look,
-// HLO of the rare positions.
+// HLO of the rare positions, probes of what is suspect.
 //
 // The life of one:
 //   first look    every connected worker is asked for a snapshot
-//   pause         HLO is asked for; the second look waits for its interval
+//   pause         HLO and probes are asked for; the second look waits for its interval
 //   second look   every connected worker is asked again
-//   HLO           answers that are still out are awaited
+//   answers       HLO and probes that are still out are awaited
 //   done          Snapshots() is the evidence
 // or, from any of these, recovered: launches have completed in between, or the
 // job has restarted.
@@ -25,6 +25,8 @@
 #include "coordinator/core/collection.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/positions.h"
+#include "coordinator/core/probe_plan.h"
+#include "coordinator/core/probe_round.h"
 
 namespace rapideye::coordinator {
 
@@ -46,7 +48,7 @@ struct Suspicion {
 
 class Incident {
  public:
-  enum class State { kFirstLook, kPause, kSecondLook, kHlo, kDone, kRecovered };
+  enum class State { kFirstLook, kPause, kSecondLook, kAnswers, kDone, kRecovered };
 
   // Asks all targets for their first snapshot. The two looks are numbered
   // `first_number` and `first_number` + 1; numbers are never used again.
@@ -75,7 +77,14 @@ class Incident {
                           absl::Duration now, Effects& effects);
   absl::Status OnHlo(const WorkerId& worker, const wire::HloReply& reply, absl::Duration now,
                      Effects& effects);
+  absl::Status OnProbes(const WorkerId& worker, const wire::ProbeReply& reply, absl::Duration now,
+                        Effects& effects);
   void OnTick(absl::Duration now, Effects& effects);
+
+  // True once the first look has shown what is suspect, until BeginProbes was called.
+  bool WantsProbes() const { return wants_probes_; }
+  // Has these probes made, while the rest goes on.
+  void BeginProbes(std::vector<PlannedProbe> plan, absl::Duration now, Effects& effects);
 
   // When OnTick is next needed.
   absl::Duration NextWake() const;
@@ -83,11 +92,12 @@ class Incident {
   // Gives up: whoever has not answered is told so.
   void Abandon(Effects& effects);
 
-  // The latest snapshot of each worker that answered, HLO merged.
+  // The latest snapshot of each worker that answered, with HLO and probes.
   const std::map<WorkerId, Snapshot>& snapshots() const { return snapshots_; }
   // Programs named by HLO answers, for the names of modules.
   const std::vector<Program>& named_programs() const { return named_programs_; }
   absl::Duration started() const { return started_; }
+  size_t probes_asked() const { return probes_.asked(); }
   size_t over_budget() const {
     return first_.over_budget() + (second_ ? second_->over_budget() : 0);
   }
@@ -96,6 +106,8 @@ class Incident {
   Collection* FindLook(int64_t number);
   void Advance(absl::Duration now, Effects& effects);
   void EndFirstLook(absl::Duration now, Effects& effects);
+  void AskForHlo(absl::Duration now, Effects& effects);
+  void Conclude(Effects& effects);
   void Recover(const char* why);
   // True if most workers show another process in the second look than in the first.
   bool JobReplaced() const;
@@ -119,6 +131,8 @@ class Incident {
   std::set<WorkerId> hlo_waiting_;
   std::map<WorkerId, Snapshot> hlo_answers_;
   std::vector<Program> named_programs_;
+  bool wants_probes_ = false;
+  ProbeRound probes_;
 };
 
 }  // namespace rapideye::coordinator

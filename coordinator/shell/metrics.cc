@@ -54,6 +54,8 @@ constexpr std::array kCoreCounters = {
             "Looks that operators asked for."},
     CoreRow{&Counters::snapshots_taken, "snapshots_taken_total",
             "Collections begun for these; several requests may share one."},
+    CoreRow{&Counters::probes_asked, "probes_asked_total",
+            "Probes of other workers that agents were asked for during a hang."},
     CoreRow{&Counters::snapshots_over_budget, "snapshots_over_budget_total",
             "Workers left out of a collection because it was too large."},
 };

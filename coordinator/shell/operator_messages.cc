@@ -147,6 +147,7 @@ std::vector<std::pair<std::string, int64_t>> NamedCounters(const Counters& c) {
           {"recalled", c.recalled},
           {"snapshots_requested", c.snapshots_requested},
           {"snapshots_taken", c.snapshots_taken},
+          {"probes_asked", c.probes_asked},
           {"snapshots_over_budget", c.snapshots_over_budget}};
 }
 

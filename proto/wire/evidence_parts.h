@@ -29,6 +29,7 @@ Stack StackFromWire(const FieldScope& at, const v1::Stack& message);
 void RuntimeHealthToWire(const RuntimeHealth& health, v1::RuntimeHealth& message);
 void WorkerToWire(const WorkerId& worker, v1::WorkerId& message);
 void ProgressToWire(const Progress& progress, v1::Progress& message);
+void ProbeToWire(const Probe& probe, v1::Probe& message);
 void SnapshotToWire(const Snapshot& snapshot, v1::Snapshot& message);
 
 // Strings as the wire takes them: bytes that are not UTF-8 become U+FFFD (one

@@ -90,14 +90,6 @@ void ToMessage(const Socket& in, v1::Socket& out) {
   out.set_retransmits(in.retransmits);
 }
 
-void ToMessage(const Probe& in, v1::Probe& out) {
-  WorkerToWire(in.peer, *out.mutable_peer());
-  if (in.nic) out.set_nic(WireName(*in.nic));
-  out.set_ok(in.ok);
-  if (in.rtt_us) out.set_rtt_us(*in.rtt_us);
-  if (in.error) out.set_error(WireText(*in.error));
-}
-
 void ToMessage(const Nic& in, v1::Nic& out) {
   out.set_name(WireName(in.name));
   out.set_up(in.up);
@@ -187,6 +179,14 @@ void RuntimeHealthToWire(const RuntimeHealth& in, v1::RuntimeHealth& out) {
   if (in.detail) out.set_detail(WireText(*in.detail));
 }
 
+void ProbeToWire(const Probe& in, v1::Probe& out) {
+  WorkerToWire(in.peer, *out.mutable_peer());
+  if (in.nic) out.set_nic(WireName(*in.nic));
+  out.set_ok(in.ok);
+  if (in.rtt_us) out.set_rtt_us(*in.rtt_us);
+  if (in.error) out.set_error(WireText(*in.error));
+}
+
 void SnapshotToWire(const Snapshot& in, v1::Snapshot& out) {
   WorkerToWire(in.worker, *out.mutable_worker());
   out.set_host(WireName(in.host));
@@ -203,7 +203,7 @@ void SnapshotToWire(const Snapshot& in, v1::Snapshot& out) {
   if (in.progress) ProgressToWire(*in.progress, *out.mutable_progress());
   for (const auto& element : in.transfers) ToMessage(element, *out.add_transfers());
   for (const auto& element : in.sockets) ToMessage(element, *out.add_sockets());
-  for (const auto& element : in.probes) ToMessage(element, *out.add_probes());
+  for (const auto& element : in.probes) ProbeToWire(element, *out.add_probes());
   for (const auto& element : in.nics) ToMessage(element, *out.add_nics());
   for (const auto& element : in.ici_links) ToMessage(element, *out.add_ici_links());
   for (const auto& element : in.pcie) ToMessage(element, *out.add_pcie());

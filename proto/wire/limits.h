@@ -71,6 +71,9 @@ inline constexpr int kMaxHostAddresses = 64;
 // Addresses that an agent asks about at a time, and that it is told of.
 inline constexpr int kMaxAddressesAsked = 64;
 
+// Targets of one request for probes. A hang's are spread over several agents.
+inline constexpr int kMaxProbeTargets = 16;
+
 // Lists of a heartbeat, which comes every few seconds from every worker.
 inline constexpr int kMaxHeartbeatPrograms = 1'024;
 inline constexpr int kMaxHeartbeatQueue = 4'096;

@@ -142,8 +142,14 @@ struct ModuleTextReply {
   std::string error;
 };
 
+struct ProbeReply {
+  int64_t collection = 0;
+  std::vector<Probe> probes;  // at most kMaxProbeTargets
+  std::string error;          // why some were not made; empty: all were
+};
+
 using AgentMessage = std::variant<Hello, Heartbeat, Alarm, SampleReady, SnapshotReply, HloReply,
-                                  WhoIs, ModuleTextReply>;
+                                  WhoIs, ModuleTextReply, ProbeReply>;
 
 // From the coordinator -----------------------------------------------------
 
@@ -194,8 +200,22 @@ struct Peers {
   std::vector<PeerAddress> peers;  // at most kMaxAddressesAsked
 };
 
-using CoordinatorMessage =
-    std::variant<Welcome, Collect, Grant, HloRequest, ModuleTextRequest, Cancel, Concluded, Peers>;
+// A worker to be probed, and how to get there.
+struct ProbeTarget {
+  WorkerId peer;
+  std::optional<std::string> nic;  // of the prober's host; not empty
+  IpAddress address;               // IsReachable
+  friend bool operator==(const ProbeTarget&, const ProbeTarget&) = default;
+};
+
+struct ProbeRequest {
+  int64_t collection = 0;
+  absl::Duration deadline;           // > 0
+  std::vector<ProbeTarget> targets;  // at most kMaxProbeTargets
+};
+
+using CoordinatorMessage = std::variant<Welcome, Collect, Grant, HloRequest, ModuleTextRequest,
+                                        Cancel, Concluded, Peers, ProbeRequest>;
 
 // Conversion ---------------------------------------------------------------
 

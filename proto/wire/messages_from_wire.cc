@@ -211,6 +211,14 @@ ModuleTextReply ModuleTextReplyFromWire(const FieldScope& at, const v1::ModuleTe
   return out;
 }
 
+ProbeReply ProbeReplyFromWire(const FieldScope& at, const v1::ProbeReply& m) {
+  ProbeReply out;
+  out.collection = Collection(at, m.collection());
+  at.List("probes", m.probes(), kMaxProbeTargets, out.probes, ProbeFromWire);
+  out.error = at.Text("error", m.error());
+  return out;
+}
+
 Welcome WelcomeFromWire(const FieldScope& at, const v1::Welcome& m) {
   return {.protocol_version = m.protocol_version(),
           .job_incarnation = at.Name("jobIncarnation", m.job_incarnation()),
@@ -237,6 +245,21 @@ ModuleTextRequest ModuleTextRequestFromWire(const FieldScope& at, const v1::Modu
           .module = at.Name("module", Optional(m.has_module(), m.module())),
           .fingerprint = at.Fingerprint("fingerprint", m.fingerprint()),
           .deadline = at.Interval("deadlineMs", m.deadline_ms())};
+}
+
+ProbeTarget ProbeTargetFromWire(const FieldScope& at, const v1::ProbeTarget& m) {
+  if (m.has_nic() && m.nic().empty()) at.Fail("nic", "is empty");
+  return {.peer = at.Worker("peer", m.has_peer(), m.peer()),
+          .nic = at.Name("nic", Optional(m.has_nic(), m.nic())),
+          .address = IpFromWire(at, "ip", m.ip())};
+}
+
+ProbeRequest ProbeRequestFromWire(const FieldScope& at, const v1::ProbeRequest& m) {
+  ProbeRequest out;
+  out.collection = Collection(at, m.collection());
+  out.deadline = at.Interval("deadlineMs", m.deadline_ms());
+  at.List("targets", m.targets(), kMaxProbeTargets, out.targets, ProbeTargetFromWire);
+  return out;
 }
 
 Grant GrantFromWire(const FieldScope& at, const v1::Grant& m) {
@@ -319,6 +342,8 @@ absl::StatusOr<AgentMessage> AgentMessageFromWire(const v1::AgentMessage& m) {
       return Checked<Alarm>("alarm", m.alarm(), AlarmFromWire);
     case v1::AgentMessage::kWhoIs:
       return Checked<WhoIs>("whoIs", m.who_is(), WhoIsFromWire);
+    case v1::AgentMessage::kProbes:
+      return Checked<ProbeReply>("probes", m.probes(), ProbeReplyFromWire);
     case v1::AgentMessage::MESSAGE_NOT_SET:
       break;
   }
@@ -346,6 +371,8 @@ absl::StatusOr<CoordinatorMessage> CoordinatorMessageFromWire(const v1::Coordina
       return Checked<Concluded>("concluded", m.concluded(), ConcludedFromWire);
     case v1::CoordinatorMessage::kPeers:
       return Checked<Peers>("peers", m.peers(), PeersFromWire);
+    case v1::CoordinatorMessage::kProbe:
+      return Checked<ProbeRequest>("probe", m.probe(), ProbeRequestFromWire);
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;
   }

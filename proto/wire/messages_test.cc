@@ -251,6 +251,21 @@ const Rule<A> kReplyRules[] = {
        m.mutable_module_text()->mutable_text()->set_gzip(std::string(kMaxModuleTextGzipBytes, 'g'));
      },
      "moduleText.text.gzip: 8323073 bytes are too many (at most 8323072)"},
+    {"ProbeOfNobody", [](A& m) { m.mutable_probes()->add_probes(); },
+     [](A& m) { m.mutable_probes()->add_probes()->mutable_peer(); },
+     "probes.probes[0].peer: is missing"},
+    {"TooManyProbes",
+     [](A& m) {
+       while (m.probes().probes_size() <= kMaxProbeTargets) {
+         m.mutable_probes()->add_probes()->mutable_peer();
+       }
+     },
+     [](A& m) {
+       while (m.probes().probes_size() < kMaxProbeTargets) {
+         m.mutable_probes()->add_probes()->mutable_peer();
+       }
+     },
+     "probes.probes: 17 entries are too many (at most 16)"},
     {"NegativeSize", [](A& m) { m.mutable_sample_ready()->set_size_bytes(-1); },
      [](A& m) { m.mutable_sample_ready()->set_size_bytes(0); },
      "sampleReady.sizeBytes: -1 is negative"},
@@ -274,6 +289,16 @@ const Rule<A> kWhoIsRules[] = {
 };
 
 using C = v1::CoordinatorMessage;
+
+// One more target, a sound one, of a request that is sound otherwise.
+v1::ProbeTarget* Target(C& m) {
+  m.mutable_probe()->set_deadline_ms(1);
+  v1::ProbeTarget* target = m.mutable_probe()->add_targets();
+  target->mutable_peer();
+  target->set_ip("1234");
+  return target;
+}
+
 const Rule<C> kCoordinatorRules[] = {
     {"NoHeartbeatInterval", [](C& m) { m.mutable_welcome()->clear_heartbeat_interval_ms(); },
      [](C& m) { m.mutable_welcome()->set_heartbeat_interval_ms(1); },
@@ -314,6 +339,24 @@ const Rule<C> kCoordinatorRules[] = {
        m.mutable_peers()->mutable_peers(0)->mutable_worker();
      },
      "peers.peers[0].worker: is missing"},
+    {"TargetWithoutPeer", [](C& m) { Target(m)->clear_peer(); }, [](C& m) { Target(m); },
+     "probe.targets[0].peer: is missing"},
+    {"TargetByANicWithoutName", [](C& m) { Target(m)->set_nic(""); },
+     [](C& m) { Target(m)->set_nic("eth1"); }, "probe.targets[0].nic: is empty"},
+    {"TargetOnThisHost", [](C& m) { Target(m)->set_ip(std::string("\x7f\0\0\x01", 4)); },
+     [](C& m) { Target(m)->set_ip(std::string("\x0a\0\0\x01", 4)); },
+     "probe.targets[0].ip: 127.0.0.1 is no address that other hosts can use"},
+    {"TargetOfEverybody", [](C& m) { Target(m)->set_ip("\xff\xff\xff\xff"); },
+     [](C& m) { Target(m)->set_ip("\x0a\xff\xff\xff"); },
+     "probe.targets[0].ip: 255.255.255.255 is no address that other hosts can use"},
+    {"TooManyTargets",
+     [](C& m) {
+       while (m.probe().targets_size() <= kMaxProbeTargets) Target(m);
+     },
+     [](C& m) {
+       while (m.probe().targets_size() < kMaxProbeTargets) Target(m);
+     },
+     "probe.targets: 17 entries are too many (at most 16)"},
     {"ConcludedWhat",
      [](C& m) { m.mutable_concluded()->set_incident("20260131T235959Z-0123ABCD"); },
      [](C& m) { m.mutable_concluded()->set_incident("20260131T235959Z-0123abcd"); },

@@ -127,6 +127,13 @@ void Set(const ModuleTextReply& in, v1::AgentMessage& message) {
   if (!in.text || !in.error.empty()) out.set_error(WireText(in.error));
 }
 
+void Set(const ProbeReply& in, v1::AgentMessage& message) {
+  v1::ProbeReply& out = *message.mutable_probes();
+  out.set_collection(in.collection);
+  for (const Probe& probe : in.probes) ProbeToWire(probe, *out.add_probes());
+  if (!in.error.empty()) out.set_error(WireText(in.error));
+}
+
 void Set(const Welcome& in, v1::CoordinatorMessage& message) {
   v1::Welcome& out = *message.mutable_welcome();
   out.set_protocol_version(in.protocol_version);
@@ -157,6 +164,18 @@ void Set(const ModuleTextRequest& in, v1::CoordinatorMessage& message) {
   if (in.module) out.set_module(WireName(*in.module));
   out.set_fingerprint(WireName(in.fingerprint));
   out.set_deadline_ms(IntervalMs(in.deadline));
+}
+
+void Set(const ProbeRequest& in, v1::CoordinatorMessage& message) {
+  v1::ProbeRequest& out = *message.mutable_probe();
+  out.set_collection(in.collection);
+  out.set_deadline_ms(IntervalMs(in.deadline));
+  for (const ProbeTarget& target : in.targets) {
+    v1::ProbeTarget& entry = *out.add_targets();
+    WorkerToWire(target.peer, *entry.mutable_peer());
+    if (target.nic) entry.set_nic(WireName(*target.nic));
+    entry.set_ip(ToBytes(target.address));
+  }
 }
 
 void Set(const Cancel& in, v1::CoordinatorMessage& message) {

@@ -47,6 +47,8 @@ agent::AgentSettings AgentNode::Settings() {
   hello.poll_interval = around_.options.poll_interval;
   hello.hlo_dumps = worker_ % 4 != 3;
   hello.version = "sim";
+  hello.addresses = {{"eth1", FromV4({10, 1, static_cast<uint8_t>(machine.id.slice),
+                                      static_cast<uint8_t>(machine.id.task + 1)})}};
   settings.watches_host = around_.options.watches_host;
   settings.seed = random_.Next();
   return settings;
@@ -132,6 +134,8 @@ void AgentNode::CarryOut(const agent::Effect& effect) {
     ReadDump(*fetch);
   } else if (std::holds_alternative<agent::ListDumps>(effect)) {
     Later(absl::Milliseconds(5), [this] { Step(agent::DumpsListed{}); });
+  } else if (const auto* probes = std::get_if<agent::MakeProbes>(&effect)) {
+    Probe(*probes);
   } else if (const auto* connect = std::get_if<agent::Connect>(&effect)) {
     if (connection_ != 0) around_.network.AgentCloses(connection_);
     stream_ = connect->stream;
@@ -182,6 +186,20 @@ void AgentNode::ReadDump(const agent::FetchModuleText& fetch) {
     }
     Step(fetched);
   });
+}
+
+// The machines and the networks between them are sound: what breaks is the job.
+void AgentNode::Probe(const agent::MakeProbes& probes) {
+  agent::ProbesMade made{probes.request, {}};
+  for (const wire::ProbeTarget& target : probes.targets) {
+    rapideye::Probe& probe = made.reading.probes.emplace_back();
+    probe.peer = target.peer;
+    probe.nic = target.nic;
+    probe.ok = true;
+    probe.rtt_us = random_.Between(50, 5'000);
+  }
+  const int64_t slowest = random_.Chance(0.1) ? 800 : 10;
+  Later(absl::Milliseconds(random_.Between(1, slowest)), [this, made] { Step(made); });
 }
 
 void AgentNode::OnMessage(Connection connection, const std::string& bytes) {

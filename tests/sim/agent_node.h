@@ -53,6 +53,7 @@ class AgentNode : public AgentEnd {
   void CarryOut(const agent::Effect& effect);
   void Sample(const agent::Poll& poll);
   void ReadDump(const agent::FetchModuleText& fetch);
+  void Probe(const agent::MakeProbes& probes);
   // Something of this process, later; nothing of it if another one has begun.
   template <typename Action>
   void Later(absl::Duration delay, Action action);

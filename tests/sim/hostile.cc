@@ -69,6 +69,10 @@ void Hostile::Attack() {
       for (int i = 0; i < 5; ++i) {
         say(wire::ModuleTextReply{random_.Between(0, 9), std::nullopt, "nobody asked"});
       }
+      // Everybody fails to reach the first worker.
+      Probe probe;
+      probe.peer = snapshot.worker;
+      for (int i = 0; i < 5; ++i) say(wire::ProbeReply{random_.Between(0, 9), {probe}, ""});
       return;
     }
     case 3:  // a word before hello

@@ -83,6 +83,9 @@ class AgentScript : public Script {
       SayInLog(command);
     } else if (verb == "dump" || verb == "dumps") {
       ShowDumps(command);
+    } else if (verb == "probed") {
+      const wire::ProbeReply made = ReadProbes(command);
+      script_->Step(agent::ProbesMade{probes_, {made.probes, made.error}});
     } else if (verb == "run") {
       Pass(command);
     } else if (verb == "closed") {
@@ -195,6 +198,7 @@ class AgentScript : public Script {
   }
 
   void Show(absl::Duration at, const agent::Effect& effect) {
+    if (const auto* probes = std::get_if<agent::MakeProbes>(&effect)) probes_ = probes->request;
     const std::string line = Describe(effect);
     if (!line.empty()) output_->push_back(absl::StrCat(PrintTime(at - kOrigin), " ", line));
   }
@@ -213,6 +217,9 @@ class AgentScript : public Script {
           " fingerprint=", fetch->fingerprint, " deadline=", absl::FormatDuration(fetch->deadline));
     }
     if (std::holds_alternative<agent::ListDumps>(effect)) return "list-dumps";
+    if (const auto* probes = std::get_if<agent::MakeProbes>(&effect)) {
+      return absl::StrCat("make ", probes->targets.size(), " probes");
+    }
     if (const auto* connect = std::get_if<agent::Connect>(&effect)) {
       return absl::StrCat("connect stream=", connect->stream);
     }
@@ -240,6 +247,7 @@ class AgentScript : public Script {
   std::string hlo_;
   std::string module_;
   int64_t pc_ = 0x40;
+  int64_t probes_ = 0;  // request of the last ones
   bool show_polls_ = true;
   bool show_heartbeats_ = true;
 };

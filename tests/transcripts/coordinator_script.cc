@@ -154,6 +154,11 @@ class CoordinatorScript : public Script {
         FakeAgent& agent = job_->Add({slice, task});
         agent.hello.slices = slices;
         agent.hello.tasks_per_slice = tasks;
+        for (const std::string& nic : command.List("nics")) {
+          const auto network = static_cast<uint8_t>(nic.back() - '0');
+          agent.hello.addresses.push_back({nic, FromV4({10, network, static_cast<uint8_t>(slice),
+                                                        static_cast<uint8_t>(task + 1)})});
+        }
         quiet_ = true;
         job_->Connect(agent);
         quiet_ = false;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace rapideye::transcripts {
 namespace {
@@ -105,6 +106,24 @@ std::optional<std::string> PrintMemory(const std::optional<wire::IncidentMemory>
   return absl::StrCat(memory->incident, memory->concluded ? "/concluded" : "/begun");
 }
 
+std::string PrintNic(const std::optional<std::string>& nic) {
+  return nic.has_value() ? absl::StrCat("%", *nic) : "";
+}
+
+std::string PrintTargets(const std::vector<wire::ProbeTarget>& targets) {
+  std::vector<std::string> printed;
+  for (const wire::ProbeTarget& target : targets) {
+    printed.push_back(absl::StrCat(testbed::FormatWorker(target.peer), "@",
+                                   ToString(target.address), PrintNic(target.nic)));
+  }
+  return absl::StrJoin(printed, ",");
+}
+
+std::string PrintProbe(const Probe& probe) {
+  return absl::StrCat(testbed::FormatWorker(probe.peer), PrintNic(probe.nic),
+                      probe.ok ? ":ok" : ":failed");
+}
+
 struct AgentPrinter {
   std::string operator()(const wire::Hello& hello) const {
     return Fields("hello")
@@ -179,6 +198,14 @@ struct AgentPrinter {
         .AddIf(reply.text->cut, "cut")
         .text();
   }
+  std::string operator()(const wire::ProbeReply& reply) const {
+    std::vector<std::string> probes;
+    for (const Probe& probe : reply.probes) probes.push_back(PrintProbe(probe));
+    Fields fields("probes");
+    fields.Add("collection", reply.collection);
+    if (!probes.empty()) fields.Add("made", absl::StrJoin(probes, ","));
+    return reply.error.empty() ? fields.text() : absl::StrCat(fields.text(), ": ", reply.error);
+  }
 };
 
 struct CoordinatorPrinter {
@@ -229,6 +256,13 @@ struct CoordinatorPrinter {
   std::string operator()(const wire::Concluded& concluded) const {
     return Fields("concluded").Add("incident", concluded.incident).text();
   }
+  std::string operator()(const wire::ProbeRequest& request) const {
+    return Fields("probe")
+        .Add("collection", request.collection)
+        .Add("deadline", request.deadline)
+        .Add("targets", PrintTargets(request.targets))
+        .text();
+  }
 };
 
 }  // namespace
@@ -275,10 +309,35 @@ std::optional<wire::CoordinatorMessage> ReadCoordinatorMessage(Command& command)
                                    command.Duration("deadline").value_or(absl::Seconds(5))};
   }
   if (command.verb() == "cancel") return wire::Cancel{collection()};
+  if (command.verb() == "probe") {
+    return wire::ProbeRequest{collection(),
+                              command.Duration("deadline").value_or(absl::Seconds(1)),
+                              {{.peer = {1, 0}, .nic = "eth1", .address = FromV4({10, 1, 1, 1})}}};
+  }
   return std::nullopt;
 }
 
+wire::ProbeReply ReadProbes(Command& command) {
+  wire::ProbeReply reply;
+  reply.collection = command.Integer("collection").value_or(1);
+  reply.error = command.text();
+  for (const std::string& made : command.List("made")) {
+    const std::vector<std::string> parts = absl::StrSplit(made, absl::ByAnyChar("%:"));
+    const absl::StatusOr<WorkerId> peer = testbed::ParseWorker(parts.front());
+    if (!peer.ok() || parts.size() < 2 || parts.size() > 3) {
+      command.Fail(absl::StrCat(made, " is no probe, such as 1.0%eth1:ok"));
+      continue;
+    }
+    Probe& probe = reply.probes.emplace_back();
+    probe.peer = *peer;
+    if (parts.size() == 3) probe.nic = parts[1];
+    probe.ok = parts.back() == "ok";
+  }
+  return reply;
+}
+
 std::optional<wire::AgentMessage> ReadAgentMessage(Command& command) {
+  if (command.verb() == "probes") return ReadProbes(command);
   if (command.verb() == "ready") {
     return wire::SampleReady{command.Integer("collection").value_or(1),
                              command.Integer("bytes").value_or(1000)};

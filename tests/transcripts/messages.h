@@ -27,6 +27,9 @@ std::optional<wire::CoordinatorMessage> ReadCoordinatorMessage(Command& command)
 // Those that are no more than a few fields: alarm, ready.
 std::optional<wire::AgentMessage> ReadAgentMessage(Command& command);
 
+// "made=1.0%eth1:ok,1.1:failed", and why some were left out behind ": ".
+wire::ProbeReply ReadProbes(Command& command);
+
 std::optional<RuntimeState> ReadRuntimeState(Command& command, const std::string& name);
 // "code=UNAVAILABLE: connection refused"
 absl::Status ReadStatus(Command& command);

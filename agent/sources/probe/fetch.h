@@ -1,0 +1,26 @@
+// Knocks at other workers of the job, for which the coordinator has asked.
+#ifndef RAPIDEYE_AGENT_SOURCES_PROBE_FETCH_H_
+#define RAPIDEYE_AGENT_SOURCES_PROBE_FETCH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/core/effects.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+struct ProbeOptions {
+  uint16_t port = 0;    // at the peers, TCP and UDP; the same for every worker of a job
+  absl::Duration time;  // for all probes, which are made at once
+};
+
+// Blocks until all are answered or `time` has passed. Targets are taken as they are:
+// who may be probed, and how many, is the caller's to check. Needs no privilege. What
+// could not be tried, for reasons of this host alone, is left out and said so.
+ProbeReading ProbeAll(const std::vector<wire::ProbeTarget>& targets, const ProbeOptions& options);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_PROBE_FETCH_H_

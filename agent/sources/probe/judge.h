@@ -1,0 +1,33 @@
+// From what came back to what it proves.
+#ifndef RAPIDEYE_AGENT_SOURCES_PROBE_JUDGE_H_
+#define RAPIDEYE_AGENT_SOURCES_PROBE_JUDGE_H_
+
+#include <optional>
+
+#include "absl/time/time.h"
+#include "classifier/evidence.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+// What a probe has heard by the end of its time.
+struct ProbeEchoes {
+  // To the first SYN that was answered, by an acceptance or a refusal.
+  std::optional<absl::Duration> answer;
+  // Why the kernel gave a SYN up, as errno; 0: none was given up, nobody answered.
+  int error = 0;
+  // Whether the peer's host answered a small datagram, and one as large as the way
+  // takes packets.
+  bool small_answered = false;
+  bool full_answered = false;
+  int full_bytes = 0;  // size of the latter, with all headers; 0: none could be sent
+};
+
+// A peer that answers is reached. If its host answers small datagrams but none of
+// full size, it is not: large packets vanish on the way. A way on which datagrams are
+// not answered at all says nothing about their size.
+Probe JudgeProbe(const wire::ProbeTarget& target, const ProbeEchoes& echoes);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_PROBE_JUDGE_H_

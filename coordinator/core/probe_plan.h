@@ -1,0 +1,49 @@
+// Who is to probe whom during a hang.
+#ifndef RAPIDEYE_COORDINATOR_CORE_PROBE_PLAN_H_
+#define RAPIDEYE_COORDINATOR_CORE_PROBE_PLAN_H_
+
+#include <map>
+#include <vector>
+
+#include "classifier/evidence.h"
+#include "coordinator/core/address_book.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::coordinator {
+
+// One probe: one worker knocks at another, by one NIC.
+struct PlannedProbe {
+  WorkerId prober;
+  wire::ProbeTarget target;
+  // For comparison: nobody suspects either of the two.
+  bool control = false;
+  friend bool operator==(const PlannedProbe&, const PlannedProbe&) = default;
+};
+
+// What is known after the first look.
+struct Suspects {
+  const std::map<WorkerId, Snapshot>& snapshots;  // of those that answered
+  const std::vector<ExpectedWorker>& expected;
+  const AddressBook& addresses;
+  // The job stands still: cores may wait for another slice, although no connection
+  // looks suspect. False: it may well be healthy, and is left alone unless something
+  // is wrong.
+  bool stands_still = true;
+};
+
+// Suspect are workers that did not answer, connections that deliver nothing, and, where
+// neither is to be seen, a few of the workers at the rarest positions, with their
+// neighbours in other slices. Missing workers are probed by three others,
+// connections from both ends and by two bystanders, who also probe each other: so a
+// host that nobody reaches is told from a link, and a network that carries no probes at
+// all from both.
+//
+// At most kMaxProbes probes of kMaxProbers workers, kMaxProbeTargets each, however
+// large the job and however much of it is suspect: what is most telling comes first. A
+// worker is probed only by addresses that its own agent has given, and only by NICs that
+// both hosts have.
+std::vector<PlannedProbe> PlanProbes(const Suspects& suspects);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_PROBE_PLAN_H_
