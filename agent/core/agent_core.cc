@@ -109,14 +109,6 @@ void AgentCore::Announce(const std::vector<wire::HostAddress>& addresses, absl::
   peers_.Disconnected();
 }
 
-void AgentCore::Handle(const LogsRead& read, Moment now, Effects& effects) {
-  host_.Observe(read.reading, now.monotonic, alarms_, effects);
-}
-
-void AgentCore::Handle(const ModuleTextFetched& fetched, Moment, Effects& effects) {
-  texts_.Fetched(fetched, effects);
-}
-
 void AgentCore::Handle(const DumpsListed& listed, Moment, Effects& effects) {
   view_.Learn(listed.reading);
   texts_.Listed(listed, effects);

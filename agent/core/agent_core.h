@@ -77,8 +77,12 @@ class AgentCore {
 
   void Handle(const RuntimeSampled& sampled, Moment now, Effects& effects);
   void Handle(const HostSampled& sampled, Moment now, Effects& effects);
-  void Handle(const LogsRead& read, Moment now, Effects& effects);
-  void Handle(const ModuleTextFetched& fetched, Moment now, Effects& effects);
+  void Handle(const LogsRead& read, Moment now, Effects& effects) {
+    host_.Observe(read.reading, now.monotonic, alarms_, effects);
+  }
+  void Handle(const ModuleTextFetched& fetched, Moment, Effects& effects) {
+    texts_.Fetched(fetched, effects);
+  }
   void Handle(const DumpsListed& listed, Moment now, Effects& effects);
   void Handle(const ProbesMade& made, Moment, Effects& effects) { probes_.Made(made, effects); }
   void Handle(const MessageReceived& received, Moment now, Effects& effects);

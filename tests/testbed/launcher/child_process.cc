@@ -61,6 +61,7 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(Options option
   std::unique_ptr<ChildProcess> child(new ChildProcess());
   child->name_ = options.command.front().substr(options.command.front().rfind('/') + 1);
   child->on_line_ = std::move(options.on_line);
+  options.command.insert(options.command.begin(), options.within.begin(), options.within.end());
   std::vector<std::string> variables = Environment(options.environment);
   const std::vector<char*> argv = Pointers(options.command);
   const std::vector<char*> envp = Pointers(variables);

@@ -30,6 +30,8 @@ class ChildProcess {
     std::string log_path;                            // gets every line; empty: none
     // Called on the reading thread for every line of standard output and error.
     std::function<void(absl::string_view line)> on_line;
+    // The beginning of a command line that ends by becoming the rest of it.
+    std::vector<std::string> within = {};
   };
 
   // UNAVAILABLE names the program and what failed. A program that cannot be

@@ -30,7 +30,10 @@ Finding FindingFrom(const Json& json) {
   finding.cause = json.at("cause").get<std::string>();
   finding.detail = json.value("detail", "");
   finding.confidence = json.at("confidence").get<double>();
-  for (const Json& culprit : json.at("culprits")) finding.culprits.push_back(ParseNamed(culprit));
+  for (const Json& culprit : json.at("culprits")) {
+    finding.culprits.push_back(ParseNamed(culprit));
+    if (culprit.contains("nic")) finding.nics.push_back(culprit.at("nic").get<std::string>());
+  }
   for (const Json& worker : json.at("workers").at("missing")) {
     finding.missing.push_back(ParseNamed(worker));
   }

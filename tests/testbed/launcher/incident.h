@@ -29,6 +29,7 @@ struct Finding {
   std::string detail;  // empty: none
   double confidence = 0;
   std::vector<Named> culprits;
+  std::vector<std::string> nics;  // of the culprits, where one is named
   std::vector<Named> missing;
   bool removable = false;  // the hang alone is enough to remove the culprits
   // Where the programs of two sides first differ, as JSON; empty: nothing was compared.

@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<Job>> Job::Start(JobOptions options) {
 }
 
 Job::Job(JobOptions options)
-    : options_(std::move(options)), coordinator_address_(NewCoordinatorAddress()) {}
+    : options_(std::move(options)), coordinator_address_(NewCoordinatorAddress(options_)) {}
 
 Job::~Job() { (void)Stop(); }
 
@@ -43,6 +43,11 @@ absl::Status Job::StartAll() {
   std::filesystem::create_directories(LogDirectory(options_), error);
   if (error) {
     return absl::UnavailableError(absl::StrCat(LogDirectory(options_), ": ", error.message()));
+  }
+  if (options_.own_networks) {
+    absl::StatusOr<std::unique_ptr<HostNetworks>> networks = HostNetworks::Create(options_.shape);
+    if (!networks.ok()) return networks.status();
+    networks_ = *std::move(networks);
   }
   if (options_.tls) {
     const std::string host = coordinator_address_.substr(0, coordinator_address_.find(':'));
@@ -71,15 +76,29 @@ absl::Status Job::StartWorkers() {
   for (WorkerId worker : workers) {
     if (absl::Status s = StartWorker(worker); !s.ok()) return s;
   }
-  MeshAddresses addresses;
+  std::map<WorkerId, std::string> ports;  // of the mesh
   for (WorkerId worker : workers) {
     if (absl::Status s = AwaitVerb(worker, "ready", kStartTimeout); !s.ok()) return s;
     const std::lock_guard lock(mutex_);
     const ControlLine& ready = conversations_[worker].last["ready"];
-    addresses[worker] = ready.arguments.at("mesh");
+    const std::string& mesh = ready.arguments.at("mesh");
+    ports[worker] = mesh.substr(mesh.rfind(':'));
     members_[worker].runtime = ready.arguments.at("runtime");
   }
-  return AskAll(FormatControlLine(MakePeers(addresses)), "connected");
+  const auto peers = [&](WorkerId worker) {
+    MeshAddresses addresses;
+    for (const auto& [peer, port] : ports) {
+      addresses[peer] = MeshAddressOf(options_, worker, peer) + port;
+    }
+    return FormatControlLine(MakePeers(addresses));
+  };
+  return AskAll(peers, "connected");
+}
+
+// How one worker's host is told from another's, where they have networks of their own.
+ChildProcess::Options Job::OnHostOf(WorkerId worker, ChildProcess::Options process) const {
+  if (networks_ != nullptr) process.within = networks_->OnHost(worker);
+  return process;
 }
 
 absl::Status Job::StartWorker(WorkerId worker) {
@@ -94,10 +113,10 @@ absl::Status Job::StartWorker(WorkerId worker) {
     if (!free.ok()) return free.status();
     port = *free;
   }
-  ChildProcess::Options process =
-      options_.agents_start_workers
-          ? ExecProcess(options_, worker, coordinator_address_, port, attempt_)
-          : WorkerProcess(options_, worker, port);
+  ChildProcess::Options process = OnHostOf(
+      worker, options_.agents_start_workers
+                  ? ExecProcess(options_, worker, coordinator_address_, port, attempt_)
+                  : WorkerProcess(options_, worker, port));
   process.on_line = [this, worker](absl::string_view line) { Hear(worker, line); };
   {
     const std::lock_guard lock(mutex_);
@@ -119,8 +138,8 @@ absl::Status Job::StartAgents() {
 
 absl::Status Job::StartAgent(WorkerId worker) {
   Member& member = members_[worker];
-  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(
-      AgentProcess(options_, worker, coordinator_address_, member.runtime, attempt_));
+  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(OnHostOf(
+      worker, AgentProcess(options_, worker, coordinator_address_, member.runtime, attempt_)));
   if (!child.ok()) return child.status();
   member.agent = *std::move(child);
   return absl::OkStatus();
@@ -133,6 +152,7 @@ absl::Status Job::StartCoordinator(const CoordinatorProgram& program) {
   }
   ChildProcess::Options process = CoordinatorProcess(options_, program, coordinator_address_);
   process.on_line = [this](absl::string_view line) { HearCoordinator(line); };
+  if (networks_ != nullptr) process.within = networks_->OnCoordinatorsHost();
   absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(std::move(process));
   if (!child.ok()) return child.status();
   coordinator_ = *std::move(child);
@@ -229,13 +249,14 @@ absl::Status Job::AwaitVerb(WorkerId worker, const std::string& verb, absl::Dura
                absl::StrCat("'", verb, "' of worker ", FormatWorker(worker)), timeout);
 }
 
-absl::Status Job::AskAll(absl::string_view line, const std::string& verb) {
+absl::Status Job::AskAll(const std::function<std::string(WorkerId)>& line,
+                         const std::string& verb) {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [worker, conversation] : conversations_) conversation.last.erase(verb);
   }
   for (auto& [worker, member] : members_) {
-    if (!member.silenced && member.process != nullptr) member.process->WriteLine(line);
+    if (!member.silenced && member.process != nullptr) member.process->WriteLine(line(worker));
   }
   for (auto& [worker, member] : members_) {
     if (member.silenced || member.process == nullptr) continue;

@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tests/testbed/launcher/child_process.h"
+#include "tests/testbed/launcher/host_networks.h"
 #include "tests/testbed/launcher/job_options.h"
 #include "tests/testbed/launcher/made_up_kernel.h"
 #include "tests/testbed/launcher/processes.h"
@@ -104,6 +105,8 @@ class Job {
   absl::StatusOr<std::string> AwaitIncident(absl::Duration timeout, size_t beyond = 0);
 
   const JobOptions& options() const { return options_; }
+  // Only with own_networks.
+  HostNetworks& networks() { return *networks_; }
   std::string RuntimeAddress(WorkerId worker) const;
   const std::string& coordinator_address() const { return coordinator_address_; }
   // Every process that has been started and not yet stopped.
@@ -131,14 +134,18 @@ class Job {
   // All training processes, up to where the loop may run.
   absl::Status StartWorkers();
   absl::Status StartWorker(WorkerId worker);
+  ChildProcess::Options OnHostOf(WorkerId worker, ChildProcess::Options process) const;
   absl::Status StartAgents();
   void EnterLoop();
   absl::Status End(std::unique_ptr<ChildProcess>& child, Ending how);
   absl::Status EndWorkers(const std::vector<WorkerId>& workers, Ending how);
   void Hear(WorkerId worker, absl::string_view line);
   void HearCoordinator(absl::string_view line);
-  // Sends `line` to every worker and waits until each has answered with `verb`.
-  absl::Status AskAll(absl::string_view line, const std::string& verb);
+  // Sends every worker its line and waits until each has answered with `verb`.
+  absl::Status AskAll(const std::function<std::string(WorkerId)>& line, const std::string& verb);
+  absl::Status AskAll(absl::string_view line, const std::string& verb) {
+    return AskAll([&](WorkerId) { return std::string(line); }, verb);
+  }
   absl::Status AwaitVerb(WorkerId worker, const std::string& verb, absl::Duration timeout);
   // Waits for a condition, which is called with mutex_ held.
   absl::Status Await(const std::function<bool()>& condition, absl::string_view what,
@@ -147,6 +154,7 @@ class Job {
 
   const JobOptions options_;
   const std::string coordinator_address_;
+  std::unique_ptr<HostNetworks> networks_;
   int attempt_ = 0;  // restarts of the job
   mutable std::mutex mutex_;
   std::condition_variable heard_;

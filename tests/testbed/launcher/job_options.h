@@ -48,6 +48,8 @@ struct JobOptions {
   bool tls = false;
   // With tls: agents whose certificate another authority has signed.
   std::set<WorkerId> foreign_agents;
+  // Each worker has a host with networks of its own (host_networks.h). Needs root.
+  bool own_networks = false;
   // Every wait ends with CANCELLED once this becomes true.
   const std::atomic<bool>* interrupted = nullptr;
 };

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tests/testbed/launcher/certificates.h"
+#include "tests/testbed/launcher/host_networks.h"
 
 namespace rapideye::testbed {
 namespace {
@@ -56,6 +57,21 @@ void AddProgressPage(const JobOptions& options, WorkerId worker, ChildProcess::O
       absl::StrCat(LogDirectory(options), "/", NameOf("progress", worker));
 }
 
+// How an agent tells other workers by their addresses.
+void AddNetwork(const JobOptions& options, std::vector<std::string>& command) {
+  if (!options.own_networks) {
+    command.push_back(absl::StrCat("--peer-address-template=", kWorkerAddressTemplate));
+    return;
+  }
+  for (WorkerId peer : AllWorkers(options.shape)) {
+    for (const std::string& nic : HostNetworks::Nics()) {
+      command.push_back(absl::StrCat("--peer=", peer.slice, "/", peer.task, "=",
+                                     HostNetworks::Address(peer, nic)));
+    }
+  }
+  command.push_back("--insecure");
+}
+
 void AddTls(const TlsFiles& files, std::vector<std::string>& command) {
   command.push_back(absl::StrCat("--tls-cert=", files.cert));
   command.push_back(absl::StrCat("--tls-key=", files.key));
@@ -79,7 +95,16 @@ std::string LogPath(const JobOptions& options, absl::string_view process) {
   return absl::StrCat(LogDirectory(options), "/", process, ".log");
 }
 
-std::string NewCoordinatorAddress() {
+std::string MeshAddressOf(const JobOptions& options, WorkerId worker, WorkerId peer) {
+  if (!options.own_networks) return WorkerAddress(peer);
+  const bool same_slice = worker.slice == peer.slice;
+  return HostNetworks::Address(peer, same_slice ? kSliceNic : CrossSliceNic(peer));
+}
+
+std::string NewCoordinatorAddress(const JobOptions& options) {
+  if (options.own_networks) {
+    return absl::StrCat(HostNetworks::CoordinatorAddress(), ":", kCoordinatorPort);
+  }
   static std::atomic<int> jobs = 0;
   const int pid = getpid();
   return absl::StrCat("127.", kFirstNetwork + jobs++ % kNetworks, ".", pid / 256 % 256, ".",
@@ -105,6 +130,7 @@ ChildProcess::Options CoordinatorProcess(const JobOptions& options,
       .log_path = LogPath(options, "coordinator"),
       .on_line = nullptr};
   if (options.tls) AddTls(CertificatesOf(options.state_dir, Issuer::kOwn), process.command);
+  if (options.own_networks) process.command.push_back("--insecure");
   return process;
 }
 
@@ -129,6 +155,10 @@ ChildProcess::Options WorkerProcess(const JobOptions& options, WorkerId worker, 
       .on_line = nullptr};
   AddDumps(options, worker, process.command);
   AddProgressPage(options, worker, process);
+  if (options.own_networks) {
+    // Which of its addresses a connection has depends on who is at the other end.
+    process.command.push_back("--mesh-address=0.0.0.0");
+  }
   return process;
 }
 
@@ -145,7 +175,6 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
                   absl::StrCat("--hardware=", NameOf("machine", worker)),
                   absl::StrCat("--runtime=", runtime),
                   absl::StrCat("--log=", LogPath(options, NameOf("worker", worker))),
-                  absl::StrCat("--peer-address-template=", kWorkerAddressTemplate),
                   absl::StrCat("--poll-interval=", absl::FormatDuration(options.poll_interval)),
                   absl::StrCat("--state-dir=", options.state_dir, "/agents")},
       // Who it is, it learns as on a TPU host.
@@ -156,6 +185,7 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
       .log_path = LogPath(options, NameOf("agent", worker)),
       .on_line = nullptr};
   AddDumps(options, worker, process.command);
+  AddNetwork(options, process.command);
   if (options.made_up_kernels) {
     const MadeUpKernel kernel = KernelOf(options, worker);
     process.command.push_back(absl::StrCat("--sys-root=", kernel.sys()));

@@ -42,7 +42,10 @@ std::string LogPath(const JobOptions& options, absl::string_view process);
 
 // An address for the coordinator of one more job of this process: no other job on
 // this machine has it, so that it can be taken again after a restart.
-std::string NewCoordinatorAddress();
+std::string NewCoordinatorAddress(const JobOptions& options);
+
+// Where a worker finds another one's mesh, without the port.
+std::string MeshAddressOf(const JobOptions& options, WorkerId worker, WorkerId peer);
 
 // A port that nobody has at this address just now; UNAVAILABLE if there is none.
 absl::StatusOr<int> FreePort(const std::string& address);

@@ -46,13 +46,18 @@ absl::StatusOr<sockaddr_in> ParseAddress(absl::string_view text) {
   return address;
 }
 
-// A socket bound to the worker's own address and a free port, or -1.
-int BoundSocket(WorkerId self) {
+// A socket bound to this address and a free port, or -1.
+int BoundSocket(const std::string& own) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   const int yes = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  const absl::StatusOr<sockaddr_in> address = ParseAddress(absl::StrCat(WorkerAddress(self), ":0"));
+  const absl::StatusOr<sockaddr_in> address = ParseAddress(absl::StrCat(own, ":0"));
+  if (!address.ok()) {
+    close(fd);
+    errno = EINVAL;
+    return -1;
+  }
   if (bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0) return fd;
   close(fd);
   return -1;
@@ -60,15 +65,16 @@ int BoundSocket(WorkerId self) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Mesh>> Mesh::Listen(WorkerId self, Deliver deliver) {
-  std::unique_ptr<Mesh> mesh(new Mesh(self, std::move(deliver)));
-  mesh->listener_ = BoundSocket(self);
-  if (mesh->listener_ < 0) return SystemError(absl::StrCat("bind ", WorkerAddress(self)));
+absl::StatusOr<std::unique_ptr<Mesh>> Mesh::Listen(WorkerId self, const std::string& address,
+                                                   Deliver deliver) {
+  std::unique_ptr<Mesh> mesh(new Mesh(self, address, std::move(deliver)));
+  mesh->listener_ = BoundSocket(address);
+  if (mesh->listener_ < 0) return SystemError(absl::StrCat("bind ", address));
   if (listen(mesh->listener_, kBacklog) != 0) return SystemError("listen");
   sockaddr_in bound{};
   socklen_t length = sizeof bound;
   getsockname(mesh->listener_, reinterpret_cast<sockaddr*>(&bound), &length);
-  mesh->address_ = absl::StrCat(WorkerAddress(self), ":", ntohs(bound.sin_port));
+  mesh->address_ = absl::StrCat(address, ":", ntohs(bound.sin_port));
   return mesh;
 }
 
@@ -101,7 +107,7 @@ absl::Status Mesh::Connect(const std::vector<WorkerId>& peers, const MeshAddress
 absl::Status Mesh::Dial(WorkerId peer, const std::string& address) {
   absl::StatusOr<sockaddr_in> to = ParseAddress(address);
   if (!to.ok()) return to.status();
-  const int fd = BoundSocket(self_);
+  const int fd = BoundSocket(own_);
   if (fd < 0) return SystemError("bind");
   const Greeting greeting{self_.slice, self_.task};
   // The listener's backlog answers, so neither of these blocks for long.

@@ -18,18 +18,19 @@
 
 namespace rapideye::testbed {
 
-// One connection per peer, used both ways; both of its ends are bound to the
-// workers' own addresses, so that an address names a worker. The higher worker
+// One connection per peer, used both ways; both of its ends have the workers' own
+// addresses, so that an address names a worker. The higher worker
 // of a pair connects, the lower accepts. A connection that breaks stays broken:
 // whoever waits for data from it waits on, as a training job does.
 class Mesh {
  public:
   using Deliver = std::function<void(MeshMessage)>;
 
-  // Listens on the worker's address and a free port. `deliver` is called from
+  // Listens on this address, by default the worker's, and a free port. `deliver` is called from
   // the mesh's own threads, one per connection. UNAVAILABLE names the system
   // call that failed.
-  static absl::StatusOr<std::unique_ptr<Mesh>> Listen(WorkerId self, Deliver deliver);
+  static absl::StatusOr<std::unique_ptr<Mesh>> Listen(WorkerId self, const std::string& address,
+                                                      Deliver deliver);
   ~Mesh();
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
@@ -57,13 +58,15 @@ class Mesh {
     std::thread reader;
   };
 
-  Mesh(WorkerId self, Deliver deliver) : self_(self), deliver_(std::move(deliver)) {}
+  Mesh(WorkerId self, std::string own, Deliver deliver)
+      : self_(self), own_(std::move(own)), deliver_(std::move(deliver)) {}
   absl::Status Dial(WorkerId peer, const std::string& address);
   absl::Status Accept(absl::Time deadline);
   void Add(WorkerId peer, int socket);
   void Read(WorkerId peer, int socket);
 
   const WorkerId self_;
+  const std::string own_;  // address without a port; that of its connections, unless 0.0.0.0
   const Deliver deliver_;
   std::string address_;
   int listener_ = -1;

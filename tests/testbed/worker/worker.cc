@@ -58,8 +58,9 @@ Worker::Worker(WorkerOptions options)
 }
 
 absl::Status Worker::Listen() {
-  absl::StatusOr<std::unique_ptr<Mesh>> mesh = Mesh::Listen(
-      options_.self, [this](MeshMessage message) { mailbox_.Deliver(std::move(message)); });
+  absl::StatusOr<std::unique_ptr<Mesh>> mesh =
+      Mesh::Listen(options_.self, options_.mesh_address.value_or(WorkerAddress(options_.self)),
+                   [this](MeshMessage message) { mailbox_.Deliver(std::move(message)); });
   if (!mesh.ok()) return mesh.status();
   mesh_ = *std::move(mesh);
   exchange_ = std::make_unique<Exchange>(

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct WorkerOptions {
   // zero: never.
   absl::Duration abort_on_hang;
   std::string hlo_dump_dir;  // empty: programs are not dumped
+  // Where its mesh listens; absent: the worker's own loopback address, which its
+  // connections then have, too.
+  std::optional<std::string> mesh_address = std::nullopt;
   // Called from any thread with one line for the launcher.
   std::function<void(absl::string_view)> announce;
 };

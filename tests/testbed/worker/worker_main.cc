@@ -36,6 +36,7 @@ struct Flags {
   absl::Duration pause;
   int queue_depth = 2;
   int runtime_port = 0;
+  std::string mesh_address;
   int seed = 1;
   absl::Duration step_time = absl::Milliseconds(100);
 };
@@ -58,6 +59,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   program::AddFlag(app, "pause", flags.pause, "how long nothing is launched then");
   program::AddFlag(app, "queue-depth", flags.queue_depth, "launches dispatched ahead");
   program::AddFlag(app, "runtime-port", flags.runtime_port, "of the status service; 0: a free one");
+  program::AddFlag(app, "mesh-address", flags.mesh_address,
+                   "where to await other workers, if not at the worker's own loopback address");
   program::AddFlag(app, "seed", flags.seed, "of the launch ids; the same for all workers");
   program::AddFlag(app, "step-time", flags.step_time, "compute time of one step");
 }
@@ -98,6 +101,7 @@ absl::StatusOr<WorkerOptions> OptionsFrom(const Flags& flags) {
   options.host.queue_depth = flags.queue_depth;
   options.host.steps_between_pauses = StepsBetweenPauses(flags);
   options.host.pause = flags.pause;
+  if (!flags.mesh_address.empty()) options.mesh_address = flags.mesh_address;
   options.announce = Announce;
   return options;
 }
