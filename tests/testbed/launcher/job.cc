@@ -113,10 +113,10 @@ absl::Status Job::StartWorker(WorkerId worker) {
     if (!free.ok()) return free.status();
     port = *free;
   }
-  ChildProcess::Options process = OnHostOf(
-      worker, options_.agents_start_workers
-                  ? ExecProcess(options_, worker, coordinator_address_, port, attempt_)
-                  : WorkerProcess(options_, worker, port));
+  ChildProcess::Options process =
+      OnHostOf(worker, options_.agents_start_workers
+                           ? ExecProcess(options_, worker, coordinator_address_, port, attempt_)
+                           : WorkerProcess(options_, worker, port));
   process.on_line = [this, worker](absl::string_view line) { Hear(worker, line); };
   {
     const std::lock_guard lock(mutex_);
