@@ -69,6 +69,35 @@ inline constexpr size_t kMaxDescriptorsSearched = 65'536;
 // many it is given up, and begun again no sooner than this.
 inline constexpr absl::Duration kProcessSearchDeadline = absl::Seconds(1);
 inline constexpr absl::Duration kProcessSearchSpacing = absl::Seconds(5);
+// Who listens is read from a table for which the kernel walks through all connections
+// of the host, milliseconds each time: of a process that lives, no more often than this.
+inline constexpr absl::Duration kListenerSpacing = absl::Minutes(1);
+// Who holds the chips: looked for at a hang only, through all descriptors of the host,
+// and not in every poll then.
+inline constexpr absl::Duration kHolderSearchDeadline = absl::Milliseconds(200);
+inline constexpr absl::Duration kHolderSpacing = absl::Seconds(30);
+// A leftover or two; more tell no more.
+inline constexpr size_t kMaxChipHolders = 8;
+// Stacks of the training process: the tools need a tenth of a second for a small
+// process, and longer for hundreds of threads. They have less than a coordinator allows
+// for collecting, and what is not there in time is left out.
+inline constexpr absl::Duration kStackDeadline = absl::Seconds(2);
+// To look at a process holds it up, however shortly: a coordinator that names one
+// incident after the other gets no more than this.
+inline constexpr absl::Duration kStackSpacing = absl::Minutes(1);
+// Processor time of one tool, which the kernel sees to even if nobody else does any more.
+inline constexpr unsigned long kToolCpuSeconds = 10;
+// A thousand threads of 48 frames.
+inline constexpr size_t kMaxToolBytes = 4 * 1024 * 1024;
+inline constexpr size_t kMaxThreadsRead = 2'048;
+// What a snapshot carries, of all threads together, of which those that stand alike are
+// one: there may be ten thousand workers.
+inline constexpr size_t kMaxStackBytes = 16 * 1024;
+inline constexpr size_t kMaxStacks = 24;
+// Recursion, or a library's layers: whoever waits and for what is told further in.
+inline constexpr size_t kMaxStackFrames = 48;
+// C++ names are longer, and begin with what tells most.
+inline constexpr size_t kMaxStackFrameBytes = 160;
 // The host answers at once; a poll waits this much longer for it than for the
 // runtime, and not again while an answer is owing.
 inline constexpr absl::Duration kHostGrace = absl::Milliseconds(300);

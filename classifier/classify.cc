@@ -6,6 +6,7 @@
 #include "classifier/finding.h"
 #include "classifier/hlo_evidence.h"
 #include "classifier/rules/rules.h"
+#include "classifier/stacks.h"
 
 namespace rapideye {
 
@@ -24,6 +25,7 @@ Verdict Classify(const Capture& capture) {
   classifier::FindDataStall(c, findings);
   Verdict verdict = classifier::Decide(c, std::move(findings));
   classifier::AddHloComparison(capture.header, verdict);
+  classifier::AddHostEvidence(capture, verdict);
   return verdict;
 }
 

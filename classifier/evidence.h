@@ -145,6 +145,12 @@ struct Process {
   std::optional<std::string> wait_channel;
 };
 
+// A process that has device files of chips open.
+struct ChipHolder {
+  Process process;
+  std::vector<std::string> devices;  // e.g. accel0, vfio/3
+};
+
 struct Program {
   std::optional<std::string> module;
   std::string fingerprint;  // lower-case hex
@@ -376,6 +382,8 @@ struct Snapshot {
   std::vector<LogEvent> log_events;
   std::vector<Stack> stacks;
   std::vector<Metric> metrics;
+  // Those that are neither the training process nor come from it: leftovers.
+  std::vector<ChipHolder> chip_holders;
 };
 
 // All evidence of one hang. Invariants, established by proto/wire and relied on

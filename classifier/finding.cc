@@ -1,12 +1,11 @@
 #include "classifier/finding.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
-#include "classifier/text.h"
+#include "classifier/stacks.h"
 #include "classifier/thresholds.h"
 
 namespace rapideye::classifier {
@@ -25,11 +24,6 @@ int64_t ThresholdOf(const Capture& capture) {
   }
   return std::max<int64_t>(threshold, 1);
 }
-
-// Frames of the data loaders in use with JAX.
-constexpr std::array<std::string_view, 12> kInputFrames = {
-    "data_loader", "dataloader", "grain",    "tf_data",  "tfds",    "input_pipeline",
-    "next_batch",  "get_next",   "prefetch", "iterator", "dataset", "load_batch"};
 
 }  // namespace
 
@@ -141,13 +135,10 @@ std::string InputWaitSeen(const Case& c, int worker) {
   }
   const std::string pipeline = EmptyPipeline(snapshot->metrics);
   if (!pipeline.empty()) return pipeline;
-  for (const Stack& stack : snapshot->stacks) {
-    for (const std::string& frame : stack.frames) {
-      for (std::string_view part : kInputFrames) {
-        if (ContainsIgnoreCase(frame, part)) {
-          return absl::StrCat("its thread ", Quote(stack.thread), " stands in ", Quote(frame));
-        }
-      }
+  for (const Stack* stack : LoopStacks(*snapshot)) {
+    const std::string frame = InputFrame(*stack);
+    if (!frame.empty()) {
+      return absl::StrCat("its thread ", Quote(stack->thread), " stands in ", Quote(frame));
     }
   }
   return "";

@@ -19,7 +19,7 @@ build_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 test_packages=(
-  binutils python3 python3-jsonschema python3-yaml git openssl shellcheck iproute2
+  binutils elfutils python3 python3-jsonschema python3-yaml git openssl shellcheck iproute2
   clang-format-19 clang-tidy-19 postgresql-15
   slurmctld slurmd slurm-client munge
 )

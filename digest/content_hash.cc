@@ -103,11 +103,13 @@ void AddNetwork(Hasher& hasher, const Snapshot& snapshot) {
                       [](const IciLink& l) { return HashOf(l.chip, l.link, l.health); });
 }
 
+uint64_t HashOfProcess(const Process& p) {
+  return HashOf(p.pid, p.command, p.cpu_ms, p.state, p.exit_code, p.signal, p.exited_ms_ago,
+                p.wait_channel);
+}
+
 void AddHost(Hasher& hasher, const Snapshot& snapshot) {
-  hasher.AddUnordered(snapshot.processes, [](const Process& p) {
-    return HashOf(p.pid, p.command, p.cpu_ms, p.state, p.exit_code, p.signal, p.exited_ms_ago,
-                  p.wait_channel);
-  });
+  hasher.AddUnordered(snapshot.processes, HashOfProcess);
   hasher.AddUnordered(snapshot.pcie, [](const PcieCounters& p) {
     return HashOf(p.chip, p.fatal, p.non_fatal, p.correctable);
   });
@@ -119,6 +121,12 @@ void AddHost(Hasher& hasher, const Snapshot& snapshot) {
     Hasher one;
     one.Add(stack.thread);
     for (const std::string& frame : stack.frames) one.Add(frame);
+    return one.Finish();
+  });
+  hasher.AddUnordered(snapshot.chip_holders, [](const ChipHolder& holder) {
+    Hasher one;
+    one.Add(HashOfProcess(holder.process));
+    for (const std::string& device : holder.devices) one.Add(device);
     return one.Finish();
   });
 }

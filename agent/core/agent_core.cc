@@ -141,7 +141,9 @@ void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& eff
 
 void AgentCore::Handle(const wire::Collect& collect, absl::Duration now) {
   requests_.Collect(collect, last_poll_, now);
-  if (collect.incident.has_value()) incident_.Collected(*collect.incident, view_.incarnation());
+  if (!collect.incident.has_value()) return;
+  incident_.Collected(*collect.incident, view_.incarnation());
+  host_.stacks().Collected(*collect.incident, now);
 }
 
 void AgentCore::Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects) {
@@ -296,9 +298,12 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
                        !settings_.watches_host || host_owes_answer_,
                        std::nullopt};
   if (with_hlo) next_hlo_at_ = now + kHloSpacing;
-  const bool hang = requests_.NeedsSample() || purpose == Purpose::kDetail;
-  const HostLook look = {
-      .sockets = WantsSockets(now), .hang = hang, .counters = hang || WantsCounters(now)};
+  const bool collects = requests_.NeedsSample();
+  const bool hang = collects || purpose == Purpose::kDetail;
+  const HostLook look = {.sockets = WantsSockets(now),
+                         .hang = hang,
+                         .counters = hang || WantsCounters(now),
+                         .stacks = settings_.watches_host && collects && host_.stacks().Ask(now)};
   if (look.counters) {
     next_counter_look_ = now + kCounterSpacing;
     counted_for_ = host_.process();
@@ -326,7 +331,8 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
                          effects);
     }
   }
-  if (poll.purpose == Purpose::kRoutine && requests_.NeedsPoll(poll.number)) {
+  if (poll.purpose == Purpose::kRoutine && requests_.NeedsPoll(poll.number) &&
+      !host_.stacks().WorthWaiting(now.monotonic)) {
     requests_.Deliver(Describe(now), now.monotonic, effects);
   }
   if (view_.LaunchOverdue(now.monotonic) && now.monotonic >= next_overdue_) {

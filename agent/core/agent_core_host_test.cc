@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/core/core_script.h"
+#include "agent/limits.h"
 
 namespace rapideye::agent {
 namespace {
@@ -211,6 +212,47 @@ TEST(AgentCoreHostTest, ACoreThatReportsAnErrorRaisesTheAlarmOnce) {
   script.Pass(absl::Minutes(1));
   ASSERT_THAT(script.SentAlarms(), SizeIs(1));
   EXPECT_EQ(script.SentAlarms()[0].kind, wire::AlarmKind::kCoreHalt);
+}
+
+wire::Collect CollectFor(int64_t number, const char* incident) {
+  return {number, /*credit=*/true, absl::Seconds(10), incident};
+}
+
+constexpr char kIncident[] = "20260131T235959Z-0123abcd";
+
+TEST(AgentCoreHostTest, StacksAreTakenOncePerIncidentAndTold) {
+  HostScript script;
+  script.stacks = StackReading{{{"MainThread", {"train.py:3 main"}}}, "eu-stack is not there"};
+  script.Welcome();
+  script.Launch(1);
+  script.Pass(absl::Minutes(2));
+  for (const auto& seen : script.polls) EXPECT_FALSE(seen.poll.look.stacks);
+  script.Receive(wire::Collect{1, true, absl::Seconds(10)});  // an operator's, of no incident
+  EXPECT_THAT(script.Sent<wire::SnapshotReply>().back().snapshot.stacks, IsEmpty());
+  script.Receive(CollectFor(2, kIncident));
+  script.Receive(CollectFor(3, kIncident));
+  script.Pass(absl::Seconds(10));
+  int asked = 0;
+  for (const auto& seen : script.polls) asked += seen.poll.look.stacks ? 1 : 0;
+  EXPECT_EQ(asked, 1);
+  const Snapshot snapshot = script.Sent<wire::SnapshotReply>().back().snapshot;
+  ASSERT_THAT(snapshot.stacks, SizeIs(1));
+  EXPECT_EQ(snapshot.stacks[0].thread, "MainThread");
+}
+
+TEST(AgentCoreHostTest, OnlyTheSecondLookWaitsForStacksAndNotForLong) {
+  HostScript script;
+  script.stacks.reset();  // they never come
+  script.Welcome();
+  script.Launch(1);
+  script.Pass(absl::Minutes(2));
+  script.Receive(CollectFor(1, kIncident));
+  ASSERT_THAT(script.Sent<wire::SnapshotReply>(), SizeIs(1));
+  script.Pass(absl::Milliseconds(500));
+  script.Receive(CollectFor(2, kIncident));
+  EXPECT_THAT(script.Sent<wire::SnapshotReply>(), SizeIs(1));
+  script.Pass(kStackDeadline);
+  EXPECT_THAT(script.Sent<wire::SnapshotReply>(), SizeIs(2));
 }
 
 LogsRead Said(LogKind kind, bool old = false) {

@@ -59,6 +59,8 @@ class CoreScript {
   // The same of the host, for a script that watches it.
   HostReading host;
   bool host_answers = true;
+  // What a look that asks for stacks gets; absent: they take their time.
+  std::optional<StackReading> stacks = StackReading{};
 
   void Step(const Event& event) { CarryOut(core_.Step(event, Now())); }
 
@@ -83,7 +85,11 @@ class CoreScript {
     Step(RuntimeSampled{poll.poll, poll.with_hlo ? reading_with_hlo.value_or(reading) : reading});
   }
 
-  void AnswerHost() { Step(HostSampled{std::exchange(waiting_host_, 0), host}); }
+  void AnswerHost() {
+    HostReading answer = host;
+    if (std::exchange(waiting_for_stacks_, false)) answer.stacks = stacks;
+    Step(HostSampled{std::exchange(waiting_host_, 0), std::move(answer)});
+  }
 
   void Receive(wire::CoordinatorMessage message) {
     Step(MessageReceived{stream, std::move(message)});
@@ -134,6 +140,7 @@ class CoreScript {
         polls.push_back({now_, *poll});
         waiting_ = *poll;
         waiting_host_ = poll->poll;
+        waiting_for_stacks_ |= poll->look.stacks;
       } else if (const auto* connect = std::get_if<Connect>(&effect)) {
         stream = connect->stream;
         ++connects;
@@ -155,6 +162,7 @@ class CoreScript {
   const Observer observer_;
   AgentCore core_;
   int64_t waiting_host_ = 0;  // number of the poll
+  bool waiting_for_stacks_ = false;
   absl::Duration now_;
   std::optional<Poll> waiting_;
 };

@@ -88,8 +88,9 @@ struct HostLook {
   // A coordinator collects, or the agent takes its detailed sample: also what is
   // never read in health because it costs something.
   bool hang = false;
-
   bool counters = false;  // errors that NICs and PCIe count
+  // Stacks of the training process, to be told when they are there: once per incident.
+  bool stacks = false;
 
   friend bool operator==(const HostLook&, const HostLook&) = default;
 };

@@ -89,6 +89,12 @@ struct ProbeReading {
   std::string unavailable;    // as above, of those that could not
 };
 
+// Where the threads of the training process stand, the most telling first.
+struct StackReading {
+  std::vector<Stack> stacks;
+  std::string unavailable;  // as above; there may be some all the same
+};
+
 // One look at the host. What was not looked at is absent.
 struct HostReading {
   std::optional<ProcessReading> process;
@@ -96,6 +102,10 @@ struct HostReading {
   HardwareReading hardware;
   std::optional<ProgressReading> progress;
   std::optional<MetricsReading> metrics;  // only at a hang
+  // Only once, when they are there, after a look that asked for them.
+  std::optional<StackReading> stacks;
+  // At a hang only: who has chips open and does not belong to the training process.
+  std::optional<std::vector<ChipHolder>> chip_holders;
 };
 
 }  // namespace rapideye::agent

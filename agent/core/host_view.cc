@@ -43,6 +43,12 @@ void HostView::Observe(const HostReading& reading, absl::Duration now, WorkerVie
   if (reading.process.has_value()) {
     ObserveProcess(*reading.process, now, worker, alarms, effects);
   }
+  if (reading.stacks.has_value()) {
+    LogOnce("stacks of the training process", reading.stacks->unavailable, stacks_unavailable_,
+            effects);
+    stacks_.Observe(*reading.stacks);
+  }
+  if (reading.chip_holders.has_value()) chip_holders_ = *reading.chip_holders;
   if (reading.sockets.has_value()) {
     LogOnce("nothing is known of connections to other workers", reading.sockets->unavailable,
             sockets_unavailable_, effects);
@@ -91,7 +97,10 @@ void HostView::ObserveProcess(const ProcessReading& reading, absl::Duration now,
           effects);
   const ProcessTracker::Change change = process_.Observe(reading, now);
   worker.SetProcess(process_.alive());
-  if (change.another) sockets_.Clear();
+  if (change.another) {
+    sockets_.Clear();
+    stacks_.Forget();
+  }
   if (change.another && process_.before_until().has_value()) {
     logs_.ForgetBefore(*process_.before_until() + kLastWordsDelay);
   }
@@ -119,6 +128,8 @@ void HostView::Progressed() {
   process_.Progressed();
   logs_.Progressed();
   metrics_.clear();
+  stacks_.Forget();
+  chip_holders_.clear();
 }
 
 void HostView::Describe(Moment now, Snapshot& snapshot) const {
@@ -127,6 +138,8 @@ void HostView::Describe(Moment now, Snapshot& snapshot) const {
   hardware_.Describe(now, snapshot);
   snapshot.metrics = metrics_;
   snapshot.progress = progress_.Describe(now.monotonic);
+  stacks_.Describe(snapshot);
+  snapshot.chip_holders = chip_holders_;
   // With its process every connection ends, which says nothing of the links.
   if (process_.alive().has_value()) sockets_.Describe(now, snapshot);
 }

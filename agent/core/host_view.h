@@ -16,6 +16,7 @@
 #include "agent/core/process_tracker.h"
 #include "agent/core/progress_memory.h"
 #include "agent/core/socket_memory.h"
+#include "agent/core/stack_memory.h"
 #include "agent/core/worker_view.h"
 #include "classifier/evidence.h"
 
@@ -30,6 +31,8 @@ class HostView {
   void Observe(const LogReading& reading, absl::Duration now, Alarms& alarms, Effects& effects);
   // The job has advanced.
   void Progressed();
+
+  StackMemory& stacks() { return stacks_; }
 
   // The process that lives; absent: none was seen, or it has ended.
   std::optional<ProcessId> process() const { return process_.alive(); }
@@ -52,7 +55,9 @@ class HostView {
   SocketMemory sockets_;
   HardwareView hardware_;
   ProgressMemory progress_;
-  std::vector<Metric> metrics_;      // of the standstill that lasts
+  std::vector<Metric> metrics_;  // of the standstill that lasts
+  StackMemory stacks_;
+  std::vector<ChipHolder> chip_holders_;
   std::string process_unavailable_;  // as logged
   std::string sockets_unavailable_;
   std::string nics_unavailable_;
@@ -60,6 +65,7 @@ class HostView {
   std::string kernel_log_unavailable_;
   std::string progress_unavailable_;
   std::string metrics_unavailable_;
+  std::string stacks_unavailable_;
 };
 
 }  // namespace rapideye::agent

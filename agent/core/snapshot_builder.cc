@@ -131,6 +131,9 @@ int64_t EstimateBytes(const Snapshot& snapshot) {
   bytes += static_cast<int64_t>(snapshot.sockets.size()) * kPerSocket;
   constexpr int64_t kPerMetric = 64;
   bytes += static_cast<int64_t>(snapshot.metrics.size()) * kPerMetric;
+  for (const Stack& stack : snapshot.stacks) {
+    for (const std::string& frame : stack.frames) bytes += static_cast<int64_t>(frame.size()) + 2;
+  }
   for (const LogEvent& event : snapshot.log_events) {
     bytes += kPerEvent + static_cast<int64_t>(event.text.size());
   }

@@ -60,7 +60,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "sys-root", flags.host.sys_root,
           "where the host's /sys is to be seen: network interfaces, error counters of chips");
   AddFlag(app, "dev-root", flags.host.dev_root,
-          "where the host's /dev is to be seen: the kernel's log, DEV/kmsg");
+          "where the host's /dev is to be seen: the kernel's log, DEV/kmsg, and the chips' files");
   AddFlag(app, "poll-interval", flags.poll_interval, "how often the runtime is asked in health");
   AddFlag(app, "metrics-port", flags.metrics_port,
           "port for Prometheus' /metrics and for /healthz; without it none is opened");

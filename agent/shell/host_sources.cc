@@ -23,7 +23,7 @@ HostSources::HostSources(const HostOptions& options)
   }
   if (disabled_.contains(Source::kProcess)) return;
   if (const std::optional<Endpoint> runtime = ParseEndpoint(options.runtime)) {
-    process_.emplace(options.proc_root, *runtime, options.command);
+    process_.emplace(options.proc_root, options.dev_root, *runtime, options.command, disabled_);
   }
 }
 
@@ -35,8 +35,10 @@ HostReading HostSources::Read(HostLook look) {
   if (look.hang && !disabled_.contains(Source::kRuntimeMetrics)) {
     reading.metrics = metrics_.Read(kMetricsDeadline);
   }
+  // Without a process, its stacks are not to be waited for.
+  if (look.stacks && !process_.has_value()) reading.stacks.emplace();
   if (!process_.has_value()) return reading;
-  reading.process = process_->Read(now);
+  process_->Read(look, now, reading);
   if (!look.sockets || disabled_.contains(Source::kTcp)) return reading;
   if (const std::optional<std::set<uint64_t>> inodes = process_->SocketInodes()) {
     reading.sockets = ReadSockets(*inodes);

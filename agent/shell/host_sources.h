@@ -9,8 +9,8 @@
 
 #include "agent/core/effects.h"
 #include "agent/shell/hardware_sources.h"
+#include "agent/shell/process_sources.h"
 #include "agent/shell/source_names.h"
-#include "agent/sources/process/fetch.h"
 #include "agent/sources/progress_page/fetch.h"
 #include "agent/sources/runtime_metrics/fetch.h"
 #include "agent/sources/tcp/peers.h"
@@ -53,7 +53,7 @@ class HostSources {
   const Peers peers_;
   const WorkerId self_;
   const DisabledSources disabled_;
-  std::optional<ProcessWatch> process_;
+  std::optional<ProcessSources> process_;
   HardwareSources hardware_;
   std::optional<ProgressPageReader> progress_page_;
   MetricsReader metrics_;

@@ -25,6 +25,7 @@ constexpr std::array kSources = {
     Named{"progress-page", Source::kProgressPage},
     Named{"runtime-metrics", Source::kRuntimeMetrics},
     Named{"probe", Source::kProbe},
+    Named{"stacks", Source::kStacks},
 };
 
 }  // namespace

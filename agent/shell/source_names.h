@@ -22,7 +22,8 @@ enum class Source {
   kHloDump,
   kProgressPage,
   kRuntimeMetrics,
-  kProbe
+  kProbe,
+  kStacks
 };
 
 using DisabledSources = std::set<Source>;

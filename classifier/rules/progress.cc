@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
+#include "classifier/stacks.h"
 #include "classifier/text.h"
 #include "classifier/thresholds.h"
 
@@ -96,8 +97,8 @@ std::string PauseSeen(const Case& c, int worker) {
         break;
     }
   }
-  for (const Stack& stack : snapshot->stacks) {
-    for (const std::string& frame : stack.frames) {
+  for (const Stack* stack : LoopStacks(*snapshot)) {
+    for (const std::string& frame : stack->frames) {
       if (ContainsIgnoreCase(frame, "backend_compile") || ContainsIgnoreCase(frame, "XlaCompile")) {
         return absl::StrCat("compiles (", Quote(frame), ")");
       }

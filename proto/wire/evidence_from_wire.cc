@@ -61,6 +61,17 @@ void HostFromWire(const FieldScope& at, const v1::Snapshot& m, Snapshot& out) {
   at.List("logEvents", m.log_events(), kMaxLogEvents, out.log_events, LogEventFromWire);
   at.List("metrics", m.metrics(), kMaxMetrics, out.metrics, MetricFromWire);
   at.List("stacks", m.stacks(), kMaxStacks, out.stacks, StackFromWire);
+  at.List("chipHolders", m.chip_holders(), kMaxChipHolders, out.chip_holders,
+          [](const FieldScope& scope, const v1::ChipHolder& message) {
+            ChipHolder holder;
+            FieldScope process(scope, "process");
+            holder.process = ProcessFromWire(process, message.process());
+            scope.List("devices", message.devices(), kMaxChipDevices, holder.devices,
+                       [](const FieldScope& device, const std::string& name) {
+                         return device.Name("", name);
+                       });
+            return holder;
+          });
 }
 
 }  // namespace

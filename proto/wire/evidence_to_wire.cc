@@ -60,6 +60,11 @@ void ToMessage(const Process& in, v1::Process& out) {
   if (in.wait_channel) out.set_wait_channel(WireName(*in.wait_channel));
 }
 
+void ToMessage(const ChipHolder& in, v1::ChipHolder& out) {
+  ToMessage(in.process, *out.mutable_process());
+  for (const std::string& device : in.devices) out.add_devices(WireName(device));
+}
+
 void ToMessage(const Program& in, v1::Program& out) {
   if (in.module) out.set_module(WireName(*in.module));
   out.set_fingerprint(WireName(in.fingerprint));
@@ -210,6 +215,7 @@ void SnapshotToWire(const Snapshot& in, v1::Snapshot& out) {
   for (const auto& element : in.log_events) ToMessage(element, *out.add_log_events());
   for (const auto& element : in.metrics) ToMessage(element, *out.add_metrics());
   for (const auto& element : in.stacks) ToMessage(element, *out.add_stacks());
+  for (const auto& element : in.chip_holders) ToMessage(element, *out.add_chip_holders());
 }
 
 v1::Snapshot SnapshotToWire(const Snapshot& snapshot) {

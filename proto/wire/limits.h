@@ -63,6 +63,8 @@ inline constexpr int kMaxLogEvents = 65'536;
 inline constexpr int kMaxStacks = 65'536;  // threads of a process
 inline constexpr int kMaxMetrics = 16'384;
 inline constexpr int kMaxMetricLabels = 64;
+inline constexpr int kMaxChipHolders = 1'024;
+inline constexpr int kMaxChipDevices = 1'024;     // of one of them
 inline constexpr int kMaxFramesPerStack = 4'096;  // deep recursion
 
 // Addresses of a host: a few NICs with a few each, and those of its containers.

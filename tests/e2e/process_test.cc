@@ -1,9 +1,21 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "proto/wire/capture_reader.h"
 #include "tests/e2e/fixture.h"
 
 namespace rapideye::testbed {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 using Process = EndToEndTest;
 
@@ -12,7 +24,30 @@ TEST_F(Process, IsKilled) {
 }
 
 TEST_F(Process, IsStopped) {
+  // Someone else, as it happens ourselves, has a chip open.
+  const std::string devices = testing::TempDir() + absl::StrCat("dev-", getpid());
+  std::filesystem::create_directories(devices);
+  setenv("RAPIDEYE_DEV_ROOT", devices.c_str(), /*overwrite=*/1);
+  const int chip = open((devices + "/accel0").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  ASSERT_GE(chip, 0);
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/13), "process-stop");
+  unsetenv("RAPIDEYE_DEV_ROOT");
+  close(chip);
+  std::filesystem::remove_all(devices);
+
+  ASSERT_TRUE(outcome_.incident.has_value());
+  const auto capture = wire::ReadCaptureFile(outcome_.incident->capture_path);
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  for (const Snapshot& snapshot : capture->snapshots) {
+    ASSERT_EQ(snapshot.chip_holders.size(), 1u) << snapshot.host;
+    EXPECT_EQ(snapshot.chip_holders[0].process.pid, getpid());
+    EXPECT_THAT(snapshot.chip_holders[0].devices, ElementsAre("accel0"));
+    // Of the one that is stopped only what the kernel tells.
+    EXPECT_THAT(snapshot.stacks, Not(IsEmpty())) << snapshot.host;
+  }
+  EXPECT_THAT(outcome_.incident->text,
+              HasSubstr("which is not its training process, holds accel0"));
+  EXPECT_THAT(outcome_.incident->text, HasSubstr("its thread main (testbed-worker) stands in "));
 }
 
 TEST_F(Process, ExitsWithAnError) {

@@ -83,6 +83,19 @@ void WriteKeptState(const fs::path& folder) {
   Write(folder / "filled", body);
 }
 
+// As eu-stack and py-spy print them, and the kernel.
+void WriteStacks(const fs::path& folder) {
+  Write(
+      folder / "eu-stack",
+      "PID 7 - process\nTID 7:\n#0  0x00007fdd1dfdf503 clock_nanosleep@GLIBC_2.2.5 - "
+      "/usr/lib/libc.so.6\n#1  0x000055bb50a664af - /usr/bin/sleep\nTID 8:\n#0  0x1 f - [vdso]\n");
+  Write(folder / "py-spy",
+        R"([{"pid":7,"thread_name":"MainThread","os_thread_id":7,"frames":[{"name":"get",)"
+        R"("filename":"/usr/lib/queue.py","short_filename":"queue.py","line":180}]}])");
+  Write(folder / "kernel", "[<0>] hrtimer_nanosleep+0x74/0xf0\n[<0>] do_syscall_64+0x71/0x280\n");
+  Write(folder / "system-call", "202 0x7f 0x0 0x0\n");
+}
+
 // Names of fields and of enum values, of this message and those in it.
 void CollectNames(const Descriptor& type, std::set<std::string>& names) {
   for (int i = 0; i < type.field_count(); ++i) {
@@ -184,6 +197,7 @@ int Main(const fs::path& samples, const fs::path& out) {
   WriteOneOfEach<v1::AgentMessage>(out / "agent_message");
   WriteOneOfEach<v1::CoordinatorMessage>(out / "coordinator_message");
   WriteKeptState(out / "kept_state");
+  WriteStacks(out / "stacks");
 
   std::set<std::string> names;
   CollectNames(*v1::CaptureRecord::descriptor(), names);

@@ -170,7 +170,9 @@ void AgentNode::Sample(const agent::Poll& poll) {
   });
   if (!around_.options.watches_host) return;
   Later(absl::Milliseconds(random_.Between(1, 10)), [this, poll] {
-    Step(agent::HostSampled{poll.poll, around_.job.Host(worker_, around_.clockwork.now())});
+    agent::HostSampled sampled{poll.poll, around_.job.Host(worker_, around_.clockwork.now())};
+    if (poll.look.stacks) sampled.reading.stacks.emplace();
+    Step(sampled);
   });
 }
 

@@ -206,10 +206,10 @@ class AgentScript : public Script {
   std::string Describe(const agent::Effect& effect) const {
     if (const auto* poll = std::get_if<agent::Poll>(&effect)) {
       if (!show_polls_) return "";
-      return absl::StrCat("poll", poll->with_hlo ? " with-hlo" : "",
-                          poll->look.sockets ? " with-sockets" : "",
-                          poll->look.hang ? " as-in-a-hang" : "",
-                          " deadline=", absl::FormatDuration(poll->deadline));
+      return absl::StrCat(
+          "poll", poll->with_hlo ? " with-hlo" : "", poll->look.sockets ? " with-sockets" : "",
+          poll->look.hang ? " as-in-a-hang" : "", poll->look.stacks ? " with-stacks" : "",
+          " deadline=", absl::FormatDuration(poll->deadline));
     }
     if (const auto* fetch = std::get_if<agent::FetchModuleText>(&effect)) {
       return absl::StrCat(

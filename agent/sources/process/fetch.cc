@@ -44,6 +44,10 @@ ProcessWatch::~ProcessWatch() { CloseDescriptor(); }
 ProcessReading ProcessWatch::Read(absl::Duration now) {
   Follow();
   FollowCommand();
+  // A command that the agent has started counts until one listens.
+  const bool settled = process_.has_value() && !process_->Ended() && !listeners_.empty();
+  if (settled && now < next_listener_look_) return {process_, unavailable_};
+  next_listener_look_ = now + kListenerSpacing;
   const std::set<uint64_t> listening = FindListeners();
   const bool known = std::any_of(listening.begin(), listening.end(),
                                  [this](uint64_t inode) { return listeners_.contains(inode); });

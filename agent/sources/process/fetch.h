@@ -17,9 +17,9 @@ namespace rapideye::agent {
 
 // The training process is the one that listens where its runtime does. Once
 // found it is followed by number and start time, also beyond its end, until
-// another process listens there. Where the agent itself has started the command,
-// that is the training process until one listens, and how it ends tells of one that
-// it started in turn. Not synchronised.
+// another process listens there; while it lives that is looked at now and then only.
+// Where the agent itself has started the command, that is the training process until one
+// listens, and how it ends tells of one that it started in turn. Not synchronised.
 class ProcessWatch {
  public:
   // `proc_root` is normally "/proc". `command`: number of the process that the agent
@@ -67,6 +67,7 @@ class ProcessWatch {
   // Those it listened with: whoever holds them after its end is its child.
   std::set<uint64_t> listeners_;
   int pidfd_ = -1;
+  absl::Duration next_listener_look_ = -absl::InfiniteDuration();  // while it lives
   absl::Duration next_search_ = -absl::InfiniteDuration();
   std::string unavailable_;
 };

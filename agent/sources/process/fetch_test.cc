@@ -199,6 +199,17 @@ TEST_F(FakeProcTest, ChildrenThatOutliveItAreNotTheNextProcess) {
   EXPECT_EQ(reading.process->state, ProcessState::kSleeping);
 }
 
+TEST_F(FakeProcTest, WhoTakesThePlaceOfOneThatLivesIsSeenInTime) {
+  proc_.Listen({7});
+  proc_.Process(30, 400, {7});
+  ASSERT_EQ(Read().process->id.pid, 30);
+  proc_.Listen({8});
+  proc_.Process(50, 800, {8});
+  EXPECT_EQ(Read().process->id.pid, 30);
+  now_ += absl::Minutes(1);
+  EXPECT_EQ(Read().process->id.pid, 50);
+}
+
 TEST_F(FakeProcTest, SaysWhyItSeesNone) {
   EXPECT_THAT(Read().unavailable, IsEmpty());  // nobody listens: nothing to say
   proc_.Listen({7});

@@ -18,6 +18,7 @@ namespace {
 // Numbers of the fields of /proc/<pid>/stat, as proc(5) counts them.
 enum Field {
   kState = 3,
+  kParent = 4,
   kUtime = 14,
   kStime = 15,
   kStartTime = 22,
@@ -104,6 +105,7 @@ absl::StatusOr<ProcessStat> ParseProcessStat(absl::string_view line) {
   stat.command = std::string(line.substr(open + 1, close - open - 1).substr(0, kMaxCommandBytes));
   const Fields fields(line.substr(close + 1));
   stat.state = StateOf(fields.Text(kState));
+  if (!absl::SimpleAtoi(fields.Text(kParent), &stat.parent)) stat.parent = 0;
   const absl::StatusOr<int64_t> user = fields.Count(kUtime);
   const absl::StatusOr<int64_t> system = fields.Count(kStime);
   const absl::StatusOr<int64_t> start = fields.Count(kStartTime);
@@ -157,6 +159,20 @@ std::optional<uint64_t> SocketInode(absl::string_view link) {
     return std::nullopt;
   }
   return inode;
+}
+
+std::optional<std::string> ChipDevice(absl::string_view link, absl::string_view dev_root) {
+  if (!absl::ConsumePrefix(&link, dev_root) || !absl::ConsumePrefix(&link, "/")) {
+    return std::nullopt;
+  }
+  absl::string_view number = link;
+  if (!absl::ConsumePrefix(&number, "accel") && !absl::ConsumePrefix(&number, "vfio/")) {
+    return std::nullopt;
+  }
+  int32_t value = 0;
+  // "/dev/vfio/vfio" is nobody's chip.
+  if (!absl::SimpleAtoi(number, &value) || value < 0) return std::nullopt;
+  return std::string(link);
 }
 
 }  // namespace rapideye::agent

@@ -17,6 +17,7 @@ namespace rapideye::agent {
 struct ProcessStat {
   ProcessId id;
   std::string command;
+  int64_t parent = 0;
   ProcessState state = ProcessState::kUnspecified;
   int64_t cpu_ticks = 0;
   // The kernel shows it to those who may look into the process: then `exit_status`
@@ -38,6 +39,10 @@ std::set<uint64_t> ListeningInodes(absl::string_view table, const Endpoint& endp
 
 // The inode in the target of a link in /proc/<pid>/fd ("socket:[123]").
 std::optional<uint64_t> SocketInode(absl::string_view link);
+
+// The device file of a chip, told by the target of such a link: "accel0" for
+// "/dev/accel0", "vfio/3" for "/dev/vfio/3", which is a group of chips.
+std::optional<std::string> ChipDevice(absl::string_view link, absl::string_view dev_root);
 
 }  // namespace rapideye::agent
 

@@ -128,5 +128,16 @@ TEST(SocketInodeTest, ReadsLinksOfSocketsOnly) {
   }
 }
 
+TEST(ChipDeviceTest, KnowsDeviceFilesOfChips) {
+  EXPECT_EQ(ChipDevice("/dev/accel0", "/dev"), "accel0");
+  EXPECT_EQ(ChipDevice("/dev/vfio/13", "/dev"), "vfio/13");
+  EXPECT_EQ(ChipDevice("/host/dev/accel3", "/host/dev"), "accel3");
+  for (const char* link :
+       {"", "/dev", "/dev/", "/dev/accel", "/dev/accelx", "/dev/accel-1", "/dev/vfio/vfio",
+        "/dev/null", "/device/accel0", "accel0", "/tmp/dev/accel0"}) {
+    EXPECT_EQ(ChipDevice(link, "/dev"), std::nullopt) << link;
+  }
+}
+
 }  // namespace
 }  // namespace rapideye::agent

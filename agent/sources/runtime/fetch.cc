@@ -2,12 +2,12 @@
 
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/byte_buffer.h>
 
-#include <future>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -73,11 +73,15 @@ absl::StatusOr<std::string> RuntimeClient::Fetch(bool with_hlo, absl::Duration d
   }
   const grpc::ByteBuffer request = Request(with_hlo);
   grpc::ByteBuffer response;
-  // Shared: the waiter may be gone before set_value has returned.
-  auto done = std::make_shared<std::promise<grpc::Status>>();
-  state_->stub.UnaryCall(&context, kMethod, grpc::StubOptions(), &request, &response,
-                         [done](grpc::Status status) { done->set_value(std::move(status)); });
-  const grpc::Status status = done->get_future().get();
+  // On this thread: the callback interface would wake others for every poll.
+  grpc::CompletionQueue queue;
+  grpc::Status status;
+  const auto call = state_->stub.PrepareUnaryCall(&context, kMethod, request, &queue);
+  call->StartCall();
+  call->Finish(&response, &status, /*tag=*/nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
   {
     const std::lock_guard lock(state_->mutex);
     state_->running = nullptr;

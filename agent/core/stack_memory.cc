@@ -1,0 +1,45 @@
+#include "agent/core/stack_memory.h"
+
+#include "agent/limits.h"
+
+namespace rapideye::agent {
+
+void StackMemory::Collected(const std::string& incident, absl::Duration now) {
+  if (incident == incident_) {
+    later_look_ = true;
+    return;
+  }
+  incident_ = incident;
+  later_look_ = false;
+  wanted_ = now >= next_ask_;
+}
+
+bool StackMemory::Ask(absl::Duration now) {
+  if (!wanted_) return false;
+  wanted_ = false;
+  coming_ = true;
+  wait_until_ = now + kStackDeadline + kHostGrace;
+  next_ask_ = now + kStackSpacing;
+  return true;
+}
+
+void StackMemory::Observe(const StackReading& reading) {
+  // What was asked for before the job advanced is old.
+  if (!coming_) return;
+  coming_ = false;
+  stacks_ = reading.stacks;
+}
+
+bool StackMemory::WorthWaiting(absl::Duration now) const {
+  return later_look_ && coming_ && now < wait_until_;
+}
+
+void StackMemory::Forget() {
+  incident_.reset();
+  wanted_ = false;
+  coming_ = false;
+  later_look_ = false;
+  stacks_.clear();
+}
+
+}  // namespace rapideye::agent

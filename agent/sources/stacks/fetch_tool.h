@@ -1,0 +1,35 @@
+// Runs a tool that looks at another process, and never lets it have the better of
+// the agent.
+#ifndef RAPIDEYE_AGENT_SOURCES_STACKS_FETCH_TOOL_H_
+#define RAPIDEYE_AGENT_SOURCES_STACKS_FETCH_TOOL_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+struct ToolRun {
+  std::string output;  // of standard output, up to the limit
+  std::string error;   // what it said last on standard error, or why it did not start
+  bool in_time = false;
+  // It did not end by itself, so that what it was about was left half done.
+  bool killed = false;
+  std::optional<int> exit_code;  // if it ended by itself
+};
+
+// Without a shell, with nothing of our environment and no descriptor of ours; at the
+// deadline, beyond `max_bytes` of output, or once `cancel` is readable, it is killed
+// with all that it started. Should the agent end first, the tool goes on to its own end.
+ToolRun RunTool(const std::vector<std::string>& command, absl::Duration deadline, size_t max_bytes,
+                int cancel);
+
+// Where a program of that name is, in the folders of `path` (as PATH has them).
+std::optional<std::string> FindTool(const std::string& name, const std::string& path);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_STACKS_FETCH_TOOL_H_

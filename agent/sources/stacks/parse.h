@@ -1,0 +1,43 @@
+// Stacks of a process, as the tools and the kernel print them, and what a snapshot
+// carries of them. Names of functions and files only: never arguments or variables.
+#ifndef RAPIDEYE_AGENT_SOURCES_STACKS_PARSE_H_
+#define RAPIDEYE_AGENT_SOURCES_STACKS_PARSE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "classifier/evidence.h"
+
+namespace rapideye::agent {
+
+struct ThreadStack {
+  int64_t tid = 0;                  // 0: unknown
+  std::string name;                 // bytes; may be empty
+  std::vector<std::string> frames;  // innermost first, bytes, bounded
+};
+
+// What `eu-stack -m -p PID` prints; of an output that was cut, as far as it goes.
+// Lines that make no sense are skipped. Threads have no names.
+std::vector<ThreadStack> ParseEuStack(absl::string_view text);
+
+// What `py-spy dump --json` prints. INVALID_ARGUMENT: it is nothing of the kind.
+absl::StatusOr<std::vector<ThreadStack>> ParsePySpy(absl::string_view json);
+
+// A thread as the kernel shows it in /proc/<pid>/task/<tid>: the texts of `stack`,
+// `wchan` and `syscall`, each empty if it may not be read. Only the number of a system
+// call is looked at.
+std::vector<std::string> ParseKernelStack(absl::string_view stack, absl::string_view wait_channel,
+                                          absl::string_view system_call);
+
+// The most telling threads first, within the limits of a snapshot: Python's main
+// thread, that of the process `pid`, other Python threads, then the rest, of which those
+// that stand alike are one entry and the rarest come first.
+std::vector<Stack> SelectStacks(int64_t pid, std::vector<ThreadStack> python,
+                                std::vector<ThreadStack> native);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_STACKS_PARSE_H_

@@ -1,0 +1,130 @@
+#include "classifier/stacks.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "classifier/phrases.h"
+#include "classifier/text.h"
+
+namespace rapideye::classifier {
+namespace {
+
+// Frames of the data loaders in use with JAX, and of any loop that waits for the next
+// batch: queue.get under next().
+constexpr std::array<std::string_view, 13> kInputFrames = {
+    "data_loader", "dataloader", "grain",    "tf_data", "tfds",     "input_pipeline", "next_batch",
+    "get_next",    "prefetch",   "iterator", "dataset", "__next__", "load_batch"};
+
+// Inside of these a thread waits for the device, whatever called them.
+constexpr std::array<std::string_view, 6> kDeviceFrames = {
+    "block_until_ready", "pxla", "pjit", "pjrt", "array.py", "xla::"};
+
+// A sentence each, for so many workers, and so many frames of a stack.
+constexpr size_t kMostWorkers = 3;
+constexpr size_t kFramesTold = 4;
+
+template <typename Parts>
+bool HoldsAny(std::string_view frame, const Parts& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [frame](std::string_view part) { return ContainsIgnoreCase(frame, part); });
+}
+
+bool IsMain(const Stack& stack) {
+  return stack.thread == "MainThread" || stack.thread == "main" ||
+         stack.thread.rfind("main (", 0) == 0;
+}
+
+bool IsCulprit(const Verdict& verdict, const WorkerId& worker) {
+  return std::any_of(verdict.culprits.begin(), verdict.culprits.end(),
+                     [&](const Culprit& culprit) { return culprit.worker == worker; });
+}
+
+std::string WhoIs(const Snapshot& snapshot) {
+  return absl::StrCat("slice ", snapshot.worker.slice, " task ", snapshot.worker.task, " (",
+                      Quote(snapshot.host), ")");
+}
+
+std::string StackSentence(const Snapshot& snapshot, const Stack& stack) {
+  std::vector<std::string> frames;
+  for (const std::string& frame : stack.frames) {
+    if (frames.size() >= kFramesTold) break;
+    frames.push_back(Quote(frame));
+  }
+  return absl::StrCat(WhoIs(snapshot), ": its thread ", Quote(stack.thread), " stands in ",
+                      absl::StrJoin(frames, ", called by "));
+}
+
+std::string HolderSentence(const Snapshot& snapshot, const ChipHolder& holder) {
+  std::vector<std::string> devices;
+  for (const std::string& device : holder.devices) {
+    if (devices.size() >= kFramesTold) break;
+    devices.push_back(Quote(device));
+  }
+  std::sort(devices.begin(), devices.end());
+  return absl::StrCat(WhoIs(snapshot), ": process ", holder.process.pid, " (",
+                      Quote(holder.process.command.value_or("?")),
+                      "), which is not its training "
+                      "process, holds ",
+                      absl::StrJoin(devices, ", "));
+}
+
+}  // namespace
+
+std::vector<const Stack*> LoopStacks(const Snapshot& snapshot) {
+  std::vector<const Stack*> stacks;
+  const bool known = std::any_of(snapshot.stacks.begin(), snapshot.stacks.end(), IsMain);
+  for (const Stack& stack : snapshot.stacks) {
+    if (!known || IsMain(stack)) stacks.push_back(&stack);
+  }
+  std::sort(stacks.begin(), stacks.end(), [](const Stack* a, const Stack* b) {
+    return std::tie(a->thread, a->frames) < std::tie(b->thread, b->frames);
+  });
+  return stacks;
+}
+
+std::string InputFrame(const Stack& stack) {
+  for (const std::string& frame : stack.frames) {
+    if (HoldsAny(frame, kDeviceFrames)) return "";
+    if (HoldsAny(frame, kInputFrames)) return frame;
+  }
+  return "";
+}
+
+void AddHostEvidence(const Capture& capture, Verdict& verdict) {
+  if (verdict.cause == Cause::kNoHang) return;
+  std::vector<const Snapshot*> snapshots;
+  for (const Snapshot& snapshot : capture.snapshots) snapshots.push_back(&snapshot);
+  std::sort(snapshots.begin(), snapshots.end(),
+            [](const Snapshot* a, const Snapshot* b) { return a->worker < b->worker; });
+  std::vector<EvidenceItem> stacks;
+  std::vector<EvidenceItem> holders;
+  for (const Snapshot* snapshot : snapshots) {
+    const bool culprit = IsCulprit(verdict, snapshot->worker);
+    // Who keeps chips may be why a worker never began, which then is nobody's culprit.
+    if (culprit || verdict.cause == Cause::kUnknown) {
+      std::vector<std::string> sentences;
+      for (const ChipHolder& holder : snapshot->chip_holders) {
+        if (!holder.devices.empty()) sentences.push_back(HolderSentence(*snapshot, holder));
+      }
+      std::sort(sentences.begin(), sentences.end());
+      if (!sentences.empty() && holders.size() < kMostWorkers) {
+        holders.push_back({sentences.front(), Strength::kWeak, {snapshot->worker}});
+      }
+    }
+    if (!culprit || snapshot->stacks.empty() || stacks.size() >= kMostWorkers) continue;
+    const std::vector<const Stack*> loop = LoopStacks(*snapshot);
+    if (!IsMain(*loop.front()) || loop.front()->frames.empty()) continue;
+    stacks.push_back(
+        {StackSentence(*snapshot, *loop.front()), Strength::kWeak, {snapshot->worker}});
+  }
+  for (auto* items : {&stacks, &holders}) {
+    for (EvidenceItem& item : *items) verdict.evidence.push_back(std::move(item));
+  }
+}
+
+}  // namespace rapideye::classifier

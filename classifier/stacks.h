@@ -1,0 +1,28 @@
+// What stacks of a training process, and whoever else holds its chips, tell.
+#ifndef RAPIDEYE_CLASSIFIER_STACKS_H_
+#define RAPIDEYE_CLASSIFIER_STACKS_H_
+
+#include <string>
+#include <vector>
+
+#include "classifier/evidence.h"
+#include "classifier/verdict.h"
+
+namespace rapideye::classifier {
+
+// The threads that run the training loop: the main one, as Python and as the native
+// side show it. Others load data, save and prefetch in health, too, and count only
+// where no thread is known to be the main one. In an order of their own.
+std::vector<const Stack*> LoopStacks(const Snapshot& snapshot);
+
+// The frame of a data loader in which the thread waits; empty: none, or it waits for the
+// device further in.
+std::string InputFrame(const Stack& stack);
+
+// Where culprits' main threads stand, and processes that keep the chips of a host, as
+// sentences of evidence; cause and confidence stay.
+void AddHostEvidence(const Capture& capture, Verdict& verdict);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_STACKS_H_

@@ -1,0 +1,81 @@
+#include "classifier/stacks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rapideye::classifier {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST(LoopStacksTest, TheMainThreadSpeaksForTheLoop) {
+  Snapshot snapshot;
+  snapshot.stacks = {{"loader", {"queue.py:180 get"}}, {"saver", {"orbax"}}};
+  EXPECT_THAT(LoopStacks(snapshot), SizeIs(2));  // nobody is known to be the main one
+  snapshot.stacks.push_back({"main (python3)", {"poll"}});
+  snapshot.stacks.push_back({"MainThread", {"train.py:1 step"}});
+  EXPECT_THAT(LoopStacks(snapshot), ElementsAre(&snapshot.stacks[3], &snapshot.stacks[2]));
+}
+
+TEST(InputFrameTest, ALoaderIsWaitedForUnlessTheDeviceIs) {
+  EXPECT_EQ(InputFrame({"MainThread",
+                        {"threading.py:320 wait", "queue.py:180 get",
+                         "grain/_src/python/data_loader.py:421 __next__", "train.py:340 main"}}),
+            "grain/_src/python/data_loader.py:421 __next__");
+  EXPECT_EQ(InputFrame({"MainThread", {"queue.py:180 get", "batches.py:7 __next__"}}),
+            "batches.py:7 __next__");
+  EXPECT_EQ(InputFrame({"MainThread",
+                        {"tensorflow::data::IteratorGetNext (lib.so)", "train.py:340 main"}}),
+            "tensorflow::data::IteratorGetNext (lib.so)");
+  // The loop is called after its data set, and waits for the step's result.
+  EXPECT_THAT(
+      InputFrame({"MainThread",
+                  {"jax/_src/array.py:640 block_until_ready", "train.py:88 train_on_dataset"}}),
+      IsEmpty());
+  EXPECT_THAT(InputFrame({"MainThread", {"writer.py:88 flush", "train.py:340 main"}}), IsEmpty());
+}
+
+class HostEvidenceTest : public testing::Test {
+ protected:
+  HostEvidenceTest() {
+    Snapshot snapshot;
+    snapshot.worker = {1, 2};
+    snapshot.host = "host-1-2";
+    snapshot.stacks = {{"loader", {"get"}}, {"MainThread", {"a", "b", "c", "d", "e"}}};
+    Process leftover;
+    leftover.pid = 77;
+    leftover.command = "python3";
+    snapshot.chip_holders = {{leftover, {"accel1", "accel0"}}};
+    capture_.snapshots = {snapshot};
+    verdict_.cause = Cause::kDataInputStall;
+  }
+
+  Capture capture_;
+  Verdict verdict_;
+};
+
+TEST_F(HostEvidenceTest, IsToldOfCulprits) {
+  verdict_.culprits.emplace_back().worker = {1, 2};
+  AddHostEvidence(capture_, verdict_);
+  ASSERT_THAT(verdict_.evidence, SizeIs(2));
+  EXPECT_EQ(verdict_.evidence[0].statement,
+            "slice 1 task 2 (host-1-2): its thread MainThread stands in a, called by b, called by "
+            "c, called by d");
+  EXPECT_EQ(verdict_.evidence[1].statement,
+            "slice 1 task 2 (host-1-2): process 77 (python3), which is not its training "
+            "process, holds accel0, accel1");
+}
+
+TEST_F(HostEvidenceTest, IsNotToldOfVictims) {
+  AddHostEvidence(capture_, verdict_);
+  EXPECT_THAT(verdict_.evidence, IsEmpty());
+  // Where nobody is known to be at fault, a leftover may be what is.
+  verdict_.cause = Cause::kUnknown;
+  AddHostEvidence(capture_, verdict_);
+  EXPECT_THAT(verdict_.evidence, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace rapideye::classifier
