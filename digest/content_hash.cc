@@ -123,12 +123,24 @@ void AddHost(Hasher& hasher, const Snapshot& snapshot) {
     for (const std::string& frame : stack.frames) one.Add(frame);
     return one.Finish();
   });
-  hasher.AddUnordered(snapshot.chip_holders, [](const ChipHolder& holder) {
-    Hasher one;
-    one.Add(HashOfProcess(holder.process));
-    for (const std::string& device : holder.devices) one.Add(device);
-    return one.Finish();
-  });
+  // What captures did not have from the beginning counts where there is any: the ids
+  // of older ones stay what they were.
+  if (!snapshot.chip_holders.empty()) {
+    hasher.AddUnordered(snapshot.chip_holders, [](const ChipHolder& holder) {
+      Hasher one;
+      one.Add(HashOfProcess(holder.process));
+      for (const std::string& device : holder.devices) one.Add(device);
+      return one.Finish();
+    });
+  }
+  if (!snapshot.metrics.empty()) {
+    hasher.AddUnordered(snapshot.metrics, [](const Metric& metric) {
+      Hasher one;
+      one.Add(metric.source, metric.name, metric.value_milli);
+      for (const std::string& label : metric.labels) one.Add(label);
+      return one.Finish();
+    });
+  }
 }
 
 uint64_t HashSnapshot(const Snapshot& snapshot) {
@@ -183,6 +195,7 @@ uint64_t ContentHash(const Capture& capture) {
     return HashOf(worker.id, worker.host, worker.node);
   });
   hasher.AddUnordered(header.cohorts, HashCohort);
+  if (header.announced_pause_ms) hasher.Add(*header.announced_pause_ms);
   if (header.hlo_comparison) hasher.Add(HashComparison(*header.hlo_comparison));
   hasher.AddUnordered(capture.snapshots, HashSnapshot);
   return hasher.Finish();
