@@ -18,8 +18,8 @@ inline constexpr int64_t kMaxWorkers = 100'000;
 // A stream that does not say who it is holds a slot for no longer than this.
 inline constexpr absl::Duration kHelloDeadline = absl::Seconds(10);
 // After a start, agents come back within their backoff. Until all are there or
-// this has passed, a job that seems still is not judged, and no alarm followed: most
-// of it is unheard.
+// this has passed, a job that seems still is not judged: much of it is unheard. An alarm
+// waits as long for most of them.
 inline constexpr absl::Duration kSettleTime = absl::Seconds(30);
 // One agent whose connections break all the time takes over from itself so often;
 // beyond it, two agents that call themselves the same drive each other out, and

@@ -232,12 +232,12 @@ absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& a
   return absl::OkStatus();
 }
 
-// Not before the others had the time to come: a coordinator that starts together with
-// its job would take the end of the old processes for that of one of them.
+// Not before most others are there, or had the time to come: a coordinator that starts
+// together with its job would take the end of the old processes for that of one of them.
 void CoordinatorCore::FollowAlarm() {
   if (!alarm_.has_value() || now_.monotonic < alarm_->due) return;
   UpdateSettled();
-  if (!settled_ || RecallMayCome()) return;
+  if (!(settled_ || membership_.MostAreThere()) || RecallMayCome()) return;
   Begin(Suspicion{
       .trigger = "hang-line", .why = alarm_->why, .threshold = std::nullopt, .detected = now_});
 }

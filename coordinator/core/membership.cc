@@ -202,6 +202,12 @@ bool Membership::Complete() const {
          static_cast<int64_t>(connected()) >= int64_t{shape->slices} * shape->tasks_per_slice;
 }
 
+bool Membership::MostAreThere() const {
+  const std::optional<Shape> shape = LearntShape();
+  return shape.has_value() &&
+         2 * static_cast<int64_t>(connected()) > int64_t{shape->slices} * shape->tasks_per_slice;
+}
+
 std::optional<std::string> Membership::Generation() const {
   std::map<std::string, int64_t> votes;
   for (const auto& [id, member] : members_) {

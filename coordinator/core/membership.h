@@ -82,6 +82,8 @@ class Membership {
   std::vector<ExpectedWorker> Expected() const;
   // True if every expected worker is connected.
   bool Complete() const;
+  // More than half of the workers that the shape asks for are connected.
+  bool MostAreThere() const;
   // The chip generation that most workers state.
   std::optional<std::string> Generation() const;
 

@@ -177,10 +177,19 @@ TEST(Incidents, AnAlarmWaitsForThoseWhoMayStillCome) {
   EXPECT_EQ(job.core().counters().suspicions, 1);
 }
 
-TEST(Incidents, AnAlarmDoesNotWaitForOneWhoNeverComes) {
+TEST(Incidents, AnAlarmDoesNotWaitForTheLast) {
   FakeJob job = Frozen();
   job.RestartCoordinator();
   for (int task = 0; task < 3; ++task) job.Connect(job.at(0, task));
+  job.Say(job.at(0, 1), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 9"});
+  job.Run(absl::Seconds(1));
+  EXPECT_EQ(job.core().counters().suspicions, 1);
+}
+
+TEST(Incidents, AnAlarmDoesNotWaitForEver) {
+  FakeJob job = Frozen();
+  job.RestartCoordinator();
+  job.Connect(job.at(0, 1));
   job.Say(job.at(0, 1), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 9"});
   job.Run(kSettleTime + absl::Seconds(1));
   EXPECT_EQ(job.core().counters().suspicions, 1);
