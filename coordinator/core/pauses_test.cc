@@ -59,6 +59,17 @@ TEST_F(PausesTest, AnAnnouncedCheckpointOfTwoMinutesRaisesNothing) {
   EXPECT_THAT(job_.concluded(), IsEmpty());
 }
 
+// The first launch afterwards takes its time, like any other.
+TEST_F(PausesTest, AfterACheckpointTheThresholdBeginsAnew) {
+  Pause(Phase::kCheckpoint);
+  job_.Run(absl::Minutes(2));
+  job_.at(1, 0).in_flight = true;
+  job_.Enter(job_.at(1, 0), Phase::kStep);
+  job_.Run(absl::Seconds(6));
+  EXPECT_EQ(job_.core().counters().suspicions, 0);
+  EXPECT_TRUE(job_.RunUntilConclude(absl::Seconds(10)));  // it never completes
+}
+
 TEST_F(PausesTest, ACheckpointThatIsAnnouncedForEverIsToldOf) {
   Pause(Phase::kCheckpoint);
   const absl::Duration begun = job_.now().monotonic;

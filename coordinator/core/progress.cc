@@ -19,7 +19,9 @@ struct Overview {
   bool watched = true;  // every loop says that it makes a step or waits for input
   const WorkerProgress* pausing = nullptr;  // of those that announce it, the longest
   WorkerId who_pauses;
-  absl::Duration allowance = absl::ZeroDuration();  // for that one
+  absl::Duration allowance = absl::ZeroDuration();         // for that one
+  absl::Duration pause_ended = -absl::InfiniteDuration();  // the latest that is over
+  absl::Duration ended_allowance = absl::ZeroDuration();   // for that one
 };
 
 const char* Announcement(Phase phase) {
@@ -42,11 +44,11 @@ void AddPhase(const WorkerId& id, const WorkerProgress& worker, const Thresholds
               const Learning& learning, Overview& overview) {
   overview.watched =
       overview.watched && (worker.phase == Phase::kStep || worker.phase == Phase::kInput);
-  // What stands inside a launch is no pause, whatever its loop says.
-  if (!worker.phase.has_value() || !AnnouncesPause(*worker.phase) ||
-      worker.in_flight_since.has_value()) {
-    return;
+  if (worker.paused_for.has_value() && worker.pause_ended > overview.pause_ended) {
+    overview.pause_ended = worker.pause_ended;
+    overview.ended_allowance = PauseAllowance(thresholds, learning, *worker.paused_for);
   }
+  if (!worker.Pauses()) return;
   const absl::Duration allowance = PauseAllowance(thresholds, learning, *worker.phase);
   if (overview.pausing != nullptr && allowance <= overview.allowance) return;
   overview.pausing = &worker;
@@ -55,8 +57,12 @@ void AddPhase(const WorkerId& id, const WorkerProgress& worker, const Thresholds
 }
 
 // The measure, made longer for a pause that is announced unless the operator has set it.
-Stillness Allow(Stillness measure, bool set, const Overview& job) {
-  if (set || job.pausing == nullptr) return measure;
+Stillness Allow(Stillness measure, bool set, const Overview& job, absl::Duration now) {
+  if (set) return measure;
+  // After a pause the job needs the time that it always needs to complete a launch.
+  const absl::Duration paused = job.pause_ended - (now - measure.still_for);
+  if (paused > absl::ZeroDuration()) measure.threshold += std::min(paused, job.ended_allowance);
+  if (job.pausing == nullptr) return measure;
   measure.announced = true;
   measure.threshold = std::max(measure.threshold, job.allowance);
   absl::StrAppend(&measure.why, "; slice ", job.who_pauses.slice, " task ", job.who_pauses.task,
@@ -82,6 +88,10 @@ void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
 }
 
 }  // namespace
+
+bool WorkerProgress::Pauses() const {
+  return phase.has_value() && AnnouncesPause(*phase) && !in_flight_since.has_value();
+}
 
 absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& learning,
                                const std::optional<std::string>& fingerprint) {
@@ -148,6 +158,7 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
   known.agent_incarnation = agent_incarnation;
   known.process_incarnation = heartbeat.process_incarnation;
   known.completed = heartbeat.launches_completed;
+  const std::optional<Phase> pause = known.Pauses() ? known.phase : std::nullopt;
   known.program.reset();
   known.phase.reset();
   if (heartbeat.progress.has_value()) known.phase = heartbeat.progress->phase;
@@ -156,6 +167,10 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
   } else {
     if (!known.in_flight_since.has_value()) known.in_flight_since = now;
     if (!heartbeat.queue.empty()) known.program = heartbeat.queue.front().fingerprint;
+  }
+  if (pause.has_value() && !known.Pauses()) {
+    known.paused_for = pause;
+    known.pause_ended = now;
   }
   return advanced;
 }
@@ -207,7 +222,7 @@ std::optional<Stillness> Progress::Measure(const Thresholds& thresholds, const L
   if (job.known_in_flight.has_value()) {
     return Allow(since(std::max(last, *job.known_in_flight), job.launch_threshold,
                        "launches have started and none completes"),
-                 thresholds.launch.has_value(), job);
+                 thresholds.launch.has_value(), job, now);
   }
   if (job.unknown_in_flight.has_value()) {
     return since(std::max(last, *job.unknown_in_flight), thresholds.startup_grace,
@@ -215,7 +230,7 @@ std::optional<Stillness> Progress::Measure(const Thresholds& thresholds, const L
   }
   const absl::Duration hang = job.watched ? WatchedHangThreshold(thresholds, learning)
                                           : HangThreshold(thresholds, learning);
-  return Allow(since(last, hang, "nothing is running"), thresholds.hang.has_value(), job);
+  return Allow(since(last, hang, "nothing is running"), thresholds.hang.has_value(), job, now);
 }
 
 const WorkerProgress* Progress::Find(const WorkerId& worker) const {
@@ -235,6 +250,7 @@ void Progress::Forget() {
     worker.in_flight_since.reset();
     worker.program.reset();
     worker.phase.reset();
+    worker.paused_for.reset();
     worker.seen_since.reset();
   }
 }

@@ -56,6 +56,12 @@ struct WorkerProgress {
   std::optional<std::string> program;        // what runs, while in flight
   std::optional<absl::Duration> seen_since;  // in this incarnation of the job
   std::optional<Phase> phase;                // as its page says, if it has one
+  // The pause that was announced last and is over: what it was, and when it ended.
+  std::optional<Phase> paused_for;
+  absl::Duration pause_ended = -absl::InfiniteDuration();
+
+  // Its loop announces a pause. What stands inside a launch is none, whatever it says.
+  bool Pauses() const;
 };
 
 class Progress {
@@ -80,7 +86,8 @@ class Progress {
   //     is to be expected.
   // A worker that has nothing in flight and announces a pause on its progress page
   // makes a launch or hang threshold that is not set as long as such a pause may
-  // last: the others, in their launches, wait for it.
+  // last: the others, in their launches, wait for it. Once the pause is over, the
+  // threshold counts from its end: so much longer it is, at most by what was allowed.
   // None while no runtime answers: the job is not running.
   std::optional<Stillness> Measure(const Thresholds& thresholds, const Learning& learning,
                                    absl::Duration now) const;
