@@ -75,7 +75,8 @@ class OwnNetworks : public RunningJobTest {
 
 TEST_F(OwnNetworks, ANicThatIsDownIsNamedWithItsHost) {
   Check(job_->networks().TakeDown(kVictim, CrossSliceNic(kVictim)));
-  const Incident incident = Expect({"NETWORKING_ISSUE", "DCN_HOST", {NameOf(kVictim)}, false});
+  const Incident incident =
+      Expect({"NETWORKING_ISSUE", "DCN_HOST", {NameOf(kVictim)}, false, true});
   EXPECT_THAT(incident.finding.nics, ElementsAre(CrossSliceNic(kVictim)));
 }
 
@@ -109,7 +110,8 @@ TEST_F(OwnNetworks, AHostWhoseAgentDiedIsMissingNotLost) {
 TEST_F(OwnNetworks, ABlackHoleForLargePacketsIsAFaultOfTheNetwork) {
   constexpr int kMtu = 400;  // below what the job sends at a time
   Check(job_->networks().LoseLargePackets(kVictim, CrossSliceNic(kVictim), kMtu));
-  const Incident incident = Expect({"NETWORKING_ISSUE", "DCN_HOST", {NameOf(kVictim)}, false});
+  const Incident incident =
+      Expect({"NETWORKING_ISSUE", "DCN_HOST", {NameOf(kVictim)}, false, true});
   EXPECT_THAT(incident.finding.nics, ElementsAre(CrossSliceNic(kVictim)));
 }
 
