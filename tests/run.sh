@@ -82,17 +82,17 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
     if step "build release" deploy/build.sh release; then
       # More scenarios of each kind than tests/properties tries by itself. The whole
       # jobs, which mostly wait, run in the other two builds.
-      RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-500} tests release -LE 'static|e2e'
+      RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-300} tests release -LE 'static|e2e'
     fi
     if step "build asan" deploy/build.sh asan; then
       RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-40} tests asan -LE static
       if [ -x tests/fuzz/run.sh ] && [ ${#filter[@]} -eq 0 ]; then
-        step "fuzz" tests/fuzz/run.sh "${RAPIDEYE_FUZZ_SECONDS:-60}" || true
+        step "fuzz" tests/fuzz/run.sh "${RAPIDEYE_FUZZ_SECONDS:-15}" || true
       fi
       if [ ${#filter[@]} -eq 0 ]; then
         # Always the same seeds, so that a failure is the change's; others by hand.
         step "simulate" build/asan/bin/rapideye-sim --count=1000000 \
-          --seed="${RAPIDEYE_SIM_SEED:-10000}" --seconds="${RAPIDEYE_SIM_SECONDS:-60}" || true
+          --seed="${RAPIDEYE_SIM_SEED:-10000}" --seconds="${RAPIDEYE_SIM_SECONDS:-30}" || true
       fi
     fi
   fi
