@@ -58,8 +58,12 @@ std::optional<std::string> Objection(const Case& c) {
     const Snapshot* snapshot = worker.snapshot;
     if (snapshot == nullptr) continue;
     const auto& processes = snapshot->processes;
-    // An agent that came after the end has seen no process.
-    if (processes.empty() && snapshot->runtime.state == RuntimeState::kUnavailable) continue;
+    // An agent that came after the end has seen no process; and what lives where no
+    // runtime listens any more is the next one, which starts.
+    if (snapshot->runtime.state == RuntimeState::kUnavailable &&
+        std::none_of(processes.begin(), processes.end(), Gone)) {
+      continue;
+    }
     if (std::none_of(processes.begin(), processes.end(), Gone) ||
         std::any_of(processes.begin(), processes.end(), Lives)) {
       return absl::StrCat(Who(worker), " has not ended");

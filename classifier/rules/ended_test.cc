@@ -41,6 +41,19 @@ TEST(Ended, AnAgentThatCameAfterwardsSaysNothingAgainstIt) {
   EXPECT_EQ(Diagnose(s), "NO_HANG");
 }
 
+TEST(Ended, NorDoesAProcessThatStartsAlready) {
+  Scenario s = EndedBy(kSigKill);
+  std::vector<Process>& processes = s.At(0, 1).processes;
+  processes.resize(1);
+  processes[0] = Process{};
+  processes[0].pid = 25'292;
+  processes[0].state = ProcessState::kSleeping;
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  // Where a runtime listens, nobody has ended it.
+  s.At(0, 1).runtime.state = RuntimeState::kServing;
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+}
+
 TEST(Ended, AJobThatCrashesIsNoneThatSomebodyEnded) {
   EXPECT_NE(Diagnose(EndedBy(kSigSegv)), "NO_HANG");
 }
