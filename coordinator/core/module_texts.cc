@@ -72,9 +72,12 @@ absl::Status ModuleTexts::OnReply(const WorkerId& worker, wire::ModuleTextReply 
 
 void ModuleTexts::OnLeave(const WorkerId& worker, absl::Duration now, Effects& effects) {
   for (Side& side : sides_) {
-    std::erase_if(side.candidates.targets, [&](const Target& target) {
-      return target.worker == worker && !(side.asked.has_value() && side.asked->worker == worker);
-    });
+    // Of those who have not been asked yet: `next` counts the others.
+    std::vector<Target>& targets = side.candidates.targets;
+    const auto begin = targets.begin() + static_cast<ptrdiff_t>(side.next);
+    targets.erase(std::remove_if(begin, targets.end(),
+                                 [&](const Target& target) { return target.worker == worker; }),
+                  targets.end());
     if (!side.asked.has_value() || side.asked->worker != worker) continue;
     Ask(side, now, effects);
     if (side.settled) side.result.problem = "its agent's connection broke";

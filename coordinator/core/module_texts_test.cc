@@ -129,6 +129,18 @@ TEST(ModuleTexts, ASilentWorkerCostsNoMoreThanTheDeadline) {
   EXPECT_EQ(job.core().counters().incidents, 1);
 }
 
+TEST(ModuleTexts, WhoLeavesAfterAnAnswerCostsNobodyATurn) {
+  FakeJob job = Concluding();
+  job.at(0, 0).dump = "";
+  job.at(0, 2).answers = false;
+  job.WantTexts(TwoSides());
+  job.Disconnect(job.at(0, 0));
+  EXPECT_THAT(job.gathered(), IsEmpty());
+  job.Disconnect(job.at(0, 2));
+  ASSERT_THAT(job.gathered(), SizeIs(1));
+  EXPECT_EQ(job.gathered()[0].sides[1].worker, (WorkerId{0, 3}));
+}
+
 TEST(ModuleTexts, WhoLeavesIsReplaced) {
   FakeJob job = Concluding();
   job.at(0, 0).answers = false;
