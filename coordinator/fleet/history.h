@@ -34,8 +34,10 @@ class History {
   // Deciding -----------------------------------------------------------------
 
   // Findings not older than `since` that nobody has decided about in this mode, oldest
-  // first, whatever the order in which they came.
-  absl::StatusOr<std::vector<Finding>> Undecided(RemovalMode mode, absl::Time since, int64_t limit);
+  // first, whatever the order in which they came. `job`: only of that job.
+  absl::StatusOr<std::vector<Finding>> Undecided(
+      RemovalMode mode, absl::Time since, int64_t limit,
+      const std::optional<std::string>& job = std::nullopt);
   // The newest finding about a machine; NOT_FOUND.
   absl::StatusOr<Finding> NewestFinding(const std::string& machine);
   // What an incident found about a machine, what was decided about it (the reason), and

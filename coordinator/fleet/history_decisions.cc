@@ -88,15 +88,19 @@ absl::Status NoSuch(const std::string& incident, const std::string& machine) {
 }  // namespace
 
 absl::StatusOr<std::vector<Finding>> History::Undecided(RemovalMode mode, absl::Time since,
-                                                        int64_t limit) {
+                                                        int64_t limit,
+                                                        const std::optional<std::string>& job) {
+  std::vector<Value> values = {ToValue(since), std::string(RemovalModeName(mode)), limit};
+  if (job.has_value()) values.emplace_back(*job);
   return ReadFindings(
       database_,
-      "SELECT DISTINCT u.incident AS incident, u.machine AS machine, u.at_ms AS at_ms "
-      "FROM fleet_culprits u WHERE u.at_ms >= $1 AND NOT EXISTS ("
-      "SELECT 1 FROM fleet_decisions d WHERE d.incident = u.incident "
-      "AND d.machine = u.machine AND d.mode = $2) "
-      "ORDER BY at_ms, incident, machine LIMIT $3",
-      {ToValue(since), std::string(RemovalModeName(mode)), limit});
+      absl::StrCat("SELECT DISTINCT u.incident AS incident, u.machine AS machine, u.at_ms AS at_ms "
+                   "FROM fleet_culprits u WHERE u.at_ms >= $1 AND NOT EXISTS ("
+                   "SELECT 1 FROM fleet_decisions d WHERE d.incident = u.incident "
+                   "AND d.machine = u.machine AND d.mode = $2) ",
+                   job.has_value() ? "AND u.job = $4 " : "",
+                   "ORDER BY at_ms, incident, machine LIMIT $3"),
+      values);
 }
 
 absl::StatusOr<Finding> History::NewestFinding(const std::string& machine) {

@@ -83,6 +83,17 @@ TEST_P(HistoryTest, TheOrderOfDeliveryDoesNotShow) {
   EXPECT_THAT(order, ElementsAre("i1hardware:a", "i2hardware:a", "i3hardware:a", "i3hardware:b"));
 }
 
+TEST_P(HistoryTest, WhatIsUndecidedCanBeAskedForOneJobAlone) {
+  IncidentRecord other_job = Incident("i2", kThen, {BadChip("b", 1)});
+  other_job.job = "gemma";
+  for (const IncidentRecord& incident : {Incident("i1", kThen, {BadChip("a", 1)}), other_job}) {
+    ASSERT_TRUE(history_.Record(incident, kThen).ok());
+  }
+  const auto findings = history_.Undecided(RemovalMode::kDryRun, kThen, 10, "gemma").value();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].incident, "i2");
+}
+
 TEST_P(HistoryTest, AClockThatRunsAheadKeepsNoEventForLonger) {
   ASSERT_TRUE(history_.Record(Incident("i1", kThen + 300 * kDay, {BadChip("a", 1)}), kThen).ok());
   ASSERT_TRUE(history_.Record(Incident("i2", absl::InfinitePast(), {BadChip("b", 1)}), kThen).ok());

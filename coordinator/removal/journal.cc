@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "coordinator/fleet/limits.h"
 #include "digest/safe_text.h"
 
@@ -33,6 +34,17 @@ absl::Duration RetryAfter(int64_t attempts) {
   absl::Duration wait = kFirstHookRetry;
   for (int64_t i = 1; i < attempts && wait < kLongestHookRetry; ++i) wait *= 2;
   return std::min(wait, kLongestHookRetry);
+}
+
+// "IN ($3, $4)", whose values go to the end of `values`.
+std::string OneOf(const std::vector<std::string>& hooks, std::vector<Value>& values) {
+  if (hooks.empty()) return "IN (NULL)";  // is none of these
+  std::vector<std::string> parameters;
+  for (const std::string& hook : hooks) {
+    values.emplace_back(hook);
+    parameters.push_back(absl::StrCat("$", values.size()));
+  }
+  return absl::StrCat("IN (", absl::StrJoin(parameters, ", "), ")");
 }
 
 absl::StatusOr<std::vector<Task>> ReadTasks(absl::StatusOr<std::vector<Row>> rows) {
@@ -68,14 +80,17 @@ absl::Status Journal::FailWornOut(absl::Time now) {
 
 absl::StatusOr<std::optional<Task>> Journal::Claim(absl::Time now, absl::Duration lease) {
   if (absl::Status status = FailWornOut(now); !status.ok()) return status;
+  std::vector<Value> values = {ToValue(now)};
+  const std::string ours = OneOf(hooks_, values);
   auto chosen = database_.Run(
-      "SELECT t.task FROM fleet_tasks t WHERE "
-      "((t.state = 'due' AND t.not_before_ms <= $1 AND (t.attempts > 0 OR t.expires_ms > $1)) "
-      "OR (t.state = 'acting' AND t.lease_ms <= $1)) "
-      "AND NOT EXISTS (SELECT 1 FROM fleet_tasks o WHERE o.subject = t.subject "
-      "AND o.state = 'acting' AND o.lease_ms > $1) "
-      "ORDER BY t.created_ms, t.task LIMIT 1",
-      {ToValue(now)});
+      absl::StrCat("SELECT t.task FROM fleet_tasks t WHERE t.hook ", ours,
+                   " AND ((t.state = 'due' AND t.not_before_ms <= $1 "
+                   "AND (t.attempts > 0 OR t.expires_ms > $1)) "
+                   "OR (t.state = 'acting' AND t.lease_ms <= $1)) "
+                   "AND NOT EXISTS (SELECT 1 FROM fleet_tasks o WHERE o.subject = t.subject "
+                   "AND o.state = 'acting' AND o.lease_ms > $1) "
+                   "ORDER BY t.created_ms, t.task LIMIT 1"),
+      values);
   if (!chosen.ok()) return chosen.status();
   if (chosen->empty()) return std::nullopt;
   auto rows = database_.Run(
@@ -129,9 +144,13 @@ absl::StatusOr<std::vector<Task>> Journal::TasksOf(const std::string& incident) 
 }
 
 absl::StatusOr<absl::Time> Journal::NextDue() {
+  std::vector<Value> values;
+  const std::string ours = OneOf(hooks_, values);
   auto rows = database_.Run(
-      "SELECT MIN(CASE WHEN state = 'acting' THEN lease_ms ELSE not_before_ms END) "
-      "FROM fleet_tasks WHERE state IN ('due', 'acting')");
+      absl::StrCat("SELECT MIN(CASE WHEN state = 'acting' THEN lease_ms ELSE not_before_ms END) "
+                   "FROM fleet_tasks WHERE state IN ('due', 'acting') AND hook ",
+                   ours),
+      values);
   if (!rows.ok()) return rows.status();
   const std::optional<int64_t> due = rows->front().OptionalInt(0);
   return due.has_value() ? absl::FromUnixMillis(*due) : absl::InfiniteFuture();

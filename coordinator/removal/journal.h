@@ -42,14 +42,15 @@ struct Task {
 // by the caller (WithLock). Not thread-safe.
 class Journal {
  public:
-  // `holder` names this process among all that work on the same database.
-  Journal(Database& database, std::string holder)
-      : database_(database), holder_(std::move(holder)) {}
+  // `holder` names this process among all that work on the same database. It claims
+  // nothing but `hooks`: who may write to the database decides when they run, not what.
+  Journal(Database& database, std::string holder, std::vector<std::string> hooks)
+      : database_(database), holder_(std::move(holder)), hooks_(std::move(hooks)) {}
 
   // Under the lock: a task that is there already stays as it is.
   absl::Status Add(const Task& task, absl::Time now);
 
-  // Under the lock: the oldest task that may run now, which is this process's until
+  // Under the lock: the oldest task of its hooks that may run now, which is this process's until
   // `lease` is over; nullopt if there is none. Tasks whose lease is over and that used
   // up their attempts become failed here.
   absl::StatusOr<std::optional<Task>> Claim(absl::Time now, absl::Duration lease);
@@ -65,7 +66,7 @@ class Journal {
   absl::Status Resume();
 
   absl::StatusOr<std::vector<Task>> TasksOf(const std::string& incident);
-  // When the next attempt may begin; InfiniteFuture if nothing waits.
+  // When the next attempt of its hooks may begin; InfiniteFuture if none waits.
   absl::StatusOr<absl::Time> NextDue();
 
  private:
@@ -73,6 +74,7 @@ class Journal {
 
   Database& database_;
   const std::string holder_;
+  const std::vector<std::string> hooks_;
 };
 
 }  // namespace rapideye::coordinator

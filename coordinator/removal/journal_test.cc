@@ -40,11 +40,24 @@ class JournalTest : public ::testing::TestWithParam<const char*> {
 
   TestDatabase made_{GetParam()};
   std::unique_ptr<Database> database_ = made_.ConnectMigrated();
-  Journal journal_{*database_, "first"};
-  Journal other_{*database_, "second"};
+  Journal journal_{*database_, "first", {"/hooks/drain"}};
+  Journal other_{*database_, "second", {"/hooks/cordon", "/hooks/drain"}};
 };
 
 INSTANTIATE_TEST_SUITE_P(Each, JournalTest, Values(kSqlite, kPostgresql));
+
+// Whoever may write to the history must not have a remover run what he likes.
+TEST_P(JournalTest, OnlyHooksOfItsOwnAreClaimed) {
+  Add("i1", "m");
+  Journal without(*database_, "third", {});
+  Journal foreign(*database_, "fourth", {"/hooks/cordon"});
+  EXPECT_FALSE(Claim(without).has_value());
+  EXPECT_FALSE(Claim(foreign).has_value());
+  EXPECT_EQ(*without.NextDue(), absl::InfiniteFuture());
+  EXPECT_EQ(*foreign.NextDue(), absl::InfiniteFuture());
+  EXPECT_EQ(*other_.NextDue(), kNow);
+  EXPECT_TRUE(Claim(other_).has_value());
+}
 
 TEST_P(JournalTest, ATaskIsClaimedOnceAndDoneOnce) {
   Add("i1", "m");

@@ -22,7 +22,7 @@ Remover::Remover(Database& database, HookRunner& runner, Settings settings)
       runner_(runner),
       settings_(std::move(settings)),
       history_(database),
-      journal_(database, settings_.holder) {}
+      journal_(database, settings_.holder, settings_.hooks) {}
 
 absl::StatusOr<Remover::Report> Remover::Turn() {
   Report report;
@@ -39,8 +39,8 @@ absl::StatusOr<Remover::Report> Remover::Turn() {
 // machine goes, and may open the breaker before.
 absl::Status Remover::DecideAll(Report& report) {
   const Policy& policy = settings_.policy;
-  const auto findings =
-      history_.Undecided(policy.mode, FactsSince(policy, settings_.now()), kMaxFindingsPerTurn);
+  const auto findings = history_.Undecided(policy.mode, FactsSince(policy, settings_.now()),
+                                           kMaxFindingsPerTurn, settings_.job);
   if (!findings.ok()) return findings.status();
   for (const Finding& finding : *findings) {
     Decision decision;

@@ -3,6 +3,7 @@
 #define RAPIDEYE_COORDINATOR_REMOVAL_REMOVER_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Remover {
  public:
   struct Settings {
     Policy policy;
+    // Only findings of this job are decided about; empty: of any.
+    std::optional<std::string> job;
     std::vector<std::string> hooks;   // each runs once for every removal, in this order
     std::string holder;               // names this remover among all of the history
     absl::Duration lease;             // longer than a hook may take

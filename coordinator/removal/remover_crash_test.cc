@@ -55,7 +55,7 @@ class RemoverCrashTest : public RemoverFixture {
     return finished;
   }
   std::vector<Task> AllTasks() {
-    Journal journal(*database_, "reader");
+    Journal journal(*database_, "reader", {});
     std::vector<Task> all;
     for (int i = 1; i < next_; ++i) {
       const std::vector<Task> tasks = journal.TasksOf(absl::StrCat("i", i)).value();
