@@ -43,9 +43,12 @@ absl::Status Database::Commit() { return Run("COMMIT").status(); }
 
 void Database::Rollback() { Run("ROLLBACK").IgnoreError(); }
 
-absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const std::string& url) {
+absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const std::string& url,
+                                                       IfMissing if_missing) {
   constexpr char kSqlite[] = "sqlite:";
-  if (absl::StartsWith(url, kSqlite)) return OpenSqlite(url.substr(sizeof(kSqlite) - 1));
+  if (absl::StartsWith(url, kSqlite)) {
+    return OpenSqlite(url.substr(sizeof(kSqlite) - 1), if_missing);
+  }
   if (absl::StartsWith(url, "postgresql://") || absl::StartsWith(url, "postgres://")) {
     return OpenPostgresql(url);
   }

@@ -90,9 +90,13 @@ auto InTransaction(Database& database, Work work) -> decltype(work()) {
   return result;
 }
 
-// `url`: sqlite:PATH (made if it is not there) or postgresql://… (postgres://…), as
-// libpq takes them. INVALID_ARGUMENT for anything else.
-absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const std::string& url);
+// Who only asks makes no file out of a name that was mistyped.
+enum class IfMissing { kMake, kFail };
+
+// `url`: sqlite:PATH (the file is made if it is not there, or NOT_FOUND) or
+// postgresql://… (postgres://…), as libpq takes them. INVALID_ARGUMENT for anything else.
+absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const std::string& url,
+                                                       IfMissing if_missing = IfMissing::kMake);
 
 }  // namespace rapideye::coordinator
 

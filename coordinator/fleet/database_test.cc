@@ -131,6 +131,19 @@ TEST(PostgresqlTest, AServerThatIsDownIsUnavailableAndItsPasswordSecret) {
   EXPECT_THAT(unreadable.ToString(), Not(HasSubstr("geheim")));
 }
 
+TEST(OpenDatabaseTest, WhoOnlyAsksMakesNoFile) {
+  const TestDatabase made(kSqlite);
+  const absl::Status missing = OpenDatabase(made.url(), IfMissing::kFail).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(missing.ToString(), HasSubstr("no such file"));
+  // Nothing has made it meanwhile.
+  EXPECT_FALSE(OpenDatabase(made.url(), IfMissing::kFail).ok());
+  ASSERT_TRUE(made.Connect()->Run("CREATE TABLE things (name TEXT)").ok());
+  const auto database = OpenDatabase(made.url(), IfMissing::kFail);
+  ASSERT_TRUE(database.ok()) << database.status();
+  EXPECT_TRUE((*database)->Run("SELECT name FROM things").ok());
+}
+
 class BrokenConnectionTest : public ::testing::Test {
  protected:
   // The server ends the connection, as it does with all when it restarts.

@@ -33,21 +33,37 @@ absl::Status AddIncidents(Database& database, const std::string& machine, Happen
       "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
       "WHERE c.machine = $1",
       machine, happenings, [](const Row& row) {
-        return Happening{row.Time(0), "incident", row.Text(1),
-                         absl::StrCat(CauseText(row.Text(2), row.Text(3)), " at slice ", row.Int(5),
-                                      " task ", row.Int(6), " of job ", row.Text(4), ", as host ",
-                                      row.Text(7), "; removal: ", row.Text(8))};
+        const std::string slice = absl::StrCat(row.Int(5)), task = absl::StrCat(row.Int(6));
+        return Happening{row.Time(0),
+                         "incident",
+                         row.Text(1),
+                         absl::StrCat(CauseText(row.Text(2), row.Text(3)), " at slice ", slice,
+                                      " task ", task, " of job ", row.Text(4), ", as host ",
+                                      row.Text(7), "; removal: ", row.Text(8)),
+                         {{"cause", row.Text(2)},
+                          {"detail", row.Text(3)},
+                          {"job", row.Text(4)},
+                          {"slice", slice},
+                          {"task", task},
+                          {"host", row.Text(7)},
+                          {"grounds", row.Text(8)}}};
       });
 }
 
 absl::Status AddDecisions(Database& database, const std::string& machine, Happenings& happenings) {
   return AddHappenings(database,
-                       "SELECT decided_ms, incident, action, mode, reason FROM fleet_decisions "
-                       "WHERE machine = $1",
+                       "SELECT decided_ms, incident, action, mode, reason, rule "
+                       "FROM fleet_decisions WHERE machine = $1",
                        machine, happenings, [](const Row& row) {
-                         return Happening{
-                             row.Time(0), "decision", row.Text(1),
-                             absl::StrCat(row.Text(2), " (", row.Text(3), "): ", row.Text(4))};
+                         return Happening{row.Time(0),
+                                          "decision",
+                                          row.Text(1),
+                                          absl::StrCat(row.Text(2), " (", row.Text(3),
+                                                       "): ", row.Text(4), " [", row.Text(5), "]"),
+                                          {{"action", row.Text(2)},
+                                           {"mode", row.Text(3)},
+                                           {"reason", row.Text(4)},
+                                           {"rule", row.Text(5)}}};
                        });
 }
 
@@ -55,12 +71,19 @@ absl::Status AddHooks(Database& database, const std::string& machine, Happenings
   return AddHappenings(
       database,
       "SELECT CASE WHEN finished_ms > 0 THEN finished_ms ELSE created_ms END, incident, hook, "
-      "state, attempts, outcome FROM fleet_tasks WHERE subject = $1",
+      "state, attempts, outcome, output FROM fleet_tasks WHERE subject = $1",
       machine, happenings, [](const Row& row) {
-        const std::string outcome = row.Text(5);
-        return Happening{row.Time(0), "hook", row.Text(1),
-                         absl::StrCat(row.Text(2), ": ", row.Text(3), ", attempts: ", row.Int(4),
-                                      outcome.empty() ? "" : absl::StrCat("; ", outcome))};
+        const std::string outcome = row.Text(5), attempts = absl::StrCat(row.Int(4));
+        return Happening{row.Time(0),
+                         "hook",
+                         row.Text(1),
+                         absl::StrCat(row.Text(2), ": ", row.Text(3), ", attempts: ", attempts,
+                                      outcome.empty() ? "" : absl::StrCat("; ", outcome)),
+                         {{"hook", row.Text(2)},
+                          {"state", row.Text(3)},
+                          {"attempts", attempts},
+                          {"outcome", outcome},
+                          {"output", row.Text(6)}}};
       });
 }
 
@@ -72,16 +95,32 @@ absl::Status AddWordsOfOperators(Database& database, const std::string& machine,
   absl::Status status = AddHappenings(
       database, "SELECT at_ms, incident, repair, who FROM fleet_repairs WHERE machine = $1",
       machine, happenings, [&](const Row& row) {
-        return Happening{row.Time(0), "repair", row.Text(1),
-                         absl::StrCat("found: ", row.Text(2), by(row.Text(3)))};
+        return Happening{row.Time(0),
+                         "repair",
+                         row.Text(1),
+                         absl::StrCat("found: ", row.Text(2), by(row.Text(3))),
+                         {{"repair", row.Text(2)}, {"who", row.Text(3)}}};
       });
   if (!status.ok()) return status;
   return AddHappenings(database, "SELECT at_ms, who FROM fleet_forgets WHERE machine = $1", machine,
                        happenings, [&](const Row& row) {
                          return Happening{
-                             row.Time(0), "forgotten", "",
-                             absl::StrCat("what was before no longer counts", by(row.Text(1)))};
+                             row.Time(0),
+                             "forgotten",
+                             "",
+                             absl::StrCat("what was before no longer counts", by(row.Text(1))),
+                             {{"who", row.Text(1)}}};
                        });
+}
+
+// The first column of what a query gives.
+absl::StatusOr<std::vector<std::string>> Texts(Database& database, const std::string& statement,
+                                               const std::vector<Value>& values) {
+  auto rows = database.Run(statement, values);
+  if (!rows.ok()) return rows.status();
+  std::vector<std::string> texts;
+  for (const Row& row : *rows) texts.push_back(row.Text(0));
+  return texts;
 }
 
 }  // namespace
@@ -118,16 +157,72 @@ absl::StatusOr<std::vector<Offender>> Offenders(Database& database, absl::Time s
   return offenders;
 }
 
+absl::StatusOr<std::optional<LatestDecision>> LatestDecisionAbout(Database& database,
+                                                                  const std::string& machine,
+                                                                  RemovalMode mode) {
+  auto rows = database.Run(
+      "SELECT incident, action, rule, reason, decided_ms FROM fleet_decisions "
+      "WHERE machine = $1 AND mode = $2 ORDER BY decided_ms DESC, incident DESC LIMIT 1",
+      {machine, std::string(RemovalModeName(mode))});
+  if (!rows.ok()) return rows.status();
+  if (rows->empty()) return std::nullopt;
+  const Row& row = rows->front();
+  return LatestDecision{row.Text(0), row.Text(1), row.Text(2), row.Text(3), row.Time(4)};
+}
+
 absl::StatusOr<std::vector<std::string>> MachinesNamed(Database& database,
                                                        const std::string& name) {
+  auto machines = Texts(database,
+                        "SELECT DISTINCT machine FROM fleet_culprits "
+                        "WHERE machine = $1 OR hardware = $1 OR host = $1 OR node = $1",
+                        {name});
+  if (machines.ok()) std::sort(machines->begin(), machines->end());
+  return machines;
+}
+
+absl::StatusOr<std::string> HostOf(Database& database, const std::string& machine) {
+  const auto hosts = Texts(database,
+                           "SELECT host FROM fleet_culprits WHERE machine = $1 "
+                           "ORDER BY at_ms DESC, incident DESC LIMIT 1",
+                           {machine});
+  if (!hosts.ok()) return hosts.status();
+  return hosts->empty() ? "" : hosts->front();
+}
+
+absl::StatusOr<std::vector<std::string>> KnownNames(Database& database, size_t limit) {
+  return Texts(database,
+               "SELECT name FROM (SELECT host AS name, at_ms FROM fleet_culprits UNION ALL "
+               "SELECT node AS name, at_ms FROM fleet_culprits WHERE node IS NOT NULL UNION ALL "
+               "SELECT hardware AS name, at_ms FROM fleet_culprits WHERE hardware IS NOT NULL) "
+               "AS named GROUP BY name ORDER BY MAX(at_ms) DESC, name LIMIT $1",
+               {static_cast<int64_t>(limit)});
+}
+
+absl::StatusOr<std::vector<std::string>> KnownIncidents(Database& database, size_t limit) {
+  return Texts(database,
+               "SELECT incident FROM fleet_incidents ORDER BY at_ms DESC, incident LIMIT $1",
+               {static_cast<int64_t>(limit)});
+}
+
+absl::StatusOr<std::vector<NamedMachine>> MachinesOf(Database& database,
+                                                     const std::string& incident) {
+  auto known =
+      Texts(database, "SELECT incident FROM fleet_incidents WHERE incident = $1", {incident});
+  if (!known.ok()) return known.status();
+  if (known->empty()) {
+    return absl::NotFoundError(absl::StrCat("the fleet history has no incident ", incident));
+  }
   auto rows = database.Run(
-      "SELECT DISTINCT machine FROM fleet_culprits "
-      "WHERE machine = $1 OR hardware = $1 OR host = $1 OR node = $1",
-      {name});
+      "SELECT machine, MAX(host), MAX(node), MAX(hardware) FROM fleet_culprits "
+      "WHERE incident = $1 GROUP BY machine",
+      {incident});
   if (!rows.ok()) return rows.status();
-  std::vector<std::string> machines;
-  for (const Row& row : *rows) machines.push_back(row.Text(0));
-  std::sort(machines.begin(), machines.end());
+  std::vector<NamedMachine> machines;
+  for (const Row& row : *rows) {
+    machines.push_back({row.Text(0), row.Text(1), row.OptionalText(2), row.OptionalText(3)});
+  }
+  std::sort(machines.begin(), machines.end(),
+            [](const NamedMachine& a, const NamedMachine& b) { return a.machine < b.machine; });
   return machines;
 }
 
@@ -161,6 +256,12 @@ absl::StatusOr<std::vector<Precision>> PrecisionOf(Database& database, RemovalMo
   std::vector<Precision> all;
   for (auto& [cause, precision] : by_cause) all.push_back(std::move(precision));
   return all;
+}
+
+absl::StatusOr<int64_t> HooksWaiting(Database& database) {
+  auto rows = database.Run("SELECT COUNT(*) FROM fleet_tasks WHERE state IN ('due', 'acting')");
+  if (!rows.ok()) return rows.status();
+  return rows->front().Int(0);
 }
 
 }  // namespace rapideye::coordinator

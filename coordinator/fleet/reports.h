@@ -2,8 +2,11 @@
 #ifndef RAPIDEYE_COORDINATOR_FLEET_REPORTS_H_
 #define RAPIDEYE_COORDINATOR_FLEET_REPORTS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,15 +27,46 @@ struct Offender {
 // Those with most incidents first, at most `limit`.
 absl::StatusOr<std::vector<Offender>> Offenders(Database& database, absl::Time since, size_t limit);
 
+// What was decided about a machine last, in one mode; nullopt: nothing yet.
+struct LatestDecision {
+  std::string incident;
+  std::string action;  // ActionName
+  std::string rule;
+  std::string reason;
+  absl::Time at;
+};
+absl::StatusOr<std::optional<LatestDecision>> LatestDecisionAbout(Database& database,
+                                                                  const std::string& machine,
+                                                                  RemovalMode mode);
+
 // The keys of all machines that bear this name: a host, a node, or hardware.
 absl::StatusOr<std::vector<std::string>> MachinesNamed(Database& database, const std::string& name);
+// The latest host name of a machine; empty if the history has nothing of it.
+absl::StatusOr<std::string> HostOf(Database& database, const std::string& machine);
+// Names that machines bear, and ids of incidents, newest first: for suggestions, so at most
+// `limit`.
+absl::StatusOr<std::vector<std::string>> KnownNames(Database& database, size_t limit);
+absl::StatusOr<std::vector<std::string>> KnownIncidents(Database& database, size_t limit);
+
+// A machine that an incident names, as it was called then.
+struct NamedMachine {
+  std::string machine;
+  std::string host;
+  std::optional<std::string> node;
+  std::optional<std::string> hardware;
+};
+// By machine; NOT_FOUND if there is no such incident.
+absl::StatusOr<std::vector<NamedMachine>> MachinesOf(Database& database,
+                                                     const std::string& incident);
 
 // Something that happened to a machine.
 struct Happening {
   absl::Time at;
   std::string kind;      // "incident" "decision" "hook" "repair" "forgotten"
   std::string incident;  // empty: of none
-  std::string text;
+  std::string text;      // one sentence, for people
+  // The same for programs, such as ("action", "watch"); of a hook also its output.
+  std::vector<std::pair<std::string, std::string>> details;
 };
 // In the order in which they happened. Why it was (not) removed stands in the decisions.
 absl::StatusOr<std::vector<Happening>> HistoryOf(Database& database, const std::string& machine);
@@ -47,6 +81,9 @@ struct Precision {
   int64_t unknown = 0;  // nobody has said
 };
 absl::StatusOr<std::vector<Precision>> PrecisionOf(Database& database, RemovalMode mode);
+
+// Hooks of removals that have not ended: they begin, or go on, once the breaker allows it.
+absl::StatusOr<int64_t> HooksWaiting(Database& database);
 
 }  // namespace rapideye::coordinator
 

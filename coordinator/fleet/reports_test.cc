@@ -16,9 +16,11 @@ using ::rapideye::testing::kPostgresql;
 using ::rapideye::testing::kSqlite;
 using ::rapideye::testing::kThen;
 using ::rapideye::testing::TestDatabase;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::Values;
 
@@ -85,6 +87,71 @@ TEST_P(ReportsTest, ANameMayBeOfSeveralMachines) {
   EXPECT_THAT(*MachinesNamed(*database_, "b"), ElementsAre("hardware:b"));
   EXPECT_THAT(*MachinesNamed(*database_, "hardware:b"), ElementsAre("hardware:b"));
   EXPECT_THAT(*MachinesNamed(*database_, "c"), IsEmpty());
+}
+
+TEST_P(ReportsTest, WhatIsKnownIsListedTheNewestFirst) {
+  Record("i1", kThen, "a", "old-name");
+  Record("i2", kThen + kDay, "a", "new-name");
+  EXPECT_THAT(*KnownIncidents(*database_, 10), ElementsAre("i2", "i1"));
+  EXPECT_THAT(*KnownIncidents(*database_, 1), ElementsAre("i2"));
+  EXPECT_THAT(*KnownNames(*database_, 10), ElementsAre("a", "new-name", "old-name"));
+  EXPECT_THAT(*KnownNames(*database_, 2), SizeIs(2));
+  EXPECT_EQ(*HostOf(*database_, "hardware:a"), "new-name");
+  EXPECT_EQ(*HostOf(*database_, "hardware:b"), "");
+}
+
+TEST_P(ReportsTest, AnIncidentNamesItsMachinesOnce) {
+  CulpritRecord other_chip = BadChip("a", 3);
+  other_chip.chip = 3;
+  CulpritRecord by_name = BadChip("b", 4);
+  by_name.hardware.reset();
+  by_name.machine = MachineKey(std::nullopt, by_name.host);
+  by_name.node = "node-b";
+  const IncidentRecord incident = Incident("i1", kThen, {BadChip("a", 3), other_chip, by_name});
+  ASSERT_TRUE(history_.Record(incident, kThen).ok());
+  ASSERT_TRUE(history_.Record(Incident("i2", kThen, {}), kThen).ok());
+  const auto machines = MachinesOf(*database_, "i1");
+  ASSERT_TRUE(machines.ok()) << machines.status();
+  ASSERT_THAT(*machines, SizeIs(2));
+  EXPECT_EQ(machines->at(0).machine, "hardware:a");
+  EXPECT_EQ(machines->at(0).hardware, "a");
+  EXPECT_EQ(machines->at(0).node, std::nullopt);
+  EXPECT_EQ(machines->at(1).machine, by_name.machine);
+  EXPECT_EQ(machines->at(1).host, by_name.host);
+  EXPECT_EQ(machines->at(1).node, "node-b");
+  EXPECT_THAT(*MachinesOf(*database_, "i2"), IsEmpty());
+  EXPECT_TRUE(absl::IsNotFound(MachinesOf(*database_, "i3").status()));
+}
+
+TEST_P(ReportsTest, TheLatestDecisionIsOfOneMode) {
+  Record("i1", kThen, "a");
+  EXPECT_EQ(*LatestDecisionAbout(*database_, "hardware:a", RemovalMode::kEnforce), std::nullopt);
+  Decide("i1", "hardware:a", Action::kWatch);
+  const auto latest = LatestDecisionAbout(*database_, "hardware:a", RemovalMode::kEnforce);
+  ASSERT_TRUE(latest.ok() && latest->has_value()) << latest.status();
+  EXPECT_EQ((*latest)->incident, "i1");
+  EXPECT_EQ((*latest)->action, "watch");
+  EXPECT_EQ((*latest)->rule, "repetition");
+  EXPECT_EQ((*latest)->reason, "the reason");
+  EXPECT_EQ((*latest)->at, kThen + kDay);
+  EXPECT_EQ(*LatestDecisionAbout(*database_, "hardware:a", RemovalMode::kDryRun), std::nullopt);
+  EXPECT_EQ(*LatestDecisionAbout(*database_, "hardware:b", RemovalMode::kEnforce), std::nullopt);
+}
+
+TEST_P(ReportsTest, AHistoryShowsWhatAHookPrinted) {
+  Record("i1", kThen, "a");
+  EXPECT_EQ(*HooksWaiting(*database_), 0);
+  ASSERT_TRUE(database_
+                  ->Run("INSERT INTO fleet_tasks VALUES ('t', 'i1', 'hardware:a', '/hooks/drain', "
+                        "'due', '', 0, 1, 0, 5, 0, 0, 'exited with status 1', 'no such node')")
+                  .ok());
+  EXPECT_EQ(*HooksWaiting(*database_), 1);
+  const auto happenings = HistoryOf(*database_, "hardware:a");
+  ASSERT_TRUE(happenings.ok()) << happenings.status();
+  const Happening& hook = happenings->front();
+  EXPECT_EQ(hook.kind, "hook");
+  EXPECT_EQ(hook.text, "/hooks/drain: due, attempts: 1; exited with status 1");
+  EXPECT_THAT(hook.details, Contains(Pair("output", "no such node")));
 }
 
 TEST_P(ReportsTest, AHistoryTellsWhyAMachineWasRemovedOrNot) {

@@ -15,6 +15,13 @@ absl::StatusOr<int64_t> VersionOf(Database& database) {
   return rows->front().Int(0);
 }
 
+absl::Status TooNew(Database& database, int64_t version, int64_t known) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the fleet history ", database.Name(), " has schema version ", version,
+                   ", this program knows ", known,
+                   ": run the version of rapideye that wrote it, or a newer one"));
+}
+
 absl::Status Apply(Database& database, const Migration& migration) {
   for (const std::string& statement : migration.statements) {
     if (auto rows = database.Run(statement); !rows.ok()) return rows.status();
@@ -34,12 +41,7 @@ absl::Status TryToMigrate(Database& database, const std::vector<Migration>& migr
     const absl::StatusOr<int64_t> version = VersionOf(database);
     if (!version.ok()) return version.status();
     const int64_t known = migrations.empty() ? 0 : migrations.back().version;
-    if (*version > known) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the fleet history ", database.Name(), " has schema version ", *version,
-                       ", this program knows ", known,
-                       ": run the version of rapideye that wrote it, or a newer one"));
-    }
+    if (*version > known) return TooNew(database, *version, known);
     for (const Migration& migration : migrations) {
       if (migration.version <= *version) continue;
       if (absl::Status status = Apply(database, migration); !status.ok()) return status;
@@ -111,6 +113,27 @@ absl::Status Migrate(Database& database, const std::vector<Migration>& migration
     if (final) return status;
   }
   return status;
+}
+
+absl::Status CheckSchema(Database& database) {
+  const int64_t known = FleetMigrations().back().version;
+  const absl::StatusOr<int64_t> version = VersionOf(database);
+  // Neither database tells by a code of its own that a table is not there.
+  if (absl::IsInternal(version.status()) || (version.ok() && *version == 0)) {
+    return absl::NotFoundError(
+        absl::StrCat(database.Name(),
+                     " holds no fleet history: give the one that a coordinator or a remover "
+                     "writes to"));
+  }
+  if (!version.ok()) return version.status();
+  if (*version > known) return TooNew(database, *version, known);
+  if (*version < known) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the fleet history ", database.Name(), " has schema version ", *version,
+                     ", this program needs ", known,
+                     ": start a coordinator or a remover of this version, which updates it"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status TakeLock(Database& database) {

@@ -25,6 +25,10 @@ const std::vector<Migration>& FleetMigrations();
 // once. FAILED_PRECONDITION if it is newer than that: it says which program to update.
 absl::Status Migrate(Database& database, const std::vector<Migration>& migrations);
 
+// For who only asks or adds to it: that there is a fleet history, of this program's
+// version. Changes nothing. NOT_FOUND, FAILED_PRECONDITION: it says what to do.
+absl::Status CheckSchema(Database& database);
+
 // In a transaction: waits until no other transaction holds the lock, which lasts until
 // this one ends. What several may do at once, and only one should, is done under it.
 absl::Status TakeLock(Database& database);

@@ -56,6 +56,22 @@ TEST_P(SchemaTest, RefusesANewerOneAndSaysWhatToDo) {
   EXPECT_TRUE(Migrate(*database_, Steps(2)).ok());
 }
 
+TEST_P(SchemaTest, WhoOnlyAsksNeitherMakesNorUpdatesAHistory) {
+  const absl::Status none = CheckSchema(*database_);
+  EXPECT_EQ(none.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(none.ToString(), HasSubstr("holds no fleet history"));
+  EXPECT_FALSE(database_->Run("SELECT 1 FROM fleet_schema").ok());
+
+  ASSERT_TRUE(Migrate(*database_, FleetMigrations()).ok());
+  EXPECT_TRUE(CheckSchema(*database_).ok()) << CheckSchema(*database_);
+
+  const int64_t known = FleetMigrations().back().version;
+  ASSERT_TRUE(database_->Run("INSERT INTO fleet_schema VALUES ($1, 'newer')", {known + 1}).ok());
+  EXPECT_EQ(CheckSchema(*database_).code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(database_->Run("DELETE FROM fleet_schema").ok());
+  EXPECT_EQ(CheckSchema(*database_).code(), absl::StatusCode::kNotFound);
+}
+
 TEST_P(SchemaTest, AStepThatFailsLeavesTheVersionBefore) {
   ASSERT_TRUE(Migrate(*database_, Steps(1)).ok());
   std::vector<Migration> broken = Steps(2);

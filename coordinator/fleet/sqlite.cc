@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -122,11 +124,17 @@ class Sqlite final : public Database {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path) {
+absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path,
+                                                     IfMissing if_missing) {
   if (path.empty()) return absl::InvalidArgumentError("sqlite: needs the path of a file");
+  const bool make = if_missing == IfMissing::kMake;
+  std::error_code unknown;
+  if (!make && !std::filesystem::exists(path, unknown) && !unknown) {
+    return absl::NotFoundError(absl::StrCat("fleet history sqlite:", path, ": no such file"));
+  }
   sqlite3* connection = nullptr;
-  const int error = sqlite3_open_v2(path.c_str(), &connection,
-                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int error = sqlite3_open_v2(
+      path.c_str(), &connection, SQLITE_OPEN_READWRITE | (make ? SQLITE_OPEN_CREATE : 0), nullptr);
   if (error != SQLITE_OK) {
     const std::string why = connection != nullptr ? sqlite3_errmsg(connection) : "no memory";
     sqlite3_close_v2(connection);
@@ -136,9 +144,10 @@ absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path) {
   }
   auto database = std::make_unique<Sqlite>(path, connection);
   sqlite3_busy_timeout(connection, static_cast<int>(absl::ToInt64Milliseconds(kHistoryPatience)));
-  for (const char* setting : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"}) {
-    if (auto rows = database->Run(setting); !rows.ok()) return rows.status();
-  }
+  // The mode of the journal stays with the file; a file that is no history is left as it is.
+  absl::Status status = database->Run("PRAGMA synchronous = FULL").status();
+  if (make && status.ok()) status = database->Run("PRAGMA journal_mode = WAL").status();
+  if (!status.ok()) return status;
   return database;
 }
 

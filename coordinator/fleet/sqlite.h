@@ -9,9 +9,9 @@
 
 namespace rapideye::coordinator {
 
-// Makes the file if it is not there; its directory must be. What was committed
-// survives a loss of power. Several processes of one machine may share it.
-absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path);
+// Makes the file if it is not there (its directory must be), or says NOT_FOUND. What was
+// committed survives a loss of power. Several processes of one machine may share it.
+absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path, IfMissing if_missing);
 
 }  // namespace rapideye::coordinator
 
