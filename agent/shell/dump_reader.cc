@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -29,7 +30,6 @@ struct DumpReader::Shared {
   std::optional<FetchModuleText> fetch;
   bool list = false;
   bool stopping = false;
-  bool stopped = false;
 
   Shared(std::string d, Sink s) : directory(std::move(d)), sink(std::move(s)) {}
 
@@ -47,8 +47,6 @@ struct DumpReader::Shared {
         changed.wait(lock);
       }
     }
-    stopped = true;
-    changed.notify_all();
   }
 
   // Whoever listens may be gone.
@@ -59,21 +57,14 @@ struct DumpReader::Shared {
 };
 
 DumpReader::DumpReader(std::string directory, Sink sink)
-    : shared_(std::make_shared<Shared>(std::move(directory), std::move(sink))),
-      thread_([shared = shared_] { shared->Run(); }) {}
+    : shared_(std::make_shared<Shared>(std::move(directory), std::move(sink))) {
+  std::thread([shared = shared_] { shared->Run(); }).detach();
+}
 
 DumpReader::~DumpReader() {
-  std::unique_lock lock(shared_->mutex);
+  const std::lock_guard lock(shared_->mutex);
   shared_->stopping = true;
   shared_->changed.notify_all();
-  const bool stopped = shared_->changed.wait_for(lock, absl::ToChronoNanoseconds(kStatePatience),
-                                                 [this] { return shared_->stopped; });
-  lock.unlock();
-  if (stopped) {
-    thread_.join();
-  } else {
-    thread_.detach();
-  }
 }
 
 void DumpReader::Start(const FetchModuleText& fetch) {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "agent/core/effects.h"
 
@@ -18,7 +17,7 @@ class DumpReader {
   using Sink = std::function<void(Event)>;
 
   DumpReader(std::string directory, Sink sink);
-  // Waits for a read under way, but no longer than a disk may take that does not hang.
+  // Waits for no disk: a read under way is left behind.
   ~DumpReader();
   DumpReader(const DumpReader&) = delete;
   DumpReader& operator=(const DumpReader&) = delete;
@@ -29,8 +28,7 @@ class DumpReader {
 
  private:
   struct Shared;
-  std::shared_ptr<Shared> shared_;  // with the thread
-  std::thread thread_;
+  std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
 };
 
 }  // namespace rapideye::agent
