@@ -32,6 +32,11 @@ inline constexpr int64_t kMaxFindingsPerTurn = 1000;
 // once, then seldom, for as long as it takes.
 inline constexpr absl::Duration kFirstHistoryRetry = absl::Seconds(1);
 inline constexpr absl::Duration kLongestHistoryRetry = absl::Minutes(1);
+// How often a remover looks for what others have put into the history, and whether the
+// breaker was closed: nobody waits for it, an incident has cost minutes already.
+inline constexpr absl::Duration kRemovalPoll = absl::Seconds(10);
+// What a remover needs, beyond a hook's own time, to write down what came of it.
+inline constexpr absl::Duration kHookLeaseSlack = absl::Seconds(10);
 // A hook that fails is tried so often, within some twenty minutes, then a person is told.
 inline constexpr int64_t kMaxHookAttempts = 8;
 inline constexpr absl::Duration kFirstHookRetry = absl::Seconds(10);

@@ -1,0 +1,152 @@
+#include "coordinator/removal/removal_loop.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "coordinator/fleet/history.h"
+#include "coordinator/fleet/schema.h"
+#include "coordinator/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+absl::Duration Monotonic() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+// Of this process alone, ever: another of the same name would take over hooks that run.
+std::string UniqueHolder() {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  return absl::StrCat(host, ":", getpid(), ":", absl::ToUnixMicros(absl::Now()));
+}
+
+void Log(const Remover::Decided& decided, RemovalMode mode) {
+  const Finding& finding = decided.finding;
+  const Decision& decision = decided.decision;
+  spdlog::log(decision.budget_hit ? spdlog::level::err : spdlog::level::info,
+              "removal ({}): {} {} ({}) for incident {}: {} [{}]{}", RemovalModeName(mode),
+              ActionName(decision.action), finding.host, finding.machine, finding.incident,
+              decision.reason, decision.rule,
+              decision.budget_hit ? "; NO REMOVALS until `rapideye fleet breaker close`" : "");
+}
+
+void Log(const Task& task) {
+  const std::string what =
+      absl::StrCat("hook ", task.hook, " for ", task.subject, " (incident ", task.incident, ")");
+  if (task.state == "done") {
+    spdlog::info("{}: {}", what, task.outcome);
+  } else if (task.state == "due") {
+    spdlog::warn("{}: {}, attempt {} of {}; it is tried again", what, task.outcome, task.attempts,
+                 kMaxHookAttempts);
+  } else {
+    spdlog::error("{}: GIVEN UP ({}): {}; do by hand what it was to do. It printed: {}", what,
+                  task.state, task.outcome, task.output);
+  }
+}
+
+}  // namespace
+
+RemovalLoop::RemovalLoop(Settings settings, HookRunner& runner)
+    : settings_(std::move(settings)), runner_(runner), holder_(UniqueHolder()) {}
+
+absl::Status RemovalLoop::Open() {
+  if (remover_.has_value()) return absl::OkStatus();
+  auto database = OpenDatabase(settings_.fleet_db);
+  if (!database.ok()) return database.status();
+  if (absl::Status status = Migrate(**database, FleetMigrations()); !status.ok()) return status;
+  const absl::StatusOr<absl::Time> wall = (*database)->WallClock();
+  if (!wall.ok()) return wall.status();
+  const absl::StatusOr<absl::Time> newest = History(**database).Newest();
+  if (!newest.ok()) return newest.status();
+  clock_.emplace(*wall, *newest, Monotonic());
+  auto remover = Remover::Make(**database, runner_,
+                               {.policy = settings_.policy,
+                                .job = settings_.job,
+                                .hooks = settings_.hooks,
+                                .holder = holder_,
+                                .lease = settings_.hook_timeout + 2 * kHookGrace + kHookLeaseSlack,
+                                .now = [this] { return clock_->At(Monotonic()); }});
+  if (!remover.ok()) return remover.status();
+  database_ = *std::move(database);
+  remover_.emplace(*std::move(remover));
+  return absl::OkStatus();
+}
+
+absl::Status RemovalLoop::Turn() {
+  if (settings_.policy.mode == RemovalMode::kOff) return absl::OkStatus();
+  if (absl::Status status = Open(); !status.ok()) return status;
+  const absl::StatusOr<Remover::Report> report = remover_->Turn();
+  if (!report.ok()) return report.status();
+  for (const Remover::Decided& decided : report->decisions) Log(decided, settings_.policy.mode);
+  for (const Task& task : report->ended) Log(task);
+  for (const Task& task : report->retried) Log(task);
+  // While the breaker is open nothing is due; whoever closes it waits for the next poll.
+  next_ = report->stopped_by_breaker
+              ? kRemovalPoll
+              : std::max(report->next - clock_->At(Monotonic()), absl::ZeroDuration());
+  return absl::OkStatus();
+}
+
+void RemovalLoop::Run() {
+  absl::Duration backoff = kFirstHistoryRetry;
+  absl::Duration wait = absl::ZeroDuration();
+  while (Wait(wait)) {
+    const absl::Status status = Turn();
+    NoteOutcome(status);
+    if (status.ok()) {
+      backoff = kFirstHistoryRetry;
+      wait = std::min(next_, settings_.poll);
+    } else {
+      wait = backoff;
+      backoff = std::min(2 * backoff, kLongestHistoryRetry);
+    }
+    if (settings_.after_turn) {
+      wait = std::min(wait, settings_.after_turn(database_.get(), status));
+    }
+  }
+}
+
+void RemovalLoop::NoteOutcome(const absl::Status& status) {
+  // Once for each reason: it is tried again for as long as it takes.
+  if (status.code() == problem_.code()) return;
+  if (status.ok()) {
+    spdlog::info("the fleet history answers again");
+  } else {
+    spdlog::error("no decision about removals, all of them wait for the fleet history: {}",
+                  std::string(status.message()));
+  }
+  problem_ = status;
+}
+
+bool RemovalLoop::Wait(absl::Duration at_most) {
+  std::unique_lock lock(mutex_);
+  const auto ready = [this] { return stopping_ || woken_; };
+  if (at_most == absl::InfiniteDuration()) {
+    changed_.wait(lock, ready);
+  } else {
+    changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most), ready);
+  }
+  woken_ = false;
+  return !stopping_;
+}
+
+void RemovalLoop::Wake() {
+  const std::lock_guard lock(mutex_);
+  woken_ = true;
+  changed_.notify_all();
+}
+
+void RemovalLoop::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,82 @@
+// A remover at work: over a history that may be down, with hooks that are processes.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_LOOP_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_LOOP_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/fleet/fleet_clock.h"
+#include "coordinator/fleet/limits.h"
+#include "coordinator/removal/hooks.h"
+#include "coordinator/removal/policy.h"
+#include "coordinator/removal/remover.h"
+
+namespace rapideye::coordinator {
+
+// Decides and acts, and says in the log what it did. A history that is down is tried
+// again for as long as it takes: soon at first, then seldom.
+class RemovalLoop {
+ public:
+  struct Settings {
+    std::string fleet_db;  // as OpenDatabase takes it
+    Policy policy;
+    std::optional<std::string> job;  // only findings of this job; empty: of any
+    std::vector<std::string> hooks;
+    absl::Duration hook_timeout;
+    // How often it looks for what others have put into the history; InfiniteDuration:
+    // only when it is woken.
+    absl::Duration poll = kRemovalPoll;
+    // Called on Run's thread after every turn, whether it succeeded or not, with the history
+    // if it could be opened; returns how long the next turn may be put off. May be empty.
+    std::function<absl::Duration(Database* history, const absl::Status& turn)> after_turn = {};
+  };
+
+  // `runner` outlives the loop.
+  RemovalLoop(Settings settings, HookRunner& runner);
+
+  // One turn, of the thread that calls Run. Errors are those of Database and Remover;
+  // it has said nothing of them.
+  absl::Status Turn();
+  // Works until Stop.
+  void Run();
+
+  // Thread-safe: there is something new in the history.
+  void Wake();
+  // Thread-safe, for good. A hook that runs is for its runner to stop.
+  void Stop();
+
+ private:
+  absl::Status Open();
+  // Until something is to be done; false: it is to stop.
+  bool Wait(absl::Duration at_most);
+  void NoteOutcome(const absl::Status& status);
+
+  const Settings settings_;
+  HookRunner& runner_;
+  const std::string holder_;
+
+  // Of Run's thread.
+  std::unique_ptr<Database> database_;
+  std::optional<FleetClock> clock_;
+  std::optional<Remover> remover_;
+  absl::Duration next_ = absl::InfiniteDuration();  // a task is due after this
+  absl::Status problem_;                            // as the log last said
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool woken_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_LOOP_H_

@@ -1,0 +1,118 @@
+#include "coordinator/removal/removal_loop.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "tests/fleet/remover_fixture.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::rapideye::testing::kPostgresql;
+using ::rapideye::testing::kSqlite;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::Values;
+
+class RemovalLoopTest : public RemoverFixture {
+ protected:
+  RemovalLoop::Settings LoopSettings(RemovalMode mode) {
+    RemovalLoop::Settings settings;
+    settings.fleet_db = made_.url();
+    settings.policy.mode = mode;
+    settings.hooks = {"/hooks/drain"};
+    settings.hook_timeout = absl::Minutes(1);
+    return settings;
+  }
+  // By the real time: the loop has no other.
+  void FailNow() {
+    now_ = database_->WallClock().value();
+    Fail("a", 4);
+  }
+  size_t Undecided(RemovalMode mode) {
+    return history_.Undecided(mode, now_ - absl::Hours(1), 100).value().size();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, RemovalLoopTest, Values(kSqlite, kPostgresql));
+
+TEST_P(RemovalLoopTest, DecidesInADryRunAndRunsNothing) {
+  FailNow();
+  RemovalLoop loop(LoopSettings(RemovalMode::kDryRun), hooks_);
+  ASSERT_TRUE(loop.Turn().ok());
+  EXPECT_EQ(Undecided(RemovalMode::kDryRun), 0U);
+  EXPECT_EQ(Undecided(RemovalMode::kEnforce), 4U);
+  EXPECT_THAT(hooks_.calls(), IsEmpty());
+}
+
+TEST_P(RemovalLoopTest, RunsTheHooksOfWhatIsEnforced) {
+  FailNow();
+  RemovalLoop loop(LoopSettings(RemovalMode::kEnforce), hooks_);
+  ASSERT_TRUE(loop.Turn().ok());
+  EXPECT_THAT(hooks_.calls(), SizeIs(1));
+  ASSERT_TRUE(loop.Turn().ok());
+  EXPECT_THAT(hooks_.calls(), SizeIs(1));
+}
+
+TEST_P(RemovalLoopTest, DecidesNothingWhenItIsOff) {
+  FailNow();
+  RemovalLoop loop(LoopSettings(RemovalMode::kOff), hooks_);
+  ASSERT_TRUE(loop.Turn().ok());
+  EXPECT_EQ(Undecided(RemovalMode::kOff), 4U);
+}
+
+TEST_P(RemovalLoopTest, LeavesOtherJobsAlone) {
+  FailNow();
+  RemovalLoop::Settings settings = LoopSettings(RemovalMode::kEnforce);
+  settings.job = "gemma";
+  RemovalLoop loop(std::move(settings), hooks_);
+  ASSERT_TRUE(loop.Turn().ok());
+  EXPECT_EQ(Undecided(RemovalMode::kEnforce), 4U);
+}
+
+TEST_P(RemovalLoopTest, WorksWheneverItIsWokenUntilItIsStopped) {
+  RemovalLoop::Settings settings = LoopSettings(RemovalMode::kEnforce);
+  settings.poll = absl::InfiniteDuration();
+  std::promise<void> first;
+  std::promise<void> second;
+  int turns = 0;
+  settings.after_turn = [&](Database* history, const absl::Status& turn) {
+    EXPECT_NE(history, nullptr);
+    EXPECT_TRUE(turn.ok()) << turn;
+    ++turns;
+    if (turns == 1) first.set_value();
+    if (turns == 2) second.set_value();
+    return absl::InfiniteDuration();
+  };
+  RemovalLoop loop(std::move(settings), hooks_);
+  std::thread thread([&] { loop.Run(); });
+  first.get_future().wait();
+  FailNow();
+  loop.Wake();
+  second.get_future().wait();
+  EXPECT_THAT(hooks_.calls(), SizeIs(1));
+  loop.Stop();
+  thread.join();
+}
+
+TEST(RemovalLoopWithoutHistoryTest, GoesOnOnceTheHistoryIsThere) {
+  const std::filesystem::path directory =
+      std::filesystem::path(::testing::TempDir()) / "removal-loop-history";
+  std::filesystem::remove_all(directory);
+  RecordingHooks hooks;
+  RemovalLoop::Settings settings;
+  settings.fleet_db = "sqlite:" + (directory / "fleet.db").string();
+  settings.hook_timeout = absl::Minutes(1);
+  RemovalLoop loop(std::move(settings), hooks);
+  EXPECT_FALSE(loop.Turn().ok());
+  std::filesystem::create_directory(directory);
+  EXPECT_TRUE(loop.Turn().ok());
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
