@@ -241,15 +241,6 @@ inline constexpr absl::Duration kHookGrace = absl::Seconds(1);
 // Of what one run prints: enough for the error of any tool, and for the record of an
 // incident to stay small.
 inline constexpr size_t kMaxHookOutput = size_t{16} << 10;
-// Each is a process that talks to one control plane; more at once would only make
-// that one slower.
-inline constexpr size_t kMaxHooksAtOnce = 4;
-// Runs that wait or are under way. An incident has about ten, and a job one in minutes at most.
-inline constexpr size_t kMaxHookRuns = 1000;
-// Together about 20 minutes: a control plane that is upgraded is back by then.
-inline constexpr int kHookPoolAttempts = 10;
-inline constexpr absl::Duration kFirstHookPoolRetry = absl::Seconds(5);
-inline constexpr absl::Duration kLongestHookPoolRetry = absl::Minutes(5);
 
 // What the flags may say --------------------------------------------------
 

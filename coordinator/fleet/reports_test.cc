@@ -143,7 +143,7 @@ TEST_P(ReportsTest, AHistoryShowsWhatAHookPrinted) {
   EXPECT_EQ(*HooksWaiting(*database_), 0);
   ASSERT_TRUE(database_
                   ->Run("INSERT INTO fleet_tasks VALUES ('t', 'i1', 'hardware:a', '/hooks/drain', "
-                        "'due', '', 0, 1, 0, 5, 0, 0, 'exited with status 1', 'no such node')")
+                        "'due', '', 0, 1, 0, 5, 0, 0, 'exited with status 1', 'no such node', 0)")
                   .ok());
   EXPECT_EQ(*HooksWaiting(*database_), 1);
   const auto happenings = HistoryOf(*database_, "hardware:a");

@@ -96,11 +96,16 @@ std::vector<std::string> FirstTables() {
   };
 }
 
+// Tasks of before are of the first hook each: they ran in no order that meant anything.
+std::vector<std::string> OrderOfHooks() {
+  return {"ALTER TABLE fleet_tasks ADD COLUMN ordinal BIGINT NOT NULL DEFAULT 0"};
+}
+
 }  // namespace
 
 const std::vector<Migration>& FleetMigrations() {
-  static const auto* const migrations =
-      new std::vector<Migration>{{1, "incidents, decisions, tasks", FirstTables()}};
+  static const auto* const migrations = new std::vector<Migration>{
+      {1, "incidents, decisions, tasks", FirstTables()}, {2, "the order of hooks", OrderOfHooks()}};
   return *migrations;
 }
 

@@ -48,6 +48,23 @@ TEST_P(SchemaTest, TakesAnOlderHistoryForwardWithAllItsRows) {
   EXPECT_EQ((*rows)[1].Text(0), "old");
 }
 
+// What a history of the first version had to do is still done.
+TEST_P(SchemaTest, TakesTheFirstVersionForwardWithItsTasks) {
+  const std::vector<Migration>& all = FleetMigrations();
+  ASSERT_TRUE(Migrate(*database_, {all.begin(), all.begin() + 1}).ok());
+  ASSERT_TRUE(database_
+                  ->Run("INSERT INTO fleet_tasks (task, incident, subject, hook, state, holder, "
+                        "lease_ms, attempts, not_before_ms, created_ms, expires_ms, finished_ms, "
+                        "outcome, output) VALUES "
+                        "('t', 'i', 'm', '/hooks/drain', 'due', '', 0, 0, 0, 0, 9, 0, '', '')")
+                  .ok());
+  ASSERT_TRUE(Migrate(*database_, all).ok());
+  const auto rows = database_->Run("SELECT hook, ordinal FROM fleet_tasks");
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->front().Text(0), "/hooks/drain");
+  EXPECT_EQ(rows->front().OptionalInt(1), 0);
+}
+
 TEST_P(SchemaTest, RefusesANewerOneAndSaysWhatToDo) {
   ASSERT_TRUE(Migrate(*database_, Steps(2)).ok());
   const absl::Status status = Migrate(*database_, Steps(1));

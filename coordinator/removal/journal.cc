@@ -12,11 +12,20 @@ namespace rapideye::coordinator {
 namespace {
 
 constexpr char kColumns[] =
-    "incident, subject, hook, state, attempts, not_before_ms, expires_ms, outcome, output";
+    "incident, subject, hook, ordinal, state, attempts, not_before_ms, expires_ms, outcome, "
+    "output";
+
+// Of a task t at $1: nothing that runs, or has to run before it, keeps it waiting.
+constexpr char kIsNext[] =
+    "NOT EXISTS (SELECT 1 FROM fleet_tasks o WHERE o.task <> t.task AND ("
+    "((o.subject = t.subject OR o.incident = t.incident) "
+    "AND o.state = 'acting' AND o.lease_ms > $1) "
+    "OR (o.incident = t.incident AND o.ordinal < t.ordinal AND (o.state = 'acting' "
+    "OR (o.state = 'due' AND (o.attempts > 0 OR o.expires_ms > $1))))))";
 
 Task ReadTask(const Row& row) {
-  return {row.Text(0), row.Text(1), row.Text(2), row.Text(3), row.Int(4),
-          row.Time(5), row.Time(6), row.Text(7), row.Text(8)};
+  return {row.Text(0), row.Text(1), row.Text(2), row.Int(3),  row.Text(4),
+          row.Int(5),  row.Time(6), row.Time(7), row.Text(8), row.Text(9)};
 }
 
 std::string KeyOf(const Task& task) {
@@ -60,11 +69,11 @@ absl::Status Journal::Add(const Task& task, absl::Time now) {
   return database_
       .Run(
           "INSERT INTO fleet_tasks (task, incident, subject, hook, state, holder, lease_ms, "
-          "attempts, not_before_ms, created_ms, expires_ms, finished_ms, outcome, output) "
-          "VALUES ($1, $2, $3, $4, 'due', '', 0, 0, $5, $6, $7, 0, '', '') "
+          "attempts, not_before_ms, created_ms, expires_ms, finished_ms, outcome, output, ordinal) "
+          "VALUES ($1, $2, $3, $4, 'due', '', 0, 0, $5, $6, $7, 0, '', '', $8) "
           "ON CONFLICT DO NOTHING",
           {KeyOf(task), task.incident, task.subject, task.hook, ToValue(task.not_before),
-           ToValue(now), ToValue(task.expires)})
+           ToValue(now), ToValue(task.expires), task.ordinal})
       .status();
 }
 
@@ -82,15 +91,13 @@ absl::StatusOr<std::optional<Task>> Journal::Claim(absl::Time now, absl::Duratio
   if (absl::Status status = FailWornOut(now); !status.ok()) return status;
   std::vector<Value> values = {ToValue(now)};
   const std::string ours = OneOf(hooks_, values);
-  auto chosen = database_.Run(
-      absl::StrCat("SELECT t.task FROM fleet_tasks t WHERE t.hook ", ours,
-                   " AND ((t.state = 'due' AND t.not_before_ms <= $1 "
-                   "AND (t.attempts > 0 OR t.expires_ms > $1)) "
-                   "OR (t.state = 'acting' AND t.lease_ms <= $1)) "
-                   "AND NOT EXISTS (SELECT 1 FROM fleet_tasks o WHERE o.subject = t.subject "
-                   "AND o.state = 'acting' AND o.lease_ms > $1) "
-                   "ORDER BY t.created_ms, t.task LIMIT 1"),
-      values);
+  auto chosen =
+      database_.Run(absl::StrCat("SELECT t.task FROM fleet_tasks t WHERE t.hook ", ours,
+                                 " AND ((t.state = 'due' AND t.not_before_ms <= $1 "
+                                 "AND (t.attempts > 0 OR t.expires_ms > $1)) "
+                                 "OR (t.state = 'acting' AND t.lease_ms <= $1)) AND ",
+                                 kIsNext, " ORDER BY t.created_ms, t.ordinal, t.task LIMIT 1"),
+                    values);
   if (!chosen.ok()) return chosen.status();
   if (chosen->empty()) return std::nullopt;
   auto rows = database_.Run(
@@ -139,18 +146,21 @@ absl::Status Journal::Resume() {
 absl::StatusOr<std::vector<Task>> Journal::TasksOf(const std::string& incident) {
   return ReadTasks(database_.Run(absl::StrCat("SELECT ", kColumns,
                                               " FROM fleet_tasks WHERE incident = $1 "
-                                              "ORDER BY created_ms, task"),
+                                              "ORDER BY created_ms, ordinal, task"),
                                  {incident}));
 }
 
-absl::StatusOr<absl::Time> Journal::NextDue() {
-  std::vector<Value> values;
+absl::StatusOr<absl::Time> Journal::NextDue(absl::Time now) {
+  std::vector<Value> values = {ToValue(now)};
   const std::string ours = OneOf(hooks_, values);
-  auto rows = database_.Run(
-      absl::StrCat("SELECT MIN(CASE WHEN state = 'acting' THEN lease_ms ELSE not_before_ms END) "
-                   "FROM fleet_tasks WHERE state IN ('due', 'acting') AND hook ",
-                   ours),
-      values);
+  auto rows =
+      database_.Run(absl::StrCat("SELECT MIN(CASE WHEN t.state = 'acting' THEN t.lease_ms "
+                                 "ELSE t.not_before_ms END) FROM fleet_tasks t WHERE t.hook ",
+                                 ours,
+                                 " AND (t.state = 'acting' OR (t.state = 'due' "
+                                 "AND (t.attempts > 0 OR t.expires_ms > $1))) AND ",
+                                 kIsNext),
+                    values);
   if (!rows.ok()) return rows.status();
   const std::optional<int64_t> due = rows->front().OptionalInt(0);
   return due.has_value() ? absl::FromUnixMillis(*due) : absl::InfiniteFuture();

@@ -8,6 +8,11 @@
 //
 // A task is run again only if its run failed, or if whoever ran it died between the end
 // of the hook and Finish: at least once, with the same incident.
+//
+// Hooks of one incident run one after another, in the order of their ordinals, whatever
+// their machines: an upload before the restart of the job, and every machine drained
+// before it. One that fails holds up those after it until it succeeds or is given up,
+// which it is after kMaxHookAttempts, within half an hour; and no other incident.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_JOURNAL_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_JOURNAL_H_
 
@@ -29,7 +34,8 @@ struct Task {
   std::string incident;
   std::string subject;  // a machine; two tasks of one subject never run at once
   std::string hook;
-  std::string state;  // "due" "acting" "done" "failed" "expired"
+  int64_t ordinal = 0;  // its place among the hooks; the first is 0
+  std::string state;    // "due" "acting" "done" "failed" "expired"
   int64_t attempts = 0;
   absl::Time not_before;  // of the next attempt
   absl::Time expires;     // an attempt that would be the first does not begin later
@@ -66,8 +72,9 @@ class Journal {
   absl::Status Resume();
 
   absl::StatusOr<std::vector<Task>> TasksOf(const std::string& incident);
-  // When the next attempt of its hooks may begin; InfiniteFuture if none waits.
-  absl::StatusOr<absl::Time> NextDue();
+  // When the next attempt of its hooks may begin, as far as its time is what it waits
+  // for; InfiniteFuture if none does.
+  absl::StatusOr<absl::Time> NextDue(absl::Time now);
 
  private:
   absl::Status FailWornOut(absl::Time now);

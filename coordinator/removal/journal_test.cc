@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "coordinator/fleet/limits.h"
 #include "coordinator/fleet/schema.h"
 #include "tests/fleet/test_database.h"
@@ -13,23 +14,39 @@ namespace {
 using ::rapideye::testing::kPostgresql;
 using ::rapideye::testing::kSqlite;
 using ::rapideye::testing::TestDatabase;
+using ::testing::ElementsAre;
 using ::testing::SizeIs;
 using ::testing::Values;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'790'000'000);
 constexpr absl::Duration kLease = absl::Minutes(2);
 
+const std::vector<std::string> kHooks = {"/hooks/drain", "/hooks/z-upload", "/hooks/a-restart",
+                                         "/hooks/webhook", "/hooks/restart"};
+
 class JournalTest : public ::testing::TestWithParam<const char*> {
  protected:
   void Add(const std::string& incident, const std::string& subject,
            absl::Time expires = kNow + absl::Hours(6)) {
+    AddHook(incident, subject, "/hooks/drain", 0, expires);
+  }
+  void AddHook(const std::string& incident, const std::string& subject, const std::string& hook,
+               int64_t ordinal, absl::Time expires = kNow + absl::Hours(6)) {
     Task task;
     task.incident = incident;
     task.subject = subject;
-    task.hook = "/hooks/drain";
+    task.hook = hook;
+    task.ordinal = ordinal;
     task.not_before = kNow;
     task.expires = expires;
     ASSERT_TRUE(journal_.Add(task, kNow).ok());
+  }
+  // The hook of the next task that `journal` gets, which succeeds; empty: none.
+  std::string RunNext(Journal& journal) {
+    const std::optional<Task> task = Claim(journal);
+    if (!task.has_value()) return "";
+    EXPECT_TRUE(journal.Finish(*task, {true, "", ""}, kNow).ok());
+    return absl::StrCat(task->hook, " ", task->subject);
   }
   std::optional<Task> Claim(Journal& journal, absl::Time now = kNow) {
     return WithLock(*database_, [&] { return journal.Claim(now, kLease); }).value();
@@ -40,8 +57,8 @@ class JournalTest : public ::testing::TestWithParam<const char*> {
 
   TestDatabase made_{GetParam()};
   std::unique_ptr<Database> database_ = made_.ConnectMigrated();
-  Journal journal_{*database_, "first", {"/hooks/drain"}};
-  Journal other_{*database_, "second", {"/hooks/cordon", "/hooks/drain"}};
+  Journal journal_{*database_, "first", kHooks};
+  Journal other_{*database_, "second", kHooks};
 };
 
 INSTANTIATE_TEST_SUITE_P(Each, JournalTest, Values(kSqlite, kPostgresql));
@@ -53,9 +70,9 @@ TEST_P(JournalTest, OnlyHooksOfItsOwnAreClaimed) {
   Journal foreign(*database_, "fourth", {"/hooks/cordon"});
   EXPECT_FALSE(Claim(without).has_value());
   EXPECT_FALSE(Claim(foreign).has_value());
-  EXPECT_EQ(*without.NextDue(), absl::InfiniteFuture());
-  EXPECT_EQ(*foreign.NextDue(), absl::InfiniteFuture());
-  EXPECT_EQ(*other_.NextDue(), kNow);
+  EXPECT_EQ(*without.NextDue(kNow), absl::InfiniteFuture());
+  EXPECT_EQ(*foreign.NextDue(kNow), absl::InfiniteFuture());
+  EXPECT_EQ(*other_.NextDue(kNow), kNow);
   EXPECT_TRUE(Claim(other_).has_value());
 }
 
@@ -87,6 +104,56 @@ TEST_P(JournalTest, OneSubjectIsWorkedOnByOneAtATime) {
   EXPECT_FALSE(Claim(other_).has_value());
   ASSERT_TRUE(journal_.Finish(*first, {true, "", ""}, kNow).ok());
   EXPECT_EQ(Claim(other_)->incident, "i2");
+}
+
+TEST_P(JournalTest, HooksOfAnIncidentRunInTheOrderInWhichTheyWereGiven) {
+  AddHook("i1", "m", "/hooks/z-upload", 0);
+  AddHook("i1", "m", "/hooks/a-restart", 1);
+  AddHook("i1", "n", "/hooks/z-upload", 0);
+  AddHook("i1", "n", "/hooks/a-restart", 1);
+  std::vector<std::string> order;
+  for (std::string next = RunNext(journal_); !next.empty(); next = RunNext(journal_)) {
+    order.push_back(next);
+  }
+  EXPECT_THAT(order, ElementsAre("/hooks/z-upload m", "/hooks/z-upload n", "/hooks/a-restart m",
+                                 "/hooks/a-restart n"));
+}
+
+TEST_P(JournalTest, TwoHooksOfOneIncidentNeverRunAtOnce) {
+  AddHook("i1", "m", "/hooks/drain", 0);
+  AddHook("i1", "n", "/hooks/drain", 0);
+  const std::optional<Task> first = Claim(journal_);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_FALSE(Claim(other_).has_value());
+  ASSERT_TRUE(journal_.Finish(*first, {true, "", ""}, kNow).ok());
+  EXPECT_EQ(Claim(other_)->subject, "n");
+}
+
+TEST_P(JournalTest, AHookThatFailsHoldsUpThoseAfterItAndNoOtherIncident) {
+  AddHook("i1", "m", "/hooks/drain", 0);
+  AddHook("i1", "m", "/hooks/restart", 1);
+  AddHook("i2", "n", "/hooks/drain", 0);
+  ASSERT_TRUE(journal_.Finish(*Claim(journal_), {false, "exit status 1", ""}, kNow).ok());
+  EXPECT_EQ(RunNext(other_), "/hooks/drain n");
+  EXPECT_EQ(RunNext(other_), "");
+  // Not now, although the second hook has been due since then: it waits for the first.
+  EXPECT_EQ(*journal_.NextDue(kNow), kNow + kFirstHookRetry);
+  absl::Time now = kNow;
+  for (int64_t attempt = 2; attempt <= kMaxHookAttempts; ++attempt) {
+    now += kLongestHookRetry;
+    const std::optional<Task> task = Claim(journal_, now);
+    ASSERT_TRUE(task.has_value());
+    ASSERT_EQ(task->hook, "/hooks/drain");
+    ASSERT_TRUE(journal_.Finish(*task, {false, "exit status 1", ""}, now).ok());
+  }
+  EXPECT_EQ(Claim(journal_, now)->hook, "/hooks/restart");
+}
+
+TEST_P(JournalTest, AHookThatWasNeverBegunInTimeHoldsUpNothing) {
+  AddHook("i1", "m", "/hooks/drain", 0, kNow);
+  AddHook("i1", "m", "/hooks/webhook", 1);
+  EXPECT_EQ(*journal_.NextDue(kNow), kNow);
+  EXPECT_EQ(RunNext(journal_), "/hooks/webhook m");
 }
 
 TEST_P(JournalTest, WhoDiedIsReplacedWhenItsLeaseIsOver) {
@@ -123,7 +190,7 @@ TEST_P(JournalTest, AHookThatFailsIsTriedAgainLaterAndLaterAndThenFailed) {
     EXPECT_EQ(task->attempts, attempt);
     ASSERT_TRUE(journal_.Finish(*task, {false, "exit status 1", ""}, now).ok());
     if (attempt == kMaxHookAttempts) break;
-    const absl::Time due = journal_.NextDue().value();
+    const absl::Time due = journal_.NextDue(now).value();
     EXPECT_GE(due - now, before);
     EXPECT_LE(due - now, kLongestHookRetry);
     EXPECT_FALSE(Claim(journal_, due - absl::Seconds(1)).has_value());
@@ -131,7 +198,7 @@ TEST_P(JournalTest, AHookThatFailsIsTriedAgainLaterAndLaterAndThenFailed) {
     now = due;
   }
   EXPECT_EQ(StateOf("i1"), "failed");
-  EXPECT_EQ(*journal_.NextDue(), absl::InfiniteFuture());
+  EXPECT_EQ(*journal_.NextDue(now), absl::InfiniteFuture());
   EXPECT_FALSE(Claim(journal_, now + absl::Hours(24)).has_value());
 }
 

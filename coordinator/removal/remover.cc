@@ -29,7 +29,9 @@ absl::StatusOr<Remover::Report> Remover::Turn() {
   absl::Status status = DecideAll(report);
   if (status.ok()) status = ActOnAll(report);
   if (!status.ok()) return status;
-  const absl::StatusOr<absl::Time> next = journal_.NextDue();
+  // What only an operator lets go on is due at no time.
+  if (settings_.policy.mode != RemovalMode::kEnforce || report.stopped_by_breaker) return report;
+  const absl::StatusOr<absl::Time> next = journal_.NextDue(settings_.now());
   if (!next.ok()) return next.status();
   report.next = *next;
   return report;
@@ -70,6 +72,7 @@ absl::StatusOr<bool> Remover::DecideOne(const Finding& finding, Decision& decisi
       task.incident = finding.incident;
       task.subject = finding.machine;
       task.hook = settings_.hooks[i];
+      task.ordinal = static_cast<int64_t>(i);
       task.not_before = now;
       task.expires = decision.expires;
       status = journal_.Add(task, now);

@@ -44,7 +44,8 @@ class Remover {
     std::vector<Task> ended;    // done, failed or expired
     std::vector<Task> retried;  // failed, and tried again later
     bool stopped_by_breaker = false;
-    absl::Time next;  // a turn before this finds no task that may run
+    // A turn before this finds no task that may run, unless somebody else changes that.
+    absl::Time next = absl::InfiniteFuture();
   };
 
   // `database` must be migrated; it and `runner` outlive this. INVALID_ARGUMENT if

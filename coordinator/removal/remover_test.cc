@@ -84,11 +84,11 @@ TEST_P(RemoverTest, EnforcingWithoutAHookIsRefused) {
 
 TEST_P(RemoverTest, EveryHookRunsInItsOrder) {
   Remover::Settings settings = Settings();
-  settings.hooks = {"/hooks/a", "/hooks/b"};
+  settings.hooks = {"/hooks/b", "/hooks/a"};
   Fail("a", 1, Grounds::kDirect);
   ASSERT_TRUE(Make(*database_, settings).Turn().ok());
   ASSERT_THAT(hooks_.calls(), SizeIs(2));
-  EXPECT_EQ(hooks_.calls()[0].hook, "/hooks/a");
+  EXPECT_EQ(hooks_.calls()[0].hook, "/hooks/b");
 }
 
 TEST_P(RemoverTest, AWaveOpensTheBreakerBeforeTheFirstMachineGoes) {
@@ -97,6 +97,7 @@ TEST_P(RemoverTest, AWaveOpensTheBreakerBeforeTheFirstMachineGoes) {
   const auto report = remover.Turn();
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_TRUE(report->stopped_by_breaker);
+  EXPECT_EQ(report->next, absl::InfiniteFuture());  // there is nothing to be early for
   EXPECT_THAT(hooks_.calls(), IsEmpty());
   EXPECT_TRUE(history_.BreakerOf(RemovalMode::kEnforce)->open);
 
