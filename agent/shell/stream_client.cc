@@ -2,7 +2,7 @@
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
-#include <grpcpp/support/client_callback.h>
+#include <grpcpp/support/async_stream.h>
 
 #include <condition_variable>
 #include <deque>
@@ -19,20 +19,18 @@
 #include "v1/agent.pb.h"
 
 namespace rapideye::agent {
-// One stream. Keeps itself alive from Start until gRPC has called OnDone.
-class StreamClient::Stream final
-    : public grpc::ClientBidiReactor<v1::AgentMessage, v1::CoordinatorMessage> {
+
+// One stream. Keeps itself alive from Start until gRPC is done with it.
+class StreamClient::Stream {
  public:
   Stream(int64_t number, const std::shared_ptr<grpc::Channel>& channel, Sink sink)
       : number_(number), stub_(v1::Rendezvous::NewStub(channel)), sink_(std::move(sink)) {}
 
-  void Start(std::shared_ptr<Stream> self) {
+  void Start(std::shared_ptr<Stream> self, grpc::CompletionQueue& queue) {
+    const std::lock_guard lock(mutex_);
     self_ = std::move(self);
-    stub_->async()->Attach(&context_, this);
-    StartRead(&incoming_);
-    // For the writes and reads that other threads start.
-    AddHold();
-    StartCall();
+    call_ = stub_->PrepareAsyncAttach(&context_, &queue);
+    call_->StartCall(&started_);
   }
 
   void Send(v1::AgentMessage message) {
@@ -79,13 +77,36 @@ class StreamClient::Stream final
     done_changed_.wait(lock, [this] { return done_; });
   }
 
-  void OnReadDone(bool ok) override {
+  // Something that was begun is done: `tag` is what the queue hands out.
+  static void Done(void* tag, bool ok) {
+    const Step& step = *static_cast<Step*>(tag);
+    (step.stream->*step.done)(ok);
+  }
+
+ private:
+  struct Step {
+    Stream* stream;
+    void (Stream::*done)(bool ok);
+  };
+
+  void OnStarted(bool ok) {
+    const std::lock_guard lock(mutex_);
+    reading_ = writing_ = false;
+    if (!ok || ended_) {
+      End();
+      return;
+    }
+    Read();
+    WriteNext();
+  }
+
+  void OnRead(bool ok) {
     absl::StatusOr<wire::CoordinatorMessage> message = absl::UnimplementedError("not read");
     if (ok) message = wire::CoordinatorMessageFromWire(incoming_);
     {
       const std::lock_guard lock(mutex_);
       reading_ = false;
-      if (!ok) {
+      if (!ok || ended_) {
         End();
         return;
       }
@@ -103,28 +124,34 @@ class StreamClient::Stream final
     sink_(MessageReceived{number_, *std::move(message)});
   }
 
-  void OnWriteDone(bool ok) override {
-    const std::lock_guard lock(mutex_);
+  void OnWritten(bool ok) {
+    std::unique_lock lock(mutex_);
     writing_ = false;
     // The reason comes with the end of the stream.
     if (ok && !ended_) WriteNext();
+    if (finished_) Conclude(lock);
   }
 
-  void OnDone(const grpc::Status& status) override {
-    absl::Status result(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
-    std::shared_ptr<Stream> self;
-    {
-      const std::lock_guard lock(mutex_);
-      if (failure_.has_value()) result = *failure_;
-      self = std::move(self_);
-    }
+  void OnFinished(bool) {
+    std::unique_lock lock(mutex_);
+    finished_ = true;
+    if (!writing_) Conclude(lock);
+  }
+
+  // gRPC holds nothing of this any more.
+  void Conclude(std::unique_lock<std::mutex>& lock) {
+    absl::Status result(static_cast<absl::StatusCode>(status_.error_code()),
+                        status_.error_message());
+    if (failure_.has_value()) result = *failure_;
+    const std::shared_ptr<Stream> self = std::move(self_);
+    lock.unlock();
     sink_(StreamClosed{number_, std::move(result)});
-    const std::lock_guard lock(mutex_);
+    lock.lock();
     done_ = true;
     done_changed_.notify_all();
+    lock.unlock();
   }
 
- private:
   bool ReplaceWaitingHeartbeat(v1::AgentMessage& message) {
     for (v1::AgentMessage& waiting : outgoing_) {
       if (!waiting.has_heartbeat()) continue;
@@ -141,10 +168,10 @@ class StreamClient::Stream final
       writing_ = true;
       current_ = std::move(outgoing_.front());
       outgoing_.pop_front();
-      StartWrite(&current_);
+      call_->Write(current_, &written_);
     } else if (closing_ && !writes_done_) {
-      writes_done_ = true;
-      StartWritesDone();
+      writing_ = writes_done_ = true;
+      call_->WritesDone(&written_);
     }
   }
 
@@ -152,7 +179,7 @@ class StreamClient::Stream final
   void Read() {
     if (reading_ || ended_) return;
     reading_ = true;
-    StartRead(&incoming_);
+    call_->Read(&incoming_, &read_);
   }
 
   // Cuts the stream; `why` is what the core is told, if it was not over before.
@@ -163,11 +190,12 @@ class StreamClient::Stream final
     End();
   }
 
-  // Nothing may be started after the hold is gone.
+  // Nothing is begun after this but to ask how it ended, once no read is under way.
   void End() {
-    if (std::exchange(ended_, true)) return;
+    ended_ = true;
     outgoing_.clear();
-    RemoveHold();
+    if (reading_ || std::exchange(finishing_, true)) return;
+    call_->Finish(&status_, &finish_);
   }
 
   const int64_t number_;
@@ -175,29 +203,49 @@ class StreamClient::Stream final
   const Sink sink_;
   grpc::ClientContext context_;
   v1::CoordinatorMessage incoming_;
+  Step started_ = {this, &Stream::OnStarted};
+  Step read_ = {this, &Stream::OnRead};
+  Step written_ = {this, &Stream::OnWritten};
+  Step finish_ = {this, &Stream::OnFinished};
 
   std::mutex mutex_;  // guards all below
   std::condition_variable done_changed_;
   std::shared_ptr<Stream> self_;
+  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::AgentMessage, v1::CoordinatorMessage>> call_;
+  grpc::Status status_;
   std::deque<v1::AgentMessage> outgoing_;
   v1::AgentMessage current_;
   std::optional<absl::Status> failure_;
-  bool reading_ = true;
-  bool writing_ = false;
+  bool reading_ = true;  // or not started yet, as the next
+  bool writing_ = true;
   bool closing_ = false;
   bool writes_done_ = false;
   bool ended_ = false;
+  bool finishing_ = false;
+  bool finished_ = false;
   bool done_ = false;
 };
 
 StreamClient::StreamClient(std::string address,
                            std::shared_ptr<grpc::ChannelCredentials> credentials, Sink sink)
-    : address_(std::move(address)), credentials_(std::move(credentials)), sink_(std::move(sink)) {}
+    : address_(std::move(address)),
+      credentials_(std::move(credentials)),
+      sink_(std::move(sink)),
+      thread_([this] { Run(); }) {}
 
 StreamClient::~StreamClient() {
-  if (stream_ == nullptr) return;
-  stream_->Cancel();
-  stream_->AwaitDone();
+  if (stream_ != nullptr) {
+    stream_->Cancel();
+    stream_->AwaitDone();
+  }
+  queue_.Shutdown();
+  thread_.join();
+}
+
+void StreamClient::Run() {
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue_.Next(&tag, &ok)) Stream::Done(tag, ok);
 }
 
 void StreamClient::Connect(int64_t stream) {
@@ -208,7 +256,7 @@ void StreamClient::Connect(int64_t stream) {
   stream_ = std::make_shared<Stream>(
       stream, grpc::CreateCustomChannel(address_, credentials_, transport::AgentChannelArguments()),
       sink_);
-  stream_->Start(stream_);
+  stream_->Start(stream_, queue_);
 }
 
 void StreamClient::Send(const wire::AgentMessage& message) {

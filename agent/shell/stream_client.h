@@ -2,12 +2,14 @@
 #ifndef RAPIDEYE_AGENT_SHELL_STREAM_CLIENT_H_
 #define RAPIDEYE_AGENT_SHELL_STREAM_CLIENT_H_
 
+#include <grpcpp/completion_queue.h>
 #include <grpcpp/security/credentials.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
@@ -15,8 +17,9 @@
 
 namespace rapideye::agent {
 
-// Owned and called by one thread. Its sink is called from gRPC's threads with
-// MessageReceived and StreamClosed, and must return at once.
+// Owned and called by one thread. Its sink is called from a thread of its own with
+// MessageReceived and StreamClosed, and must return at once. (gRPC's threads for
+// callbacks would wake once a second each, for nothing.)
 class StreamClient {
  public:
   using Sink = std::function<void(Event)>;
@@ -45,10 +48,14 @@ class StreamClient {
  private:
   class Stream;
 
+  void Run();
+
   const std::string address_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   const Sink sink_;
+  grpc::CompletionQueue queue_;
   std::shared_ptr<Stream> stream_;
+  std::thread thread_;
 };
 
 }  // namespace rapideye::agent
