@@ -45,17 +45,18 @@ absl::Status WatchAdvancing(Job& job, absl::Duration duration, Narrator& narrato
   return absl::OkStatus();
 }
 
-absl::Status CheckQuiet(const Job& job) {
+// Beside those of earlier experiments with this state directory.
+absl::Status CheckQuiet(const Job& job, size_t before) {
   const std::vector<std::string> incidents = job.Incidents();
-  if (incidents.empty()) return absl::OkStatus();
+  if (incidents.size() <= before) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("a healthy job raised an incident: ", incidents.front()));
+      absl::StrCat("a healthy job raised an incident: ", incidents[before]));
 }
 
 absl::Status Break(Job& job, const ExperimentOptions& options, const Injection& injection,
                    Narrator& narrator) {
   for (WorkerId worker : options.agents_to_kill) {
-    narrator.Say("the agent of ", HostName(worker), " is killed");
+    narrator.Say("the agent of ", HostOf(job.options().shape, worker), " is killed");
     if (absl::Status s = job.EndAgent(worker, Ending::kKilled); !s.ok()) return s;
   }
   narrator.Say("fault: ", injection.description);
@@ -98,15 +99,20 @@ JobPlan PlanOf(const Job& job, int round) {
           .step = job.StepOfSlowest()};
 }
 
-// From one fault to its verdict; the fault may be the second one of the job.
-absl::Status Round(Job& job, const ExperimentOptions& options, const Scenario& scenario, int round,
-                   Narrator& narrator, Outcome& outcome) {
+// From one fault to its verdict; the fault may be the second one of the job. `before`:
+// incidents that there were before the first.
+absl::Status Round(Job& job, const ExperimentOptions& options, const Scenario& scenario,
+                   size_t before, int round, Narrator& narrator, Outcome& outcome) {
   const Injection injection = scenario.plan(PlanOf(job, round));
   outcome.truth = injection.truth;
   if (absl::Status s = Break(job, options, injection, narrator); !s.ok()) return s;
   const absl::Time heals_at = absl::Now() + options.heal_after.value_or(absl::ZeroDuration());
-  if (absl::Status s = Judge(job, static_cast<size_t>(round), outcome); !s.ok()) return s;
-  if (!options.heal_after.has_value() || !outcome.incident.has_value()) return absl::OkStatus();
+  if (absl::Status s = Judge(job, before + static_cast<size_t>(round), outcome); !s.ok()) return s;
+  if (!outcome.incident.has_value()) return absl::OkStatus();
+  if (options.after_verdict) {
+    if (absl::Status s = options.after_verdict(job, *outcome.incident); !s.ok()) return s;
+  }
+  if (!options.heal_after.has_value()) return absl::OkStatus();
   narrator.Say("raised: ", Describe(outcome.incident->finding));
   if (absl::Status s = job.Watch(std::max(absl::ZeroDuration(), heals_at - absl::Now())); !s.ok()) {
     return s;
@@ -151,17 +157,19 @@ absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Sc
   absl::StatusOr<std::unique_ptr<Job>> started = Job::Start(job_options);
   if (!started.ok()) return started.status();
   Job& job = **started;
+  const size_t before = job.Incidents().size();
   if (absl::Status s = job.AwaitStep(1, kFirstStepTimeout); !s.ok()) return s;
   if (absl::Status s = WatchAdvancing(job, options.healthy, narrator); !s.ok()) return s;
   Outcome outcome;
-  if (absl::Status s = CheckQuiet(job); !s.ok()) {
+  if (absl::Status s = CheckQuiet(job, before); !s.ok()) {
     if (scenario.plan != nullptr) return s;
     outcome.differences.push_back(std::string(s.message()));
   }
   if (scenario.plan != nullptr) {
     const int rounds = options.heal_after.has_value() ? 2 : 1;
     for (int round = 0; round < rounds; ++round) {
-      if (absl::Status s = Round(job, options, scenario, round, narrator, outcome); !s.ok()) {
+      if (absl::Status s = Round(job, options, scenario, before, round, narrator, outcome);
+          !s.ok()) {
         return s;
       }
       if (round + 1 == rounds) break;

@@ -2,6 +2,7 @@
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_EXPERIMENT_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_EXPERIMENT_H_
 
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -25,6 +26,9 @@ struct ExperimentOptions {
   std::optional<absl::Duration> heal_after;
   // Agents killed just before the fault: their workers will be missing.
   std::vector<WorkerId> agents_to_kill;
+  // Called with each incident once it is on disk, while the job still hangs; what it
+  // returns ends the experiment unless it is OK. May be empty.
+  std::function<absl::Status(Job& job, const Incident& incident)> after_verdict = {};
   // Told what happens, for people; may be null.
   std::ostream* narration = nullptr;
 };

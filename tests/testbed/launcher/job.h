@@ -96,6 +96,8 @@ class Job {
 
   // Waits for a line with this text in the log of the coordinator that now runs.
   absl::Status AwaitCoordinatorLog(absl::string_view text, absl::Duration timeout);
+  // Its lines with this text so far; of the one that ran last, if none runs.
+  std::vector<std::string> CoordinatorLog(absl::string_view text) const;
   // Waits until all agents are connected to the coordinator that now runs.
   absl::Status AwaitAllConnected(absl::Duration timeout);
 
@@ -155,7 +157,7 @@ class Job {
   const JobOptions options_;
   const std::string coordinator_address_;
   std::unique_ptr<HostNetworks> networks_;
-  int attempt_ = 0;  // restarts of the job
+  int attempt_;  // restarts of the job
   mutable std::mutex mutex_;
   std::condition_variable heard_;
   std::map<WorkerId, Conversation> conversations_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "tests/testbed/model/topology.h"
@@ -35,9 +36,12 @@ struct JobOptions {
   std::string program_dir;  // holds testbed-worker, rapideye-agent, rapideye-coordinator
   std::string state_dir;    // the coordinator's; exists; logs go to <state_dir>/logs
   bool daemons = true;      // false: workers alone
+  std::vector<std::string> coordinator_flags;  // more of them
   // The agents share the workers' pods: they restart with the job, and the platform
   // tells them the how-manieth attempt it is. Otherwise they stay, and see it.
   bool agents_in_pods = false;
+  // The job's first attempt, or the restart of one that ran before this.
+  int attempt = 0;
   // Each agent starts its worker itself (rapideye-agent exec); the daemons are on.
   bool agents_start_workers = false;
   // Each host has TPUs as its kernel shows them, made up of files (MadeUpKernel).

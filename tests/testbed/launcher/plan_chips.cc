@@ -17,17 +17,18 @@ Injection AtPlace(const JobPlan& plan, absl::string_view where, absl::string_vie
   const std::vector<int> places =
       where == "before" ? ComputeBefore(*step[program]) : ComputeAfter(*step[program]);
   const int compute = picks.Below(static_cast<int>(places.size()));
-  return {.orders = {{worker, absl::StrCat(fault, " chip=", chip, " where=", where,
-                                           " program=", program, " compute=", compute)}},
-          .description = absl::StrCat("chip ", chip, " of ", HostName(worker), " ", what, " in ",
-                                      step[program]->operations[places[compute]].hlo, " of ",
-                                      step[program]->module, ", ", where, " its last collective"),
-          .truth = {.cause = "BAD_TPU_CHIP",
-                    .detail = "TENSOR_CORE",
-                    .culprits = {{worker, HostName(worker), chip}},
-                    .any_of_them = false},
-          .silenced = {},
-          .agents_lost = {}};
+  return {
+      .orders = {{worker, absl::StrCat(fault, " chip=", chip, " where=", where,
+                                       " program=", program, " compute=", compute)}},
+      .description = absl::StrCat("chip ", chip, " of ", HostOf(plan.shape, worker), " ", what,
+                                  " in ", step[program]->operations[places[compute]].hlo, " of ",
+                                  step[program]->module, ", ", where, " its last collective"),
+      .truth = {.cause = "BAD_TPU_CHIP",
+                .detail = "TENSOR_CORE",
+                .culprits = {{worker, HostOf(plan.shape, worker), chip}},
+                .any_of_them = false},
+      .silenced = {},
+      .agents_lost = {}};
 }
 
 // The kernel, which the job cannot reach, says that the chip is to blame.
@@ -71,7 +72,7 @@ Injection CoreHalt(const JobPlan& plan) {
       AtPlace(plan, "before", "core-halt why=assertion", "halts on a failed check");
   // Software: the chip is where it happened, and the worker whose log tells.
   const WorkerId worker = injection.orders.front().worker;
-  injection.truth = {"UNRECOVERABLE_ERROR", "CORE_HALT", {Host(worker)}, false};
+  injection.truth = {"UNRECOVERABLE_ERROR", "CORE_HALT", {Host(plan, worker)}, false};
   return injection;
 }
 
@@ -86,10 +87,10 @@ Injection SparseCore(const JobPlan& plan) {
   const int core = picks.Below(std::max(1, plan.shape.generation.sparse_cores));
   return {.orders = {{worker, absl::StrCat("sparse-core-stop chip=", chip, " core=", core)}},
           .description = absl::StrCat("SparseCore ", core, " of chip ", chip, " of ",
-                                      HostName(worker), " stops in offloaded work"),
+                                      HostOf(plan.shape, worker), " stops in offloaded work"),
           .truth = {.cause = "BAD_TPU_CHIP",
                     .detail = "SPARSE_CORE",
-                    .culprits = {{worker, HostName(worker), chip}},
+                    .culprits = {{worker, HostOf(plan.shape, worker), chip}},
                     .any_of_them = false},
           .silenced = {},
           .agents_lost = {}};

@@ -18,16 +18,16 @@ std::vector<WorkerId> PickSeveral(const JobPlan& plan, int count) {
   std::vector<WorkerId> picked;
   for (; count > 0 && !left.empty(); --count) {
     const auto at = left.begin() + picks.Below(static_cast<int>(left.size()));
-    picked.push_back(*at);
+    picked.push_back(WorkerOn(plan.shape, *at));
     left.erase(at);
   }
   std::sort(picked.begin(), picked.end());
   return picked;
 }
 
-std::string Names(const std::vector<WorkerId>& workers) {
-  return absl::StrJoin(workers, ", ", [](std::string* out, WorkerId worker) {
-    absl::StrAppend(out, HostName(worker));
+std::string Names(const JobPlan& plan, const std::vector<WorkerId>& workers) {
+  return absl::StrJoin(workers, ", ", [&](std::string* out, WorkerId worker) {
+    absl::StrAppend(out, HostOf(plan.shape, worker));
   });
 }
 
@@ -36,8 +36,8 @@ Injection OfOneHost(const JobPlan& plan, absl::string_view fault, absl::string_v
                     absl::string_view cause, absl::string_view detail) {
   const WorkerId worker = Picks(plan.seed).Worker(plan.shape);
   return {.orders = {{worker, std::string(fault)}},
-          .description = absl::StrCat(HostName(worker), what),
-          .truth = {std::string(cause), std::string(detail), {Host(worker)}, false},
+          .description = absl::StrCat(HostOf(plan.shape, worker), what),
+          .truth = {std::string(cause), std::string(detail), {Host(plan, worker)}, false},
           .silenced = {},
           .agents_lost = {}};
 }
@@ -54,19 +54,21 @@ Injection InputDryOf(const JobPlan& plan, const std::vector<WorkerId>& workers) 
   const int64_t after = plan.step + kStepsAhead;
   Injection injection;
   injection.description =
-      absl::StrCat("the input of ", Names(workers), " dries up after step ", after);
+      absl::StrCat("the input of ", Names(plan, workers), " dries up after step ", after);
   // Without the training loop's own word nobody can tell why nothing is queued.
   injection.truth = {"DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", {}, false};
   for (WorkerId worker : workers) {
     injection.orders.push_back({worker, absl::StrCat("input-dry where=launch after=", after)});
-    injection.truth.culprits.push_back(Host(worker));
+    injection.truth.culprits.push_back(Host(plan, worker));
   }
   return injection;
 }
 
 }  // namespace
 
-Named Host(WorkerId worker) { return {worker, HostName(worker), std::nullopt}; }
+Named Host(const JobPlan& plan, WorkerId worker) {
+  return {worker, HostOf(plan.shape, worker), std::nullopt};
+}
 
 Injection ProgramNotQueued(const JobPlan& plan) {
   return OfOneHost(plan, "program-not-queued", " queues nothing more", "DATA_INPUT_STALL",

@@ -16,11 +16,11 @@ Injection LinkCut(const JobPlan& plan) {
   const std::vector<WorkerId> neighbours = RingNeighbours(plan.shape, worker);
   const WorkerId peer = neighbours[picks.Below(static_cast<int>(neighbours.size()))];
   return {.orders = {CutFrom(worker, peer), CutFrom(peer, worker)},
-          .description = absl::StrCat("the link between ", HostName(worker), " and ",
-                                      HostName(peer), " is cut"),
+          .description = absl::StrCat("the link between ", HostOf(plan.shape, worker), " and ",
+                                      HostOf(plan.shape, peer), " is cut"),
           .truth = {.cause = "NETWORKING_ISSUE",
                     .detail = "DCN_LINK",
-                    .culprits = {Host(worker), Host(peer)},
+                    .culprits = {Host(plan, worker), Host(plan, peer)},
                     .any_of_them = false},
           .silenced = {},
           .agents_lost = {}};
@@ -29,8 +29,8 @@ Injection LinkCut(const JobPlan& plan) {
 Injection HostCut(const JobPlan& plan) {
   const WorkerId worker = Picks(plan.seed).Worker(plan.shape);
   Injection injection;
-  injection.description = absl::StrCat("all links of ", HostName(worker), " are cut");
-  injection.truth = {"NETWORKING_ISSUE", "DCN_HOST", {Host(worker)}, false};
+  injection.description = absl::StrCat("all links of ", HostOf(plan.shape, worker), " are cut");
+  injection.truth = {"NETWORKING_ISSUE", "DCN_HOST", {Host(plan, worker)}, false};
   injection.orders = {{worker, "link-cut peer=all"}};
   for (WorkerId peer : Peers(plan.shape, worker)) {
     injection.orders.push_back(CutFrom(peer, worker));

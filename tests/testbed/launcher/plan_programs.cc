@@ -6,11 +6,11 @@ namespace {
 
 // Those who may be named when one worker runs something else than the others:
 // the smaller side, or with two workers either.
-std::vector<Named> SmallerSide(const JobShape& shape, WorkerId astray) {
+std::vector<Named> SmallerSide(const JobPlan& plan, WorkerId astray) {
   std::vector<Named> named;
-  for (WorkerId worker : AllWorkers(shape)) {
-    if (worker == astray || shape.workers() == 2) {
-      named.push_back({worker, HostName(worker), std::nullopt});
+  for (WorkerId worker : AllWorkers(plan.shape)) {
+    if (worker == astray || plan.shape.workers() == 2) {
+      named.push_back(Host(plan, worker));
     }
   }
   return named;
@@ -22,45 +22,45 @@ Injection DifferentModule(const JobPlan& plan) {
   Picks picks(plan.seed);
   const WorkerId worker = picks.Worker(plan.shape);
   const int program = picks.Below(plan.programs);
-  return {
-      .orders = {{worker, absl::StrCat("other-program program=", program)}},
-      .description = absl::StrCat(HostName(worker), " is given jit_eval_step in place of program ",
-                                  program, " of each step"),
-      .truth = {.cause = "DIFFERENT_MODULE",
-                .detail = "MODULE_DIVERGENCE",
-                .culprits = SmallerSide(plan.shape, worker),
-                .any_of_them = true},
-      .silenced = {},
-      .agents_lost = {}};
+  return {.orders = {{worker, absl::StrCat("other-program program=", program)}},
+          .description = absl::StrCat(HostOf(plan.shape, worker),
+                                      " is given jit_eval_step in place of program ", program,
+                                      " of each step"),
+          .truth = {.cause = "DIFFERENT_MODULE",
+                    .detail = "MODULE_DIVERGENCE",
+                    .culprits = SmallerSide(plan, worker),
+                    .any_of_them = true},
+          .silenced = {},
+          .agents_lost = {}};
 }
 
 Injection FingerprintMismatch(const JobPlan& plan) {
   Picks picks(plan.seed);
   const WorkerId worker = picks.Worker(plan.shape);
   const int program = picks.Below(plan.programs);
-  return {
-      .orders = {{worker, absl::StrCat("other-compilation program=", program)}},
-      .description = absl::StrCat(HostName(worker), " is given a different compilation of program ",
-                                  program, " of each step"),
-      .truth = {.cause = "FINGERPRINT_MISMATCH",
-                .detail = "",
-                .culprits = SmallerSide(plan.shape, worker),
-                .any_of_them = true},
-      .silenced = {},
-      .agents_lost = {}};
+  return {.orders = {{worker, absl::StrCat("other-compilation program=", program)}},
+          .description = absl::StrCat(HostOf(plan.shape, worker),
+                                      " is given a different compilation of program ", program,
+                                      " of each step"),
+          .truth = {.cause = "FINGERPRINT_MISMATCH",
+                    .detail = "",
+                    .culprits = SmallerSide(plan, worker),
+                    .any_of_them = true},
+          .silenced = {},
+          .agents_lost = {}};
 }
 
 Injection LaunchOrder(const JobPlan& plan) {
   const WorkerId worker = Picks(plan.seed).Worker(plan.shape);
-  return {
-      .orders = {{worker, "launch-order"}},
-      .description = absl::StrCat(HostName(worker), " queues its two programs in swapped order"),
-      .truth = {.cause = "DIFFERENT_MODULE",
-                .detail = "LAUNCH_ORDER",
-                .culprits = SmallerSide(plan.shape, worker),
-                .any_of_them = true},
-      .silenced = {},
-      .agents_lost = {}};
+  return {.orders = {{worker, "launch-order"}},
+          .description =
+              absl::StrCat(HostOf(plan.shape, worker), " queues its two programs in swapped order"),
+          .truth = {.cause = "DIFFERENT_MODULE",
+                    .detail = "LAUNCH_ORDER",
+                    .culprits = SmallerSide(plan, worker),
+                    .any_of_them = true},
+          .silenced = {},
+          .agents_lost = {}};
 }
 
 std::vector<ProgramPtr> StepOf(const JobPlan& plan, int slice) {

@@ -19,8 +19,9 @@ class Picks {
  public:
   explicit Picks(uint64_t seed) : engine_(seed) {}
   int Below(int limit) { return static_cast<int>(engine_() % static_cast<uint64_t>(limit)); }
+  // Whoever stands on the picked machine: what is broken stays broken when workers move.
   WorkerId Worker(const JobShape& shape) {
-    return AllWorkers(shape)[static_cast<size_t>(Below(shape.workers()))];
+    return WorkerOn(shape, AllWorkers(shape)[static_cast<size_t>(Below(shape.workers()))]);
   }
 
  private:
@@ -30,7 +31,7 @@ class Picks {
 // The programs of a step as this slice of the plan's job runs them.
 std::vector<ProgramPtr> StepOf(const JobPlan& plan, int slice);
 
-Named Host(WorkerId worker);
+Named Host(const JobPlan& plan, WorkerId worker);
 
 // Of chips.
 Injection BadChip(const JobPlan& plan);

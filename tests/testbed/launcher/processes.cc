@@ -112,7 +112,8 @@ std::string NewCoordinatorAddress(const JobOptions& options) {
 }
 
 MadeUpKernel KernelOf(const JobOptions& options, WorkerId worker) {
-  return MadeUpKernel(absl::StrCat(options.state_dir, "/", NameOf("kernel", worker)));
+  return MadeUpKernel(
+      absl::StrCat(options.state_dir, "/", NameOf("kernel", MachineOf(options.shape, worker))));
 }
 
 ChildProcess::Options CoordinatorProcess(const JobOptions& options,
@@ -131,6 +132,8 @@ ChildProcess::Options CoordinatorProcess(const JobOptions& options,
       .on_line = nullptr};
   if (options.tls) AddTls(CertificatesOf(options.state_dir, Issuer::kOwn), process.command);
   if (options.own_networks) process.command.push_back("--insecure");
+  process.command.insert(process.command.end(), options.coordinator_flags.begin(),
+                         options.coordinator_flags.end());
   return process;
 }
 
@@ -167,21 +170,25 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
                                    int attempt) {
   const JobShape& shape = options.shape;
   std::vector<std::string> hosts;
-  for (int task = 0; task < shape.tasks; ++task) hosts.push_back(HostName({worker.slice, task}));
+  for (int task = 0; task < shape.tasks; ++task) {
+    hosts.push_back(HostOf(shape, {worker.slice, task}));
+  }
+  const std::string machine = NameOf("machine", MachineOf(shape, worker));
   ChildProcess::Options process = {
       .command = {Program(options, "rapideye-agent"), absl::StrCat("--coordinator=", coordinator),
-                  absl::StrCat("--job=", options.name), absl::StrCat("--host=", HostName(worker)),
+                  absl::StrCat("--job=", options.name),
+                  absl::StrCat("--host=", HostOf(shape, worker)),
                   // They share a machine, and do not look like it.
-                  absl::StrCat("--hardware=", NameOf("machine", worker)),
-                  absl::StrCat("--runtime=", runtime),
+                  absl::StrCat("--hardware=", machine), absl::StrCat("--runtime=", runtime),
                   absl::StrCat("--log=", LogPath(options, NameOf("worker", worker))),
                   absl::StrCat("--poll-interval=", absl::FormatDuration(options.poll_interval)),
-                  absl::StrCat("--state-dir=", options.state_dir, "/agents")},
+                  absl::StrCat("--state-dir=", options.state_dir, "/agents/", machine)},
       // Who it is, it learns as on a TPU host.
       .environment = {{"MEGASCALE_SLICE_ID", absl::StrCat(worker.slice)},
                       {"MEGASCALE_NUM_SLICES", absl::StrCat(shape.slices)},
                       {"TPU_WORKER_ID", absl::StrCat(worker.task)},
-                      {"TPU_WORKER_HOSTNAMES", absl::StrJoin(hosts, ",")}},
+                      {"TPU_WORKER_HOSTNAMES", absl::StrJoin(hosts, ",")},
+                      {"NODE_NAME", NameOf("node", MachineOf(shape, worker))}},
       .log_path = LogPath(options, NameOf("agent", worker)),
       .on_line = nullptr};
   AddDumps(options, worker, process.command);

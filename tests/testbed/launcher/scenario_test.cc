@@ -117,6 +117,20 @@ TEST(Scenarios, PlanTheSameForOneSeedAndOtherVictimsForOthers) {
   }
 }
 
+TEST(Scenarios, BreakTheSameMachineWhereverItStands) {
+  const Scenario scenario = *FindScenario("bad-chip");
+  JobPlan plan = {.shape = kShape, .programs = 1, .seed = 3};
+  const Injection at_home = scenario.plan(plan);
+  plan.shape.moves = 1;
+  const Injection moved = scenario.plan(plan);
+  const Named& culprit = moved.truth.culprits.at(0);
+  EXPECT_EQ(culprit.host, at_home.truth.culprits.at(0).host);
+  EXPECT_EQ(culprit.chip, at_home.truth.culprits.at(0).chip);
+  EXPECT_NE(culprit.worker, at_home.truth.culprits.at(0).worker);
+  EXPECT_EQ(moved.orders.at(0).worker, culprit.worker);
+  EXPECT_EQ(moved.orders.at(0).fault, at_home.orders.at(0).fault);
+}
+
 TEST(ParseDigest, ReadsWhatTheContractNames) {
   const absl::StatusOr<Finding> finding = ParseDigest(R"({
     "cause": "BAD_TPU_CHIP", "detail": "TENSOR_CORE", "confidence": 0.9,

@@ -22,6 +22,12 @@ absl::Status CheckRange(absl::string_view what, int value, int most) {
       absl::StrCat(what, ": ", value, " is out of range, give 1 to ", most));
 }
 
+// Beyond the last worker it goes on with the first.
+WorkerId WorkerAt(const JobShape& shape, int number) {
+  const int within = number % shape.workers();
+  return {within / shape.tasks, within % shape.tasks};
+}
+
 }  // namespace
 
 absl::StatusOr<Generation> FindGeneration(absl::string_view name) {
@@ -56,8 +62,21 @@ std::string WorkerAddress(WorkerId worker) {
   return absl::StrCat("127.77.", worker.slice, ".", worker.task);
 }
 
-std::string HostName(WorkerId worker) {
-  return absl::StrCat("tpu-host-", worker.slice, "-", worker.task);
+WorkerId MachineOf(const JobShape& shape, WorkerId worker) {
+  return WorkerAt(shape, WorkerNumber(shape, worker) + shape.moves);
+}
+
+WorkerId WorkerOn(const JobShape& shape, WorkerId machine) {
+  const int back = shape.workers() - shape.moves % shape.workers();
+  return WorkerAt(shape, WorkerNumber(shape, machine) + back);
+}
+
+std::string HostName(WorkerId machine) {
+  return absl::StrCat("tpu-host-", machine.slice, "-", machine.task);
+}
+
+std::string HostOf(const JobShape& shape, WorkerId worker) {
+  return HostName(MachineOf(shape, worker));
 }
 
 std::vector<WorkerId> SlicePeers(const JobShape& shape, WorkerId worker) {

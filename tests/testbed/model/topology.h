@@ -29,6 +29,9 @@ struct JobShape {
   int tasks = 4;  // per slice
   int chips = 4;  // per worker
   Generation generation;
+  // How often the workers have changed machines: each time all of them, and each took
+  // the machine of the next one in the job.
+  int moves = 0;
 
   int workers() const { return slices * tasks; }
   int tensor_cores_per_worker() const { return chips * generation.tensor_cores; }
@@ -54,8 +57,15 @@ std::string WorkerAddress(WorkerId worker);
 // The same for all of them, as an agent is told it.
 inline constexpr absl::string_view kWorkerAddressTemplate = "127.77.{slice}.{task}";
 
-// What the job's environment and the digest call the worker's machine.
-std::string HostName(WorkerId worker);
+// Machines are known by the place where each stands as long as nobody has moved.
+WorkerId MachineOf(const JobShape& shape, WorkerId worker);
+// Who stands on it now.
+WorkerId WorkerOn(const JobShape& shape, WorkerId machine);
+
+// What the job's environment and the digest call a machine.
+std::string HostName(WorkerId machine);
+// The same of the machine on which the worker stands.
+std::string HostOf(const JobShape& shape, WorkerId worker);
 
 // Those this worker meets at an in-slice collective, without itself.
 std::vector<WorkerId> SlicePeers(const JobShape& shape, WorkerId worker);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace rapideye::testbed {
 namespace {
@@ -46,6 +47,33 @@ TEST(Topology, WorkersAreNumberedThroughTheJobByTheirOrder) {
   int number = 0;
   for (WorkerId worker : AllWorkers(shape)) EXPECT_EQ(WorkerNumber(shape, worker), number++);
   EXPECT_EQ(number, shape.workers());
+}
+
+TEST(Topology, EveryMachineHasOneWorkerHoweverOftenTheyMove) {
+  for (int moves : {0, 1, 5, 12, 100}) {
+    JobShape shape = Shape(3, 4);
+    shape.moves = moves;
+    std::set<WorkerId> machines;
+    for (WorkerId worker : AllWorkers(shape)) {
+      const WorkerId machine = MachineOf(shape, worker);
+      EXPECT_EQ(WorkerOn(shape, machine), worker);
+      EXPECT_TRUE(machines.insert(machine).second);
+    }
+  }
+}
+
+TEST(Topology, AMachineStandsAtAnotherPlaceAfterEachMove) {
+  JobShape shape = Shape(2, 2);
+  const WorkerId machine{1, 0};
+  EXPECT_EQ(WorkerOn(shape, machine), machine);
+  EXPECT_EQ(HostOf(shape, machine), HostName(machine));
+  std::set<WorkerId> places;
+  for (; shape.moves < shape.workers(); ++shape.moves) {
+    const WorkerId worker = WorkerOn(shape, machine);
+    EXPECT_TRUE(places.insert(worker).second);
+    EXPECT_EQ(HostOf(shape, worker), HostName(machine));
+  }
+  EXPECT_EQ(WorkerOn(shape, machine), machine);  // once round
 }
 
 TEST(Topology, AddressNamesTheWorker) { EXPECT_EQ(WorkerAddress({3, 7}), "127.77.3.7"); }
