@@ -110,8 +110,9 @@ class Judge {
   bool RefuseForBudget(const char* rule, const std::string& reason) {
     decision_.budget_hit = true;
     return Refuse(rule, absl::StrCat(reason,
-                                     ": no more removals until an operator allows them "
-                                     "(rapideye fleet breaker --close)"));
+                                     ": no more removals until an operator allows them (rapideye "
+                                     "fleet breaker close --removal=",
+                                     std::string(RemovalModeName(policy_.mode)), ")"));
   }
 
   // Leaves in `decision_` why.

@@ -34,7 +34,7 @@ void Log(const Remover::Decided& decided, RemovalMode mode) {
               "removal ({}): {} {} ({}) for incident {}: {} [{}]{}", RemovalModeName(mode),
               ActionName(decision.action), finding.host, finding.machine, finding.incident,
               decision.reason, decision.rule,
-              decision.budget_hit ? "; NO REMOVALS until `rapideye fleet breaker close`" : "");
+              decision.budget_hit ? "; NO REMOVALS until somebody closes the breaker" : "");
 }
 
 void Log(const Task& task) {

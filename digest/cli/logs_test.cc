@@ -120,7 +120,7 @@ TEST(LogsTest, LeavesOutWhatIsBenignUnlessAsked) {
 
 TEST(LogsTest, ReadsStandardInput) {
   const std::string path = File("stdin.log", std::string(kHalt) + "Barrier timed out");
-  const Result result = RunProgram({RAPIDEYE_BINARY, "logs", "-"}, -1, path);
+  const Result result = Rapideye({"logs", "-"}, -1, path);
   EXPECT_EQ(result.exit_status, 0);
   const auto events = JsonLines(result.out);
   ASSERT_THAT(events, SizeIs(2));

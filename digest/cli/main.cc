@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "digest/cli/diagnose.h"
+#include "digest/cli/fleet/fleet_commands.h"
 #include "digest/cli/incidents.h"
 #include "digest/cli/logs.h"
 #include "digest/cli/output.h"
@@ -24,26 +26,61 @@
 namespace rapideye::cli {
 namespace {
 
-int Run(int argc, char** argv) {
-  CLI::App app("rapideye finds out why a multi-slice TPU training job hangs.", "rapideye");
-  app.require_subcommand(1);
-  std::vector<std::unique_ptr<Command>> commands;
+using Commands = std::vector<std::unique_ptr<Command>>;
+
+Commands AllCommands(CLI::App& app) {
+  Commands commands;
   commands.push_back(std::make_unique<StatusCommand>(app));
   commands.push_back(std::make_unique<SnapshotCommand>(app));
   commands.push_back(std::make_unique<IncidentsCommand>(app));
   commands.push_back(std::make_unique<ShowCommand>(app));
   commands.push_back(std::make_unique<Diagnose>(app));
   commands.push_back(std::make_unique<LogsCommand>(app));
-  std::string log_format = "text";
+  for (std::unique_ptr<Command>& command : FleetCommands(app)) {
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
+// To every command that does something itself.
+void AddLogFormat(CLI::App& app, std::string& log_format) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (!command->get_subcommands([](CLI::App*) { return true; }).empty()) {
+      AddLogFormat(*command, log_format);
+      continue;
+    }
     program::AddFlag(*command, "log-format", log_format, "of errors on standard error")
         ->check(CLI::IsMember({"text", "json"}));
   }
+}
+
+// A word where a command's name should stand and none does; nullopt: all is well so far.
+std::optional<std::string> UnknownCommand(CLI::App& app, int argc, char** argv) {
+  CLI::App* at = &app;
+  std::string called = app.get_name();
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    if (at->get_subcommands([](CLI::App*) { return true; }).empty()) break;
+    const auto named =
+        at->get_subcommands([&](CLI::App* command) { return command->check_name(argv[i]); });
+    if (named.empty()) {
+      return absl::StrCat("there is no command '", absl::Utf8SafeCEscape(argv[i]), "'; ", called,
+                          " --help lists them");
+    }
+    at = named.front();
+    absl::StrAppend(&called, " ", at->get_name());
+  }
+  return std::nullopt;
+}
+
+int Run(int argc, char** argv) {
+  CLI::App app("rapideye finds out why a multi-slice TPU training job hangs.", "rapideye");
+  app.require_subcommand(1);
+  const Commands commands = AllCommands(app);
+  std::string log_format = "text";
+  AddLogFormat(app, log_format);
   program::ConfigureApp(app);
-  const auto is_named = [&](CLI::App* command) { return command->check_name(argv[1]); };
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_named).empty()) {
-    Complain(absl::StrCat("there is no command '", absl::Utf8SafeCEscape(argv[1]),
-                          "'; rapideye --help lists them"));
+  if (const std::optional<std::string> problem = UnknownCommand(app, argc, argv)) {
+    Complain(*problem);
     return program::kExitUsage;
   }
   if (const std::optional<int> exit_status = program::Parse(app, argc, argv)) return *exit_status;

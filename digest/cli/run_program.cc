@@ -59,9 +59,9 @@ Result RunProgram(std::vector<std::string> command, int stdout_fd, const std::st
   return result;
 }
 
-Result Rapideye(std::vector<std::string> args, int stdout_fd) {
+Result Rapideye(std::vector<std::string> args, int stdout_fd, const std::string& input) {
   args.insert(args.begin(), RAPIDEYE_BINARY);
-  return RunProgram(std::move(args), stdout_fd);
+  return RunProgram(std::move(args), stdout_fd, input);
 }
 
 std::vector<nlohmann::ordered_json> JsonLines(const std::string& text) {

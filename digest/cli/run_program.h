@@ -19,7 +19,8 @@ struct Result {
 Result RunProgram(std::vector<std::string> command, int stdout_fd = -1,
                   const std::string& input = "/dev/null");
 // The operator's command.
-Result Rapideye(std::vector<std::string> args, int stdout_fd = -1);
+Result Rapideye(std::vector<std::string> args, int stdout_fd = -1,
+                const std::string& input = "/dev/null");
 
 std::string Slurp(const std::string& path);
 // Of this process's own; nobody removes it.

@@ -1,13 +1,11 @@
 #include "digest/cli/show.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "digest/cli/output.h"
-#include "digest/cli/table.h"
+#include "digest/cli/suggest.h"
 #include "proto/program/command_line.h"
 
 namespace rapideye::cli {
@@ -16,19 +14,11 @@ namespace {
 // A capture of a large job over a slow line.
 constexpr absl::Duration kTimeout = absl::Minutes(1);
 constexpr char kNewest[] = "latest";
-constexpr size_t kMaxSuggestions = 3;
 
 v1::DocumentForm FormOf(const std::string& format) {
   if (format == "json") return v1::JSON;
   if (format == "html") return v1::HTML;
   return format == "capture" ? v1::CAPTURE : v1::TEXT;
-}
-
-// Characters that are the same at the same place.
-size_t Likeness(const std::string& a, const std::string& b) {
-  size_t same = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) same += a[i] == b[i] ? 1 : 0;
-  return same;
 }
 
 }  // namespace
@@ -55,13 +45,9 @@ std::string ShowCommand::Suggestion(CoordinatorClient& client, const std::string
   const absl::StatusOr<v1::ListIncidentsReply> all = client.ListIncidents(0);
   if (!all.ok() || all->incidents().empty()) return "; see rapideye incidents";
   std::vector<std::string> ids;
-  for (const v1::IncidentSummary& incident : all->incidents()) ids.push_back(Shown(incident.id()));
-  // Newest first among equals, as they come.
-  std::stable_sort(ids.begin(), ids.end(), [&id](const std::string& a, const std::string& b) {
-    return Likeness(a, id) > Likeness(b, id);
-  });
-  ids.resize(std::min(ids.size(), kMaxSuggestions));
-  return absl::StrCat("; closest: ", absl::StrJoin(ids, ", "), " (see rapideye incidents)");
+  // Newest first, as they come.
+  for (const v1::IncidentSummary& incident : all->incidents()) ids.push_back(incident.id());
+  return absl::StrCat(Closest(id, ids), " (see rapideye incidents)");
 }
 
 int ShowCommand::Run() {
