@@ -217,11 +217,14 @@ inline constexpr size_t kMinSignatureBytes = 4;
 inline constexpr int64_t kSignatureAutomatonBytes = 16 * 1024 * 1024;
 // Files that one agent follows.
 inline constexpr size_t kMaxLogFiles = 64;
-// How often followed files are looked at: two system calls each.
+// How often followed files that grow are looked at, two system calls each; those too
+// of which the kernel does not tell when they grow.
 inline constexpr absl::Duration kLogPoll = absl::Milliseconds(500);
+// And all others: in case that it has missed something.
+inline constexpr absl::Duration kLogCheck = absl::Seconds(5);
 // An agent whose log files do not answer starts all the same.
 inline constexpr absl::Duration kFirstLogLook = absl::Seconds(1);
-// How often patterns are looked at for new files.
+// How often patterns are looked at for new files of which the kernel does not tell.
 inline constexpr absl::Duration kLogSearch = absl::Seconds(2);
 // Looks without news after which a line without an end counts as a line.
 inline constexpr int kLogQuietLooks = 2;

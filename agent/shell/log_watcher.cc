@@ -15,6 +15,13 @@
 #include "agent/limits.h"
 
 namespace rapideye::agent {
+namespace {
+
+absl::Duration Now() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
 
 struct LogWatcher::Shared {
   Shared(LogOptions options, Sink to)
@@ -23,8 +30,8 @@ struct LogWatcher::Shared {
 
   void Run() {
     do {
-      LogReading reading =
-          follower.Read(absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()));
+      looked_at = Now();
+      LogReading reading = follower.Read(looked_at);
       const std::lock_guard lock(mutex);
       looked = true;
       changed.notify_all();
@@ -33,19 +40,31 @@ struct LogWatcher::Shared {
     } while (Pause());
   }
 
-  // Until the next look is due, or somebody has much to be read. False: there is none.
+  // Until the next look is due, or there is news. False: there is none.
   bool Pause() const {
     // A descriptor of -1 is passed over.
-    std::array<pollfd, 2> waiting = {{{stop, POLLIN, 0}, {wake, POLLIN, 0}}};
-    poll(waiting.data(), waiting.size(), static_cast<int>(absl::ToInt64Milliseconds(kLogPoll)));
+    std::array<pollfd, 3> waiting = {
+        {{stop, POLLIN, 0}, {wake, POLLIN, 0}, {follower.changes(), POLLIN, 0}}};
+    Wait(waiting, follower.Patience());
+    // A file that grows all the time is not looked at all the time.
+    const absl::Duration early = looked_at + kLogPoll - Now();
+    if (waiting[2].revents != 0 && early > absl::ZeroDuration()) {
+      waiting[2].fd = -1;
+      Wait(waiting, early);
+    }
     eventfd_t count = 0;
     if (waiting[1].revents != 0) eventfd_read(wake, &count);
     return waiting[0].revents == 0;
   }
 
+  static void Wait(std::array<pollfd, 3>& waiting, absl::Duration patience) {
+    poll(waiting.data(), waiting.size(), static_cast<int>(absl::ToInt64Milliseconds(patience)));
+  }
+
   const int stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   const int wake;
-  LogFollower follower;  // the thread's alone
+  LogFollower follower;  // the thread's alone, as the next
+  absl::Duration looked_at;
   std::mutex mutex;
   std::condition_variable changed;
   const Sink sink;        // called under mutex

@@ -26,6 +26,11 @@ constexpr size_t kMaxNotes = 100;
 
 bool IsPattern(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
 
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
 std::vector<std::string> Expand(const std::string& pattern) {
   if (!IsPattern(pattern)) return {pattern};
   std::vector<std::string> paths;
@@ -47,13 +52,22 @@ LogFollower::~LogFollower() {
   for (auto& [path, file] : files_) Close(file);
 }
 
+absl::Duration LogFollower::Patience() const {
+  const bool unfinished = std::any_of(files_.begin(), files_.end(), [](const auto& entry) {
+    return entry.second.lines.unfinished();
+  });
+  return told_ && !unfinished && outputs_.empty() ? kLogCheck : kLogPoll;
+}
+
 LogReading LogFollower::Read(absl::Duration now) {
   LogReading reading;
+  const FileChanges::News news = changes_.Take();
+  grown_ = false;
   events_.emplace(options_.signatures, reading);
   buffer_.resize(kLogReadBytes);
   NoteEndAsked();
   for (Output& output : outputs_) ReadOutput(output, reading);
-  if (now >= next_search_) {
+  if (now >= next_search_ || news.names) {
     next_search_ = now + kLogSearch;
     Search(reading);
     first_look_ = false;
@@ -66,6 +80,7 @@ LogReading LogFollower::Read(absl::Duration now) {
     Close(file);
     if (Open(path, /*may_be_old=*/false, file, reading)) ReadNew(path, file, reading);
   }
+  if (grown_) told_ = news.any || changes_.HasNews();
   return reading;
 }
 
@@ -106,6 +121,8 @@ void LogFollower::Search(LogReading& reading) {
     it = gone && it->second.descriptor < 0 ? files_.erase(it) : std::next(it);
   }
   for (const std::string& pattern : options_.patterns) {
+    const std::string folder = FolderOf(pattern);
+    if (!IsPattern(folder)) changes_.WatchDirectory(folder);
     const std::vector<std::string> paths = Expand(pattern);
     if (paths.empty()) {
       NoteOnce(absl::StrCat("--log=", pattern, ": nothing matches yet"), reading);
@@ -147,6 +164,7 @@ bool LogFollower::Open(const std::string& path, bool may_be_old, File& file, Log
   }
   file = File{};
   file.descriptor = descriptor;
+  file.watch = changes_.WatchFile(path);
   file.id = id;
   const auto before = read_before_.find(id);
   if (before != read_before_.end() && before->second <= status.st_size) {
@@ -171,6 +189,7 @@ void LogFollower::Close(File& file) {
   if (file.descriptor < 0) return;
   if (read_before_.size() == kMaxRemembered) read_before_.erase(read_before_.begin());
   read_before_[file.id] = file.offset;
+  changes_.Forget(std::exchange(file.watch, -1));
   close(std::exchange(file.descriptor, -1));
 }
 
@@ -202,6 +221,7 @@ void LogFollower::ReadNew(const std::string& path, File& file, LogReading& readi
     if (n <= 0) return;
     const absl::string_view bytes(buffer_.data(), static_cast<size_t>(n));
     file.offset += n;
+    grown_ = true;
     const bool old = file.offset <= file.old_until;
     const auto take = [this, old](absl::string_view line) { Take(line, old); };
     file.lines.Add(bytes, take);

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "agent/core/log_sample.h"
 #include "agent/exec/output_ring.h"
+#include "agent/sources/log/fetch_changes.h"
 #include "agent/sources/log/lines.h"
 #include "agent/sources/log/recognise.h"
 
@@ -51,12 +52,17 @@ class LogFollower {
 
   // What was written since the last time. `now` is monotonic.
   LogReading Read(absl::Duration now);
+  // How long the next look may wait, and a descriptor (-1: none) that is readable
+  // once one is worth while before.
+  absl::Duration Patience() const;
+  int changes() const { return changes_.descriptor(); }
 
  private:
   using FileId = std::pair<dev_t, ino_t>;
 
   struct File {
     int descriptor = -1;
+    int watch = -1;
     FileId id;
     int64_t offset = 0;
     // Up to here it was written before the follower first looked.
@@ -94,6 +100,9 @@ class LogFollower {
   std::set<std::string> noted_;
   std::string buffer_;
   std::optional<EventCollector> events_;  // of this look
+  FileChanges changes_;
+  bool grown_ = false;  // by this look
+  bool told_ = false;   // when files grew last, the kernel had told
   bool end_noted_ = false;
   bool first_look_ = true;
   absl::Duration next_search_ = -absl::InfiniteDuration();

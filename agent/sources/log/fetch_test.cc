@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -41,6 +42,10 @@ class LogFollowerTest : public testing::Test {
     follower_.emplace(LogOptions{.patterns = {Path(pattern)}, .read_old = read_old});
   }
   LogReading Read() { return follower_->Read(now_ += kLogSearch); }
+  bool HasChanged() const {
+    pollfd waiting = {follower_->changes(), POLLIN, 0};
+    return poll(&waiting, 1, 0) == 1;
+  }
   // The peers named by what came.
   std::vector<std::string> Hosts() {
     std::vector<std::string> hosts;
@@ -70,6 +75,43 @@ TEST_F(LogFollowerTest, AFileThatComesLaterIsReadFromItsBeginning) {
   Append("log", Line("a"));
   EXPECT_THAT(Hosts(), ElementsAre("a"));
   EXPECT_THAT(Read().notes, IsEmpty());
+}
+
+TEST_F(LogFollowerTest, IsPatientOnceTheKernelTellsWhatGrows) {
+  Append("log", "x\n");
+  Follow("log");
+  Read();
+  EXPECT_FALSE(HasChanged());
+  EXPECT_EQ(follower_->Patience(), kLogPoll);  // it has not shown yet that it tells
+  Append("log", Line("a"));
+  EXPECT_TRUE(HasChanged());
+  EXPECT_THAT(Hosts(), ElementsAre("a"));
+  EXPECT_FALSE(HasChanged());
+  EXPECT_EQ(follower_->Patience(), kLogCheck);
+
+  Append("log", "the beginning of a line");
+  EXPECT_TRUE(HasChanged());
+  Read();
+  EXPECT_EQ(follower_->Patience(), kLogPoll);
+  Append("log", "\n");
+  Read();
+  EXPECT_EQ(follower_->Patience(), kLogCheck);
+
+  std::filesystem::rename(Path("log"), Path("log.1"));
+  Append("log", Line("b"));
+  EXPECT_TRUE(HasChanged());
+  EXPECT_THAT(Hosts(), ElementsAre("b"));
+  Append("log", Line("c"));
+  EXPECT_TRUE(HasChanged());
+  EXPECT_THAT(Hosts(), ElementsAre("c"));
+}
+
+TEST_F(LogFollowerTest, AFileThatComesIsFoundBeforeTheNextSearch) {
+  Follow("log*");
+  Read();
+  Append("log.2", Line("a"));
+  EXPECT_TRUE(HasChanged());
+  EXPECT_THAT(follower_->Read(now_).lines, SizeIs(1));
 }
 
 TEST_F(LogFollowerTest, PutsPartsOfALineTogether) {

@@ -23,6 +23,8 @@ class LineSplitter {
   // Nothing came: after a while, what there is of a line counts as one. The end of
   // a line that a dying process could not finish is worth having.
   void Quiet(Sink sink);
+  // A line has begun that may yet count as one.
+  bool unfinished() const { return !partial_.empty(); }
   // No more will come.
   void Finish(Sink sink);
   // What comes begins in the midst of a line that is to be left out.
