@@ -21,11 +21,9 @@ grpc::ChannelArguments CommonArguments(int connect_ms, int max_reconnect_ms) {
   return arguments;
 }
 
-}  // namespace
-
-grpc::ChannelArguments AgentChannelArguments() {
+// To a coordinator.
+grpc::ChannelArguments KeptAliveArguments() {
   grpc::ChannelArguments arguments = CommonArguments(kMaxReconnectMs, kMaxReconnectMs);
-  arguments.SetMaxReceiveMessageSize(kMaxCommandBytes);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -34,14 +32,27 @@ grpc::ChannelArguments AgentChannelArguments() {
   return arguments;
 }
 
-grpc::ChannelArguments OperatorChannelArguments() {
-  grpc::ChannelArguments arguments = AgentChannelArguments();
-  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+// What is received is small, or comes from this host: that gRPC measures how much is on
+// its way, with a ping and timers at each answer, would be a good part of a poll's cost.
+void MeasureNoBandwidth(grpc::ChannelArguments& arguments) {
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+}
+
+}  // namespace
+
+grpc::ChannelArguments AgentChannelArguments() {
+  grpc::ChannelArguments arguments = KeptAliveArguments();
+  arguments.SetMaxReceiveMessageSize(kMaxCommandBytes);
+  MeasureNoBandwidth(arguments);
   return arguments;
 }
 
+grpc::ChannelArguments OperatorChannelArguments() { return KeptAliveArguments(); }
+
 grpc::ChannelArguments RuntimeChannelArguments() {
-  return CommonArguments(kRuntimeConnectMs, kMaxRuntimeReconnectMs);
+  grpc::ChannelArguments arguments = CommonArguments(kRuntimeConnectMs, kMaxRuntimeReconnectMs);
+  MeasureNoBandwidth(arguments);
+  return arguments;
 }
 
 void ConfigureServer(grpc::ServerBuilder& builder) {
