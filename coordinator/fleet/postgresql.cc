@@ -185,7 +185,7 @@ class Postgresql final : public Database {
   std::string Message() const {
     std::string text = PQerrorMessage(connection_);
     absl::StripAsciiWhitespace(&text);
-    return absl::StrReplaceAll(text, {{"\n", "; "}});
+    return absl::StrReplaceAll(text, {{"\n\t", " "}, {"\n", "; "}});
   }
 
   std::string url_;

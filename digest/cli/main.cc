@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "digest/cli/diagnose.h"
 #include "digest/cli/fleet/fleet_commands.h"
+#include "digest/cli/fleet/remover.h"
 #include "digest/cli/incidents.h"
 #include "digest/cli/logs.h"
 #include "digest/cli/output.h"
@@ -39,6 +40,7 @@ Commands AllCommands(CLI::App& app) {
   for (std::unique_ptr<Command>& command : FleetCommands(app)) {
     commands.push_back(std::move(command));
   }
+  commands.push_back(std::make_unique<RemoverCommand>(app));
   return commands;
 }
 
@@ -49,7 +51,7 @@ void AddLogFormat(CLI::App& app, std::string& log_format) {
       AddLogFormat(*command, log_format);
       continue;
     }
-    program::AddFlag(*command, "log-format", log_format, "of errors on standard error")
+    program::AddFlag(*command, "log-format", log_format, "of standard error")
         ->check(CLI::IsMember({"text", "json"}));
   }
 }

@@ -59,8 +59,10 @@ Result RunProgram(std::vector<std::string> command, int stdout_fd, const std::st
   return result;
 }
 
+std::string RapideyePath() { return RAPIDEYE_BINARY; }
+
 Result Rapideye(std::vector<std::string> args, int stdout_fd, const std::string& input) {
-  args.insert(args.begin(), RAPIDEYE_BINARY);
+  args.insert(args.begin(), RapideyePath());
   return RunProgram(std::move(args), stdout_fd, input);
 }
 

@@ -18,6 +18,8 @@ struct Result {
 // the file `input`.
 Result RunProgram(std::vector<std::string> command, int stdout_fd = -1,
                   const std::string& input = "/dev/null");
+// Where the operator's command was built.
+std::string RapideyePath();
 // The operator's command.
 Result Rapideye(std::vector<std::string> args, int stdout_fd = -1,
                 const std::string& input = "/dev/null");
