@@ -242,6 +242,12 @@ inline constexpr absl::Duration kHookGrace = absl::Seconds(1);
 // incident to stay small.
 inline constexpr size_t kMaxHookOutput = size_t{16} << 10;
 
+// Hooks wait so long for a decision about what the incident names: they are told of a
+// removal then. A history that is down holds them up no longer.
+inline constexpr absl::Duration kDecisionPatience = absl::Seconds(30);
+// So long the end waits for what follows incidents to be put down.
+inline constexpr absl::Duration kStopRemovals = absl::Seconds(2);
+
 // What the flags may say --------------------------------------------------
 
 // What the wire takes as an interval; nobody waits longer for a launch.

@@ -143,6 +143,7 @@ class CoordinatorCore {
   void AbandonIncident(const std::string& why);
   void ConcludeIncident();
   Capture BuildCapture(const Incident& incident);
+  std::map<WorkerId, std::string> HardwareOfMissing(const Incident& incident) const;
   // Hands over the texts once all are there; or at once, with why there are no more.
   void FollowTexts();
   void EndTexts(const std::string& why);

@@ -108,7 +108,8 @@ void CoordinatorCore::ConcludeIncident() {
   Emit(Conclude{.incident_id = incident_id_,
                 .capture = BuildCapture(*incident_),
                 .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
-                .collect = now_.monotonic - incident_->started()});
+                .collect = now_.monotonic - incident_->started(),
+                .hardware = HardwareOfMissing(*incident_)});
   // After a worker's word the others may go on for a while with what they had
   // queued; after a threshold has passed whoever moves has recovered.
   its_incarnations_.clear();
@@ -172,6 +173,15 @@ Capture CoordinatorCore::BuildCapture(const Incident& incident) {
     capture.snapshots.push_back(std::move(snapshot));
   }
   return capture;
+}
+
+std::map<WorkerId, std::string> CoordinatorCore::HardwareOfMissing(const Incident& incident) const {
+  std::map<WorkerId, std::string> hardware;
+  for (const auto& [worker, member] : membership_.members()) {
+    if (incident.snapshots().contains(worker) || !member.hello.hardware.has_value()) continue;
+    hardware[worker] = *member.hello.hardware;
+  }
+  return hardware;
 }
 
 void CoordinatorCore::On(const IncidentConcluded& event) {

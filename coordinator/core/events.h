@@ -3,6 +3,7 @@
 #define RAPIDEYE_COORDINATOR_CORE_EVENTS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -143,6 +144,8 @@ struct Conclude {
   Capture capture;
   absl::Duration detect_to_collect;
   absl::Duration collect;
+  // Of the workers without a snapshot, as far as their agents ever told.
+  std::map<WorkerId, std::string> hardware = {};
 };
 
 // The text of one side, from a worker that was asked for it. Nobody has looked into it.

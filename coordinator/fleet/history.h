@@ -46,6 +46,11 @@ class History {
   absl::StatusOr<std::string> ReasonOf(const std::string& incident, const std::string& machine,
                                        RemovalMode mode);
   absl::StatusOr<std::string> DigestOf(const std::string& incident);
+  // True if the incident is known, and Undecided has nothing of it.
+  absl::StatusOr<bool> IsDecided(const std::string& incident, RemovalMode mode, absl::Time since);
+  // What was decided about each machine of an incident, by machine.
+  absl::StatusOr<std::vector<MachineDecision>> DecisionsOf(const std::string& incident,
+                                                           RemovalMode mode);
   // What bears on a finding about `machine`, as far back as `since`. An enforced
   // removal counts in every mode, a dry one only in dry runs.
   absl::StatusOr<Facts> FactsAbout(const std::string& machine, RemovalMode mode, absl::Time since);
@@ -67,7 +72,7 @@ class History {
                              const std::string& repair, const std::string& who, absl::Time now);
 
  private:
-  absl::StatusOr<std::vector<Event>> EventsAbout(const std::string& machine, absl::Time since);
+  absl::StatusOr<std::vector<HangEvent>> EventsAbout(const std::string& machine, absl::Time since);
   absl::StatusOr<std::vector<PastRemoval>> RemovalsSince(RemovalMode mode, absl::Time since);
 
   Database& database_;

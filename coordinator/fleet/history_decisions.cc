@@ -127,6 +127,32 @@ absl::StatusOr<Finding> History::FindingOf(const std::string& incident,
   return findings->front();
 }
 
+absl::StatusOr<bool> History::IsDecided(const std::string& incident, RemovalMode mode,
+                                        absl::Time since) {
+  auto rows = database_.Run(
+      "SELECT 1 FROM fleet_incidents i WHERE i.incident = $1 AND NOT EXISTS ("
+      "SELECT 1 FROM fleet_culprits c WHERE c.incident = i.incident AND c.at_ms >= $3 "
+      "AND NOT EXISTS (SELECT 1 FROM fleet_decisions d WHERE d.incident = c.incident "
+      "AND d.machine = c.machine AND d.mode = $2))",
+      {incident, std::string(RemovalModeName(mode)), ToValue(since)});
+  if (!rows.ok()) return rows.status();
+  return !rows->empty();
+}
+
+absl::StatusOr<std::vector<MachineDecision>> History::DecisionsOf(const std::string& incident,
+                                                                  RemovalMode mode) {
+  auto rows = database_.Run(
+      "SELECT machine, host, action, rule, reason FROM fleet_decisions "
+      "WHERE incident = $1 AND mode = $2 ORDER BY machine",
+      {incident, std::string(RemovalModeName(mode))});
+  if (!rows.ok()) return rows.status();
+  std::vector<MachineDecision> decisions;
+  for (const Row& row : *rows) {
+    decisions.push_back({row.Text(0), row.Text(1), row.Text(2), row.Text(3), row.Text(4)});
+  }
+  return decisions;
+}
+
 absl::StatusOr<std::string> History::ReasonOf(const std::string& incident,
                                               const std::string& machine, RemovalMode mode) {
   auto rows = database_.Run(
@@ -144,8 +170,8 @@ absl::StatusOr<std::string> History::DigestOf(const std::string& incident) {
   return rows->front().Text(0);
 }
 
-absl::StatusOr<std::vector<Event>> History::EventsAbout(const std::string& machine,
-                                                        absl::Time since) {
+absl::StatusOr<std::vector<HangEvent>> History::EventsAbout(const std::string& machine,
+                                                            absl::Time since) {
   auto rows = database_.Run(
       "SELECT DISTINCT c.incident, c.machine, c.grounds, i.cause, i.detail, c.job, c.slice, "
       "c.task, c.fingerprint, c.at_ms "
@@ -158,9 +184,9 @@ absl::StatusOr<std::vector<Event>> History::EventsAbout(const std::string& machi
       "ORDER BY c.at_ms DESC LIMIT $3",
       {machine, ToValue(since), kMaxEventsPerDecision});
   if (!rows.ok()) return rows.status();
-  std::vector<Event> events;
+  std::vector<HangEvent> events;
   for (const Row& row : *rows) {
-    Event& event = events.emplace_back();
+    HangEvent& event = events.emplace_back();
     event.incident = row.Text(0);
     event.machine = row.Text(1);
     event.grounds = GroundsNamed(row.Text(2));

@@ -29,7 +29,7 @@ class HistoryTest : public ::testing::TestWithParam<const char*> {
   std::vector<Finding> Undecided() {
     return history_.Undecided(RemovalMode::kDryRun, kThen - 30 * kDay, 100).value();
   }
-  std::vector<Event> EventsAbout(const std::string& hardware) {
+  std::vector<HangEvent> EventsAbout(const std::string& hardware) {
     return history_.FactsAbout(MachineKey(hardware, ""), RemovalMode::kDryRun, kThen - 30 * kDay)
         .value()
         .events;
@@ -111,7 +111,7 @@ TEST_P(HistoryTest, EventsAtTheSameCoordinateAndInTheSameIncidentBearOnAMachine)
     ASSERT_TRUE(history_.Record(incident, kThen).ok());
   }
   std::vector<std::string> about;
-  for (const Event& event : EventsAbout("a")) about.push_back(event.incident + event.machine);
+  for (const HangEvent& event : EventsAbout("a")) about.push_back(event.incident + event.machine);
   EXPECT_THAT(about,
               ::testing::UnorderedElementsAre("i1hardware:a", "i1hardware:b", "i2hardware:c"));
 }
@@ -122,7 +122,7 @@ TEST_P(HistoryTest, WhatIsForgottenNoLongerCountsButStillExonerates) {
   ASSERT_TRUE(history_.Forget("hardware:a", "operator", kThen + kDay).ok());
   // Delivered later, happened before.
   ASSERT_TRUE(history_.Record(Incident("i3", kThen, {BadChip("a", 3)}), kThen + 2 * kDay).ok());
-  EXPECT_THAT(EventsAbout("a"), ElementsAre(::testing::Field(&Event::incident, "i2")));
+  EXPECT_THAT(EventsAbout("a"), ElementsAre(::testing::Field(&HangEvent::incident, "i2")));
   EXPECT_THAT(EventsAbout("b"), SizeIs(3));
   ASSERT_TRUE(
       history_.Record(Incident("i4", kThen + 2 * kDay, {BadChip("a", 5)}), kThen + 2 * kDay).ok());

@@ -80,6 +80,7 @@ void Publisher::State::Run() {
     const bool deliver = !last || report.problem.ok();
     lock.unlock();
     const Spool::Forwarded turn = Turn(taken, deliver);
+    if (turn.delivered > 0 && settings.delivered) settings.delivered();
     lock.lock();
     fresh.insert(fresh.begin(), std::make_move_iterator(taken.begin()),
                  std::make_move_iterator(taken.end()));

@@ -3,6 +3,7 @@
 #define RAPIDEYE_COORDINATOR_FLEET_PUBLISHER_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -24,6 +25,8 @@ class Publisher {
     std::string history_url;  // the fleet's
     absl::Duration first_retry = kFirstHistoryRetry;
     absl::Duration longest_retry = kLongestHistoryRetry;
+    // Called on the publisher's thread whenever the history has something new. May be empty.
+    std::function<void()> delivered = {};
   };
   struct Report {
     size_t delivered = 0;

@@ -65,7 +65,7 @@ TEST_P(SpoolTest, WhatArrivesIsWhatWasPut) {
   EXPECT_THAT(findings[0].nics, ::testing::ElementsAre("eth1"));
   EXPECT_EQ(findings[0].job_hosts, incident.hosts);
   EXPECT_EQ(*history_.DigestOf("i1"), incident.digest);
-  const Event event =
+  const HangEvent event =
       history_.FactsAbout("hardware:a", RemovalMode::kEnforce, kThen - absl::Hours(1))
           ->events.at(0);
   EXPECT_EQ(event.task, 3);

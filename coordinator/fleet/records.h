@@ -66,7 +66,7 @@ struct IncidentRecord {
 };
 
 // A culprit as policy sees it: one machine in one incident at one coordinate.
-struct Event {
+struct HangEvent {
   std::string incident;
   std::string machine;
   Grounds grounds = Grounds::kNever;
@@ -78,7 +78,7 @@ struct Event {
   std::optional<std::string> fingerprint;
   absl::Time at;
 
-  friend bool operator==(const Event&, const Event&) = default;
+  friend bool operator==(const HangEvent&, const HangEvent&) = default;
 };
 
 // All culprits of one incident on one machine: what is decided about.
@@ -111,6 +111,15 @@ struct Decision {
   bool budget_hit = false;  // stops all removals until an operator allows them again
 };
 
+// What was decided about one machine of an incident.
+struct MachineDecision {
+  std::string machine;
+  std::string host;
+  std::string action;  // ActionName
+  std::string rule;
+  std::string reason;
+};
+
 // A removal that was decided on, in the same mode or a stricter one.
 struct PastRemoval {
   std::string incident;
@@ -134,7 +143,7 @@ struct Breaker {
 struct Facts {
   // Of the machine, since it was last forgotten; of other machines, at the
   // coordinates where it failed and in the incidents in which it did.
-  std::vector<Event> events;
+  std::vector<HangEvent> events;
   std::vector<PastRemoval> removals;
   Breaker breaker;
   int64_t largest_job_hosts = 0;  // the fleet has at least so many

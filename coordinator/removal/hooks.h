@@ -9,10 +9,10 @@
 
 namespace rapideye::coordinator {
 
-// One run of one hook, for one machine of one incident.
+// One run of one hook, for one machine of one incident, or for an incident as a whole.
 struct HookCall {
   std::string hook;     // its path
-  Finding finding;      // which machine, and for what
+  Finding finding;      // which machine, and for what; no host: nothing is removed
   std::string reason;   // of the decision
   std::string digest;   // JSON, for its standard input; empty if nobody has it
   int64_t attempt = 1;  // more than 1: it may have run before, in part or in whole

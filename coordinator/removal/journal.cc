@@ -110,6 +110,15 @@ absl::StatusOr<std::optional<Task>> Journal::Claim(absl::Time now, absl::Duratio
   return ReadTask(rows->front());
 }
 
+absl::Status Journal::Release(const std::string& incident, absl::Time now) {
+  return database_
+      .Run(
+          "UPDATE fleet_tasks SET not_before_ms = $2 WHERE incident = $1 AND state = 'due' "
+          "AND attempts = 0 AND not_before_ms > $2",
+          {incident, ToValue(now)})
+      .status();
+}
+
 absl::Status Journal::Finish(const Task& task, const HookResult& result, absl::Time now) {
   const bool last = result.ok || task.attempts >= kMaxHookAttempts;
   const std::string state = result.ok ? "done" : last ? "failed" : "due";
@@ -148,6 +157,16 @@ absl::StatusOr<std::vector<Task>> Journal::TasksOf(const std::string& incident) 
                                               " FROM fleet_tasks WHERE incident = $1 "
                                               "ORDER BY created_ms, ordinal, task"),
                                  {incident}));
+}
+
+absl::StatusOr<std::vector<std::string>> Journal::Waiting() {
+  auto rows = database_.Run(
+      "SELECT DISTINCT incident FROM fleet_tasks WHERE state = 'due' AND attempts = 0 "
+      "ORDER BY incident");
+  if (!rows.ok()) return rows.status();
+  std::vector<std::string> incidents;
+  for (const Row& row : *rows) incidents.push_back(row.Text(0));
+  return incidents;
 }
 
 absl::StatusOr<absl::Time> Journal::NextDue(absl::Time now) {

@@ -61,6 +61,9 @@ class Journal {
   // up their attempts become failed here.
   absl::StatusOr<std::optional<Task>> Claim(absl::Time now, absl::Duration lease);
 
+  // Under the lock: what of an incident waits for its first attempt may begin now.
+  absl::Status Release(const std::string& incident, absl::Time now);
+
   // What came of a claimed task. ABORTED if it is another's by now: its result counts.
   absl::Status Finish(const Task& task, const HookResult& result, absl::Time now);
 
@@ -72,6 +75,8 @@ class Journal {
   absl::Status Resume();
 
   absl::StatusOr<std::vector<Task>> TasksOf(const std::string& incident);
+  // Incidents of which something waits for its first attempt.
+  absl::StatusOr<std::vector<std::string>> Waiting();
   // When the next attempt of its hooks may begin, as far as its time is what it waits
   // for; InfiniteFuture if none does.
   absl::StatusOr<absl::Time> NextDue(absl::Time now);

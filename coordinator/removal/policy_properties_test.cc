@@ -27,7 +27,7 @@ class Fleet {
   // An incident that names one machine.
   Finding Fail() {
     const int64_t machine = Pick(20);
-    Event event;
+    HangEvent event;
     event.incident = absl::StrCat("i", next_++);
     event.machine = absl::StrCat(Pick(10) == 0 ? "host:h" : "hardware:h", machine);
     event.grounds = static_cast<Grounds>(Pick(3));
@@ -164,8 +164,8 @@ TEST(PolicyPropertiesTest, WhatSpeaksForAMachineNeverRemovesIt) {
     if (Decide(last, fleet.facts(), fleet.policy(), fleet.now()).action == Action::kRemove)
       continue;
     Facts kinder = fleet.facts();
-    for (const Event& event : fleet.facts().events) {
-      Event elsewhere = event;
+    for (const HangEvent& event : fleet.facts().events) {
+      HangEvent elsewhere = event;
       elsewhere.machine = "hardware:elsewhere";
       elsewhere.incident = absl::StrCat("e", event.incident);
       kinder.events.push_back(elsewhere);

@@ -32,7 +32,7 @@ class PolicyTest : public ::testing::Test {
     for (int64_t i = 1; i <= 4; ++i) AddEvent(absl::StrCat("i", i), i);
   }
   void AddEvent(const std::string& incident, int64_t task) {
-    Event event;
+    HangEvent event;
     event.incident = incident;
     event.machine = finding_.machine;
     event.grounds = Grounds::kRepetition;
@@ -85,14 +85,14 @@ TEST_F(PolicyTest, EventsBeforeTheWindowDoNotCount) {
 }
 
 TEST_F(PolicyTest, TheSameCoordinateEveryTimeIsWatched) {
-  for (Event& event : facts_.events) event.task = 7;
+  for (HangEvent& event : facts_.events) event.task = 7;
   Expect(Action::kWatch, "independence");
   facts_.events[2].task = 8;
   ExpectRemoved();
 }
 
 TEST_F(PolicyTest, ACoordinateThatFailsElsewhereIsLeftOutAndSaidSo) {
-  Event elsewhere = facts_.events[0];
+  HangEvent elsewhere = facts_.events[0];
   elsewhere.machine = "hardware:other";
   elsewhere.incident = "i9";
   facts_.events.push_back(elsewhere);
@@ -115,7 +115,7 @@ TEST_F(PolicyTest, SoftwareIsNeverAReasonHoweverOftenItHappens) {
 
 TEST_F(PolicyTest, AMachineKnownByNameOnlyStaysUnlessNamesAreStable) {
   finding_.machine = "host:host-m";
-  for (Event& event : facts_.events) event.machine = finding_.machine;
+  for (HangEvent& event : facts_.events) event.machine = finding_.machine;
   Expect(Action::kRefuse, "name-only");
   finding_.grounds = Grounds::kDirect;
   Expect(Action::kRefuse, "name-only");

@@ -37,9 +37,11 @@ void Log(const Remover::Decided& decided, RemovalMode mode) {
               decision.budget_hit ? "; NO REMOVALS until somebody closes the breaker" : "");
 }
 
-void Log(const Task& task) {
-  const std::string what =
-      absl::StrCat("hook ", task.hook, " for ", task.subject, " (incident ", task.incident, ")");
+}  // namespace
+
+void LogHook(const Task& task) {
+  const std::string what = absl::StrCat("hook ", task.hook, task.subject.empty() ? "" : " for ",
+                                        task.subject, " (incident ", task.incident, ")");
   if (task.state == "done") {
     spdlog::info("{}: {}", what, task.outcome);
   } else if (task.state == "due") {
@@ -50,8 +52,6 @@ void Log(const Task& task) {
                   task.state, task.outcome, task.output);
   }
 }
-
-}  // namespace
 
 RemovalLoop::RemovalLoop(Settings settings, HookRunner& runner)
     : settings_(std::move(settings)), runner_(runner), holder_(UniqueHolder()) {}
@@ -79,37 +79,37 @@ absl::Status RemovalLoop::Open() {
   return absl::OkStatus();
 }
 
-absl::Status RemovalLoop::Turn() {
-  if (settings_.policy.mode == RemovalMode::kOff) return absl::OkStatus();
+absl::StatusOr<Remover::Report> RemovalLoop::Turn() {
+  next_ = absl::InfiniteDuration();
+  if (settings_.policy.mode == RemovalMode::kOff) return Remover::Report();
   if (absl::Status status = Open(); !status.ok()) return status;
-  const absl::StatusOr<Remover::Report> report = remover_->Turn();
-  if (!report.ok()) return report.status();
+  absl::StatusOr<Remover::Report> report = remover_->Turn();
+  if (!report.ok()) return report;
   for (const Remover::Decided& decided : report->decisions) Log(decided, settings_.policy.mode);
-  for (const Task& task : report->ended) Log(task);
-  for (const Task& task : report->retried) Log(task);
+  for (const Task& task : report->ended) LogHook(task);
+  for (const Task& task : report->retried) LogHook(task);
   // While the breaker is open nothing is due; whoever closes it waits for the next poll.
   next_ = report->stopped_by_breaker
               ? kRemovalPoll
               : std::max(report->next - clock_->At(Monotonic()), absl::ZeroDuration());
-  return absl::OkStatus();
+  return report;
 }
 
 void RemovalLoop::Run() {
   absl::Duration backoff = kFirstHistoryRetry;
   absl::Duration wait = absl::ZeroDuration();
   while (Wait(wait)) {
-    const absl::Status status = Turn();
-    NoteOutcome(status);
-    if (status.ok()) {
+    if (settings_.before_turn) settings_.before_turn();
+    const absl::StatusOr<Remover::Report> turn = Turn();
+    NoteOutcome(turn.status());
+    if (turn.ok()) {
       backoff = kFirstHistoryRetry;
       wait = std::min(next_, settings_.poll);
     } else {
       wait = backoff;
       backoff = std::min(2 * backoff, kLongestHistoryRetry);
     }
-    if (settings_.after_turn) {
-      wait = std::min(wait, settings_.after_turn(database_.get(), status));
-    }
+    if (settings_.after_turn) wait = std::min(wait, settings_.after_turn(database_.get(), turn));
   }
 }
 

@@ -35,9 +35,12 @@ class RemovalLoop {
     // How often it looks for what others have put into the history; InfiniteDuration:
     // only when it is woken.
     absl::Duration poll = kRemovalPoll;
-    // Called on Run's thread after every turn, whether it succeeded or not, with the history
-    // if it could be opened; returns how long the next turn may be put off. May be empty.
-    std::function<absl::Duration(Database* history, const absl::Status& turn)> after_turn = {};
+    // Called on Run's thread before and after every turn; the latter whether it succeeded
+    // or not, with the history if it could be opened (nullptr: it could not, or removal is
+    // off); it returns how long the next turn may be put off. Both may be empty.
+    std::function<void()> before_turn = {};
+    std::function<absl::Duration(Database* history, const absl::StatusOr<Remover::Report>& turn)>
+        after_turn = {};
   };
 
   // `runner` outlives the loop.
@@ -45,7 +48,7 @@ class RemovalLoop {
 
   // One turn, of the thread that calls Run. Errors are those of Database and Remover;
   // it has said nothing of them.
-  absl::Status Turn();
+  absl::StatusOr<Remover::Report> Turn();
   // Works until Stop.
   void Run();
 
@@ -76,6 +79,9 @@ class RemovalLoop {
   bool woken_ = false;
   bool stopping_ = false;
 };
+
+// One line of the log for what came of a hook.
+void LogHook(const Task& task);
 
 }  // namespace rapideye::coordinator
 

@@ -80,9 +80,9 @@ TEST_P(RemovalLoopTest, WorksWheneverItIsWokenUntilItIsStopped) {
   std::promise<void> first;
   std::promise<void> second;
   int turns = 0;
-  settings.after_turn = [&](Database* history, const absl::Status& turn) {
+  settings.after_turn = [&](Database* history, const absl::StatusOr<Remover::Report>& turn) {
     EXPECT_NE(history, nullptr);
-    EXPECT_TRUE(turn.ok()) << turn;
+    EXPECT_TRUE(turn.ok()) << turn.status();
     ++turns;
     if (turns == 1) first.set_value();
     if (turns == 2) second.set_value();

@@ -15,18 +15,18 @@ constexpr std::string_view kIciLink = "ICI_LINK";  // DetailName
 // A place in a job: restarts put other machines there.
 using Coordinate = std::tuple<std::string, int64_t, int64_t>;  // job, slice, task
 
-Coordinate CoordinateOf(const Event& event) { return {event.job, event.slice, event.task}; }
+Coordinate CoordinateOf(const HangEvent& event) { return {event.job, event.slice, event.task}; }
 
 // What counts against a machine, and what exonerates it.
-bool SpeaksOfHardware(const Event& event) { return event.grounds != Grounds::kNever; }
+bool SpeaksOfHardware(const HangEvent& event) { return event.grounds != Grounds::kNever; }
 
 // Of one job, or of one compilation: the same mistake could be in both.
-bool Related(const Event& a, const Event& b) {
+bool Related(const HangEvent& a, const HangEvent& b) {
   const bool known = a.fingerprint.has_value() && b.fingerprint.has_value();
   return a.job == b.job || !known || a.fingerprint == b.fingerprint;
 }
 
-bool Independent(const Event& a, const Event& b) {
+bool Independent(const HangEvent& a, const HangEvent& b) {
   const bool same_place = a.slice == b.slice && a.task == b.task;
   return a.incident != b.incident && (!same_place || !Related(a, b));
 }
@@ -51,12 +51,12 @@ std::set<std::string> AlwaysThere(const std::set<std::string>& incidents,
 
 }  // namespace
 
-Repetition CountRepetition(const std::string& machine, const std::vector<Event>& events,
+Repetition CountRepetition(const std::string& machine, const std::vector<HangEvent>& events,
                            absl::Time since) {
   std::set<Coordinate> failed_elsewhere;  // on other hardware
   std::map<std::string, std::set<std::string>> other_ends;
-  std::map<std::string, std::vector<const Event*>> incidents;
-  for (const Event& event : events) {
+  std::map<std::string, std::vector<const HangEvent*>> incidents;
+  for (const HangEvent& event : events) {
     if (event.at < since || !SpeaksOfHardware(event)) continue;
     if (event.machine == machine) {
       incidents[event.incident].push_back(&event);
@@ -68,9 +68,9 @@ Repetition CountRepetition(const std::string& machine, const std::vector<Event>&
 
   Repetition result;
   std::set<std::string> links;  // incidents about a link of the machine
-  std::vector<const Event*> counted;
+  std::vector<const HangEvent*> counted;
   for (const auto& [incident, here] : incidents) {
-    const bool exonerated = std::any_of(here.begin(), here.end(), [&](const Event* event) {
+    const bool exonerated = std::any_of(here.begin(), here.end(), [&](const HangEvent* event) {
       return failed_elsewhere.contains(CoordinateOf(*event));
     });
     if (exonerated) {
@@ -83,15 +83,15 @@ Repetition CountRepetition(const std::string& machine, const std::vector<Event>&
   // A link has two ends; the one that is in all of them is known only if no other is.
   if (!AlwaysThere(links, other_ends).empty()) {
     result.two_ended = links.size();
-    std::erase_if(counted, [&](const Event* event) { return links.contains(event->incident); });
+    std::erase_if(counted, [&](const HangEvent* event) { return links.contains(event->incident); });
   }
   std::set<std::string> remaining;
-  for (const Event* event : counted) remaining.insert(event->incident);
+  for (const HangEvent* event : counted) remaining.insert(event->incident);
   result.counted = remaining.size();
-  for (const Event* a : counted) {
+  for (const HangEvent* a : counted) {
     result.independent =
         result.independent || std::any_of(counted.begin(), counted.end(),
-                                          [&](const Event* b) { return Independent(*a, *b); });
+                                          [&](const HangEvent* b) { return Independent(*a, *b); });
   }
   return result;
 }

@@ -20,7 +20,7 @@ struct Repetition {
 };
 
 // Of `events`, those of `machine` since `since` that speak of hardware, once per incident.
-Repetition CountRepetition(const std::string& machine, const std::vector<Event>& events,
+Repetition CountRepetition(const std::string& machine, const std::vector<HangEvent>& events,
                            absl::Time since);
 
 }  // namespace rapideye::coordinator

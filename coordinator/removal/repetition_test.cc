@@ -10,8 +10,8 @@ namespace {
 const absl::Time kNow = absl::FromUnixSeconds(1'790'000'000);
 const absl::Time kSince = kNow - absl::Hours(24 * 30);
 
-Event At(const std::string& incident, int64_t task, const std::string& machine = "m") {
-  Event event;
+HangEvent At(const std::string& incident, int64_t task, const std::string& machine = "m") {
+  HangEvent event;
   event.incident = incident;
   event.machine = machine;
   event.grounds = Grounds::kRepetition;
@@ -24,14 +24,16 @@ Event At(const std::string& incident, int64_t task, const std::string& machine =
   return event;
 }
 
-Event Ici(const std::string& incident, int64_t task, const std::string& machine = "m") {
-  Event event = At(incident, task, machine);
+HangEvent Ici(const std::string& incident, int64_t task, const std::string& machine = "m") {
+  HangEvent event = At(incident, task, machine);
   event.cause = "NETWORKING_ISSUE";
   event.detail = "ICI_LINK";
   return event;
 }
 
-Repetition Count(const std::vector<Event>& events) { return CountRepetition("m", events, kSince); }
+Repetition Count(const std::vector<HangEvent>& events) {
+  return CountRepetition("m", events, kSince);
+}
 
 TEST(RepetitionTest, AnIncidentCountsOnceHoweverManyCulpritsItNames) {
   EXPECT_EQ(Count({At("i1", 1), At("i1", 2), At("i1", 3)}).counted, 1u);
@@ -39,27 +41,27 @@ TEST(RepetitionTest, AnIncidentCountsOnceHoweverManyCulpritsItNames) {
 }
 
 TEST(RepetitionTest, SoftwareDoesNotCount) {
-  Event software = At("i2", 2);
+  HangEvent software = At("i2", 2);
   software.grounds = Grounds::kNever;
   EXPECT_EQ(Count({At("i1", 1), software}).counted, 1u);
 }
 
 TEST(RepetitionTest, DirectEvidenceCounts) {
-  Event direct = At("i2", 2);
+  HangEvent direct = At("i2", 2);
   direct.grounds = Grounds::kDirect;
   EXPECT_EQ(Count({At("i1", 1), direct}).counted, 2u);
 }
 
 TEST(RepetitionTest, TheWindowBegins) {
-  Event old = At("i1", 1);
+  HangEvent old = At("i1", 1);
   old.at = kSince - absl::Milliseconds(1);
-  Event just_in = At("i2", 2);
+  HangEvent just_in = At("i2", 2);
   just_in.at = kSince;
   EXPECT_EQ(Count({old, just_in}).counted, 1u);
 }
 
 TEST(RepetitionTest, TheSameCoordinateInRelatedProgramsIsNotIndependent) {
-  Event recompiled = At("i2", 1);
+  HangEvent recompiled = At("i2", 1);
   recompiled.fingerprint = "cd";
   EXPECT_FALSE(Count({At("i1", 1), At("i2", 1)}).independent);
   EXPECT_FALSE(Count({At("i1", 1), recompiled}).independent);
@@ -67,13 +69,13 @@ TEST(RepetitionTest, TheSameCoordinateInRelatedProgramsIsNotIndependent) {
 }
 
 TEST(RepetitionTest, AnUnrelatedProgramIsAnotherJobAndAnotherCompilation) {
-  Event other_job = At("i2", 1);
+  HangEvent other_job = At("i2", 1);
   other_job.job = "gemma";
   EXPECT_FALSE(Count({At("i1", 1), other_job}).independent);
-  Event unknown = other_job;
+  HangEvent unknown = other_job;
   unknown.fingerprint.reset();
   EXPECT_FALSE(Count({At("i1", 1), unknown}).independent);
-  Event unrelated = other_job;
+  HangEvent unrelated = other_job;
   unrelated.fingerprint = "cd";
   EXPECT_TRUE(Count({At("i1", 1), unrelated}).independent);
 }
@@ -90,9 +92,9 @@ TEST(RepetitionTest, ACoordinateThatFailsOnOtherHardwareExonerates) {
 }
 
 TEST(RepetitionTest, AnotherJobOrAFaultOfSoftwareThereDoesNotExonerate) {
-  Event other_job = At("i3", 1, "other");
+  HangEvent other_job = At("i3", 1, "other");
   other_job.job = "gemma";
-  Event software = At("i4", 2, "other");
+  HangEvent software = At("i4", 2, "other");
   software.grounds = Grounds::kNever;
   EXPECT_EQ(Count({At("i1", 1), At("i2", 2), other_job, software}).counted, 2u);
 }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/limits.h"
+#include "coordinator/shell/environment.h"
 #include "coordinator/shell/incident_archive.h"
 #include "proto/transport/channel_options.h"
 
@@ -28,12 +29,26 @@ Coordinator::Coordinator(CoordinatorSettings settings)
       board_(queue_),
       operators_(queue_, board_, std::make_shared<IncidentArchive>(settings_.state_dir),
                  settings_.digest_format) {
+  hooks_ = std::make_shared<ProcessHookRunner>(HookLimits{.timeout = settings_.removal.hook_timeout,
+                                                          .grace = kHookGrace,
+                                                          .max_output = kMaxHookOutput},
+                                               ProcessEnvironment());
+  desk_ = std::make_unique<RemovalDesk>(RemovalDesk::Settings{
+      .removal = settings_.removal,
+      .state_dir = settings_.state_dir,
+      .job =
+          settings_.core.shape.job.empty() ? std::nullopt : std::optional(settings_.core.shape.job),
+      .disk = settings_.disk,
+      .runner = hooks_});
   keeper_ = std::make_unique<IncidentKeeper>(
       IncidentStore(settings_.state_dir, *settings_.disk),
-      IncidentKeeper::Settings{
-          .retention = settings_.retention,
-          .pending = {},
-          .wrote = [telemetry = telemetry_](absl::Duration took) { telemetry->CountWrite(took); }});
+      IncidentKeeper::Settings{.retention = settings_.retention,
+                               .pending = {},
+                               .wrote = [telemetry = telemetry_, arrived = desk_->Arrived()](
+                                            const std::string& id, absl::Duration took) {
+                                 telemetry->CountWrite(took);
+                                 arrived(id);
+                               }});
   writer_ = std::make_unique<IncidentWriter>(
       *keeper_,
       IncidentWriter::Settings{
@@ -42,6 +57,7 @@ Coordinator::Coordinator(CoordinatorSettings settings)
           .log_digest = settings_.log_digest,
           .classified = [this](Cause cause,
                                absl::Duration took) { telemetry_->CountVerdict(cause, took); },
+          .found = [this](IncidentRecord incident) { desk_->Expect(std::move(incident)); },
           .want_texts = [this](TextsWanted event) { queue_.Post(std::move(event)); },
           .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
   Recall();
@@ -112,6 +128,7 @@ Readings Coordinator::Read() const {
   const EventQueue::Depth depth = queue_.depth();
   return {.status = nullptr,
           .disk = keeper_->Report(),
+          .removal = desk_->Report(),
           .queued_events = depth.events,
           .queued_bytes = depth.bytes,
           .streams = service_.streams(),
@@ -121,6 +138,9 @@ Readings Coordinator::Read() const {
 
 void Coordinator::RequestStop() {
   telemetry_->NoteStopping();
+  // A hook takes a second or two to end: meanwhile the incident in progress does.
+  desk_->Stop();
+  hooks_->Stop();
   queue_.Post(Stop{});
 }
 

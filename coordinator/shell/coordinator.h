@@ -8,11 +8,13 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/core/coordinator_core.h"
+#include "coordinator/removal/hooks/process_hook_runner.h"
 #include "coordinator/shell/agent_service.h"
 #include "coordinator/shell/event_loop.h"
 #include "coordinator/shell/incident_keeper.h"
 #include "coordinator/shell/incident_writer.h"
 #include "coordinator/shell/operator_service.h"
+#include "coordinator/shell/removal_desk.h"
 #include "coordinator/shell/retelling.h"
 #include "coordinator/shell/status_board.h"
 #include "coordinator/shell/telemetry.h"
@@ -32,6 +34,7 @@ struct CoordinatorSettings {
   std::string listen = "[::]:8490";
   std::string state_dir;
   Retention retention;
+  RemovalSettings removal;
   transport::CredentialOptions credentials;
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
@@ -91,6 +94,8 @@ class Coordinator final : private EffectHandler {
   OperatorService operators_;
   // The keeper's thread may outlive all of this.
   const std::shared_ptr<Telemetry> telemetry_ = std::make_shared<Telemetry>();
+  std::shared_ptr<ProcessHookRunner> hooks_;
+  std::unique_ptr<RemovalDesk> desk_;
   std::unique_ptr<IncidentKeeper> keeper_;
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<Retelling> retelling_;

@@ -42,6 +42,14 @@ JobShape WithEnvironment(JobShape shape, const ReadVariable& read) {
   return shape;
 }
 
+std::vector<std::string> ProcessEnvironment() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    variables.emplace_back(*variable);
+  }
+  return variables;
+}
+
 std::optional<std::string> ReadProcessVariable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   if (value == nullptr) return std::nullopt;

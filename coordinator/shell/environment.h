@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "coordinator/core/membership.h"
 
@@ -20,6 +21,8 @@ JobShape WithEnvironment(JobShape shape, const ReadVariable& read);
 
 // Of this process.
 std::optional<std::string> ReadProcessVariable(const std::string& name);
+// NAME=VALUE of each variable.
+std::vector<std::string> ProcessEnvironment();
 
 }  // namespace rapideye::coordinator
 

@@ -36,6 +36,8 @@ const char* FileOf(IncidentForm form) {
       return kHtmlFile;
     case IncidentForm::kCapture:
       return kCaptureFile;
+    case IncidentForm::kHooks:
+      return kHooksFile;
   }
   return kCaptureFile;
 }
@@ -187,6 +189,10 @@ absl::StatusOr<std::string> IncidentArchive::Read(const std::string& id, Inciden
   if (form == IncidentForm::kCapture) {
     return absl::DataLossError(absl::StrCat("incident ", id, " has no ", kCaptureFile));
   }
+  if (form == IncidentForm::kHooks) {
+    return absl::NotFoundError(
+        absl::StrCat("nothing has been decided or done about incident ", id, " yet"));
+  }
   return Render(id, form);
 }
 
@@ -211,6 +217,7 @@ absl::StatusOr<std::string> IncidentArchive::Render(const std::string& id,
       return digest::RenderHtml(report);
     case IncidentForm::kJson:
     case IncidentForm::kCapture:
+    case IncidentForm::kHooks:
       break;
   }
   return absl::StrCat(digest::RenderJson(report, /*pretty=*/true), "\n");

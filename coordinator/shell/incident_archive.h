@@ -18,7 +18,7 @@
 
 namespace rapideye::coordinator {
 
-enum class IncidentForm { kText, kJson, kHtml, kCapture };
+enum class IncidentForm { kText, kJson, kHtml, kCapture, kHooks };
 
 // Thread-safe. Every call reads the disk, and takes as long as the disk does: not
 // for a thread that others wait for.
@@ -36,7 +36,8 @@ class IncidentArchive {
   absl::StatusOr<std::vector<std::string>> Ids() const;
 
   // The whole document. As it was stored; a form that was not stored, or is lost,
-  // is rendered from the capture (and says the same, by the same classifier).
+  // is rendered from the capture (and says the same, by the same classifier). What was
+  // done about it (kHooks) is not part of it, and NOT_FOUND until it is.
   //   INVALID_ARGUMENT    `id` is no incident id
   //   NOT_FOUND           no such incident; the message says where they are listed
   //   DATA_LOSS           the files it takes are missing or broken; names them

@@ -14,6 +14,8 @@ inline constexpr char kCaptureFile[] = "capture.jsonl.gz";
 inline constexpr char kJsonFile[] = "digest.json";
 inline constexpr char kTextFile[] = "digest.txt";
 inline constexpr char kHtmlFile[] = "digest.html";
+// Not part of what is written at once: what was done about the incident, and when.
+inline constexpr char kHooksFile[] = "hooks.json";
 
 // The HLO that this worker gave of the program that it runs.
 inline std::string ModuleTextFile(const WorkerId& worker) {

@@ -148,7 +148,7 @@ void IncidentKeeper::State::Write(std::unique_lock<std::mutex>& lock,
   ++report.counters.written;
   NoteItWorks();
   spdlog::info("incident {}: written to {}", incident.id, store.PathOf(incident.id));
-  if (settings.wrote) settings.wrote(end - begin);
+  if (settings.wrote) settings.wrote(incident.id, end - begin);
   Answer(incident.id, status);
   Retain(lock, incident.id);
 }

@@ -50,9 +50,9 @@ class IncidentKeeper {
     PendingIncidents::Limits pending;
     // A disk that takes longer hangs.
     absl::Duration patience = kDiskPatience;
-    // Told how long each write took that succeeded, on a thread that may outlive
-    // the keeper. May be empty.
-    std::function<void(absl::Duration)> wrote;
+    // Told of each incident that has come to disk, and how long that took, on a thread
+    // that may outlive the keeper. May be empty.
+    std::function<void(const std::string& id, absl::Duration took)> wrote;
   };
 
   // Prepares the state directory, off the calling thread.

@@ -49,7 +49,7 @@ class IncidentKeeperTest : public ::testing::Test {
     IncidentKeeper::Settings settings;
     settings.pending.first_retry = settings.pending.longest_retry = absl::Milliseconds(1);
     settings.patience = absl::Seconds(30);
-    settings.wrote = [wrote = wrote_](absl::Duration) { wrote->set_value(); };
+    settings.wrote = [wrote = wrote_](const std::string&, absl::Duration) { wrote->set_value(); };
     return settings;
   }
   std::unique_ptr<IncidentKeeper> Start(Disk& disk, IncidentKeeper::Settings settings) {

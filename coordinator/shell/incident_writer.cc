@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "classifier/classify.h"
+#include "coordinator/fleet/findings.h"
 #include "coordinator/limits.h"
 #include "coordinator/shell/event_loop.h"
 #include "coordinator/shell/incident_files.h"
@@ -140,6 +141,14 @@ void IncidentWriter::Finish(Begun begun) {
   Rendered rendered = Render(conclude.capture, begun.verdict, context, settings_.text_format);
   absl::StatusOr<std::string> capture =
       wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
+  if (settings_.found) {
+    IncidentRecord record =
+        Describe(id, conclude.capture, begun.verdict,
+                 absl::FromUnixMillis(conclude.capture.header.detected_unix_ms.value_or(0)),
+                 conclude.hardware);
+    record.digest = rendered.json;
+    settings_.found(std::move(record));
+  }
   std::vector<IncidentFile> files = {{kJsonFile, std::move(rendered.json)},
                                      {kTextFile, rendered.text},
                                      {kHtmlFile, std::move(rendered.html)}};

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "classifier/verdict.h"
 #include "coordinator/core/events.h"
+#include "coordinator/fleet/records.h"
 #include "coordinator/limits.h"
 #include "coordinator/shell/incident_keeper.h"
 #include "digest/digest.h"
@@ -34,6 +35,8 @@ class IncidentWriter {
     std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
     // Told of every verdict, NO_HANG included. May be empty.
     std::function<void(Cause cause, absl::Duration classification)> classified;
+    // Told of every hang, before it goes to the keeper. May be empty.
+    std::function<void(IncidentRecord)> found = nullptr;
     // Asks for the texts of programs that have diverged, to be answered by Post with a
     // TextsGathered. Empty: there are none to be had.
     std::function<void(TextsWanted)> want_texts = nullptr;

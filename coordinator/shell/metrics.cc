@@ -80,6 +80,27 @@ constexpr std::array kDiskCounters = {
 };
 static_assert(metrics::NamesEveryCounter(kDiskCounters), "a disk counter has no metric");
 
+using RemovalRow = metrics::CounterRow<RemovalCounters>;
+constexpr std::array kRemovalCounters = {
+    RemovalRow{&RemovalCounters::incidents_delivered, "incidents_delivered_total",
+               "Incidents that the fleet history has taken."},
+    RemovalRow{&RemovalCounters::delivery_failures, "delivery_failures_total",
+               "Tries to reach the fleet history that failed; what waits is kept."},
+    RemovalRow{&RemovalCounters::removes, "decisions_to_remove_total",
+               "Decisions to remove a machine; in a dry run nothing came of them."},
+    RemovalRow{&RemovalCounters::watches, "decisions_to_watch_total",
+               "Decisions that the evidence against a machine does not suffice."},
+    RemovalRow{&RemovalCounters::refusals, "decisions_to_refuse_total",
+               "Decisions that something stands against a removal that was due."},
+    RemovalRow{&RemovalCounters::hooks_succeeded, "hooks_succeeded_total",
+               "Runs of hooks that succeeded."},
+    RemovalRow{&RemovalCounters::hooks_failed, "hooks_failed_total",
+               "Runs of hooks that failed, and are tried again."},
+    RemovalRow{&RemovalCounters::hooks_given_up, "hooks_given_up_total",
+               "Hooks that failed for good; the log says which."},
+};
+static_assert(metrics::NamesEveryCounter(kRemovalCounters), "a removal counter has no metric");
+
 // A page whose metrics carry the prefix.
 class Page {
  public:
@@ -143,6 +164,13 @@ void AddDisk(Page& page, const DiskReport& disk) {
   metrics::AddCounters(page.page(), kPrefix, kDiskCounters, disk.counters);
 }
 
+void AddRemoval(Page& page, const RemovalReport& removal) {
+  page.Gauge("fleet_history_works",
+             "1 unless the fleet history cannot be reached; the log says why.",
+             removal.history_works ? 1 : 0);
+  metrics::AddCounters(page.page(), kPrefix, kRemovalCounters, removal.counters);
+}
+
 void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) {
   page.Gauge("events_queued", "Events that wait for the core.",
              static_cast<double>(readings.queued_events));
@@ -178,6 +206,7 @@ std::string RenderMetrics(const Readings& readings, const Telemetry& telemetry) 
   page.Gauge("build_info", "1; the version is the label.", 1, {{"version", program::Version()}});
   if (readings.status != nullptr) AddJob(page, *readings.status);
   AddDisk(page, readings.disk);
+  AddRemoval(page, readings.removal);
   AddShell(page, readings, telemetry);
   metrics::AddProcessMetrics(page.page());
   return page.page().Render();

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "coordinator/core/job_status.h"
 #include "coordinator/shell/incident_keeper.h"
+#include "coordinator/shell/removal_desk.h"
 #include "coordinator/shell/telemetry.h"
 
 namespace rapideye::coordinator {
@@ -19,6 +20,7 @@ struct Readings {
   // nullptr: the core has not answered yet; what it knows is left out.
   std::shared_ptr<const JobStatus> status;
   DiskReport disk;
+  RemovalReport removal;
   size_t queued_events = 0;  // that wait for the core
   int64_t queued_bytes = 0;
   size_t streams = 0;         // open ones

@@ -23,6 +23,7 @@ Readings SomeReadings() {
   readings.status = status;
   readings.disk.counters.write_failures = 5;
   readings.disk.pending_incidents = 2;
+  readings.removal.counters.watches = 4;
   readings.streams = 9;
   readings.since_turn = absl::Milliseconds(500);
   return readings;
@@ -37,8 +38,9 @@ TEST(CoordinatorMetricsTest, StatesWhatItRead) {
   for (const char* line :
        {"workers_expected 8", "workers_connected 7", "activity{activity=\"collecting\"} 1",
         "activity{activity=\"waiting\"} 0", "seconds_since_last_completion 2.5", "floods_total 3",
-        "incident_write_failures_total 5", "incidents_pending 2", "state_dir_works 1", "streams 9",
-        "seconds_since_loop_turn 0.5", "streams_closed_total{status=\"INVALID_ARGUMENT\"} 1",
+        "incident_write_failures_total 5", "decisions_to_watch_total 4", "fleet_history_works 1",
+        "incidents_pending 2", "state_dir_works 1", "streams 9", "seconds_since_loop_turn 0.5",
+        "streams_closed_total{status=\"INVALID_ARGUMENT\"} 1",
         "verdicts_total{cause=\"BAD_TPU_CHIP\"} 1", "verdicts_total{cause=\"UNKNOWN\"} 0",
         "classification_seconds_count 1", "incident_write_seconds_count 1"}) {
     EXPECT_THAT(page, HasSubstr(std::string("\nrapideye_coordinator_") + line + "\n"));

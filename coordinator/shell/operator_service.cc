@@ -31,6 +31,7 @@ std::string Render(const digest::Report& report, IncidentForm form, digest::Text
       return absl::StrCat(digest::RenderJson(report, /*pretty=*/true), "\n");
     case IncidentForm::kText:
     case IncidentForm::kCapture:
+    case IncidentForm::kHooks:
       break;
   }
   return digest::RenderText(report, format);

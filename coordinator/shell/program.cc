@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "coordinator/limits.h"
+#include "coordinator/removal/removal_flags.h"
 #include "coordinator/shell/coordinator.h"
 #include "coordinator/shell/environment.h"
 #include "proto/program/command_line.h"
@@ -26,6 +27,7 @@ struct Flags {
   CoordinatorSettings settings;
   program::ByteSize retain_bytes = {Retention{}.bytes};
   std::string digest_format = "classic";
+  RemovalFlags removal;
   std::string http = "127.0.0.1:9490";
   CLI::Option* http_flag = nullptr;
   std::string log_format = "text";
@@ -46,6 +48,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "how many incidents are kept there; beyond, the oldest are removed");
   AddFlag(app, "retain-bytes", flags.retain_bytes,
           "how much room they take; the newest is kept whatever its size");
+  AddFleetDbFlag(app, flags.removal.fleet_db,
+                 "(else sqlite:<state-dir>/fleet.db, for this job alone)");
+  AddRemovalFlags(app, flags.removal);
   AddFlag(app, "launch-threshold", s.core.thresholds.launch,
           "alarm when launches have started and none completes for so long; auto: the larger of "
           "10s and 5 x the longest healthy launch, at most 5m")
@@ -101,6 +106,11 @@ absl::Status Complete(Flags& flags) {
     return absl::InvalidArgumentError("--retain-incidents: must be at least 1");
   }
   s.retention.bytes = flags.retain_bytes.bytes;
+  if (absl::Status status = CheckRemoval(flags.removal); !status.ok()) return status;
+  s.removal = {.policy = flags.removal.policy,
+               .fleet_db = flags.removal.fleet_db,
+               .hooks = flags.removal.hooks,
+               .hook_timeout = flags.removal.hook_timeout};
   s.http = flags.http == "off" ? "" : flags.http;
   s.http_required = flags.http_flag->count() > 0;
   for (const absl::Status& status :

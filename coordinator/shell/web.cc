@@ -46,6 +46,7 @@ struct Form {
 };
 constexpr Form kForms[] = {
     {".html", IncidentForm::kHtml, kHtmlType},
+    {".hooks.json", IncidentForm::kHooks, "application/json"},
     {".json", IncidentForm::kJson, "application/json"},
     {".txt", IncidentForm::kText, "text/plain; charset=utf-8"},
     {".capture.jsonl.gz", IncidentForm::kCapture, "application/gzip"},

@@ -4,6 +4,7 @@
 //   /metrics          for Prometheus           /incidents/<id>[.html]      the digest
 //   /healthz          is it at work?           /incidents/<id>.json .txt   as well
 //   /readyz           does it take agents?     /incidents/<id>.capture.jsonl.gz
+//                                              /incidents/<id>.hooks.json  what was done
 //
 // Requests are untrusted and change nothing.
 #ifndef RAPIDEYE_COORDINATOR_SHELL_WEB_H_

@@ -177,12 +177,13 @@ std::string IncidentsPage(const std::vector<IncidentSummary>& incidents, bool ne
       }
       if (!incident.problem.empty()) culprits = absl::StrCat("damaged: ", Html(incident.problem));
       const std::string link = absl::StrCat("<a href=\"/incidents/", Html(incident.id));
-      table.Row({IncidentLink(incident.id), Html(incident.detected_at), Html(incident.job),
-                 absl::StrCat(Html(incident.cause), incident.detail.empty() ? "" : " ",
-                              Html(incident.detail)),
-                 absl::StrFormat("%.2f", incident.confidence), culprits,
-                 absl::StrCat(link, ".txt\">text</a> ", link, ".json\">JSON</a> ", link,
-                              ".capture.jsonl.gz\">capture</a>")});
+      table.Row(
+          {IncidentLink(incident.id), Html(incident.detected_at), Html(incident.job),
+           absl::StrCat(Html(incident.cause), incident.detail.empty() ? "" : " ",
+                        Html(incident.detail)),
+           absl::StrFormat("%.2f", incident.confidence), culprits,
+           absl::StrCat(link, ".txt\">text</a> ", link, ".json\">JSON</a> ", link,
+                        ".capture.jsonl.gz\">capture</a> ", link, ".hooks.json\">hooks</a>")});
     }
     body += std::move(table).Done();
   }

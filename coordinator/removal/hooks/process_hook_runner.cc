@@ -24,8 +24,11 @@ HookResult ProcessHookRunner::Run(const HookCall& call) {
                  .incident = finding.incident,
                  .cause = finding.cause,
                  .job = finding.job,
-                 .remove_hosts = {finding.host}};
-  run.remove_nodes = {finding.node.value_or("")};
+                 .remove_hosts = {}};
+  if (!finding.host.empty()) {
+    run.remove_hosts = {finding.host};
+    run.remove_nodes = {finding.node.value_or("")};
+  }
   HookOutcome outcome = RunHookProcess(call.hook, call.digest, HookEnvironment(run, environment_),
                                        limits_, interrupt_);
   return {.ok = outcome.succeeded(),

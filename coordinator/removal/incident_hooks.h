@@ -1,0 +1,67 @@
+// Hooks that run once for an incident, whatever is removed for it.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_INCIDENT_HOOKS_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_INCIDENT_HOOKS_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/removal/hooks.h"
+#include "coordinator/removal/journal.h"
+
+namespace rapideye::coordinator {
+
+// Where a removal is enforced, the remover runs the hooks with the host that goes. This
+// runs those that nobody has run: an upload, a webhook, in a dry run all of them. Its
+// journal lies in the coordinator's state directory, so that no fleet history that is
+// down holds up who is told. Not thread-safe; may block for as long as a hook may.
+class IncidentHooks {
+ public:
+  struct Settings {
+    std::vector<std::string> hooks;  // in this order
+    absl::Duration lease;            // longer than a hook may take
+    absl::Duration lifetime;         // a hook that has not begun so long after is not run
+    std::function<absl::Time()> now;
+    // What a task's hook gets.
+    std::function<absl::StatusOr<HookCall>(const Task&)> call;
+    // Set if a task need not run any more, and why.
+    std::function<std::optional<std::string>(const Task&)> settled;
+  };
+
+  // `journal` must be migrated; it and `runner` outlive this.
+  IncidentHooks(Database& journal, HookRunner& runner, Settings settings);
+
+  // To be called once, before all else: hooks that an earlier process had begun are due.
+  absl::Status Resume() { return journal_.Resume(); }
+  // An incident that is on disk. Its hooks wait `patience` at most for its Release. The
+  // same incident again changes nothing.
+  absl::Status Add(const std::string& incident, absl::Duration patience);
+  // Incidents whose hooks have not begun.
+  absl::StatusOr<std::vector<std::string>> Waiting() { return journal_.Waiting(); }
+  // What is to be removed for it has been decided.
+  absl::Status Release(const std::string& incident);
+
+  // Runs what is due while `go_on`; returns the tasks that it ran, or gave up.
+  absl::StatusOr<std::vector<Task>> RunDue(const std::function<bool()>& go_on);
+  // InfiniteDuration if nothing waits.
+  absl::StatusOr<absl::Duration> UntilNext();
+  absl::StatusOr<std::vector<Task>> TasksOf(const std::string& incident);
+
+ private:
+  absl::StatusOr<std::optional<Task>> Claim(std::vector<Task>& expired);
+  HookResult Run(const Task& task);
+
+  Database& database_;
+  HookRunner& runner_;
+  const Settings settings_;
+  Journal journal_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_INCIDENT_HOOKS_H_

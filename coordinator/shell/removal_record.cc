@@ -1,0 +1,50 @@
+#include "coordinator/shell/removal_record.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/shell/incident_files.h"
+
+namespace rapideye::coordinator {
+
+std::string RenderRemovalRecord(const RemovalRecord& record) {
+  nlohmann::ordered_json decisions = nlohmann::ordered_json::array();
+  for (const MachineDecision& decision : record.decisions) {
+    decisions.push_back({{"host", decision.host},
+                         {"machine", decision.machine},
+                         {"action", decision.action},
+                         {"rule", decision.rule},
+                         {"reason", decision.reason}});
+  }
+  nlohmann::ordered_json hooks = nlohmann::ordered_json::array();
+  for (const Task& task : record.hooks) {
+    nlohmann::ordered_json hook = {{"hook", task.hook}};
+    if (!task.subject.empty()) hook["machine"] = task.subject;
+    hook["state"] = task.state;
+    hook["attempts"] = task.attempts;
+    hook["outcome"] = task.outcome;
+    hook["output"] = task.output;
+    hooks.push_back(std::move(hook));
+  }
+  const nlohmann::ordered_json json = {{"incident", record.incident},
+                                       {"mode", std::string(RemovalModeName(record.mode))},
+                                       {"decisions", std::move(decisions)},
+                                       {"hooks", std::move(hooks)}};
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+absl::Status WriteRemovalRecord(Disk& disk, const std::string& directory,
+                                const RemovalRecord& record) {
+  const std::string path = absl::StrCat(directory, "/", kHooksFile);
+  const std::string temporary = absl::StrCat(path, ".new");
+  if (absl::Status status = disk.RemoveAll(temporary); !status.ok()) return status;
+  if (absl::Status status = disk.WriteFile(temporary, RenderRemovalRecord(record)); !status.ok()) {
+    return status;
+  }
+  // A crash in between loses what is written again after the next start.
+  if (absl::Status status = disk.RemoveAll(path); !status.ok()) return status;
+  if (absl::Status status = disk.Rename(temporary, path); !status.ok()) return status;
+  return disk.SyncDirectory(directory);
+}
+
+}  // namespace rapideye::coordinator
