@@ -119,7 +119,7 @@ int RemoverCommand::Run() {
     return program::kExitOk;
   }
   const auto turn = loop.Turn();
-  return turn.ok() ? program::kExitOk : Fail(turn);
+  return turn.ok() ? program::kExitOk : Fail(turn.status());
 }
 
 }  // namespace rapideye::cli
