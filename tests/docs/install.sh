@@ -1,12 +1,24 @@
 #!/bin/bash
-# `cmake --install` puts the three programs, and nothing else, where the units and
-# the image expect them, and they run from there.
+# `cmake --install` puts the three programs, their documents and the hooks, and nothing
+# else, where the units and the image expect them, and they run from there.
 set -euo pipefail
 build=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 cmake --install "$build" --prefix "$scratch" >/dev/null
-[ "$(cd "$scratch" && find . -type f | sort | tr '\n' ' ')" = \
-  "./bin/rapideye ./bin/rapideye-agent ./bin/rapideye-coordinator ./share/doc/rapideye/CONFIGURATION.md " ]
+[ "$(cd "$scratch" && find bin share/doc -type f | sort | tr '\n' ' ')" = \
+  "bin/rapideye bin/rapideye-agent bin/rapideye-coordinator \
+share/doc/rapideye/CONFIGURATION.md share/doc/rapideye/REMOVAL.md " ]
+[ "$(cd "$scratch" && ls)" = "$(printf 'bin\nshare')" ]
+[ "$(ls "$scratch/share")" = "$(printf 'doc\nrapideye')" ]
 for program in "$scratch"/bin/*; do "$program" --version; done
+# A hook finds what it imports beside itself.
+for hook in "$scratch"/share/rapideye/hooks/*; do
+  case $hook in *.py) continue ;; esac
+  PYTHONDONTWRITEBYTECODE=1 "$hook" --help >/dev/null
+done
+grep -ohE '/usr/local/share/rapideye/hooks/[a-z-]+' "$(dirname "$0")"/../../deploy/*/*remover* |
+  sort -u | while read -r used; do
+    [ -x "$scratch/${used#/usr/local/}" ] || { echo "$used is not installed" && exit 1; }
+  done
