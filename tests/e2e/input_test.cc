@@ -13,6 +13,11 @@ TEST_F(Input, OfOneWorkerDriesUp) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/9), "input-dry");
 }
 
+// The same, and Grain's page says what it was like all along.
+TEST_F(Input, OfOneWorkerDriesUpThatWasSlowAllAlong) {
+  ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/9), "input-dry-metrics");
+}
+
 TEST_F(Input, OfSeveralWorkersDriesUp) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/10), "input-dry-several");
 }

@@ -98,8 +98,13 @@ absl::Status Job::StartWorkers() {
   return AskAll(peers, "connected");
 }
 
-// How one worker's host is told from another's, where they have networks of their own.
+// What the processes of one worker's host have in common: its networks, where they have
+// some of their own, and what a pod's containers are told.
 ChildProcess::Options Job::OnHostOf(WorkerId worker, ChildProcess::Options process) const {
+  const std::string& input_metrics = members_.at(worker).input_metrics;
+  if (!input_metrics.empty()) {
+    process.environment["RAPIDEYE_INPUT_PIPELINE_METRICS"] = input_metrics;
+  }
   if (networks_ != nullptr) process.within = networks_->OnHost(worker);
   return process;
 }
@@ -115,6 +120,11 @@ absl::Status Job::StartWorker(WorkerId worker) {
     const absl::StatusOr<int> free = FreePort(WorkerAddress(worker));
     if (!free.ok()) return free.status();
     port = *free;
+  }
+  if (options_.slow_input && member.input_metrics.empty()) {
+    const absl::StatusOr<int> free = FreePort(WorkerAddress(worker));
+    if (!free.ok()) return free.status();
+    member.input_metrics = absl::StrCat(WorkerAddress(worker), ":", *free);
   }
   ChildProcess::Options process =
       OnHostOf(worker, options_.agents_start_workers

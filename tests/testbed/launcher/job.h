@@ -128,7 +128,8 @@ class Job {
     std::unique_ptr<ChildProcess> process;
     std::unique_ptr<ChildProcess> agent;
     bool silenced = false;
-    std::string runtime;  // address of its status service, from its first start on
+    std::string runtime;        // address of its status service, from its first start on
+    std::string input_metrics;  // likewise of its input pipeline's page; empty: it has none
   };
 
   explicit Job(JobOptions options);

@@ -48,6 +48,9 @@ struct JobOptions {
   bool made_up_kernels = false;
   // The training loops write progress pages, and the agents read them.
   bool progress_pages = false;
+  // Reading a batch takes longer than a step, and the input pipelines say so on pages
+  // for Prometheus, which the agents read.
+  bool slow_input = false;
   // The daemons speak mutual TLS, with certificates made for this job.
   bool tls = false;
   // With tls: agents whose certificate another authority has signed.

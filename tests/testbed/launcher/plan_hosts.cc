@@ -77,7 +77,7 @@ Injection ProgramNotQueued(const JobPlan& plan) {
 
 Injection InputDry(const JobPlan& plan) { return InputDryOf(plan, PickSeveral(plan, 1)); }
 
-Injection InputDryPage(const JobPlan& plan) {
+Injection InputDrySeen(const JobPlan& plan) {
   Injection injection = InputDry(plan);
   injection.truth.detail = "INPUT_PIPELINE";
   return injection;

@@ -56,7 +56,7 @@ Injection HostCut(const JobPlan& plan);
 // Of hosts: what they feed their chips, and their processes.
 Injection ProgramNotQueued(const JobPlan& plan);
 Injection InputDry(const JobPlan& plan);
-Injection InputDryPage(const JobPlan& plan);
+Injection InputDrySeen(const JobPlan& plan);
 Injection InputDrySeveral(const JobPlan& plan);
 Injection InputDryAll(const JobPlan& plan);
 Injection InputDryEntry(const JobPlan& plan);

@@ -32,6 +32,9 @@ constexpr int kFirstNetwork = 78;
 constexpr int kNetworks = 50;
 constexpr int kCoordinatorPort = 8490;
 
+// Steps that reading a batch takes where that is slow.
+constexpr double kSlowInput = 1.5;
+
 std::string ThresholdFlag(std::optional<absl::Duration> threshold) {
   return threshold.has_value() ? absl::FormatDuration(*threshold) : "auto";
 }
@@ -158,6 +161,10 @@ ChildProcess::Options WorkerProcess(const JobOptions& options, WorkerId worker, 
       .on_line = nullptr};
   AddDumps(options, worker, process.command);
   AddProgressPage(options, worker, process);
+  if (options.slow_input) {
+    process.command.push_back(
+        absl::StrCat("--batch-time=", absl::FormatDuration(kSlowInput * options.step_time)));
+  }
   if (options.own_networks) {
     // Which of its addresses a connection has depends on who is at the other end.
     process.command.push_back("--mesh-address=0.0.0.0");

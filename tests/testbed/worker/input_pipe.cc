@@ -12,9 +12,16 @@ InputPipe::InputPipe(absl::Duration read_time, int read_ahead)
 
 bool InputPipe::AwaitBatch(int64_t step, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
+  ++readiness_.looks;
+  readiness_.ready += std::max<int64_t>(0, ready_ - step + 1);
   asked_ = std::max(asked_, step);
   changed_.notify_all();
   return Await(step, last_read_, stop, lock);
+}
+
+InputPipe::Readiness InputPipe::readiness() {
+  const std::lock_guard lock(mutex_);
+  return readiness_;
 }
 
 bool InputPipe::AwaitInfeed(int64_t step, const std::stop_token& stop) {

@@ -21,6 +21,13 @@ class InputPipe {
   // beyond the newest one asked for.
   InputPipe(absl::Duration read_time, int read_ahead);
 
+  // How many batches lay ready whenever the host came for one, as Grain counts them.
+  struct Readiness {
+    int64_t looks = 0;
+    int64_t ready = 0;  // in all of them together
+  };
+  Readiness readiness();
+
   // Blocks until the batch of this step has been read; false if `stop` is
   // requested first.
   bool AwaitBatch(int64_t step, const std::stop_token& stop);
@@ -51,6 +58,7 @@ class InputPipe {
   const int read_ahead_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
+  Readiness readiness_;
   int64_t asked_ = 0;  // newest step anyone has asked for
   int64_t ready_ = 0;  // newest step that has been read
   int64_t last_read_ = kNever;

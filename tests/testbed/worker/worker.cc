@@ -13,8 +13,6 @@
 namespace rapideye::testbed {
 namespace {
 
-// Much faster than a step, as a healthy pipeline is.
-constexpr absl::Duration kBatchReadTime = absl::Milliseconds(2);
 constexpr int kBatchesReadAhead = 4;
 // All workers are told their peers at about the same time.
 constexpr absl::Duration kConnectTimeout = absl::Seconds(20);
@@ -40,7 +38,7 @@ Worker::Worker(WorkerOptions options)
     : options_(std::move(options)),
       step_(MakeStep(options_.step)),
       dumps_(options_.hlo_dump_dir),
-      input_(kBatchReadTime, kBatchesReadAhead) {
+      input_(options_.batch_time, kBatchesReadAhead) {
   for (const ProgramPtr& program : step_) dumps_.Write(*program);
   const Generation& generation = options_.shape.generation;
   std::vector<Core*> tensor_cores;

@@ -36,6 +36,8 @@ struct WorkerOptions {
   // zero: never.
   absl::Duration abort_on_hang;
   std::string hlo_dump_dir;  // empty: programs are not dumped
+  // Much faster than a step, as a healthy pipeline is.
+  absl::Duration batch_time = absl::Milliseconds(2);
   // Where its mesh listens; absent: the worker's own loopback address, which its
   // connections then have, too.
   std::optional<std::string> mesh_address = std::nullopt;

@@ -14,6 +14,7 @@
 #include "proto/program/command_line.h"
 #include "proto/program/logging.h"
 #include "tests/testbed/worker/console.h"
+#include "tests/testbed/worker/input_metrics.h"
 #include "tests/testbed/worker/status_service.h"
 #include "tests/testbed/worker/worker.h"
 
@@ -39,6 +40,8 @@ struct Flags {
   std::string mesh_address;
   int seed = 1;
   absl::Duration step_time = absl::Milliseconds(100);
+  absl::Duration batch_time = WorkerOptions().batch_time;
+  std::string input_pipeline_metrics;
 };
 
 void AddFlags(CLI::App& app, Flags& flags) {
@@ -63,6 +66,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
                    "where to await other workers, if not at the worker's own loopback address");
   program::AddFlag(app, "seed", flags.seed, "of the launch ids; the same for all workers");
   program::AddFlag(app, "step-time", flags.step_time, "compute time of one step");
+  program::AddFlag(app, "batch-time", flags.batch_time, "how long reading one batch takes");
+  program::AddFlag(app, "input-pipeline-metrics", flags.input_pipeline_metrics,
+                   "HOST:PORT at which the input pipeline shows metrics as Grain does");
 }
 
 int64_t StepsBetweenPauses(const Flags& flags) {
@@ -94,6 +100,7 @@ absl::StatusOr<WorkerOptions> OptionsFrom(const Flags& flags) {
   options.step.offload = flags.offload;
   if (flags.pipeline) options.step.stage = flags.slice;
   options.abort_on_hang = flags.abort_on_hang;
+  options.batch_time = flags.batch_time;
   options.hlo_dump_dir = flags.hlo_dump_dir;
   options.step.cross_slice = flags.slices > 1;
   options.step.step_time = flags.step_time;
@@ -128,6 +135,11 @@ int Main(int argc, char** argv) {
   const absl::Status listening = server.ok() ? worker.Listen() : server.status();
   if (!listening.ok()) {
     std::cerr << listening << "\n";
+    return program::kExitFailure;
+  }
+  const auto metrics = ServeInputMetrics(flags.input_pipeline_metrics, worker.input());
+  if (!metrics.ok()) {
+    std::cerr << metrics.status() << "\n";
     return program::kExitFailure;
   }
   Announce(absl::StrCat("ready runtime=", (*server)->address(), " mesh=", worker.mesh().address(),
