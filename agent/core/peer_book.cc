@@ -11,18 +11,37 @@ namespace rapideye::agent {
 void PeerBook::Resolve(const WorkerId& self, absl::Duration now, SocketReading& reading) {
   std::vector<StrangerSocket> strangers;
   for (StrangerSocket& stranger : reading.strangers) {
-    auto found = entries_.find(stranger.address);
-    if (found == entries_.end() && entries_.size() < kMaxKnownAddresses) {
-      found = entries_.emplace(stranger.address, Entry{std::nullopt, now, kFirstPeerSpacing}).first;
-    }
-    if (found == entries_.end() || !found->second.worker.has_value()) {
+    const Entry* entry = Find(stranger.address, now);
+    if (entry == nullptr || !entry->worker.has_value()) {
       strangers.push_back(std::move(stranger));
-    } else if (*found->second.worker != self) {
-      stranger.socket.peer = *found->second.worker;
+    } else if (*entry->worker != self) {
+      stranger.socket.peer = *entry->worker;
       reading.sockets.push_back(std::move(stranger.socket));
     }
   }
   reading.strangers = std::move(strangers);
+}
+
+// An agent outlives jobs, and each brings addresses of its own: those that are long gone
+// make room.
+PeerBook::Entry* PeerBook::Find(const IpAddress& address, absl::Duration now) {
+  auto found = entries_.find(address);
+  if (found == entries_.end()) {
+    if (full_at_ == now) return nullptr;
+    if (entries_.size() == kMaxKnownAddresses) {
+      const auto oldest = std::min_element(
+          entries_.begin(), entries_.end(),
+          [](const auto& a, const auto& b) { return a.second.seen_at < b.second.seen_at; });
+      if (oldest->second.seen_at == now) {
+        full_at_ = now;
+        return nullptr;
+      }
+      entries_.erase(oldest);
+    }
+    found = entries_.emplace(address, Entry{std::nullopt, now, kFirstPeerSpacing, now}).first;
+  }
+  found->second.seen_at = now;
+  return &found->second;
 }
 
 void PeerBook::Ask(absl::Duration now, Effects& effects) {
@@ -45,9 +64,10 @@ void PeerBook::Ask(absl::Duration now, Effects& effects) {
 void PeerBook::Learn(const wire::Peers& peers) {
   for (const wire::PeerAddress& peer : peers.peers) {
     if (std::find(asked_.begin(), asked_.end(), peer.address) == asked_.end()) continue;
-    Entry& entry = entries_.at(peer.address);
-    entry.worker = peer.worker;
-    entry.spacing = kLongestPeerSpacing;
+    const auto entry = entries_.find(peer.address);
+    if (entry == entries_.end()) continue;  // it has made room meanwhile
+    entry->second.worker = peer.worker;
+    entry->second.spacing = kLongestPeerSpacing;
   }
   asked_.clear();
 }

@@ -36,9 +36,15 @@ class PeerBook {
     std::optional<WorkerId> worker;
     absl::Duration ask_at;
     absl::Duration spacing;
+    absl::Duration seen_at;
   };
 
+  // The entry for this address, new if need be; null: there is no room for it.
+  Entry* Find(const IpAddress& address, absl::Duration now);
+
   std::map<IpAddress, Entry> entries_;
+  // Of a look that alone shows as many as there is room for.
+  absl::Duration full_at_ = -absl::InfiniteDuration();
   std::vector<IpAddress> asked_;  // and not answered yet
   absl::Duration next_ask_ = -absl::InfiniteDuration();
 };

@@ -9,8 +9,10 @@
 namespace rapideye::agent {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr WorkerId kSelf = {0, 0};
@@ -102,6 +104,21 @@ TEST_F(PeerBookTest, IsBounded) {
   }
   Look(many);
   EXPECT_THAT(Look(many).strangers, SizeIs(2 * kMaxKnownAddresses));
+}
+
+TEST_F(PeerBookTest, AddressesThatAreGoneMakeRoom) {
+  std::vector<IpAddress> many;
+  for (size_t i = 0; i < kMaxKnownAddresses; ++i) {
+    many.push_back(FromV4({10, 4, static_cast<uint8_t>(i / 256), static_cast<uint8_t>(i % 256)}));
+  }
+  Look(many);
+  Look({kPeer});
+  EXPECT_THAT(Asked(), Not(Contains(kPeer)));  // all were seen in the same moment
+  now_ += absl::Seconds(20);
+  Look({kPeer});
+  EXPECT_THAT(Asked(), Contains(kPeer));
+  book_.Learn({{{kPeer, {1, 7}}}});
+  EXPECT_THAT(Look({kPeer}).sockets, SizeIs(1));
 }
 
 }  // namespace
