@@ -72,7 +72,8 @@ absl::Status RemovalLoop::Open() {
                                 .hooks = settings_.hooks,
                                 .holder = holder_,
                                 .lease = settings_.hook_timeout + 2 * kHookGrace + kHookLeaseSlack,
-                                .now = [this] { return clock_->At(Monotonic()); }});
+                                .now = [this] { return clock_->At(Monotonic()); },
+                                .go_on = [this] { return !Stopping(); }});
   if (!remover.ok()) return remover.status();
   database_ = *std::move(database);
   remover_.emplace(*std::move(remover));
@@ -141,6 +142,11 @@ void RemovalLoop::Wake() {
   const std::lock_guard lock(mutex_);
   woken_ = true;
   changed_.notify_all();
+}
+
+bool RemovalLoop::Stopping() {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
 }
 
 void RemovalLoop::Stop() {

@@ -54,13 +54,14 @@ class RemovalLoop {
 
   // Thread-safe: there is something new in the history.
   void Wake();
-  // Thread-safe, for good. A hook that runs is for its runner to stop.
+  // Thread-safe, for good: no hook begins any more. One that runs is for its runner to stop.
   void Stop();
 
  private:
   absl::Status Open();
   // Until something is to be done; false: it is to stop.
   bool Wait(absl::Duration at_most);
+  bool Stopping();
   void NoteOutcome(const absl::Status& status);
 
   const Settings settings_;

@@ -114,7 +114,7 @@ absl::StatusOr<HookCall> Remover::CallFor(const Task& task) {
 
 absl::Status Remover::ActOnAll(Report& report) {
   if (settings_.policy.mode != RemovalMode::kEnforce) return absl::OkStatus();
-  for (;;) {
+  while (!settings_.go_on || settings_.go_on()) {
     const auto claimed = ClaimUnlessStopped(report);
     if (!claimed.ok()) return claimed.status();
     if (!claimed->has_value()) return absl::OkStatus();
@@ -131,6 +131,7 @@ absl::Status Remover::ActOnAll(Report& report) {
     task.state = result.ok ? "done" : task.attempts >= kMaxHookAttempts ? "failed" : "due";
     (task.state == "due" ? report.retried : report.ended).push_back(std::move(task));
   }
+  return absl::OkStatus();
 }
 
 }  // namespace rapideye::coordinator

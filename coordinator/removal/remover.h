@@ -32,6 +32,8 @@ class Remover {
     std::string holder;               // names this remover among all of the history
     absl::Duration lease;             // longer than a hook may take
     std::function<absl::Time()> now;  // the history's time (fleet_clock.h)
+    // Asked before each hook: false ends the turn, the next one goes on. May be empty.
+    std::function<bool()> go_on = {};
   };
 
   struct Decided {

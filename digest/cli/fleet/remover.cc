@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <thread>
@@ -119,7 +120,11 @@ int RemoverCommand::Run() {
     return program::kExitOk;
   }
   const auto turn = loop.Turn();
-  return turn.ok() ? program::kExitOk : Fail(turn.status());
+  if (!turn.ok()) return Fail(turn.status());
+  const bool failed = !turn->retried.empty() ||
+                      std::any_of(turn->ended.begin(), turn->ended.end(),
+                                  [](const auto& task) { return task.state == "failed"; });
+  return failed ? program::kExitFailure : program::kExitOk;
 }
 
 }  // namespace rapideye::cli

@@ -15,7 +15,8 @@ class RemoverCommand final : public Command {
   explicit RemoverCommand(CLI::App& app);
 
   // Until SIGTERM or SIGINT, within 5 s also in the middle of a hook: 0. With --once until
-  // nothing is due: 0, or 1 if the history cannot be asked. 2 if the flags are wrong.
+  // nothing is due: 0, or 1 if a hook failed or the history cannot be asked. 2 if the flags
+  // are wrong.
   int Run() override;
 
  private:

@@ -240,6 +240,30 @@ TEST_P(RemoverTest, ASignalEndsItInTheMiddleOfAHookWhichIsRunAgain) {
   EXPECT_THAT(Removed(), Contains("host-of-a").Times(2));
 }
 
+TEST_P(RemoverTest, WhatWaitsBehindTheHookThatASignalEndsIsNotBegun) {
+  for (const char* hardware : {"a", "b", "c", "d", "e", "f"}) Fail(hardware);
+  auto arguments = Enforcing(Hook("trap '' TERM\necho $$ > begun\nwhile :; do sleep 1000; done"));
+  arguments.emplace_back("--removal-hosts-per-hour=10");
+  const auto remover = Start(std::move(arguments));
+  ASSERT_GT(AwaitHook(), 0);
+  remover->Signal(SIGTERM);
+  EXPECT_EQ(remover->Wait(kEnd), 0);
+  EXPECT_THAT(Runs(), SizeIs(1));
+  EXPECT_EQ(StateOfTasks(), "due 1;due 0;due 0;due 0;due 0;due 0;");
+}
+
+TEST_P(RemoverTest, OnceFailsIfAHookDoes) {
+  Fail("a");
+  auto arguments = Enforcing(Hook("echo no such node; exit 3"));
+  arguments.emplace_back("--once");
+  const Result result = Rapideye(arguments);
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.err, HasSubstr("exited with status 3, attempt 1 of 8"));
+  // It is not yet time for the next attempt.
+  EXPECT_EQ(Rapideye(arguments).exit_status, 0);
+  EXPECT_THAT(Runs(), SizeIs(1));
+}
+
 TEST_P(RemoverTest, TheBreakerStopsItUntilAnOperatorClosesIt) {
   for (const char* hardware : {"a", "b", "c"}) Fail(hardware);
   const std::string hook = Hook("exit 0");
