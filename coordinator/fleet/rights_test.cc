@@ -1,0 +1,108 @@
+// A coordinator in a tenant's pod may add to the shared history, and no more than that.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "coordinator/fleet/history.h"
+#include "coordinator/fleet/schema.h"
+#include "tests/fleet/incidents.h"
+#include "tests/fleet/test_database.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::rapideye::testing::BadChip;
+using ::rapideye::testing::Incident;
+using ::rapideye::testing::kPostgresql;
+using ::rapideye::testing::kThen;
+using ::rapideye::testing::TestDatabase;
+
+constexpr char kRole[] = "rapideye_coordinator";
+
+class RightsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    // Roles are of the whole server, which several tests share.
+    const auto made = owners_->Run("SELECT 1 FROM pg_roles WHERE rolname = $1", {kRole});
+    ASSERT_TRUE(made.ok()) << made.status();
+    if (made->empty()) {
+      ASSERT_TRUE(owners_->Run(absl::StrCat("CREATE ROLE ", kRole, " LOGIN")).ok());
+    }
+    std::ostringstream text;
+    text << std::ifstream(std::getenv("RAPIDEYE_TEST_DATA")).rdbuf();
+    std::string statements;
+    for (const absl::string_view line : absl::StrSplit(text.str(), '\n')) {
+      if (!absl::StartsWith(line, "--")) absl::StrAppend(&statements, line, "\n");
+    }
+    size_t run = 0;
+    for (const absl::string_view statement : absl::StrSplit(statements, ';')) {
+      const std::string grant(absl::StripAsciiWhitespace(statement));
+      if (grant.empty()) continue;
+      const auto granted = owners_->Run(grant);
+      ASSERT_TRUE(granted.ok()) << granted.status();
+      ++run;
+    }
+    ASSERT_GT(run, 0U);
+    tenants_ =
+        OpenDatabase(absl::StrReplaceAll(made_.url(), {{"rapideye@", absl::StrCat(kRole, "@")}}))
+            .value();
+  }
+
+  static void ExpectDenied(const absl::Status& status) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+  }
+
+  TestDatabase made_{kPostgresql};
+  std::unique_ptr<Database> owners_ = made_.ConnectMigrated();
+  std::unique_ptr<Database> tenants_;
+};
+
+TEST_F(RightsTest, ATenantsCoordinatorAddsIncidents) {
+  History history(*tenants_);
+  const absl::Status ready = Migrate(*tenants_, FleetMigrations());
+  EXPECT_TRUE(ready.ok()) << ready;
+  EXPECT_TRUE(tenants_->WallClock().ok());
+  EXPECT_TRUE(history.Newest().ok()) << history.Newest().status();
+  const IncidentRecord incident = Incident("i1", kThen, {BadChip("a", 1)});
+  for (int twice = 0; twice < 2; ++twice) {
+    const absl::Status recorded = history.Record(incident, kThen);
+    EXPECT_TRUE(recorded.ok()) << recorded;
+  }
+  EXPECT_EQ(History(*owners_).FindingOf("i1", "hardware:a")->incident, "i1");
+  EXPECT_EQ(*history.Newest(), kThen);
+}
+
+TEST_F(RightsTest, AndChangesAndDecidesNothing) {
+  History owners(*owners_), tenants(*tenants_);
+  ASSERT_TRUE(owners.Record(Incident("i1", kThen, {BadChip("a", 1)}), kThen).ok());
+  const Finding finding = owners.FindingOf("i1", "hardware:a").value();
+  const Decision remove = {Action::kRemove, "repetition", "4 hang events", kThen, false};
+  ExpectDenied(tenants.AddDecision(finding, RemovalMode::kEnforce, remove, kThen).status());
+  ExpectDenied(tenants.SetBreaker(RemovalMode::kEnforce, false, "", "me", kThen));
+  ExpectDenied(tenants.Forget("hardware:a", "me", kThen));
+  ExpectDenied(tenants.ConfirmRepair("i1", "hardware:a", "none", "me", kThen));
+  ExpectDenied(tenants.DigestOf("i1").status());
+  ExpectDenied(TakeLock(*tenants_));
+  for (const char* statement :
+       {"UPDATE fleet_incidents SET detected_ms = 0", "DELETE FROM fleet_culprits",
+        "UPDATE fleet_schema SET version = 0", "CREATE TABLE mine (name TEXT)",
+        "INSERT INTO fleet_tasks (task) VALUES ('t')"}) {
+    ExpectDenied(tenants_->Run(statement).status());
+  }
+  // The owner may.
+  EXPECT_TRUE(*owners.AddDecision(finding, RemovalMode::kEnforce, remove, kThen));
+  EXPECT_TRUE(owners.ConfirmRepair("i1", "hardware:a", "none", "me", kThen).ok());
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
