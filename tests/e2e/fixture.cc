@@ -50,16 +50,11 @@ ExperimentOptions EndToEndTest::Options(int programs, int seed) const {
 }
 
 absl::StatusOr<Finding> EndToEndTest::Diagnose(const std::string& capture) {
-  std::string output;
-  absl::StatusOr<std::unique_ptr<ChildProcess>> diagnose = ChildProcess::Spawn(
-      {.command = {absl::StrCat(RAPIDEYE_PROGRAM_DIR, "/rapideye"), "diagnose", "--format=json",
-                   capture},
-       .environment = {},
-       .log_path = "",
-       .on_line = [&output](absl::string_view line) { absl::StrAppend(&output, line, "\n"); }});
-  if (!diagnose.ok()) return diagnose.status();
-  if ((*diagnose)->Wait(kDiagnoseTimeout) != 0) return absl::AbortedError(output);
-  return ParseDigest(output);
+  const absl::StatusOr<std::string> output = OutputOf(
+      {absl::StrCat(RAPIDEYE_PROGRAM_DIR, "/rapideye"), "diagnose", "--format=json", capture},
+      kDiagnoseTimeout);
+  if (!output.ok()) return output.status();
+  return ParseDigest(*output);
 }
 
 void EndToEndTest::ExpectRightVerdict(const ExperimentOptions& options, const std::string& name) {

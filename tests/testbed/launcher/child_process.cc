@@ -152,6 +152,21 @@ void ChildProcess::Read(int output, const std::string& log_path) {
   std::fclose(stream);
 }
 
+absl::StatusOr<std::string> OutputOf(std::vector<std::string> command, absl::Duration timeout) {
+  std::string output;  // of the reading thread until the end
+  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(
+      {.command = std::move(command),
+       .environment = {},
+       .log_path = "",
+       .on_line = [&output](absl::string_view line) { absl::StrAppend(&output, line, "\n"); }});
+  if (!child.ok()) return child.status();
+  std::optional<int> status = (*child)->Wait(timeout);
+  if (!status.has_value()) status = (*child)->Stop(absl::ZeroDuration());
+  if (*status == 0) return output;
+  return absl::AbortedError(
+      absl::StrCat((*child)->name(), " ", DescribeExit(*status), ": ", output));
+}
+
 std::string DescribeExit(int status) {
   if (WIFSIGNALED(status)) return absl::StrCat("was killed by signal ", WTERMSIG(status));
   return absl::StrCat("exited with ", WEXITSTATUS(status));

@@ -72,6 +72,10 @@ class ChildProcess {
   std::thread reader_;
 };
 
+// What the command prints, once it has ended well. ABORTED holds what it printed if it has
+// not, or takes longer.
+absl::StatusOr<std::string> OutputOf(std::vector<std::string> command, absl::Duration timeout);
+
 // "exited with 1", "was killed by signal 9".
 std::string DescribeExit(int status);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -205,14 +204,6 @@ absl::Status Job::AwaitCoordinatorLog(absl::string_view text, absl::Duration tim
                            [&](const std::string& line) { return absl::StrContains(line, text); });
       },
       absl::StrCat("the coordinator to log '", text, "'"), timeout);
-}
-
-std::vector<std::string> Job::CoordinatorLog(absl::string_view text) const {
-  std::vector<std::string> lines;
-  const std::lock_guard lock(mutex_);
-  std::copy_if(coordinator_log_.begin(), coordinator_log_.end(), std::back_inserter(lines),
-               [&](const std::string& line) { return absl::StrContains(line, text); });
-  return lines;
 }
 
 absl::Status Job::AwaitAllConnected(absl::Duration timeout) {

@@ -96,8 +96,6 @@ class Job {
 
   // Waits for a line with this text in the log of the coordinator that now runs.
   absl::Status AwaitCoordinatorLog(absl::string_view text, absl::Duration timeout);
-  // Its lines with this text so far; of the one that ran last, if none runs.
-  std::vector<std::string> CoordinatorLog(absl::string_view text) const;
   // Waits until all agents are connected to the coordinator that now runs.
   absl::Status AwaitAllConnected(absl::Duration timeout);
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/program/command_line.h"
 #include "tests/testbed/launcher/experiment.h"
+#include "tests/testbed/launcher/repeats.h"
 #include "tests/testbed/launcher/report.h"
 #include "tests/testbed/launcher/scenario.h"
 
@@ -38,6 +39,8 @@ struct Flags {
   absl::Duration healthy = absl::Seconds(4);
   absl::Duration heal_after;
   bool tls = false;
+  int repeat = 1;
+  bool same_place = false;
   std::string state_dir;
   bool keep = false;
 };
@@ -71,6 +74,12 @@ void AddFlags(CLI::App& app, Flags& flags) {
                    "the fault heals so long after it took hold, and strikes once more elsewhere; "
                    "0s: it lasts");
   program::AddFlag(app, "tls", flags.tls, "the daemons speak mutual TLS");
+  program::AddFlag(
+      app, "repeat", flags.repeat,
+      "attempts of the job: after each hang all of it restarts, on other machines, and "
+      "the same machine fails again; each time the removal policy decides (dry-run)");
+  program::AddFlag(app, "same-place", flags.same_place,
+                   "with --repeat: the workers stay on their machines");
   program::AddFlag(app, "state-dir", flags.state_dir,
                    "where incidents and logs go; a new directory under /tmp if not given");
   program::AddFlag(app, "keep", flags.keep, "keep the state directory when nothing was raised");
@@ -103,8 +112,19 @@ absl::StatusOr<ExperimentOptions> OptionsFrom(const Flags& flags) {
   options.healthy = flags.fault == "none" ? flags.duration : flags.healthy;
   if (flags.heal_after > none) options.heal_after = flags.heal_after;
   options.job.tls = flags.tls;
+  options.job.state_dir = flags.state_dir;
   options.narration = &std::cout;
   return options;
+}
+
+absl::Status CheckRepeat(const Flags& flags, const ExperimentOptions& options,
+                         const Scenario& scenario) {
+  if (flags.repeat < 1) return absl::InvalidArgumentError("--repeat: give 1 or more");
+  if (flags.repeat > 1) {
+    return CheckRepeats({options, flags.repeat, flags.same_place}, scenario);
+  }
+  if (flags.same_place) return absl::InvalidArgumentError("--same-place: give --repeat, too");
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> StateDirectory(const std::string& wanted) {
@@ -127,21 +147,44 @@ void InterruptOn(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
+int RunOnce(const ExperimentOptions& options, const Scenario& scenario) {
+  const absl::StatusOr<Outcome> outcome = RunExperiment(options, scenario);
+  if (!outcome.ok()) {
+    std::cerr << outcome.status() << "\n";
+    return program::kExitFailure;
+  }
+  std::cout << Report(options, *outcome);
+  return outcome->differences.empty() ? program::kExitOk : program::kExitFailure;
+}
+
+int Repeat(const RepeatOptions& options, const Scenario& scenario) {
+  const absl::StatusOr<Repeated> repeated = RunRepeats(options, scenario);
+  if (!repeated.ok()) {
+    std::cerr << repeated.status() << "\n";
+    return program::kExitFailure;
+  }
+  std::cout << Report(*repeated) << "digests:    " << options.experiment.job.state_dir
+            << "/incidents\n";
+  return repeated->differences.empty() ? program::kExitOk : program::kExitFailure;
+}
+
 int Main(int argc, char** argv) {
   Flags flags;
   CLI::App app(
       "Starts a small multi-slice training job with simulated chips, its agents and the\n"
       "coordinator on loopback; injects a fault; prints the digest beside the truth.\n"
-      "Exit status 0 only if the verdict was right.",
+      "Exit status 0 only if the verdict was right; with --repeat, every verdict and\n"
+      "every decision about removal.",
       "testbed");
   program::ConfigureApp(app);
   AddFlags(app, flags);
   if (std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
   absl::StatusOr<Scenario> scenario = FindScenario(flags.fault);
   absl::StatusOr<ExperimentOptions> options = OptionsFrom(flags);
-  for (const absl::Status& status : {scenario.status(), options.status()}) {
-    if (status.ok()) continue;
-    std::cerr << status.message() << "\n";
+  absl::Status usable = scenario.ok() ? options.status() : scenario.status();
+  if (usable.ok()) usable = CheckRepeat(flags, *options, *scenario);
+  if (!usable.ok()) {
+    std::cerr << usable.message() << "\n";
     return program::kExitUsage;
   }
   absl::StatusOr<std::string> directory = StateDirectory(flags.state_dir);
@@ -152,19 +195,16 @@ int Main(int argc, char** argv) {
   options->job.state_dir = *directory;
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) InterruptOn(signal);
 
-  absl::StatusOr<Outcome> outcome = RunExperiment(*options, *scenario);
-  if (!outcome.ok()) {
-    std::cerr << outcome.status() << "\nlogs: " << *directory << "/logs\n";
-    return program::kExitFailure;
-  }
-  std::cout << Report(*options, *outcome);
-  const bool nothing_to_see = outcome->differences.empty() && !outcome->incident.has_value();
-  if (nothing_to_see && flags.state_dir.empty() && !flags.keep) {
+  const int exit_code = flags.repeat > 1
+                            ? Repeat({*options, flags.repeat, flags.same_place}, *scenario)
+                            : RunOnce(*options, *scenario);
+  if (exit_code == program::kExitOk && flags.fault == "none" && flags.state_dir.empty() &&
+      !flags.keep) {
     std::filesystem::remove_all(*directory);
   } else {
     std::cout << "logs:       " << *directory << "/logs\n";
   }
-  return outcome->differences.empty() ? program::kExitOk : program::kExitFailure;
+  return exit_code;
 }
 
 }  // namespace
