@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <utility>
 
@@ -38,8 +37,8 @@ struct Publisher::State {
   const Settings settings;
   mutable std::mutex mutex;  // guards all up to the blank line
   std::condition_variable changed;
-  std::deque<IncidentRecord> fresh;
   Report report;
+  bool woken = false;
   bool stopping = false;
 
   // Of the thread alone.
@@ -48,17 +47,13 @@ struct Publisher::State {
 
   void Run();
   // Without the lock: databases take their time.
-  Spool::Forwarded Turn(std::deque<IncidentRecord>& taken, bool deliver);
+  Spool::Forwarded Turn();
 };
 
-Spool::Forwarded Publisher::State::Turn(std::deque<IncidentRecord>& taken, bool deliver) {
+Spool::Forwarded Publisher::State::Turn() {
   const absl::StatusOr<Database*> local = Ready(spool, settings.spool_url);
   if (!local.ok()) return {0, local.status()};
   Spool waiting(**local);
-  for (; !taken.empty(); taken.pop_front()) {
-    if (absl::Status status = waiting.Put(taken.front()); !status.ok()) return {0, status};
-  }
-  if (!deliver) return {};
   const absl::StatusOr<Database*> fleet = Ready(history, settings.history_url);
   if (!fleet.ok()) return {0, fleet.status()};
   History target(**fleet);
@@ -75,24 +70,21 @@ void Publisher::State::Run() {
   std::unique_lock lock(mutex);
   for (bool last = false; !last;) {
     last = stopping;
-    std::deque<IncidentRecord> taken = std::exchange(fresh, {});
+    woken = false;
     // A history that was down just now does not hold up the end.
-    const bool deliver = !last || report.problem.ok();
+    if (last && !report.problem.ok()) break;
     lock.unlock();
-    const Spool::Forwarded turn = Turn(taken, deliver);
+    const Spool::Forwarded turn = Turn();
     if (turn.delivered > 0 && settings.delivered) settings.delivered();
     lock.lock();
-    fresh.insert(fresh.begin(), std::make_move_iterator(taken.begin()),
-                 std::make_move_iterator(taken.end()));
     report.delivered += turn.delivered;
     report.problem = turn.problem;
     if (!turn.problem.ok()) ++report.failures;
-    const auto woken = [this] { return stopping; };
     if (turn.problem.ok()) {
       backoff = settings.first_retry;
-      changed.wait(lock, [this] { return stopping || !fresh.empty(); });
+      changed.wait(lock, [this] { return stopping || woken; });
     } else {
-      changed.wait_for(lock, absl::ToChronoNanoseconds(backoff), woken);
+      changed.wait_for(lock, absl::ToChronoNanoseconds(backoff), [this] { return stopping; });
       backoff = std::min(2 * backoff, settings.longest_retry);
     }
   }
@@ -110,17 +102,15 @@ Publisher::~Publisher() {
   thread_.join();
 }
 
-void Publisher::Publish(IncidentRecord incident) {
+void Publisher::Wake() {
   const std::lock_guard lock(state_->mutex);
-  state_->fresh.push_back(std::move(incident));
+  state_->woken = true;
   state_->changed.notify_all();
 }
 
 Publisher::Report Publisher::GetReport() const {
   const std::lock_guard lock(state_->mutex);
-  Report report = state_->report;
-  report.in_memory = state_->fresh.size();
-  return report;
+  return state_->report;
 }
 
 }  // namespace rapideye::coordinator

@@ -1,4 +1,4 @@
-// Brings incidents to the fleet history on a thread of its own.
+// Brings what is in a spool to the fleet history, on a thread of its own.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_PUBLISHER_H_
 #define RAPIDEYE_COORDINATOR_FLEET_PUBLISHER_H_
 
@@ -11,17 +11,15 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "coordinator/fleet/limits.h"
-#include "coordinator/fleet/records.h"
 
 namespace rapideye::coordinator {
 
-// Thread-safe. A history or a disk that is down delays nobody who publishes: an incident
-// waits in memory until the spool has it, and there until the history has it, even if
-// this process ends meanwhile.
+// Thread-safe. A history that is down delays nobody: incidents wait in the spool until
+// the history has them, whatever becomes of this process.
 class Publisher {
  public:
   struct Settings {
-    std::string spool_url;    // sqlite:PATH in the state directory
+    std::string spool_url;    // sqlite:PATH in the state directory; made if it is not there
     std::string history_url;  // the fleet's
     absl::Duration first_retry = kFirstHistoryRetry;
     absl::Duration longest_retry = kLongestHistoryRetry;
@@ -31,7 +29,6 @@ class Publisher {
   struct Report {
     size_t delivered = 0;
     size_t failures = 0;   // turns that ended in a problem
-    size_t in_memory = 0;  // not even in the spool
     absl::Status problem;  // the latest turn's; OK: nothing waits
   };
 
@@ -42,8 +39,8 @@ class Publisher {
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  // Returns at once.
-  void Publish(IncidentRecord incident);
+  // There is something new in the spool. Returns at once.
+  void Wake();
   Report GetReport() const;
 
  private:

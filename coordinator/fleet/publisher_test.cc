@@ -95,16 +95,20 @@ class PublisherTest : public ::testing::Test {
     const size_t before = publisher.GetReport().failures;
     while (publisher.GetReport().failures < before + more) std::this_thread::yield();
   }
+  void Put(int number) {
+    Spool spool(*database_);
+    ASSERT_TRUE(spool.Put(Incident(absl::StrCat("i", number), kThen, {BadChip("a", number)})).ok());
+  }
   TestDatabase local_{kSqlite};
   TestDatabase fleet_{kPostgresql};
+  std::unique_ptr<Database> database_ = local_.ConnectMigrated();
 };
 
-TEST_F(PublisherTest, DeliversWhatItWasGivenBeforeItEnds) {
+TEST_F(PublisherTest, DeliversWhatIsInTheSpoolBeforeItEnds) {
   {
     Publisher publisher(Settings());
-    for (int i = 0; i < 3; ++i) {
-      publisher.Publish(Incident(absl::StrCat("i", i), kThen, {BadChip("a", i)}));
-    }
+    for (int i = 0; i < 3; ++i) Put(i);
+    publisher.Wake();
   }
   EXPECT_THAT(FindingsIn(*fleet_.Connect()), SizeIs(3));
 }
@@ -113,14 +117,16 @@ TEST_F(PublisherTest, AHistoryThatIsDownLosesNothing) {
   PostgresServer::Shared().Crash();
   {
     Publisher publisher(Settings());
-    publisher.Publish(Incident("i1", kThen, {BadChip("a", 1)}));
+    Put(1);
+    publisher.Wake();
   }
   EXPECT_THAT(*Spool(*local_.Connect()).Waiting(), SizeIs(1));
   ASSERT_TRUE(PostgresServer::Shared().Start().ok());
   // The next process of the same coordinator.
   {
     Publisher publisher(Settings());
-    publisher.Publish(Incident("i2", kThen, {BadChip("a", 2)}));
+    Put(2);
+    publisher.Wake();
   }
   EXPECT_THAT(FindingsIn(*fleet_.Connect()), SizeIs(2));
   EXPECT_THAT(*Spool(*local_.Connect()).Waiting(), IsEmpty());
@@ -129,22 +135,21 @@ TEST_F(PublisherTest, AHistoryThatIsDownLosesNothing) {
 TEST_F(PublisherTest, GoesOnByItselfWhenTheHistoryIsBack) {
   PostgresServer::Shared().Crash();
   Publisher publisher(Settings());
-  publisher.Publish(Incident("i1", kThen, {BadChip("a", 1)}));
+  Put(1);
+  publisher.Wake();
   AwaitFailures(publisher, 2);
   EXPECT_EQ(publisher.GetReport().problem.code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(publisher.GetReport().in_memory, 0u);
   ASSERT_TRUE(PostgresServer::Shared().Start().ok());
   while (publisher.GetReport().delivered < 1) std::this_thread::yield();
   EXPECT_THAT(FindingsIn(*fleet_.Connect()), SizeIs(1));
 }
 
-TEST_F(PublisherTest, WithoutADiskItKeepsIncidentsInMemory) {
+TEST_F(PublisherTest, SaysWhatIsWrongWithTheSpool) {
   Publisher::Settings settings = Settings();
   settings.spool_url = "sqlite:/nowhere/at/all/spool.db";
   Publisher publisher(settings);
-  publisher.Publish(Incident("i1", kThen, {BadChip("a", 1)}));
   AwaitFailures(publisher, 2);
-  EXPECT_EQ(publisher.GetReport().in_memory, 1u);
+  EXPECT_EQ(publisher.GetReport().problem.code(), absl::StatusCode::kUnavailable);
 }
 
 }  // namespace

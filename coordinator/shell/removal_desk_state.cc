@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <functional>
 #include <system_error>
+#include <utility>
 
 #include "classifier/classify.h"
 #include "coordinator/fleet/findings.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
+#include "coordinator/fleet/spool.h"
 #include "coordinator/limits.h"
 #include "coordinator/shell/event_loop.h"
 #include "coordinator/shell/incident_files.h"
@@ -109,11 +111,14 @@ void RemovalDesk::State::Recover() {
   if (!ids.ok()) return;
   std::sort(ids->begin(), ids->end(), std::greater<>());
   ids->resize(std::min(ids->size(), kMaxPendingIncidents));
-  std::error_code error;
   for (const std::string& id : *ids) {
     const std::string directory = DirectoryOf(id);
     if (Knows(id)) continue;
-    if (std::filesystem::exists(absl::StrCat(directory, "/", kHooksFile), error)) continue;
+    const auto record = archive.Read(id, IncidentForm::kHooks);
+    if (record.ok()) {
+      if (IsUnfinished(*record)) unfinished.insert(id);
+      continue;
+    }
     if (first_run) {
       // Of a version that had no hooks: nothing of it is to happen now.
       WriteRecord(id);
@@ -161,8 +166,9 @@ void RemovalDesk::State::TakeUp() {
 absl::Status RemovalDesk::State::TakeUpOne(const IncidentRecord& incident) {
   const bool off = policy().mode == RemovalMode::kOff;
   absl::Status status = hooks->Add(incident.id, off ? absl::ZeroDuration() : kDecisionPatience);
+  if (status.ok()) status = Spool(*journal).Put(incident);
   if (!status.ok()) return status;
-  publisher->Publish(incident);
+  publisher->Wake();
   if (!off) undecided.insert(incident.id);
   WriteRecord(incident.id);
   return absl::OkStatus();
@@ -191,6 +197,7 @@ absl::Duration RemovalDesk::State::AfterTurn(Database* database,
     CountHook(task);
     touched.insert(task.incident);
   }
+  if (turn.ok()) touched.merge(std::exchange(unfinished, {}));
   for (const std::string& id : touched) WriteRecord(id);
   const std::lock_guard lock(mutex);
   if (!arrived.empty()) return kFirstDiskRetry;

@@ -68,7 +68,8 @@ struct RemovalDesk::State {
   std::unique_ptr<Database> journal;
   std::optional<FleetClock> clock;
   std::optional<IncidentHooks> hooks;
-  std::set<std::string> undecided;  // incidents whose hooks wait for a decision
+  std::set<std::string> undecided;   // incidents whose hooks wait for a decision
+  std::set<std::string> unfinished;  // incidents whose record an earlier process left so
   Database* history = nullptr;
 
   mutable std::mutex mutex;  // guards what follows

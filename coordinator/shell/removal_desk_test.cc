@@ -163,6 +163,24 @@ TEST_F(RemovalDeskTest, WhatWasOnDiskWhenItsCoordinatorDiedIsTakenUp) {
   EXPECT_THAT(hooks_->calls(), SizeIs(1));
 }
 
+// The process died between the end of a hook and the record of it.
+TEST_F(RemovalDeskTest, ARecordThatACrashLeftBehindTheJournalIsBroughtUpToDate) {
+  auto desk = Open(RemovalMode::kDryRun);
+  Happen(*desk, 1);
+  hooks_->Await(1);
+  desk.reset();
+  nlohmann::json stale = RecordOf(1);
+  stale["hooks"][0]["state"] = "due";
+  std::ofstream(FileOf(1, "hooks.json")) << stale;
+  desk = Open(RemovalMode::kDryRun);
+  Happen(*desk, 2);
+  hooks_->Await(2);
+  desk.reset();
+  EXPECT_EQ(RecordOf(1)["hooks"][0]["state"], "done");
+  EXPECT_EQ(RecordOf(1)["decisions"][0]["action"], "watch");
+  EXPECT_THAT(hooks_->calls(), SizeIs(2));
+}
+
 TEST_F(RemovalDeskTest, IncidentsOlderThanAllHooksAreLeftAlone) {
   Write(1);
   Open(RemovalMode::kDryRun).reset();

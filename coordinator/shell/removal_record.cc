@@ -1,5 +1,6 @@
 #include "coordinator/shell/removal_record.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
@@ -31,6 +32,15 @@ std::string RenderRemovalRecord(const RemovalRecord& record) {
                                        {"decisions", std::move(decisions)},
                                        {"hooks", std::move(hooks)}};
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+bool IsUnfinished(const std::string& rendered) {
+  const auto json = nlohmann::json::parse(rendered, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("hooks") || !json["hooks"].is_array()) return true;
+  return std::any_of(json["hooks"].begin(), json["hooks"].end(), [](const nlohmann::json& hook) {
+    const auto state = hook.is_object() ? hook.value("state", nlohmann::json()) : nlohmann::json();
+    return state != "done" && state != "failed" && state != "expired";
+  });
 }
 
 absl::Status WriteRemovalRecord(Disk& disk, const std::string& directory,

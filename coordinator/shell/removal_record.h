@@ -22,6 +22,9 @@ struct RemovalRecord {
 
 std::string RenderRemovalRecord(const RemovalRecord& record);
 
+// Of a rendered record: some hook has not come to its end.
+bool IsUnfinished(const std::string& rendered);
+
 // Writes it to the directory of an incident that is on disk, in the place of an older
 // one. Its being there says that the incident has been taken up.
 absl::Status WriteRemovalRecord(Disk& disk, const std::string& directory,

@@ -1,7 +1,7 @@
 // The coordinator is killed at every step of its work on an incident. Whenever it
 // is, the next one finishes what it began: there is one incident on disk, whole
-// and right, its digest is in the log, and nothing more is raised while the hang
-// lasts.
+// and right, its digest is in the log, the fleet history knows it, what it names is
+// decided about, its hook has run, and nothing more is raised while the hang lasts.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -20,6 +20,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/fleet/history.h"
 #include "tests/e2e/fixture.h"
 #include "tests/testbed/crashpoint/points.h"
 #include "tests/testbed/launcher/job.h"
@@ -52,10 +54,15 @@ size_t CountOf(const std::string& text, const std::string& part) {
 // point it lives. What is wrong with what is found afterwards; empty: nothing.
 class Hang {
  public:
-  Hang(JobOptions options, std::string point) : options_(std::move(options)), point_(point) {}
+  Hang(JobOptions options, std::string point) : options_(std::move(options)), point_(point) {
+    options_.coordinator_flags.push_back(absl::StrCat("--hook=", options_.state_dir, "/hook"));
+  }
 
   std::vector<std::string> Run() {
     std::filesystem::create_directories(options_.state_dir);
+    const std::string hook = absl::StrCat(options_.state_dir, "/hook");
+    std::ofstream(hook) << "#!/bin/sh\necho \"$RAPIDEYE_INCIDENT\" >>\"$0.told\"\n";
+    std::filesystem::permissions(hook, std::filesystem::perms::owner_all);
     const absl::Status status = Live();
     if (!status.ok()) wrong_.push_back(std::string(status.message()));
     for (std::string& complaint : wrong_) complaint = absl::StrCat(point_, ": ", complaint);
@@ -129,11 +136,33 @@ class Hang {
         wrong_.push_back(absl::StrCat("left behind: ", entry.path().string()));
       }
     }
+    InspectHook(id, *directory);
     if (absl::Status s = job.Heal(); !s.ok()) return s;
     return job.AwaitCoordinatorLog("watching again", kPatience);
   }
 
-  const JobOptions options_;
+  // At least once, and for nothing else.
+  void InspectHook(const std::string& id, const std::string& directory) {
+    const std::string told = ReadAll(absl::StrCat(options_.state_dir, "/hook.told"));
+    const size_t times = CountOf(told, id);
+    if (times == 0 || told.size() != times * (id.size() + 1)) {
+      wrong_.push_back(absl::StrCat("the hook was told of: ", told));
+    }
+    const std::string record = ReadAll(absl::StrCat(directory, "/hooks.json"));
+    if (CountOf(record, "\"outcome\": \"succeeded\"") != 1) {
+      wrong_.push_back(absl::StrCat("the incident's record says: ", record));
+    }
+    const auto history =
+        coordinator::OpenDatabase(absl::StrCat("sqlite:", options_.state_dir, "/fleet.db"));
+    const auto decisions = history.ok() ? coordinator::History(**history).DecisionsOf(
+                                              id, coordinator::RemovalMode::kDryRun)
+                                        : history.status();
+    if (!decisions.ok() || decisions->size() != 1) {
+      wrong_.push_back("the fleet history has no decision");
+    }
+  }
+
+  JobOptions options_;
   const std::string point_;
   std::vector<std::string> wrong_;
 };
