@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "coordinator/fleet/history.h"
+#include "coordinator/fleet/limits.h"
 #include "tests/fleet/incidents.h"
 #include "tests/fleet/test_database.h"
 
@@ -35,13 +36,14 @@ class DecisionsTest : public ::testing::TestWithParam<const char*> {
   std::vector<PastRemoval> Removals(RemovalMode mode) {
     return history_.FactsAbout("hardware:a", mode, kThen - kDay).value().removals;
   }
-  void AddTask(const Finding& finding, const std::string& name, const std::string& state) {
+  void AddTask(const Finding& finding, const std::string& name, const std::string& state,
+               int64_t attempts) {
     ASSERT_TRUE(database_
                     ->Run("INSERT INTO fleet_tasks (task, incident, subject, hook, state, holder, "
                           "lease_ms, attempts, not_before_ms, created_ms, expires_ms, finished_ms, "
                           "outcome, output) "
-                          "VALUES ($1, $2, $3, '', $4, '', 0, 0, 0, 0, 0, 0, '', '')",
-                          {name, finding.incident, finding.machine, state})
+                          "VALUES ($1, $2, $3, '', $4, '', 0, $5, 0, 0, 0, 0, '', '')",
+                          {name, finding.incident, finding.machine, state, attempts})
                     .ok());
   }
 
@@ -105,13 +107,49 @@ TEST_P(DecisionsTest, ARemovalStandsUntilTheMachineIsForgotten) {
   EXPECT_FALSE(Removals(RemovalMode::kEnforce)[0].standing);
 }
 
-TEST_P(DecisionsTest, ARemovalThatWasNeverCarriedOutDoesNotStand) {
+TEST_P(DecisionsTest, ARemovalThatWasNeverBegunDoesNotStand) {
   const Finding finding = FindingOf("i1", "a");
   Remove(finding, RemovalMode::kEnforce);
-  AddTask(finding, "first", "expired");
+  EXPECT_FALSE(Removals(RemovalMode::kEnforce)[0].given_up);
+  AddTask(finding, "first", "expired", 0);
   EXPECT_FALSE(Removals(RemovalMode::kEnforce)[0].standing);
-  AddTask(finding, "second", "done");
+  EXPECT_TRUE(Removals(RemovalMode::kEnforce)[0].given_up);
+  AddTask(finding, "second", "done", 1);
   EXPECT_TRUE(Removals(RemovalMode::kEnforce)[0].standing);
+  EXPECT_FALSE(Removals(RemovalMode::kEnforce)[0].given_up);
+}
+
+// The hook may have drained the machine before it failed.
+TEST_P(DecisionsTest, ARemovalWhoseHooksFailedMayStand) {
+  const Finding finding = FindingOf("i1", "a");
+  Remove(finding, RemovalMode::kEnforce);
+  AddTask(finding, "first", "failed", 8);
+  EXPECT_TRUE(Removals(RemovalMode::kEnforce)[0].standing);
+  EXPECT_TRUE(Removals(RemovalMode::kEnforce)[0].given_up);
+}
+
+TEST_P(DecisionsTest, KnowsWhetherARemovalIsStillWanted) {
+  const Finding finding = FindingOf("i1", "a");
+  EXPECT_FALSE(*history_.RemovalStands(finding, RemovalMode::kEnforce));
+  Remove(finding, RemovalMode::kDryRun);
+  EXPECT_FALSE(*history_.RemovalStands(finding, RemovalMode::kEnforce));
+  Remove(finding, RemovalMode::kEnforce);
+  EXPECT_TRUE(*history_.RemovalStands(finding, RemovalMode::kEnforce));
+  ASSERT_TRUE(history_.Forget("hardware:a", "", kThen + absl::Seconds(1)).ok());
+  EXPECT_FALSE(*history_.RemovalStands(finding, RemovalMode::kEnforce));
+  const auto facts = history_.FactsAbout("hardware:a", RemovalMode::kEnforce, kThen);
+  EXPECT_EQ(facts->forgotten, kThen + absl::Seconds(1));
+}
+
+TEST_P(DecisionsTest, AReasonThatIsTooLongIsCutBetweenCharacters) {
+  Decision decision;
+  for (int i = 0; i < 3000; ++i) decision.reason += "\xc3\xb6";
+  decision.reason = "x" + decision.reason;
+  const Finding finding = FindingOf("i1", "a");
+  const auto added = history_.AddDecision(finding, RemovalMode::kEnforce, decision, kThen);
+  ASSERT_TRUE(added.ok()) << added.status();
+  EXPECT_LE(history_.ReasonOf("i1", "hardware:a", RemovalMode::kEnforce)->size(),
+            kMaxHistorySentence);
 }
 
 TEST_P(DecisionsTest, TheLargestJobTellsHowLargeTheFleetIsAtLeast) {

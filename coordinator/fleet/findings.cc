@@ -45,6 +45,24 @@ const Program* ProgramOf(const Snapshot& snapshot, const Culprit& culprit) {
   return any;
 }
 
+// The hardware of each worker, as far as anybody knows, without what several hosts claim
+// to be: by that no machine can be told from another.
+std::map<WorkerId, std::string> HardwareOf(const Capture& capture,
+                                           std::map<WorkerId, std::string> hardware) {
+  std::map<WorkerId, std::string> hosts;
+  for (const ExpectedWorker& worker : capture.header.expected_workers) {
+    hosts[worker.id] = worker.host;
+  }
+  for (const Snapshot& snapshot : capture.snapshots) {
+    hosts[snapshot.worker] = snapshot.host;
+    if (snapshot.hardware.has_value()) hardware[snapshot.worker] = *snapshot.hardware;
+  }
+  std::map<std::string, std::set<std::string>> claimed_by;
+  for (const auto& [worker, number] : hardware) claimed_by[number].insert(hosts[worker]);
+  std::erase_if(hardware, [&](const auto& entry) { return claimed_by[entry.second].size() > 1; });
+  return hardware;
+}
+
 CulpritRecord DescribeCulprit(const Capture& capture, const Verdict& verdict,
                               const Culprit& culprit,
                               const std::map<WorkerId, std::string>& hardware) {
@@ -55,7 +73,6 @@ CulpritRecord DescribeCulprit(const Capture& capture, const Verdict& verdict,
     record.hardware = known->second;
   }
   if (const Snapshot* snapshot = SnapshotOf(capture, culprit.worker); snapshot != nullptr) {
-    if (snapshot->hardware.has_value()) record.hardware = snapshot->hardware;
     if (!record.node.has_value()) record.node = snapshot->node;
     if (const Program* program = ProgramOf(*snapshot, culprit); program != nullptr) {
       record.module = program->module;
@@ -74,7 +91,10 @@ CulpritRecord DescribeCulprit(const Capture& capture, const Verdict& verdict,
 }
 
 bool IsTarget(const RemovalTarget& target, const Culprit& culprit) {
-  return target.host == culprit.host && (!target.chip.has_value() || target.chip == culprit.chip) &&
+  const bool other_node = target.node.has_value() && culprit.node.has_value() &&
+                          target.node != culprit.node;  // hosts of two slices, with one name
+  return target.host == culprit.host && !other_node &&
+         (!target.chip.has_value() || target.chip == culprit.chip) &&
          (!target.nic.has_value() || target.nic == culprit.nic);
 }
 
@@ -85,18 +105,8 @@ Grounds GroundsOf(const Verdict& verdict, const Culprit& culprit) {
       verdict.removal.eligible &&
       std::any_of(verdict.removal.targets.begin(), verdict.removal.targets.end(),
                   [&](const RemovalTarget& target) { return IsTarget(target, culprit); });
-  if (direct) return Grounds::kDirect;
-  if (verdict.cause == Cause::kBadTpuChip) return Grounds::kRepetition;
-  switch (verdict.detail) {
-    case Detail::kIciLink:
-    case Detail::kWorkerLost:
-    case Detail::kPower:
-    case Detail::kHostToDevice:
-    case Detail::kDeviceToHost:
-      return Grounds::kRepetition;
-    default:
-      return Grounds::kNever;
-  }
+  return GroundsAllowed(CauseName(verdict.cause), DetailName(verdict.detail),
+                        direct ? Grounds::kDirect : Grounds::kRepetition);
 }
 
 IncidentRecord Describe(const std::string& incident, const Capture& capture, const Verdict& verdict,
@@ -117,8 +127,9 @@ IncidentRecord Describe(const std::string& incident, const Capture& capture, con
   }
   record.hosts = static_cast<int64_t>(hosts.size());
   record.slices = static_cast<int64_t>(slices.size());
+  const std::map<WorkerId, std::string> known = HardwareOf(capture, hardware);
   for (const Culprit& culprit : verdict.culprits) {
-    record.culprits.push_back(DescribeCulprit(capture, verdict, culprit, hardware));
+    record.culprits.push_back(DescribeCulprit(capture, verdict, culprit, known));
   }
   return record;
 }

@@ -90,6 +90,54 @@ TEST_F(FindingsTest, WhoLeftNoSnapshotIsKnownByWhatTheCoordinatorKnows) {
   EXPECT_EQ(Run().culprits[0].machine, "hardware:serial-1");
 }
 
+// A number that came with a copied image, say: history must not mix two machines.
+TEST_F(FindingsTest, HardwareThatTwoHostsClaimToBeIsNoHardware) {
+  Snapshot other = capture_.snapshots[0];
+  other.worker = {0, 0};
+  other.host = "h0";
+  other.hardware = "serial-0";
+  capture_.snapshots.push_back(other);
+  EXPECT_EQ(Run().culprits[0].machine, "hardware:serial-1");
+  capture_.snapshots[1].hardware = "serial-1";
+  EXPECT_EQ(Run().culprits[0].machine, "host:h1");
+  capture_.snapshots[1].host = "h1";  // two workers of one host
+  EXPECT_EQ(Run().culprits[0].machine, "hardware:serial-1");
+}
+
+TEST_F(FindingsTest, HardwareThatSaysNothingIsNoHardware) {
+  for (const char* nothing : {"", "  ", "0", "0000", "--", "Unknown", "none", "N/A", "default"}) {
+    EXPECT_EQ(MachineKey(nothing, "h1"), "host:h1") << nothing;
+  }
+  EXPECT_EQ(MachineKey(std::nullopt, "h1"), "host:h1");
+  EXPECT_EQ(MachineKey("00f1", "h1"), "hardware:00f1");
+  EXPECT_EQ(MachineKey(" 00f1\n", "h1"), "hardware:00f1");
+}
+
+// What is written to a history by others says what it likes.
+TEST_F(FindingsTest, NoGroundsGoBeyondTheirCause) {
+  using enum Grounds;
+  EXPECT_EQ(GroundsAllowed("BAD_TPU_CHIP", "", kDirect), kDirect);
+  EXPECT_EQ(GroundsAllowed("BAD_TPU_CHIP", "TENSOR_CORE", kRepetition), kRepetition);
+  EXPECT_EQ(GroundsAllowed("NETWORKING_ISSUE", "DCN_HOST", kDirect), kDirect);
+  EXPECT_EQ(GroundsAllowed("NETWORKING_ISSUE", "DCN_HOST", kRepetition), kNever);
+  EXPECT_EQ(GroundsAllowed("NETWORKING_ISSUE", "ICI_LINK", kDirect), kRepetition);
+  EXPECT_EQ(GroundsAllowed("NETWORKING_ISSUE", "DCN_LINK", kDirect), kNever);
+  EXPECT_EQ(GroundsAllowed("UNRECOVERABLE_ERROR", "POWER", kDirect), kRepetition);
+  EXPECT_EQ(GroundsAllowed("UNRECOVERABLE_ERROR", "POWER", kNever), kNever);
+  EXPECT_EQ(GroundsAllowed("UNRECOVERABLE_ERROR", "PREEMPTED", kDirect), kNever);
+  EXPECT_EQ(GroundsAllowed("DATA_INPUT_STALL", "WORKER_LOST", kDirect), kNever);
+  EXPECT_EQ(GroundsAllowed("SOMETHING_NEW", "", kDirect), kNever);
+}
+
+TEST_F(FindingsTest, ATargetOfTheSameNameOnAnotherNodeIsAnother) {
+  verdict_.removal.eligible = true;
+  verdict_.culprits[0].node = "n1";
+  verdict_.removal.targets = {{"h1", "n2", {}, 2}};
+  EXPECT_EQ(Run().culprits[0].grounds, Grounds::kRepetition);
+  verdict_.removal.targets[0].node = "n1";
+  EXPECT_EQ(Run().culprits[0].grounds, Grounds::kDirect);
+}
+
 TEST_F(FindingsTest, GroundsAreThoseOfTheContract) {
   EXPECT_EQ(GroundsFor(Cause::kBadTpuChip, Detail::kTensorCore), Grounds::kRepetition);
   EXPECT_EQ(GroundsFor(Cause::kBadTpuChip, Detail::kSparseCore), Grounds::kRepetition);

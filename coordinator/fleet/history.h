@@ -59,6 +59,9 @@ class History {
   absl::StatusOr<bool> AddDecision(const Finding& finding, RemovalMode mode,
                                    const Decision& decision, absl::Time now);
 
+  // Whether its removal was decided on in this mode, and the machine was not forgotten since.
+  absl::StatusOr<bool> RemovalStands(const Finding& finding, RemovalMode mode);
+
   // Operators ----------------------------------------------------------------
 
   absl::StatusOr<Breaker> BreakerOf(RemovalMode mode);
@@ -72,7 +75,8 @@ class History {
                              const std::string& repair, const std::string& who, absl::Time now);
 
  private:
-  absl::StatusOr<std::vector<HangEvent>> EventsAbout(const std::string& machine, absl::Time since);
+  absl::Status AddEvents(const std::string& machine, absl::Time since, Facts& facts);
+  absl::Status AddNames(const std::string& machine, Facts& facts);
   absl::StatusOr<std::vector<PastRemoval>> RemovalsSince(RemovalMode mode, absl::Time since);
 
   Database& database_;

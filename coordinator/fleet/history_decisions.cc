@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/limits.h"
+#include "digest/safe_text.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -170,8 +171,7 @@ absl::StatusOr<std::string> History::DigestOf(const std::string& incident) {
   return rows->front().Text(0);
 }
 
-absl::StatusOr<std::vector<HangEvent>> History::EventsAbout(const std::string& machine,
-                                                            absl::Time since) {
+absl::Status History::AddEvents(const std::string& machine, absl::Time since, Facts& facts) {
   auto rows = database_.Run(
       "SELECT DISTINCT c.incident, c.machine, c.grounds, i.cause, i.detail, c.job, c.slice, "
       "c.task, c.fingerprint, c.at_ms "
@@ -180,13 +180,14 @@ absl::StatusOr<std::vector<HangEvent>> History::EventsAbout(const std::string& m
       "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = $1), -1)) "
       "OR (c.machine <> $1 AND EXISTS (SELECT 1 FROM fleet_culprits m WHERE m.machine = $1 "
       "AND m.at_ms >= $2 AND (m.incident = c.incident "
-      "OR (m.job = c.job AND m.slice = c.slice AND m.task = c.task))))) "
+      "OR (m.slice = c.slice AND m.task = c.task "
+      "AND (m.job = c.job OR m.fingerprint = c.fingerprint)))))) "
       "ORDER BY c.at_ms DESC LIMIT $3",
-      {machine, ToValue(since), kMaxEventsPerDecision});
+      {machine, ToValue(since), kMaxEventsPerDecision + 1});
   if (!rows.ok()) return rows.status();
-  std::vector<HangEvent> events;
+  facts.all_events = rows->size() <= static_cast<size_t>(kMaxEventsPerDecision);
   for (const Row& row : *rows) {
-    HangEvent& event = events.emplace_back();
+    HangEvent& event = facts.events.emplace_back();
     event.incident = row.Text(0);
     event.machine = row.Text(1);
     event.grounds = GroundsNamed(row.Text(2));
@@ -198,19 +199,39 @@ absl::StatusOr<std::vector<HangEvent>> History::EventsAbout(const std::string& m
     event.fingerprint = row.OptionalText(8);
     event.at = row.Time(9);
   }
-  return events;
+  return absl::OkStatus();
+}
+
+absl::Status History::AddNames(const std::string& machine, Facts& facts) {
+  auto forgotten =
+      database_.Run("SELECT MAX(at_ms) FROM fleet_forgets WHERE machine = $1", {machine});
+  if (!forgotten.ok()) return forgotten.status();
+  if (const auto at = forgotten->front().OptionalInt(0))
+    facts.forgotten = absl::FromUnixMillis(*at);
+  // One that is known by its name alone may be the same one.
+  auto taken = database_.Run(
+      "SELECT o.machine FROM fleet_culprits m JOIN fleet_culprits o "
+      "ON (o.host = m.host OR o.node = m.node) AND o.at_ms >= m.at_ms "
+      "WHERE m.machine = $1 AND o.machine <> $1 AND o.machine LIKE 'hardware:%' AND m.at_ms = "
+      "(SELECT MAX(n.at_ms) FROM fleet_culprits n WHERE n.machine = $1) "
+      "ORDER BY o.at_ms DESC, o.machine LIMIT 1",
+      {machine});
+  if (!taken.ok()) return taken.status();
+  if (!taken->empty()) facts.name_taken_by = taken->front().Text(0);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<PastRemoval>> History::RemovalsSince(RemovalMode mode,
                                                                 absl::Time since) {
-  // Not carried out: all its tasks expired or failed.
   auto rows = database_.Run(
       "SELECT d.incident, d.machine, d.job, d.slices, d.decided_ms, "
       "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = d.machine), "
       "(SELECT COUNT(*) FROM fleet_tasks t WHERE t.incident = d.incident "
       "AND t.subject = d.machine), "
       "(SELECT COUNT(*) FROM fleet_tasks t WHERE t.incident = d.incident "
-      "AND t.subject = d.machine AND t.state IN ('expired', 'failed')) "
+      "AND t.subject = d.machine AND t.state IN ('expired', 'failed')), "
+      "(SELECT COUNT(*) FROM fleet_tasks t WHERE t.incident = d.incident "
+      "AND t.subject = d.machine AND t.attempts > 0) "
       "FROM fleet_decisions d WHERE d.action = 'remove' AND d.decided_ms >= $1 "
       "AND (d.mode = 'enforce' OR d.mode = $2) ORDER BY d.decided_ms",
       {ToValue(since), std::string(RemovalModeName(mode))});
@@ -224,8 +245,9 @@ absl::StatusOr<std::vector<PastRemoval>> History::RemovalsSince(RemovalMode mode
     removal.slices = NumbersOf(row.Text(3));
     removal.decided = row.Time(4);
     const bool back = row.OptionalInt(5).value_or(-1) >= row.Int(4);
-    const bool abandoned = row.Int(6) > 0 && row.Int(7) == row.Int(6);
-    removal.standing = !back && !abandoned;
+    removal.given_up = row.Int(6) > 0 && row.Int(7) == row.Int(6);
+    const bool begun = row.Int(8) > 0;
+    removal.standing = !back && (begun || !removal.given_up);
   }
   return removals;
 }
@@ -233,9 +255,8 @@ absl::StatusOr<std::vector<PastRemoval>> History::RemovalsSince(RemovalMode mode
 absl::StatusOr<Facts> History::FactsAbout(const std::string& machine, RemovalMode mode,
                                           absl::Time since) {
   Facts facts;
-  auto events = EventsAbout(machine, since);
-  if (!events.ok()) return events.status();
-  facts.events = *std::move(events);
+  if (absl::Status status = AddEvents(machine, since, facts); !status.ok()) return status;
+  if (absl::Status status = AddNames(machine, facts); !status.ok()) return status;
   auto removals = RemovalsSince(mode, since);
   if (!removals.ok()) return removals.status();
   facts.removals = *std::move(removals);
@@ -249,6 +270,16 @@ absl::StatusOr<Facts> History::FactsAbout(const std::string& machine, RemovalMod
   return facts;
 }
 
+absl::StatusOr<bool> History::RemovalStands(const Finding& finding, RemovalMode mode) {
+  auto rows = database_.Run(
+      "SELECT 1 FROM fleet_decisions d WHERE d.incident = $1 AND d.machine = $2 AND d.mode = $3 "
+      "AND d.action = 'remove' AND NOT EXISTS (SELECT 1 FROM fleet_forgets f "
+      "WHERE f.machine = d.machine AND f.at_ms >= d.decided_ms)",
+      {finding.incident, finding.machine, std::string(RemovalModeName(mode))});
+  if (!rows.ok()) return rows.status();
+  return !rows->empty();
+}
+
 absl::StatusOr<bool> History::AddDecision(const Finding& finding, RemovalMode mode,
                                           const Decision& decision, absl::Time now) {
   auto rows = database_.Run(
@@ -257,7 +288,7 @@ absl::StatusOr<bool> History::AddDecision(const Finding& finding, RemovalMode mo
       "ON CONFLICT DO NOTHING RETURNING incident",
       {finding.incident, finding.machine, std::string(RemovalModeName(mode)),
        std::string(ActionName(decision.action)), decision.rule,
-       decision.reason.substr(0, kMaxHistorySentence), finding.host, finding.job,
+       digest::ValidUtf8(decision.reason, kMaxHistorySentence), finding.host, finding.job,
        absl::StrJoin(finding.slices, ","), ToValue(now), ToValue(decision.expires)});
   if (!rows.ok()) return rows.status();
   return !rows->empty();

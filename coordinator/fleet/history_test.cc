@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "coordinator/fleet/fleet_clock.h"
 #include "coordinator/fleet/limits.h"
 #include "tests/fleet/incidents.h"
@@ -103,17 +104,24 @@ TEST_P(HistoryTest, AClockThatRunsAheadKeepsNoEventForLonger) {
 }
 
 TEST_P(HistoryTest, EventsAtTheSameCoordinateAndInTheSameIncidentBearOnAMachine) {
-  IncidentRecord other_job = Incident("i4", kThen, {BadChip("d", 3)});
-  other_job.job = "gemma";
-  for (const IncidentRecord& incident : {Incident("i1", kThen, {BadChip("a", 3), BadChip("b", 9)}),
-                                         Incident("i2", kThen, {BadChip("c", 3)}),
-                                         Incident("i3", kThen, {BadChip("c", 4)}), other_job}) {
+  IncidentRecord same_program = Incident("i4", kThen, {BadChip("d", 3)});
+  same_program.job = "llama-2";
+  IncidentRecord other_program = Incident("i5", kThen, {BadChip("e", 3)});
+  other_program.job = "gemma";
+  other_program.culprits[0].fingerprint = "ef";
+  IncidentRecord unknown = other_program;
+  unknown.id = "i6";
+  unknown.culprits[0].fingerprint.reset();
+  for (const IncidentRecord& incident :
+       {Incident("i1", kThen, {BadChip("a", 3), BadChip("b", 9)}),
+        Incident("i2", kThen, {BadChip("c", 3)}), Incident("i3", kThen, {BadChip("c", 4)}),
+        same_program, other_program, unknown}) {
     ASSERT_TRUE(history_.Record(incident, kThen).ok());
   }
   std::vector<std::string> about;
   for (const HangEvent& event : EventsAbout("a")) about.push_back(event.incident + event.machine);
-  EXPECT_THAT(about,
-              ::testing::UnorderedElementsAre("i1hardware:a", "i1hardware:b", "i2hardware:c"));
+  EXPECT_THAT(about, ::testing::UnorderedElementsAre("i1hardware:a", "i1hardware:b", "i2hardware:c",
+                                                     "i4hardware:d"));
 }
 
 TEST_P(HistoryTest, WhatIsForgottenNoLongerCountsButStillExonerates) {
@@ -127,6 +135,44 @@ TEST_P(HistoryTest, WhatIsForgottenNoLongerCountsButStillExonerates) {
   ASSERT_TRUE(
       history_.Record(Incident("i4", kThen + 2 * kDay, {BadChip("a", 5)}), kThen + 2 * kDay).ok());
   EXPECT_THAT(EventsAbout("a"), SizeIs(2));
+}
+
+TEST_P(HistoryTest, SaysWhenThereAreMoreEventsThanAreWeighed) {
+  const auto facts = [this] {
+    return history_.FactsAbout("hardware:a", RemovalMode::kDryRun, kThen).value();
+  };
+  // Many culprits in few incidents: what matters is how many rows that makes.
+  const int64_t incidents = kMaxEventsPerDecision / static_cast<int64_t>(kMaxRememberedCulprits);
+  for (int64_t i = 0; i < incidents; ++i) {
+    std::vector<CulpritRecord> culprits;
+    for (size_t c = 0; c < kMaxRememberedCulprits; ++c) {
+      culprits.push_back(BadChip("a", static_cast<int64_t>(c)));
+    }
+    const std::string id = absl::StrCat("i", i);
+    ASSERT_TRUE(history_.Record(Incident(id, kThen, std::move(culprits)), kThen).ok());
+  }
+  EXPECT_THAT(facts().events, SizeIs(kMaxEventsPerDecision));
+  EXPECT_TRUE(facts().all_events);
+  ASSERT_TRUE(history_.Record(Incident("more", kThen, {BadChip("a", 1)}), kThen).ok());
+  EXPECT_FALSE(facts().all_events);
+}
+
+TEST_P(HistoryTest, ANameThatAnotherMachineBearsByNowIsTaken) {
+  const auto taken = [this](const std::string& machine) {
+    return history_.FactsAbout(machine, RemovalMode::kDryRun, kThen).value().name_taken_by;
+  };
+  CulpritRecord by_name = BadChip("a", 3);
+  by_name.hardware.reset();
+  by_name.machine = MachineKey(by_name.hardware, by_name.host);
+  ASSERT_TRUE(history_.Record(Incident("i1", kThen, {BadChip("a", 3)}), kThen).ok());
+  ASSERT_TRUE(history_.Record(Incident("i2", kThen + kDay, {by_name}), kThen + kDay).ok());
+  EXPECT_EQ(taken("hardware:a"), std::nullopt);
+  CulpritRecord replacement = BadChip("b", 3);
+  replacement.host = by_name.host;
+  ASSERT_TRUE(history_.Record(Incident("i3", kThen + kDay, {replacement}), kThen + kDay).ok());
+  EXPECT_EQ(taken("hardware:a"), "hardware:b");
+  EXPECT_EQ(taken("hardware:b"), std::nullopt);  // it came last
+  EXPECT_EQ(taken(by_name.machine), "hardware:b");
 }
 
 // What a peer called itself must not keep the rest of the history from its database.

@@ -23,7 +23,8 @@ inline constexpr size_t kMaxHistorySentence = 4096;
 // Culprits of one incident that are remembered. A verdict that names more names a
 // failure of something larger than machines, which no removal mends.
 inline constexpr size_t kMaxRememberedCulprits = 1000;
-// Events that bear on one decision; a machine that has more was decided about long ago.
+// Events that bear on one decision. Of a machine that has more nothing is decided by
+// repetition: what was left out could exonerate it.
 inline constexpr int64_t kMaxEventsPerDecision = 2'000;
 // Findings decided about in one turn: the next turn takes the rest.
 inline constexpr int64_t kMaxFindingsPerTurn = 1000;
@@ -41,6 +42,9 @@ inline constexpr absl::Duration kHookLeaseSlack = absl::Seconds(10);
 inline constexpr int64_t kMaxHookAttempts = 8;
 inline constexpr absl::Duration kFirstHookRetry = absl::Seconds(10);
 inline constexpr absl::Duration kLongestHookRetry = absl::Minutes(10);
+// A hook that was begun in time is tried no more so long after its removal expired: by then
+// people have looked after the machine.
+inline constexpr absl::Duration kLongestHookDelay = absl::Hours(24);
 
 }  // namespace rapideye::coordinator
 

@@ -1,5 +1,10 @@
 #include "coordinator/fleet/records.h"
 
+#include <algorithm>
+#include <initializer_list>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace rapideye::coordinator {
@@ -7,6 +12,17 @@ namespace {
 
 constexpr std::string_view kByHardware = "hardware:";
 constexpr std::string_view kByName = "host:";
+
+// Of a machine that has no number of its own, or is not allowed to tell.
+bool SaysNothing(absl::string_view hardware) {
+  const bool one_character = hardware.find_first_not_of(hardware[0]) == absl::string_view::npos;
+  const bool letter = absl::ascii_isalnum(static_cast<unsigned char>(hardware[0]));
+  if (one_character && (hardware.size() > 1 || hardware[0] == '0' || !letter)) return true;
+  for (const char* placeholder : {"unknown", "none", "null", "n/a", "default", "not specified"}) {
+    if (absl::EqualsIgnoreCase(hardware, placeholder)) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -20,6 +36,22 @@ std::string_view GroundsName(Grounds grounds) {
       return "direct";
   }
   return "never";
+}
+
+Grounds GroundsAllowed(std::string_view cause, std::string_view detail, Grounds claimed) {
+  if (cause == "BAD_TPU_CHIP") return claimed;
+  if (cause == "NETWORKING_ISSUE" && detail == "DCN_HOST") {
+    // Its own side and its peers agree, or nothing is known of which end is bad.
+    return claimed == Grounds::kDirect ? claimed : Grounds::kNever;
+  }
+  const auto is_any_of = [detail](std::initializer_list<std::string_view> details) {
+    return std::find(details.begin(), details.end(), detail) != details.end();
+  };
+  const bool may_be_hardware =
+      (cause == "NETWORKING_ISSUE" && is_any_of({"ICI_LINK"})) ||
+      (cause == "UNRECOVERABLE_ERROR" &&
+       is_any_of({"WORKER_LOST", "POWER", "HOST_TO_DEVICE", "DEVICE_TO_HOST"}));
+  return may_be_hardware ? std::min(claimed, Grounds::kRepetition) : Grounds::kNever;
 }
 
 std::string_view RemovalModeName(RemovalMode mode) {
@@ -54,9 +86,9 @@ std::string_view ActionName(Action action) {
 }
 
 std::string MachineKey(const std::optional<std::string>& hardware, const std::string& host) {
-  const bool known = hardware.has_value() && !hardware->empty();
-  return known ? absl::StrCat(std::string(kByHardware), *hardware)
-               : absl::StrCat(std::string(kByName), host);
+  const std::string number(absl::StripAsciiWhitespace(hardware.value_or("")));
+  return !number.empty() && !SaysNothing(number) ? absl::StrCat(std::string(kByHardware), number)
+                                                 : absl::StrCat(std::string(kByName), host);
 }
 
 bool KnownByNameOnly(std::string_view machine_key) { return machine_key.starts_with(kByName); }

@@ -22,12 +22,16 @@ enum class Grounds {
   kDirect,      // evidence from beyond the job's reach: eligible at once
 };
 std::string_view GroundsName(Grounds grounds);  // "never" "repetition" "direct"
+// What of `claimed` a cause (CauseName) and its detail (DetailName) allow, whatever speaks
+// for it (contract: causes, Removal). A cause that is not known allows nothing.
+Grounds GroundsAllowed(std::string_view cause, std::string_view detail, Grounds claimed);
 
 enum class RemovalMode { kOff, kDryRun, kEnforce };
 std::string_view RemovalModeName(RemovalMode mode);  // "off" "dry-run" "enforce"
 std::optional<RemovalMode> RemovalModeNamed(std::string_view name);
 
-// What history knows a machine by: its hardware; only where that is not known,
+// What history knows a machine by: its hardware; only where that is not known, or is one
+// of the texts by which many machines say that they do not know it ("0", "unknown"),
 // its host name, which a replacement may bear, too.
 std::string MachineKey(const std::optional<std::string>& hardware, const std::string& host);
 bool KnownByNameOnly(std::string_view machine_key);
@@ -127,9 +131,12 @@ struct PastRemoval {
   std::string job;
   std::vector<int64_t> slices;
   absl::Time decided;
-  // False once the machine is back (it was repaired and forgotten), or if it was
-  // never carried out: that costs the fleet nothing any more, but was a removal.
+  // False once the machine is back (it was repaired and forgotten), or if no hook ever
+  // began: that costs the fleet nothing any more, but was a removal.
   bool standing = true;
+  // No hook succeeded, and none is tried any more: it may be decided on anew. The machine
+  // may be out all the same.
+  bool given_up = false;
 };
 
 struct Breaker {
@@ -144,7 +151,12 @@ struct Facts {
   // Of the machine, since it was last forgotten; of other machines, at the
   // coordinates where it failed and in the incidents in which it did.
   std::vector<HangEvent> events;
+  bool all_events = true;  // false: there are more than anybody wants to weigh
   std::vector<PastRemoval> removals;
+  // When the machine was repaired last; what was found before is no news of it.
+  std::optional<absl::Time> forgotten;
+  // Another machine that a later incident found under the name of this one.
+  std::optional<std::string> name_taken_by;
   Breaker breaker;
   int64_t largest_job_hosts = 0;  // the fleet has at least so many
 };

@@ -101,11 +101,20 @@ std::vector<std::string> OrderOfHooks() {
   return {"ALTER TABLE fleet_tasks ADD COLUMN ordinal BIGINT NOT NULL DEFAULT 0"};
 }
 
+// A job that is submitted again has another name, and the same program at the same place.
+std::vector<std::string> LookupsByPlaceAndName() {
+  return {"CREATE INDEX fleet_culprits_by_place ON fleet_culprits (slice, task, fingerprint)",
+          "CREATE INDEX fleet_culprits_by_host ON fleet_culprits (host, at_ms)",
+          "CREATE INDEX fleet_culprits_by_node ON fleet_culprits (node, at_ms)"};
+}
+
 }  // namespace
 
 const std::vector<Migration>& FleetMigrations() {
-  static const auto* const migrations = new std::vector<Migration>{
-      {1, "incidents, decisions, tasks", FirstTables()}, {2, "the order of hooks", OrderOfHooks()}};
+  static const auto* const migrations =
+      new std::vector<Migration>{{1, "incidents, decisions, tasks", FirstTables()},
+                                 {2, "the order of hooks", OrderOfHooks()},
+                                 {3, "lookups by place and name", LookupsByPlaceAndName()}};
   return *migrations;
 }
 

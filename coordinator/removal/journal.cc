@@ -77,27 +77,16 @@ absl::Status Journal::Add(const Task& task, absl::Time now) {
       .status();
 }
 
-absl::Status Journal::FailWornOut(absl::Time now) {
-  return database_
-      .Run(
-          "UPDATE fleet_tasks SET state = 'failed', finished_ms = $1, "
-          "outcome = 'whoever ran it ended before it did, every time' "
-          "WHERE state = 'acting' AND lease_ms <= $1 AND attempts >= $2",
-          {ToValue(now), kMaxHookAttempts})
-      .status();
-}
-
 absl::StatusOr<std::optional<Task>> Journal::Claim(absl::Time now, absl::Duration lease) {
-  if (absl::Status status = FailWornOut(now); !status.ok()) return status;
-  std::vector<Value> values = {ToValue(now)};
+  std::vector<Value> values = {ToValue(now), kMaxHookAttempts};
   const std::string ours = OneOf(hooks_, values);
-  auto chosen =
-      database_.Run(absl::StrCat("SELECT t.task FROM fleet_tasks t WHERE t.hook ", ours,
-                                 " AND ((t.state = 'due' AND t.not_before_ms <= $1 "
-                                 "AND (t.attempts > 0 OR t.expires_ms > $1)) "
-                                 "OR (t.state = 'acting' AND t.lease_ms <= $1)) AND ",
-                                 kIsNext, " ORDER BY t.created_ms, t.ordinal, t.task LIMIT 1"),
-                    values);
+  auto chosen = database_.Run(
+      absl::StrCat("SELECT t.task FROM fleet_tasks t WHERE t.hook ", ours,
+                   " AND ((t.state = 'due' AND t.not_before_ms <= $1 "
+                   "AND (t.attempts > 0 OR t.expires_ms > $1)) "
+                   "OR (t.state = 'acting' AND t.lease_ms <= $1 AND t.attempts < $2)) AND ",
+                   kIsNext, " ORDER BY t.created_ms, t.ordinal, t.task LIMIT 1"),
+      values);
   if (!chosen.ok()) return chosen.status();
   if (chosen->empty()) return std::nullopt;
   auto rows = database_.Run(
@@ -137,13 +126,36 @@ absl::Status Journal::Finish(const Task& task, const HookResult& result, absl::T
   return absl::OkStatus();
 }
 
+absl::Status Journal::Abandon(const Task& task, const std::string& why, absl::Time now) {
+  return database_
+      .Run(
+          "UPDATE fleet_tasks SET state = 'expired', finished_ms = $4, outcome = $5, holder = '', "
+          "lease_ms = 0, attempts = attempts - 1 "
+          "WHERE task = $1 AND state = 'acting' AND holder = $2 AND attempts = $3",
+          {KeyOf(task), holder_, task.attempts, ToValue(now), Bounded(why)})
+      .status();
+}
+
 absl::StatusOr<std::vector<Task>> Journal::Expire(absl::Time now) {
-  return ReadTasks(database_.Run(
+  auto never_begun = ReadTasks(database_.Run(
       absl::StrCat("UPDATE fleet_tasks SET state = 'expired', finished_ms = $1, "
                    "outcome = 'not begun in time' "
                    "WHERE state = 'due' AND attempts = 0 AND expires_ms <= $1 RETURNING ",
                    kColumns),
       {ToValue(now)}));
+  if (!never_begun.ok()) return never_begun;
+  auto failed = ReadTasks(database_.Run(
+      absl::StrCat("UPDATE fleet_tasks SET state = 'failed', finished_ms = $1, "
+                   "outcome = CASE WHEN state = 'due' THEN 'begun, and not done in time: ' || "
+                   "outcome ELSE 'whoever ran it ended before it did, every time' END "
+                   "WHERE (state = 'due' AND attempts > 0 AND expires_ms <= $3) "
+                   "OR (state = 'acting' AND lease_ms <= $1 "
+                   "AND (attempts >= $2 OR expires_ms <= $3)) RETURNING ",
+                   kColumns),
+      {ToValue(now), kMaxHookAttempts, ToValue(now - kLongestHookDelay)}));
+  if (!failed.ok()) return failed;
+  never_begun->insert(never_begun->end(), failed->begin(), failed->end());
+  return never_begun;
 }
 
 absl::Status Journal::Resume() {

@@ -2,7 +2,7 @@
 //
 //   due ──Claim──► acting ──Finish──► done
 //    ▲ │             │ │
-//    │ └─Expire──►   │ └─ too many attempts ──► failed
+//    │ └─Expire──►   │ └─ too many attempts, or much too late ──► failed
 //    │     expired   │
 //    └── it failed, or its holder is gone and its lease over
 //
@@ -56,18 +56,22 @@ class Journal {
   // Under the lock: a task that is there already stays as it is.
   absl::Status Add(const Task& task, absl::Time now);
 
-  // Under the lock: the oldest task of its hooks that may run now, which is this process's until
-  // `lease` is over; nullopt if there is none. Tasks whose lease is over and that used
-  // up their attempts become failed here.
+  // Under the lock: the oldest task of its hooks that may run now, which is this process's
+  // until `lease` is over; nullopt if there is none.
   absl::StatusOr<std::optional<Task>> Claim(absl::Time now, absl::Duration lease);
 
   // Under the lock: what of an incident waits for its first attempt may begin now.
   absl::Status Release(const std::string& incident, absl::Time now);
 
+  // Of a claimed task that is not to be run after all: it expires, and `why` is its outcome.
+  absl::Status Abandon(const Task& task, const std::string& why, absl::Time now);
+
   // What came of a claimed task. ABORTED if it is another's by now: its result counts.
   absl::Status Finish(const Task& task, const HookResult& result, absl::Time now);
 
-  // Tasks that were never begun and may not be any more become expired, and are returned.
+  // Under the lock: tasks that were never begun and may not be any more become expired;
+  // those that used up their attempts with their runners, or were begun and are much too
+  // late (kLongestHookDelay), become failed. Of whatever hook; all are returned.
   absl::StatusOr<std::vector<Task>> Expire(absl::Time now);
 
   // After a restart: what this holder had claimed is due at once. Nobody else may bear
@@ -82,8 +86,6 @@ class Journal {
   absl::StatusOr<absl::Time> NextDue(absl::Time now);
 
  private:
-  absl::Status FailWornOut(absl::Time now);
-
   Database& database_;
   const std::string holder_;
   const std::vector<std::string> hooks_;

@@ -15,6 +15,7 @@ using ::rapideye::testing::kPostgresql;
 using ::rapideye::testing::kSqlite;
 using ::rapideye::testing::TestDatabase;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::Values;
 
@@ -206,11 +207,39 @@ TEST_P(JournalTest, AHookThatEndsItsRunnerEveryTimeFailsInTheEnd) {
   Add("i1", "m");
   absl::Time now = kNow;
   for (int64_t attempt = 1; attempt <= kMaxHookAttempts; ++attempt) {
+    EXPECT_THAT(*journal_.Expire(now), IsEmpty());
     ASSERT_TRUE(Claim(journal_, now).has_value()) << attempt;
     now += kLease;
   }
   EXPECT_FALSE(Claim(journal_, now).has_value());
+  const auto failed = journal_.Expire(now);
+  ASSERT_THAT(*failed, SizeIs(1));  // so that somebody says so
+  EXPECT_EQ(failed->at(0).state, "failed");
   EXPECT_EQ(StateOf("i1"), "failed");
+}
+
+// By then the machine may be another, and people have looked after it.
+TEST_P(JournalTest, WhatWasBegunIsNotFinishedDaysLater) {
+  Add("i1", "m", kNow + absl::Minutes(1));
+  ASSERT_TRUE(journal_.Finish(*Claim(journal_), {false, "exit status 1", ""}, kNow).ok());
+  Add("i2", "n", kNow + absl::Minutes(1));
+  ASSERT_EQ(Claim(journal_)->incident, "i2");  // and whoever runs it dies
+  const absl::Time late = kNow + absl::Minutes(1) + kLongestHookDelay;
+  EXPECT_THAT(*journal_.Expire(late - absl::Milliseconds(1)), IsEmpty());
+  EXPECT_THAT(*journal_.Expire(late), SizeIs(2));
+  EXPECT_EQ(StateOf("i1"), "failed");
+  EXPECT_EQ(StateOf("i2"), "failed");
+  EXPECT_FALSE(Claim(journal_, late).has_value());
+}
+
+TEST_P(JournalTest, WhatIsAbandonedWasNotBegun) {
+  Add("i1", "m");
+  ASSERT_TRUE(journal_.Abandon(*Claim(journal_), "it was repaired", kNow).ok());
+  const Task task = journal_.TasksOf("i1").value().at(0);
+  EXPECT_EQ(task.state, "expired");
+  EXPECT_EQ(task.outcome, "it was repaired");
+  EXPECT_EQ(task.attempts, 0);
+  EXPECT_FALSE(Claim(journal_, kNow + absl::Hours(1)).has_value());
 }
 
 TEST_P(JournalTest, WhatWasNeverBegunExpiresAndWhatWasIsFinished) {

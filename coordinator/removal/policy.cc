@@ -5,9 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "coordinator/removal/repetition.h"
 
 namespace rapideye::coordinator {
@@ -23,7 +22,10 @@ bool Matches(std::string_view text, std::string_view pattern) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       resume = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' ||
+                absl::ascii_tolower(static_cast<unsigned char>(pattern[p])) ==
+                    absl::ascii_tolower(static_cast<unsigned char>(text[t])))) {
       ++t, ++p;
     } else if (star != std::string_view::npos) {
       p = star + 1;
@@ -40,7 +42,20 @@ std::vector<std::string> NamesOf(const Finding& finding) {
   std::vector<std::string> names = {finding.host, finding.machine,
                                     finding.machine.substr(finding.machine.find(':') + 1)};
   if (finding.node.has_value()) names.push_back(*finding.node);
+  if (const size_t dot = finding.host.find('.'); dot != std::string::npos) {
+    names.push_back(finding.host.substr(0, dot));  // "host" of "host.example.com"
+  }
   return names;
+}
+
+// Whether a hook can mean one machine by it. A comma would make two of it, and names come
+// from the hosts of jobs.
+bool NamesOneMachine(std::string_view name) {
+  const auto plain = [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '_';
+  };
+  return !name.empty() && absl::ascii_isalnum(static_cast<unsigned char>(name.front())) &&
+         std::all_of(name.begin(), name.end(), plain);
 }
 
 // The pattern that names the machine; empty: none does.
@@ -70,12 +85,12 @@ std::string CauseOf(const Finding& finding) {
 std::string LeftOut(const Repetition& repetition) {
   std::string text;
   if (repetition.exonerated > 0) {
-    absl::StrAppend(&text, "; ", Plural(repetition.exonerated, "more event"),
+    absl::StrAppend(&text, "; ", Plural(static_cast<int64_t>(repetition.exonerated), "more event"),
                     " not counted: other hardware failed at the same coordinate, too");
   }
   if (repetition.two_ended > 0) {
-    absl::StrAppend(&text, "; ", Plural(repetition.two_ended, "ICI event"),
-                    " not counted: the other end of the link was always the same");
+    absl::StrAppend(&text, "; ", Plural(static_cast<int64_t>(repetition.two_ended), "ICI event"),
+                    " not counted: which end of the link is bad is not known");
   }
   return text;
 }
@@ -117,21 +132,42 @@ class Judge {
 
   // Leaves in `decision_` why.
   bool EvidenceSuffices() {
-    switch (finding_.grounds) {
+    switch (GroundsAllowed(finding_.cause, finding_.detail, finding_.grounds)) {
       case Grounds::kNever:
         return Watch("cause", absl::StrCat("no host is ever removed for ", CauseOf(finding_)));
       case Grounds::kDirect:
+        if (BeforeItsRepair()) return false;
         return Say(Action::kWatch, "direct",
                    absl::StrCat(CauseOf(finding_), " with evidence from beyond the job's reach"));
       case Grounds::kRepetition:
+        if (BeforeItsRepair()) return false;
         break;
     }
+    if (!facts_.all_events) {
+      return Watch("too-many-events",
+                   "more happened on this machine and where it stood than can be weighed: look "
+                   "at it (rapideye fleet history)");
+    }
+    return RepetitionSuffices();
+  }
+
+  bool BeforeItsRepair() {
+    if (!facts_.forgotten.has_value() || finding_.at > *facts_.forgotten) return false;
+    Watch("forgotten", "the machine was repaired, or forgotten, since");
+    return true;
+  }
+
+  bool RepetitionSuffices() {
     const Repetition repetition =
         CountRepetition(finding_.machine, facts_.events, now_ - policy_.window);
+    const auto counted = static_cast<int64_t>(repetition.counted.size());
     const std::string count =
-        absl::StrCat(Plural(static_cast<int64_t>(repetition.counted), "hang event"),
-                     " on this machine in ", Span(policy_.window));
-    if (static_cast<int64_t>(repetition.counted) <= policy_.repetitions) {
+        absl::StrCat(Plural(counted, "hang event"), " on this machine in ", Span(policy_.window));
+    if (counted > policy_.repetitions && !repetition.counted.contains(finding_.incident)) {
+      return Watch("repetition",
+                   absl::StrCat(count, ", but this one does not count", LeftOut(repetition)));
+    }
+    if (counted <= policy_.repetitions) {
       return Watch("repetition", absl::StrCat(count, ", more than ", policy_.repetitions,
                                               " are needed", LeftOut(repetition)));
     }
@@ -149,22 +185,19 @@ class Judge {
 
   bool Forbidden() {
     if (policy_.mode == RemovalMode::kOff) return Refuse("off", "removal is switched off");
-    if (KnownByNameOnly(finding_.machine) && !policy_.stable_names) {
-      return Refuse("name-only",
-                    "only a host name is known, which another machine may bear by now");
+    if (const auto objection = ObjectionTo(finding_, policy_); objection.has_value()) {
+      return Refuse(objection->rule.c_str(), objection->reason);
     }
-    if (const std::string pattern = Named(finding_, policy_.deny); !pattern.empty()) {
-      return Refuse("deny", absl::StrCat("it may not be removed (", pattern, ")"));
-    }
-    if (!policy_.allow.empty() && Named(finding_, policy_.allow).empty()) {
-      return Refuse("allow", "it is none of those that may be removed");
+    if (facts_.name_taken_by.has_value() && !policy_.stable_names) {
+      return Refuse("name-taken", absl::StrCat("its name is borne by ", *facts_.name_taken_by,
+                                               ", too: a removal could hit that one"));
     }
     if (decision_.expires <= now_) {
       return Refuse("expired", absl::StrCat("the incident is older than ",
                                             absl::FormatDuration(policy_.decision_lifetime)));
     }
     for (const PastRemoval& removal : facts_.removals) {
-      if (removal.standing && removal.machine == finding_.machine &&
+      if (removal.standing && !removal.given_up && removal.machine == finding_.machine &&
           now_ - removal.decided < policy_.window) {
         return Refuse("removed",
                       absl::StrCat("its removal was decided for incident ", removal.incident,
@@ -193,6 +226,7 @@ class Judge {
         for (const int64_t slice : removal.slices) slices.emplace(removal.job, slice);
       }
       if (!removal.standing || age >= policy_.window) continue;
+      if (removal.machine == finding_.machine) continue;  // it is not out twice
       of_fleet.insert(removal.machine);
       if (removal.job == finding_.job) of_job.insert(removal.machine);
     }
@@ -225,7 +259,10 @@ class Judge {
   }
 
   static int64_t Share(double share, int64_t of) {
-    return std::max<int64_t>(1, static_cast<int64_t>(share * static_cast<double>(of)));
+    // Nobody has so many; what a number of a peer becomes stays within an integer.
+    constexpr double kMost = 1e9;
+    return std::max<int64_t>(
+        1, static_cast<int64_t>(std::clamp(share * static_cast<double>(of), 0.0, kMost)));
   }
 
   const Finding& finding_;
@@ -236,6 +273,24 @@ class Judge {
 };
 
 }  // namespace
+
+std::optional<Objection> ObjectionTo(const Finding& finding, const Policy& policy) {
+  if (!NamesOneMachine(finding.host) ||
+      (finding.node.has_value() && !NamesOneMachine(*finding.node))) {
+    return Objection{"bad-name", "what it calls itself cannot be the name of one machine"};
+  }
+  if (KnownByNameOnly(finding.machine) && !policy.stable_names) {
+    return Objection{"name-only",
+                     "only a host name is known, which another machine may bear by now"};
+  }
+  if (const std::string pattern = Named(finding, policy.deny); !pattern.empty()) {
+    return Objection{"deny", absl::StrCat("it may not be removed (", pattern, ")")};
+  }
+  if (!policy.allow.empty() && Named(finding, policy.allow).empty()) {
+    return Objection{"allow", "it is none of those that may be removed"};
+  }
+  return std::nullopt;
+}
 
 absl::Time FactsSince(const Policy& policy, absl::Time now) {
   return now - std::max(policy.window, kDay);

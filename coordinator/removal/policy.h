@@ -34,14 +34,23 @@ struct Policy {
   // A removal that has not begun so long after its incident is not carried out.
   absl::Duration decision_lifetime = absl::Hours(6);
 
-  // Hosts, nodes or hardware; * stands for any text, ? for a character. What is denied
-  // is never removed; unless `allow` is empty, nothing else than what it names is.
+  // Hosts (with or without their domain), nodes or hardware, whatever their case; * stands
+  // for any text, ? for a character. What is denied is never removed; unless `allow` is
+  // empty, nothing else than what it names is.
   std::vector<std::string> allow;
   std::vector<std::string> deny;
 };
 
 // How far back `facts` have to reach for a decision at `now`.
 absl::Time FactsSince(const Policy& policy, absl::Time now);
+
+// Why a machine must not be removed, whatever it did: its name cannot be one machine's, or
+// the lists do not allow it.
+struct Objection {
+  std::string rule;
+  std::string reason;  // for people, after "but"
+};
+std::optional<Objection> ObjectionTo(const Finding& finding, const Policy& policy);
 
 // Pure: the same arguments give the same decision, whatever the order of what is in
 // `facts`. Watch: the evidence does not suffice. Refuse: it does, and something stands

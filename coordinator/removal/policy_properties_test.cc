@@ -31,7 +31,9 @@ class Fleet {
     event.incident = absl::StrCat("i", next_++);
     event.machine = absl::StrCat(Pick(10) == 0 ? "host:h" : "hardware:h", machine);
     event.grounds = static_cast<Grounds>(Pick(3));
-    event.detail = Pick(5) == 0 ? "ICI_LINK" : "TENSOR_CORE";
+    const bool ici = Pick(5) == 0;
+    event.cause = ici ? "NETWORKING_ISSUE" : "BAD_TPU_CHIP";
+    event.detail = ici ? "ICI_LINK" : "TENSOR_CORE";
     event.job = absl::StrCat("job", Pick(3));
     event.slice = Pick(4);
     event.task = Pick(8);
@@ -42,7 +44,7 @@ class Fleet {
     Finding finding;
     finding.incident = event.incident;
     finding.job = event.job;
-    finding.cause = "BAD_TPU_CHIP";
+    finding.cause = event.cause;
     finding.detail = event.detail;
     finding.at = now_;
     finding.job_hosts = 32;

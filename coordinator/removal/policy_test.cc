@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 
 namespace rapideye::coordinator {
@@ -36,6 +38,8 @@ class PolicyTest : public ::testing::Test {
     event.incident = incident;
     event.machine = finding_.machine;
     event.grounds = Grounds::kRepetition;
+    event.cause = finding_.cause;
+    event.detail = finding_.detail;
     event.job = finding_.job;
     event.task = task;
     event.at = kNow;
@@ -113,6 +117,84 @@ TEST_F(PolicyTest, SoftwareIsNeverAReasonHoweverOftenItHappens) {
   Expect(Action::kWatch, "cause");
 }
 
+// Whoever writes to a shared history may call anything direct.
+TEST_F(PolicyTest, NoGroundsGoBeyondTheirCause) {
+  finding_.grounds = Grounds::kDirect;
+  for (const char* cause : {"DIFFERENT_MODULE", "FINGERPRINT_MISMATCH", "DATA_INPUT_STALL",
+                            "UNKNOWN", "NO_HANG", "SOMETHING_NEW"}) {
+    finding_.cause = cause;
+    Expect(Action::kWatch, "cause");
+  }
+  finding_.cause = "UNRECOVERABLE_ERROR";
+  finding_.detail = "PREEMPTED";
+  Expect(Action::kWatch, "cause");
+  finding_.detail = "POWER";  // by repetition, of which there is enough
+  ExpectRemoved();
+  facts_.events.clear();
+  Expect(Action::kWatch, "repetition");
+  finding_.cause = "NETWORKING_ISSUE";
+  finding_.detail = "DCN_LINK";
+  Expect(Action::kWatch, "cause");
+  finding_.detail = "DCN_HOST";
+  ExpectRemoved();
+}
+
+// Before a removal went wrong four others may have been refused; then something comes up
+// that says nothing of the machine.
+TEST_F(PolicyTest, WhatDoesNotCountItselfRemovesNothing) {
+  AddEvent("i5", 5);
+  HangEvent elsewhere = facts_.events.back();
+  elsewhere.machine = "hardware:other";
+  elsewhere.incident = "i6";
+  facts_.events.push_back(elsewhere);
+  ExpectRemoved();
+  finding_.incident = "i5";
+  Expect(Action::kWatch, "repetition");
+  EXPECT_THAT(Run().reason, HasSubstr("this one does not count"));
+}
+
+TEST_F(PolicyTest, WhatWasFoundBeforeARepairIsNoNewsOfTheMachine) {
+  finding_.grounds = Grounds::kDirect;
+  facts_.forgotten = finding_.at;
+  Expect(Action::kWatch, "forgotten");
+  finding_.grounds = Grounds::kRepetition;
+  Expect(Action::kWatch, "forgotten");
+  facts_.forgotten = finding_.at - absl::Seconds(1);
+  ExpectRemoved();
+}
+
+// A comma in a name would make a hook remove two machines, one of them of its choice.
+TEST_F(PolicyTest, ANameThatIsNotOneMachinesIsNeverRemovedBy) {
+  finding_.grounds = Grounds::kDirect;
+  for (const char* name : {"", "a,b", "host-[0-99]", "-x", "a b", "a\nb", "a;b", "h\xc3\xb6st"}) {
+    finding_.host = name;
+    Expect(Action::kRefuse, "bad-name");
+    finding_.host = "host-m";
+    finding_.node = name;
+    Expect(Action::kRefuse, "bad-name");
+    finding_.node = "node-m.zone_1";
+    ExpectRemoved();
+  }
+  finding_.node.reset();
+  ExpectRemoved();
+}
+
+TEST_F(PolicyTest, ANameThatAnotherMachineBearsByNowIsNotRemovedBy) {
+  facts_.name_taken_by = "hardware:other";
+  Expect(Action::kRefuse, "name-taken");
+  EXPECT_THAT(Run().reason, HasSubstr("hardware:other"));
+  policy_.stable_names = true;
+  ExpectRemoved();
+}
+
+// Among what was left out there could be what exonerates it.
+TEST_F(PolicyTest, NothingIsRemovedByRepetitionOfWhichOnlyAPartIsKnown) {
+  facts_.all_events = false;
+  Expect(Action::kWatch, "too-many-events");
+  finding_.grounds = Grounds::kDirect;
+  ExpectRemoved();
+}
+
 TEST_F(PolicyTest, AMachineKnownByNameOnlyStaysUnlessNamesAreStable) {
   finding_.machine = "host:host-m";
   for (HangEvent& event : facts_.events) event.machine = finding_.machine;
@@ -135,11 +217,17 @@ TEST_F(PolicyTest, ADryRunDecidesAsIfItEnforced) {
 }
 
 TEST_F(PolicyTest, WhatIsDeniedIsNeverRemoved) {
-  for (const char* pattern : {"host-m", "node-?", "m", "hardware:m", "h*t*m", "*"}) {
+  for (const char* pattern : {"host-m", "HOST-M", "node-?", "m", "hardware:m", "h*t*m", "*"}) {
     policy_.deny = {"other", pattern};
     Expect(Action::kRefuse, "deny");
   }
-  for (const char* pattern : {"host-", "ost-m", "node-??", "HOST-M", ""}) {
+  finding_.host = "Host-M.example.com";
+  for (const char* pattern : {"host-m", "host-m.example.com", "*.example.com"}) {
+    policy_.deny = {pattern};
+    Expect(Action::kRefuse, "deny");
+  }
+  finding_.host = "host-m";
+  for (const char* pattern : {"host-", "ost-m", "node-??", "host-m.example.com", ""}) {
     policy_.deny = {pattern};
     ExpectRemoved();
   }
@@ -166,6 +254,36 @@ TEST_F(PolicyTest, AMachineIsRemovedOnceInAWindow) {
   EXPECT_FALSE(Run().budget_hit);
   facts_.removals[0].standing = false;  // it was repaired, and failed again
   ExpectRemoved();
+}
+
+// Its hooks failed every time: it may be tried again, and what they did may stand.
+TEST_F(PolicyTest, ARemovalThatWasGivenUpMayBeDecidedAnewAndCostsItsBudget) {
+  AddRemoval(finding_.machine, 2 * kDay);
+  facts_.removals[0].given_up = true;
+  finding_.job_hosts = 2;
+  facts_.largest_job_hosts = 2;
+  ExpectRemoved();
+  facts_.removals[0].machine = "hardware:other";
+  ExpectBudgetHit("share-of-job");
+}
+
+TEST_F(PolicyTest, NumbersOfAPeerStayNumbers) {
+  finding_.job_hosts = std::numeric_limits<int64_t>::max();
+  facts_.largest_job_hosts = std::numeric_limits<int64_t>::max();
+  ExpectRemoved();
+  finding_.job_hosts = -5;
+  facts_.largest_job_hosts = 0;  // nobody knows: then one
+  ExpectRemoved();
+  AddRemoval("hardware:a", 2 * kDay);
+  ExpectBudgetHit("share-of-job");
+}
+
+TEST_F(PolicyTest, AJobOfOneHostMayLoseItOnce) {
+  finding_.job_hosts = 1;
+  facts_.largest_job_hosts = 1;
+  ExpectRemoved();
+  AddRemoval("hardware:a", 2 * kDay);
+  ExpectBudgetHit("share-of-job");
 }
 
 TEST_F(PolicyTest, TheBreakerStopsAllRemovals) {

@@ -92,8 +92,28 @@ absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessStopped(Report& report) 
     if (!breaker.ok()) return breaker.status();
     report.stopped_by_breaker = breaker->open;
     if (breaker->open) return std::nullopt;
-    return journal_.Claim(now, settings_.lease);
+    return ClaimUnlessRefused(report, now);
   });
+}
+
+// Since the decision somebody may have repaired the machine, or denied its removal.
+absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessRefused(Report& report, absl::Time now) {
+  for (;;) {
+    auto task = journal_.Claim(now, settings_.lease);
+    if (!task.ok() || !task->has_value()) return task;
+    const auto finding = history_.FindingOf((*task)->incident, (*task)->subject);
+    if (!finding.ok()) return finding.status();
+    const auto still_due = history_.RemovalStands(*finding, RemovalMode::kEnforce);
+    if (!still_due.ok()) return still_due.status();
+    const std::optional<Objection> objection = ObjectionTo(*finding, settings_.policy);
+    if (*still_due && !objection.has_value()) return task;
+    const std::string why =
+        objection.has_value() ? objection->reason : "the machine was repaired, or forgotten, since";
+    if (absl::Status status = journal_.Abandon(**task, why, now); !status.ok()) return status;
+    (*task)->state = "expired";
+    (*task)->outcome = why;
+    report.ended.push_back(**std::move(task));
+  }
 }
 
 absl::StatusOr<HookCall> Remover::CallFor(const Task& task) {

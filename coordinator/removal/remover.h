@@ -70,6 +70,7 @@ class Remover {
   absl::StatusOr<bool> DecideOne(const Finding& finding, Decision& decision);
   absl::Status ActOnAll(Report& report);
   absl::StatusOr<std::optional<Task>> ClaimUnlessStopped(Report& report);
+  absl::StatusOr<std::optional<Task>> ClaimUnlessRefused(Report& report, absl::Time now);
   absl::StatusOr<HookCall> CallFor(const Task& task);
 
   Database& database_;

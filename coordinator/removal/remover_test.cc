@@ -125,6 +125,68 @@ TEST_P(RemoverTest, WhatTheBreakerHeldTooLongExpires) {
   EXPECT_THAT(hooks_.calls(), IsEmpty());
 }
 
+// Decided, and held up by the breaker; meanwhile somebody looks after the machines.
+TEST_P(RemoverTest, WhatWasRepairedOrDeniedSinceIsNotRemovedAnyMore) {
+  Remover remover = Make(*database_, Settings());
+  for (const char* machine : {"a", "b", "c"}) Fail(machine, 1, Grounds::kDirect);
+  ASSERT_TRUE(remover.Turn().ok());
+  now_ += absl::Hours(2);
+  ASSERT_TRUE(history_.Forget("hardware:a", "ada", now_).ok());
+  ASSERT_TRUE(history_.SetBreaker(RemovalMode::kEnforce, false, "", "ada", now_).ok());
+  Remover::Settings settings = Settings();
+  settings.policy.deny = {"host-of-b"};
+  const auto report = Make(*database_, settings).Turn();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(hooks_.calls(), IsEmpty());
+  ASSERT_THAT(report->ended, SizeIs(2));
+  for (const Task& task : report->ended) EXPECT_EQ(task.state, "expired");
+  EXPECT_THAT(report->ended[0].outcome, HasSubstr("repaired"));
+  EXPECT_THAT(report->ended[1].outcome, HasSubstr("may not be removed"));
+}
+
+// Who can write a task cannot have it run for a machine that nobody decided to remove.
+TEST_P(RemoverTest, ATaskWithoutADecisionIsNotRun) {
+  Fail("a", 1);
+  Remover remover = Make(*database_, Settings());
+  ASSERT_TRUE(remover.Turn().ok());
+  Task task;
+  task.incident = "i1";
+  task.subject = "hardware:a";
+  task.hook = "/hooks/drain";
+  task.not_before = now_;
+  task.expires = now_ + absl::Hours(1);
+  ASSERT_TRUE(Journal(*database_, "somebody", {}).Add(task, now_).ok());
+  ASSERT_TRUE(remover.Turn().ok());
+  EXPECT_THAT(hooks_.calls(), IsEmpty());
+}
+
+// Direct evidence of before the repair, delivered after it.
+TEST_P(RemoverTest, AFindingOfBeforeTheRepairIsWatched) {
+  Fail("a", 1, Grounds::kDirect);
+  now_ += absl::Minutes(1);
+  ASSERT_TRUE(history_.Forget("hardware:a", "ada", now_).ok());
+  Remover remover = Make(*database_, Settings());
+  EXPECT_EQ(remover.Turn()->decisions.at(0).decision.rule, "forgotten");
+  now_ += absl::Minutes(1);
+  Fail("a", 1, Grounds::kDirect);
+  ASSERT_TRUE(remover.Turn().ok());
+  EXPECT_THAT(hooks_.calls(), SizeIs(1));
+}
+
+TEST_P(RemoverTest, ABreakerOfTheDryRunStopsNobodyWhoEnforces) {
+  Remover::Settings settings = Settings();
+  settings.policy.mode = RemovalMode::kDryRun;
+  for (const char* machine : {"a", "b", "c"}) Fail(machine, 1, Grounds::kDirect);
+  ASSERT_TRUE(Make(*database_, settings).Turn().ok());
+  EXPECT_TRUE(history_.BreakerOf(RemovalMode::kDryRun)->open);
+  now_ += absl::Minutes(1);
+  ASSERT_TRUE(history_.Forget("hardware:a", "ada", now_).ok());
+  ASSERT_TRUE(history_.Forget("hardware:b", "ada", now_).ok());
+  ASSERT_TRUE(Make(*database_, Settings()).Turn().ok());
+  ASSERT_THAT(hooks_.calls(), SizeIs(1));
+  EXPECT_EQ(hooks_.calls()[0].finding.machine, "hardware:c");
+}
+
 TEST_P(RemoverTest, AHookThatFailsIsTriedAgainAndReportedInTheEnd) {
   Remover remover = Make(*database_, Settings());
   hooks_.Succeed(false);
@@ -134,6 +196,7 @@ TEST_P(RemoverTest, AHookThatFailsIsTriedAgainAndReportedInTheEnd) {
   EXPECT_THAT(report->retried, SizeIs(1));
   EXPECT_EQ(report->retried.at(0).outcome, "exit status 1");
   while (report->next != absl::InfiniteFuture()) {
+    ASSERT_LE(hooks_.calls().size(), static_cast<size_t>(kMaxHookAttempts));
     EXPECT_GT(report->next, now_);
     now_ = report->next;
     report = remover.Turn();

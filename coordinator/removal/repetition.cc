@@ -4,56 +4,59 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
-#include <utility>
 
 namespace rapideye::coordinator {
 namespace {
 
 constexpr std::string_view kIciLink = "ICI_LINK";  // DetailName
 
-// A place in a job: restarts put other machines there.
-using Coordinate = std::tuple<std::string, int64_t, int64_t>;  // job, slice, task
-
-Coordinate CoordinateOf(const HangEvent& event) { return {event.job, event.slice, event.task}; }
-
 // What counts against a machine, and what exonerates it.
-bool SpeaksOfHardware(const HangEvent& event) { return event.grounds != Grounds::kNever; }
+bool SpeaksOfHardware(const HangEvent& event) {
+  return GroundsAllowed(event.cause, event.detail, event.grounds) != Grounds::kNever;
+}
 
-// Of one job, or of one compilation: the same mistake could be in both.
+// Restarts put other machines there.
+bool SamePlace(const HangEvent& a, const HangEvent& b) {
+  return a.slice == b.slice && a.task == b.task;
+}
+
+// Of one job, or of one compilation, which a job that is submitted again under another
+// name runs, too: the same mistake is in both.
+bool SameProgram(const HangEvent& a, const HangEvent& b) {
+  return a.job == b.job || (a.fingerprint.has_value() && a.fingerprint == b.fingerprint);
+}
+
+// As far as anybody knows they could be of one program.
 bool Related(const HangEvent& a, const HangEvent& b) {
-  const bool known = a.fingerprint.has_value() && b.fingerprint.has_value();
-  return a.job == b.job || !known || a.fingerprint == b.fingerprint;
+  return SameProgram(a, b) || !a.fingerprint.has_value() || !b.fingerprint.has_value();
 }
 
 bool Independent(const HangEvent& a, const HangEvent& b) {
-  const bool same_place = a.slice == b.slice && a.task == b.task;
-  return a.incident != b.incident && (!same_place || !Related(a, b));
+  return a.incident != b.incident && (!SamePlace(a, b) || !Related(a, b));
 }
 
-// The machines that were at the other end in every one of `incidents`.
-std::set<std::string> AlwaysThere(const std::set<std::string>& incidents,
-                                  const std::map<std::string, std::set<std::string>>& others) {
-  std::set<std::string> always;
-  bool first = true;
+// Which end of the links of `incidents` is bad is known once at least two of them are left
+// without whichever other end was there most often: that one could be bad, too.
+bool OneEndRepeats(const std::set<std::string>& incidents,
+                   const std::map<std::string, std::set<std::string>>& other_ends) {
+  std::map<std::string, size_t> times;
+  size_t most = 0;
+  bool both_seen = false;
   for (const std::string& incident : incidents) {
-    const auto found = others.find(incident);
-    const std::set<std::string> here =
-        found == others.end() ? std::set<std::string>() : found->second;
-    if (std::exchange(first, false)) {
-      always = here;
-    } else {
-      std::erase_if(always, [&](const std::string& machine) { return !here.contains(machine); });
-    }
+    const auto found = other_ends.find(incident);
+    if (found == other_ends.end()) continue;
+    both_seen = true;
+    for (const std::string& machine : found->second) most = std::max(most, ++times[machine]);
   }
-  return always;
+  constexpr size_t kLeft = 2;
+  return !both_seen || incidents.size() - most >= kLeft;
 }
 
 }  // namespace
 
 Repetition CountRepetition(const std::string& machine, const std::vector<HangEvent>& events,
                            absl::Time since) {
-  std::set<Coordinate> failed_elsewhere;  // on other hardware
+  std::vector<const HangEvent*> elsewhere;  // on other hardware
   std::map<std::string, std::set<std::string>> other_ends;
   std::map<std::string, std::vector<const HangEvent*>> incidents;
   for (const HangEvent& event : events) {
@@ -61,7 +64,7 @@ Repetition CountRepetition(const std::string& machine, const std::vector<HangEve
     if (event.machine == machine) {
       incidents[event.incident].push_back(&event);
     } else {
-      failed_elsewhere.insert(CoordinateOf(event));
+      elsewhere.push_back(&event);
       if (event.detail == kIciLink) other_ends[event.incident].insert(event.machine);
     }
   }
@@ -71,7 +74,9 @@ Repetition CountRepetition(const std::string& machine, const std::vector<HangEve
   std::vector<const HangEvent*> counted;
   for (const auto& [incident, here] : incidents) {
     const bool exonerated = std::any_of(here.begin(), here.end(), [&](const HangEvent* event) {
-      return failed_elsewhere.contains(CoordinateOf(*event));
+      return std::any_of(elsewhere.begin(), elsewhere.end(), [event](const HangEvent* other) {
+        return SamePlace(*event, *other) && SameProgram(*event, *other);
+      });
     });
     if (exonerated) {
       ++result.exonerated;
@@ -80,14 +85,11 @@ Repetition CountRepetition(const std::string& machine, const std::vector<HangEve
     if (here.front()->detail == kIciLink) links.insert(incident);
     counted.insert(counted.end(), here.begin(), here.end());
   }
-  // A link has two ends; the one that is in all of them is known only if no other is.
-  if (!AlwaysThere(links, other_ends).empty()) {
+  if (!OneEndRepeats(links, other_ends)) {
     result.two_ended = links.size();
     std::erase_if(counted, [&](const HangEvent* event) { return links.contains(event->incident); });
   }
-  std::set<std::string> remaining;
-  for (const HangEvent* event : counted) remaining.insert(event->incident);
-  result.counted = remaining.size();
+  for (const HangEvent* event : counted) result.counted.insert(event->incident);
   for (const HangEvent* a : counted) {
     result.independent =
         result.independent || std::any_of(counted.begin(), counted.end(),

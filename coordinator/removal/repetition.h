@@ -3,6 +3,7 @@
 #define RAPIDEYE_COORDINATOR_REMOVAL_REPETITION_H_
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,9 @@
 namespace rapideye::coordinator {
 
 struct Repetition {
-  size_t counted = 0;     // incidents that count against the machine
-  size_t exonerated = 0;  // not counted: other hardware failed at that coordinate, too
-  size_t two_ended = 0;   // not counted: ICI, and the other end was always there, too
+  std::set<std::string> counted;  // incidents that count against the machine
+  size_t exonerated = 0;          // not counted: other hardware failed at that coordinate, too
+  size_t two_ended = 0;           // not counted: ICI, and which end is bad is not known
   // Two of the counted ones were at different coordinates, or in unrelated programs.
   bool independent = false;
 };

@@ -36,20 +36,20 @@ Repetition Count(const std::vector<HangEvent>& events) {
 }
 
 TEST(RepetitionTest, AnIncidentCountsOnceHoweverManyCulpritsItNames) {
-  EXPECT_EQ(Count({At("i1", 1), At("i1", 2), At("i1", 3)}).counted, 1u);
-  EXPECT_EQ(Count({At("i1", 1), At("i2", 2), At("i3", 3)}).counted, 3u);
+  EXPECT_EQ(Count({At("i1", 1), At("i1", 2), At("i1", 3)}).counted.size(), 1u);
+  EXPECT_EQ(Count({At("i1", 1), At("i2", 2), At("i3", 3)}).counted.size(), 3u);
 }
 
 TEST(RepetitionTest, SoftwareDoesNotCount) {
   HangEvent software = At("i2", 2);
   software.grounds = Grounds::kNever;
-  EXPECT_EQ(Count({At("i1", 1), software}).counted, 1u);
+  EXPECT_EQ(Count({At("i1", 1), software}).counted.size(), 1u);
 }
 
 TEST(RepetitionTest, DirectEvidenceCounts) {
   HangEvent direct = At("i2", 2);
   direct.grounds = Grounds::kDirect;
-  EXPECT_EQ(Count({At("i1", 1), direct}).counted, 2u);
+  EXPECT_EQ(Count({At("i1", 1), direct}).counted.size(), 2u);
 }
 
 TEST(RepetitionTest, TheWindowBegins) {
@@ -57,7 +57,7 @@ TEST(RepetitionTest, TheWindowBegins) {
   old.at = kSince - absl::Milliseconds(1);
   HangEvent just_in = At("i2", 2);
   just_in.at = kSince;
-  EXPECT_EQ(Count({old, just_in}).counted, 1u);
+  EXPECT_EQ(Count({old, just_in}).counted.size(), 1u);
 }
 
 TEST(RepetitionTest, TheSameCoordinateInRelatedProgramsIsNotIndependent) {
@@ -86,31 +86,67 @@ TEST(RepetitionTest, TwoCoordinatesInOneIncidentAreNotIndependent) {
 
 TEST(RepetitionTest, ACoordinateThatFailsOnOtherHardwareExonerates) {
   const Repetition result = Count({At("i1", 1), At("i2", 2), At("i3", 1, "other")});
-  EXPECT_EQ(result.counted, 1u);
+  EXPECT_EQ(result.counted.size(), 1u);
   EXPECT_EQ(result.exonerated, 1u);
   EXPECT_FALSE(result.independent);
 }
 
-TEST(RepetitionTest, AnotherJobOrAFaultOfSoftwareThereDoesNotExonerate) {
-  HangEvent other_job = At("i3", 1, "other");
-  other_job.job = "gemma";
+TEST(RepetitionTest, AnotherProgramOrAFaultOfSoftwareThereDoesNotExonerate) {
+  HangEvent other_program = At("i3", 1, "other");
+  other_program.job = "gemma";
+  other_program.fingerprint = "cd";
+  HangEvent unknown = other_program;
+  unknown.fingerprint.reset();
   HangEvent software = At("i4", 2, "other");
   software.grounds = Grounds::kNever;
-  EXPECT_EQ(Count({At("i1", 1), At("i2", 2), other_job, software}).counted, 2u);
+  EXPECT_EQ(Count({At("i1", 1), At("i2", 2), other_program, unknown, software}).counted.size(), 2u);
+}
+
+// Slurm gives every submission a name of its own.
+TEST(RepetitionTest, TheSameProgramInAnotherJobExonerates) {
+  HangEvent again = At("i3", 1, "other");
+  again.job = "llama-2";
+  const Repetition result = Count({At("i1", 1), At("i2", 2), again});
+  EXPECT_EQ(result.exonerated, 1u);
+  EXPECT_EQ(result.counted, std::set<std::string>{"i2"});
+}
+
+// A row of a history that somebody else wrote.
+TEST(RepetitionTest, GroundsBeyondTheCauseDoNotCount) {
+  HangEvent event = At("i2", 2);
+  event.grounds = Grounds::kDirect;
+  event.cause = "DATA_INPUT_STALL";
+  EXPECT_EQ(Count({At("i1", 1), event}).counted.size(), 1u);
 }
 
 TEST(RepetitionTest, AnIciLinkWithTheSameOtherEndEveryTimeNamesNobody) {
   const Repetition same = Count({Ici("i1", 1), Ici("i1", 5, "n"), Ici("i2", 2), Ici("i2", 6, "n")});
-  EXPECT_EQ(same.counted, 0u);
+  EXPECT_EQ(same.counted.size(), 0u);
   EXPECT_EQ(same.two_ended, 2u);
-  const Repetition other =
-      Count({Ici("i1", 1), Ici("i1", 5, "n"), Ici("i2", 2), Ici("i2", 6, "o")});
-  EXPECT_EQ(other.counted, 2u);
-  EXPECT_TRUE(other.independent);
+  const Repetition three = Count({Ici("i1", 1), Ici("i1", 5, "n"), Ici("i2", 2), Ici("i2", 6, "o"),
+                                  Ici("i3", 3), Ici("i3", 7, "p")});
+  EXPECT_EQ(three.counted.size(), 3u);
+  EXPECT_TRUE(three.independent);
+}
+
+// The bad one may be n, and o just once.
+TEST(RepetitionTest, AnIciLinkWithAnotherOtherEndOnlyOnceNamesNobodyYet) {
+  std::vector<HangEvent> events = {Ici("i1", 1),      Ici("i1", 5, "n"), Ici("i2", 2),
+                                   Ici("i2", 6, "n"), Ici("i3", 3),      Ici("i3", 7, "n"),
+                                   Ici("i4", 4),      Ici("i4", 8, "o")};
+  EXPECT_EQ(Count(events).two_ended, 4u);
+  events.push_back(Ici("i5", 9));
+  events.push_back(Ici("i5", 10, "p"));
+  EXPECT_EQ(Count(events).counted.size(), 5u);
+}
+
+// Only one end told of it, every time.
+TEST(RepetitionTest, AnIciFaultWithoutAnotherEndCounts) {
+  EXPECT_EQ(Count({Ici("i1", 1)}).counted.size(), 1u);
 }
 
 TEST(RepetitionTest, ASingleIciEventNamesNobodyAndABadChipBesideItStillCounts) {
-  EXPECT_EQ(Count({Ici("i1", 1), Ici("i1", 5, "n"), At("i2", 2)}).counted, 1u);
+  EXPECT_EQ(Count({Ici("i1", 1), Ici("i1", 5, "n"), At("i2", 2)}).counted.size(), 1u);
 }
 
 }  // namespace
