@@ -170,6 +170,14 @@ absl::StatusOr<std::optional<LatestDecision>> LatestDecisionAbout(Database& data
   return LatestDecision{row.Text(0), row.Text(1), row.Text(2), row.Text(3), row.Time(4)};
 }
 
+absl::StatusOr<std::vector<std::string>> RemovalsOf(Database& database,
+                                                    const std::string& machine) {
+  return Texts(database,
+               "SELECT incident FROM fleet_decisions WHERE machine = $1 AND action = 'remove' "
+               "GROUP BY incident ORDER BY MAX(decided_ms) DESC, incident",
+               {machine});
+}
+
 absl::StatusOr<std::vector<std::string>> MachinesNamed(Database& database,
                                                        const std::string& name) {
   auto machines = Texts(database,

@@ -39,6 +39,9 @@ absl::StatusOr<std::optional<LatestDecision>> LatestDecisionAbout(Database& data
                                                                   const std::string& machine,
                                                                   RemovalMode mode);
 
+// The incidents for which its removal was decided on, in any mode, the latest first.
+absl::StatusOr<std::vector<std::string>> RemovalsOf(Database& database, const std::string& machine);
+
 // The keys of all machines that bear this name: a host, a node, or hardware.
 absl::StatusOr<std::vector<std::string>> MachinesNamed(Database& database, const std::string& name);
 // The latest host name of a machine; empty if the history has nothing of it.

@@ -138,6 +138,14 @@ TEST_P(ReportsTest, TheLatestDecisionIsOfOneMode) {
   EXPECT_EQ(*LatestDecisionAbout(*database_, "hardware:b", RemovalMode::kEnforce), std::nullopt);
 }
 
+TEST_P(ReportsTest, RemovalsAreThoseThatWereDecidedOn) {
+  for (const char* incident : {"i1", "i2", "i3"}) Record(incident, kThen, "a");
+  Decide("i1", "hardware:a", Action::kWatch);
+  Decide("i2", "hardware:a", Action::kRemove);
+  EXPECT_THAT(*RemovalsOf(*database_, "hardware:a"), ElementsAre("i2"));
+  EXPECT_THAT(*RemovalsOf(*database_, "hardware:b"), IsEmpty());
+}
+
 TEST_P(ReportsTest, AHistoryShowsWhatAHookPrinted) {
   Record("i1", kThen, "a");
   EXPECT_EQ(*HooksWaiting(*database_), 0);

@@ -1,5 +1,6 @@
 #include "digest/cli/fleet/confirm.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -31,6 +32,15 @@ std::string Names(const std::vector<NamedMachine>& machines) {
     items.push_back({absl::StrCat(Shown(machine.host), " (", Shown(machine.machine), ")")});
   }
   return digest::JoinBounded(items, digest::kMaxSentenceBytes);
+}
+
+// Precision is of removals: a word about another incident of the machine says nothing of it.
+std::string Hint(const std::string& incident, const std::vector<std::string>& removals) {
+  if (removals.empty() || std::find(removals.begin(), removals.end(), incident) != removals.end()) {
+    return "";
+  }
+  return absl::StrCat("  its removal was decided on for incident ", Shown(removals.front()),
+                      ": `rapideye fleet precision` counts what is confirmed for that one\n");
 }
 
 }  // namespace
@@ -82,6 +92,8 @@ absl::StatusOr<std::string> ConfirmCommand::Answer(Fleet& fleet) {
   absl::Status status =
       fleet.history().ConfirmRepair(incident_, *machine, repair_, *who, fleet.now());
   if (!status.ok()) return status;
+  const auto removals = coordinator::RemovalsOf(fleet.database(), *machine);
+  if (!removals.ok()) return removals.status();
   if (json()) {
     return digest::Dump({{"incident", incident_},
                          {"machine", *machine},
@@ -93,7 +105,7 @@ absl::StatusOr<std::string> ConfirmCommand::Answer(Fleet& fleet) {
   }
   return absl::StrCat("incident ", Shown(incident_), ", ", Shown(*machine), ": found ", repair_,
                       "; once it is back in the fleet: rapideye fleet forget ", Shown(*machine),
-                      "\n");
+                      "\n", Hint(incident_, *removals));
 }
 
 }  // namespace rapideye::cli

@@ -218,6 +218,15 @@ TEST_P(FleetTest, ConfirmedRepairsMakeThePrecision) {
   EXPECT_THAT(Out({"precision"}), HasSubstr("50.0 %"));
 }
 
+TEST_P(FleetTest, ConfirmSaysIfItIsNotTheIncidentOfTheRemoval) {
+  Fail("a", 2);
+  EXPECT_THAT(Out({"confirm", "i1", "--repair=chip"}), Not(HasSubstr("its removal")));
+  Decide("i2", "hardware:a", RemovalMode::kEnforce);
+  EXPECT_THAT(Out({"confirm", "i1", "--repair=chip"}),
+              HasSubstr("its removal was decided on for incident i2: "));
+  EXPECT_THAT(Out({"confirm", "i2", "--repair=chip"}), Not(HasSubstr("its removal")));
+}
+
 TEST_P(FleetTest, ConfirmAsksWhichOfSeveralMachinesIsMeant) {
   Record("i1", absl::Hours(1), {BadChip("a", 1), BadChip("b", 2)});
   Record("none", absl::Hours(1), {});

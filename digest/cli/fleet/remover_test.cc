@@ -33,7 +33,6 @@ namespace rapideye::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using coordinator::RemovalMode;
 using ::rapideye::testing::BadChip;
 using ::rapideye::testing::Incident;
 using ::rapideye::testing::kPostgresql;
