@@ -19,6 +19,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "tests/e2e/fixture.h"
+#include "tests/testbed/launcher/child_process.h"
 #include "tests/testbed/launcher/processes.h"
 #include "tests/testbed/launcher/removals.h"
 #include "tests/testbed/launcher/repeats.h"
@@ -169,6 +170,38 @@ TEST_F(RemovalTest, AMachineGoesTheFourthTimeUnlessItMayBeTheProgram) {
   }
   EXPECT_EQ(stayed->attempts[3].decision()->rule, "independence");
   EXPECT_THAT(stayed->attempts[3].decision()->reason, HasSubstr("it may be the program"));
+}
+
+// The coordinator is in a tenant's pod and has no rights; who has them stands outside.
+TEST_F(RemovalTest, ARemoverOutsideActsOnWhatACoordinatorPublished) {
+  ExperimentOptions options = OptionsIn("job");
+  const std::string history = LocalHistory(options.job);
+  options.job.coordinator_flags = {absl::StrCat("--fleet-db=", history)};
+  std::string planned;  // by the coordinator
+  options.after_verdict = [&](Job& job, const Incident& incident) -> absl::Status {
+    const absl::StatusOr<Removals> removals = AwaitRemovals(job, incident.directory);
+    if (!removals.ok()) return removals.status();
+    for (const RemovalDecision& decision : removals->decisions) {
+      absl::StrAppend(&planned, removals->mode, " ", decision.action, " ", decision.host);
+    }
+    return absl::OkStatus();
+  };
+  const absl::StatusOr<Outcome> outcome =
+      RunExperiment(options, *FindScenario("bad-chip-kernel-log"));
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(outcome->differences, IsEmpty());
+  const std::string host = outcome->truth.culprits.at(0).host;
+  EXPECT_EQ(planned, absl::StrCat("dry-run remove ", host));
+
+  const RecordingHook hook(options.job.state_dir);
+  std::vector<std::string> remover = Enforce(history, hook);
+  remover.insert(remover.begin(), {options.job.program_dir + "/rapideye", "remover", "--once"});
+  for (int turn = 0; turn < 2; ++turn) {
+    const absl::StatusOr<std::string> ran = OutputOf(remover, absl::Seconds(30));
+    ASSERT_TRUE(ran.ok()) << ran.status();
+    EXPECT_THAT(hook.Runs(), SizeIs(1)) << *ran;
+    ExpectOneRun(hook, *outcome->incident, host);
+  }
 }
 
 // The job's next attempt has a history that works.

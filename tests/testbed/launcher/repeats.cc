@@ -77,10 +77,11 @@ absl::StatusOr<Attempt> RunAttempt(const RepeatOptions& options, const Scenario&
   experiment.job.attempt = number;
   experiment.job.shape.moves = options.same_place ? 0 : number;
   Attempt attempt;
-  experiment.after_verdict = [&](Job& job, const Incident& incident) {
+  experiment.after_verdict = [&](Job& job, const Incident& incident) -> absl::Status {
     absl::StatusOr<Removals> removals = AwaitRemovals(job, incident.directory);
-    if (removals.ok()) attempt.removals = *std::move(removals);
-    return removals.status();
+    if (!removals.ok()) return removals.status();
+    attempt.removals = *std::move(removals);
+    return absl::OkStatus();
   };
   attempt.culprit = scenario.plan(FirstPlan(experiment.job, scenario)).truth.culprits.front();
   if (experiment.narration != nullptr) {
