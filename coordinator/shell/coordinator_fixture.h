@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -80,7 +81,8 @@ class Client {
 // A coordinator of a job of one worker, with a state directory of its own.
 class RunningCoordinator {
  public:
-  RunningCoordinator() {
+  explicit RunningCoordinator(const std::function<void(CoordinatorSettings&)>& adjust =
+                                  [](CoordinatorSettings&) {}) {
     std::string pattern = std::filesystem::temp_directory_path() / "rapideye-coordinator-XXXXXX";
     root_ = mkdtemp(pattern.data());
     CoordinatorSettings settings;
@@ -92,6 +94,7 @@ class RunningCoordinator {
     settings.log_digest = [this](const std::string& id, const std::string& text) {
       digest_.set_value({id, text});
     };
+    adjust(settings);
     coordinator_ = Coordinator::Start(std::move(settings)).value();
     runner_ = std::thread([this] { coordinator_->Run(); });
   }
@@ -113,6 +116,9 @@ class RunningCoordinator {
 
   std::string http_address() const { return coordinator_->http_address(); }
   const std::string& address() const { return coordinator_->address(); }
+  const std::string& state_dir() const { return root_; }
+  // Id and text of the first incident, once it is told. Call once.
+  std::pair<std::string, std::string> Digest() { return digest_.get_future().get(); }
 
  protected:
   std::string root_;

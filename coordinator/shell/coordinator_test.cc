@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 
+#include "coordinator/fleet/database.h"
 #include "coordinator/limits.h"
+#include "coordinator/removal/journal.h"
 #include "coordinator/shell/coordinator_fixture.h"
 #include "proto/http/test_client.h"
 #include "proto/transport/channel_options.h"
@@ -82,8 +86,8 @@ TEST_F(CoordinatorTest, NewerAgentTakesTheStreamOver) {
   EXPECT_TRUE(young.HangUp().ok());
 }
 
-TEST_F(CoordinatorTest, HangLineEndsInADigestOnDiskAndInTheLog) {
-  Client client(address());
+// A worker that reports a hang line, and answers both looks.
+void ReportHang(Client& client) {
   ASSERT_TRUE(client.Write(HelloMessage(0)));
   ASSERT_TRUE(client.Read().has_welcome());
   v1::AgentMessage alarm;
@@ -96,11 +100,52 @@ TEST_F(CoordinatorTest, HangLineEndsInADigestOnDiskAndInTheLog) {
     EXPECT_TRUE(collect.collect().credit());
     ASSERT_TRUE(client.Write(SnapshotMessage(0, collect.collect().collection())));
   }
+}
+
+TEST_F(CoordinatorTest, HangLineEndsInADigestOnDiskAndInTheLog) {
+  Client client(address());
+  ReportHang(client);
   const auto [id, text] = digest_.get_future().get();
   EXPECT_THAT(text, HasSubstr("Full error digest:"));
   for (const char* file : {"capture.jsonl.gz", "digest.json", "digest.txt", "digest.html"}) {
     EXPECT_TRUE(fs::exists(root_ + "/incidents/" + id + "/" + file)) << file;
   }
+}
+
+// Of a hook that says when it runs, and does not care to be asked to end.
+class CoordinatorWithAHook : public ::testing::Test {
+ protected:
+  static std::string MakeHook() {
+    std::string pattern = fs::temp_directory_path() / "rapideye-hook-XXXXXX";
+    const std::string directory = mkdtemp(pattern.data());
+    std::ofstream(directory + "/hook")
+        << "#!/bin/sh\ntrap '' TERM\necho runs >\"$0.says\"\nread never <\"$0.says\"\n";
+    fs::permissions(directory + "/hook", fs::perms::owner_all);
+    mkfifo((directory + "/hook.says").c_str(), 0600);
+    return directory;
+  }
+  ~CoordinatorWithAHook() override { fs::remove_all(hook_directory_); }
+
+  const std::string hook_directory_ = MakeHook();
+};
+
+TEST_F(CoordinatorWithAHook, EndsAlthoughTheHookWillNotAndHasItRunAgain) {
+  RunningCoordinator coordinator([&](CoordinatorSettings& settings) {
+    settings.removal.hooks = {hook_directory_ + "/hook"};
+    settings.removal.policy.mode = RemovalMode::kOff;
+  });
+  Client client(coordinator.address());
+  ReportHang(client);
+  std::string says;
+  std::ifstream(hook_directory_ + "/hook.says") >> says;
+  EXPECT_EQ(says, "runs");
+  coordinator.Destroy();
+  const auto journal = OpenDatabase("sqlite:" + coordinator.state_dir() + "/journal.db").value();
+  const auto tasks = Journal(*journal, "", {}).TasksOf(coordinator.Digest().first).value();
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0].state, "due");
+  EXPECT_EQ(tasks[0].attempts, 1);
+  EXPECT_THAT(tasks[0].outcome, HasSubstr("was interrupted"));
 }
 
 TEST_F(CoordinatorTest, StopClosesTheStreams) {
