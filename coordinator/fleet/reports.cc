@@ -16,6 +16,13 @@ std::string CauseText(const std::string& cause, const std::string& detail) {
   return detail.empty() ? cause : absl::StrCat(cause, " ", detail);
 }
 
+// What an incident alone allows.
+std::string GroundsText(const std::string& grounds) {
+  if (grounds == GroundsName(Grounds::kDirect)) return "grounds for removal at once";
+  if (grounds == GroundsName(Grounds::kRepetition)) return "grounds for removal if it repeats";
+  return "no grounds for removal";
+}
+
 // Runs a query about a machine and adds what `read` makes of its rows.
 template <typename Read>
 absl::Status AddHappenings(Database& database, const std::string& statement,
@@ -39,7 +46,7 @@ absl::Status AddIncidents(Database& database, const std::string& machine, Happen
                          row.Text(1),
                          absl::StrCat(CauseText(row.Text(2), row.Text(3)), " at slice ", slice,
                                       " task ", task, " of job ", row.Text(4), ", as host ",
-                                      row.Text(7), "; removal: ", row.Text(8)),
+                                      row.Text(7), "; ", GroundsText(row.Text(8))),
                          {{"cause", row.Text(2)},
                           {"detail", row.Text(3)},
                           {"job", row.Text(4)},

@@ -26,7 +26,7 @@ std::string Text(const std::string& mode, const Breaker& breaker, int64_t waitin
                       breaker.who.empty() ? ""
                                           : absl::StrCat(" by ", Shown(breaker.who), " at ",
                                                          ShownTime(breaker.since)),
-                      ", removals are carried out as far as policy and budget allow\n");
+                      "; removals go on as far as policy and budget allow\n");
 }
 
 std::string JsonLine(const std::string& mode, const Breaker& breaker, int64_t waiting) {
