@@ -7,13 +7,16 @@ namespace rapideye::agent {
 EventQueue::EventQueue(size_t capacity) : capacity_(capacity) {}
 
 void EventQueue::Push(Event event) {
-  const std::lock_guard lock(mutex_);
-  // Shutting down is never too much.
-  if (events_.size() >= capacity_ && !std::holds_alternative<ShutdownRequested>(event)) {
-    ++dropped_;
-    return;
+  {
+    const std::lock_guard lock(mutex_);
+    // Shutting down is never too much.
+    if (events_.size() >= capacity_ && !std::holds_alternative<ShutdownRequested>(event)) {
+      ++dropped_;
+      return;
+    }
+    events_.push_back(std::move(event));
   }
-  events_.push_back(std::move(event));
+  // Whoever is woken would wait for the lock, and be woken twice.
   not_empty_.notify_one();
 }
 

@@ -26,8 +26,10 @@ Sampler::~Sampler() {
 }
 
 void Sampler::Start(const Poll& poll) {
-  const std::lock_guard lock(mutex_);
-  next_ = poll;
+  {
+    const std::lock_guard lock(mutex_);
+    next_ = poll;
+  }
   changed_.notify_one();
 }
 
