@@ -128,6 +128,19 @@ TEST_P(DecisionsTest, ARemovalWhoseHooksFailedMayStand) {
   EXPECT_TRUE(Removals(RemovalMode::kEnforce)[0].given_up);
 }
 
+TEST_P(DecisionsTest, KnowsWhenARemovalBegan) {
+  const Finding finding = FindingOf("i1", "a");
+  Remove(finding, RemovalMode::kEnforce);
+  EXPECT_EQ(Removals(RemovalMode::kEnforce)[0].begun, std::nullopt);
+  AddTask(finding, "first", "due", 0);
+  EXPECT_EQ(Removals(RemovalMode::kEnforce)[0].begun, absl::InfiniteFuture());
+  ASSERT_TRUE(database_
+                  ->Run("UPDATE fleet_tasks SET state = 'acting', attempts = 1, begun_ms = $1",
+                        {ToValue(kThen + absl::Hours(5))})
+                  .ok());
+  EXPECT_EQ(Removals(RemovalMode::kEnforce)[0].begun, kThen + absl::Hours(5));
+}
+
 TEST_P(DecisionsTest, KnowsWhetherARemovalIsStillWanted) {
   const Finding finding = FindingOf("i1", "a");
   EXPECT_FALSE(*history_.RemovalStands(finding, RemovalMode::kEnforce));

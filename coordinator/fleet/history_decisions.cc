@@ -226,14 +226,14 @@ absl::StatusOr<std::vector<PastRemoval>> History::RemovalsSince(RemovalMode mode
   auto rows = database_.Run(
       "SELECT d.incident, d.machine, d.job, d.slices, d.decided_ms, "
       "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = d.machine), "
-      "(SELECT COUNT(*) FROM fleet_tasks t WHERE t.incident = d.incident "
-      "AND t.subject = d.machine), "
-      "(SELECT COUNT(*) FROM fleet_tasks t WHERE t.incident = d.incident "
-      "AND t.subject = d.machine AND t.state IN ('expired', 'failed')), "
-      "(SELECT COUNT(*) FROM fleet_tasks t WHERE t.incident = d.incident "
-      "AND t.subject = d.machine AND t.attempts > 0) "
-      "FROM fleet_decisions d WHERE d.action = 'remove' AND d.decided_ms >= $1 "
-      "AND (d.mode = 'enforce' OR d.mode = $2) ORDER BY d.decided_ms",
+      "COUNT(t.task), COUNT(CASE WHEN t.state IN ('expired', 'failed') THEN 1 END), "
+      "COUNT(CASE WHEN t.attempts > 0 THEN 1 END), "
+      "MIN(CASE WHEN t.begun_ms > 0 THEN t.begun_ms END) "
+      "FROM fleet_decisions d LEFT JOIN fleet_tasks t ON t.incident = d.incident "
+      "AND t.subject = d.machine AND d.mode = 'enforce' "
+      "WHERE d.action = 'remove' AND d.decided_ms >= $1 AND (d.mode = 'enforce' OR d.mode = $2) "
+      "GROUP BY d.incident, d.machine, d.mode, d.job, d.slices, d.decided_ms "
+      "ORDER BY d.decided_ms",
       {ToValue(since), std::string(RemovalModeName(mode))});
   if (!rows.ok()) return rows.status();
   std::vector<PastRemoval> removals;
@@ -245,9 +245,15 @@ absl::StatusOr<std::vector<PastRemoval>> History::RemovalsSince(RemovalMode mode
     removal.slices = NumbersOf(row.Text(3));
     removal.decided = row.Time(4);
     const bool back = row.OptionalInt(5).value_or(-1) >= row.Int(4);
-    removal.given_up = row.Int(6) > 0 && row.Int(7) == row.Int(6);
+    const int64_t hooks = row.Int(6);
+    removal.given_up = hooks > 0 && row.Int(7) == hooks;
     const bool begun = row.Int(8) > 0;
     removal.standing = !back && (begun || !removal.given_up);
+    if (const auto at = row.OptionalInt(9)) {
+      removal.begun = absl::FromUnixMillis(*at);
+    } else if (hooks > 0 && !begun && !removal.given_up) {
+      removal.begun = absl::InfiniteFuture();
+    }
   }
   return removals;
 }

@@ -137,6 +137,9 @@ struct PastRemoval {
   // No hook succeeded, and none is tried any more: it may be decided on anew. The machine
   // may be out all the same.
   bool given_up = false;
+  // When its first hook began, which may be hours after the decision; InfiniteFuture: it has
+  // yet to. Absent: of a dry run, or nothing ever began.
+  std::optional<absl::Time> begun = {};
 };
 
 struct Breaker {

@@ -150,8 +150,10 @@ TEST_P(ReportsTest, AHistoryShowsWhatAHookPrinted) {
   Record("i1", kThen, "a");
   EXPECT_EQ(*HooksWaiting(*database_), 0);
   ASSERT_TRUE(database_
-                  ->Run("INSERT INTO fleet_tasks VALUES ('t', 'i1', 'hardware:a', '/hooks/drain', "
-                        "'due', '', 0, 1, 0, 5, 0, 0, 'exited with status 1', 'no such node', 0)")
+                  ->Run("INSERT INTO fleet_tasks (task, incident, subject, hook, state, holder, "
+                        "lease_ms, attempts, not_before_ms, created_ms, expires_ms, finished_ms, "
+                        "outcome, output) VALUES ('t', 'i1', 'hardware:a', '/hooks/drain', 'due', "
+                        "'', 0, 1, 0, 5, 0, 0, 'exited with status 1', 'no such node')")
                   .ok());
   EXPECT_EQ(*HooksWaiting(*database_), 1);
   const auto happenings = HistoryOf(*database_, "hardware:a");

@@ -101,6 +101,12 @@ std::vector<std::string> OrderOfHooks() {
   return {"ALTER TABLE fleet_tasks ADD COLUMN ordinal BIGINT NOT NULL DEFAULT 0"};
 }
 
+// 0: not begun. Of tasks of before it is not known, and their removals count from their
+// decision.
+std::vector<std::string> BeginningOfHooks() {
+  return {"ALTER TABLE fleet_tasks ADD COLUMN begun_ms BIGINT NOT NULL DEFAULT 0"};
+}
+
 // A job that is submitted again has another name, and the same program at the same place.
 std::vector<std::string> LookupsByPlaceAndName() {
   return {"CREATE INDEX fleet_culprits_by_place ON fleet_culprits (slice, task, fingerprint)",
@@ -114,7 +120,8 @@ const std::vector<Migration>& FleetMigrations() {
   static const auto* const migrations =
       new std::vector<Migration>{{1, "incidents, decisions, tasks", FirstTables()},
                                  {2, "the order of hooks", OrderOfHooks()},
-                                 {3, "lookups by place and name", LookupsByPlaceAndName()}};
+                                 {3, "lookups by place and name", LookupsByPlaceAndName()},
+                                 {4, "when hooks began", BeginningOfHooks()}};
   return *migrations;
 }
 

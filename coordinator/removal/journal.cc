@@ -91,9 +91,11 @@ absl::StatusOr<std::optional<Task>> Journal::Claim(absl::Time now, absl::Duratio
   if (chosen->empty()) return std::nullopt;
   auto rows = database_.Run(
       absl::StrCat("UPDATE fleet_tasks SET state = 'acting', holder = $2, lease_ms = $3, "
-                   "attempts = attempts + 1 WHERE task = $1 RETURNING ",
+                   "attempts = attempts + 1, "
+                   "begun_ms = CASE WHEN begun_ms = 0 THEN $4 ELSE begun_ms END "
+                   "WHERE task = $1 RETURNING ",
                    kColumns),
-      {chosen->front().Text(0), holder_, ToValue(now + lease)});
+      {chosen->front().Text(0), holder_, ToValue(now + lease), ToValue(now)});
   if (!rows.ok()) return rows.status();
   if (rows->empty()) return absl::AbortedError("the task is gone: was the lock held?");
   return ReadTask(rows->front());
@@ -130,7 +132,8 @@ absl::Status Journal::Abandon(const Task& task, const std::string& why, absl::Ti
   return database_
       .Run(
           "UPDATE fleet_tasks SET state = 'expired', finished_ms = $4, outcome = $5, holder = '', "
-          "lease_ms = 0, attempts = attempts - 1 "
+          "lease_ms = 0, attempts = attempts - 1, "
+          "begun_ms = CASE WHEN attempts = 1 THEN 0 ELSE begun_ms END "
           "WHERE task = $1 AND state = 'acting' AND holder = $2 AND attempts = $3",
           {KeyOf(task), holder_, task.attempts, ToValue(now), Bounded(why)})
       .status();

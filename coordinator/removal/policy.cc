@@ -218,9 +218,10 @@ class Judge {
     std::set<std::pair<std::string, int64_t>> slices;         // job, slice; of the day
     std::set<std::string> of_job, of_fleet;                   // machines that are out
     for (const PastRemoval& removal : facts_.removals) {
-      // One that bears a later time than now was decided by a clock that was ahead: it
-      // counts for as long.
-      const absl::Duration age = now_ - removal.decided;
+      // What the breaker held up costs the fleet when it begins, not when it was decided.
+      // One that bears a later time than now has yet to begin, or was decided by a clock
+      // that was ahead: it counts for as long.
+      const absl::Duration age = now_ - removal.begun.value_or(removal.decided);
       if (age < kHour) this_hour.emplace(removal.incident, removal.machine);
       if (age < kDay) {
         for (const int64_t slice : removal.slices) slices.emplace(removal.job, slice);

@@ -312,6 +312,18 @@ TEST_F(PolicyTest, ARepairGivesNoHostsAnHourBack) {
   ExpectBudgetHit("hosts-an-hour");
 }
 
+TEST_F(PolicyTest, WhatTheBreakerHeldUpCountsWhenItBegins) {
+  AddRemoval("hardware:a", absl::Hours(3));
+  AddRemoval("hardware:b", absl::Hours(3));
+  ExpectRemoved();
+  for (PastRemoval& removal : facts_.removals) removal.begun = absl::InfiniteFuture();
+  ExpectBudgetHit("hosts-an-hour");
+  for (PastRemoval& removal : facts_.removals) removal.begun = kNow - absl::Minutes(59);
+  ExpectBudgetHit("hosts-an-hour");
+  facts_.removals[0].begun = kNow - absl::Hours(1);
+  ExpectRemoved();
+}
+
 // Otherwise a clock that was ahead when they were decided would set the budget free.
 TEST_F(PolicyTest, ARemovalFromTheFutureCounts) {
   AddRemoval("hardware:a", -absl::Hours(5));
