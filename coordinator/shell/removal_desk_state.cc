@@ -249,7 +249,8 @@ std::optional<std::string> RemovalDesk::State::RanForRemoval(const Task& task) c
   const auto tasks = Journal(*history, "", {}).TasksOf(task.incident);
   if (!tasks.ok()) return std::nullopt;
   for (const Task& removal : *tasks) {
-    if (removal.hook == task.hook && removal.state != "expired") {
+    // One that has not begun may never begin: the breaker is open, or it expires.
+    if (removal.hook == task.hook && removal.attempts > 0) {
       return absl::StrCat("not run for the incident: it is run for the removal of ",
                           removal.subject);
     }

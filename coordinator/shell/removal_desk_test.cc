@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
+#include "coordinator/removal/journal.h"
 #include "coordinator/shell/faulty_disk.h"
 #include "tests/fleet/incidents.h"
 
@@ -139,6 +140,25 @@ TEST_F(RemovalDeskTest, AnEnforcedRemovalRunsTheHooksOnceAndWithTheHost) {
   const nlohmann::json record = RecordOf(4);
   EXPECT_EQ(record["decisions"][0]["action"], "remove");
   EXPECT_EQ(record["hooks"][0]["machine"], "hardware:a");
+}
+
+TEST_F(RemovalDeskTest, ARemovalThatDoesNotBeginKeepsNobodyFromBeingTold) {
+  const std::string url = absl::StrCat("sqlite:", root_, "/fleet.db");
+  auto desk = Open(RemovalMode::kEnforce, url);
+  Happen(*desk, 1);
+  hooks_->Await(1);
+  const auto database = OpenDatabase(url).value();
+  Task removal;
+  removal.incident = IdOf(2);
+  removal.subject = "hardware:b";
+  removal.hook = kHook;
+  removal.not_before = absl::Now() + absl::Hours(1);
+  removal.expires = removal.not_before;
+  ASSERT_TRUE(WithLock(*database, [&] {
+                return Journal(*database, "", {}).Add(removal, absl::Now());
+              }).ok());
+  Happen(*desk, 2);
+  EXPECT_EQ(hooks_->Await(2)[1].finding.incident, IdOf(2));
 }
 
 TEST_F(RemovalDeskTest, AnIncidentThatIsNotOnDiskMovesNothing) {
