@@ -9,6 +9,7 @@
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
+#include "tests/fleet/dying_database.h"
 #include "tests/fleet/incidents.h"
 #include "tests/fleet/postgres_server.h"
 #include "tests/fleet/test_database.h"
@@ -17,6 +18,7 @@ namespace rapideye::coordinator {
 namespace {
 
 using ::rapideye::testing::BadChip;
+using ::rapideye::testing::DyingDatabase;
 using ::rapideye::testing::Incident;
 using ::rapideye::testing::kPostgresql;
 using ::rapideye::testing::kSqlite;
@@ -80,6 +82,37 @@ TEST_P(SpoolTest, DeliveredTwiceCountsOnce) {
   EXPECT_TRUE(spool_.ForwardTo(history_, kThen).problem.ok());
   EXPECT_THAT(*spool_.Waiting(), IsEmpty());
   EXPECT_THAT(FindingsIn(*fleet_), SizeIs(1));
+}
+
+// The process that put it there, and delivered it, dies after any of its steps.
+TEST_P(SpoolTest, WhereverItDiesAnIncidentArrivesOnce) {
+  bool finished = false;
+  int steps = 0;
+  for (; !finished; ++steps) {
+    SCOPED_TRACE(absl::StrCat("died after ", steps, " statements"));
+    ASSERT_LT(steps, 100);
+    IncidentRecord incident =
+        Incident(absl::StrCat("i", steps), kThen, {BadChip("a", 3), BadChip("b", 4)});
+    int left = steps;
+    bool kept = false;
+    {
+      DyingDatabase local(local_made_.Connect(), left);
+      DyingDatabase fleet(fleet_made_.Connect(), left);
+      History history(fleet);
+      Spool spool(local);
+      kept = spool.Put(incident).ok();
+      finished = kept && spool.ForwardTo(history, kThen).problem.ok();
+    }
+    // The next process. What was not kept is on its disk still, and put there again.
+    if (!kept) {
+      ASSERT_TRUE(spool_.Put(incident).ok());
+    }
+    const auto forwarded = spool_.ForwardTo(history_, kThen + absl::Hours(1));
+    ASSERT_TRUE(forwarded.problem.ok()) << forwarded.problem;
+    EXPECT_THAT(*spool_.Waiting(), IsEmpty());
+    EXPECT_THAT(FindingsIn(*fleet_), SizeIs(2 * (steps + 1)));
+  }
+  EXPECT_GT(steps, 15);
 }
 
 class PublisherTest : public ::testing::Test {
