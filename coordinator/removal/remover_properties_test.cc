@@ -138,7 +138,7 @@ class Fleet : public HookRunner {
     const auto [place, first] = removed_.try_emplace({call.finding.incident, call.finding.machine});
     if (first) place->second = {call.finding, now};
     const bool fails = fails_one_in_ > 0 && chance_.OneIn(fails_one_in_);
-    return {!fails, fails ? "exited with status 1" : "succeeded", ""};
+    return {!fails, fails ? "exited with status 1" : "exited with status 0", ""};
   }
 
   void Restart() {

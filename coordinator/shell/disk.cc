@@ -75,6 +75,11 @@ class PosixDisk final : public Disk {
     return Failed("cannot rename to", to, errno == ENOTEMPTY ? EEXIST : errno);
   }
 
+  absl::Status Replace(const std::string& from, const std::string& to) override {
+    if (rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+    return Failed("cannot rename to", to, errno);
+  }
+
   absl::Status RemoveAll(const std::string& path) override {
     std::error_code error;
     fs::remove_all(path, error);

@@ -25,6 +25,8 @@ class Disk {
   // ALREADY_EXISTS if `to` is there; an empty directory or a file may be replaced
   // on a file system that knows no better.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
+  // A file in the place of another, if there is one: whoever reads finds the old or the new.
+  virtual absl::Status Replace(const std::string& from, const std::string& to) = 0;
   // OK if there is nothing.
   virtual absl::Status RemoveAll(const std::string& path) = 0;
 

@@ -56,6 +56,10 @@ class FaultyDisk final : public Disk {
     const absl::Status status = Admit();
     return status.ok() ? RealDisk().Rename(from, to) : status;
   }
+  absl::Status Replace(const std::string& from, const std::string& to) override {
+    const absl::Status status = Admit();
+    return status.ok() ? RealDisk().Replace(from, to) : status;
+  }
   absl::Status RemoveAll(const std::string& path) override {
     const absl::Status status = Admit();
     return status.ok() ? RealDisk().RemoveAll(path) : status;

@@ -47,6 +47,9 @@ class DyingDisk final : public Disk {
   absl::Status Rename(const std::string& from, const std::string& to) override {
     return Dies() ? Dead() : RealDisk().Rename(from, to);
   }
+  absl::Status Replace(const std::string& from, const std::string& to) override {
+    return Dies() ? Dead() : RealDisk().Replace(from, to);
+  }
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
     return RealDisk().List(path);
   }

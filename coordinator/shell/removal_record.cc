@@ -51,9 +51,7 @@ absl::Status WriteRemovalRecord(Disk& disk, const std::string& directory,
   if (absl::Status status = disk.WriteFile(temporary, RenderRemovalRecord(record)); !status.ok()) {
     return status;
   }
-  // A crash in between loses what is written again after the next start.
-  if (absl::Status status = disk.RemoveAll(path); !status.ok()) return status;
-  if (absl::Status status = disk.Rename(temporary, path); !status.ok()) return status;
+  if (absl::Status status = disk.Replace(temporary, path); !status.ok()) return status;
   return disk.SyncDirectory(directory);
 }
 

@@ -149,7 +149,7 @@ class Hang {
       wrong_.push_back(absl::StrCat("the hook was told of: ", told));
     }
     const std::string record = ReadAll(absl::StrCat(directory, "/hooks.json"));
-    if (CountOf(record, "\"outcome\": \"succeeded\"") != 1) {
+    if (CountOf(record, "\"outcome\": \"exited with status 0\"") != 1) {
       wrong_.push_back(absl::StrCat("the incident's record says: ", record));
     }
     const auto history =

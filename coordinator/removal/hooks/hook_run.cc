@@ -7,7 +7,6 @@ namespace rapideye::coordinator {
 std::string DescribeEnd(const HookOutcome& outcome) {
   switch (outcome.end) {
     case HookOutcome::End::kExited:
-      if (outcome.status == 0) return "succeeded";
       return absl::StrCat("exited with status ", outcome.status);
     case HookOutcome::End::kSignalled:
       return absl::StrCat("was ended by signal ", outcome.status);

@@ -45,7 +45,7 @@ struct HookOutcome {
   bool succeeded() const { return end == End::kExited && status == 0; }
 };
 
-// "succeeded", "exited with status 3", "was stopped after 1m0.01s (--hook-timeout)".
+// "exited with status 0", "was stopped after 1m0.01s (--hook-timeout)".
 std::string DescribeEnd(const HookOutcome& outcome);
 
 }  // namespace rapideye::coordinator

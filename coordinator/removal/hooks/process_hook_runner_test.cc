@@ -46,7 +46,7 @@ class ProcessHookRunnerTest : public ::testing::Test {
 TEST_F(ProcessHookRunnerTest, AHookLearnsWhomToRemoveAndWhatFor) {
   const HookResult result = runner_.Run(Call("cat; env | grep ^RAPIDEYE_ | sort"));
   EXPECT_TRUE(result.ok) << result.outcome;
-  EXPECT_EQ(result.outcome, "succeeded");
+  EXPECT_EQ(result.outcome, "exited with status 0");
   EXPECT_EQ(result.output,
             "{}RAPIDEYE_CAUSE=BAD_TPU_CHIP\nRAPIDEYE_INCIDENT=i1\nRAPIDEYE_JOB=train\n"
             "RAPIDEYE_REMOVE_HOSTS=host-3\nRAPIDEYE_REMOVE_NODES=node-3\n");

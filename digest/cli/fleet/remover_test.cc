@@ -183,7 +183,7 @@ TEST_P(RemoverTest, EnforcesOnceAndNotAgain) {
   EXPECT_THAT(Runs(), SizeIs(1));
   EXPECT_THAT(
       Rapideye({"fleet", "history", "host-of-a", "--fleet-db=" + made_.url()}).out,
-      AllOf(HasSubstr(absl::StrCat("  ", hook, ": done, attempts: 1; succeeded\n    | drained")),
+      AllOf(HasSubstr(absl::StrCat("  ", hook, ": done, attempts: 1; exited with status 0\n    | drained")),
             HasSubstr("remove (enforce): 4 hang events")));
 }
 

@@ -46,6 +46,10 @@ class CrashingDisk final : public Disk {
     points_.Pass("disk");
     return RealDisk().Rename(from, to);
   }
+  absl::Status Replace(const std::string& from, const std::string& to) override {
+    points_.Pass("disk");
+    return RealDisk().Replace(from, to);
+  }
   absl::Status RemoveAll(const std::string& path) override {
     points_.Pass("disk");
     return RealDisk().RemoveAll(path);

@@ -2,11 +2,15 @@
 // breaks it, and compares the verdict with what was really done.
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
 #include <iostream>
+#include <string>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/program/command_line.h"
 #include "tests/testbed/launcher/experiment.h"
@@ -16,6 +20,19 @@
 
 namespace rapideye::testbed {
 namespace {
+
+// What somebody has set for his own daemons, a --hook above all, is not for those of a
+// made-up job.
+void ForgetOurVariables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string variable = *entry;
+    if (absl::StartsWith(variable, "RAPIDEYE_")) {
+      names.push_back(variable.substr(0, variable.find('=')));
+    }
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
+}
 
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);  // it is set by a signal handler
@@ -179,6 +196,7 @@ int Main(int argc, char** argv) {
   program::ConfigureApp(app);
   AddFlags(app, flags);
   if (std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
+  ForgetOurVariables();
   absl::StatusOr<Scenario> scenario = FindScenario(flags.fault);
   absl::StatusOr<ExperimentOptions> options = OptionsFrom(flags);
   absl::Status usable = scenario.ok() ? options.status() : scenario.status();
