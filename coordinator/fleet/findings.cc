@@ -63,6 +63,16 @@ std::map<WorkerId, std::string> HardwareOf(const Capture& capture,
   return hardware;
 }
 
+// A machine that runs several workers stands at all their places at once.
+void AddHome(const Capture& capture, CulpritRecord& record) {
+  WorkerId home = {static_cast<int32_t>(record.slice), static_cast<int32_t>(record.task)};
+  for (const ExpectedWorker& worker : capture.header.expected_workers) {
+    if (worker.host == record.host) home = std::min(home, worker.id);
+  }
+  record.home_slice = home.slice;
+  record.home_task = home.task;
+}
+
 CulpritRecord DescribeCulprit(const Capture& capture, const Verdict& verdict,
                               const Culprit& culprit,
                               const std::map<WorkerId, std::string>& hardware) {
@@ -87,6 +97,7 @@ CulpritRecord DescribeCulprit(const Capture& capture, const Verdict& verdict,
   record.grounds = GroundsOf(verdict, culprit);
   record.slice = culprit.worker.slice;
   record.task = culprit.worker.task;
+  AddHome(capture, record);
   return record;
 }
 

@@ -82,6 +82,16 @@ TEST_F(FindingsTest, ACulpritHasItsHardwareItsPlaceAndItsProgram) {
   EXPECT_EQ(culprit.fingerprint, "bb");
 }
 
+TEST_F(FindingsTest, AMachineOfSeveralWorkersStandsWhereItsFirstOneDoes) {
+  EXPECT_EQ(Run().culprits[0].home_slice, 0);
+  EXPECT_EQ(Run().culprits[0].home_task, 1);
+  verdict_.culprits[0].worker = {1, 1};
+  verdict_.culprits[0].host = "h2";
+  EXPECT_EQ(Run().culprits[0].task, 1);
+  EXPECT_EQ(Run().culprits[0].home_slice, 1);
+  EXPECT_EQ(Run().culprits[0].home_task, 0);
+}
+
 TEST_F(FindingsTest, WhoLeftNoSnapshotIsKnownByWhatTheCoordinatorKnows) {
   capture_.snapshots.clear();
   EXPECT_EQ(Run().culprits[0].machine, "host:h1");

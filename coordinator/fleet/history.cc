@@ -54,14 +54,16 @@ absl::Status RecordCulprit(Database& database, const IncidentRecord& incident,
   return database
       .Run(
           "INSERT INTO fleet_culprits (incident, culprit, machine, hardware, host, node, chip, "
-          "core_type, core_index, nic, grounds, job, slice, task, module, fingerprint, at_ms) "
-          "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+          "core_type, core_index, nic, grounds, job, slice, task, module, fingerprint, at_ms, "
+          "home_slice, home_task) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
+          "$14, $15, $16, $17, $18, $19) "
           "ON CONFLICT DO NOTHING",
           {Clean(incident.id), KeyOf(culprit), Clean(culprit.machine), CleanValue(culprit.hardware),
            Clean(culprit.host), CleanValue(culprit.node), ToValue(culprit.chip),
            Clean(culprit.core_type), ToValue(culprit.core_index), CleanValue(culprit.nic),
            std::string(GroundsName(culprit.grounds)), Clean(incident.job), culprit.slice,
-           culprit.task, CleanValue(culprit.module), CleanValue(culprit.fingerprint), ToValue(at)})
+           culprit.task, CleanValue(culprit.module), CleanValue(culprit.fingerprint), ToValue(at),
+           ToValue(culprit.home_slice), ToValue(culprit.home_task)})
       .status();
 }
 

@@ -174,7 +174,7 @@ absl::StatusOr<std::string> History::DigestOf(const std::string& incident) {
 absl::Status History::AddEvents(const std::string& machine, absl::Time since, Facts& facts) {
   auto rows = database_.Run(
       "SELECT DISTINCT c.incident, c.machine, c.grounds, i.cause, i.detail, c.job, c.slice, "
-      "c.task, c.fingerprint, c.at_ms "
+      "c.task, c.fingerprint, c.at_ms, c.home_slice, c.home_task "
       "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
       "WHERE c.at_ms >= $2 AND ((c.machine = $1 AND c.at_ms > COALESCE("
       "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = $1), -1)) "
@@ -198,6 +198,8 @@ absl::Status History::AddEvents(const std::string& machine, absl::Time since, Fa
     event.task = row.Int(7);
     event.fingerprint = row.OptionalText(8);
     event.at = row.Time(9);
+    event.home_slice = row.OptionalInt(10);
+    event.home_task = row.OptionalInt(11);
   }
   return absl::OkStatus();
 }

@@ -49,6 +49,8 @@ TEST_P(SpoolTest, WhatArrivesIsWhatWasPut) {
   CulpritRecord culprit = BadChip("a", 3);
   culprit.node = "node-a";
   culprit.nic = "eth1";
+  culprit.home_slice = 0;
+  culprit.home_task = 2;
   culprit.grounds = Grounds::kDirect;
   IncidentRecord incident = Incident("i1", kThen, {culprit});
   incident.digest = "{\"cause\": 1}";
@@ -71,6 +73,8 @@ TEST_P(SpoolTest, WhatArrivesIsWhatWasPut) {
       history_.FactsAbout("hardware:a", RemovalMode::kEnforce, kThen - absl::Hours(1))
           ->events.at(0);
   EXPECT_EQ(event.task, 3);
+  EXPECT_EQ(event.home_slice, 0);
+  EXPECT_EQ(event.home_task, 2);
   EXPECT_EQ(event.fingerprint, "abcd");
 }
 

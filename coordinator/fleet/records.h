@@ -49,6 +49,10 @@ struct CulpritRecord {
   Grounds grounds = Grounds::kNever;
   int64_t slice = 0;
   int64_t task = 0;
+  // Where its machine stood: the coordinate of the first worker there, of which a host may
+  // have several. Absent: it is the only one.
+  std::optional<int64_t> home_slice = {};
+  std::optional<int64_t> home_task = {};
   // The program that it ran; absent if nobody knows.
   std::optional<std::string> module;
   std::optional<std::string> fingerprint;
@@ -79,6 +83,8 @@ struct HangEvent {
   std::string job;
   int64_t slice = 0;
   int64_t task = 0;
+  std::optional<int64_t> home_slice = {};  // as in CulpritRecord
+  std::optional<int64_t> home_task = {};
   std::optional<std::string> fingerprint;
   absl::Time at;
 

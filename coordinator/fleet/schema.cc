@@ -107,6 +107,11 @@ std::vector<std::string> BeginningOfHooks() {
   return {"ALTER TABLE fleet_tasks ADD COLUMN begun_ms BIGINT NOT NULL DEFAULT 0"};
 }
 
+std::vector<std::string> WhereMachinesStood() {
+  return {"ALTER TABLE fleet_culprits ADD COLUMN home_slice BIGINT",
+          "ALTER TABLE fleet_culprits ADD COLUMN home_task BIGINT"};
+}
+
 // A job that is submitted again has another name, and the same program at the same place.
 std::vector<std::string> LookupsByPlaceAndName() {
   return {"CREATE INDEX fleet_culprits_by_place ON fleet_culprits (slice, task, fingerprint)",
@@ -121,7 +126,8 @@ const std::vector<Migration>& FleetMigrations() {
       new std::vector<Migration>{{1, "incidents, decisions, tasks", FirstTables()},
                                  {2, "the order of hooks", OrderOfHooks()},
                                  {3, "lookups by place and name", LookupsByPlaceAndName()},
-                                 {4, "when hooks began", BeginningOfHooks()}};
+                                 {4, "when hooks began", BeginningOfHooks()},
+                                 {5, "where machines stood", WhereMachinesStood()}};
   return *migrations;
 }
 

@@ -27,6 +27,8 @@ CulpritRecord ReadCulprit(const Row& row) {
   culprit.task = row.Int(10);
   culprit.module = row.OptionalText(11);
   culprit.fingerprint = row.OptionalText(12);
+  culprit.home_slice = row.OptionalInt(13);
+  culprit.home_task = row.OptionalInt(14);
   return culprit;
 }
 
@@ -40,7 +42,8 @@ absl::Status Spool::Put(const IncidentRecord& incident) {
 absl::StatusOr<std::vector<CulpritRecord>> Spool::CulpritsOf(const std::string& incident) {
   auto rows = local_.Run(
       "SELECT machine, hardware, host, node, chip, core_type, core_index, nic, grounds, slice, "
-      "task, module, fingerprint FROM fleet_culprits WHERE incident = $1 ORDER BY culprit",
+      "task, module, fingerprint, home_slice, home_task "
+      "FROM fleet_culprits WHERE incident = $1 ORDER BY culprit",
       {incident});
   if (!rows.ok()) return rows.status();
   std::vector<CulpritRecord> culprits;

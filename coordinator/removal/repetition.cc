@@ -31,8 +31,14 @@ bool Related(const HangEvent& a, const HangEvent& b) {
   return SameProgram(a, b) || !a.fingerprint.has_value() || !b.fingerprint.has_value();
 }
 
+// Of several workers now one, now another may fail: the machine has not moved for that.
+bool StoodElsewhere(const HangEvent& a, const HangEvent& b) {
+  return a.home_slice.value_or(a.slice) != b.home_slice.value_or(b.slice) ||
+         a.home_task.value_or(a.task) != b.home_task.value_or(b.task);
+}
+
 bool Independent(const HangEvent& a, const HangEvent& b) {
-  return a.incident != b.incident && (!SamePlace(a, b) || !Related(a, b));
+  return a.incident != b.incident && (StoodElsewhere(a, b) || !Related(a, b));
 }
 
 // Which end of the links of `incidents` is bad is known once at least two of them are left

@@ -80,6 +80,21 @@ TEST(RepetitionTest, AnUnrelatedProgramIsAnotherJobAndAnotherCompilation) {
   EXPECT_TRUE(Count({At("i1", 1), unrelated}).independent);
 }
 
+TEST(RepetitionTest, TwoWorkersOfAMachineThatDidNotMoveAreNotIndependent) {
+  HangEvent first = At("i1", 6), second = At("i2", 7);
+  for (HangEvent* event : {&first, &second}) {
+    event->home_slice = 0;
+    event->home_task = 4;
+  }
+  EXPECT_EQ(Count({first, second}).counted.size(), 2u);
+  EXPECT_FALSE(Count({first, second}).independent);
+  second.home_task = 5;
+  EXPECT_TRUE(Count({first, second}).independent);
+  second.home_task = 4;
+  second.home_slice = 1;
+  EXPECT_TRUE(Count({first, second}).independent);
+}
+
 TEST(RepetitionTest, TwoCoordinatesInOneIncidentAreNotIndependent) {
   EXPECT_FALSE(Count({At("i1", 1), At("i1", 2)}).independent);
 }
