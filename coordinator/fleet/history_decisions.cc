@@ -172,17 +172,26 @@ absl::StatusOr<std::string> History::DigestOf(const std::string& incident) {
 }
 
 absl::Status History::AddEvents(const std::string& machine, absl::Time since, Facts& facts) {
+  // Each part by an index of its own: a machine that fails all day must not make every
+  // decision about it slow.
+  const std::string event =
+      "SELECT c.incident, c.machine, c.grounds, i.cause, i.detail, c.job, c.slice, c.task, "
+      "c.fingerprint, c.at_ms AS at_ms, c.home_slice, c.home_task "
+      "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident ";
+  const std::string of_machine = " FROM fleet_culprits WHERE machine = $1 AND at_ms >= $2) AS m ";
+  const std::string of_others = "WHERE c.machine <> $1 AND c.at_ms >= $2 ";
   auto rows = database_.Run(
-      "SELECT DISTINCT c.incident, c.machine, c.grounds, i.cause, i.detail, c.job, c.slice, "
-      "c.task, c.fingerprint, c.at_ms, c.home_slice, c.home_task "
-      "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
-      "WHERE c.at_ms >= $2 AND ((c.machine = $1 AND c.at_ms > COALESCE("
-      "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = $1), -1)) "
-      "OR (c.machine <> $1 AND EXISTS (SELECT 1 FROM fleet_culprits m WHERE m.machine = $1 "
-      "AND m.at_ms >= $2 AND (m.incident = c.incident "
-      "OR (m.slice = c.slice AND m.task = c.task "
-      "AND (m.job = c.job OR m.fingerprint = c.fingerprint)))))) "
-      "ORDER BY c.at_ms DESC LIMIT $3",
+      absl::StrCat(event, "WHERE c.machine = $1 AND c.at_ms >= $2 AND c.at_ms > COALESCE(",
+                   "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = $1), -1) ",
+                   // What else the same incidents name, such as the other end of a link.
+                   "UNION ", event, "JOIN (SELECT DISTINCT incident", of_machine,
+                   "ON m.incident = c.incident ", of_others,
+                   // Who else failed at the same place of the job, or of the program.
+                   "UNION ", event, "JOIN (SELECT DISTINCT job, slice, task", of_machine,
+                   "ON m.job = c.job AND m.slice = c.slice AND m.task = c.task ", of_others,
+                   "UNION ", event, "JOIN (SELECT DISTINCT fingerprint, slice, task", of_machine,
+                   "ON m.fingerprint = c.fingerprint AND m.slice = c.slice AND m.task = c.task ",
+                   of_others, "ORDER BY at_ms DESC LIMIT $3"),
       {machine, ToValue(since), kMaxEventsPerDecision + 1});
   if (!rows.ok()) return rows.status();
   facts.all_events = rows->size() <= static_cast<size_t>(kMaxEventsPerDecision);
