@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
 #include "proto/program/flag_value.h"
 
 namespace rapideye::program {
@@ -167,6 +168,10 @@ RAPIDEYE_FLAG_TYPE(std::vector<std::string>);
 #undef RAPIDEYE_FLAG_TYPE
 
 void ConfigureApp(CLI::App& app) {
+  // Debian's abseil is built to watch the order in which all mutexes are locked, gRPC's
+  // too: each lock costs more, what it notes of mutexes that are gone adds up with every
+  // connection, and an order that it dislikes ends the process.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   app.set_version_flag("--version", Version());
   ConfigureLevel(app);
 }

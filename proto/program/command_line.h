@@ -37,8 +37,8 @@ inline constexpr int kExitUsage = 2;    // wrong use or bad input
 template <typename T>
 CLI::Option* AddFlag(CLI::App& app, const std::string& name, T& value, const std::string& help);
 
-// Adds --version and the house's settings (help on all levels, errors). Call after
-// all flags and subcommands have been added.
+// Adds --version and the house's settings (help on all levels, errors; no watch over
+// the order of locks). Call after all flags and subcommands have been added.
 void ConfigureApp(CLI::App& app);
 
 // Parses; on --help, --version or an error prints and returns the exit code to

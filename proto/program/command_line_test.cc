@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "absl/synchronization/mutex.h"
+
 namespace rapideye::program {
 namespace {
 
@@ -213,6 +215,20 @@ TEST_F(CommandLineTest, HelpShowsDefaultsAndVariables) {
 TEST_F(CommandLineTest, SubcommandsHaveHelpOfTheirOwn) {
   EXPECT_EQ(Run({"diagnose", "--help"}), kExitOk);
   EXPECT_THAT(out_, HasSubstr("say why [default: false; RAPIDEYE_EXPLAIN]"));
+}
+
+// Without the setting this would end the process.
+TEST_F(CommandLineTest, NobodyWatchesTheOrderOfLocks) {
+  CLI::App app("does nothing", "program");
+  ConfigureApp(app);
+  absl::Mutex a;
+  absl::Mutex b;
+  {
+    const absl::MutexLock first(&a);
+    const absl::MutexLock second(&b);
+  }
+  const absl::MutexLock first(&b);
+  const absl::MutexLock second(&a);
 }
 
 TEST_F(CommandLineTest, PrintsItsVersion) {
