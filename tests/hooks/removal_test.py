@@ -95,6 +95,19 @@ class ComputeEngine(HookCase):
         said = self.hook("compute-engine-report-faulty", remove=[CULPRIT, "other"], GCE_ZONE="z")
         self.assertEqual(said, f"{CULPRIT}: reported as faulty (CHIP_ERROR)\nother: reported already\n")
 
+    def test_a_report_that_may_have_been_made_is_not_made_again(self):
+        self.stand_in("gcloud", "kill -KILL $PPID")
+        self.hook("compute-engine-report-faulty", remove=[CULPRIT], status=-9, GCE_ZONE="z")
+        asked = self.calls("gcloud")
+        self.stand_in("gcloud")
+        said = self.hook("compute-engine-report-faulty", remove=[CULPRIT], status=1, GCE_ZONE="z")
+        self.assertIn("may have been reported", said)
+        self.assertEqual(self.calls("gcloud"), asked)
+        begun, = os.listdir(self.path("hooks"))
+        os.remove(self.path("hooks", begun))  # as it says, once somebody has looked
+        said = self.hook("compute-engine-report-faulty", remove=[CULPRIT], GCE_ZONE="z")
+        self.assertEqual(said, f"{CULPRIT}: reported as faulty (CHIP_ERROR)\n")
+
     def test_the_node_s_name_is_the_digest_s_and_the_behaviour_the_cause_s(self):
         self.digest["culprits"][0]["node"] = "gke-tpu-77"
         self.digest["cause"] = "NETWORKING_ISSUE"
