@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/fleet/postgresql.h"
 #include "tests/fleet/test_database.h"
 
 namespace rapideye::coordinator {
@@ -142,6 +144,21 @@ TEST(OpenDatabaseTest, WhoOnlyAsksMakesNoFile) {
   const auto database = OpenDatabase(made.url(), IfMissing::kFail);
   ASSERT_TRUE(database.ok()) << database.status();
   EXPECT_TRUE((*database)->Run("SELECT name FROM things").ok());
+}
+
+// One whose machine still answers, so that no connection breaks.
+TEST(PostgresqlTest, AServerThatHangsIsUnavailableUntilItGoesOn) {
+  const TestDatabase made(kPostgresql);
+  const auto database = OpenPostgresql(made.url(), absl::Seconds(1)).value();
+  const auto answer = database->Run("SELECT pg_backend_pid()");
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const auto pid = static_cast<pid_t>(answer->front().Int(0));
+  ASSERT_EQ(kill(pid, SIGSTOP), 0);
+  const absl::Status status = database->Run("SELECT 1").status();
+  EXPECT_EQ(kill(pid, SIGCONT), 0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(status.ToString(), HasSubstr("does not answer"));
+  EXPECT_TRUE(database->Run("SELECT 1").ok());
 }
 
 class BrokenConnectionTest : public ::testing::Test {

@@ -1,7 +1,10 @@
 #include "coordinator/fleet/postgresql.h"
 
 #include <libpq-fe.h>
+#include <poll.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -16,6 +19,17 @@
 
 namespace rapideye::coordinator {
 namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// The server gives a statement up by itself; one that does not even do that hangs. Both
+// together fit into the 5 s within which a SIGTERM ends a program.
+absl::Duration LongestAnswer(absl::Duration patience) { return patience + patience / 3; }
+
+struct ResultDeleter {
+  void operator()(PGresult* result) const { PQclear(result); }
+};
+using Result = std::unique_ptr<PGresult, ResultDeleter>;
 
 // Types of columns by their numbers (catalog/pg_type.dat): fixed for all servers.
 constexpr Oid kInt8 = 20, kInt2 = 21, kInt4 = 23, kFloat4 = 700, kFloat8 = 701, kNumeric = 1700;
@@ -90,7 +104,8 @@ std::string WithoutPassword(const PQconninfoOption* options) {
 
 class Postgresql final : public Database {
  public:
-  Postgresql(std::string url, std::string name) : url_(std::move(url)), name_(std::move(name)) {}
+  Postgresql(std::string url, std::string name, absl::Duration patience)
+      : url_(std::move(url)), name_(std::move(name)), patience_(patience) {}
   ~Postgresql() override { PQfinish(connection_); }
   Postgresql(const Postgresql&) = delete;
   Postgresql& operator=(const Postgresql&) = delete;
@@ -128,7 +143,7 @@ class Postgresql final : public Database {
     PQfinish(connection_);
     // A server that vanished must not hold its client for the kernel's quarter of an hour.
     const std::string seconds = absl::StrCat(absl::ToInt64Seconds(kHistoryPatience));
-    const std::string milliseconds = absl::StrCat(absl::ToInt64Milliseconds(kHistoryPatience));
+    const std::string milliseconds = absl::StrCat(absl::ToInt64Milliseconds(patience_));
     const char* const keys[] = {"connect_timeout", "tcp_user_timeout", "application_name",
                                 "client_encoding", "dbname",           nullptr};
     const char* const values[] = {seconds.c_str(), milliseconds.c_str(), "rapideye",
@@ -137,6 +152,7 @@ class Postgresql final : public Database {
     if (PQstatus(connection_) != CONNECTION_OK) {
       return absl::UnavailableError(absl::StrCat("fleet history ", name_, ": ", Message()));
     }
+    PQsetnonblocking(connection_, 1);
     // Notices (a table that is there already) are nobody's business.
     PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
     for (const char* limit : {"statement_timeout", "lock_timeout"}) {
@@ -148,11 +164,10 @@ class Postgresql final : public Database {
 
   absl::StatusOr<std::vector<Row>> RunConnected(const std::string& sql,
                                                 const std::vector<Value>& values) {
-    const Parameters parameters(values);
-    PGresult* result = PQexecParams(connection_, sql.c_str(), parameters.size(), nullptr,
-                                    parameters.data(), nullptr, nullptr, /*resultFormat=*/0);
-    const absl::Cleanup clearer = [result] { PQclear(result); };
+    const absl::StatusOr<Result> answer = Ask(sql, Parameters(values));
     if (sql == "COMMIT" || sql == "ROLLBACK") in_transaction_ = false;
+    if (!answer.ok()) return Hangs(answer.status());
+    PGresult* result = answer->get();
     const ExecStatusType outcome = PQresultStatus(result);
     if (outcome != PGRES_TUPLES_OK && outcome != PGRES_COMMAND_OK) return Failed(result);
     // A transaction that has failed answers COMMIT with a ROLLBACK.
@@ -169,6 +184,51 @@ class Postgresql final : public Database {
       rows.emplace_back(std::move(cells));
     }
     return rows;
+  }
+
+  // What the server says last; nullptr if it says nothing (libpq has the reason then).
+  absl::StatusOr<Result> Ask(const std::string& sql, const Parameters& parameters) {
+    const auto deadline = SteadyClock::now() + absl::ToChronoNanoseconds(LongestAnswer(patience_));
+    Result last;
+    if (PQsendQueryParams(connection_, sql.c_str(), parameters.size(), nullptr, parameters.data(),
+                          nullptr, nullptr, /*resultFormat=*/0) == 0) {
+      return last;
+    }
+    for (;;) {
+      for (;;) {
+        const int unsent = PQflush(connection_);
+        if (unsent < 0) break;
+        if (unsent == 0 && PQisBusy(connection_) == 0) break;
+        if (!AwaitServer(unsent > 0, deadline)) {
+          return absl::UnavailableError(
+              absl::StrCat("fleet history ", name_, ": the server is there, and does not answer"));
+        }
+        if (PQconsumeInput(connection_) == 0) break;
+      }
+      Result next(PQgetResult(connection_));
+      if (next == nullptr) return last;
+      last = std::move(next);
+      if (PQstatus(connection_) != CONNECTION_OK) return last;
+    }
+  }
+
+  // False: not before the deadline.
+  bool AwaitServer(bool to_write, SteadyClock::time_point deadline) const {
+    pollfd server = {PQsocket(connection_),
+                     static_cast<int16_t>(to_write ? POLLIN | POLLOUT : POLLIN), 0};
+    for (;;) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now());
+      if (left.count() <= 0) return false;
+      const int n = poll(&server, 1, static_cast<int>(left.count()));
+      if (n > 0 || (n < 0 && errno != EINTR)) return n > 0;
+    }
+  }
+
+  // What it was asked may be done or not: nobody hears of it on this connection.
+  absl::Status Hangs(const absl::Status& status) {
+    PQfinish(std::exchange(connection_, nullptr));
+    doomed_ = std::exchange(in_transaction_, false);
+    return status;
   }
 
   absl::Status Failed(const PGresult* result) {
@@ -190,6 +250,7 @@ class Postgresql final : public Database {
 
   std::string url_;
   std::string name_;
+  const absl::Duration patience_;
   PGconn* connection_ = nullptr;
   bool in_transaction_ = false;
   bool doomed_ = false;  // until its ROLLBACK
@@ -197,7 +258,8 @@ class Postgresql final : public Database {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Database>> OpenPostgresql(const std::string& url) {
+absl::StatusOr<std::unique_ptr<Database>> OpenPostgresql(const std::string& url,
+                                                         absl::Duration patience) {
   char* why = nullptr;
   PQconninfoOption* options = PQconninfoParse(url.c_str(), &why);
   const absl::Cleanup freer = [&] {
@@ -209,7 +271,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenPostgresql(const std::string& url)
     return absl::InvalidArgumentError(
         "the address of the fleet history cannot be read: postgresql://USER@HOST:PORT/DATABASE");
   }
-  return std::make_unique<Postgresql>(url, WithoutPassword(options));
+  return std::make_unique<Postgresql>(url, WithoutPassword(options), patience);
 }
 
 }  // namespace rapideye::coordinator
