@@ -59,10 +59,15 @@ class Incident:
 
     def remove_nodes(self):
         """What the platform calls the hosts to remove, or the hosts' own names."""
-        told = os.environ.get("RAPIDEYE_REMOVE_NODES", "").split(",")
-        if len(told) != len(self.remove_hosts):
-            told = [""] * len(self.remove_hosts)
-        nodes = [node or other for node, other in zip(told, self.nodes_of_digest())]
+        told = os.environ.get("RAPIDEYE_REMOVE_NODES")
+        if told is None:  # run by hand
+            nodes = self.nodes_of_digest()
+        else:
+            # Never the digest's: whoever wrote it could name a node that may not be removed.
+            names = told.split(",")
+            if len(names) != len(self.remove_hosts):
+                names = [""] * len(self.remove_hosts)
+            nodes = [name or host for name, host in zip(names, self.remove_hosts)]
         for node in nodes:
             if not NAME.fullmatch(node) or node.upper() in NO_NODE:
                 raise Mistaken(f"{node!r} cannot be the name of one node; nothing was done")

@@ -116,7 +116,9 @@ class ComputeEngine(HookCase):
         self.environment["RAPIDEYE_REMOVE_NODES"] = "gke-tpu-78"  # known best by who decided
         said = self.hook("compute-engine-report-faulty", remove=[CULPRIT], GCE_ZONE="z")
         self.assertIn("gke-tpu-78: reported", said)
-        self.environment["RAPIDEYE_REMOVE_NODES"] = ""
+        self.environment["RAPIDEYE_REMOVE_NODES"] = ""  # the digest's was not looked at by policy
+        said = self.hook("compute-engine-report-faulty", remove=[CULPRIT], GCE_ZONE="z")
+        self.assertIn(f"{CULPRIT}: reported", said)
         said = self.hook("compute-engine-report-faulty", remove=["other"], GCE_ZONE="z",
                          GCE_BEHAVIOR="PERFORMANCE")
         self.assertEqual(said, "other: reported as faulty (PERFORMANCE)\n")
