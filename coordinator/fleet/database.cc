@@ -9,6 +9,11 @@
 #include "coordinator/fleet/sqlite.h"
 
 namespace rapideye::coordinator {
+namespace {
+
+constexpr char kSqlite[] = "sqlite:";
+
+}  // namespace
 
 int64_t Row::Int(size_t column) const { return OptionalInt(column).value_or(0); }
 
@@ -45,7 +50,6 @@ void Database::Rollback() { Run("ROLLBACK").IgnoreError(); }
 
 absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const std::string& url,
                                                        IfMissing if_missing) {
-  constexpr char kSqlite[] = "sqlite:";
   if (absl::StartsWith(url, kSqlite)) {
     return OpenSqlite(url.substr(sizeof(kSqlite) - 1), if_missing);
   }
@@ -54,6 +58,11 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const std::string& url,
   }
   return absl::InvalidArgumentError(
       "a fleet history is given as sqlite:PATH or postgresql://USER@HOST/DATABASE");
+}
+
+absl::Status CheckDatabaseUrl(const std::string& url) {
+  if (absl::StartsWith(url, kSqlite) && url != kSqlite) return absl::OkStatus();
+  return OpenDatabase(url).status();  // connects at the first use
 }
 
 }  // namespace rapideye::coordinator

@@ -98,6 +98,9 @@ enum class IfMissing { kMake, kFail };
 absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const std::string& url,
                                                        IfMissing if_missing = IfMissing::kMake);
 
+// INVALID_ARGUMENT if OpenDatabase could never take `url`. Opens nothing.
+absl::Status CheckDatabaseUrl(const std::string& url);
+
 }  // namespace rapideye::coordinator
 
 #endif  // RAPIDEYE_COORDINATOR_FLEET_DATABASE_H_

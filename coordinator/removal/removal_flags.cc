@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/fleet/database.h"
 #include "coordinator/removal/hooks/hook_process.h"
 #include "proto/program/command_line.h"
 
@@ -24,6 +25,13 @@ absl::Status CheckShare(const char* flag, double share) {
 absl::Status CheckPositive(const char* flag, absl::Duration value) {
   if (value > absl::ZeroDuration()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(flag, ": must be longer than 0s"));
+}
+
+absl::Status CheckFleetDb(const std::string& url) {
+  if (url.empty()) return absl::OkStatus();
+  const absl::Status status = CheckDatabaseUrl(url);
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(absl::StrCat("--fleet-db: ", std::string(status.message())));
 }
 
 absl::Status CheckHooks(const std::vector<std::string>& hooks) {
@@ -107,8 +115,8 @@ absl::Status CheckRemoval(RemovalFlags& flags) {
   }
   flags.policy.mode = *mode;
   for (const absl::Status& status :
-       {CheckPolicy(flags.policy), CheckPositive("--hook-timeout", flags.hook_timeout),
-        CheckHooks(flags.hooks)}) {
+       {CheckFleetDb(flags.fleet_db), CheckPolicy(flags.policy),
+        CheckPositive("--hook-timeout", flags.hook_timeout), CheckHooks(flags.hooks)}) {
     if (!status.ok()) return status;
   }
   if (*mode != RemovalMode::kEnforce) return absl::OkStatus();

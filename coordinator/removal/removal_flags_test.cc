@@ -41,6 +41,18 @@ TEST(RemovalFlagsTest, EnforcedNeedsAHistoryAndAHook) {
   EXPECT_THAT(ProblemOf(flags), HasSubstr("needs a --hook"));
 }
 
+TEST(RemovalFlagsTest, AHistorysAddressIsOneInWhateverMode) {
+  RemovalFlags flags;
+  for (const char* right : {"sqlite:not/there/yet.db", "postgresql://db.example/fleet"}) {
+    flags.fleet_db = right;
+    EXPECT_TRUE(CheckRemoval(flags).ok()) << right;
+  }
+  for (const char* wrong : {"fleet.db", "sqlite:", "mysql://db/fleet", "postgresql://a@[/fleet"}) {
+    flags.fleet_db = wrong;
+    EXPECT_THAT(ProblemOf(flags), HasSubstr("--fleet-db: ")) << wrong;
+  }
+}
+
 TEST(RemovalFlagsTest, AHookIsAnExecutable) {
   RemovalFlags flags = Enforced();
   flags.hooks = {"/no/such/hook"};
