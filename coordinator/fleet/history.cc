@@ -71,8 +71,7 @@ absl::Status RecordCulprit(Database& database, const IncidentRecord& incident,
 
 absl::StatusOr<absl::Time> History::Newest() {
   auto rows = database_.Run(
-      "SELECT MAX(at) FROM (SELECT MAX(recorded_ms) AS at FROM fleet_incidents "
-      "UNION ALL SELECT MAX(decided_ms) AS at FROM fleet_decisions "
+      "SELECT MAX(at) FROM (SELECT MAX(decided_ms) AS at FROM fleet_decisions "
       "UNION ALL SELECT MAX(at_ms) AS at FROM fleet_forgets "
       "UNION ALL SELECT MAX(at_ms) AS at FROM fleet_breakers) AS times");
   if (!rows.ok()) return rows.status();

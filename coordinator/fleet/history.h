@@ -23,7 +23,8 @@ class History {
   // `database` must outlive it and be migrated.
   explicit History(Database& database) : database_(database) {}
 
-  // The newest of all times in it; InfinitePast if it is empty.
+  // The newest of the times in it that deciders and operators wrote; InfinitePast if there
+  // is none. Not of incidents: those may be a tenant's, who could move everybody's time.
   absl::StatusOr<absl::Time> Newest();
 
   // Remembers an incident; its own transaction. The same incident again changes

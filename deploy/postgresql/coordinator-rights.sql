@@ -10,7 +10,7 @@
 -- Coordinators then run with --removal=off: the decisions are the remover's.
 GRANT SELECT ON fleet_schema TO rapideye_coordinator;
 GRANT INSERT ON fleet_incidents, fleet_culprits TO rapideye_coordinator;
-GRANT SELECT (incident, recorded_ms) ON fleet_incidents TO rapideye_coordinator;
+GRANT SELECT (incident) ON fleet_incidents TO rapideye_coordinator;
 GRANT SELECT (decided_ms) ON fleet_decisions TO rapideye_coordinator;
 GRANT SELECT (at_ms) ON fleet_forgets TO rapideye_coordinator;
 GRANT SELECT (at_ms) ON fleet_breakers TO rapideye_coordinator;
