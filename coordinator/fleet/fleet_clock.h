@@ -13,7 +13,7 @@ namespace rapideye::coordinator {
 // clock: a wall clock that is stepped shortens no window while this lives.
 class FleetClock {
  public:
-  // `newest`: of all times in the history; InfinitePast if it is empty.
+  // `newest`: as History::Newest has it.
   FleetClock(absl::Time database_wall, absl::Time newest, absl::Duration monotonic)
       : begin_(std::max(database_wall, newest) - monotonic) {}
 

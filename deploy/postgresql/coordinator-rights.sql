@@ -1,5 +1,5 @@
 -- What a coordinator in a tenant's pod may do with the shared fleet history: add incidents,
--- and read how far its time has come. It changes nothing that is there, decides nothing,
+-- and read how far the time of its decisions has come. It changes nothing that is there, decides nothing,
 -- and reads no other tenant's digest.
 --
 -- Run as the role that owns the tables (the remover's), in its database, once the remover
