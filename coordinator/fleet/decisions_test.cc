@@ -2,28 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coordinator/fleet/history.h"
 #include "coordinator/fleet/limits.h"
-#include "tests/fleet/incidents.h"
-#include "tests/fleet/test_database.h"
+#include "tests/fleet/history_fixture.h"
 
 namespace rapideye::coordinator {
 namespace {
 
-using ::rapideye::testing::BadChip;
-using ::rapideye::testing::Incident;
-using ::rapideye::testing::kPostgresql;
-using ::rapideye::testing::kSqlite;
-using ::rapideye::testing::kThen;
-using ::rapideye::testing::TestDatabase;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::Values;
 
-constexpr absl::Duration kDay = absl::Hours(24);
-
-class DecisionsTest : public ::testing::TestWithParam<const char*> {
+class DecisionsTest : public HistoryFixture {
  protected:
   Finding FindingOf(const std::string& id, const std::string& hardware) {
     EXPECT_TRUE(history_.Record(Incident(id, kThen, {BadChip(hardware, 3)}), kThen).ok());
@@ -46,13 +35,9 @@ class DecisionsTest : public ::testing::TestWithParam<const char*> {
                           {name, finding.incident, finding.machine, state, attempts})
                     .ok());
   }
-
-  TestDatabase made_{GetParam()};
-  std::unique_ptr<Database> database_ = made_.ConnectMigrated();
-  History history_{*database_};
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, DecisionsTest, Values(kSqlite, kPostgresql));
+INSTANTIATE_TEST_SUITE_P(Each, DecisionsTest, BothDatabases());
 
 TEST_P(DecisionsTest, AFindingIsDecidedOncePerMode) {
   const Finding finding = FindingOf("i1", "a");

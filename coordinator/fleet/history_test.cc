@@ -6,26 +6,16 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/fleet/fleet_clock.h"
 #include "coordinator/fleet/limits.h"
-#include "tests/fleet/incidents.h"
-#include "tests/fleet/test_database.h"
+#include "tests/fleet/history_fixture.h"
 
 namespace rapideye::coordinator {
 namespace {
 
-using ::rapideye::testing::BadChip;
-using ::rapideye::testing::Incident;
-using ::rapideye::testing::kPostgresql;
-using ::rapideye::testing::kSqlite;
-using ::rapideye::testing::kThen;
-using ::rapideye::testing::TestDatabase;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::Values;
 
-constexpr absl::Duration kDay = absl::Hours(24);
-
-class HistoryTest : public ::testing::TestWithParam<const char*> {
+class HistoryTest : public HistoryFixture {
  protected:
   std::vector<Finding> Undecided() {
     return history_.Undecided(RemovalMode::kDryRun, kThen - 30 * kDay, 100).value();
@@ -35,13 +25,9 @@ class HistoryTest : public ::testing::TestWithParam<const char*> {
         .value()
         .events;
   }
-
-  TestDatabase made_{GetParam()};
-  std::unique_ptr<Database> database_ = made_.ConnectMigrated();
-  History history_{*database_};
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, HistoryTest, Values(kSqlite, kPostgresql));
+INSTANTIATE_TEST_SUITE_P(Each, HistoryTest, BothDatabases());
 
 TEST_P(HistoryTest, AnIncidentDeliveredTwiceCountsOnce) {
   const IncidentRecord incident = Incident("i1", kThen, {BadChip("a", 3)});

@@ -3,30 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coordinator/fleet/history.h"
-#include "tests/fleet/incidents.h"
-#include "tests/fleet/test_database.h"
+#include "tests/fleet/history_fixture.h"
 
 namespace rapideye::coordinator {
 namespace {
 
-using ::rapideye::testing::BadChip;
-using ::rapideye::testing::Incident;
-using ::rapideye::testing::kPostgresql;
-using ::rapideye::testing::kSqlite;
-using ::rapideye::testing::kThen;
-using ::rapideye::testing::TestDatabase;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
-using ::testing::Values;
 
-constexpr absl::Duration kDay = absl::Hours(24);
-
-class ReportsTest : public ::testing::TestWithParam<const char*> {
+class ReportsTest : public HistoryFixture {
  protected:
   void Record(const std::string& id, absl::Time at, const std::string& hardware,
               const std::string& host = "h") {
@@ -45,13 +34,9 @@ class ReportsTest : public ::testing::TestWithParam<const char*> {
                                       {action, "repetition", "the reason", kThen, false},
                                       kThen + kDay));
   }
-
-  TestDatabase made_{GetParam()};
-  std::unique_ptr<Database> database_ = made_.ConnectMigrated();
-  History history_{*database_};
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, ReportsTest, Values(kSqlite, kPostgresql));
+INSTANTIATE_TEST_SUITE_P(Each, ReportsTest, BothDatabases());
 
 TEST_P(ReportsTest, OffendersByIncidentsWithTheirCausesAndLatestName) {
   Record("i1", kThen, "a", "old-name");

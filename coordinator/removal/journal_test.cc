@@ -6,18 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/fleet/limits.h"
 #include "coordinator/fleet/schema.h"
-#include "tests/fleet/test_database.h"
+#include "tests/fleet/history_fixture.h"
 
 namespace rapideye::coordinator {
 namespace {
 
-using ::rapideye::testing::kPostgresql;
-using ::rapideye::testing::kSqlite;
-using ::rapideye::testing::TestDatabase;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::Values;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'790'000'000);
 constexpr absl::Duration kLease = absl::Minutes(2);
@@ -25,7 +21,7 @@ constexpr absl::Duration kLease = absl::Minutes(2);
 const std::vector<std::string> kHooks = {"/hooks/drain", "/hooks/z-upload", "/hooks/a-restart",
                                          "/hooks/webhook", "/hooks/restart"};
 
-class JournalTest : public ::testing::TestWithParam<const char*> {
+class JournalTest : public HistoryFixture {
  protected:
   void Add(const std::string& incident, const std::string& subject,
            absl::Time expires = kNow + absl::Hours(6)) {
@@ -56,13 +52,11 @@ class JournalTest : public ::testing::TestWithParam<const char*> {
     return journal_.TasksOf(incident).value().at(0).state;
   }
 
-  TestDatabase made_{GetParam()};
-  std::unique_ptr<Database> database_ = made_.ConnectMigrated();
   Journal journal_{*database_, "first", kHooks};
   Journal other_{*database_, "second", kHooks};
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, JournalTest, Values(kSqlite, kPostgresql));
+INSTANTIATE_TEST_SUITE_P(Each, JournalTest, BothDatabases());
 
 // Whoever may write to the history must not have a remover run what he likes.
 TEST_P(JournalTest, OnlyHooksOfItsOwnAreClaimed) {

@@ -12,11 +12,8 @@
 namespace rapideye::coordinator {
 namespace {
 
-using ::rapideye::testing::kPostgresql;
-using ::rapideye::testing::kSqlite;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::Values;
 
 class RemovalLoopTest : public RemoverFixture {
  protected:
@@ -38,7 +35,7 @@ class RemovalLoopTest : public RemoverFixture {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, RemovalLoopTest, Values(kSqlite, kPostgresql));
+INSTANTIATE_TEST_SUITE_P(Each, RemovalLoopTest, BothDatabases());
 
 TEST_P(RemovalLoopTest, DecidesInADryRunAndRunsNothing) {
   FailNow();

@@ -9,10 +9,7 @@ namespace rapideye::coordinator {
 namespace {
 
 using ::rapideye::testing::DyingDatabase;
-using ::rapideye::testing::kPostgresql;
-using ::rapideye::testing::kSqlite;
 using ::testing::SizeIs;
-using ::testing::Values;
 
 class RemoverCrashTest : public RemoverFixture {
  protected:
@@ -36,7 +33,7 @@ class RemoverCrashTest : public RemoverFixture {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, RemoverCrashTest, Values(kSqlite, kPostgresql));
+INSTANTIATE_TEST_SUITE_P(Each, RemoverCrashTest, BothDatabases());
 
 TEST_P(RemoverCrashTest, WhatWasDecidedIsDoneWhereverTheFirstOneDied) {
   bool finished = false;

@@ -12,16 +12,13 @@
 namespace rapideye::coordinator {
 namespace {
 
-using ::rapideye::testing::kPostgresql;
-using ::rapideye::testing::kSqlite;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::Values;
 
 class RemoverTest : public RemoverFixture {};
 
-INSTANTIATE_TEST_SUITE_P(Each, RemoverTest, Values(kSqlite, kPostgresql));
+INSTANTIATE_TEST_SUITE_P(Each, RemoverTest, BothDatabases());
 
 TEST_P(RemoverTest, WatchesThreeTimesAndRemovesTheFourth) {
   Remover remover = Make(*database_, Settings());

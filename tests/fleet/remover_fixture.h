@@ -4,17 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/fleet/history.h"
-#include "coordinator/fleet/schema.h"
 #include "coordinator/removal/remover.h"
-#include "tests/fleet/incidents.h"
-#include "tests/fleet/test_database.h"
+#include "tests/fleet/history_fixture.h"
 
 namespace rapideye::coordinator {
 
@@ -41,7 +37,7 @@ class RecordingHooks final : public HookRunner {
   bool succeed_ = true;
 };
 
-class RemoverFixture : public ::testing::TestWithParam<const char*> {
+class RemoverFixture : public HistoryFixture {
  protected:
   Remover::Settings Settings(const std::string& holder = "remover") {
     Remover::Settings settings;
@@ -60,21 +56,17 @@ class RemoverFixture : public ::testing::TestWithParam<const char*> {
   // time.
   void Fail(const std::string& hardware, int times, Grounds grounds = Grounds::kRepetition) {
     for (int i = 0; i < times; ++i) {
-      CulpritRecord culprit = testing::BadChip(hardware, next_);
+      CulpritRecord culprit = BadChip(hardware, next_);
       culprit.grounds = grounds;
-      IncidentRecord incident =
-          testing::Incident(absl::StrCat("i", next_++), now_, {std::move(culprit)});
+      IncidentRecord incident = Incident(absl::StrCat("i", next_++), now_, {std::move(culprit)});
       incident.digest = "{}";
       incident.hosts = 1000;
       ASSERT_TRUE(history_.Record(incident, now_).ok());
     }
   }
 
-  testing::TestDatabase made_{GetParam()};
-  std::unique_ptr<Database> database_ = made_.ConnectMigrated();
-  History history_{*database_};
   RecordingHooks hooks_;
-  absl::Time now_ = testing::kThen;
+  absl::Time now_ = kThen;
   int next_ = 1;
 };
 
