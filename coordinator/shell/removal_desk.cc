@@ -39,7 +39,11 @@ RemovalDesk::~RemovalDesk() {
 
 void RemovalDesk::Expect(IncidentRecord incident) {
   const std::lock_guard lock(state_->mutex);
-  if (!state_->job.has_value()) state_->job = incident.job;
+  if (state_->job != incident.job) {
+    state_->job = incident.job;
+    // Its successor takes up what it leaves, and decides about this job.
+    if (state_->shared_history && state_->loop != nullptr) state_->loop->Stop();
+  }
   state_->expected.push_back(std::move(incident));
   if (state_->expected.size() > kMaxPendingIncidents) {
     spdlog::error(

@@ -57,7 +57,7 @@ class RemovalDesk {
   struct Settings {
     RemovalSettings removal;
     std::string state_dir;
-    std::optional<std::string> job;  // empty: not known before the first incident
+    std::optional<std::string> job;  // empty: that of the newest incident, as long as there is one
     Disk* disk = nullptr;            // outlives the process: a disk may hang
     // Carries hooks out; shared, since a hook may hang, too.
     std::shared_ptr<HookRunner> runner;

@@ -33,14 +33,13 @@ void RemovalDesk::State::Run() {
       Publisher::Settings{.spool_url = absl::StrCat("sqlite:", journal_path),
                           .history_url = history_url,
                           .delivered = [this] { Wake(); }});
+  const std::optional<std::string> last_job = JobOnDisk();
   {
-    std::unique_lock lock(mutex);
+    const std::lock_guard lock(mutex);
     publisher = std::move(made);
-    // In a history of many jobs this coordinator decides about its own.
-    changed.wait(lock, [this] { return stopping || !shared_history || job.has_value(); });
-    if (!stopping) loop = MakeLoop();
+    if (!job.has_value()) job = last_job;
   }
-  if (loop != nullptr) loop->Run();
+  while (NextLoop()) loop->Run();
   {
     std::unique_lock lock(mutex);
     changed.wait(lock, [this] { return closing; });
@@ -53,6 +52,23 @@ void RemovalDesk::State::Run() {
   lock.lock();
   finished = true;
   changed.notify_all();
+}
+
+// Of an earlier process: what it left is not to wait until this one has an incident.
+std::optional<std::string> RemovalDesk::State::JobOnDisk() const {
+  const auto newest = archive.List(1);
+  if (!newest.ok() || newest->empty() || newest->front().job.empty()) return std::nullopt;
+  return newest->front().job;
+}
+
+bool RemovalDesk::State::NextLoop() {
+  std::unique_lock lock(mutex);
+  // In a history of many jobs this coordinator decides about its own.
+  changed.wait(lock, [this] { return stopping || !shared_history || job.has_value(); });
+  if (stopping) return false;
+  history = nullptr;  // the last loop's
+  loop = MakeLoop();
+  return true;
 }
 
 std::shared_ptr<RemovalLoop> RemovalDesk::State::MakeLoop() {

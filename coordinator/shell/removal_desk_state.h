@@ -99,6 +99,9 @@ struct RemovalDesk::State {
   }
 
   void Run();
+  std::optional<std::string> JobOnDisk() const;
+  // Waits until there is a job to decide about, and makes its loop. False: it is to stop.
+  bool NextLoop();
   std::shared_ptr<RemovalLoop> MakeLoop();
   absl::Status OpenJournal();
   bool Knows(const std::string& id) const;

@@ -201,6 +201,31 @@ TEST_F(RemovalDeskTest, ARecordThatACrashLeftBehindTheJournalIsBroughtUpToDate) 
   EXPECT_THAT(hooks_->calls(), SizeIs(2));
 }
 
+// Nobody has said which job it is, and perhaps no worker ever comes back.
+TEST_F(RemovalDeskTest, WhatWasLeftIsTakenUpAlsoWithASharedHistory) {
+  const std::string url = absl::StrCat("sqlite:", root_, "/shared.db");
+  Open(RemovalMode::kDryRun, url).reset();
+  Write(1);
+  fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
+                FileOf(1, "capture.jsonl.gz"));
+  const auto desk = Open(RemovalMode::kDryRun, url);
+  EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
+}
+
+TEST_F(RemovalDeskTest, AStateDirectoryMayPassToAnotherJob) {
+  const std::string url = absl::StrCat("sqlite:", root_, "/shared.db");
+  Write(1);  // of job "llama"
+  auto desk = Open(RemovalMode::kDryRun, url);
+  IncidentRecord incident = Record(2);
+  incident.job = "gemma";
+  desk->Expect(incident);
+  Write(2);
+  desk->Arrived()(IdOf(2));
+  hooks_->Await(1);
+  desk.reset();
+  EXPECT_EQ(RecordOf(2)["decisions"][0]["action"], "watch");
+}
+
 TEST_F(RemovalDeskTest, IncidentsOlderThanAllHooksAreLeftAlone) {
   Write(1);
   Open(RemovalMode::kDryRun).reset();
@@ -227,7 +252,8 @@ TEST_F(RemovalDeskTest, WhileTheHistoryIsDownDecisionsWaitAndNothingIsLost) {
 }
 
 TEST_F(RemovalDeskTest, ADiskThatHangsDoesNotHoldUpTheEnd) {
-  static auto& disk = *new FaultyDisk;  // what hangs in it outlives this test
+  // What hangs in it outlives this test, and hangs until all ends: it does not run into the end.
+  static auto& disk = *new FaultyDisk;
   RemovalDesk::Settings settings;
   settings.removal.hooks = {kHook};
   settings.state_dir = root_;
@@ -238,8 +264,6 @@ TEST_F(RemovalDeskTest, ADiskThatHangsDoesNotHoldUpTheEnd) {
   Happen(*desk, 1);
   disk.AwaitHanging();
   desk.reset();
-  disk.Release();
-  disk.AwaitReleased();
 }
 
 }  // namespace
