@@ -102,7 +102,7 @@ class Judge {
       : finding_(finding), facts_(facts), policy_(policy), now_(now) {}
 
   Decision Run() {
-    decision_.expires = finding_.at + policy_.decision_lifetime;
+    decision_.expires = std::min(finding_.at, now_) + policy_.decision_lifetime;
     if (!EvidenceSuffices() || Forbidden() || OverBudget()) return std::move(decision_);
     decision_.action = Action::kRemove;
     return std::move(decision_);
@@ -136,11 +136,11 @@ class Judge {
       case Grounds::kNever:
         return Watch("cause", absl::StrCat("no host is ever removed for ", CauseOf(finding_)));
       case Grounds::kDirect:
-        if (BeforeItsRepair()) return false;
+        if (OutOfTime()) return false;
         return Say(Action::kWatch, "direct",
                    absl::StrCat(CauseOf(finding_), " with evidence from beyond the job's reach"));
       case Grounds::kRepetition:
-        if (BeforeItsRepair()) return false;
+        if (OutOfTime()) return false;
         break;
     }
     if (!facts_.all_events) {
@@ -151,7 +151,13 @@ class Judge {
     return RepetitionSuffices();
   }
 
-  bool BeforeItsRepair() {
+  bool OutOfTime() {
+    // An honest clock may be ahead of ours, by not so much. One that is not would keep an
+    // event in every window, and outlive every repair.
+    if (finding_.at > now_ + kDay) {
+      Watch("future", "it bears a time that has yet to come: look at the clocks");
+      return true;
+    }
     if (!facts_.forgotten.has_value() || finding_.at > *facts_.forgotten) return false;
     Watch("forgotten", "the machine was repaired, or forgotten, since");
     return true;
@@ -159,7 +165,7 @@ class Judge {
 
   bool RepetitionSuffices() {
     const Repetition repetition =
-        CountRepetition(finding_.machine, facts_.events, now_ - policy_.window);
+        CountRepetition(finding_.machine, facts_.events, now_ - policy_.window, now_ + kDay);
     const auto counted = static_cast<int64_t>(repetition.counted.size());
     const std::string count =
         absl::StrCat(Plural(counted, "hang event"), " on this machine in ", Span(policy_.window));

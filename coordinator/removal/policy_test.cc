@@ -163,6 +163,21 @@ TEST_F(PolicyTest, WhatWasFoundBeforeARepairIsNoNewsOfTheMachine) {
   ExpectRemoved();
 }
 
+TEST_F(PolicyTest, WhatHasYetToHappenRemovesNothing) {
+  finding_.at = kNow + kDay;
+  facts_.events[3].at = finding_.at;
+  ExpectRemoved();
+  EXPECT_EQ(Run().expires, kNow + policy_.decision_lifetime);
+  finding_.at += absl::Seconds(1);
+  Expect(Action::kWatch, "future");
+  finding_.grounds = Grounds::kDirect;
+  Expect(Action::kWatch, "future");
+  finding_.at = kNow;
+  finding_.grounds = Grounds::kRepetition;
+  facts_.events[2].at = kNow + kDay + absl::Seconds(1);
+  Expect(Action::kWatch, "repetition");
+}
+
 // A comma in a name would make a hook remove two machines, one of them of its choice.
 TEST_F(PolicyTest, ANameThatIsNotOneMachinesIsNeverRemovedBy) {
   finding_.grounds = Grounds::kDirect;

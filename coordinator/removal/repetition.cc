@@ -61,13 +61,14 @@ bool OneEndRepeats(const std::set<std::string>& incidents,
 }  // namespace
 
 Repetition CountRepetition(const std::string& machine, const std::vector<HangEvent>& events,
-                           absl::Time since) {
+                           absl::Time since, absl::Time until) {
   std::vector<const HangEvent*> elsewhere;  // on other hardware
   std::map<std::string, std::set<std::string>> other_ends;
   std::map<std::string, std::vector<const HangEvent*>> incidents;
   for (const HangEvent& event : events) {
     if (event.at < since || !SpeaksOfHardware(event)) continue;
     if (event.machine == machine) {
+      if (event.at > until) continue;
       incidents[event.incident].push_back(&event);
     } else {
       elsewhere.push_back(&event);

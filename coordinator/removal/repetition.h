@@ -20,9 +20,10 @@ struct Repetition {
   bool independent = false;
 };
 
-// Of `events`, those of `machine` since `since` that speak of hardware, once per incident.
+// Of `events`, those of `machine` from `since` until `until` that speak of hardware, once per
+// incident. What exonerates it may come later.
 Repetition CountRepetition(const std::string& machine, const std::vector<HangEvent>& events,
-                           absl::Time since);
+                           absl::Time since, absl::Time until);
 
 }  // namespace rapideye::coordinator
 

@@ -32,7 +32,7 @@ HangEvent Ici(const std::string& incident, int64_t task, const std::string& mach
 }
 
 Repetition Count(const std::vector<HangEvent>& events) {
-  return CountRepetition("m", events, kSince);
+  return CountRepetition("m", events, kSince, kNow);
 }
 
 TEST(RepetitionTest, AnIncidentCountsOnceHoweverManyCulpritsItNames) {
@@ -58,6 +58,15 @@ TEST(RepetitionTest, TheWindowBegins) {
   HangEvent just_in = At("i2", 2);
   just_in.at = kSince;
   EXPECT_EQ(Count({old, just_in}).counted.size(), 1u);
+}
+
+TEST(RepetitionTest, WhatHasYetToHappenDoesNotCountAndExonerates) {
+  HangEvent late = At("i1", 1);
+  late.at = kNow + absl::Milliseconds(1);
+  EXPECT_EQ(Count({late, At("i2", 2)}).counted, std::set<std::string>{"i2"});
+  HangEvent elsewhere = At("i3", 2, "other");
+  elsewhere.at = late.at;
+  EXPECT_EQ(Count({elsewhere, At("i2", 2)}).exonerated, 1u);
 }
 
 TEST(RepetitionTest, TheSameCoordinateInRelatedProgramsIsNotIndependent) {
