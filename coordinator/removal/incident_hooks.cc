@@ -70,7 +70,9 @@ absl::StatusOr<std::vector<Task>> IncidentHooks::RunDue(const std::function<bool
     if (!task->has_value()) break;
     const HookResult result = Run(**task);
     const absl::Status status = journal_.Finish(**task, result, settings_.now());
-    if (!status.ok() && !absl::IsAborted(status)) return status;
+    // Another process has it by now, and says what came of it.
+    if (absl::IsAborted(status)) continue;
+    if (!status.ok()) return status;
     const auto tasks = journal_.TasksOf((*task)->incident);
     if (!tasks.ok()) return tasks.status();
     for (const Task& now : *tasks) {

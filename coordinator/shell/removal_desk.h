@@ -3,7 +3,8 @@
 //
 //   Expect ─► on disk? ─► spool ─► fleet history ─► decisions ─► hooks ─► hooks.json
 //
-//   <state-dir>/journal.db   incidents on their way to the history, hooks that are to run
+//   <state-dir>/journal.db   incidents on their way to the history, hooks that are to run;
+//                            one process at a time runs them (journal.lock)
 //   <state-dir>/fleet.db     the history, unless --fleet-db names another
 //   <state-dir>/incidents/<id>/hooks.json   what was decided, and what came of the hooks
 #ifndef RAPIDEYE_COORDINATOR_SHELL_REMOVAL_DESK_H_

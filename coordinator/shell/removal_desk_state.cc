@@ -89,11 +89,15 @@ std::shared_ptr<RemovalLoop> RemovalDesk::State::MakeLoop() {
 
 absl::Status RemovalDesk::State::OpenJournal() {
   if (hooks.has_value()) return absl::OkStatus();
+  // Two coordinators may share a directory for a while; the hooks are one's at a time.
+  auto alone = FileLock::Take(absl::StrCat(settings.state_dir, "/journal.lock"));
+  if (!alone.ok()) return alone.status();
   auto opened = OpenDatabase(absl::StrCat("sqlite:", journal_path));
   if (!opened.ok()) return opened.status();
   if (absl::Status status = Migrate(**opened, FleetMigrations()); !status.ok()) return status;
   const absl::StatusOr<absl::Time> wall = (*opened)->WallClock();
   if (!wall.ok()) return wall.status();
+  journal_lock = *std::move(alone);
   journal = *std::move(opened);
   clock.emplace(*wall, absl::InfinitePast(), Monotonic());
   hooks.emplace(*journal, runner,
@@ -159,9 +163,14 @@ void RemovalDesk::State::Recover() {
 }
 
 void RemovalDesk::State::TakeUp() {
-  if (absl::Status status = OpenJournal(); !status.ok()) {
-    spdlog::warn("hooks and decisions wait, their journal cannot be used: {}",
-                 std::string(status.message()));
+  const absl::Status opened = OpenJournal();
+  if (!opened.ok()) {
+    // Once for each reason: it is tried again every second.
+    if (opened != journal_problem) {
+      spdlog::warn("hooks and decisions wait, their journal cannot be used: {}",
+                   std::string(opened.message()));
+    }
+    journal_problem = opened;
     return;
   }
   std::unique_lock lock(mutex);

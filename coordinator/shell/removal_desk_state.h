@@ -20,6 +20,7 @@
 #include "coordinator/fleet/publisher.h"
 #include "coordinator/removal/incident_hooks.h"
 #include "coordinator/removal/removal_loop.h"
+#include "coordinator/shell/file_lock.h"
 #include "coordinator/shell/incident_archive.h"
 #include "coordinator/shell/removal_desk.h"
 
@@ -65,6 +66,8 @@ struct RemovalDesk::State {
 
   // Of the thread alone.
   bool first_run = false;
+  std::optional<FileLock> journal_lock;
+  absl::Status journal_problem;  // as the log last said
   std::unique_ptr<Database> journal;
   std::optional<FleetClock> clock;
   std::optional<IncidentHooks> hooks;

@@ -16,6 +16,7 @@
 #include "coordinator/fleet/schema.h"
 #include "coordinator/removal/journal.h"
 #include "coordinator/shell/faulty_disk.h"
+#include "coordinator/shell/file_lock.h"
 #include "tests/fleet/incidents.h"
 
 namespace rapideye::coordinator {
@@ -210,6 +211,28 @@ TEST_F(RemovalDeskTest, WhatWasLeftIsTakenUpAlsoWithASharedHistory) {
                 FileOf(1, "capture.jsonl.gz"));
   const auto desk = Open(RemovalMode::kDryRun, url);
   EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
+}
+
+// The old one half dead, the new one there already.
+TEST_F(RemovalDeskTest, OfTwoOnOneDirectoryTheSecondWaitsUntilItIsAlone) {
+  auto old = FileLock::Take(root_ + "/journal.lock");
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_EQ(FileLock::Take(root_ + "/journal.lock").status().code(),
+            absl::StatusCode::kUnavailable);
+  auto desk = Open(RemovalMode::kDryRun);
+  Happen(*desk, 1);
+  desk.reset();
+  EXPECT_FALSE(fs::exists(FileOf(1, "hooks.json")));
+  fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
+                FileOf(1, "capture.jsonl.gz"));
+  desk = Open(RemovalMode::kDryRun);
+  {
+    const FileLock released = *std::move(old);
+  }
+  EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
+  desk.reset();
+  EXPECT_TRUE(fs::exists(FileOf(1, "hooks.json")));
+  EXPECT_THAT(hooks_->calls(), SizeIs(1));
 }
 
 TEST_F(RemovalDeskTest, AStateDirectoryMayPassToAnotherJob) {
