@@ -45,29 +45,41 @@ const Program* ProgramOf(const Snapshot& snapshot, const Culprit& culprit) {
   return any;
 }
 
-// The hardware of each worker, as far as anybody knows, without what several hosts claim
-// to be: by that no machine can be told from another.
-std::map<WorkerId, std::string> HardwareOf(const Capture& capture,
-                                           std::map<WorkerId, std::string> hardware) {
-  std::map<WorkerId, std::string> hosts;
+// What the platform calls the machines of the workers; a pod may have a host name of its own.
+std::map<WorkerId, std::string> NamesOf(const Capture& capture) {
+  std::map<WorkerId, std::string> names;
   for (const ExpectedWorker& worker : capture.header.expected_workers) {
-    hosts[worker.id] = worker.host;
+    names[worker.id] = worker.node.value_or(worker.host);
   }
   for (const Snapshot& snapshot : capture.snapshots) {
-    hosts[snapshot.worker] = snapshot.host;
+    names[snapshot.worker] = snapshot.node.value_or(snapshot.host);
+  }
+  return names;
+}
+
+// The hardware of each worker, as far as anybody knows, without what several machines claim
+// to be: by that none can be told from another.
+std::map<WorkerId, std::string> HardwareOf(const Capture& capture,
+                                           std::map<WorkerId, std::string> hardware) {
+  std::map<WorkerId, std::string> names = NamesOf(capture);
+  for (const Snapshot& snapshot : capture.snapshots) {
     if (snapshot.hardware.has_value()) hardware[snapshot.worker] = *snapshot.hardware;
   }
   std::map<std::string, std::set<std::string>> claimed_by;
-  for (const auto& [worker, number] : hardware) claimed_by[number].insert(hosts[worker]);
+  for (const auto& [worker, number] : hardware) claimed_by[number].insert(names[worker]);
   std::erase_if(hardware, [&](const auto& entry) { return claimed_by[entry.second].size() > 1; });
   return hardware;
 }
 
 // A machine that runs several workers stands at all their places at once.
-void AddHome(const Capture& capture, CulpritRecord& record) {
-  WorkerId home = {static_cast<int32_t>(record.slice), static_cast<int32_t>(record.task)};
-  for (const ExpectedWorker& worker : capture.header.expected_workers) {
-    if (worker.host == record.host) home = std::min(home, worker.id);
+void AddHome(const Capture& capture, WorkerId worker, CulpritRecord& record) {
+  const std::map<WorkerId, std::string> names = NamesOf(capture);  // by place
+  const auto own = names.find(worker);
+  WorkerId home = worker;
+  if (own != names.end()) {
+    home = std::find_if(names.begin(), names.end(), [&](const auto& other) {
+             return other.second == own->second;
+           })->first;
   }
   record.home_slice = home.slice;
   record.home_task = home.task;
@@ -97,7 +109,7 @@ CulpritRecord DescribeCulprit(const Capture& capture, const Verdict& verdict,
   record.grounds = GroundsOf(verdict, culprit);
   record.slice = culprit.worker.slice;
   record.task = culprit.worker.task;
-  AddHome(capture, record);
+  AddHome(capture, culprit.worker, record);
   return record;
 }
 

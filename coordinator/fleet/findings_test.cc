@@ -105,13 +105,19 @@ TEST_F(FindingsTest, HardwareThatTwoHostsClaimToBeIsNoHardware) {
   Snapshot other = capture_.snapshots[0];
   other.worker = {0, 0};
   other.host = "h0";
+  other.node.reset();
   other.hardware = "serial-0";
   capture_.snapshots.push_back(other);
   EXPECT_EQ(Run().culprits[0].machine, "hardware:serial-1");
   capture_.snapshots[1].hardware = "serial-1";
   EXPECT_EQ(Run().culprits[0].machine, "host:h1");
   capture_.snapshots[1].host = "h1";  // two workers of one host
+  capture_.snapshots[1].node = "n1";
   EXPECT_EQ(Run().culprits[0].machine, "hardware:serial-1");
+  capture_.snapshots[1].host = "pod-0";  // two pods on one node
+  EXPECT_EQ(Run().culprits[0].machine, "hardware:serial-1");
+  capture_.snapshots[1].node = "n2";
+  EXPECT_EQ(Run().culprits[0].machine, "host:h1");
 }
 
 TEST_F(FindingsTest, HardwareThatSaysNothingIsNoHardware) {

@@ -219,10 +219,11 @@ absl::Status History::AddNames(const std::string& machine, Facts& facts) {
   if (!forgotten.ok()) return forgotten.status();
   if (const auto at = forgotten->front().OptionalInt(0))
     facts.forgotten = absl::FromUnixMillis(*at);
-  // One that is known by its name alone may be the same one.
+  // One that is known by its name alone may be the same one. A pod's host name goes with
+  // its place in the job: where the platform's name is known, that is the one that counts.
   auto taken = database_.Run(
       "SELECT o.machine FROM fleet_culprits m JOIN fleet_culprits o "
-      "ON (o.host = m.host OR o.node = m.node) AND o.at_ms >= m.at_ms "
+      "ON (o.node = m.node OR (m.node IS NULL AND o.host = m.host)) AND o.at_ms >= m.at_ms "
       "WHERE m.machine = $1 AND o.machine <> $1 AND o.machine LIKE 'hardware:%' AND m.at_ms = "
       "(SELECT MAX(n.at_ms) FROM fleet_culprits n WHERE n.machine = $1) "
       "ORDER BY o.at_ms DESC, o.machine LIMIT 1",

@@ -159,6 +159,20 @@ TEST_P(HistoryTest, ANameThatAnotherMachineBearsByNowIsTaken) {
   EXPECT_EQ(taken("hardware:a"), "hardware:b");
   EXPECT_EQ(taken("hardware:b"), std::nullopt);  // it came last
   EXPECT_EQ(taken(by_name.machine), "hardware:b");
+
+  // The pod at this place was on one node, and then on another.
+  CulpritRecord pod = BadChip("c", 3);
+  pod.host = "pod-3";
+  pod.node = "node-c";
+  CulpritRecord next_pod = pod;
+  next_pod.machine = "hardware:d";
+  next_pod.node = "node-d";
+  ASSERT_TRUE(history_.Record(Incident("i4", kThen, {pod}), kThen).ok());
+  ASSERT_TRUE(history_.Record(Incident("i5", kThen, {next_pod}), kThen).ok());
+  EXPECT_EQ(taken("hardware:c"), std::nullopt);
+  next_pod.node = "node-c";
+  ASSERT_TRUE(history_.Record(Incident("i6", kThen, {next_pod}), kThen).ok());
+  EXPECT_EQ(taken("hardware:c"), "hardware:d");
 }
 
 // What a peer called itself must not keep the rest of the history from its database.
