@@ -62,22 +62,32 @@ HookResult IncidentHooks::Run(const Task& task) {
   return runner_.Run(*call);
 }
 
+absl::Status IncidentHooks::WriteDown(std::vector<Task>& ran) {
+  if (!ran_.has_value()) return absl::OkStatus();
+  const absl::Status status = journal_.Finish(ran_->task, ran_->result, settings_.now());
+  // Another process has it by now, and says what came of it.
+  const bool lost = absl::IsNotFound(status);
+  if (!status.ok() && !lost) return status;
+  const Task task = std::exchange(ran_, std::nullopt)->task;
+  if (lost) return absl::OkStatus();
+  const auto tasks = journal_.TasksOf(task.incident);
+  if (!tasks.ok()) return tasks.status();
+  for (const Task& now : *tasks) {
+    if (now.hook == task.hook) ran.push_back(now);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<Task>> IncidentHooks::RunDue(const std::function<bool()>& go_on) {
   std::vector<Task> ran;
+  if (absl::Status status = WriteDown(ran); !status.ok()) return status;
   while (go_on()) {
     absl::StatusOr<std::optional<Task>> task = Claim(ran);
     if (!task.ok()) return task.status();
     if (!task->has_value()) break;
-    const HookResult result = Run(**task);
-    const absl::Status status = journal_.Finish(**task, result, settings_.now());
-    // Another process has it by now, and says what came of it.
-    if (absl::IsAborted(status)) continue;
-    if (!status.ok()) return status;
-    const auto tasks = journal_.TasksOf((*task)->incident);
-    if (!tasks.ok()) return tasks.status();
-    for (const Task& now : *tasks) {
-      if (now.hook == (*task)->hook) ran.push_back(now);
-    }
+    HookResult result = Run(**task);
+    ran_ = Ran{**std::move(task), std::move(result)};
+    if (absl::Status status = WriteDown(ran); !status.ok()) return status;
   }
   return ran;
 }

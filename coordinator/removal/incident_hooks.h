@@ -55,11 +55,19 @@ class IncidentHooks {
  private:
   absl::StatusOr<std::optional<Task>> Claim(std::vector<Task>& expired);
   HookResult Run(const Task& task);
+  // What came of the last hook, if nobody knows yet.
+  absl::Status WriteDown(std::vector<Task>& ran);
 
   Database& database_;
   HookRunner& runner_;
   const Settings settings_;
   Journal journal_;
+  struct Ran {
+    Task task;
+    HookResult result;
+  };
+  // A disk that was full just then does not make a hook run again.
+  std::optional<Ran> ran_;
 };
 
 }  // namespace rapideye::coordinator

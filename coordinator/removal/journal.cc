@@ -122,8 +122,8 @@ absl::Status Journal::Finish(const Task& task, const HookResult& result, absl::T
        ToValue(last ? now : absl::UnixEpoch()), Bounded(result.outcome), Bounded(result.output)});
   if (!rows.ok()) return rows.status();
   if (rows->empty()) {
-    return absl::AbortedError(absl::StrCat("hook ", task.hook, " for ", task.subject,
-                                           " took longer than its lease; another has it by now"));
+    return absl::NotFoundError(absl::StrCat("hook ", task.hook, " for ", task.subject,
+                                            " took longer than its lease; another has it by now"));
   }
   return absl::OkStatus();
 }

@@ -66,7 +66,7 @@ class Journal {
   // Of a claimed task that is not to be run after all: it expires, and `why` is its outcome.
   absl::Status Abandon(const Task& task, const std::string& why, absl::Time now);
 
-  // What came of a claimed task. ABORTED if it is another's by now: its result counts.
+  // What came of a claimed task. NOT_FOUND if it is another's by now: its result counts.
   absl::Status Finish(const Task& task, const HookResult& result, absl::Time now);
 
   // Under the lock: tasks that were never begun and may not be any more become expired;

@@ -160,7 +160,7 @@ TEST_P(JournalTest, WhoDiedIsReplacedWhenItsLeaseIsOver) {
   EXPECT_EQ(again->incident, "i1");
   EXPECT_EQ(again->attempts, 2);
   // The first was only slow. What it says no longer counts.
-  EXPECT_EQ(journal_.Finish(*begun, {true, "", ""}, kNow).code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(journal_.Finish(*begun, {true, "", ""}, kNow).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(StateOf("i1"), "acting");
   EXPECT_TRUE(other_.Finish(*again, {true, "", ""}, kNow).ok());
   EXPECT_EQ(StateOf("i1"), "done");

@@ -132,8 +132,24 @@ absl::StatusOr<HookCall> Remover::CallFor(const Task& task) {
   return call;
 }
 
+absl::Status Remover::WriteDown(Report& report) {
+  if (!ran_.has_value()) return absl::OkStatus();
+  const absl::Status status = journal_.Finish(ran_->task, ran_->result, settings_.now());
+  // Another has it by now, and what comes of that is what counts.
+  const bool lost = absl::IsNotFound(status);
+  if (!status.ok() && !lost) return status;
+  auto [task, result] = *std::exchange(ran_, std::nullopt);
+  if (lost) return absl::OkStatus();
+  task.outcome = result.outcome;
+  task.output = result.output;
+  task.state = result.ok ? "done" : task.attempts >= kMaxHookAttempts ? "failed" : "due";
+  (task.state == "due" ? report.retried : report.ended).push_back(std::move(task));
+  return absl::OkStatus();
+}
+
 absl::Status Remover::ActOnAll(Report& report) {
   if (settings_.policy.mode != RemovalMode::kEnforce) return absl::OkStatus();
+  if (absl::Status status = WriteDown(report); !status.ok()) return status;
   while (!settings_.go_on || settings_.go_on()) {
     const auto claimed = ClaimUnlessStopped(report);
     if (!claimed.ok()) return claimed.status();
@@ -141,15 +157,8 @@ absl::Status Remover::ActOnAll(Report& report) {
     Task task = **claimed;
     const absl::StatusOr<HookCall> call = CallFor(task);
     if (!call.ok()) return call.status();
-    const HookResult result = runner_.Run(*call);
-    const absl::Status status = journal_.Finish(task, result, settings_.now());
-    // Another has it by now, and what comes of that is what counts.
-    if (absl::IsAborted(status)) continue;
-    if (!status.ok()) return status;
-    task.outcome = result.outcome;
-    task.output = result.output;
-    task.state = result.ok ? "done" : task.attempts >= kMaxHookAttempts ? "failed" : "due";
-    (task.state == "due" ? report.retried : report.ended).push_back(std::move(task));
+    ran_ = Ran{std::move(task), runner_.Run(*call)};
+    if (absl::Status status = WriteDown(report); !status.ok()) return status;
   }
   return absl::OkStatus();
 }

@@ -19,9 +19,9 @@
 namespace rapideye::coordinator {
 
 // Runs inside a coordinator, or alone for a fleet; several may share one history, and
-// no machine is removed twice for that. Keeps nothing that is not in the database: one
-// that dies at any point is replaced by the next. Not thread-safe; a turn may block for
-// as long as database and hooks may take.
+// no machine is removed twice for that. One that dies at any point is replaced by the
+// next: all that it keeps is what came of a hook, until the database has taken it. Not thread-safe;
+// a turn may block for as long as database and hooks may take.
 class Remover {
  public:
   struct Settings {
@@ -69,6 +69,8 @@ class Remover {
   // False if another remover was faster.
   absl::StatusOr<bool> DecideOne(const Finding& finding, Decision& decision);
   absl::Status ActOnAll(Report& report);
+  // What came of the last hook, if nobody knows yet.
+  absl::Status WriteDown(Report& report);
   absl::StatusOr<std::optional<Task>> ClaimUnlessStopped(Report& report);
   absl::StatusOr<std::optional<Task>> ClaimUnlessRefused(Report& report, absl::Time now);
   absl::StatusOr<HookCall> CallFor(const Task& task);
@@ -78,6 +80,12 @@ class Remover {
   Settings settings_;
   History history_;
   Journal journal_;
+  struct Ran {
+    Task task;
+    HookResult result;
+  };
+  // A history that was away just then does not make a hook run again.
+  std::optional<Ran> ran_;
 };
 
 }  // namespace rapideye::coordinator

@@ -57,6 +57,56 @@ TEST_P(RemoverTest, DoesNothingTwice) {
   EXPECT_THAT(hooks_.calls(), SizeIs(1));
 }
 
+// The history, which goes away while a hook runs.
+class VanishingDatabase final : public Database {
+ public:
+  VanishingDatabase(std::unique_ptr<Database> real, const bool& away)
+      : real_(std::move(real)), away_(away) {}
+  using Database::Run;
+  absl::StatusOr<std::vector<Row>> Run(const std::string& statement,
+                                       const std::vector<Value>& values) override {
+    return away_ ? absl::UnavailableError("away") : real_->Run(statement, values);
+  }
+  absl::Status Begin() override { return away_ ? absl::UnavailableError("away") : real_->Begin(); }
+  absl::StatusOr<absl::Time> WallClock() override { return real_->WallClock(); }
+  std::string Name() const override { return "vanishing"; }
+
+ private:
+  const std::unique_ptr<Database> real_;
+  const bool& away_;
+};
+
+class Cutting final : public HookRunner {
+ public:
+  Cutting(RecordingHooks& hooks, bool& away) : hooks_(hooks), away_(away) {}
+  HookResult Run(const HookCall& call) override {
+    away_ = true;
+    return hooks_.Run(call);
+  }
+
+ private:
+  RecordingHooks& hooks_;
+  bool& away_;
+};
+
+TEST_P(RemoverTest, AHookThatEndsWhileTheHistoryIsAwayIsNotRunAgain) {
+  bool away = false;
+  VanishingDatabase database(made_.Connect(), away);
+  Cutting runner(hooks_, away);
+  Remover remover = Remover::Make(database, runner, Settings()).value();
+  Fail("a", 4);
+  EXPECT_EQ(remover.Turn().status().code(), absl::StatusCode::kUnavailable);
+  ASSERT_THAT(hooks_.calls(), SizeIs(1));
+  EXPECT_FALSE(remover.Turn().ok());
+  away = false;
+  now_ += absl::Minutes(10);  // its lease is over
+  const auto report = remover.Turn();
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_THAT(report->ended, SizeIs(1));
+  EXPECT_EQ(report->ended[0].state, "done");
+  EXPECT_THAT(hooks_.calls(), SizeIs(1));
+}
+
 TEST_P(RemoverTest, ADryRunDecidesAndActsOnNothing) {
   Remover::Settings settings = Settings();
   settings.policy.mode = RemovalMode::kDryRun;
