@@ -137,7 +137,8 @@ TEST_F(IncidentHooksTest, WhereverItDiesEveryHookRuns) {
     ran.erase(std::unique(ran.begin(), ran.end()), ran.end());
     EXPECT_THAT(ran, ElementsAre(absl::StrCat("/hooks/upload ", incident),
                                  absl::StrCat("/hooks/restart ", incident)));
-    for (const Task& task : *next.TasksOf(incident)) EXPECT_EQ(task.state, "done");
+    const std::vector<Task> tasks = next.TasksOf(incident).value();
+    for (const Task& task : tasks) EXPECT_EQ(task.state, "done");
   }
   EXPECT_GT(steps, 25);
   // Only between the end of a hook and its record, of which there are two.
