@@ -67,6 +67,7 @@ Spool::Forwarded Publisher::State::Turn() {
 
 void Publisher::State::Run() {
   absl::Duration backoff = settings.first_retry;
+  absl::Status before;
   std::unique_lock lock(mutex);
   for (bool last = false; !last;) {
     last = stopping;
@@ -76,6 +77,8 @@ void Publisher::State::Run() {
     lock.unlock();
     const Spool::Forwarded turn = Turn();
     if (turn.delivered > 0 && settings.delivered) settings.delivered();
+    if (turn.problem.code() != before.code() && settings.changed) settings.changed(turn.problem);
+    before = turn.problem;
     lock.lock();
     report.delivered += turn.delivered;
     report.problem = turn.problem;

@@ -25,6 +25,9 @@ class Publisher {
     absl::Duration longest_retry = kLongestHistoryRetry;
     // Called on the publisher's thread whenever the history has something new. May be empty.
     std::function<void()> delivered = {};
+    // Called on it when the history cannot be written to, once for each kind of reason, and
+    // when it can be again (OK). May be empty.
+    std::function<void(const absl::Status&)> changed = {};
   };
   struct Report {
     size_t delivered = 0;

@@ -171,14 +171,20 @@ TEST_F(PublisherTest, AHistoryThatIsDownLosesNothing) {
 
 TEST_F(PublisherTest, GoesOnByItselfWhenTheHistoryIsBack) {
   PostgresServer::Shared().Crash();
-  Publisher publisher(Settings());
-  Put(1);
-  publisher.Wake();
-  AwaitFailures(publisher, 2);
-  EXPECT_EQ(publisher.GetReport().problem.code(), absl::StatusCode::kUnavailable);
-  ASSERT_TRUE(PostgresServer::Shared().Start().ok());
-  while (publisher.GetReport().delivered < 1) std::this_thread::yield();
+  std::vector<absl::StatusCode> told;
+  Publisher::Settings settings = Settings();
+  settings.changed = [&](const absl::Status& status) { told.push_back(status.code()); };
+  {
+    Publisher publisher(settings);
+    Put(1);
+    publisher.Wake();
+    AwaitFailures(publisher, 2);
+    EXPECT_EQ(publisher.GetReport().problem.code(), absl::StatusCode::kUnavailable);
+    ASSERT_TRUE(PostgresServer::Shared().Start().ok());
+    while (publisher.GetReport().delivered < 1) std::this_thread::yield();
+  }
   EXPECT_THAT(FindingsIn(*fleet_.Connect()), SizeIs(1));
+  EXPECT_THAT(told, ::testing::ElementsAre(absl::StatusCode::kUnavailable, absl::StatusCode::kOk));
 }
 
 TEST_F(PublisherTest, SaysWhatIsWrongWithTheSpool) {

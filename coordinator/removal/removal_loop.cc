@@ -66,14 +66,16 @@ absl::Status RemovalLoop::Open() {
   const absl::StatusOr<absl::Time> newest = History(**database).Newest();
   if (!newest.ok()) return newest.status();
   clock_.emplace(*wall, *newest, Monotonic());
-  auto remover = Remover::Make(**database, runner_,
-                               {.policy = settings_.policy,
-                                .job = settings_.job,
-                                .hooks = settings_.hooks,
-                                .holder = holder_,
-                                .lease = settings_.hook_timeout + 2 * kHookGrace + kHookLeaseSlack,
-                                .now = [this] { return clock_->At(Monotonic()); },
-                                .go_on = [this] { return !Stopping(); }});
+  auto remover = Remover::Make(
+      **database, runner_,
+      {.policy = settings_.policy,
+       .job = settings_.job,
+       .hooks = settings_.hooks,
+       .holder = holder_,
+       .lease = settings_.hook_timeout + 2 * kHookGrace + kHookLeaseSlack,
+       .now = [this] { return clock_->At(Monotonic()); },
+       .go_on = [this] { return !Stopping(); },
+       .decided = [mode = settings_.policy.mode](const auto& decided) { Log(decided, mode); }});
   if (!remover.ok()) return remover.status();
   database_ = *std::move(database);
   remover_.emplace(*std::move(remover));
@@ -86,7 +88,6 @@ absl::StatusOr<Remover::Report> RemovalLoop::Turn() {
   if (absl::Status status = Open(); !status.ok()) return status;
   absl::StatusOr<Remover::Report> report = remover_->Turn();
   if (!report.ok()) return report;
-  for (const Remover::Decided& decided : report->decisions) Log(decided, settings_.policy.mode);
   for (const Task& task : report->ended) LogHook(task);
   for (const Task& task : report->retried) LogHook(task);
   // While the breaker is open nothing is due; whoever closes it waits for the next poll.

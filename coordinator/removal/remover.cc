@@ -25,10 +25,10 @@ Remover::Remover(Database& database, HookRunner& runner, Settings settings)
       journal_(database, settings_.holder, settings_.hooks) {}
 
 absl::StatusOr<Remover::Report> Remover::Turn() {
-  Report report;
-  absl::Status status = DecideAll(report);
-  if (status.ok()) status = ActOnAll(report);
+  absl::Status status = DecideAll();
+  if (status.ok()) status = ActOnAll();
   if (!status.ok()) return status;
+  Report report = std::exchange(report_, Report());
   // What only an operator lets go on is due at no time.
   if (settings_.policy.mode != RemovalMode::kEnforce || report.stopped_by_breaker) return report;
   const absl::StatusOr<absl::Time> next = journal_.NextDue(settings_.now());
@@ -39,7 +39,7 @@ absl::StatusOr<Remover::Report> Remover::Turn() {
 
 // All decisions before any act: a wave of failures shows in full before the first
 // machine goes, and may open the breaker before.
-absl::Status Remover::DecideAll(Report& report) {
+absl::Status Remover::DecideAll() {
   const Policy& policy = settings_.policy;
   const auto findings = history_.Undecided(policy.mode, FactsSince(policy, settings_.now()),
                                            kMaxFindingsPerTurn, settings_.job);
@@ -48,7 +48,9 @@ absl::Status Remover::DecideAll(Report& report) {
     Decision decision;
     const absl::StatusOr<bool> ours = DecideOne(finding, decision);
     if (!ours.ok()) return ours.status();
-    if (*ours) report.decisions.push_back({finding, std::move(decision)});
+    if (!*ours) continue;
+    report_.decisions.push_back({finding, std::move(decision)});
+    if (settings_.decided) settings_.decided(report_.decisions.back());
   }
   return absl::OkStatus();
 }
@@ -132,7 +134,7 @@ absl::StatusOr<HookCall> Remover::CallFor(const Task& task) {
   return call;
 }
 
-absl::Status Remover::WriteDown(Report& report) {
+absl::Status Remover::WriteDown() {
   if (!ran_.has_value()) return absl::OkStatus();
   const absl::Status status = journal_.Finish(ran_->task, ran_->result, settings_.now());
   // Another has it by now, and what comes of that is what counts.
@@ -143,22 +145,25 @@ absl::Status Remover::WriteDown(Report& report) {
   task.outcome = result.outcome;
   task.output = result.output;
   task.state = result.ok ? "done" : task.attempts >= kMaxHookAttempts ? "failed" : "due";
-  (task.state == "due" ? report.retried : report.ended).push_back(std::move(task));
+  (task.state == "due" ? report_.retried : report_.ended).push_back(std::move(task));
   return absl::OkStatus();
 }
 
-absl::Status Remover::ActOnAll(Report& report) {
+absl::Status Remover::ActOnAll() {
   if (settings_.policy.mode != RemovalMode::kEnforce) return absl::OkStatus();
-  if (absl::Status status = WriteDown(report); !status.ok()) return status;
+  if (absl::Status status = WriteDown(); !status.ok()) return status;
   while (!settings_.go_on || settings_.go_on()) {
-    const auto claimed = ClaimUnlessStopped(report);
+    Report claim;
+    const auto claimed = ClaimUnlessStopped(claim);
     if (!claimed.ok()) return claimed.status();
+    report_.stopped_by_breaker = claim.stopped_by_breaker;
+    report_.ended.insert(report_.ended.end(), claim.ended.begin(), claim.ended.end());
     if (!claimed->has_value()) return absl::OkStatus();
     Task task = **claimed;
     const absl::StatusOr<HookCall> call = CallFor(task);
     if (!call.ok()) return call.status();
     ran_ = Ran{std::move(task), runner_.Run(*call)};
-    if (absl::Status status = WriteDown(report); !status.ok()) return status;
+    if (absl::Status status = WriteDown(); !status.ok()) return status;
   }
   return absl::OkStatus();
 }

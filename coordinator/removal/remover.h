@@ -24,6 +24,10 @@ namespace rapideye::coordinator {
 // a turn may block for as long as database and hooks may take.
 class Remover {
  public:
+  struct Decided {
+    Finding finding;
+    Decision decision;
+  };
   struct Settings {
     Policy policy;
     // Only findings of this job are decided about; empty: of any.
@@ -34,13 +38,11 @@ class Remover {
     std::function<absl::Time()> now;  // the history's time (fleet_clock.h)
     // Asked before each hook: false ends the turn, the next one goes on. May be empty.
     std::function<bool()> go_on = {};
+    // Told of each decision once it stands, before anything is done about any. May be empty.
+    std::function<void(const Decided&)> decided = {};
   };
 
-  struct Decided {
-    Finding finding;
-    Decision decision;
-  };
-  // What a turn did, for the log.
+  // What was done since the last turn that succeeded.
   struct Report {
     std::vector<Decided> decisions;
     std::vector<Task> ended;    // done, failed or expired
@@ -65,12 +67,12 @@ class Remover {
  private:
   Remover(Database& database, HookRunner& runner, Settings settings);
 
-  absl::Status DecideAll(Report& report);
+  absl::Status DecideAll();
   // False if another remover was faster.
   absl::StatusOr<bool> DecideOne(const Finding& finding, Decision& decision);
-  absl::Status ActOnAll(Report& report);
+  absl::Status ActOnAll();
   // What came of the last hook, if nobody knows yet.
-  absl::Status WriteDown(Report& report);
+  absl::Status WriteDown();
   absl::StatusOr<std::optional<Task>> ClaimUnlessStopped(Report& report);
   absl::StatusOr<std::optional<Task>> ClaimUnlessRefused(Report& report, absl::Time now);
   absl::StatusOr<HookCall> CallFor(const Task& task);
@@ -84,6 +86,7 @@ class Remover {
     Task task;
     HookResult result;
   };
+  Report report_;  // also of turns that failed later on
   // A history that was away just then does not make a hook run again.
   std::optional<Ran> ran_;
 };

@@ -102,8 +102,24 @@ TEST_P(RemoverTest, AHookThatEndsWhileTheHistoryIsAwayIsNotRunAgain) {
   now_ += absl::Minutes(10);  // its lease is over
   const auto report = remover.Turn();
   ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->decisions, SizeIs(4));  // of the turn that failed
   ASSERT_THAT(report->ended, SizeIs(1));
   EXPECT_EQ(report->ended[0].state, "done");
+  EXPECT_THAT(hooks_.calls(), SizeIs(1));
+}
+
+// Somebody reads it in the log while the hook still runs.
+TEST_P(RemoverTest, TellsOfDecisionsBeforeItActs) {
+  Remover::Settings settings = Settings();
+  std::vector<std::string> told;
+  settings.decided = [&](const Remover::Decided& decided) {
+    EXPECT_THAT(hooks_.calls(), IsEmpty());
+    told.push_back(decided.finding.incident);
+  };
+  Remover remover = Make(*database_, settings);
+  Fail("a", 4);
+  ASSERT_TRUE(remover.Turn().ok());
+  EXPECT_THAT(told, ::testing::ElementsAre("i1", "i2", "i3", "i4"));
   EXPECT_THAT(hooks_.calls(), SizeIs(1));
 }
 

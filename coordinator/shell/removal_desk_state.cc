@@ -24,6 +24,15 @@ namespace {
 
 absl::Duration Monotonic() { return CurrentTime().monotonic; }
 
+void LogHistory(const absl::Status& status) {
+  if (status.ok()) {
+    spdlog::info("the fleet history takes incidents again");
+  } else {
+    spdlog::warn("the fleet history takes no incidents, they wait on this disk: {}",
+                 std::string(status.message()));
+  }
+}
+
 }  // namespace
 
 void RemovalDesk::State::Run() {
@@ -32,7 +41,8 @@ void RemovalDesk::State::Run() {
   auto made = std::make_unique<Publisher>(
       Publisher::Settings{.spool_url = absl::StrCat("sqlite:", journal_path),
                           .history_url = history_url,
-                          .delivered = [this] { Wake(); }});
+                          .delivered = [this] { Wake(); },
+                          .changed = LogHistory});
   const std::optional<std::string> last_job = JobOnDisk();
   {
     const std::lock_guard lock(mutex);
