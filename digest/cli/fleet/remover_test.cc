@@ -181,10 +181,10 @@ TEST_P(RemoverTest, EnforcesOnceAndNotAgain) {
   EXPECT_EQ(Slurp(InDirectory("input")), "{}");
   Once(Enforcing(hook));
   EXPECT_THAT(Runs(), SizeIs(1));
-  EXPECT_THAT(
-      Rapideye({"fleet", "history", "host-of-a", "--fleet-db=" + made_.url()}).out,
-      AllOf(HasSubstr(absl::StrCat("  ", hook, ": done, attempts: 1; exited with status 0\n    | drained")),
-            HasSubstr("remove (enforce): 4 hang events")));
+  EXPECT_THAT(Rapideye({"fleet", "history", "host-of-a", "--fleet-db=" + made_.url()}).out,
+              AllOf(HasSubstr(absl::StrCat(
+                        "  ", hook, ": done, attempts: 1; exited with status 0\n    | drained")),
+                    HasSubstr("remove (enforce): 4 hang events")));
 }
 
 TEST_P(RemoverTest, SeveralOnOneHistoryActOnce) {
