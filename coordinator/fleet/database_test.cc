@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "absl/strings/str_cat.h"
 #include "coordinator/fleet/postgresql.h"
 #include "tests/fleet/test_database.h"
@@ -119,6 +122,17 @@ TEST(OpenDatabaseTest, SaysWhatToDoAboutAFileThatCannotBe) {
   ASSERT_FALSE(database.ok());
   EXPECT_THAT(database.status().ToString(), HasSubstr("/nowhere/at/all/fleet.db"));
   EXPECT_THAT(database.status().ToString(), HasSubstr("directory"));
+}
+
+TEST(OpenDatabaseTest, SaysWhatToDoAboutAFileThatIsBroken) {
+  const TestDatabase made(kSqlite);
+  const std::string path = made.url().substr(std::string("sqlite:").size());
+  std::ofstream(path) << std::string(5000, 'x');
+  const absl::Status broken = OpenDatabase(made.url()).status();
+  EXPECT_EQ(broken.code(), absl::StatusCode::kDataLoss) << broken;
+  EXPECT_THAT(broken.ToString(), HasSubstr("move it away"));
+  std::filesystem::remove(path);
+  EXPECT_TRUE(OpenDatabase(made.url()).ok());
 }
 
 // A server that is down is tried again at the next use, and is never waited for.

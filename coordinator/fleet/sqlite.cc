@@ -79,8 +79,12 @@ class Sqlite final : public Database {
 
  private:
   absl::Status Failed() const {
-    return absl::Status(CodeOf(sqlite3_extended_errcode(connection_)),
-                        absl::StrCat("fleet history ", Name(), ": ", sqlite3_errmsg(connection_)));
+    const absl::StatusCode code = CodeOf(sqlite3_extended_errcode(connection_));
+    return absl::Status(code,
+                        absl::StrCat("fleet history ", Name(), ": ", sqlite3_errmsg(connection_),
+                                     code == absl::StatusCode::kDataLoss
+                                         ? "; restore it, or move it away: a new one is made"
+                                         : ""));
   }
 
   // A parameter that the statement does not name is left out.
