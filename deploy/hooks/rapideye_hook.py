@@ -20,6 +20,7 @@ MISTAKEN = 2  # a setting is missing or wrong, or the hook was called wrongly
 # the hosts of the job, and "host-[0-99]" or "ALL" would be many nodes to Slurm.
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
 NO_NODE = {"ALL", "DEFAULT"}
+CAPTURE = "capture.jsonl.gz"  # in a directory of the incident's name
 
 
 class Failed(Exception):
@@ -93,7 +94,11 @@ class Incident:
         capture = self.digest.get("files", {}).get("capture", "")
         if not capture or not os.path.isfile(capture) or os.path.getsize(capture) == 0:
             raise Failed(f"the capture is not on this machine's disk ({capture or 'no path'})")
-        return os.path.dirname(os.path.abspath(capture))
+        folder, name = os.path.split(os.path.abspath(capture))
+        # A digest from a shared history may name any file of this machine.
+        if name != CAPTURE or os.path.basename(folder) != self.id:
+            raise Mistaken(f"{capture!r} is no capture of incident {self.id}")
+        return folder
 
 
 def time_of(text):

@@ -45,6 +45,17 @@ class Upload(HookCase):
         self.assertIn("already", self.upload())
         self.assertEqual(self.contents("digest.json"), "all of digest.json")
 
+    def test_sends_no_files_but_the_incident_s(self):
+        os.makedirs(self.path("secrets"))
+        for name in ("capture.jsonl.gz", "key"):
+            with open(self.path(f"secrets/{name}"), "w", encoding="utf-8") as file:
+                file.write("geheim")
+        for named in ("secrets/capture.jsonl.gz", "secrets/key"):
+            self.digest["files"]["capture"] = self.path(named)
+            said = self.hook("upload", status=2, UPLOAD_TO=self.path("bucket"))
+            self.assertIn("is no capture of incident", said)
+        self.assertFalse(os.path.exists(self.path("bucket")))
+
     def test_without_a_capture_it_fails_until_there_is_one(self):
         os.rename(self.digest["files"]["capture"], self.path("elsewhere"))
         self.assertIn("not on this machine's disk", self.hook("upload", status=1, UPLOAD_TO="/x"))
