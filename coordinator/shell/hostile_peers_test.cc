@@ -195,6 +195,7 @@ class HostilePeers : public ::testing::Test {
     honest_.clear();
     coordinator_->RequestStop();
     runner_.join();
+    coordinator_.reset();  // it writes until then
     fs::remove_all(root_);
   }
 
@@ -392,6 +393,7 @@ TEST(ForeignIdentity, IsRefusedWithTheReasonAndOthersAreNot) {
   EXPECT_TRUE(attach("agent").first);
   (*coordinator)->RequestStop();
   runner.join();
+  coordinator->reset();
   fs::remove_all(root);
 }
 
