@@ -83,25 +83,34 @@ function(rapideye_library name)
   rapideye_use_precompiled(${name} rapideye_pch)
 endfunction()
 
-# rapideye_program(<name> SOURCES ... DEPS ...): a program, in <build>/bin.
+# rapideye_program(<name> SOURCES ... DEPS ...): a program, in <build>/bin. The target
+# `programs` builds them all.
+add_custom_target(programs)
 function(rapideye_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE rapideye_flags ${arg_DEPS})
   rapideye_use_precompiled(${name} rapideye_pch)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+  add_dependencies(programs ${name})
 endfunction()
 
 # rapideye_test(<name> SOURCES ... DEPS ... [DATA <dir>] [LABELS ...] [TIMEOUT <s>]):
 # a GoogleTest binary, run as one ctest test; DATA is passed as RAPIDEYE_TEST_DATA.
 # Its cases are counted from the report it leaves in <build>/Testing/gtest: to
 # start a process per case would cost more than most cases.
+# The label "release" is for those that try more the faster they are: the full run has
+# them in the release build, too, where the target `release_tests` builds them.
+add_custom_target(release_tests)
 function(rapideye_test name)
   cmake_parse_arguments(arg "" "DATA;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE rapideye_flags ${arg_DEPS} GTest::gmock GTest::gtest_main)
   rapideye_use_precompiled(${name} rapideye_test_pch)
   add_test(NAME ${name} COMMAND ${name})
+  if("release" IN_LIST arg_LABELS)
+    add_dependencies(release_tests ${name})
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()

@@ -3,9 +3,10 @@
 #
 #   tests/run.sh [--full] [--filter=REGEX]
 #
-#   --full           also clang-tidy, the release build and its tests, all tests
-#                    under the address and undefined-behaviour sanitizers (clang),
-#                    longer fuzzing, and more simulations
+#   --full           also clang-tidy, the release build with its benchmarks and the
+#                    tests that try at random, all tests under the address and
+#                    undefined-behaviour sanitizers (clang), longer fuzzing, and more
+#                    simulations
 #   --filter=REGEX   only tests whose name matches (names: ctest -N --test-dir build/dev)
 #
 # Ends with `N passed, N failed, N skipped`, skips and failures listed above it;
@@ -79,10 +80,10 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
   fi
   if $full; then
     # The checks of text and objects are done: from here on only what runs.
-    if step "build release" deploy/build.sh release; then
-      # More scenarios of each kind than tests/properties tries by itself. The whole
-      # jobs, which mostly wait, run in the other two builds.
-      RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-300} tests release -LE 'static|e2e'
+    if step "build release" deploy/build.sh release programs benchmarks release_tests; then
+      # More scenarios of each kind than they try by themselves. What is no faster here
+      # runs in the other two builds.
+      RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-300} tests release -L 'release|bench'
     fi
     if step "build asan" deploy/build.sh asan; then
       RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-40} tests asan -LE static
