@@ -1,6 +1,8 @@
 #include "tests/sim/hostile.h"
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "v1/agent.pb.h"
 
@@ -47,7 +49,20 @@ std::string Hostile::Garbage() {
   for (int i = 0; i < 4; ++i) {
     bytes[static_cast<size_t>(random_.Index(bytes.size()))] = static_cast<char>(random_.Next());
   }
+  if (WouldBeLearnt(bytes)) bytes.clear();
   return bytes;
+}
+
+// Where no shape is configured, a worker beyond it that no longer states one is taken at
+// its word: that is how a job's shape is learnt, and no attack that anybody could tell.
+bool Hostile::WouldBeLearnt(const std::string& bytes) const {
+  v1::AgentMessage message;
+  if (options_.shape_is_configured || !message.ParseFromString(bytes)) return false;
+  if (!message.has_hello()) return false;
+  const WorkerId worker = {message.hello().worker().slice(), message.hello().worker().task()};
+  const std::vector<scenarios::Machine>& machines = job_.layout().machines;
+  return std::none_of(machines.begin(), machines.end(),
+                      [&](const auto& machine) { return machine.id == worker; });
 }
 
 void Hostile::Attack() {

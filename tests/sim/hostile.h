@@ -27,6 +27,7 @@ class Hostile : public AgentEnd {
  private:
   wire::Hello Impostor();
   std::string Garbage();
+  bool WouldBeLearnt(const std::string& bytes) const;
 
   const Options& options_;
   const Job& job_;
