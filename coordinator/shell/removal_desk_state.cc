@@ -173,29 +173,26 @@ void RemovalDesk::State::Recover() {
 }
 
 void RemovalDesk::State::TakeUp() {
-  const absl::Status opened = OpenJournal();
-  if (!opened.ok()) {
-    // Once for each reason: it is tried again every second.
-    if (opened != journal_problem) {
-      spdlog::warn("hooks and decisions wait, their journal cannot be used: {}",
-                   std::string(opened.message()));
-    }
-    journal_problem = opened;
-    return;
-  }
+  if (absl::Status opened = OpenJournal(); !opened.ok()) return NoteJournal(opened);
   std::unique_lock lock(mutex);
   while (!arrived.empty()) {
     const IncidentRecord incident = arrived.front();
     lock.unlock();
     const absl::Status status = TakeUpOne(incident);
     lock.lock();
-    if (!status.ok()) {
-      spdlog::warn("incident {}: its hooks wait, their journal cannot be written: {}", incident.id,
-                   std::string(status.message()));
-      return;
-    }
+    if (!status.ok()) return NoteJournal(status);
     arrived.pop_front();
   }
+}
+
+// Once for each reason: it is tried again every second.
+void RemovalDesk::State::NoteJournal(const absl::Status& problem) {
+  if (problem.ok() && !journal_problem.ok()) spdlog::info("the journal of hooks works again");
+  if (!problem.ok() && problem != journal_problem) {
+    spdlog::warn("hooks and decisions wait, their journal cannot be used: {}",
+                 std::string(problem.message()));
+  }
+  journal_problem = problem;
 }
 
 absl::Status RemovalDesk::State::TakeUpOne(const IncidentRecord& incident) {
@@ -223,8 +220,7 @@ absl::Duration RemovalDesk::State::AfterTurn(Database* database,
   ReleaseDecided(touched);
   const auto ran = hooks->RunDue([this] { return GoesOn(); });
   if (!ran.ok()) {
-    spdlog::warn("hooks wait, their journal cannot be used: {}",
-                 std::string(ran.status().message()));
+    NoteJournal(ran.status());
     return kFirstDiskRetry;
   }
   for (const Task& task : *ran) {
@@ -236,6 +232,7 @@ absl::Duration RemovalDesk::State::AfterTurn(Database* database,
   for (const std::string& id : touched) WriteRecord(id);
   const std::lock_guard lock(mutex);
   if (!arrived.empty()) return kFirstDiskRetry;
+  NoteJournal(absl::OkStatus());
   return hooks->UntilNext().value_or(kFirstDiskRetry);
 }
 

@@ -111,6 +111,7 @@ struct RemovalDesk::State {
   // What an earlier process wrote to disk, and had no time to take up.
   void Recover();
   void TakeUp();
+  void NoteJournal(const absl::Status& problem);
   absl::Status TakeUpOne(const IncidentRecord& incident);
   absl::Duration AfterTurn(Database* database, const absl::StatusOr<Remover::Report>& turn);
   void Count(const Remover::Report& turn, std::set<std::string>& touched);
