@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "classifier/phrases.h"
-#include "classifier/text.h"
+#include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {

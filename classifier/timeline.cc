@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
-#include "classifier/text.h"
 #include "classifier/thresholds.h"
+#include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {

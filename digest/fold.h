@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "digest/safe_text.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::digest {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "digest/safe_text.h"
 #include "digest/text_states.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::digest {
 namespace {

@@ -8,9 +8,9 @@
 #include "digest/fold.h"
 #include "digest/html_assets.h"
 #include "digest/html_map.h"
-#include "digest/safe_text.h"
 #include "digest/text_states.h"
 #include "digest/wording.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::digest {
 namespace {

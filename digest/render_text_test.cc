@@ -8,7 +8,7 @@
 
 #include "digest/digest.h"
 #include "digest/example_cases.h"
-#include "digest/safe_text.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::digest {
 namespace {

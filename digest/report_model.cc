@@ -11,9 +11,9 @@
 #include "digest/content_hash.h"
 #include "digest/digest.h"
 #include "digest/first_error.h"
-#include "digest/safe_text.h"
 #include "digest/tpu_states.h"
 #include "digest/wording.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::digest {
 namespace {

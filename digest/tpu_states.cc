@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "digest/safe_text.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::digest {
 namespace {

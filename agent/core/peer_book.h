@@ -10,7 +10,7 @@
 #include "agent/core/effects.h"
 #include "agent/core/host_sample.h"
 #include "classifier/evidence.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

@@ -5,10 +5,10 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "proto/metrics/counter_table.h"
-#include "proto/metrics/metric_page.h"
-#include "proto/metrics/process_metrics.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/metrics/counter_table.h"
+#include "proto/common/metrics/metric_page.h"
+#include "proto/common/metrics/process_metrics.h"
 
 namespace rapideye::agent {
 namespace {

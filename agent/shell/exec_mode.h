@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "agent/exec/supervisor.h"
 #include "agent/shell/flags.h"
-#include "proto/program/signals.h"
+#include "proto/common/process/signals.h"
 
 namespace rapideye::agent {
 

@@ -13,7 +13,7 @@
 #include "agent/shell/host_sources.h"
 #include "agent/sources/identity/identity.h"
 #include "agent/sources/log/fetch.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
 #include "proto/transport/credentials.h"
 
 namespace rapideye::agent {
@@ -39,7 +39,7 @@ struct Flags {
   std::vector<std::string> command;  // of `exec`; empty: the agent is not to start one
 };
 
-// Each also from the environment (proto/program/command_line.h).
+// Each also from the environment (proto/common/flags/command_line.h).
 void AddFlags(CLI::App& app, Flags& flags);
 
 // What the parser cannot see: INVALID_ARGUMENT names the flag and what it takes.

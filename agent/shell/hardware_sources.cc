@@ -9,7 +9,7 @@
 #include "agent/sources/nic/fetch.h"
 #include "agent/sources/nic/parse.h"
 #include "agent/sources/pcie/fetch.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 
 namespace rapideye::agent {
 

@@ -8,7 +8,7 @@
 #include "agent/limits.h"
 #include "agent/sources/nic/fetch.h"
 #include "agent/sources/tcp/fetch.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 
 namespace rapideye::agent {
 

@@ -27,11 +27,11 @@
 #include "agent/sources/identity/identity.h"
 #include "agent/sources/nic/fetch.h"
 #include "agent/sources/nic/parse.h"
-#include "proto/http/http_server.h"
-#include "proto/metrics/metric_page.h"
-#include "proto/program/command_line.h"
-#include "proto/program/logging.h"
-#include "proto/program/signals.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/http/http_server.h"
+#include "proto/common/logging/logging.h"
+#include "proto/common/metrics/metric_page.h"
+#include "proto/common/process/signals.h"
 #include "proto/transport/credentials.h"
 
 extern char** environ;

@@ -13,8 +13,8 @@
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/stacks.h"
-#include "classifier/text.h"
 #include "classifier/thresholds.h"
+#include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "classifier/evidence.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {

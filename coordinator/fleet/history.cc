@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/fleet/limits.h"
 #include "coordinator/fleet/schema.h"
-#include "digest/safe_text.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::coordinator {
 namespace {

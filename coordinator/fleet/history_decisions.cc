@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/limits.h"
-#include "digest/safe_text.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/fleet/limits.h"
-#include "digest/safe_text.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/fleet/database.h"
 #include "coordinator/removal/hooks/hook_process.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -20,7 +20,7 @@
 #include "coordinator/shell/telemetry.h"
 #include "coordinator/shell/web.h"
 #include "digest/digest.h"
-#include "proto/http/http_server.h"
+#include "proto/common/http/http_server.h"
 #include "proto/transport/credentials.h"
 
 namespace grpc {

@@ -12,8 +12,8 @@
 #include "coordinator/limits.h"
 #include "coordinator/removal/journal.h"
 #include "coordinator/shell/coordinator_fixture.h"
-#include "proto/http/test_client.h"
 #include "proto/transport/channel_options.h"
+#include "tests/support/http_client.h"
 
 namespace rapideye::coordinator {
 namespace {

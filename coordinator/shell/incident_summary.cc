@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "digest/safe_text.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "digest/safe_text.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -16,9 +16,9 @@
 #include "coordinator/removal/removal_flags.h"
 #include "coordinator/shell/coordinator.h"
 #include "coordinator/shell/environment.h"
-#include "proto/program/command_line.h"
-#include "proto/program/logging.h"
-#include "proto/program/signals.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/logging/logging.h"
+#include "proto/common/process/signals.h"
 
 namespace rapideye::coordinator {
 namespace {

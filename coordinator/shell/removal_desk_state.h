@@ -20,9 +20,9 @@
 #include "coordinator/fleet/publisher.h"
 #include "coordinator/removal/incident_hooks.h"
 #include "coordinator/removal/removal_loop.h"
-#include "coordinator/shell/file_lock.h"
 #include "coordinator/shell/incident_archive.h"
 #include "coordinator/shell/removal_desk.h"
+#include "proto/common/file/file_lock.h"
 
 namespace rapideye::coordinator {
 

@@ -16,7 +16,7 @@
 #include "coordinator/fleet/schema.h"
 #include "coordinator/removal/journal.h"
 #include "coordinator/shell/faulty_disk.h"
-#include "coordinator/shell/file_lock.h"
+#include "proto/common/file/file_lock.h"
 #include "tests/fleet/incidents.h"
 
 namespace rapideye::coordinator {

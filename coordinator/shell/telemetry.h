@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "classifier/verdict.h"
-#include "proto/metrics/duration_histogram.h"
+#include "proto/common/metrics/duration_histogram.h"
 
 namespace rapideye::coordinator {
 

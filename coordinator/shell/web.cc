@@ -11,7 +11,7 @@
 #include "coordinator/limits.h"
 #include "coordinator/shell/incident_files.h"
 #include "coordinator/shell/web_pages.h"
-#include "proto/metrics/metric_page.h"
+#include "proto/common/metrics/metric_page.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -19,7 +19,7 @@
 #include "coordinator/shell/metrics.h"
 #include "coordinator/shell/status_board.h"
 #include "coordinator/shell/work_queue.h"
-#include "proto/http/http.h"
+#include "proto/common/http/http.h"
 
 namespace rapideye::coordinator {
 

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "digest/safe_text.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/text/safe_text.h"
 #include "proto/transport/channel_options.h"
 #include "proto/transport/credential_flags.h"
 #include "proto/transport/status_conversion.h"

@@ -9,7 +9,7 @@
 #include "digest/cli/output.h"
 #include "digest/cli/table.h"
 #include "digest/report_json.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
 
 namespace rapideye::cli {
 namespace {

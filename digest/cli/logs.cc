@@ -19,8 +19,8 @@
 #include "agent/sources/log/recognise.h"
 #include "digest/cli/output.h"
 #include "digest/report_json.h"
-#include "digest/safe_text.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/text/safe_text.h"
 #include "proto/wire/evidence_to_wire.h"
 #include "proto/wire/json_writer.h"
 

@@ -21,8 +21,8 @@
 #include "digest/cli/show.h"
 #include "digest/cli/snapshot.h"
 #include "digest/cli/status.h"
-#include "proto/program/command_line.h"
-#include "proto/program/logging.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/logging/logging.h"
 
 namespace rapideye::cli {
 namespace {

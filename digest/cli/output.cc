@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
 
 namespace rapideye::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "digest/cli/output.h"
 #include "digest/cli/table.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
 
 namespace rapideye::cli {
 namespace {

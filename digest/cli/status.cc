@@ -9,8 +9,8 @@
 #include "absl/time/time.h"
 #include "digest/cli/output.h"
 #include "digest/cli/status_text.h"
-#include "proto/program/command_line.h"
-#include "proto/program/signals.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/process/signals.h"
 
 namespace rapideye::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "digest/safe_text.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "proto/transport/credential_flags.h"
 
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
 
 namespace rapideye::transport {
 

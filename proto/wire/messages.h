@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "classifier/evidence.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 
 // Only declared: who has no use for protobuf does not get it from here.
 namespace rapideye::v1 {

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/limits.h"
-#include "agent/sources/files/fetch.h"
 #include "agent/sources/identity/serial.h"
+#include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {
 

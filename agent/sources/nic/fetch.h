@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/hardware_sample.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 
 namespace rapideye::agent {
 

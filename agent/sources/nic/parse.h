@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agent/core/hardware_sample.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

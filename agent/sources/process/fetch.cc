@@ -14,7 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "agent/limits.h"
-#include "agent/sources/files/fetch.h"
+#include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
 #include "agent/sources/process/parse.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 
 namespace rapideye::agent {
 

@@ -14,8 +14,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "agent/limits.h"
-#include "agent/sources/files/fetch.h"
 #include "agent/sources/process/parse.h"
+#include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {
 namespace {

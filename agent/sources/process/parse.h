@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "agent/core/host_sample.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 
 namespace rapideye::agent {
 

@@ -17,10 +17,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/sources/files/fetch.h"
 #include "agent/sources/process/parse.h"
 #include "agent/sources/stacks/fetch_tool.h"
 #include "agent/sources/stacks/parse.h"
+#include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {
 namespace {

@@ -14,7 +14,7 @@
 #include "agent/core/host_sample.h"
 #include "agent/sources/tcp/peers.h"
 #include "classifier/evidence.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 
 namespace rapideye::agent {
 

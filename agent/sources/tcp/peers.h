@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "classifier/evidence.h"
-#include "proto/address/address.h"
+#include "proto/common/address/address.h"
 
 namespace rapideye::agent {
 

@@ -10,8 +10,8 @@
 #include "digest/cli/suggest.h"
 #include "digest/cli/table.h"
 #include "digest/report_json.h"
-#include "digest/safe_text.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::cli {
 namespace {

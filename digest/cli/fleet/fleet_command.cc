@@ -16,8 +16,8 @@
 #include "digest/cli/output.h"
 #include "digest/cli/suggest.h"
 #include "digest/cli/table.h"
-#include "digest/safe_text.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::cli {
 namespace {

@@ -20,8 +20,8 @@
 #include "coordinator/removal/hooks/process_hook_runner.h"
 #include "coordinator/removal/removal_loop.h"
 #include "digest/cli/output.h"
-#include "proto/program/command_line.h"
-#include "proto/program/signals.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/process/signals.h"
 
 namespace rapideye::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
 #include "tests/testbed/chaos/chaos.h"
 #include "tests/testbed/launcher/processes.h"
 

@@ -12,7 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "proto/program/command_line.h"
+#include "proto/common/flags/command_line.h"
 #include "tests/testbed/launcher/experiment.h"
 #include "tests/testbed/launcher/repeats.h"
 #include "tests/testbed/launcher/report.h"

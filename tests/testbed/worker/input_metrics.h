@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "proto/http/http_server.h"
+#include "proto/common/http/http_server.h"
 #include "tests/testbed/worker/input_pipe.h"
 
 namespace rapideye::testbed {

@@ -11,8 +11,8 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "proto/program/command_line.h"
-#include "proto/program/logging.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/logging/logging.h"
 #include "tests/testbed/worker/console.h"
 #include "tests/testbed/worker/input_metrics.h"
 #include "tests/testbed/worker/status_service.h"

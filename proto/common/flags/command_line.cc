@@ -1,0 +1,207 @@
+#include "proto/common/flags/command_line.h"
+
+#include <cstdlib>
+#include <type_traits>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/common/flags/flag_value.h"
+
+namespace rapideye::program {
+namespace {
+
+constexpr size_t kHelpColumn = 34;
+
+std::string EnvironmentName(const std::string& flag) {
+  return absl::StrCat("RAPIDEYE_", absl::AsciiStrToUpper(absl::StrReplaceAll(flag, {{"-", "_"}})));
+}
+
+// True if this value came from the environment, not from the command line. When
+// both say the same, either answer is right.
+bool FromEnvironment(const std::string& flag, const std::string& text) {
+  const char* variable = std::getenv(EnvironmentName(flag).c_str());
+  return variable != nullptr && text == variable;
+}
+
+// Refuses a value, naming whichever of flag and variable it came from.
+[[noreturn]] void Refuse(const std::string& flag, const std::string& text, const char* expected) {
+  const std::string name = FromEnvironment(flag, text) ? EnvironmentName(flag) : "--" + flag;
+  throw CLI::ValidationError(name,
+                             absl::StrCat("'", absl::Utf8SafeCEscape(text), "' is not ", expected));
+}
+
+// One way of filling a value from the texts given for it.
+template <typename T>
+struct Binding {
+  static constexpr bool kIsList = false;
+  static constexpr bool kIsSwitch = std::is_same_v<T, bool>;
+  static FlagType Type() { return TypeOf(T{}); }
+  static std::string Default(const T& value) { return Show(value); }
+  static void Set(const std::string& flag, const std::vector<std::string>& texts, T& value) {
+    if (!ParseValue(texts.back(), value)) Refuse(flag, texts.back(), Type().expected);
+  }
+};
+
+template <typename T>
+struct Binding<std::optional<T>> {
+  static constexpr bool kIsList = false;
+  static constexpr bool kIsSwitch = false;
+  static constexpr bool kHasAuto = std::is_same_v<T, absl::Duration>;
+  static FlagType Type() {
+    if (kHasAuto) return {"auto|DURATION", "'auto' or a duration such as 500ms, 5s or 2m"};
+    return TypeOf(T{});
+  }
+  static std::string Default(const std::optional<T>& value) {
+    return value ? Show(*value) : kHasAuto ? "auto" : "";
+  }
+  static void Set(const std::string& flag, const std::vector<std::string>& texts,
+                  std::optional<T>& value) {
+    T parsed{};
+    if (kHasAuto && texts.back() == "auto") {
+      value.reset();
+    } else if (ParseValue(texts.back(), parsed)) {
+      value = parsed;
+    } else {
+      Refuse(flag, texts.back(), Type().expected);
+    }
+  }
+};
+
+template <>
+struct Binding<std::vector<std::string>> {
+  static constexpr bool kIsList = true;
+  static constexpr bool kIsSwitch = false;
+  static FlagType Type() { return {"TEXT", "text"}; }
+  static std::string Default(const std::vector<std::string>& value) { return Show(value); }
+  static void Set(const std::string& flag, const std::vector<std::string>& texts,
+                  std::vector<std::string>& value) {
+    if (texts.size() == 1 && FromEnvironment(flag, texts[0])) {
+      value = absl::StrSplit(texts[0], ',', absl::SkipEmpty());
+    } else {
+      value = texts;
+    }
+  }
+};
+
+// --flag=TYPE, then what it does, its default and its variable.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(kHelpColumn); }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_positional()) return Formatter::make_option_opts(option);
+    return option->get_type_name().empty() ? "" : "=" + option->get_type_name();
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    if (option->get_envname().empty()) return text;  // --help and --version themselves
+    const std::string value = option->get_default_str();
+    const bool repeatable = option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+    absl::StrAppend(&text, " [", repeatable ? "repeatable; " : "",
+                    "default: ", value.empty() ? "none" : value, "; ", option->get_envname(), "]");
+    return text;
+  }
+};
+
+std::string FailureMessage(const CLI::App* app, const CLI::Error& error) {
+  return absl::StrCat(app->get_name(), ": ", error.what(), "\nRun with --help for more.\n");
+}
+
+void ConfigureLevel(CLI::App& app) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.failure_message(FailureMessage);
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    // With this a command's flags are read from the environment only if it is the
+    // one that is called: another one may not know the value.
+    command->parse_complete_callback([] {});
+    ConfigureLevel(*command);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+CLI::Option* AddFlag(CLI::App& app, const std::string& name, T& value, const std::string& help) {
+  using Flag = Binding<T>;
+  CLI::Option* option = nullptr;
+  if constexpr (Flag::kIsSwitch) {
+    // Not bound to the variable: CLI11 would take 'maybe' for an error without a
+    // name, and '2' for true.
+    option = app.add_flag("--" + name, help)->each([&value, name](const std::string& text) {
+      Flag::Set(name, {text}, value);
+    });
+  } else {
+    const CLI::callback_t set = [&value, name](const CLI::results_t& texts) {
+      Flag::Set(name, texts, value);
+      return true;
+    };
+    option = app.add_option("--" + name, set, help)->expected(1)->allow_extra_args(false);
+  }
+  option->multi_option_policy(Flag::kIsList ? CLI::MultiOptionPolicy::TakeAll
+                                            : CLI::MultiOptionPolicy::TakeLast);
+  return option->type_name(Flag::Type().label)
+      ->default_str(Flag::Default(value))
+      ->envname(EnvironmentName(name));
+}
+
+#define RAPIDEYE_FLAG_TYPE(...) \
+  template CLI::Option* AddFlag(CLI::App&, const std::string&, __VA_ARGS__&, const std::string&)
+RAPIDEYE_FLAG_TYPE(std::string);
+RAPIDEYE_FLAG_TYPE(bool);
+RAPIDEYE_FLAG_TYPE(int32_t);
+RAPIDEYE_FLAG_TYPE(int64_t);
+RAPIDEYE_FLAG_TYPE(uint32_t);
+RAPIDEYE_FLAG_TYPE(uint64_t);
+RAPIDEYE_FLAG_TYPE(double);
+RAPIDEYE_FLAG_TYPE(absl::Duration);
+RAPIDEYE_FLAG_TYPE(ByteSize);
+RAPIDEYE_FLAG_TYPE(std::optional<int32_t>);
+RAPIDEYE_FLAG_TYPE(std::optional<int64_t>);
+RAPIDEYE_FLAG_TYPE(std::optional<std::string>);
+RAPIDEYE_FLAG_TYPE(std::optional<absl::Duration>);
+RAPIDEYE_FLAG_TYPE(std::vector<std::string>);
+#undef RAPIDEYE_FLAG_TYPE
+
+void ConfigureApp(CLI::App& app) {
+  // Debian's abseil is built to watch the order in which all mutexes are locked, gRPC's
+  // too: each lock costs more, what it notes of mutexes that are gone adds up with every
+  // connection, and an order that it dislikes ends the process.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  app.set_version_flag("--version", Version());
+  ConfigureLevel(app);
+}
+
+// `--flag=$UNSET` would take the next argument for its value.
+std::optional<std::string> EmptyFlag(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--") break;
+    if (argument.size() > 3 && argument.starts_with("--") && argument.ends_with("=") &&
+        argument.find('=') == argument.size() - 1) {
+      return argument;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
+  try {
+    if (const std::optional<std::string> flag = EmptyFlag(argc, argv)) {
+      throw CLI::ValidationError(
+          *flag, "has no value; leave it out for the default, or give it one after the =");
+    }
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+}
+
+std::string Version() { return RAPIDEYE_VERSION; }
+
+}  // namespace rapideye::program

@@ -1,0 +1,144 @@
+#include "proto/common/http/http_server.h"
+
+#include <microhttpd.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/common/http/listening_socket.h"
+#include "proto/transport/credentials.h"
+
+namespace rapideye::http {
+namespace {
+
+// A scraper, a few probes and a few people's browsers, with room to spare.
+constexpr unsigned kMaxConnections = 64;
+// Of one peer, so that one that only dribbles does not shut out the others.
+constexpr unsigned kMaxConnectionsPerPeer = kMaxConnections / 2;
+// So that one handler that waits does not hold up a probe.
+constexpr unsigned kThreads = 4;
+// Of one connection: the request's headers have to fit.
+constexpr size_t kConnectionMemory = 16 << 10;
+// A connection on which nothing moves is closed after this, in seconds.
+constexpr unsigned kIdleTimeout = 10;
+// Bodies held for readers that are slow. One is always taken.
+constexpr int64_t kMaxBytesInFlight = int64_t{512} << 20;
+
+// The library's own complaints are about peers; nobody need read them.
+void LogComplaint(void*, const char* format, va_list arguments) {
+  char text[512] = {};
+  vsnprintf(text, sizeof(text), format, arguments);
+  spdlog::debug("http: {}", text);
+}
+
+}  // namespace
+
+// A body on its way, which the library gives back through Free.
+struct HttpServer::Library {
+  struct Body {
+    std::atomic<int64_t>* in_flight;
+    std::string bytes;
+  };
+  static void Free(void* body) {
+    auto* const b = static_cast<Body*>(body);
+    *b->in_flight -= static_cast<int64_t>(b->bytes.size());
+    delete b;
+  }
+
+  static MHD_Result Queue(HttpServer& server, MHD_Connection* connection, Response answer) {
+    const auto size = static_cast<int64_t>(answer.body.size());
+    if (server.bytes_in_flight_.fetch_add(size) + size > kMaxBytesInFlight &&
+        server.bytes_in_flight_ != size) {
+      server.bytes_in_flight_ -= size;
+      return Queue(server, connection,
+                   {.status = 503, .body = "too much is being sent already\n", .headers = {}});
+    }
+    auto* const body = new Body{&server.bytes_in_flight_, std::move(answer.body)};
+    MHD_Response* const response = MHD_create_response_from_buffer_with_free_callback_cls(
+        body->bytes.size(), body->bytes.data(), Free, body);
+    if (response == nullptr) {
+      Free(body);
+      return MHD_NO;
+    }
+    answer.headers.emplace_back(MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
+    for (const auto& [name, value] : answer.headers) {
+      MHD_add_response_header(response, name.c_str(), value.c_str());
+    }
+    const MHD_Result queued =
+        MHD_queue_response(connection, static_cast<unsigned>(answer.status), response);
+    MHD_destroy_response(response);
+    return queued;
+  }
+
+  // First called when the headers are there, with *seen == nullptr, then when the
+  // request is. Whatever is no GET or HEAD is answered at once: its body is not
+  // even read.
+  static MHD_Result OnRequest(void* cls, MHD_Connection* connection, const char* path,
+                              const char* method, const char* /*version*/, const char* /*upload*/,
+                              size_t* upload_size, void** seen) {
+    static int mark = 0;
+    HttpServer& server = *static_cast<HttpServer*>(cls);
+    const bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    if (*seen == nullptr && reads) {
+      *seen = &mark;
+      return MHD_YES;
+    }
+    if (*upload_size != 0) return MHD_NO;  // a GET with a body: closed
+    return Queue(server, connection, server.Answer(method, path));
+  }
+};
+
+Response HttpServer::Answer(const char* method, const char* path) const {
+  Response response;
+  if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+    response = {.status = 405, .body = "only GET and HEAD\n", .headers = {{"Allow", "GET, HEAD"}}};
+  } else {
+    try {
+      response = handler_({.path = path});
+    } catch (const std::exception& error) {
+      spdlog::error("http: cannot answer: {}", error.what());
+      response = {.status = 500, .body = "internal error\n", .headers = {}};
+    }
+  }
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  response.headers.emplace_back("Cache-Control", "no-store");
+  return response;
+}
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Options& options,
+                                                              Handler handler) {
+  if (!options.insecure && !transport::IsLoopback(options.address)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.address,
+        " can be reached by others, and HTTP has neither TLS nor passwords; take 127.0.0.1, or "
+        "set --insecure"));
+  }
+  const absl::StatusOr<ListeningSocket> socket = Listen(options.address);
+  if (!socket.ok()) return socket.status();
+  std::unique_ptr<HttpServer> server(new HttpServer(std::move(handler)));
+  server->address_ = socket->address;
+  server->daemon_ = MHD_start_daemon(
+      MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, nullptr, nullptr,
+      &Library::OnRequest, server.get(), MHD_OPTION_EXTERNAL_LOGGER, &LogComplaint, nullptr,
+      MHD_OPTION_LISTEN_SOCKET, socket->descriptor, MHD_OPTION_THREAD_POOL_SIZE, kThreads,
+      MHD_OPTION_CONNECTION_LIMIT, kMaxConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+      kMaxConnectionsPerPeer, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory,
+      MHD_OPTION_CONNECTION_TIMEOUT, kIdleTimeout, MHD_OPTION_END);
+  if (server->daemon_ == nullptr) {
+    close(socket->descriptor);
+    return absl::UnavailableError(absl::StrCat("cannot serve on ", options.address));
+  }
+  return server;
+}
+
+HttpServer::~HttpServer() {
+  if (daemon_ != nullptr) MHD_stop_daemon(static_cast<MHD_Daemon*>(daemon_));
+}
+
+}  // namespace rapideye::http

@@ -1,0 +1,54 @@
+// A small HTTP server for what a daemon shows of itself: GET and HEAD only.
+//
+// Peers are untrusted. Whoever sends or reads slowly holds a connection, of which
+// there is a bounded number, and never a thread; a request is bounded by its
+// headers, since none may have a body that is read.
+#ifndef RAPIDEYE_PROTO_COMMON_HTTP_HTTP_SERVER_H_
+#define RAPIDEYE_PROTO_COMMON_HTTP_HTTP_SERVER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "proto/common/http/http.h"
+
+namespace rapideye::http {
+
+class HttpServer {
+ public:
+  struct Options {
+    std::string address;    // HOST:PORT; port 0 takes a free one
+    bool insecure = false;  // also where others can reach it: there is no TLS
+  };
+
+  // Answers with `handler` from then on, which is called by a few threads at a
+  // time and must return soon. INVALID_ARGUMENT if the address makes no sense, or
+  // is not loopback without `insecure`; UNAVAILABLE if it cannot be had.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const Options& options, Handler handler);
+  // Waits for handlers that have been called, and for no peer.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // HOST:PORT with the real port.
+  const std::string& address() const { return address_; }
+
+ private:
+  struct Library;  // what its callbacks need, and its types
+
+  explicit HttpServer(Handler handler) : handler_(std::move(handler)) {}
+
+  Response Answer(const char* method, const char* path) const;
+
+  const Handler handler_;
+  std::string address_;
+  // Bodies that are being sent.
+  std::atomic<int64_t> bytes_in_flight_ = 0;
+  void* daemon_ = nullptr;
+};
+
+}  // namespace rapideye::http
+
+#endif  // RAPIDEYE_PROTO_COMMON_HTTP_HTTP_SERVER_H_

@@ -1,0 +1,92 @@
+#include "proto/common/logging/log_line.h"
+
+#include <spdlog/pattern_formatter.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace rapideye::program {
+namespace {
+
+// The message as JSON wants it inside quotes; bytes that are not UTF-8 become
+// U+FFFD, because one of them would make a reader refuse the line.
+std::string JsonContent(std::string_view text) {
+  const std::string quoted =
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+// %* of the pattern: the message, escaped.
+class EscapedMessage : public spdlog::custom_flag_formatter {
+ public:
+  explicit EscapedMessage(LogFormat format) : format_(format) {}
+
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& out) override {
+    const std::string_view text(message.payload.data(), message.payload.size());
+    const std::string escaped =
+        format_ == LogFormat::kJson ? JsonContent(text) : EscapeControls(text);
+    out.append(escaped.data(), escaped.data() + escaped.size());
+  }
+
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<EscapedMessage>(format_);
+  }
+
+ private:
+  const LogFormat format_;
+};
+
+}  // namespace
+
+std::string EscapeControls(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    if (byte == '\n') {
+      out += "\\n";
+    } else if (byte == '\r') {
+      out += "\\r";
+    } else if (byte == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      absl::StrAppend(&out, "\\x", absl::Hex(byte, absl::kZeroPad2));
+    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // C1: U+0080 to U+009F
+      absl::StrAppend(&out, "\\u00", absl::Hex(next, absl::kZeroPad2));
+      ++i;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+std::unique_ptr<spdlog::formatter> MakeFormatter(LogFormat format) {
+  const char* pattern =
+      format == LogFormat::kJson
+          ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l","program":"%n","message":"%*"})"
+          : "%Y-%m-%dT%H:%M:%S.%fZ %l %n: %*";
+  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+  formatter->add_flag<EscapedMessage>('*', format).set_pattern(pattern);
+  return formatter;
+}
+
+bool LineBudget::Admit(int64_t second, int64_t& suppressed) {
+  if (second != second_) {
+    second_ = second;
+    written_ = 0;
+  }
+  if (written_ >= lines_per_second_) {
+    ++suppressed_;
+    return false;
+  }
+  ++written_;
+  suppressed = std::exchange(suppressed_, 0);
+  return true;
+}
+
+}  // namespace rapideye::program

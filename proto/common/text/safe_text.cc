@@ -1,0 +1,168 @@
+#include "proto/common/text/safe_text.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+
+namespace rapideye::digest {
+namespace {
+
+constexpr char kEllipsis[] = "…";
+constexpr size_t kEllipsisBytes = sizeof(kEllipsis) - 1;
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+constexpr size_t kMoreNoteBytes = 48;                      // ", … and 18446744073709551615 more"
+
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Decodes one character at the front of `text` and sets its length; nullopt and
+// length 1 if none starts there.
+std::optional<uint32_t> Decode(std::string_view text, size_t& length) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  length = 1;
+  if (lead < 0x80) return lead;
+  size_t wanted = 0;
+  uint32_t value = 0;
+  uint32_t least = 0;
+  if ((lead & 0xE0) == 0xC0) {
+    wanted = 2, value = lead & 0x1Fu, least = 0x80;
+  } else if ((lead & 0xF0) == 0xE0) {
+    wanted = 3, value = lead & 0x0Fu, least = 0x800;
+  } else if ((lead & 0xF8) == 0xF0) {
+    wanted = 4, value = lead & 0x07u, least = 0x10000;
+  } else {
+    return std::nullopt;
+  }
+  if (text.size() < wanted) return std::nullopt;
+  for (size_t i = 1; i < wanted; ++i) {
+    if (!IsContinuation(text[i])) return std::nullopt;
+    value = (value << 6) | (static_cast<unsigned char>(text[i]) & 0x3Fu);
+  }
+  if (value < least || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) {
+    return std::nullopt;
+  }
+  length = wanted;
+  return value;
+}
+
+// Characters that end a line, move the cursor, reorder or hide text.
+bool IsUnsafe(uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0xAD || c == 0x61C ||
+         (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
+         (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xE0000 && c <= 0xE007F);
+}
+
+std::string Escaped(uint32_t c) {
+  switch (c) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    case '\\':
+      return "\\\\";
+    default:
+      break;
+  }
+  if (c < 0x100) return absl::StrCat("\\x", absl::Hex(c, absl::kZeroPad2));
+  if (c < 0x10000) return absl::StrCat("\\u", absl::Hex(c, absl::kZeroPad4));
+  return absl::StrCat("\\U", absl::Hex(c, absl::kZeroPad8));
+}
+
+enum class Escape { kNothing, kText, kName };
+
+std::string Clean(std::string_view text, size_t max_bytes, Escape escape) {
+  std::string out;
+  // Where to cut if the whole does not fit: the last boundary that leaves room
+  // for the ellipsis.
+  size_t cut = 0;
+  while (!text.empty()) {
+    size_t length = 0;
+    const std::optional<uint32_t> c = Decode(text, length);
+    if (!c) {
+      out += kReplacement;
+    } else if (escape != Escape::kNothing &&
+               (IsUnsafe(*c) || *c == '\\' ||
+                (escape == Escape::kName && (*c == ' ' || *c == ',' || *c == 0xA0)))) {
+      out += Escaped(*c);
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+    if (out.size() > max_bytes) {
+      out.resize(cut);
+      out += kEllipsis;
+      return out;
+    }
+    if (out.size() + kEllipsisBytes <= max_bytes) cut = out.size();
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ValidUtf8(std::string_view text, size_t max_bytes) {
+  return Clean(text, max_bytes, Escape::kNothing);
+}
+
+std::string EscapeText(std::string_view text, size_t max_bytes) {
+  return Clean(text, max_bytes, Escape::kText);
+}
+
+std::string EscapeHtml(std::string_view text, size_t max_bytes) {
+  std::string out;
+  for (char c : EscapeText(text, max_bytes)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string EscapeName(std::string_view name) {
+  return name.empty() ? "?" : Clean(name, kMaxNameBytes, Escape::kName);
+}
+
+std::string JoinBounded(const std::vector<ListItem>& items, size_t max_bytes) {
+  std::string out;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const bool last = i + 1 == items.size();
+    const size_t reserve = last ? 0 : kMoreNoteBytes;
+    if (out.size() + 2 + items[i].text.size() + reserve > max_bytes) {
+      size_t rest = 0;
+      for (size_t j = i; j < items.size(); ++j) rest += items[j].count;
+      absl::StrAppend(&out, out.empty() ? "" : ", ", kEllipsis, " and ", rest, " more");
+      return out;
+    }
+    absl::StrAppend(&out, out.empty() ? "" : ", ", items[i].text);
+  }
+  return out;
+}
+
+std::string CutText(std::string line, size_t max_bytes) {
+  if (line.size() <= max_bytes) return line;
+  size_t end = max_bytes - kEllipsisBytes;
+  while (end > 0 && IsContinuation(line[end])) --end;
+  line.resize(end);
+  line += kEllipsis;
+  return line;
+}
+
+}  // namespace rapideye::digest
