@@ -192,11 +192,6 @@ inline constexpr absl::Duration kLostProbeGrace = absl::Seconds(5);
 
 // What the logs say.
 
-// The longest line of a runtime that was seen is a few KiB; of a longer one the
-// beginning is looked at.
-inline constexpr size_t kMaxLogLineBytes = 64 * 1024;
-// What of it is kept.
-inline constexpr size_t kMaxLogTextBytes = 2 * 1024;
 // Read at a time, and at most in one look. 100,000 lines a second are some 8 MiB a
 // look; twice that costs a tenth of a core, and a log that grows faster still is
 // skipped to near its end, where the last words of a process stand.
@@ -205,16 +200,6 @@ inline constexpr int64_t kMaxLogBacklogBytes = 16 * 1024 * 1024;
 // The last bytes read, by which a file that was truncated and has grown again is
 // told from one that only grew.
 inline constexpr size_t kLogTailBytes = 64;
-// Distinct events of one look; more of them tell no more.
-inline constexpr size_t kMaxLogLinesPerLook = 256;
-// What an operator adds to the signatures; a text of fewer bytes is to be found in
-// too many lines.
-inline constexpr size_t kMaxSignatures = 1'000;
-inline constexpr size_t kMaxSignatureFileBytes = 1024 * 1024;
-inline constexpr size_t kMinSignatureBytes = 4;
-// States of the automaton that looks for all signatures at once; the built-in ones
-// need a tenth of it.
-inline constexpr int64_t kSignatureAutomatonBytes = 16 * 1024 * 1024;
 // Files that one agent follows.
 inline constexpr size_t kMaxLogFiles = 64;
 // How often followed files that grow are looked at, two system calls each; those too
@@ -226,8 +211,6 @@ inline constexpr absl::Duration kLogCheck = absl::Seconds(5);
 inline constexpr absl::Duration kFirstLogLook = absl::Seconds(1);
 // How often patterns are looked at for new files of which the kernel does not tell.
 inline constexpr absl::Duration kLogSearch = absl::Seconds(2);
-// Looks without news after which a line without an end counts as a line.
-inline constexpr int kLogQuietLooks = 2;
 // Distinct events that are remembered, and for how long after the last of each.
 inline constexpr size_t kMaxLogEvents = 64;
 inline constexpr absl::Duration kKeepLogEventsFor = absl::Hours(1);

@@ -256,7 +256,7 @@ TEST(AgentCoreHostTest, OnlyTheSecondLookWaitsForStacksAndNotForLong) {
 }
 
 LogsRead Said(LogKind kind, bool old = false) {
-  LogLine line;
+  logs::LogLine line;
   line.event.kind = kind;
   line.event.text = "what it says";
   line.key = "key";

@@ -33,7 +33,7 @@ class Years : public CoreScript {
       Pass(absl::Seconds(5));
     }
     Pass(absl::Seconds(30));
-    LogLine line;
+    logs::LogLine line;
     line.event.kind = LogKind::kCoreHalt;
     line.event.text = absl::StrCat("halt of job ", job_);
     line.key = line.event.text;

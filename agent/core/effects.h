@@ -12,8 +12,8 @@
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
 #include "agent/core/kept_state.h"
-#include "agent/core/log_sample.h"
 #include "agent/core/runtime_sample.h"
+#include "classifier/logs/log_line.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {
@@ -36,7 +36,7 @@ struct HostSampled {
 
 // What the logs said since the last of these; unasked.
 struct LogsRead {
-  LogReading reading;
+  logs::LogReading reading;
 };
 
 // The answer to the effect FetchModuleText with this number.

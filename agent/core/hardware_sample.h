@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/log_sample.h"
+#include "classifier/logs/log_line.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {
@@ -46,7 +46,7 @@ struct PcieReading {
 
 // A line of the kernel's log about a TPU of this host.
 struct KernelLine {
-  LogLine line;
+  logs::LogLine line;
   // When it was written: by the kernel's own clock, which nobody corrects.
   absl::Duration since_boot;
   // It was there before this agent looked for the first time.

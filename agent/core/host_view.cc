@@ -112,12 +112,12 @@ void HostView::ObserveProcess(const ProcessReading& reading, absl::Duration now,
   if (in_midst) alarms.Raise(wire::AlarmKind::kProcessExit, process_.DescribeEnd(), now);
 }
 
-void HostView::Observe(const LogReading& reading, absl::Duration now, Alarms& alarms,
+void HostView::Observe(const logs::LogReading& reading, absl::Duration now, Alarms& alarms,
                        Effects& effects) {
   for (const std::string& note : reading.notes) {
     effects.push_back(Log{LogLevel::kWarning, note});
   }
-  for (const LogLine& line : reading.lines) {
+  for (const logs::LogLine& line : reading.lines) {
     logs_.Observe(line, now);
     const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event.kind);
     if (alarm.has_value() && !line.old) alarms.Raise(*alarm, line.event.text, now);

@@ -11,7 +11,6 @@
 #include "agent/core/hardware_view.h"
 #include "agent/core/host_sample.h"
 #include "agent/core/log_memory.h"
-#include "agent/core/log_sample.h"
 #include "agent/core/moment.h"
 #include "agent/core/process_tracker.h"
 #include "agent/core/progress_memory.h"
@@ -19,6 +18,7 @@
 #include "agent/core/stack_memory.h"
 #include "agent/core/worker_view.h"
 #include "classifier/evidence.h"
+#include "classifier/logs/log_line.h"
 
 namespace rapideye::agent {
 
@@ -28,7 +28,8 @@ class HostView {
   // process it looks at.
   void Observe(const HostReading& reading, absl::Duration now, WorkerView& worker, Alarms& alarms,
                Effects& effects);
-  void Observe(const LogReading& reading, absl::Duration now, Alarms& alarms, Effects& effects);
+  void Observe(const logs::LogReading& reading, absl::Duration now, Alarms& alarms,
+               Effects& effects);
   // The job has advanced.
   void Progressed();
 

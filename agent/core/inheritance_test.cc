@@ -259,11 +259,11 @@ TEST(AgentCoreKeeps, CommandsWithoutEndDoNotWearOutTheDisk) {
 TEST(AgentCoreKeeps, AlarmThatFoundNoCoordinatorIsToldByTheNextAgent) {
   Agent script;
   script.Pass(absl::Seconds(6));
-  LogLine line;
+  logs::LogLine line;
   line.event.kind = LogKind::kHangDetected;
   line.event.text = "hang";
   line.key = "hang";
-  LogReading logs;
+  logs::LogReading logs;
   logs.lines.push_back(line);
   script.Step(LogsRead{logs});
   script.Step(ShutdownRequested{});

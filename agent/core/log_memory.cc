@@ -15,7 +15,7 @@ bool IsWeak(LogKind kind) {
 
 }  // namespace
 
-void LogMemory::Observe(const LogLine& line, absl::Duration now) {
+void LogMemory::Observe(const logs::LogLine& line, absl::Duration now) {
   if (line.hang_report.has_value()) hang_report_ = line.hang_report;
   const auto same = std::find_if(kept_.begin(), kept_.end(),
                                  [&line](const Kept& kept) { return kept.key == line.key; });

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/log_sample.h"
 #include "agent/core/moment.h"
 #include "classifier/evidence.h"
+#include "classifier/logs/log_line.h"
 
 namespace rapideye::agent {
 
@@ -18,7 +18,7 @@ namespace rapideye::agent {
 // from others makes room.
 class LogMemory {
  public:
-  void Observe(const LogLine& line, absl::Duration now);
+  void Observe(const logs::LogLine& line, absl::Duration now);
   // Launches go on: a hang that was declared is over.
   void Progressed();
   // Forgets what another process said, up to then.

@@ -12,16 +12,16 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-LogLine Line(LogKind kind, const std::string& key) {
-  LogLine line;
+logs::LogLine Line(LogKind kind, const std::string& key) {
+  logs::LogLine line;
   line.event.kind = kind;
   line.event.text = "text of " + key;
   line.key = key;
   return line;
 }
 
-LogLine HangLine() {
-  LogLine line = Line(LogKind::kHangDetected, "hang");
+logs::LogLine HangLine() {
+  logs::LogLine line = Line(LogKind::kHangDetected, "hang");
   line.hang_report = HangReport{4, 7, 100, true, 60'000};
   return line;
 }
@@ -35,7 +35,7 @@ Snapshot Describe(const LogMemory& memory, absl::Duration now) {
 TEST(LogMemoryTest, CountsTheSameAndAgesFromTheFirst) {
   LogMemory memory;
   memory.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
-  LogLine flood = Line(LogKind::kCoreHalt, "a");
+  logs::LogLine flood = Line(LogKind::kCoreHalt, "a");
   flood.repeats = 99;
   memory.Observe(flood, absl::Seconds(12));
   memory.Observe(Line(LogKind::kFollowOn, "b"), absl::Seconds(13));
@@ -48,7 +48,7 @@ TEST(LogMemoryTest, CountsTheSameAndAgesFromTheFirst) {
 
 TEST(LogMemoryTest, OldLinesHaveNoAge) {
   LogMemory memory;
-  LogLine line = Line(LogKind::kCoreHalt, "a");
+  logs::LogLine line = Line(LogKind::kCoreHalt, "a");
   line.old = true;
   memory.Observe(line, absl::Seconds(10));
   EXPECT_EQ(Describe(memory, absl::Seconds(15)).log_events.at(0).age_ms, std::nullopt);

@@ -50,7 +50,7 @@ void AgentTelemetry::Note(const Event& event) {
     counters.polls_timed_out += state == RuntimeState::kTimedOut ? 1 : 0;
     counters.polls_unavailable += state == RuntimeState::kUnavailable ? 1 : 0;
   } else if (const auto* read = std::get_if<LogsRead>(&event)) {
-    for (const LogLine& line : read->reading.lines) counters.log_events += 1 + line.repeats;
+    for (const logs::LogLine& line : read->reading.lines) counters.log_events += 1 + line.repeats;
   } else if (const auto* received = std::get_if<MessageReceived>(&event)) {
     ++counters.messages_received;
     if (std::holds_alternative<wire::Welcome>(received->message)) values_.connected = true;

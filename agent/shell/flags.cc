@@ -110,7 +110,7 @@ absl::Status Check(Flags& flags) {
   flags.host.disabled = *std::move(disabled);
   if (flags.host.disabled.contains(Source::kLog)) flags.logs.patterns.clear();
   if (flags.host.disabled.contains(Source::kHloDump)) flags.hlo_dump_dir.clear();
-  absl::StatusOr<SignatureTable> signatures = ReadSignatureTable(flags.log_signatures);
+  absl::StatusOr<logs::SignatureTable> signatures = ReadSignatureTable(flags.log_signatures);
   if (!signatures.ok()) return signatures.status();
   flags.logs.signatures = *std::move(signatures);
   return absl::OkStatus();

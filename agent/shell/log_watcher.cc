@@ -31,7 +31,7 @@ struct LogWatcher::Shared {
   void Run() {
     do {
       looked_at = Now();
-      LogReading reading = follower.Read(looked_at);
+      logs::LogReading reading = follower.Read(looked_at);
       const std::lock_guard lock(mutex);
       looked = true;
       changed.notify_all();

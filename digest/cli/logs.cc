@@ -12,11 +12,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/log_sample.h"
 #include "agent/limits.h"
 #include "agent/sources/log/fetch_signatures.h"
-#include "agent/sources/log/lines.h"
-#include "agent/sources/log/recognise.h"
+#include "classifier/logs/lines.h"
+#include "classifier/logs/log_line.h"
+#include "classifier/logs/recognise.h"
 #include "digest/cli/output.h"
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
@@ -48,7 +48,7 @@ std::string ErrorOf(const Input& input) {
 
 // One line: where, what, and the fields of a capture's logEvents; of a hang line
 // also those of the runtime's report.
-void AppendEvent(const std::string& path, int64_t number, const agent::LogLine& line,
+void AppendEvent(const std::string& path, int64_t number, const logs::LogLine& line,
                  std::string& out) {
   nlohmann::ordered_json object = {{"file", path}, {"line", number}};
   std::string event;
@@ -76,7 +76,7 @@ LogsCommand::LogsCommand(CLI::App& app)
 }
 
 int LogsCommand::Run() {
-  const absl::StatusOr<agent::SignatureTable> signatures =
+  const absl::StatusOr<logs::SignatureTable> signatures =
       agent::ReadSignatureTable(signatures_file_);
   if (!signatures.ok()) return Fail(signatures.status());
   bool all_read = true;
@@ -89,13 +89,13 @@ int LogsCommand::Run() {
 }
 
 LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
-                                           const agent::SignatureTable& signatures) const {
-  agent::RecogniseOptions options;
+                                           const logs::SignatureTable& signatures) const {
+  logs::RecogniseOptions options;
   options.signatures = &signatures;
-  agent::LineSplitter splitter;
+  logs::LineSplitter splitter;
   std::string out;
   const auto take = [&](absl::string_view line) {
-    const std::optional<agent::LogLine> found = agent::Recognise(line, options);
+    const std::optional<logs::LogLine> found = logs::Recognise(line, options);
     if (!found.has_value() || (found->event.kind == LogKind::kBenign && !all_)) return;
     AppendEvent(path, splitter.number(), *found, out);
   };

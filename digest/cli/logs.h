@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/sources/log/signatures.h"
+#include "classifier/logs/signatures.h"
 #include "digest/cli/command.h"
 
 namespace rapideye::cli {
@@ -23,7 +23,7 @@ class LogsCommand final : public Command {
  private:
   enum class Outcome { kRead, kBroken, kUnwritten };
 
-  Outcome ReadFile(const std::string& path, const agent::SignatureTable& signatures) const;
+  Outcome ReadFile(const std::string& path, const logs::SignatureTable& signatures) const;
 
   std::vector<std::string> files_;
   std::string signatures_file_;

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "agent/limits.h"
 #include "agent/sources/kernel_log/parse.h"
 #include "agent/sources/nic/parse.h"
 #include "agent/sources/pcie/parse.h"
 #include "agent/sources/tcp/parse.h"
+#include "classifier/logs/limits.h"
 #include "tests/fuzz/fuzzing.h"
 
 namespace {
@@ -30,7 +30,7 @@ void TryKernelLine(absl::string_view line) {
   Require(event.kind == LogKind::kKernelHardware && event.source == LogSource::kKernelLog,
           "it is the kernel's word on hardware");
   Require(!event.chip.has_value() || event.chip == 1, "of a chip that is there");
-  Require(event.text.size() <= kMaxLogTextBytes && !found->line.key.empty(), "bounded");
+  Require(event.text.size() <= logs::kMaxLogTextBytes && !found->line.key.empty(), "bounded");
 }
 
 void TrySockDiag(absl::string_view bytes) {

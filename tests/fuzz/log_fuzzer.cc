@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "agent/limits.h"
-#include "agent/sources/log/lines.h"
-#include "agent/sources/log/recognise.h"
+#include "classifier/logs/limits.h"
+#include "classifier/logs/lines.h"
+#include "classifier/logs/recognise.h"
 #include "tests/fuzz/fuzzing.h"
 
 namespace {

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_format.h"
 #include "agent/progress/rapideye_progress.h"
-#include "agent/sources/log/signatures.h"
+#include "classifier/logs/signatures.h"
 #include "proto/wire/capture_reader.h"
 #include "proto/wire/capture_writer.h"
 #include "proto/wire/evidence_to_wire.h"
@@ -111,7 +111,7 @@ void CollectNames(const Descriptor& type, std::set<std::string>& names) {
 
 // The built-in table, a line at a time and whole.
 void WriteSignatures(const fs::path& out) {
-  const std::string table = agent::kBuiltInSignatures;
+  const std::string table = logs::kBuiltInSignatures;
   std::istringstream lines(table);
   int number = 0;
   std::string dictionary;

@@ -90,7 +90,7 @@ void AgentNode::Kill(std::optional<absl::Duration> notices) {
 
 void AgentNode::SayHang() {
   if (core_ == nullptr) return;
-  agent::LogLine line;
+  logs::LogLine line;
   line.event.kind = LogKind::kHangDetected;
   line.event.text = "Megascale detected a hang";
   line.event.source = LogSource::kJobLog;

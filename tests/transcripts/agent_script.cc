@@ -159,7 +159,7 @@ class AgentScript : public Script {
   void SayInLog(Command& command) {
     const std::optional<LogKind> kind = LogKindOf(command.subject());
     if (!kind.has_value()) return command.Fail("no such kind of line");
-    agent::LogLine line;
+    logs::LogLine line;
     line.event.kind = *kind;
     line.event.text = command.text();
     line.event.source = LogSource::kJobLog;

@@ -10,7 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "agent/sources/log/recognise.h"
+#include "classifier/logs/recognise.h"
 
 namespace rapideye::agent {
 namespace {
@@ -103,12 +103,12 @@ std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
   if (!record.of_kernel || !IsOfADevice(record.text, tpus)) return std::nullopt;
   const TpuDevice* tpu = TpuNamed(record.text, tpus);
   if (tpu == nullptr) return std::nullopt;
-  RecogniseOptions options;
+  logs::RecogniseOptions options;
   options.source = LogSource::kKernelLog;
   // By whatever name the line calls it. Which chip it is may be unknown.
   options.tpu_addresses = {{tpu->address, 0}};
   if (tpu->accel.has_value()) options.tpu_addresses.emplace_back(AccelName(*tpu), 0);
-  std::optional<LogLine> found = Recognise(record.text, options);
+  std::optional<logs::LogLine> found = logs::Recognise(record.text, options);
   if (!found.has_value() || found->event.kind != LogKind::kKernelHardware) return std::nullopt;
   KernelLine line;
   line.line = *std::move(found);

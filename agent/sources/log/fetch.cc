@@ -59,8 +59,8 @@ absl::Duration LogFollower::Patience() const {
   return told_ && !unfinished && outputs_.empty() ? kLogCheck : kLogPoll;
 }
 
-LogReading LogFollower::Read(absl::Duration now) {
-  LogReading reading;
+logs::LogReading LogFollower::Read(absl::Duration now) {
+  logs::LogReading reading;
   const FileChanges::News news = changes_.Take();
   grown_ = false;
   events_.emplace(options_.signatures, reading);
@@ -92,7 +92,7 @@ void LogFollower::NoteEndAsked() {
   Take("SIGTERM received by rapideye-agent exec, and passed on to the command", /*old=*/false);
 }
 
-void LogFollower::ReadOutput(Output& output, LogReading& reading) {
+void LogFollower::ReadOutput(Output& output, logs::LogReading& reading) {
   const auto take = [this](absl::string_view line) { Take(line, /*old=*/false); };
   int64_t seen = 0;
   while (seen < kMaxLogBacklogBytes) {
@@ -108,7 +108,7 @@ void LogFollower::ReadOutput(Output& output, LogReading& reading) {
   if (seen == 0) output.lines.Quiet(take);
 }
 
-void LogFollower::Search(LogReading& reading) {
+void LogFollower::Search(logs::LogReading& reading) {
   // Names that a pattern gave and that are gone make room.
   for (auto it = files_.begin(); it != files_.end();) {
     struct stat status = {};
@@ -131,7 +131,7 @@ void LogFollower::Search(LogReading& reading) {
   }
 }
 
-void LogFollower::Discover(const std::string& path, LogReading& reading) {
+void LogFollower::Discover(const std::string& path, logs::LogReading& reading) {
   if (files_.count(path) != 0) return;
   if (files_.size() == kMaxLogFiles) {
     NoteOnce(absl::StrCat("more than ", kMaxLogFiles, " log files: the others, such as ", path,
@@ -143,7 +143,8 @@ void LogFollower::Discover(const std::string& path, LogReading& reading) {
   if (Open(path, first_look_, file, reading)) files_.emplace(path, std::move(file));
 }
 
-bool LogFollower::Open(const std::string& path, bool may_be_old, File& file, LogReading& reading) {
+bool LogFollower::Open(const std::string& path, bool may_be_old, File& file,
+                       logs::LogReading& reading) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) {
     NoteOnce(absl::StrCat("log ", path, ": ", std::strerror(errno),
@@ -193,7 +194,7 @@ void LogFollower::Close(File& file) {
   close(std::exchange(file.descriptor, -1));
 }
 
-void LogFollower::ReadNew(const std::string& path, File& file, LogReading& reading) {
+void LogFollower::ReadNew(const std::string& path, File& file, logs::LogReading& reading) {
   struct stat status = {};
   if (fstat(file.descriptor, &status) != 0) return;
   const auto take_new = [this](absl::string_view line) { Take(line, /*old=*/false); };
@@ -250,7 +251,7 @@ bool LogFollower::WasReplaced(const std::string& path, const File& file) {
   return stat(path.c_str(), &status) == 0 && FileId{status.st_dev, status.st_ino} != file.id;
 }
 
-void LogFollower::NoteOnce(std::string note, LogReading& reading) {
+void LogFollower::NoteOnce(std::string note, logs::LogReading& reading) {
   if (noted_.size() == kMaxNotes || !noted_.insert(note).second) return;
   reading.notes.push_back(std::move(note));
 }

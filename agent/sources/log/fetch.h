@@ -15,11 +15,11 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "agent/core/log_sample.h"
 #include "agent/exec/output_ring.h"
 #include "agent/sources/log/fetch_changes.h"
-#include "agent/sources/log/lines.h"
-#include "agent/sources/log/recognise.h"
+#include "classifier/logs/lines.h"
+#include "classifier/logs/log_line.h"
+#include "classifier/logs/recognise.h"
 
 namespace rapideye::agent {
 
@@ -30,7 +30,7 @@ struct LogOptions {
   // another run's, or nobody knows when it was written. True: the end of it is
   // read, and called old.
   bool read_old = false;
-  SignatureTable signatures = SignatureTable::BuiltIn();
+  logs::SignatureTable signatures = logs::SignatureTable::BuiltIn();
   // What a command that the agent itself has started writes; they outlive the
   // follower.
   std::vector<OutputRing*> outputs = {};
@@ -51,7 +51,7 @@ class LogFollower {
   LogFollower& operator=(const LogFollower&) = delete;
 
   // What was written since the last time. `now` is monotonic.
-  LogReading Read(absl::Duration now);
+  logs::LogReading Read(absl::Duration now);
   // How long the next look may wait, and a descriptor (-1: none) that is readable
   // once one is worth while before.
   absl::Duration Patience() const;
@@ -69,29 +69,29 @@ class LogFollower {
     int64_t old_until = 0;
     // What stands before the offset.
     std::string tail;
-    LineSplitter lines;
+    logs::LineSplitter lines;
   };
 
   struct Output {
     OutputRing* ring = nullptr;
-    LineSplitter lines;
+    logs::LineSplitter lines;
   };
 
   void NoteEndAsked();
-  void ReadOutput(Output& output, LogReading& reading);
-  void Search(LogReading& reading);
-  void Discover(const std::string& path, LogReading& reading);
+  void ReadOutput(Output& output, logs::LogReading& reading);
+  void Search(logs::LogReading& reading);
+  void Discover(const std::string& path, logs::LogReading& reading);
   // False: it cannot be opened, or is already followed by another name.
-  bool Open(const std::string& path, bool may_be_old, File& file, LogReading& reading);
+  bool Open(const std::string& path, bool may_be_old, File& file, logs::LogReading& reading);
   void Close(File& file);
-  void ReadNew(const std::string& path, File& file, LogReading& reading);
+  void ReadNew(const std::string& path, File& file, logs::LogReading& reading);
   // True: what was read before is not there any more.
   static bool WasTruncated(const File& file, int64_t size);
   // True: the name now means another file.
   static bool WasReplaced(const std::string& path, const File& file);
   // Where a file's lines go.
   void Take(absl::string_view line, bool old) { events_->Take(line, old); }
-  void NoteOnce(std::string note, LogReading& reading);
+  void NoteOnce(std::string note, logs::LogReading& reading);
 
   const LogOptions options_;
   std::vector<Output> outputs_;
@@ -99,7 +99,7 @@ class LogFollower {
   std::map<FileId, int64_t> read_before_;  // up to where; of those no longer open
   std::set<std::string> noted_;
   std::string buffer_;
-  std::optional<EventCollector> events_;  // of this look
+  std::optional<logs::EventCollector> events_;  // of this look
   FileChanges changes_;
   bool grown_ = false;  // by this look
   bool told_ = false;   // when files grew last, the kernel had told

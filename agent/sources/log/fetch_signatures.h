@@ -5,14 +5,14 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "agent/sources/log/signatures.h"
+#include "classifier/logs/signatures.h"
 
 namespace rapideye::agent {
 
 // The built-in table and what the file adds to it (signatures.h: the form); the
 // built-in one alone if `path` is empty. INVALID_ARGUMENT names the file and what is
 // wrong with it.
-absl::StatusOr<SignatureTable> ReadSignatureTable(const std::string& path);
+absl::StatusOr<logs::SignatureTable> ReadSignatureTable(const std::string& path);
 
 }  // namespace rapideye::agent
 

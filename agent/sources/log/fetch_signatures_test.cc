@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "classifier/logs/limits.h"
 
 namespace rapideye::agent {
 namespace {
@@ -28,9 +28,9 @@ std::string ErrorOf(const std::string& path) {
 TEST(ReadSignatureTableTest, AddsWhatTheFileSays) {
   const auto table = ReadSignatureTable(File("NIC_FAULT \"acme_rdma\"\n"));
   ASSERT_TRUE(table.ok()) << table.status();
-  EXPECT_EQ(table->signatures().size(), SignatureTable::BuiltIn().signatures().size() + 1);
+  EXPECT_EQ(table->signatures().size(), logs::SignatureTable::BuiltIn().signatures().size() + 1);
   EXPECT_EQ(ReadSignatureTable("")->signatures().size(),
-            SignatureTable::BuiltIn().signatures().size());
+            logs::SignatureTable::BuiltIn().signatures().size());
 }
 
 TEST(ReadSignatureTableTest, NamesTheFileThatIsWrong) {
@@ -41,8 +41,8 @@ TEST(ReadSignatureTableTest, NamesTheFileThatIsWrong) {
 }
 
 TEST(ReadSignatureTableTest, ReadsNoMoreThanItMay) {
-  EXPECT_TRUE(ReadSignatureTable(File(std::string(kMaxSignatureFileBytes, '\n'))).ok());
-  EXPECT_THAT(ErrorOf(File(std::string(kMaxSignatureFileBytes + 1, '\n'))),
+  EXPECT_TRUE(ReadSignatureTable(File(std::string(logs::kMaxSignatureFileBytes, '\n'))).ok());
+  EXPECT_THAT(ErrorOf(File(std::string(logs::kMaxSignatureFileBytes + 1, '\n'))),
               HasSubstr("is larger than"));
 }
 

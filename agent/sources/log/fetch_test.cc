@@ -41,7 +41,7 @@ class LogFollowerTest : public testing::Test {
   void Follow(const std::string& pattern, bool read_old = false) {
     follower_.emplace(LogOptions{.patterns = {Path(pattern)}, .read_old = read_old});
   }
-  LogReading Read() { return follower_->Read(now_ += kLogSearch); }
+  logs::LogReading Read() { return follower_->Read(now_ += kLogSearch); }
   bool HasChanged() const {
     pollfd waiting = {follower_->changes(), POLLIN, 0};
     return poll(&waiting, 1, 0) == 1;
@@ -49,7 +49,8 @@ class LogFollowerTest : public testing::Test {
   // The peers named by what came.
   std::vector<std::string> Hosts() {
     std::vector<std::string> hosts;
-    for (const LogLine& line : Read().lines) hosts.push_back(line.event.peer_host.value_or(""));
+    for (const logs::LogLine& line : Read().lines)
+      hosts.push_back(line.event.peer_host.value_or(""));
     return hosts;
   }
 
@@ -69,7 +70,7 @@ TEST_F(LogFollowerTest, ReadsWhatIsAppended) {
 
 TEST_F(LogFollowerTest, AFileThatComesLaterIsReadFromItsBeginning) {
   Follow("log");
-  const LogReading reading = Read();
+  const logs::LogReading reading = Read();
   ASSERT_THAT(reading.notes, SizeIs(1));
   EXPECT_THAT(reading.notes[0], HasSubstr("followed once it is there"));
   Append("log", Line("a"));
@@ -207,7 +208,7 @@ TEST_F(LogFollowerTest, KeepsUpWith100000LinesASecond) {
   std::string written;
   for (int64_t i = 0; i < lines; ++i) written += usual;
   Append("log", Line("first") + written + Line("last"));
-  const LogReading reading = Read();
+  const logs::LogReading reading = Read();
   ASSERT_THAT(reading.lines, SizeIs(2));
   EXPECT_EQ(reading.lines[1].event.peer_host, "last");
   EXPECT_THAT(reading.notes, IsEmpty());
@@ -252,7 +253,7 @@ TEST_F(LogFollowerTest, ReadsWhatACommandWrites) {
   told = SIGINT;
   EXPECT_THAT(Hosts(), IsEmpty());
   told = SIGTERM;
-  const LogReading reading = Read();
+  const logs::LogReading reading = Read();
   ASSERT_THAT(reading.lines, SizeIs(1));
   EXPECT_EQ(reading.lines[0].event.kind, LogKind::kPreempted);
   EXPECT_THAT(Hosts(), IsEmpty());
@@ -260,11 +261,12 @@ TEST_F(LogFollowerTest, ReadsWhatACommandWrites) {
 
 TEST_F(LogFollowerTest, RecognisesWhatAnOperatorAdded) {
   LogOptions options{.patterns = {Path("log")}};
-  options.signatures = SignatureTable::With(ParseSignatures("NIC_FAULT \"acme_rdma\"").value());
+  options.signatures =
+      logs::SignatureTable::With(logs::ParseSignatures("NIC_FAULT \"acme_rdma\"").value());
   follower_.emplace(std::move(options));
   Read();
   Append("log", "acme_rdma0 lost its link\n");
-  const LogReading reading = Read();
+  const logs::LogReading reading = Read();
   ASSERT_THAT(reading.lines, SizeIs(1));
   EXPECT_EQ(reading.lines[0].event.kind, LogKind::kNicFault);
 }
@@ -274,7 +276,7 @@ TEST_F(LogFollowerTest, SkipsWhatIsTooMuchAndSaysSo) {
   Follow("log");
   Read();
   Append("log", Line("lost") + std::string(kMaxLogBacklogBytes, '\n') + Line("last"));
-  const LogReading reading = Read();
+  const logs::LogReading reading = Read();
   ASSERT_THAT(reading.lines, SizeIs(1));
   EXPECT_EQ(reading.lines[0].event.peer_host, "last");
   ASSERT_THAT(reading.notes, SizeIs(1));
@@ -288,7 +290,7 @@ TEST_F(LogFollowerTest, AFloodIsOneLineAndACount) {
   std::string flood;
   for (int i = 0; i < 1'000; ++i) flood += Line("a");
   Append("log", flood);
-  const LogReading reading = Read();
+  const logs::LogReading reading = Read();
   ASSERT_THAT(reading.lines, SizeIs(1));
   EXPECT_EQ(reading.lines[0].repeats, 999);
 }
@@ -296,12 +298,12 @@ TEST_F(LogFollowerTest, AFloodIsOneLineAndACount) {
 TEST_F(LogFollowerTest, ReadsOldLinesWhenAskedAndCallsThemOld) {
   Append("log", Line("a") + "The task with address b:8471 missed 1 health checks");
   Follow("log", /*read_old=*/true);
-  const LogReading reading = Read();
+  const logs::LogReading reading = Read();
   ASSERT_THAT(reading.lines, SizeIs(2));
   EXPECT_TRUE(reading.lines[0].old);
   EXPECT_TRUE(reading.lines[1].old);
   Append("log", "\n" + Line("c"));
-  const LogReading later = Read();
+  const logs::LogReading later = Read();
   ASSERT_THAT(later.lines, SizeIs(1));
   EXPECT_FALSE(later.lines[0].old);
 }
@@ -309,7 +311,7 @@ TEST_F(LogFollowerTest, ReadsOldLinesWhenAskedAndCallsThemOld) {
 TEST_F(LogFollowerTest, WhatIsNoFileIsLeftOut) {
   std::filesystem::create_directory(Path("log"));
   Follow("log");
-  const LogReading reading = Read();
+  const logs::LogReading reading = Read();
   ASSERT_THAT(reading.notes, SizeIs(1));
   EXPECT_THAT(reading.notes[0], HasSubstr("not a regular file"));
 }
@@ -317,7 +319,7 @@ TEST_F(LogFollowerTest, WhatIsNoFileIsLeftOut) {
 TEST_F(LogFollowerTest, FollowsNoMoreFilesThanItMay) {
   for (size_t i = 0; i <= kMaxLogFiles; ++i) Append(absl::StrCat("log", i), "x\n");
   Follow("log*");
-  const LogReading reading = Read();
+  const logs::LogReading reading = Read();
   ASSERT_THAT(reading.notes, SizeIs(1));
   EXPECT_THAT(reading.notes[0], HasSubstr("make the patterns of --log narrower"));
 }

@@ -1,4 +1,4 @@
-#include "agent/sources/log/recognise.h"
+#include "classifier/logs/recognise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "agent/limits.h"
+#include "classifier/logs/limits.h"
 #include "v1/capture.pb.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 namespace {
 
 std::string KindName(LogKind kind) {
@@ -177,4 +177,4 @@ TEST(RecogniseTest, TheSameAgainHasTheSameKey) {
 }
 
 }  // namespace
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs

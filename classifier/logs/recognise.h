@@ -1,6 +1,6 @@
 // From a line of a log to an event.
-#ifndef RAPIDEYE_AGENT_SOURCES_LOG_RECOGNISE_H_
-#define RAPIDEYE_AGENT_SOURCES_LOG_RECOGNISE_H_
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_RECOGNISE_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_RECOGNISE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "agent/core/log_sample.h"
-#include "agent/sources/log/signatures.h"
 #include "classifier/evidence.h"
+#include "classifier/logs/log_line.h"
+#include "classifier/logs/signatures.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 
 struct RecogniseOptions {
   LogSource source = LogSource::kJobLog;
@@ -48,6 +48,6 @@ class EventCollector {
   std::map<std::pair<std::string, bool>, size_t> known_;  // key and old: place in the reading
 };
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs
 
-#endif  // RAPIDEYE_AGENT_SOURCES_LOG_RECOGNISE_H_
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_RECOGNISE_H_

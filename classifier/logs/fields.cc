@@ -1,4 +1,4 @@
-#include "agent/sources/log/fields.h"
+#include "classifier/logs/fields.h"
 
 #include <cstdint>
 #include <limits>
@@ -9,9 +9,9 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "agent/limits.h"
+#include "classifier/logs/limits.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 namespace {
 
 // Takes the text up to `end` off `text`; false if it is not there.
@@ -48,7 +48,7 @@ std::optional<int64_t> ParseTimeoutMs(absl::string_view text) {
 std::optional<std::string> Name(absl::string_view text) {
   text = absl::StripAsciiWhitespace(text);
   if (text.empty()) return std::nullopt;
-  return std::string(text.substr(0, kMaxNameBytes));
+  return std::string(text.substr(0, kMaxLogNameBytes));
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ std::optional<HangReport> ParseHangReport(absl::string_view line) {
 void ExtractHaltLocation(absl::string_view line, LogEvent& event) {
   if (!SkipPast(line, "tag:pc ")) return;
   absl::string_view sequencer;
-  if (!TakeUntil(line, ":", sequencer) || sequencer.size() > kMaxNameBytes) return;
+  if (!TakeUntil(line, ":", sequencer) || sequencer.size() > kMaxLogNameBytes) return;
   for (const char c : sequencer) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '_') return;
   }
@@ -176,4 +176,4 @@ void ExtractPeerHost(absl::string_view line, LogEvent& event) {
   event.peer_host = Name(host);
 }
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs

@@ -1,10 +1,10 @@
-#include "agent/sources/log/lines.h"
+#include "classifier/logs/lines.h"
 
 #include <cstddef>
 
-#include "agent/limits.h"
+#include "classifier/logs/limits.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 
 void LineSplitter::Add(absl::string_view bytes, Sink sink) {
   if (!bytes.empty()) quiet_looks_ = 0;
@@ -57,4 +57,4 @@ void LineSplitter::SkipLine() {
   skipping_ = true;
 }
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs

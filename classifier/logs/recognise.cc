@@ -1,14 +1,14 @@
-#include "agent/sources/log/recognise.h"
+#include "classifier/logs/recognise.h"
 
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
-#include "agent/sources/log/fields.h"
+#include "classifier/logs/fields.h"
+#include "classifier/logs/limits.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 namespace {
 
 // The chip whose address the kernel names; absent: none of this host's TPUs.
@@ -75,4 +75,4 @@ void EventCollector::Take(absl::string_view line, bool old) {
   }
 }
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs

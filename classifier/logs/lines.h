@@ -1,6 +1,6 @@
 // From bytes as they come to lines.
-#ifndef RAPIDEYE_AGENT_SOURCES_LOG_LINES_H_
-#define RAPIDEYE_AGENT_SOURCES_LOG_LINES_H_
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_LINES_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_LINES_H_
 
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 
 // A line ends with a newline, or with a carriage return: a progress bar writes
 // thousands of those and no newline. Holds at most kMaxLogLineBytes; the rest of a
@@ -44,6 +44,6 @@ class LineSplitter {
   int64_t newlines_ = 0;
 };
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs
 
-#endif  // RAPIDEYE_AGENT_SOURCES_LOG_LINES_H_
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_LINES_H_

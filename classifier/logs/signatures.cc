@@ -1,4 +1,4 @@
-#include "agent/sources/log/signatures.h"
+#include "classifier/logs/signatures.h"
 
 #include <re2/re2.h>
 
@@ -12,11 +12,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "agent/limits.h"
+#include "classifier/logs/limits.h"
 #include "proto/wire/enums.h"
 #include "v1/capture.pb.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -195,4 +195,4 @@ bool IsToldApartByText(LogKind kind) {
          kind == LogKind::kKernelHardware;
 }
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs

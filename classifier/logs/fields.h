@@ -1,13 +1,13 @@
 // What the words around a signature tell.
-#ifndef RAPIDEYE_AGENT_SOURCES_LOG_FIELDS_H_
-#define RAPIDEYE_AGENT_SOURCES_LOG_FIELDS_H_
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_FIELDS_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_FIELDS_H_
 
 #include <optional>
 
 #include "absl/strings/string_view.h"
 #include "classifier/evidence.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 
 // The line without "E1001 15:22:33.275768    4353 file.cc:1350] ".
 absl::string_view WithoutPrefix(absl::string_view line);
@@ -22,6 +22,6 @@ void ExtractHlo(absl::string_view line, LogEvent& event);
 void ExtractLaunchId(absl::string_view line, LogEvent& event);
 void ExtractPeerHost(absl::string_view line, LogEvent& event);
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs
 
-#endif  // RAPIDEYE_AGENT_SOURCES_LOG_FIELDS_H_
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_FIELDS_H_

@@ -1,8 +1,8 @@
-#include "agent/sources/log/fields.h"
+#include "classifier/logs/fields.h"
 
 #include <gtest/gtest.h>
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 namespace {
 
 LogEvent Extract(const std::string& line) {
@@ -71,4 +71,4 @@ TEST(FieldsTest, ReadsTheHangLine) {
 }
 
 }  // namespace
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs

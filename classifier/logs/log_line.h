@@ -1,6 +1,6 @@
 // What the logs of this host have said, as plain values.
-#ifndef RAPIDEYE_AGENT_CORE_LOG_SAMPLE_H_
-#define RAPIDEYE_AGENT_CORE_LOG_SAMPLE_H_
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_LOG_LINE_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_LOG_LINE_H_
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 
 #include "classifier/evidence.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 
 // A line that was recognised. Of the event, count and age are not set.
 struct LogLine {
@@ -29,6 +29,6 @@ struct LogReading {
   std::vector<std::string> notes;
 };
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs
 
-#endif  // RAPIDEYE_AGENT_CORE_LOG_SAMPLE_H_
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_LOG_LINE_H_

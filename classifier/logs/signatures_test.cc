@@ -1,4 +1,4 @@
-#include "agent/sources/log/signatures.h"
+#include "classifier/logs/signatures.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/limits.h"
+#include "classifier/logs/limits.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 namespace {
 
 using ::testing::ElementsAre;
@@ -160,4 +160,4 @@ TEST(ParseSignaturesTest, TakesNoMoreThanThereMayBe) {
 }
 
 }  // namespace
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs

@@ -1,6 +1,6 @@
 // Which words make a log line an event: data, not code.
-#ifndef RAPIDEYE_AGENT_SOURCES_LOG_SIGNATURES_H_
-#define RAPIDEYE_AGENT_SOURCES_LOG_SIGNATURES_H_
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_SIGNATURES_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_SIGNATURES_H_
 
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@ namespace re2 {
 class RE2;
 }
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 
 // A line fits if of each group it holds at least one text.
 struct Signature {
@@ -66,6 +66,6 @@ bool IsToldApartByText(LogKind kind);
 // The built-in table, as text.
 extern const char kBuiltInSignatures[];
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs
 
-#endif  // RAPIDEYE_AGENT_SOURCES_LOG_SIGNATURES_H_
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_SIGNATURES_H_

@@ -1,11 +1,11 @@
-#include "agent/sources/log/lines.h"
+#include "classifier/logs/lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/limits.h"
+#include "classifier/logs/limits.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 namespace {
 
 using ::testing::ElementsAre;
@@ -97,4 +97,4 @@ TEST(LineSplitterTest, SkipsTheRestOfALine) {
 }
 
 }  // namespace
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs

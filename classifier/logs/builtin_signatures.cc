@@ -1,6 +1,6 @@
-#include "agent/sources/log/signatures.h"
+#include "classifier/logs/signatures.h"
 
-namespace rapideye::agent {
+namespace rapideye::logs {
 
 // signatures.h explains the form. The order of the kinds is that of their being
 // specific: where a line fits several, the first of them here wins.
@@ -56,4 +56,4 @@ KERNEL_HARDWARE        "Uncorrected (Fatal)"|"Uncorrectable (Fatal)"|"device rec
 KERNEL_HARDWARE        "accel"|"vfio-pci"  "reset"
 )table";
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::logs
