@@ -63,7 +63,7 @@ class Includes(unittest.TestCase):
         self.refused("proto/wire/messages.cc", "<fstream>", "impure header")
         self.accepted("proto/wire/capture_reader.cc", "<fstream>")
         self.refused("agent/core/a.cc", '"proto/wire/capture_reader.h"', "may not use")
-        self.accepted("digest/cli/a.cc", '"proto/wire/capture_reader.h"')
+        self.accepted("coordinator/cli/a.cc", '"proto/wire/capture_reader.h"')
 
     def test_unit_tests_may_bring_the_world(self):
         self.accepted("classifier/a_test.cc", '"gtest/gtest.h"')

@@ -1,0 +1,200 @@
+// Runs the program as a shell would.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "coordinator/cli/run_program.h"
+
+namespace rapideye::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+constexpr char kGood[] =
+    R"({"header":{"version":1,"job":"llama","expectedWorkers":[{"slice":0,"task":0,"host":"h0"},{"slice":0,"task":1,"host":"h1"}],"detectedUnixMs":1790999660139}}
+{"snapshot":{"worker":{"slice":0,"task":0},"host":"h0","runtime":{"state":"SERVING"}}}
+)";
+constexpr char kBroken[] =
+    R"({"header":{"version":1,"job":"llama","expectedWorkers":[{"slice":0,"task":0,"host":"h0"}]}}
+{"snapshot":{"worker":{"slice":0,"task":0},"host":"h0","processes":[{"pid":1,"exitedMsAgo":-5}]}}
+)";
+
+TEST(CliTest, WrongUseExitsWith2) {
+  EXPECT_EQ(Rapideye({}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose"}).exit_status, 2);
+  const Result unknown = Rapideye({"sttus"});
+  EXPECT_EQ(unknown.exit_status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("'sttus'"));
+  const std::string good = File("good.jsonl", kGood);
+  EXPECT_EQ(Rapideye({"diagnose", good, "--format=yaml"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose", good, "--digest-format=fancy"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose", good, "--frmat=json"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose", good, "--format=json"}).exit_status, 0);
+}
+
+TEST(CliTest, HelpAndVersion) {
+  const Result help = Rapideye({"diagnose", "--help"});
+  EXPECT_EQ(help.exit_status, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("--format"), HasSubstr("RAPIDEYE_FORMAT"),
+                              HasSubstr("--digest-format"), HasSubstr("--explain")));
+  EXPECT_THAT(Rapideye({"--help"}).out, HasSubstr("diagnose"));
+  const Result version = Rapideye({"--version"});
+  EXPECT_EQ(version.exit_status, 0);
+  EXPECT_THAT(version.out, Not(IsEmpty()));
+}
+
+constexpr char kNobody[] = "--coordinator=127.0.0.1:1";  // nothing listens there
+
+TEST(CliTest, EveryCommandShowsItsFlagsWithDefaultAndVariable) {
+  for (const char* command : {"status", "snapshot", "incidents", "show", "diagnose", "logs"}) {
+    const Result help = Rapideye({command, "--help"});
+    EXPECT_EQ(help.exit_status, 0);
+    std::istringstream lines(help.out);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("  --") != 0) continue;
+      std::string rest = line;  // a long flag has its text in the next line
+      if (line.find("[default: ") == std::string::npos) std::getline(lines, rest);
+      EXPECT_THAT(rest, AllOf(HasSubstr("[default: "), HasSubstr("RAPIDEYE_"))) << line;
+    }
+  }
+}
+
+TEST(CliTest, WithoutACoordinatorItSaysWhatToDo) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"status"},
+                                                  {"status", "--watch", "--count=1"},
+                                                  {"snapshot"},
+                                                  {"incidents"},
+                                                  {"show", "20261120T124419Z-5dc4d1c8"},
+                                                  {"show", "latest"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.emplace_back(kNobody);
+    const Result result = Rapideye(arguments);
+    EXPECT_EQ(result.exit_status, 1) << command[0];
+    EXPECT_THAT(result.out, IsEmpty());
+    EXPECT_THAT(result.err, AllOf(StartsWith("rapideye: no coordinator at 127.0.0.1:1"),
+                                  HasSubstr("is --coordinator right")));
+  }
+}
+
+TEST(CliTest, ErrorsAreRecordsIfAskedFor) {
+  const Result result = Rapideye({"status", kNobody, "--log-format=json"});
+  EXPECT_EQ(result.exit_status, 1);
+  const auto record = JsonLines(result.err).at(0);
+  EXPECT_EQ(record["level"], "error");
+  EXPECT_EQ(record["program"], "rapideye");
+}
+
+TEST(CliTest, WrongFlagsOfTheCommandsThatAskExitWith2) {
+  EXPECT_EQ(Rapideye({"show", kNobody}).exit_status, 2);  // no id
+  EXPECT_EQ(Rapideye({"status", kNobody, "--format=html"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"status", kNobody, "--watch", "--count=0"}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"incidents", kNobody, "--limit=-1"}).exit_status, 2);
+  const Result plaintext = Rapideye({"status", "--coordinator=198.51.100.1:8490"});
+  EXPECT_EQ(plaintext.exit_status, 2);
+  EXPECT_THAT(plaintext.err, HasSubstr("--tls-cert"));
+}
+
+TEST(CliTest, OneObjectPerCaptureInTheOrderGiven) {
+  const std::string a = File("a.jsonl", kGood);
+  const std::string b = File("b.jsonl", kGood);
+  const Result result = Rapideye({"diagnose", b, a, b});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.err, IsEmpty());
+  const auto objects = JsonLines(result.out);
+  ASSERT_THAT(objects, SizeIs(3));
+  EXPECT_EQ(objects[0].begin().key(), "capture");
+  EXPECT_EQ(objects[0]["capture"], b);
+  EXPECT_EQ(objects[1]["capture"], a);
+  EXPECT_EQ(objects[2]["capture"], b);
+  EXPECT_EQ(objects[0]["schemaVersion"], 1);
+  EXPECT_EQ(objects[0]["job"], "llama");
+  EXPECT_FALSE(objects[0].contains("explain"));
+  // Where a capture lies does not change what is said of it.
+  EXPECT_EQ(objects[0]["incidentId"], objects[1]["incidentId"]);
+}
+
+TEST(CliTest, ABrokenCaptureIsNamedAndTheOthersAreDiagnosed) {
+  const std::string good = File("good.jsonl", kGood);
+  const std::string broken = File("broken.jsonl", kBroken);
+  for (const char* format : {"--format=json", "--format=text"}) {
+    const Result result = Rapideye({"diagnose", format, broken, good, "/does/not/exist"});
+    EXPECT_EQ(result.exit_status, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr(broken + ": line 2: "), HasSubstr("exitedMsAgo"),
+                                  HasSubstr("/does/not/exist: ")));
+    EXPECT_THAT(result.out, AllOf(HasSubstr(good), Not(HasSubstr(broken))));
+  }
+}
+
+TEST(CliTest, TextNamesTheCaptureIfThereAreSeveral) {
+  const std::string good = File("good.jsonl", kGood);
+  const Result one = Rapideye({"diagnose", "--format=text", good});
+  EXPECT_EQ(one.exit_status, 0);
+  EXPECT_THAT(one.out, AllOf(HasSubstr("\n  Full "), Not(HasSubstr("==>"))));
+  const Result two = Rapideye({"diagnose", "--format=text", good, good});
+  const std::string header = "==> " + good + " <==\n";
+  EXPECT_EQ(two.out, header + one.out + "\n" + header + one.out);
+}
+
+TEST(CliTest, GroupedAndExplained) {
+  const std::string good = File("good.jsonl", kGood);
+  const Result result = Rapideye({"diagnose", "--format=text", "--explain", good});
+  EXPECT_THAT(result.out, HasSubstr("\n  Explanation:\n"));
+  EXPECT_TRUE(JsonLines(Rapideye({"diagnose", "--explain", good}).out).at(0)["explain"].is_array());
+  EXPECT_EQ(Rapideye({"diagnose", "--format=text", "--digest-format=grouped", good}).exit_status,
+            0);
+}
+
+TEST(CliTest, HtmlIsAPageForOneCapture) {
+  const std::string good = File("good.jsonl", kGood);
+  const Result page = Rapideye({"diagnose", "--format=html", good});
+  EXPECT_EQ(page.exit_status, 0);
+  EXPECT_THAT(page.out, AllOf(StartsWith("<!DOCTYPE html>"), HasSubstr("</html>")));
+  EXPECT_EQ(Rapideye({"diagnose", "--format=html", good, good}).exit_status, 2);
+}
+
+TEST(CliTest, TheEnvironmentGivesFlags) {
+  const std::string good = File("good.jsonl", kGood);
+  setenv("RAPIDEYE_FORMAT", "text", 1);
+  EXPECT_THAT(Rapideye({"diagnose", good}).out, Not(StartsWith("{")));
+  EXPECT_THAT(Rapideye({"diagnose", "--format=json", good}).out, StartsWith("{"));
+  // A value that other commands do not know is theirs to refuse.
+  setenv("RAPIDEYE_FORMAT", "html", 1);
+  EXPECT_EQ(Rapideye({"diagnose", good}).exit_status, 0);
+  EXPECT_EQ(Rapideye({"status", kNobody}).exit_status, 2);
+  unsetenv("RAPIDEYE_FORMAT");
+  setenv("RAPIDEYE_COORDINATOR", "127.0.0.1:1", 1);
+  EXPECT_THAT(Rapideye({"status"}).err, HasSubstr("no coordinator at 127.0.0.1:1"));
+  unsetenv("RAPIDEYE_COORDINATOR");
+}
+
+TEST(CliTest, OutputThatCannotBeWrittenIsAFailure) {
+  const std::string good = File("good.jsonl", kGood);
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  const Result on_full_disk = Rapideye({"diagnose", good}, full);
+  close(full);
+  EXPECT_EQ(on_full_disk.exit_status, 1);
+  EXPECT_THAT(on_full_disk.err, HasSubstr("cannot write standard output: No space left on device"));
+
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  close(ends[0]);
+  const Result without_reader = Rapideye({"diagnose", good}, ends[1]);
+  close(ends[1]);
+  EXPECT_EQ(without_reader.exit_status, 1);
+  EXPECT_THAT(without_reader.err, HasSubstr("Broken pipe"));
+}
+
+}  // namespace
+}  // namespace rapideye::cli

@@ -1,0 +1,93 @@
+#include "coordinator/cli/diagnose.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "classifier/classify.h"
+#include "coordinator/cli/output.h"
+#include "digest/digest.h"
+#include "digest/render_html.h"
+#include "digest/report_json.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/text/safe_text.h"
+#include "proto/wire/capture_reader.h"
+
+namespace rapideye::cli {
+namespace {
+
+// Paths may be long and hold anything.
+constexpr size_t kMaxPathBytes = 4096;
+
+std::string Shown(const std::string& path) { return digest::EscapeText(path, kMaxPathBytes); }
+
+// One line; `capture` first, so that people find it.
+std::string JsonLine(const std::string& path, const digest::Report& report, bool explain) {
+  nlohmann::ordered_json line = {{"capture", path}};
+  line.update(digest::ReportToJson(report));
+  if (explain) {
+    nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
+    for (const Reason& reason : report.reasons) {
+      nlohmann::ordered_json step = {
+          {"kind", ReasonKindName(reason.kind)}, {"rule", reason.rule}, {"text", reason.text}};
+      if (reason.cause) step["cause"] = CauseName(*reason.cause);
+      if (reason.certainty) step["certainty"] = *reason.certainty;
+      reasons.push_back(std::move(step));
+    }
+    line["explain"] = std::move(reasons);
+  }
+  return digest::Dump(line, /*pretty=*/false) + "\n";
+}
+
+}  // namespace
+
+Diagnose::Diagnose(CLI::App& app)
+    : Command(app, "diagnose", "Classify captures offline: what stopped the job?") {
+  this->app()
+      .add_option("CAPTURE", captures_, "Capture files: JSON Lines or binary, plain or gzip")
+      ->required();
+  program::AddFlag(this->app(), "format", format_,
+                   "json: one object per capture and line; text; html: a page for one capture")
+      ->check(CLI::IsMember({"text", "json", "html"}));
+  program::AddFlag(this->app(), "digest-format", digest_format_, "How text shows the TPU states")
+      ->check(CLI::IsMember({"classic", "grouped"}));
+  program::AddFlag(this->app(), "explain", explain_,
+                   "Add how the verdict was reached, step by step");
+}
+
+int Diagnose::Run() {
+  if (format_ == "html" && captures_.size() > 1) {
+    Complain("--format=html makes a page for one capture; call it once for each");
+    return program::kExitUsage;
+  }
+  const auto text_format =
+      digest_format_ == "grouped" ? digest::TextFormat::kGrouped : digest::TextFormat::kClassic;
+  bool all_read = true;
+  bool first = true;
+  for (const std::string& path : captures_) {
+    const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(path);
+    if (!capture.ok()) {
+      all_read = false;
+      Complain(absl::StrCat(Shown(path), ": ", Shown(std::string(capture.status().message()))));
+      continue;
+    }
+    const digest::Report report = digest::BuildReport(*capture, Classify(*capture), {});
+    std::string text;
+    if (format_ == "json") {
+      text = JsonLine(path, report, explain_);
+    } else if (format_ == "html") {
+      text = digest::RenderHtml(report);
+    } else {
+      if (captures_.size() > 1)
+        text = absl::StrCat(first ? "" : "\n", "==> ", Shown(path), " <==\n");
+      text += digest::RenderText(report, text_format);
+      if (explain_) text += digest::RenderExplanation(report);
+    }
+    first = false;
+    if (!Print(text)) return program::kExitFailure;
+  }
+  return all_read ? program::kExitOk : program::kExitUsage;
+}
+
+}  // namespace rapideye::cli

@@ -1,0 +1,99 @@
+#include "coordinator/cli/fleet/breaker.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/cli/table.h"
+#include "coordinator/fleet/reports.h"
+#include "coordinator/fleet/schema.h"
+#include "digest/report_json.h"
+#include "proto/common/flags/command_line.h"
+
+namespace rapideye::cli {
+namespace {
+
+using coordinator::Breaker;
+using coordinator::RemovalMode;
+
+std::string Text(const std::string& mode, const Breaker& breaker, int64_t waiting) {
+  if (breaker.open) {
+    return absl::StrCat(
+        mode, ": open since ", ShownTime(breaker.since),
+        ", no removals: ", ShownSentence(breaker.reason), "\n", mode, ": ", Count(waiting, "hook"),
+        " waiting; rapideye fleet breaker close --removal=", mode, " lets removals go on\n");
+  }
+  return absl::StrCat(mode, ": closed",
+                      breaker.who.empty() ? ""
+                                          : absl::StrCat(" by ", Shown(breaker.who), " at ",
+                                                         ShownTime(breaker.since)),
+                      "; removals go on as far as policy and budget allow\n");
+}
+
+std::string JsonLine(const std::string& mode, const Breaker& breaker, int64_t waiting) {
+  nlohmann::ordered_json json = {{"mode", mode}, {"open", breaker.open}};
+  if (breaker.open || !breaker.who.empty()) {
+    json["since"] = JsonTime(breaker.since);
+    json["reason"] = breaker.reason;
+    json["who"] = breaker.who;
+  }
+  json["hooksWaiting"] = waiting;
+  return digest::Dump(json, /*pretty=*/false) + "\n";
+}
+
+}  // namespace
+
+BreakerCommand::BreakerCommand(CLI::App& fleet)
+    : FleetCommand(fleet, "breaker",
+                   "Whether removals are stopped, and why; close lets them go on") {
+  app()
+      .add_option("ACTION", action_, "close: let removals go on; nothing: only tell")
+      ->check(CLI::IsMember({"close"}));
+  program::AddFlag(app(), "removal", mode_, "only the breaker of removals in this mode")
+      ->check(CLI::IsMember({"dry-run", "enforce"}));
+  author_.AddTo(app());
+}
+
+absl::StatusOr<std::string> BreakerCommand::Show(Fleet& fleet, RemovalMode mode) {
+  const absl::StatusOr<Breaker> breaker = fleet.history().BreakerOf(mode);
+  if (!breaker.ok()) return breaker.status();
+  int64_t waiting = 0;
+  if (mode == RemovalMode::kEnforce) {  // a dry run has no hooks
+    const absl::StatusOr<int64_t> hooks = coordinator::HooksWaiting(fleet.database());
+    if (!hooks.ok()) return hooks.status();
+    waiting = *hooks;
+  }
+  const std::string name(RemovalModeName(mode));
+  return json() ? JsonLine(name, *breaker, waiting) : Text(name, *breaker, waiting);
+}
+
+// One that is closed already stays as it was, with who closed it.
+absl::Status BreakerCommand::Close(Fleet& fleet, RemovalMode mode) {
+  const absl::StatusOr<std::string> who = author_.Name();
+  if (!who.ok()) return who.status();
+  return coordinator::WithLock(fleet.database(), [&]() -> absl::Status {
+    const absl::StatusOr<Breaker> breaker = fleet.history().BreakerOf(mode);
+    if (!breaker.ok() || !breaker->open) return breaker.status();
+    return fleet.history().SetBreaker(mode, false, breaker->reason, *who, fleet.now());
+  });
+}
+
+absl::StatusOr<std::string> BreakerCommand::Answer(Fleet& fleet) {
+  const bool close = !action_.empty();
+  if (close && mode_.empty()) {
+    return absl::InvalidArgumentError(
+        "close: of which removals? Give --removal=enforce or --removal=dry-run");
+  }
+  std::string answer;
+  for (const RemovalMode mode : {RemovalMode::kEnforce, RemovalMode::kDryRun}) {
+    if (!mode_.empty() && mode_ != RemovalModeName(mode)) continue;
+    if (close) {
+      if (absl::Status status = Close(fleet, mode); !status.ok()) return status;
+    }
+    const absl::StatusOr<std::string> one = Show(fleet, mode);
+    if (!one.ok()) return one.status();
+    answer += *one;
+  }
+  return answer;
+}
+
+}  // namespace rapideye::cli

@@ -1,0 +1,31 @@
+// rapideye fleet breaker: are removals stopped, and may they go on.
+#ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_BREAKER_H_
+#define RAPIDEYE_COORDINATOR_CLI_FLEET_BREAKER_H_
+
+#include <string>
+
+#include "coordinator/cli/fleet/fleet_command.h"
+#include "coordinator/fleet/records.h"
+
+namespace rapideye::cli {
+
+// Shows the breaker of each mode, and closes one if it is told to: removals go on.
+class BreakerCommand final : public FleetCommand {
+ public:
+  explicit BreakerCommand(CLI::App& fleet);
+
+ protected:
+  absl::StatusOr<std::string> Answer(Fleet& fleet) override;
+
+ private:
+  absl::StatusOr<std::string> Show(Fleet& fleet, coordinator::RemovalMode mode);
+  absl::Status Close(Fleet& fleet, coordinator::RemovalMode mode);
+
+  std::string action_;  // "close", or empty
+  std::string mode_;
+  Author author_;
+};
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_FLEET_BREAKER_H_

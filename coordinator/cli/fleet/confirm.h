@@ -1,0 +1,32 @@
+// rapideye fleet confirm: what was found when somebody looked at a machine.
+#ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_CONFIRM_H_
+#define RAPIDEYE_COORDINATOR_CLI_FLEET_CONFIRM_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/cli/fleet/fleet_command.h"
+
+namespace rapideye::cli {
+
+// The latest word about a machine of an incident counts: `fleet precision` is made of them.
+class ConfirmCommand final : public FleetCommand {
+ public:
+  explicit ConfirmCommand(CLI::App& fleet);
+
+ protected:
+  absl::StatusOr<std::string> Answer(Fleet& fleet) override;
+
+ private:
+  // Which machine of the incident is meant.
+  absl::StatusOr<std::string> Machine(Fleet& fleet) const;
+
+  std::string incident_;
+  std::string repair_;
+  std::string host_;
+  Author author_;
+};
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_FLEET_CONFIRM_H_

@@ -1,0 +1,85 @@
+// What the commands of `rapideye fleet` share: a fleet history, asked once.
+#ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_FLEET_COMMAND_H_
+#define RAPIDEYE_COORDINATOR_CLI_FLEET_FLEET_COMMAND_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/cli/command.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/fleet/history.h"
+
+namespace rapideye::cli {
+
+// A history that is there already, and of this program's version.
+class Fleet {
+ public:
+  // INVALID_ARGUMENT if `url` names none; other errors are those of Database and
+  // CheckSchema.
+  static absl::StatusOr<Fleet> Open(const std::string& url);
+
+  coordinator::Database& database() { return *database_; }
+  coordinator::History& history() { return history_; }
+  // The history's time when it was opened.
+  absl::Time now() const { return now_; }
+
+  // The machine that bears `name`: a host, a node, hardware, or a machine's key. NOT_FOUND
+  // names those that look like it, INVALID_ARGUMENT those that it could be.
+  absl::StatusOr<std::string> MachineNamed(const std::string& name);
+  // As MachineNamed; all of them.
+  absl::StatusOr<std::vector<std::string>> MachinesNamed(const std::string& name);
+
+ private:
+  explicit Fleet(std::unique_ptr<coordinator::Database> database)
+      : database_(std::move(database)), history_(*database_) {}
+
+  std::unique_ptr<coordinator::Database> database_;
+  coordinator::History history_;
+  absl::Time now_;
+};
+
+class FleetCommand : public Command {
+ public:
+  // 0; 2 if what it was given is wrong, 1 if the history cannot be asked or does not know
+  // what it is asked for.
+  int Run() final;
+
+ protected:
+  // Adds the command to `fleet`, with --fleet-db and --format.
+  FleetCommand(CLI::App& fleet, const std::string& name, const std::string& help);
+
+  // What standard output gets.
+  virtual absl::StatusOr<std::string> Answer(Fleet& fleet) = 0;
+  bool json() const { return format_ == "json"; }
+
+ private:
+  std::string fleet_db_;
+  std::string format_ = "text";
+};
+
+// For commands that change something: who does.
+class Author {
+ public:
+  void AddTo(CLI::App& app);
+  // Of --who, otherwise whoever runs this, also under sudo. INVALID_ARGUMENT if nobody knows.
+  absl::StatusOr<std::string> Name() const;
+
+ private:
+  std::string who_;
+};
+
+// "2026-11-20T12:44:19Z".
+std::string ShownTime(absl::Time time);
+// With milliseconds, for programs.
+std::string JsonTime(absl::Time time);
+// A sentence of the history in one line.
+std::string ShownSentence(const std::string& text);
+// "1 incident", "3 incidents".
+std::string Count(int64_t count, const std::string& noun);
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_FLEET_FLEET_COMMAND_H_

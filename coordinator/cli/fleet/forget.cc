@@ -1,0 +1,40 @@
+#include "coordinator/cli/fleet/forget.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/cli/table.h"
+#include "coordinator/fleet/reports.h"
+#include "digest/report_json.h"
+
+namespace rapideye::cli {
+
+ForgetCommand::ForgetCommand(CLI::App& fleet)
+    : FleetCommand(fleet, "forget", "After a repair: what was before no longer counts") {
+  app().add_option("HOST", host_, "A host, a node, or hardware")->required();
+  author_.AddTo(app());
+}
+
+absl::StatusOr<std::string> ForgetCommand::Answer(Fleet& fleet) {
+  const absl::StatusOr<std::string> who = author_.Name();
+  if (!who.ok()) return who.status();
+  const absl::StatusOr<std::string> machine = fleet.MachineNamed(host_);
+  if (!machine.ok()) return machine.status();
+  const absl::StatusOr<std::string> host = coordinator::HostOf(fleet.database(), *machine);
+  if (!host.ok()) return host.status();
+  if (absl::Status status = fleet.history().Forget(*machine, *who, fleet.now()); !status.ok()) {
+    return status;
+  }
+  if (json()) {
+    return digest::Dump({{"machine", *machine},
+                         {"host", *host},
+                         {"forgotten", JsonTime(fleet.now())},
+                         {"who", *who}},
+                        /*pretty=*/false) +
+           "\n";
+  }
+  return absl::StrCat(Shown(*host), " (", Shown(*machine), "): what was before ",
+                      ShownTime(fleet.now()), " no longer counts against it\n");
+}
+
+}  // namespace rapideye::cli

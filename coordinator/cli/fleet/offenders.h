@@ -1,0 +1,33 @@
+// rapideye fleet offenders: which machines fail again and again.
+#ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_OFFENDERS_H_
+#define RAPIDEYE_COORDINATOR_CLI_FLEET_OFFENDERS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "coordinator/cli/fleet/fleet_command.h"
+#include "coordinator/fleet/reports.h"
+#include "coordinator/removal/policy.h"
+
+namespace rapideye::cli {
+
+// Hosts by their number of incidents in the window, with what the policy would do about
+// the latest of them now, and why. Changes nothing.
+class OffendersCommand final : public FleetCommand {
+ public:
+  explicit OffendersCommand(CLI::App& fleet);
+
+ protected:
+  absl::StatusOr<std::string> Answer(Fleet& fleet) override;
+
+ private:
+  absl::StatusOr<std::string> Describe(Fleet& fleet, const coordinator::Offender& offender);
+
+  coordinator::Policy policy_;
+  std::string mode_;
+  int64_t limit_ = 20;
+};
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_FLEET_OFFENDERS_H_

@@ -1,0 +1,130 @@
+#include "coordinator/cli/fleet/remover.h"
+
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "coordinator/cli/output.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/limits.h"
+#include "coordinator/removal/hooks/process_hook_runner.h"
+#include "coordinator/removal/removal_loop.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/process/signals.h"
+
+namespace rapideye::cli {
+namespace {
+
+using coordinator::ProcessHookRunner;
+using coordinator::RemovalFlags;
+using coordinator::RemovalLoop;
+
+// Ends loop and hook once a signal comes, for as long as it lives.
+class StopAtSignal {
+ public:
+  StopAtSignal(const program::StopSignals& signals, RemovalLoop& loop, ProcessHookRunner& runner)
+      : over_(eventfd(0, EFD_CLOEXEC)), thread_([this, &signals, &loop, &runner] {
+          pollfd ends[] = {{signals.fd(), POLLIN, 0}, {over_, POLLIN, 0}};
+          while (poll(ends, 2, -1) < 0) {
+          }
+          if (ends[0].revents == 0) return;
+          loop.Stop();
+          runner.Stop();
+        }) {}
+  ~StopAtSignal() {
+    eventfd_write(over_, 1);
+    thread_.join();
+    close(over_);
+  }
+  StopAtSignal(const StopAtSignal&) = delete;
+  StopAtSignal& operator=(const StopAtSignal&) = delete;
+
+ private:
+  const int over_;
+  std::thread thread_;
+};
+
+std::vector<std::string> Environment() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    variables.emplace_back(*variable);
+  }
+  return variables;
+}
+
+// How the history is called in the log; INVALID_ARGUMENT if there can be none of this
+// address. One that is down, or not made yet, is waited for.
+absl::StatusOr<std::string> HistoryName(const std::string& url) {
+  if (url.empty()) {
+    return absl::InvalidArgumentError(
+        "--fleet-db: which history is to be watched? Give the one that the coordinators of the "
+        "fleet write to: postgresql://USER@HOST/DATABASE, or sqlite:PATH on their machine");
+  }
+  const auto database = coordinator::OpenDatabase(url, coordinator::IfMissing::kFail);
+  if (absl::IsInvalidArgument(database.status())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--fleet-db: ", std::string(database.status().message())));
+  }
+  return database.ok() ? (*database)->Name() : url;  // a file's
+}
+
+RemovalLoop::Settings SettingsOf(const RemovalFlags& flags) {
+  RemovalLoop::Settings settings;
+  settings.fleet_db = flags.fleet_db;
+  settings.policy = flags.policy;
+  settings.hooks = flags.hooks;
+  settings.hook_timeout = flags.hook_timeout;
+  return settings;
+}
+
+}  // namespace
+
+RemoverCommand::RemoverCommand(CLI::App& app)
+    : Command(app, "remover", "Carry out removals for a whole fleet, by a shared history") {
+  coordinator::AddFleetDbFlag(this->app(), flags_.fleet_db, "the coordinators write to it");
+  coordinator::AddRemovalFlags(this->app(), flags_);
+  program::AddFlag(this->app(), "once", once_, "do what is due, then end: for cron");
+}
+
+int RemoverCommand::Run() {
+  const absl::StatusOr<std::string> name = HistoryName(flags_.fleet_db);
+  if (!name.ok()) return Fail(name.status());
+  if (absl::Status status = coordinator::CheckRemoval(flags_); !status.ok()) return Fail(status);
+  const absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
+  if (!signals.ok()) return Fail(signals.status());
+
+  // A daemon says what it does; the other commands only what went wrong.
+  spdlog::set_level(spdlog::level::info);
+  spdlog::info("removals ({}) by fleet history {}, hooks: {}", flags_.removal, *name,
+               flags_.hooks.empty() ? "none" : absl::StrJoin(flags_.hooks, ", "));
+  ProcessHookRunner runner({.timeout = flags_.hook_timeout,
+                            .grace = coordinator::kHookGrace,
+                            .max_output = coordinator::kMaxHookOutput},
+                           Environment());
+  RemovalLoop loop(SettingsOf(flags_), runner);
+  const StopAtSignal stopper(*signals, loop, runner);
+  if (!once_) {
+    loop.Run();
+    spdlog::info("ended");
+    return program::kExitOk;
+  }
+  const auto turn = loop.Turn();
+  if (!turn.ok()) return Fail(turn.status());
+  const bool failed = !turn->retried.empty() ||
+                      std::any_of(turn->ended.begin(), turn->ended.end(),
+                                  [](const auto& task) { return task.state == "failed"; });
+  return failed ? program::kExitFailure : program::kExitOk;
+}
+
+}  // namespace rapideye::cli

@@ -1,0 +1,124 @@
+#include "coordinator/cli/logs.h"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "agent/limits.h"
+#include "agent/sources/log/fetch_signatures.h"
+#include "classifier/logs/lines.h"
+#include "classifier/logs/log_line.h"
+#include "classifier/logs/recognise.h"
+#include "coordinator/cli/output.h"
+#include "digest/report_json.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/text/safe_text.h"
+#include "proto/wire/evidence_to_wire.h"
+#include "proto/wire/json_writer.h"
+
+namespace rapideye::cli {
+namespace {
+
+constexpr char kStandardInput[] = "-";
+constexpr size_t kMaxPathBytes = 4096;
+// Output is written in pieces of about this size.
+constexpr size_t kOutputBytes = 64 * 1024;
+
+// Reads a file as it is, or what is compressed in it.
+using Input = std::unique_ptr<gzFile_s, int (*)(gzFile)>;
+
+Input Open(const std::string& path) {
+  return {path == kStandardInput ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path.c_str(), "rb"),
+          gzclose_r};
+}
+
+std::string ErrorOf(const Input& input) {
+  int code = Z_OK;
+  const char* text = gzerror(input.get(), &code);
+  return code == Z_ERRNO ? std::strerror(errno) : text;
+}
+
+// One line: where, what, and the fields of a capture's logEvents; of a hang line
+// also those of the runtime's report.
+void AppendEvent(const std::string& path, int64_t number, const logs::LogLine& line,
+                 std::string& out) {
+  nlohmann::ordered_json object = {{"file", path}, {"line", number}};
+  std::string event;
+  wire::AppendJson(wire::LogEventToWire(line.event), event);
+  object.update(nlohmann::ordered_json::parse(event));
+  if (const auto& report = line.hang_report) {
+    object["pendingGraphs"] = report->pending_graphs;
+    object["completed"] = report->completed;
+    object["stepGloballyInProgress"] = report->step_globally_in_progress;
+    object["timeoutMs"] = report->timeout_ms;
+  }
+  absl::StrAppend(&out, digest::Dump(object, /*pretty=*/false), "\n");
+}
+
+}  // namespace
+
+LogsCommand::LogsCommand(CLI::App& app)
+    : Command(app, "logs", "Recognise events in log files offline") {
+  this->app()
+      .add_option("FILE", files_, "Log files, plain or gzip; - is standard input")
+      ->required();
+  program::AddFlag(this->app(), "all", all_, "Also print what is in every healthy run (BENIGN)");
+  program::AddFlag(this->app(), "log-signatures", signatures_file_,
+                   "file of signatures beyond the built-in ones");
+}
+
+int LogsCommand::Run() {
+  const absl::StatusOr<logs::SignatureTable> signatures =
+      agent::ReadSignatureTable(signatures_file_);
+  if (!signatures.ok()) return Fail(signatures.status());
+  bool all_read = true;
+  for (const std::string& path : files_) {
+    const Outcome outcome = ReadFile(path, *signatures);
+    if (outcome == Outcome::kUnwritten) return program::kExitFailure;
+    all_read = all_read && outcome == Outcome::kRead;
+  }
+  return all_read ? program::kExitOk : program::kExitUsage;
+}
+
+LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
+                                           const logs::SignatureTable& signatures) const {
+  logs::RecogniseOptions options;
+  options.signatures = &signatures;
+  logs::LineSplitter splitter;
+  std::string out;
+  const auto take = [&](absl::string_view line) {
+    const std::optional<logs::LogLine> found = logs::Recognise(line, options);
+    if (!found.has_value() || (found->event.kind == LogKind::kBenign && !all_)) return;
+    AppendEvent(path, splitter.number(), *found, out);
+  };
+  errno = 0;
+  Input input = Open(path);
+  std::string broken = input == nullptr ? std::strerror(errno) : "";
+  std::string buffer(agent::kLogReadBytes, '\0');
+  while (broken.empty()) {
+    const int n = gzread(input.get(), buffer.data(), static_cast<unsigned>(buffer.size()));
+    if (n < 0) broken = ErrorOf(input);
+    if (n <= 0) break;
+    splitter.Add(absl::string_view(buffer.data(), static_cast<size_t>(n)), take);
+    if (out.size() >= kOutputBytes && !Print(std::exchange(out, {}))) return Outcome::kUnwritten;
+  }
+  splitter.Finish(take);
+  if (!out.empty() && !Print(out)) return Outcome::kUnwritten;
+  // A compressed file that was cut short reads as one that ends.
+  if (broken.empty() && gzclose_r(input.release()) == Z_BUF_ERROR) {
+    broken = "the compressed data is cut short";
+  }
+  if (broken.empty()) return Outcome::kRead;
+  Complain(absl::StrCat(digest::EscapeText(path, kMaxPathBytes), ": ", broken));
+  return Outcome::kBroken;
+}
+
+}  // namespace rapideye::cli

@@ -1,0 +1,35 @@
+// rapideye logs: recognises events in log files, offline.
+#ifndef RAPIDEYE_COORDINATOR_CLI_LOGS_H_
+#define RAPIDEYE_COORDINATOR_CLI_LOGS_H_
+
+#include <string>
+#include <vector>
+
+#include "classifier/logs/signatures.h"
+#include "coordinator/cli/command.h"
+
+namespace rapideye::cli {
+
+class LogsCommand final : public Command {
+ public:
+  explicit LogsCommand(CLI::App& app);
+
+  // Prints one JSON object per event to standard output, in the order of the files
+  // and their lines, and names files that cannot be read on standard error. Returns
+  // the program's exit status: 0 if every file was read to its end, 2 if one was not
+  // or the signatures are wrong, 1 if the output cannot be written.
+  int Run() override;
+
+ private:
+  enum class Outcome { kRead, kBroken, kUnwritten };
+
+  Outcome ReadFile(const std::string& path, const logs::SignatureTable& signatures) const;
+
+  std::vector<std::string> files_;
+  std::string signatures_file_;
+  bool all_ = false;
+};
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_LOGS_H_

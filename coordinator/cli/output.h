@@ -1,0 +1,28 @@
+// Standard output and standard error of the command.
+#ifndef RAPIDEYE_COORDINATOR_CLI_OUTPUT_H_
+#define RAPIDEYE_COORDINATOR_CLI_OUTPUT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace rapideye::cli {
+
+// How Complain speaks: "rapideye: <message>", or a record as daemons log them.
+void SetComplaintFormat(bool json);
+
+// One line on standard error.
+void Complain(const std::string& message);
+
+// Complains about the error; returns the exit status for it: 2 if what the command
+// was given is wrong (INVALID_ARGUMENT), otherwise 1.
+int Fail(const absl::Status& error);
+
+// Writes `text` to standard output and checks that it got there: a full disk or
+// a reader that has gone must not pass for success. False if it did not; that
+// has been complained about.
+bool Print(const std::string& text);
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_OUTPUT_H_

@@ -1,0 +1,67 @@
+#include "coordinator/cli/show.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/cli/output.h"
+#include "coordinator/cli/suggest.h"
+#include "proto/common/flags/command_line.h"
+
+namespace rapideye::cli {
+namespace {
+
+// A capture of a large job over a slow line.
+constexpr absl::Duration kTimeout = absl::Minutes(1);
+constexpr char kNewest[] = "latest";
+
+v1::DocumentForm FormOf(const std::string& format) {
+  if (format == "json") return v1::JSON;
+  if (format == "html") return v1::HTML;
+  return format == "capture" ? v1::CAPTURE : v1::TEXT;
+}
+
+}  // namespace
+
+ShowCommand::ShowCommand(CLI::App& app) : Command(app, "show", "Print one incident") {
+  this->app()
+      .add_option("ID", id_, "An incident id of 'rapideye incidents', or 'latest'")
+      ->required();
+  coordinator_.AddTo(this->app(), kTimeout);
+  program::AddFlag(this->app(), "format", format_,
+                   "text, json, html, or capture: the evidence, for rapideye diagnose")
+      ->check(CLI::IsMember({"text", "json", "html", "capture"}));
+}
+
+absl::StatusOr<std::string> ShowCommand::Resolve(CoordinatorClient& client) const {
+  if (id_ != kNewest) return id_;
+  const absl::StatusOr<v1::ListIncidentsReply> newest = client.ListIncidents(1);
+  if (!newest.ok()) return newest.status();
+  if (newest->incidents().empty()) return absl::NotFoundError("there are no incidents yet");
+  return newest->incidents(0).id();
+}
+
+std::string ShowCommand::Suggestion(CoordinatorClient& client, const std::string& id) {
+  const absl::StatusOr<v1::ListIncidentsReply> all = client.ListIncidents(0);
+  if (!all.ok() || all->incidents().empty()) return "; see rapideye incidents";
+  std::vector<std::string> ids;
+  // Newest first, as they come.
+  for (const v1::IncidentSummary& incident : all->incidents()) ids.push_back(incident.id());
+  return absl::StrCat(Closest(id, ids), " (see rapideye incidents)");
+}
+
+int ShowCommand::Run() {
+  absl::StatusOr<CoordinatorClient> client = CoordinatorClient::Make(coordinator_);
+  if (!client.ok()) return Fail(client.status());
+  const absl::StatusOr<std::string> id = Resolve(*client);
+  if (!id.ok()) return Fail(id.status());
+  const absl::StatusOr<ReceivedDocument> received = client->GetIncident(*id, FormOf(format_));
+  if (absl::IsNotFound(received.status())) {
+    return Fail(absl::NotFoundError(
+        absl::StrCat(std::string(received.status().message()), Suggestion(*client, *id))));
+  }
+  if (!received.ok()) return Fail(received.status());
+  return Print(received->document) ? program::kExitOk : program::kExitFailure;
+}
+
+}  // namespace rapideye::cli

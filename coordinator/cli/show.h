@@ -1,0 +1,34 @@
+// rapideye show: one incident.
+#ifndef RAPIDEYE_COORDINATOR_CLI_SHOW_H_
+#define RAPIDEYE_COORDINATOR_CLI_SHOW_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "coordinator/cli/command.h"
+#include "coordinator/cli/coordinator_client.h"
+
+namespace rapideye::cli {
+
+class ShowCommand final : public Command {
+ public:
+  explicit ShowCommand(CLI::App& app);
+
+  // 0; 2 if ID is no incident id, 1 if there is no such incident or it cannot be
+  // had. The document goes to standard output as it is.
+  int Run() override;
+
+ private:
+  // The id itself, or that of the newest incident.
+  absl::StatusOr<std::string> Resolve(CoordinatorClient& client) const;
+  // What to say after NOT_FOUND: the ids that look most like it.
+  static std::string Suggestion(CoordinatorClient& client, const std::string& id);
+
+  CoordinatorFlags coordinator_;
+  std::string id_;
+  std::string format_ = "text";
+};
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_SHOW_H_

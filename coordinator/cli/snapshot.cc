@@ -1,0 +1,60 @@
+#include "coordinator/cli/snapshot.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/cli/output.h"
+#include "coordinator/cli/table.h"
+#include "proto/common/flags/command_line.h"
+
+namespace rapideye::cli {
+namespace {
+
+// A coordinator's --collect-deadline, the time that looks keep between them, and
+// the verdict.
+constexpr absl::Duration kTimeout = absl::Minutes(1);
+
+v1::DocumentForm FormOf(const std::string& format) {
+  if (format == "json") return v1::JSON;
+  return format == "html" ? v1::HTML : v1::TEXT;
+}
+
+bool Save(const std::string& path, const std::string& bytes) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << bytes;
+  file.close();
+  if (!file.fail()) return true;
+  Complain(absl::StrCat("cannot write the capture to ", Shown(path), ": ", std::strerror(errno)));
+  return false;
+}
+
+}  // namespace
+
+SnapshotCommand::SnapshotCommand(CLI::App& app)
+    : Command(app, "snapshot", "Have a coordinator collect and classify now, hang or not") {
+  coordinator_.AddTo(this->app(), kTimeout);
+  program::AddFlag(this->app(), "format", format_, "of the digest")
+      ->check(CLI::IsMember({"text", "json", "html"}));
+  program::AddFlag(this->app(), "capture", capture_,
+                   "save the evidence in this FILE (.jsonl.gz), for rapideye diagnose");
+}
+
+int SnapshotCommand::Run() {
+  absl::StatusOr<CoordinatorClient> client = CoordinatorClient::Make(coordinator_);
+  if (!client.ok()) return Fail(client.status());
+  const absl::StatusOr<ReceivedDocument> received =
+      client->Snapshot(FormOf(format_), !capture_.empty());
+  if (!received.ok()) return Fail(received.status());
+  if (received->incident_id.has_value()) {
+    Complain(absl::StrCat("the job hangs: this is the digest of incident ",
+                          Shown(*received->incident_id)));
+  }
+  if (!Print(received->document)) return program::kExitFailure;
+  if (!capture_.empty() && !Save(capture_, received->capture)) return program::kExitFailure;
+  return program::kExitOk;
+}
+
+}  // namespace rapideye::cli

@@ -1,0 +1,28 @@
+// rapideye snapshot: collect and classify now, hang or not.
+#ifndef RAPIDEYE_COORDINATOR_CLI_SNAPSHOT_H_
+#define RAPIDEYE_COORDINATOR_CLI_SNAPSHOT_H_
+
+#include <string>
+
+#include "coordinator/cli/command.h"
+#include "coordinator/cli/coordinator_client.h"
+
+namespace rapideye::cli {
+
+class SnapshotCommand final : public Command {
+ public:
+  explicit SnapshotCommand(CLI::App& app);
+
+  // 0 whatever the verdict; 1 if there is none. A snapshot is stored nowhere but in
+  // --capture; one that meets an incident is that incident's digest.
+  int Run() override;
+
+ private:
+  CoordinatorFlags coordinator_;
+  std::string format_ = "text";
+  std::string capture_;
+};
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_SNAPSHOT_H_

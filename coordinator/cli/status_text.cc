@@ -1,0 +1,184 @@
+#include "coordinator/cli/status_text.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "coordinator/cli/table.h"
+#include "digest/report_json.h"
+
+namespace rapideye::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Span(int64_t milliseconds) {
+  return absl::FormatDuration(absl::Milliseconds(milliseconds));
+}
+
+const char* Meaning(v1::GetStatusReply::Activity activity) {
+  switch (activity) {
+    case v1::GetStatusReply::LEARNING:
+      return "learning (no launch has completed yet, or workers are still expected)";
+    case v1::GetStatusReply::ARMED:
+      return "armed (the job is watched)";
+    case v1::GetStatusReply::COLLECTING:
+      return "COLLECTING (a hang is suspected)";
+    case v1::GetStatusReply::CONCLUDING:
+      return "CONCLUDING (the evidence is classified)";
+    case v1::GetStatusReply::WAITING:
+      return "WAITING (the job hangs, its digest is out; waits for it to advance again)";
+    default:
+      return "unknown to this version of rapideye";
+  }
+}
+
+std::string ProgramOf(const v1::WorkerStatus& worker) {
+  if (worker.has_module()) return worker.module();
+  return worker.has_fingerprint() ? worker.fingerprint() : "-";
+}
+
+std::string WorkerTable(const google::protobuf::RepeatedPtrField<v1::WorkerStatus>& workers) {
+  Table table({"SLICE", "TASK", "HOST", "LAST LAUNCH", "IN FLIGHT", "PROGRAM", "RUNTIME"});
+  for (const v1::WorkerStatus& worker : workers) {
+    table.Add({absl::StrCat(worker.worker().slice()), absl::StrCat(worker.worker().task()),
+               worker.host().empty() ? "-" : worker.host(),
+               worker.has_since_completion_ms() ? Span(worker.since_completion_ms()) + " ago"
+                                                : "none yet",
+               worker.has_in_flight_ms() ? Span(worker.in_flight_ms()) : "-", ProgramOf(worker),
+               !worker.connected()        ? "-"
+               : worker.runtime_answers() ? "answers"
+                                          : "does not answer"});
+  }
+  return table.Text("  ");
+}
+
+std::string Threshold(const char* name, int64_t milliseconds, bool set) {
+  return absl::StrCat(name, " ", Span(milliseconds), set ? " (set)" : " (auto)");
+}
+
+Json WorkersJson(const google::protobuf::RepeatedPtrField<v1::WorkerStatus>& workers) {
+  Json list = Json::array();
+  for (const v1::WorkerStatus& worker : workers) {
+    Json one = {{"slice", worker.worker().slice()}, {"task", worker.worker().task()}};
+    if (!worker.host().empty()) one["host"] = worker.host();
+    one["connected"] = worker.connected();
+    one["runtimeAnswers"] = worker.runtime_answers();
+    if (worker.has_since_completion_ms()) one["sinceCompletionMs"] = worker.since_completion_ms();
+    if (worker.has_in_flight_ms()) one["inFlightMs"] = worker.in_flight_ms();
+    if (worker.has_fingerprint()) one["fingerprint"] = worker.fingerprint();
+    if (worker.has_module()) one["module"] = worker.module();
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string StatusText(const v1::GetStatusReply& status) {
+  std::string text = absl::StrCat(
+      "job        ", status.job().empty() ? "not known yet" : Shown(status.job()),
+      status.has_generation() ? absl::StrCat(" (", Shown(status.generation()), ")") : "",
+      status.has_job_incarnation() ? absl::StrCat(", incarnation ", Shown(status.job_incarnation()))
+                                   : "",
+      "\n");
+  absl::StrAppend(&text, "state      ", Meaning(status.activity()), "\n");
+  absl::StrAppend(&text, "workers    ", status.connected(), " of ", status.expected(),
+                  " connected, the runtime of ", status.running(), " answers\n");
+  absl::StrAppend(
+      &text, "progress   ",
+      status.has_since_completion_ms()
+          ? absl::StrCat("last launch completed ", Span(status.since_completion_ms()), " ago\n")
+          : "no launch has completed yet\n");
+  if (status.has_still_for_ms()) {
+    absl::StrAppend(&text, "alarm      if ", Shown(status.measure()), ": for ",
+                    Span(status.still_for_ms()), " of ", Span(status.threshold_ms()), "\n");
+  } else {
+    absl::StrAppend(&text, "alarm      by what a worker reports: no runtime answers\n");
+  }
+  absl::StrAppend(
+      &text, "thresholds ",
+      Threshold("launch", status.launch_threshold_ms(), status.launch_threshold_set()), ", ",
+      Threshold("nothing running", status.hang_threshold_ms(), status.hang_threshold_set()),
+      ", startup ", Span(status.startup_grace_ms()), "\n");
+  absl::StrAppend(&text, "healthy    longest launch ", Span(status.longest_launch_ms()),
+                  ", longest pause ", Span(status.longest_pause_ms()), "\n");
+  for (const v1::CohortStatus& cohort : status.cohorts()) {
+    absl::StrAppend(&text, "cohort     ", Shown(cohort.name()), ": ", cohort.workers(),
+                    " workers; a step runs ",
+                    cohort.programs().empty()
+                        ? "programs of unknown order"
+                        : absl::StrJoin(cohort.programs(), ", ",
+                                        [](std::string* out, const std::string& program) {
+                                          out->append(Shown(program));
+                                        }),
+                    "\n");
+  }
+  if (status.cohort_count() > status.cohorts_size()) {
+    absl::StrAppend(&text, "           … and ", status.cohort_count() - status.cohorts_size(),
+                    " more cohorts\n");
+  }
+  if (status.has_last_incident_id()) {
+    absl::StrAppend(&text, "incident   ", Shown(status.last_incident_id()), " (rapideye show ",
+                    Shown(status.last_incident_id()), ")\n");
+  }
+  const int missing = status.expected() - status.connected();
+  if (status.missing_size() > 0) {
+    absl::StrAppend(&text, "\nMissing (", status.missing_size(), " of ", missing, "):\n",
+                    WorkerTable(status.missing()));
+  }
+  if (status.slowest_size() > 0) {
+    absl::StrAppend(&text, "\nSlowest (", status.slowest_size(), " of ", status.connected(), "):\n",
+                    WorkerTable(status.slowest()));
+  }
+  return text;
+}
+
+std::string StatusJson(const v1::GetStatusReply& status) {
+  Json json = {{"job", status.job()}};
+  if (status.has_job_incarnation()) json["jobIncarnation"] = status.job_incarnation();
+  if (status.has_generation()) json["generation"] = status.generation();
+  json["coordinatorVersion"] = status.version();
+  json["state"] = v1::GetStatusReply::Activity_Name(status.activity());
+  if (status.has_last_incident_id()) json["lastIncident"] = status.last_incident_id();
+  json["workers"] = {{"expected", status.expected()},
+                     {"connected", status.connected()},
+                     {"running", status.running()},
+                     {"missing", WorkersJson(status.missing())},
+                     {"slowest", WorkersJson(status.slowest())}};
+  Json progress = Json::object();
+  if (status.has_since_completion_ms())
+    progress["sinceCompletionMs"] = status.since_completion_ms();
+  if (status.has_still_for_ms()) {
+    progress["measure"] = status.measure();
+    progress["stillForMs"] = status.still_for_ms();
+    progress["thresholdMs"] = status.threshold_ms();
+  }
+  json["progress"] = std::move(progress);
+  json["thresholds"] = {{"launchMs", status.launch_threshold_ms()},
+                        {"launchSet", status.launch_threshold_set()},
+                        {"hangMs", status.hang_threshold_ms()},
+                        {"hangSet", status.hang_threshold_set()},
+                        {"startupGraceMs", status.startup_grace_ms()}};
+  Json cohorts = Json::array();
+  for (const v1::CohortStatus& cohort : status.cohorts()) {
+    cohorts.push_back({{"name", cohort.name()},
+                       {"workers", cohort.workers()},
+                       {"programs", Json(cohort.programs())}});
+  }
+  json["learnt"] = {{"longestLaunchMs", status.longest_launch_ms()},
+                    {"longestPauseMs", status.longest_pause_ms()},
+                    {"cohortCount", status.cohort_count()},
+                    {"cohorts", std::move(cohorts)}};
+  Json counters = Json::object();
+  for (const v1::CounterValue& counter : status.counters()) {
+    counters[counter.name()] = counter.value();
+  }
+  json["counters"] = std::move(counters);
+  return digest::Dump(json, /*pretty=*/false) + "\n";
+}
+
+}  // namespace rapideye::cli
