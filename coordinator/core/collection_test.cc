@@ -5,7 +5,7 @@
 
 #include <variant>
 
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

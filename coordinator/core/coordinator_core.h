@@ -22,10 +22,10 @@
 #include "coordinator/core/incident_votes.h"
 #include "coordinator/core/job_incarnation.h"
 #include "coordinator/core/learning.h"
+#include "coordinator/core/limits.h"
 #include "coordinator/core/membership.h"
 #include "coordinator/core/module_texts.h"
 #include "coordinator/core/progress.h"
-#include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
 

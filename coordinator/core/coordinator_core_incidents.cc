@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "coordinator/core/coordinator_core.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 

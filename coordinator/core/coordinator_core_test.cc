@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "coordinator/core/fake_job.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "coordinator/core/coordinator_core.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 

@@ -6,7 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

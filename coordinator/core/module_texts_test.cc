@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "coordinator/core/fake_job.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

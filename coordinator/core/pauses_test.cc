@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "coordinator/core/fake_job.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

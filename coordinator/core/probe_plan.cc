@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "coordinator/core/limits.h"
 #include "coordinator/core/positions.h"
-#include "coordinator/limits.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::coordinator {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::coordinator {

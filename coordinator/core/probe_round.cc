@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "coordinator/core/limits.h"
 #include "coordinator/core/membership.h"
-#include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

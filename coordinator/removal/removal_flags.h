@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 #include "coordinator/removal/policy.h"
 
 namespace rapideye::coordinator {

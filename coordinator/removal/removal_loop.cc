@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "coordinator/core/limits.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
-#include "coordinator/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/classify.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 #include "proto/wire/messages.h"
 #include "tests/transcripts/messages.h"
 #include "v1/agent.pb.h"

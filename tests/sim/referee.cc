@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/limits.h"
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 #include "tests/scenarios/truth.h"
 
 namespace rapideye::sim {

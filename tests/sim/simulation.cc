@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 #include "tests/scenarios/random.h"
 #include "tests/sim/agent_node.h"
 #include "tests/sim/coordinator_node.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "coordinator/limits.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -2,7 +2,7 @@
 // its work on an incident.
 #include <cstdlib>
 
-#include "coordinator/shell/program.h"
+#include "coordinator/daemon/program.h"
 #include "tests/testbed/crashpoint/crashpoint.h"
 
 int main(int argc, char** argv) {

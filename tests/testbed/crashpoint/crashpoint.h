@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
-#include "coordinator/shell/coordinator.h"
-#include "coordinator/shell/disk.h"
+#include "coordinator/daemon/coordinator.h"
+#include "coordinator/store/disk.h"
 #include "tests/testbed/crashpoint/points.h"
 
 namespace rapideye::testbed {

@@ -1,0 +1,262 @@
+// Every limit of the coordinator, with its reason. A counter of the same subject
+// (coordinator/core/counters.h) shows when one bites.
+#ifndef RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
+#define RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace rapideye::coordinator {
+
+// Membership ---------------------------------------------------------------
+
+// One coordinator is meant for about 10,000 hosts; ten times that keeps a wrong
+// shape in one Hello from costing gigabytes.
+inline constexpr int64_t kMaxWorkers = 100'000;
+// A stream that does not say who it is holds a slot for no longer than this.
+inline constexpr absl::Duration kHelloDeadline = absl::Seconds(10);
+// After a start, agents come back within their backoff. Until all are there or
+// this has passed, a job that seems still is not judged: much of it is unheard. An alarm
+// waits as long for most of them.
+inline constexpr absl::Duration kSettleTime = absl::Seconds(30);
+// One agent whose connections break all the time takes over from itself so often;
+// beyond it, two agents that call themselves the same drive each other out, and
+// the second has to wait for the keepalive to find the first one gone.
+inline constexpr int kMaxTakeovers = 16;
+// A stream that says nothing for so long, and for so many of its poll intervals,
+// is closed: its agent may be connected, but nobody hears from its worker. It also
+// ends a message that is begun and never finished.
+inline constexpr absl::Duration kMaxSilence = absl::Minutes(1);
+inline constexpr int kSilentPolls = 10;
+// Of a peer's text that is quoted in a line of the log.
+inline constexpr size_t kMaxQuoted = 128;
+// Lines a second about peers that are refused: a flood of them must not become a
+// flood of the log.
+inline constexpr double kPeerLinesPerSecond = 10;
+inline constexpr double kPeerLineBurst = 100;
+// An attentive agent sends four messages a second. A stream may send ten times
+// that, and a burst for a backlog that the network delivered at once.
+inline constexpr double kMessagesPerSecond = 40;
+inline constexpr double kMessageBurst = 200;
+
+// Learning -----------------------------------------------------------------
+
+// Distinct programs of one job incarnation. Real jobs run tens.
+inline constexpr size_t kMaxPrograms = 4096;
+// Launches remembered per worker to find the order of programs in a step.
+inline constexpr size_t kMaxTimeline = 64;
+// What a worker ran counts for half once so many launches more have completed: a phase
+// that lasts (training, then evaluation) replaces the one before within a few thousand.
+inline constexpr int64_t kRecentLaunches = 1024;
+// No counter is believed beyond this; sums of thousands of them fit 64 bits.
+inline constexpr int64_t kMaxCountedLaunches = int64_t{1} << 40;
+// A program belongs to a worker's steady set if it ran at least this fraction
+// (one in so many) as often as its most frequent one.
+inline constexpr int64_t kSteadyShare = 16;
+// A slice of which nobody has run anything when others have completed so many
+// launches stands by. Before, it may just be late: programs that prepare a job
+// are few.
+inline constexpr int64_t kStandbyAfter = 100;
+// More groups than this are noise (or malice), not pipeline stages, and finding
+// who belongs to whom is quadratic in them.
+inline constexpr size_t kMaxCohorts = 256;
+// A healthy pause longer than this is not believed: three times as long would
+// leave a dead job unnoticed for a working day.
+inline constexpr absl::Duration kMaxLearntPause = absl::Hours(1);
+
+// Progress (contract: commands, the two thresholds) ---------------------------
+
+inline constexpr absl::Duration kMinLaunchThreshold = absl::Seconds(10);
+inline constexpr absl::Duration kMaxLaunchThreshold = absl::Minutes(5);
+inline constexpr int kLaunchFactor = 5;
+inline constexpr absl::Duration kMinHangThreshold = absl::Minutes(5);
+inline constexpr int kPauseFactor = 3;
+// When every loop says on its page that it is within a step or waits for input, what a
+// long pause usually is (a checkpoint, an evaluation, a compilation) is excluded, and
+// the runtime's own patience inside a launch is enough.
+inline constexpr absl::Duration kMinWatchedHangThreshold = absl::Minutes(1);
+// However long such phases took in health, one that is announced is waited for no
+// longer than this: a loop that hangs in its checkpoint announces it for ever.
+inline constexpr absl::Duration kMaxAnnouncedPause = absl::Hours(1);
+// Agents are told anew from when on to look closely once it has changed by this
+// factor: each such message costs all of them something.
+inline constexpr double kAttentionChange = 1.25;
+// How often stillness is judged: the resolution of every threshold.
+inline constexpr absl::Duration kJudgePeriod = absl::Milliseconds(100);
+
+// Incident -------------------------------------------------------------------
+
+// The two looks are at least this far apart, per worker (contract).
+inline constexpr absl::Duration kLookInterval = absl::Milliseconds(500);
+// Runtimes asked for their HLO (contract).
+inline constexpr size_t kMaxHloRequests = 32;
+// Answering with HLO is expensive but bounded; the rest of the deadline is kept
+// for the digest.
+inline constexpr absl::Duration kHloDeadline = absl::Seconds(5);
+// Texts of programs are large, and the digest waits for them: a disk that is slower
+// than this has none. Of each side so many workers are asked, one after the other.
+inline constexpr absl::Duration kModuleTextDeadline = absl::Seconds(5);
+inline constexpr size_t kMaxTextTries = 3;
+// A worker that raises the alarm while launches still complete is looked at
+// again after this, so often: what it saw may stop the others a little later.
+inline constexpr absl::Duration kAlarmRetry = absl::Seconds(2);
+inline constexpr int kAlarmTries = 4;
+// Alarms that turned out to be none start no more than one look in this time.
+inline constexpr absl::Duration kAlarmInterval = absl::Seconds(10);
+
+// Probes ---------------------------------------------------------------------
+
+// Of one hang, however large the job: a few tens of small packets each.
+inline constexpr size_t kMaxProbes = 96;
+// Agents that make them.
+inline constexpr size_t kMaxProbers = 32;
+// What of it one suspect gets. Beyond a few missing workers, or suspect connections,
+// the fault is larger than a host, and more probes tell no more.
+inline constexpr size_t kMaxProbedMissing = 4;
+inline constexpr size_t kMaxProbedPairs = 8;
+inline constexpr size_t kMaxPairsOfWorker = 3;
+inline constexpr size_t kMaxProbedOutsiders = 4;
+// Hosts of TPUs have a NIC for management and two for the other slices.
+inline constexpr size_t kMaxNicsOfPair = 4;
+// Who says of a missing worker that it cannot be reached (contract: three peers that
+// agree), and how many others compare.
+inline constexpr size_t kWitnesses = 3;
+inline constexpr size_t kBystanders = 2;
+// Bytes that nobody has acknowledged for so long are worth a look; round trips take
+// milliseconds.
+inline constexpr absl::Duration kSuspectSilence = absl::Seconds(1);
+// Agents give their probes 800 ms. The second look and HLO take about as long, and the
+// digest waits for neither any longer.
+inline constexpr absl::Duration kProbeDeadline = absl::Seconds(1);
+// Agents that made no probes and whose reason is logged.
+inline constexpr size_t kMaxLoggedRefusals = 3;
+
+// Operators --------------------------------------------------------------------
+
+// Each look on demand has runtimes asked for HLO, which is expensive; requests in
+// between wait and share the next one.
+inline constexpr absl::Duration kSnapshotInterval = absl::Seconds(5);
+// Requests for a snapshot that wait at once: each is a person at a keyboard.
+inline constexpr size_t kMaxSnapshotRequests = 16;
+// Workers and cohorts that a status names; beyond that nobody reads.
+inline constexpr size_t kMaxListedWorkers = 10;
+inline constexpr size_t kMaxListedCohorts = 16;
+// Finding the cohorts costs more than the rest of a status, and they change rarely.
+inline constexpr absl::Duration kCohortRefresh = absl::Seconds(5);
+
+// How old a status may be: what a coordinator of 100,000 workers spends on
+// statuses stays a small part of its time, however many ask.
+inline constexpr absl::Duration kStatusFresh = absl::Milliseconds(200);
+// Calls of operators at once: people and a few scripts.
+inline constexpr size_t kMaxOperatorCalls = 32;
+// What all their answers together may hold while they are read: a capture of the
+// largest job, twice.
+inline constexpr int64_t kMaxOperatorBytes = int64_t{512} << 20;
+// A call that takes longer (a disk that hangs, a caller that does not read) ends.
+inline constexpr absl::Duration kOperatorCallLimit = absl::Minutes(2);
+// One message of a document: small beside what a connection buffers.
+inline constexpr size_t kOperatorPartBytes = size_t{256} << 10;
+// Incidents in one list; retention keeps fewer.
+inline constexpr size_t kMaxListedIncidents = 1000;
+
+// Pages ------------------------------------------------------------------------
+
+// Of a scrape's or a probe's patience, what is spent on waiting for the core.
+inline constexpr absl::Duration kStatusPatience = absl::Milliseconds(500);
+// A page that comes from the disk: to read and show the digest of 10,000 hosts
+// takes seconds. A browser waits that long.
+inline constexpr absl::Duration kDocumentPatience = absl::Seconds(10);
+// Pages that wait for the disk at once: fewer than the server has threads, so that
+// a disk that hangs leaves some for probes and scrapes.
+inline constexpr int kMaxPagesFromDisk = 2;
+// Incidents on one page; the command lists more.
+inline constexpr size_t kMaxListedOnPage = 200;
+// The loop turns at least once a second. One that has not for so long is no longer
+// busy but stuck: whoever restarts what is not healthy may do so.
+inline constexpr absl::Duration kLoopPatience = absl::Seconds(15);
+
+// Collection -----------------------------------------------------------------
+
+// Snapshots on their way at once. A typical one is 10 to 130 KiB.
+inline constexpr size_t kMaxSnapshotsInFlight = 64;
+inline constexpr int64_t kMaxBytesInFlight = int64_t{64} << 20;
+// Largest snapshot taken, equal to the transport's limit of one message.
+inline constexpr int64_t kMaxSnapshotBytes = int64_t{8} << 20;
+// Sent without asking first: even if each is as large as it may be, and none of
+// them answers, half of the bytes in flight are left to the others.
+inline constexpr size_t kUpFrontCredits = kMaxBytesInFlight / kMaxSnapshotBytes / 2;
+// All snapshots of one incident together, on the wire. What lies beyond is
+// missing, and the log says so.
+inline constexpr int64_t kMaxCollectionBytes = int64_t{2} << 30;
+// Who was granted and does not send gives the credit back after this.
+inline constexpr absl::Duration kGrantTimeout = absl::Seconds(2);
+// Agents announce an estimate: the real snapshot may be this many times as large,
+// and this much more.
+inline constexpr int64_t kSizeFactor = 2;
+inline constexpr int64_t kSizeSlack = int64_t{64} << 10;
+
+// The shell: streams, queues, the disk -------------------------------------------
+
+// Streams at once: a job of 10,000 hosts, each with an old half-open connection
+// beside its new one. Descriptors allow hardly more.
+inline constexpr size_t kMaxStreams = 20'000;
+// Messages that wait for the core. At most one per stream waits, so this bites
+// only when thousands send their largest message together, unasked.
+inline constexpr int64_t kMaxQueuedBytes = int64_t{256} << 20;
+// Commands that wait for one agent to read. An incident sends it fewer than ten.
+inline constexpr size_t kMaxSendQueue = 32;
+// A stream that was closed and does not even read that is cut off after this.
+inline constexpr absl::Duration kCloseGrace = absl::Seconds(2);
+// SIGTERM ends the program within 5 s (contract): so long for the incident in
+// progress, then for the streams.
+inline constexpr absl::Duration kStopIncident = absl::Seconds(3);
+inline constexpr absl::Duration kStopStreams = absl::Milliseconds(500);
+// How often the shell looks after what nobody wakes it for: whether a disk is back,
+// streams that were closed and are not read, the sign of life of /healthz.
+inline constexpr absl::Duration kHousekeeping = absl::Seconds(1);
+// A disk that takes longer does not hold up the digest in the log.
+inline constexpr absl::Duration kDiskPatience = absl::Seconds(1);
+// Of a stored incident, what is read into memory and passed on: the digest of
+// 100,000 workers has tens of megabytes, a capture of 10,000 some hundred.
+inline constexpr int64_t kMaxIncidentBytes = int64_t{256} << 20;
+// Incidents that wait in memory for a disk that takes none, the oldest given up
+// first: a job that cannot stay up has about one an hour, and the capture of
+// 10,000 hosts takes some ten MiB. Their digests are in the log.
+inline constexpr size_t kMaxPendingIncidents = 16;
+inline constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;
+// Between two tries at a disk: soon at first, since most failures pass, then
+// seldom, since each may write the whole incident before it fails.
+inline constexpr absl::Duration kFirstDiskRetry = absl::Seconds(1);
+inline constexpr absl::Duration kLongestDiskRetry = absl::Minutes(1);
+
+// Hooks --------------------------------------------------------------------------
+
+// --hook-timeout (contract). What asks a control plane for something takes seconds.
+inline constexpr absl::Duration kHookTimeout = absl::Seconds(60);
+// Between being asked to stop and being killed; two of them fit into the 5 s in which
+// SIGTERM ends the program.
+inline constexpr absl::Duration kHookGrace = absl::Seconds(1);
+// Of what one run prints: enough for the error of any tool, and for the record of an
+// incident to stay small.
+inline constexpr size_t kMaxHookOutput = size_t{16} << 10;
+
+// Hooks wait so long for a decision about what the incident names: they are told of a
+// removal then. A history that is down holds them up no longer.
+inline constexpr absl::Duration kDecisionPatience = absl::Seconds(30);
+// So long the end waits for what follows incidents to be put down.
+inline constexpr absl::Duration kStopRemovals = absl::Seconds(2);
+
+// What the flags may say --------------------------------------------------
+
+// What the wire takes as an interval; nobody waits longer for a launch.
+inline constexpr absl::Duration kMaxThreshold = absl::Hours(24);
+// Shorter than anything the agents' polling could tell.
+inline constexpr absl::Duration kMinThreshold = absl::Seconds(1);
+// Two looks and their interval need this much (contract: 500 ms apart).
+inline constexpr absl::Duration kMinCollectDeadline = absl::Seconds(2);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_LIMITS_H_

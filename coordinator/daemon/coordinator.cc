@@ -1,0 +1,199 @@
+#include "coordinator/daemon/coordinator.h"
+
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/daemon/environment.h"
+#include "coordinator/store/incident_archive.h"
+#include "proto/transport/channel_options.h"
+
+namespace rapideye::coordinator {
+
+absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSettings settings) {
+  std::unique_ptr<Coordinator> coordinator(new Coordinator(std::move(settings)));
+  if (absl::Status status = coordinator->Listen(); !status.ok()) return status;
+  if (absl::Status status = coordinator->ServePages(); !status.ok()) return status;
+  return coordinator;
+}
+
+Coordinator::Coordinator(CoordinatorSettings settings)
+    : settings_(std::move(settings)),
+      core_(settings_.core),
+      service_(queue_, settings_.credentials.identities),
+      board_(queue_),
+      operators_(queue_, board_, std::make_shared<IncidentArchive>(settings_.state_dir),
+                 settings_.digest_format) {
+  hooks_ = std::make_shared<ProcessHookRunner>(HookLimits{.timeout = settings_.removal.hook_timeout,
+                                                          .grace = kHookGrace,
+                                                          .max_output = kMaxHookOutput},
+                                               ProcessEnvironment());
+  desk_ = std::make_unique<RemovalDesk>(RemovalDesk::Settings{
+      .removal = settings_.removal,
+      .state_dir = settings_.state_dir,
+      .job =
+          settings_.core.shape.job.empty() ? std::nullopt : std::optional(settings_.core.shape.job),
+      .disk = settings_.disk,
+      .runner = hooks_});
+  keeper_ = std::make_unique<IncidentKeeper>(
+      IncidentStore(settings_.state_dir, *settings_.disk),
+      IncidentKeeper::Settings{.retention = settings_.retention,
+                               .pending = {},
+                               .wrote = [telemetry = telemetry_, arrived = desk_->Arrived()](
+                                            const std::string& id, absl::Duration took) {
+                                 telemetry->CountWrite(took);
+                                 arrived(id);
+                               }});
+  writer_ = std::make_unique<IncidentWriter>(
+      *keeper_,
+      IncidentWriter::Settings{
+          .text_format = settings_.digest_format,
+          .disk_patience = kDiskPatience,
+          .log_digest = settings_.log_digest,
+          .classified = [this](Cause cause,
+                               absl::Duration took) { telemetry_->CountVerdict(cause, took); },
+          .found = [this](IncidentRecord incident) { desk_->Expect(std::move(incident)); },
+          .want_texts = [this](TextsWanted event) { queue_.Post(std::move(event)); },
+          .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
+  Recall();
+}
+
+void Coordinator::Recall() {
+  const auto archive = std::make_shared<const IncidentArchive>(settings_.state_dir);
+  retelling_ = std::make_unique<Retelling>(
+      [archive](const std::string& id) { return archive->Read(id, IncidentForm::kText); },
+      settings_.log_digest, [this](Event event) { queue_.Post(std::move(event)); });
+  retelling_->FindLeft([archive] { return archive->Ids(); });
+}
+
+Coordinator::~Coordinator() {
+  if (web_ != nullptr) web_->Stop();
+  http_.reset();
+  // Streams end before what they post to.
+  if (server_ != nullptr) {
+    server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kStopStreams));
+    server_->Wait();
+  }
+}
+
+absl::Status Coordinator::Listen() {
+  const auto credentials =
+      transport::MakeServerCredentials(settings_.credentials, settings_.listen);
+  if (!credentials.ok()) return credentials.status();
+  grpc::ServerBuilder builder;
+  transport::ConfigureServer(builder);
+  int port = 0;
+  builder.AddListeningPort(settings_.listen, *credentials, &port);
+  builder.RegisterService(&service_);
+  builder.RegisterService(&operators_);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr || port == 0) {
+    return absl::UnavailableError(absl::StrCat(
+        "cannot listen on ", settings_.listen,
+        ": is another coordinator running, or the address not of this host? Set --listen"));
+  }
+  address_ = absl::StrCat(settings_.listen.substr(0, settings_.listen.rfind(':')), ":", port);
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::ServePages() {
+  if (settings_.http.empty()) return absl::OkStatus();
+  web_ = std::make_unique<Web>(
+      Web::Sources{.board = &board_,
+                   .archive = std::make_shared<IncidentArchive>(settings_.state_dir),
+                   .telemetry = telemetry_.get(),
+                   .read = [this] { return Read(); }});
+  auto server = http::HttpServer::Start(
+      {.address = settings_.http, .insecure = settings_.credentials.insecure},
+      [this](const http::Request& request) { return web_->Answer(request); });
+  if (server.ok()) {
+    http_ = *std::move(server);
+    spdlog::info("status and metrics at http://{}/", http_->address());
+    return absl::OkStatus();
+  }
+  const std::string problem = absl::StrCat("--http: ", std::string(server.status().message()));
+  if (settings_.http_required) return {server.status().code(), problem};
+  spdlog::error("{}; going on without pages and metrics (--http=off leaves them out)", problem);
+  return absl::OkStatus();
+}
+
+std::string Coordinator::http_address() const { return http_ == nullptr ? "" : http_->address(); }
+
+Readings Coordinator::Read() const {
+  const EventQueue::Depth depth = queue_.depth();
+  return {.status = nullptr,
+          .disk = keeper_->Report(),
+          .removal = desk_->Report(),
+          .queued_events = depth.events,
+          .queued_bytes = depth.bytes,
+          .streams = service_.streams(),
+          .since_turn = telemetry_->SinceTurn(CurrentTime().monotonic),
+          .stopping = telemetry_->stopping()};
+}
+
+void Coordinator::RequestStop() {
+  telemetry_->NoteStopping();
+  // A hook takes a second or two to end: meanwhile the incident in progress does.
+  desk_->Stop();
+  hooks_->Stop();
+  queue_.Post(Stop{});
+}
+
+void Coordinator::Run() {
+  telemetry_->NoteTurn(CurrentTime().monotonic);
+  RunEventLoop(core_, queue_, *this, settings_.observer);
+  board_.Stop();
+  if (web_ != nullptr) web_->Stop();
+  operators_.Stop();
+  const Counters& c = core_.counters();
+  spdlog::info(
+      "stopped: {} hellos admitted, {} refused, {} timed out; {} messages refused, {} floods; {} "
+      "alarms, {} suspicions, {} recovered, {} incidents, {} job restarts",
+      c.hellos_admitted, c.hellos_refused, c.hello_timeouts, c.messages_refused, c.floods, c.alarms,
+      c.suspicions, c.recovered_in_between, c.incidents, c.job_restarts);
+}
+
+void Coordinator::Handle(Send effect) { service_.Send(effect.stream, effect.message); }
+void Coordinator::Handle(Close effect) {
+  telemetry_->CountClose(effect.status.code());
+  service_.Close(effect.stream, effect.status);
+}
+void Coordinator::Handle(Retell effect) { retelling_->Begin(effect.incident_id); }
+void Coordinator::Handle(Conclude effect) { writer_->Post(std::move(effect)); }
+void Coordinator::Handle(TextsGathered effect) { writer_->Post(std::move(effect)); }
+void Coordinator::ReadNext(StreamId stream) { service_.ReadNext(stream); }
+void Coordinator::Handle(StatusReport effect) {
+  board_.Report(CurrentTime().monotonic, std::move(effect.status));
+}
+void Coordinator::Handle(Examine effect) { operators_.Handle(std::move(effect)); }
+void Coordinator::Handle(SnapshotAnswered effect) { operators_.Handle(effect); }
+void Coordinator::Handle(SnapshotRefused effect) { operators_.Handle(effect); }
+
+void Coordinator::Housekeep() {
+  const absl::Duration now = CurrentTime().monotonic;
+  telemetry_->NoteTurn(now);
+  keeper_->Watch();
+  service_.CutOffOverdue(now);
+  operators_.CutOffOverdue(now);
+}
+
+void Coordinator::Handle(Log effect) {
+  switch (effect.level) {
+    case LogLevel::kInfo:
+      spdlog::info("{}", effect.text);
+      return;
+    case LogLevel::kWarning:
+      spdlog::warn("{}", effect.text);
+      return;
+    case LogLevel::kError:
+      spdlog::error("{}", effect.text);
+      return;
+  }
+}
+
+}  // namespace rapideye::coordinator

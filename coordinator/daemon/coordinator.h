@@ -1,0 +1,110 @@
+// The whole coordinator, assembled: server, loop, core, writer.
+#ifndef RAPIDEYE_COORDINATOR_DAEMON_COORDINATOR_H_
+#define RAPIDEYE_COORDINATOR_DAEMON_COORDINATOR_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/core/coordinator_core.h"
+#include "coordinator/daemon/event_loop.h"
+#include "coordinator/daemon/retelling.h"
+#include "coordinator/removal/desk/removal_desk.h"
+#include "coordinator/removal/hooks/process_hook_runner.h"
+#include "coordinator/server/agent_service.h"
+#include "coordinator/server/operator_service.h"
+#include "coordinator/server/status_board.h"
+#include "coordinator/server/telemetry.h"
+#include "coordinator/server/web.h"
+#include "coordinator/store/incident_keeper.h"
+#include "coordinator/store/incident_writer.h"
+#include "digest/digest.h"
+#include "proto/common/http/http_server.h"
+#include "proto/transport/credentials.h"
+
+namespace grpc {
+class Server;
+}
+
+namespace rapideye::coordinator {
+
+struct CoordinatorSettings {
+  Options core;
+  std::string listen = "[::]:8490";
+  std::string state_dir;
+  Retention retention;
+  RemovalSettings removal;
+  transport::CredentialOptions credentials;
+  digest::TextFormat digest_format = digest::TextFormat::kClassic;
+  std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
+  std::string http;  // HOST:PORT of the pages; "" for none
+  // False: without its pages a coordinator is better than none.
+  bool http_required = false;
+  // Where incidents are written. Outlives the process: a disk may hang.
+  Disk* disk = &RealDisk();
+  LoopObserver observer;
+};
+
+class Coordinator final : private EffectHandler {
+ public:
+  // Listens, and takes streams from then on. INVALID_ARGUMENT if the credentials
+  // or an address are not to be used; UNAVAILABLE if a port cannot be had. A
+  // state directory that does not work is logged and does not fail the start.
+  static absl::StatusOr<std::unique_ptr<Coordinator>> Start(CoordinatorSettings settings);
+  ~Coordinator() override;
+
+  // HOST:PORT with the real port.
+  const std::string& address() const { return address_; }
+  // Of the pages; "" if there are none.
+  std::string http_address() const;
+
+  // Works until RequestStop; returns within 5 s of it. Call once.
+  void Run();
+  // Thread-safe.
+  void RequestStop();
+
+ private:
+  explicit Coordinator(CoordinatorSettings settings);
+
+  absl::Status Listen();
+  absl::Status ServePages();
+  Readings Read() const;
+  // Tells the core what a coordinator before this one has left.
+  void Recall();
+
+  void Handle(Send effect) override;
+  void Handle(Close effect) override;
+  void Handle(Conclude effect) override;
+  void Handle(TextsGathered effect) override;
+  void Handle(Retell effect) override;
+  void Handle(StatusReport effect) override;
+  void Handle(Examine effect) override;
+  void Handle(SnapshotAnswered effect) override;
+  void Handle(SnapshotRefused effect) override;
+  void Handle(Log effect) override;
+  void ReadNext(StreamId stream) override;
+  void Housekeep() override;
+
+  CoordinatorSettings settings_;
+  CoordinatorCore core_;
+  EventQueue queue_;
+  AgentService service_;
+  StatusBoard board_;
+  OperatorService operators_;
+  // The keeper's thread may outlive all of this.
+  const std::shared_ptr<Telemetry> telemetry_ = std::make_shared<Telemetry>();
+  std::shared_ptr<ProcessHookRunner> hooks_;
+  std::unique_ptr<RemovalDesk> desk_;
+  std::unique_ptr<IncidentKeeper> keeper_;
+  std::unique_ptr<IncidentWriter> writer_;
+  std::unique_ptr<Retelling> retelling_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+  std::unique_ptr<Web> web_;
+  std::unique_ptr<http::HttpServer> http_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_DAEMON_COORDINATOR_H_

@@ -1,0 +1,192 @@
+#include "coordinator/daemon/program.h"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <stdio.h>
+
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/daemon/coordinator.h"
+#include "coordinator/daemon/environment.h"
+#include "coordinator/removal/removal_flags.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/logging/logging.h"
+#include "proto/common/process/signals.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+struct Flags {
+  CoordinatorSettings settings;
+  program::ByteSize retain_bytes = {Retention{}.bytes};
+  std::string digest_format = "classic";
+  RemovalFlags removal;
+  std::string http = "127.0.0.1:9490";
+  CLI::Option* http_flag = nullptr;
+  std::string log_format = "text";
+};
+
+void AddFlags(CLI::App& app, Flags& flags) {
+  using program::AddFlag;
+  CoordinatorSettings& s = flags.settings;
+  AddFlag(app, "listen", s.listen, "address the agents connect to; port 0 takes a free one");
+  AddFlag(app, "job", s.core.shape.job,
+          "name of the job (else JOBSET_NAME, TPU_NAME, SLURM_JOB_NAME, the first worker's)");
+  AddFlag(app, "slices", s.core.shape.slices,
+          "slices of the job (else MEGASCALE_NUM_SLICES, what the workers say)");
+  AddFlag(app, "tasks-per-slice", s.core.shape.tasks_per_slice,
+          "workers of a slice (else the number of TPU_WORKER_HOSTNAMES, what the workers say)");
+  AddFlag(app, "state-dir", s.state_dir, "where incidents are kept; should outlive the pod");
+  AddFlag(app, "retain-incidents", s.retention.incidents,
+          "how many incidents are kept there; beyond, the oldest are removed");
+  AddFlag(app, "retain-bytes", flags.retain_bytes,
+          "how much room they take; the newest is kept whatever its size");
+  AddFleetDbFlag(app, flags.removal.fleet_db,
+                 "(else sqlite:<state-dir>/fleet.db, for this job alone)");
+  AddRemovalFlags(app, flags.removal);
+  AddFlag(app, "launch-threshold", s.core.thresholds.launch,
+          "alarm when launches have started and none completes for so long; auto: the larger of "
+          "10s and 5 x the longest healthy launch, at most 5m")
+      ->default_str("auto");
+  AddFlag(app, "hang-threshold", s.core.thresholds.hang,
+          "alarm when nothing runs for so long; auto: the larger of 5m and 3 x the longest "
+          "healthy pause")
+      ->default_str("auto");
+  AddFlag(app, "startup-grace", s.core.thresholds.startup_grace,
+          "until the first launch of a job, or of a new program, completes");
+  AddFlag(app, "collect-deadline", s.core.collect_deadline,
+          "time for collecting evidence from all workers, at least 2s");
+  AddFlag(app, "digest-format", flags.digest_format, "layout of the digest's text")
+      ->check(CLI::IsMember({"classic", "grouped"}));
+  flags.http_flag = AddFlag(
+      app, "http", flags.http,
+      "address of the status page, /incidents and Prometheus' /metrics, or off; one that others "
+      "can reach needs --insecure");
+  AddFlag(app, "log-format", flags.log_format, "of standard error")
+      ->check(CLI::IsMember({"text", "json"}));
+  AddFlag(app, "tls-cert", s.credentials.tls_cert, "certificate of this coordinator (PEM)");
+  AddFlag(app, "tls-key", s.credentials.tls_key, "its private key (PEM)");
+  AddFlag(app, "tls-ca", s.credentials.tls_ca, "who signs the certificates of agents (PEM)");
+  AddFlag(app, "tls-identity", s.credentials.identities,
+          "whom the certificate of an agent must name, a name or a pattern with * and ?; may be "
+          "repeated (else anybody whom --tls-ca has signed)");
+  AddFlag(app, "insecure", s.credentials.insecure,
+          "serve without TLS on an address that is not loopback, --http included");
+}
+
+absl::Status CheckThreshold(const char* flag, std::optional<absl::Duration> value) {
+  if (!value.has_value()) return absl::OkStatus();
+  if (*value >= kMinThreshold && *value <= kMaxThreshold) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      flag, ": ", absl::FormatDuration(*value), " is not between ",
+      absl::FormatDuration(kMinThreshold), " and ", absl::FormatDuration(kMaxThreshold)));
+}
+
+absl::Status CheckCount(const char* flag, std::optional<int32_t> value) {
+  if (value.value_or(1) > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", *value, " is not above 0"));
+}
+
+// Turns what the flags say into settings; INVALID_ARGUMENT names the flag.
+absl::Status Complete(Flags& flags) {
+  CoordinatorSettings& s = flags.settings;
+  if (s.core.collect_deadline < kMinCollectDeadline) {
+    return absl::InvalidArgumentError(absl::StrCat("--collect-deadline: must be at least ",
+                                                   absl::FormatDuration(kMinCollectDeadline)));
+  }
+  if (s.state_dir.empty()) return absl::InvalidArgumentError("--state-dir: must not be empty");
+  if (s.retention.incidents < 1) {
+    return absl::InvalidArgumentError("--retain-incidents: must be at least 1");
+  }
+  s.retention.bytes = flags.retain_bytes.bytes;
+  if (absl::Status status = CheckRemoval(flags.removal); !status.ok()) return status;
+  s.removal = {.policy = flags.removal.policy,
+               .fleet_db = flags.removal.fleet_db,
+               .hooks = flags.removal.hooks,
+               .hook_timeout = flags.removal.hook_timeout};
+  s.http = flags.http == "off" ? "" : flags.http;
+  s.http_required = flags.http_flag->count() > 0;
+  for (const absl::Status& status :
+       {CheckCount("--slices", s.core.shape.slices),
+        CheckCount("--tasks-per-slice", s.core.shape.tasks_per_slice),
+        CheckThreshold("--launch-threshold", s.core.thresholds.launch),
+        CheckThreshold("--hang-threshold", s.core.thresholds.hang),
+        CheckThreshold("--startup-grace", s.core.thresholds.startup_grace)}) {
+    if (!status.ok()) return status;
+  }
+  s.core.shape = WithEnvironment(std::move(s.core.shape), ReadProcessVariable);
+  if (int64_t{s.core.shape.slices.value_or(1)} * s.core.shape.tasks_per_slice.value_or(1) >
+      kMaxWorkers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--slices x --tasks-per-slice: more than ", kMaxWorkers, " workers"));
+  }
+  if (flags.digest_format == "grouped") s.digest_format = digest::TextFormat::kGrouped;
+  return absl::OkStatus();
+}
+
+// Log readers grep for whole lines of the digest: as text it stands in the log as
+// it is, in one piece; as JSON it is the message of one record.
+void LogDigest(const std::string& text, bool json) {
+  if (json) {
+    spdlog::error("{}", text);
+    return;
+  }
+  spdlog::default_logger()->flush();
+  fwrite(text.data(), 1, text.size(), stderr);
+  fflush(stderr);
+}
+
+}  // namespace
+
+int RunProgram(int argc, char** argv, const std::function<void(CoordinatorSettings&)>& adjust) {
+  CLI::App app("Watches one TPU training job; when it hangs, says why.", "rapideye-coordinator");
+  Flags flags;
+  flags.settings.state_dir = "/var/lib/rapideye";
+  AddFlags(app, flags);
+  program::ConfigureApp(app);
+  if (const std::optional<int> code = program::Parse(app, argc, argv)) return *code;
+  const bool json = flags.log_format == "json";
+  program::SetUpLogging("rapideye-coordinator",
+                        json ? program::LogFormat::kJson : program::LogFormat::kText);
+  if (absl::Status status = Complete(flags); !status.ok()) {
+    spdlog::error("{}", std::string(status.message()));
+    return program::kExitUsage;
+  }
+  flags.settings.log_digest = [json](const std::string&, const std::string& text) {
+    LogDigest(text, json);
+  };
+
+  if (adjust) adjust(flags.settings);
+
+  signal(SIGPIPE, SIG_IGN);  // a log reader that goes away ends nothing
+  absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
+  if (!signals.ok()) {
+    spdlog::error("{}", std::string(signals.status().message()));
+    return program::kExitFailure;
+  }
+
+  auto coordinator = Coordinator::Start(std::move(flags.settings));
+  if (!coordinator.ok()) {
+    spdlog::error("{}", std::string(coordinator.status().message()));
+    return absl::IsInvalidArgument(coordinator.status()) ? program::kExitUsage
+                                                         : program::kExitFailure;
+  }
+  spdlog::info("listening on {}", (*coordinator)->address());
+  std::thread stopper([&] {
+    const std::optional<int> number = signals->Wait();
+    spdlog::info("asked to stop by signal {}", number.value_or(0));
+    (*coordinator)->RequestStop();
+  });
+  (*coordinator)->Run();
+  stopper.join();
+  return program::kExitOk;
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,56 @@
+// What a coordinator before this one has left on disk: which incidents, and the
+// digest of one of them once more in the log.
+#ifndef RAPIDEYE_COORDINATOR_DAEMON_RETELLING_H_
+#define RAPIDEYE_COORDINATOR_DAEMON_RETELLING_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/core/events.h"
+
+namespace rapideye::coordinator {
+
+// Called by one thread.
+class Retelling {
+ public:
+  using Read = std::function<absl::StatusOr<std::string>(const std::string& incident_id)>;
+  using LogDigest = std::function<void(const std::string& incident_id, const std::string& text)>;
+
+  using List = std::function<absl::StatusOr<std::vector<std::string>>()>;
+
+  // `read` may take as long as a disk does, on a thread of its own, which may
+  // outlive this object; the other two are not called after its end.
+  Retelling(Read read, LogDigest log_digest, std::function<void(Event)> post);
+  // Waits for what has begun, at most kDiskPatience.
+  ~Retelling();
+
+  // Posts IncidentsOnDisk once `list` has returned, which may take as long, too. An
+  // error is the disk's to report: then nothing is known to be there.
+  void FindLeft(List list);
+
+  // Posts IncidentConcluded once the digest is in the log, or IncidentUnreadable
+  // if the disk does not give it within kDiskPatience.
+  void Begin(const std::string& incident_id);
+
+ private:
+  void Run(const std::string& incident_id);
+
+  const Read read_;
+  const LogDigest log_digest_;
+  // Shared with a thread that lists: closed at the end of this object.
+  struct Mailbox {
+    std::mutex mutex;
+    std::function<void(Event)> post;
+  };
+  const std::shared_ptr<Mailbox> mailbox_;
+  std::thread thread_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_DAEMON_RETELLING_H_

@@ -1,0 +1,93 @@
+// What follows an incident that is on disk: the fleet remembers it, policy decides,
+// hooks run.
+//
+//   Expect ─► on disk? ─► spool ─► fleet history ─► decisions ─► hooks ─► hooks.json
+//
+//   <state-dir>/journal.db   incidents on their way to the history, hooks that are to run;
+//                            one process at a time runs them (journal.lock)
+//   <state-dir>/fleet.db     the history, unless --fleet-db names another
+//   <state-dir>/incidents/<id>/hooks.json   what was decided, and what came of the hooks
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/fleet/records.h"
+#include "coordinator/removal/hooks.h"
+#include "coordinator/removal/policy.h"
+#include "coordinator/store/disk.h"
+
+namespace rapideye::coordinator {
+
+struct RemovalSettings {
+  Policy policy;
+  std::string fleet_db;  // empty: one in the state directory, for this job alone
+  std::vector<std::string> hooks;
+  absl::Duration hook_timeout = kHookTimeout;
+};
+
+// How often something happened between incidents and removals.
+struct RemovalCounters {
+  int64_t incidents_delivered = 0;  // to the fleet history
+  int64_t delivery_failures = 0;
+  int64_t removes = 0;  // decisions, in this coordinator's mode
+  int64_t watches = 0;
+  int64_t refusals = 0;
+  int64_t hooks_succeeded = 0;
+  int64_t hooks_failed = 0;    // runs that are tried again
+  int64_t hooks_given_up = 0;  // a person has to do what they were to do
+};
+
+struct RemovalReport {
+  RemovalCounters counters;
+  bool history_works = true;
+};
+
+// Thread-safe. Everything happens on threads of its own: a history, a disk or a hook
+// that hangs delays no digest and holds up no end.
+class RemovalDesk {
+ public:
+  struct Settings {
+    RemovalSettings removal;
+    std::string state_dir;
+    std::optional<std::string> job;  // empty: that of the newest incident, as long as there is one
+    Disk* disk = nullptr;            // outlives the process: a disk may hang
+    // Carries hooks out; shared, since a hook may hang, too.
+    std::shared_ptr<HookRunner> runner;
+  };
+
+  // Takes up what an earlier process has left: incidents that the history does not have
+  // yet, hooks that have not run.
+  explicit RemovalDesk(Settings settings);
+  // Incidents that came to disk are spooled. Leaves behind what hangs.
+  ~RemovalDesk();
+  RemovalDesk(const RemovalDesk&) = delete;
+  RemovalDesk& operator=(const RemovalDesk&) = delete;
+
+  // This incident is on its way to disk.
+  void Expect(IncidentRecord incident);
+  // It has arrived. A function, since whoever calls it may outlive the desk.
+  std::function<void(const std::string& incident)> Arrived() const;
+
+  // Begins nothing more. A hook that runs is for its runner to stop.
+  void Stop();
+  RemovalReport Report() const;
+
+ private:
+  struct State;  // outlives this while something hangs
+
+  std::shared_ptr<State> state_;
+  std::thread thread_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_H_

@@ -1,0 +1,328 @@
+#include "coordinator/removal/desk/removal_desk_state.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <system_error>
+#include <utility>
+
+#include "classifier/classify.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/daemon/event_loop.h"
+#include "coordinator/fleet/findings.h"
+#include "coordinator/fleet/history.h"
+#include "coordinator/fleet/schema.h"
+#include "coordinator/fleet/spool.h"
+#include "coordinator/removal/desk/removal_record.h"
+#include "coordinator/store/incident_files.h"
+#include "proto/wire/capture_reader.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+absl::Duration Monotonic() { return CurrentTime().monotonic; }
+
+void LogHistory(const absl::Status& status) {
+  if (status.ok()) {
+    spdlog::info("the fleet history takes incidents again");
+  } else {
+    spdlog::warn("the fleet history takes no incidents, they wait on this disk: {}",
+                 std::string(status.message()));
+  }
+}
+
+}  // namespace
+
+void RemovalDesk::State::Run() {
+  std::error_code error;
+  first_run = !std::filesystem::exists(journal_path, error);
+  auto made = std::make_unique<Publisher>(
+      Publisher::Settings{.spool_url = absl::StrCat("sqlite:", journal_path),
+                          .history_url = history_url,
+                          .delivered = [this] { Wake(); },
+                          .changed = LogHistory});
+  const std::optional<std::string> last_job = JobOnDisk();
+  {
+    const std::lock_guard lock(mutex);
+    publisher = std::move(made);
+    if (!job.has_value()) job = last_job;
+  }
+  while (NextLoop()) loop->Run();
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return closing; });
+  }
+  TakeUp();
+  std::unique_lock lock(mutex);
+  made = std::move(publisher);
+  lock.unlock();
+  made.reset();  // spools, and delivers what it can
+  lock.lock();
+  finished = true;
+  changed.notify_all();
+}
+
+// Of an earlier process: what it left is not to wait until this one has an incident.
+std::optional<std::string> RemovalDesk::State::JobOnDisk() const {
+  const auto newest = archive.List(1);
+  if (!newest.ok() || newest->empty() || newest->front().job.empty()) return std::nullopt;
+  return newest->front().job;
+}
+
+bool RemovalDesk::State::NextLoop() {
+  std::unique_lock lock(mutex);
+  // In a history of many jobs this coordinator decides about its own.
+  changed.wait(lock, [this] { return stopping || !shared_history || job.has_value(); });
+  if (stopping) return false;
+  history = nullptr;  // the last loop's
+  loop = MakeLoop();
+  return true;
+}
+
+std::shared_ptr<RemovalLoop> RemovalDesk::State::MakeLoop() {
+  RemovalLoop::Settings loop_settings;
+  loop_settings.fleet_db = history_url;
+  loop_settings.policy = policy();
+  if (shared_history) loop_settings.job = job;
+  loop_settings.hooks = settings.removal.hooks;
+  loop_settings.hook_timeout = settings.removal.hook_timeout;
+  loop_settings.poll = absl::InfiniteDuration();
+  loop_settings.before_turn = [this] { TakeUp(); };
+  loop_settings.after_turn = [this](Database* database,
+                                    const absl::StatusOr<Remover::Report>& turn) {
+    return AfterTurn(database, turn);
+  };
+  return std::make_shared<RemovalLoop>(std::move(loop_settings), runner);
+}
+
+absl::Status RemovalDesk::State::OpenJournal() {
+  if (hooks.has_value()) return absl::OkStatus();
+  // Two coordinators may share a directory for a while; the hooks are one's at a time.
+  auto alone = FileLock::Take(absl::StrCat(settings.state_dir, "/journal.lock"));
+  if (!alone.ok()) return alone.status();
+  auto opened = OpenDatabase(absl::StrCat("sqlite:", journal_path));
+  if (!opened.ok()) return opened.status();
+  if (absl::Status status = Migrate(**opened, FleetMigrations()); !status.ok()) return status;
+  const absl::StatusOr<absl::Time> wall = (*opened)->WallClock();
+  if (!wall.ok()) return wall.status();
+  journal_lock = *std::move(alone);
+  journal = *std::move(opened);
+  clock.emplace(*wall, absl::InfinitePast(), Monotonic());
+  hooks.emplace(*journal, runner,
+                IncidentHooks::Settings{
+                    .hooks = settings.removal.hooks,
+                    .lease = settings.removal.hook_timeout + 2 * kHookGrace + kHookLeaseSlack,
+                    .lifetime = policy().decision_lifetime,
+                    .now = [this] { return clock->At(Monotonic()); },
+                    .call = [this](const Task& task) { return CallFor(task); },
+                    .settled = [this](const Task& task) { return RanForRemoval(task); }});
+  const absl::Status resumed = hooks->Resume();
+  const auto waiting = hooks->Waiting();
+  if (!resumed.ok() || !waiting.ok()) {
+    hooks.reset();
+    return resumed.ok() ? waiting.status() : resumed;
+  }
+  if (policy().mode != RemovalMode::kOff) undecided.insert(waiting->begin(), waiting->end());
+  Recover();
+  return absl::OkStatus();
+}
+
+bool RemovalDesk::State::Knows(const std::string& id) const {
+  const auto is = [&](const IncidentRecord& incident) { return incident.id == id; };
+  const std::lock_guard lock(mutex);
+  return std::any_of(expected.begin(), expected.end(), is) ||
+         std::any_of(arrived.begin(), arrived.end(), is);
+}
+
+void RemovalDesk::State::Recover() {
+  absl::StatusOr<std::vector<std::string>> ids = archive.Ids();
+  if (!ids.ok()) return;
+  std::sort(ids->begin(), ids->end(), std::greater<>());
+  ids->resize(std::min(ids->size(), kMaxPendingIncidents));
+  for (const std::string& id : *ids) {
+    const std::string directory = DirectoryOf(id);
+    if (Knows(id)) continue;
+    const auto record = archive.Read(id, IncidentForm::kHooks);
+    if (record.ok()) {
+      if (IsUnfinished(*record)) unfinished.insert(id);
+      continue;
+    }
+    if (first_run) {
+      // Of a version that had no hooks: nothing of it is to happen now.
+      WriteRecord(id);
+      continue;
+    }
+    const auto capture = wire::ReadCaptureFile(absl::StrCat(directory, "/", kCaptureFile));
+    if (!capture.ok()) {
+      spdlog::error("incident {}: the fleet will not hear of it, its capture cannot be read: {}",
+                    id, std::string(capture.status().message()));
+      continue;
+    }
+    spdlog::info("incident {}: was on disk when its coordinator ended; its hooks are taken up", id);
+    IncidentRecord incident =
+        Describe(id, *capture, Classify(*capture),
+                 absl::FromUnixMillis(capture->header.detected_unix_ms.value_or(0)), {});
+    if (auto digest = archive.Read(id, IncidentForm::kJson); digest.ok()) {
+      incident.digest = *std::move(digest);
+    }
+    const std::lock_guard lock(mutex);
+    arrived.push_front(std::move(incident));
+  }
+}
+
+void RemovalDesk::State::TakeUp() {
+  if (absl::Status opened = OpenJournal(); !opened.ok()) return NoteJournal(opened);
+  std::unique_lock lock(mutex);
+  while (!arrived.empty()) {
+    const IncidentRecord incident = arrived.front();
+    lock.unlock();
+    const absl::Status status = TakeUpOne(incident);
+    lock.lock();
+    if (!status.ok()) return NoteJournal(status);
+    arrived.pop_front();
+  }
+}
+
+// Once for each reason: it is tried again every second.
+void RemovalDesk::State::NoteJournal(const absl::Status& problem) {
+  if (problem.ok() && !journal_problem.ok()) spdlog::info("the journal of hooks works again");
+  if (!problem.ok() && problem != journal_problem) {
+    spdlog::warn("hooks and decisions wait, their journal cannot be used: {}",
+                 std::string(problem.message()));
+  }
+  journal_problem = problem;
+}
+
+absl::Status RemovalDesk::State::TakeUpOne(const IncidentRecord& incident) {
+  const bool off = policy().mode == RemovalMode::kOff;
+  absl::Status status = hooks->Add(incident.id, off ? absl::ZeroDuration() : kDecisionPatience);
+  if (status.ok()) status = Spool(*journal).Put(incident);
+  if (!status.ok()) return status;
+  publisher->Wake();
+  if (!off) undecided.insert(incident.id);
+  WriteRecord(incident.id);
+  return absl::OkStatus();
+}
+
+absl::Duration RemovalDesk::State::AfterTurn(Database* database,
+                                             const absl::StatusOr<Remover::Report>& turn) {
+  history = database;
+  std::set<std::string> touched;
+  if (turn.ok()) Count(*turn, touched);
+  {
+    const std::lock_guard lock(mutex);
+    report.history_works = turn.ok();
+  }
+  // The journal is tried again soon: it is on this machine.
+  if (!hooks.has_value()) return kFirstDiskRetry;
+  ReleaseDecided(touched);
+  const auto ran = hooks->RunDue([this] { return GoesOn(); });
+  if (!ran.ok()) {
+    NoteJournal(ran.status());
+    return kFirstDiskRetry;
+  }
+  for (const Task& task : *ran) {
+    LogHook(task);
+    CountHook(task);
+    touched.insert(task.incident);
+  }
+  if (turn.ok()) touched.merge(std::exchange(unfinished, {}));
+  for (const std::string& id : touched) WriteRecord(id);
+  const std::lock_guard lock(mutex);
+  if (!arrived.empty()) return kFirstDiskRetry;
+  NoteJournal(absl::OkStatus());
+  return hooks->UntilNext().value_or(kFirstDiskRetry);
+}
+
+void RemovalDesk::State::Count(const Remover::Report& turn, std::set<std::string>& touched) {
+  for (const Remover::Decided& decided : turn.decisions) {
+    touched.insert(decided.finding.incident);
+    const std::lock_guard lock(mutex);
+    RemovalCounters& c = report.counters;
+    const Action action = decided.decision.action;
+    ++(action == Action::kRemove ? c.removes : action == Action::kWatch ? c.watches : c.refusals);
+  }
+  for (const auto* tasks : {&turn.ended, &turn.retried}) {
+    for (const Task& task : *tasks) {
+      CountHook(task);
+      touched.insert(task.incident);
+    }
+  }
+}
+
+void RemovalDesk::State::CountHook(const Task& task) {
+  const std::lock_guard lock(mutex);
+  ++(task.state == "done"  ? report.counters.hooks_succeeded
+     : task.state == "due" ? report.counters.hooks_failed
+                           : report.counters.hooks_given_up);
+}
+
+void RemovalDesk::State::ReleaseDecided(std::set<std::string>& touched) {
+  for (auto id = undecided.begin(); id != undecided.end();) {
+    const bool decided =
+        history != nullptr &&
+        History(*history)
+            .IsDecided(*id, policy().mode, FactsSince(policy(), clock->At(Monotonic())))
+            .value_or(false);
+    // Not released: its patience ends by itself.
+    if (!decided || !hooks->Release(*id).ok()) {
+      ++id;
+      continue;
+    }
+    touched.insert(*id);
+    id = undecided.erase(id);
+  }
+}
+
+std::optional<std::string> RemovalDesk::State::RanForRemoval(const Task& task) const {
+  if (policy().mode != RemovalMode::kEnforce || history == nullptr) return std::nullopt;
+  const auto tasks = Journal(*history, "", {}).TasksOf(task.incident);
+  if (!tasks.ok()) return std::nullopt;
+  for (const Task& removal : *tasks) {
+    // One that has not begun may never begin: the breaker is open, or it expires.
+    if (removal.hook == task.hook && removal.attempts > 0) {
+      return absl::StrCat("not run for the incident: it is run for the removal of ",
+                          removal.subject);
+    }
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<HookCall> RemovalDesk::State::CallFor(const Task& task) const {
+  absl::StatusOr<std::string> digest = archive.Read(task.incident, IncidentForm::kJson);
+  if (!digest.ok()) return digest.status();
+  const absl::StatusOr<IncidentSummary> summary = SummariseDigest(*digest);
+  if (!summary.ok()) return summary.status();
+  HookCall call;
+  call.hook = task.hook;
+  call.finding.incident = task.incident;
+  call.finding.job = summary->job;
+  call.finding.cause = summary->cause;
+  call.finding.detail = summary->detail;
+  call.reason = "nothing is removed";
+  call.digest = *std::move(digest);
+  call.attempt = task.attempts;
+  return call;
+}
+
+void RemovalDesk::State::WriteRecord(const std::string& id) {
+  const std::string directory = DirectoryOf(id);
+  const absl::StatusOr<int64_t> bytes = settings.disk->BytesIn(directory);
+  if (!bytes.ok() || *bytes < 0) return;  // the retention has removed it
+  RemovalRecord record{.incident = id, .mode = policy().mode, .decisions = {}, .hooks = {}};
+  if (history != nullptr) {
+    record.decisions = History(*history).DecisionsOf(id, policy().mode).value_or(record.decisions);
+    record.hooks = Journal(*history, "", {}).TasksOf(id).value_or(record.hooks);
+  }
+  if (const auto tasks = hooks->TasksOf(id); tasks.ok()) {
+    record.hooks.insert(record.hooks.end(), tasks->begin(), tasks->end());
+  }
+  const absl::Status status = WriteRemovalRecord(*settings.disk, directory, record);
+  if (status.ok()) return;
+  spdlog::warn("incident {}: {} cannot be written: {}", id, kHooksFile,
+               std::string(status.message()));
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,127 @@
+// The work of the desk, which may outlive it: what its thread does, and what others tell it.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_STATE_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_STATE_H_
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/fleet/fleet_clock.h"
+#include "coordinator/fleet/publisher.h"
+#include "coordinator/removal/desk/removal_desk.h"
+#include "coordinator/removal/incident_hooks.h"
+#include "coordinator/removal/removal_loop.h"
+#include "coordinator/store/incident_archive.h"
+#include "proto/common/file/file_lock.h"
+
+namespace rapideye::coordinator {
+
+// A digest too large for the history lies in the incident's files.
+class RunnerWithDigests final : public HookRunner {
+ public:
+  RunnerWithDigests(std::shared_ptr<HookRunner> runner, const IncidentArchive& archive)
+      : runner_(std::move(runner)), archive_(archive) {}
+
+  HookResult Run(const HookCall& call) override {
+    if (!call.digest.empty()) return runner_->Run(call);
+    HookCall complete = call;
+    if (auto digest = archive_.Read(call.finding.incident, IncidentForm::kJson); digest.ok()) {
+      complete.digest = *std::move(digest);
+    }
+    return runner_->Run(complete);
+  }
+
+ private:
+  const std::shared_ptr<HookRunner> runner_;
+  const IncidentArchive& archive_;
+};
+
+struct RemovalDesk::State {
+  explicit State(Settings given)
+      : settings(std::move(given)),
+        archive(settings.state_dir),
+        runner(settings.runner, archive),
+        shared_history(!settings.removal.fleet_db.empty()),
+        history_url(shared_history ? settings.removal.fleet_db
+                                   : absl::StrCat("sqlite:", settings.state_dir, "/fleet.db")),
+        journal_path(absl::StrCat(settings.state_dir, "/journal.db")),
+        job(settings.job) {}
+
+  const Settings settings;
+  const IncidentArchive archive;
+  RunnerWithDigests runner;
+  const bool shared_history;
+  const std::string history_url;
+  const std::string journal_path;
+
+  // Of the thread alone.
+  bool first_run = false;
+  std::optional<FileLock> journal_lock;
+  absl::Status journal_problem;  // as the log last said
+  std::unique_ptr<Database> journal;
+  std::optional<FleetClock> clock;
+  std::optional<IncidentHooks> hooks;
+  std::set<std::string> undecided;   // incidents whose hooks wait for a decision
+  std::set<std::string> unfinished;  // incidents whose record an earlier process left so
+  Database* history = nullptr;
+
+  mutable std::mutex mutex;  // guards what follows
+  std::condition_variable changed;
+  std::deque<IncidentRecord> expected;  // oldest first
+  std::deque<IncidentRecord> arrived;
+  std::optional<std::string> job;
+  std::shared_ptr<RemovalLoop> loop;
+  std::unique_ptr<Publisher> publisher;
+  RemovalReport report;
+  bool stopping = false;
+  bool closing = false;
+  bool finished = false;
+
+  const Policy& policy() const { return settings.removal.policy; }
+  std::string DirectoryOf(const std::string& id) const {
+    return absl::StrCat(settings.state_dir, "/incidents/", id);
+  }
+  bool GoesOn() const {
+    const std::lock_guard lock(mutex);
+    return !stopping;
+  }
+  void Wake() {
+    const std::lock_guard lock(mutex);
+    if (loop != nullptr) loop->Wake();
+    changed.notify_all();
+  }
+
+  void Run();
+  std::optional<std::string> JobOnDisk() const;
+  // Waits until there is a job to decide about, and makes its loop. False: it is to stop.
+  bool NextLoop();
+  std::shared_ptr<RemovalLoop> MakeLoop();
+  absl::Status OpenJournal();
+  bool Knows(const std::string& id) const;
+  // What an earlier process wrote to disk, and had no time to take up.
+  void Recover();
+  void TakeUp();
+  void NoteJournal(const absl::Status& problem);
+  absl::Status TakeUpOne(const IncidentRecord& incident);
+  absl::Duration AfterTurn(Database* database, const absl::StatusOr<Remover::Report>& turn);
+  void Count(const Remover::Report& turn, std::set<std::string>& touched);
+  void CountHook(const Task& task);
+  void ReleaseDecided(std::set<std::string>& touched);
+  std::optional<std::string> RanForRemoval(const Task& task) const;
+  absl::StatusOr<HookCall> CallFor(const Task& task) const;
+  void WriteRecord(const std::string& id);
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_STATE_H_

@@ -1,0 +1,293 @@
+#include "coordinator/removal/desk/removal_desk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "coordinator/fleet/history.h"
+#include "coordinator/fleet/schema.h"
+#include "coordinator/removal/journal.h"
+#include "proto/common/file/file_lock.h"
+#include "tests/fleet/incidents.h"
+#include "tests/support/faulty_disk.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr char kHook[] = "/hooks/drain";
+constexpr char kDigest[] =
+    R"({"schemaVersion": 1, "job": "llama", "cause": "BAD_TPU_CHIP", "detail": "TENSOR_CORE"})";
+
+// Thread-safe.
+class WatchedHooks final : public HookRunner {
+ public:
+  HookResult Run(const HookCall& call) override {
+    const std::lock_guard lock(mutex_);
+    calls_.push_back(call);
+    changed_.notify_all();
+    return {.ok = true, .outcome = "exit status 0", .output = "drained"};
+  }
+  // Waits until so many have run.
+  std::vector<HookCall> Await(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return calls_.size() >= count; });
+    return calls_;
+  }
+  std::vector<HookCall> calls() {
+    const std::lock_guard lock(mutex_);
+    return calls_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<HookCall> calls_;
+};
+
+class RemovalDeskTest : public ::testing::Test {
+ protected:
+  RemovalDeskTest() {
+    std::string pattern = fs::temp_directory_path() / "rapideye-desk-XXXXXX";
+    root_ = mkdtemp(pattern.data());
+  }
+  ~RemovalDeskTest() override {
+    std::error_code error;  // what was left behind may still write there
+    fs::remove_all(root_, error);
+  }
+
+  std::unique_ptr<RemovalDesk> Open(RemovalMode mode, const std::string& fleet_db = "") {
+    RemovalDesk::Settings settings;
+    settings.removal.policy.mode = mode;
+    settings.removal.fleet_db = fleet_db;
+    settings.removal.hooks = {kHook};
+    settings.state_dir = root_;
+    settings.disk = &RealDisk();
+    settings.runner = hooks_;
+    return std::make_unique<RemovalDesk>(std::move(settings));
+  }
+  static std::string IdOf(int number) {
+    return absl::StrCat("20261120T12441", number, "Z-5dc4d1c8");
+  }
+  std::string FileOf(int number, const char* file) const {
+    return absl::StrCat(root_, "/incidents/", IdOf(number), "/", file);
+  }
+  // The same bad chip, in another place each time.
+  IncidentRecord Record(int number) {
+    return testing::Incident(IdOf(number), absl::Now(), {testing::BadChip("a", number)});
+  }
+  void Write(int number) {
+    fs::create_directories(fs::path(FileOf(number, "x")).parent_path());
+    std::ofstream(FileOf(number, "digest.json")) << kDigest;
+  }
+  // An incident of which the desk hears, and that comes to disk.
+  void Happen(RemovalDesk& desk, int number) {
+    desk.Expect(Record(number));
+    Write(number);
+    desk.Arrived()(IdOf(number));
+  }
+  nlohmann::json RecordOf(int number) {
+    std::ifstream file(FileOf(number, "hooks.json"));
+    return nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  }
+
+  std::string root_;
+  const std::shared_ptr<WatchedHooks> hooks_ = std::make_shared<WatchedHooks>();
+};
+
+TEST_F(RemovalDeskTest, InADryRunTheHooksAreToldThatNothingIsRemoved) {
+  auto desk = Open(RemovalMode::kDryRun);
+  Happen(*desk, 1);
+  const std::vector<HookCall> calls = hooks_->Await(1);
+  EXPECT_EQ(calls[0].hook, kHook);
+  EXPECT_EQ(calls[0].finding.incident, IdOf(1));
+  EXPECT_EQ(calls[0].finding.host, "");
+  EXPECT_EQ(calls[0].finding.cause, "BAD_TPU_CHIP");
+  EXPECT_EQ(calls[0].digest, kDigest);
+  desk.reset();
+  const nlohmann::json record = RecordOf(1);
+  EXPECT_EQ(record["mode"], "dry-run");
+  EXPECT_EQ(record["decisions"][0]["action"], "watch");
+  EXPECT_EQ(record["hooks"][0]["state"], "done");
+  EXPECT_EQ(record["hooks"][0]["output"], "drained");
+  EXPECT_THAT(hooks_->calls(), SizeIs(1));
+}
+
+TEST_F(RemovalDeskTest, AnEnforcedRemovalRunsTheHooksOnceAndWithTheHost) {
+  auto desk = Open(RemovalMode::kEnforce, absl::StrCat("sqlite:", root_, "/fleet.db"));
+  for (int i = 1; i <= 4; ++i) {
+    Happen(*desk, i);
+    hooks_->Await(static_cast<size_t>(i));
+  }
+  desk.reset();
+  const std::vector<HookCall> calls = hooks_->calls();
+  ASSERT_THAT(calls, SizeIs(4));
+  EXPECT_EQ(calls[2].finding.host, "");
+  EXPECT_EQ(calls[3].finding.host, "host-of-a");
+  EXPECT_EQ(calls[3].finding.incident, IdOf(4));
+  const nlohmann::json record = RecordOf(4);
+  EXPECT_EQ(record["decisions"][0]["action"], "remove");
+  EXPECT_EQ(record["hooks"][0]["machine"], "hardware:a");
+}
+
+TEST_F(RemovalDeskTest, ARemovalThatDoesNotBeginKeepsNobodyFromBeingTold) {
+  const std::string url = absl::StrCat("sqlite:", root_, "/fleet.db");
+  auto desk = Open(RemovalMode::kEnforce, url);
+  Happen(*desk, 1);
+  hooks_->Await(1);
+  const auto database = OpenDatabase(url).value();
+  Task removal;
+  removal.incident = IdOf(2);
+  removal.subject = "hardware:b";
+  removal.hook = kHook;
+  removal.not_before = absl::Now() + absl::Hours(1);
+  removal.expires = removal.not_before;
+  ASSERT_TRUE(WithLock(*database, [&] {
+                return Journal(*database, "", {}).Add(removal, absl::Now());
+              }).ok());
+  Happen(*desk, 2);
+  EXPECT_EQ(hooks_->Await(2)[1].finding.incident, IdOf(2));
+}
+
+TEST_F(RemovalDeskTest, AnIncidentThatIsNotOnDiskMovesNothing) {
+  auto desk = Open(RemovalMode::kOff);
+  desk->Expect(Record(1));
+  Happen(*desk, 2);
+  EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(2));
+  desk.reset();
+  EXPECT_THAT(hooks_->calls(), SizeIs(1));
+}
+
+TEST_F(RemovalDeskTest, WhatWasOnDiskWhenItsCoordinatorDiedIsTakenUp) {
+  Open(RemovalMode::kDryRun).reset();
+  Write(1);
+  fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
+                FileOf(1, "capture.jsonl.gz"));
+  auto desk = Open(RemovalMode::kDryRun);
+  EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
+  desk.reset();
+  // Once.
+  Open(RemovalMode::kDryRun).reset();
+  EXPECT_THAT(hooks_->calls(), SizeIs(1));
+}
+
+// The process died between the end of a hook and the record of it.
+TEST_F(RemovalDeskTest, ARecordThatACrashLeftBehindTheJournalIsBroughtUpToDate) {
+  auto desk = Open(RemovalMode::kDryRun);
+  Happen(*desk, 1);
+  hooks_->Await(1);
+  desk.reset();
+  nlohmann::json stale = RecordOf(1);
+  stale["hooks"][0]["state"] = "due";
+  std::ofstream(FileOf(1, "hooks.json")) << stale;
+  desk = Open(RemovalMode::kDryRun);
+  Happen(*desk, 2);
+  hooks_->Await(2);
+  desk.reset();
+  EXPECT_EQ(RecordOf(1)["hooks"][0]["state"], "done");
+  EXPECT_EQ(RecordOf(1)["decisions"][0]["action"], "watch");
+  EXPECT_THAT(hooks_->calls(), SizeIs(2));
+}
+
+// Nobody has said which job it is, and perhaps no worker ever comes back.
+TEST_F(RemovalDeskTest, WhatWasLeftIsTakenUpAlsoWithASharedHistory) {
+  const std::string url = absl::StrCat("sqlite:", root_, "/shared.db");
+  Open(RemovalMode::kDryRun, url).reset();
+  Write(1);
+  fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
+                FileOf(1, "capture.jsonl.gz"));
+  const auto desk = Open(RemovalMode::kDryRun, url);
+  EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
+}
+
+// The old one half dead, the new one there already.
+TEST_F(RemovalDeskTest, OfTwoOnOneDirectoryTheSecondWaitsUntilItIsAlone) {
+  auto old = FileLock::Take(root_ + "/journal.lock");
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_EQ(FileLock::Take(root_ + "/journal.lock").status().code(),
+            absl::StatusCode::kUnavailable);
+  auto desk = Open(RemovalMode::kDryRun);
+  Happen(*desk, 1);
+  desk.reset();
+  EXPECT_FALSE(fs::exists(FileOf(1, "hooks.json")));
+  fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
+                FileOf(1, "capture.jsonl.gz"));
+  desk = Open(RemovalMode::kDryRun);
+  {
+    const FileLock released = *std::move(old);
+  }
+  EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
+  desk.reset();
+  EXPECT_TRUE(fs::exists(FileOf(1, "hooks.json")));
+  EXPECT_THAT(hooks_->calls(), SizeIs(1));
+}
+
+TEST_F(RemovalDeskTest, AStateDirectoryMayPassToAnotherJob) {
+  const std::string url = absl::StrCat("sqlite:", root_, "/shared.db");
+  Write(1);  // of job "llama"
+  auto desk = Open(RemovalMode::kDryRun, url);
+  IncidentRecord incident = Record(2);
+  incident.job = "gemma";
+  desk->Expect(incident);
+  Write(2);
+  desk->Arrived()(IdOf(2));
+  hooks_->Await(1);
+  desk.reset();
+  EXPECT_EQ(RecordOf(2)["decisions"][0]["action"], "watch");
+}
+
+TEST_F(RemovalDeskTest, IncidentsOlderThanAllHooksAreLeftAlone) {
+  Write(1);
+  Open(RemovalMode::kDryRun).reset();
+  Open(RemovalMode::kDryRun).reset();
+  EXPECT_THAT(hooks_->calls(), IsEmpty());
+}
+
+TEST_F(RemovalDeskTest, WhileTheHistoryIsDownDecisionsWaitAndNothingIsLost) {
+  const std::string url = absl::StrCat("sqlite:", root_, "/elsewhere/fleet.db");
+  auto desk = Open(RemovalMode::kDryRun, url);
+  Happen(*desk, 1);
+  desk.reset();
+  EXPECT_FALSE(fs::exists(root_ + "/elsewhere"));
+  fs::create_directory(root_ + "/elsewhere");
+  desk = Open(RemovalMode::kDryRun, url);
+  Happen(*desk, 2);
+  hooks_->Await(2);
+  desk.reset();
+  const auto database = OpenDatabase(url).value();
+  EXPECT_TRUE(
+      History(*database).IsDecided(IdOf(1), RemovalMode::kDryRun, absl::InfinitePast()).value());
+  EXPECT_TRUE(
+      History(*database).IsDecided(IdOf(2), RemovalMode::kDryRun, absl::InfinitePast()).value());
+}
+
+TEST_F(RemovalDeskTest, ADiskThatHangsDoesNotHoldUpTheEnd) {
+  // What hangs in it outlives this test, and hangs until all ends: it does not run into the end.
+  static auto& disk = *new FaultyDisk;
+  RemovalDesk::Settings settings;
+  settings.removal.hooks = {kHook};
+  settings.state_dir = root_;
+  settings.disk = &disk;
+  settings.runner = hooks_;
+  auto desk = std::make_unique<RemovalDesk>(std::move(settings));
+  disk.Hang();
+  Happen(*desk, 1);
+  disk.AwaitHanging();
+  desk.reset();
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

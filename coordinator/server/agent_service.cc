@@ -1,0 +1,239 @@
+#include "coordinator/server/agent_service.h"
+
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "coordinator/core/limits.h"
+#include "proto/transport/identity.h"
+#include "proto/transport/status_conversion.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
+
+// Ends a stream before it says anything.
+class RefusedStream final : public Reactor {
+ public:
+  explicit RefusedStream(const absl::Status& why) { Finish(transport::ToGrpc(why)); }
+  void OnDone() override { delete this; }
+};
+
+absl::StatusOr<wire::ParsedMessage> Parse(grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  if (!buffer.Dump(&slices).ok()) return absl::InvalidArgumentError("not to be decompressed");
+  std::string bytes;
+  bytes.reserve(buffer.Length());
+  for (const grpc::Slice& slice : slices) {
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  buffer.Clear();
+  return wire::ParseAgentMessage(bytes);
+}
+
+grpc::ByteBuffer Serialise(const wire::CoordinatorMessage& message) {
+  const grpc::Slice slice(wire::ToWire(message).SerializeAsString());
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+}  // namespace
+
+class AgentStream final : public Reactor {
+ public:
+  AgentStream(AgentService& service, EventQueue& queue, StreamId id,
+              grpc::CallbackServerContext* context)
+      : service_(service), queue_(queue), id_(id), context_(context) {}
+
+  void ReadNext() {
+    const std::lock_guard lock(mutex_);
+    if (!closing_) StartRead(&incoming_);
+  }
+
+  void Send(const wire::CoordinatorMessage& message) {
+    const std::lock_guard lock(mutex_);
+    if (closing_) return;
+    if (waiting_.size() >= kMaxSendQueue) {
+      // Nothing can be said to a peer that does not read.
+      queue_.Post(
+          StreamCutOff{id_, absl::ResourceExhaustedError("it does not read what it is sent")});
+      closing_ = true;
+      waiting_.clear();
+      context_->TryCancel();
+      if (!writing_) Finish(grpc::Status::CANCELLED);
+      return;
+    }
+    waiting_.push_back(Serialise(message));
+    WriteNext();
+  }
+
+  void Close(const absl::Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (closing_) return;
+    closing_ = true;
+    final_status_ = transport::ToGrpc(status);
+    closing_since_ = CurrentTime().monotonic;
+    // What was said before comes first.
+    if (!writing_) Finish(final_status_);
+  }
+
+  void CutOffIfOverdue(absl::Duration now) {
+    const std::lock_guard lock(mutex_);
+    if (closing_ && !done_ && now - closing_since_ >= kCloseGrace) context_->TryCancel();
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      Close(absl::OkStatus());  // the agent has nothing more to say
+      return;
+    }
+    absl::StatusOr<wire::ParsedMessage> message = Parse(incoming_);
+    if (absl::IsUnimplemented(message.status())) {
+      queue_.Post(MessageSkipped{id_});  // of a newer protocol
+      return;
+    }
+    if (!message.ok()) {
+      queue_.Post(MessageMalformed{id_, message.status()});
+      return;
+    }
+    MessageReceived event{.stream = id_,
+                          .message = std::move(message->message),
+                          .bytes = message->bytes,
+                          .memory = message->memory};
+    if (!queue_.PostMessage(std::move(event))) {
+      const absl::Status why =
+          absl::ResourceExhaustedError("too many bytes wait to be looked at; try again later");
+      queue_.Post(StreamCutOff{id_, why});
+      Close(why);
+    }
+  }
+
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    // A failed write ends in a failed read, which closes the stream.
+    if (ok) WriteNext();
+    if (closing_ && !writing_) Finish(final_status_);
+  }
+
+  // While a message waits for the core no read is in flight that would fail; at the
+  // end of the server nobody takes it any more.
+  void OnCancel() override { Close(absl::CancelledError("the stream was cancelled")); }
+
+  void OnDone() override {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+      closing_ = true;
+    }
+    service_.Remove(id_);  // destroys this
+  }
+
+ private:
+  void WriteNext() {
+    if (writing_ || waiting_.empty()) return;
+    writing_ = true;
+    outgoing_ = waiting_.front();  // shares the bytes
+    waiting_.pop_front();
+    StartWrite(&outgoing_);
+  }
+
+  AgentService& service_;
+  EventQueue& queue_;
+  const StreamId id_;
+  grpc::CallbackServerContext* const context_;
+  grpc::ByteBuffer incoming_;  // of the one read in flight
+
+  std::mutex mutex_;  // guards all below
+  std::deque<grpc::ByteBuffer> waiting_;
+  grpc::ByteBuffer outgoing_;  // of the one write in flight
+  bool writing_ = false;
+  bool closing_ = false;  // Finish was called, or will be when the write is done
+  bool done_ = false;
+  grpc::Status final_status_ = grpc::Status::CANCELLED;
+  absl::Duration closing_since_ = -absl::InfiniteDuration();
+};
+
+AgentService::~AgentService() = default;
+
+Reactor* AgentService::Refuse(grpc::CallbackServerContext* context, const absl::Status& why) {
+  queue_.Post(StreamRefused{.peer = context->peer(), .status = why});
+  return new RefusedStream(why);
+}
+
+Reactor* AgentService::Attach(grpc::CallbackServerContext* context) {
+  const std::vector<std::string> names = transport::PeerNames(*context->auth_context());
+  if (!identities_.empty() && !transport::MatchesIdentity(names, identities_)) {
+    return Refuse(context, absl::PermissionDeniedError(absl::StrCat(
+                               "the certificate is of ", transport::JoinNames(names),
+                               ", which the coordinator's --tls-identity does not name")));
+  }
+  std::shared_ptr<AgentStream> stream;
+  StreamId id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (streams_.size() >= kMaxStreams) {
+      return Refuse(context,
+                    absl::ResourceExhaustedError("too many streams; is --coordinator right?"));
+    }
+    id = next_++;
+    stream = std::make_shared<AgentStream>(*this, queue_, id, context);
+    streams_[id] = stream;
+  }
+  queue_.Post(StreamOpened{.stream = id,
+                           .peer = context->peer(),
+                           .identity = transport::PeerIdentity(*context->auth_context())});
+  stream->ReadNext();
+  return stream.get();
+}
+
+std::shared_ptr<AgentStream> AgentService::Find(StreamId stream) {
+  const std::lock_guard lock(mutex_);
+  auto found = streams_.find(stream);
+  return found == streams_.end() ? nullptr : found->second;
+}
+
+void AgentService::Remove(StreamId stream) {
+  std::shared_ptr<AgentStream> removed;
+  {
+    const std::lock_guard lock(mutex_);
+    auto found = streams_.find(stream);
+    if (found == streams_.end()) return;
+    removed = std::move(found->second);
+    streams_.erase(found);
+  }
+  queue_.Post(StreamClosed{stream});
+}
+
+void AgentService::Send(StreamId stream, const wire::CoordinatorMessage& message) {
+  if (auto found = Find(stream)) found->Send(message);
+}
+
+void AgentService::Close(StreamId stream, const absl::Status& status) {
+  if (auto found = Find(stream)) found->Close(status);
+}
+
+void AgentService::ReadNext(StreamId stream) {
+  if (auto found = Find(stream)) found->ReadNext();
+}
+
+void AgentService::CutOffOverdue(absl::Duration now) {
+  std::vector<std::shared_ptr<AgentStream>> streams;
+  {
+    const std::lock_guard lock(mutex_);
+    streams.reserve(streams_.size());
+    for (const auto& [id, stream] : streams_) streams.push_back(stream);
+  }
+  for (const auto& stream : streams) stream->CutOffIfOverdue(now);
+}
+
+size_t AgentService::streams() const {
+  const std::lock_guard lock(mutex_);
+  return streams_.size();
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,66 @@
+// The gRPC side of the coordinator: one bidirectional stream per agent.
+//
+// Peers are untrusted. A stream has at most one message on its way to the core,
+// so whoever floods waits; whoever does not read is cut off; what breaks a rule
+// never reaches the core as a message, and what would take too much memory is never
+// built.
+#ifndef RAPIDEYE_COORDINATOR_SERVER_AGENT_SERVICE_H_
+#define RAPIDEYE_COORDINATOR_SERVER_AGENT_SERVICE_H_
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "coordinator/daemon/event_loop.h"
+#include "v1/agent.grpc.pb.h"
+
+namespace rapideye::coordinator {
+
+class AgentStream;
+
+// Thread-safe. Outlives the server that it is registered with.
+class AgentService final
+    : public v1::Rendezvous::WithRawCallbackMethod_Attach<v1::Rendezvous::Service> {
+ public:
+  // `identities`: whom an agent's certificate must name (proto/transport/identity.h);
+  // empty: anybody may attach.
+  explicit AgentService(EventQueue& queue, std::vector<std::string> identities = {})
+      : queue_(queue), identities_(std::move(identities)) {}
+  ~AgentService() override;
+
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Attach(
+      grpc::CallbackServerContext* context) override;
+
+  // For a stream that is gone these do nothing.
+  void Send(StreamId stream, const wire::CoordinatorMessage& message);
+  void Close(StreamId stream, const absl::Status& status);
+  void ReadNext(StreamId stream);
+  // Cuts off streams that were closed kCloseGrace ago and are still there.
+  void CutOffOverdue(absl::Duration now);
+  // Open ones, admitted or not.
+  size_t streams() const;
+
+ private:
+  friend class AgentStream;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Refuse(
+      grpc::CallbackServerContext* context, const absl::Status& why);
+  std::shared_ptr<AgentStream> Find(StreamId stream);
+  // The stream has ended for good.
+  void Remove(StreamId stream);
+
+  EventQueue& queue_;
+  const std::vector<std::string> identities_;
+  mutable std::mutex mutex_;
+  StreamId next_ = 1;
+  absl::flat_hash_map<StreamId, std::shared_ptr<AgentStream>> streams_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SERVER_AGENT_SERVICE_H_

@@ -1,0 +1,36 @@
+// The coordinator's page for Prometheus.
+#ifndef RAPIDEYE_COORDINATOR_SERVER_METRICS_H_
+#define RAPIDEYE_COORDINATOR_SERVER_METRICS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "coordinator/core/job_status.h"
+#include "coordinator/removal/desk/removal_desk.h"
+#include "coordinator/server/telemetry.h"
+#include "coordinator/store/incident_keeper.h"
+
+namespace rapideye::coordinator {
+
+// What the page is made of, at one moment.
+struct Readings {
+  // nullptr: the core has not answered yet; what it knows is left out.
+  std::shared_ptr<const JobStatus> status;
+  DiskReport disk;
+  RemovalReport removal;
+  size_t queued_events = 0;  // that wait for the core
+  int64_t queued_bytes = 0;
+  size_t streams = 0;         // open ones
+  absl::Duration since_turn;  // of the event loop
+  bool stopping = false;      // the program has been asked to end
+};
+
+// rapideye_coordinator_*, and process_* of this process.
+std::string RenderMetrics(const Readings& readings, const Telemetry& telemetry);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SERVER_METRICS_H_

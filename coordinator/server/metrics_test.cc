@@ -1,0 +1,91 @@
+#include "coordinator/server/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Readings SomeReadings() {
+  auto status = std::make_shared<JobStatus>();
+  status->activity = Activity::kCollecting;
+  status->expected = 8;
+  status->connected = 7;
+  status->since_completion = absl::Milliseconds(2500);
+  status->counters.floods = 3;
+  Readings readings;
+  readings.status = status;
+  readings.disk.counters.write_failures = 5;
+  readings.disk.pending_incidents = 2;
+  readings.removal.counters.watches = 4;
+  readings.streams = 9;
+  readings.since_turn = absl::Milliseconds(500);
+  return readings;
+}
+
+TEST(CoordinatorMetricsTest, StatesWhatItRead) {
+  Telemetry telemetry;
+  telemetry.CountClose(absl::StatusCode::kInvalidArgument);
+  telemetry.CountVerdict(Cause::kBadTpuChip, absl::Milliseconds(3));
+  telemetry.CountWrite(absl::Milliseconds(40));
+  const std::string page = RenderMetrics(SomeReadings(), telemetry);
+  for (const char* line :
+       {"workers_expected 8", "workers_connected 7", "activity{activity=\"collecting\"} 1",
+        "activity{activity=\"waiting\"} 0", "seconds_since_last_completion 2.5", "floods_total 3",
+        "incident_write_failures_total 5", "decisions_to_watch_total 4", "fleet_history_works 1",
+        "incidents_pending 2", "state_dir_works 1", "streams 9", "seconds_since_loop_turn 0.5",
+        "streams_closed_total{status=\"INVALID_ARGUMENT\"} 1",
+        "verdicts_total{cause=\"BAD_TPU_CHIP\"} 1", "verdicts_total{cause=\"UNKNOWN\"} 0",
+        "classification_seconds_count 1", "incident_write_seconds_count 1"}) {
+    EXPECT_THAT(page, HasSubstr(std::string("\nrapideye_coordinator_") + line + "\n"));
+  }
+  EXPECT_THAT(page, HasSubstr("\nprocess_resident_memory_bytes "));
+}
+
+TEST(CoordinatorMetricsTest, WhatTheCoreDoesNotAnswerIsLeftOutNotZero) {
+  Readings readings = SomeReadings();
+  readings.status = nullptr;
+  readings.disk.problem = "No space left";
+  const std::string page = RenderMetrics(readings, Telemetry());
+  EXPECT_THAT(page, Not(HasSubstr("workers_expected")));
+  EXPECT_THAT(page, Not(HasSubstr("floods_total")));
+  EXPECT_THAT(page, HasSubstr("\nrapideye_coordinator_state_dir_works 0\n"));
+}
+
+// By the rules of Prometheus' text format.
+TEST(CoordinatorMetricsTest, EveryLineIsWellFormedAndEveryMetricExplained) {
+  Telemetry telemetry;
+  telemetry.CountClose(absl::StatusCode::kAlreadyExists);
+  const std::regex sample(R"re([a-z_]+(\{[a-z]+="[^"]*"\})? (-?[0-9.e+-]+|\+Inf))re");
+  const std::regex comment("# (HELP [a-z_]+ \\S.*|TYPE [a-z_]+ (counter|gauge|histogram))");
+  std::istringstream lines(RenderMetrics(SomeReadings(), telemetry));
+  std::string family;
+  int samples = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("# HELP ")) family = line.substr(7, line.find(' ', 7) - 7);
+    if (line.starts_with("#")) {
+      EXPECT_TRUE(std::regex_match(line, comment)) << line;
+    } else {
+      EXPECT_TRUE(std::regex_match(line, sample)) << line;
+      EXPECT_TRUE(line.starts_with(family)) << line;
+      ++samples;
+    }
+  }
+  EXPECT_GT(samples, 50);
+}
+
+TEST(TelemetryTest, KnowsWhenTheLoopLastTurned) {
+  Telemetry telemetry;
+  EXPECT_EQ(telemetry.SinceTurn(absl::Seconds(5)), absl::InfiniteDuration());
+  telemetry.NoteTurn(absl::Seconds(5));
+  EXPECT_EQ(telemetry.SinceTurn(absl::Seconds(8)), absl::Seconds(3));
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

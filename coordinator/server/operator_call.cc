@@ -1,0 +1,199 @@
+#include "coordinator/server/operator_call.h"
+
+#include <grpcpp/server_context.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "coordinator/core/limits.h"
+#include "coordinator/daemon/event_loop.h"
+#include "proto/transport/status_conversion.h"
+
+namespace rapideye::coordinator {
+// The ledger ---------------------------------------------------------------------
+
+absl::Status CallLedger::Admit(const std::shared_ptr<OperatorCall>& call) {
+  const std::lock_guard lock(mutex_);
+  if (!refusal_.ok()) return refusal_;
+  if (calls_.size() >= kMaxOperatorCalls) {
+    return absl::ResourceExhaustedError(
+        "too many operators' calls at once; end some (rapideye status --watch?) or try again "
+        "later");
+  }
+  calls_.push_back(call);
+  return absl::OkStatus();
+}
+
+void CallLedger::Remove(const OperatorCall* call) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(calls_, [call](const std::weak_ptr<OperatorCall>& one) {
+    const std::shared_ptr<OperatorCall> alive = one.lock();
+    return alive == nullptr || alive.get() == call;
+  });
+}
+
+bool CallLedger::Reserve(int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes_ + bytes > kMaxOperatorBytes) return false;
+  bytes_ += bytes;
+  return true;
+}
+
+void CallLedger::Release(int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  bytes_ -= bytes;
+}
+
+std::vector<std::shared_ptr<OperatorCall>> CallLedger::Where(
+    const std::function<bool(const OperatorCall&)>& wanted) {
+  std::vector<std::shared_ptr<OperatorCall>> found;
+  const std::lock_guard lock(mutex_);
+  for (const std::weak_ptr<OperatorCall>& one : calls_) {
+    std::shared_ptr<OperatorCall> call = one.lock();
+    if (call != nullptr && wanted(*call)) found.push_back(std::move(call));
+  }
+  return found;
+}
+
+void CallLedger::CutOffOverdue(absl::Duration now) {
+  for (const auto& call :
+       Where([now](const OperatorCall& one) { return now - one.begun() >= kOperatorCallLimit; })) {
+    call->Refuse(absl::DeadlineExceededError("the answer was not ready, or not read, in time"));
+  }
+}
+
+void CallLedger::RefuseAll(const absl::Status& status) {
+  {
+    const std::lock_guard lock(mutex_);
+    refusal_ = status;
+  }
+  for (const auto& call : Where([](const OperatorCall&) { return true; })) call->Refuse(status);
+}
+
+OperatorCall::OperatorCall(std::shared_ptr<CallLedger> ledger)
+    : ledger_(std::move(ledger)), begun_(CurrentTime().monotonic) {}
+
+// One reply ------------------------------------------------------------------------
+
+std::shared_ptr<UnaryCall> UnaryCall::Begin(std::shared_ptr<CallLedger> ledger,
+                                            grpc::ServerUnaryReactor*& reactor) {
+  auto call = std::make_shared<UnaryCall>(ledger);
+  call->self_ = call;
+  reactor = call.get();
+  const absl::Status admitted = ledger->Admit(call);
+  if (admitted.ok()) return call;
+  call->Refuse(admitted);
+  return nullptr;
+}
+
+void UnaryCall::Answer(const std::function<void()>& fill) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(ended_, true)) return;
+  fill();
+  Finish(grpc::Status::OK);
+}
+
+void UnaryCall::Refuse(const absl::Status& status) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(ended_, true)) return;
+  Finish(transport::ToGrpc(status));
+}
+
+void UnaryCall::OnDone() {
+  ledger().Remove(this);
+  const std::shared_ptr<UnaryCall> self = std::move(self_);
+}
+
+// A document -----------------------------------------------------------------------
+
+DocumentCall::DocumentCall(std::shared_ptr<CallLedger> ledger, grpc::CallbackServerContext* context)
+    : OperatorCall(std::move(ledger)), context_(context) {}
+
+std::shared_ptr<DocumentCall> DocumentCall::Begin(
+    std::shared_ptr<CallLedger> ledger, grpc::CallbackServerContext* context,
+    grpc::ServerWriteReactor<v1::DocumentPart>*& reactor) {
+  auto call = std::make_shared<DocumentCall>(ledger, context);
+  call->self_ = call;
+  reactor = call.get();
+  const absl::Status admitted = ledger->Admit(call);
+  if (admitted.ok()) return call;
+  call->Refuse(admitted);
+  return nullptr;
+}
+
+void DocumentCall::Deliver(Document document) {
+  int64_t bytes = 0;
+  for (const auto& one : {document.document, document.capture}) {
+    if (one != nullptr) bytes += static_cast<int64_t>(one->size());
+  }
+  if (!ledger().Reserve(bytes)) {
+    Refuse(absl::ResourceExhaustedError(
+        "too much waits to be sent to other operators; try again later"));
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (ended_) {
+    ledger().Release(bytes);
+    return;
+  }
+  reserved_ = bytes;
+  document_ = std::move(document);
+  Continue();
+}
+
+void DocumentCall::Continue() {
+  part_.Clear();
+  if (document_.result.has_value()) {
+    *part_.mutable_result() = *std::exchange(document_.result, std::nullopt);
+  } else if (document_.document != nullptr && document_sent_ < document_.document->size()) {
+    part_.set_document(document_.document->substr(document_sent_, kOperatorPartBytes));
+    document_sent_ += part_.document().size();
+  } else if (document_.capture != nullptr && capture_sent_ < document_.capture->size()) {
+    part_.set_capture(document_.capture->substr(capture_sent_, kOperatorPartBytes));
+    capture_sent_ += part_.capture().size();
+  } else {
+    ended_ = true;
+    Finish(grpc::Status::OK);
+    return;
+  }
+  writing_ = true;
+  StartWrite(&part_);
+}
+
+void DocumentCall::Refuse(const absl::Status& status) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(ended_, true)) return;
+  final_status_ = transport::ToGrpc(status);
+  if (!writing_) {
+    Finish(final_status_);
+  } else {
+    context_->TryCancel();  // a reader that does not read is not waited for
+  }
+}
+
+void DocumentCall::OnWriteDone(bool ok) {
+  const std::lock_guard lock(mutex_);
+  writing_ = false;
+  if (ended_) {
+    Finish(final_status_);
+  } else if (!ok) {
+    ended_ = true;
+    Finish(grpc::Status::CANCELLED);
+  } else {
+    Continue();
+  }
+}
+
+void DocumentCall::OnDone() {
+  int64_t reserved = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    reserved = std::exchange(reserved_, 0);
+    document_ = {};
+  }
+  ledger().Release(reserved);
+  ledger().Remove(this);
+  const std::shared_ptr<DocumentCall> self = std::move(self_);
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,134 @@
+// One call of an operator, from gRPC's thread to whoever answers it.
+#ifndef RAPIDEYE_COORDINATOR_SERVER_OPERATOR_CALL_H_
+#define RAPIDEYE_COORDINATOR_SERVER_OPERATOR_CALL_H_
+
+#include <grpcpp/support/server_callback.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "v1/operator.pb.h"
+
+namespace rapideye::coordinator {
+
+class OperatorCall;
+
+// All calls that are not over: how many there may be, and how much they may hold.
+// Thread-safe.
+class CallLedger {
+ public:
+  // RESOURCE_EXHAUSTED if there are kMaxOperatorCalls already; after RefuseAll,
+  // what that was given.
+  absl::Status Admit(const std::shared_ptr<OperatorCall>& call);
+  void Remove(const OperatorCall* call);
+  // Takes note of bytes that wait to be sent; false if they are too many.
+  bool Reserve(int64_t bytes);
+  void Release(int64_t bytes);
+
+  // Ends calls that are older than kOperatorCallLimit.
+  void CutOffOverdue(absl::Duration now);
+  // Ends all, and those that come later.
+  void RefuseAll(const absl::Status& status);
+
+ private:
+  std::vector<std::shared_ptr<OperatorCall>> Where(
+      const std::function<bool(const OperatorCall&)>& wanted);
+
+  std::mutex mutex_;  // guards all below
+  std::vector<std::weak_ptr<OperatorCall>> calls_;
+  int64_t bytes_ = 0;
+  absl::Status refusal_;  // of RefuseAll
+};
+
+// Thread-safe. Ends once, by whoever is first: an answer, a refusal, the caller.
+class OperatorCall {
+ public:
+  explicit OperatorCall(std::shared_ptr<CallLedger> ledger);
+  virtual ~OperatorCall() = default;
+
+  // Ends the call, unless it has ended.
+  virtual void Refuse(const absl::Status& status) = 0;
+  absl::Duration begun() const { return begun_; }
+
+ protected:
+  CallLedger& ledger() { return *ledger_; }
+
+ private:
+  // The work of a disk that hangs outlives the service.
+  const std::shared_ptr<CallLedger> ledger_;
+  const absl::Duration begun_;
+};
+
+// A call with one reply.
+class UnaryCall final : public OperatorCall, public grpc::ServerUnaryReactor {
+ public:
+  // A call that there is no room for is refused, and nullptr.
+  static std::shared_ptr<UnaryCall> Begin(std::shared_ptr<CallLedger> ledger,
+                                          grpc::ServerUnaryReactor*& reactor);
+  using OperatorCall::OperatorCall;
+
+  // `fill` writes the reply; it is not called if the call has ended.
+  void Answer(const std::function<void()>& fill);
+  void Refuse(const absl::Status& status) override;
+
+  void OnCancel() override { Refuse(absl::CancelledError("the caller has left")); }
+  void OnDone() override;
+
+ private:
+  std::shared_ptr<UnaryCall> self_;  // until gRPC is done with it
+  std::mutex mutex_;                 // guards what follows
+  bool ended_ = false;
+};
+
+// What a streaming call is answered with.
+struct Document {
+  // For Snapshot: of which incident, if of one.
+  std::optional<v1::SnapshotResult> result;
+  std::shared_ptr<const std::string> document;
+  std::shared_ptr<const std::string> capture;  // nullptr: not asked for
+};
+
+// A call whose reply is a document, sent as fast as the caller reads.
+class DocumentCall final : public OperatorCall, public grpc::ServerWriteReactor<v1::DocumentPart> {
+ public:
+  // As UnaryCall::Begin.
+  static std::shared_ptr<DocumentCall> Begin(std::shared_ptr<CallLedger> ledger,
+                                             grpc::CallbackServerContext* context,
+                                             grpc::ServerWriteReactor<v1::DocumentPart>*& reactor);
+  DocumentCall(std::shared_ptr<CallLedger> ledger, grpc::CallbackServerContext* context);
+
+  // At most once.
+  void Deliver(Document document);
+  void Refuse(const absl::Status& status) override;
+
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override { Refuse(absl::CancelledError("the caller has left")); }
+  void OnDone() override;
+
+ private:
+  // The next part, or the end.
+  void Continue();
+
+  grpc::CallbackServerContext* const context_;
+  std::shared_ptr<DocumentCall> self_;  // until gRPC is done with it
+  std::mutex mutex_;                    // guards all below
+  bool ended_ = false;                  // Finish was called, or will be after the write
+  bool writing_ = false;
+  grpc::Status final_status_;
+  Document document_;
+  size_t document_sent_ = 0;
+  size_t capture_sent_ = 0;
+  int64_t reserved_ = 0;
+  v1::DocumentPart part_;  // of the write in flight
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SERVER_OPERATOR_CALL_H_

@@ -1,0 +1,225 @@
+#include "coordinator/server/operator_service.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "classifier/classify.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/server/operator_messages.h"
+#include "digest/render_html.h"
+#include "proto/wire/capture_writer.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using DocumentReactor = grpc::ServerWriteReactor<v1::DocumentPart>;
+
+absl::Status Stopping() { return absl::UnavailableError("the coordinator is stopping"); }
+
+std::shared_ptr<const std::string> Shared(std::string text) {
+  return std::make_shared<const std::string>(std::move(text));
+}
+
+std::string Render(const digest::Report& report, IncidentForm form, digest::TextFormat format) {
+  switch (form) {
+    case IncidentForm::kHtml:
+      return digest::RenderHtml(report);
+    case IncidentForm::kJson:
+      return absl::StrCat(digest::RenderJson(report, /*pretty=*/true), "\n");
+    case IncidentForm::kText:
+    case IncidentForm::kCapture:
+    case IncidentForm::kHooks:
+      break;
+  }
+  return digest::RenderText(report, format);
+}
+
+// A document of the archive, and with `capture` the capture, too.
+absl::StatusOr<Document> ReadDocument(const IncidentArchive& archive, const std::string& id,
+                                      IncidentForm form, bool capture) {
+  Document document;
+  absl::StatusOr<std::string> text = archive.Read(id, form);
+  if (!text.ok()) return text.status();
+  document.document = Shared(*std::move(text));
+  if (capture) {
+    absl::StatusOr<std::string> bytes = archive.Read(id, IncidentForm::kCapture);
+    if (!bytes.ok()) return bytes.status();
+    document.capture = Shared(*std::move(bytes));
+  }
+  return document;
+}
+
+}  // namespace
+
+OperatorService::OperatorService(EventQueue& queue, StatusBoard& board,
+                                 std::shared_ptr<const IncidentArchive> archive,
+                                 digest::TextFormat format)
+    : queue_(queue),
+      board_(board),
+      archive_(std::move(archive)),
+      format_(format),
+      disk_(kMaxOperatorCalls),
+      examiner_(kMaxSnapshotRequests) {}
+
+grpc::ServerUnaryReactor* OperatorService::GetStatus(grpc::CallbackServerContext* /*context*/,
+                                                     const v1::GetStatusRequest* /*request*/,
+                                                     v1::GetStatusReply* reply) {
+  grpc::ServerUnaryReactor* reactor = nullptr;
+  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(ledger_, reactor);
+  if (call == nullptr) return reactor;
+  board_.Ask(CurrentTime().monotonic,
+             [call, reply](const std::shared_ptr<const JobStatus>& status) {
+               if (status == nullptr) {
+                 call->Refuse(Stopping());
+               } else {
+                 call->Answer([&] { *reply = ToWire(*status); });
+               }
+             });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* OperatorService::ListIncidents(grpc::CallbackServerContext* /*context*/,
+                                                         const v1::ListIncidentsRequest* request,
+                                                         v1::ListIncidentsReply* reply) {
+  grpc::ServerUnaryReactor* reactor = nullptr;
+  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(ledger_, reactor);
+  if (call == nullptr) return reactor;
+  if (request->limit() < 0) {
+    call->Refuse(absl::InvalidArgumentError("limit: must not be negative"));
+    return reactor;
+  }
+  const size_t asked = static_cast<size_t>(request->limit());
+  const size_t limit = asked == 0 ? kMaxListedIncidents : std::min(asked, kMaxListedIncidents);
+  const bool taken = disk_.Post([call, reply, limit, archive = archive_] {
+    const absl::StatusOr<std::vector<IncidentSummary>> list = archive->List(limit);
+    if (!list.ok()) {
+      call->Refuse(list.status());
+      return;
+    }
+    call->Answer([&] {
+      for (const IncidentSummary& one : *list) *reply->add_incidents() = ToWire(one);
+    });
+  });
+  if (!taken) call->Refuse(Stopping());
+  return reactor;
+}
+
+DocumentReactor* OperatorService::GetIncident(grpc::CallbackServerContext* context,
+                                              const v1::GetIncidentRequest* request) {
+  DocumentReactor* reactor = nullptr;
+  const std::shared_ptr<DocumentCall> call = DocumentCall::Begin(ledger_, context, reactor);
+  if (call == nullptr) return reactor;
+  const absl::StatusOr<IncidentForm> form = FormFromWire(request->form());
+  if (!form.ok()) {
+    call->Refuse(form.status());
+    return reactor;
+  }
+  // The id is checked before it becomes a path: IncidentArchive::Read.
+  const bool taken = disk_.Post([call, id = request->id(), form = *form, archive = archive_] {
+    absl::StatusOr<Document> document = ReadDocument(*archive, id, form, /*capture=*/false);
+    if (document.ok()) {
+      call->Deliver(*std::move(document));
+    } else {
+      call->Refuse(document.status());
+    }
+  });
+  if (!taken) call->Refuse(Stopping());
+  return reactor;
+}
+
+DocumentReactor* OperatorService::Snapshot(grpc::CallbackServerContext* context,
+                                           const v1::SnapshotRequest* request) {
+  DocumentReactor* reactor = nullptr;
+  const std::shared_ptr<DocumentCall> call = DocumentCall::Begin(ledger_, context, reactor);
+  if (call == nullptr) return reactor;
+  const absl::StatusOr<IncidentForm> form = FormFromWire(request->form());
+  if (!form.ok() || *form == IncidentForm::kCapture) {
+    call->Refuse(form.ok() ? absl::InvalidArgumentError(
+                                 "form: CAPTURE is no form of a digest; set `capture` instead")
+                           : form.status());
+    return reactor;
+  }
+  Ticket ticket = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    ticket = next_++;
+    pending_[ticket] = {.call = call, .form = *form, .capture = request->capture()};
+  }
+  queue_.Post(SnapshotRequested{ticket});
+  return reactor;
+}
+
+OperatorService::PendingSnapshot OperatorService::Take(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  auto found = pending_.extract(ticket);
+  return found.empty() ? PendingSnapshot{} : std::move(found.mapped());
+}
+
+void OperatorService::Handle(const SnapshotRefused& effect) {
+  const PendingSnapshot pending = Take(effect.ticket);
+  if (pending.call != nullptr) pending.call->Refuse(effect.status);
+}
+
+void OperatorService::Handle(const SnapshotAnswered& effect) {
+  const PendingSnapshot pending = Take(effect.ticket);
+  if (pending.call == nullptr) return;
+  const bool taken = disk_.Post([pending, id = effect.incident_id, archive = archive_] {
+    absl::StatusOr<Document> document = ReadDocument(*archive, id, pending.form, pending.capture);
+    if (!document.ok()) {
+      pending.call->Refuse(absl::Status(
+          document.status().code(), absl::StrCat("the job hangs: incident ", id,
+                                                 "; its digest is in the coordinator's log, "
+                                                 "but cannot be read from its state directory: ",
+                                                 std::string(document.status().message()))));
+      return;
+    }
+    document->result.emplace();
+    document->result->set_incident_id(id);
+    pending.call->Deliver(*std::move(document));
+  });
+  if (!taken) pending.call->Refuse(Stopping());
+}
+
+void OperatorService::Handle(Examine effect) {
+  std::vector<PendingSnapshot> asked;
+  for (const Ticket ticket : effect.tickets) {
+    PendingSnapshot pending = Take(ticket);
+    if (pending.call != nullptr) asked.push_back(std::move(pending));
+  }
+  const auto capture = std::make_shared<const Capture>(std::move(effect.capture));
+  const bool taken = examiner_.Post([asked, capture, format = format_] {
+    const digest::Report report = digest::BuildReport(*capture, Classify(*capture), {});
+    std::map<IncidentForm, std::shared_ptr<const std::string>> rendered;
+    std::shared_ptr<const std::string> bytes;
+    for (const PendingSnapshot& pending : asked) {
+      Document document{.result = v1::SnapshotResult(), .document = {}, .capture = {}};
+      auto [text, first] = rendered.try_emplace(pending.form);
+      if (first) text->second = Shared(Render(report, pending.form, format));
+      document.document = text->second;
+      if (pending.capture && bytes == nullptr) {
+        absl::StatusOr<std::string> written =
+            wire::WriteCapture(*capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
+        if (!written.ok()) {
+          pending.call->Refuse(written.status());
+          continue;
+        }
+        bytes = Shared(*std::move(written));
+      }
+      if (pending.capture) document.capture = bytes;
+      pending.call->Deliver(std::move(document));
+    }
+  });
+  if (taken) return;
+  for (const PendingSnapshot& pending : asked) pending.call->Refuse(Stopping());
+}
+
+void OperatorService::Stop() {
+  disk_.Stop();
+  examiner_.Stop();
+  ledger_->RefuseAll(Stopping());
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,78 @@
+// The gRPC side of what operators ask: proto/v1/operator.proto.
+//
+// Callers are untrusted: calls and bytes are bounded together, ids are checked
+// before they become paths, and nothing a caller does holds up the agents or the
+// core. What may block (the disk) or take long (a verdict) has threads of its own.
+#ifndef RAPIDEYE_COORDINATOR_SERVER_OPERATOR_SERVICE_H_
+#define RAPIDEYE_COORDINATOR_SERVER_OPERATOR_SERVICE_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "coordinator/core/events.h"
+#include "coordinator/daemon/event_loop.h"
+#include "coordinator/server/operator_call.h"
+#include "coordinator/server/status_board.h"
+#include "coordinator/server/work_queue.h"
+#include "coordinator/store/incident_archive.h"
+#include "digest/digest.h"
+#include "v1/operator.grpc.pb.h"
+
+namespace rapideye::coordinator {
+
+// Thread-safe. Outlives the server that it is registered with.
+class OperatorService final : public v1::Operator::CallbackService {
+ public:
+  // `format`: how the text of a look on demand shows the TPU states.
+  OperatorService(EventQueue& queue, StatusBoard& board,
+                  std::shared_ptr<const IncidentArchive> archive, digest::TextFormat format);
+
+  grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
+                                      const v1::GetStatusRequest* request,
+                                      v1::GetStatusReply* reply) override;
+  grpc::ServerWriteReactor<v1::DocumentPart>* Snapshot(grpc::CallbackServerContext* context,
+                                                       const v1::SnapshotRequest* request) override;
+  grpc::ServerUnaryReactor* ListIncidents(grpc::CallbackServerContext* context,
+                                          const v1::ListIncidentsRequest* request,
+                                          v1::ListIncidentsReply* reply) override;
+  grpc::ServerWriteReactor<v1::DocumentPart>* GetIncident(
+      grpc::CallbackServerContext* context, const v1::GetIncidentRequest* request) override;
+
+  // The core's answers to requests for a snapshot.
+  void Handle(Examine effect);
+  void Handle(const SnapshotAnswered& effect);
+  void Handle(const SnapshotRefused& effect);
+
+  void CutOffOverdue(absl::Duration now) { ledger_->CutOffOverdue(now); }
+  // Ends all calls with UNAVAILABLE; later ones end so at once.
+  void Stop();
+
+ private:
+  struct PendingSnapshot {
+    std::shared_ptr<DocumentCall> call;
+    IncidentForm form = IncidentForm::kText;
+    bool capture = false;
+  };
+
+  // The request behind a ticket; empty if there is none (any more).
+  PendingSnapshot Take(Ticket ticket);
+
+  EventQueue& queue_;
+  StatusBoard& board_;
+  const std::shared_ptr<const IncidentArchive> archive_;
+  const digest::TextFormat format_;
+  const std::shared_ptr<CallLedger> ledger_ = std::make_shared<CallLedger>();
+  std::mutex mutex_;  // guards the two below
+  Ticket next_ = 1;
+  std::map<Ticket, PendingSnapshot> pending_;
+  WorkQueue disk_;
+  WorkQueue examiner_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SERVER_OPERATOR_SERVICE_H_

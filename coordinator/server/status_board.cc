@@ -1,0 +1,47 @@
+#include "coordinator/server/status_board.h"
+
+#include <utility>
+
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+
+void StatusBoard::Ask(absl::Duration now, Answer answer) {
+  std::shared_ptr<const JobStatus> known;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool fresh = now - reported_ < kStatusFresh;
+    if (!stopped_ && !fresh) {
+      waiting_.push_back(std::move(answer));
+      if (waiting_.size() == 1) queue_.Post(StatusRequested{});
+      return;
+    }
+    if (!stopped_) known = last_;
+  }
+  answer(std::move(known));
+}
+
+void StatusBoard::Report(absl::Duration now, JobStatus status) {
+  Give(std::make_shared<const JobStatus>(std::move(status)), now);
+}
+
+void StatusBoard::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  Give(nullptr, -absl::InfiniteDuration());
+}
+
+void StatusBoard::Give(std::shared_ptr<const JobStatus> status, absl::Duration now) {
+  std::vector<Answer> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting = std::exchange(waiting_, {});
+    last_ = status;
+    reported_ = now;
+  }
+  for (const Answer& answer : waiting) answer(status);
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,47 @@
+// The state of the job for whoever asks, at a bounded cost to the core.
+#ifndef RAPIDEYE_COORDINATOR_SERVER_STATUS_BOARD_H_
+#define RAPIDEYE_COORDINATOR_SERVER_STATUS_BOARD_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "coordinator/core/events.h"
+#include "coordinator/daemon/event_loop.h"
+
+namespace rapideye::coordinator {
+
+// Thread-safe. However many ask, the core makes at most one report per
+// kStatusFresh; all who ask meanwhile get the same one.
+class StatusBoard {
+ public:
+  // nullptr: the coordinator is stopping.
+  using Answer = std::function<void(std::shared_ptr<const JobStatus>)>;
+
+  explicit StatusBoard(EventQueue& queue) : queue_(queue) {}
+
+  // `now`: the steady clock (CurrentTime). Calls `answer` once: at once on this thread, or later on
+  // the core's; it must not block, and must not ask again.
+  void Ask(absl::Duration now, Answer answer);
+
+  // The core has answered.
+  void Report(absl::Duration now, JobStatus status);
+  // The core answers no more: nor does this.
+  void Stop();
+
+ private:
+  void Give(std::shared_ptr<const JobStatus> status, absl::Duration now);
+
+  EventQueue& queue_;
+  std::mutex mutex_;  // guards all below
+  std::vector<Answer> waiting_;
+  std::shared_ptr<const JobStatus> last_;
+  absl::Duration reported_ = -absl::InfiniteDuration();
+  bool stopped_ = false;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SERVER_STATUS_BOARD_H_

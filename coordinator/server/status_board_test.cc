@@ -1,0 +1,58 @@
+#include "coordinator/server/status_board.h"
+
+#include <gtest/gtest.h>
+
+namespace rapideye::coordinator {
+namespace {
+
+class StatusBoardTest : public ::testing::Test {
+ protected:
+  // How many requests are on their way to the core.
+  int Requests() {
+    int requests = 0;
+    while (const auto event = queue_.Pop(-absl::InfiniteDuration())) {
+      requests += std::holds_alternative<StatusRequested>(*event) ? 1 : 0;
+    }
+    return requests;
+  }
+  static JobStatus Of(const std::string& job) {
+    JobStatus status;
+    status.job = job;
+    return status;
+  }
+  void Ask(double seconds) {
+    board_.Ask(absl::Seconds(seconds), [this](const std::shared_ptr<const JobStatus>& status) {
+      answers_.push_back(status == nullptr ? "none" : status->job);
+    });
+  }
+
+  EventQueue queue_;
+  StatusBoard board_{queue_};
+  std::vector<std::string> answers_;
+};
+
+TEST_F(StatusBoardTest, ManyWhoAskCostTheCoreOneReport) {
+  for (int i = 0; i < 3; ++i) Ask(100);
+  EXPECT_EQ(Requests(), 1);
+  EXPECT_TRUE(answers_.empty());
+  board_.Report(absl::Seconds(101), Of("a"));
+  EXPECT_EQ(answers_, (std::vector<std::string>{"a", "a", "a"}));
+  // Who asks right after that gets the same one.
+  Ask(101.1);
+  EXPECT_EQ(answers_.size(), 4u);
+  EXPECT_EQ(Requests(), 0);
+  Ask(102);
+  EXPECT_EQ(answers_.size(), 4u);
+  EXPECT_EQ(Requests(), 1);
+}
+
+TEST_F(StatusBoardTest, AfterTheEndThereIsNone) {
+  Ask(100);
+  board_.Stop();
+  Ask(100);
+  EXPECT_EQ(answers_, (std::vector<std::string>{"none", "none"}));
+  EXPECT_EQ(Requests(), 1);
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

@@ -1,0 +1,196 @@
+#include "coordinator/server/web.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/server/web_pages.h"
+#include "coordinator/store/incident_files.h"
+#include "proto/common/metrics/metric_page.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+constexpr char kIncidents[] = "/incidents/";
+constexpr char kHtmlType[] = "text/html; charset=utf-8";
+constexpr char kPolicy[] = "Content-Security-Policy";
+
+http::Response Text(int status, std::string text) {
+  return {.status = status, .body = std::move(text) + "\n", .headers = {}};
+}
+
+http::Response Html(std::string page) {
+  return {.content_type = kHtmlType,
+          .body = std::move(page),
+          .headers = {{kPolicy, "default-src 'none'; style-src 'unsafe-inline'"}}};
+}
+
+http::Response Failure(const absl::Status& status) {
+  const int code = absl::IsNotFound(status)                                           ? 404
+                   : absl::IsInvalidArgument(status)                                  ? 400
+                   : absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ? 503
+                                                                                      : 500;
+  return Text(code, std::string(status.message()));
+}
+
+// How an incident is asked for: by what follows its id.
+struct Form {
+  const char* suffix;
+  IncidentForm form;
+  const char* content_type;
+};
+constexpr Form kForms[] = {
+    {".html", IncidentForm::kHtml, kHtmlType},
+    {".hooks.json", IncidentForm::kHooks, "application/json"},
+    {".json", IncidentForm::kJson, "application/json"},
+    {".txt", IncidentForm::kText, "text/plain; charset=utf-8"},
+    {".capture.jsonl.gz", IncidentForm::kCapture, "application/gzip"},
+    {"", IncidentForm::kHtml, kHtmlType},
+};
+
+http::Response Document(const IncidentArchive& archive, const std::string& id, const Form& form) {
+  absl::StatusOr<std::string> document = archive.Read(id, form.form);
+  if (!document.ok()) return Failure(document.status());
+  http::Response response = {
+      .content_type = form.content_type, .body = *std::move(document), .headers = {}};
+  if (form.form == IncidentForm::kHtml) {
+    // It is a program of its own and has no business with the other pages.
+    response.headers.emplace_back(kPolicy,
+                                  "default-src 'none'; style-src 'unsafe-inline'; script-src "
+                                  "'unsafe-inline'; sandbox allow-scripts");
+  } else if (form.form == IncidentForm::kCapture) {
+    response.headers.emplace_back("Content-Disposition",
+                                  absl::StrCat("attachment; filename=\"", id, form.suffix, "\""));
+  }
+  return response;
+}
+
+}  // namespace
+
+struct Web::Waiting {
+  std::mutex mutex;  // guards all below
+  std::condition_variable changed;
+  int for_disk = 0;
+  bool stopping = false;
+
+  // What another thread may put there, or never.
+  template <typename T>
+  struct Slot {
+    std::optional<T> value;
+  };
+  template <typename T>
+  void Fill(Slot<T>& slot, T value) {
+    const std::lock_guard lock(mutex);
+    slot.value = std::move(value);
+    changed.notify_all();
+  }
+  // nullopt if nothing came in time, or Stop was called.
+  template <typename T>
+  std::optional<T> Await(Slot<T>& slot, absl::Duration patience) {
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, absl::ToChronoNanoseconds(patience),
+                     [&] { return stopping || slot.value.has_value(); });
+    return std::exchange(slot.value, std::nullopt);
+  }
+};
+
+Web::Web(Sources sources)
+    : sources_(std::move(sources)),
+      waiting_(std::make_shared<Waiting>()),
+      disk_(kMaxPagesFromDisk) {}
+
+void Web::Stop() {
+  {
+    const std::lock_guard lock(waiting_->mutex);
+    waiting_->stopping = true;
+    waiting_->changed.notify_all();
+  }
+  disk_.Stop();
+}
+
+std::shared_ptr<const JobStatus> Web::AskStatus() {
+  using Status = std::shared_ptr<const JobStatus>;
+  auto slot = std::make_shared<Waiting::Slot<Status>>();
+  sources_.board->Ask(CurrentTime().monotonic, [waiting = waiting_, slot](Status status) {
+    waiting->Fill(*slot, std::move(status));
+  });
+  return waiting_->Await(*slot, kStatusPatience).value_or(nullptr);
+}
+
+http::Response Web::FromDisk(std::function<http::Response(const IncidentArchive&)> work) {
+  http::Response busy = Text(503, "the state directory is slow, or much is asked; try again");
+  busy.headers.emplace_back("Retry-After", "2");
+  {
+    const std::lock_guard lock(waiting_->mutex);
+    if (waiting_->for_disk >= kMaxPagesFromDisk) return busy;
+    ++waiting_->for_disk;
+  }
+  auto slot = std::make_shared<Waiting::Slot<http::Response>>();
+  const bool posted =
+      disk_.Post([waiting = waiting_, slot, archive = sources_.archive, work = std::move(work)] {
+        waiting->Fill(*slot, work(*archive));
+      });
+  std::optional<http::Response> response;
+  if (posted) response = waiting_->Await(*slot, kDocumentPatience);
+  const std::lock_guard lock(waiting_->mutex);
+  --waiting_->for_disk;
+  return std::move(response).value_or(std::move(busy));
+}
+
+http::Response Web::Health(bool readiness) {
+  const Readings readings = sources_.read();
+  const bool turns = readings.since_turn <= kLoopPatience;
+  std::string text = turns ? "ok: the event loop turns"
+                           : absl::StrCat("the event loop has not turned for ",
+                                          absl::FormatDuration(readings.since_turn));
+  const bool takes_agents = turns && !readings.stopping;
+  if (readiness) {
+    absl::StrAppend(&text, takes_agents ? "\nok: takes agents\n" : "\ntakes no agents\n",
+                    readings.disk.problem.empty()
+                        ? "ok: the state directory takes incidents"
+                        : absl::StrCat("degraded: ", readings.disk.problem));
+  }
+  return Text((readiness ? takes_agents : turns) ? 200 : 503, std::move(text));
+}
+
+http::Response Web::Incident(const std::string& name) {
+  for (const Form& form : kForms) {
+    if (!absl::EndsWith(name, form.suffix)) continue;
+    std::string id = name.substr(0, name.size() - std::string_view(form.suffix).size());
+    if (!IsIncidentId(id)) break;
+    return FromDisk([id = std::move(id), &form](const IncidentArchive& archive) {
+      return Document(archive, id, form);
+    });
+  }
+  return Text(404, "no incident has such a name; see /incidents");
+}
+
+http::Response Web::Answer(const http::Request& request) {
+  const std::string& path = request.path;
+  if (path == "/metrics") {
+    Readings readings = sources_.read();
+    readings.status = AskStatus();
+    return {.content_type = metrics::kContentType,
+            .body = RenderMetrics(readings, *sources_.telemetry),
+            .headers = {}};
+  }
+  if (path == "/healthz") return Health(/*readiness=*/false);
+  if (path == "/readyz") return Health(/*readiness=*/true);
+  if (path == "/") return Html(StatusPage(AskStatus().get(), sources_.read().disk));
+  if (path == "/incidents") {
+    return FromDisk([](const IncidentArchive& archive) {
+      const auto incidents = archive.List(kMaxListedOnPage);
+      if (!incidents.ok()) return Failure(incidents.status());
+      return Html(IncidentsPage(*incidents, incidents->size() == kMaxListedOnPage));
+    });
+  }
+  if (absl::StartsWith(path, kIncidents)) return Incident(path.substr(sizeof(kIncidents) - 1));
+  return Text(404, "not here; there are / /incidents /metrics /healthz /readyz");
+}
+
+}  // namespace rapideye::coordinator

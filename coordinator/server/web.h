@@ -1,0 +1,60 @@
+// What the coordinator serves over HTTP:
+//
+//   /                 the job now, a page      /incidents                  a page
+//   /metrics          for Prometheus           /incidents/<id>[.html]      the digest
+//   /healthz          is it at work?           /incidents/<id>.json .txt   as well
+//   /readyz           does it take agents?     /incidents/<id>.capture.jsonl.gz
+//                                              /incidents/<id>.hooks.json  what was done
+//
+// Requests are untrusted and change nothing.
+#ifndef RAPIDEYE_COORDINATOR_SERVER_WEB_H_
+#define RAPIDEYE_COORDINATOR_SERVER_WEB_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "coordinator/server/metrics.h"
+#include "coordinator/server/status_board.h"
+#include "coordinator/server/work_queue.h"
+#include "coordinator/store/incident_archive.h"
+#include "proto/common/http/http.h"
+
+namespace rapideye::coordinator {
+
+// Thread-safe. No answer takes longer than kDocumentPatience, whatever core and
+// disk do, and as few threads wait for the disk as leave the others free.
+class Web {
+ public:
+  struct Sources {
+    StatusBoard* board = nullptr;
+    std::shared_ptr<const IncidentArchive> archive;
+    const Telemetry* telemetry = nullptr;
+    std::function<Readings()> read;  // all but the status; returns at once
+  };
+
+  // What `sources` points to outlives this.
+  explicit Web(Sources sources);
+
+  http::Response Answer(const http::Request& request);
+  // Whoever waits is answered at once, and so is whoever comes.
+  void Stop();
+
+ private:
+  struct Waiting;  // outlives this while the disk hangs
+
+  std::shared_ptr<const JobStatus> AskStatus();
+  // What `work` makes of the disk, in a thread of its own.
+  http::Response FromDisk(std::function<http::Response(const IncidentArchive&)> work);
+  http::Response Health(bool readiness);
+  http::Response Incident(const std::string& name);
+
+  const Sources sources_;
+  const std::shared_ptr<Waiting> waiting_;
+  WorkQueue disk_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SERVER_WEB_H_

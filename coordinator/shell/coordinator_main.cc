@@ -1,4 +1,0 @@
-// rapideye-coordinator: one per job.
-#include "coordinator/shell/program.h"
-
-int main(int argc, char** argv) { return rapideye::coordinator::RunProgram(argc, argv); }

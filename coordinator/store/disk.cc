@@ -1,0 +1,143 @@
+#include "coordinator/store/disk.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status Failed(const char* what, const std::string& path, int error) {
+  return absl::ErrnoToStatus(error, absl::StrCat(what, " ", path));
+}
+
+absl::Status Failed(const char* what, const std::string& path, const std::error_code& error) {
+  return Failed(what, path, error.value());
+}
+
+class PosixDisk final : public Disk {
+ public:
+  absl::Status MakeDirectory(const std::string& path) override {
+    std::error_code error;
+    if (fs::is_directory(path, error)) return absl::OkStatus();
+    const std::string parent = fs::path(path).parent_path();
+    if (!parent.empty() && parent != path) {
+      if (absl::Status status = MakeDirectory(parent); !status.ok()) return status;
+    }
+    fs::create_directory(path, error);
+    if (error) return Failed("cannot make directory", path, error);
+    return SyncDirectory(parent.empty() ? "." : parent);
+  }
+
+  absl::Status WriteFile(const std::string& path, const std::string& bytes) override {
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0) return Failed("cannot create", path, errno);
+    const absl::Cleanup closer = [file] { close(file); };
+    for (size_t done = 0; done < bytes.size();) {
+      const ssize_t written = write(file, bytes.data() + done, bytes.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return Failed("cannot write", path, errno);
+      done += static_cast<size_t>(written);
+    }
+    if (fsync(file) != 0) return Failed("cannot sync", path, errno);
+    return absl::OkStatus();
+  }
+
+  absl::Status SyncDirectory(const std::string& path) override {
+    const int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return Failed("cannot open directory", path, errno);
+    const absl::Cleanup closer = [directory] { close(directory); };
+    // EINVAL: a file system (of the network, mostly) that has no such thing.
+    if (fsync(directory) != 0 && errno != EINVAL) {
+      return Failed("cannot sync directory", path, errno);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Rename(const std::string& from, const std::string& to) override {
+    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+      return absl::OkStatus();
+    }
+    // NFS and others do not know the flag. A directory that holds something is
+    // not replaced all the same.
+    if ((errno == EINVAL || errno == ENOSYS) && rename(from.c_str(), to.c_str()) == 0) {
+      return absl::OkStatus();
+    }
+    return Failed("cannot rename to", to, errno == ENOTEMPTY ? EEXIST : errno);
+  }
+
+  absl::Status Replace(const std::string& from, const std::string& to) override {
+    if (rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+    return Failed("cannot rename to", to, errno);
+  }
+
+  absl::Status RemoveAll(const std::string& path) override {
+    std::error_code error;
+    fs::remove_all(path, error);
+    if (error) return Failed("cannot remove", path, error);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
+    std::error_code error;
+    std::vector<std::string> names;
+    fs::directory_iterator entry(path, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      names.push_back(entry->path().filename());
+    }
+    if (error) return Failed("cannot list", path, error);
+    return names;
+  }
+
+  absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) override {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return Failed("cannot open", path, errno);
+    const absl::Cleanup closer = [file] { close(file); };
+    std::string bytes(max_bytes, '\0');
+    size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t got = read(file, bytes.data() + done, bytes.size() - done);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return Failed("cannot read", path, errno);
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+    }
+    bytes.resize(done);
+    return bytes;
+  }
+
+  absl::StatusOr<int64_t> BytesIn(const std::string& path) override {
+    std::error_code error;
+    const fs::file_status kind = fs::symlink_status(path, error);
+    if (error) return Failed("cannot look at", path, error);
+    if (!fs::is_directory(kind)) return -1;
+    int64_t bytes = 0;
+    fs::directory_iterator entry(path, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      std::error_code no_file;
+      if (!entry->is_regular_file(no_file)) continue;
+      const uintmax_t size = entry->file_size(no_file);
+      if (!no_file) bytes += static_cast<int64_t>(size);
+    }
+    if (error) return Failed("cannot list", path, error);
+    return bytes;
+  }
+};
+
+}  // namespace
+
+Disk& RealDisk() {
+  static auto& disk = *new PosixDisk;  // threads that hang in it may outlive all statics
+  return disk;
+}
+
+}  // namespace rapideye::coordinator

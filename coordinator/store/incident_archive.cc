@@ -1,0 +1,226 @@
+#include "coordinator/store/incident_archive.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <system_error>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "classifier/classify.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/store/incident_files.h"
+#include "digest/digest.h"
+#include "digest/render_html.h"
+#include "proto/wire/capture_reader.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* FileOf(IncidentForm form) {
+  switch (form) {
+    case IncidentForm::kText:
+      return kTextFile;
+    case IncidentForm::kJson:
+      return kJsonFile;
+    case IncidentForm::kHtml:
+      return kHtmlFile;
+    case IncidentForm::kCapture:
+      return kCaptureFile;
+    case IncidentForm::kHooks:
+      return kHooksFile;
+  }
+  return kCaptureFile;
+}
+
+struct FileFacts {
+  int64_t modified_ns = 0;
+  int64_t bytes = 0;
+};
+
+absl::Status Failed(const std::string& path, int error) {
+  if (error == ENOENT || error == ENOTDIR) {
+    return absl::NotFoundError(absl::StrCat(path, " is not there"));
+  }
+  // A symbolic link is none of ours.
+  if (error == ELOOP) return absl::DataLossError(absl::StrCat(path, " is not a file"));
+  return absl::UnavailableError(
+      absl::StrCat("cannot read ", path, ": ", std::generic_category().message(error)));
+}
+
+// A regular file, opened without waiting for whoever may hold it.
+absl::StatusOr<int> OpenFile(const std::string& path, FileFacts& facts) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return Failed(path, errno);
+  struct stat info{};
+  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(file);
+    return absl::DataLossError(absl::StrCat(path, " is not a file"));
+  }
+  facts = {.modified_ns = info.st_mtim.tv_sec * int64_t{1'000'000'000} + info.st_mtim.tv_nsec,
+           .bytes = info.st_size};
+  return file;
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  FileFacts facts;
+  const absl::StatusOr<int> file = OpenFile(path, facts);
+  if (!file.ok()) return file.status();
+  const absl::Cleanup closer = [&file] { close(*file); };
+  if (facts.bytes > kMaxIncidentBytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(path, " has ", facts.bytes,
+                                                     " bytes, more than is passed on (",
+                                                     kMaxIncidentBytes, "); copy the file itself"));
+  }
+  std::string bytes(static_cast<size_t>(facts.bytes), '\0');
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = read(*file, bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failed(path, errno);
+    if (got == 0) break;  // it has shrunk
+    done += static_cast<size_t>(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+}  // namespace
+
+IncidentArchive::IncidentArchive(const std::string& state_dir)
+    : incidents_(absl::StrCat(state_dir, "/incidents")) {}
+
+std::string IncidentArchive::PathOf(const std::string& id, const char* file) const {
+  return absl::StrCat(incidents_, "/", id, "/", file);
+}
+
+absl::StatusOr<std::vector<std::string>> IncidentArchive::Ids() const {
+  std::vector<std::string> ids;
+  std::error_code error;
+  fs::directory_iterator entry(incidents_, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::string name = entry->path().filename();
+    if (IsIncidentId(name)) ids.push_back(std::move(name));
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return Failed(incidents_, error.value());
+  }
+  return ids;
+}
+
+absl::StatusOr<std::vector<IncidentSummary>> IncidentArchive::List(size_t limit) const {
+  absl::StatusOr<std::vector<std::string>> ids = Ids();
+  if (!ids.ok()) return ids.status();
+  // The id begins with the time.
+  std::sort(ids->begin(), ids->end(), std::greater<>());
+  ids->resize(std::min(ids->size(), limit));
+  std::vector<IncidentSummary> summaries;
+  summaries.reserve(ids->size());
+  for (const std::string& id : *ids) summaries.push_back(Summarise(id));
+
+  // What has been removed since need not be remembered.
+  const std::lock_guard lock(mutex_);
+  std::erase_if(known_, [&ids](const auto& known) {
+    return !std::binary_search(ids->begin(), ids->end(), known.first, std::greater<>());
+  });
+  return summaries;
+}
+
+IncidentSummary IncidentArchive::Summarise(const std::string& id) const {
+  const std::string path = PathOf(id, kJsonFile);
+  IncidentSummary broken;
+  broken.id = id;
+  broken.detected_at = TimeOfId(id);
+  FileFacts facts;
+  const absl::StatusOr<int> file = OpenFile(path, facts);
+  if (file.ok()) close(*file);
+  if (absl::IsNotFound(file.status())) {
+    broken.problem = absl::StrCat(kJsonFile, " is missing");
+    return broken;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(id);
+    if (file.ok() && found != known_.end() && found->second.modified_ns == facts.modified_ns &&
+        found->second.bytes == facts.bytes) {
+      return found->second.summary;
+    }
+  }
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) {
+    broken.problem = std::string(bytes.status().message());
+    return broken;
+  }
+  absl::StatusOr<IncidentSummary> summary = SummariseDigest(*bytes);
+  if (!summary.ok()) {
+    broken.problem =
+        absl::StrCat(kJsonFile, " cannot be used: ", std::string(summary.status().message()));
+    return broken;
+  }
+  summary->id = id;
+  if (summary->detected_at.empty()) summary->detected_at = TimeOfId(id);
+  const std::lock_guard lock(mutex_);
+  known_[id] = {facts.modified_ns, facts.bytes, *summary};
+  return *std::move(summary);
+}
+
+absl::StatusOr<std::string> IncidentArchive::Read(const std::string& id, IncidentForm form) const {
+  if (!IsIncidentId(id)) {
+    return absl::InvalidArgumentError(
+        "not an incident id; one looks like 20261120T124419Z-5dc4d1c8");
+  }
+  std::error_code error;
+  const fs::file_status directory = fs::status(absl::StrCat(incidents_, "/", id), error);
+  if (directory.type() == fs::file_type::not_found) {
+    return absl::NotFoundError(absl::StrCat("no incident ", id, " in ", incidents_));
+  }
+  if (error) return Failed(absl::StrCat(incidents_, "/", id), error.value());
+  absl::StatusOr<std::string> bytes = ReadFile(PathOf(id, FileOf(form)));
+  if (!absl::IsNotFound(bytes.status())) return bytes;
+  if (form == IncidentForm::kCapture) {
+    return absl::DataLossError(absl::StrCat("incident ", id, " has no ", kCaptureFile));
+  }
+  if (form == IncidentForm::kHooks) {
+    return absl::NotFoundError(
+        absl::StrCat("nothing has been decided or done about incident ", id, " yet"));
+  }
+  return Render(id, form);
+}
+
+absl::StatusOr<std::string> IncidentArchive::Render(const std::string& id,
+                                                    IncidentForm form) const {
+  const std::string path = PathOf(id, kCaptureFile);
+  const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(path);
+  if (!capture.ok()) {
+    return absl::DataLossError(absl::StrCat("incident ", id, " has no ", FileOf(form),
+                                            ", and its capture cannot be used to make one: ", path,
+                                            ": ", std::string(capture.status().message())));
+  }
+  const digest::Report report =
+      digest::BuildReport(*capture, Classify(*capture),
+                          {.incident_id = id,
+                           .timings = {},
+                           .files = {.capture = path, .json = {}, .text = {}, .html = {}}});
+  switch (form) {
+    case IncidentForm::kText:
+      return digest::RenderText(report, digest::TextFormat::kClassic);
+    case IncidentForm::kHtml:
+      return digest::RenderHtml(report);
+    case IncidentForm::kJson:
+    case IncidentForm::kCapture:
+    case IncidentForm::kHooks:
+      break;
+  }
+  return absl::StrCat(digest::RenderJson(report, /*pretty=*/true), "\n");
+}
+
+}  // namespace rapideye::coordinator

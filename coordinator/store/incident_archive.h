@@ -1,0 +1,67 @@
+// Reads what IncidentStore wrote: for the operator's service and for HTTP.
+//
+// Whatever lies in the state directory (half of an incident, one of another
+// version, something else altogether) is reported as what it is; nothing there
+// can make reading crash.
+#ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_ARCHIVE_H_
+#define RAPIDEYE_COORDINATOR_STORE_INCIDENT_ARCHIVE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/store/incident_summary.h"
+
+namespace rapideye::coordinator {
+
+enum class IncidentForm { kText, kJson, kHtml, kCapture, kHooks };
+
+// Thread-safe. Every call reads the disk, and takes as long as the disk does: not
+// for a thread that others wait for.
+class IncidentArchive {
+ public:
+  // `state_dir` as IncidentStore has it; it need not exist yet.
+  explicit IncidentArchive(const std::string& state_dir);
+
+  // The newest `limit` incidents, newest first. No directory yet: none. What is
+  // no incident by its name is left out; one whose files are missing or broken is
+  // listed with its `problem`. UNAVAILABLE if the directory cannot be read.
+  absl::StatusOr<std::vector<IncidentSummary>> List(size_t limit) const;
+
+  // The ids of all incidents, in no order. Errors as List.
+  absl::StatusOr<std::vector<std::string>> Ids() const;
+
+  // The whole document. As it was stored; a form that was not stored, or is lost,
+  // is rendered from the capture (and says the same, by the same classifier). What was
+  // done about it (kHooks) is not part of it, and NOT_FOUND until it is.
+  //   INVALID_ARGUMENT    `id` is no incident id
+  //   NOT_FOUND           no such incident; the message says where they are listed
+  //   DATA_LOSS           the files it takes are missing or broken; names them
+  //   RESOURCE_EXHAUSTED  more than kMaxIncidentBytes; names the file to copy
+  //   UNAVAILABLE         the disk does not give it
+  absl::StatusOr<std::string> Read(const std::string& id, IncidentForm form) const;
+
+ private:
+  // What a digest said when its file last looked like this.
+  struct Known {
+    int64_t modified_ns = 0;
+    int64_t bytes = 0;
+    IncidentSummary summary;
+  };
+
+  std::string PathOf(const std::string& id, const char* file) const;
+  IncidentSummary Summarise(const std::string& id) const;
+  absl::StatusOr<std::string> Render(const std::string& id, IncidentForm form) const;
+
+  const std::string incidents_;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::map<std::string, Known> known_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_STORE_INCIDENT_ARCHIVE_H_

@@ -1,0 +1,30 @@
+// What an incident is called, and what its files are called.
+#ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_FILES_H_
+#define RAPIDEYE_COORDINATOR_STORE_INCIDENT_FILES_H_
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/evidence.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::coordinator {
+
+inline constexpr char kCaptureFile[] = "capture.jsonl.gz";
+inline constexpr char kJsonFile[] = "digest.json";
+inline constexpr char kTextFile[] = "digest.txt";
+inline constexpr char kHtmlFile[] = "digest.html";
+// Not part of what is written at once: what was done about the incident, and when.
+inline constexpr char kHooksFile[] = "hooks.json";
+
+// The HLO that this worker gave of the program that it runs.
+inline std::string ModuleTextFile(const WorkerId& worker) {
+  return absl::StrCat("hlo-", worker.slice, "-", worker.task, ".txt.gz");
+}
+
+// Such a text is safe as the name of a directory, and sorts by time.
+using wire::IsIncidentId;
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_STORE_INCIDENT_FILES_H_

@@ -1,0 +1,256 @@
+#include "coordinator/store/incident_keeper.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+absl::Duration Monotonic() { return absl::FromChrono(SteadyClock::now().time_since_epoch()); }
+
+std::string Explain(const absl::Status& status) {
+  const char* what_to_do = "check --state-dir";
+  if (absl::IsResourceExhausted(status)) {
+    what_to_do = "free some room there, or keep less (--retain-bytes, --retain-incidents)";
+  } else if (absl::IsPermissionDenied(status)) {
+    what_to_do = "make --state-dir writable for this user, or give another one";
+  } else if (absl::IsUnimplemented(status)) {
+    return std::string(status.message());  // says it itself
+  }
+  return absl::StrCat(std::string(status.message()), "; ", what_to_do);
+}
+
+}  // namespace
+
+struct IncidentKeeper::State {
+  State(IncidentStore s, Settings given)
+      : store(std::move(s)), settings(std::move(given)), pending(settings.pending) {}
+
+  IncidentStore store;  // of the thread, but for PathOf
+  const Settings settings;
+  mutable std::mutex mutex;  // guards all below
+  std::condition_variable changed;
+  PendingIncidents pending;
+  std::map<std::string, std::promise<absl::Status>> first_tries;
+  DiskReport report;
+  std::optional<absl::Duration> busy_since;  // with the disk
+  bool hang_reported = false;
+  absl::Duration prepare_at = -absl::InfiniteDuration();
+  absl::Duration prepare_backoff;
+  bool stopping = false;
+  bool stopped = false;
+
+  // Lets go of the lock while `work` is with the disk.
+  template <typename Work>
+  auto WithDisk(std::unique_lock<std::mutex>& lock, Work work) {
+    busy_since = Monotonic();
+    lock.unlock();
+    auto result = work();
+    lock.lock();
+    busy_since.reset();
+    if (std::exchange(hang_reported, false)) spdlog::info("the state directory answers again");
+    return result;
+  }
+
+  void Run();
+  void WaitForWork(std::unique_lock<std::mutex>& lock);
+  void Prepare(std::unique_lock<std::mutex>& lock);
+  void Write(std::unique_lock<std::mutex>& lock, const IncidentFiles& incident);
+  void Retain(std::unique_lock<std::mutex>& lock, const std::string& latest);
+  void NoteItWorks();
+  void Answer(const std::string& id, const absl::Status& status);
+};
+
+void IncidentKeeper::State::Run() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    if (Monotonic() >= prepare_at && !stopping) Prepare(lock);
+    if (const auto incident = pending.Begin(Monotonic())) {
+      Write(lock, *incident);
+    } else if (stopping) {
+      break;
+    } else {
+      WaitForWork(lock);
+    }
+  }
+  stopped = true;
+  changed.notify_all();
+}
+
+void IncidentKeeper::State::WaitForWork(std::unique_lock<std::mutex>& lock) {
+  const absl::Duration due = std::min(pending.NextDue(), prepare_at);
+  if (due == absl::InfiniteDuration()) {
+    changed.wait(lock);
+  } else {
+    changed.wait_until(lock, SteadyClock::time_point(absl::ToChronoNanoseconds(due)));
+  }
+}
+
+void IncidentKeeper::State::Prepare(std::unique_lock<std::mutex>& lock) {
+  const auto leftovers = WithDisk(lock, [this] { return store.Prepare(); });
+  if (!leftovers.ok()) {
+    prepare_backoff = prepare_backoff == absl::ZeroDuration() ? settings.pending.first_retry
+                                                              : 2 * prepare_backoff;
+    prepare_backoff = std::min(prepare_backoff, settings.pending.longest_retry);
+    prepare_at = Monotonic() + prepare_backoff;
+    const std::string problem = Explain(leftovers.status());
+    // Once for each reason: it is tried again for as long as it takes.
+    if (problem != report.problem) {
+      spdlog::error("the state directory takes no incidents, digests reach this log only: {}",
+                    problem);
+    }
+    report.problem = problem;
+    return;
+  }
+  prepare_at = absl::InfiniteDuration();
+  NoteItWorks();
+  for (const std::string& id : leftovers->half_written) {
+    spdlog::warn("incident {}: half written when its coordinator ended; removed", id);
+    ++report.counters.half_written_removed;
+  }
+  if (leftovers->unversioned) {
+    spdlog::info("the state directory was of an older version; its incidents are kept");
+  }
+  Retain(lock, "");
+}
+
+void IncidentKeeper::State::Write(std::unique_lock<std::mutex>& lock,
+                                  const IncidentFiles& incident) {
+  const absl::Duration begin = Monotonic();
+  const absl::Status status =
+      WithDisk(lock, [&] { return store.Write(incident.id, incident.files); });
+  const absl::Duration end = Monotonic();
+  if (!status.ok()) {
+    ++report.counters.write_failures;
+    report.problem = Explain(status);
+    const PendingIncidents::Failure failure = pending.Failed(end);
+    const std::string outlook =
+        stopping ? "the end" : absl::StrCat("next in ", absl::FormatDuration(failure.retry_in));
+    spdlog::log(failure.tries == 1 ? spdlog::level::err : spdlog::level::warn,
+                "incident {}: NOT WRITTEN, only this log has its digest (try {}, {}): {}",
+                incident.id, failure.tries, outlook, report.problem);
+    Answer(incident.id, status);
+    return;
+  }
+  pending.Written(end);
+  ++report.counters.written;
+  NoteItWorks();
+  spdlog::info("incident {}: written to {}", incident.id, store.PathOf(incident.id));
+  if (settings.wrote) settings.wrote(incident.id, end - begin);
+  Answer(incident.id, status);
+  Retain(lock, incident.id);
+}
+
+void IncidentKeeper::State::Retain(std::unique_lock<std::mutex>& lock, const std::string& latest) {
+  const IncidentStore::Retained retained =
+      WithDisk(lock, [&] { return store.Retain(settings.retention, latest); });
+  for (const std::string& id : retained.removed) {
+    ++report.counters.removed;
+    spdlog::info(
+        "incident {}: removed, as older than what --retain-incidents and --retain-bytes "
+        "let stay",
+        id);
+  }
+  report.kept_incidents = retained.incidents;
+  report.kept_bytes = retained.bytes;
+  if (retained.status.ok()) return;
+  ++report.counters.retention_failures;
+  spdlog::error("old incidents cannot be removed: {}", Explain(retained.status));
+}
+
+void IncidentKeeper::State::NoteItWorks() {
+  if (!report.problem.empty()) spdlog::info("the state directory takes incidents again");
+  report.problem.clear();
+}
+
+void IncidentKeeper::State::Answer(const std::string& id, const absl::Status& status) {
+  const auto promise = first_tries.find(id);
+  if (promise == first_tries.end()) return;
+  promise->second.set_value(status);
+  first_tries.erase(promise);
+}
+
+IncidentKeeper::IncidentKeeper(IncidentStore store, Settings settings)
+    : state_(std::make_shared<State>(std::move(store), std::move(settings))),
+      thread_([state = state_] { state->Run(); }) {}
+
+IncidentKeeper::~IncidentKeeper() {
+  std::unique_lock lock(state_->mutex);
+  state_->stopping = true;
+  state_->pending.MakeDue();
+  state_->changed.notify_all();
+  // A disk that has hung for long is not waited for again: the program has to end.
+  const absl::Duration begin = state_->busy_since.value_or(Monotonic());
+  const SteadyClock::time_point end(absl::ToChronoNanoseconds(begin + state_->settings.patience));
+  const bool stopped = state_->changed.wait_until(lock, end, [this] { return state_->stopped; });
+  const std::vector<std::string> lost = state_->pending.Ids();
+  lock.unlock();
+  if (!lost.empty()) {
+    spdlog::error("LOST, only this log has their digests: incidents {}; the state directory {}",
+                  absl::StrJoin(lost, ", "), stopped ? "does not take them" : "hangs");
+  }
+  if (stopped) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+std::future<absl::Status> IncidentKeeper::Keep(IncidentFiles incident) {
+  const std::lock_guard lock(state_->mutex);
+  state_->Answer(incident.id, absl::AbortedError("the same incident came again"));
+  std::future<absl::Status> first_try = state_->first_tries[incident.id].get_future();
+  for (const std::string& id : state_->pending.Add(std::move(incident), Monotonic())) {
+    ++state_->report.counters.given_up;
+    spdlog::error(
+        "incident {}: GIVEN UP, only this log has its digest: too much waits for the state "
+        "directory",
+        id);
+    state_->Answer(id, absl::ResourceExhaustedError("given up before the disk took it"));
+  }
+  state_->changed.notify_all();
+  return first_try;
+}
+
+void IncidentKeeper::Watch() {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->busy_since.has_value() || state_->hang_reported) return;
+  if (Monotonic() - *state_->busy_since < state_->settings.patience) return;
+  state_->hang_reported = true;
+  ++state_->report.counters.hangs;
+  spdlog::error(
+      "the state directory does not answer, digests reach this log only: check the disk or server "
+      "behind --state-dir");
+}
+
+DiskReport IncidentKeeper::Report() const {
+  const std::lock_guard lock(state_->mutex);
+  DiskReport report = state_->report;
+  report.pending_incidents = static_cast<int64_t>(state_->pending.size());
+  report.pending_bytes = state_->pending.bytes();
+  if (state_->busy_since.has_value()) {
+    const absl::Duration busy = Monotonic() - *state_->busy_since;
+    if (busy >= state_->settings.patience) {
+      report.problem = absl::StrCat("the state directory has not answered for ",
+                                    absl::FormatDuration(absl::Trunc(busy, absl::Seconds(1))),
+                                    "; check the disk or server behind --state-dir");
+    }
+  }
+  return report;
+}
+
+std::string IncidentKeeper::PathOf(const std::string& id) const { return state_->store.PathOf(id); }
+
+}  // namespace rapideye::coordinator

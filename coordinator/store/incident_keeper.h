@@ -1,0 +1,85 @@
+// Brings incidents to the state directory, whatever state that is in, on a thread
+// of its own.
+#ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_KEEPER_H_
+#define RAPIDEYE_COORDINATOR_STORE_INCIDENT_KEEPER_H_
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "coordinator/store/incident_store.h"
+#include "coordinator/store/pending_incidents.h"
+
+namespace rapideye::coordinator {
+
+// How often something happened to the state directory.
+struct DiskCounters {
+  int64_t written = 0;               // incidents
+  int64_t write_failures = 0;        // tries that failed
+  int64_t hangs = 0;                 // times it did not answer within patience
+  int64_t given_up = 0;              // incidents that never came to disk
+  int64_t removed = 0;               // incidents, by the retention
+  int64_t retention_failures = 0;    // rounds of the retention that failed
+  int64_t half_written_removed = 0;  // incidents a crash had left
+};
+
+// How it stands with the state directory.
+struct DiskReport {
+  DiskCounters counters;
+  // Why incidents do not come to disk, and what to do; empty if they do.
+  std::string problem;
+  int64_t pending_incidents = 0;  // that wait in memory
+  int64_t pending_bytes = 0;
+  int64_t kept_incidents = 0;  // on disk, when it was last looked at
+  int64_t kept_bytes = 0;
+};
+
+// Thread-safe. An incident that cannot be written stays in memory, in bounds, and
+// is tried again until the disk takes it; each failure is in the log, and so is
+// what is given up in the end.
+class IncidentKeeper {
+ public:
+  struct Settings {
+    Retention retention;
+    PendingIncidents::Limits pending;
+    // A disk that takes longer hangs.
+    absl::Duration patience = kDiskPatience;
+    // Told of each incident that has come to disk, and how long that took, on a thread
+    // that may outlive the keeper. May be empty.
+    std::function<void(const std::string& id, absl::Duration took)> wrote;
+  };
+
+  // Prepares the state directory, off the calling thread.
+  IncidentKeeper(IncidentStore store, Settings settings);
+  // What waits is tried once more, unless the disk hangs: then it is left behind.
+  // Says what is lost.
+  ~IncidentKeeper();
+  IncidentKeeper(const IncidentKeeper&) = delete;
+  IncidentKeeper& operator=(const IncidentKeeper&) = delete;
+
+  // The outcome of the first try; what it says is in the log already.
+  std::future<absl::Status> Keep(IncidentFiles incident);
+  // Says once in the log that the disk hangs, and once that it does no more. To be
+  // called about once a second.
+  void Watch();
+  DiskReport Report() const;
+  // Where an incident's files lie, or will.
+  std::string PathOf(const std::string& id) const;
+
+ private:
+  // What the thread uses. It may outlive the keeper if the disk hangs.
+  struct State;
+
+  std::shared_ptr<State> state_;
+  std::thread thread_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_STORE_INCIDENT_KEEPER_H_

@@ -1,0 +1,269 @@
+#include "coordinator/store/incident_keeper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "tests/support/faulty_disk.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kFirst[] = "20261120T124419Z-00000001";
+constexpr char kSecond[] = "20261120T124420Z-00000002";
+constexpr char kThird[] = "20261120T124421Z-00000003";
+
+IncidentFiles Incident(const std::string& id, size_t bytes = 3) {
+  return {.id = id, .files = {{"digest.json", "{}\n"}, {"capture", std::string(bytes, 'x')}}};
+}
+
+class IncidentKeeperTest : public ::testing::Test {
+ protected:
+  IncidentKeeperTest() {
+    std::string pattern = fs::temp_directory_path() / "rapideye-keeper-XXXXXX";
+    root_ = mkdtemp(pattern.data());
+    logger_ = spdlog::default_logger();
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_)));
+  }
+  ~IncidentKeeperTest() override {
+    spdlog::set_default_logger(logger_);
+    fs::remove_all(root_);
+  }
+
+  IncidentKeeper::Settings Settings() {
+    IncidentKeeper::Settings settings;
+    settings.pending.first_retry = settings.pending.longest_retry = absl::Milliseconds(1);
+    settings.patience = absl::Seconds(30);
+    settings.wrote = [wrote = wrote_](const std::string&, absl::Duration) { wrote->set_value(); };
+    return settings;
+  }
+  std::unique_ptr<IncidentKeeper> Start(Disk& disk, IncidentKeeper::Settings settings) {
+    return std::make_unique<IncidentKeeper>(IncidentStore(root_, disk), std::move(settings));
+  }
+  bool OnDisk(const std::string& id) const {
+    return fs::exists(root_ + "/incidents/" + id + "/digest.json");
+  }
+
+  std::string root_;
+  // Fulfilled by the first incident that comes to disk.
+  std::shared_ptr<std::promise<void>> wrote_ = std::make_shared<std::promise<void>>();
+  std::shared_ptr<spdlog::logger> logger_;
+  std::ostringstream log_;
+};
+
+TEST_F(IncidentKeeperTest, WritesAndSaysWhere) {
+  auto keeper = Start(RealDisk(), Settings());
+  EXPECT_TRUE(keeper->Keep(Incident(kFirst)).get().ok());
+  EXPECT_TRUE(OnDisk(kFirst));
+  keeper.reset();
+  EXPECT_THAT(log_.str(), AllOf(HasSubstr("written to " + root_ + "/incidents/" + kFirst),
+                                Not(HasSubstr("error"))));
+}
+
+TEST_F(IncidentKeeperTest, DiskThatRefusesIsLoudAndWritingResumesByItself) {
+  FaultyDisk disk;
+  disk.Refuse(absl::ResourceExhaustedError("cannot write /x: No space left on device"));
+  auto keeper = Start(disk, Settings());
+  EXPECT_TRUE(absl::IsResourceExhausted(keeper->Keep(Incident(kFirst)).get()));
+  EXPECT_FALSE(OnDisk(kFirst));
+  const DiskReport failing = keeper->Report();
+  EXPECT_GE(failing.counters.write_failures, 1);
+  EXPECT_EQ(failing.counters.written, 0);
+  EXPECT_EQ(failing.pending_incidents, 1);
+  EXPECT_EQ(failing.pending_bytes, 6);
+  EXPECT_THAT(failing.problem,
+              AllOf(HasSubstr("No space left"), HasSubstr("free some room there")));
+
+  disk.Refuse(absl::OkStatus());
+  wrote_->get_future().wait();
+  EXPECT_TRUE(OnDisk(kFirst));
+  keeper.reset();
+  EXPECT_THAT(log_.str(), AllOf(HasSubstr("NOT WRITTEN"), HasSubstr("free some room there"),
+                                HasSubstr("takes incidents again"), Not(HasSubstr("LOST"))));
+}
+
+TEST_F(IncidentKeeperTest, WhatNeverCameToDiskIsNamedAtTheEnd) {
+  FaultyDisk disk;
+  disk.Refuse(absl::PermissionDeniedError("Read-only file system"));
+  auto keeper = Start(disk, Settings());
+  keeper->Keep(Incident(kFirst)).wait();
+  keeper.reset();
+  EXPECT_THAT(log_.str(), AllOf(HasSubstr("LOST"), HasSubstr(kFirst)));
+}
+
+TEST_F(IncidentKeeperTest, TheEndIsALastTry) {
+  FaultyDisk disk;
+  disk.Refuse(absl::PermissionDeniedError("Read-only file system"));
+  IncidentKeeper::Settings settings = Settings();
+  settings.pending.first_retry = settings.pending.longest_retry = absl::Hours(1);
+  auto keeper = Start(disk, std::move(settings));
+  keeper->Keep(Incident(kFirst)).wait();
+  disk.Refuse(absl::OkStatus());
+  keeper.reset();
+  EXPECT_TRUE(OnDisk(kFirst));
+  EXPECT_THAT(log_.str(), Not(HasSubstr("LOST")));
+}
+
+TEST_F(IncidentKeeperTest, BeyondTheBoundsTheOldestIsGivenUpLoudly) {
+  FaultyDisk disk;
+  disk.Refuse(absl::PermissionDeniedError("Read-only file system"));
+  IncidentKeeper::Settings settings = Settings();
+  settings.pending.incidents = 1;
+  settings.pending.first_retry = settings.pending.longest_retry = absl::Hours(1);
+  auto keeper = Start(disk, std::move(settings));
+  keeper->Keep(Incident(kFirst)).wait();
+  keeper->Keep(Incident(kSecond)).wait();
+  EXPECT_EQ(keeper->Report().counters.given_up, 1);
+  EXPECT_EQ(keeper->Report().pending_incidents, 1);
+  disk.Refuse(absl::OkStatus());
+  EXPECT_TRUE(keeper->Keep(Incident(kThird)).get().ok());
+  keeper.reset();
+  EXPECT_FALSE(OnDisk(kFirst));
+  EXPECT_THAT(log_.str(), HasSubstr(std::string("incident ") + kFirst + ": GIVEN UP"));
+}
+
+TEST_F(IncidentKeeperTest, DiskThatHangsHoldsUpNobody) {
+  // Outlives the thread that is left behind in it.
+  static FaultyDisk& disk = *new FaultyDisk;
+  disk.Hang();
+  IncidentKeeper::Settings settings = Settings();
+  settings.patience = absl::ZeroDuration();
+  settings.pending.incidents = 2;
+  auto keeper = Start(disk, std::move(settings));
+  disk.AwaitHanging();
+  auto first = keeper->Keep(Incident(kFirst));
+  const auto second = keeper->Keep(Incident(kSecond));
+  const auto third = keeper->Keep(Incident(kThird));
+  EXPECT_TRUE(absl::IsResourceExhausted(first.get()));
+  EXPECT_EQ(second.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_THAT(keeper->Report().problem, HasSubstr("has not answered"));
+  EXPECT_EQ(keeper->Report().pending_incidents, 2);
+  keeper->Watch();
+  keeper->Watch();
+  EXPECT_EQ(keeper->Report().counters.hangs, 1);
+  EXPECT_THAT(log_.str(), HasSubstr("does not answer"));
+  keeper.reset();
+  EXPECT_THAT(log_.str(),
+              AllOf(HasSubstr("LOST"), HasSubstr(kSecond), HasSubstr(kThird), HasSubstr("hangs")));
+  disk.Refuse(absl::UnavailableError("over"));
+  disk.Release();
+  disk.AwaitReleased();
+}
+
+TEST_F(IncidentKeeperTest, DiskThatHungTakesAllOfThemOnceItAnswers) {
+  FaultyDisk disk;
+  disk.Hang();
+  auto keeper = Start(disk, Settings());
+  disk.AwaitHanging();
+  auto first = keeper->Keep(Incident(kFirst));
+  keeper->Watch();  // within its patience
+  EXPECT_EQ(keeper->Report().counters.hangs, 0);
+  disk.Release();
+  EXPECT_TRUE(first.get().ok());
+  EXPECT_EQ(keeper->Report().problem, "");
+}
+
+TEST_F(IncidentKeeperTest, WhatACrashLeftHalfWrittenIsRemovedLoudly) {
+  fs::create_directories(root_ + "/incidents/.writing-" + kFirst);
+  auto keeper = Start(RealDisk(), Settings());
+  keeper->Keep(Incident(kSecond)).wait();
+  EXPECT_EQ(keeper->Report().counters.half_written_removed, 1);
+  keeper.reset();
+  EXPECT_FALSE(fs::exists(root_ + "/incidents/.writing-" + kFirst));
+  EXPECT_THAT(log_.str(), HasSubstr(std::string("incident ") + kFirst + ": half written"));
+}
+
+TEST_F(IncidentKeeperTest, RetentionIsAppliedAtTheStartAndAfterEachIncident) {
+  IncidentStore(root_, RealDisk()).Write(kFirst, Incident(kFirst).files).IgnoreError();
+  IncidentStore(root_, RealDisk()).Write(kSecond, Incident(kSecond).files).IgnoreError();
+  IncidentKeeper::Settings settings = Settings();
+  settings.retention.incidents = 1;
+  auto keeper = Start(RealDisk(), std::move(settings));
+  keeper->Keep(Incident(kThird)).wait();
+  EXPECT_FALSE(OnDisk(kFirst));
+  EXPECT_TRUE(OnDisk(kThird));
+  keeper.reset();  // what follows a write has been done
+  EXPECT_FALSE(OnDisk(kSecond));
+  EXPECT_THAT(log_.str(), AllOf(HasSubstr(std::string(kFirst) + ": removed"),
+                                HasSubstr(std::string(kSecond) + ": removed")));
+}
+
+TEST_F(IncidentKeeperTest, DirectoryOfANewerVersionKeepsNothingButSaysSo) {
+  std::ofstream(root_ + "/version") << "2\n";
+  auto keeper = Start(RealDisk(), Settings());
+  EXPECT_TRUE(absl::IsUnimplemented(keeper->Keep(Incident(kFirst)).get()));
+  EXPECT_THAT(keeper->Report().problem, HasSubstr("newer rapideye-coordinator"));
+  EXPECT_FALSE(fs::exists(root_ + "/incidents"));
+  fs::remove(root_ + "/version");
+  wrote_->get_future().wait();
+  EXPECT_TRUE(OnDisk(kFirst));
+}
+
+TEST_F(IncidentKeeperTest, DirectoryThatVanishedIsMadeAgain) {
+  IncidentKeeper::Settings settings = Settings();
+  settings.wrote = nullptr;
+  auto keeper = Start(RealDisk(), std::move(settings));
+  keeper->Keep(Incident(kFirst)).wait();
+  fs::remove_all(root_);
+  EXPECT_TRUE(keeper->Keep(Incident(kSecond)).get().ok());
+  EXPECT_TRUE(OnDisk(kSecond));
+}
+
+// The same against a real file system that is full or read-only: root ignores
+// file modes, so it takes one of its own, in a mount namespace of this thread and
+// those it starts.
+class RealDiskTest : public IncidentKeeperTest {
+ protected:
+  void SetUp() override {
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("rapideye", root_.c_str(), "tmpfs", 0, "size=128k") != 0) {
+      GTEST_SKIP() << "mounting a small tmpfs needs root";
+    }
+    mounted_ = true;
+  }
+  void TearDown() override {
+    if (mounted_) umount2(root_.c_str(), MNT_DETACH);
+  }
+
+  bool mounted_ = false;
+};
+
+TEST_F(RealDiskTest, FullDisk) {
+  std::ofstream(root_ + "/somebody-elses") << std::string(64 << 10, 'x');
+  auto keeper = Start(RealDisk(), Settings());
+  EXPECT_TRUE(absl::IsResourceExhausted(keeper->Keep(Incident(kFirst, 80 << 10)).get()));
+  EXPECT_THAT(keeper->Report().problem, HasSubstr("No space left on device"));
+  fs::remove(root_ + "/somebody-elses");
+  wrote_->get_future().wait();
+  EXPECT_EQ(fs::file_size(root_ + "/incidents/" + kFirst + "/capture"), 80 << 10);
+}
+
+TEST_F(RealDiskTest, ReadOnlyDisk) {
+  ASSERT_EQ(mount(nullptr, root_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, "size=128k"), 0);
+  auto keeper = Start(RealDisk(), Settings());
+  EXPECT_TRUE(absl::IsPermissionDenied(keeper->Keep(Incident(kFirst)).get()));
+  EXPECT_THAT(keeper->Report().problem,
+              AllOf(HasSubstr("Read-only file system"), HasSubstr("make --state-dir writable")));
+  ASSERT_EQ(mount(nullptr, root_.c_str(), nullptr, MS_REMOUNT, "size=128k"), 0);
+  wrote_->get_future().wait();
+  EXPECT_TRUE(OnDisk(kFirst));
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

@@ -1,0 +1,144 @@
+#include "coordinator/store/incident_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "coordinator/store/incident_files.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+constexpr char kWritingPrefix[] = ".writing-";
+constexpr char kRemovingPrefix[] = ".removing-";
+constexpr char kVersionName[] = "/version";
+// A version file is a number; whatever is longer is none of ours.
+constexpr size_t kMaxVersionBytes = 32;
+
+}  // namespace
+
+IncidentStore::IncidentStore(std::string state_dir, Disk& disk)
+    : state_dir_(std::move(state_dir)),
+      incidents_(absl::StrCat(state_dir_, "/incidents")),
+      disk_(disk) {}
+
+std::string IncidentStore::PathOf(const std::string& id) const {
+  return absl::StrCat(incidents_, "/", id);
+}
+
+// The directories may have vanished, or appeared, or been replaced since the last
+// time: it is looked at before every write.
+absl::Status IncidentStore::MakeLayout(bool* unversioned) {
+  if (absl::Status status = disk_.MakeDirectory(state_dir_); !status.ok()) return status;
+  const std::string version_path = absl::StrCat(state_dir_, kVersionName);
+  const absl::StatusOr<std::string> text = disk_.ReadFile(version_path, kMaxVersionBytes);
+  if (text.ok()) {
+    int version = 0;
+    if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(*text), &version) || version < 1 ||
+        version > kStateVersion) {
+      return absl::UnimplementedError(absl::StrCat(
+          version_path, " is not version ", kStateVersion,
+          " or older: a newer rapideye-coordinator has written here, nothing is touched; run that "
+          "one, or give another --state-dir"));
+    }
+    return disk_.MakeDirectory(incidents_);
+  }
+  if (!absl::IsNotFound(text.status())) return text.status();
+  if (absl::Status status = disk_.MakeDirectory(incidents_); !status.ok()) return status;
+  const absl::StatusOr<std::vector<std::string>> names = disk_.List(incidents_);
+  if (!names.ok()) return names.status();
+  *unversioned = !names->empty();
+  const std::string temporary = absl::StrCat(state_dir_, "/", kWritingPrefix, "version");
+  if (absl::Status status = disk_.RemoveAll(temporary); !status.ok()) return status;
+  absl::Status status = disk_.WriteFile(temporary, absl::StrCat(kStateVersion, "\n"));
+  if (!status.ok()) return status;
+  status = disk_.Rename(temporary, version_path);
+  if (absl::IsAlreadyExists(status)) status = disk_.RemoveAll(temporary);
+  if (!status.ok()) return status;
+  return disk_.SyncDirectory(state_dir_);
+}
+
+absl::StatusOr<IncidentStore::Leftovers> IncidentStore::Prepare() {
+  Leftovers leftovers;
+  if (absl::Status status = MakeLayout(&leftovers.unversioned); !status.ok()) return status;
+  absl::StatusOr<std::vector<std::string>> names = disk_.List(incidents_);
+  if (!names.ok()) return names.status();
+  std::sort(names->begin(), names->end());
+  for (const std::string& name : *names) {
+    const bool half_written = absl::StartsWith(name, kWritingPrefix);
+    if (!half_written && !absl::StartsWith(name, kRemovingPrefix)) continue;
+    if (absl::Status status = disk_.RemoveAll(PathOf(name)); !status.ok()) return status;
+    if (half_written) leftovers.half_written.push_back(name.substr(sizeof(kWritingPrefix) - 1));
+  }
+  return leftovers;
+}
+
+absl::Status IncidentStore::Write(const std::string& id, const std::vector<IncidentFile>& files) {
+  bool unversioned = false;
+  if (absl::Status status = MakeLayout(&unversioned); !status.ok()) return status;
+  const std::string temporary = PathOf(absl::StrCat(kWritingPrefix, id));
+  if (absl::Status status = disk_.RemoveAll(temporary); !status.ok()) return status;
+  if (absl::Status status = disk_.MakeDirectory(temporary); !status.ok()) return status;
+  for (const IncidentFile& file : files) {
+    absl::Status status = disk_.WriteFile(absl::StrCat(temporary, "/", file.name), file.bytes);
+    if (status.ok()) continue;
+    // What is half written only takes up room, which may be what is lacking.
+    disk_.RemoveAll(temporary).IgnoreError();
+    return status;
+  }
+  if (absl::Status status = disk_.SyncDirectory(temporary); !status.ok()) return status;
+  absl::Status status = disk_.Rename(temporary, PathOf(id));
+  if (absl::IsAlreadyExists(status)) return disk_.RemoveAll(temporary);
+  if (!status.ok()) return status;
+  return disk_.SyncDirectory(incidents_);
+}
+
+IncidentStore::Retained IncidentStore::Retain(const Retention& retention,
+                                              const std::string& latest) {
+  Retained retained;
+  absl::StatusOr<std::vector<std::string>> names = disk_.List(incidents_);
+  if (!names.ok()) {
+    retained.status = names.status();
+    return retained;
+  }
+  // The newest first: what comes beyond the limits goes.
+  std::sort(names->rbegin(), names->rend());
+  std::vector<std::string> beyond;
+  for (const std::string& name : *names) {
+    if (!IsIncidentId(name)) continue;
+    const absl::StatusOr<int64_t> bytes = disk_.BytesIn(PathOf(name));
+    if (!bytes.ok()) {
+      retained.status = bytes.status();
+      return retained;
+    }
+    if (*bytes < 0) continue;
+    const bool fits = beyond.empty() && retained.incidents < retention.incidents &&
+                      retained.bytes + *bytes <= retention.bytes;
+    if (fits || retained.incidents == 0 || name == latest) {
+      ++retained.incidents;
+      retained.bytes += *bytes;
+    } else {
+      beyond.push_back(name);
+    }
+  }
+  std::reverse(beyond.begin(), beyond.end());
+  for (const std::string& id : beyond) {
+    retained.status = Remove(id);
+    if (!retained.status.ok()) break;
+    retained.removed.push_back(id);
+  }
+  return retained;
+}
+
+absl::Status IncidentStore::Remove(const std::string& id) {
+  const std::string temporary = PathOf(absl::StrCat(kRemovingPrefix, id));
+  if (absl::Status status = disk_.RemoveAll(temporary); !status.ok()) return status;
+  if (absl::Status status = disk_.Rename(PathOf(id), temporary); !status.ok()) return status;
+  if (absl::Status status = disk_.SyncDirectory(incidents_); !status.ok()) return status;
+  return disk_.RemoveAll(temporary);
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,82 @@
+// Incidents on disk: a directory per incident, complete or absent.
+//
+//   <state-dir>/version                   of this layout, "1"
+//   <state-dir>/incidents/<id>/{capture.jsonl.gz,digest.json,digest.txt,digest.html}
+//                                         and hlo-<slice>-<task>.txt.gz of programs that diverged
+//
+// An incident is written under a temporary name, every file and the directory
+// synced, then renamed, and the rename synced: after a crash at any point the
+// incident is there as a whole or not at all. One that is removed is renamed
+// first, for the same reason. What has no incident's name is left alone.
+//
+// A state directory without a version is older than versions: its incidents lie
+// as they do now, and it is given one. One of a newer version is not touched.
+#ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_STORE_H_
+#define RAPIDEYE_COORDINATOR_STORE_INCIDENT_STORE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordinator/store/disk.h"
+
+namespace rapideye::coordinator {
+
+// The layout that this program writes.
+inline constexpr int kStateVersion = 1;
+
+struct IncidentFile {
+  std::string name;
+  std::string bytes;
+};
+
+// How much is kept. The newest incident always is.
+struct Retention {
+  int64_t incidents = 1000;
+  int64_t bytes = int64_t{10} << 30;
+};
+
+// Not synchronised.
+class IncidentStore {
+ public:
+  IncidentStore(std::string state_dir, Disk& disk);
+
+  // What a start found.
+  struct Leftovers {
+    std::vector<std::string> half_written;  // incidents; removed
+    bool unversioned = false;               // was; it held incidents
+  };
+  // Makes the directories and removes what a crash left half written or half
+  // removed. An error says what keeps incidents from being written; Write tries
+  // again anyway. UNIMPLEMENTED: written by a newer version, not touched.
+  absl::StatusOr<Leftovers> Prepare();
+
+  // Where an incident's files lie, or will.
+  std::string PathOf(const std::string& id) const;
+  // Writes one incident. OK if an incident of that id is already there.
+  absl::Status Write(const std::string& id, const std::vector<IncidentFile>& files);
+
+  struct Retained {
+    std::vector<std::string> removed;  // ids, oldest first
+    int64_t incidents = 0;             // that are left, and
+    int64_t bytes = 0;                 // their size
+    absl::Status status;               // why it went no further
+  };
+  // Removes the oldest incidents beyond `retention`, but never the newest, nor
+  // `latest` (a clock that was set back gives what is new an old name; "": none).
+  Retained Retain(const Retention& retention, const std::string& latest);
+
+ private:
+  absl::Status MakeLayout(bool* unversioned);
+  absl::Status Remove(const std::string& id);
+
+  std::string state_dir_;
+  std::string incidents_;
+  Disk& disk_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_STORE_INCIDENT_STORE_H_

@@ -1,0 +1,44 @@
+// An incident in one line of a list, taken from its digest's JSON.
+#ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_SUMMARY_H_
+#define RAPIDEYE_COORDINATOR_STORE_INCIDENT_SUMMARY_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace rapideye::coordinator {
+
+// Texts are valid UTF-8 and bounded, but not escaped: each form escapes as it
+// demands.
+struct IncidentSummary {
+  std::string id;
+  std::string detected_at;  // RFC 3339, UTC
+  std::string job;
+  std::string cause;   // the contract's names; "" if not known
+  std::string detail;  // "" for none
+  double confidence = 0;
+  std::string headline;
+  std::vector<std::string> culprits;  // hosts, each once, at most kMaxListedCulprits
+  size_t culprit_hosts = 0;           // how many there are
+  // What is wrong with the incident's files; "" for a complete one. Whatever
+  // could not be read is empty above.
+  std::string problem;
+};
+
+// Hosts that a line of a list names; `rapideye show` has them all.
+inline constexpr size_t kMaxListedCulprits = 10;
+
+// `json`: the bytes of a digest.json, of any writer. INVALID_ARGUMENT if it is
+// no digest, or of a schema that is not known here. `id` and `problem` are the
+// caller's to fill.
+absl::StatusOr<IncidentSummary> SummariseDigest(const std::string& json);
+
+// "2026-11-20T12:44:19Z" from "20261120T124419Z-5dc4d1c8", for an incident whose
+// digest cannot be read. `id` must be an incident id.
+std::string TimeOfId(const std::string& id);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_STORE_INCIDENT_SUMMARY_H_

@@ -1,0 +1,174 @@
+#include "coordinator/store/incident_writer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "classifier/classify.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/daemon/event_loop.h"
+#include "coordinator/fleet/findings.h"
+#include "coordinator/store/incident_files.h"
+#include "coordinator/store/text_comparison.h"
+#include "digest/render_html.h"
+#include "proto/wire/capture_writer.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+absl::Duration Monotonic() { return CurrentTime().monotonic; }
+
+struct Rendered {
+  std::string text;
+  std::string json;
+  std::string html;
+};
+
+Rendered Render(const Capture& capture, const Verdict& verdict, digest::ReportContext context,
+                digest::TextFormat format) {
+  const absl::Duration begin = Monotonic();
+  Rendered rendered;
+  const digest::Report report = digest::BuildReport(capture, verdict, context);
+  rendered.text = digest::RenderText(report, format);
+  rendered.html = digest::RenderHtml(report);
+  // The JSON states how long rendering took, itself included: rendered twice.
+  digest::RenderJson(report, /*pretty=*/true);
+  context.timings->render_ms = absl::ToInt64Milliseconds(Monotonic() - begin);
+  rendered.json = digest::RenderJson(digest::BuildReport(capture, verdict, context),
+                                     /*pretty=*/true);
+  rendered.json += '\n';
+  return rendered;
+}
+
+}  // namespace
+
+IncidentWriter::IncidentWriter(IncidentKeeper& keeper, Settings settings)
+    : keeper_(keeper), settings_(std::move(settings)), thread_([this] { Run(); }) {}
+
+IncidentWriter::~IncidentWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    filled_.notify_all();
+  }
+  thread_.join();
+}
+
+void IncidentWriter::Post(Conclude conclude) {
+  const std::lock_guard lock(mutex_);
+  waiting_.emplace_back(std::move(conclude));
+  filled_.notify_all();
+}
+
+void IncidentWriter::Post(TextsGathered texts) {
+  const std::lock_guard lock(mutex_);
+  waiting_.emplace_back(std::move(texts));
+  filled_.notify_all();
+}
+
+void IncidentWriter::Run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    filled_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    if (waiting_.empty()) break;
+    auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    std::visit([this](auto& one) { Process(std::move(one)); }, next);
+    lock.lock();
+  }
+  lock.unlock();
+  if (awaits_texts_.has_value()) Finish(*std::exchange(awaits_texts_, std::nullopt));
+}
+
+void IncidentWriter::Process(Conclude conclude) {
+  const absl::Duration begin = Monotonic();
+  Begun begun{std::move(conclude), {}, {}};
+  begun.verdict = Classify(begun.conclude.capture);
+  begun.classification = Monotonic() - begin;
+  if (settings_.classified) settings_.classified(begun.verdict.cause, begun.classification);
+  const std::string& id = begun.conclude.incident_id;
+  if (begun.verdict.cause == Cause::kNoHang) {
+    settings_.concluded({.incident_id = id, .hang = false});
+    return;
+  }
+  // There is one incident at a time; one that waits for ever would not be told.
+  if (awaits_texts_.has_value()) Finish(*std::exchange(awaits_texts_, std::nullopt));
+  if (begun.verdict.sides.empty() || settings_.want_texts == nullptr) {
+    return Finish(std::move(begun));
+  }
+  TextsWanted wanted{.incident_id = id, .sides = begun.verdict.sides};
+  awaits_texts_ = std::move(begun);
+  settings_.want_texts(std::move(wanted));
+}
+
+void IncidentWriter::Process(TextsGathered texts) {
+  if (!awaits_texts_.has_value() || awaits_texts_->conclude.incident_id != texts.incident_id) {
+    return;
+  }
+  Begun begun = *std::exchange(awaits_texts_, std::nullopt);
+  const absl::Duration begin = Monotonic();
+  ComparedTexts compared = CompareTexts(std::move(texts.sides));
+  begun.conclude.capture.header.hlo_comparison = std::move(compared.comparison);
+  begun.texts = std::move(compared.files);
+  // Again, so that whoever has the capture says the same.
+  begun.verdict = Classify(begun.conclude.capture);
+  begun.classification += Monotonic() - begin;
+  Finish(std::move(begun));
+}
+
+void IncidentWriter::Finish(Begun begun) {
+  const Conclude& conclude = begun.conclude;
+  const std::string& id = conclude.incident_id;
+  const std::string path = keeper_.PathOf(id);
+  digest::ReportContext context{
+      .incident_id = id,
+      .timings = digest::Timings{.detect_to_collect_ms =
+                                     absl::ToInt64Milliseconds(conclude.detect_to_collect),
+                                 .collect_ms = absl::ToInt64Milliseconds(conclude.collect),
+                                 .classify_ms = absl::ToInt64Milliseconds(begun.classification)},
+      .files = {.capture = absl::StrCat(path, "/", kCaptureFile),
+                .json = absl::StrCat(path, "/", kJsonFile),
+                .text = absl::StrCat(path, "/", kTextFile),
+                .html = absl::StrCat(path, "/", kHtmlFile)}};
+  for (const IncidentFile& text : begun.texts) {
+    context.files.hlo.push_back(absl::StrCat(path, "/", text.name));
+  }
+  Rendered rendered = Render(conclude.capture, begun.verdict, context, settings_.text_format);
+  absl::StatusOr<std::string> capture =
+      wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
+  if (settings_.found) {
+    IncidentRecord record =
+        Describe(id, conclude.capture, begun.verdict,
+                 absl::FromUnixMillis(conclude.capture.header.detected_unix_ms.value_or(0)),
+                 conclude.hardware);
+    record.digest = rendered.json;
+    settings_.found(std::move(record));
+  }
+  std::vector<IncidentFile> files = {{kJsonFile, std::move(rendered.json)},
+                                     {kTextFile, rendered.text},
+                                     {kHtmlFile, std::move(rendered.html)}};
+  for (IncidentFile& text : begun.texts) files.push_back(std::move(text));
+  if (capture.ok()) {
+    files.push_back({kCaptureFile, *std::move(capture)});
+  } else {
+    spdlog::error("incident {}: its capture cannot be written: {}", id,
+                  std::string(capture.status().message()));
+  }
+  // The digest comes last in the log, after where it lies, but waits for no disk
+  // that hangs.
+  const auto first_try = keeper_.Keep({.id = id, .files = std::move(files)});
+  const absl::Duration patience = settings_.disk_patience;
+  if (first_try.wait_for(absl::ToChronoNanoseconds(patience)) != std::future_status::ready) {
+    spdlog::error("incident {}: the state directory has not taken it within {}; still trying", id,
+                  absl::FormatDuration(patience));
+  }
+  settings_.log_digest(id, rendered.text);
+  settings_.concluded({.incident_id = id, .hang = true});
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,136 @@
+#include "coordinator/store/incident_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <future>
+
+#include "classifier/testing/scenario.h"
+#include "tests/support/faulty_disk.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr char kId[] = "20261120T124419Z-5dc4d1c8";
+
+// A worker whose runtime has vanished.
+Conclude Hang() {
+  Conclude conclude{.incident_id = kId, .capture = {}, .detect_to_collect = {}, .collect = {}};
+  conclude.capture.header.job = "llama";
+  conclude.capture.header.expected_workers = {{.id = {0, 0}, .host = "h0", .node = {}}};
+  Snapshot snapshot;
+  snapshot.worker = {0, 0};
+  snapshot.host = "h0";
+  snapshot.runtime.state = RuntimeState::kUnavailable;
+  conclude.capture.snapshots.push_back(snapshot);
+  return conclude;
+}
+
+class IncidentWriterTest : public ::testing::Test {
+ protected:
+  IncidentWriterTest() {
+    std::string pattern = fs::temp_directory_path() / "rapideye-writer-XXXXXX";
+    root_ = mkdtemp(pattern.data());
+  }
+  ~IncidentWriterTest() override { fs::remove_all(root_); }
+
+  // What comes of a hang on this disk: the digest as it reached the log.
+  std::string Digest(Disk& disk, absl::Duration patience) {
+    std::promise<std::string> digest;
+    std::promise<IncidentConcluded> concluded;
+    IncidentKeeper keeper(IncidentStore(root_, disk),
+                          {.retention = {}, .pending = {}, .patience = patience, .wrote = nullptr});
+    IncidentWriter writer(
+        keeper,
+        {.disk_patience = patience,
+         .log_digest = [&](const std::string&, const std::string& text) { digest.set_value(text); },
+         .classified = [this](Cause cause, absl::Duration) { cause_ = cause; },
+         .concluded = [&](IncidentConcluded event) { concluded.set_value(event); }});
+    writer.Post(Hang());
+    const IncidentConcluded event = concluded.get_future().get();
+    EXPECT_EQ(event.incident_id, kId);
+    EXPECT_TRUE(event.hang);
+    return digest.get_future().get();  // it came first
+  }
+
+  std::string root_;
+  Cause cause_ = Cause::kNoHang;
+};
+
+TEST_F(IncidentWriterTest, AllFormsAreOnDiskBeforeTheDigestIsInTheLog) {
+  EXPECT_THAT(Digest(RealDisk(), absl::Seconds(30)), HasSubstr("Full error digest:"));
+  EXPECT_NE(cause_, Cause::kNoHang);
+  for (const char* file : {"capture.jsonl.gz", "digest.json", "digest.txt", "digest.html"}) {
+    EXPECT_GT(fs::file_size(root_ + "/incidents/" + kId + "/" + file), 0u) << file;
+  }
+}
+
+TEST_F(IncidentWriterTest, DiskThatRefusesDoesNotSilenceTheDigest) {
+  FaultyDisk disk;
+  disk.Refuse(absl::ResourceExhaustedError("No space left on device"));
+  EXPECT_THAT(Digest(disk, absl::Seconds(30)), HasSubstr("Full error digest:"));
+}
+
+TEST_F(IncidentWriterTest, DiskThatHangsDoesNotSilenceTheDigest) {
+  static FaultyDisk& disk = *new FaultyDisk;  // outlives the thread left behind in it
+  disk.Hang();
+  EXPECT_THAT(Digest(disk, absl::ZeroDuration()), HasSubstr("Full error digest:"));
+  disk.Refuse(absl::UnavailableError("over"));
+  disk.Release();
+  disk.AwaitReleased();
+}
+
+// One worker runs another compilation than its peers.
+Conclude Divergence() {
+  classifier::testing::Scenario scenario({.slices = 1});
+  scenario.RunOther(0, 2, "jit_step", "ee77");
+  return {.incident_id = kId, .capture = scenario.capture, .detect_to_collect = {}, .collect = {}};
+}
+
+TEST_F(IncidentWriterTest, DivergedProgramsAreComparedBeforeTheDigest) {
+  std::promise<TextsWanted> wanted;
+  std::promise<std::string> digest;
+  IncidentKeeper keeper(IncidentStore(root_, RealDisk()), {});
+  IncidentWriter writer(
+      keeper,
+      {.log_digest = [&](const std::string&, const std::string& text) { digest.set_value(text); },
+       .classified = nullptr,
+       .want_texts = [&](TextsWanted texts) { wanted.set_value(std::move(texts)); },
+       .concluded = [](const IncidentConcluded&) {}});
+  writer.Post(Divergence());
+  const TextsWanted texts = wanted.get_future().get();
+  EXPECT_EQ(texts.incident_id, kId);
+  ASSERT_EQ(texts.sides.size(), 2u);
+  TextsGathered gathered{.incident_id = "another", .sides = {}};
+  writer.Post(gathered);  // is not waited for
+  gathered.incident_id = kId;
+  for (const ProgramSide& side : texts.sides) {
+    gathered.sides.push_back({side, side.workers.front(), std::nullopt, "there is no dump"});
+  }
+  writer.Post(gathered);
+  EXPECT_THAT(digest.get_future().get(), HasSubstr("there is no dump"));
+}
+
+TEST_F(IncidentWriterTest, TheEndWaitsForNoTexts) {
+  std::string digest;
+  std::promise<void> wanted;
+  IncidentKeeper keeper(IncidentStore(root_, RealDisk()), {});
+  {
+    IncidentWriter writer(
+        keeper, {.log_digest = [&](const std::string&, const std::string& text) { digest = text; },
+                 .classified = nullptr,
+                 .want_texts = [&](const TextsWanted&) { wanted.set_value(); },
+                 .concluded = [](const IncidentConcluded&) {}});
+    writer.Post(Divergence());
+    wanted.get_future().get();
+  }
+  EXPECT_THAT(digest, HasSubstr("Fingerprint mismatch"));
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator

@@ -1,0 +1,78 @@
+// Incidents that the state directory has not taken yet, and when to try again.
+#ifndef RAPIDEYE_COORDINATOR_STORE_PENDING_INCIDENTS_H_
+#define RAPIDEYE_COORDINATOR_STORE_PENDING_INCIDENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/store/incident_store.h"
+
+namespace rapideye::coordinator {
+
+// What is to be written. Shared, so that it can be given up while it is written.
+struct IncidentFiles {
+  std::string id;
+  std::vector<IncidentFile> files;
+};
+
+// Knows no clock: `now` is an argument, on any clock that never goes back. Not
+// synchronised.
+class PendingIncidents {
+ public:
+  struct Limits {
+    size_t incidents = kMaxPendingIncidents;
+    int64_t bytes = kMaxPendingBytes;
+    absl::Duration first_retry = kFirstDiskRetry;
+    absl::Duration longest_retry = kLongestDiskRetry;
+  };
+
+  explicit PendingIncidents(Limits limits) : limits_(limits) {}
+
+  // Takes an incident, due at once. Returns what had to make room for it: the
+  // oldest, but never the one that is being written. The newest is kept however
+  // large it is.
+  std::vector<std::string> Add(IncidentFiles incident, absl::Duration now);
+
+  // The oldest incident that is due; it is being written from then on, until
+  // Written or Failed. nullptr if there is none, or one is being written already.
+  std::shared_ptr<const IncidentFiles> Begin(absl::Duration now);
+  // It is on disk. The others are due at once: the disk works.
+  void Written(absl::Duration now);
+  struct Failure {
+    int tries = 0;  // so far
+    absl::Duration retry_in;
+  };
+  Failure Failed(absl::Duration now);
+
+  // When Begin is worth calling; infinite if never.
+  absl::Duration NextDue() const;
+  // Everything is due: the last chance.
+  void MakeDue();
+  std::vector<std::string> Ids() const;  // oldest first
+  size_t size() const { return entries_.size(); }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  struct Entry {
+    std::shared_ptr<const IncidentFiles> incident;
+    int64_t bytes = 0;
+    int tries = 0;
+    absl::Duration due;
+  };
+  std::deque<Entry>::iterator InProgress();
+
+  Limits limits_;
+  std::deque<Entry> entries_;  // oldest first
+  int64_t bytes_ = 0;          // of all of them
+  const IncidentFiles* in_progress_ = nullptr;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_STORE_PENDING_INCIDENTS_H_

@@ -1,0 +1,30 @@
+// From the texts that two workers have sent to where they first differ, and to files.
+#ifndef RAPIDEYE_COORDINATOR_STORE_TEXT_COMPARISON_H_
+#define RAPIDEYE_COORDINATOR_STORE_TEXT_COMPARISON_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "classifier/evidence.h"
+#include "coordinator/core/events.h"
+#include "coordinator/store/incident_store.h"
+
+namespace rapideye::coordinator {
+
+struct ComparedTexts {
+  HloComparison comparison;
+  std::vector<IncidentFile> files;  // the texts, as they came
+};
+
+// Texts are a peer's: one that is no gzip, too large once decompressed, or of another
+// module than it was asked for is left out, and its side says why. Takes seconds for
+// the largest. `sides` are two.
+ComparedTexts CompareTexts(std::vector<GatheredText> sides);
+
+// INVALID_ARGUMENT unless it is gzip, whole, and at most kMaxModuleTextBytes.
+absl::StatusOr<std::string> Decompress(const std::string& gzip);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_STORE_TEXT_COMPARISON_H_
