@@ -50,7 +50,7 @@ AgentCore::AgentCore(AgentSettings settings)
   host_.Restore(baseline_kept_);
 }
 
-Effects AgentCore::Step(const Event& event, Moment now) {
+Effects AgentCore::Step(const Event& event, Instant now) {
   Effects effects;
   if (shut_down_) return effects;
   inherited_.Expire(now.monotonic);
@@ -60,7 +60,7 @@ Effects AgentCore::Step(const Event& event, Moment now) {
   return effects;
 }
 
-Snapshot AgentCore::Describe(Moment now) const {
+Snapshot AgentCore::Describe(Instant now) const {
   Snapshot snapshot = BuildSnapshot(settings_.hello, health_, view_, now);
   host_.Describe(now, snapshot);
   inherited_.Describe(now, snapshot);
@@ -69,7 +69,7 @@ Snapshot AgentCore::Describe(Moment now) const {
 
 // Events ----------------------------------------------------------------------
 
-void AgentCore::Handle(const RuntimeSampled& sampled, Moment now, Effects& effects) {
+void AgentCore::Handle(const RuntimeSampled& sampled, Instant now, Effects& effects) {
   if (!poll_.has_value() || poll_->number != sampled.poll) return;
   if (!poll_->host_seen) {
     poll_->reading = sampled.reading;
@@ -80,7 +80,7 @@ void AgentCore::Handle(const RuntimeSampled& sampled, Moment now, Effects& effec
   Finish(poll, sampled.reading, now, effects);
 }
 
-void AgentCore::Handle(const HostSampled& sampled, Moment now, Effects& effects) {
+void AgentCore::Handle(const HostSampled& sampled, Instant now, Effects& effects) {
   host_owes_answer_ = false;
   HostReading reading = sampled.reading;
   if (reading.sockets.has_value()) {
@@ -109,12 +109,12 @@ void AgentCore::Announce(const std::vector<wire::HostAddress>& addresses, absl::
   peers_.Disconnected();
 }
 
-void AgentCore::Handle(const DumpsListed& listed, Moment, Effects& effects) {
+void AgentCore::Handle(const DumpsListed& listed, Instant, Effects& effects) {
   view_.Learn(listed.reading);
   texts_.Listed(listed, effects);
 }
 
-void AgentCore::Handle(const MessageReceived& received, Moment now, Effects& effects) {
+void AgentCore::Handle(const MessageReceived& received, Instant now, Effects& effects) {
   if (!link_.Accepts(received)) return;
   if (const auto* welcome = std::get_if<wire::Welcome>(&received.message)) {
     Handle(*welcome, now.monotonic, effects);
@@ -155,7 +155,7 @@ void AgentCore::Handle(const wire::Welcome& welcome, absl::Duration now, Effects
   if (health_.state != RuntimeState::kUnspecified) SendHeartbeat(now, effects);
 }
 
-void AgentCore::Handle(const StreamClosed& closed, Moment now, Effects& effects) {
+void AgentCore::Handle(const StreamClosed& closed, Instant now, Effects& effects) {
   if (!link_.Closed(closed, now.monotonic, effects)) return;
   requests_.Clear();
   peers_.Disconnected();
@@ -163,7 +163,7 @@ void AgentCore::Handle(const StreamClosed& closed, Moment now, Effects& effects)
   probes_.Clear();
 }
 
-void AgentCore::Handle(const ShutdownRequested&, Moment now, Effects& effects) {
+void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) {
   shut_down_ = true;
   if (link_.up()) {
     // First what is always taken: a snapshot without credit may cost the stream.
@@ -206,7 +206,7 @@ absl::Duration AgentCore::Period(absl::Duration now) const {
   return fast || now < overdue_until_ ? std::min(kFastestPoll, UsualPeriod()) : UsualPeriod();
 }
 
-void AgentCore::Advance(Moment now, Effects& effects) {
+void AgentCore::Advance(Instant now, Effects& effects) {
   settings_.hello.incident = incident_.memory();
   link_.Advance(now.monotonic, settings_.hello, effects);
   requests_.Expire(now.monotonic);
@@ -238,7 +238,7 @@ bool AgentCore::KeepIsDue() const {
          (incident_.memory() != incident_kept_ || host_.hardware().baseline() != baseline_kept_);
 }
 
-void AgentCore::KeepIfChanged(Moment now, Effects& effects) {
+void AgentCore::KeepIfChanged(Instant now, Effects& effects) {
   if (!KeepIsDue() || now.monotonic < next_keep_at_) return;
   incident_kept_ = incident_.memory();
   baseline_kept_ = host_.hardware().baseline();
@@ -246,7 +246,7 @@ void AgentCore::KeepIfChanged(Moment now, Effects& effects) {
   effects.push_back(Keep{State(now)});
 }
 
-KeptState AgentCore::State(Moment now) const {
+KeptState AgentCore::State(Instant now) const {
   KeptState state;
   state.kept_at = now.monotonic;
   state.hello = settings_.hello;
@@ -261,7 +261,7 @@ KeptState AgentCore::State(Moment now) const {
 }
 
 // A poll that one of its samplers does not answer.
-void AgentCore::FinishOverdue(Moment now, Effects& effects) {
+void AgentCore::FinishOverdue(Instant now, Effects& effects) {
   if (!poll_.has_value() || now.monotonic < poll_->give_up_at) return;
   PollUnderWay poll = *std::exchange(poll_, std::nullopt);
   if (!poll.host_seen) host_owes_answer_ = true;
@@ -316,7 +316,7 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
   if (look.hang) texts_.Look(now, effects);
 }
 
-void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Moment now,
+void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Instant now,
                        Effects& effects) {
   Learn(poll, reading, now.monotonic, effects);
   Inherit(now.monotonic);
@@ -385,7 +385,7 @@ void AgentCore::RaiseNewErrors(const RuntimeSample& sample, absl::Duration now) 
 }
 
 // Requests whose time is up get what there is.
-void AgentCore::AnswerOverdue(Moment now, Effects& effects) {
+void AgentCore::AnswerOverdue(Instant now, Effects& effects) {
   if (requests_.NeedsSample() && now.monotonic >= requests_.reply_by()) {
     Snapshot snapshot = Describe(now);
     if (!snapshot.runtime.detail.has_value()) {

@@ -15,13 +15,13 @@
 #include "agent/core/kept_state.h"
 #include "agent/core/link.h"
 #include "agent/core/module_texts.h"
-#include "agent/core/moment.h"
 #include "agent/core/peer_book.h"
 #include "agent/core/probe_duty.h"
 #include "agent/core/requests.h"
 #include "agent/core/worker_view.h"
 #include "agent/limits.h"
 #include "classifier/evidence.h"
+#include "proto/common/time/instant.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {
@@ -52,14 +52,14 @@ class AgentCore {
  public:
   explicit AgentCore(AgentSettings settings);
 
-  Effects Step(const Event& event, Moment now);
+  Effects Step(const Event& event, Instant now);
 
   // On the monotonic clock; later than the last Step's time. Infinite after
   // shutdown.
   absl::Duration NextWake() const { return next_wake_; }
 
   // What this worker would report now.
-  Snapshot Describe(Moment now) const;
+  Snapshot Describe(Instant now) const;
 
  private:
   enum class Purpose { kRoutine, kDetail, kHloRequest };
@@ -75,20 +75,20 @@ class AgentCore {
     std::optional<RuntimeReading> reading;  // waits for the host's
   };
 
-  void Handle(const RuntimeSampled& sampled, Moment now, Effects& effects);
-  void Handle(const HostSampled& sampled, Moment now, Effects& effects);
-  void Handle(const LogsRead& read, Moment now, Effects& effects) {
+  void Handle(const RuntimeSampled& sampled, Instant now, Effects& effects);
+  void Handle(const HostSampled& sampled, Instant now, Effects& effects);
+  void Handle(const LogsRead& read, Instant now, Effects& effects) {
     host_.Observe(read.reading, now.monotonic, alarms_, effects);
   }
-  void Handle(const ModuleTextFetched& fetched, Moment, Effects& effects) {
+  void Handle(const ModuleTextFetched& fetched, Instant, Effects& effects) {
     texts_.Fetched(fetched, effects);
   }
-  void Handle(const DumpsListed& listed, Moment now, Effects& effects);
-  void Handle(const ProbesMade& made, Moment, Effects& effects) { probes_.Made(made, effects); }
-  void Handle(const MessageReceived& received, Moment now, Effects& effects);
-  void Handle(const StreamClosed& closed, Moment now, Effects& effects);
-  void Handle(const Wake&, Moment, Effects&) {}
-  void Handle(const ShutdownRequested& request, Moment now, Effects& effects);
+  void Handle(const DumpsListed& listed, Instant now, Effects& effects);
+  void Handle(const ProbesMade& made, Instant, Effects& effects) { probes_.Made(made, effects); }
+  void Handle(const MessageReceived& received, Instant now, Effects& effects);
+  void Handle(const StreamClosed& closed, Instant now, Effects& effects);
+  void Handle(const Wake&, Instant, Effects&) {}
+  void Handle(const ShutdownRequested& request, Instant now, Effects& effects);
   void Handle(const wire::Collect& collect, absl::Duration now);
   void Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects);
 
@@ -96,20 +96,20 @@ class AgentCore {
   void Announce(const std::vector<wire::HostAddress>& addresses, absl::Duration now,
                 Effects& effects);
   // Does whatever has become due.
-  void Advance(Moment now, Effects& effects);
+  void Advance(Instant now, Effects& effects);
   void StartPoll(absl::Duration now, Effects& effects);
   void Begin(Purpose purpose, absl::Duration deadline, absl::Duration now, Effects& effects);
-  void Finish(const PollUnderWay& poll, const RuntimeReading& reading, Moment now,
+  void Finish(const PollUnderWay& poll, const RuntimeReading& reading, Instant now,
               Effects& effects);
   void Learn(const PollUnderWay& poll, const RuntimeReading& reading, absl::Duration now,
              Effects& effects);
-  void FinishOverdue(Moment now, Effects& effects);
-  void AnswerOverdue(Moment now, Effects& effects);
+  void FinishOverdue(Instant now, Effects& effects);
+  void AnswerOverdue(Instant now, Effects& effects);
   // Tells what was inherited which process is there, and passes its alarms on.
   void Inherit(absl::Duration now);
   std::optional<std::string> Process() const;
-  void KeepIfChanged(Moment now, Effects& effects);
-  KeptState State(Moment now) const;
+  void KeepIfChanged(Instant now, Effects& effects);
+  KeptState State(Instant now) const;
   void RaiseNewErrors(const RuntimeSample& sample, absl::Duration now);
   void SendHeartbeat(absl::Duration now, Effects& effects);
   void LogHealth(absl::Duration now, Effects& effects);

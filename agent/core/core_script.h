@@ -13,6 +13,7 @@
 
 #include "agent/core/agent_core.h"
 #include "agent/core/sample_builder.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::agent {
 
@@ -120,7 +121,7 @@ class CoreScript {
   Snapshot Describe() const { return core_.Describe(Now()); }
   absl::Duration NextWake() const { return core_.NextWake(); }
   absl::Duration now() const { return now_; }
-  Moment Now() const { return {now_, absl::UnixEpoch() + absl::Hours(1) + now_}; }
+  Instant Now() const { return {now_, absl::UnixEpoch() + absl::Hours(1) + now_}; }
 
   std::vector<PollSeen> polls;
   std::vector<wire::AgentMessage> sent;

@@ -18,7 +18,7 @@ void HardwareView::Observe(const HardwareReading& reading, const Job& job, absl:
   }
 }
 
-void HardwareView::Describe(Moment now, Snapshot& snapshot) const {
+void HardwareView::Describe(Instant now, Snapshot& snapshot) const {
   nics_.Describe(snapshot);
   pcie_.Describe(snapshot);
   kernel_.Describe(now, snapshot);

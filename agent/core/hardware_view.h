@@ -9,10 +9,10 @@
 #include "agent/core/hardware_sample.h"
 #include "agent/core/host_sample.h"
 #include "agent/core/kernel_memory.h"
-#include "agent/core/moment.h"
 #include "agent/core/nic_memory.h"
 #include "agent/core/pcie_memory.h"
 #include "classifier/evidence.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::agent {
 
@@ -31,7 +31,7 @@ class HardwareView {
   // From where errors of the process are counted; absent: none are.
   std::optional<CounterBaseline> baseline() const { return pcie_.baseline(); }
 
-  void Describe(Moment now, Snapshot& snapshot) const;
+  void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
   NicMemory nics_;

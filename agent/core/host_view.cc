@@ -132,7 +132,7 @@ void HostView::Progressed() {
   chip_holders_.clear();
 }
 
-void HostView::Describe(Moment now, Snapshot& snapshot) const {
+void HostView::Describe(Instant now, Snapshot& snapshot) const {
   process_.Describe(now, snapshot);
   logs_.Describe(now, snapshot);
   hardware_.Describe(now, snapshot);

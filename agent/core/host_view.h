@@ -11,7 +11,6 @@
 #include "agent/core/hardware_view.h"
 #include "agent/core/host_sample.h"
 #include "agent/core/log_memory.h"
-#include "agent/core/moment.h"
 #include "agent/core/process_tracker.h"
 #include "agent/core/progress_memory.h"
 #include "agent/core/socket_memory.h"
@@ -19,6 +18,7 @@
 #include "agent/core/worker_view.h"
 #include "classifier/evidence.h"
 #include "classifier/logs/log_line.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::agent {
 
@@ -43,7 +43,7 @@ class HostView {
   // What the training loop says of itself.
   const ProgressMemory& progress() const { return progress_; }
 
-  void Describe(Moment now, Snapshot& snapshot) const;
+  void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
   void ObserveHardware(const HardwareReading& reading, absl::Duration now, const WorkerView& worker,

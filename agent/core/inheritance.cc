@@ -149,7 +149,7 @@ std::vector<wire::Alarm> Inheritance::TakeAlarms(absl::Duration now) {
   return alarms;
 }
 
-void Inheritance::Describe(Moment now, Snapshot& snapshot) const {
+void Inheritance::Describe(Instant now, Snapshot& snapshot) const {
   if (!kept_.has_value() || !kept_->snapshot.has_value()) return;
   const int64_t by =
       std::max<int64_t>(0, absl::ToInt64Milliseconds(now.monotonic - kept_->kept_at));

@@ -8,8 +8,8 @@
 
 #include "absl/time/time.h"
 #include "agent/core/kept_state.h"
-#include "agent/core/moment.h"
 #include "classifier/evidence.h"
+#include "proto/common/time/instant.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {
@@ -39,7 +39,7 @@ class Inheritance {
   // Adds what the worker showed then, as far as it can still be so: everything if
   // its runtime shows nothing now, otherwise HLO and ages where it stands still at
   // the same place; and what its logs said.
-  void Describe(Moment now, Snapshot& snapshot) const;
+  void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
   std::optional<KeptState> kept_;

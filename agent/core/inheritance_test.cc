@@ -58,7 +58,7 @@ KeptState Kept() {
   return kept;
 }
 
-Moment After(absl::Duration time) { return {kThen + time, absl::UnixEpoch() + absl::Hours(9)}; }
+Instant After(absl::Duration time) { return {kThen + time, absl::UnixEpoch() + absl::Hours(9)}; }
 
 Snapshot Described(const Inheritance& inheritance, Snapshot snapshot) {
   inheritance.Describe(After(absl::Seconds(10)), snapshot);

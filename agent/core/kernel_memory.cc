@@ -36,7 +36,7 @@ void KernelMemory::Observe(const KernelLine& line, bool launched, absl::Duration
                    line.backlog ? std::nullopt : std::optional(now)});
 }
 
-void KernelMemory::Describe(Moment now, Snapshot& snapshot) const {
+void KernelMemory::Describe(Instant now, Snapshot& snapshot) const {
   for (const Kept& kept : kept_) {
     LogEvent event = kept.event;
     event.count = kept.count;

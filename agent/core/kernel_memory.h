@@ -9,8 +9,8 @@
 
 #include "absl/time/time.h"
 #include "agent/core/hardware_sample.h"
-#include "agent/core/moment.h"
 #include "classifier/evidence.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::agent {
 
@@ -25,7 +25,7 @@ class KernelMemory {
   // `launched`: the job has launched something on this host.
   void Observe(const KernelLine& line, bool launched, absl::Duration now);
 
-  void Describe(Moment now, Snapshot& snapshot) const;
+  void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
   struct Kept {

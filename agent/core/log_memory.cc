@@ -52,7 +52,7 @@ void LogMemory::ForgetBefore(absl::Duration time) {
   if (kept_.size() != before) hang_report_.reset();
 }
 
-void LogMemory::Describe(Moment now, Snapshot& snapshot) const {
+void LogMemory::Describe(Instant now, Snapshot& snapshot) const {
   snapshot.hang_report = hang_report_;
   for (const Kept& kept : kept_) {
     if (now.monotonic - kept.last > kKeepLogEventsFor) continue;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/moment.h"
 #include "classifier/evidence.h"
 #include "classifier/logs/log_line.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::agent {
 
@@ -24,7 +24,7 @@ class LogMemory {
   // Forgets what another process said, up to then.
   void ForgetBefore(absl::Duration time);
 
-  void Describe(Moment now, Snapshot& snapshot) const;
+  void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
   struct Kept {

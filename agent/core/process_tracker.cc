@@ -55,7 +55,7 @@ bool ProcessTracker::EndIsKnown() const {
   return process_.has_value() && (process_->signal.has_value() || process_->exit_code.has_value());
 }
 
-void ProcessTracker::Describe(Moment now, Snapshot& snapshot) const {
+void ProcessTracker::Describe(Instant now, Snapshot& snapshot) const {
   if (!process_.has_value()) return;
   Process process;
   process.pid = process_->id.pid;

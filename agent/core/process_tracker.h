@@ -8,8 +8,8 @@
 
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
-#include "agent/core/moment.h"
 #include "classifier/evidence.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::agent {
 
@@ -35,7 +35,7 @@ class ProcessTracker {
   bool EndedBadly() const;
   bool EndIsKnown() const;
 
-  void Describe(Moment now, Snapshot& snapshot) const;
+  void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
   std::optional<ProcessSample> process_;

@@ -19,12 +19,12 @@ int32_t ProgramIndex(const std::string& fingerprint, const ModuleNames& modules,
   return static_cast<int32_t>(programs.size() - 1);
 }
 
-int64_t AgeMs(absl::Duration since, Moment now) {
+int64_t AgeMs(absl::Duration since, Instant now) {
   return std::max<int64_t>(0, absl::ToInt64Milliseconds(now.monotonic - since));
 }
 
 Sequencer BuildSequencer(const CoreSample& core, const SequencerSample& sample,
-                         const Stillness& stillness, Moment now) {
+                         const Stillness& stillness, Instant now) {
   Sequencer sequencer;
   sequencer.type = sample.type;
   sequencer.index = sample.index;
@@ -43,7 +43,7 @@ Sequencer BuildSequencer(const CoreSample& core, const SequencerSample& sample,
   return sequencer;
 }
 
-Core BuildCore(const CoreSample& sample, const WorkerView& view, Moment now,
+Core BuildCore(const CoreSample& sample, const WorkerView& view, Instant now,
                std::vector<Program>& programs) {
   Core core;
   core.chip = sample.chip;
@@ -88,7 +88,7 @@ Core BuildCore(const CoreSample& sample, const WorkerView& view, Moment now,
 }  // namespace
 
 Snapshot BuildSnapshot(const wire::Hello& identity, const RuntimeHealth& health,
-                       const WorkerView& view, Moment now) {
+                       const WorkerView& view, Instant now) {
   Snapshot snapshot;
   snapshot.worker = identity.worker;
   snapshot.host = identity.host;

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "agent/core/moment.h"
 #include "agent/core/worker_view.h"
 #include "classifier/evidence.h"
+#include "proto/common/time/instant.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {
@@ -14,7 +14,7 @@ namespace rapideye::agent {
 // Cores, sequencers and programs of the last sample, with ages as of `now`. HLO
 // learnt earlier is added for sequencers that still stand at the same place.
 Snapshot BuildSnapshot(const wire::Hello& identity, const RuntimeHealth& health,
-                       const WorkerView& view, Moment now);
+                       const WorkerView& view, Instant now);
 
 // About how many bytes the snapshot takes on the wire.
 int64_t EstimateBytes(const Snapshot& snapshot);

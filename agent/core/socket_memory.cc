@@ -30,7 +30,7 @@ void SocketMemory::Observe(std::vector<Socket> sockets, absl::Duration last_prog
 
 void SocketMemory::Clear() { *this = SocketMemory(); }
 
-void SocketMemory::Describe(Moment now, Snapshot& snapshot) const {
+void SocketMemory::Describe(Instant now, Snapshot& snapshot) const {
   if (!sockets_.has_value()) return;
   const int64_t age = absl::ToInt64Milliseconds(now.monotonic - seen_at_);
   std::set<WorkerId> here;

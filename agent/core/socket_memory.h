@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/moment.h"
 #include "classifier/evidence.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::agent {
 
@@ -23,7 +23,7 @@ class SocketMemory {
   // Another process: it has connections of its own.
   void Clear();
 
-  void Describe(Moment now, Snapshot& snapshot) const;
+  void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
   using End = std::pair<WorkerId, std::optional<std::string>>;  // peer and NIC

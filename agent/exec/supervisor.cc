@@ -27,6 +27,7 @@
 #include "absl/time/time.h"
 #include "agent/exec/relay.h"
 #include "agent/limits.h"
+#include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {
 namespace {
@@ -38,10 +39,6 @@ constexpr int kSignalled = 128;
 
 // How often is looked whether the last output has been passed on.
 constexpr absl::Duration kDrainLook = absl::Milliseconds(10);
-
-absl::Duration Now() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
 
 // All that exist to be told to somebody, and SIGCHLD. Those by which the kernel says
 // that this process itself has gone wrong stay as they are.
@@ -243,7 +240,7 @@ void Supervisor::StartAgent() {
   if (agent_ == 0) BecomeAgent();
   if (agent_ < 0) {
     Say(absl::StrCat("cannot start the agent: ", std::strerror(errno)));
-    restart_at_ = Now() + kSlowestRestart;
+    restart_at_ = MonotonicTime() + kSlowestRestart;
   }
 }
 
@@ -269,11 +266,11 @@ void Supervisor::BecomeAgent() {
 }
 
 void Supervisor::Await(absl::Duration until) {
-  if (agent_ < 0 && Now() >= restart_at_) StartAgent();
+  if (agent_ < 0 && MonotonicTime() >= restart_at_) StartAgent();
   for (Output& output : outputs_) {
     if (output.pipe >= 0 && output.relay < 0) StartRelay(output);
   }
-  const absl::Duration left = std::max(absl::ZeroDuration(), until - Now());
+  const absl::Duration left = std::max(absl::ZeroDuration(), until - MonotonicTime());
   const bool forever = left > absl::Hours(1);
   pollfd waiting = {signals_, POLLIN, 0};
   poll(&waiting, 1,
@@ -362,7 +359,7 @@ void Supervisor::NoteAgentEnd(const siginfo_t& child) {
   Say(absl::StrCat("the agent ", child.si_code == CLD_EXITED ? "exited with " : "died of signal ",
                    child.si_status, "; it is started again in ",
                    absl::FormatDuration(next_backoff_)));
-  restart_at_ = Now() + next_backoff_;
+  restart_at_ = MonotonicTime() + next_backoff_;
   next_backoff_ = std::min(2 * next_backoff_, kSlowestRestart);
 }
 
@@ -390,19 +387,20 @@ uint64_t Supervisor::Written() const {
 void Supervisor::SeeItOut() {
   if (has_terminal_) tcsetpgrp(STDIN_FILENO, getpgrp());
   Reap();
-  absl::Duration drain_until = Now() + kDrainPatience;
-  for (uint64_t last = 0; !Drained() && Now() < drain_until; Await(Now() + kDrainLook)) {
+  absl::Duration drain_until = MonotonicTime() + kDrainPatience;
+  for (uint64_t last = 0; !Drained() && MonotonicTime() < drain_until;
+       Await(MonotonicTime() + kDrainLook)) {
     if (const uint64_t written = Written(); written != std::exchange(last, written)) {
-      drain_until = Now() + kDrainPatience;
+      drain_until = MonotonicTime() + kDrainPatience;
     }
   }
   // Whoever reads our output need not wait for the agent.
   for (const Output& output : outputs_) PutNothingAt(output.to);
   const bool told = told_to_end_->load() != 0;
   const absl::Duration patience =
-      Now() + kAgentEndGrace + (told ? kLastWordsIfTold : kLastWordsFor);
+      MonotonicTime() + kAgentEndGrace + (told ? kLastWordsIfTold : kLastWordsFor);
   restart_at_ = absl::InfiniteDuration();
-  while (agent_ > 0 && Now() < patience) Await(patience);
+  while (agent_ > 0 && MonotonicTime() < patience) Await(patience);
   if (agent_ > 0) kill(agent_, SIGKILL);
 }
 

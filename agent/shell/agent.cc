@@ -10,17 +10,16 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "agent/limits.h"
+#include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-Moment Now() { return {absl::FromChrono(SteadyClock::now().time_since_epoch()), absl::Now()}; }
-
 SteadyClock::time_point ToSteady(absl::Duration monotonic) {
   // An hour is as good as for ever, and no clock overflows.
-  const absl::Duration wake = std::min(monotonic, Now().monotonic + absl::Hours(1));
+  const absl::Duration wake = std::min(monotonic, MonotonicTime() + absl::Hours(1));
   return SteadyClock::time_point(absl::ToChronoNanoseconds(wake));
 }
 
@@ -80,7 +79,7 @@ void Agent::Run() {
     const Event event = events_.Pop(ToSteady(core_.NextWake())).value_or(Wake{});
     running = !std::holds_alternative<ShutdownRequested>(event);
     telemetry_.Note(event);
-    CarryOut(core_.Step(event, Now()));
+    CarryOut(core_.Step(event, CurrentInstant()));
     last_words_.Note(event);
     if (const auto* received = std::get_if<MessageReceived>(&event)) {
       coordinator_.ReadNext(received->stream);

@@ -9,6 +9,7 @@
 #include "agent/sources/nic/fetch.h"
 #include "agent/sources/tcp/fetch.h"
 #include "proto/common/address/address.h"
+#include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {
 
@@ -28,7 +29,7 @@ HostSources::HostSources(const HostOptions& options)
 }
 
 HostReading HostSources::Read(HostLook look) {
-  const absl::Duration now = absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+  const absl::Duration now = MonotonicTime();
   HostReading reading;
   reading.hardware = hardware_.Read(look);
   if (progress_page_.has_value()) reading.progress = progress_page_->Read();

@@ -13,15 +13,9 @@
 
 #include "absl/time/time.h"
 #include "agent/limits.h"
+#include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {
-namespace {
-
-absl::Duration Now() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
-
-}  // namespace
 
 struct LogWatcher::Shared {
   Shared(LogOptions options, Sink to)
@@ -30,7 +24,7 @@ struct LogWatcher::Shared {
 
   void Run() {
     do {
-      looked_at = Now();
+      looked_at = MonotonicTime();
       logs::LogReading reading = follower.Read(looked_at);
       const std::lock_guard lock(mutex);
       looked = true;
@@ -47,7 +41,7 @@ struct LogWatcher::Shared {
         {{stop, POLLIN, 0}, {wake, POLLIN, 0}, {follower.changes(), POLLIN, 0}}};
     Wait(waiting, follower.Patience());
     // A file that grows all the time is not looked at all the time.
-    const absl::Duration early = looked_at + kLogPoll - Now();
+    const absl::Duration early = looked_at + kLogPoll - MonotonicTime();
     if (waiting[2].revents != 0 && early > absl::ZeroDuration()) {
       waiting[2].fd = -1;
       Wait(waiting, early);

@@ -28,7 +28,7 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   RuntimeClient client(host.runtime);
   HostSources sources(host);
   const absl::Time started = absl::Now();
-  const auto moment = [started] { return Moment{absl::Now() - started, absl::Now()}; };
+  const auto moment = [started] { return Instant{absl::Now() - started, absl::Now()}; };
   // What a source has to say of itself belongs to what this host would say.
   const auto step = [&](const Event& event) {
     for (const Effect& effect : core.Step(event, moment())) {

@@ -15,7 +15,7 @@ CoordinatorCore::CoordinatorCore(Options options)
       membership_(options_.shape),
       attention_after_(AttentionAfter()) {}
 
-Effects CoordinatorCore::Step(Event event, const Now& now) {
+Effects CoordinatorCore::Step(Event event, const Instant& now) {
   now_ = now;
   effects_.clear();
   std::visit([this](auto& e) { On(e); }, event);

@@ -26,6 +26,7 @@
 #include "coordinator/core/membership.h"
 #include "coordinator/core/module_texts.h"
 #include "coordinator/core/progress.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::coordinator {
 
@@ -41,7 +42,7 @@ class CoordinatorCore {
 
   // Takes one event; the effects are to be carried out in their order. `now`
   // never goes back.
-  Effects Step(Event event, const Now& now);
+  Effects Step(Event event, const Instant& now);
 
   // The latest moment (monotonic) by which Step wants at least a Tick; infinite if
   // nothing depends on time.
@@ -217,7 +218,7 @@ class CoordinatorCore {
   bool stopping_ = false;
 
   // Of the running Step.
-  Now now_;
+  Instant now_;
   Effects effects_;
 };
 

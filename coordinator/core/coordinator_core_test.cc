@@ -256,7 +256,7 @@ TEST(CoordinatorCore, NothingIsJudgedWhileMostAgentsAreStillOnTheirWayBack) {
   // A coordinator that starts now hears one worker that has stood still for long.
   CoordinatorCore fresh(Quick());
   const auto at = [&](int seconds) {
-    return Now{absl::Seconds(5000 + seconds), absl::FromUnixSeconds(1'900'000'000 + seconds)};
+    return Instant{absl::Seconds(5000 + seconds), absl::FromUnixSeconds(1'900'000'000 + seconds)};
   };
   fresh.Step(StreamOpened{.stream = 1, .peer = "p"}, at(0));
   fresh.Step(MessageReceived{.stream = 1, .message = job.at(0, 0).hello}, at(0));

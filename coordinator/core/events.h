@@ -14,16 +14,10 @@
 #include "classifier/evidence.h"
 #include "classifier/verdict.h"
 #include "coordinator/core/job_status.h"
+#include "proto/common/time/instant.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {
-
-// The two clocks of one moment. Every decision uses `monotonic` (time since an
-// arbitrary origin); `wall` is printed and stored, never compared.
-struct Now {
-  absl::Duration monotonic;
-  absl::Time wall;
-};
 
 // One agent's connection, as the shell numbers it. Never used twice.
 using StreamId = int64_t;

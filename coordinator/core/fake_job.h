@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "coordinator/core/coordinator_core.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::coordinator {
 
@@ -64,7 +65,7 @@ class FakeJob {
   FakeAgent& at(int slice, int task) { return agents_.at({slice, task}); }
   std::map<WorkerId, FakeAgent>& agents() { return agents_; }
   CoordinatorCore& core() { return core_; }
-  Now now() const { return now_; }
+  Instant now() const { return now_; }
 
   void ConnectAll();  // who is not connected
   void Connect(FakeAgent& agent);
@@ -112,7 +113,7 @@ class FakeJob {
 
   Options options_;
   CoordinatorCore core_;
-  Now now_;
+  Instant now_;
   std::map<WorkerId, FakeAgent> agents_;
   std::map<StreamId, WorkerId> by_stream_;
   StreamId next_stream_ = 1;

@@ -27,6 +27,7 @@
 #include "coordinator/core/positions.h"
 #include "coordinator/core/probe_plan.h"
 #include "coordinator/core/probe_round.h"
+#include "proto/common/time/instant.h"
 
 namespace rapideye::coordinator {
 
@@ -35,7 +36,7 @@ struct Suspicion {
   std::string trigger;  // the contract's names: no-progress, hang-line, operator
   std::string why;      // for the log
   std::optional<absl::Duration> threshold;
-  Now detected;
+  Instant detected;
   // For how long a pause that a training loop announced was waited for; absent: none
   // was.
   std::optional<absl::Duration> announced_pause = std::nullopt;

@@ -11,6 +11,7 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/daemon/environment.h"
 #include "coordinator/store/incident_archive.h"
+#include "proto/common/clock/clock.h"
 #include "proto/transport/channel_options.h"
 
 namespace rapideye::coordinator {
@@ -132,7 +133,7 @@ Readings Coordinator::Read() const {
           .queued_events = depth.events,
           .queued_bytes = depth.bytes,
           .streams = service_.streams(),
-          .since_turn = telemetry_->SinceTurn(CurrentTime().monotonic),
+          .since_turn = telemetry_->SinceTurn(MonotonicTime()),
           .stopping = telemetry_->stopping()};
 }
 
@@ -145,7 +146,7 @@ void Coordinator::RequestStop() {
 }
 
 void Coordinator::Run() {
-  telemetry_->NoteTurn(CurrentTime().monotonic);
+  telemetry_->NoteTurn(MonotonicTime());
   RunEventLoop(core_, queue_, *this, settings_.observer);
   board_.Stop();
   if (web_ != nullptr) web_->Stop();
@@ -168,14 +169,14 @@ void Coordinator::Handle(Conclude effect) { writer_->Post(std::move(effect)); }
 void Coordinator::Handle(TextsGathered effect) { writer_->Post(std::move(effect)); }
 void Coordinator::ReadNext(StreamId stream) { service_.ReadNext(stream); }
 void Coordinator::Handle(StatusReport effect) {
-  board_.Report(CurrentTime().monotonic, std::move(effect.status));
+  board_.Report(MonotonicTime(), std::move(effect.status));
 }
 void Coordinator::Handle(Examine effect) { operators_.Handle(std::move(effect)); }
 void Coordinator::Handle(SnapshotAnswered effect) { operators_.Handle(effect); }
 void Coordinator::Handle(SnapshotRefused effect) { operators_.Handle(effect); }
 
 void Coordinator::Housekeep() {
-  const absl::Duration now = CurrentTime().monotonic;
+  const absl::Duration now = MonotonicTime();
   telemetry_->NoteTurn(now);
   keeper_->Watch();
   service_.CutOffOverdue(now);

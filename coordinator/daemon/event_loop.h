@@ -1,43 +1,14 @@
-// The one thread that owns the core, and the queue that feeds it.
+// The event loop runs the core on the one thread that owns it.
 #ifndef RAPIDEYE_COORDINATOR_DAEMON_EVENT_LOOP_H_
 #define RAPIDEYE_COORDINATOR_DAEMON_EVENT_LOOP_H_
 
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <functional>
-#include <mutex>
-#include <optional>
 
-#include "absl/time/time.h"
 #include "coordinator/core/coordinator_core.h"
 #include "coordinator/core/events.h"
+#include "coordinator/server/event_queue.h"
 
 namespace rapideye::coordinator {
-
-// Events on their way to the core. Thread-safe.
-class EventQueue {
- public:
-  // A message of a peer. False if too many bytes wait already: the sender's
-  // stream is to be closed, nobody else's.
-  bool PostMessage(MessageReceived message);
-  // Anything else; always taken, since each stream causes only a few.
-  void Post(Event event);
-  struct Depth {
-    size_t events = 0;  // that wait
-    int64_t bytes = 0;  // of the messages among them
-  };
-  Depth depth() const;
-  // The oldest event, once there is one; nullopt at `deadline` (steady clock).
-  std::optional<Event> Pop(absl::Duration deadline);
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable filled_;
-  std::deque<Event> events_;
-  int64_t bytes_ = 0;
-};
 
 // What the effects of the core are carried out by. Called on the loop's thread;
 // must not block.
@@ -66,9 +37,6 @@ struct LoopObserver {
   std::function<void(const Event&)> event;
   std::function<void(const Effect&)> effect;
 };
-
-// The clocks of this machine. The monotonic one is the steady clock.
-Now CurrentTime();
 
 // Feeds the core until a Stop event has been taken and no incident is being
 // concluded any more, but no longer than kStopIncident after Stop.

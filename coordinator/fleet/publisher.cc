@@ -11,13 +11,10 @@
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
+#include "proto/common/clock/clock.h"
 
 namespace rapideye::coordinator {
 namespace {
-
-absl::Duration Monotonic() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
 
 // A database that is opened and migrated when it is first there.
 absl::StatusOr<Database*> Ready(std::unique_ptr<Database>& database, const std::string& url) {
@@ -61,7 +58,7 @@ Spool::Forwarded Publisher::State::Turn() {
   if (!wall.ok()) return {0, wall.status()};
   const absl::StatusOr<absl::Time> newest = target.Newest();
   if (!newest.ok()) return {0, newest.status()};
-  const absl::Duration monotonic = Monotonic();
+  const absl::Duration monotonic = MonotonicTime();
   return waiting.ForwardTo(target, FleetClock(*wall, *newest, monotonic).At(monotonic));
 }
 

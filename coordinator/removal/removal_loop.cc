@@ -12,13 +12,10 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
+#include "proto/common/clock/clock.h"
 
 namespace rapideye::coordinator {
 namespace {
-
-absl::Duration Monotonic() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
 
 // Of this process alone, ever: another of the same name would take over hooks that run.
 std::string UniqueHolder() {
@@ -65,7 +62,7 @@ absl::Status RemovalLoop::Open() {
   if (!wall.ok()) return wall.status();
   const absl::StatusOr<absl::Time> newest = History(**database).Newest();
   if (!newest.ok()) return newest.status();
-  clock_.emplace(*wall, *newest, Monotonic());
+  clock_.emplace(*wall, *newest, MonotonicTime());
   auto remover = Remover::Make(
       **database, runner_,
       {.policy = settings_.policy,
@@ -73,7 +70,7 @@ absl::Status RemovalLoop::Open() {
        .hooks = settings_.hooks,
        .holder = holder_,
        .lease = settings_.hook_timeout + 2 * kHookGrace + kHookLeaseSlack,
-       .now = [this] { return clock_->At(Monotonic()); },
+       .now = [this] { return clock_->At(MonotonicTime()); },
        .go_on = [this] { return !Stopping(); },
        .decided = [mode = settings_.policy.mode](const auto& decided) { Log(decided, mode); }});
   if (!remover.ok()) return remover.status();
@@ -93,7 +90,7 @@ absl::StatusOr<Remover::Report> RemovalLoop::Turn() {
   // While the breaker is open nothing is due; whoever closes it waits for the next poll.
   next_ = report->stopped_by_breaker
               ? kRemovalPoll
-              : std::max(report->next - clock_->At(Monotonic()), absl::ZeroDuration());
+              : std::max(report->next - clock_->At(MonotonicTime()), absl::ZeroDuration());
   return report;
 }
 

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/core/limits.h"
+#include "proto/common/clock/clock.h"
 #include "proto/transport/identity.h"
 #include "proto/transport/status_conversion.h"
 #include "proto/wire/messages.h"
@@ -76,7 +77,7 @@ class AgentStream final : public Reactor {
     if (closing_) return;
     closing_ = true;
     final_status_ = transport::ToGrpc(status);
-    closing_since_ = CurrentTime().monotonic;
+    closing_since_ = MonotonicTime();
     // What was said before comes first.
     if (!writing_) Finish(final_status_);
   }

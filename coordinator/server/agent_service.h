@@ -17,7 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "coordinator/daemon/event_loop.h"
+#include "coordinator/server/event_queue.h"
 #include "v1/agent.grpc.pb.h"
 
 namespace rapideye::coordinator {

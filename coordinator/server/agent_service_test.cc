@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "coordinator/daemon/event_loop.h"
+#include "coordinator/server/event_queue.h"
 #include "proto/wire/messages.h"
 #include "v1/agent.grpc.pb.h"
 

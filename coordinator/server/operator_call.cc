@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "coordinator/core/limits.h"
-#include "coordinator/daemon/event_loop.h"
+#include "proto/common/clock/clock.h"
 #include "proto/transport/status_conversion.h"
 
 namespace rapideye::coordinator {
@@ -71,7 +71,7 @@ void CallLedger::RefuseAll(const absl::Status& status) {
 }
 
 OperatorCall::OperatorCall(std::shared_ptr<CallLedger> ledger)
-    : ledger_(std::move(ledger)), begun_(CurrentTime().monotonic) {}
+    : ledger_(std::move(ledger)), begun_(MonotonicTime()) {}
 
 // One reply ------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/server/operator_messages.h"
 #include "digest/render_html.h"
+#include "proto/common/clock/clock.h"
 #include "proto/wire/capture_writer.h"
 
 namespace rapideye::coordinator {
@@ -70,14 +71,13 @@ grpc::ServerUnaryReactor* OperatorService::GetStatus(grpc::CallbackServerContext
   grpc::ServerUnaryReactor* reactor = nullptr;
   const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(ledger_, reactor);
   if (call == nullptr) return reactor;
-  board_.Ask(CurrentTime().monotonic,
-             [call, reply](const std::shared_ptr<const JobStatus>& status) {
-               if (status == nullptr) {
-                 call->Refuse(Stopping());
-               } else {
-                 call->Answer([&] { *reply = ToWire(*status); });
-               }
-             });
+  board_.Ask(MonotonicTime(), [call, reply](const std::shared_ptr<const JobStatus>& status) {
+    if (status == nullptr) {
+      call->Refuse(Stopping());
+    } else {
+      call->Answer([&] { *reply = ToWire(*status); });
+    }
+  });
   return reactor;
 }
 

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "coordinator/core/events.h"
-#include "coordinator/daemon/event_loop.h"
+#include "coordinator/server/event_queue.h"
 #include "coordinator/server/operator_call.h"
 #include "coordinator/server/status_board.h"
 #include "coordinator/server/work_queue.h"

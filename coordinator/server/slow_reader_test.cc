@@ -13,6 +13,7 @@
 
 #include "coordinator/core/limits.h"
 #include "coordinator/server/agent_service.h"
+#include "proto/common/clock/clock.h"
 #include "proto/transport/channel_options.h"
 
 namespace rapideye::coordinator {
@@ -60,14 +61,14 @@ TEST_F(SlowReaderTest, IsCutOffOnceItsWindowAndQueueAreFull) {
   large.job_incarnation = std::string(4096, 'x');
   large.heartbeat_interval = absl::Seconds(1);
   large.attention_after = absl::Seconds(1);
-  const absl::Duration end = CurrentTime().monotonic + absl::Seconds(60);
+  const absl::Duration end = MonotonicTime() + absl::Seconds(60);
   size_t sent = 0;
   std::optional<Event> event;
-  while (!event.has_value() && CurrentTime().monotonic < end) {
+  while (!event.has_value() && MonotonicTime() < end) {
     service_.Send(stream_id_, large);
     ++sent;
     // As fast as a connection takes them, not faster.
-    event = queue_.Pop(CurrentTime().monotonic + absl::Milliseconds(1));
+    event = queue_.Pop(MonotonicTime() + absl::Milliseconds(1));
   }
   ASSERT_TRUE(event.has_value());
   ASSERT_TRUE(std::holds_alternative<StreamCutOff>(*event));

@@ -9,7 +9,7 @@
 
 #include "absl/time/time.h"
 #include "coordinator/core/events.h"
-#include "coordinator/daemon/event_loop.h"
+#include "coordinator/server/event_queue.h"
 
 namespace rapideye::coordinator {
 
@@ -22,7 +22,7 @@ class StatusBoard {
 
   explicit StatusBoard(EventQueue& queue) : queue_(queue) {}
 
-  // `now`: the steady clock (CurrentTime). Calls `answer` once: at once on this thread, or later on
+  // `now`: the steady clock. Calls `answer` once: at once on this thread, or later on
   // the core's; it must not block, and must not ask again.
   void Ask(absl::Duration now, Answer answer);
 

@@ -11,6 +11,7 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/server/web_pages.h"
 #include "coordinator/store/incident_files.h"
+#include "proto/common/clock/clock.h"
 #include "proto/common/metrics/metric_page.h"
 
 namespace rapideye::coordinator {
@@ -116,7 +117,7 @@ void Web::Stop() {
 std::shared_ptr<const JobStatus> Web::AskStatus() {
   using Status = std::shared_ptr<const JobStatus>;
   auto slot = std::make_shared<Waiting::Slot<Status>>();
-  sources_.board->Ask(CurrentTime().monotonic, [waiting = waiting_, slot](Status status) {
+  sources_.board->Ask(MonotonicTime(), [waiting = waiting_, slot](Status status) {
     waiting->Fill(*slot, std::move(status));
   });
   return waiting_->Await(*slot, kStatusPatience).value_or(nullptr);

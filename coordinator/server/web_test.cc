@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "coordinator/core/limits.h"
+#include "proto/common/clock/clock.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -45,7 +46,7 @@ class WebTest : public ::testing::Test {
         JobStatus status;
         status.job = "llama";
         status.connected = 7;
-        board_.Report(CurrentTime().monotonic, std::move(status));
+        board_.Report(MonotonicTime(), std::move(status));
       }
     });
   }

@@ -12,13 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/core/limits.h"
+#include "proto/common/clock/clock.h"
 
 namespace rapideye::coordinator {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-absl::Duration Monotonic() { return absl::FromChrono(SteadyClock::now().time_since_epoch()); }
 
 std::string Explain(const absl::Status& status) {
   const char* what_to_do = "check --state-dir";
@@ -55,7 +54,7 @@ struct IncidentKeeper::State {
   // Lets go of the lock while `work` is with the disk.
   template <typename Work>
   auto WithDisk(std::unique_lock<std::mutex>& lock, Work work) {
-    busy_since = Monotonic();
+    busy_since = MonotonicTime();
     lock.unlock();
     auto result = work();
     lock.lock();
@@ -76,8 +75,8 @@ struct IncidentKeeper::State {
 void IncidentKeeper::State::Run() {
   std::unique_lock lock(mutex);
   for (;;) {
-    if (Monotonic() >= prepare_at && !stopping) Prepare(lock);
-    if (const auto incident = pending.Begin(Monotonic())) {
+    if (MonotonicTime() >= prepare_at && !stopping) Prepare(lock);
+    if (const auto incident = pending.Begin(MonotonicTime())) {
       Write(lock, *incident);
     } else if (stopping) {
       break;
@@ -104,7 +103,7 @@ void IncidentKeeper::State::Prepare(std::unique_lock<std::mutex>& lock) {
     prepare_backoff = prepare_backoff == absl::ZeroDuration() ? settings.pending.first_retry
                                                               : 2 * prepare_backoff;
     prepare_backoff = std::min(prepare_backoff, settings.pending.longest_retry);
-    prepare_at = Monotonic() + prepare_backoff;
+    prepare_at = MonotonicTime() + prepare_backoff;
     const std::string problem = Explain(leftovers.status());
     // Once for each reason: it is tried again for as long as it takes.
     if (problem != report.problem) {
@@ -128,10 +127,10 @@ void IncidentKeeper::State::Prepare(std::unique_lock<std::mutex>& lock) {
 
 void IncidentKeeper::State::Write(std::unique_lock<std::mutex>& lock,
                                   const IncidentFiles& incident) {
-  const absl::Duration begin = Monotonic();
+  const absl::Duration begin = MonotonicTime();
   const absl::Status status =
       WithDisk(lock, [&] { return store.Write(incident.id, incident.files); });
-  const absl::Duration end = Monotonic();
+  const absl::Duration end = MonotonicTime();
   if (!status.ok()) {
     ++report.counters.write_failures;
     report.problem = Explain(status);
@@ -192,7 +191,7 @@ IncidentKeeper::~IncidentKeeper() {
   state_->pending.MakeDue();
   state_->changed.notify_all();
   // A disk that has hung for long is not waited for again: the program has to end.
-  const absl::Duration begin = state_->busy_since.value_or(Monotonic());
+  const absl::Duration begin = state_->busy_since.value_or(MonotonicTime());
   const SteadyClock::time_point end(absl::ToChronoNanoseconds(begin + state_->settings.patience));
   const bool stopped = state_->changed.wait_until(lock, end, [this] { return state_->stopped; });
   const std::vector<std::string> lost = state_->pending.Ids();
@@ -212,7 +211,7 @@ std::future<absl::Status> IncidentKeeper::Keep(IncidentFiles incident) {
   const std::lock_guard lock(state_->mutex);
   state_->Answer(incident.id, absl::AbortedError("the same incident came again"));
   std::future<absl::Status> first_try = state_->first_tries[incident.id].get_future();
-  for (const std::string& id : state_->pending.Add(std::move(incident), Monotonic())) {
+  for (const std::string& id : state_->pending.Add(std::move(incident), MonotonicTime())) {
     ++state_->report.counters.given_up;
     spdlog::error(
         "incident {}: GIVEN UP, only this log has its digest: too much waits for the state "
@@ -227,7 +226,7 @@ std::future<absl::Status> IncidentKeeper::Keep(IncidentFiles incident) {
 void IncidentKeeper::Watch() {
   const std::lock_guard lock(state_->mutex);
   if (!state_->busy_since.has_value() || state_->hang_reported) return;
-  if (Monotonic() - *state_->busy_since < state_->settings.patience) return;
+  if (MonotonicTime() - *state_->busy_since < state_->settings.patience) return;
   state_->hang_reported = true;
   ++state_->report.counters.hangs;
   spdlog::error(
@@ -241,7 +240,7 @@ DiskReport IncidentKeeper::Report() const {
   report.pending_incidents = static_cast<int64_t>(state_->pending.size());
   report.pending_bytes = state_->pending.bytes();
   if (state_->busy_since.has_value()) {
-    const absl::Duration busy = Monotonic() - *state_->busy_since;
+    const absl::Duration busy = MonotonicTime() - *state_->busy_since;
     if (busy >= state_->settings.patience) {
       report.problem = absl::StrCat("the state directory has not answered for ",
                                     absl::FormatDuration(absl::Trunc(busy, absl::Seconds(1))),

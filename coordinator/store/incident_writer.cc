@@ -10,17 +10,15 @@
 #include "absl/time/time.h"
 #include "classifier/classify.h"
 #include "coordinator/core/limits.h"
-#include "coordinator/daemon/event_loop.h"
 #include "coordinator/fleet/findings.h"
 #include "coordinator/store/incident_files.h"
 #include "coordinator/store/text_comparison.h"
 #include "digest/render_html.h"
+#include "proto/common/clock/clock.h"
 #include "proto/wire/capture_writer.h"
 
 namespace rapideye::coordinator {
 namespace {
-
-absl::Duration Monotonic() { return CurrentTime().monotonic; }
 
 struct Rendered {
   std::string text;
@@ -30,14 +28,14 @@ struct Rendered {
 
 Rendered Render(const Capture& capture, const Verdict& verdict, digest::ReportContext context,
                 digest::TextFormat format) {
-  const absl::Duration begin = Monotonic();
+  const absl::Duration begin = MonotonicTime();
   Rendered rendered;
   const digest::Report report = digest::BuildReport(capture, verdict, context);
   rendered.text = digest::RenderText(report, format);
   rendered.html = digest::RenderHtml(report);
   // The JSON states how long rendering took, itself included: rendered twice.
   digest::RenderJson(report, /*pretty=*/true);
-  context.timings->render_ms = absl::ToInt64Milliseconds(Monotonic() - begin);
+  context.timings->render_ms = absl::ToInt64Milliseconds(MonotonicTime() - begin);
   rendered.json = digest::RenderJson(digest::BuildReport(capture, verdict, context),
                                      /*pretty=*/true);
   rendered.json += '\n';
@@ -86,10 +84,10 @@ void IncidentWriter::Run() {
 }
 
 void IncidentWriter::Process(Conclude conclude) {
-  const absl::Duration begin = Monotonic();
+  const absl::Duration begin = MonotonicTime();
   Begun begun{std::move(conclude), {}, {}};
   begun.verdict = Classify(begun.conclude.capture);
-  begun.classification = Monotonic() - begin;
+  begun.classification = MonotonicTime() - begin;
   if (settings_.classified) settings_.classified(begun.verdict.cause, begun.classification);
   const std::string& id = begun.conclude.incident_id;
   if (begun.verdict.cause == Cause::kNoHang) {
@@ -111,13 +109,13 @@ void IncidentWriter::Process(TextsGathered texts) {
     return;
   }
   Begun begun = *std::exchange(awaits_texts_, std::nullopt);
-  const absl::Duration begin = Monotonic();
+  const absl::Duration begin = MonotonicTime();
   ComparedTexts compared = CompareTexts(std::move(texts.sides));
   begun.conclude.capture.header.hlo_comparison = std::move(compared.comparison);
   begun.texts = std::move(compared.files);
   // Again, so that whoever has the capture says the same.
   begun.verdict = Classify(begun.conclude.capture);
-  begun.classification += Monotonic() - begin;
+  begun.classification += MonotonicTime() - begin;
   Finish(std::move(begun));
 }
 

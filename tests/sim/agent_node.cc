@@ -54,7 +54,7 @@ agent::AgentSettings AgentNode::Settings() {
   return settings;
 }
 
-agent::Moment AgentNode::Now() const {
+Instant AgentNode::Now() const {
   return {around_.clockwork.now(), WallOrigin() + around_.clockwork.now()};
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "agent/core/agent_core.h"
+#include "proto/common/time/instant.h"
 #include "tests/scenarios/random.h"
 #include "tests/sim/clockwork.h"
 #include "tests/sim/job.h"
@@ -48,7 +49,7 @@ class AgentNode : public AgentEnd {
 
  private:
   agent::AgentSettings Settings();
-  agent::Moment Now() const;
+  Instant Now() const;
   void Step(const agent::Event& event);
   void CarryOut(const agent::Effect& effect);
   void Sample(const agent::Poll& poll);

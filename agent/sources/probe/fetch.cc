@@ -10,25 +10,22 @@
 
 #include "agent/limits.h"
 #include "agent/sources/probe/fetch_knock.h"
+#include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {
 namespace {
 
-absl::Duration Now() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
-
 // Until something has come or `until`.
 void Hear(std::list<Knock>& knocks, absl::Duration until) {
   std::vector<pollfd> waiting;
-  absl::Duration now = Now();
+  absl::Duration now = MonotonicTime();
   for (const Knock& knock : knocks) {
     if (!knock.Settled(now)) knock.AwaitedBy(waiting);
   }
   const absl::Duration left = std::max(absl::ZeroDuration(), until - now);
   const int timeout = static_cast<int>(absl::ToInt64Milliseconds(left)) + 1;
   if (poll(waiting.data(), waiting.size(), timeout) <= 0) return;
-  now = Now();
+  now = MonotonicTime();
   for (const pollfd& one : waiting) {
     if (one.revents == 0) continue;
     for (Knock& knock : knocks) knock.Hear(one.fd, now);
@@ -36,7 +33,7 @@ void Hear(std::list<Knock>& knocks, absl::Duration until) {
 }
 
 bool AllSettled(const std::list<Knock>& knocks) {
-  const absl::Duration now = Now();
+  const absl::Duration now = MonotonicTime();
   return std::all_of(knocks.begin(), knocks.end(),
                      [now](const Knock& k) { return k.Settled(now); });
 }
@@ -45,22 +42,22 @@ bool AllSettled(const std::list<Knock>& knocks) {
 
 ProbeReading ProbeAll(const std::vector<wire::ProbeTarget>& targets, const ProbeOptions& options) {
   ProbeReading reading;
-  const absl::Duration start = Now();
+  const absl::Duration start = MonotonicTime();
   const absl::Duration end = start + options.time;
   std::list<Knock> knocks;
   for (const wire::ProbeTarget& target : targets) knocks.emplace_back(target, options.port);
-  for (int tries = 0; Now() < end && !AllSettled(knocks); ++tries) {
+  for (int tries = 0; MonotonicTime() < end && !AllSettled(knocks); ++tries) {
     if (tries < kProbeTries) {
       knocks.remove_if([&](Knock& knock) {
-        if (knock.Settled(Now())) return false;
-        const absl::Status tried = knock.Try(Now());
+        if (knock.Settled(MonotonicTime())) return false;
+        const absl::Status tried = knock.Try(MonotonicTime());
         if (!tried.ok()) reading.unavailable = std::string(tried.message());
         return !tried.ok();
       });
     }
     const absl::Duration next = tries + 1 < kProbeTries ? start + (tries + 1) * kProbeSpacing : end;
     const absl::Duration until = std::min(next, end);
-    while (Now() < until && !AllSettled(knocks)) Hear(knocks, until);
+    while (MonotonicTime() < until && !AllSettled(knocks)) Hear(knocks, until);
   }
   for (const Knock& knock : knocks) {
     reading.probes.push_back(JudgeProbe(knock.target(), knock.echoes()));

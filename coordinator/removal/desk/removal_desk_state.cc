@@ -10,19 +10,17 @@
 
 #include "classifier/classify.h"
 #include "coordinator/core/limits.h"
-#include "coordinator/daemon/event_loop.h"
 #include "coordinator/fleet/findings.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
 #include "coordinator/removal/desk/removal_record.h"
 #include "coordinator/store/incident_files.h"
+#include "proto/common/clock/clock.h"
 #include "proto/wire/capture_reader.h"
 
 namespace rapideye::coordinator {
 namespace {
-
-absl::Duration Monotonic() { return CurrentTime().monotonic; }
 
 void LogHistory(const absl::Status& status) {
   if (status.ok()) {
@@ -109,13 +107,13 @@ absl::Status RemovalDesk::State::OpenJournal() {
   if (!wall.ok()) return wall.status();
   journal_lock = *std::move(alone);
   journal = *std::move(opened);
-  clock.emplace(*wall, absl::InfinitePast(), Monotonic());
+  clock.emplace(*wall, absl::InfinitePast(), MonotonicTime());
   hooks.emplace(*journal, runner,
                 IncidentHooks::Settings{
                     .hooks = settings.removal.hooks,
                     .lease = settings.removal.hook_timeout + 2 * kHookGrace + kHookLeaseSlack,
                     .lifetime = policy().decision_lifetime,
-                    .now = [this] { return clock->At(Monotonic()); },
+                    .now = [this] { return clock->At(MonotonicTime()); },
                     .call = [this](const Task& task) { return CallFor(task); },
                     .settled = [this](const Task& task) { return RanForRemoval(task); }});
   const absl::Status resumed = hooks->Resume();
@@ -264,7 +262,7 @@ void RemovalDesk::State::ReleaseDecided(std::set<std::string>& touched) {
     const bool decided =
         history != nullptr &&
         History(*history)
-            .IsDecided(*id, policy().mode, FactsSince(policy(), clock->At(Monotonic())))
+            .IsDecided(*id, policy().mode, FactsSince(policy(), clock->At(MonotonicTime())))
             .value_or(false);
     // Not released: its patience ends by itself.
     if (!decided || !hooks->Release(*id).ok()) {

@@ -1,0 +1,42 @@
+// EventQueue carries events from the threads of the shells to the one that owns the core.
+#ifndef RAPIDEYE_COORDINATOR_SERVER_EVENT_QUEUE_H_
+#define RAPIDEYE_COORDINATOR_SERVER_EVENT_QUEUE_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "coordinator/core/events.h"
+
+namespace rapideye::coordinator {
+
+// Events on their way to the core. Thread-safe.
+class EventQueue {
+ public:
+  // A message of a peer. False if too many bytes wait already: the sender's
+  // stream is to be closed, nobody else's.
+  bool PostMessage(MessageReceived message);
+  // Anything else; always taken, since each stream causes only a few.
+  void Post(Event event);
+  struct Depth {
+    size_t events = 0;  // that wait
+    int64_t bytes = 0;  // of the messages among them
+  };
+  Depth depth() const;
+  // The oldest event, once there is one; nullopt at `deadline` (steady clock).
+  std::optional<Event> Pop(absl::Duration deadline);
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable filled_;
+  std::deque<Event> events_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SERVER_EVENT_QUEUE_H_
