@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/core/core_script.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -1,7 +1,7 @@
 #include "agent/core/hardware_view.h"
 
 #include "agent/core/incarnation.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 namespace {

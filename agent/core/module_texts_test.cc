@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "agent/core/limits.h"
 #include "agent/core/sample_builder.h"
-#include "agent/limits.h"
 
 namespace rapideye::agent {
 namespace {

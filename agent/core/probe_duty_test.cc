@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 

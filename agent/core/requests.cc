@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/core/limits.h"
 #include "agent/core/snapshot_builder.h"
-#include "agent/limits.h"
 
 namespace rapideye::agent {
 

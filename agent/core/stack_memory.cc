@@ -1,6 +1,6 @@
 #include "agent/core/stack_memory.h"
 
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 

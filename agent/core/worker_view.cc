@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "agent/core/incarnation.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 

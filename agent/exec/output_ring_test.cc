@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 namespace {

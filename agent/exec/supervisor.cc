@@ -25,8 +25,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "agent/core/limits.h"
 #include "agent/exec/relay.h"
-#include "agent/limits.h"
 #include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {

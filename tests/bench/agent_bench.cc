@@ -18,9 +18,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "agent/progress/rapideye_progress.h"
-#include "agent/shell/fake_coordinator.h"
-#include "agent/shell/fake_runtime.h"
 #include "tests/bench/smoke.h"
+#include "tests/support/fake_coordinator.h"
+#include "tests/support/fake_runtime.h"
 #include "tests/testbed/launcher/child_process.h"
 #include "tests/testbed/launcher/made_up_kernel.h"
 

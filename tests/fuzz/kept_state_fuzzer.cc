@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "agent/shell/state_file.h"
+#include "agent/daemon/state_file.h"
 #include "tests/fuzz/fuzzing.h"
 
 namespace {

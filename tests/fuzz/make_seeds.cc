@@ -66,7 +66,7 @@ void WriteOneOfEach(const fs::path& folder) {
 }
 
 // What an agent leaves on disk, without the first line: each message behind its
-// length (agent/shell/state_file.cc).
+// length (agent/daemon/state_file.cc).
 void WriteKeptState(const fs::path& folder) {
   v1::AgentMessage hello;
   wire::FillEveryField(*hello.mutable_hello());

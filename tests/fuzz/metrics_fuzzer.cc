@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "agent/sources/runtime_metrics/parse.h"
 #include "tests/fuzz/fuzzing.h"
 

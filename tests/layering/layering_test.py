@@ -32,7 +32,7 @@ class Includes(unittest.TestCase):
         self.refused("coordinator/core/a.h", '"coordinator/server.h"', "may not use coordinator")
         self.accepted("coordinator/a.h", '"coordinator/core/core.h"')
         self.refused("agent/core/a.cc", '"agent/sources/runtime/parse.h"', "may not use")
-        self.accepted("agent/shell/a.cc", '"agent/sources/runtime/parse.h"')
+        self.accepted("agent/daemon/a.cc", '"agent/sources/runtime/parse.h"')
         self.refused("agent/main.cc", '"coordinator/core/core.h"', "may not use coordinator/core")
         self.refused("digest/render.cc", '"tests/testbed/job.h"', "may not use tests")
         self.accepted("tests/e2e/a.cc", '"coordinator/core/core.h"')

@@ -15,7 +15,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "agent/sources/hlo_dump/fetch_gzip.h"
 #include "agent/sources/hlo_dump/parse.h"
 #include "proto/wire/limits.h"

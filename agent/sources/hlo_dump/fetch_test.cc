@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "agent/sources/hlo_dump/fetch_gzip.h"
 #include "proto/wire/limits.h"
 

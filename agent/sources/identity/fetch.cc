@@ -1,7 +1,7 @@
 #include "agent/sources/identity/fetch.h"
 
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "agent/sources/identity/serial.h"
 #include "proto/common/file/small_file.h"
 

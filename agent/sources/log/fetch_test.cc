@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "agent/sources/probe/fetch_knock.h"
 #include "proto/common/clock/clock.h"
 

@@ -13,7 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {

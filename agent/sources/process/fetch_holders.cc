@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "agent/sources/process/parse.h"
 #include "proto/common/file/small_file.h"
 

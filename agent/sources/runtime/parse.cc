@@ -9,7 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "agent/sources/runtime/hlo_text.h"
 #include "v1/runtime_status.pb.h"
 

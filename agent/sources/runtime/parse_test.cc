@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "v1/runtime_status.pb.h"
 
 namespace rapideye::agent {

@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "agent/sources/runtime_metrics/fetch_pages.h"
 #include "agent/sources/runtime_metrics/parse.h"
 #include "proto/transport/channel_options.h"

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 namespace {

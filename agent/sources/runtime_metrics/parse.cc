@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "agent/limits.h"
+#include "agent/core/limits.h"
 #include "v1/runtime_status.pb.h"
 
 namespace rapideye::agent {

@@ -1,0 +1,117 @@
+#include "agent/daemon/agent.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "agent/core/limits.h"
+#include "proto/common/clock/clock.h"
+
+namespace rapideye::agent {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+SteadyClock::time_point ToSteady(absl::Duration monotonic) {
+  // An hour is as good as for ever, and no clock overflows.
+  const absl::Duration wake = std::min(monotonic, MonotonicTime() + absl::Hours(1));
+  return SteadyClock::time_point(absl::ToChronoNanoseconds(wake));
+}
+
+void Write(const Log& log) {
+  switch (log.level) {
+    case LogLevel::kInfo:
+      spdlog::info("{}", log.text);
+      break;
+    case LogLevel::kWarning:
+      spdlog::warn("{}", log.text);
+      break;
+    case LogLevel::kError:
+      spdlog::error("{}", log.text);
+      break;
+  }
+}
+
+// The core's settings, with what the shell has for it.
+AgentSettings Complete(AgentOptions& options) {
+  AgentSettings settings = std::move(options.core);
+  settings.watches_host = true;
+  settings.hello.hlo_dumps = !options.hlo_dump_dir.empty();
+  settings.probes = !options.host.disabled.contains(Source::kProbe);
+  settings.keeps_state = options.state.has_value();
+  if (options.state.has_value()) settings.kept = StateKeeper::Load(*options.state);
+  return settings;
+}
+
+template <typename... T>
+struct Overloaded : T... {
+  using T::operator()...;
+};
+template <typename... T>
+Overloaded(T...) -> Overloaded<T...>;
+
+}  // namespace
+
+Agent::Agent(AgentOptions options)
+    : events_(kMaxWaitingEvents),
+      keeper_(options.state.has_value() ? std::make_unique<StateKeeper>(*options.state) : nullptr),
+      core_(Complete(options)),
+      coordinator_(std::move(options.coordinator), std::move(options.credentials),
+                   [this](Event event) { events_.Push(std::move(event)); }),
+      sampler_(options.host.runtime,
+               [this](RuntimeSampled sampled) { events_.Push(std::move(sampled)); }),
+      host_(options.host, [this](HostSampled sampled) { events_.Push(std::move(sampled)); }),
+      logs_(std::move(options.logs), [this](LogsRead read) { events_.Push(std::move(read)); }),
+      prober_(options.probes, [this](ProbesMade made) { events_.Push(std::move(made)); }) {
+  if (options.hlo_dump_dir.empty()) return;
+  dumps_ = std::make_unique<DumpReader>(std::move(options.hlo_dump_dir),
+                                        [this](Event event) { events_.Push(std::move(event)); });
+}
+
+void Agent::Run() {
+  bool running = true;
+  while (running) {
+    const Event event = events_.Pop(ToSteady(core_.NextWake())).value_or(Wake{});
+    running = !std::holds_alternative<ShutdownRequested>(event);
+    telemetry_.Note(event);
+    CarryOut(core_.Step(event, CurrentInstant()));
+    last_words_.Note(event);
+    if (const auto* received = std::get_if<MessageReceived>(&event)) {
+      coordinator_.ReadNext(received->stream);
+    }
+  }
+  coordinator_.AwaitEnd(kShutdownFlush);
+}
+
+void Agent::Stop() { events_.Push(ShutdownRequested{}); }
+
+void Agent::CarryOut(const Effects& effects) {
+  for (const Effect& effect : effects) {
+    telemetry_.Note(effect);
+    last_words_.Note(effect);
+    std::visit(Overloaded{
+                   [this](const Poll& poll) {
+                     sampler_.Start(poll);
+                     host_.Start(poll);
+                   },
+                   [this](const FetchModuleText& fetch) { dumps_->Start(fetch); },
+                   [this](const ListDumps& list) { dumps_->Start(list); },
+                   [this](const MakeProbes& probes) { prober_.Start(probes); },
+                   [this](const Connect& connect) { coordinator_.Connect(connect.stream); },
+                   [this](const Send& send) { coordinator_.Send(send.message); },
+                   [this](const Close&) { coordinator_.Close(); },
+                   [this](const Keep& keep) {
+                     if (keeper_ != nullptr) keeper_->Keep(keep.state);
+                   },
+                   [](const Log& log) { Write(log); },
+               },
+               effect);
+  }
+}
+
+}  // namespace rapideye::agent

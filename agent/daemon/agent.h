@@ -1,0 +1,77 @@
+// The running agent: the core, the threads around it, and what ends it.
+#ifndef RAPIDEYE_AGENT_DAEMON_AGENT_H_
+#define RAPIDEYE_AGENT_DAEMON_AGENT_H_
+
+#include <grpcpp/security/credentials.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/core/agent_core.h"
+#include "agent/core/effects.h"
+#include "agent/daemon/agent_metrics.h"
+#include "agent/daemon/dump_reader.h"
+#include "agent/daemon/event_queue.h"
+#include "agent/daemon/host_watcher.h"
+#include "agent/daemon/last_words.h"
+#include "agent/daemon/log_watcher.h"
+#include "agent/daemon/prober.h"
+#include "agent/daemon/sampler.h"
+#include "agent/daemon/state_file.h"
+#include "agent/daemon/state_keeper.h"
+#include "agent/daemon/stream_client.h"
+
+namespace rapideye::agent {
+
+struct AgentOptions {
+  AgentSettings core;
+  HostOptions host;
+  LogOptions logs;
+  ProbeOptions probes;
+  std::string coordinator;  // HOST:PORT
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  // Where the next agent finds what this one leaves, and this one what the last
+  // left; absent: nowhere.
+  std::optional<StateFile> state = std::nullopt;
+  std::string hlo_dump_dir = {};  // empty: there is none
+};
+
+class Agent {
+ public:
+  explicit Agent(AgentOptions options);
+
+  // Works until Stop, on the calling thread. Neither a runtime nor a
+  // coordinator can make it end or wait.
+  void Run();
+  // Makes Run return within a few seconds, once what was promised to the
+  // coordinator is on its way. Any thread, any number of times.
+  void Stop();
+
+  // For whoever reads its metrics. Any thread.
+  const AgentTelemetry& telemetry() const { return telemetry_; }
+  size_t dropped_events() const { return events_.dropped(); }
+
+  // Readable once the training process has ended and there is nothing to stay for.
+  // Any thread.
+  int last_words_fd() const { return last_words_.fd(); }
+
+ private:
+  void CarryOut(const Effects& effects);
+
+  AgentTelemetry telemetry_;
+  LastWords last_words_;
+  EventQueue events_;
+  std::unique_ptr<StateKeeper> keeper_;
+  AgentCore core_;
+  StreamClient coordinator_;
+  Sampler sampler_;
+  HostWatcher host_;
+  LogWatcher logs_;
+  std::unique_ptr<DumpReader> dumps_;  // null: there are none
+  Prober prober_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_DAEMON_AGENT_H_

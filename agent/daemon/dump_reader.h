@@ -1,0 +1,36 @@
+// Reads XLA's dumps when the core asks, on a thread of its own: a large one takes a second,
+// and the directory may be on a network.
+#ifndef RAPIDEYE_AGENT_DAEMON_DUMP_READER_H_
+#define RAPIDEYE_AGENT_DAEMON_DUMP_READER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "agent/core/effects.h"
+
+namespace rapideye::agent {
+
+class DumpReader {
+ public:
+  // Called on the reader's thread, which may outlive the reader but calls nobody then.
+  using Sink = std::function<void(Event)>;
+
+  DumpReader(std::string directory, Sink sink);
+  // Waits for no disk: a read under way is left behind.
+  ~DumpReader();
+  DumpReader(const DumpReader&) = delete;
+  DumpReader& operator=(const DumpReader&) = delete;
+
+  // Return at once. What has not begun gives way to a newer one of its kind.
+  void Start(const FetchModuleText& fetch);
+  void Start(const ListDumps& list);
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_DAEMON_DUMP_READER_H_

@@ -1,0 +1,38 @@
+// Where everything that happens waits for the thread that owns the core.
+#ifndef RAPIDEYE_AGENT_DAEMON_EVENT_QUEUE_H_
+#define RAPIDEYE_AGENT_DAEMON_EVENT_QUEUE_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "agent/core/effects.h"
+
+namespace rapideye::agent {
+
+// Any thread may push; one pops. Producers pace themselves (one poll, one
+// unread message, one end per stream), so the bound is there to show a mistake:
+// an event beyond it is dropped and counted.
+class EventQueue {
+ public:
+  explicit EventQueue(size_t capacity);
+
+  void Push(Event event);
+  // The oldest event, or nothing once `deadline` has come.
+  std::optional<Event> Pop(std::chrono::steady_clock::time_point deadline);
+  size_t dropped() const;
+
+ private:
+  const size_t capacity_;
+  mutable std::mutex mutex_;
+  std::condition_variable not_empty_;
+  std::deque<Event> events_;
+  size_t dropped_ = 0;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_DAEMON_EVENT_QUEUE_H_

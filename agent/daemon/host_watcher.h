@@ -1,0 +1,48 @@
+// Looks at the host when the core asks, and by itself when a process ends.
+#ifndef RAPIDEYE_AGENT_DAEMON_HOST_WATCHER_H_
+#define RAPIDEYE_AGENT_DAEMON_HOST_WATCHER_H_
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "agent/core/effects.h"
+#include "agent/daemon/host_sources.h"
+
+namespace rapideye::agent {
+
+// A thread of its own: neither a runtime that hangs nor a coordinator that does
+// not read delays it, nor it them.
+class HostWatcher {
+ public:
+  // Called on the watcher's thread, once per Poll that nothing newer replaced.
+  using Sink = std::function<void(HostSampled)>;
+
+  HostWatcher(const HostOptions& options, Sink sink);
+  ~HostWatcher();
+  HostWatcher(const HostWatcher&) = delete;
+  HostWatcher& operator=(const HostWatcher&) = delete;
+
+  // Returns at once.
+  void Start(const Poll& poll);
+
+ private:
+  void Run();
+  // Waits for a poll to begin or for the process to end, whose number is 0;
+  // absent: the watcher is to end.
+  std::optional<Poll> Await();
+  void WakeUp() const;
+
+  HostSources sources_;
+  Sink sink_;
+  const int wake_;  // an eventfd
+  std::mutex mutex_;
+  std::optional<Poll> next_;  // guarded by mutex_
+  bool stopping_ = false;     // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_DAEMON_HOST_WATCHER_H_

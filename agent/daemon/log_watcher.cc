@@ -1,0 +1,85 @@
+#include "agent/daemon/log_watcher.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "agent/core/limits.h"
+#include "proto/common/clock/clock.h"
+
+namespace rapideye::agent {
+
+struct LogWatcher::Shared {
+  Shared(LogOptions options, Sink to)
+      : wake(options.wake), follower(std::move(options)), sink(std::move(to)) {}
+  ~Shared() { close(stop); }
+
+  void Run() {
+    do {
+      looked_at = MonotonicTime();
+      logs::LogReading reading = follower.Read(looked_at);
+      const std::lock_guard lock(mutex);
+      looked = true;
+      changed.notify_all();
+      if (stopping) return;
+      if (!reading.lines.empty() || !reading.notes.empty()) sink(LogsRead{std::move(reading)});
+    } while (Pause());
+  }
+
+  // Until the next look is due, or there is news. False: there is none.
+  bool Pause() const {
+    // A descriptor of -1 is passed over.
+    std::array<pollfd, 3> waiting = {
+        {{stop, POLLIN, 0}, {wake, POLLIN, 0}, {follower.changes(), POLLIN, 0}}};
+    Wait(waiting, follower.Patience());
+    // A file that grows all the time is not looked at all the time.
+    const absl::Duration early = looked_at + kLogPoll - MonotonicTime();
+    if (waiting[2].revents != 0 && early > absl::ZeroDuration()) {
+      waiting[2].fd = -1;
+      Wait(waiting, early);
+    }
+    eventfd_t count = 0;
+    if (waiting[1].revents != 0) eventfd_read(wake, &count);
+    return waiting[0].revents == 0;
+  }
+
+  static void Wait(std::array<pollfd, 3>& waiting, absl::Duration patience) {
+    poll(waiting.data(), waiting.size(), static_cast<int>(absl::ToInt64Milliseconds(patience)));
+  }
+
+  const int stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int wake;
+  LogFollower follower;  // the thread's alone, as the next
+  absl::Duration looked_at;
+  std::mutex mutex;
+  std::condition_variable changed;
+  const Sink sink;        // called under mutex
+  bool looked = false;    // guarded by mutex
+  bool stopping = false;  // guarded by mutex
+};
+
+LogWatcher::LogWatcher(LogOptions options, Sink sink) {
+  if (options.patterns.empty() && options.outputs.empty()) return;
+  shared_ = std::make_shared<Shared>(std::move(options), std::move(sink));
+  std::thread([shared = shared_] { shared->Run(); }).detach();
+  std::unique_lock lock(shared_->mutex);
+  shared_->changed.wait_for(lock, absl::ToChronoMilliseconds(kFirstLogLook),
+                            [this] { return shared_->looked; });
+}
+
+LogWatcher::~LogWatcher() {
+  if (shared_ == nullptr) return;
+  const std::lock_guard lock(shared_->mutex);
+  shared_->stopping = true;
+  eventfd_write(shared_->stop, 1);
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,221 @@
+// rapideye-agent: watches one training process and tells its coordinator.
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "agent/core/agent_core.h"
+#include "agent/daemon/agent.h"
+#include "agent/daemon/agent_metrics.h"
+#include "agent/daemon/exec_mode.h"
+#include "agent/daemon/flags.h"
+#include "agent/daemon/once.h"
+#include "agent/daemon/state_file.h"
+#include "agent/sources/identity/fetch.h"
+#include "agent/sources/identity/identity.h"
+#include "agent/sources/nic/fetch.h"
+#include "agent/sources/nic/parse.h"
+#include "proto/common/flags/command_line.h"
+#include "proto/common/http/http_server.h"
+#include "proto/common/logging/logging.h"
+#include "proto/common/metrics/metric_page.h"
+#include "proto/common/process/signals.h"
+#include "proto/transport/credentials.h"
+
+extern char** environ;
+
+namespace rapideye::agent {
+namespace {
+
+Environment ReadEnvironment() {
+  Environment environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text(*entry);
+    const size_t equals = text.find('=');
+    if (equals != std::string::npos) {
+      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  return environment;
+}
+
+std::string Hostname() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
+AgentSettings Settings(const Identity& identity, absl::Duration poll_interval) {
+  AgentSettings settings;
+  wire::Hello& hello = settings.hello;
+  hello.job = identity.job;
+  hello.worker = identity.worker;
+  hello.host = identity.host;
+  hello.node = identity.node;
+  hello.pod = identity.pod;
+  hello.hardware = identity.hardware;
+  hello.agent_incarnation = absl::ToUnixMicros(absl::Now());
+  hello.slices = identity.slices;
+  hello.tasks_per_slice = identity.tasks_per_slice;
+  hello.generation = identity.generation;
+  hello.job_incarnation = identity.job_incarnation;
+  hello.poll_interval = poll_interval;
+  hello.version = program::Version();
+  hello.addresses = ReachableAddresses(ListNics());
+  settings.has_coordinator = !identity.coordinator.empty();
+  // Agents that start in the same microsecond on two hosts still differ.
+  settings.seed = absl::Hash<std::tuple<std::string, int32_t, int32_t, int64_t>>()(
+      {identity.host, identity.worker.slice, identity.worker.task, hello.agent_incarnation});
+  return settings;
+}
+
+int Usage(const std::string& message) {
+  std::fprintf(stderr, "rapideye-agent: %s\n", message.c_str());
+  return program::kExitUsage;
+}
+
+HostOptions Host(const Flags& flags, const Identity& identity) {
+  HostOptions host = flags.host;
+  host.runtime = identity.runtime;
+  host.self = identity.worker;
+  return host;
+}
+
+http::Response Answer(const Agent& agent, const http::Request& request) {
+  if (request.path == "/metrics") {
+    return {.content_type = metrics::kContentType,
+            .body = RenderMetrics(agent.telemetry().Get(), agent.dropped_events()),
+            .headers = {}};
+  }
+  if (request.path == "/healthz") return {.body = "ok\n", .headers = {}};
+  return {.status = 404, .body = "not here; there are /metrics /healthz\n", .headers = {}};
+}
+
+// nullptr if no port is asked for.
+absl::StatusOr<std::unique_ptr<http::HttpServer>> ServeMetrics(const Flags& flags,
+                                                               const Agent& agent) {
+  if (!flags.metrics_port.has_value()) return nullptr;
+  return http::HttpServer::Start(
+      {.address = absl::StrCat(flags.metrics_address, ":", *flags.metrics_port),
+       .insecure = flags.credentials.insecure},
+      [&agent](const http::Request& request) { return Answer(agent, request); });
+}
+
+std::optional<StateFile> StateOf(const Flags& flags, const Identity& identity) {
+  if (flags.state_dir.empty() || flags.state_dir == "off") return std::nullopt;
+  return StateFile(flags.state_dir, Settings(identity, flags.poll_interval).hello);
+}
+
+constexpr char kNoCoordinator[] =
+    "nothing tells where the coordinator is; give --coordinator=HOST:PORT (or set "
+    "RAPIDEYE_COORDINATOR or MEGASCALE_COORDINATOR_ADDRESS), or use --once";
+
+void StartLogging(const Flags& flags) {
+  program::SetUpLogging("rapideye-agent", flags.log_format == "json" ? program::LogFormat::kJson
+                                                                     : program::LogFormat::kText);
+}
+
+// `command`: what the agent itself has started; nullptr: nothing.
+int Watch(const Flags& flags, const Identity& identity, const CommandWatch* command) {
+  if (identity.coordinator.empty()) return Usage(kNoCoordinator);
+  auto credentials = transport::MakeChannelCredentials(flags.credentials, identity.coordinator);
+  if (!credentials.ok()) return Usage(std::string(credentials.status().message()));
+
+  absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
+  if (!signals.ok()) {
+    spdlog::error("{}", std::string(signals.status().message()));
+    return program::kExitFailure;
+  }
+  spdlog::info("worker {}/{} of job {} on host {}: runtime at {}, coordinator at {}",
+               identity.worker.slice, identity.worker.task, identity.job, identity.host,
+               identity.runtime, identity.coordinator);
+  Agent agent({Settings(identity, flags.poll_interval),
+               Host(flags, identity),
+               flags.logs,
+               {static_cast<uint16_t>(flags.probe_port), kProbeTime},
+               identity.coordinator,
+               *std::move(credentials),
+               StateOf(flags, identity),
+               flags.hlo_dump_dir});
+  auto metrics = ServeMetrics(flags, agent);
+  if (!metrics.ok()) {
+    spdlog::error("--metrics-port: {}", std::string(metrics.status().message()));
+    return absl::IsInvalidArgument(metrics.status()) ? program::kExitUsage : program::kExitFailure;
+  }
+  if (*metrics != nullptr) spdlog::info("metrics at http://{}/metrics", (*metrics)->address());
+  std::thread worker([&agent] { agent.Run(); });
+  if (command != nullptr) {
+    AwaitEnd(*command, agent, *signals);
+  } else {
+    signals->Wait();
+  }
+  agent.Stop();
+  worker.join();
+  spdlog::info("stopped");
+  return program::kExitOk;
+}
+
+// An agent that cannot work is no reason for a job not to run.
+int Supervise(Flags& flags, const absl::StatusOr<Identity>& identity) {
+  std::string problem;
+  std::string log_name = "agent.log";
+  if (!identity.ok()) {
+    problem = std::string(identity.status().message());
+  } else {
+    if (identity->coordinator.empty()) problem = kNoCoordinator;
+    log_name = absl::StrCat("agent-", identity->worker.slice, "-", identity->worker.task, ".log");
+  }
+  return RunCommand(flags, problem, log_name, [&](const CommandWatch& command) {
+    StartLogging(flags);
+    if (!problem.empty()) return program::kExitUsage;
+    for (const std::string& note : identity->notes) spdlog::warn("{}", note);
+    LetSourcesKnow(command, flags);
+    return Watch(flags, *identity, &command);
+  });
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  CLI::App app("Watches one TPU training process and reports to its job's rapideye-coordinator.",
+               "rapideye-agent");
+  AddFlags(app, flags);
+  program::ConfigureApp(app);
+  if (const std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
+  const absl::Status checked = Check(flags);
+  if (!checked.ok()) return Usage(std::string(checked.message()));
+  absl::StatusOr<Identity> identity = FindIdentity(flags.identity, ReadEnvironment(), Hostname());
+  if (identity.ok() && !identity->hardware.has_value()) {
+    identity->hardware = ReadSerial(flags.host.sys_root);
+  }
+  if (!flags.command.empty()) return Supervise(flags, identity);
+  StartLogging(flags);
+  if (!identity.ok()) return Usage(std::string(identity.status().message()));
+  for (const std::string& note : identity->notes) spdlog::warn("{}", note);
+  if (!flags.once) return Watch(flags, *identity, /*command=*/nullptr);
+
+  const absl::StatusOr<std::string> line =
+      SampleOnce(Settings(*identity, flags.poll_interval), Host(flags, *identity), flags.logs,
+                 flags.hlo_dump_dir);
+  if (!line.ok()) {
+    spdlog::error("{}", std::string(line.status().message()));
+    return program::kExitFailure;
+  }
+  std::printf("%s\n", line->c_str());
+  return std::fflush(stdout) == 0 ? program::kExitOk : program::kExitFailure;
+}
+
+}  // namespace
+}  // namespace rapideye::agent
+
+int main(int argc, char** argv) { return rapideye::agent::Main(argc, argv); }

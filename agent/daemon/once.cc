@@ -1,0 +1,60 @@
+#include "agent/daemon/once.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+#include <variant>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "agent/core/limits.h"
+#include "agent/daemon/host_sources.h"
+#include "agent/daemon/sampler.h"
+#include "agent/sources/hlo_dump/fetch.h"
+#include "agent/sources/runtime/fetch.h"
+#include "proto/wire/capture_writer.h"
+
+namespace rapideye::agent {
+
+absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host,
+                                       LogOptions logs, const std::string& hlo_dump_dir) {
+  settings.has_coordinator = false;
+  settings.watches_host = true;
+  Capture capture;
+  capture.header.job = settings.hello.job;
+  capture.header.expected_workers = {
+      {settings.hello.worker, settings.hello.host, settings.hello.node}};
+  AgentCore core(std::move(settings));
+  RuntimeClient client(host.runtime);
+  HostSources sources(host);
+  const absl::Time started = absl::Now();
+  const auto moment = [started] { return Instant{absl::Now() - started, absl::Now()}; };
+  // What a source has to say of itself belongs to what this host would say.
+  const auto step = [&](const Event& event) {
+    for (const Effect& effect : core.Step(event, moment())) {
+      if (const auto* log = std::get_if<Log>(&effect)) spdlog::warn("{}", log->text);
+    }
+  };
+  logs.read_old = true;
+  LogFollower follower(std::move(logs));
+  for (const Effect& effect : core.Step(Wake{}, moment())) {
+    const auto* poll = std::get_if<Poll>(&effect);
+    if (poll == nullptr) continue;
+    const HostLook everything = {.sockets = true, .hang = true, .counters = true};
+    step(HostSampled{poll->poll, sources.Read(everything)});
+    step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)});
+  }
+  if (!hlo_dump_dir.empty()) {
+    step(DumpsListed{ListHloDumps(hlo_dump_dir, kHloDumpDeadline)});
+  }
+  // Last: what a first sample shows is progress, which ends a declared hang.
+  step(LogsRead{follower.Read(absl::ZeroDuration())});
+  capture.snapshots.push_back(core.Describe(moment()));
+  absl::StatusOr<std::string> lines = wire::WriteCapture(capture, {});
+  if (!lines.ok()) return lines.status();
+  // The header comes first; the snapshot is the line after it.
+  const size_t begin = lines->find('\n') + 1;
+  return lines->substr(begin, lines->find('\n', begin) - begin);
+}
+
+}  // namespace rapideye::agent

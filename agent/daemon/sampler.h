@@ -1,0 +1,49 @@
+// Reads the sources when the core asks, on a thread of its own.
+#ifndef RAPIDEYE_AGENT_DAEMON_SAMPLER_H_
+#define RAPIDEYE_AGENT_DAEMON_SAMPLER_H_
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "agent/core/effects.h"
+#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/fetch.h"
+
+namespace rapideye::agent {
+
+class Sampler {
+ public:
+  // Called on the sampler's thread, once per Poll.
+  using Sink = std::function<void(RuntimeSampled)>;
+
+  Sampler(const std::string& runtime_address, Sink sink);
+  // Waits for no runtime: a poll under way is given up.
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  // Returns at once. A poll that has not begun gives way to a newer one.
+  void Start(const Poll& poll);
+
+ private:
+  void Run();
+
+  RuntimeClient runtime_;
+  Sink sink_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Poll> next_;  // guarded by mutex_
+  bool stopping_ = false;     // guarded by mutex_
+  std::thread thread_;
+};
+
+// One reading of the runtime, fetched and parsed. Blocks up to `deadline`.
+RuntimeReading ReadRuntime(RuntimeClient& runtime, bool with_hlo, absl::Duration deadline);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_DAEMON_SAMPLER_H_

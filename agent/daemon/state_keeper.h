@@ -1,0 +1,41 @@
+// Writes what the agent leaves for the next one, off the agent's own thread.
+#ifndef RAPIDEYE_AGENT_DAEMON_STATE_KEEPER_H_
+#define RAPIDEYE_AGENT_DAEMON_STATE_KEEPER_H_
+
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "agent/core/kept_state.h"
+#include "agent/daemon/state_file.h"
+
+namespace rapideye::agent {
+
+// Owned and called by one thread. A disk that fails is said so once, and tried
+// again with the next state; one that hangs holds up nobody for longer than
+// kStatePatience.
+class StateKeeper {
+ public:
+  explicit StateKeeper(StateFile file);
+  // Waits until the last state is written.
+  ~StateKeeper();
+  StateKeeper(const StateKeeper&) = delete;
+  StateKeeper& operator=(const StateKeeper&) = delete;
+
+  // What the agent before this one left; nothing if that cannot be used, with a
+  // line in the log that says why.
+  static std::optional<KeptState> Load(const StateFile& file);
+
+  // Takes the place of a state that waits.
+  void Keep(KeptState state);
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
+  std::thread thread_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_DAEMON_STATE_KEEPER_H_

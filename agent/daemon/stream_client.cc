@@ -1,0 +1,278 @@
+#include "agent/daemon/stream_client.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/support/async_stream.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "agent/core/limits.h"
+#include "proto/transport/channel_options.h"
+#include "v1/agent.grpc.pb.h"
+#include "v1/agent.pb.h"
+
+namespace rapideye::agent {
+
+// One stream. Keeps itself alive from Start until gRPC is done with it.
+class StreamClient::Stream {
+ public:
+  Stream(int64_t number, const std::shared_ptr<grpc::Channel>& channel, Sink sink)
+      : number_(number), stub_(v1::Rendezvous::NewStub(channel)), sink_(std::move(sink)) {}
+
+  void Start(std::shared_ptr<Stream> self, grpc::CompletionQueue& queue) {
+    const std::lock_guard lock(mutex_);
+    self_ = std::move(self);
+    call_ = stub_->PrepareAsyncAttach(&context_, &queue);
+    call_->StartCall(&started_);
+  }
+
+  void Send(v1::AgentMessage message) {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || closing_) return;
+    if (message.has_heartbeat() && ReplaceWaitingHeartbeat(message)) return;
+    if (outgoing_.size() >= kMaxOutgoingMessages) {
+      Fail(absl::ResourceExhaustedError("the coordinator does not read what it is sent"));
+      return;
+    }
+    outgoing_.push_back(std::move(message));
+    WriteNext();
+  }
+
+  void ReadNext() {
+    const std::lock_guard lock(mutex_);
+    Read();
+  }
+
+  void Close() {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || closing_) return;
+    closing_ = true;
+    // The end of the stream is seen by reading.
+    Read();
+    WriteNext();
+  }
+
+  int64_t number() const { return number_; }
+  void Cancel() {
+    const std::lock_guard lock(mutex_);
+    Fail(absl::CancelledError("the agent gave the stream up"));
+  }
+
+  // False: still there after `patience`.
+  bool AwaitDone(absl::Duration patience) {
+    std::unique_lock lock(mutex_);
+    return done_changed_.wait_for(lock, absl::ToChronoNanoseconds(patience),
+                                  [this] { return done_; });
+  }
+
+  void AwaitDone() {
+    std::unique_lock lock(mutex_);
+    done_changed_.wait(lock, [this] { return done_; });
+  }
+
+  // Something that was begun is done: `tag` is what the queue hands out.
+  static void Done(void* tag, bool ok) {
+    const Step& step = *static_cast<Step*>(tag);
+    (step.stream->*step.done)(ok);
+  }
+
+ private:
+  struct Step {
+    Stream* stream;
+    void (Stream::*done)(bool ok);
+  };
+
+  void OnStarted(bool ok) {
+    const std::lock_guard lock(mutex_);
+    reading_ = writing_ = false;
+    if (!ok || ended_) {
+      End();
+      return;
+    }
+    Read();
+    WriteNext();
+  }
+
+  void OnRead(bool ok) {
+    absl::StatusOr<wire::CoordinatorMessage> message = absl::UnimplementedError("not read");
+    if (ok) message = wire::CoordinatorMessageFromWire(incoming_);
+    {
+      const std::lock_guard lock(mutex_);
+      reading_ = false;
+      if (!ok || ended_) {
+        End();
+        return;
+      }
+      // What is of a newer protocol, or comes too late, is not for us.
+      if (closing_ || absl::IsUnimplemented(message.status())) {
+        Read();
+        return;
+      }
+      if (!message.ok()) {
+        Fail(absl::InternalError(
+            absl::StrCat("the coordinator sent what it must not: ", message.status().message())));
+        return;
+      }
+    }
+    sink_(MessageReceived{number_, *std::move(message)});
+  }
+
+  void OnWritten(bool ok) {
+    std::unique_lock lock(mutex_);
+    writing_ = false;
+    // The reason comes with the end of the stream.
+    if (ok && !ended_) WriteNext();
+    if (finished_) Conclude(lock);
+  }
+
+  void OnFinished(bool) {
+    std::unique_lock lock(mutex_);
+    finished_ = true;
+    if (!writing_) Conclude(lock);
+  }
+
+  // gRPC holds nothing of this any more.
+  void Conclude(std::unique_lock<std::mutex>& lock) {
+    absl::Status result(static_cast<absl::StatusCode>(status_.error_code()),
+                        status_.error_message());
+    if (failure_.has_value()) result = *failure_;
+    const std::shared_ptr<Stream> self = std::move(self_);
+    lock.unlock();
+    sink_(StreamClosed{number_, std::move(result)});
+    lock.lock();
+    done_ = true;
+    done_changed_.notify_all();
+    lock.unlock();
+  }
+
+  bool ReplaceWaitingHeartbeat(v1::AgentMessage& message) {
+    for (v1::AgentMessage& waiting : outgoing_) {
+      if (!waiting.has_heartbeat()) continue;
+      waiting = std::move(message);
+      return true;
+    }
+    return false;
+  }
+
+  // Under mutex_. One write at a time: a second one would abort the process.
+  void WriteNext() {
+    if (writing_ || ended_) return;
+    if (!outgoing_.empty()) {
+      writing_ = true;
+      current_ = std::move(outgoing_.front());
+      outgoing_.pop_front();
+      call_->Write(current_, &written_);
+    } else if (closing_ && !writes_done_) {
+      writing_ = writes_done_ = true;
+      call_->WritesDone(&written_);
+    }
+  }
+
+  // Under mutex_, as those below. One read at a time, too.
+  void Read() {
+    if (reading_ || ended_) return;
+    reading_ = true;
+    call_->Read(&incoming_, &read_);
+  }
+
+  // Cuts the stream; `why` is what the core is told, if it was not over before.
+  void Fail(absl::Status why) {
+    if (ended_) return;
+    failure_ = std::move(why);
+    context_.TryCancel();
+    End();
+  }
+
+  // Nothing is begun after this but to ask how it ended, once no read is under way.
+  void End() {
+    ended_ = true;
+    outgoing_.clear();
+    if (reading_ || std::exchange(finishing_, true)) return;
+    call_->Finish(&status_, &finish_);
+  }
+
+  const int64_t number_;
+  const std::unique_ptr<v1::Rendezvous::Stub> stub_;
+  const Sink sink_;
+  grpc::ClientContext context_;
+  v1::CoordinatorMessage incoming_;
+  Step started_ = {this, &Stream::OnStarted};
+  Step read_ = {this, &Stream::OnRead};
+  Step written_ = {this, &Stream::OnWritten};
+  Step finish_ = {this, &Stream::OnFinished};
+
+  std::mutex mutex_;  // guards all below
+  std::condition_variable done_changed_;
+  std::shared_ptr<Stream> self_;
+  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::AgentMessage, v1::CoordinatorMessage>> call_;
+  grpc::Status status_;
+  std::deque<v1::AgentMessage> outgoing_;
+  v1::AgentMessage current_;
+  std::optional<absl::Status> failure_;
+  bool reading_ = true;  // or not started yet, as the next
+  bool writing_ = true;
+  bool closing_ = false;
+  bool writes_done_ = false;
+  bool ended_ = false;
+  bool finishing_ = false;
+  bool finished_ = false;
+  bool done_ = false;
+};
+
+StreamClient::StreamClient(std::string address,
+                           std::shared_ptr<grpc::ChannelCredentials> credentials, Sink sink)
+    : address_(std::move(address)),
+      credentials_(std::move(credentials)),
+      sink_(std::move(sink)),
+      thread_([this] { Run(); }) {}
+
+StreamClient::~StreamClient() {
+  if (stream_ != nullptr) {
+    stream_->Cancel();
+    stream_->AwaitDone();
+  }
+  queue_.Shutdown();
+  thread_.join();
+}
+
+void StreamClient::Run() {
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue_.Next(&tag, &ok)) Stream::Done(tag, ok);
+}
+
+void StreamClient::Connect(int64_t stream) {
+  if (stream_ != nullptr) {
+    stream_->Cancel();
+    stream_->AwaitDone();
+  }
+  stream_ = std::make_shared<Stream>(
+      stream, grpc::CreateCustomChannel(address_, credentials_, transport::AgentChannelArguments()),
+      sink_);
+  stream_->Start(stream_, queue_);
+}
+
+void StreamClient::Send(const wire::AgentMessage& message) {
+  if (stream_ != nullptr) stream_->Send(wire::ToWire(message));
+}
+
+void StreamClient::ReadNext(int64_t stream) {
+  if (stream_ != nullptr && stream_->number() == stream) stream_->ReadNext();
+}
+
+void StreamClient::Close() {
+  if (stream_ != nullptr) stream_->Close();
+}
+
+void StreamClient::AwaitEnd(absl::Duration patience) {
+  if (stream_ != nullptr) stream_->AwaitDone(patience);
+}
+
+}  // namespace rapideye::agent
