@@ -10,7 +10,7 @@
 
 #include "digest/digest.h"
 #include "digest/example_cases.h"
-#include "proto/wire/capture_reader.h"
+#include "proto/capture/capture_reader.h"
 
 namespace rapideye::digest {
 namespace {

@@ -12,7 +12,7 @@
 #include "agent/daemon/sampler.h"
 #include "agent/sources/hlo_dump/fetch.h"
 #include "agent/sources/runtime/fetch.h"
-#include "proto/wire/capture_writer.h"
+#include "proto/capture/capture_writer.h"
 
 namespace rapideye::agent {
 

@@ -10,9 +10,9 @@
 #include "digest/digest.h"
 #include "digest/render_html.h"
 #include "digest/report_json.h"
+#include "proto/capture/capture_reader.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/text/safe_text.h"
-#include "proto/wire/capture_reader.h"
 
 namespace rapideye::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/fleet/fleet_clock.h"
 #include "coordinator/fleet/limits.h"
+#include "coordinator/fleet/records/fleet_clock.h"
 #include "tests/fleet/history_fixture.h"
 
 namespace rapideye::coordinator {

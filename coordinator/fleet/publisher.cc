@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "coordinator/fleet/database.h"
-#include "coordinator/fleet/fleet_clock.h"
 #include "coordinator/fleet/history.h"
+#include "coordinator/fleet/records/fleet_clock.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
 #include "proto/common/clock/clock.h"

@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "coordinator/fleet/database.h"
 #include "coordinator/fleet/history.h"
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 
 namespace rapideye::coordinator {
 

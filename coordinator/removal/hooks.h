@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 
 namespace rapideye::coordinator {
 

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "coordinator/core/limits.h"
-#include "coordinator/removal/policy.h"
+#include "coordinator/removal/policy/policy.h"
 
 namespace rapideye::coordinator {
 

@@ -14,10 +14,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "coordinator/fleet/database.h"
-#include "coordinator/fleet/fleet_clock.h"
 #include "coordinator/fleet/limits.h"
+#include "coordinator/fleet/records/fleet_clock.h"
 #include "coordinator/removal/hooks.h"
-#include "coordinator/removal/policy.h"
+#include "coordinator/removal/policy/policy.h"
 #include "coordinator/removal/remover.h"
 
 namespace rapideye::coordinator {

@@ -14,7 +14,7 @@
 #include "coordinator/fleet/history.h"
 #include "coordinator/removal/hooks.h"
 #include "coordinator/removal/journal.h"
-#include "coordinator/removal/policy.h"
+#include "coordinator/removal/policy/policy.h"
 
 namespace rapideye::coordinator {
 

@@ -15,8 +15,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "coordinator/fleet/fleet_clock.h"
 #include "coordinator/fleet/history.h"
+#include "coordinator/fleet/records/fleet_clock.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/removal/remover.h"
 #include "tests/fleet/incidents.h"

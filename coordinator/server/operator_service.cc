@@ -10,8 +10,8 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/server/operator_messages.h"
 #include "digest/render_html.h"
+#include "proto/capture/capture_writer.h"
 #include "proto/common/clock/clock.h"
-#include "proto/wire/capture_writer.h"
 
 namespace rapideye::coordinator {
 namespace {

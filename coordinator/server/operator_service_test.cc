@@ -10,7 +10,7 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/server/operator_messages.h"
 #include "coordinator/store/incident_files.h"
-#include "proto/wire/capture_reader.h"
+#include "proto/capture/capture_reader.h"
 #include "tests/support/coordinator_fixture.h"
 
 namespace rapideye::coordinator {

@@ -19,7 +19,7 @@
 #include "coordinator/store/incident_files.h"
 #include "digest/digest.h"
 #include "digest/render_html.h"
-#include "proto/wire/capture_reader.h"
+#include "proto/capture/capture_reader.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "coordinator/core/limits.h"
 #include "coordinator/store/incident_files.h"
-#include "proto/wire/capture_writer.h"
+#include "proto/capture/capture_writer.h"
 
 namespace rapideye::coordinator {
 namespace {

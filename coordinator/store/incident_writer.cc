@@ -10,12 +10,12 @@
 #include "absl/time/time.h"
 #include "classifier/classify.h"
 #include "coordinator/core/limits.h"
-#include "coordinator/fleet/findings.h"
+#include "coordinator/fleet/records/findings.h"
 #include "coordinator/store/incident_files.h"
 #include "coordinator/store/text_comparison.h"
 #include "digest/render_html.h"
+#include "proto/capture/capture_writer.h"
 #include "proto/common/clock/clock.h"
-#include "proto/wire/capture_writer.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -17,7 +17,7 @@
 #include "classifier/verdict.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/limits.h"
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 #include "coordinator/store/incident_keeper.h"
 #include "digest/digest.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/capture_reader.h"
+#include "proto/capture/capture_reader.h"
 #include "tests/e2e/fixture.h"
 
 namespace rapideye::testbed {

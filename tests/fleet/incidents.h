@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 
 namespace rapideye::testing {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <sstream>
 
-#include "proto/wire/capture_reader.h"
-#include "proto/wire/capture_writer.h"
+#include "proto/capture/capture_reader.h"
+#include "proto/capture/capture_writer.h"
 #include "proto/wire/evidence_from_wire.h"
 #include "tests/fuzz/fuzzing.h"
 

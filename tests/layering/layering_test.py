@@ -61,9 +61,9 @@ class Includes(unittest.TestCase):
 
     def test_only_readers_and_writers_of_captures_open_files(self):
         self.refused("proto/wire/messages.cc", "<fstream>", "impure header")
-        self.accepted("proto/wire/capture_reader.cc", "<fstream>")
-        self.refused("agent/core/a.cc", '"proto/wire/capture_reader.h"', "may not use")
-        self.accepted("coordinator/cli/a.cc", '"proto/wire/capture_reader.h"')
+        self.accepted("proto/capture/capture_reader.cc", "<fstream>")
+        self.refused("agent/core/a.cc", '"proto/capture/capture_reader.h"', "may not use")
+        self.accepted("coordinator/cli/a.cc", '"proto/capture/capture_reader.h"')
 
     def test_unit_tests_may_bring_the_world(self):
         self.accepted("classifier/a_test.cc", '"gtest/gtest.h"')

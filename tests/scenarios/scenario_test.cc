@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string>
 
-#include "proto/wire/capture_reader.h"
-#include "proto/wire/capture_writer.h"
+#include "proto/capture/capture_reader.h"
+#include "proto/capture/capture_writer.h"
 #include "tests/scenarios/dynamics.h"
 #include "tests/scenarios/kinds/build.h"
 #include "tests/scenarios/mix.h"

@@ -12,7 +12,7 @@
 #include "classifier/classify.h"
 #include "classifier/testing/scenario.h"
 #include "digest/digest.h"
-#include "proto/wire/capture_reader.h"
+#include "proto/capture/capture_reader.h"
 
 namespace rapideye {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "classifier/classify.h"
-#include "proto/wire/capture_reader.h"
+#include "proto/capture/capture_reader.h"
 #include "tests/verdicts/truth.h"
 
 namespace rapideye::testing {

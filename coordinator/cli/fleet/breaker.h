@@ -5,7 +5,7 @@
 #include <string>
 
 #include "coordinator/cli/fleet/fleet_command.h"
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 
 namespace rapideye::cli {
 

@@ -7,7 +7,7 @@
 
 #include "coordinator/cli/fleet/fleet_command.h"
 #include "coordinator/fleet/reports.h"
-#include "coordinator/removal/policy.h"
+#include "coordinator/removal/policy/policy.h"
 
 namespace rapideye::cli {
 

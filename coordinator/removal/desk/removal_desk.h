@@ -20,9 +20,9 @@
 
 #include "absl/time/time.h"
 #include "coordinator/core/limits.h"
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 #include "coordinator/removal/hooks.h"
-#include "coordinator/removal/policy.h"
+#include "coordinator/removal/policy/policy.h"
 #include "coordinator/store/disk.h"
 
 namespace rapideye::coordinator {

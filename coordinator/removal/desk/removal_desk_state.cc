@@ -10,14 +10,14 @@
 
 #include "classifier/classify.h"
 #include "coordinator/core/limits.h"
-#include "coordinator/fleet/findings.h"
 #include "coordinator/fleet/history.h"
+#include "coordinator/fleet/records/findings.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
 #include "coordinator/removal/desk/removal_record.h"
 #include "coordinator/store/incident_files.h"
+#include "proto/capture/capture_reader.h"
 #include "proto/common/clock/clock.h"
-#include "proto/wire/capture_reader.h"
 
 namespace rapideye::coordinator {
 namespace {

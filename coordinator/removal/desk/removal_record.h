@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 #include "coordinator/removal/journal.h"
 #include "coordinator/store/disk.h"
 

@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/classify.h"
-#include "proto/wire/capture_writer.h"
+#include "proto/capture/capture_writer.h"
 #include "tests/scenarios/evaluate/report.h"
 #include "tests/scenarios/mix.h"
 #include "tests/scenarios/scenario.h"

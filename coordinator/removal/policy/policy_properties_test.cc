@@ -7,7 +7,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/removal/policy.h"
+#include "coordinator/removal/policy/policy.h"
 
 namespace rapideye::coordinator {
 namespace {

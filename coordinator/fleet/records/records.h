@@ -2,8 +2,8 @@
 //
 // Times are the history's own (fleet_clock.h) unless a member says otherwise.
 // Every string may come from a peer; the history bounds it when it stores it.
-#ifndef RAPIDEYE_COORDINATOR_FLEET_RECORDS_H_
-#define RAPIDEYE_COORDINATOR_FLEET_RECORDS_H_
+#ifndef RAPIDEYE_COORDINATOR_FLEET_RECORDS_RECORDS_H_
+#define RAPIDEYE_COORDINATOR_FLEET_RECORDS_RECORDS_H_
 
 #include <cstdint>
 #include <optional>
@@ -172,4 +172,4 @@ struct Facts {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_FLEET_RECORDS_H_
+#endif  // RAPIDEYE_COORDINATOR_FLEET_RECORDS_RECORDS_H_

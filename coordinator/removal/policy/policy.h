@@ -1,6 +1,6 @@
 // Whether a machine that an incident named is to leave the fleet.
-#ifndef RAPIDEYE_COORDINATOR_REMOVAL_POLICY_H_
-#define RAPIDEYE_COORDINATOR_REMOVAL_POLICY_H_
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_POLICY_POLICY_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_POLICY_POLICY_H_
 
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 
 namespace rapideye::coordinator {
 
@@ -60,4 +60,4 @@ Decision Decide(const Finding& finding, const Facts& facts, const Policy& policy
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_REMOVAL_POLICY_H_
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_POLICY_POLICY_H_

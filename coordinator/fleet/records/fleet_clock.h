@@ -1,6 +1,6 @@
 // The time of the fleet history: the same for everybody, and never stepped.
-#ifndef RAPIDEYE_COORDINATOR_FLEET_FLEET_CLOCK_H_
-#define RAPIDEYE_COORDINATOR_FLEET_FLEET_CLOCK_H_
+#ifndef RAPIDEYE_COORDINATOR_FLEET_RECORDS_FLEET_CLOCK_H_
+#define RAPIDEYE_COORDINATOR_FLEET_RECORDS_FLEET_CLOCK_H_
 
 #include <algorithm>
 
@@ -25,4 +25,4 @@ class FleetClock {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_FLEET_FLEET_CLOCK_H_
+#endif  // RAPIDEYE_COORDINATOR_FLEET_RECORDS_FLEET_CLOCK_H_

@@ -1,4 +1,4 @@
-#include "coordinator/removal/policy.h"
+#include "coordinator/removal/policy/policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Reads capture files: JSON Lines or length-delimited protobuf, plain or gzip,
 // told apart by content. Everything read is untrusted.
-#ifndef RAPIDEYE_PROTO_WIRE_CAPTURE_READER_H_
-#define RAPIDEYE_PROTO_WIRE_CAPTURE_READER_H_
+#ifndef RAPIDEYE_PROTO_CAPTURE_CAPTURE_READER_H_
+#define RAPIDEYE_PROTO_CAPTURE_CAPTURE_READER_H_
 
 #include <istream>
 #include <string>
@@ -26,4 +26,4 @@ absl::StatusOr<Capture> ReadCapture(std::istream& in);
 
 }  // namespace rapideye::wire
 
-#endif  // RAPIDEYE_PROTO_WIRE_CAPTURE_READER_H_
+#endif  // RAPIDEYE_PROTO_CAPTURE_CAPTURE_READER_H_

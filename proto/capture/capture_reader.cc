@@ -1,4 +1,4 @@
-#include "proto/wire/capture_reader.h"
+#include "proto/capture/capture_reader.h"
 
 #include <cerrno>
 #include <cstring>

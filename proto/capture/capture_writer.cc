@@ -1,4 +1,4 @@
-#include "proto/wire/capture_writer.h"
+#include "proto/capture/capture_writer.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>

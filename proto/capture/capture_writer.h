@@ -1,6 +1,6 @@
 // Writes captures in the two encodings that capture_reader.h reads.
-#ifndef RAPIDEYE_PROTO_WIRE_CAPTURE_WRITER_H_
-#define RAPIDEYE_PROTO_WIRE_CAPTURE_WRITER_H_
+#ifndef RAPIDEYE_PROTO_CAPTURE_CAPTURE_WRITER_H_
+#define RAPIDEYE_PROTO_CAPTURE_CAPTURE_WRITER_H_
 
 #include <string>
 
@@ -23,4 +23,4 @@ absl::StatusOr<std::string> WriteCapture(const Capture& capture, const WriteOpti
 
 }  // namespace rapideye::wire
 
-#endif  // RAPIDEYE_PROTO_WIRE_CAPTURE_WRITER_H_
+#endif  // RAPIDEYE_PROTO_CAPTURE_CAPTURE_WRITER_H_

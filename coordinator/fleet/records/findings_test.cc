@@ -1,4 +1,4 @@
-#include "coordinator/fleet/findings.h"
+#include "coordinator/fleet/records/findings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

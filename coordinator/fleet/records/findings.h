@@ -1,6 +1,6 @@
 // What of an incident the fleet remembers.
-#ifndef RAPIDEYE_COORDINATOR_FLEET_FINDINGS_H_
-#define RAPIDEYE_COORDINATOR_FLEET_FINDINGS_H_
+#ifndef RAPIDEYE_COORDINATOR_FLEET_RECORDS_FINDINGS_H_
+#define RAPIDEYE_COORDINATOR_FLEET_RECORDS_FINDINGS_H_
 
 #include <map>
 #include <string>
@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "classifier/evidence.h"
 #include "classifier/verdict.h"
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 
 namespace rapideye::coordinator {
 
@@ -24,4 +24,4 @@ IncidentRecord Describe(const std::string& incident, const Capture& capture, con
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_FLEET_FINDINGS_H_
+#endif  // RAPIDEYE_COORDINATOR_FLEET_RECORDS_FINDINGS_H_

@@ -1,4 +1,4 @@
-#include "coordinator/fleet/findings.h"
+#include "coordinator/fleet/records/findings.h"
 
 #include <algorithm>
 #include <set>

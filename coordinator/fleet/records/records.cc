@@ -1,4 +1,4 @@
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 
 #include <algorithm>
 #include <initializer_list>

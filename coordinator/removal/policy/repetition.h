@@ -1,6 +1,6 @@
 // How often, and how independently, one machine failed.
-#ifndef RAPIDEYE_COORDINATOR_REMOVAL_REPETITION_H_
-#define RAPIDEYE_COORDINATOR_REMOVAL_REPETITION_H_
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_POLICY_REPETITION_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_POLICY_REPETITION_H_
 
 #include <cstddef>
 #include <set>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "coordinator/fleet/records.h"
+#include "coordinator/fleet/records/records.h"
 
 namespace rapideye::coordinator {
 
@@ -27,4 +27,4 @@ Repetition CountRepetition(const std::string& machine, const std::vector<HangEve
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_REMOVAL_REPETITION_H_
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_POLICY_REPETITION_H_

@@ -1,4 +1,4 @@
-#include "coordinator/removal/repetition.h"
+#include "coordinator/removal/policy/repetition.h"
 
 #include <gtest/gtest.h>
 

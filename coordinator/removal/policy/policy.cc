@@ -1,4 +1,4 @@
-#include "coordinator/removal/policy.h"
+#include "coordinator/removal/policy/policy.h"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "coordinator/removal/repetition.h"
+#include "coordinator/removal/policy/repetition.h"
 
 namespace rapideye::coordinator {
 namespace {

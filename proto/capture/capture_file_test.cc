@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/capture_reader.h"
-#include "proto/wire/capture_writer.h"
+#include "proto/capture/capture_reader.h"
+#include "proto/capture/capture_writer.h"
 #include "proto/wire/evidence_to_wire.h"
 #include "proto/wire/filled_message.h"
 
