@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "classifier/testing/scenario.h"
+#include "tests/support/scenario.h"
 
 namespace rapideye::classifier::testing {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "classifier/classify.h"
-#include "classifier/testing/scenario.h"
+#include "tests/support/scenario.h"
 
 namespace rapideye::classifier::testing {
 namespace {

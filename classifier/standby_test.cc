@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "classifier/testing/scenario.h"
+#include "tests/support/scenario.h"
 
 namespace rapideye::classifier::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "classifier/classify.h"
-#include "classifier/testing/scenario.h"
+#include "tests/support/scenario.h"
 
 namespace rapideye::classifier::testing {
 namespace {

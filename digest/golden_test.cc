@@ -9,8 +9,8 @@
 #include <string>
 
 #include "digest/digest.h"
-#include "digest/example_cases.h"
 #include "proto/capture/capture_reader.h"
+#include "tests/support/example_cases.h"
 
 namespace rapideye::digest {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "digest/digest.h"
-#include "digest/example_cases.h"
+#include "tests/support/example_cases.h"
 
 namespace rapideye::digest {
 namespace {

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "digest/digest.h"
-#include "digest/example_cases.h"
 #include "proto/common/text/safe_text.h"
+#include "tests/support/example_cases.h"
 
 namespace rapideye::digest {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "digest/content_hash.h"
 #include "digest/digest.h"
-#include "digest/example_cases.h"
 #include "digest/report_json.h"
+#include "tests/support/example_cases.h"
 
 namespace rapideye::digest {
 namespace {

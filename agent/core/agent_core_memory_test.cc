@@ -3,7 +3,7 @@
 #include <malloc.h>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/core_script.h"
+#include "tests/support/core_script.h"
 
 namespace rapideye::agent {
 namespace {

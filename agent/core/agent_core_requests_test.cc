@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/core/core_script.h"
 #include "agent/core/limits.h"
+#include "tests/support/core_script.h"
 
 namespace rapideye::agent {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/core/sample_builder.h"
 #include "agent/core/worker_view.h"
+#include "tests/support/sample_builder.h"
 
 namespace rapideye::agent {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/core/core_script.h"
+#include "tests/support/core_script.h"
 
 namespace rapideye::agent {
 namespace {

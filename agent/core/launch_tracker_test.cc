@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "agent/core/limits.h"
-#include "agent/core/sample_builder.h"
+#include "tests/support/sample_builder.h"
 
 namespace rapideye::agent {
 namespace {

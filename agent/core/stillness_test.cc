@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/core/sample_builder.h"
+#include "tests/support/sample_builder.h"
 
 namespace rapideye::agent {
 namespace {

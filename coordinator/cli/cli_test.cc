@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/cli/run_program.h"
+#include "tests/support/run_program.h"
 
 namespace rapideye::cli {
 namespace {

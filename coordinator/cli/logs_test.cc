@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "coordinator/cli/run_program.h"
+#include "tests/support/run_program.h"
 
 namespace rapideye::cli {
 namespace {

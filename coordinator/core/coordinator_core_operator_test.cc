@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "coordinator/core/coordinator_core.h"
-#include "coordinator/core/fake_job.h"
 #include "coordinator/core/limits.h"
+#include "tests/support/fake_job.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "coordinator/core/coordinator_core.h"
-#include "coordinator/core/fake_job.h"
+#include "tests/support/fake_job.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "coordinator/core/fake_job.h"
 #include "coordinator/core/limits.h"
+#include "tests/support/fake_job.h"
 
 namespace rapideye::coordinator {
 namespace {

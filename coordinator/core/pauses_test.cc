@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coordinator/core/fake_job.h"
 #include "coordinator/core/limits.h"
+#include "tests/support/fake_job.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -24,7 +24,7 @@
 #include "coordinator/daemon/coordinator.h"
 #include "proto/transport/channel_options.h"
 #include "proto/transport/credentials.h"
-#include "proto/transport/test_certificates.h"
+#include "tests/support/test_certificates.h"
 #include "v1/agent.grpc.pb.h"
 
 namespace rapideye::coordinator {

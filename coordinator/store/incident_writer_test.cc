@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <future>
 
-#include "classifier/testing/scenario.h"
 #include "tests/support/faulty_disk.h"
+#include "tests/support/scenario.h"
 
 namespace rapideye::coordinator {
 namespace {

@@ -12,7 +12,7 @@
 #include "proto/transport/credentials.h"
 #include "proto/transport/identity.h"
 #include "proto/transport/status_conversion.h"
-#include "proto/transport/test_certificates.h"
+#include "tests/support/test_certificates.h"
 #include "v1/runtime_status.grpc.pb.h"
 
 namespace rapideye::transport {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/core_script.h"
+#include "tests/support/core_script.h"
 #include "tests/transcripts/messages.h"
 
 namespace rapideye::transcripts {

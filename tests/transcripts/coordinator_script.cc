@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "coordinator/core/fake_job.h"
+#include "tests/support/fake_job.h"
 #include "tests/transcripts/messages.h"
 
 namespace rapideye::transcripts {

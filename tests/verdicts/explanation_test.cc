@@ -10,9 +10,9 @@
 #include <string>
 
 #include "classifier/classify.h"
-#include "classifier/testing/scenario.h"
 #include "digest/digest.h"
 #include "proto/capture/capture_reader.h"
+#include "tests/support/scenario.h"
 
 namespace rapideye {
 namespace {

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/cli/run_program.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/reports.h"
 #include "coordinator/fleet/schema.h"
 #include "tests/fleet/incidents.h"
 #include "tests/fleet/test_database.h"
+#include "tests/support/run_program.h"
 
 namespace rapideye::cli {
 namespace {

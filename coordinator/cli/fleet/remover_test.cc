@@ -23,10 +23,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "coordinator/cli/run_program.h"
 #include "coordinator/fleet/history.h"
 #include "tests/fleet/incidents.h"
 #include "tests/fleet/test_database.h"
+#include "tests/support/run_program.h"
 #include "tests/testbed/launcher/child_process.h"
 
 namespace rapideye::cli {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "proto/transport/test_certificates.h"
+#include "tests/support/test_certificates.h"
 
 namespace rapideye::testbed {
 namespace {

@@ -1,6 +1,6 @@
 // Samples of a runtime, for tests.
-#ifndef RAPIDEYE_AGENT_CORE_SAMPLE_BUILDER_H_
-#define RAPIDEYE_AGENT_CORE_SAMPLE_BUILDER_H_
+#ifndef RAPIDEYE_TESTS_SUPPORT_SAMPLE_BUILDER_H_
+#define RAPIDEYE_TESTS_SUPPORT_SAMPLE_BUILDER_H_
 
 #include <cstdint>
 #include <string>
@@ -73,4 +73,4 @@ inline RuntimeReading NotServing(RuntimeState state, std::string detail) {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_SAMPLE_BUILDER_H_
+#endif  // RAPIDEYE_TESTS_SUPPORT_SAMPLE_BUILDER_H_

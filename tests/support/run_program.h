@@ -1,6 +1,6 @@
 // For tests: runs the programs as a shell would.
-#ifndef RAPIDEYE_COORDINATOR_CLI_RUN_PROGRAM_H_
-#define RAPIDEYE_COORDINATOR_CLI_RUN_PROGRAM_H_
+#ifndef RAPIDEYE_TESTS_SUPPORT_RUN_PROGRAM_H_
+#define RAPIDEYE_TESTS_SUPPORT_RUN_PROGRAM_H_
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -34,4 +34,4 @@ std::vector<nlohmann::ordered_json> JsonLines(const std::string& text);
 
 }  // namespace rapideye::cli
 
-#endif  // RAPIDEYE_COORDINATOR_CLI_RUN_PROGRAM_H_
+#endif  // RAPIDEYE_TESTS_SUPPORT_RUN_PROGRAM_H_

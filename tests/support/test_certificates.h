@@ -1,6 +1,6 @@
 // For tests: certificates made on the spot.
-#ifndef RAPIDEYE_PROTO_TRANSPORT_TEST_CERTIFICATES_H_
-#define RAPIDEYE_PROTO_TRANSPORT_TEST_CERTIFICATES_H_
+#ifndef RAPIDEYE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
+#define RAPIDEYE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
 
 #include <openssl/evp.h>
 #include <openssl/x509.h>
@@ -33,4 +33,4 @@ class TestAuthority {
 
 }  // namespace rapideye::transport
 
-#endif  // RAPIDEYE_PROTO_TRANSPORT_TEST_CERTIFICATES_H_
+#endif  // RAPIDEYE_TESTS_SUPPORT_TEST_CERTIFICATES_H_

@@ -1,6 +1,6 @@
 // Small hand-built captures with their verdicts, one per cause, for tests.
-#ifndef RAPIDEYE_DIGEST_EXAMPLE_CASES_H_
-#define RAPIDEYE_DIGEST_EXAMPLE_CASES_H_
+#ifndef RAPIDEYE_TESTS_SUPPORT_EXAMPLE_CASES_H_
+#define RAPIDEYE_TESTS_SUPPORT_EXAMPLE_CASES_H_
 
 #include <string>
 #include <vector>
@@ -30,4 +30,4 @@ std::vector<ExampleCase> ExampleCases();
 
 }  // namespace rapideye::digest
 
-#endif  // RAPIDEYE_DIGEST_EXAMPLE_CASES_H_
+#endif  // RAPIDEYE_TESTS_SUPPORT_EXAMPLE_CASES_H_

@@ -1,4 +1,4 @@
-#include "classifier/testing/scenario.h"
+#include "tests/support/scenario.h"
 
 #include <algorithm>
 #include <utility>

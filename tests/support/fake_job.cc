@@ -1,4 +1,4 @@
-#include "coordinator/core/fake_job.h"
+#include "tests/support/fake_job.h"
 
 #include <algorithm>
 #include <utility>

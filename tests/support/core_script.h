@@ -1,7 +1,7 @@
 // Plays an AgentCore in virtual time against a runtime and a coordinator that
 // a test moves by hand.
-#ifndef RAPIDEYE_AGENT_CORE_CORE_SCRIPT_H_
-#define RAPIDEYE_AGENT_CORE_CORE_SCRIPT_H_
+#ifndef RAPIDEYE_TESTS_SUPPORT_CORE_SCRIPT_H_
+#define RAPIDEYE_TESTS_SUPPORT_CORE_SCRIPT_H_
 
 #include <algorithm>
 #include <functional>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "agent/core/agent_core.h"
-#include "agent/core/sample_builder.h"
 #include "proto/common/time/instant.h"
+#include "tests/support/sample_builder.h"
 
 namespace rapideye::agent {
 
@@ -170,4 +170,4 @@ class CoreScript {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_CORE_SCRIPT_H_
+#endif  // RAPIDEYE_TESTS_SUPPORT_CORE_SCRIPT_H_

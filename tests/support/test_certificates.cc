@@ -1,4 +1,4 @@
-#include "proto/transport/test_certificates.h"
+#include "tests/support/test_certificates.h"
 
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>

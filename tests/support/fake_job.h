@@ -1,6 +1,6 @@
 // A job of agents around a coordinator's core, under virtual time: for tests.
-#ifndef RAPIDEYE_COORDINATOR_CORE_FAKE_JOB_H_
-#define RAPIDEYE_COORDINATOR_CORE_FAKE_JOB_H_
+#ifndef RAPIDEYE_TESTS_SUPPORT_FAKE_JOB_H_
+#define RAPIDEYE_TESTS_SUPPORT_FAKE_JOB_H_
 
 #include <cstdint>
 #include <functional>
@@ -149,4 +149,4 @@ int Count(const FakeAgent& agent) {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_CORE_FAKE_JOB_H_
+#endif  // RAPIDEYE_TESTS_SUPPORT_FAKE_JOB_H_

@@ -1,4 +1,4 @@
-#include "digest/example_cases.h"
+#include "tests/support/example_cases.h"
 
 #include <stdexcept>
 #include <utility>

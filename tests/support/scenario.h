@@ -5,8 +5,8 @@
 // in their queues, and a cohort with the sequence of both is known. In slice 0 they
 // wait at an in-slice collective; in the other slices at a transfer from another
 // slice, so that everyone waits for slice 0 and nobody in it is singled out.
-#ifndef RAPIDEYE_CLASSIFIER_TESTING_SCENARIO_H_
-#define RAPIDEYE_CLASSIFIER_TESTING_SCENARIO_H_
+#ifndef RAPIDEYE_TESTS_SUPPORT_SCENARIO_H_
+#define RAPIDEYE_TESTS_SUPPORT_SCENARIO_H_
 
 #include <cstdint>
 #include <optional>
@@ -91,4 +91,4 @@ std::string Diagnose(const Scenario& scenario);
 
 }  // namespace rapideye::classifier::testing
 
-#endif  // RAPIDEYE_CLASSIFIER_TESTING_SCENARIO_H_
+#endif  // RAPIDEYE_TESTS_SUPPORT_SCENARIO_H_
