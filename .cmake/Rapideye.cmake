@@ -31,14 +31,14 @@ endif()
 # Most of the time of compiling goes into the headers of the libraries: they are
 # read once for all. A file still includes what it uses, since clang-tidy reads
 # every file without this.
+#
+#   pure      the standard library and absl: for cores, parsers and their like
+#   program   also gRPC, protobuf, spdlog, CLI11 and JSON, which cost a file that includes
+#             one of them several seconds: for what programs are made of
+#
+# Either with GoogleTest for tests.
 option(RAPIDEYE_PRECOMPILE "Read the common headers once for all" ON)
-function(rapideye_precompiled name)
-  file(WRITE "${CMAKE_BINARY_DIR}/${name}.cc" "")
-  add_library(${name} OBJECT "${CMAKE_BINARY_DIR}/${name}.cc")
-  target_link_libraries(${name} PRIVATE rapideye_flags ${ARGN})
-  target_precompile_headers(
-    ${name}
-    PRIVATE
+set(rapideye_pure_headers
     <algorithm>
     <cstdint>
     <functional>
@@ -59,28 +59,69 @@ function(rapideye_precompiled name)
     <absl/strings/str_join.h>
     <absl/strings/str_split.h>
     <absl/time/time.h>)
+set(rapideye_program_headers
+    ${rapideye_pure_headers}
+    <condition_variable>
+    <mutex>
+    <thread>
+    <CLI/CLI.hpp>
+    <google/protobuf/message.h>
+    <grpcpp/grpcpp.h>
+    <nlohmann/json.hpp>
+    <spdlog/spdlog.h>)
+set(rapideye_test_headers <gmock/gmock.h> <gtest/gtest.h>)
+# spdlog's headers depend on how Debian built it, whoever links it.
+foreach(library spdlog::spdlog fmt::fmt)
+  get_target_property(definitions ${library} INTERFACE_COMPILE_DEFINITIONS)
+  list(APPEND rapideye_program_definitions ${definitions})
+endforeach()
+
+# rapideye_precompiled(<name> <header>...)
+function(rapideye_precompiled name)
+  file(WRITE "${CMAKE_BINARY_DIR}/${name}.cc" "")
+  add_library(${name} OBJECT "${CMAKE_BINARY_DIR}/${name}.cc")
+  target_link_libraries(${name} PRIVATE rapideye_flags)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  if(name MATCHES "program")
+    target_compile_definitions(${name} PRIVATE ${rapideye_program_definitions})
+  endif()
   # Clones share their objects: the age of a header says nothing.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp)
   endif()
 endfunction()
 if(RAPIDEYE_PRECOMPILE)
-  rapideye_precompiled(rapideye_pch)
-  rapideye_precompiled(rapideye_test_pch GTest::gmock)
-  target_precompile_headers(rapideye_test_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  foreach(kind pure program)
+    rapideye_precompiled(rapideye_${kind}_pch ${rapideye_${kind}_headers})
+    rapideye_precompiled(rapideye_${kind}_test_pch ${rapideye_${kind}_headers}
+                         ${rapideye_test_headers})
+    target_link_libraries(rapideye_${kind}_test_pch PRIVATE GTest::gmock)
+  endforeach()
 endif()
-function(rapideye_use_precompiled name pch)
+# rapideye_use_precompiled(<target> <kind, or empty for pure> [test])
+function(rapideye_use_precompiled target kind)
+  if(NOT kind)
+    set(kind pure)
+  endif()
   if(RAPIDEYE_PRECOMPILE)
-    target_precompile_headers(${name} REUSE_FROM ${pch})
+    list(JOIN ARGN "" test)
+    if(test)
+      string(APPEND kind _test)
+    endif()
+    target_precompile_headers(${target} REUSE_FROM rapideye_${kind}_pch)
+    if(kind MATCHES "program")
+      target_compile_definitions(${target} PRIVATE ${rapideye_program_definitions})
+    endif()
   endif()
 endfunction()
 
-# rapideye_library(<name> SOURCES ... DEPS ...): a library of this folder.
+# rapideye_library(<name> SOURCES ... DEPS ... [PRECOMPILED program]): a library of this
+# folder.
 function(rapideye_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;DEPS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC rapideye_flags ${arg_DEPS})
-  rapideye_use_precompiled(${name} rapideye_pch)
+  rapideye_use_precompiled(${name} "${arg_PRECOMPILED}")
 endfunction()
 
 # rapideye_program(<name> SOURCES ... DEPS ...): a program, in <build>/bin. The target
@@ -90,23 +131,23 @@ function(rapideye_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE rapideye_flags ${arg_DEPS})
-  rapideye_use_precompiled(${name} rapideye_pch)
+  rapideye_use_precompiled(${name} program)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
   add_dependencies(programs ${name})
 endfunction()
 
-# rapideye_test(<name> SOURCES ... DEPS ... [DATA <dir>] [LABELS ...] [TIMEOUT <s>]):
-# a GoogleTest binary, run as one ctest test; DATA is passed as RAPIDEYE_TEST_DATA.
+# rapideye_test(<name> SOURCES ... DEPS ... [DATA <dir>] [LABELS ...] [TIMEOUT <s>]
+#               [PRECOMPILED program]): a GoogleTest binary, run as one ctest test; DATA is passed as RAPIDEYE_TEST_DATA.
 # Its cases are counted from the report it leaves in <build>/Testing/gtest: to
 # start a process per case would cost more than most cases.
 # The label "release" is for those that try more the faster they are: the full run has
 # them in the release build, too, where the target `release_tests` builds them.
 add_custom_target(release_tests)
 function(rapideye_test name)
-  cmake_parse_arguments(arg "" "DATA;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "DATA;PRECOMPILED;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE rapideye_flags ${arg_DEPS} GTest::gmock GTest::gtest_main)
-  rapideye_use_precompiled(${name} rapideye_test_pch)
+  rapideye_use_precompiled(${name} "${arg_PRECOMPILED}" test)
   add_test(NAME ${name} COMMAND ${name})
   if("release" IN_LIST arg_LABELS)
     add_dependencies(release_tests ${name})
