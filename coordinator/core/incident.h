@@ -33,7 +33,7 @@ namespace rapideye::coordinator {
 
 // What raised the alarm, and when.
 struct Suspicion {
-  std::string trigger;  // the contract's names: no-progress, hang-line, operator
+  std::string trigger;  // as in a capture: no-progress, hang-line, operator
   std::string why;      // for the log
   std::optional<absl::Duration> threshold;
   Instant detected;

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr absl::Duration kPatience = absl::Seconds(30);
-// SIGTERM ends every program within this (contract).
+// SIGTERM ends every program within this (deploy/COMMANDS.md).
 constexpr absl::Duration kStopPromise = absl::Seconds(5);
 constexpr char kAllThere[] = "\"connected\":6";
 

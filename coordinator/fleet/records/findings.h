@@ -12,9 +12,9 @@
 
 namespace rapideye::coordinator {
 
-// What a verdict allows against one of its culprits, without any history (contract:
-// causes, Removal). Direct: only what the classifier found evidence for from beyond the
-// job's reach, and named as a target.
+// What a verdict allows against one of its culprits, without any history
+// (classifier/CAUSES.md, "Removal"). Direct: only what the classifier found evidence for from
+// beyond the job's reach, and named as a target.
 Grounds GroundsOf(const Verdict& verdict, const Culprit& culprit);
 
 // `hardware`: of workers that left no snapshot, as far as anybody knows. The digest is
