@@ -4,15 +4,15 @@
 #   tests/run.sh [--full | --long] [--filter=REGEX]
 #
 #   (neither)        every test that has neither the label "full" nor "long", in the dev
-#                    build. At most 15 minutes from an empty compiler cache on two idle
-#                    cores, 4 where everything is built.
+#                    build. Its budget is 15 minutes from an empty compiler cache on
+#                    two idle cores; about 5 where everything is built.
 #   --full           also clang-tidy, the release build with its benchmarks and the
 #                    tests that try at random, all tests under the address and
 #                    undefined-behaviour sanitizers (clang), longer fuzzing, and more
-#                    simulations. At most 60 minutes; what .ci/run calls.
-#   --long           also the tests with the label "long", an hour in which the parts of a
-#                    job come and go, and fuzzing and simulations for hours: some eight
-#                    hours in all. Run by hand before a release.
+#                    simulations. What .ci/run calls; its budget is 60 minutes.
+#   --long           all of --full, the tests with the label "long", an hour in which the
+#                    parts of a job come and go, 15 minutes of each fuzzer and an hour of
+#                    simulations: some six hours in all. Run by hand before a release.
 #   --filter=REGEX   only tests whose name matches (names: ctest -N --test-dir build/dev)
 #
 # Labels (rapideye_test and rapideye_check in .cmake/Rapideye.cmake give them):
@@ -26,7 +26,7 @@
 #
 # A test labelled realtime that fails is run once more, alone: what else the machine did
 # may have been at fault. If it passes then, it counts as passed and is printed
-# with its first failure. No other test is run twice.
+# with its first failure. No other test is run twice, and none where more than ten failed.
 #
 # What this machine lacks (root, namespaces, ...) skips its tests with the reason. With
 # CI=true in the environment a skip that tests/allowed_skips.toml does not list fails.
