@@ -49,6 +49,10 @@ class Output {
 
 class Operator : public EndToEndTest {
  protected:
+  void TearDown() override {
+    job_.reset();  // it writes to the state directory
+    EndToEndTest::TearDown();
+  }
   void Start(const JobOptions& options) {
     absl::StatusOr<std::unique_ptr<Job>> job = Job::Start(options);
     ASSERT_TRUE(job.ok()) << job.status();
