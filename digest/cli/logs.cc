@@ -21,7 +21,7 @@
 #include "digest/report_json.h"
 #include "digest/safe_text.h"
 #include "proto/program/command_line.h"
-#include "proto/wire/evidence_to_wire.h"
+#include "proto/wire/evidence_wire.h"
 #include "proto/wire/json_writer.h"
 
 namespace rapideye::cli {
