@@ -108,6 +108,9 @@ TEST(Frozen, Samples) { CompareFiles("samples", "samples", 11); }
 
 TEST(Frozen, HardCaptures) { CompareFiles("hard", "samples/hard", 12); }
 
+// Samples leave many fields out.
+TEST(Frozen, EveryFieldOfACapture) { CompareFiles("every-field", "freeze/captures", 1); }
+
 // All kinds, with and without noise, exporters, poll times and aborted runtimes.
 constexpr int kScenariosPerKind = 48;
 constexpr uint64_t kFirstSeed = 14'000'000;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,34 @@ namespace fs = std::filesystem;
 
 // More would hide the first ones: a change of one renderer touches every line.
 constexpr size_t kMostShown = 10;
+
+constexpr size_t kMostOfALine = 600;
+
+bool IsRewrite() { return std::getenv("RAPIDEYE_REWRITE_FROZEN") != nullptr; }
+
+void Write(const fs::path& path, std::string_view bytes) {
+  if (path.has_parent_path()) fs::create_directories(path.parent_path());
+  std::ofstream out(path, std::ios::binary);
+  out << bytes;
+  out.close();
+  ASSERT_TRUE(out) << "cannot write " << path;
+}
+
+// The bytes themselves, for those who want to see them.
+void Output(const fs::path& name, std::string_view bytes) {
+  const char* folder = std::getenv("RAPIDEYE_FROZEN_OUTPUT");
+  if (folder != nullptr) Write(fs::path(folder) / name, bytes);
+}
+
+// The lines of `from` in [begin, end), each behind `mark`; a few, and not all of a long one.
+std::string Excerpt(char mark, const std::vector<std::string>& from, size_t begin, size_t end) {
+  std::string text;
+  for (size_t i = begin; i < end; ++i) {
+    if (i == begin + kMostShown) return absl::StrCat(text, "  ... ", end - i, " more\n");
+    absl::StrAppend(&text, "  ", std::string(1, mark), from[i].substr(0, kMostOfALine), "\n");
+  }
+  return text;
+}
 
 std::string Value(const std::map<std::string, std::string>& forms, const std::string& form) {
   const auto found = forms.find(form);
@@ -49,6 +79,30 @@ std::string FrozenFolder() {
   return folder == nullptr ? "tests/freeze" : folder;
 }
 
+void CompareText(const std::string& name, const std::string& text) {
+  const std::string path = absl::StrCat(FrozenFolder(), "/", name);
+  Output(name, text);
+  if (IsRewrite()) {
+    Write(path, text);
+    FAIL() << "rewrote " << path << ": look at what differs (tests/freeze/README.md)";
+  }
+  std::ostringstream committed;
+  committed << std::ifstream(path, std::ios::binary).rdbuf();
+  if (committed.str() == text) return;
+  const std::vector<std::string> was = absl::StrSplit(committed.str(), '\n');
+  const std::vector<std::string> is = absl::StrSplit(text, '\n');
+  size_t same = 0;
+  while (same < std::min(was.size(), is.size()) && was[same] == is[same]) ++same;
+  size_t tail = 0;
+  while (tail < std::min(was.size(), is.size()) - same &&
+         was[was.size() - 1 - tail] == is[is.size() - 1 - tail]) {
+    ++tail;
+  }
+  ADD_FAILURE() << path << ":" << same + 1 << " differs (tests/freeze/README.md)\n"
+                << Excerpt('-', was, same, was.size() - tail)
+                << Excerpt('+', is, same, is.size() - tail);
+}
+
 FrozenFile::FrozenFile(std::string name, std::string comment, size_t digits)
     : name_(std::move(name)),
       path_(absl::StrCat(FrozenFolder(), "/", name_, ".txt")),
@@ -60,14 +114,7 @@ void FrozenFile::Add(const std::string& subject, const std::string& form, std::s
   ASSERT_EQ(form.find_first_of(" =\n"), std::string::npos) << form;
   const bool added = made_[subject].emplace(form, Sha256(bytes).substr(0, digits_)).second;
   ASSERT_TRUE(added) << subject << " has two of the form " << form;
-  if (const char* output = std::getenv("RAPIDEYE_FROZEN_OUTPUT"); output != nullptr) {
-    const fs::path file = fs::path(output) / name_ / subject / form;
-    fs::create_directories(file.parent_path());
-    std::ofstream out(file, std::ios::binary);
-    out << bytes;
-    out.close();
-    ASSERT_TRUE(out) << "cannot write " << file;
-  }
+  Output(fs::path(name_) / subject / form, bytes);
 }
 
 FrozenFile::Subjects FrozenFile::Read() const {
@@ -91,19 +138,17 @@ FrozenFile::Subjects FrozenFile::Read() const {
 }
 
 void FrozenFile::Rewrite() const {
-  std::ofstream out(path_, std::ios::binary);
-  out << comment_;
+  std::string text = comment_;
   for (const auto& [subject, forms] : made_) {
-    out << subject;
-    for (const auto& [form, digits] : forms) out << " " << form << "=" << digits;
-    out << "\n";
+    absl::StrAppend(&text, subject);
+    for (const auto& [form, digits] : forms) absl::StrAppend(&text, " ", form, "=", digits);
+    absl::StrAppend(&text, "\n");
   }
-  out.close();
-  ASSERT_TRUE(out) << "cannot write " << path_;
+  Write(path_, text);
 }
 
 void FrozenFile::Compare() const {
-  if (std::getenv("RAPIDEYE_REWRITE_FROZEN") != nullptr) {
+  if (IsRewrite()) {
     Rewrite();
     FAIL() << "rewrote " << path_ << ": look at what differs (tests/freeze/README.md)";
   }

@@ -12,6 +12,10 @@ namespace rapideye::freeze {
 // RAPIDEYE_TEST_DATA, where the committed files lie, or tests/freeze.
 std::string FrozenFolder();
 
+// Holds `text` against the committed file FrozenFolder()/<name>, with the same two
+// variables; a failure shows the first lines that differ.
+void CompareText(const std::string& name, const std::string& text);
+
 // A committed file has one line per subject, sorted:
 //   <subject> <form>=<hex digits> <form>=<hex digits> ...
 // Lines that begin with # and empty lines mean nothing.
