@@ -44,13 +44,31 @@ def dump(path):
     return "\n".join(lines)
 
 
-class Coordinator:
-    """The program of this tree, on a free port."""
+def incident_files(state):
+    """By path: all files of the incidents but what is said of hooks, which may still change."""
+    found = {}
+    for folder, _, names in os.walk(os.path.join(state, "incidents")):
+        for name in names:
+            path = os.path.join(folder, name)
+            if name != "hooks.json":
+                found[os.path.relpath(path, state)] = read(path)
+    return found
 
-    def __init__(self, folder, state, hooks):
+
+def ask(programs, *arguments):
+    """What rapideye prints."""
+    return subprocess.run([os.path.join(programs, "rapideye"), *arguments],
+                          check=True, timeout=60, stdout=subprocess.PIPE).stdout
+
+
+class Coordinator:
+    """A coordinator out of a folder of programs, on a free port, and who asks it."""
+
+    def __init__(self, programs, folder, state, hooks):
+        self.programs = programs
         self.log = []
         self.process = subprocess.Popen(
-            [os.path.join(BIN, "rapideye-coordinator"), "--listen=127.0.0.1:0", "--http=off",
+            [os.path.join(programs, "rapideye-coordinator"), "--listen=127.0.0.1:0", "--http=off",
              f"--state-dir={state}", *(f"--hook={hook}" for hook in hooks)],
             stderr=subprocess.PIPE, text=True, env={"PATH": os.environ["PATH"], "HOME": folder})
         self.address = self.line(r"listening on (\S+)").group(1)
@@ -66,10 +84,8 @@ class Coordinator:
                 raise AssertionError(f"no line matches {pattern}:\n" + "".join(self.log))
             self.log.append(line)
 
-    def ask(self, *arguments):
-        return subprocess.run([os.path.join(BIN, "rapideye"), *arguments,
-                               f"--coordinator={self.address}"],
-                              check=True, timeout=60, stdout=subprocess.PIPE).stdout
+    def ask(self, *arguments, programs=None):
+        return ask(programs or self.programs, *arguments, f"--coordinator={self.address}")
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -124,24 +140,14 @@ class StateTest(unittest.TestCase):
 
     def start(self, age_s):
         self.lay_out(age_s)
-        self.before = self.files()
+        self.before = incident_files(self.state)
         self.history = dump(self.database("fleet"))
-        self.coordinator = Coordinator(self.folder, self.state, self.hooks)
+        self.coordinator = Coordinator(BIN, self.folder, self.state, self.hooks)
         self.addCleanup(self.coordinator.process.kill)
-
-    def files(self):
-        """All files of the incidents but what is said of hooks, which may still change."""
-        found = {}
-        for folder, _, names in os.walk(os.path.join(self.state, "incidents")):
-            for name in names:
-                path = os.path.join(folder, name)
-                if name != "hooks.json":
-                    found[os.path.relpath(path, self.state)] = read(path)
-        return found
 
     def stop(self):
         self.assertEqual(self.coordinator.stop(), 0, "".join(self.coordinator.log))
-        self.assertEqual(self.files(), self.before)
+        self.assertEqual(incident_files(self.state), self.before)
         self.assertEqual(read(os.path.join(self.state, "version")), b"1\n")
         # No incident is recorded or decided on once more.
         self.assertEqual(dump(self.database("fleet")), self.history)
@@ -170,9 +176,7 @@ class StateTest(unittest.TestCase):
             answer = self.coordinator.ask(*question).decode()
             text += f"$ rapideye {' '.join(question)}\n{answer}\n"
         for question in fleet:
-            answer = subprocess.run([os.path.join(BIN, "rapideye"), "fleet", *question,
-                                     f"--fleet-db=sqlite:{self.database('fleet')}"],
-                                    check=True, timeout=60, stdout=subprocess.PIPE).stdout
+            answer = ask(BIN, "fleet", *question, f"--fleet-db=sqlite:{self.database('fleet')}")
             text += f"$ rapideye fleet {' '.join(question)}\n{answer.decode()}\n"
         return text
 
