@@ -21,7 +21,7 @@
 #include "agent/core/requests.h"
 #include "agent/core/worker_view.h"
 #include "agent/limits.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

@@ -12,7 +12,7 @@
 #include "agent/core/moment.h"
 #include "agent/core/nic_memory.h"
 #include "agent/core/pcie_memory.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

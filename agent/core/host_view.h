@@ -18,7 +18,7 @@
 #include "agent/core/socket_memory.h"
 #include "agent/core/stack_memory.h"
 #include "agent/core/worker_view.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

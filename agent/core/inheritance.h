@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "agent/core/kept_state.h"
 #include "agent/core/moment.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

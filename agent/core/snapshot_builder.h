@@ -6,7 +6,7 @@
 
 #include "agent/core/moment.h"
 #include "agent/core/worker_view.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

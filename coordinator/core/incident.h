@@ -21,12 +21,12 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/collection.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/positions.h"
 #include "coordinator/core/probe_plan.h"
 #include "coordinator/core/probe_round.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/learning.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {

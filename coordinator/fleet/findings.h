@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "classifier/verdict.h"
 #include "coordinator/fleet/records.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 

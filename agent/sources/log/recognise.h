@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "agent/core/log_sample.h"
 #include "agent/sources/log/signatures.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 
