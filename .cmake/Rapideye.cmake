@@ -136,24 +136,52 @@ function(rapideye_program name)
   add_dependencies(programs ${name})
 endfunction()
 
-# rapideye_test(<name> SOURCES ... DEPS ... [DATA <dir>] [LABELS ...] [TIMEOUT <s>]
-#               [PRECOMPILED program]): a GoogleTest binary, run as one ctest test; DATA is passed as RAPIDEYE_TEST_DATA.
+# rapideye_test(<name> SOURCES ... DEPS ... [DATA <dir>] [LABELS ...] [TIMEOUT <s>] [COST <s>]
+#               [PRECOMPILED program])
+# a GoogleTest binary, run as one ctest test; DATA is passed as RAPIDEYE_TEST_DATA.
 # Its cases are counted from the report it leaves in <build>/Testing/gtest: to
 # start a process per case would cost more than most cases.
-# The label "release" is for those that try more the faster they are: the full run has
-# them in the release build, too, where the target `release_tests` builds them.
+# tests/run.sh says what the LABELS mean. Those with "release" or "long" are built by the
+# target `release_tests`. COST is about how long it takes: without, a few seconds. The
+# longest start first, so that none is left over at the end.
 add_custom_target(release_tests)
 function(rapideye_test name)
-  cmake_parse_arguments(arg "" "DATA;PRECOMPILED;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "DATA;PRECOMPILED;TIMEOUT;COST" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE rapideye_flags ${arg_DEPS} GTest::gmock GTest::gtest_main)
   rapideye_use_precompiled(${name} "${arg_PRECOMPILED}" test)
   add_test(NAME ${name} COMMAND ${name})
-  if("release" IN_LIST arg_LABELS)
+  if("release" IN_LIST arg_LABELS OR "long" IN_LIST arg_LABELS)
     add_dependencies(release_tests ${name})
   endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+  rapideye_gtest_properties(${name} "${arg_TIMEOUT}" "${arg_COST}" "${arg_LABELS}")
+  if(arg_DATA)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "RAPIDEYE_TEST_DATA=${arg_DATA}")
+  endif()
+endfunction()
+
+# rapideye_long_test(<name> OF <test> ENVIRONMENT <variable>=<value>... TIMEOUT <s>): the
+# binary of another test once more, told to try more: tests/run.sh --long runs it.
+function(rapideye_long_test name)
+  cmake_parse_arguments(arg "" "OF;TIMEOUT" "ENVIRONMENT" ${ARGN})
+  add_test(NAME ${name} COMMAND ${arg_OF})
+  add_dependencies(release_tests ${arg_OF})
+  rapideye_gtest_properties(${name} ${arg_TIMEOUT} "${arg_TIMEOUT}" long)
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()
+
+function(rapideye_gtest_properties name timeout cost labels)
+  if(NOT timeout)
+    set(timeout 120)
+  endif()
+  if(NOT cost)
+    set(cost 0)
+  endif()
+  # Of two for each core, which tests/run.sh gives to ctest: what runs in real time mostly
+  # waits, and twice as many fit. Not so under sanitizers.
+  set(processors 2)
+  if("realtime" IN_LIST labels AND NOT RAPIDEYE_SANITIZE)
+    set(processors 1)
   endif()
   set(environment "GTEST_OUTPUT=set:xml:${CMAKE_BINARY_DIR}/Testing/gtest/${name}.xml")
   if(RAPIDEYE_SANITIZE)
@@ -161,23 +189,34 @@ function(rapideye_test name)
          "UBSAN_OPTIONS=set:print_stacktrace=1:external_symbolizer_path=${LLVM_SYMBOLIZER}")
   endif()
   set_tests_properties(
-    ${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ENVIRONMENT_MODIFICATION
-                                                                     "${environment}")
-  if(arg_DATA)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "RAPIDEYE_TEST_DATA=${arg_DATA}")
-  endif()
+    ${name}
+    PROPERTIES TIMEOUT ${timeout}
+               COST ${cost}
+               PROCESSORS ${processors}
+               LABELS "${labels}"
+               ENVIRONMENT_MODIFICATION "${environment}")
 endfunction()
 
-# rapideye_check(<name> COMMAND ... [TIMEOUT <s>]): a test that looks at the
-# text or the objects of the project and runs none of it, so that one build
-# suffices (label "static"). Exit status 77 means skipped; its last line of
-# output is then the reason.
+# rapideye_check(<name> COMMAND ... [LABELS ...] [TIMEOUT <s>] [COST <s>]): a test that
+# looks at the text or the objects of the project and runs none of it, so that one
+# build suffices (label "static"). Exit status 77 means skipped; its last line of
+# output is then the reason. COST as above.
 function(rapideye_check name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "COMMAND" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT;COST" "COMMAND;LABELS" ${ARGN})
+  set(labels static ${arg_LABELS})
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS static SKIP_RETURN_CODE 77
-                                          ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+  if(NOT arg_COST)
+    set(arg_COST 0)
+  endif()
+  set_tests_properties(
+    ${name}
+    PROPERTIES TIMEOUT ${arg_TIMEOUT}
+               COST ${arg_COST}
+               PROCESSORS 2
+               LABELS "${labels}"
+               SKIP_RETURN_CODE 77
+               ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endfunction()

@@ -2,8 +2,8 @@
 #ifndef RAPIDEYE_CLASSIFIER_HLO_EVIDENCE_H_
 #define RAPIDEYE_CLASSIFIER_HLO_EVIDENCE_H_
 
-#include "classifier/evidence.h"
 #include "classifier/verdict.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {
 

@@ -25,7 +25,7 @@ struct Sides {
 std::vector<Sides> DivergedSides(const Case& c);
 
 // Culprits (at most ten of the smaller side; one of each if they are equal),
-// evidence and the sentence, as the contract asks for diverged programs.
+// evidence and the sentence (classifier/CAUSES.md, "Different module").
 void DescribeSides(const Case& c, const Sides& sides, Finding& finding);
 
 }  // namespace rapideye::classifier

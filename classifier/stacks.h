@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "classifier/evidence.h"
 #include "classifier/verdict.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {
 

@@ -67,7 +67,7 @@ inline constexpr double kFewShare = 1.0 / 3;
 
 // Deliberately beyond any real job; keeps quoted text and lists bounded.
 inline constexpr size_t kQuoteBytes = 160;
-inline constexpr size_t kDivergedCulprits = 10;  // by contract
+inline constexpr size_t kDivergedCulprits = 10;  // of the smaller side; more names help nobody
 inline constexpr size_t kMaxAlternatives = 8;
 inline constexpr size_t kMaxEvidence = 32;
 inline constexpr size_t kMaxReasons = 200;
@@ -83,7 +83,7 @@ inline constexpr double kRivalSuccessorShare = 0.25;
 inline constexpr double kLeastStepShare = 0.25;
 
 // Removal at once of a host for its network needs this many peers (all of them,
-// where there are fewer) whose probes agree; by contract.
+// where there are fewer) whose probes agree (classifier/CAUSES.md, "Removal").
 inline constexpr size_t kAgreeingPeers = 3;
 
 // --- Confidence -------------------------------------------------------------

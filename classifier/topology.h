@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "classifier/evidence.h"
 #include "classifier/program_order.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye {
 
@@ -52,7 +52,8 @@ enum class Detail {
   kOther,
 };
 
-// The contract's names: "BAD_TPU_CHIP", "TENSOR_CORE"; "" for Detail::kNone.
+// As everybody reads them (classifier/CAUSES.md): "BAD_TPU_CHIP", "TENSOR_CORE"; "" for
+// Detail::kNone.
 std::string_view CauseName(Cause cause);
 std::string_view DetailName(Detail detail);
 

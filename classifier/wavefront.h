@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
-#include "classifier/evidence.h"
 #include "classifier/positions.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::digest {
 

@@ -3,9 +3,9 @@
 #ifndef RAPIDEYE_DIGEST_WORDING_H_
 #define RAPIDEYE_DIGEST_WORDING_H_
 
-#include "classifier/evidence.h"
 #include "classifier/verdict.h"
 #include "digest/report_model.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::digest {
 

@@ -20,8 +20,8 @@
 #include "agent/core/probe_duty.h"
 #include "agent/core/requests.h"
 #include "agent/core/worker_view.h"
-#include "classifier/evidence.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

@@ -11,8 +11,8 @@
 #include "agent/core/kernel_memory.h"
 #include "agent/core/nic_memory.h"
 #include "agent/core/pcie_memory.h"
-#include "classifier/evidence.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

@@ -16,9 +16,9 @@
 #include "agent/core/socket_memory.h"
 #include "agent/core/stack_memory.h"
 #include "agent/core/worker_view.h"
-#include "classifier/evidence.h"
 #include "classifier/logs/log_line.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

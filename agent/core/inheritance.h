@@ -8,8 +8,8 @@
 
 #include "absl/time/time.h"
 #include "agent/core/kept_state.h"
-#include "classifier/evidence.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

@@ -9,8 +9,8 @@
 
 #include "absl/time/time.h"
 #include "agent/core/hardware_sample.h"
-#include "classifier/evidence.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "classifier/logs/log_line.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

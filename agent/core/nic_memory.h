@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/hardware_sample.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "agent/core/hardware_sample.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

@@ -9,8 +9,8 @@
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
 #include "agent/core/host_sample.h"
-#include "classifier/evidence.h"
 #include "proto/common/address/address.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

@@ -8,8 +8,8 @@
 
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
-#include "classifier/evidence.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

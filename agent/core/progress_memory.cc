@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "classifier/pause.h"
+
 namespace rapideye::agent {
 
 bool AnnouncesPause(const std::optional<Progress>& progress) {

@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "agent/core/worker_view.h"
-#include "classifier/evidence.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

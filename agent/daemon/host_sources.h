@@ -14,7 +14,7 @@
 #include "agent/sources/progress_page/fetch.h"
 #include "agent/sources/runtime_metrics/fetch.h"
 #include "agent/sources/tcp/peers.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {
 

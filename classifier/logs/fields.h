@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::logs {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "classifier/evidence.h"
 #include "classifier/logs/log_line.h"
 #include "classifier/logs/signatures.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::logs {
 

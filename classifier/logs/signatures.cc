@@ -13,8 +13,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "classifier/logs/limits.h"
-#include "proto/wire/enums.h"
-#include "v1/capture.pb.h"
 
 namespace rapideye::logs {
 namespace {
@@ -76,14 +74,11 @@ absl::StatusOr<Words> TakeGroup(absl::string_view& rest) {
 }
 
 absl::StatusOr<LogKind> ParseKind(absl::string_view name) {
-  v1::LogEvent::Kind kind = v1::LogEvent::KIND_UNSPECIFIED;
-  if (v1::LogEvent::Kind_Parse(std::string(name), &kind) &&
-      kind != v1::LogEvent::KIND_UNSPECIFIED) {
-    return wire::EnumFromWire<LogKind>(kind);
-  }
-  Words known;
-  for (int i = v1::LogEvent::KIND_UNSPECIFIED + 1; i <= v1::LogEvent::Kind_MAX; ++i) {
-    known.push_back(v1::LogEvent::Kind_Name(static_cast<v1::LogEvent::Kind>(i)));
+  const std::optional<LogKind> kind = LogKindNamed(name);
+  if (kind.has_value() && *kind != LogKind::kUnspecified) return *kind;
+  std::vector<absl::string_view> known;
+  for (int i = 1; !NameOf(static_cast<LogKind>(i)).empty(); ++i) {
+    known.push_back(NameOf(static_cast<LogKind>(i)));
   }
   return absl::InvalidArgumentError(
       absl::StrCat("a line begins with a kind; there are ", absl::StrJoin(known, ", ")));

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace re2 {
 class RE2;

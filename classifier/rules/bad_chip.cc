@@ -8,8 +8,9 @@
 // log. A kernel that never ends looks the same by position, which is why position
 // alone removes nothing.
 //
-// Facts: "The one idea" and "Bad chip" of the contract; log lines "observed errors are:
-// [Hardware]" and session errors of the TPU driver; PCIe AER counters; the kernel's log.
+// Facts: classifier/CAUSES.md, "Who everyone waits for" and "Bad TPU chip"; log lines
+// "observed errors are: [Hardware]" and session errors of the TPU driver; PCIe AER counters; the
+// kernel's log.
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/pause.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"

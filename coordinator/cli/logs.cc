@@ -21,7 +21,7 @@
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/text/safe_text.h"
-#include "proto/wire/evidence_to_wire.h"
+#include "proto/wire/evidence_wire.h"
 #include "proto/wire/json_writer.h"
 
 namespace rapideye::cli {

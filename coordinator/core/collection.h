@@ -15,8 +15,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/events.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 

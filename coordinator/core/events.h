@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "classifier/verdict.h"
 #include "coordinator/core/job_status.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {

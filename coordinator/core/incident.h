@@ -21,19 +21,19 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/collection.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/positions.h"
 #include "coordinator/core/probe_plan.h"
 #include "coordinator/core/probe_round.h"
 #include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 
 // What raised the alarm, and when.
 struct Suspicion {
-  std::string trigger;  // the contract's names: no-progress, hang-line, operator
+  std::string trigger;  // as in a capture: no-progress, hang-line, operator
   std::string why;      // for the log
   std::optional<absl::Duration> threshold;
   Instant detected;

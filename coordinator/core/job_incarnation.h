@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 

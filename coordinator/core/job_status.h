@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/counters.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "classifier/evidence.h"
 #include "coordinator/core/address_book.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {

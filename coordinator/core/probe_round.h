@@ -12,9 +12,9 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/probe_plan.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/pause.h"
 #include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/learning.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {
@@ -21,10 +21,10 @@ struct Thresholds {
   absl::Duration startup_grace = absl::Minutes(30);
 };
 
-// How long launches of this program may go on (the contract's launch threshold).
+// How long launches of this program may go on (--launch-threshold).
 absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& learning,
                                const std::optional<std::string>& fingerprint);
-// How long nothing may run (the contract's hang threshold), while nothing is known of
+// How long nothing may run (--hang-threshold), while nothing is known of
 // what the training loops do.
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
 // The same while every loop's page says that it is within a step or waits for input.

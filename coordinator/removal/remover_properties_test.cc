@@ -32,7 +32,7 @@ constexpr absl::Duration kDay = absl::Hours(24);
 struct Kind {
   const char* cause;
   const char* detail;
-  bool software;  // or whatever else no host is ever removed for (contract: causes)
+  bool software;  // or whatever else no host is ever removed for (classifier/CAUSES.md)
 };
 constexpr Kind kKinds[] = {{"BAD_TPU_CHIP", "TENSOR_CORE", false},
                            {"BAD_TPU_CHIP", "SPARSE_CORE", false},

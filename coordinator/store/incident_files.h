@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {

@@ -16,7 +16,7 @@ struct IncidentSummary {
   std::string id;
   std::string detected_at;  // RFC 3339, UTC
   std::string job;
-  std::string cause;   // the contract's names; "" if not known
+  std::string cause;   // a CauseName; "" if not known
   std::string detail;  // "" for none
   double confidence = 0;
   std::string headline;

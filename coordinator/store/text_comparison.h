@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/events.h"
 #include "coordinator/store/incident_store.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 

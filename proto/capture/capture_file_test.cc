@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/capture/capture_reader.h"
 #include "proto/capture/capture_writer.h"
-#include "proto/wire/evidence_to_wire.h"
+#include "proto/wire/evidence_wire.h"
 #include "proto/wire/filled_message.h"
 
 namespace rapideye::wire {

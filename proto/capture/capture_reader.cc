@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/wire/binary_record.h"
 #include "proto/wire/byte_source.h"
-#include "proto/wire/evidence_from_wire.h"
+#include "proto/wire/evidence_wire.h"
 #include "proto/wire/json_record.h"
 #include "proto/wire/limits.h"
 #include "proto/wire/record_budget.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/evidence_to_wire.h"
+#include "proto/wire/evidence_wire.h"
 #include "proto/wire/json_writer.h"
 #include "proto/wire/limits.h"
 

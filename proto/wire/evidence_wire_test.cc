@@ -1,11 +1,11 @@
+#include "proto/wire/evidence_wire.h"
+
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "proto/wire/evidence_from_wire.h"
-#include "proto/wire/evidence_to_wire.h"
 #include "proto/wire/filled_message.h"
 #include "proto/wire/limits.h"
 

@@ -1,5 +1,5 @@
-// Checks of single fields that came from outside, with the field's path in
-// every error.
+// Checks single fields that came from outside, with the field's path in every error:
+// what the generated conversions (proto/generate) are made of.
 #ifndef RAPIDEYE_PROTO_WIRE_FIELD_SCOPE_H_
 #define RAPIDEYE_PROTO_WIRE_FIELD_SCOPE_H_
 
@@ -7,16 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "proto/wire/limits.h"
-#include "v1/capture.pb.h"
 
 namespace rapideye::wire {
 
@@ -42,62 +39,50 @@ class FieldScope {
   // failed before. An empty member names this message itself.
   void Fail(absl::string_view member, absl::string_view problem) const;
 
-  // Durations, counts and indexes.
+  // Durations, counts and indexes: 0 to max.
   template <std::integral T>
-  T NonNegative(absl::string_view member, T value) const {
-    CheckRange(member, value, kMaxMagnitude);
+  T Number(absl::string_view member, T value, int64_t max = kMaxMagnitude) const {
+    if (value < 0 || value > max) FailRange(member, value, max);
     return value;
   }
-  template <std::integral T>
-  std::optional<T> NonNegative(absl::string_view member, std::optional<T> value) const {
-    if (value) CheckRange(member, *value, kMaxMagnitude);
-    return value;
-  }
-  std::optional<int64_t> UnixMs(absl::string_view member, std::optional<int64_t> value) const {
-    if (value) CheckRange(member, *value, kMaxUnixMs);
-    return value;
-  }
-
-  // Strings, bounded.
-  std::string Name(absl::string_view member, const std::string& value) const;
-  std::optional<std::string> Name(absl::string_view member, std::optional<std::string> value) const;
-  std::string Text(absl::string_view member, const std::string& value) const;
-  std::optional<std::string> Text(absl::string_view member, std::optional<std::string> value) const;
-  // Lower-case hex, never empty.
-  std::string Fingerprint(absl::string_view member, const std::string& value) const;
-
-  // A worker that must be given: `present` tells whether the message was.
-  WorkerId Worker(absl::string_view member, bool present, const v1::WorkerId& value) const;
-  // Slice and task of the message itself.
-  WorkerId WorkerFields(int32_t slice, int32_t task) const;
-
   // An index into a list of `size` entries.
-  int32_t Index(absl::string_view member, int32_t value, size_t size, absl::string_view what) const;
-
+  int32_t Index(absl::string_view member, int32_t value, int size, absl::string_view list) const;
   // Milliseconds as a duration: >= 0, or > 0 and at most a day for an interval.
   absl::Duration Age(absl::string_view member, int64_t ms) const;
-  std::optional<absl::Duration> Age(absl::string_view member, std::optional<int64_t> ms) const;
   absl::Duration Interval(absl::string_view member, int64_t ms) const;
 
-  // Converts a repeated field of at most `limit` entries;
-  // convert(const FieldScope&, const Element&) -> Out.
-  template <typename Out, typename Repeated, typename Convert>
+  const std::string& String(absl::string_view member, const std::string& value,
+                            size_t max = kMaxNameBytes) const;
+  // Lower-case hex, never empty.
+  const std::string& Fingerprint(absl::string_view member, const std::string& value) const;
+
+  // Converts a repeated field of at most `limit` entries, each by
+  // FromWire(const FieldScope&, const Element&, Out&, more...).
+  template <typename Out, typename Repeated, typename... More>
   void List(absl::string_view member, const Repeated& in, int limit, std::vector<Out>& out,
-            Convert convert) const {
-    if (in.size() > limit) {
-      Fail(member, absl::StrCat(in.size(), " entries are too many (at most ", limit, ")"));
-      return;
-    }
+            More... more) const {
+    if (!Fits(member, in.size(), limit)) return;
     out.reserve(in.size());
     for (int i = 0; i < in.size() && ok(); ++i) {
-      FieldScope element(*this, member, i);
-      out.push_back(convert(element, in[i]));
+      FromWire(FieldScope(*this, member, i), in[i], out.emplace_back(), more...);
     }
   }
+  // The same of plain values: convert(const FieldScope&, const Element&) -> Out.
+  template <typename Out, typename Repeated, typename Convert>
+  void Values(absl::string_view member, const Repeated& in, int limit, std::vector<Out>& out,
+              Convert convert) const {
+    if (!Fits(member, in.size(), limit)) return;
+    out.reserve(in.size());
+    for (int i = 0; i < in.size() && ok(); ++i) {
+      out.push_back(convert(FieldScope(*this, member, i), in[i]));
+    }
+  }
+  // A list that List or Values has taken, and that has a smallest size, too.
+  void AtLeast(absl::string_view member, int size, int min, int max) const;
 
  private:
-  void CheckRange(absl::string_view member, int64_t value, int64_t max) const;
-  void CheckLength(absl::string_view member, const std::string& value, size_t max) const;
+  bool Fits(absl::string_view member, int size, int limit) const;
+  void FailRange(absl::string_view member, int64_t value, int64_t max) const;
   void AppendPath(std::string& out) const;
 
   const FieldScope* parent_ = nullptr;
@@ -106,11 +91,18 @@ class FieldScope {
   absl::Status& error_;
 };
 
-// A field with presence, as protobuf hands it out.
-template <typename T>
-std::optional<T> Optional(bool present, const T& value) {
-  return present ? std::optional<T>(value) : std::nullopt;
+// A value that this version does not know counts as not reported.
+template <typename Enum>
+Enum Known(int value, Enum last) {
+  return value > 0 && value <= static_cast<int>(last) ? static_cast<Enum>(value)
+                                                      : Enum::kUnspecified;
 }
+
+// Strings as the wire takes them: bytes that are not UTF-8 become U+FFFD (one
+// bad string would make the receiver refuse the whole message), and what is
+// longer than the receiver accepts is cut.
+std::string WireName(const std::string& value);
+std::string WireText(const std::string& value);
 
 }  // namespace rapideye::wire
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/evidence_from_wire.h"
+#include "proto/wire/evidence_wire.h"
 #include "v1/capture.pb.h"
 
 namespace rapideye::wire {

@@ -5,7 +5,7 @@
 
 #include <google/protobuf/message.h>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::wire {
 

@@ -11,7 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "proto/wire/evidence_parts.h"
+#include "proto/wire/field_scope.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::wire {

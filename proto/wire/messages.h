@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "proto/common/address/address.h"
 
 // Only declared: who has no use for protobuf does not get it from here.

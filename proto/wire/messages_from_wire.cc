@@ -1,13 +1,40 @@
 #include <utility>
 
-#include "proto/wire/enums.h"
-#include "proto/wire/evidence_parts.h"
-#include "proto/wire/field_scope.h"
+#include "proto/wire/evidence_fields.h"
 #include "proto/wire/messages.h"
 #include "v1/agent.pb.h"
 
 namespace rapideye::wire {
 namespace {
+
+template <typename T>
+std::optional<T> Optional(bool present, const T& value) {
+  return present ? std::optional<T>(value) : std::nullopt;
+}
+
+std::optional<std::string> Name(const FieldScope& at, absl::string_view member, bool present,
+                                const std::string& value) {
+  return present ? std::optional<std::string>(at.String(member, value)) : std::nullopt;
+}
+
+template <typename T>
+std::optional<T> Number(const FieldScope& at, absl::string_view member, bool present, T value) {
+  return present ? std::optional<T>(at.Number(member, value)) : std::nullopt;
+}
+
+std::optional<absl::Duration> Age(const FieldScope& at, absl::string_view member, bool present,
+                                  int64_t ms) {
+  return present ? std::optional<absl::Duration>(at.Age(member, ms)) : std::nullopt;
+}
+
+// A worker that must be given: `present` tells whether the message was.
+WorkerId Worker(const FieldScope& at, absl::string_view member, bool present,
+                const v1::WorkerId& value) {
+  WorkerId out;
+  if (!present) at.Fail(member, "is missing");
+  FromWire(FieldScope(at, member), value, out);
+  return out;
+}
 
 // Runs one conversion under its own root; its first failure becomes the status.
 template <typename Out, typename Message, typename Convert>
@@ -19,9 +46,7 @@ absl::StatusOr<Out> Checked(absl::string_view name, const Message& message, Conv
   return out;
 }
 
-int64_t Collection(const FieldScope& at, int64_t value) {
-  return at.NonNegative("collection", value);
-}
+int64_t Collection(const FieldScope& at, int64_t value) { return at.Number("collection", value); }
 
 std::string IncidentId(const FieldScope& at, const std::string& value) {
   if (!IsIncidentId(value)) at.Fail("incident", "is not of the form 20260131T235959Z-0123abcd");
@@ -31,15 +56,14 @@ std::string IncidentId(const FieldScope& at, const std::string& value) {
 IncidentMemory MemoryFromWire(const FieldScope& at, const v1::IncidentMemory& m) {
   return {.incident = IncidentId(at, m.incident()),
           .concluded = m.concluded(),
-          .process_incarnation = at.Name("processIncarnation", Optional(m.has_process_incarnation(),
-                                                                        m.process_incarnation()))};
+          .process_incarnation =
+              Name(at, "processIncarnation", m.has_process_incarnation(), m.process_incarnation())};
 }
 
 // The shape of the job as the environment tells it, and this worker's place.
 void ShapeFromWire(const FieldScope& at, const v1::Hello& m, Hello& out) {
-  out.slices = at.NonNegative("slices", Optional(m.has_slices(), m.slices()));
-  out.tasks_per_slice =
-      at.NonNegative("tasksPerSlice", Optional(m.has_tasks_per_slice(), m.tasks_per_slice()));
+  out.slices = Number(at, "slices", m.has_slices(), m.slices());
+  out.tasks_per_slice = Number(at, "tasksPerSlice", m.has_tasks_per_slice(), m.tasks_per_slice());
   if (out.slices == 0) at.Fail("slices", "must be above 0");
   if (out.tasks_per_slice == 0) at.Fail("tasksPerSlice", "must be above 0");
   const int64_t slices = out.slices.value_or(1);
@@ -65,44 +89,43 @@ IpAddress IpFromWire(const FieldScope& at, absl::string_view member, const std::
 
 HostAddress HostAddressFromWire(const FieldScope& at, const v1::HostAddress& m) {
   if (m.nic().empty()) at.Fail("nic", "is missing");
-  return {.nic = at.Name("nic", m.nic()), .address = IpFromWire(at, "ip", m.ip())};
+  return {.nic = at.String("nic", m.nic()), .address = IpFromWire(at, "ip", m.ip())};
 }
 
 Hello HelloFromWire(const FieldScope& at, const v1::Hello& m) {
   Hello out;
   out.protocol_version = m.protocol_version();
-  out.job = at.Name("job", m.job());
-  out.worker = at.Worker("worker", m.has_worker(), m.worker());
-  out.host = at.Name("host", m.host());
+  out.job = at.String("job", m.job());
+  out.worker = Worker(at, "worker", m.has_worker(), m.worker());
+  out.host = at.String("host", m.host());
   if (out.host.empty()) at.Fail("host", "is missing");
-  out.node = at.Name("node", Optional(m.has_node(), m.node()));
-  out.pod = at.Name("pod", Optional(m.has_pod(), m.pod()));
-  out.hardware = at.Name("hardware", Optional(m.has_hardware(), m.hardware()));
-  out.agent_incarnation = at.NonNegative("agentIncarnation", m.agent_incarnation());
+  out.node = Name(at, "node", m.has_node(), m.node());
+  out.pod = Name(at, "pod", m.has_pod(), m.pod());
+  out.hardware = Name(at, "hardware", m.has_hardware(), m.hardware());
+  out.agent_incarnation = at.Number("agentIncarnation", m.agent_incarnation());
   if (out.agent_incarnation == 0) at.Fail("agentIncarnation", "must be above 0");
   ShapeFromWire(at, m, out);
-  out.generation = at.Name("generation", Optional(m.has_generation(), m.generation()));
-  out.job_incarnation =
-      at.Name("jobIncarnation", Optional(m.has_job_incarnation(), m.job_incarnation()));
+  out.generation = Name(at, "generation", m.has_generation(), m.generation());
+  out.job_incarnation = Name(at, "jobIncarnation", m.has_job_incarnation(), m.job_incarnation());
   out.poll_interval = at.Interval("pollIntervalMs", m.poll_interval_ms());
-  out.version = at.Name("version", m.version());
+  out.version = at.String("version", m.version());
   if (m.has_incident()) {
     const FieldScope incident(at, "incident");
     out.incident = MemoryFromWire(incident, m.incident());
   }
-  out.connection = at.NonNegative("connection", Optional(m.has_connection(), m.connection()));
+  out.connection = Number(at, "connection", m.has_connection(), m.connection());
   if (out.connection == 0) at.Fail("connection", "must be above 0");
-  at.List("addresses", m.addresses(), kMaxHostAddresses, out.addresses, HostAddressFromWire);
+  at.Values("addresses", m.addresses(), kMaxHostAddresses, out.addresses, HostAddressFromWire);
   out.hlo_dumps = m.hlo_dumps();
   return out;
 }
 
 ProgramStatistics StatisticsFromWire(const FieldScope& at, const v1::ProgramStatistics& m) {
   ProgramStatistics out;
-  out.module = at.Name("module", Optional(m.has_module(), m.module()));
+  out.module = Name(at, "module", m.has_module(), m.module());
   out.fingerprint = at.Fingerprint("fingerprint", m.fingerprint());
-  out.completed = at.NonNegative("completed", m.completed());
-  out.longest = at.Age("longestMs", Optional(m.has_longest_ms(), m.longest_ms()));
+  out.completed = at.Number("completed", m.completed());
+  out.longest = Age(at, "longestMs", m.has_longest_ms(), m.longest_ms());
   return out;
 }
 
@@ -116,24 +139,23 @@ QueueEntry QueueEntryFromWire(const FieldScope& at, const v1::QueueEntry& m) {
 Heartbeat HeartbeatFromWire(const FieldScope& at, const v1::Heartbeat& m) {
   Heartbeat out;
   out.process_incarnation =
-      at.Name("processIncarnation", Optional(m.has_process_incarnation(), m.process_incarnation()));
+      Name(at, "processIncarnation", m.has_process_incarnation(), m.process_incarnation());
   FieldScope runtime(at, "runtime");
-  out.runtime = RuntimeHealthFromWire(runtime, m.runtime());
-  out.launches_completed = at.NonNegative("launchesCompleted", m.launches_completed());
+  FromWire(runtime, m.runtime(), out.runtime);
+  out.launches_completed = at.Number("launchesCompleted", m.launches_completed());
   out.since_completion =
-      at.Age("sinceCompletionMs", Optional(m.has_since_completion_ms(), m.since_completion_ms()));
+      Age(at, "sinceCompletionMs", m.has_since_completion_ms(), m.since_completion_ms());
   out.launch_in_flight = m.launch_in_flight();
-  at.List("programs", m.programs(), kMaxHeartbeatPrograms, out.programs, StatisticsFromWire);
-  at.List("queue", m.queue(), kMaxHeartbeatQueue, out.queue, QueueEntryFromWire);
-  out.longest_pause =
-      at.Age("longestPauseMs", Optional(m.has_longest_pause_ms(), m.longest_pause_ms()));
+  at.Values("programs", m.programs(), kMaxHeartbeatPrograms, out.programs, StatisticsFromWire);
+  at.Values("queue", m.queue(), kMaxHeartbeatQueue, out.queue, QueueEntryFromWire);
+  out.longest_pause = Age(at, "longestPauseMs", m.has_longest_pause_ms(), m.longest_pause_ms());
   out.longest_unannounced_pause =
-      at.Age("longestUnannouncedPauseMs",
-             Optional(m.has_longest_unannounced_pause_ms(), m.longest_unannounced_pause_ms()));
+      Age(at, "longestUnannouncedPauseMs", m.has_longest_unannounced_pause_ms(),
+          m.longest_unannounced_pause_ms());
   out.attentive = m.attentive();
   if (m.has_progress()) {
     FieldScope progress(at, "progress");
-    out.progress = ProgressFromWire(progress, m.progress());
+    FromWire(progress, m.progress(), out.progress.emplace());
   }
   return out;
 }
@@ -152,12 +174,12 @@ AlarmKind AlarmKindFromWire(v1::Alarm::Kind kind) {
 }
 
 Alarm AlarmFromWire(const FieldScope& at, const v1::Alarm& m) {
-  return {.kind = AlarmKindFromWire(m.kind()), .text = at.Text("text", m.text())};
+  return {.kind = AlarmKindFromWire(m.kind()), .text = at.String("text", m.text(), kMaxTextBytes)};
 }
 
 SampleReady SampleReadyFromWire(const FieldScope& at, const v1::SampleReady& m) {
   return {.collection = Collection(at, m.collection()),
-          .size_bytes = at.NonNegative("sizeBytes", m.size_bytes())};
+          .size_bytes = at.Number("sizeBytes", m.size_bytes())};
 }
 
 SnapshotReply SnapshotReplyFromWire(const FieldScope& at, const v1::SnapshotReply& m) {
@@ -165,17 +187,17 @@ SnapshotReply SnapshotReplyFromWire(const FieldScope& at, const v1::SnapshotRepl
   out.collection = Collection(at, m.collection());
   if (!m.has_snapshot()) at.Fail("snapshot", "is missing");
   FieldScope snapshot(at, "snapshot");
-  if (at.ok()) out.snapshot = SnapshotFromWire(snapshot, m.snapshot());
+  if (at.ok()) FromWire(snapshot, m.snapshot(), out.snapshot);
   return out;
 }
 
 HloReply HloReplyFromWire(const FieldScope& at, const v1::HloReply& m) {
   HloReply out;
   out.collection = Collection(at, m.collection());
-  out.error = at.Text("error", m.error());
+  out.error = at.String("error", m.error(), kMaxTextBytes);
   if (m.has_snapshot()) {
     FieldScope snapshot(at, "snapshot");
-    out.snapshot = SnapshotFromWire(snapshot, m.snapshot());
+    FromWire(snapshot, m.snapshot(), out.snapshot.emplace());
   } else if (!m.has_error()) {
     at.Fail("snapshot", "is missing, and so is an error that says why");
   }
@@ -185,9 +207,9 @@ HloReply HloReplyFromWire(const FieldScope& at, const v1::HloReply& m) {
 // What is compressed is looked at where there is time for it.
 ModuleText ModuleTextFromWire(const FieldScope& at, const v1::ModuleText& m) {
   ModuleText out;
-  out.dump = at.Name("dump", m.dump());
+  out.dump = at.String("dump", m.dump());
   if (out.dump.empty()) at.Fail("dump", "is missing");
-  out.match = EnumFromWire<HloMatch>(m.match());
+  out.match = Known(m.match(), HloMatch::kLatestDump);
   if (m.gzip().empty()) at.Fail("gzip", "is missing");
   if (m.gzip().size() > kMaxModuleTextGzipBytes) {
     at.Fail("gzip", absl::StrCat(m.gzip().size(), " bytes are too many (at most ",
@@ -201,7 +223,7 @@ ModuleText ModuleTextFromWire(const FieldScope& at, const v1::ModuleText& m) {
 ModuleTextReply ModuleTextReplyFromWire(const FieldScope& at, const v1::ModuleTextReply& m) {
   ModuleTextReply out;
   out.collection = Collection(at, m.collection());
-  out.error = at.Text("error", m.error());
+  out.error = at.String("error", m.error(), kMaxTextBytes);
   if (m.has_text()) {
     const FieldScope text(at, "text");
     out.text = ModuleTextFromWire(text, m.text());
@@ -214,14 +236,14 @@ ModuleTextReply ModuleTextReplyFromWire(const FieldScope& at, const v1::ModuleTe
 ProbeReply ProbeReplyFromWire(const FieldScope& at, const v1::ProbeReply& m) {
   ProbeReply out;
   out.collection = Collection(at, m.collection());
-  at.List("probes", m.probes(), kMaxProbeTargets, out.probes, ProbeFromWire);
-  out.error = at.Text("error", m.error());
+  at.List("probes", m.probes(), kMaxProbeTargets, out.probes);
+  out.error = at.String("error", m.error(), kMaxTextBytes);
   return out;
 }
 
 Welcome WelcomeFromWire(const FieldScope& at, const v1::Welcome& m) {
   return {.protocol_version = m.protocol_version(),
-          .job_incarnation = at.Name("jobIncarnation", m.job_incarnation()),
+          .job_incarnation = at.String("jobIncarnation", m.job_incarnation()),
           .heartbeat_interval = at.Interval("heartbeatIntervalMs", m.heartbeat_interval_ms()),
           .attention_after = at.Interval("attentionAfterMs", m.attention_after_ms())};
 }
@@ -242,15 +264,15 @@ HloRequest HloRequestFromWire(const FieldScope& at, const v1::HloRequest& m) {
 
 ModuleTextRequest ModuleTextRequestFromWire(const FieldScope& at, const v1::ModuleTextRequest& m) {
   return {.collection = Collection(at, m.collection()),
-          .module = at.Name("module", Optional(m.has_module(), m.module())),
+          .module = Name(at, "module", m.has_module(), m.module()),
           .fingerprint = at.Fingerprint("fingerprint", m.fingerprint()),
           .deadline = at.Interval("deadlineMs", m.deadline_ms())};
 }
 
 ProbeTarget ProbeTargetFromWire(const FieldScope& at, const v1::ProbeTarget& m) {
   if (m.has_nic() && m.nic().empty()) at.Fail("nic", "is empty");
-  return {.peer = at.Worker("peer", m.has_peer(), m.peer()),
-          .nic = at.Name("nic", Optional(m.has_nic(), m.nic())),
+  return {.peer = Worker(at, "peer", m.has_peer(), m.peer()),
+          .nic = Name(at, "nic", m.has_nic(), m.nic()),
           .address = IpFromWire(at, "ip", m.ip())};
 }
 
@@ -258,7 +280,7 @@ ProbeRequest ProbeRequestFromWire(const FieldScope& at, const v1::ProbeRequest& 
   ProbeRequest out;
   out.collection = Collection(at, m.collection());
   out.deadline = at.Interval("deadlineMs", m.deadline_ms());
-  at.List("targets", m.targets(), kMaxProbeTargets, out.targets, ProbeTargetFromWire);
+  at.Values("targets", m.targets(), kMaxProbeTargets, out.targets, ProbeTargetFromWire);
   return out;
 }
 
@@ -278,21 +300,21 @@ Concluded ConcludedFromWire(const FieldScope& at, const v1::Concluded& m) {
 // spoken here may mean anything.
 WhoIs WhoIsFromWire(const FieldScope& at, const v1::WhoIs& m) {
   WhoIs out;
-  at.List("ip", m.ip(), kMaxAddressesAsked, out.addresses,
-          [](const FieldScope& element, const std::string& bytes) {
-            return IpFromWire(element, "", bytes);
-          });
+  at.Values("ip", m.ip(), kMaxAddressesAsked, out.addresses,
+            [](const FieldScope& element, const std::string& bytes) {
+              return IpFromWire(element, "", bytes);
+            });
   return out;
 }
 
 PeerAddress PeerAddressFromWire(const FieldScope& at, const v1::PeerAddress& m) {
   return {.address = IpFromWire(at, "ip", m.ip()),
-          .worker = at.Worker("worker", m.has_worker(), m.worker())};
+          .worker = Worker(at, "worker", m.has_worker(), m.worker())};
 }
 
 Peers PeersFromWire(const FieldScope& at, const v1::Peers& m) {
   Peers out;
-  at.List("peers", m.peers(), kMaxAddressesAsked, out.peers, PeerAddressFromWire);
+  at.Values("peers", m.peers(), kMaxAddressesAsked, out.peers, PeerAddressFromWire);
   return out;
 }
 

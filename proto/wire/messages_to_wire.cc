@@ -1,5 +1,4 @@
-#include "proto/wire/enums.h"
-#include "proto/wire/evidence_parts.h"
+#include "proto/wire/evidence_fields.h"
 #include "proto/wire/messages.h"
 #include "v1/agent.pb.h"
 
@@ -17,7 +16,7 @@ void Set(const Hello& in, v1::AgentMessage& message) {
   v1::Hello& out = *message.mutable_hello();
   out.set_protocol_version(in.protocol_version);
   out.set_job(WireName(in.job));
-  WorkerToWire(in.worker, *out.mutable_worker());
+  ToWire(in.worker, *out.mutable_worker());
   out.set_host(WireName(in.host));
   if (in.node) out.set_node(WireName(*in.node));
   if (in.pod) out.set_pod(WireName(*in.pod));
@@ -49,7 +48,7 @@ void Set(const Hello& in, v1::AgentMessage& message) {
 void Set(const Heartbeat& in, v1::AgentMessage& message) {
   v1::Heartbeat& out = *message.mutable_heartbeat();
   if (in.process_incarnation) out.set_process_incarnation(WireName(*in.process_incarnation));
-  RuntimeHealthToWire(in.runtime, *out.mutable_runtime());
+  ToWire(in.runtime, *out.mutable_runtime());
   out.set_launches_completed(in.launches_completed);
   if (in.since_completion) out.set_since_completion_ms(Ms(*in.since_completion));
   out.set_launch_in_flight(in.launch_in_flight);
@@ -70,7 +69,7 @@ void Set(const Heartbeat& in, v1::AgentMessage& message) {
     out.set_longest_unannounced_pause_ms(Ms(*in.longest_unannounced_pause));
   }
   out.set_attentive(in.attentive);
-  if (in.progress) ProgressToWire(*in.progress, *out.mutable_progress());
+  if (in.progress) ToWire(*in.progress, *out.mutable_progress());
 }
 
 v1::Alarm::Kind KindToWire(AlarmKind kind) {
@@ -99,13 +98,13 @@ void Set(const SampleReady& in, v1::AgentMessage& message) {
 
 void Set(const SnapshotReply& in, v1::AgentMessage& message) {
   message.mutable_snapshot()->set_collection(in.collection);
-  SnapshotToWire(in.snapshot, *message.mutable_snapshot()->mutable_snapshot());
+  ToWire(in.snapshot, *message.mutable_snapshot()->mutable_snapshot());
 }
 
 void Set(const HloReply& in, v1::AgentMessage& message) {
   v1::HloReply& out = *message.mutable_hlo();
   out.set_collection(in.collection);
-  if (in.snapshot) SnapshotToWire(*in.snapshot, *out.mutable_snapshot());
+  if (in.snapshot) ToWire(*in.snapshot, *out.mutable_snapshot());
   if (!in.snapshot || !in.error.empty()) out.set_error(WireText(in.error));
 }
 
@@ -120,7 +119,7 @@ void Set(const ModuleTextReply& in, v1::AgentMessage& message) {
   if (in.text) {
     v1::ModuleText& text = *out.mutable_text();
     text.set_dump(WireName(in.text->dump));
-    text.set_match(EnumToWire(in.text->match));
+    text.set_match(static_cast<v1::HloSide::Match>(in.text->match));
     text.set_gzip(in.text->gzip);
     text.set_cut(in.text->cut);
   }
@@ -130,7 +129,7 @@ void Set(const ModuleTextReply& in, v1::AgentMessage& message) {
 void Set(const ProbeReply& in, v1::AgentMessage& message) {
   v1::ProbeReply& out = *message.mutable_probes();
   out.set_collection(in.collection);
-  for (const Probe& probe : in.probes) ProbeToWire(probe, *out.add_probes());
+  for (const Probe& probe : in.probes) ToWire(probe, *out.add_probes());
   if (!in.error.empty()) out.set_error(WireText(in.error));
 }
 
@@ -172,7 +171,7 @@ void Set(const ProbeRequest& in, v1::CoordinatorMessage& message) {
   out.set_deadline_ms(IntervalMs(in.deadline));
   for (const ProbeTarget& target : in.targets) {
     v1::ProbeTarget& entry = *out.add_targets();
-    WorkerToWire(target.peer, *entry.mutable_peer());
+    ToWire(target.peer, *entry.mutable_peer());
     if (target.nic) entry.set_nic(WireName(*target.nic));
     entry.set_ip(ToBytes(target.address));
   }
@@ -191,7 +190,7 @@ void Set(const Peers& in, v1::CoordinatorMessage& message) {
   for (const PeerAddress& peer : in.peers) {
     v1::PeerAddress& entry = *out.add_peers();
     entry.set_ip(ToBytes(peer.address));
-    WorkerToWire(peer.worker, *entry.mutable_worker());
+    ToWire(peer.worker, *entry.mutable_worker());
   }
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "proto/wire/evidence_parts.h"
+#include "proto/wire/field_scope.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::wire {

@@ -21,9 +21,10 @@ import yaml
 import flags
 
 PROGRAMS = ("rapideye-coordinator", "rapideye-agent", "rapideye")
-# Of our scripts, not of the programs.
-SCRIPT_VARIABLES = {"RAPIDEYE_JOBS", "RAPIDEYE_FUZZ_SECONDS", "RAPIDEYE_CERTIFICATE_DAYS"}
-# What a hook is given (contract of the digest), and what the shipped ones read besides.
+# Of our scripts and tests, not of the programs.
+SCRIPT_VARIABLES = {"RAPIDEYE_JOBS", "RAPIDEYE_FUZZ_SECONDS", "RAPIDEYE_CERTIFICATE_DAYS",
+                    "RAPIDEYE_REWRITE_GOLDENS"}
+# What a hook is given (deploy/hooks/README.md), and what the shipped ones read besides.
 HOOK_VARIABLES = {"RAPIDEYE_INCIDENT", "RAPIDEYE_CAUSE", "RAPIDEYE_REMOVE_HOSTS",
                   "RAPIDEYE_REMOVE_NODES"}
 HOOK_SETTING = re.compile(r'(?:setting|number)\("([A-Z_]+)"|environ\.get\("RAPIDEYE_HOOK_([A-Z_]+)"\)')

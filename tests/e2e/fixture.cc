@@ -77,6 +77,11 @@ void EndToEndTest::ExpectRightVerdict(const ExperimentOptions& options, const st
   EXPECT_EQ(offline->hlo_comparison, live.hlo_comparison);
 }
 
+void RunningJobTest::TearDown() {
+  job_.reset();
+  EndToEndTest::TearDown();
+}
+
 void RunningJobTest::Check(const absl::Status& status) { ASSERT_TRUE(status.ok()) << status; }
 
 void RunningJobTest::Start(JobOptions options) {

@@ -37,6 +37,8 @@ class RunningJobTest : public EndToEndTest {
  protected:
   static constexpr absl::Duration kPatience = absl::Seconds(60);
 
+  void TearDown() override;  // ends the job first: it writes to the state directory
+
   // The usual options, for a start.
   JobOptions JobLike(int seed) const { return Options(/*programs=*/1, seed).job; }
   // All agents are connected, and every worker has completed some steps.

@@ -50,19 +50,27 @@ size_t CountOf(const std::string& text, const std::string& part) {
   return count;
 }
 
+// What all jobs have as their hook, below a name of their own: a script that one thread
+// wrote while another started a process could not be run, since the process holds it
+// open for writing.
+void WriteHook(const std::string& path) {
+  std::ofstream(path) << "#!/bin/sh\necho \"$RAPIDEYE_INCIDENT\" >>\"$0.told\"\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+}
+
 // One hang, and a coordinator that dies at `point` while it deals with it; with no
 // point it lives. What is wrong with what is found afterwards; empty: nothing.
 class Hang {
  public:
-  Hang(JobOptions options, std::string point) : options_(std::move(options)), point_(point) {
+  // `hook`: see WriteHook.
+  Hang(JobOptions options, std::string point, const std::string& hook)
+      : options_(std::move(options)), point_(std::move(point)), hook_(hook) {
     options_.coordinator_flags.push_back(absl::StrCat("--hook=", options_.state_dir, "/hook"));
   }
 
   std::vector<std::string> Run() {
     std::filesystem::create_directories(options_.state_dir);
-    const std::string hook = absl::StrCat(options_.state_dir, "/hook");
-    std::ofstream(hook) << "#!/bin/sh\necho \"$RAPIDEYE_INCIDENT\" >>\"$0.told\"\n";
-    std::filesystem::permissions(hook, std::filesystem::perms::owner_all);
+    std::filesystem::create_symlink(hook_, absl::StrCat(options_.state_dir, "/hook"));
     const absl::Status status = Live();
     if (!status.ok()) wrong_.push_back(std::string(status.message()));
     for (std::string& complaint : wrong_) complaint = absl::StrCat(point_, ": ", complaint);
@@ -164,6 +172,7 @@ class Hang {
 
   JobOptions options_;
   const std::string point_;
+  const std::string hook_;
   std::vector<std::string> wrong_;
 };
 
@@ -195,7 +204,9 @@ std::set<std::string> Telling(const std::vector<std::string>& points) {
 }
 
 TEST_F(Kill, AtEveryStepOfAnIncidentLeavesOneIncident) {
-  Hang undisturbed(OptionsOf("undisturbed"), "");
+  const std::string hook = absl::StrCat(state_dir_, "/hook");
+  WriteHook(hook);
+  Hang undisturbed(OptionsOf("undisturbed"), "", hook);
   ASSERT_THAT(undisturbed.Run(), IsEmpty());
   const std::set<std::string> set = Telling(undisturbed.Passed());
   for (const char* point :
@@ -211,7 +222,8 @@ TEST_F(Kill, AtEveryStepOfAnIncidentLeavesOneIncident) {
     for (int i = 0; i < kAtOnce; ++i) {
       threads.emplace_back([&] {
         for (size_t at = next++; at < points.size(); at = next++) {
-          const std::vector<std::string> found = Hang(OptionsOf(points[at]), points[at]).Run();
+          const std::vector<std::string> found =
+              Hang(OptionsOf(points[at]), points[at], hook).Run();
           const std::lock_guard lock(mutex);
           wrong.insert(wrong.end(), found.begin(), found.end());
         }

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr absl::Duration kPatience = absl::Seconds(30);
-// SIGTERM ends every program within this (contract).
+// SIGTERM ends every program within this (deploy/COMMANDS.md).
 constexpr absl::Duration kStopPromise = absl::Seconds(5);
 constexpr char kAllThere[] = "\"connected\":6";
 
@@ -49,6 +49,10 @@ class Output {
 
 class Operator : public EndToEndTest {
  protected:
+  void TearDown() override {
+    job_.reset();  // it writes to the state directory
+    EndToEndTest::TearDown();
+  }
   void Start(const JobOptions& options) {
     absl::StatusOr<std::unique_ptr<Job>> job = Job::Start(options);
     ASSERT_TRUE(job.ok()) << job.status();

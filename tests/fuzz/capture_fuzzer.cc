@@ -5,7 +5,7 @@
 
 #include "proto/capture/capture_reader.h"
 #include "proto/capture/capture_writer.h"
-#include "proto/wire/evidence_from_wire.h"
+#include "proto/wire/evidence_wire.h"
 #include "tests/fuzz/fuzzing.h"
 
 namespace rapideye {

@@ -15,7 +15,7 @@
 #include "classifier/logs/signatures.h"
 #include "proto/capture/capture_reader.h"
 #include "proto/capture/capture_writer.h"
-#include "proto/wire/evidence_to_wire.h"
+#include "proto/wire/evidence_wire.h"
 #include "proto/wire/filled_message.h"
 #include "v1/agent.pb.h"
 #include "v1/runtime_status.pb.h"

@@ -2,8 +2,7 @@
 // way back.
 #include <cstdint>
 
-#include "proto/wire/evidence_from_wire.h"
-#include "proto/wire/evidence_to_wire.h"
+#include "proto/wire/evidence_wire.h"
 #include "tests/fuzz/fuzzing.h"
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {

@@ -59,6 +59,9 @@ class Slurm(HookCase):
         self.write("slurm.conf", CONFIGURATION.format(
             host=socket.gethostname().split(".")[0], folder=self.folder, node=CULPRIT,
             controller=free_port(), port=free_port()))
+        # Nothing here uses a cgroup, and with a kind that is named slurmd does not look for
+        # one at its start: none needs to be mounted.
+        self.write("cgroup.conf", "CgroupPlugin=cgroup/v1\n")
         self.environment.update(PATH=f"{DAEMONS}:{self.environment['PATH']}",
                                 SLURM_CONF=self.path("slurm.conf"))
         self.start("munged", "--foreground", "--force", f"--key-file={self.path('munge.key')}",

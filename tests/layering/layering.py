@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Holds every file to its layer: includes, and undefined symbols of pure code.
 
-usage: layering.py includes ROOT
+usage: layering.py includes ROOT BUILD
        layering.py symbols ROOT BUILD
 
 The layers are declared in layers.toml beside this file. Includes are looked at
 one by one, not through other headers: a header answers for its own. Symbols are
-those that the objects of BUILD leave undefined, and so need from outside.
+those that the objects of BUILD leave undefined, and so need from outside. Files that
+BUILD has generated count as if they lay in ROOT.
 """
 
 import fnmatch
@@ -23,6 +24,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "style"))
 import repository  # noqa: E402
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+# Where BUILD keeps what it generates, by the paths of the repository.
+GENERATED = "generated"
 
 
 def load():
@@ -62,9 +67,7 @@ def include_problem(path, quote, name, layer, config):
         return "this layer may not use that library"
     if third_party or quote == "<":
         return why_not_in_pure(name, config) if layer.get("pure") and not test else ""
-    # Generated code is found below its own root.
-    target = "proto/" + name if name.startswith("v1/") else name
-    other = layer_of(target, config)
+    other = layer_of(name, config)
     if other is None:
         return "not a path from the root of the repository"
     if other["files"] != layer["files"] and not any(fnmatch.fnmatch(other["files"], use) for use in uses):
@@ -111,7 +114,8 @@ def pure_objects(root, build, config):
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
     for entry in entries:
-        source = os.path.relpath(entry["file"], root)
+        generated = os.path.join(build, GENERATED) + "/"
+        source = os.path.relpath(entry["file"], generated if entry["file"].startswith(generated) else root)
         layer = layer_of(source, config)
         if layer is None or not layer.get("pure") or source.endswith("_test.cc"):
             continue
@@ -120,9 +124,17 @@ def pure_objects(root, build, config):
         yield source, os.path.join(entry["directory"], output)
 
 
-def check_includes(root):
+def generated_files(build):
+    folder = os.path.join(build, GENERATED)
+    return [os.path.relpath(os.path.join(where, name), folder)
+            for where, _, names in os.walk(folder) for name in names if name.endswith((".cc", ".h"))]
+
+
+def check_includes(root, build):
     config = load()
     texts = {path: repository.read(root, path) for path in repository.cpp_files(root)}
+    generated = os.path.join(build, GENERATED)
+    texts.update({path: repository.read(generated, path) for path in generated_files(build)})
     return include_problems(texts, config), f"{len(texts)} files include what their layer may use"
 
 

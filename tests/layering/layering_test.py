@@ -28,7 +28,7 @@ class Includes(unittest.TestCase):
 
     def test_arrows_point_one_way(self):
         self.refused("classifier/a.cc", '"proto/wire/messages.h"', "may not use proto/wire")
-        self.accepted("proto/wire/a.cc", '"classifier/evidence.h"')
+        self.accepted("proto/wire/a.cc", '"proto/v1/evidence.h"')
         self.refused("coordinator/core/a.h", '"coordinator/server.h"', "may not use coordinator")
         self.accepted("coordinator/a.h", '"coordinator/core/core.h"')
         self.refused("agent/core/a.cc", '"agent/sources/runtime/parse.h"', "may not use")
@@ -42,7 +42,9 @@ class Includes(unittest.TestCase):
         self.accepted("digest/a.cc", '"nlohmann/json.hpp"')
         self.refused("proto/wire/a.cc", "<grpcpp/grpcpp.h>", "may not use that library")
         self.accepted("proto/transport/a.cc", "<grpcpp/grpcpp.h>")
-        self.refused("coordinator/core/a.cc", '"v1/agent.pb.h"', "may not use proto/v1")
+        self.refused("coordinator/core/a.cc", '"v1/agent.pb.h"', "may not use v1")
+        self.accepted("coordinator/core/a.cc", '"proto/v1/evidence.h"')
+        self.refused("proto/v1/evidence.h", '"v1/capture.pb.h"', "may not use v1")
         self.accepted("proto/wire/a.cc", '"v1/agent.pb.h"')
 
     def test_pure_code_has_no_world(self):
@@ -110,6 +112,7 @@ class Symbols(unittest.TestCase):
     def check(self, path, code, compiled=True):
         """What the check says of a tree in which this is the only file."""
         source, output = os.path.join(self.root, path), "a.o"
+        os.makedirs(os.path.dirname(source), exist_ok=True)
         with open(source, "w", encoding="utf-8") as file:
             file.write(code)
         entries = []
@@ -127,6 +130,11 @@ class Symbols(unittest.TestCase):
                 found = self.check("classifier/a.cc", code)
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(f"({kind})", found[0])
+
+    def test_what_the_build_generates_is_held_to_its_layer(self):
+        path = "build/dev/generated/proto/v1/evidence.cc"
+        self.assertIn("proto/v1/evidence.cc: pure code needs", self.check(path, IMPURE["clock"])[0])
+        self.assertEqual(self.check(path, PURE), [])
 
     def test_the_same_is_accepted_in_a_shell(self):
         self.assertEqual(self.check("coordinator/a.cc", IMPURE["clock"]), [])

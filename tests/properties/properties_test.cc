@@ -114,7 +114,7 @@ std::string RenamedHostsRenameTheVerdict(Subject& subject) {
                 FullText(other));
 }
 
-// Of programs that diverged, by contract, the smaller side is named. Where the sides
+// Of programs that diverged the smaller side is named (classifier/CAUSES.md). Where the sides
 // are nearly equal (some show nothing), in the job, in a slice or in the slices that
 // are torn, to take one away decides which that is.
 bool TipsTheScales(const Subject& subject, const WorkerId& taken) {

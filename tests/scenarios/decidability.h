@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "tests/scenarios/plan.h"
 #include "tests/scenarios/truth.h"
 

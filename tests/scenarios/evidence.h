@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "tests/scenarios/dynamics.h"
 #include "tests/scenarios/plan.h"
 #include "tests/scenarios/random.h"

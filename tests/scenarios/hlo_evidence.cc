@@ -7,7 +7,8 @@
 namespace rapideye::scenarios {
 namespace {
 
-// Runtimes are asked for at most this many positions (contract of the capture).
+// Runtimes are asked for at most this many positions (deploy/COMMANDS.md, "How evidence
+// is collected").
 constexpr size_t kMaxPositions = 32;
 
 using Position = std::pair<std::string, int64_t>;  // fingerprint, pc

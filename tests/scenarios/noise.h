@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "tests/scenarios/random.h"
 
 namespace rapideye::scenarios {

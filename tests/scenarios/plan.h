@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "tests/scenarios/dynamics.h"
 #include "tests/scenarios/job.h"
 #include "tests/scenarios/truth.h"

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "tests/scenarios/noise.h"
 #include "tests/scenarios/truth.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "classifier/evidence.h"
 #include "classifier/verdict.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::scenarios {
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 
@@ -68,11 +69,19 @@ class Alarm {
   absl::Duration time_ = absl::InfiniteDuration();
 };
 
+// Something said or done: a message, as its bytes; a line of a log; why a stream was closed.
+struct Said {
+  absl::Duration at;
+  std::string what;
+  int64_t whom = 0;
+  std::string content;
+};
+
 // The hash tells two runs apart; the lines, if wanted, tell a person what happened.
 class Trace {
  public:
-  // Lines kept: 0 for the hash alone.
-  explicit Trace(size_t lines) : limit_(lines) {}
+  // Lines kept: 0 for the hash alone. All that is said goes to `said`, unless it is null.
+  explicit Trace(size_t lines, std::vector<Said>* said) : limit_(lines), said_(said) {}
 
   bool wanted() const { return limit_ > 0; }
   void Add(absl::Duration now, std::string_view what, int64_t whom, std::string_view content) {
@@ -80,6 +89,7 @@ class Trace {
     Mix(static_cast<uint64_t>(whom));
     for (const char c : what) Mix(static_cast<unsigned char>(c));
     for (const char c : content) Mix(static_cast<unsigned char>(c));
+    if (said_ != nullptr) said_->push_back({now, std::string(what), whom, std::string(content)});
   }
   void Line(std::string line) {
     if (!wanted()) return;
@@ -95,6 +105,7 @@ class Trace {
   void Mix(uint64_t value) { hash_ = (hash_ ^ value) * 1099511628211ULL; }
 
   size_t limit_;
+  std::vector<Said>* said_;
   uint64_t hash_ = 14695981039346656037ULL;
   std::deque<std::string> lines_;
 };

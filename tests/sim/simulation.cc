@@ -20,10 +20,10 @@ constexpr absl::Duration kAftermath = absl::Seconds(20);
 
 class Simulation {
  public:
-  Simulation(const Options& options, size_t trace_lines)
+  Simulation(const Options& options, size_t trace_lines, std::vector<Said>* said)
       : options_(options),
         random_(options.seed ^ 0x73696d),
-        trace_(trace_lines),
+        trace_(trace_lines, said),
         job_(options),
         network_(clockwork_, scenarios::Random(random_.Next()), options.slowest_message),
         referee_(options, job_, network_, clockwork_),
@@ -130,8 +130,8 @@ class Simulation {
 
 }  // namespace
 
-Outcome Simulate(const Options& options, size_t trace_lines) {
-  return Simulation(options, trace_lines).Run();
+Outcome Simulate(const Options& options, size_t trace_lines, std::vector<Said>* said) {
+  return Simulation(options, trace_lines, said).Run();
 }
 
 }  // namespace rapideye::sim

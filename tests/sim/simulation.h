@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "tests/sim/clockwork.h"
 #include "tests/sim/options.h"
 
 namespace rapideye::sim {
@@ -20,8 +21,9 @@ struct Outcome {
   std::vector<std::string> trace;  // the last lines, if wanted
 };
 
-// The same options give the same outcome. `trace_lines` are kept of the trace.
-Outcome Simulate(const Options& options, size_t trace_lines = 0);
+// The same options give the same outcome. `trace_lines` are kept of the trace; all that
+// was said and done goes to `said`, unless it is null.
+Outcome Simulate(const Options& options, size_t trace_lines = 0, std::vector<Said>* said = nullptr);
 
 }  // namespace rapideye::sim
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The checks of the text, and the sum of the tests, refuse what they must."""
+"""The checks of the text refuse what they must."""
 
 import contextlib
 import io
@@ -11,10 +11,9 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[1:1] = [HERE, os.path.dirname(HERE)]
+sys.path.insert(1, HERE)
 import format as clang_format  # noqa: E402
 import shape  # noqa: E402
-import summary  # noqa: E402
 import tidy  # noqa: E402
 
 
@@ -94,50 +93,6 @@ class Tidy(Tree):
     def test_a_file_includes_what_it_uses_whatever_is_precompiled(self):
         self.write("a.cc", "int f() { return kTwo; }\n")
         self.assertEqual(self.run_tidy(), (1, 0, ["a.cc"]))
-
-
-class Summary(Tree):
-    GTEST = ('<testsuites><testsuite name="S">'
-             '<testcase classname="S" name="Passes" status="run" result="completed"/>'
-             '{}</testsuite></testsuites>')
-    FAILS = ('<testcase classname="S" name="Fails" status="run" result="completed">'
-             '<failure message="a.cc:1&#x0A;no">x</failure></testcase>')
-    SKIPS = ('<testcase classname="S" name="Skips" status="run" result="skipped">'
-             '<skipped message="a.cc:1&#x0A;needs root"/></testcase>')
-
-    def outcome(self, status, gtest=None):
-        body = '<failure message="Timeout"/>' if status == "fail" else ""
-        self.write("ctest.xml", f'<testsuite><testcase name="t" status="{status}">{body}</testcase></testsuite>')
-        if gtest is not None:
-            self.write("gtest/t.xml", self.GTEST.format(gtest))
-        lines, well = summary.report(summary.all_cases(
-            [f"ctest\tdev\t{self.root}/ctest.xml\t{self.root}/gtest\n", "step\tpassed\tbuild\n"]))
-        return lines, well
-
-    def test_binaries_count_by_their_cases(self):
-        self.assertEqual(self.outcome("run"), (["2 passed, 0 failed, 0 skipped"], True))
-        self.assertEqual(self.outcome("run", ""), (["2 passed, 0 failed, 0 skipped"], True))
-        self.assertEqual(self.outcome("run", self.SKIPS), (
-            ["skipped: dev: t: S.Skips (needs root)", "2 passed, 0 failed, 1 skipped"], True))
-
-    def test_failures_are_named(self):
-        self.assertEqual(self.outcome("fail", self.FAILS), (
-            ["failed: dev: t: S.Fails (a.cc:1)", "2 passed, 1 failed, 0 skipped"], False))
-
-    def test_a_crash_after_all_cases_passed_is_a_failure(self):
-        self.assertEqual(self.outcome("fail", ""), (
-            ["failed: dev: t (Timeout)", "2 passed, 1 failed, 0 skipped"], False))
-
-    def test_a_crash_without_a_report_is_a_failure(self):
-        self.assertEqual(self.outcome("fail"), (
-            ["failed: dev: t (Timeout)", "1 passed, 1 failed, 0 skipped"], False))
-
-    def test_no_report_of_ctest_is_a_failure(self):
-        lines, well = summary.report(summary.all_cases(["ctest\tdev\t/nowhere\t/nowhere\n"]))
-        self.assertEqual((lines[-1], well), ("0 passed, 1 failed, 0 skipped", False))
-
-    def test_nothing_passed_is_no_success(self):
-        self.assertEqual(summary.report([]), (["0 passed, 0 failed, 0 skipped"], False))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 
-#include "classifier/evidence.h"
 #include "classifier/verdict.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::classifier::testing {
 

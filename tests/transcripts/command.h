@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "tests/testbed/model/control.h"
 
 namespace rapideye::transcripts {

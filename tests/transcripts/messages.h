@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 #include "tests/transcripts/command.h"
 

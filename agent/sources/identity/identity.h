@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 
@@ -51,7 +51,7 @@ struct Identity {
 using Environment = std::map<std::string, std::string>;
 
 // Every part from its flag, else from the platform's variables, in a fixed
-// order (README, "Identity"). A variable that is set to nothing counts as not
+// order (agent/sources/README.md, "Identity"). A variable that is set to nothing counts as not
 // set. `hostname` is the machine's own name. INVALID_ARGUMENT names the flag or
 // variable that is malformed, or, when nothing tells which worker of a larger
 // job this is, the flag to give.

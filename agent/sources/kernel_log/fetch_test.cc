@@ -6,12 +6,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <fstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "agent/limits.h"
+#include "agent/sources/kernel_log/parse.h"
 
 namespace rapideye::agent {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -97,18 +104,104 @@ TEST_F(KernelLogTest, SaysWhatWouldHelpAndTriesAgain) {
   EXPECT_THAT(log.Read(kTpus).lines, SizeIs(1));
 }
 
-// Whoever may read the machine's own log sees that it parses; nobody else can.
-TEST(KernelLogOfThisMachine, IsReadOrRefusedWithTheReason) {
-  const int file = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
-  const int error = errno;
-  if (file >= 0) close(file);
-  KernelLog log("/dev/kmsg");
-  const KernelLogReading reading = log.Read(kTpus);
-  if (file < 0) {
-    EXPECT_THAT(reading.unavailable, HasSubstr(std::strerror(error)));
-  } else {
-    EXPECT_THAT(reading.lines, IsEmpty());
+// The log of whatever machine this is: nothing is expected of what it holds, since
+// anything may have been written to it before, but that it is read.
+class KernelLogOfThisMachine : public testing::Test {
+ protected:
+  static constexpr char kPath[] = "/dev/kmsg";
+  // Of a PCI domain that no machine has.
+  static constexpr char kNowhere[] = "fffe:fe:1f.0";
+
+  KernelLogOfThisMachine() : file_(open(kPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    if (file_ < 0) error_ = errno;
   }
+  ~KernelLogOfThisMachine() override {
+    if (file_ >= 0) close(file_);
+  }
+
+  // The next line with its details; empty at the end. Passes over what was overwritten in
+  // the meantime, or is too long.
+  std::string Next() const {
+    std::array<char, kMaxKernelRecordBytes> buffer;
+    ssize_t n = -1;
+    do {
+      n = read(file_, buffer.data(), buffer.size());
+    } while (n < 0 && (errno == EPIPE || errno == EINTR || errno == EINVAL));
+    return n > 0 ? std::string(buffer.data(), n) : std::string();
+  }
+
+  static std::optional<KernelRecord> Parsed(absl::string_view line) {
+    return ParseKernelRecord(line.substr(0, line.find('\n')));
+  }
+
+  const int file_;
+  int error_ = 0;
+};
+
+TEST_F(KernelLogOfThisMachine, IsReadOrRefusedWithTheReason) {
+  KernelLog log(kPath);
+  // Faults of devices of these names may be in it: then they are from before.
+  const KernelLogReading reading = log.Read(kTpus);
+  if (file_ < 0) {
+    EXPECT_THAT(reading.unavailable, AllOf(HasSubstr(kPath), HasSubstr(std::strerror(error_))));
+    EXPECT_THAT(reading.lines, IsEmpty());
+    return;
+  }
+  EXPECT_EQ(reading.unavailable, "");
+  for (const KernelLine& line : reading.lines) {
+    EXPECT_TRUE(line.backlog);
+    EXPECT_EQ(line.line.event.kind, LogKind::kKernelHardware);
+    EXPECT_EQ(line.line.event.source, LogSource::kKernelLog);
+    EXPECT_GE(line.since_boot, absl::ZeroDuration());
+    EXPECT_THAT(line.line.event.chip, testing::AnyOf(0, 1));
+  }
+}
+
+TEST_F(KernelLogOfThisMachine, EveryLineParses) {
+  if (file_ < 0) GTEST_SKIP() << kPath << ": " << std::strerror(error_);
+  int64_t last = -1;
+  for (std::string line = Next(); !line.empty(); line = Next()) {
+    const std::optional<KernelRecord> record = Parsed(line);
+    ASSERT_TRUE(record.has_value()) << line;
+    EXPECT_GT(record->sequence, last) << line;
+    last = record->sequence;
+  }
+}
+
+// What a process writes to the log comes in like the kernel's own lines, and only its
+// mark tells it apart.
+TEST_F(KernelLogOfThisMachine, WhatAProcessWroteIsNotBelieved) {
+  const int own = open(kPath, O_WRONLY | O_CLOEXEC);
+  if (file_ < 0 || own < 0) {
+    const int error = file_ < 0 ? error_ : errno;
+    if (own >= 0) close(own);
+    GTEST_SKIP() << kPath << ": " << std::strerror(error);
+  }
+  ASSERT_GE(lseek(file_, 0, SEEK_END), 0);
+  const std::vector<TpuDevice> tpus = {{kNowhere, std::nullopt, std::nullopt, 1}};
+  KernelLog log(kPath);
+  for (int look = 0; look < 2; ++look) EXPECT_THAT(log.Read(tpus).lines, IsEmpty());
+  const std::string text =
+      absl::StrCat("vfio-pci ", kNowhere, ": AER: device recovery failed (written by process ",
+                   getpid(), ", a test of rapideye)");
+  // Facility 0 is the kernel itself; this severity keeps it from the console.
+  const std::string forged = absl::StrCat("<7>", text, "\n");
+  const ssize_t written = write(own, forged.data(), forged.size());
+  close(own);
+  ASSERT_EQ(written, static_cast<ssize_t>(forged.size())) << std::strerror(errno);
+  std::string line;
+  do {
+    line = Next();
+    if (line.empty()) GTEST_SKIP() << kPath << " takes no lines of processes (printk.devkmsg=off)";
+  } while (!absl::StrContains(line, text));
+
+  std::optional<KernelRecord> record = Parsed(line);
+  ASSERT_TRUE(record.has_value()) << line;
+  EXPECT_EQ(record->text, text);
+  EXPECT_FALSE(record->of_kernel);
+  EXPECT_THAT(log.Read(tpus).lines, IsEmpty());
+  record->of_kernel = true;
+  EXPECT_TRUE(RecogniseKernelLine(*record, tpus).has_value());
 }
 
 }  // namespace

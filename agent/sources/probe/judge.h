@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

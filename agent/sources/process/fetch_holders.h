@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "agent/core/host_sample.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

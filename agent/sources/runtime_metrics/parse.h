@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

@@ -13,8 +13,8 @@
 #include "absl/strings/string_view.h"
 #include "agent/core/host_sample.h"
 #include "agent/sources/tcp/peers.h"
-#include "classifier/evidence.h"
 #include "proto/common/address/address.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "classifier/evidence.h"
 #include "proto/common/address/address.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 

@@ -6,15 +6,15 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "classifier/verdict.h"
 #include "coordinator/fleet/records/records.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 
-// What a verdict allows against one of its culprits, without any history (contract:
-// causes, Removal). Direct: only what the classifier found evidence for from beyond the
-// job's reach, and named as a target.
+// What a verdict allows against one of its culprits, without any history
+// (classifier/CAUSES.md, "Removal"). Direct: only what the classifier found evidence for from
+// beyond the job's reach, and named as a target.
 Grounds GroundsOf(const Verdict& verdict, const Culprit& culprit);
 
 // `hardware`: of workers that left no snapshot, as far as anybody knows. The digest is

@@ -23,7 +23,7 @@ enum class Grounds {
 };
 std::string_view GroundsName(Grounds grounds);  // "never" "repetition" "direct"
 // What of `claimed` a cause (CauseName) and its detail (DetailName) allow, whatever speaks
-// for it (contract: causes, Removal). A cause that is not known allows nothing.
+// for it (classifier/CAUSES.md, "Removal"). A cause that is not known allows nothing.
 Grounds GroundsAllowed(std::string_view cause, std::string_view detail, Grounds claimed);
 
 enum class RemovalMode { kOff, kDryRun, kEnforce };

@@ -10,7 +10,7 @@
 
 namespace rapideye::coordinator {
 
-// What a hook gets (contract: digest, "What a hook receives").
+// What a hook gets (deploy/hooks/README.md, "What a hook gets").
 struct HookRun {
   std::string hook;  // path of an executable; it is run without a shell
   std::string incident;

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::testbed {
 

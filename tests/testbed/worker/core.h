@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "tests/testbed/model/program.h"
 
 namespace rapideye::testbed {

@@ -1,24 +1,26 @@
-// The one place where messages from outside become evidence: every field is
-// checked here and nowhere else.
-#ifndef RAPIDEYE_PROTO_WIRE_EVIDENCE_FROM_WIRE_H_
-#define RAPIDEYE_PROTO_WIRE_EVIDENCE_FROM_WIRE_H_
+// Converts messages from outside into evidence, and back. Every field is checked on its
+// way in, and nowhere else: by the rules of capture.proto, from which that part is
+// generated (evidence_fields.h), and here by those that concern more than one field.
+#ifndef RAPIDEYE_PROTO_WIRE_EVIDENCE_WIRE_H_
+#define RAPIDEYE_PROTO_WIRE_EVIDENCE_WIRE_H_
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "classifier/evidence.h"
+#include "proto/v1/evidence.h"
 #include "v1/capture.pb.h"
 
 namespace rapideye::wire {
 
 // INVALID_ARGUMENT names the field, e.g. "snapshot.cores[2].stuckMs: -4 is
-// negative". Unknown enum values count as not reported. Durations, counts,
-// indexes, slices and tasks are >= 0; pcs, tags, tracemarks, run and launch ids,
-// exit codes and the runtime's own chip ids are taken as they are. A snapshot's
-// `worker` and the `peer` of a connection must be given. Strings and lists are
-// bounded (limits.h). Hosts may be empty: a capture from elsewhere need not know.
+// negative". Unknown enum values count as not reported.
 absl::StatusOr<CaptureHeader> HeaderFromWire(const v1::CaptureHeader& message);
 absl::StatusOr<Snapshot> SnapshotFromWire(const v1::Snapshot& message);
+
+// Total. Strings are made UTF-8 and cut to what the receiver takes.
+v1::CaptureHeader HeaderToWire(const CaptureHeader& header);
+v1::Snapshot SnapshotToWire(const Snapshot& snapshot);
+v1::LogEvent LogEventToWire(const LogEvent& event);
 
 // Checks what only the whole capture shows: a version other than 1, a worker
 // expected twice or in a cohort without being expected, a snapshot of a worker
@@ -40,4 +42,4 @@ class SnapshotAdmission {
 
 }  // namespace rapideye::wire
 
-#endif  // RAPIDEYE_PROTO_WIRE_EVIDENCE_FROM_WIRE_H_
+#endif  // RAPIDEYE_PROTO_WIRE_EVIDENCE_WIRE_H_
