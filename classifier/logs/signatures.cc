@@ -74,11 +74,11 @@ absl::StatusOr<Words> TakeGroup(absl::string_view& rest) {
 }
 
 absl::StatusOr<LogKind> ParseKind(absl::string_view name) {
-  const std::optional<LogKind> kind = LogKindNamed(name);
+  const std::optional<LogKind> kind = LogKindNamed({name.data(), name.size()});
   if (kind.has_value() && *kind != LogKind::kUnspecified) return *kind;
-  std::vector<absl::string_view> known;
+  std::vector<std::string> known;
   for (int i = 1; !NameOf(static_cast<LogKind>(i)).empty(); ++i) {
-    known.push_back(NameOf(static_cast<LogKind>(i)));
+    known.emplace_back(NameOf(static_cast<LogKind>(i)));
   }
   return absl::InvalidArgumentError(
       absl::StrCat("a line begins with a kind; there are ", absl::StrJoin(known, ", ")));

@@ -16,8 +16,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "proto/v1/evidence.h"
 #include "proto/common/address/address.h"
+#include "proto/v1/evidence.h"
 
 // Only declared: who has no use for protobuf does not get it from here.
 namespace rapideye::v1 {

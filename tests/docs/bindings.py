@@ -73,9 +73,12 @@ def camel(name):
 
 
 def messages(proto):
-    """{message: {field: (type, optional)}} of a .proto file; an enum's type is its names."""
+    """{message: {field: (type, optional)}} of a .proto file; an enum's type is its names.
+
+    Messages that exist in memory alone are left out: no file holds them.
+    """
     text = re.sub(r"\[[^\]]*\](?=\s*;)", "", COMMENT.sub("", proto))
-    fields, enums, scope, statement = {}, {}, [], []
+    fields, enums, scope, statement, in_memory = {}, {}, [], [], set()
     for token in re.findall(r'[\w.]+|"[^"]*"|[{}=;]', text):
         if token == "{":
             kind, name = (statement + ["", ""])[:2]
@@ -90,6 +93,8 @@ def messages(proto):
             scope.pop()
         elif token == ";":
             kind = scope[-1][0] if scope else ""
+            if statement == ["option", "form", "=", "MEMORY"]:
+                in_memory.add(scope[-1][1])
             if kind in ("message", "oneof") and "=" in statement and statement[0] not in (
                     "option", "reserved"):
                 message = next(n for k, n in reversed(scope) if k == "message")
@@ -111,7 +116,7 @@ def messages(proto):
     return {message: {camel(name): (("list of " if label == "repeated" else "") + named(message, of),
                                     label == "optional")
                       for name, of, label in listed}
-            for message, listed in fields.items()}
+            for message, listed in fields.items() if message not in in_memory}
 
 
 def capture_problems(document, proto):

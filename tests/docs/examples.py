@@ -23,6 +23,7 @@ import flags
 PROGRAMS = ("rapideye-coordinator", "rapideye-agent", "rapideye")
 # Of our scripts and tests, not of the programs.
 SCRIPT_VARIABLES = {"RAPIDEYE_JOBS", "RAPIDEYE_FUZZ_SECONDS", "RAPIDEYE_CERTIFICATE_DAYS",
+                    "RAPIDEYE_FROZEN_OUTPUT", "RAPIDEYE_REWRITE_FROZEN",
                     "RAPIDEYE_REWRITE_GOLDENS"}
 # What a hook is given (deploy/hooks/README.md), and what the shipped ones read besides.
 HOOK_VARIABLES = {"RAPIDEYE_INCIDENT", "RAPIDEYE_CAUSE", "RAPIDEYE_REMOVE_HOSTS",

@@ -14,8 +14,8 @@
 #include "digest/content_hash.h"
 #include "digest/digest.h"
 #include "digest/render_html.h"
-#include "proto/wire/capture_reader.h"
-#include "proto/wire/capture_writer.h"
+#include "proto/capture/capture_reader.h"
+#include "proto/capture/capture_writer.h"
 #include "tests/freeze/frozen_file.h"
 #include "tests/scenarios/scenario.h"
 

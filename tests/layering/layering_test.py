@@ -29,11 +29,14 @@ class Includes(unittest.TestCase):
     def test_arrows_point_one_way(self):
         self.refused("classifier/a.cc", '"proto/wire/messages.h"', "may not use proto/wire")
         self.accepted("proto/wire/a.cc", '"proto/v1/evidence.h"')
-        self.refused("coordinator/core/a.h", '"coordinator/server.h"', "may not use coordinator")
-        self.accepted("coordinator/a.h", '"coordinator/core/core.h"')
+        self.refused("coordinator/core/a.h", '"coordinator/server/web.h"', "may not use coordinator/server")
+        self.refused("coordinator/store/a.h", '"coordinator/server/web.h"', "may not use coordinator/server")
+        self.refused("coordinator/server/a.h", '"coordinator/daemon/a.h"', "may not use coordinator/daemon")
+        self.refused("digest/a.h", '"coordinator/cli/a.h"', "may not use coordinator/cli")
+        self.accepted("coordinator/server/a.h", '"coordinator/core/core.h"')
         self.refused("agent/core/a.cc", '"agent/sources/runtime/parse.h"', "may not use")
         self.accepted("agent/daemon/a.cc", '"agent/sources/runtime/parse.h"')
-        self.refused("agent/main.cc", '"coordinator/core/core.h"', "may not use coordinator/core")
+        self.refused("agent/daemon/main.cc", '"coordinator/core/core.h"', "may not use coordinator/core")
         self.refused("digest/render.cc", '"tests/testbed/job.h"', "may not use tests")
         self.accepted("tests/e2e/a.cc", '"coordinator/core/core.h"')
 
