@@ -19,13 +19,13 @@
 #include "coordinator/core/counters.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/incident.h"
-#include "coordinator/core/incident_votes.h"
 #include "coordinator/core/job_incarnation.h"
 #include "coordinator/core/learning.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/core/membership.h"
 #include "coordinator/core/module_texts.h"
 #include "coordinator/core/progress.h"
+#include "coordinator/core/restart_recovery.h"
 #include "proto/common/time/instant.h"
 
 namespace rapideye::coordinator {
@@ -187,7 +187,7 @@ class CoordinatorCore {
   std::optional<Incident> incident_;
   std::optional<ModuleTexts> texts_;  // only while concluding
   std::string incident_id_;           // unless armed
-  IncidentVotes votes_;               // of incidents before this coordinator
+  RestartRecovery votes_;             // of incidents before this coordinator
   std::set<std::string> on_disk_;     // those that a coordinator before left there
   std::optional<PendingAlarm> alarm_;
   std::set<WorkerId> recovered_;  // completed launches since the incident

@@ -28,7 +28,7 @@ bool CoordinatorCore::RecallMayCome() const {
 }
 
 bool CoordinatorCore::Recall() {
-  const std::optional<IncidentVotes::Decision> decision = votes_.Decide(membership_.connected());
+  const std::optional<RestartRecovery::Decision> decision = votes_.Decide(membership_.connected());
   if (!decision.has_value()) return false;
   if (!decision->confirmed) return true;  // the heartbeats are on their way
   ++counters_.recalled;

@@ -4,8 +4,8 @@
 // A coordinator keeps nothing of a hang but what is on disk. That the hang it
 // sees is one that was already looked at, or told of, it learns from its agents;
 // and agents are untrusted.
-#ifndef RAPIDEYE_COORDINATOR_CORE_INCIDENT_VOTES_H_
-#define RAPIDEYE_COORDINATOR_CORE_INCIDENT_VOTES_H_
+#ifndef RAPIDEYE_COORDINATOR_CORE_RESTART_RECOVERY_H_
+#define RAPIDEYE_COORDINATOR_CORE_RESTART_RECOVERY_H_
 
 #include <cstddef>
 #include <map>
@@ -25,7 +25,7 @@ namespace rapideye::coordinator {
 // agent that lies, or a few that were away while the rest saw an incident, neither
 // suppress a digest nor double one. Agents that cannot remember (protocol 1) are
 // counted as remembering nothing: at worst a hang is told of twice.
-class IncidentVotes {
+class RestartRecovery {
  public:
   // The worker's agent said Hello on a new stream.
   void OnHello(const WorkerId& worker, const std::optional<wire::IncidentMemory>& memory);
@@ -58,4 +58,4 @@ class IncidentVotes {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_CORE_INCIDENT_VOTES_H_
+#endif  // RAPIDEYE_COORDINATOR_CORE_RESTART_RECOVERY_H_

@@ -1,9 +1,9 @@
-#include "coordinator/core/incident_votes.h"
+#include "coordinator/core/restart_recovery.h"
 
 namespace rapideye::coordinator {
 
-void IncidentVotes::OnHello(const WorkerId& worker,
-                            const std::optional<wire::IncidentMemory>& memory) {
+void RestartRecovery::OnHello(const WorkerId& worker,
+                              const std::optional<wire::IncidentMemory>& memory) {
   if (memory.has_value()) {
     votes_[worker] = Vote{.memory = *memory};
   } else {
@@ -11,8 +11,8 @@ void IncidentVotes::OnHello(const WorkerId& worker,
   }
 }
 
-void IncidentVotes::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat,
-                                bool advanced) {
+void RestartRecovery::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat,
+                                  bool advanced) {
   auto found = votes_.find(worker);
   if (found == votes_.end()) return;
   // No process at all is another one too: the next that comes is of another
@@ -25,7 +25,7 @@ void IncidentVotes::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& h
   }
 }
 
-std::optional<IncidentVotes::Decision> IncidentVotes::Decide(size_t connected) const {
+std::optional<RestartRecovery::Decision> RestartRecovery::Decide(size_t connected) const {
   struct Count {
     size_t cast = 0;
     size_t confirmed = 0;
