@@ -11,8 +11,8 @@
 namespace rapideye::coordinator {
 
 CoordinatorCore::CoordinatorCore(Options options)
-    : options_(std::move(options)),
-      membership_(options_.shape),
+    : job_(std::move(options.shape), options.thresholds),
+      collect_deadline_(options.collect_deadline),
       attention_after_(AttentionAfter()) {}
 
 Effects CoordinatorCore::Step(Event event, const Instant& now) {
@@ -44,14 +44,14 @@ absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
 
 absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hello) {
   absl::StatusOr<Membership::Admission> admission =
-      membership_.Admit(stream, hello, streams_[stream].identity);
+      job_.membership.Admit(stream, hello, streams_[stream].identity);
   if (!admission.ok()) return admission.status();
-  const Member& member = *membership_.Find(hello.worker);
+  const Member& member = *job_.membership.Find(hello.worker);
   if (admission->superseded.has_value()) {
-    ++(admission->new_agent ? counters_.superseded : counters_.takeovers);
+    ++(admission->new_agent ? job_.counters.superseded : job_.counters.takeovers);
     const StreamId old = *admission->superseded;
     streams_.erase(old);
-    progress_.Disconnected(hello.worker);
+    job_.progress.Disconnected(hello.worker);
     if (incident_.has_value()) incident_->OnLeave(hello.worker, now_.monotonic, effects_);
     if (inspection_.has_value()) inspection_->OnLeave(hello.worker, now_.monotonic, effects_);
     if (texts_.has_value()) texts_->OnLeave(hello.worker, now_.monotonic, effects_);
@@ -60,15 +60,15 @@ absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hell
                         absl::StrFormat("a newer %s speaks for this worker", newer))});
     Info(absl::StrFormat("%s: a newer %s takes the place of the old one", Describe(member), newer));
   }
-  addresses_.Claim(hello);
+  job_.addresses.Claim(hello);
   if (!first_hello_.has_value()) first_hello_ = now_.monotonic;
   SendWelcome(stream, hello);
   Info(absl::StrFormat("%s connected, agent %s (%d connected)", Describe(member),
-                       Quoted(hello.version), membership_.connected()));
-  if (!all_connected_ && membership_.Complete()) {
+                       Quoted(hello.version), job_.membership.connected()));
+  if (!all_connected_ && job_.membership.Complete()) {
     all_connected_ = true;
-    Info(absl::StrFormat("all %d workers of job %s are connected", membership_.connected(),
-                         Quoted(membership_.job())));
+    Info(absl::StrFormat("all %d workers of job %s are connected", job_.membership.connected(),
+                         Quoted(job_.membership.job())));
   }
   if (hello.job_incarnation.has_value()) {
     ShowIncarnation(hello.worker, *hello.job_incarnation, /*given=*/true);
@@ -82,15 +82,13 @@ absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hell
 }
 
 absl::Duration CoordinatorCore::AttentionAfter() const {
-  return std::min(LaunchThreshold(options_.thresholds, learning_, std::nullopt),
-                  HangThreshold(options_.thresholds, learning_)) /
-         2;
+  return std::min(job_.LaunchThreshold(), job_.HangThreshold()) / 2;
 }
 
 void CoordinatorCore::SendWelcome(StreamId stream, const wire::Hello& hello) {
   Emit(Send{stream, wire::Welcome{.protocol_version =
                                       std::min(hello.protocol_version, wire::kProtocolVersion),
-                                  .job_incarnation = incarnation_.Id().value_or(""),
+                                  .job_incarnation = job_.incarnation.Id().value_or(""),
                                   .heartbeat_interval = hello.poll_interval,
                                   .attention_after = attention_after_}});
 }
@@ -102,7 +100,7 @@ void CoordinatorCore::UpdateAttention() {
   const double factor = absl::FDivDuration(attention, attention_after_);
   if (factor < kAttentionChange && factor > 1 / kAttentionChange) return;
   attention_after_ = attention;
-  for (const auto& [id, member] : membership_.members()) {
+  for (const auto& [id, member] : job_.membership.members()) {
     if (member.stream.has_value()) SendWelcome(*member.stream, member.hello);
   }
 }
@@ -143,7 +141,7 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
   }
   // An answer to a collection that has ended may well be on its way still; one
   // to a collection that never was cannot.
-  if (collection >= next_collection_ || collection <= 0) {
+  if (!job_.collections.Given(collection)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("collection: %d was never begun", collection));
   }
@@ -158,15 +156,15 @@ absl::Status CoordinatorCore::OnHeartbeat(const Member& member, const wire::Hear
   if (!member.hello.job_incarnation.has_value() && heartbeat.process_incarnation.has_value()) {
     ShowIncarnation(worker, *heartbeat.process_incarnation, /*given=*/false);
   }
-  if (incarnation_.Left(worker)) {
+  if (job_.incarnation.Left(worker)) {
     // A process of the past drives nothing, unless it turns out to be at work.
-    if (!progress_.Advanced(worker, agent, heartbeat)) return absl::OkStatus();
-    incarnation_.Rejoin(worker);
+    if (!job_.progress.Advanced(worker, agent, heartbeat)) return absl::OkStatus();
+    job_.incarnation.Rejoin(worker);
   }
-  const bool advanced = progress_.Observe(worker, agent, heartbeat, now_.monotonic);
+  const bool advanced = job_.progress.Observe(worker, agent, heartbeat, now_.monotonic);
   votes_.OnHeartbeat(worker, heartbeat, advanced);
   if (state_ == State::kArmed) {
-    learning_.Observe(worker, heartbeat, advanced);
+    job_.learning.Observe(worker, heartbeat, advanced);
   } else if (advanced) {
     NoteRecovery(worker);
   }
@@ -176,7 +174,7 @@ absl::Status CoordinatorCore::OnHeartbeat(const Member& member, const wire::Hear
 void CoordinatorCore::OnWhoIs(const Member& member, const wire::WhoIs& question) {
   wire::Peers answer;
   for (const IpAddress& address : question.addresses) {
-    if (const std::optional<WorkerId> worker = addresses_.WorkerOf(address)) {
+    if (const std::optional<WorkerId> worker = job_.addresses.WorkerOf(address)) {
       answer.peers.push_back({address, *worker});
     }
   }
@@ -184,15 +182,15 @@ void CoordinatorCore::OnWhoIs(const Member& member, const wire::WhoIs& question)
 }
 
 void CoordinatorCore::ShowIncarnation(const WorkerId& worker, const std::string& key, bool given) {
-  if (incarnation_.Observe(worker, key, given)) OnJobRestart();
+  if (job_.incarnation.Observe(worker, key, given)) OnJobRestart();
 }
 
 void CoordinatorCore::OnJobRestart() {
-  ++counters_.job_restarts;
+  ++job_.counters.job_restarts;
   Info(absl::StrCat("the job has restarted, incarnation ",
-                    Quoted(incarnation_.Id().value_or("unknown"))));
-  progress_.Forget();
-  learning_.Forget();
+                    Quoted(job_.incarnation.Id().value_or("unknown"))));
+  job_.progress.Forget();
+  job_.learning.Forget();
   votes_.Clear();
   alarm_.reset();
   EndTexts("the job has restarted, and dumps anew");
@@ -204,7 +202,7 @@ void CoordinatorCore::OnJobRestart() {
     Rearm("the job has restarted");
   } else if (state_ == State::kConcluding) {
     recovered_ = {};
-    for (const auto& [id, member] : membership_.members()) recovered_.insert(id);
+    for (const auto& [id, member] : job_.membership.members()) recovered_.insert(id);
   }
 }
 
@@ -212,7 +210,7 @@ bool CoordinatorCore::IncidentIsOfThisJob() const {
   size_t restarted = 0;
   size_t same = 0;
   for (const auto& [worker, shown] : its_incarnations_) {
-    const std::optional<std::string> key = incarnation_.KeyOf(worker);
+    const std::optional<std::string> key = job_.incarnation.KeyOf(worker);
     if (!key.has_value()) continue;
     ++restarted;
     if (*key == shown) ++same;
@@ -221,7 +219,7 @@ bool CoordinatorCore::IncidentIsOfThisJob() const {
 }
 
 absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
-  ++counters_.alarms;
+  ++job_.counters.alarms;
   const std::string why = absl::StrCat(Describe(member), " reports ", Quoted(alarm.text));
   // In a hang thousands may say the same.
   WarnOfPeer(why);
@@ -237,7 +235,7 @@ absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& a
 void CoordinatorCore::FollowAlarm() {
   if (!alarm_.has_value() || now_.monotonic < alarm_->due) return;
   UpdateSettled();
-  if (!(settled_ || membership_.MostAreThere()) || RecallMayCome()) return;
+  if (!(settled_ || job_.membership.MostAreThere()) || RecallMayCome()) return;
   Begin(Suspicion{
       .trigger = "hang-line", .why = alarm_->why, .threshold = std::nullopt, .detected = now_});
 }
@@ -257,12 +255,11 @@ void CoordinatorCore::Survey() {
 // leaves after all were there is evidence, and nothing to wait for.
 void CoordinatorCore::UpdateSettled() {
   if (settled_ || !first_hello_.has_value()) return;
-  settled_ = membership_.Complete() || now_.monotonic - *first_hello_ >= kSettleTime;
+  settled_ = job_.membership.Complete() || now_.monotonic - *first_hello_ >= kSettleTime;
 }
 
 void CoordinatorCore::Judge() {
-  const std::optional<Stillness> stillness =
-      progress_.Judge(options_.thresholds, learning_, now_.monotonic);
+  const std::optional<Stillness> stillness = job_.Judge(now_.monotonic);
   if (!stillness.has_value()) return;
   Begin(
       Suspicion{.trigger = "no-progress",

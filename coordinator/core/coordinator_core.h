@@ -15,17 +15,14 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "coordinator/core/address_book.h"
-#include "coordinator/core/counters.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/incident.h"
-#include "coordinator/core/job_incarnation.h"
-#include "coordinator/core/learning.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/core/membership.h"
 #include "coordinator/core/module_texts.h"
 #include "coordinator/core/progress.h"
 #include "coordinator/core/restart_recovery.h"
+#include "coordinator/core/watched_job.h"
 #include "proto/common/time/instant.h"
 
 namespace rapideye::coordinator {
@@ -48,8 +45,8 @@ class CoordinatorCore {
   // nothing depends on time.
   absl::Duration NextWake(absl::Duration now) const;
 
-  const Counters& counters() const { return counters_; }
-  const Membership& membership() const { return membership_; }
+  const Counters& counters() const { return job_.counters; }
+  const Membership& membership() const { return job_.membership; }
   size_t open_streams() const { return streams_.size(); }
   // After Stop: true once no Conclude or Retell is unanswered any more.
   bool Finished() const { return stopping_ && state_ != State::kConcluding; }
@@ -143,16 +140,12 @@ class CoordinatorCore {
   void FollowIncident();  // acts on what has become of it
   void AbandonIncident(const std::string& why);
   void ConcludeIncident();
-  Capture BuildCapture(const Incident& incident);
-  std::map<WorkerId, std::string> HardwareOfMissing(const Incident& incident) const;
   // Hands over the texts once all are there; or at once, with why there are no more.
   void FollowTexts();
   void EndTexts(const std::string& why);
   void NoteRecovery(const WorkerId& worker);
   void Rearm(const std::string& why);
-  std::string NameIncident(absl::Time detected) const;
   void CloseAll();
-  std::vector<Target> ConnectedWorkers() const;
   // Once it has seen what is suspect.
   void ProbeFor(std::optional<Incident>& incident);
   // The incident, or the look on demand, that this number belongs to; else nullptr.
@@ -174,14 +167,8 @@ class CoordinatorCore {
   void Info(std::string text) { Emit(Log{LogLevel::kInfo, std::move(text)}); }
   void Warn(std::string text) { Emit(Log{LogLevel::kWarning, std::move(text)}); }
 
-  Options options_;
-  Membership membership_;
-  AddressBook addresses_;
-  JobIncarnation incarnation_;
-  Progress progress_;
-  Learning learning_;
-  Counters counters_;
-
+  WatchedJob job_;
+  absl::Duration collect_deadline_;
   std::map<StreamId, Stream> streams_;
   State state_ = State::kArmed;
   std::optional<Incident> incident_;
@@ -196,7 +183,6 @@ class CoordinatorCore {
   std::map<WorkerId, std::string> its_incarnations_;
   // What completes earlier is no recovery from it.
   absl::Duration recovery_from_ = -absl::InfiniteDuration();
-  int64_t next_collection_ = 1;
   double peer_lines_ = kPeerLineBurst;  // that may still be logged
   absl::Duration peer_lines_refilled_ = -absl::InfiniteDuration();
   int64_t peer_lines_left_out_ = 0;

@@ -10,38 +10,26 @@
 namespace rapideye::coordinator {
 
 void CoordinatorCore::Begin(Suspicion suspicion) {
-  ++counters_.suspicions;
-  if (!suspicion.incident.has_value()) suspicion.incident = NameIncident(suspicion.detected.wall);
+  ++job_.counters.suspicions;
+  if (!suspicion.incident.has_value())
+    suspicion.incident = job_.NameIncident(suspicion.detected.wall);
   incident_id_ = *suspicion.incident;
   votes_.Clear();       // what agents remember of this one, they tell anew
   AbandonInspection();  // those who asked are answered by the incident
-  const std::vector<Target> targets = ConnectedWorkers();
+  const std::vector<Target> targets = job_.ConnectedWorkers();
   Warn(absl::StrFormat("%s; collecting from %d of %d workers", suspicion.why, targets.size(),
-                       membership_.Expected().size()));
+                       job_.membership.Expected().size()));
   state_ = State::kCollecting;
   recovered_.clear();
-  const int64_t number = next_collection_;
-  next_collection_ += 2;  // two looks
-  incident_.emplace(std::move(suspicion), targets, number, options_.collect_deadline,
-                    now_.monotonic, effects_);
+  const int64_t number = job_.collections.TakePair();
+  incident_.emplace(std::move(suspicion), targets, number, collect_deadline_, now_.monotonic,
+                    effects_);
   FollowIncident();
-}
-
-std::vector<Target> CoordinatorCore::ConnectedWorkers() const {
-  std::vector<Target> targets;
-  for (const auto& [id, member] : membership_.members()) {
-    if (member.stream.has_value()) targets.push_back({id, *member.stream});
-  }
-  return targets;
 }
 
 void CoordinatorCore::ProbeFor(std::optional<Incident>& incident) {
   if (!incident.has_value() || !incident->WantsProbes()) return;
-  incident->BeginProbes(PlanProbes({.snapshots = incident->snapshots(),
-                                    .expected = membership_.Expected(),
-                                    .addresses = addresses_,
-                                    .stands_still = !incident->suspicion().to_the_end}),
-                        now_.monotonic, effects_);
+  incident->BeginProbes(job_.PlanProbes(*incident), now_.monotonic, effects_);
 }
 
 Incident* CoordinatorCore::CollectorOf(int64_t collection) {
@@ -59,7 +47,7 @@ void CoordinatorCore::FollowIncident() {
   } else if (incident_->state() == Incident::State::kDone) {
     ConcludeIncident();
   } else if (incident_->state() == Incident::State::kRecovered) {
-    ++counters_.recovered_in_between;
+    ++job_.counters.recovered_in_between;
     AbandonIncident(incident_->why_recovered());
   }
 }
@@ -68,25 +56,24 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
   if (state_ == State::kCollecting) {
     // What a worker reported by itself is settled by the two looks; a lack of
     // progress by progress.
-    if (incident_->suspicion().threshold.has_value() &&
-        !progress_.Judge(options_.thresholds, learning_, now_.monotonic).has_value()) {
-      ++counters_.recovered_in_between;
+    if (incident_->suspicion().threshold.has_value() && !job_.Judge(now_.monotonic).has_value()) {
+      ++job_.counters.recovered_in_between;
       AbandonIncident("launches complete again");
     }
     return;
   }
   // What a worker had completed before and only now can tell is no recovery.
-  const std::optional<absl::Duration> completion = progress_.Find(worker)->last_completion;
+  const std::optional<absl::Duration> completion = job_.progress.Find(worker)->last_completion;
   if (!completion.has_value() || *completion < recovery_from_) return;
   recovered_.insert(worker);
-  if (state_ == State::kWaiting && recovered_.size() * 2 > progress_.Running()) {
+  if (state_ == State::kWaiting && recovered_.size() * 2 > job_.progress.Running()) {
     Rearm("most workers complete launches again");
   }
 }
 
 void CoordinatorCore::AbandonIncident(const std::string& why) {
   Info(absl::StrCat("no hang: ", why));
-  counters_.probes_asked += static_cast<int64_t>(incident_->probes_asked());
+  job_.counters.probes_asked += static_cast<int64_t>(incident_->probes_asked());
   incident_->Abandon(effects_);
   const std::optional<absl::Duration> threshold = incident_->suspicion().threshold;
   incident_.reset();
@@ -102,86 +89,29 @@ void CoordinatorCore::AbandonIncident(const std::string& why) {
 }
 
 void CoordinatorCore::ConcludeIncident() {
-  counters_.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
-  counters_.probes_asked += static_cast<int64_t>(incident_->probes_asked());
+  job_.counters.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
+  job_.counters.probes_asked += static_cast<int64_t>(incident_->probes_asked());
   const Suspicion& suspicion = incident_->suspicion();
   Emit(Conclude{.incident_id = incident_id_,
-                .capture = BuildCapture(*incident_),
+                .capture = job_.BuildCapture(*incident_),
                 .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
                 .collect = now_.monotonic - incident_->started(),
-                .hardware = HardwareOfMissing(*incident_)});
+                .hardware = job_.HardwareOfMissing(*incident_)});
   // After a worker's word the others may go on for a while with what they had
   // queued; after a threshold has passed whoever moves has recovered.
   its_incarnations_.clear();
   for (const auto& [worker, snapshot] : incident_->snapshots()) {
-    std::optional<std::string> shown = incarnation_.LastGiven(worker);
+    std::optional<std::string> shown = job_.incarnation.LastGiven(worker);
     if (!shown.has_value()) shown = snapshot.incarnation;
     if (shown.has_value()) its_incarnations_[worker] = *std::move(shown);
   }
   recovery_from_ = now_.monotonic;
   if (!suspicion.threshold.has_value()) {
-    recovery_from_ += LaunchThreshold(options_.thresholds, learning_, std::nullopt);
+    recovery_from_ += job_.LaunchThreshold();
   }
   alarm_.reset();
   incident_.reset();
   state_ = State::kConcluding;
-}
-
-std::string CoordinatorCore::NameIncident(absl::Time detected) const {
-  const uint64_t hash =
-      StableHash(absl::StrFormat("%s\n%s\n%d", membership_.job(), incarnation_.Id().value_or(""),
-                                 absl::ToUnixNanos(detected)));
-  return absl::StrFormat("%s-%08x",
-                         absl::FormatTime("%Y%m%dT%H%M%SZ", detected, absl::UTCTimeZone()),
-                         static_cast<uint32_t>(hash ^ (hash >> 32)));
-}
-
-Capture CoordinatorCore::BuildCapture(const Incident& incident) {
-  const Suspicion& suspicion = incident.suspicion();
-  Capture capture;
-  CaptureHeader& header = capture.header;
-  header.job = membership_.job();
-  header.job_incarnation = incarnation_.Id();
-  header.expected_workers = membership_.Expected();
-  header.generation = membership_.Generation();
-  header.trigger = suspicion.trigger;
-  if (suspicion.threshold.has_value()) {
-    header.hang_threshold_ms = absl::ToInt64Milliseconds(*suspicion.threshold);
-  }
-  if (suspicion.announced_pause.has_value()) {
-    header.announced_pause_ms = absl::ToInt64Milliseconds(*suspicion.announced_pause);
-  }
-  header.detected_unix_ms = absl::ToUnixMillis(suspicion.detected.wall);
-  learning_.ObserveModules(incident.named_programs());
-  for (const auto& [worker, snapshot] : incident.snapshots()) {
-    learning_.ObserveModules(snapshot.programs);
-  }
-  std::vector<WorkerId> workers;
-  for (const ExpectedWorker& worker : header.expected_workers) workers.push_back(worker.id);
-  header.cohorts = learning_.Cohorts(workers);
-  for (const auto& [worker, collected] : incident.snapshots()) {
-    Snapshot snapshot = collected;
-    // Who a worker is was settled when it was admitted.
-    const wire::Hello& hello = membership_.Find(worker)->hello;
-    snapshot.host = hello.host;
-    if (hello.node.has_value()) snapshot.node = hello.node;
-    if (hello.pod.has_value()) snapshot.pod = hello.pod;
-    if (hello.hardware.has_value()) snapshot.hardware = hello.hardware;
-    for (Program& program : snapshot.programs) {
-      if (!program.module.has_value()) program.module = learning_.ModuleOf(program.fingerprint);
-    }
-    capture.snapshots.push_back(std::move(snapshot));
-  }
-  return capture;
-}
-
-std::map<WorkerId, std::string> CoordinatorCore::HardwareOfMissing(const Incident& incident) const {
-  std::map<WorkerId, std::string> hardware;
-  for (const auto& [worker, member] : membership_.members()) {
-    if (incident.snapshots().contains(worker) || !member.hello.hardware.has_value()) continue;
-    hardware[worker] = *member.hello.hardware;
-  }
-  return hardware;
 }
 
 void CoordinatorCore::On(const IncidentConcluded& event) {
@@ -197,7 +127,7 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     if (stopping_) CloseAll();
     return;
   }
-  ++counters_.incidents;
+  ++job_.counters.incidents;
   last_incident_ = event.incident_id;
   AnswerRequests(event.incident_id);
   state_ = State::kWaiting;
@@ -206,7 +136,8 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     CloseAll();
     return;
   }
-  if (recovered_.size() * 2 > progress_.Running()) Rearm("most workers complete launches again");
+  if (recovered_.size() * 2 > job_.progress.Running())
+    Rearm("most workers complete launches again");
 }
 
 void CoordinatorCore::Rearm(const std::string& why) {
@@ -214,7 +145,7 @@ void CoordinatorCore::Rearm(const std::string& why) {
   state_ = State::kArmed;
   recovered_.clear();
   votes_.Clear();
-  learning_.AfterIncident();
+  job_.learning.AfterIncident();
 }
 
 }  // namespace rapideye::coordinator

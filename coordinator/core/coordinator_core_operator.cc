@@ -28,12 +28,12 @@ bool Slower(const WorkerStatus& a, const WorkerStatus& b) {
 // A look on demand ---------------------------------------------------------------
 
 void CoordinatorCore::On(const SnapshotRequested& event) {
-  ++counters_.snapshots_requested;
+  ++job_.counters.snapshots_requested;
   const auto refuse = [&](absl::Status status) {
     Emit(SnapshotRefused{event.ticket, std::move(status)});
   };
   if (stopping_) return refuse(absl::UnavailableError("the coordinator is stopping"));
-  if (membership_.connected() == 0) {
+  if (job_.membership.connected() == 0) {
     return refuse(absl::FailedPreconditionError(
         "no agent is connected, so there is nobody to ask; see rapideye status"));
   }
@@ -54,7 +54,7 @@ void CoordinatorCore::FollowRequests() {
     }
   }
   if (requests_.empty()) return;
-  if (membership_.connected() == 0 && !incident_.has_value() && state_ != State::kConcluding) {
+  if (job_.membership.connected() == 0 && !incident_.has_value() && state_ != State::kConcluding) {
     RefuseRequests(absl::UnavailableError("all agents have disconnected; see rapideye status"));
     return;
   }
@@ -66,36 +66,34 @@ void CoordinatorCore::FollowRequests() {
 }
 
 void CoordinatorCore::BeginInspection() {
-  ++counters_.snapshots_taken;
-  const std::optional<Stillness> measure =
-      progress_.Measure(options_.thresholds, learning_, now_.monotonic);
+  ++job_.counters.snapshots_taken;
+  const std::optional<Stillness> measure = job_.Measure(now_.monotonic);
   Suspicion suspicion{.trigger = "operator",
                       .why = "an operator asks for a snapshot",
                       .threshold = std::nullopt,
                       .detected = now_,
                       .to_the_end = true};
   if (measure.has_value()) suspicion.threshold = measure->threshold;
-  const std::vector<Target> targets = ConnectedWorkers();
+  const std::vector<Target> targets = job_.ConnectedWorkers();
   Info(absl::StrFormat("%s; collecting from %d of %d workers", suspicion.why, targets.size(),
-                       membership_.Expected().size()));
-  const int64_t number = next_collection_;
-  next_collection_ += 2;  // two looks
-  inspection_.emplace(std::move(suspicion), targets, number, options_.collect_deadline,
-                      now_.monotonic, effects_);
+                       job_.membership.Expected().size()));
+  const int64_t number = job_.collections.TakePair();
+  inspection_.emplace(std::move(suspicion), targets, number, collect_deadline_, now_.monotonic,
+                      effects_);
 }
 
 void CoordinatorCore::ConcludeInspection() {
-  counters_.snapshots_over_budget += static_cast<int64_t>(inspection_->over_budget());
-  counters_.probes_asked += static_cast<int64_t>(inspection_->probes_asked());
+  job_.counters.snapshots_over_budget += static_cast<int64_t>(inspection_->over_budget());
+  job_.counters.probes_asked += static_cast<int64_t>(inspection_->probes_asked());
   const Incident inspection = *std::exchange(inspection_, std::nullopt);
   inspect_not_before_ = now_.monotonic + kSnapshotInterval;
   if (inspection.snapshots().empty()) {
-    RefuseRequests(absl::UnavailableError(
-        absl::StrCat("no worker answered within ", absl::FormatDuration(options_.collect_deadline),
-                     "; see rapideye status")));
+    RefuseRequests(absl::UnavailableError(absl::StrCat("no worker answered within ",
+                                                       absl::FormatDuration(collect_deadline_),
+                                                       "; see rapideye status")));
     return;
   }
-  Emit(Examine{.tickets = std::exchange(requests_, {}), .capture = BuildCapture(inspection)});
+  Emit(Examine{.tickets = std::exchange(requests_, {}), .capture = job_.BuildCapture(inspection)});
 }
 
 void CoordinatorCore::AbandonInspection() {
@@ -129,11 +127,11 @@ WorkerStatus CoordinatorCore::StatusOf(const WorkerId& id) const {
                       .in_flight_for = {},
                       .fingerprint = {},
                       .module = {}};
-  if (const Member* member = membership_.Find(id)) {
+  if (const Member* member = job_.membership.Find(id)) {
     status.host = member->hello.host;
     status.connected = member->stream.has_value();
   }
-  const WorkerProgress* progress = progress_.Find(id);
+  const WorkerProgress* progress = job_.progress.Find(id);
   if (progress == nullptr) return status;
   status.runtime_answers = status.connected && progress->runtime_answers;
   if (progress->last_completion.has_value()) {
@@ -147,7 +145,7 @@ WorkerStatus CoordinatorCore::StatusOf(const WorkerId& id) const {
     status.in_flight_for = now_.monotonic - since;
   }
   status.fingerprint = progress->program;
-  if (progress->program.has_value()) status.module = learning_.ModuleOf(*progress->program);
+  if (progress->program.has_value()) status.module = job_.learning.ModuleOf(*progress->program);
   return status;
 }
 
@@ -162,21 +160,21 @@ Activity CoordinatorCore::CurrentActivity() const {
     case State::kArmed:
       break;
   }
-  return settled_ && progress_.LastCompletion().has_value() ? Activity::kArmed
-                                                            : Activity::kLearning;
+  return settled_ && job_.progress.LastCompletion().has_value() ? Activity::kArmed
+                                                                : Activity::kLearning;
 }
 
 JobStatus CoordinatorCore::Status() {
   JobStatus status;
-  status.job = membership_.job();
-  status.incarnation = incarnation_.Id();
-  status.generation = membership_.Generation();
+  status.job = job_.membership.job();
+  status.incarnation = job_.incarnation.Id();
+  status.generation = job_.membership.Generation();
   status.activity = CurrentActivity();
   status.last_incident = last_incident_;
-  status.connected = membership_.connected();
-  status.running = progress_.Running();
+  status.connected = job_.membership.connected();
+  status.running = job_.progress.Running();
   std::vector<WorkerId> workers;
-  for (const ExpectedWorker& worker : membership_.Expected()) {
+  for (const ExpectedWorker& worker : job_.membership.Expected()) {
     workers.push_back(worker.id);
     WorkerStatus one = StatusOf(worker.id);
     if (one.connected) {
@@ -191,23 +189,23 @@ JobStatus CoordinatorCore::Status() {
   std::partial_sort(status.slowest.begin(), end, status.slowest.end(), Slower);
   status.slowest.erase(end, status.slowest.end());
 
-  if (const auto last = progress_.LastCompletion()) {
+  if (const auto last = job_.progress.LastCompletion()) {
     status.since_completion = now_.monotonic - *last;
   }
-  if (const auto measure = progress_.Measure(options_.thresholds, learning_, now_.monotonic)) {
+  if (const auto measure = job_.Measure(now_.monotonic)) {
     status.waiting = JobStatus::Waiting{measure->still_for, measure->threshold, measure->why};
   }
-  status.launch_threshold = LaunchThreshold(options_.thresholds, learning_, std::nullopt);
-  status.hang_threshold = HangThreshold(options_.thresholds, learning_);
-  status.startup_grace = options_.thresholds.startup_grace;
-  status.launch_threshold_set = options_.thresholds.launch.has_value();
-  status.hang_threshold_set = options_.thresholds.hang.has_value();
-  status.longest_launch = learning_.LongestLaunch(std::nullopt);
-  status.longest_pause = learning_.LongestPause();
+  status.launch_threshold = job_.LaunchThreshold();
+  status.hang_threshold = job_.HangThreshold();
+  status.startup_grace = job_.thresholds.startup_grace;
+  status.launch_threshold_set = job_.thresholds.launch.has_value();
+  status.hang_threshold_set = job_.thresholds.hang.has_value();
+  status.longest_launch = job_.learning.LongestLaunch(std::nullopt);
+  status.longest_pause = job_.learning.LongestPause();
   UpdateCohorts(workers);
   status.cohorts = cohorts_;
   status.cohort_count = cohort_count_;
-  status.counters = counters_;
+  status.counters = job_.counters;
   return status;
 }
 
@@ -215,7 +213,7 @@ void CoordinatorCore::UpdateCohorts(const std::vector<WorkerId>& workers) {
   if (now_.monotonic < next_cohorts_) return;
   next_cohorts_ = now_.monotonic + kCohortRefresh;
   cohorts_.clear();
-  const std::vector<Cohort> all = learning_.Cohorts(workers);
+  const std::vector<Cohort> all = job_.learning.Cohorts(workers);
   cohort_count_ = all.size();
   for (const Cohort& cohort : all) {
     if (cohorts_.size() == kMaxListedCohorts) break;
@@ -223,8 +221,8 @@ void CoordinatorCore::UpdateCohorts(const std::vector<WorkerId>& workers) {
     one.name = cohort.name;
     one.workers = cohort.workers.size();
     for (const SequenceEntry& entry : cohort.sequence) {
-      one.programs.push_back(
-          entry.module.value_or(learning_.ModuleOf(entry.fingerprint).value_or(entry.fingerprint)));
+      one.programs.push_back(entry.module.value_or(
+          job_.learning.ModuleOf(entry.fingerprint).value_or(entry.fingerprint)));
     }
   }
 }

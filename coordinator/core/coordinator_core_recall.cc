@@ -24,14 +24,15 @@ void CoordinatorCore::On(const IncidentUnreadable& event) {
 
 bool CoordinatorCore::RecallMayCome() const {
   if (!votes_.Any()) return false;
-  return !settled_ || votes_.Decide(membership_.connected()).has_value();
+  return !settled_ || votes_.Decide(job_.membership.connected()).has_value();
 }
 
 bool CoordinatorCore::Recall() {
-  const std::optional<RestartRecovery::Decision> decision = votes_.Decide(membership_.connected());
+  const std::optional<RestartRecovery::Decision> decision =
+      votes_.Decide(job_.membership.connected());
   if (!decision.has_value()) return false;
   if (!decision->confirmed) return true;  // the heartbeats are on their way
-  ++counters_.recalled;
+  ++job_.counters.recalled;
   if (decision->concluded) {
     RecallConcluded(decision->incident);
   } else {
@@ -71,8 +72,7 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
   }
   // What raised it, and when, has gone with the other coordinator: said is what
   // holds now, as the ages in the evidence do.
-  const std::optional<Stillness> stillness =
-      progress_.Judge(options_.thresholds, learning_, now_.monotonic);
+  const std::optional<Stillness> stillness = job_.Judge(now_.monotonic);
   Suspicion suspicion{
       .trigger = "no-progress",
       .why = absl::StrFormat("incident %s was begun before this coordinator came, and not finished",
@@ -82,15 +82,13 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
       .incident = incident};
   // A coordinator that has just come has not seen the job stand that long itself;
   // the ages in the evidence are measured against what would have raised it.
-  suspicion.threshold = stillness.has_value()
-                            ? stillness->threshold
-                            : LaunchThreshold(options_.thresholds, learning_, std::nullopt);
+  suspicion.threshold = stillness.has_value() ? stillness->threshold : job_.LaunchThreshold();
   Begin(std::move(suspicion));
 }
 
 // Not those whose worker goes on: they would remember what is over.
 void CoordinatorCore::TellAllConcluded() {
-  for (const auto& [id, member] : membership_.members()) {
+  for (const auto& [id, member] : job_.membership.members()) {
     if (!recovered_.contains(id)) TellConcluded(member);
   }
 }

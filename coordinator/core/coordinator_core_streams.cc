@@ -27,16 +27,16 @@ void CoordinatorCore::On(const StreamOpened& event) {
 }
 
 void CoordinatorCore::On(const StreamRefused& event) {
-  ++counters_.streams_refused;
+  ++job_.counters.streams_refused;
   WarnOfPeer(absl::StrFormat("refused a stream at %s: %s", Quoted(event.peer),
                              Quoted(std::string(event.status.message()))));
 }
 
 void CoordinatorCore::On(const StreamCutOff& event) {
-  ++counters_.cut_off;
+  ++job_.counters.cut_off;
   auto stream = streams_.find(event.stream);
   if (stream == streams_.end()) return;
-  const Member* member = membership_.FindByStream(event.stream);
+  const Member* member = job_.membership.FindByStream(event.stream);
   WarnOfPeer(absl::StrFormat("cut off the stream at %s of %s: %s", Quoted(stream->second.peer),
                              member != nullptr ? Describe(*member) : "nobody yet",
                              Quoted(std::string(event.status.message()))));
@@ -46,22 +46,22 @@ void CoordinatorCore::On(const StreamClosed& event) { Drop(event.stream, /*log=*
 
 void CoordinatorCore::Drop(StreamId stream, bool log) {
   streams_.erase(stream);
-  const std::optional<WorkerId> worker = membership_.Leave(stream);
+  const std::optional<WorkerId> worker = job_.membership.Leave(stream);
   if (!worker.has_value()) return;
   all_connected_ = false;
-  progress_.Disconnected(*worker);
+  job_.progress.Disconnected(*worker);
   votes_.OnLeave(*worker);
   if (incident_.has_value()) incident_->OnLeave(*worker, now_.monotonic, effects_);
   if (inspection_.has_value()) inspection_->OnLeave(*worker, now_.monotonic, effects_);
   if (texts_.has_value()) texts_->OnLeave(*worker, now_.monotonic, effects_);
   if (log) {
-    Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*membership_.Find(*worker)),
-                         membership_.connected()));
+    Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*job_.membership.Find(*worker)),
+                         job_.membership.connected()));
   }
 }
 
 void CoordinatorCore::Refuse(StreamId stream, const absl::Status& status) {
-  const Member* member = membership_.FindByStream(stream);
+  const Member* member = job_.membership.FindByStream(stream);
   WarnOfPeer(absl::StrFormat("closed the stream at %s of %s: %s", Quoted(streams_[stream].peer),
                              member != nullptr ? Describe(*member) : "nobody yet",
                              Quoted(std::string(status.message()))));
@@ -74,7 +74,7 @@ void CoordinatorCore::WarnOfPeer(const std::string& text) {
   peer_lines_ = std::min(kPeerLineBurst, peer_lines_ + seconds * kPeerLinesPerSecond);
   peer_lines_refilled_ = now_.monotonic;
   if (peer_lines_ < 1) {
-    ++counters_.unlogged_lines;
+    ++job_.counters.unlogged_lines;
     ++peer_lines_left_out_;
     return;
   }
@@ -88,7 +88,7 @@ void CoordinatorCore::CloseSilentStreams() {
   std::vector<StreamId> nameless;
   std::vector<StreamId> silent;
   for (const auto& [id, stream] : streams_) {
-    const Member* member = membership_.FindByStream(id);
+    const Member* member = job_.membership.FindByStream(id);
     if (member == nullptr) {
       if (now_.monotonic - stream.opened >= kHelloDeadline) nameless.push_back(id);
     } else if (now_.monotonic - stream.heard >=
@@ -97,12 +97,12 @@ void CoordinatorCore::CloseSilentStreams() {
     }
   }
   for (const StreamId id : nameless) {
-    ++counters_.hello_timeouts;
+    ++job_.counters.hello_timeouts;
     Refuse(id, absl::FailedPreconditionError(
                    absl::StrCat("no hello within ", absl::FormatDuration(kHelloDeadline))));
   }
   for (const StreamId id : silent) {
-    ++counters_.silent_streams;
+    ++job_.counters.silent_streams;
     Refuse(id, absl::DeadlineExceededError(absl::StrCat(
                    "no message for ", absl::FormatDuration(now_.monotonic - streams_[id].heard),
                    "; heartbeats are due once per poll interval")));
@@ -117,7 +117,7 @@ bool CoordinatorCore::TakeToken(StreamId id, Stream& stream) {
     stream.tokens -= 1;
     return true;
   }
-  ++counters_.floods;
+  ++job_.counters.floods;
   Refuse(id, absl::ResourceExhaustedError(absl::StrFormat(
                  "more than %.0f messages a second; heartbeats are due once per poll interval",
                  kMessagesPerSecond)));
@@ -138,15 +138,15 @@ void CoordinatorCore::On(MessageReceived& event) {
   if (const auto* hello = std::get_if<wire::Hello>(&event.message)) {
     status = OnMessage(event.stream, *hello);
     if (status.ok()) {
-      ++counters_.hellos_admitted;
+      ++job_.counters.hellos_admitted;
     } else {
       CountRefusal(status);
     }
-  } else if (const Member* member = membership_.FindByStream(event.stream)) {
+  } else if (const Member* member = job_.membership.FindByStream(event.stream)) {
     status = Dispatch(*member, event);
-    if (!status.ok()) ++counters_.messages_refused;
+    if (!status.ok()) ++job_.counters.messages_refused;
   } else {
-    ++counters_.messages_refused;
+    ++job_.counters.messages_refused;
     status = absl::FailedPreconditionError("the first message of a stream must be a hello");
   }
   if (!status.ok()) Refuse(event.stream, status);
@@ -154,14 +154,14 @@ void CoordinatorCore::On(MessageReceived& event) {
 
 void CoordinatorCore::On(const MessageMalformed& event) {
   if (!streams_.contains(event.stream)) return;
-  ++counters_.messages_refused;
+  ++job_.counters.messages_refused;
   Refuse(event.stream, event.status);
 }
 
 void CoordinatorCore::CountRefusal(const absl::Status& hello) {
-  ++counters_.hellos_refused;
-  if (absl::IsAlreadyExists(hello)) ++counters_.duplicate_agents;
-  if (absl::IsPermissionDenied(hello)) ++counters_.foreign_agents;
+  ++job_.counters.hellos_refused;
+  if (absl::IsAlreadyExists(hello)) ++job_.counters.duplicate_agents;
+  if (absl::IsPermissionDenied(hello)) ++job_.counters.foreign_agents;
 }
 
 }  // namespace rapideye::coordinator

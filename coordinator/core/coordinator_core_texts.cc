@@ -13,7 +13,7 @@ void CoordinatorCore::On(TextsWanted& event) {
   for (ProgramSide& side : event.sides) {
     TextCandidates& one = candidates.emplace_back();
     for (const WorkerId& worker : side.workers) {
-      const Member* member = membership_.Find(worker);
+      const Member* member = job_.membership.Find(worker);
       if (!wanted || stopping_ || member == nullptr || !member->stream.has_value() ||
           !member->hello.hlo_dumps) {
         continue;
@@ -23,8 +23,7 @@ void CoordinatorCore::On(TextsWanted& event) {
     one.side = std::move(side);
   }
   // The parity of collections is that of looks: the first of an incident is odd.
-  const int64_t number = next_collection_;
-  next_collection_ += 2;
+  const int64_t number = job_.collections.TakePair();
   ModuleTexts texts(event.incident_id, std::move(candidates), number, now_.monotonic, effects_);
   if (wanted && !stopping_) {
     texts_.emplace(std::move(texts));

@@ -1,5 +1,5 @@
 // Every limit of the coordinator, with its reason. A counter of the same subject
-// (coordinator/core/counters.h) shows when one bites.
+// (coordinator/core/job_status.h) shows when one bites.
 #ifndef RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
 #define RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
 
