@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -13,7 +14,8 @@ namespace rapideye::coordinator {
 CoordinatorCore::CoordinatorCore(Options options)
     : job_(std::move(options.shape), options.thresholds),
       collect_deadline_(options.collect_deadline),
-      attention_after_(AttentionAfter()) {}
+      on_demand_(options.collect_deadline),
+      attention_after_(job_.AttentionAfter()) {}
 
 Effects CoordinatorCore::Step(Event event, const Instant& now) {
   now_ = now;
@@ -25,9 +27,13 @@ Effects CoordinatorCore::Step(Event event, const Instant& now) {
     FollowTexts();
     if (state_ == State::kArmed) FollowAlarm();
     Survey();
-    FollowRequests();
-    ProbeFor(incident_);
-    ProbeFor(inspection_);
+    // During an incident its end answers those who ask for a snapshot.
+    const bool may_begin = state_ == State::kArmed || state_ == State::kWaiting;
+    on_demand_.Follow(may_begin, job_, now_, effects_);
+    Incident* collecting = Collecting();
+    if (collecting != nullptr && collecting->WantsProbes()) {
+      collecting->BeginProbes(job_.PlanProbes(*collecting), now_.monotonic, effects_);
+    }
   }
   return std::exchange(effects_, {});
 }
@@ -35,33 +41,39 @@ Effects CoordinatorCore::Step(Event event, const Instant& now) {
 absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
   if (stopping_) return absl::InfiniteDuration();
   absl::Duration wake = streams_.empty() ? absl::InfiniteDuration() : std::max(now, next_survey_);
-  for (const std::optional<Incident>* one : {&incident_, &inspection_}) {
+  for (const std::optional<Incident>* one : {&incident_, &on_demand_.collection()}) {
     if (one->has_value()) wake = std::min(wake, (*one)->NextWake());
   }
   if (texts_.has_value()) wake = std::min(wake, texts_->NextWake());
   return wake;
 }
 
-absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hello) {
+// Never both: an incident ends the snapshot on demand.
+Incident* CoordinatorCore::Collecting() {
+  for (std::optional<Incident>* one : {&incident_, &on_demand_.collection()}) {
+    if (one->has_value()) return &**one;
+  }
+  return nullptr;
+}
+
+absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello) {
   absl::StatusOr<Membership::Admission> admission =
-      job_.membership.Admit(stream, hello, streams_[stream].identity);
+      job_.membership.Admit(stream, hello, streams_.IdentityOf(stream));
   if (!admission.ok()) return admission.status();
   const Member& member = *job_.membership.Find(hello.worker);
   if (admission->superseded.has_value()) {
     ++(admission->new_agent ? job_.counters.superseded : job_.counters.takeovers);
     const StreamId old = *admission->superseded;
-    streams_.erase(old);
+    streams_.Erase(old);
     job_.progress.Disconnected(hello.worker);
-    if (incident_.has_value()) incident_->OnLeave(hello.worker, now_.monotonic, effects_);
-    if (inspection_.has_value()) inspection_->OnLeave(hello.worker, now_.monotonic, effects_);
-    if (texts_.has_value()) texts_->OnLeave(hello.worker, now_.monotonic, effects_);
+    LeaveCollections(hello.worker);
     const char* newer = admission->new_agent ? "agent" : "connection";
     Emit(Close{old, absl::AlreadyExistsError(
                         absl::StrFormat("a newer %s speaks for this worker", newer))});
     Info(absl::StrFormat("%s: a newer %s takes the place of the old one", Describe(member), newer));
   }
   job_.addresses.Claim(hello);
-  if (!first_hello_.has_value()) first_hello_ = now_.monotonic;
+  if (!job_.first_hello.has_value()) job_.first_hello = now_.monotonic;
   SendWelcome(stream, hello);
   Info(absl::StrFormat("%s connected, agent %s (%d connected)", Describe(member),
                        Quoted(hello.version), job_.membership.connected()));
@@ -73,16 +85,10 @@ absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hell
   if (hello.job_incarnation.has_value()) {
     ShowIncarnation(hello.worker, *hello.job_incarnation, /*given=*/true);
   }
-  votes_.OnHello(hello.worker, hello.incident);
-  for (std::optional<Incident>* one : {&incident_, &inspection_}) {
-    if (one->has_value()) (*one)->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
-  }
-  if (state_ == State::kWaiting && !recovered_.contains(hello.worker)) TellConcluded(member);
+  restart_.OnHello(hello.worker, hello.incident);
+  if (Incident* one = Collecting()) one->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
+  if (state_ == State::kWaiting && !recovery_.Recovered(hello.worker)) TellConcluded(member);
   return absl::OkStatus();
-}
-
-absl::Duration CoordinatorCore::AttentionAfter() const {
-  return std::min(job_.LaunchThreshold(), job_.HangThreshold()) / 2;
 }
 
 void CoordinatorCore::SendWelcome(StreamId stream, const wire::Hello& hello) {
@@ -96,7 +102,7 @@ void CoordinatorCore::SendWelcome(StreamId stream, const wire::Hello& hello) {
 // Without this a job with long launches would have its runtimes asked for HLO,
 // which is expensive, in every single one of them.
 void CoordinatorCore::UpdateAttention() {
-  const absl::Duration attention = AttentionAfter();
+  const absl::Duration attention = job_.AttentionAfter();
   const double factor = absl::FDivDuration(attention, attention_after_);
   if (factor < kAttentionChange && factor > 1 / kAttentionChange) return;
   attention_after_ = attention;
@@ -108,26 +114,31 @@ void CoordinatorCore::UpdateAttention() {
 absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& event) {
   const WorkerId worker = member.hello.worker;
   const absl::Duration now = now_.monotonic;
+  const auto collector = [this](int64_t collection) {
+    Incident* one = Collecting();
+    return one != nullptr && one->Owns(collection) ? one : nullptr;
+  };
+  int64_t collection = 0;
   if (const auto* heartbeat = std::get_if<wire::Heartbeat>(&event.message)) {
-    return OnHeartbeat(member, *heartbeat);
-  }
-  if (const auto* alarm = std::get_if<wire::Alarm>(&event.message)) return OnAlarm(member, *alarm);
-  if (const auto* question = std::get_if<wire::WhoIs>(&event.message)) {
+    OnHeartbeat(member, *heartbeat);
+    return absl::OkStatus();
+  } else if (const auto* alarm = std::get_if<wire::Alarm>(&event.message)) {
+    OnAlarm(member, *alarm);
+    return absl::OkStatus();
+  } else if (const auto* question = std::get_if<wire::WhoIs>(&event.message)) {
     OnWhoIs(member, *question);
     return absl::OkStatus();
-  }
-  int64_t collection = 0;
-  if (const auto* ready = std::get_if<wire::SampleReady>(&event.message)) {
+  } else if (const auto* ready = std::get_if<wire::SampleReady>(&event.message)) {
     collection = ready->collection;
-    if (Incident* one = CollectorOf(collection)) return one->OnReady(worker, *ready, now, effects_);
+    if (Incident* one = collector(collection)) return one->OnReady(worker, *ready, now, effects_);
   } else if (auto* snapshot = std::get_if<wire::SnapshotReply>(&event.message)) {
     collection = snapshot->collection;
-    if (Incident* one = CollectorOf(collection)) {
+    if (Incident* one = collector(collection)) {
       return one->OnSnapshot(worker, std::move(*snapshot), event.bytes, now, effects_);
     }
   } else if (const auto* hlo = std::get_if<wire::HloReply>(&event.message)) {
     collection = hlo->collection;
-    if (Incident* one = CollectorOf(collection)) return one->OnHlo(worker, *hlo, now, effects_);
+    if (Incident* one = collector(collection)) return one->OnHlo(worker, *hlo, now, effects_);
   } else if (auto* text = std::get_if<wire::ModuleTextReply>(&event.message)) {
     collection = text->collection;
     if (texts_.has_value() && texts_->number() == collection) {
@@ -135,9 +146,7 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
     }
   } else if (const auto* probes = std::get_if<wire::ProbeReply>(&event.message)) {
     collection = probes->collection;
-    if (Incident* one = CollectorOf(collection)) {
-      return one->OnProbes(worker, *probes, now, effects_);
-    }
+    if (Incident* one = collector(collection)) return one->OnProbes(worker, *probes, now, effects_);
   }
   // An answer to a collection that has ended may well be on its way still; one
   // to a collection that never was cannot.
@@ -148,9 +157,7 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
   return absl::OkStatus();
 }
 
-// The job --------------------------------------------------------------------
-
-absl::Status CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat) {
+void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat) {
   const WorkerId worker = member.hello.worker;
   const int64_t agent = member.hello.agent_incarnation;
   if (!member.hello.job_incarnation.has_value() && heartbeat.process_incarnation.has_value()) {
@@ -158,17 +165,16 @@ absl::Status CoordinatorCore::OnHeartbeat(const Member& member, const wire::Hear
   }
   if (job_.incarnation.Left(worker)) {
     // A process of the past drives nothing, unless it turns out to be at work.
-    if (!job_.progress.Advanced(worker, agent, heartbeat)) return absl::OkStatus();
+    if (!job_.progress.Advanced(worker, agent, heartbeat)) return;
     job_.incarnation.Rejoin(worker);
   }
   const bool advanced = job_.progress.Observe(worker, agent, heartbeat, now_.monotonic);
-  votes_.OnHeartbeat(worker, heartbeat, advanced);
+  restart_.OnHeartbeat(worker, heartbeat, advanced);
   if (state_ == State::kArmed) {
     job_.learning.Observe(worker, heartbeat, advanced);
   } else if (advanced) {
     NoteRecovery(worker);
   }
-  return absl::OkStatus();
 }
 
 void CoordinatorCore::OnWhoIs(const Member& member, const wire::WhoIs& question) {
@@ -181,6 +187,8 @@ void CoordinatorCore::OnWhoIs(const Member& member, const wire::WhoIs& question)
   Emit(Send{*member.stream, std::move(answer)});
 }
 
+// The job ----------------------------------------------------------------------
+
 void CoordinatorCore::ShowIncarnation(const WorkerId& worker, const std::string& key, bool given) {
   if (job_.incarnation.Observe(worker, key, given)) OnJobRestart();
 }
@@ -191,53 +199,37 @@ void CoordinatorCore::OnJobRestart() {
                     Quoted(job_.incarnation.Id().value_or("unknown"))));
   job_.progress.Forget();
   job_.learning.Forget();
-  votes_.Clear();
-  alarm_.reset();
+  restart_.Clear();
+  alarm_.Clear();
   EndTexts("the job has restarted, and dumps anew");
   if (incident_.has_value()) AbandonIncident("the job has restarted");
-  AbandonInspection();  // those who asked get a look at the job as it is now
-  alarm_.reset();
-  if (IncidentIsOfThisJob()) return;
+  on_demand_.Abandon(effects_);  // those who asked get a look at the job as it is now
+  if (recovery_.IsAbout(job_.incarnation)) return;
   if (state_ == State::kWaiting) {
     Rearm("the job has restarted");
   } else if (state_ == State::kConcluding) {
-    recovered_ = {};
-    for (const auto& [id, member] : job_.membership.members()) recovered_.insert(id);
+    recovery_.RecoverAll(job_.membership);
   }
 }
 
-bool CoordinatorCore::IncidentIsOfThisJob() const {
-  size_t restarted = 0;
-  size_t same = 0;
-  for (const auto& [worker, shown] : its_incarnations_) {
-    const std::optional<std::string> key = job_.incarnation.KeyOf(worker);
-    if (!key.has_value()) continue;
-    ++restarted;
-    if (*key == shown) ++same;
-  }
-  return same * 2 > restarted;
-}
-
-absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
+void CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
   ++job_.counters.alarms;
   const std::string why = absl::StrCat(Describe(member), " reports ", Quoted(alarm.text));
   // In a hang thousands may say the same.
   WarnOfPeer(why);
-  if (state_ == State::kArmed && !alarm_.has_value()) {
-    alarm_ = PendingAlarm{
-        .why = why, .tries = kAlarmTries, .due = std::max(now_.monotonic, alarm_not_before_)};
-  }
-  return absl::OkStatus();
+  if (state_ == State::kArmed) alarm_.Raise(why, now_.monotonic);
 }
 
 // Not before most others are there, or had the time to come: a coordinator that starts
 // together with its job would take the end of the old processes for that of one of them.
 void CoordinatorCore::FollowAlarm() {
-  if (!alarm_.has_value() || now_.monotonic < alarm_->due) return;
-  UpdateSettled();
-  if (!(settled_ || job_.membership.MostAreThere()) || RecallMayCome()) return;
-  Begin(Suspicion{
-      .trigger = "hang-line", .why = alarm_->why, .threshold = std::nullopt, .detected = now_});
+  const std::optional<std::string> why = alarm_.Due(now_.monotonic);
+  if (!why.has_value()) return;
+  const bool settled = job_.UpdateSettled(now_.monotonic);
+  if (!settled && !job_.membership.MostAreThere()) return;
+  if (restart_.MayDecide(settled, job_.membership.connected())) return;
+  Begin(
+      Suspicion{.trigger = "hang-line", .why = *why, .threshold = std::nullopt, .detected = now_});
 }
 
 void CoordinatorCore::Survey() {
@@ -246,16 +238,8 @@ void CoordinatorCore::Survey() {
   CloseSilentStreams();
   if (state_ != State::kArmed) return;
   UpdateAttention();
-  UpdateSettled();
-  if (!settled_ || now_.monotonic < judge_not_before_ || Recall()) return;
+  if (!job_.UpdateSettled(now_.monotonic) || now_.monotonic < judge_not_before_ || Recall()) return;
   Judge();
-}
-
-// Shortly after a start most agents may still be on their way back. One that
-// leaves after all were there is evidence, and nothing to wait for.
-void CoordinatorCore::UpdateSettled() {
-  if (settled_ || !first_hello_.has_value()) return;
-  settled_ = job_.membership.Complete() || now_.monotonic - *first_hello_ >= kSettleTime;
 }
 
 void CoordinatorCore::Judge() {
@@ -273,13 +257,13 @@ void CoordinatorCore::Judge() {
                     stillness->announced ? std::optional(stillness->threshold) : std::nullopt});
 }
 
-// The end ----------------------------------------------------------------------
+// The end --------------------------------------------------------------------------
 
 void CoordinatorCore::On(const Stop&) {
   stopping_ = true;
-  AbandonInspection();
+  on_demand_.Abandon(effects_);
   EndTexts("the coordinator was stopping");
-  RefuseRequests(absl::UnavailableError("the coordinator is stopping"));
+  on_demand_.RefuseAll(absl::UnavailableError("the coordinator is stopping"), effects_);
   if (incident_.has_value() && !incident_->snapshots().empty()) {
     Warn("asked to stop during an incident; concluding with what there is");
     ConcludeIncident();
@@ -288,13 +272,6 @@ void CoordinatorCore::On(const Stop&) {
   }
   // Whoever has collected for an incident is still to be told of its end.
   if (state_ != State::kConcluding) CloseAll();
-}
-
-void CoordinatorCore::CloseAll() {
-  for (const auto& [id, stream] : streams_) {
-    Emit(Close{id, absl::UnavailableError("the coordinator is stopping")});
-  }
-  streams_.clear();
 }
 
 }  // namespace rapideye::coordinator

@@ -1,6 +1,7 @@
-// The core's part in an incident: begin, follow, abandon or conclude, recover.
 #include <algorithm>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -9,34 +10,23 @@
 
 namespace rapideye::coordinator {
 
+// An incident: begin, follow, abandon or conclude, recover ------------------------
+
 void CoordinatorCore::Begin(Suspicion suspicion) {
   ++job_.counters.suspicions;
-  if (!suspicion.incident.has_value())
+  if (!suspicion.incident.has_value()) {
     suspicion.incident = job_.NameIncident(suspicion.detected.wall);
+  }
   incident_id_ = *suspicion.incident;
-  votes_.Clear();       // what agents remember of this one, they tell anew
-  AbandonInspection();  // those who asked are answered by the incident
+  restart_.Clear();              // what agents remember of this one, they tell anew
+  on_demand_.Abandon(effects_);  // those who asked are answered by the incident
   const std::vector<Target> targets = job_.ConnectedWorkers();
   Warn(absl::StrFormat("%s; collecting from %d of %d workers", suspicion.why, targets.size(),
                        job_.membership.Expected().size()));
   state_ = State::kCollecting;
-  recovered_.clear();
-  const int64_t number = job_.collections.TakePair();
-  incident_.emplace(std::move(suspicion), targets, number, collect_deadline_, now_.monotonic,
-                    effects_);
+  incident_.emplace(std::move(suspicion), targets, job_.collections.TakePair(), collect_deadline_,
+                    now_.monotonic, effects_);
   FollowIncident();
-}
-
-void CoordinatorCore::ProbeFor(std::optional<Incident>& incident) {
-  if (!incident.has_value() || !incident->WantsProbes()) return;
-  incident->BeginProbes(job_.PlanProbes(*incident), now_.monotonic, effects_);
-}
-
-Incident* CoordinatorCore::CollectorOf(int64_t collection) {
-  for (std::optional<Incident>* one : {&incident_, &inspection_}) {
-    if (one->has_value() && (*one)->Owns(collection)) return &**one;
-  }
-  return nullptr;
 }
 
 void CoordinatorCore::FollowIncident() {
@@ -62,11 +52,8 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
     }
     return;
   }
-  // What a worker had completed before and only now can tell is no recovery.
-  const std::optional<absl::Duration> completion = job_.progress.Find(worker)->last_completion;
-  if (!completion.has_value() || *completion < recovery_from_) return;
-  recovered_.insert(worker);
-  if (state_ == State::kWaiting && recovered_.size() * 2 > job_.progress.Running()) {
+  if (!recovery_.Observe(worker, job_.progress.Find(worker)->last_completion)) return;
+  if (state_ == State::kWaiting && recovery_.MostRecovered(job_.progress.Running())) {
     Rearm("most workers complete launches again");
   }
 }
@@ -79,13 +66,7 @@ void CoordinatorCore::AbandonIncident(const std::string& why) {
   incident_.reset();
   state_ = State::kArmed;
   judge_not_before_ = now_.monotonic + std::min(threshold.value_or(kAlarmRetry), kAlarmInterval);
-  if (!alarm_.has_value() || threshold.has_value()) return;
-  if (--alarm_->tries > 0) {
-    alarm_->due = now_.monotonic + kAlarmRetry;
-    return;
-  }
-  alarm_.reset();
-  alarm_not_before_ = now_.monotonic + kAlarmInterval;
+  if (!threshold.has_value()) alarm_.FoundNoHang(now_.monotonic);
 }
 
 void CoordinatorCore::ConcludeIncident() {
@@ -97,19 +78,18 @@ void CoordinatorCore::ConcludeIncident() {
                 .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
                 .collect = now_.monotonic - incident_->started(),
                 .hardware = job_.HardwareOfMissing(*incident_)});
+  std::map<WorkerId, std::string> shown;
+  for (const auto& [worker, snapshot] : incident_->snapshots()) {
+    std::optional<std::string> key = job_.incarnation.LastGiven(worker);
+    if (!key.has_value()) key = snapshot.incarnation;
+    if (key.has_value()) shown[worker] = *std::move(key);
+  }
   // After a worker's word the others may go on for a while with what they had
   // queued; after a threshold has passed whoever moves has recovered.
-  its_incarnations_.clear();
-  for (const auto& [worker, snapshot] : incident_->snapshots()) {
-    std::optional<std::string> shown = job_.incarnation.LastGiven(worker);
-    if (!shown.has_value()) shown = snapshot.incarnation;
-    if (shown.has_value()) its_incarnations_[worker] = *std::move(shown);
-  }
-  recovery_from_ = now_.monotonic;
-  if (!suspicion.threshold.has_value()) {
-    recovery_from_ += job_.LaunchThreshold();
-  }
-  alarm_.reset();
+  absl::Duration from = now_.monotonic;
+  if (!suspicion.threshold.has_value()) from += job_.LaunchThreshold();
+  recovery_ = JobRecovery(from, std::move(shown));
+  alarm_.Clear();
   incident_.reset();
   state_ = State::kConcluding;
 }
@@ -117,35 +97,48 @@ void CoordinatorCore::ConcludeIncident() {
 void CoordinatorCore::On(const IncidentConcluded& event) {
   if (state_ != State::kConcluding) return;
   texts_.reset();  // nobody waits for them
-  votes_.Clear();
+  restart_.Clear();
   if (!event.hang) {
     Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",
                       event.incident_id, ")"));
     state_ = State::kArmed;
     judge_not_before_ = now_.monotonic + kAlarmInterval;
-    alarm_not_before_ = now_.monotonic + kAlarmInterval;
+    alarm_.HoldOff(now_.monotonic);
     if (stopping_) CloseAll();
     return;
   }
   ++job_.counters.incidents;
   last_incident_ = event.incident_id;
-  AnswerRequests(event.incident_id);
+  on_demand_.AnswerAll(event.incident_id, effects_);
   state_ = State::kWaiting;
   TellAllConcluded();
   if (stopping_) {
     CloseAll();
     return;
   }
-  if (recovered_.size() * 2 > job_.progress.Running())
+  if (recovery_.MostRecovered(job_.progress.Running())) {
     Rearm("most workers complete launches again");
+  }
 }
 
 void CoordinatorCore::Rearm(const std::string& why) {
   Info(absl::StrCat("watching again: ", why));
   state_ = State::kArmed;
-  recovered_.clear();
-  votes_.Clear();
+  restart_.Clear();
   job_.learning.AfterIncident();
+}
+
+// Not those whose worker goes on: they would remember what is over.
+void CoordinatorCore::TellAllConcluded() {
+  for (const auto& [id, member] : job_.membership.members()) {
+    if (!recovery_.Recovered(id)) TellConcluded(member);
+  }
+}
+
+void CoordinatorCore::TellConcluded(const Member& member) {
+  const wire::Hello& hello = member.hello;
+  if (!member.stream.has_value() || hello.protocol_version < 2) return;
+  Emit(Send{*member.stream, wire::Concluded{.incident = incident_id_}});
 }
 
 }  // namespace rapideye::coordinator

@@ -1,10 +1,7 @@
-// The core's part in streams: who may speak, how much, and what ends one.
-//
-// Agents are malicious, until shown otherwise: each of these costs at most the
-// stream it came by.
 #include <algorithm>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -13,17 +10,14 @@
 
 namespace rapideye::coordinator {
 
+// Streams ----------------------------------------------------------------------
+
 void CoordinatorCore::On(const StreamOpened& event) {
   if (stopping_) {
     Emit(Close{event.stream, absl::UnavailableError("the coordinator is stopping")});
     return;
   }
-  streams_[event.stream] = Stream{.peer = event.peer,
-                                  .identity = event.identity,
-                                  .opened = now_.monotonic,
-                                  .heard = now_.monotonic,
-                                  .tokens = kMessageBurst,
-                                  .refilled = now_.monotonic};
+  streams_.Open(event, now_.monotonic);
 }
 
 void CoordinatorCore::On(const StreamRefused& event) {
@@ -34,114 +28,86 @@ void CoordinatorCore::On(const StreamRefused& event) {
 
 void CoordinatorCore::On(const StreamCutOff& event) {
   ++job_.counters.cut_off;
-  auto stream = streams_.find(event.stream);
-  if (stream == streams_.end()) return;
-  const Member* member = job_.membership.FindByStream(event.stream);
-  WarnOfPeer(absl::StrFormat("cut off the stream at %s of %s: %s", Quoted(stream->second.peer),
-                             member != nullptr ? Describe(*member) : "nobody yet",
+  if (!streams_.Contains(event.stream)) return;
+  WarnOfPeer(absl::StrFormat("cut off the stream at %s: %s",
+                             streams_.DebugName(event.stream, job_.membership),
                              Quoted(std::string(event.status.message()))));
 }
 
 void CoordinatorCore::On(const StreamClosed& event) { Drop(event.stream, /*log=*/true); }
 
 void CoordinatorCore::Drop(StreamId stream, bool log) {
-  streams_.erase(stream);
+  streams_.Erase(stream);
   const std::optional<WorkerId> worker = job_.membership.Leave(stream);
   if (!worker.has_value()) return;
   all_connected_ = false;
   job_.progress.Disconnected(*worker);
-  votes_.OnLeave(*worker);
-  if (incident_.has_value()) incident_->OnLeave(*worker, now_.monotonic, effects_);
-  if (inspection_.has_value()) inspection_->OnLeave(*worker, now_.monotonic, effects_);
-  if (texts_.has_value()) texts_->OnLeave(*worker, now_.monotonic, effects_);
+  restart_.OnLeave(*worker);
+  LeaveCollections(*worker);
   if (log) {
     Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*job_.membership.Find(*worker)),
                          job_.membership.connected()));
   }
 }
 
+void CoordinatorCore::LeaveCollections(const WorkerId& worker) {
+  if (Incident* one = Collecting()) one->OnLeave(worker, now_.monotonic, effects_);
+  if (texts_.has_value()) texts_->OnLeave(worker, now_.monotonic, effects_);
+}
+
 void CoordinatorCore::Refuse(StreamId stream, const absl::Status& status) {
-  const Member* member = job_.membership.FindByStream(stream);
-  WarnOfPeer(absl::StrFormat("closed the stream at %s of %s: %s", Quoted(streams_[stream].peer),
-                             member != nullptr ? Describe(*member) : "nobody yet",
+  WarnOfPeer(absl::StrFormat("closed the stream at %s: %s",
+                             streams_.DebugName(stream, job_.membership),
                              Quoted(std::string(status.message()))));
   Emit(Close{stream, status});
   Drop(stream, /*log=*/false);
 }
 
 void CoordinatorCore::WarnOfPeer(const std::string& text) {
-  const double seconds = absl::ToDoubleSeconds(now_.monotonic - peer_lines_refilled_);
-  peer_lines_ = std::min(kPeerLineBurst, peer_lines_ + seconds * kPeerLinesPerSecond);
-  peer_lines_refilled_ = now_.monotonic;
-  if (peer_lines_ < 1) {
-    ++job_.counters.unlogged_lines;
-    ++peer_lines_left_out_;
-    return;
-  }
-  peer_lines_ -= 1;
-  const int64_t left_out = std::exchange(peer_lines_left_out_, 0);
-  Warn(left_out == 0 ? text
-                     : absl::StrCat(text, " (and ", left_out, " lines of this kind left out)"));
+  streams_.Warn(text, now_.monotonic, job_.counters.unlogged_lines, effects_);
 }
 
 void CoordinatorCore::CloseSilentStreams() {
-  std::vector<StreamId> nameless;
-  std::vector<StreamId> silent;
-  for (const auto& [id, stream] : streams_) {
-    const Member* member = job_.membership.FindByStream(id);
-    if (member == nullptr) {
-      if (now_.monotonic - stream.opened >= kHelloDeadline) nameless.push_back(id);
-    } else if (now_.monotonic - stream.heard >=
-               std::max(kMaxSilence, kSilentPolls * member->hello.poll_interval)) {
-      silent.push_back(id);
-    }
-  }
-  for (const StreamId id : nameless) {
-    ++job_.counters.hello_timeouts;
-    Refuse(id, absl::FailedPreconditionError(
-                   absl::StrCat("no hello within ", absl::FormatDuration(kHelloDeadline))));
-  }
-  for (const StreamId id : silent) {
-    ++job_.counters.silent_streams;
-    Refuse(id, absl::DeadlineExceededError(absl::StrCat(
-                   "no message for ", absl::FormatDuration(now_.monotonic - streams_[id].heard),
-                   "; heartbeats are due once per poll interval")));
+  for (const PeerStreams::Overdue& one : streams_.FindOverdue(job_.membership, now_.monotonic)) {
+    ++(one.nameless ? job_.counters.hello_timeouts : job_.counters.silent_streams);
+    Refuse(one.stream, one.status);
   }
 }
 
-bool CoordinatorCore::TakeToken(StreamId id, Stream& stream) {
-  const double seconds = absl::ToDoubleSeconds(now_.monotonic - stream.refilled);
-  stream.tokens = std::min(kMessageBurst, stream.tokens + seconds * kMessagesPerSecond);
-  stream.refilled = now_.monotonic;
-  if (stream.tokens >= 1) {
-    stream.tokens -= 1;
-    return true;
-  }
+bool CoordinatorCore::TakeToken(StreamId stream) {
+  const absl::Status status = streams_.CountMessage(stream, now_.monotonic);
+  if (status.ok()) return true;
   ++job_.counters.floods;
-  Refuse(id, absl::ResourceExhaustedError(absl::StrFormat(
-                 "more than %.0f messages a second; heartbeats are due once per poll interval",
-                 kMessagesPerSecond)));
+  Refuse(stream, status);
   return false;
 }
 
+void CoordinatorCore::CloseAll() {
+  streams_.CloseAll(absl::UnavailableError("the coordinator is stopping"), effects_);
+}
+
+// Messages ---------------------------------------------------------------------
+
 void CoordinatorCore::On(const MessageSkipped& event) {
-  auto stream = streams_.find(event.stream);
-  if (stream != streams_.end()) TakeToken(event.stream, stream->second);
+  if (streams_.Contains(event.stream)) TakeToken(event.stream);
+}
+
+void CoordinatorCore::On(const MessageMalformed& event) {
+  if (!streams_.Contains(event.stream)) return;
+  ++job_.counters.messages_refused;
+  Refuse(event.stream, event.status);
 }
 
 void CoordinatorCore::On(MessageReceived& event) {
-  auto stream = streams_.find(event.stream);
-  if (stream == streams_.end()) return;  // closed; the message was on its way
-  if (!TakeToken(event.stream, stream->second)) return;
-  stream->second.heard = now_.monotonic;
+  if (!streams_.Contains(event.stream)) return;  // closed; the message was on its way
+  if (!TakeToken(event.stream)) return;
+  streams_.OnMessage(event.stream, now_.monotonic);
   absl::Status status;
   if (const auto* hello = std::get_if<wire::Hello>(&event.message)) {
-    status = OnMessage(event.stream, *hello);
-    if (status.ok()) {
-      ++job_.counters.hellos_admitted;
-    } else {
-      CountRefusal(status);
-    }
+    status = OnHello(event.stream, *hello);
+    ++(status.ok() ? job_.counters.hellos_admitted : job_.counters.hellos_refused);
+    if (absl::IsAlreadyExists(status)) ++job_.counters.duplicate_agents;
+    if (absl::IsPermissionDenied(status)) ++job_.counters.foreign_agents;
   } else if (const Member* member = job_.membership.FindByStream(event.stream)) {
     status = Dispatch(*member, event);
     if (!status.ok()) ++job_.counters.messages_refused;
@@ -150,18 +116,6 @@ void CoordinatorCore::On(MessageReceived& event) {
     status = absl::FailedPreconditionError("the first message of a stream must be a hello");
   }
   if (!status.ok()) Refuse(event.stream, status);
-}
-
-void CoordinatorCore::On(const MessageMalformed& event) {
-  if (!streams_.contains(event.stream)) return;
-  ++job_.counters.messages_refused;
-  Refuse(event.stream, event.status);
-}
-
-void CoordinatorCore::CountRefusal(const absl::Status& hello) {
-  ++job_.counters.hellos_refused;
-  if (absl::IsAlreadyExists(hello)) ++job_.counters.duplicate_agents;
-  if (absl::IsPermissionDenied(hello)) ++job_.counters.foreign_agents;
 }
 
 }  // namespace rapideye::coordinator

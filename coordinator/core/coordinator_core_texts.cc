@@ -1,31 +1,35 @@
-// The core's part in the texts of programs that have diverged.
+#include <algorithm>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "coordinator/core/coordinator_core.h"
 #include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 
+// The texts of programs that have diverged -----------------------------------------
+
 void CoordinatorCore::On(TextsWanted& event) {
-  const bool wanted =
-      state_ == State::kConcluding && event.incident_id == incident_id_ && !texts_.has_value();
+  const bool wanted = !stopping_ && state_ == State::kConcluding &&
+                      event.incident_id == incident_id_ && !texts_.has_value();
   std::vector<TextCandidates> candidates;
   for (ProgramSide& side : event.sides) {
     TextCandidates& one = candidates.emplace_back();
     for (const WorkerId& worker : side.workers) {
       const Member* member = job_.membership.Find(worker);
-      if (!wanted || stopping_ || member == nullptr || !member->stream.has_value() ||
-          !member->hello.hlo_dumps) {
+      if (!wanted || member == nullptr || !member->stream.has_value() || !member->hello.hlo_dumps) {
         continue;
       }
       one.targets.push_back({worker, *member->stream});
     }
     one.side = std::move(side);
   }
-  // The parity of collections is that of looks: the first of an incident is odd.
-  const int64_t number = job_.collections.TakePair();
-  ModuleTexts texts(event.incident_id, std::move(candidates), number, now_.monotonic, effects_);
-  if (wanted && !stopping_) {
+  ModuleTexts texts(event.incident_id, std::move(candidates), job_.collections.TakePair(),
+                    now_.monotonic, effects_);
+  if (wanted) {
     texts_.emplace(std::move(texts));
     FollowTexts();
   } else {

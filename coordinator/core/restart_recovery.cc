@@ -1,5 +1,7 @@
 #include "coordinator/core/restart_recovery.h"
 
+#include <utility>
+
 namespace rapideye::coordinator {
 
 void RestartRecovery::OnHello(const WorkerId& worker,
@@ -25,6 +27,10 @@ void RestartRecovery::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat&
   }
 }
 
+void RestartRecovery::OnDisk(std::vector<std::string> incidents) {
+  for (std::string& incident : incidents) on_disk_.insert(std::move(incident));
+}
+
 std::optional<RestartRecovery::Decision> RestartRecovery::Decide(size_t connected) const {
   struct Count {
     size_t cast = 0;
@@ -43,9 +49,14 @@ std::optional<RestartRecovery::Decision> RestartRecovery::Decide(size_t connecte
     if (count.cast * 2 <= connected) continue;
     return Decision{.incident = incident,
                     .confirmed = count.confirmed * 2 > connected,
-                    .concluded = count.concluded * 2 > connected};
+                    .concluded = count.concluded * 2 > connected,
+                    .written = on_disk_.contains(incident)};
   }
   return std::nullopt;
+}
+
+bool RestartRecovery::MayDecide(bool settled, size_t connected) const {
+  return Any() && (!settled || Decide(connected).has_value());
 }
 
 }  // namespace rapideye::coordinator

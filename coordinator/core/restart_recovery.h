@@ -1,5 +1,5 @@
-// What agents remember of an incident that another coordinator began, or this
-// one before it restarted.
+// Decides which incident of an earlier coordinator still lasts: by what agents remember of
+// it, and by what lies on disk.
 //
 // A coordinator keeps nothing of a hang but what is on disk. That the hang it
 // sees is one that was already looked at, or told of, it learns from its agents;
@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
@@ -32,7 +34,13 @@ class RestartRecovery {
   // `advanced`: launches have completed on it since its last heartbeat.
   void OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat, bool advanced);
   void OnLeave(const WorkerId& worker) { votes_.erase(worker); }
+  // Forgets what agents remember.
   void Clear() { votes_.clear(); }
+
+  // What earlier coordinators have left on disk.
+  void OnDisk(std::vector<std::string> incidents);
+  // The incident's digest could not be read: it counts as not written.
+  void OnUnreadable(const std::string& incident) { on_disk_.erase(incident); }
 
   // False: nobody remembers anything, and nothing needs to be waited for.
   bool Any() const { return !votes_.empty(); }
@@ -43,10 +51,14 @@ class RestartRecovery {
     bool confirmed = false;
     // So say most; otherwise most say that it was begun at least.
     bool concluded = false;
+    bool written = false;  // it is on disk
   };
   // What more than half of `connected` workers remember; nullopt if there is
   // nothing of that kind.
   std::optional<Decision> Decide(size_t connected) const;
+  // True while agents may yet tell that an alarm belongs to such an incident. `settled`: all
+  // agents have been there once, or had the time to come.
+  bool MayDecide(bool settled, size_t connected) const;
 
  private:
   struct Vote {
@@ -54,6 +66,7 @@ class RestartRecovery {
     bool confirmed = false;  // by a heartbeat
   };
   std::map<WorkerId, Vote> votes_;
+  std::set<std::string> on_disk_;
 };
 
 }  // namespace rapideye::coordinator

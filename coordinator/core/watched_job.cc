@@ -1,8 +1,10 @@
 #include "coordinator/core/watched_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 
@@ -20,6 +22,17 @@ absl::Duration WatchedJob::LaunchThreshold() const {
 
 absl::Duration WatchedJob::HangThreshold() const {
   return coordinator::HangThreshold(thresholds, learning);
+}
+
+absl::Duration WatchedJob::AttentionAfter() const {
+  return std::min(LaunchThreshold(), HangThreshold()) / 2;
+}
+
+bool WatchedJob::UpdateSettled(absl::Duration now) {
+  if (!settled && first_hello.has_value()) {
+    settled = membership.Complete() || now - *first_hello >= kSettleTime;
+  }
+  return settled;
 }
 
 std::vector<Target> WatchedJob::ConnectedWorkers() const {

@@ -46,6 +46,13 @@ struct WatchedJob {
   // How long a launch of the slowest program known may go on, and how long nothing may run.
   absl::Duration LaunchThreshold() const;
   absl::Duration HangThreshold() const;
+  // Half of the threshold that applies to the programs known by now: from then on without
+  // progress agents look closely.
+  absl::Duration AttentionAfter() const;
+  // Returns `settled`: all expected workers have been there once, or had the time to come.
+  // Shortly after a start most agents may still be on their way back. One that leaves after
+  // all were there is evidence, and nothing to wait for.
+  bool UpdateSettled(absl::Duration now);
 
   std::vector<Target> ConnectedWorkers() const;
   // The same for the same job and moment, in every coordinator.
@@ -66,6 +73,8 @@ struct WatchedJob {
   Learning learning;
   Counters counters;
   CollectionNumbers collections;
+  std::optional<absl::Duration> first_hello;
+  bool settled = false;
 };
 
 }  // namespace rapideye::coordinator
