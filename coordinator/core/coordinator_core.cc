@@ -56,6 +56,114 @@ Incident* CoordinatorCore::Collecting() {
   return nullptr;
 }
 
+// Streams ----------------------------------------------------------------------
+
+void CoordinatorCore::On(const StreamOpened& event) {
+  if (stopping_) {
+    Emit(Close{event.stream, absl::UnavailableError("the coordinator is stopping")});
+    return;
+  }
+  streams_.Open(event, now_.monotonic);
+}
+
+void CoordinatorCore::On(const StreamRefused& event) {
+  ++job_.counters.streams_refused;
+  WarnOfPeer(absl::StrFormat("refused a stream at %s: %s", Quoted(event.peer),
+                             Quoted(std::string(event.status.message()))));
+}
+
+void CoordinatorCore::On(const StreamCutOff& event) {
+  ++job_.counters.cut_off;
+  if (!streams_.Contains(event.stream)) return;
+  WarnOfPeer(absl::StrFormat("cut off the stream at %s: %s",
+                             streams_.DebugName(event.stream, job_.membership),
+                             Quoted(std::string(event.status.message()))));
+}
+
+void CoordinatorCore::On(const StreamClosed& event) { Drop(event.stream, /*log=*/true); }
+
+void CoordinatorCore::Drop(StreamId stream, bool log) {
+  streams_.Erase(stream);
+  const std::optional<WorkerId> worker = job_.membership.Leave(stream);
+  if (!worker.has_value()) return;
+  all_connected_ = false;
+  job_.progress.Disconnected(*worker);
+  restart_.OnLeave(*worker);
+  LeaveCollections(*worker);
+  if (log) {
+    Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*job_.membership.Find(*worker)),
+                         job_.membership.connected()));
+  }
+}
+
+void CoordinatorCore::LeaveCollections(const WorkerId& worker) {
+  if (Incident* one = Collecting()) one->OnLeave(worker, now_.monotonic, effects_);
+  if (texts_.has_value()) texts_->OnLeave(worker, now_.monotonic, effects_);
+}
+
+void CoordinatorCore::Refuse(StreamId stream, const absl::Status& status) {
+  WarnOfPeer(absl::StrFormat("closed the stream at %s: %s",
+                             streams_.DebugName(stream, job_.membership),
+                             Quoted(std::string(status.message()))));
+  Emit(Close{stream, status});
+  Drop(stream, /*log=*/false);
+}
+
+void CoordinatorCore::WarnOfPeer(const std::string& text) {
+  streams_.Warn(text, now_.monotonic, job_.counters.unlogged_lines, effects_);
+}
+
+void CoordinatorCore::CloseSilentStreams() {
+  for (const PeerStreams::Overdue& one : streams_.FindOverdue(job_.membership, now_.monotonic)) {
+    ++(one.nameless ? job_.counters.hello_timeouts : job_.counters.silent_streams);
+    Refuse(one.stream, one.status);
+  }
+}
+
+bool CoordinatorCore::TakeToken(StreamId stream) {
+  const absl::Status status = streams_.CountMessage(stream, now_.monotonic);
+  if (status.ok()) return true;
+  ++job_.counters.floods;
+  Refuse(stream, status);
+  return false;
+}
+
+void CoordinatorCore::CloseAll() {
+  streams_.CloseAll(absl::UnavailableError("the coordinator is stopping"), effects_);
+}
+
+// Messages ---------------------------------------------------------------------
+
+void CoordinatorCore::On(const MessageSkipped& event) {
+  if (streams_.Contains(event.stream)) TakeToken(event.stream);
+}
+
+void CoordinatorCore::On(const MessageMalformed& event) {
+  if (!streams_.Contains(event.stream)) return;
+  ++job_.counters.messages_refused;
+  Refuse(event.stream, event.status);
+}
+
+void CoordinatorCore::On(MessageReceived& event) {
+  if (!streams_.Contains(event.stream)) return;  // closed; the message was on its way
+  if (!TakeToken(event.stream)) return;
+  streams_.OnMessage(event.stream, now_.monotonic);
+  absl::Status status;
+  if (const auto* hello = std::get_if<wire::Hello>(&event.message)) {
+    status = OnHello(event.stream, *hello);
+    ++(status.ok() ? job_.counters.hellos_admitted : job_.counters.hellos_refused);
+    if (absl::IsAlreadyExists(status)) ++job_.counters.duplicate_agents;
+    if (absl::IsPermissionDenied(status)) ++job_.counters.foreign_agents;
+  } else if (const Member* member = job_.membership.FindByStream(event.stream)) {
+    status = Dispatch(*member, event);
+    if (!status.ok()) ++job_.counters.messages_refused;
+  } else {
+    ++job_.counters.messages_refused;
+    status = absl::FailedPreconditionError("the first message of a stream must be a hello");
+  }
+  if (!status.ok()) Refuse(event.stream, status);
+}
+
 absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello) {
   absl::StatusOr<Membership::Admission> admission =
       job_.membership.Admit(stream, hello, streams_.IdentityOf(stream));
@@ -255,6 +363,278 @@ void CoordinatorCore::Judge() {
                 .detected = now_,
                 .announced_pause =
                     stillness->announced ? std::optional(stillness->threshold) : std::nullopt});
+}
+
+// An incident: begin, follow, abandon or conclude, recover ------------------------
+
+void CoordinatorCore::Begin(Suspicion suspicion) {
+  ++job_.counters.suspicions;
+  if (!suspicion.incident.has_value()) {
+    suspicion.incident = job_.NameIncident(suspicion.detected.wall);
+  }
+  incident_id_ = *suspicion.incident;
+  restart_.Clear();              // what agents remember of this one, they tell anew
+  on_demand_.Abandon(effects_);  // those who asked are answered by the incident
+  const std::vector<Target> targets = job_.ConnectedWorkers();
+  Warn(absl::StrFormat("%s; collecting from %d of %d workers", suspicion.why, targets.size(),
+                       job_.membership.Expected().size()));
+  state_ = State::kCollecting;
+  incident_.emplace(std::move(suspicion), targets, job_.collections.TakePair(), collect_deadline_,
+                    now_.monotonic, effects_);
+  FollowIncident();
+}
+
+void CoordinatorCore::FollowIncident() {
+  if (!incident_.has_value()) return;
+  if (incident_->state() == Incident::State::kDone && incident_->snapshots().empty()) {
+    // Streams that are dead and do not know it yet look like a job that stands.
+    AbandonIncident("no worker answered, so that nothing is known of the job");
+  } else if (incident_->state() == Incident::State::kDone) {
+    ConcludeIncident();
+  } else if (incident_->state() == Incident::State::kRecovered) {
+    ++job_.counters.recovered_in_between;
+    AbandonIncident(incident_->why_recovered());
+  }
+}
+
+void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
+  if (state_ == State::kCollecting) {
+    // What a worker reported by itself is settled by the two looks; a lack of
+    // progress by progress.
+    if (incident_->suspicion().threshold.has_value() && !job_.Judge(now_.monotonic).has_value()) {
+      ++job_.counters.recovered_in_between;
+      AbandonIncident("launches complete again");
+    }
+    return;
+  }
+  if (!recovery_.Observe(worker, job_.progress.Find(worker)->last_completion)) return;
+  if (state_ == State::kWaiting && recovery_.MostRecovered(job_.progress.Running())) {
+    Rearm("most workers complete launches again");
+  }
+}
+
+void CoordinatorCore::AbandonIncident(const std::string& why) {
+  Info(absl::StrCat("no hang: ", why));
+  job_.counters.probes_asked += static_cast<int64_t>(incident_->probes_asked());
+  incident_->Abandon(effects_);
+  const std::optional<absl::Duration> threshold = incident_->suspicion().threshold;
+  incident_.reset();
+  state_ = State::kArmed;
+  judge_not_before_ = now_.monotonic + std::min(threshold.value_or(kAlarmRetry), kAlarmInterval);
+  if (!threshold.has_value()) alarm_.FoundNoHang(now_.monotonic);
+}
+
+void CoordinatorCore::ConcludeIncident() {
+  job_.counters.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
+  job_.counters.probes_asked += static_cast<int64_t>(incident_->probes_asked());
+  const Suspicion& suspicion = incident_->suspicion();
+  Emit(Conclude{.incident_id = incident_id_,
+                .capture = job_.BuildCapture(*incident_),
+                .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
+                .collect = now_.monotonic - incident_->started(),
+                .hardware = job_.HardwareOfMissing(*incident_)});
+  std::map<WorkerId, std::string> shown;
+  for (const auto& [worker, snapshot] : incident_->snapshots()) {
+    std::optional<std::string> key = job_.incarnation.LastGiven(worker);
+    if (!key.has_value()) key = snapshot.incarnation;
+    if (key.has_value()) shown[worker] = *std::move(key);
+  }
+  // After a worker's word the others may go on for a while with what they had
+  // queued; after a threshold has passed whoever moves has recovered.
+  absl::Duration from = now_.monotonic;
+  if (!suspicion.threshold.has_value()) from += job_.LaunchThreshold();
+  recovery_ = JobRecovery(from, std::move(shown));
+  alarm_.Clear();
+  incident_.reset();
+  state_ = State::kConcluding;
+}
+
+void CoordinatorCore::On(const IncidentConcluded& event) {
+  if (state_ != State::kConcluding) return;
+  texts_.reset();  // nobody waits for them
+  restart_.Clear();
+  if (!event.hang) {
+    Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",
+                      event.incident_id, ")"));
+    state_ = State::kArmed;
+    judge_not_before_ = now_.monotonic + kAlarmInterval;
+    alarm_.HoldOff(now_.monotonic);
+    if (stopping_) CloseAll();
+    return;
+  }
+  ++job_.counters.incidents;
+  last_incident_ = event.incident_id;
+  on_demand_.AnswerAll(event.incident_id, effects_);
+  state_ = State::kWaiting;
+  TellAllConcluded();
+  if (stopping_) {
+    CloseAll();
+    return;
+  }
+  if (recovery_.MostRecovered(job_.progress.Running())) {
+    Rearm("most workers complete launches again");
+  }
+}
+
+void CoordinatorCore::Rearm(const std::string& why) {
+  Info(absl::StrCat("watching again: ", why));
+  state_ = State::kArmed;
+  restart_.Clear();
+  job_.learning.AfterIncident();
+}
+
+// Not those whose worker goes on: they would remember what is over.
+void CoordinatorCore::TellAllConcluded() {
+  for (const auto& [id, member] : job_.membership.members()) {
+    if (!recovery_.Recovered(id)) TellConcluded(member);
+  }
+}
+
+void CoordinatorCore::TellConcluded(const Member& member) {
+  const wire::Hello& hello = member.hello;
+  if (!member.stream.has_value() || hello.protocol_version < 2) return;
+  Emit(Send{*member.stream, wire::Concluded{.incident = incident_id_}});
+}
+
+// The texts of programs that have diverged -----------------------------------------
+
+void CoordinatorCore::On(TextsWanted& event) {
+  const bool wanted = !stopping_ && state_ == State::kConcluding &&
+                      event.incident_id == incident_id_ && !texts_.has_value();
+  std::vector<TextCandidates> candidates;
+  for (ProgramSide& side : event.sides) {
+    TextCandidates& one = candidates.emplace_back();
+    for (const WorkerId& worker : side.workers) {
+      const Member* member = job_.membership.Find(worker);
+      if (!wanted || member == nullptr || !member->stream.has_value() || !member->hello.hlo_dumps) {
+        continue;
+      }
+      one.targets.push_back({worker, *member->stream});
+    }
+    one.side = std::move(side);
+  }
+  ModuleTexts texts(event.incident_id, std::move(candidates), job_.collections.TakePair(),
+                    now_.monotonic, effects_);
+  if (wanted) {
+    texts_.emplace(std::move(texts));
+    FollowTexts();
+  } else {
+    Emit(texts.Take("", effects_));
+  }
+}
+
+void CoordinatorCore::FollowTexts() {
+  if (texts_.has_value() && texts_->Done(now_.monotonic)) EndTexts("");
+}
+
+void CoordinatorCore::EndTexts(const std::string& why) {
+  if (!texts_.has_value()) return;
+  TextsGathered gathered = texts_->Take(why, effects_);
+  texts_.reset();
+  Emit(std::move(gathered));
+}
+
+// What a coordinator before this one began or finished -------------------------------
+
+void CoordinatorCore::On(IncidentsOnDisk& event) { restart_.OnDisk(std::move(event.ids)); }
+
+void CoordinatorCore::On(const IncidentUnreadable& event) {
+  restart_.OnUnreadable(event.incident_id);
+  if (state_ != State::kConcluding || incident_id_ != event.incident_id) return;
+  // A disk that did not answer may hold it whole: it is collected again under the
+  // same name, the disk keeps what it has, and the log gets a digest. In the place
+  // of a damaged one the new evidence would be lost: the hang gets another name.
+  if (event.damaged) restart_.Clear();
+  state_ = State::kArmed;
+  if (stopping_) CloseAll();
+}
+
+bool CoordinatorCore::Recall() {
+  const std::optional<RestartRecovery::Decision> decision =
+      restart_.Decide(job_.membership.connected());
+  if (!decision.has_value()) return false;
+  if (!decision->confirmed) return true;  // the heartbeats are on their way
+  ++job_.counters.recalled;
+  if (decision->concluded) {
+    RecallConcluded(decision->incident);
+  } else if (decision->written) {
+    RecallWritten(decision->incident);
+  } else {
+    RecallBegun(decision->incident);
+  }
+  return true;
+}
+
+void CoordinatorCore::RecallConcluded(const std::string& incident) {
+  Info(absl::StrFormat(
+      "incident %s was concluded before this coordinator came; waiting for the job to recover",
+      incident));
+  state_ = State::kWaiting;
+  incident_id_ = incident;
+  last_incident_ = incident;
+  recovery_ = JobRecovery(now_.monotonic);
+  alarm_.Clear();
+  TellAllConcluded();
+  restart_.Clear();
+}
+
+void CoordinatorCore::RecallWritten(const std::string& incident) {
+  Info(absl::StrFormat("incident %s was written before this coordinator came; repeating its digest",
+                       incident));
+  on_demand_.Abandon(effects_);  // those who asked are answered by the incident
+  state_ = State::kConcluding;
+  incident_id_ = incident;
+  recovery_ = JobRecovery(now_.monotonic);
+  alarm_.Clear();
+  Emit(Retell{incident});  // the votes stay, in case it cannot be read
+}
+
+void CoordinatorCore::RecallBegun(const std::string& incident) {
+  // What raised it, and when, has gone with the other coordinator: said is what
+  // holds now, as the ages in the evidence do.
+  const std::optional<Stillness> stillness = job_.Judge(now_.monotonic);
+  Suspicion suspicion{
+      .trigger = "no-progress",
+      .why = absl::StrFormat("incident %s was begun before this coordinator came, and not finished",
+                             incident),
+      .threshold = std::nullopt,
+      .detected = now_,
+      .incident = incident};
+  // A coordinator that has just come has not seen the job stand that long itself;
+  // the ages in the evidence are measured against what would have raised it.
+  suspicion.threshold = stillness.has_value() ? stillness->threshold : job_.LaunchThreshold();
+  Begin(std::move(suspicion));
+}
+
+// What operators ask -----------------------------------------------------------------
+
+void CoordinatorCore::On(const SnapshotRequested& event) {
+  ++job_.counters.snapshots_requested;
+  if (stopping_) {
+    Emit(SnapshotRefused{event.ticket, absl::UnavailableError("the coordinator is stopping")});
+    return;
+  }
+  on_demand_.Request(event.ticket, job_, effects_);
+}
+
+void CoordinatorCore::On(const StatusRequested& event) {
+  Emit(StatusReport{event.ticket,
+                    reporter_.Report(job_, CurrentActivity(), last_incident_, now_.monotonic)});
+}
+
+Activity CoordinatorCore::CurrentActivity() const {
+  switch (state_) {
+    case State::kCollecting:
+      return Activity::kCollecting;
+    case State::kConcluding:
+      return Activity::kConcluding;
+    case State::kWaiting:
+      return Activity::kWaiting;
+    case State::kArmed:
+      break;
+  }
+  return job_.settled && job_.progress.LastCompletion().has_value() ? Activity::kArmed
+                                                                    : Activity::kLearning;
 }
 
 // The end --------------------------------------------------------------------------

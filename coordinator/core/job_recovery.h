@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/job_incarnation.h"
 #include "coordinator/core/membership.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "classifier/evidence.h"
 #include "coordinator/core/job_status.h"
 #include "coordinator/core/watched_job.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 
