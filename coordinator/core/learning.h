@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
-#include "coordinator/core/timeline.h"
+#include "coordinator/core/launch_history.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 

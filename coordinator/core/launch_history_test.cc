@@ -1,4 +1,4 @@
-#include "coordinator/core/timeline.h"
+#include "coordinator/core/launch_history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The order of programs in one step, found from what a worker's queue showed.
-#ifndef RAPIDEYE_COORDINATOR_CORE_TIMELINE_H_
-#define RAPIDEYE_COORDINATOR_CORE_TIMELINE_H_
+#ifndef RAPIDEYE_COORDINATOR_CORE_LAUNCH_HISTORY_H_
+#define RAPIDEYE_COORDINATOR_CORE_LAUNCH_HISTORY_H_
 
 #include <cstdint>
 #include <map>
@@ -38,4 +38,4 @@ class Timeline {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_CORE_TIMELINE_H_
+#endif  // RAPIDEYE_COORDINATOR_CORE_LAUNCH_HISTORY_H_
