@@ -17,75 +17,75 @@ constexpr ProgramNumber kA = 0;
 constexpr ProgramNumber kB = 1;
 constexpr ProgramNumber kC = 2;
 
-TEST(Timeline, QueueOfOneProgram) {
-  Timeline timeline;
-  timeline.Append({{kA, 5}, {kA, 6}});
-  EXPECT_THAT(timeline.Step({{kA, 9}}), ElementsAre(Launch{kA, 6}));
+TEST(LaunchHistory, QueueOfOneProgram) {
+  LaunchHistory history;
+  history.Append({{kA, 5}, {kA, 6}});
+  EXPECT_THAT(history.Step({{kA, 9}}), ElementsAre(Launch{kA, 6}));
 }
 
-TEST(Timeline, TwoProgramsFromOneQueue) {
-  Timeline timeline;
-  timeline.Append({{kA, 5}, {kB, 17}, {kA, 6}});
-  EXPECT_THAT(timeline.Step({{kA, 9}, {kB, 9}}), ElementsAre(Launch{kA, 6}, Launch{kB, 18}));
+TEST(LaunchHistory, TwoProgramsFromOneQueue) {
+  LaunchHistory history;
+  history.Append({{kA, 5}, {kB, 17}, {kA, 6}});
+  EXPECT_THAT(history.Step({{kA, 9}, {kB, 9}}), ElementsAre(Launch{kA, 6}, Launch{kB, 18}));
 }
 
-TEST(Timeline, OverlappingQueuesAreJoined) {
-  Timeline timeline;
-  timeline.Append({{kA, 5}, {kB, 17}});
-  EXPECT_THAT(timeline.Step({{kA, 9}, {kB, 9}}), IsEmpty());
-  timeline.Append({{kB, 17}, {kA, 6}});
-  EXPECT_EQ(timeline.launches().size(), 3u);
-  EXPECT_THAT(timeline.Step({{kA, 9}, {kB, 9}}), ElementsAre(Launch{kA, 6}, Launch{kB, 18}));
+TEST(LaunchHistory, OverlappingQueuesAreJoined) {
+  LaunchHistory history;
+  history.Append({{kA, 5}, {kB, 17}});
+  EXPECT_THAT(history.Step({{kA, 9}, {kB, 9}}), IsEmpty());
+  history.Append({{kB, 17}, {kA, 6}});
+  EXPECT_EQ(history.launches().size(), 3u);
+  EXPECT_THAT(history.Step({{kA, 9}, {kB, 9}}), ElementsAre(Launch{kA, 6}, Launch{kB, 18}));
 }
 
-TEST(Timeline, QueuesWithAGapAreNotJoined) {
-  Timeline timeline;
-  timeline.Append({{kA, 5}, {kB, 17}});
-  timeline.Append({{kA, 8}, {kB, 20}});
-  EXPECT_EQ(timeline.launches().size(), 2u);
+TEST(LaunchHistory, QueuesWithAGapAreNotJoined) {
+  LaunchHistory history;
+  history.Append({{kA, 5}, {kB, 17}});
+  history.Append({{kA, 8}, {kB, 20}});
+  EXPECT_EQ(history.launches().size(), 2u);
 }
 
-TEST(Timeline, AllWorkersStateTheSameBeginning) {
-  Timeline timeline;
-  timeline.Append({{kB, 17}, {kC, 3}, {kA, 6}, {kB, 18}});
-  EXPECT_THAT(timeline.Step({{kA, 9}, {kB, 9}, {kC, 9}}),
+TEST(LaunchHistory, AllWorkersStateTheSameBeginning) {
+  LaunchHistory history;
+  history.Append({{kB, 17}, {kC, 3}, {kA, 6}, {kB, 18}});
+  EXPECT_THAT(history.Step({{kA, 9}, {kB, 9}, {kC, 9}}),
               ElementsAre(Launch{kA, 6}, Launch{kB, 18}, Launch{kC, 4}));
 }
 
-TEST(Timeline, ProgramThatRunsSeveralTimesInAStep) {
-  Timeline timeline;
-  timeline.Append({{kA, 5}, {kA, 6}, {kB, 17}, {kA, 7}, {kA, 8}, {kB, 18}});
-  EXPECT_THAT(timeline.Step({{kA, 20}, {kB, 10}}),
+TEST(LaunchHistory, ProgramThatRunsSeveralTimesInAStep) {
+  LaunchHistory history;
+  history.Append({{kA, 5}, {kA, 6}, {kB, 17}, {kA, 7}, {kA, 8}, {kB, 18}});
+  EXPECT_THAT(history.Step({{kA, 20}, {kB, 10}}),
               ElementsAre(Launch{kA, 7}, Launch{kA, 8}, Launch{kB, 18}));
 }
 
-TEST(Timeline, CycleThatLeavesOutASteadyProgramIsNoStep) {
-  Timeline timeline;
-  timeline.Append({{kA, 5}, {kB, 17}, {kA, 6}});  // of A B A C
-  EXPECT_THAT(timeline.Step({{kA, 20}, {kB, 10}, {kC, 10}}), IsEmpty());
+TEST(LaunchHistory, CycleThatLeavesOutASteadyProgramIsNoStep) {
+  LaunchHistory history;
+  history.Append({{kA, 5}, {kB, 17}, {kA, 6}});  // of A B A C
+  EXPECT_THAT(history.Step({{kA, 20}, {kB, 10}, {kC, 10}}), IsEmpty());
   // One that ran once, to start, is none of the step.
-  EXPECT_FALSE(timeline.Step({{kA, 20}, {kB, 20}, {kC, 1}}).empty());
+  EXPECT_FALSE(history.Step({{kA, 20}, {kB, 20}, {kC, 1}}).empty());
 }
 
-TEST(Timeline, LaunchIdsThatDoNotFitAreNoCycle) {
-  Timeline timeline;
-  timeline.Append({{kA, 5}, {kB, 17}, {kA, 7}});
-  EXPECT_THAT(timeline.Step({{kA, 9}, {kB, 9}}), IsEmpty());
+TEST(LaunchHistory, LaunchIdsThatDoNotFitAreNoCycle) {
+  LaunchHistory history;
+  history.Append({{kA, 5}, {kB, 17}, {kA, 7}});
+  EXPECT_THAT(history.Step({{kA, 9}, {kB, 9}}), IsEmpty());
 }
 
-TEST(Timeline, LaunchIdsWrap) {
+TEST(LaunchHistory, LaunchIdsWrap) {
   constexpr int32_t kLast = std::numeric_limits<int32_t>::max();
   constexpr int32_t kFirst = std::numeric_limits<int32_t>::min();
-  Timeline timeline;
-  timeline.Append({{kB, kLast}, {kA, 5}, {kB, kFirst}});
-  EXPECT_THAT(timeline.Step({{kA, 9}, {kB, 9}}), ElementsAre(Launch{kA, 5}, Launch{kB, kFirst}));
+  LaunchHistory history;
+  history.Append({{kB, kLast}, {kA, 5}, {kB, kFirst}});
+  EXPECT_THAT(history.Step({{kA, 9}, {kB, 9}}), ElementsAre(Launch{kA, 5}, Launch{kB, kFirst}));
 }
 
-TEST(Timeline, IsBounded) {
-  Timeline timeline;
-  for (int32_t i = 0; i < 1000; ++i) timeline.Append({{kA, i}, {kA, i + 1}});
-  EXPECT_EQ(timeline.launches().size(), kMaxTimeline);
-  EXPECT_EQ(timeline.launches().back().id, 1000);
+TEST(LaunchHistory, IsBounded) {
+  LaunchHistory history;
+  for (int32_t i = 0; i < 1000; ++i) history.Append({{kA, i}, {kA, i + 1}});
+  EXPECT_EQ(history.launches().size(), kMaxLaunchHistory);
+  EXPECT_EQ(history.launches().back().id, 1000);
 }
 
 }  // namespace

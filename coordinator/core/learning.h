@@ -65,7 +65,7 @@ class Learning {
     // phase of the job ran fades.
     std::map<ProgramNumber, int64_t> reported;
     std::map<ProgramNumber, int64_t> completed;
-    Timeline timeline;
+    LaunchHistory launches;
     // The next progress may end a hang; what was reported then is no measure.
     bool after_incident = false;
     std::map<ProgramNumber, absl::Duration> distrusted_launches;

@@ -46,7 +46,7 @@ inline constexpr double kMessageBurst = 200;
 // Distinct programs of one job incarnation. Real jobs run tens.
 inline constexpr size_t kMaxPrograms = 4096;
 // Launches remembered per worker to find the order of programs in a step.
-inline constexpr size_t kMaxTimeline = 64;
+inline constexpr size_t kMaxLaunchHistory = 64;
 // What a worker ran counts for half once so many launches more have completed: a phase
 // that lasts (training, then evaluation) replaces the one before within a few thousand.
 inline constexpr int64_t kRecentLaunches = 1024;
