@@ -351,18 +351,18 @@ void CoordinatorCore::Survey() {
 }
 
 void CoordinatorCore::Judge() {
-  const std::optional<Stillness> stillness = job_.Judge(now_.monotonic);
-  if (!stillness.has_value()) return;
+  const std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
+  if (!standstill.has_value()) return;
   Begin(
       Suspicion{.trigger = "no-progress",
                 .why = absl::StrFormat(
                     "no progress for %s (threshold %s): %s",
-                    absl::FormatDuration(absl::Trunc(stillness->still_for, absl::Milliseconds(1))),
-                    absl::FormatDuration(stillness->threshold), stillness->why),
-                .threshold = stillness->threshold,
+                    absl::FormatDuration(absl::Trunc(standstill->still_for, absl::Milliseconds(1))),
+                    absl::FormatDuration(standstill->threshold), standstill->why),
+                .threshold = standstill->threshold,
                 .detected = now_,
                 .announced_pause =
-                    stillness->announced ? std::optional(stillness->threshold) : std::nullopt});
+                    standstill->announced ? std::optional(standstill->threshold) : std::nullopt});
 }
 
 // An incident: begin, follow, abandon or conclude, recover ------------------------
@@ -592,7 +592,7 @@ void CoordinatorCore::RecallWritten(const std::string& incident) {
 void CoordinatorCore::RecallBegun(const std::string& incident) {
   // What raised it, and when, has gone with the other coordinator: said is what
   // holds now, as the ages in the evidence do.
-  const std::optional<Stillness> stillness = job_.Judge(now_.monotonic);
+  const std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
   Suspicion suspicion{
       .trigger = "no-progress",
       .why = absl::StrFormat("incident %s was begun before this coordinator came, and not finished",
@@ -602,7 +602,7 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
       .incident = incident};
   // A coordinator that has just come has not seen the job stand that long itself;
   // the ages in the evidence are measured against what would have raised it.
-  suspicion.threshold = stillness.has_value() ? stillness->threshold : job_.LaunchThreshold();
+  suspicion.threshold = standstill.has_value() ? standstill->threshold : job_.LaunchThreshold();
   Begin(std::move(suspicion));
 }
 

@@ -42,7 +42,7 @@ void SnapshotsOnDemand::Follow(bool may_begin, WatchedJob& job, const Instant& n
 
 void SnapshotsOnDemand::Begin(WatchedJob& job, const Instant& now, Effects& effects) {
   ++job.counters.snapshots_taken;
-  const std::optional<Stillness> measure = job.Measure(now.monotonic);
+  const std::optional<Standstill> measure = job.Measure(now.monotonic);
   Suspicion suspicion{.trigger = "operator",
                       .why = "an operator asks for a snapshot",
                       .threshold = std::nullopt,

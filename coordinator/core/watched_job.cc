@@ -8,11 +8,11 @@
 
 namespace rapideye::coordinator {
 
-std::optional<Stillness> WatchedJob::Judge(absl::Duration now) const {
+std::optional<Standstill> WatchedJob::Judge(absl::Duration now) const {
   return progress.Judge(thresholds, learning, now);
 }
 
-std::optional<Stillness> WatchedJob::Measure(absl::Duration now) const {
+std::optional<Standstill> WatchedJob::Measure(absl::Duration now) const {
   return progress.Measure(thresholds, learning, now);
 }
 

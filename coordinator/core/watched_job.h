@@ -41,8 +41,8 @@ struct WatchedJob {
       : thresholds(limits), membership(std::move(shape)) {}
 
   // Progress::Judge and Progress::Measure with what holds for this job.
-  std::optional<Stillness> Judge(absl::Duration now) const;
-  std::optional<Stillness> Measure(absl::Duration now) const;
+  std::optional<Standstill> Judge(absl::Duration now) const;
+  std::optional<Standstill> Measure(absl::Duration now) const;
   // How long a launch of the slowest program known may go on, and how long nothing may run.
   absl::Duration LaunchThreshold() const;
   absl::Duration HangThreshold() const;
