@@ -91,8 +91,8 @@ void CoordinatorCore::Drop(StreamId stream, bool log) {
   restart_.OnLeave(*worker);
   LeaveCollections(*worker);
   if (log) {
-    Info(absl::StrFormat("%s disconnected (%d connected)", Describe(*job_.membership.Find(*worker)),
-                         job_.membership.connected()));
+    Info(absl::StrFormat("%s disconnected (%d connected)",
+                         DebugName(*job_.membership.Find(*worker)), job_.membership.connected()));
   }
 }
 
@@ -178,12 +178,13 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
     const char* newer = admission->new_agent ? "agent" : "connection";
     Emit(Close{old, absl::AlreadyExistsError(
                         absl::StrFormat("a newer %s speaks for this worker", newer))});
-    Info(absl::StrFormat("%s: a newer %s takes the place of the old one", Describe(member), newer));
+    Info(
+        absl::StrFormat("%s: a newer %s takes the place of the old one", DebugName(member), newer));
   }
   job_.addresses.Claim(hello);
   if (!job_.first_hello.has_value()) job_.first_hello = now_.monotonic;
   SendWelcome(stream, hello);
-  Info(absl::StrFormat("%s connected, agent %s (%d connected)", Describe(member),
+  Info(absl::StrFormat("%s connected, agent %s (%d connected)", DebugName(member),
                        Quoted(hello.version), job_.membership.connected()));
   if (!all_connected_ && job_.membership.Complete()) {
     all_connected_ = true;
@@ -322,7 +323,7 @@ void CoordinatorCore::OnJobRestart() {
 
 void CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
   ++job_.counters.alarms;
-  const std::string why = absl::StrCat(Describe(member), " reports ", Quoted(alarm.text));
+  const std::string why = absl::StrCat(DebugName(member), " reports ", Quoted(alarm.text));
   // In a hang thousands may say the same.
   WarnOfPeer(why);
   if (state_ == State::kArmed) alarm_.Raise(why, now_.monotonic);

@@ -25,7 +25,7 @@ void PeerStreams::CloseAll(const absl::Status& status, Effects& effects) {
 std::string PeerStreams::DebugName(StreamId stream, const Membership& membership) const {
   const Member* member = membership.FindByStream(stream);
   return absl::StrFormat("%s of %s", Quoted(streams_.at(stream).peer),
-                         member != nullptr ? Describe(*member) : "nobody yet");
+                         member != nullptr ? coordinator::DebugName(*member) : "nobody yet");
 }
 
 absl::Status PeerStreams::CountMessage(StreamId stream, absl::Duration now) {
