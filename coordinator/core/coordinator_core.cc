@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -11,9 +12,10 @@
 namespace rapideye::coordinator {
 
 CoordinatorCore::CoordinatorCore(Options options)
-    : options_(std::move(options)),
-      membership_(options_.shape),
-      attention_after_(AttentionAfter()) {}
+    : job_(std::move(options.shape), options.thresholds),
+      collect_deadline_(options.collect_deadline),
+      on_demand_(options.collect_deadline),
+      attention_after_(job_.AttentionAfter()) {}
 
 Effects CoordinatorCore::Step(Event event, const Instant& now) {
   now_ = now;
@@ -25,9 +27,13 @@ Effects CoordinatorCore::Step(Event event, const Instant& now) {
     FollowTexts();
     if (state_ == State::kArmed) FollowAlarm();
     Survey();
-    FollowRequests();
-    ProbeFor(incident_);
-    ProbeFor(inspection_);
+    // During an incident its end answers those who ask for a snapshot.
+    const bool may_begin = state_ == State::kArmed || state_ == State::kWaiting;
+    on_demand_.Follow(may_begin, job_, now_, effects_);
+    Incident* collecting = Collecting();
+    if (collecting != nullptr && collecting->WantsProbes()) {
+      collecting->BeginProbes(job_.PlanProbes(*collecting), now_.monotonic, effects_);
+    }
   }
   return std::exchange(effects_, {});
 }
@@ -35,62 +41,169 @@ Effects CoordinatorCore::Step(Event event, const Instant& now) {
 absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
   if (stopping_) return absl::InfiniteDuration();
   absl::Duration wake = streams_.empty() ? absl::InfiniteDuration() : std::max(now, next_survey_);
-  for (const std::optional<Incident>* one : {&incident_, &inspection_}) {
+  for (const std::optional<Incident>* one : {&incident_, &on_demand_.collection()}) {
     if (one->has_value()) wake = std::min(wake, (*one)->NextWake());
   }
   if (texts_.has_value()) wake = std::min(wake, texts_->NextWake());
   return wake;
 }
 
-absl::Status CoordinatorCore::OnMessage(StreamId stream, const wire::Hello& hello) {
+// Never both: an incident ends the snapshot on demand.
+Incident* CoordinatorCore::Collecting() {
+  for (std::optional<Incident>* one : {&incident_, &on_demand_.collection()}) {
+    if (one->has_value()) return &**one;
+  }
+  return nullptr;
+}
+
+// Streams ----------------------------------------------------------------------
+
+void CoordinatorCore::On(const StreamOpened& event) {
+  if (stopping_) {
+    Emit(Close{event.stream, absl::UnavailableError("the coordinator is stopping")});
+    return;
+  }
+  streams_.Open(event, now_.monotonic);
+}
+
+void CoordinatorCore::On(const StreamRefused& event) {
+  ++job_.counters.streams_refused;
+  WarnOfPeer(absl::StrFormat("refused a stream at %s: %s", Quoted(event.peer),
+                             Quoted(std::string(event.status.message()))));
+}
+
+void CoordinatorCore::On(const StreamCutOff& event) {
+  ++job_.counters.cut_off;
+  if (!streams_.Contains(event.stream)) return;
+  WarnOfPeer(absl::StrFormat("cut off the stream at %s: %s",
+                             streams_.DebugName(event.stream, job_.membership),
+                             Quoted(std::string(event.status.message()))));
+}
+
+void CoordinatorCore::On(const StreamClosed& event) { Drop(event.stream, /*log=*/true); }
+
+void CoordinatorCore::Drop(StreamId stream, bool log) {
+  streams_.Erase(stream);
+  const std::optional<WorkerId> worker = job_.membership.Leave(stream);
+  if (!worker.has_value()) return;
+  all_connected_ = false;
+  job_.progress.Disconnected(*worker);
+  restart_.OnLeave(*worker);
+  LeaveCollections(*worker);
+  if (log) {
+    Info(absl::StrFormat("%s disconnected (%d connected)",
+                         DebugName(*job_.membership.Find(*worker)), job_.membership.connected()));
+  }
+}
+
+void CoordinatorCore::LeaveCollections(const WorkerId& worker) {
+  if (Incident* one = Collecting()) one->OnLeave(worker, now_.monotonic, effects_);
+  if (texts_.has_value()) texts_->OnLeave(worker, now_.monotonic, effects_);
+}
+
+void CoordinatorCore::Refuse(StreamId stream, const absl::Status& status) {
+  WarnOfPeer(absl::StrFormat("closed the stream at %s: %s",
+                             streams_.DebugName(stream, job_.membership),
+                             Quoted(std::string(status.message()))));
+  Emit(Close{stream, status});
+  Drop(stream, /*log=*/false);
+}
+
+void CoordinatorCore::WarnOfPeer(const std::string& text) {
+  streams_.Warn(text, now_.monotonic, job_.counters.unlogged_lines, effects_);
+}
+
+void CoordinatorCore::CloseSilentStreams() {
+  for (const PeerStreams::Overdue& one : streams_.FindOverdue(job_.membership, now_.monotonic)) {
+    ++(one.nameless ? job_.counters.hello_timeouts : job_.counters.silent_streams);
+    Refuse(one.stream, one.status);
+  }
+}
+
+bool CoordinatorCore::TakeToken(StreamId stream) {
+  const absl::Status status = streams_.CountMessage(stream, now_.monotonic);
+  if (status.ok()) return true;
+  ++job_.counters.floods;
+  Refuse(stream, status);
+  return false;
+}
+
+void CoordinatorCore::CloseAll() {
+  streams_.CloseAll(absl::UnavailableError("the coordinator is stopping"), effects_);
+}
+
+// Messages ---------------------------------------------------------------------
+
+void CoordinatorCore::On(const MessageSkipped& event) {
+  if (streams_.Contains(event.stream)) TakeToken(event.stream);
+}
+
+void CoordinatorCore::On(const MessageMalformed& event) {
+  if (!streams_.Contains(event.stream)) return;
+  ++job_.counters.messages_refused;
+  Refuse(event.stream, event.status);
+}
+
+void CoordinatorCore::On(MessageReceived& event) {
+  if (!streams_.Contains(event.stream)) return;  // closed; the message was on its way
+  if (!TakeToken(event.stream)) return;
+  streams_.OnMessage(event.stream, now_.monotonic);
+  absl::Status status;
+  if (const auto* hello = std::get_if<wire::Hello>(&event.message)) {
+    status = OnHello(event.stream, *hello);
+    ++(status.ok() ? job_.counters.hellos_admitted : job_.counters.hellos_refused);
+    if (absl::IsAlreadyExists(status)) ++job_.counters.duplicate_agents;
+    if (absl::IsPermissionDenied(status)) ++job_.counters.foreign_agents;
+  } else if (const Member* member = job_.membership.FindByStream(event.stream)) {
+    status = Dispatch(*member, event);
+    if (!status.ok()) ++job_.counters.messages_refused;
+  } else {
+    ++job_.counters.messages_refused;
+    status = absl::FailedPreconditionError("the first message of a stream must be a hello");
+  }
+  if (!status.ok()) Refuse(event.stream, status);
+}
+
+absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello) {
   absl::StatusOr<Membership::Admission> admission =
-      membership_.Admit(stream, hello, streams_[stream].identity);
+      job_.membership.Admit(stream, hello, streams_.IdentityOf(stream));
   if (!admission.ok()) return admission.status();
-  const Member& member = *membership_.Find(hello.worker);
+  const Member& member = *job_.membership.Find(hello.worker);
   if (admission->superseded.has_value()) {
-    ++(admission->new_agent ? counters_.superseded : counters_.takeovers);
+    ++(admission->new_agent ? job_.counters.superseded : job_.counters.takeovers);
     const StreamId old = *admission->superseded;
-    streams_.erase(old);
-    progress_.Disconnected(hello.worker);
-    if (incident_.has_value()) incident_->OnLeave(hello.worker, now_.monotonic, effects_);
-    if (inspection_.has_value()) inspection_->OnLeave(hello.worker, now_.monotonic, effects_);
-    if (texts_.has_value()) texts_->OnLeave(hello.worker, now_.monotonic, effects_);
+    streams_.Erase(old);
+    job_.progress.Disconnected(hello.worker);
+    LeaveCollections(hello.worker);
     const char* newer = admission->new_agent ? "agent" : "connection";
     Emit(Close{old, absl::AlreadyExistsError(
                         absl::StrFormat("a newer %s speaks for this worker", newer))});
-    Info(absl::StrFormat("%s: a newer %s takes the place of the old one", Describe(member), newer));
+    Info(
+        absl::StrFormat("%s: a newer %s takes the place of the old one", DebugName(member), newer));
   }
-  addresses_.Claim(hello);
-  if (!first_hello_.has_value()) first_hello_ = now_.monotonic;
+  job_.addresses.Claim(hello);
+  if (!job_.first_hello.has_value()) job_.first_hello = now_.monotonic;
   SendWelcome(stream, hello);
-  Info(absl::StrFormat("%s connected, agent %s (%d connected)", Describe(member),
-                       Quoted(hello.version), membership_.connected()));
-  if (!all_connected_ && membership_.Complete()) {
+  Info(absl::StrFormat("%s connected, agent %s (%d connected)", DebugName(member),
+                       Quoted(hello.version), job_.membership.connected()));
+  if (!all_connected_ && job_.membership.Complete()) {
     all_connected_ = true;
-    Info(absl::StrFormat("all %d workers of job %s are connected", membership_.connected(),
-                         Quoted(membership_.job())));
+    Info(absl::StrFormat("all %d workers of job %s are connected", job_.membership.connected(),
+                         Quoted(job_.membership.job())));
   }
   if (hello.job_incarnation.has_value()) {
     ShowIncarnation(hello.worker, *hello.job_incarnation, /*given=*/true);
   }
-  votes_.OnHello(hello.worker, hello.incident);
-  for (std::optional<Incident>* one : {&incident_, &inspection_}) {
-    if (one->has_value()) (*one)->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
-  }
-  if (state_ == State::kWaiting && !recovered_.contains(hello.worker)) TellConcluded(member);
+  restart_.OnHello(hello.worker, hello.incident);
+  if (Incident* one = Collecting()) one->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
+  if (state_ == State::kWaiting && !recovery_.Recovered(hello.worker)) TellConcluded(member);
   return absl::OkStatus();
-}
-
-absl::Duration CoordinatorCore::AttentionAfter() const {
-  return std::min(LaunchThreshold(options_.thresholds, learning_, std::nullopt),
-                  HangThreshold(options_.thresholds, learning_)) /
-         2;
 }
 
 void CoordinatorCore::SendWelcome(StreamId stream, const wire::Hello& hello) {
   Emit(Send{stream, wire::Welcome{.protocol_version =
                                       std::min(hello.protocol_version, wire::kProtocolVersion),
-                                  .job_incarnation = incarnation_.Id().value_or(""),
+                                  .job_incarnation = job_.incarnation.Id().value_or(""),
                                   .heartbeat_interval = hello.poll_interval,
                                   .attention_after = attention_after_}});
 }
@@ -98,11 +211,11 @@ void CoordinatorCore::SendWelcome(StreamId stream, const wire::Hello& hello) {
 // Without this a job with long launches would have its runtimes asked for HLO,
 // which is expensive, in every single one of them.
 void CoordinatorCore::UpdateAttention() {
-  const absl::Duration attention = AttentionAfter();
+  const absl::Duration attention = job_.AttentionAfter();
   const double factor = absl::FDivDuration(attention, attention_after_);
   if (factor < kAttentionChange && factor > 1 / kAttentionChange) return;
   attention_after_ = attention;
-  for (const auto& [id, member] : membership_.members()) {
+  for (const auto& [id, member] : job_.membership.members()) {
     if (member.stream.has_value()) SendWelcome(*member.stream, member.hello);
   }
 }
@@ -110,26 +223,31 @@ void CoordinatorCore::UpdateAttention() {
 absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& event) {
   const WorkerId worker = member.hello.worker;
   const absl::Duration now = now_.monotonic;
+  const auto collector = [this](int64_t collection) {
+    Incident* one = Collecting();
+    return one != nullptr && one->Owns(collection) ? one : nullptr;
+  };
+  int64_t collection = 0;
   if (const auto* heartbeat = std::get_if<wire::Heartbeat>(&event.message)) {
-    return OnHeartbeat(member, *heartbeat);
-  }
-  if (const auto* alarm = std::get_if<wire::Alarm>(&event.message)) return OnAlarm(member, *alarm);
-  if (const auto* question = std::get_if<wire::WhoIs>(&event.message)) {
+    OnHeartbeat(member, *heartbeat);
+    return absl::OkStatus();
+  } else if (const auto* alarm = std::get_if<wire::Alarm>(&event.message)) {
+    OnAlarm(member, *alarm);
+    return absl::OkStatus();
+  } else if (const auto* question = std::get_if<wire::WhoIs>(&event.message)) {
     OnWhoIs(member, *question);
     return absl::OkStatus();
-  }
-  int64_t collection = 0;
-  if (const auto* ready = std::get_if<wire::SampleReady>(&event.message)) {
+  } else if (const auto* ready = std::get_if<wire::SampleReady>(&event.message)) {
     collection = ready->collection;
-    if (Incident* one = CollectorOf(collection)) return one->OnReady(worker, *ready, now, effects_);
+    if (Incident* one = collector(collection)) return one->OnReady(worker, *ready, now, effects_);
   } else if (auto* snapshot = std::get_if<wire::SnapshotReply>(&event.message)) {
     collection = snapshot->collection;
-    if (Incident* one = CollectorOf(collection)) {
+    if (Incident* one = collector(collection)) {
       return one->OnSnapshot(worker, std::move(*snapshot), event.bytes, now, effects_);
     }
   } else if (const auto* hlo = std::get_if<wire::HloReply>(&event.message)) {
     collection = hlo->collection;
-    if (Incident* one = CollectorOf(collection)) return one->OnHlo(worker, *hlo, now, effects_);
+    if (Incident* one = collector(collection)) return one->OnHlo(worker, *hlo, now, effects_);
   } else if (auto* text = std::get_if<wire::ModuleTextReply>(&event.message)) {
     collection = text->collection;
     if (texts_.has_value() && texts_->number() == collection) {
@@ -137,109 +255,90 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
     }
   } else if (const auto* probes = std::get_if<wire::ProbeReply>(&event.message)) {
     collection = probes->collection;
-    if (Incident* one = CollectorOf(collection)) {
-      return one->OnProbes(worker, *probes, now, effects_);
-    }
+    if (Incident* one = collector(collection)) return one->OnProbes(worker, *probes, now, effects_);
   }
   // An answer to a collection that has ended may well be on its way still; one
   // to a collection that never was cannot.
-  if (collection >= next_collection_ || collection <= 0) {
+  if (!job_.collections.Given(collection)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("collection: %d was never begun", collection));
   }
   return absl::OkStatus();
 }
 
-// The job --------------------------------------------------------------------
-
-absl::Status CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat) {
+void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat) {
   const WorkerId worker = member.hello.worker;
   const int64_t agent = member.hello.agent_incarnation;
   if (!member.hello.job_incarnation.has_value() && heartbeat.process_incarnation.has_value()) {
     ShowIncarnation(worker, *heartbeat.process_incarnation, /*given=*/false);
   }
-  if (incarnation_.Left(worker)) {
+  if (job_.incarnation.Left(worker)) {
     // A process of the past drives nothing, unless it turns out to be at work.
-    if (!progress_.Advanced(worker, agent, heartbeat)) return absl::OkStatus();
-    incarnation_.Rejoin(worker);
+    if (!job_.progress.Advanced(worker, agent, heartbeat)) return;
+    job_.incarnation.Rejoin(worker);
   }
-  const bool advanced = progress_.Observe(worker, agent, heartbeat, now_.monotonic);
-  votes_.OnHeartbeat(worker, heartbeat, advanced);
+  const bool advanced = job_.progress.Observe(worker, agent, heartbeat, now_.monotonic);
+  restart_.OnHeartbeat(worker, heartbeat, advanced);
   if (state_ == State::kArmed) {
-    learning_.Observe(worker, heartbeat, advanced);
+    job_.learning.Observe(worker, heartbeat, advanced);
   } else if (advanced) {
     NoteRecovery(worker);
   }
-  return absl::OkStatus();
 }
 
 void CoordinatorCore::OnWhoIs(const Member& member, const wire::WhoIs& question) {
   wire::Peers answer;
   for (const IpAddress& address : question.addresses) {
-    if (const std::optional<WorkerId> worker = addresses_.WorkerOf(address)) {
+    if (const std::optional<WorkerId> worker = job_.addresses.WorkerOf(address)) {
       answer.peers.push_back({address, *worker});
     }
   }
   Emit(Send{*member.stream, std::move(answer)});
 }
 
+// The job ----------------------------------------------------------------------
+
 void CoordinatorCore::ShowIncarnation(const WorkerId& worker, const std::string& key, bool given) {
-  if (incarnation_.Observe(worker, key, given)) OnJobRestart();
+  if (job_.incarnation.Observe(worker, key, given)) OnJobRestart();
 }
 
 void CoordinatorCore::OnJobRestart() {
-  ++counters_.job_restarts;
+  ++job_.counters.job_restarts;
   Info(absl::StrCat("the job has restarted, incarnation ",
-                    Quoted(incarnation_.Id().value_or("unknown"))));
-  progress_.Forget();
-  learning_.Forget();
-  votes_.Clear();
-  alarm_.reset();
+                    Quoted(job_.incarnation.Id().value_or("unknown"))));
+  job_.progress.Forget();
+  job_.learning.Forget();
+  restart_.Clear();
+  alarm_.Clear();
   EndTexts("the job has restarted, and dumps anew");
   if (incident_.has_value()) AbandonIncident("the job has restarted");
-  AbandonInspection();  // those who asked get a look at the job as it is now
-  alarm_.reset();
-  if (IncidentIsOfThisJob()) return;
+  on_demand_.Abandon(effects_);  // those who asked get a snapshot of the job as it is now
+  if (recovery_.IsAbout(job_.incarnation)) return;
   if (state_ == State::kWaiting) {
     Rearm("the job has restarted");
   } else if (state_ == State::kConcluding) {
-    recovered_ = {};
-    for (const auto& [id, member] : membership_.members()) recovered_.insert(id);
+    recovery_.RecoverAll(job_.membership);
   }
 }
 
-bool CoordinatorCore::IncidentIsOfThisJob() const {
-  size_t restarted = 0;
-  size_t same = 0;
-  for (const auto& [worker, shown] : its_incarnations_) {
-    const std::optional<std::string> key = incarnation_.KeyOf(worker);
-    if (!key.has_value()) continue;
-    ++restarted;
-    if (*key == shown) ++same;
-  }
-  return same * 2 > restarted;
-}
-
-absl::Status CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
-  ++counters_.alarms;
-  const std::string why = absl::StrCat(Describe(member), " reports ", Quoted(alarm.text));
+void CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
+  ++job_.counters.alarms;
+  const std::string why = absl::StrCat(DebugName(member), " reports ", Quoted(alarm.text));
   // In a hang thousands may say the same.
   WarnOfPeer(why);
-  if (state_ == State::kArmed && !alarm_.has_value()) {
-    alarm_ = PendingAlarm{
-        .why = why, .tries = kAlarmTries, .due = std::max(now_.monotonic, alarm_not_before_)};
-  }
-  return absl::OkStatus();
+  if (state_ == State::kArmed) alarm_.Raise(why, now_.monotonic);
 }
 
 // Not before most others are there, or had the time to come: a coordinator that starts
 // together with its job would take the end of the old processes for that of one of them.
 void CoordinatorCore::FollowAlarm() {
-  if (!alarm_.has_value() || now_.monotonic < alarm_->due) return;
-  UpdateSettled();
-  if (!(settled_ || membership_.MostAreThere()) || RecallMayCome()) return;
-  Begin(Suspicion{
-      .trigger = "hang-line", .why = alarm_->why, .threshold = std::nullopt, .detected = now_});
+  const std::optional<std::string> why = alarm_.Due(now_.monotonic);
+  if (!why.has_value()) return;
+  const bool settled = job_.UpdateSettled(now_.monotonic);
+  if (!settled && !job_.membership.MostAreThere()) return;
+  if (restart_.MayDecide(settled, job_.membership.connected())) return;
+  Begin(
+      Suspicion{.trigger = "hang-line", .why = *why, .threshold = std::nullopt, .detected = now_});
 }
 
 void CoordinatorCore::Survey() {
@@ -248,41 +347,304 @@ void CoordinatorCore::Survey() {
   CloseSilentStreams();
   if (state_ != State::kArmed) return;
   UpdateAttention();
-  UpdateSettled();
-  if (!settled_ || now_.monotonic < judge_not_before_ || Recall()) return;
+  if (!job_.UpdateSettled(now_.monotonic) || now_.monotonic < judge_not_before_ || Recall()) return;
   Judge();
 }
 
-// Shortly after a start most agents may still be on their way back. One that
-// leaves after all were there is evidence, and nothing to wait for.
-void CoordinatorCore::UpdateSettled() {
-  if (settled_ || !first_hello_.has_value()) return;
-  settled_ = membership_.Complete() || now_.monotonic - *first_hello_ >= kSettleTime;
-}
-
 void CoordinatorCore::Judge() {
-  const std::optional<Stillness> stillness =
-      progress_.Judge(options_.thresholds, learning_, now_.monotonic);
-  if (!stillness.has_value()) return;
+  const std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
+  if (!standstill.has_value()) return;
   Begin(
       Suspicion{.trigger = "no-progress",
                 .why = absl::StrFormat(
                     "no progress for %s (threshold %s): %s",
-                    absl::FormatDuration(absl::Trunc(stillness->still_for, absl::Milliseconds(1))),
-                    absl::FormatDuration(stillness->threshold), stillness->why),
-                .threshold = stillness->threshold,
+                    absl::FormatDuration(absl::Trunc(standstill->still_for, absl::Milliseconds(1))),
+                    absl::FormatDuration(standstill->threshold), standstill->why),
+                .threshold = standstill->threshold,
                 .detected = now_,
                 .announced_pause =
-                    stillness->announced ? std::optional(stillness->threshold) : std::nullopt});
+                    standstill->announced ? std::optional(standstill->threshold) : std::nullopt});
 }
 
-// The end ----------------------------------------------------------------------
+// An incident: begin, follow, abandon or conclude, recover ------------------------
+
+void CoordinatorCore::Begin(Suspicion suspicion) {
+  ++job_.counters.suspicions;
+  if (!suspicion.incident.has_value()) {
+    suspicion.incident = job_.NameIncident(suspicion.detected.wall);
+  }
+  incident_id_ = *suspicion.incident;
+  restart_.Clear();              // what agents remember of this one, they tell anew
+  on_demand_.Abandon(effects_);  // those who asked are answered by the incident
+  const std::vector<Target> targets = job_.ConnectedWorkers();
+  Warn(absl::StrFormat("%s; collecting from %d of %d workers", suspicion.why, targets.size(),
+                       job_.membership.Expected().size()));
+  state_ = State::kCollecting;
+  incident_.emplace(std::move(suspicion), targets, job_.collections.TakePair(), collect_deadline_,
+                    now_.monotonic, effects_);
+  FollowIncident();
+}
+
+void CoordinatorCore::FollowIncident() {
+  if (!incident_.has_value()) return;
+  if (incident_->state() == Incident::State::kDone && incident_->snapshots().empty()) {
+    // Streams that are dead and do not know it yet look like a job that stands.
+    AbandonIncident("no worker answered, so that nothing is known of the job");
+  } else if (incident_->state() == Incident::State::kDone) {
+    ConcludeIncident();
+  } else if (incident_->state() == Incident::State::kRecovered) {
+    ++job_.counters.recovered_in_between;
+    AbandonIncident(incident_->why_recovered());
+  }
+}
+
+void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
+  if (state_ == State::kCollecting) {
+    // What a worker reported by itself is settled by the two rounds; a lack of
+    // progress by progress.
+    if (incident_->suspicion().threshold.has_value() && !job_.Judge(now_.monotonic).has_value()) {
+      ++job_.counters.recovered_in_between;
+      AbandonIncident("launches complete again");
+    }
+    return;
+  }
+  if (!recovery_.Observe(worker, job_.progress.Find(worker)->last_completion)) return;
+  if (state_ == State::kWaiting && recovery_.MostRecovered(job_.progress.Running())) {
+    Rearm("most workers complete launches again");
+  }
+}
+
+void CoordinatorCore::AbandonIncident(const std::string& why) {
+  Info(absl::StrCat("no hang: ", why));
+  job_.counters.probes_asked += static_cast<int64_t>(incident_->probes_asked());
+  incident_->Abandon(effects_);
+  const std::optional<absl::Duration> threshold = incident_->suspicion().threshold;
+  incident_.reset();
+  state_ = State::kArmed;
+  judge_not_before_ = now_.monotonic + std::min(threshold.value_or(kAlarmRetry), kAlarmInterval);
+  if (!threshold.has_value()) alarm_.FoundNoHang(now_.monotonic);
+}
+
+void CoordinatorCore::ConcludeIncident() {
+  job_.counters.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
+  job_.counters.probes_asked += static_cast<int64_t>(incident_->probes_asked());
+  const Suspicion& suspicion = incident_->suspicion();
+  Emit(Conclude{.incident_id = incident_id_,
+                .capture = job_.BuildCapture(*incident_),
+                .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
+                .collect = now_.monotonic - incident_->started(),
+                .hardware = job_.HardwareOfMissing(*incident_)});
+  std::map<WorkerId, std::string> shown;
+  for (const auto& [worker, snapshot] : incident_->snapshots()) {
+    std::optional<std::string> key = job_.incarnation.LastGiven(worker);
+    if (!key.has_value()) key = snapshot.incarnation;
+    if (key.has_value()) shown[worker] = *std::move(key);
+  }
+  // After a worker's word the others may go on for a while with what they had
+  // queued; after a threshold has passed whoever moves has recovered.
+  absl::Duration from = now_.monotonic;
+  if (!suspicion.threshold.has_value()) from += job_.LaunchThreshold();
+  recovery_ = JobRecovery(from, std::move(shown));
+  alarm_.Clear();
+  incident_.reset();
+  state_ = State::kConcluding;
+}
+
+void CoordinatorCore::On(const IncidentConcluded& event) {
+  if (state_ != State::kConcluding) return;
+  texts_.reset();  // nobody waits for them
+  restart_.Clear();
+  if (!event.hang) {
+    Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",
+                      event.incident_id, ")"));
+    state_ = State::kArmed;
+    judge_not_before_ = now_.monotonic + kAlarmInterval;
+    alarm_.HoldOff(now_.monotonic);
+    if (stopping_) CloseAll();
+    return;
+  }
+  ++job_.counters.incidents;
+  last_incident_ = event.incident_id;
+  on_demand_.AnswerAll(event.incident_id, effects_);
+  state_ = State::kWaiting;
+  TellAllConcluded();
+  if (stopping_) {
+    CloseAll();
+    return;
+  }
+  if (recovery_.MostRecovered(job_.progress.Running())) {
+    Rearm("most workers complete launches again");
+  }
+}
+
+void CoordinatorCore::Rearm(const std::string& why) {
+  Info(absl::StrCat("watching again: ", why));
+  state_ = State::kArmed;
+  restart_.Clear();
+  job_.learning.AfterIncident();
+}
+
+// Not those whose worker goes on: they would remember what is over.
+void CoordinatorCore::TellAllConcluded() {
+  for (const auto& [id, member] : job_.membership.members()) {
+    if (!recovery_.Recovered(id)) TellConcluded(member);
+  }
+}
+
+void CoordinatorCore::TellConcluded(const Member& member) {
+  const wire::Hello& hello = member.hello;
+  if (!member.stream.has_value() || hello.protocol_version < 2) return;
+  Emit(Send{*member.stream, wire::Concluded{.incident = incident_id_}});
+}
+
+// The texts of programs that have diverged -----------------------------------------
+
+void CoordinatorCore::On(TextsWanted& event) {
+  const bool wanted = !stopping_ && state_ == State::kConcluding &&
+                      event.incident_id == incident_id_ && !texts_.has_value();
+  std::vector<TextCandidates> candidates;
+  for (ProgramSide& side : event.sides) {
+    TextCandidates& one = candidates.emplace_back();
+    for (const WorkerId& worker : side.workers) {
+      const Member* member = job_.membership.Find(worker);
+      if (!wanted || member == nullptr || !member->stream.has_value() || !member->hello.hlo_dumps) {
+        continue;
+      }
+      one.targets.push_back({worker, *member->stream});
+    }
+    one.side = std::move(side);
+  }
+  ModuleTexts texts(event.incident_id, std::move(candidates), job_.collections.TakePair(),
+                    now_.monotonic, effects_);
+  if (wanted) {
+    texts_.emplace(std::move(texts));
+    FollowTexts();
+  } else {
+    Emit(texts.Take("", effects_));
+  }
+}
+
+void CoordinatorCore::FollowTexts() {
+  if (texts_.has_value() && texts_->Done(now_.monotonic)) EndTexts("");
+}
+
+void CoordinatorCore::EndTexts(const std::string& why) {
+  if (!texts_.has_value()) return;
+  TextsGathered gathered = texts_->Take(why, effects_);
+  texts_.reset();
+  Emit(std::move(gathered));
+}
+
+// What a coordinator before this one began or finished -------------------------------
+
+void CoordinatorCore::On(IncidentsOnDisk& event) { restart_.OnDisk(std::move(event.ids)); }
+
+void CoordinatorCore::On(const IncidentUnreadable& event) {
+  restart_.OnUnreadable(event.incident_id);
+  if (state_ != State::kConcluding || incident_id_ != event.incident_id) return;
+  // A disk that did not answer may hold it whole: it is collected again under the
+  // same name, the disk keeps what it has, and the log gets a digest. In the place
+  // of a damaged one the new evidence would be lost: the hang gets another name.
+  if (event.damaged) restart_.Clear();
+  state_ = State::kArmed;
+  if (stopping_) CloseAll();
+}
+
+bool CoordinatorCore::Recall() {
+  const std::optional<RestartRecovery::Decision> decision =
+      restart_.Decide(job_.membership.connected());
+  if (!decision.has_value()) return false;
+  if (!decision->confirmed) return true;  // the heartbeats are on their way
+  ++job_.counters.recalled;
+  if (decision->concluded) {
+    RecallConcluded(decision->incident);
+  } else if (decision->written) {
+    RecallWritten(decision->incident);
+  } else {
+    RecallBegun(decision->incident);
+  }
+  return true;
+}
+
+void CoordinatorCore::RecallConcluded(const std::string& incident) {
+  Info(absl::StrFormat(
+      "incident %s was concluded before this coordinator came; waiting for the job to recover",
+      incident));
+  state_ = State::kWaiting;
+  incident_id_ = incident;
+  last_incident_ = incident;
+  recovery_ = JobRecovery(now_.monotonic);
+  alarm_.Clear();
+  TellAllConcluded();
+  restart_.Clear();
+}
+
+void CoordinatorCore::RecallWritten(const std::string& incident) {
+  Info(absl::StrFormat("incident %s was written before this coordinator came; repeating its digest",
+                       incident));
+  on_demand_.Abandon(effects_);  // those who asked are answered by the incident
+  state_ = State::kConcluding;
+  incident_id_ = incident;
+  recovery_ = JobRecovery(now_.monotonic);
+  alarm_.Clear();
+  Emit(Retell{incident});  // the votes stay, in case it cannot be read
+}
+
+void CoordinatorCore::RecallBegun(const std::string& incident) {
+  // What raised it, and when, has gone with the other coordinator: said is what
+  // holds now, as the ages in the evidence do.
+  const std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
+  Suspicion suspicion{
+      .trigger = "no-progress",
+      .why = absl::StrFormat("incident %s was begun before this coordinator came, and not finished",
+                             incident),
+      .threshold = std::nullopt,
+      .detected = now_,
+      .incident = incident};
+  // A coordinator that has just come has not seen the job stand that long itself;
+  // the ages in the evidence are measured against what would have raised it.
+  suspicion.threshold = standstill.has_value() ? standstill->threshold : job_.LaunchThreshold();
+  Begin(std::move(suspicion));
+}
+
+// What operators ask -----------------------------------------------------------------
+
+void CoordinatorCore::On(const SnapshotRequested& event) {
+  ++job_.counters.snapshots_requested;
+  if (stopping_) {
+    Emit(SnapshotRefused{event.ticket, absl::UnavailableError("the coordinator is stopping")});
+    return;
+  }
+  on_demand_.Request(event.ticket, job_, effects_);
+}
+
+void CoordinatorCore::On(const StatusRequested& event) {
+  Emit(StatusReport{event.ticket,
+                    reporter_.Report(job_, CurrentActivity(), last_incident_, now_.monotonic)});
+}
+
+Activity CoordinatorCore::CurrentActivity() const {
+  switch (state_) {
+    case State::kCollecting:
+      return Activity::kCollecting;
+    case State::kConcluding:
+      return Activity::kConcluding;
+    case State::kWaiting:
+      return Activity::kWaiting;
+    case State::kArmed:
+      break;
+  }
+  return job_.settled && job_.progress.LastCompletion().has_value() ? Activity::kArmed
+                                                                    : Activity::kLearning;
+}
+
+// The end --------------------------------------------------------------------------
 
 void CoordinatorCore::On(const Stop&) {
   stopping_ = true;
-  AbandonInspection();
+  on_demand_.Abandon(effects_);
   EndTexts("the coordinator was stopping");
-  RefuseRequests(absl::UnavailableError("the coordinator is stopping"));
+  on_demand_.RefuseAll(absl::UnavailableError("the coordinator is stopping"), effects_);
   if (incident_.has_value() && !incident_->snapshots().empty()) {
     Warn("asked to stop during an incident; concluding with what there is");
     ConcludeIncident();
@@ -291,13 +653,6 @@ void CoordinatorCore::On(const Stop&) {
   }
   // Whoever has collected for an incident is still to be told of its end.
   if (state_ != State::kConcluding) CloseAll();
-}
-
-void CoordinatorCore::CloseAll() {
-  for (const auto& [id, stream] : streams_) {
-    Emit(Close{id, absl::UnavailableError("the coordinator is stopping")});
-  }
-  streams_.clear();
 }
 
 }  // namespace rapideye::coordinator

@@ -136,7 +136,7 @@ void Learning::ObserveQueue(WorkerFacts& facts, const wire::Heartbeat& heartbeat
     if (!number.has_value() || !entry.launch_id.has_value()) break;
     queue.push_back({*number, *entry.launch_id});
   }
-  facts.timeline.Append(queue);
+  facts.launches.Append(queue);
 }
 
 void Learning::AfterIncident() {
@@ -254,7 +254,7 @@ std::vector<SequenceEntry> Learning::SequenceOf(const std::vector<WorkerId>& wor
   for (const WorkerId& worker : workers) {
     auto facts = workers_.find(worker);
     if (facts == workers_.end()) continue;
-    std::vector<Launch> step = facts->second.timeline.Step(facts->second.completed);
+    std::vector<Launch> step = facts->second.launches.Step(facts->second.completed);
     if (step.empty()) continue;
     std::vector<ProgramNumber> order;
     for (const Launch& launch : step) order.push_back(launch.program);

@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
-#include "coordinator/core/timeline.h"
+#include "coordinator/core/launch_history.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
@@ -65,7 +65,7 @@ class Learning {
     // phase of the job ran fades.
     std::map<ProgramNumber, int64_t> reported;
     std::map<ProgramNumber, int64_t> completed;
-    Timeline timeline;
+    LaunchHistory launches;
     // The next progress may end a hang; what was reported then is no measure.
     bool after_incident = false;
     std::map<ProgramNumber, absl::Duration> distrusted_launches;

@@ -1,5 +1,5 @@
 // Every limit of the coordinator, with its reason. A counter of the same subject
-// (coordinator/core/counters.h) shows when one bites.
+// (coordinator/core/job_status.h) shows when one bites.
 #ifndef RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
 #define RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
 
@@ -46,7 +46,7 @@ inline constexpr double kMessageBurst = 200;
 // Distinct programs of one job incarnation. Real jobs run tens.
 inline constexpr size_t kMaxPrograms = 4096;
 // Launches remembered per worker to find the order of programs in a step.
-inline constexpr size_t kMaxTimeline = 64;
+inline constexpr size_t kMaxLaunchHistory = 64;
 // What a worker ran counts for half once so many launches more have completed: a phase
 // that lasts (training, then evaluation) replaces the one before within a few thousand.
 inline constexpr int64_t kRecentLaunches = 1024;
@@ -66,7 +66,7 @@ inline constexpr size_t kMaxCohorts = 256;
 // leave a dead job unnoticed for a working day.
 inline constexpr absl::Duration kMaxLearntPause = absl::Hours(1);
 
-// Progress (deploy/COMMANDS.md, "When an alarm is raised") ----------------------
+// Progress (contract: commands, the two thresholds) ---------------------------
 
 inline constexpr absl::Duration kMinLaunchThreshold = absl::Seconds(10);
 inline constexpr absl::Duration kMaxLaunchThreshold = absl::Minutes(5);
@@ -88,9 +88,9 @@ inline constexpr absl::Duration kJudgePeriod = absl::Milliseconds(100);
 
 // Incident -------------------------------------------------------------------
 
-// The two looks are at least this far apart, per worker.
-inline constexpr absl::Duration kLookInterval = absl::Milliseconds(500);
-// Runtimes asked for their HLO, which is expensive for them.
+// The two rounds are at least this far apart, per worker (contract).
+inline constexpr absl::Duration kRoundInterval = absl::Milliseconds(500);
+// Runtimes asked for their HLO (contract).
 inline constexpr size_t kMaxHloRequests = 32;
 // Answering with HLO is expensive but bounded; the rest of the deadline is kept
 // for the digest.
@@ -99,11 +99,11 @@ inline constexpr absl::Duration kHloDeadline = absl::Seconds(5);
 // than this has none. Of each side so many workers are asked, one after the other.
 inline constexpr absl::Duration kModuleTextDeadline = absl::Seconds(5);
 inline constexpr size_t kMaxTextTries = 3;
-// A worker that raises the alarm while launches still complete is looked at
+// A worker that raises the alarm while launches still complete is asked
 // again after this, so often: what it saw may stop the others a little later.
 inline constexpr absl::Duration kAlarmRetry = absl::Seconds(2);
 inline constexpr int kAlarmTries = 4;
-// Alarms that turned out to be none start no more than one look in this time.
+// Alarms that turned out to be none start no more than one collection in this time.
 inline constexpr absl::Duration kAlarmInterval = absl::Seconds(10);
 
 // Probes ---------------------------------------------------------------------
@@ -120,14 +120,14 @@ inline constexpr size_t kMaxPairsOfWorker = 3;
 inline constexpr size_t kMaxProbedOutsiders = 4;
 // Hosts of TPUs have a NIC for management and two for the other slices.
 inline constexpr size_t kMaxNicsOfPair = 4;
-// Who says of a missing worker that it cannot be reached (classifier/CAUSES.md,
-// "Removal": three peers that agree), and how many others compare.
+// Who says of a missing worker that it cannot be reached (contract: three peers that
+// agree), and how many others compare.
 inline constexpr size_t kWitnesses = 3;
 inline constexpr size_t kBystanders = 2;
 // Bytes that nobody has acknowledged for so long are worth a look; round trips take
 // milliseconds.
 inline constexpr absl::Duration kSuspectSilence = absl::Seconds(1);
-// Agents give their probes 800 ms. The second look and HLO take about as long, and the
+// Agents give their probes 800 ms. The second round and HLO take about as long, and the
 // digest waits for neither any longer.
 inline constexpr absl::Duration kProbeDeadline = absl::Seconds(1);
 // Agents that made no probes and whose reason is logged.
@@ -135,7 +135,7 @@ inline constexpr size_t kMaxLoggedRefusals = 3;
 
 // Operators --------------------------------------------------------------------
 
-// Each look on demand has runtimes asked for HLO, which is expensive; requests in
+// Each snapshot on demand has runtimes asked for HLO, which is expensive; requests in
 // between wait and share the next one.
 inline constexpr absl::Duration kSnapshotInterval = absl::Seconds(5);
 // Requests for a snapshot that wait at once: each is a person at a keyboard.
@@ -209,8 +209,8 @@ inline constexpr int64_t kMaxQueuedBytes = int64_t{256} << 20;
 inline constexpr size_t kMaxSendQueue = 32;
 // A stream that was closed and does not even read that is cut off after this.
 inline constexpr absl::Duration kCloseGrace = absl::Seconds(2);
-// SIGTERM ends the program within 5 s (deploy/COMMANDS.md): so long for the incident
-// in progress, then for the streams.
+// SIGTERM ends the program within 5 s (contract): so long for the incident in
+// progress, then for the streams.
 inline constexpr absl::Duration kStopIncident = absl::Seconds(3);
 inline constexpr absl::Duration kStopStreams = absl::Milliseconds(500);
 // How often the shell looks after what nobody wakes it for: whether a disk is back,
@@ -233,7 +233,7 @@ inline constexpr absl::Duration kLongestDiskRetry = absl::Minutes(1);
 
 // Hooks --------------------------------------------------------------------------
 
-// --hook-timeout. What asks a control plane for something takes seconds.
+// --hook-timeout (contract). What asks a control plane for something takes seconds.
 inline constexpr absl::Duration kHookTimeout = absl::Seconds(60);
 // Between being asked to stop and being killed; two of them fit into the 5 s in which
 // SIGTERM ends the program.
@@ -254,7 +254,7 @@ inline constexpr absl::Duration kStopRemovals = absl::Seconds(2);
 inline constexpr absl::Duration kMaxThreshold = absl::Hours(24);
 // Shorter than anything the agents' polling could tell.
 inline constexpr absl::Duration kMinThreshold = absl::Seconds(1);
-// Two looks and their interval (kLookInterval) need this much.
+// Two rounds and their interval need this much (contract: 500 ms apart).
 inline constexpr absl::Duration kMinCollectDeadline = absl::Seconds(2);
 
 }  // namespace rapideye::coordinator

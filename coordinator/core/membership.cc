@@ -29,7 +29,7 @@ std::string Quoted(const std::string& text) {
   return absl::StrCat("'", absl::CHexEscape(text.substr(0, kMaxQuoted)), "...'");
 }
 
-std::string Describe(const Member& member) {
+std::string DebugName(const Member& member) {
   const WorkerId& worker = member.hello.worker;
   return absl::StrFormat("slice %d task %d (%s)", worker.slice, worker.task,
                          absl::CHexEscape(member.hello.host.substr(0, kMaxQuoted)));
@@ -67,7 +67,7 @@ absl::Status Membership::CheckSuccession(const Member& member, const wire::Hello
     return absl::PermissionDeniedError(absl::StrFormat(
         "an agent with the certificate %s speaks for %s, and this one's is %s; it may take over "
         "once that one has gone",
-        Quoted(member.identity), Describe(member), Quoted(identity)));
+        Quoted(member.identity), DebugName(member), Quoted(identity)));
   }
   const int64_t known = member.hello.agent_incarnation;
   if (hello.agent_incarnation > known) return absl::OkStatus();
@@ -83,13 +83,13 @@ absl::Status Membership::CheckSuccession(const Member& member, const wire::Hello
     return absl::AlreadyExistsError(absl::StrFormat(
         "hello.agentIncarnation: %d; an agent with incarnation %d already speaks for %s; make "
         "sure that each worker has one agent and a task number of its own",
-        hello.agent_incarnation, known, Describe(member)));
+        hello.agent_incarnation, known, DebugName(member)));
   }
   if (member.stream.has_value() && member.takeovers >= kMaxTakeovers) {
     return absl::AlreadyExistsError(absl::StrFormat(
         "streams of agent %d of %s have driven each other out %d times; make sure that it is one "
         "agent. It may come back once the last of them has gone",
-        known, Describe(member), member.takeovers));
+        known, DebugName(member), member.takeovers));
   }
   return absl::OkStatus();
 }

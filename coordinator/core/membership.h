@@ -109,7 +109,7 @@ class Membership {
 };
 
 // "slice 0 task 3 (host-3)", safe for a log line.
-std::string Describe(const Member& member);
+std::string DebugName(const Member& member);
 // Text of a peer, quoted, escaped and cut for a log line.
 std::string Quoted(const std::string& text);
 

@@ -24,9 +24,10 @@ bool IsSuspect(const Socket& socket) {
          socket.since_ack_ms >= absl::ToInt64Milliseconds(kSuspectSilence);
 }
 
-class Planner {
+// Finds suspect hosts and connections in the snapshots.
+class Suspicions {
  public:
-  explicit Planner(const Suspects& suspects) : suspects_(suspects) {
+  explicit Suspicions(const Suspects& suspects) : suspects_(suspects) {
     for (const ExpectedWorker& worker : suspects.expected) {
       hosts_[worker.id] = worker.host;
       if (!suspects.snapshots.contains(worker.id)) missing_.push_back(worker.id);
@@ -38,24 +39,18 @@ class Planner {
     }
   }
 
-  std::vector<PlannedProbe> Plan() {
-    ProbeMissing();
-    for (const Pair& pair : MostSuspectPairs()) ProbePair(pair, suspect_pairs_.at(pair));
-    if (plan_.empty() && suspects_.stands_still) ProbeOutsiders();
-    return std::move(plan_);
+  // Those that somebody misses first: they say more than those that nobody talks to.
+  std::vector<WorkerId> Missing() const {
+    std::vector<WorkerId> missing = missing_;
+    std::stable_partition(missing.begin(), missing.end(),
+                          [this](const WorkerId& w) { return witnesses_.contains(w); });
+    return missing;
   }
 
- private:
-  void Suspect(const WorkerId& worker, const Socket& socket) {
-    if (!suspects_.snapshots.contains(socket.peer)) {
-      // That it is missing says more; who misses it is a good witness.
-      witnesses_[socket.peer].push_back(worker);
-      return;
-    }
-    Nics& nics = suspect_pairs_[std::minmax(worker, socket.peer)];
-    if (socket.nic.has_value()) nics.insert(*socket.nic);
-    ++suspicions_[worker];
-    ++suspicions_[socket.peer];
+  // Who misses the worker.
+  std::vector<WorkerId> WitnessesOf(const WorkerId& missing) const {
+    const auto found = witnesses_.find(missing);
+    return found == witnesses_.end() ? std::vector<WorkerId>{} : found->second;
   }
 
   // The hosts of most suspect connections first; of each only a few.
@@ -63,7 +58,7 @@ class Planner {
     std::vector<Pair> pairs;
     for (const auto& [pair, nics] : suspect_pairs_) pairs.push_back(pair);
     const auto weight = [this](const Pair& pair) {
-      return std::max(suspicions_.at(pair.first), suspicions_.at(pair.second));
+      return std::max(weights_.at(pair.first), weights_.at(pair.second));
     };
     std::stable_sort(pairs.begin(), pairs.end(),
                      [&](const Pair& a, const Pair& b) { return weight(a) > weight(b); });
@@ -81,16 +76,85 @@ class Planner {
     return chosen;
   }
 
+  const Nics& NicsOf(const Pair& pair) const { return suspect_pairs_.at(pair); }
+
+  std::string HostOf(const WorkerId& worker) const {
+    const auto found = hosts_.find(worker);
+    return found == hosts_.end() ? "" : found->second;
+  }
+
+  bool IsSuspected(const WorkerId& worker) const {
+    return weights_.contains(worker) || !suspects_.snapshots.contains(worker);
+  }
+
+ private:
+  void Suspect(const WorkerId& worker, const Socket& socket) {
+    if (!suspects_.snapshots.contains(socket.peer)) {
+      // That it is missing says more; who misses it is a good witness.
+      witnesses_[socket.peer].push_back(worker);
+      return;
+    }
+    Nics& nics = suspect_pairs_[std::minmax(worker, socket.peer)];
+    if (socket.nic.has_value()) nics.insert(*socket.nic);
+    ++weights_[worker];
+    ++weights_[socket.peer];
+  }
+
+  const Suspects& suspects_;
+  std::map<WorkerId, std::string> hosts_;
+  std::vector<WorkerId> missing_;
+  std::map<WorkerId, std::vector<WorkerId>> witnesses_;  // of missing ones
+  std::map<Pair, Nics> suspect_pairs_;
+  std::map<WorkerId, int> weights_;  // suspect connections
+};
+
+// Keeps the plan within its limits, and within those of each prober.
+class ProbeList {
+ public:
+  void Add(PlannedProbe probe) {
+    if (probes_.size() == kMaxProbes) return;
+    if (!planned_.emplace(probe.prober, probe.target.peer, probe.target.nic).second) return;
+    const auto of_prober = of_prober_.find(probe.prober);
+    if (of_prober == of_prober_.end()) {
+      if (of_prober_.size() == kMaxProbers) return;
+      of_prober_[probe.prober] = 1;
+    } else if (of_prober->second++ >= static_cast<size_t>(wire::kMaxProbeTargets)) {
+      return;
+    }
+    probes_.push_back(std::move(probe));
+  }
+
+  bool empty() const { return probes_.empty(); }
+  std::vector<PlannedProbe> Take() { return std::move(probes_); }
+
+ private:
+  std::vector<PlannedProbe> probes_;
+  std::set<std::tuple<WorkerId, WorkerId, std::optional<std::string>>> planned_;
+  std::map<WorkerId, size_t> of_prober_;
+};
+
+class Planner {
+ public:
+  explicit Planner(const Suspects& suspects) : suspects_(suspects), suspicions_(suspects) {}
+
+  std::vector<PlannedProbe> Plan() {
+    ProbeMissing();
+    for (const Pair& pair : suspicions_.MostSuspectPairs()) {
+      ProbePair(pair, suspicions_.NicsOf(pair));
+    }
+    if (plan_.empty() && suspects_.stands_still) ProbeOutsiders();
+    return plan_.Take();
+  }
+
+ private:
   void ProbeMissing() {
-    // Those that somebody misses say more than those that nobody talks to.
-    std::stable_partition(missing_.begin(), missing_.end(),
-                          [this](const WorkerId& w) { return witnesses_.contains(w); });
     size_t probed = 0;
-    for (const WorkerId& worker : missing_) {
+    for (const WorkerId& worker : suspicions_.Missing()) {
       if (probed == kMaxProbedMissing) break;
       if (suspects_.addresses.AddressesOf(worker).empty()) continue;
       ++probed;
-      std::vector<WorkerId> witnesses = Bystanders({worker}, kWitnesses, witnesses_[worker]);
+      std::vector<WorkerId> witnesses =
+          Bystanders({worker}, kWitnesses, suspicions_.WitnessesOf(worker));
       for (const WorkerId& witness : witnesses) Add(witness, worker, {});
       for (size_t i = 0; i + 1 < witnesses.size(); ++i) Add(witnesses[i], witnesses[i + 1], {});
     }
@@ -141,17 +205,17 @@ class Planner {
                                    const std::vector<WorkerId>& preferred) const {
     std::vector<WorkerId> chosen;
     std::set<std::string> hosts;
-    for (const WorkerId& worker : about) hosts.insert(HostOf(worker));
+    for (const WorkerId& worker : about) hosts.insert(suspicions_.HostOf(worker));
     const auto take = [&](const WorkerId& worker) {
       if (chosen.size() == count || suspects_.addresses.AddressesOf(worker).empty()) return;
-      if (hosts.insert(HostOf(worker)).second) chosen.push_back(worker);
+      if (hosts.insert(suspicions_.HostOf(worker)).second) chosen.push_back(worker);
     };
     for (const WorkerId& worker : preferred) take(worker);
     for (const bool suspected : {false, true}) {
       const auto from = suspects_.snapshots.upper_bound(about.front());
       const auto look = [&](auto begin, auto end) {
         for (auto it = begin; it != end && chosen.size() < count; ++it) {
-          if (IsSuspected(it->first) == suspected) take(it->first);
+          if (suspicions_.IsSuspected(it->first) == suspected) take(it->first);
         }
       };
       look(from, suspects_.snapshots.end());
@@ -160,19 +224,10 @@ class Planner {
     return chosen;
   }
 
-  std::string HostOf(const WorkerId& worker) const {
-    const auto found = hosts_.find(worker);
-    return found == hosts_.end() ? "" : found->second;
-  }
-
-  bool IsSuspected(const WorkerId& worker) const {
-    return suspicions_.contains(worker) || !suspects_.snapshots.contains(worker);
-  }
-
   // One probe for each NIC that both have, or for those of `nics` alone.
   void Add(const WorkerId& prober, const WorkerId& peer, const Nics& nics) {
-    if (HostOf(prober) == HostOf(peer)) return;
-    const bool control = !IsSuspected(prober) && !IsSuspected(peer);
+    if (suspicions_.HostOf(prober) == suspicions_.HostOf(peer)) return;
+    const bool control = !suspicions_.IsSuspected(prober) && !suspicions_.IsSuspected(peer);
     const std::vector<wire::HostAddress> from = suspects_.addresses.AddressesOf(prober);
     const std::vector<wire::HostAddress> to = suspects_.addresses.AddressesOf(peer);
     size_t made = 0;
@@ -185,36 +240,17 @@ class Planner {
       });
       if (!both || !done.insert(address.nic).second) continue;
       ++made;
-      Add({prober, {peer, address.nic, address.address}, control});
+      plan_.Add({prober, {peer, address.nic, address.address}, control});
     }
     // Hosts that name their NICs differently: as the routes have it.
     if (made == 0 && nics.empty() && !from.empty() && !to.empty()) {
-      Add({prober, {peer, std::nullopt, to.front().address}, control});
+      plan_.Add({prober, {peer, std::nullopt, to.front().address}, control});
     }
-  }
-
-  void Add(PlannedProbe probe) {
-    if (plan_.size() == kMaxProbes) return;
-    if (!planned_.emplace(probe.prober, probe.target.peer, probe.target.nic).second) return;
-    const auto of_prober = of_prober_.find(probe.prober);
-    if (of_prober == of_prober_.end()) {
-      if (of_prober_.size() == kMaxProbers) return;
-      of_prober_[probe.prober] = 1;
-    } else if (of_prober->second++ >= static_cast<size_t>(wire::kMaxProbeTargets)) {
-      return;
-    }
-    plan_.push_back(std::move(probe));
   }
 
   const Suspects& suspects_;
-  std::map<WorkerId, std::string> hosts_;
-  std::vector<WorkerId> missing_;
-  std::map<WorkerId, std::vector<WorkerId>> witnesses_;  // of missing ones
-  std::map<Pair, Nics> suspect_pairs_;
-  std::map<WorkerId, int> suspicions_;
-  std::vector<PlannedProbe> plan_;
-  std::set<std::tuple<WorkerId, WorkerId, std::optional<std::string>>> planned_;
-  std::map<WorkerId, size_t> of_prober_;
+  Suspicions suspicions_;
+  ProbeList plan_;
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ void AddPhase(const WorkerId& id, const WorkerProgress& worker, const Thresholds
 }
 
 // The measure, made longer for a pause that is announced unless the operator has set it.
-Stillness Allow(Stillness measure, bool set, const Overview& job, absl::Duration now) {
+Standstill Allow(Standstill measure, bool set, const Overview& job, absl::Duration now) {
   if (set) return measure;
   // After a pause the job needs the time that it always needs to complete a launch.
   const absl::Duration paused = job.pause_ended - (now - measure.still_for);
@@ -183,9 +183,9 @@ void Progress::Disconnected(const WorkerId& worker) {
   found->second.in_flight_since.reset();
 }
 
-std::optional<Stillness> Progress::Judge(const Thresholds& thresholds, const Learning& learning,
-                                         absl::Duration now) const {
-  std::optional<Stillness> measure = Measure(thresholds, learning, now);
+std::optional<Standstill> Progress::Judge(const Thresholds& thresholds, const Learning& learning,
+                                          absl::Duration now) const {
+  std::optional<Standstill> measure = Measure(thresholds, learning, now);
   if (measure.has_value() && measure->still_for < measure->threshold) measure.reset();
   return measure;
 }
@@ -200,10 +200,10 @@ std::optional<absl::Duration> Progress::LastCompletion() const {
   return last;
 }
 
-std::optional<Stillness> Progress::Measure(const Thresholds& thresholds, const Learning& learning,
-                                           absl::Duration now) const {
+std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const Learning& learning,
+                                            absl::Duration now) const {
   const auto since = [now](absl::Duration begin, absl::Duration threshold, const char* why) {
-    return Stillness{.threshold = threshold, .still_for = now - begin, .why = why};
+    return Standstill{.threshold = threshold, .still_for = now - begin, .why = why};
   };
   Overview job;
   job.last_completion = LastCompletion();

@@ -35,7 +35,7 @@ absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& lear
 
 // How long the job has stood still, and by which measure. It seems to hang once
 // `still_for` has reached the threshold.
-struct Stillness {
+struct Standstill {
   absl::Duration threshold;  // the one that applies
   absl::Duration still_for;
   std::string why;  // one clause for the log
@@ -89,12 +89,12 @@ class Progress {
   // last: the others, in their launches, wait for it. Once the pause is over, the
   // threshold counts from its end: so much longer it is, at most by what was allowed.
   // None while no runtime answers: the job is not running.
-  std::optional<Stillness> Measure(const Thresholds& thresholds, const Learning& learning,
-                                   absl::Duration now) const;
+  std::optional<Standstill> Measure(const Thresholds& thresholds, const Learning& learning,
+                                    absl::Duration now) const;
   // The hang, if there is one: no worker's launches complete, for as long as the
   // threshold that applies or longer.
-  std::optional<Stillness> Judge(const Thresholds& thresholds, const Learning& learning,
-                                 absl::Duration now) const;
+  std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
+                                  absl::Duration now) const;
 
   // When the last launch completed on any worker; absent if none has in this
   // incarnation of the job.

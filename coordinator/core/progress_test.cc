@@ -57,7 +57,7 @@ class ProgressTest : public ::testing::Test {
     }
   }
 
-  std::optional<Stillness> Judge(double seconds) const {
+  std::optional<Standstill> Judge(double seconds) const {
     return progress_.Judge(thresholds_, learning_, absl::Seconds(seconds));
   }
 

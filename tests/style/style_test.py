@@ -39,12 +39,87 @@ class Shape(Tree):
         self.write("notes.txt", "")
         self.assertIn("notes.txt: not among", shape.problems(self.root)[0])
 
-    def test_size(self):
-        self.write("agent/a.cc", "\n" * shape.MAX_LINES)
+    def test_files(self):
+        self.write("agent/a.cc", "\n" * shape.MAX_FILE)
         self.write("tests/data.jsonl", "\n" * 10000)
+        self.write("README.md", "\n" * 10000)
         self.assertEqual(shape.problems(self.root), [])
-        self.write("agent/a.cc", "\n" * (shape.MAX_LINES + 1))
-        self.assertIn("agent/a.cc: 451 lines", shape.problems(self.root)[0])
+        self.write("agent/a.cc", "\n" * (shape.MAX_FILE + 1))
+        self.assertIn("agent/a.cc: 701 lines", shape.problems(self.root)[0])
+
+    def refused(self, path, long_enough, too_long):
+        self.write(path, long_enough)
+        self.assertEqual(shape.problems(self.root), [])
+        self.write(path, too_long)
+        [problem] = shape.problems(self.root)
+        return problem
+
+    def test_classes(self):
+        def text(lines):
+            return ("namespace a {\nnamespace {\n\ntemplate <typename T>\nclass Big final : public Base<T>,\n"
+                    "                  private Other {\n public:\n" + "  void F(int i);\n" * (lines - 7)
+                    + "\n private:\n};\n\n}  // namespace\n}  // namespace a\n")
+        self.assertIn("agent/a.h:4: class Big has 121 lines; at most 120",
+                      self.refused("agent/a.h", text(120), text(121)))
+
+    def test_classes_within_classes(self):
+        def text(lines):
+            return ("class Outer {\n struct Forward;\n  enum class E { kA };\n};\n"
+                    "struct Outer::Inner {\n" + "  int i = 0;\n" * (lines - 2) + "};\n")
+        self.assertIn("class Outer::Inner has 121", self.refused("agent/a.cc", text(120), text(121)))
+
+    def test_functions(self):
+        def text(lines):
+            return "int F(int i,\n      int j) {\n" + "  ++i;\n" * (lines - 3) + "}\n"
+        self.assertIn("agent/a.cc:1: function F has 61 lines; at most 60",
+                      self.refused("agent/a.cc", text(60), text(61)))
+
+    def test_functions_of_a_class(self):
+        def text(lines):
+            return ("class A {\n public:\n  A() {}\n  ~A() {\n" + "    F();\n" * (lines - 2)
+                    + "  }\n};\n")
+        self.assertIn("agent/a.h:4: function ~A has 61", self.refused("agent/a.h", text(60), text(61)))
+
+    def test_a_constructor_with_initialisers_ends_with_its_own_body(self):
+        constructor = "A::A(int i)\n    : a_{i},\n      b_(i) {\n  F();\n}\n\n"
+        function = "void A::F() {\n" + "  G();\n" * 40 + "}\n\n"
+        self.write("agent/a.cc", constructor + function + "A::A() : a_(1) {}\n\n" + function)
+        self.assertEqual(shape.problems(self.root), [])
+        self.write("agent/a.cc", constructor.replace("  F();\n", "  F();\n" * 60))
+        self.assertIn("function A has 64", shape.problems(self.root)[0])
+
+    def test_data_and_raw_strings_are_no_functions(self):
+        self.write("agent/a.cc", "const std::vector<int> kAll = {\n" + "    F(1),\n" * 100 + "};\n\n"
+                   'constexpr char kText[] = R"(\nvoid F() {\n' + "\n" * 100 + '}\n)";\n')
+        self.assertEqual(shape.problems(self.root), [])
+
+    def test_a_class_stands_in_one_file(self):
+        self.write("agent/a.cc", "namespace x {\nvoid A::F() {}\n\nstd::vector<B::C> A::G() const {\n  H();\n}\n}\n")
+        # Calls, other folders' classes, and those that one file alone knows.
+        self.write("agent/b.cc", "void F() { A::F(); }\nint k = A::F();\nint B::F() {\n}\nclass Own {\n};\nOwn::Own() {}\n")
+        self.write("agent/c.cc", "class Own {\n};\nOwn::Own() {}\n")
+        self.write("proto/b.cc", "void A::F() {}\n")
+        self.assertEqual(shape.problems(self.root), [])
+        self.write("agent/b.cc", "A::A()\n    : a_(1) {\n}\n")
+        [problem] = shape.problems(self.root)
+        self.assertIn("agent/b.cc: members of A stand in agent/a.cc as well", problem)
+        self.assertEqual(shape.problems(self.root, {}, {("agent", "A"): "later"}), [])
+        self.write("agent/b.cc", "")
+        [problem] = shape.problems(self.root, {}, {("agent", "A"): "later"})
+        self.assertIn("take it off the list", problem)
+
+    def test_an_exception_may_shrink_only(self):
+        def text(lines):
+            return "int F() {\n" + "  G();\n" * (lines - 2) + "}\n"
+
+        def problems(lines):
+            self.write("agent/a.cc", text(lines))
+            return shape.problems(self.root, {("agent/a.cc", "F"): (70, "later")})
+
+        self.assertEqual(problems(70), [])
+        self.assertEqual(problems(61), [])
+        self.assertIn("at most 70 (later)", problems(71)[0])
+        self.assertIn("take it off the list", problems(60)[0])
 
 
 class Format(Tree):

@@ -1,9 +1,11 @@
-#include "coordinator/core/incident_votes.h"
+#include "coordinator/core/restart_recovery.h"
+
+#include <utility>
 
 namespace rapideye::coordinator {
 
-void IncidentVotes::OnHello(const WorkerId& worker,
-                            const std::optional<wire::IncidentMemory>& memory) {
+void RestartRecovery::OnHello(const WorkerId& worker,
+                              const std::optional<wire::IncidentMemory>& memory) {
   if (memory.has_value()) {
     votes_[worker] = Vote{.memory = *memory};
   } else {
@@ -11,8 +13,8 @@ void IncidentVotes::OnHello(const WorkerId& worker,
   }
 }
 
-void IncidentVotes::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat,
-                                bool advanced) {
+void RestartRecovery::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat,
+                                  bool advanced) {
   auto found = votes_.find(worker);
   if (found == votes_.end()) return;
   // No process at all is another one too: the next that comes is of another
@@ -25,7 +27,11 @@ void IncidentVotes::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& h
   }
 }
 
-std::optional<IncidentVotes::Decision> IncidentVotes::Decide(size_t connected) const {
+void RestartRecovery::OnDisk(std::vector<std::string> incidents) {
+  for (std::string& incident : incidents) on_disk_.insert(std::move(incident));
+}
+
+std::optional<RestartRecovery::Decision> RestartRecovery::Decide(size_t connected) const {
   struct Count {
     size_t cast = 0;
     size_t confirmed = 0;
@@ -43,9 +49,14 @@ std::optional<IncidentVotes::Decision> IncidentVotes::Decide(size_t connected) c
     if (count.cast * 2 <= connected) continue;
     return Decision{.incident = incident,
                     .confirmed = count.confirmed * 2 > connected,
-                    .concluded = count.concluded * 2 > connected};
+                    .concluded = count.concluded * 2 > connected,
+                    .written = on_disk_.contains(incident)};
   }
   return std::nullopt;
+}
+
+bool RestartRecovery::MayDecide(bool settled, size_t connected) const {
+  return Any() && (!settled || Decide(connected).has_value());
 }
 
 }  // namespace rapideye::coordinator

@@ -1,4 +1,4 @@
-#include "coordinator/core/incident_votes.h"
+#include "coordinator/core/restart_recovery.h"
 
 #include <gtest/gtest.h>
 
@@ -14,32 +14,32 @@ wire::Heartbeat Of(const std::string& process) {
   return heartbeat;
 }
 
-class IncidentVotesTest : public ::testing::Test {
+class RestartRecoveryTest : public ::testing::Test {
  protected:
   // Workers [from, to) remember it, and show that they still run the process.
   void Remember(int from, int to, const char* incident, bool concluded) {
     for (int task = from; task < to; ++task) {
-      votes_.OnHello({0, task}, wire::IncidentMemory{incident, concluded, "p"});
-      votes_.OnHeartbeat({0, task}, Of("p"), /*advanced=*/false);
+      recovery_.OnHello({0, task}, wire::IncidentMemory{incident, concluded, "p"});
+      recovery_.OnHeartbeat({0, task}, Of("p"), /*advanced=*/false);
     }
   }
   std::string Decided(size_t connected) const {
-    const auto decision = votes_.Decide(connected);
+    const auto decision = recovery_.Decide(connected);
     if (!decision.has_value()) return "nothing";
     if (!decision->confirmed) return "wait";
     return decision->incident + (decision->concluded ? " concluded" : " begun");
   }
 
-  IncidentVotes votes_;
+  RestartRecovery recovery_;
 };
 
-TEST_F(IncidentVotesTest, MoreThanHalfOfAllDecide) {
+TEST_F(RestartRecoveryTest, MoreThanHalfOfAllDecide) {
   Remember(0, 2, kOne, true);
   EXPECT_EQ(Decided(4), "nothing");
   EXPECT_EQ(Decided(3), std::string(kOne) + " concluded");
 }
 
-TEST_F(IncidentVotesTest, OneLiarNeitherSuppressesNorInvents) {
+TEST_F(RestartRecoveryTest, OneLiarNeitherSuppressesNorInvents) {
   Remember(0, 1, kOther, true);
   EXPECT_EQ(Decided(4), "nothing");
   Remember(1, 4, kOne, false);
@@ -49,7 +49,7 @@ TEST_F(IncidentVotesTest, OneLiarNeitherSuppressesNorInvents) {
   EXPECT_EQ(Decided(4), std::string(kOne) + " begun");
 }
 
-TEST_F(IncidentVotesTest, BegunByAllAndConcludedForAFewIsBegun) {
+TEST_F(RestartRecoveryTest, BegunByAllAndConcludedForAFewIsBegun) {
   Remember(0, 2, kOne, true);
   Remember(2, 4, kOne, false);
   EXPECT_EQ(Decided(4), std::string(kOne) + " begun");
@@ -57,36 +57,36 @@ TEST_F(IncidentVotesTest, BegunByAllAndConcludedForAFewIsBegun) {
   EXPECT_EQ(Decided(4), std::string(kOne) + " concluded");
 }
 
-TEST_F(IncidentVotesTest, CountsOnceAHeartbeatHasShownTheSameProcess) {
+TEST_F(RestartRecoveryTest, CountsOnceAHeartbeatHasShownTheSameProcess) {
   for (int task = 0; task < 3; ++task) {
-    votes_.OnHello({0, task}, wire::IncidentMemory{kOne, true, "p"});
+    recovery_.OnHello({0, task}, wire::IncidentMemory{kOne, true, "p"});
   }
   EXPECT_EQ(Decided(4), "wait");
-  for (int task = 0; task < 3; ++task) votes_.OnHeartbeat({0, task}, Of("p"), false);
+  for (int task = 0; task < 3; ++task) recovery_.OnHeartbeat({0, task}, Of("p"), false);
   EXPECT_EQ(Decided(4), std::string(kOne) + " concluded");
 }
 
-TEST_F(IncidentVotesTest, AnotherProcessOrProgressMakesItVoid) {
+TEST_F(RestartRecoveryTest, AnotherProcessOrProgressMakesItVoid) {
   Remember(0, 4, kOne, true);
-  votes_.OnHeartbeat({0, 0}, Of("q"), false);
+  recovery_.OnHeartbeat({0, 0}, Of("q"), false);
   EXPECT_EQ(Decided(4), std::string(kOne) + " concluded");
-  votes_.OnHeartbeat({0, 1}, Of("p"), /*advanced=*/true);
+  recovery_.OnHeartbeat({0, 1}, Of("p"), /*advanced=*/true);
   EXPECT_EQ(Decided(4), "nothing");
 }
 
-TEST_F(IncidentVotesTest, NoProcessIsAnotherProcess) {
-  votes_.OnHello({0, 0}, wire::IncidentMemory{kOne, true, "p"});
-  votes_.OnHeartbeat({0, 0}, wire::Heartbeat{}, false);
+TEST_F(RestartRecoveryTest, NoProcessIsAnotherProcess) {
+  recovery_.OnHello({0, 0}, wire::IncidentMemory{kOne, true, "p"});
+  recovery_.OnHeartbeat({0, 0}, wire::Heartbeat{}, false);
   EXPECT_EQ(Decided(1), "nothing");
 }
 
-TEST_F(IncidentVotesTest, LastHelloCounts) {
+TEST_F(RestartRecoveryTest, LastHelloCounts) {
   Remember(0, 1, kOne, true);
-  votes_.OnHello({0, 0}, std::nullopt);
-  EXPECT_FALSE(votes_.Any());
+  recovery_.OnHello({0, 0}, std::nullopt);
+  EXPECT_FALSE(recovery_.Any());
   Remember(0, 1, kOne, true);
-  votes_.OnLeave({0, 0});
-  EXPECT_FALSE(votes_.Any());
+  recovery_.OnLeave({0, 0});
+  EXPECT_FALSE(recovery_.Any());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The order of programs in one step, found from what a worker's queue showed.
-#ifndef RAPIDEYE_COORDINATOR_CORE_TIMELINE_H_
-#define RAPIDEYE_COORDINATOR_CORE_TIMELINE_H_
+#ifndef RAPIDEYE_COORDINATOR_CORE_LAUNCH_HISTORY_H_
+#define RAPIDEYE_COORDINATOR_CORE_LAUNCH_HISTORY_H_
 
 #include <cstdint>
 #include <map>
@@ -17,13 +17,13 @@ struct Launch {
 };
 
 // Launches of one worker in the order in which they run, without gaps.
-class Timeline {
+class LaunchHistory {
  public:
   // What runs, then what waits behind it, at a later moment than all before.
-  // Continues the timeline where both overlap, otherwise begins anew.
+  // Continues the history where both overlap, otherwise begins anew.
   void Append(const std::vector<Launch>& queue);
 
-  // One step: the shortest cycle that the whole timeline repeats, launch ids
+  // One step: the shortest cycle that the whole history repeats, launch ids
   // included. Begins with the lowest program number of the possible beginnings,
   // so that all workers of a cohort state the same. Empty if no cycle shows, or
   // if it leaves out a program that (by `completed`, launches per program) runs
@@ -38,4 +38,4 @@ class Timeline {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_CORE_TIMELINE_H_
+#endif  // RAPIDEYE_COORDINATOR_CORE_LAUNCH_HISTORY_H_

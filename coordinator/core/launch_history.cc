@@ -1,4 +1,4 @@
-#include "coordinator/core/timeline.h"
+#include "coordinator/core/launch_history.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -61,7 +61,7 @@ size_t FirstRotation(const std::vector<Launch>& cycle) {
 
 }  // namespace
 
-void Timeline::Append(const std::vector<Launch>& queue) {
+void LaunchHistory::Append(const std::vector<Launch>& queue) {
   if (queue.empty()) return;
   auto overlap = std::find(launches_.begin(), launches_.end(), queue.front());
   const size_t kept = static_cast<size_t>(overlap - launches_.begin());
@@ -74,12 +74,12 @@ void Timeline::Append(const std::vector<Launch>& queue) {
   } else {
     launches_ = queue;
   }
-  if (launches_.size() > kMaxTimeline) {
-    launches_.erase(launches_.begin(), launches_.end() - static_cast<ptrdiff_t>(kMaxTimeline));
+  if (launches_.size() > kMaxLaunchHistory) {
+    launches_.erase(launches_.begin(), launches_.end() - static_cast<ptrdiff_t>(kMaxLaunchHistory));
   }
 }
 
-std::vector<Launch> Timeline::Step(const std::map<ProgramNumber, int64_t>& completed) const {
+std::vector<Launch> LaunchHistory::Step(const std::map<ProgramNumber, int64_t>& completed) const {
   size_t period = 0;
   // A single launch of the only program needs no repetition to be a step.
   if (launches_.size() == 1 && completed.size() <= 1) period = 1;

@@ -1,0 +1,52 @@
+// Tracks whether a job recovers from an incident: which of its workers have completed
+// launches since.
+#ifndef RAPIDEYE_COORDINATOR_CORE_JOB_RECOVERY_H_
+#define RAPIDEYE_COORDINATOR_CORE_JOB_RECOVERY_H_
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "coordinator/core/job_incarnation.h"
+#include "coordinator/core/membership.h"
+#include "proto/v1/evidence.h"
+
+namespace rapideye::coordinator {
+
+class JobRecovery {
+ public:
+  // Of no incident: nobody recovers.
+  JobRecovery() = default;
+  // `from`: a launch that completes earlier is no recovery. `shown`: which job the incident
+  // is about, as each of its workers showed it (what the platform states, otherwise the
+  // training process); empty if not known.
+  explicit JobRecovery(absl::Duration from, std::map<WorkerId, std::string> shown = {})
+      : from_(from), shown_(std::move(shown)) {}
+
+  // The worker's last launch completed at `completion`; absent: none has. True if the worker
+  // has thereby recovered: what it had completed before, and only now can report, does not
+  // count.
+  bool Observe(const WorkerId& worker, const std::optional<absl::Duration>& completion);
+  void RecoverAll(const Membership& membership);
+
+  bool Recovered(const WorkerId& worker) const { return recovered_.contains(worker); }
+  // More than half of the `running` workers have recovered.
+  bool MostRecovered(size_t running) const { return recovered_.size() * 2 > running; }
+
+  // The incident is about processes that still are: a restart of the job that is noticed now
+  // came before the incident.
+  bool IsAbout(const JobIncarnation& job) const;
+
+ private:
+  absl::Duration from_ = absl::InfiniteDuration();
+  std::map<WorkerId, std::string> shown_;
+  std::set<WorkerId> recovered_;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_JOB_RECOVERY_H_

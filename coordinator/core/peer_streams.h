@@ -1,0 +1,76 @@
+// Tracks the connections of agents: who is behind each, how much it may still send, and
+// when it last spoke.
+//
+// Agents are malicious, until shown otherwise: each costs at most the stream it came by,
+// and the log a bounded number of lines.
+#ifndef RAPIDEYE_COORDINATOR_CORE_PEER_STREAMS_H_
+#define RAPIDEYE_COORDINATOR_CORE_PEER_STREAMS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "coordinator/core/events.h"
+#include "coordinator/core/limits.h"
+#include "coordinator/core/membership.h"
+
+namespace rapideye::coordinator {
+
+class PeerStreams {
+ public:
+  void Open(const StreamOpened& event, absl::Duration now);
+  void Erase(StreamId stream) { streams_.erase(stream); }
+  // Closes all that are left.
+  void CloseAll(const absl::Status& status, Effects& effects);
+
+  bool Contains(StreamId stream) const { return streams_.contains(stream); }
+  bool empty() const { return streams_.empty(); }
+  size_t size() const { return streams_.size(); }
+
+  // What the stream's certificate says; empty without TLS. Here and below the stream must
+  // be open.
+  const std::string& IdentityOf(StreamId stream) const { return streams_.at(stream).identity; }
+  // "10.0.0.7:40112 of slice 0 task 3 (host-3)", safe for a log line.
+  std::string DebugName(StreamId stream, const Membership& membership) const;
+
+  // Counts a message. RESOURCE_EXHAUSTED if the stream sends faster than allowed.
+  absl::Status CountMessage(StreamId stream, absl::Duration now);
+  // A message was understood: the peer is not silent.
+  void OnMessage(StreamId stream, absl::Duration now) { streams_.at(stream).heard = now; }
+
+  struct Overdue {
+    StreamId stream = 0;
+    bool nameless = false;  // it never sent a Hello; else it has fallen silent
+    absl::Status status;
+  };
+  // Streams whose next message should have come long ago, those without a Hello first.
+  std::vector<Overdue> FindOverdue(const Membership& membership, absl::Duration now) const;
+
+  // Logs a line about a peer that misbehaves; beyond the limit it is only counted. `unlogged`
+  // is the counter.
+  void Warn(const std::string& text, absl::Duration now, int64_t& unlogged, Effects& effects);
+
+ private:
+  // A connection, whether or not it has said who it is.
+  struct Stream {
+    std::string peer;
+    std::string identity;
+    absl::Duration opened;
+    absl::Duration heard;  // its last message
+    double tokens = 0;     // messages it may still send
+    absl::Duration refilled;
+  };
+
+  std::map<StreamId, Stream> streams_;
+  double lines_ = kPeerLineBurst;  // that may still be logged
+  absl::Duration lines_refilled_ = -absl::InfiniteDuration();
+  int64_t lines_left_out_ = 0;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_PEER_STREAMS_H_

@@ -1,0 +1,117 @@
+#include "coordinator/core/status_reporter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+// Longest without a completion first; whoever has none at all leads.
+bool Slower(const WorkerStatus& a, const WorkerStatus& b) {
+  const absl::Duration since_a = a.since_completion.value_or(absl::InfiniteDuration());
+  const absl::Duration since_b = b.since_completion.value_or(absl::InfiniteDuration());
+  return since_a != since_b ? since_a > since_b : a.id < b.id;
+}
+
+WorkerStatus StatusOf(const WatchedJob& job, const WorkerId& id, absl::Duration now) {
+  WorkerStatus status{.id = id,
+                      .host = {},
+                      .connected = false,
+                      .runtime_answers = false,
+                      .since_completion = {},
+                      .in_flight_for = {},
+                      .fingerprint = {},
+                      .module = {}};
+  if (const Member* member = job.membership.Find(id)) {
+    status.host = member->hello.host;
+    status.connected = member->stream.has_value();
+  }
+  const WorkerProgress* progress = job.progress.Find(id);
+  if (progress == nullptr) return status;
+  status.runtime_answers = status.connected && progress->runtime_answers;
+  if (progress->last_completion.has_value()) {
+    status.since_completion = now - *progress->last_completion;
+  }
+  if (progress->in_flight_since.has_value()) {
+    // Something has been in flight since; what is in flight now began later than
+    // what completed last.
+    const absl::Duration since = std::max(
+        *progress->in_flight_since, progress->last_completion.value_or(-absl::InfiniteDuration()));
+    status.in_flight_for = now - since;
+  }
+  status.fingerprint = progress->program;
+  if (progress->program.has_value()) status.module = job.learning.ModuleOf(*progress->program);
+  return status;
+}
+
+}  // namespace
+
+JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity,
+                                 const std::optional<std::string>& last_incident,
+                                 absl::Duration now) {
+  JobStatus status;
+  status.job = job.membership.job();
+  status.incarnation = job.incarnation.Id();
+  status.generation = job.membership.Generation();
+  status.activity = activity;
+  status.last_incident = last_incident;
+  status.connected = job.membership.connected();
+  status.running = job.progress.Running();
+  std::vector<WorkerId> workers;
+  for (const ExpectedWorker& worker : job.membership.Expected()) {
+    workers.push_back(worker.id);
+    WorkerStatus one = StatusOf(job, worker.id, now);
+    if (one.connected) {
+      status.slowest.push_back(std::move(one));
+    } else if (status.missing.size() < kMaxListedWorkers) {
+      status.missing.push_back(std::move(one));
+    }
+  }
+  status.expected = workers.size();
+  const size_t listed = std::min(status.slowest.size(), kMaxListedWorkers);
+  const auto end = status.slowest.begin() + static_cast<std::ptrdiff_t>(listed);
+  std::partial_sort(status.slowest.begin(), end, status.slowest.end(), Slower);
+  status.slowest.erase(end, status.slowest.end());
+
+  if (const auto last = job.progress.LastCompletion()) {
+    status.since_completion = now - *last;
+  }
+  if (const auto measure = job.Measure(now)) {
+    status.waiting = JobStatus::Waiting{measure->still_for, measure->threshold, measure->why};
+  }
+  status.launch_threshold = job.LaunchThreshold();
+  status.hang_threshold = job.HangThreshold();
+  status.startup_grace = job.thresholds.startup_grace;
+  status.launch_threshold_set = job.thresholds.launch.has_value();
+  status.hang_threshold_set = job.thresholds.hang.has_value();
+  status.longest_launch = job.learning.LongestLaunch(std::nullopt);
+  status.longest_pause = job.learning.LongestPause();
+  UpdateCohorts(job.learning, workers, now);
+  status.cohorts = cohorts_;
+  status.cohort_count = cohort_count_;
+  status.counters = job.counters;
+  return status;
+}
+
+void StatusReporter::UpdateCohorts(const Learning& learning, const std::vector<WorkerId>& workers,
+                                   absl::Duration now) {
+  if (now < next_cohorts_) return;
+  next_cohorts_ = now + kCohortRefresh;
+  cohorts_.clear();
+  const std::vector<Cohort> all = learning.Cohorts(workers);
+  cohort_count_ = all.size();
+  for (const Cohort& cohort : all) {
+    if (cohorts_.size() == kMaxListedCohorts) break;
+    CohortStatus& one = cohorts_.emplace_back();
+    one.name = cohort.name;
+    one.workers = cohort.workers.size();
+    for (const SequenceEntry& entry : cohort.sequence) {
+      one.programs.push_back(
+          entry.module.value_or(learning.ModuleOf(entry.fingerprint).value_or(entry.fingerprint)));
+    }
+  }
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,109 @@
+#include "coordinator/core/watched_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "coordinator/core/limits.h"
+
+namespace rapideye::coordinator {
+
+std::optional<Standstill> WatchedJob::Judge(absl::Duration now) const {
+  return progress.Judge(thresholds, learning, now);
+}
+
+std::optional<Standstill> WatchedJob::Measure(absl::Duration now) const {
+  return progress.Measure(thresholds, learning, now);
+}
+
+absl::Duration WatchedJob::LaunchThreshold() const {
+  return coordinator::LaunchThreshold(thresholds, learning, std::nullopt);
+}
+
+absl::Duration WatchedJob::HangThreshold() const {
+  return coordinator::HangThreshold(thresholds, learning);
+}
+
+absl::Duration WatchedJob::AttentionAfter() const {
+  return std::min(LaunchThreshold(), HangThreshold()) / 2;
+}
+
+bool WatchedJob::UpdateSettled(absl::Duration now) {
+  if (!settled && first_hello.has_value()) {
+    settled = membership.Complete() || now - *first_hello >= kSettleTime;
+  }
+  return settled;
+}
+
+std::vector<Target> WatchedJob::ConnectedWorkers() const {
+  std::vector<Target> targets;
+  for (const auto& [id, member] : membership.members()) {
+    if (member.stream.has_value()) targets.push_back({id, *member.stream});
+  }
+  return targets;
+}
+
+std::string WatchedJob::NameIncident(absl::Time detected) const {
+  const uint64_t hash = StableHash(absl::StrFormat(
+      "%s\n%s\n%d", membership.job(), incarnation.Id().value_or(""), absl::ToUnixNanos(detected)));
+  return absl::StrFormat("%s-%08x",
+                         absl::FormatTime("%Y%m%dT%H%M%SZ", detected, absl::UTCTimeZone()),
+                         static_cast<uint32_t>(hash ^ (hash >> 32)));
+}
+
+std::vector<PlannedProbe> WatchedJob::PlanProbes(const Incident& incident) const {
+  return coordinator::PlanProbes({.snapshots = incident.snapshots(),
+                                  .expected = membership.Expected(),
+                                  .addresses = addresses,
+                                  .stands_still = !incident.suspicion().to_the_end});
+}
+
+Capture WatchedJob::BuildCapture(const Incident& incident) {
+  const Suspicion& suspicion = incident.suspicion();
+  Capture capture;
+  CaptureHeader& header = capture.header;
+  header.job = membership.job();
+  header.job_incarnation = incarnation.Id();
+  header.expected_workers = membership.Expected();
+  header.generation = membership.Generation();
+  header.trigger = suspicion.trigger;
+  if (suspicion.threshold.has_value()) {
+    header.hang_threshold_ms = absl::ToInt64Milliseconds(*suspicion.threshold);
+  }
+  if (suspicion.announced_pause.has_value()) {
+    header.announced_pause_ms = absl::ToInt64Milliseconds(*suspicion.announced_pause);
+  }
+  header.detected_unix_ms = absl::ToUnixMillis(suspicion.detected.wall);
+  learning.ObserveModules(incident.named_programs());
+  for (const auto& [worker, snapshot] : incident.snapshots()) {
+    learning.ObserveModules(snapshot.programs);
+  }
+  std::vector<WorkerId> workers;
+  for (const ExpectedWorker& worker : header.expected_workers) workers.push_back(worker.id);
+  header.cohorts = learning.Cohorts(workers);
+  for (const auto& [worker, collected] : incident.snapshots()) {
+    Snapshot snapshot = collected;
+    // Who a worker is was settled when it was admitted.
+    const wire::Hello& hello = membership.Find(worker)->hello;
+    snapshot.host = hello.host;
+    if (hello.node.has_value()) snapshot.node = hello.node;
+    if (hello.pod.has_value()) snapshot.pod = hello.pod;
+    if (hello.hardware.has_value()) snapshot.hardware = hello.hardware;
+    for (Program& program : snapshot.programs) {
+      if (!program.module.has_value()) program.module = learning.ModuleOf(program.fingerprint);
+    }
+    capture.snapshots.push_back(std::move(snapshot));
+  }
+  return capture;
+}
+
+std::map<WorkerId, std::string> WatchedJob::HardwareOfMissing(const Incident& incident) const {
+  std::map<WorkerId, std::string> hardware;
+  for (const auto& [worker, member] : membership.members()) {
+    if (incident.snapshots().contains(worker) || !member.hello.hardware.has_value()) continue;
+    hardware[worker] = *member.hello.hardware;
+  }
+  return hardware;
+}
+
+}  // namespace rapideye::coordinator

@@ -1,0 +1,82 @@
+// Holds what the parts of the coordinator's core share: the job as far as it is known, and
+// what has been counted and numbered since the coordinator started.
+#ifndef RAPIDEYE_COORDINATOR_CORE_WATCHED_JOB_H_
+#define RAPIDEYE_COORDINATOR_CORE_WATCHED_JOB_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "coordinator/core/address_book.h"
+#include "coordinator/core/collection.h"
+#include "coordinator/core/incident.h"
+#include "coordinator/core/job_incarnation.h"
+#include "coordinator/core/job_status.h"
+#include "coordinator/core/learning.h"
+#include "coordinator/core/membership.h"
+#include "coordinator/core/probe_plan.h"
+#include "coordinator/core/progress.h"
+#include "proto/v1/evidence.h"
+
+namespace rapideye::coordinator {
+
+// Gives each incident two numbers for its collections on the wire, and each round of
+// module texts as many, so that the first of an incident is odd. None is given twice.
+class CollectionNumbers {
+ public:
+  // The first of the two.
+  int64_t TakePair() { return std::exchange(next_, next_ + 2); }
+  bool Given(int64_t number) const { return number > 0 && number < next_; }
+
+ private:
+  int64_t next_ = 1;
+};
+
+struct WatchedJob {
+  WatchedJob(JobShape shape, Thresholds limits)
+      : thresholds(limits), membership(std::move(shape)) {}
+
+  // Progress::Judge and Progress::Measure with what holds for this job.
+  std::optional<Standstill> Judge(absl::Duration now) const;
+  std::optional<Standstill> Measure(absl::Duration now) const;
+  // How long a launch of the slowest program known may go on, and how long nothing may run.
+  absl::Duration LaunchThreshold() const;
+  absl::Duration HangThreshold() const;
+  // Half of the threshold that applies to the programs known by now: from then on without
+  // progress agents look closely.
+  absl::Duration AttentionAfter() const;
+  // Returns `settled`: all expected workers have been there once, or had the time to come.
+  // Shortly after a start most agents may still be on their way back. One that leaves after
+  // all were there is evidence, and nothing to wait for.
+  bool UpdateSettled(absl::Duration now);
+
+  std::vector<Target> ConnectedWorkers() const;
+  // The same for the same job and moment, in every coordinator.
+  std::string NameIncident(absl::Time detected) const;
+  // For Incident::BeginProbes.
+  std::vector<PlannedProbe> PlanProbes(const Incident& incident) const;
+  // The evidence that the incident has collected, completed by what is known of the job.
+  // The names of modules in it are learnt.
+  Capture BuildCapture(const Incident& incident);
+  // Of the workers without a snapshot, as far as their agents ever stated it.
+  std::map<WorkerId, std::string> HardwareOfMissing(const Incident& incident) const;
+
+  Thresholds thresholds;
+  Membership membership;
+  AddressBook addresses;
+  JobIncarnation incarnation;
+  Progress progress;
+  Learning learning;
+  Counters counters;
+  CollectionNumbers collections;
+  std::optional<absl::Duration> first_hello;
+  bool settled = false;
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_WATCHED_JOB_H_

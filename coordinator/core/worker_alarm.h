@@ -1,0 +1,41 @@
+// Keeps an alarm that a worker has raised until collections have shown what it is.
+#ifndef RAPIDEYE_COORDINATOR_CORE_WORKER_ALARM_H_
+#define RAPIDEYE_COORDINATOR_CORE_WORKER_ALARM_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace rapideye::coordinator {
+
+// An alarm is worth a few collections, one after another. Alarms that turn out to be none
+// start no more than one series in kAlarmInterval.
+class WorkerAlarm {
+ public:
+  // Ignored while another alarm is pending. `why` is for the log.
+  void Raise(const std::string& why, absl::Duration now);
+  // Why a collection is due now; absent: none is.
+  std::optional<std::string> Due(absl::Duration now) const;
+
+  // The collection for the alarm, if one is pending, has shown no hang.
+  void FoundNoHang(absl::Duration now);
+  // Alarms lead to no collection for a while.
+  void HoldOff(absl::Duration now);
+  // What an incident or a restart of the job has settled.
+  void Clear() { pending_.reset(); }
+
+ private:
+  struct Pending {
+    std::string why;
+    int tries = 0;  // collections that it is still worth
+    absl::Duration due;
+  };
+
+  std::optional<Pending> pending_;
+  absl::Duration not_before_ = -absl::InfiniteDuration();
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_WORKER_ALARM_H_
