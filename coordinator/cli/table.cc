@@ -18,7 +18,7 @@ size_t Width(const std::string& text) {
 
 }  // namespace
 
-std::string Shown(std::string_view text) { return digest::EscapeText(text, digest::kMaxNameBytes); }
+std::string Shown(std::string_view text) { return text::EscapeText(text, text::kMaxNameBytes); }
 
 void Table::Add(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = Shown(cell);

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace rapideye::digest {
+namespace rapideye::text {
 namespace {
 
 constexpr char kEllipsis[] = "…";
@@ -165,4 +165,4 @@ std::string CutText(std::string line, size_t max_bytes) {
   return line;
 }
 
-}  // namespace rapideye::digest
+}  // namespace rapideye::text
