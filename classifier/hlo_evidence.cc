@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
+#include "proto/common/text/utf8.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -99,9 +100,7 @@ class Sentences {
   static std::string Bounded(const std::string& instruction) {
     constexpr size_t kMost = 320;
     if (instruction.size() <= kMost) return instruction;
-    size_t end = kMost;
-    while (end > 0 && (static_cast<unsigned char>(instruction[end]) & 0xC0U) == 0x80U) --end;
-    return absl::StrCat(instruction.substr(0, end), "…");
+    return absl::StrCat(std::string(text::Front(instruction, kMost)), "…");
   }
 
   // Which dump belongs to which program is not always known.

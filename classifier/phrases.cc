@@ -5,15 +5,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "classifier/thresholds.h"
+#include "proto/common/text/utf8.h"
 
 namespace rapideye::classifier {
 
 std::string Quote(std::string_view text) {
   if (text.size() <= kQuoteBytes) return std::string(text);
-  size_t end = kQuoteBytes;
-  // Bytes 10xxxxxx continue a UTF-8 character: do not cut through one.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return absl::StrCat(std::string(text.substr(0, end)), "…");
+  return absl::StrCat(std::string(text::Front(text, kQuoteBytes)), "…");
 }
 
 std::string Who(const WorkerInfo& worker) {

@@ -30,8 +30,9 @@ constexpr size_t kFramesTold = 4;
 
 template <typename Parts>
 bool HoldsAny(std::string_view frame, const Parts& parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [frame](std::string_view part) { return ContainsIgnoreCase(frame, part); });
+  return std::any_of(parts.begin(), parts.end(), [frame](std::string_view part) {
+    return text::ContainsIgnoreCase(frame, part);
+  });
 }
 
 bool IsMain(const Stack& stack) {

@@ -35,19 +35,19 @@ constexpr std::array kWordings = {
 
 std::optional<ErrorKind> KindByWording(std::string_view text) {
   for (const Wording& wording : kWordings) {
-    if (Contains(text, wording.part)) return wording.kind;
+    if (text::Contains(text, wording.part)) return wording.kind;
   }
   return std::nullopt;
 }
 
 // What merely follows some other failure, whatever it was filed as.
 bool IsFollowOn(std::string_view text) {
-  return Contains(text, "The program continuator has halted unexpectedly");
+  return text::Contains(text, "The program continuator has halted unexpectedly");
 }
 
 bool MentionsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(),
-                     [&](std::string_view part) { return ContainsIgnoreCase(text, part); });
+                     [&](std::string_view part) { return text::ContainsIgnoreCase(text, part); });
 }
 
 ErrorKind CopyDirection(std::string_view text) {

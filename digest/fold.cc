@@ -153,8 +153,8 @@ struct Shape {
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };
 
-ListItem Entry(const Shape& shape, const Product& product) {
-  ListItem entry{shape.texts[0], CountOf(product)};
+text::ListItem Entry(const Shape& shape, const Product& product) {
+  text::ListItem entry{shape.texts[0], CountOf(product)};
   for (size_t i = 0; i < product.size(); ++i) {
     absl::StrAppend(&entry.text, Spelled(product[i], shape.notations[i]), shape.texts[i + 1]);
   }
@@ -239,11 +239,11 @@ ByTexts SplitAll(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::vector<ListItem> FoldNames(std::vector<std::string> names) {
+std::vector<text::ListItem> FoldNames(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
 
-  std::vector<ListItem> folded;
+  std::vector<text::ListItem> folded;
   std::vector<std::string> foldable;
   for (std::string& name : names) {
     if (Foldable(name)) {
@@ -258,7 +258,7 @@ std::vector<ListItem> FoldNames(std::vector<std::string> names) {
       for (const Product& product : products) folded.push_back(Entry(shape, product));
     }
   }
-  std::sort(folded.begin(), folded.end(), [](const ListItem& a, const ListItem& b) {
+  std::sort(folded.begin(), folded.end(), [](const text::ListItem& a, const text::ListItem& b) {
     return a.count != b.count ? a.count > b.count : a.text < b.text;
   });
   return folded;

@@ -14,7 +14,7 @@ namespace rapideye::digest {
 // the names its ranges spell. Largest entry first, then by text: the order of
 // `names` changes nothing. Names with other characters than letters, digits and
 // "-._:" are left alone. About n log n.
-std::vector<ListItem> FoldNames(std::vector<std::string> names);
+std::vector<text::ListItem> FoldNames(std::vector<std::string> names);
 
 }  // namespace rapideye::digest
 

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 std::vector<std::string> Texts(std::vector<std::string> names) {
   std::vector<std::string> texts;
-  for (ListItem& item : FoldNames(std::move(names))) texts.push_back(std::move(item.text));
+  for (text::ListItem& item : FoldNames(std::move(names))) texts.push_back(std::move(item.text));
   return texts;
 }
 
@@ -86,7 +86,7 @@ TEST(FoldTest, EveryNameIsInExactlyOneEntry) {
                                           "00-0000",     "a:0f::1",     "x-1-a", "x-",    "007-x",
                                           "x-912345678", "x-812345678", "x--1",  "8-09a", "9-09b"};
   size_t count = 0;
-  for (const ListItem& item : FoldNames(names)) count += item.count;
+  for (const text::ListItem& item : FoldNames(names)) count += item.count;
   EXPECT_EQ(count, names.size());
 }
 

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 std::string Label(const ProgramGroup& group, const Position& position) {
   std::string label = PositionText(position);
-  if (group.module) absl::StrAppend(&label, " in ", EscapeName(*group.module));
+  if (group.module) absl::StrAppend(&label, " in ", text::EscapeName(*group.module));
   if (group.launch_id) absl::StrAppend(&label, ", launch ", *group.launch_id);
   return label;
 }
@@ -52,7 +52,7 @@ std::string MapData(const Report& report) {
   Json workers = Json::array();
   for (size_t i = 0; i < report.workers.size(); ++i) {
     const ReportWorker& worker = report.workers[i];
-    workers.push_back({worker.id.slice, worker.id.task, EscapeName(worker.host),
+    workers.push_back({worker.id.slice, worker.id.task, text::EscapeName(worker.host),
                        worker.reported ? 1 : 0, accused.count(worker.id) > 0 ? 1 : 0,
                        std::move(cores[i])});
   }

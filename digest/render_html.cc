@@ -20,7 +20,7 @@ constexpr size_t kMaxTableRows = 2000;
 constexpr size_t kMaxListed = 500;
 constexpr size_t kMaxHostsBytes = 600;
 
-std::string Html(std::string_view text) { return EscapeHtml(text, kMaxSentenceBytes); }
+std::string Html(std::string_view text) { return text::EscapeHtml(text, text::kMaxSentenceBytes); }
 
 // <ul>, one element each, at most kMaxListed.
 template <typename List, typename ToHtml>
@@ -46,8 +46,8 @@ std::string PercentHtml(double confidence) {
 }
 
 std::string WorkerHtml(const ReportWorker& worker) {
-  return absl::StrCat("<code>", Html(EscapeName(worker.host)), "</code> (slice ", worker.id.slice,
-                      " task ", worker.id.task, ")");
+  return absl::StrCat("<code>", Html(text::EscapeName(worker.host)), "</code> (slice ",
+                      worker.id.slice, " task ", worker.id.task, ")");
 }
 
 std::string CulpritHtml(const ReportCulprit& culprit) {
@@ -80,7 +80,7 @@ void AppendVerdict(const Report& report, std::string& page) {
   });
   absl::StrAppend(&page, "<p>Removal: ", report.removal.eligible ? "eligible" : "not eligible");
   for (const RemovalTarget& target : report.removal.targets) {
-    absl::StrAppend(&page, " <code>", Html(EscapeName(target.host)), "</code>");
+    absl::StrAppend(&page, " <code>", Html(text::EscapeName(target.host)), "</code>");
     if (target.nic) absl::StrAppend(&page, " (", Html(*target.nic), ")");
     if (target.chip) absl::StrAppend(&page, " (chip ", *target.chip, ")");
   }
@@ -122,9 +122,9 @@ void AppendWaiting(const Report& report, std::string& page) {
 std::string HostsHtml(const Report& report, const Position& position) {
   std::vector<std::string> hosts;
   for (const CoreAt& core : position.cores) {
-    hosts.push_back(EscapeName(report.workers[core.worker].host));
+    hosts.push_back(text::EscapeName(report.workers[core.worker].host));
   }
-  return Html(JoinBounded(FoldNames(std::move(hosts)), kMaxHostsBytes));
+  return Html(text::JoinBounded(FoldNames(std::move(hosts)), kMaxHostsBytes));
 }
 
 void AppendStates(const Report& report, std::string& page) {
@@ -192,11 +192,12 @@ void AppendEvidence(const Report& report, std::string& page) {
                      PercentHtml(alternative.confidence), ": ", Html(alternative.why));
     std::vector<std::string> hosts;
     for (const ReportCulprit& culprit : alternative.culprits) {
-      hosts.push_back(EscapeName(culprit.worker.host));
+      hosts.push_back(text::EscapeName(culprit.worker.host));
     }
     if (!hosts.empty()) {
       absl::StrAppend(&html, " <span class=\"names\">",
-                      Html(JoinBounded(FoldNames(std::move(hosts)), kMaxHostsBytes)), "</span>");
+                      Html(text::JoinBounded(FoldNames(std::move(hosts)), kMaxHostsBytes)),
+                      "</span>");
     }
     return html;
   });

@@ -33,7 +33,9 @@ constexpr size_t kFirstIndent = 2;
 constexpr size_t kIndent = 4;
 constexpr size_t kItemIndent = 6;
 
-std::string Sentence(std::string_view text) { return EscapeText(text, kMaxSentenceBytes); }
+std::string Sentence(std::string_view text) {
+  return text::EscapeText(text, text::kMaxSentenceBytes);
+}
 
 // 0.934 as "0.93", in any locale.
 std::string ConfidenceText(double confidence) {
@@ -52,33 +54,35 @@ class Unique {
   void Add(std::string text) {
     if (seen_.insert(text).second) items_.push_back({std::move(text), 1});
   }
-  const std::vector<ListItem>& items() const { return items_; }
+  const std::vector<text::ListItem>& items() const { return items_; }
 
  private:
   std::set<std::string> seen_;
-  std::vector<ListItem> items_;
+  std::vector<text::ListItem> items_;
 };
 
-std::vector<ListItem> CulpritWorkers(const Report& report,
-                                     const std::vector<ReportCulprit>& culprits) {
+std::vector<text::ListItem> CulpritWorkers(const Report& report,
+                                           const std::vector<ReportCulprit>& culprits) {
   Unique workers;
   for (const ReportCulprit& culprit : culprits) workers.Add(WorkerText(report, culprit.worker));
   return workers.items();
 }
 
-std::vector<ListItem> OrNone(std::vector<ListItem> items) {
+std::vector<text::ListItem> OrNone(std::vector<text::ListItem> items) {
   if (items.empty()) items.push_back({"none", 1});
   return items;
 }
 
 // The hosts to look at; where only links are known, both their ends.
-std::vector<ListItem> CulpritHosts(const Report& report) {
+std::vector<text::ListItem> CulpritHosts(const Report& report) {
   Unique hosts;
-  for (const ReportCulprit& culprit : report.culprits) hosts.Add(EscapeName(culprit.worker.host));
+  for (const ReportCulprit& culprit : report.culprits) {
+    hosts.Add(text::EscapeName(culprit.worker.host));
+  }
   if (report.culprits.empty()) {
     for (const ReportLink& link : report.links) {
-      hosts.Add(EscapeName(link.from.host));
-      hosts.Add(EscapeName(link.to.host));
+      hosts.Add(text::EscapeName(link.from.host));
+      hosts.Add(text::EscapeName(link.to.host));
     }
   }
   return hosts.items();
@@ -122,7 +126,7 @@ std::string StatsLine(const CulpritPcs& entry) {
     pcs.push_back(absl::StrCat("… and ", entry.pcs.size() - shown, " more"));
   }
   const std::string text = pcs.empty() ? "not reported" : absl::StrJoin(pcs, ", ");
-  return absl::StrCat(EscapeName(entry.host), ": ", text);
+  return absl::StrCat(text::EscapeName(entry.host), ": ", text);
 }
 
 void AppendFixedPart(const Report& report, TextFormat format, TextLines& lines) {
@@ -144,7 +148,7 @@ void AppendFixedPart(const Report& report, TextFormat format, TextLines& lines) 
 }
 
 std::string Place(const ReportWorker& worker) {
-  return absl::StrCat(EscapeName(worker.host), " (slice ", worker.id.slice, " task ",
+  return absl::StrCat(text::EscapeName(worker.host), " (slice ", worker.id.slice, " task ",
                       worker.id.task, ")");
 }
 
@@ -155,7 +159,7 @@ std::string CulpritLine(const ReportCulprit& culprit) {
     absl::StrAppend(&line, " ", CoreTypeName(*culprit.core_type));
     if (culprit.core_index) absl::StrAppend(&line, " ", *culprit.core_index);
   }
-  if (culprit.nic) absl::StrAppend(&line, " ", EscapeName(*culprit.nic));
+  if (culprit.nic) absl::StrAppend(&line, " ", text::EscapeName(*culprit.nic));
   if (!culprit.why.empty()) absl::StrAppend(&line, ": ", Sentence(culprit.why));
   return line;
 }
@@ -187,7 +191,7 @@ void AppendLinks(const Report& report, TextLines& lines) {
   lines.Add(kIndent, "Broken links:");
   lines.AddEach(kItemIndent, report.links, kMaxLinks, [&](const ReportLink& link) {
     std::string line = absl::StrCat(Place(link.from), " to ", Place(link.to));
-    if (link.nic) absl::StrAppend(&line, " over ", EscapeName(*link.nic));
+    if (link.nic) absl::StrAppend(&line, " over ", text::EscapeName(*link.nic));
     if (!link.why.empty() && !IsEvidence(report, link.why)) {
       absl::StrAppend(&line, ": ", Sentence(link.why));
     }
@@ -209,7 +213,8 @@ void AppendAlternatives(const Report& report, TextLines& lines) {
         const auto workers = CulpritWorkers(report, alternative.culprits);
         if (workers.empty()) return line;
         // Half a line: the sentence must not be pushed out by names.
-        return absl::StrCat(line, " (culprits: ", JoinBounded(workers, kMaxLineBytes / 2), ")");
+        return absl::StrCat(
+            line, " (culprits: ", text::JoinBounded(workers, text::kMaxLineBytes / 2), ")");
       });
 }
 
@@ -217,14 +222,16 @@ void AppendMissing(const Report& report, TextLines& lines) {
   if (report.missing.empty()) {
     lines.Add(kIndent, absl::StrCat("Missing workers: none of ", report.workers.size()));
   } else {
-    std::vector<ListItem> items;
+    std::vector<text::ListItem> items;
     if (report.missing.size() <= kMaxMissingSpelledOut) {
       for (const ReportWorker& worker : report.missing) {
         items.push_back({WorkerText(report, worker), 1});
       }
     } else {
       std::vector<std::string> hosts;
-      for (const ReportWorker& worker : report.missing) hosts.push_back(EscapeName(worker.host));
+      for (const ReportWorker& worker : report.missing) {
+        hosts.push_back(text::EscapeName(worker.host));
+      }
       items = FoldNames(std::move(hosts));
     }
     lines.AddList(kIndent,
@@ -254,15 +261,17 @@ void AppendNextStep(const Report& report, TextLines& lines) {
 
 void AppendRemoval(const Report& report, TextLines& lines) {
   const Removal& removal = report.removal;
-  std::vector<ListItem> targets;
+  std::vector<text::ListItem> targets;
   for (const RemovalTarget& target : removal.targets) {
-    std::string text = EscapeName(target.host);
+    std::string text = text::EscapeName(target.host);
     if (target.chip) absl::StrAppend(&text, " (chip ", *target.chip, ")");
-    if (target.nic) absl::StrAppend(&text, " (", EscapeName(*target.nic), ")");
+    if (target.nic) absl::StrAppend(&text, " (", text::EscapeName(*target.nic), ")");
     targets.push_back({std::move(text), 1});
   }
   std::string line = removal.eligible ? "Removal: eligible" : "Removal: not eligible";
-  if (!targets.empty()) absl::StrAppend(&line, ": ", JoinBounded(targets, kMaxLineBytes / 2));
+  if (!targets.empty()) {
+    absl::StrAppend(&line, ": ", text::JoinBounded(targets, text::kMaxLineBytes / 2));
+  }
   if (!removal.reason.empty()) absl::StrAppend(&line, ": ", Sentence(removal.reason));
   lines.Add(kIndent, line);
 }
@@ -298,7 +307,7 @@ std::string RenderText(const Report& report, TextFormat format) {
   AppendMissing(report, lines);
   AppendNextStep(report, lines);
   AppendRemoval(report, lines);
-  lines.Add(kIndent, absl::StrCat("Incident: ", EscapeName(report.incident_id)));
+  lines.Add(kIndent, absl::StrCat("Incident: ", text::EscapeName(report.incident_id)));
   AppendFiles(report.files, lines);
   return lines.Take();
 }
@@ -324,7 +333,7 @@ std::string RenderExplanation(const Report& report) {
     if (reasons.empty()) continue;
     lines.Add(kIndent, part.title);
     lines.AddEach(kItemIndent, reasons, reasons.size(), [](const Reason* reason) {
-      std::string text = EscapeName(reason->rule);
+      std::string text = text::EscapeName(reason->rule);
       if (reason->cause) absl::StrAppend(&text, " ", std::string(CauseName(*reason->cause)));
       if (reason->certainty) absl::StrAppend(&text, " (", ConfidenceText(*reason->certainty), ")");
       return absl::StrCat(text, ": ", Sentence(reason->text));

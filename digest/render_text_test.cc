@@ -189,9 +189,11 @@ TEST(WordingTest, NothingIsSaidTwice) {
 void ExpectReadable(const std::string& text) {
   const std::vector<std::string> lines = Lines(text);
   EXPECT_THAT(lines, SizeIs(Lt(200u)));
-  for (const std::string& line : lines) EXPECT_LT(line.size(), kMaxLineBytes) << line.substr(0, 80);
+  for (const std::string& line : lines) {
+    EXPECT_LT(line.size(), text::kMaxLineBytes) << line.substr(0, 80);
+  }
   EXPECT_THAT(text, EndsWith("\n"));
-  EXPECT_EQ(ValidUtf8(text, text.size() + 3), text);
+  EXPECT_EQ(text::ValidUtf8(text, text.size() + 3), text);
 }
 
 void ExpectReadable(const Capture& capture, const Verdict& verdict) {
@@ -266,7 +268,7 @@ TEST(BoundsTest, TheSecondLineNamesCulpritsUnfoldedAsFarAsItGoes) {
   const std::string line = Render(capture, verdict)[1];
   EXPECT_THAT(line, StartsWith("  The host that have data input stalls are: tpu-0-0, tpu-0-1, "));
   EXPECT_THAT(line, testing::MatchesRegex(".*, … and [0-9]+ more"));
-  EXPECT_GT(line.size(), kMaxLineBytes - 100);
+  EXPECT_GT(line.size(), text::kMaxLineBytes - 100);
 }
 
 TEST(BoundsTest, ACulpritIsNamedInTheLargestGroup) {

@@ -18,8 +18,10 @@
 namespace rapideye::digest {
 namespace {
 
-std::string Name(std::string_view text) { return ValidUtf8(text, kMaxNameBytes); }
-std::string Sentence(std::string_view text) { return ValidUtf8(text, kMaxSentenceBytes); }
+std::string Name(std::string_view text) { return text::ValidUtf8(text, text::kMaxNameBytes); }
+std::string Sentence(std::string_view text) {
+  return text::ValidUtf8(text, text::kMaxSentenceBytes);
+}
 
 std::optional<std::string> OptionalName(const std::optional<std::string>& text) {
   return text ? std::optional(Name(*text)) : std::nullopt;

@@ -20,15 +20,15 @@ class TextLines {
   // is cut.
   void Add(size_t indent, std::string_view text) {
     lines_ += std::string(indent, ' ');
-    lines_ += CutText(std::string(text), Room(indent));
+    lines_ += text::CutText(std::string(text), Room(indent));
     lines_ += '\n';
   }
 
   // `prefix`, the items as far as the line holds them, `suffix`.
-  void AddList(size_t indent, const std::string& prefix, const std::vector<ListItem>& items,
+  void AddList(size_t indent, const std::string& prefix, const std::vector<text::ListItem>& items,
                const std::string& suffix = "") {
     const size_t room = Room(indent) - prefix.size() - suffix.size();
-    Add(indent, absl::StrCat(prefix, JoinBounded(items, room), suffix));
+    Add(indent, absl::StrCat(prefix, text::JoinBounded(items, room), suffix));
   }
 
   // One line per element, at most `limit`; one more says how many are left out.
@@ -47,7 +47,7 @@ class TextLines {
   std::string Take() { return std::move(lines_); }
 
  private:
-  static constexpr size_t Room(size_t indent) { return kMaxLineBytes - 1 - indent; }
+  static constexpr size_t Room(size_t indent) { return text::kMaxLineBytes - 1 - indent; }
 
   std::string lines_;
 };

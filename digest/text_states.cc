@@ -66,7 +66,7 @@ Hosts HostsAt(const Report& report, const Position& position) {
     for (; end < cores.size() && cores[end].worker == cores[i].worker; ++end) {
       culprit = culprit || cores[end].culprit;
     }
-    std::string host = EscapeName(report.workers[cores[i].worker].host);
+    std::string host = text::EscapeName(report.workers[cores[i].worker].host);
     // Workers of one host stand side by side: a host is named once.
     if (hosts.all.empty() || hosts.all.back() != host) {
       (culprit ? hosts.culprits : hosts.others).push_back(host);
@@ -77,27 +77,27 @@ Hosts HostsAt(const Report& report, const Position& position) {
   return hosts;
 }
 
-std::vector<ListItem> Items(const std::vector<std::string>& texts) {
-  std::vector<ListItem> items;
+std::vector<text::ListItem> Items(const std::vector<std::string>& texts) {
+  std::vector<text::ListItem> items;
   items.reserve(texts.size());
   for (const std::string& text : texts) items.push_back({text, 1});
   return items;
 }
 
-bool Fits(const std::vector<ListItem>& items, size_t room) {
+bool Fits(const std::vector<text::ListItem>& items, size_t room) {
   size_t total = 0;
-  for (const ListItem& item : items) total += item.text.size() + 2;
+  for (const text::ListItem& item : items) total += item.text.size() + 2;
   return total <= room;
 }
 
-void AppendFolded(const std::vector<std::string>& names, std::vector<ListItem>& items) {
-  for (ListItem& item : FoldNames(names)) items.push_back(std::move(item));
+void AppendFolded(const std::vector<std::string>& names, std::vector<text::ListItem>& items) {
+  for (text::ListItem& item : FoldNames(names)) items.push_back(std::move(item));
 }
 
 // Few hosts are spelled out, and so are those that share a position with a
 // culprit as far as a line goes; many are folded, behind the culprits.
-std::vector<ListItem> HostItems(const Hosts& hosts, size_t room) {
-  std::vector<ListItem> items = Items(hosts.all);
+std::vector<text::ListItem> HostItems(const Hosts& hosts, size_t room) {
+  std::vector<text::ListItem> items = Items(hosts.all);
   if (items.size() <= kMaxSpelledOut) return items;
   if (!hosts.culprits.empty() && (hosts.others.empty() || Fits(items, room))) return items;
   items = Items(hosts.culprits);
@@ -110,13 +110,13 @@ std::string CoreText(const CoreAt& core) {
 }
 
 // As HostItems, but a core each; folded ones are shown by host.
-std::vector<ListItem> CoreItems(const Report& report, const Position& position, size_t room) {
-  std::vector<ListItem> all;
-  std::vector<ListItem> culprits;
+std::vector<text::ListItem> CoreItems(const Report& report, const Position& position, size_t room) {
+  std::vector<text::ListItem> all;
+  std::vector<text::ListItem> culprits;
   for (const CoreAt& core : position.cores) {
     const bool few = position.cores.size() <= kMaxSpelledOut;
     if (!few && !position.culprit) break;
-    ListItem item{
+    text::ListItem item{
         absl::StrCat(WorkerText(report, report.workers[core.worker]), "@", CoreText(core)), 1};
     if (core.culprit) culprits.push_back(item);
     all.push_back(std::move(item));
@@ -128,7 +128,7 @@ std::vector<ListItem> CoreItems(const Report& report, const Position& position, 
   return culprits;
 }
 
-constexpr size_t Room(size_t used) { return kMaxLineBytes - 1 - kPositionIndent - used; }
+constexpr size_t Room(size_t used) { return text::kMaxLineBytes - 1 - kPositionIndent - used; }
 
 void AppendClassic(const Report& report, const ProgramGroup& group, TextLines& lines) {
   lines.Add(kGroupIndent, absl::StrCat("Module: ", ModuleText(group)));
@@ -159,9 +159,9 @@ void AppendGrouped(const Report& report, const ProgramGroup& group, TextLines& l
             absl::StrCat("Module: ", ModuleText(group), " Fingerprint: ", FingerprintText(group)));
   if (const CoreAt* sample = SampleCore(group)) {
     const ReportWorker& worker = report.workers[sample->worker];
-    lines.Add(kPositionIndent, absl::StrCat("Sample worker: ", EscapeName(report.job), "/",
+    lines.Add(kPositionIndent, absl::StrCat("Sample worker: ", text::EscapeName(report.job), "/",
                                             NumberText(worker.task_id, "?"), "@",
-                                            EscapeName(worker.host), ":", CoreText(*sample)));
+                                            text::EscapeName(worker.host), ":", CoreText(*sample)));
   }
   lines.Add(kGroupIndent, "Tag:PC breakdown:");
   const auto shown = Choose(group.positions, kMaxPositions);
@@ -179,7 +179,7 @@ void AppendGrouped(const Report& report, const ProgramGroup& group, TextLines& l
 std::string PositionText(const Position& position) {
   std::string hlo = "unknown";
   if (position.hlo) {
-    hlo = EscapeName(*position.hlo);
+    hlo = text::EscapeName(*position.hlo);
   } else if (position.idle) {
     hlo = "idle";
   }
@@ -187,17 +187,17 @@ std::string PositionText(const Position& position) {
 }
 
 std::string ModuleText(const ProgramGroup& group) {
-  if (group.module) return EscapeName(*group.module);
+  if (group.module) return text::EscapeName(*group.module);
   return group.fingerprint ? "unknown" : "none";
 }
 
 std::string FingerprintText(const ProgramGroup& group) {
-  return group.fingerprint ? EscapeName(*group.fingerprint) : "none";
+  return group.fingerprint ? text::EscapeName(*group.fingerprint) : "none";
 }
 
 std::string WorkerText(const Report& report, const ReportWorker& worker) {
-  return absl::StrCat(EscapeName(report.job), "/", NumberText(worker.task_id, "?"), ":",
-                      EscapeName(worker.host));
+  return absl::StrCat(text::EscapeName(report.job), "/", NumberText(worker.task_id, "?"), ":",
+                      text::EscapeName(worker.host));
 }
 
 std::string PcText(const std::optional<int64_t>& pc) {

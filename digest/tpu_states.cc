@@ -76,8 +76,8 @@ GroupKey GroupOf(const Program* program, const Core& core, const Shared& shared)
     auto known = shared.module_of.find(program->fingerprint);
     if (known != shared.module_of.end()) module = known->second;
   }
-  if (module) std::get<1>(key) = ValidUtf8(*module, kMaxNameBytes);
-  std::get<2>(key) = ValidUtf8(program->fingerprint, kMaxNameBytes);
+  if (module) std::get<1>(key) = text::ValidUtf8(*module, text::kMaxNameBytes);
+  std::get<2>(key) = text::ValidUtf8(program->fingerprint, text::kMaxNameBytes);
   return key;
 }
 
@@ -89,7 +89,7 @@ PositionKey PositionOf(const Program* program, const Core& core, const Shared& s
     auto known = shared.hlo_of.find(PlaceInProgram{program->fingerprint, core.type, place});
     if (known != shared.hlo_of.end()) hlo = known->second;
   }
-  if (hlo) hlo = ValidUtf8(*hlo, kMaxNameBytes);
+  if (hlo) hlo = text::ValidUtf8(*hlo, text::kMaxNameBytes);
   return {place, hlo};
 }
 

@@ -99,10 +99,12 @@ std::string PauseSeen(const Case& c, int worker) {
   }
   for (const Stack* stack : LoopStacks(*snapshot)) {
     for (const std::string& frame : stack->frames) {
-      if (ContainsIgnoreCase(frame, "backend_compile") || ContainsIgnoreCase(frame, "XlaCompile")) {
+      if (text::ContainsIgnoreCase(frame, "backend_compile") ||
+          text::ContainsIgnoreCase(frame, "XlaCompile")) {
         return absl::StrCat("compiles (", Quote(frame), ")");
       }
-      if (ContainsIgnoreCase(frame, "orbax") || ContainsIgnoreCase(frame, "checkpoint")) {
+      if (text::ContainsIgnoreCase(frame, "orbax") ||
+          text::ContainsIgnoreCase(frame, "checkpoint")) {
         return absl::StrCat("is in a checkpoint (", Quote(frame), ")");
       }
     }

@@ -62,8 +62,7 @@ std::unique_ptr<grpc::ClientContext> CoordinatorClient::Context() const {
 
 absl::Status CoordinatorClient::Explain(const grpc::Status& status) const {
   const absl::Status error = transport::ToAbsl(status);
-  const std::string text =
-      digest::EscapeText(std::string(error.message()), digest::kMaxSentenceBytes);
+  const std::string text = text::EscapeText(std::string(error.message()), text::kMaxSentenceBytes);
   const std::string& at = flags_.coordinator;
   switch (error.code()) {
     case absl::StatusCode::kUnavailable:

@@ -20,7 +20,7 @@ namespace {
 // Paths may be long and hold anything.
 constexpr size_t kMaxPathBytes = 4096;
 
-std::string Shown(const std::string& path) { return digest::EscapeText(path, kMaxPathBytes); }
+std::string Shown(const std::string& path) { return text::EscapeText(path, kMaxPathBytes); }
 
 // One line; `capture` first, so that people find it.
 std::string JsonLine(const std::string& path, const digest::Report& report, bool explain) {

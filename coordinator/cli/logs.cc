@@ -117,7 +117,7 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
     broken = "the compressed data is cut short";
   }
   if (broken.empty()) return Outcome::kRead;
-  Complain(absl::StrCat(digest::EscapeText(path, kMaxPathBytes), ": ", broken));
+  Complain(absl::StrCat(text::EscapeText(path, kMaxPathBytes), ": ", broken));
   return Outcome::kBroken;
 }
 

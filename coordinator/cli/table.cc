@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/common/text/safe_text.h"
+#include "proto/common/text/utf8.h"
 
 namespace rapideye::cli {
 namespace {
@@ -11,14 +12,13 @@ constexpr size_t kGap = 2;
 
 // Characters, not bytes.
 size_t Width(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !text::ContinuesCharacter(c); }));
 }
 
 }  // namespace
 
-std::string Shown(std::string_view text) { return digest::EscapeText(text, digest::kMaxNameBytes); }
+std::string Shown(std::string_view text) { return text::EscapeText(text, text::kMaxNameBytes); }
 
 void Table::Add(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = Shown(cell);

@@ -15,7 +15,7 @@ namespace {
 // A database takes valid UTF-8 without zero bytes, and would refuse a record for one
 // bad byte of a peer.
 std::string Clean(std::string_view text, size_t max_bytes = kMaxHistoryText) {
-  std::string clean = digest::ValidUtf8(text, max_bytes);
+  std::string clean = text::ValidUtf8(text, max_bytes);
   std::replace(clean.begin(), clean.end(), '\0', '?');
   return clean;
 }

@@ -306,7 +306,7 @@ absl::StatusOr<bool> History::AddDecision(const Finding& finding, RemovalMode mo
       "ON CONFLICT DO NOTHING RETURNING incident",
       {finding.incident, finding.machine, std::string(RemovalModeName(mode)),
        std::string(ActionName(decision.action)), decision.rule,
-       digest::ValidUtf8(decision.reason, kMaxHistorySentence), finding.host, finding.job,
+       text::ValidUtf8(decision.reason, kMaxHistorySentence), finding.host, finding.job,
        absl::StrJoin(finding.slices, ","), ToValue(now), ToValue(decision.expires)});
   if (!rows.ok()) return rows.status();
   return !rows->empty();

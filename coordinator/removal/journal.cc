@@ -34,7 +34,7 @@ std::string KeyOf(const Task& task) {
 
 // What a hook prints is anything.
 std::string Bounded(const std::string& text) {
-  std::string bounded = digest::ValidUtf8(text, kMaxHistorySentence);
+  std::string bounded = text::ValidUtf8(text, kMaxHistorySentence);
   std::replace(bounded.begin(), bounded.end(), '\0', '?');
   return bounded;
 }

@@ -8,9 +8,9 @@
 namespace rapideye::coordinator {
 namespace {
 
-std::string Name(const std::string& text) { return digest::ValidUtf8(text, digest::kMaxNameBytes); }
+std::string Name(const std::string& text) { return text::ValidUtf8(text, text::kMaxNameBytes); }
 std::string Sentence(const std::string& text) {
-  return digest::ValidUtf8(text, digest::kMaxSentenceBytes);
+  return text::ValidUtf8(text, text::kMaxSentenceBytes);
 }
 
 int64_t Milliseconds(absl::Duration duration) { return absl::ToInt64Milliseconds(duration); }

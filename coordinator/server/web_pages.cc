@@ -25,9 +25,7 @@ table { border-collapse: collapse; width: 100%; }
 th, td { border-bottom: 1px solid var(--line); padding: .2rem .5rem; text-align: left; vertical-align: top; }
 )css";
 
-std::string Html(std::string_view text) {
-  return digest::EscapeHtml(text, digest::kMaxSentenceBytes);
-}
+std::string Html(std::string_view text) { return text::EscapeHtml(text, text::kMaxSentenceBytes); }
 
 std::string Ago(absl::Duration duration) {
   return absl::FormatDuration(absl::Trunc(duration, absl::Milliseconds(100)));

@@ -36,7 +36,7 @@ json ParseWanted(const std::string& text) {
 std::string Text(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return "";
-  return digest::ValidUtf8(found->get_ref<const std::string&>(), digest::kMaxSentenceBytes);
+  return text::ValidUtf8(found->get_ref<const std::string&>(), text::kMaxSentenceBytes);
 }
 
 void TakeCulprits(const json& culprits, IncidentSummary& summary) {

@@ -10,7 +10,7 @@ namespace rapideye::agent {
 std::optional<std::string> ReadSerial(const std::string& sys_root) {
   for (const char* file : {"product_serial", "board_serial"}) {
     const std::optional<std::string> text =
-        ReadSmallFile(absl::StrCat(sys_root, "/class/dmi/id/", file), kMaxSysFileBytes);
+        file::ReadSmallFile(absl::StrCat(sys_root, "/class/dmi/id/", file), kMaxSysFileBytes);
     if (!text.has_value()) continue;
     if (std::optional<std::string> serial = ParseSerial(*text)) return serial;
   }

@@ -20,7 +20,7 @@ namespace {
 
 NicFiles ReadFiles(const std::string& folder) {
   const auto read = [&folder](const char* file) {
-    return ReadSmallFile(absl::StrCat(folder, file), kMaxSysFileBytes);
+    return file::ReadSmallFile(absl::StrCat(folder, file), kMaxSysFileBytes);
   };
   return {.type = read("/type"),
           .carrier = read("/carrier"),
@@ -28,7 +28,7 @@ NicFiles ReadFiles(const std::string& folder) {
           .carrier_changes = read("/carrier_changes"),
           .rx_errors = read("/statistics/rx_errors"),
           .tx_errors = read("/statistics/tx_errors"),
-          .has_device = LinkName(folder + "/device").has_value()};
+          .has_device = file::LinkName(folder + "/device").has_value()};
 }
 
 // A second address may have a label of its own, "eth1:2".
@@ -70,7 +70,7 @@ NicReading ReadNics(const std::string& sys_root, const std::map<IpAddress, std::
   }
   const std::set<std::string> reachable = missing;
   const std::string folder = absl::StrCat(sys_root, "/class/net");
-  const int error = ForEachEntry(folder, [&](const char* name) {
+  const int error = file::ForEachEntry(folder, [&](const char* name) {
     missing.erase(name);
     const std::optional<NicSample> nic = MakeNic(name, ReadFiles(absl::StrCat(folder, "/", name)));
     if (!nic.has_value() || (!nic->physical && !reachable.contains(name))) return true;

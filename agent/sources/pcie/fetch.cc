@@ -16,10 +16,10 @@ namespace {
 std::map<std::string, int32_t> ListAccelerators(const std::string& sys_root) {
   std::map<std::string, int32_t> accelerators;
   const std::string folder = absl::StrCat(sys_root, "/class/accel");
-  ForEachEntry(folder, [&](const char* name) {
+  file::ForEachEntry(folder, [&](const char* name) {
     const std::optional<int32_t> number = NumberBehind("accel", name);
     if (!number.has_value()) return true;
-    if (auto address = LinkName(absl::StrCat(folder, "/", name, "/device"))) {
+    if (auto address = file::LinkName(absl::StrCat(folder, "/", name, "/device"))) {
       accelerators.emplace(*std::move(address), *number);
     }
     return accelerators.size() < kMaxTpus;
@@ -33,13 +33,13 @@ std::vector<TpuDevice> ListTpus(const std::string& sys_root) {
   std::vector<TpuDevice> tpus;
   const std::string folder = absl::StrCat(sys_root, "/bus/pci/devices");
   size_t devices = 0;
-  ForEachEntry(folder, [&](const char* name) {
+  file::ForEachEntry(folder, [&](const char* name) {
     if (!IsPciAddress(name)) return true;
     const std::string device = absl::StrCat(folder, "/", name);
-    const auto vendor = ReadSmallFile(device + "/vendor", kMaxSysFileBytes);
-    const auto number = ReadSmallFile(device + "/device", kMaxSysFileBytes);
+    const auto vendor = file::ReadSmallFile(device + "/vendor", kMaxSysFileBytes);
+    const auto number = file::ReadSmallFile(device + "/device", kMaxSysFileBytes);
     if (vendor.has_value() && number.has_value() && IsTpu(*vendor, *number)) {
-      const std::optional<std::string> group = LinkName(device + "/iommu_group");
+      const std::optional<std::string> group = file::LinkName(device + "/iommu_group");
       tpus.push_back({.address = name,
                       .accel = std::nullopt,
                       .group = group.has_value() ? NumberBehind("", *group) : std::nullopt,
@@ -69,7 +69,7 @@ PcieReading ReadPcie(const std::string& sys_root, const std::vector<TpuDevice>& 
   }
   for (const TpuDevice& tpu : tpus) {
     const auto total = [&](const char* file) -> std::optional<int64_t> {
-      const auto text = ReadSmallFile(
+      const auto text = file::ReadSmallFile(
           absl::StrCat(sys_root, "/bus/pci/devices/", tpu.address, "/", file), kMaxSysFileBytes);
       return text.has_value() ? TotalErrors(*text) : std::nullopt;
     };

@@ -65,7 +65,7 @@ std::optional<std::set<uint64_t>> ProcessWatch::SocketInodes() const {
   const std::string folder = PathOf(process_->id.pid, "fd");
   std::set<uint64_t> inodes;
   size_t seen = 0;
-  const int error = ForEachEntry(folder, [&](const char* name) {
+  const int error = file::ForEachEntry(folder, [&](const char* name) {
     if (const auto inode = InodeBehind(absl::StrCat(folder, "/", name))) inodes.insert(*inode);
     return ++seen < kMaxDescriptorsSearched;
   });
@@ -78,7 +78,8 @@ std::string ProcessWatch::PathOf(int64_t pid, absl::string_view file) const {
 }
 
 std::optional<ProcessStat> ProcessWatch::ReadStat(int64_t pid) const {
-  const std::optional<std::string> line = ReadSmallFile(PathOf(pid, "stat"), kMaxProcFileBytes);
+  const std::optional<std::string> line =
+      file::ReadSmallFile(PathOf(pid, "stat"), kMaxProcFileBytes);
   if (!line.has_value()) return std::nullopt;
   const absl::StatusOr<ProcessStat> stat = ParseProcessStat(*line);
   if (!stat.ok() || stat->id.pid != pid) return std::nullopt;
@@ -88,7 +89,7 @@ std::optional<ProcessStat> ProcessWatch::ReadStat(int64_t pid) const {
 std::set<uint64_t> ProcessWatch::FindListeners() const {
   std::set<uint64_t> inodes;
   for (const char* table : {"/net/tcp", "/net/tcp6"}) {
-    const auto text = ReadSmallFile(absl::StrCat(proc_root_, table), kMaxSocketTableBytes);
+    const auto text = file::ReadSmallFile(absl::StrCat(proc_root_, table), kMaxSocketTableBytes);
     if (text.has_value()) inodes.merge(ListeningInodes(*text, runtime_));
   }
   return inodes;
@@ -116,7 +117,7 @@ void ProcessWatch::Follow() {
   process_->state = stat->state;
   process_->wait_channel.reset();
   if (stat->state == ProcessState::kRunning) return;
-  const auto channel = ReadSmallFile(PathOf(process_->id.pid, "wchan"), kMaxNameBytes);
+  const auto channel = file::ReadSmallFile(PathOf(process_->id.pid, "wchan"), kMaxNameBytes);
   // "0" is how the kernel says that it does not tell.
   if (channel.has_value() && *channel != "0") {
     process_->wait_channel = std::string(absl::StripAsciiWhitespace(*channel));
@@ -158,7 +159,7 @@ std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {
   bool out_of_time = false;
   std::optional<ProcessStat> found;
   std::set<uint64_t> found_with;
-  ForEachEntry(proc_root_, [&](const char* name) {
+  file::ForEachEntry(proc_root_, [&](const char* name) {
     int64_t pid = 0;
     if (!absl::SimpleAtoi(name, &pid)) return true;
     out_of_time = std::chrono::steady_clock::now() >= give_up;
@@ -166,7 +167,7 @@ std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {
     const std::string folder = PathOf(pid, "fd");
     std::set<uint64_t> owned;
     size_t seen = 0;
-    const int error = ForEachEntry(folder, [&](const char* descriptor) {
+    const int error = file::ForEachEntry(folder, [&](const char* descriptor) {
       const auto inode = InodeBehind(absl::StrCat(folder, "/", descriptor));
       if (inode.has_value() && inodes.contains(*inode)) owned.insert(*inode);
       return ++seen < kMaxDescriptorsSearched;

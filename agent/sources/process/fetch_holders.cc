@@ -35,7 +35,7 @@ bool ComesFrom(const Processes& processes, int64_t pid, const ProcessId& ancesto
 std::set<std::string> DevicesOf(const std::string& folder, absl::string_view dev_root) {
   std::set<std::string> devices;
   size_t seen = 0;
-  ForEachEntry(folder, [&](const char* name) {
+  file::ForEachEntry(folder, [&](const char* name) {
     std::array<char, 256> link;
     const ssize_t size =
         readlink(absl::StrCat(folder, "/", name).c_str(), link.data(), link.size());
@@ -58,11 +58,11 @@ std::vector<ChipHolder> FindChipHolders(const std::string& proc_root, absl::stri
       std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(kHolderSearchDeadline);
   Processes processes;
   std::map<int64_t, std::set<std::string>> holders;
-  ForEachEntry(proc_root, [&](const char* name) {
+  file::ForEachEntry(proc_root, [&](const char* name) {
     int64_t pid = 0;
     if (!absl::SimpleAtoi(name, &pid)) return true;
     const std::string folder = absl::StrCat(proc_root, "/", pid);
-    const auto line = ReadSmallFile(folder + "/stat", kMaxProcFileBytes);
+    const auto line = file::ReadSmallFile(folder + "/stat", kMaxProcFileBytes);
     if (!line.has_value()) return true;
     absl::StatusOr<ProcessStat> stat = ParseProcessStat(*line);
     if (stat.ok() && stat->id.pid == pid) processes.emplace(pid, *std::move(stat));

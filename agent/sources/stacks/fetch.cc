@@ -28,7 +28,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 std::string ReadText(const std::string& path) {
-  return ReadSmallFile(path, kMaxProcFileBytes).value_or("");
+  return file::ReadSmallFile(path, kMaxProcFileBytes).value_or("");
 }
 
 // One attempt at one process.

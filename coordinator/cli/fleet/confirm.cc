@@ -27,11 +27,11 @@ bool Bears(const NamedMachine& machine, const std::string& name) {
 
 // "h0 (hardware:a), h1 (hardware:b)".
 std::string Names(const std::vector<NamedMachine>& machines) {
-  std::vector<digest::ListItem> items;
+  std::vector<text::ListItem> items;
   for (const NamedMachine& machine : machines) {
     items.push_back({absl::StrCat(Shown(machine.host), " (", Shown(machine.machine), ")")});
   }
-  return digest::JoinBounded(items, digest::kMaxSentenceBytes);
+  return text::JoinBounded(items, text::kMaxSentenceBytes);
 }
 
 // Precision is of removals: a word about another incident of the machine says nothing of it.

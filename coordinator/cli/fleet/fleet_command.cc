@@ -111,7 +111,7 @@ std::string JsonTime(absl::Time time) {
 }
 
 std::string ShownSentence(const std::string& text) {
-  return digest::EscapeText(text, coordinator::kMaxHistorySentence);
+  return text::EscapeText(text, coordinator::kMaxHistorySentence);
 }
 
 std::string Count(int64_t count, const std::string& noun) {

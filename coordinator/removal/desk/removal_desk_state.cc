@@ -98,7 +98,7 @@ std::shared_ptr<RemovalLoop> RemovalDesk::State::MakeLoop() {
 absl::Status RemovalDesk::State::OpenJournal() {
   if (hooks.has_value()) return absl::OkStatus();
   // Two coordinators may share a directory for a while; the hooks are one's at a time.
-  auto alone = FileLock::Take(absl::StrCat(settings.state_dir, "/journal.lock"));
+  auto alone = file::FileLock::Take(absl::StrCat(settings.state_dir, "/journal.lock"));
   if (!alone.ok()) return alone.status();
   auto opened = OpenDatabase(absl::StrCat("sqlite:", journal_path));
   if (!opened.ok()) return opened.status();

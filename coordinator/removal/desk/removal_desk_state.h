@@ -66,7 +66,7 @@ struct RemovalDesk::State {
 
   // Of the thread alone.
   bool first_run = false;
-  std::optional<FileLock> journal_lock;
+  std::optional<file::FileLock> journal_lock;
   absl::Status journal_problem;  // as the log last said
   std::unique_ptr<Database> journal;
   std::optional<FleetClock> clock;

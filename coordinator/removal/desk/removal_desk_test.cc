@@ -215,9 +215,9 @@ TEST_F(RemovalDeskTest, WhatWasLeftIsTakenUpAlsoWithASharedHistory) {
 
 // The old one half dead, the new one there already.
 TEST_F(RemovalDeskTest, OfTwoOnOneDirectoryTheSecondWaitsUntilItIsAlone) {
-  auto old = FileLock::Take(root_ + "/journal.lock");
+  auto old = file::FileLock::Take(root_ + "/journal.lock");
   ASSERT_TRUE(old.ok()) << old.status();
-  EXPECT_EQ(FileLock::Take(root_ + "/journal.lock").status().code(),
+  EXPECT_EQ(file::FileLock::Take(root_ + "/journal.lock").status().code(),
             absl::StatusCode::kUnavailable);
   auto desk = Open(RemovalMode::kDryRun);
   Happen(*desk, 1);
@@ -227,7 +227,7 @@ TEST_F(RemovalDeskTest, OfTwoOnOneDirectoryTheSecondWaitsUntilItIsAlone) {
                 FileOf(1, "capture.jsonl.gz"));
   desk = Open(RemovalMode::kDryRun);
   {
-    const FileLock released = *std::move(old);
+    const file::FileLock released = *std::move(old);
   }
   EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
   desk.reset();

@@ -9,7 +9,7 @@ namespace rapideye::coordinator {
 namespace {
 
 // An invalid byte becomes a character of three.
-std::string Valid(std::string_view bytes) { return digest::ValidUtf8(bytes, 3 * bytes.size() + 3); }
+std::string Valid(std::string_view bytes) { return text::ValidUtf8(bytes, 3 * bytes.size() + 3); }
 
 }  // namespace
 

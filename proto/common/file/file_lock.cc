@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace rapideye::coordinator {
+namespace rapideye::file {
 
 absl::StatusOr<FileLock> FileLock::Take(const std::string& path) {
   constexpr mode_t kMode = 0600;
@@ -27,4 +27,4 @@ FileLock::~FileLock() {
   if (fd_ >= 0) close(fd_);
 }
 
-}  // namespace rapideye::coordinator
+}  // namespace rapideye::file

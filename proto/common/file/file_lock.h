@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace rapideye::coordinator {
+namespace rapideye::file {
 
 // Held for as long as it lives, and no longer than its process.
 class FileLock {
@@ -28,6 +28,6 @@ class FileLock {
   int fd_;
 };
 
-}  // namespace rapideye::coordinator
+}  // namespace rapideye::file
 
 #endif  // RAPIDEYE_PROTO_COMMON_FILE_FILE_LOCK_H_

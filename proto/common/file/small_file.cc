@@ -10,7 +10,7 @@
 #include <climits>
 #include <memory>
 
-namespace rapideye::agent {
+namespace rapideye::file {
 
 std::optional<std::string> ReadSmallFile(const std::string& path, size_t limit) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -45,4 +45,4 @@ std::optional<std::string> LinkName(const std::string& path) {
   return text.substr(text.rfind('/') + 1);
 }
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::file

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace rapideye::agent {
+namespace rapideye::file {
 
 // Up to `limit` bytes; absent if the file cannot be read, or is empty.
 std::optional<std::string> ReadSmallFile(const std::string& path, size_t limit);
@@ -19,6 +19,6 @@ int ForEachEntry(const std::string& path, const std::function<bool(const char*)>
 // The last part of what a symbolic link points at; absent if it is none.
 std::optional<std::string> LinkName(const std::string& path);
 
-}  // namespace rapideye::agent
+}  // namespace rapideye::file
 
 #endif  // RAPIDEYE_PROTO_COMMON_FILE_SMALL_FILE_H_

@@ -2,10 +2,12 @@
 
 #include <spdlog/pattern_formatter.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/common/text/utf8.h"
 
 namespace rapideye::program {
 namespace {
@@ -44,22 +46,22 @@ class EscapedMessage : public spdlog::custom_flag_formatter {
 std::string EscapeControls(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if (byte == '\n') {
+  while (!text.empty()) {
+    const std::string_view rest = text;
+    // What is no character is no control character.
+    const uint32_t c = text::TakeCharacter(text).value_or(0xFFFD);
+    if (c == '\n') {
       out += "\\n";
-    } else if (byte == '\r') {
+    } else if (c == '\r') {
       out += "\\r";
-    } else if (byte == '\t') {
+    } else if (c == '\t') {
       out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      absl::StrAppend(&out, "\\x", absl::Hex(byte, absl::kZeroPad2));
-    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // C1: U+0080 to U+009F
-      absl::StrAppend(&out, "\\u00", absl::Hex(next, absl::kZeroPad2));
-      ++i;
+    } else if (c < 0x20 || c == 0x7F) {
+      absl::StrAppend(&out, "\\x", absl::Hex(c, absl::kZeroPad2));
+    } else if (c >= 0x80 && c < 0xA0) {  // C1
+      absl::StrAppend(&out, "\\u", absl::Hex(c, absl::kZeroPad4));
     } else {
-      out += text[i];
+      out += rest.substr(0, rest.size() - text.size());
     }
   }
   return out;

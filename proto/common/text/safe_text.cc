@@ -4,46 +4,14 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/common/text/utf8.h"
 
-namespace rapideye::digest {
+namespace rapideye::text {
 namespace {
 
 constexpr char kEllipsis[] = "…";
 constexpr size_t kEllipsisBytes = sizeof(kEllipsis) - 1;
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-constexpr size_t kMoreNoteBytes = 48;                      // ", … and 18446744073709551615 more"
-
-bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// Decodes one character at the front of `text` and sets its length; nullopt and
-// length 1 if none starts there.
-std::optional<uint32_t> Decode(std::string_view text, size_t& length) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  length = 1;
-  if (lead < 0x80) return lead;
-  size_t wanted = 0;
-  uint32_t value = 0;
-  uint32_t least = 0;
-  if ((lead & 0xE0) == 0xC0) {
-    wanted = 2, value = lead & 0x1Fu, least = 0x80;
-  } else if ((lead & 0xF0) == 0xE0) {
-    wanted = 3, value = lead & 0x0Fu, least = 0x800;
-  } else if ((lead & 0xF8) == 0xF0) {
-    wanted = 4, value = lead & 0x07u, least = 0x10000;
-  } else {
-    return std::nullopt;
-  }
-  if (text.size() < wanted) return std::nullopt;
-  for (size_t i = 1; i < wanted; ++i) {
-    if (!IsContinuation(text[i])) return std::nullopt;
-    value = (value << 6) | (static_cast<unsigned char>(text[i]) & 0x3Fu);
-  }
-  if (value < least || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) {
-    return std::nullopt;
-  }
-  length = wanted;
-  return value;
-}
+constexpr size_t kMoreNoteBytes = 48;  // ", … and 18446744073709551615 more"
 
 // Characters that end a line, move the cursor, reorder or hide text.
 bool IsUnsafe(uint32_t c) {
@@ -78,8 +46,8 @@ std::string Clean(std::string_view text, size_t max_bytes, Escape escape) {
   // for the ellipsis.
   size_t cut = 0;
   while (!text.empty()) {
-    size_t length = 0;
-    const std::optional<uint32_t> c = Decode(text, length);
+    const std::string_view rest = text;
+    const std::optional<uint32_t> c = TakeCharacter(text);
     if (!c) {
       out += kReplacement;
     } else if (escape != Escape::kNothing &&
@@ -87,9 +55,8 @@ std::string Clean(std::string_view text, size_t max_bytes, Escape escape) {
                 (escape == Escape::kName && (*c == ' ' || *c == ',' || *c == 0xA0)))) {
       out += Escaped(*c);
     } else {
-      out += text.substr(0, length);
+      out += rest.substr(0, rest.size() - text.size());
     }
-    text.remove_prefix(length);
     if (out.size() > max_bytes) {
       out.resize(cut);
       out += kEllipsis;
@@ -158,11 +125,9 @@ std::string JoinBounded(const std::vector<ListItem>& items, size_t max_bytes) {
 
 std::string CutText(std::string line, size_t max_bytes) {
   if (line.size() <= max_bytes) return line;
-  size_t end = max_bytes - kEllipsisBytes;
-  while (end > 0 && IsContinuation(line[end])) --end;
-  line.resize(end);
+  line.resize(Front(line, max_bytes - kEllipsisBytes).size());
   line += kEllipsis;
   return line;
 }
 
-}  // namespace rapideye::digest
+}  // namespace rapideye::text

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rapideye::digest {
+namespace rapideye::text {
 
 // A line of the digest with its newline: container log drivers split above.
 inline constexpr size_t kMaxLineBytes = 8192;
@@ -48,6 +48,6 @@ std::string JoinBounded(const std::vector<ListItem>& items, size_t max_bytes);
 // must be valid UTF-8.
 std::string CutText(std::string line, size_t max_bytes);
 
-}  // namespace rapideye::digest
+}  // namespace rapideye::text
 
 #endif  // RAPIDEYE_PROTO_COMMON_TEXT_SAFE_TEXT_H_

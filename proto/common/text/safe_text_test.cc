@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rapideye::digest {
+namespace rapideye::text {
 namespace {
 
 TEST(SafeTextTest, KeepsWhatIsFine) {
@@ -66,4 +66,4 @@ TEST(SafeTextTest, CountsWhatALeftOutEntryStandsFor) {
 }
 
 }  // namespace
-}  // namespace rapideye::digest
+}  // namespace rapideye::text

@@ -7,7 +7,7 @@
 
 #include "absl/strings/ascii.h"
 
-namespace rapideye::classifier {
+namespace rapideye::text {
 
 inline bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -21,6 +21,6 @@ inline bool ContainsIgnoreCase(std::string_view text, std::string_view part) {
          }) != text.end();
 }
 
-}  // namespace rapideye::classifier
+}  // namespace rapideye::text
 
 #endif  // RAPIDEYE_PROTO_COMMON_TEXT_SEARCH_H_
