@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/sample.h"
 
 namespace tpu::monitoring::runtime {
 class GetTpuRuntimeStatusResponse;

@@ -1,4 +1,4 @@
-#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/sample.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "agent/core/stack_memory.h"
+#include "agent/sources/stacks/state.h"
 
 #include "agent/core/limits.h"
 

@@ -1,6 +1,6 @@
 // Errors that PCIe counted on the host's chips since the job started.
-#ifndef RAPIDEYE_AGENT_CORE_PCIE_MEMORY_H_
-#define RAPIDEYE_AGENT_CORE_PCIE_MEMORY_H_
+#ifndef RAPIDEYE_AGENT_SOURCES_PCIE_STATE_H_
+#define RAPIDEYE_AGENT_SOURCES_PCIE_STATE_H_
 
 #include <map>
 #include <optional>
@@ -35,4 +35,4 @@ class PcieMemory {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_PCIE_MEMORY_H_
+#endif  // RAPIDEYE_AGENT_SOURCES_PCIE_STATE_H_

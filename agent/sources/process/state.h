@@ -1,6 +1,6 @@
 // The training process, as samples of the host have shown it.
-#ifndef RAPIDEYE_AGENT_CORE_PROCESS_TRACKER_H_
-#define RAPIDEYE_AGENT_CORE_PROCESS_TRACKER_H_
+#ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_STATE_H_
+#define RAPIDEYE_AGENT_SOURCES_PROCESS_STATE_H_
 
 #include <cstdint>
 #include <optional>
@@ -47,4 +47,4 @@ class ProcessTracker {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_PROCESS_TRACKER_H_
+#endif  // RAPIDEYE_AGENT_SOURCES_PROCESS_STATE_H_

@@ -1,4 +1,4 @@
-#include "agent/core/progress_memory.h"
+#include "agent/sources/progress_page/state.h"
 
 #include <algorithm>
 #include <cstdint>

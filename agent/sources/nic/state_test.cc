@@ -1,4 +1,4 @@
-#include "agent/core/nic_memory.h"
+#include "agent/sources/nic/state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

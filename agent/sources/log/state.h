@@ -1,6 +1,6 @@
 // What the logs have said of this process, for as long as it matters.
-#ifndef RAPIDEYE_AGENT_CORE_LOG_MEMORY_H_
-#define RAPIDEYE_AGENT_CORE_LOG_MEMORY_H_
+#ifndef RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
+#define RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 
 #include <cstdint>
 #include <optional>
@@ -45,4 +45,4 @@ class LogMemory {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_LOG_MEMORY_H_
+#endif  // RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_

@@ -1,4 +1,4 @@
-#include "agent/core/process_tracker.h"
+#include "agent/sources/process/state.h"
 
 #include <algorithm>
 

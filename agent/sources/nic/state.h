@@ -1,6 +1,6 @@
 // Network interfaces of the host, against what they were in health.
-#ifndef RAPIDEYE_AGENT_CORE_NIC_MEMORY_H_
-#define RAPIDEYE_AGENT_CORE_NIC_MEMORY_H_
+#ifndef RAPIDEYE_AGENT_SOURCES_NIC_STATE_H_
+#define RAPIDEYE_AGENT_SOURCES_NIC_STATE_H_
 
 #include <map>
 #include <optional>
@@ -32,4 +32,4 @@ class NicMemory {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_NIC_MEMORY_H_
+#endif  // RAPIDEYE_AGENT_SOURCES_NIC_STATE_H_

@@ -1,6 +1,6 @@
 // What the TPU runtime said about its cores, checked and as plain values.
-#ifndef RAPIDEYE_AGENT_CORE_RUNTIME_SAMPLE_H_
-#define RAPIDEYE_AGENT_CORE_RUNTIME_SAMPLE_H_
+#ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_SAMPLE_H_
+#define RAPIDEYE_AGENT_SOURCES_RUNTIME_SAMPLE_H_
 
 #include <cstdint>
 #include <optional>
@@ -61,4 +61,4 @@ struct RuntimeReading {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_RUNTIME_SAMPLE_H_
+#endif  // RAPIDEYE_AGENT_SOURCES_RUNTIME_SAMPLE_H_

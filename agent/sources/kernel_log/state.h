@@ -1,6 +1,6 @@
 // What the kernel's log said of the host's chips since the job started.
-#ifndef RAPIDEYE_AGENT_CORE_KERNEL_MEMORY_H_
-#define RAPIDEYE_AGENT_CORE_KERNEL_MEMORY_H_
+#ifndef RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_STATE_H_
+#define RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_STATE_H_
 
 #include <cstdint>
 #include <optional>
@@ -41,4 +41,4 @@ class KernelMemory {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_KERNEL_MEMORY_H_
+#endif  // RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_STATE_H_

@@ -1,4 +1,4 @@
-#include "agent/core/socket_memory.h"
+#include "agent/sources/tcp/state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

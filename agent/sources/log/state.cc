@@ -1,4 +1,4 @@
-#include "agent/core/log_memory.h"
+#include "agent/sources/log/state.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // What the training loop last said of itself.
-#ifndef RAPIDEYE_AGENT_CORE_PROGRESS_MEMORY_H_
-#define RAPIDEYE_AGENT_CORE_PROGRESS_MEMORY_H_
+#ifndef RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_STATE_H_
+#define RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_STATE_H_
 
 #include <optional>
 
@@ -32,4 +32,4 @@ class ProgressMemory {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_PROGRESS_MEMORY_H_
+#endif  // RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_STATE_H_

@@ -1,6 +1,6 @@
 // Stacks of the training process: when they are taken, and for how long they hold.
-#ifndef RAPIDEYE_AGENT_CORE_STACK_MEMORY_H_
-#define RAPIDEYE_AGENT_CORE_STACK_MEMORY_H_
+#ifndef RAPIDEYE_AGENT_SOURCES_STACKS_STATE_H_
+#define RAPIDEYE_AGENT_SOURCES_STACKS_STATE_H_
 
 #include <optional>
 #include <string>
@@ -43,4 +43,4 @@ class StackMemory {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_STACK_MEMORY_H_
+#endif  // RAPIDEYE_AGENT_SOURCES_STACKS_STATE_H_

@@ -1,6 +1,6 @@
 // Connections of the training process to other workers, and those that vanished.
-#ifndef RAPIDEYE_AGENT_CORE_SOCKET_MEMORY_H_
-#define RAPIDEYE_AGENT_CORE_SOCKET_MEMORY_H_
+#ifndef RAPIDEYE_AGENT_SOURCES_TCP_STATE_H_
+#define RAPIDEYE_AGENT_SOURCES_TCP_STATE_H_
 
 #include <optional>
 #include <set>
@@ -36,4 +36,4 @@ class SocketMemory {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_SOCKET_MEMORY_H_
+#endif  // RAPIDEYE_AGENT_SOURCES_TCP_STATE_H_

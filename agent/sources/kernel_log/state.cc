@@ -1,4 +1,4 @@
-#include "agent/core/kernel_memory.h"
+#include "agent/sources/kernel_log/state.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "agent/core/pcie_memory.h"
+#include "agent/sources/pcie/state.h"
 
 #include <cstdint>
 #include <utility>

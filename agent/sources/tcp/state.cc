@@ -1,4 +1,4 @@
-#include "agent/core/socket_memory.h"
+#include "agent/sources/tcp/state.h"
 
 #include <algorithm>
 #include <iterator>
