@@ -34,9 +34,9 @@ class HardwareView {
   void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
-  NicMemory nics_;
-  PcieMemory pcie_;
-  KernelMemory kernel_;
+  NicState nics_;
+  PcieState pcie_;
+  KernelLogState kernel_;
 };
 
 }  // namespace rapideye::agent

@@ -7,13 +7,13 @@
 
 namespace rapideye::agent {
 
-void KernelMemory::Watching(std::optional<absl::Duration> process_start) {
+void KernelLogState::Watching(std::optional<absl::Duration> process_start) {
   if (!process_start.has_value() || process_start == process_start_) return;
   process_start_ = process_start;
   kept_.clear();
 }
 
-void KernelMemory::Observe(const KernelLine& line, bool launched, absl::Duration now) {
+void KernelLogState::Observe(const KernelLine& line, bool launched, absl::Duration now) {
   if (line.plain_reset && (line.backlog || !launched)) return;
   // What comes in while the process lives may still have been written before it, when
   // both began between two looks.
@@ -36,7 +36,7 @@ void KernelMemory::Observe(const KernelLine& line, bool launched, absl::Duration
                    line.backlog ? std::nullopt : std::optional(now)});
 }
 
-void KernelMemory::Describe(Instant now, Snapshot& snapshot) const {
+void KernelLogState::Describe(Instant now, Snapshot& snapshot) const {
   for (const Kept& kept : kept_) {
     LogEvent event = kept.event;
     event.count = kept.count;

@@ -17,7 +17,7 @@ namespace rapideye::agent {
 // Such a line removes a host: what may be of an earlier job, or of a chip that is
 // merely being opened, is left out. What counts is kept as long as the process is,
 // however long the hang comes after it.
-class KernelMemory {
+class KernelLogState {
  public:
   // `process_start`: of the training process, since boot; absent: none lives.
   // Another one than before: what was kept is of the earlier one.

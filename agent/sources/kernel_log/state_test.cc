@@ -34,21 +34,21 @@ KernelLine Reset(KernelLine line) {
   return line;
 }
 
-class KernelMemoryTest : public testing::Test {
+class KernelLogStateTest : public testing::Test {
  protected:
-  KernelMemoryTest() { memory_.Watching(kStart); }
+  KernelLogStateTest() { state_.Watching(kStart); }
   std::vector<LogEvent> Events(absl::Duration now = kNow) const {
     Snapshot snapshot;
-    memory_.Describe({now, absl::UnixEpoch()}, snapshot);
+    state_.Describe({now, absl::UnixEpoch()}, snapshot);
     return snapshot.log_events;
   }
 
-  KernelMemory memory_;
+  KernelLogState state_;
 };
 
-TEST_F(KernelMemoryTest, KeepsAndCountsWhatIsSaidWhileTheProcessLives) {
-  memory_.Observe(Line(kStart + absl::Minutes(1)), true, kNow);
-  memory_.Observe(Line(kStart + absl::Minutes(2)), true, kNow + absl::Minutes(1));
+TEST_F(KernelLogStateTest, KeepsAndCountsWhatIsSaidWhileTheProcessLives) {
+  state_.Observe(Line(kStart + absl::Minutes(1)), true, kNow);
+  state_.Observe(Line(kStart + absl::Minutes(2)), true, kNow + absl::Minutes(1));
   const auto events = Events(kNow + absl::Hours(30));
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0].count, 2);
@@ -56,48 +56,48 @@ TEST_F(KernelMemoryTest, KeepsAndCountsWhatIsSaidWhileTheProcessLives) {
   EXPECT_EQ(events[0].age_ms, 30 * 3600 * 1000);
 }
 
-TEST_F(KernelMemoryTest, WhatWasThereBeforeCountsOnlyIfItIsSurelyOfThisJob) {
-  memory_.Observe(Old(Line(kStart - absl::Minutes(1))), true, kNow);
-  memory_.Observe(Old(Line(kStart + absl::Milliseconds(500))), true, kNow);  // clocks differ
+TEST_F(KernelLogStateTest, WhatWasThereBeforeCountsOnlyIfItIsSurelyOfThisJob) {
+  state_.Observe(Old(Line(kStart - absl::Minutes(1))), true, kNow);
+  state_.Observe(Old(Line(kStart + absl::Milliseconds(500))), true, kNow);  // clocks differ
   EXPECT_THAT(Events(), IsEmpty());
-  memory_.Observe(Old(Line(kStart + absl::Minutes(1))), true, kNow);
+  state_.Observe(Old(Line(kStart + absl::Minutes(1))), true, kNow);
   ASSERT_THAT(Events(), SizeIs(1));
   EXPECT_EQ(Events()[0].age_ms, std::nullopt);
 }
 
-TEST_F(KernelMemoryTest, WithoutAProcessNothingOldIsOfThisJob) {
-  KernelMemory memory;
-  memory.Observe(Old(Line(kStart)), true, kNow);
+TEST_F(KernelLogStateTest, WithoutAProcessNothingOldIsOfThisJob) {
+  KernelLogState state;
+  state.Observe(Old(Line(kStart)), true, kNow);
   Snapshot snapshot;
-  memory.Describe({kNow, absl::UnixEpoch()}, snapshot);
+  state.Describe({kNow, absl::UnixEpoch()}, snapshot);
   EXPECT_THAT(snapshot.log_events, IsEmpty());
-  memory.Observe(Line(kStart), true, kNow);
-  memory.Describe({kNow, absl::UnixEpoch()}, snapshot);
+  state.Observe(Line(kStart), true, kNow);
+  state.Describe({kNow, absl::UnixEpoch()}, snapshot);
   EXPECT_THAT(snapshot.log_events, SizeIs(1));
 }
 
-TEST_F(KernelMemoryTest, AnotherProcessIsNotBlamedForWhatEndedTheLast) {
-  memory_.Observe(Line(kStart + absl::Minutes(1)), true, kNow);
-  memory_.Watching(std::nullopt);  // it has ended, perhaps of this
+TEST_F(KernelLogStateTest, AnotherProcessIsNotBlamedForWhatEndedTheLast) {
+  state_.Observe(Line(kStart + absl::Minutes(1)), true, kNow);
+  state_.Watching(std::nullopt);  // it has ended, perhaps of this
   EXPECT_THAT(Events(), SizeIs(1));
-  memory_.Watching(kStart + absl::Minutes(2));
+  state_.Watching(kStart + absl::Minutes(2));
   EXPECT_THAT(Events(), IsEmpty());
   // Both began between two looks.
-  memory_.Observe(Line(kStart + absl::Minutes(1)), true, kNow);
+  state_.Observe(Line(kStart + absl::Minutes(1)), true, kNow);
   EXPECT_THAT(Events(), IsEmpty());
 }
 
-TEST_F(KernelMemoryTest, AResetIsAnErrorOnlyOnceTheJobRuns) {
-  memory_.Observe(Reset(Line(kStart + absl::Minutes(1))), /*launched=*/false, kNow);
-  memory_.Observe(Old(Reset(Line(kStart + absl::Minutes(1)))), true, kNow);
+TEST_F(KernelLogStateTest, AResetIsAnErrorOnlyOnceTheJobRuns) {
+  state_.Observe(Reset(Line(kStart + absl::Minutes(1))), /*launched=*/false, kNow);
+  state_.Observe(Old(Reset(Line(kStart + absl::Minutes(1)))), true, kNow);
   EXPECT_THAT(Events(), IsEmpty());
-  memory_.Observe(Reset(Line(kStart + absl::Minutes(9))), true, kNow);
+  state_.Observe(Reset(Line(kStart + absl::Minutes(9))), true, kNow);
   EXPECT_THAT(Events(), SizeIs(1));
 }
 
-TEST_F(KernelMemoryTest, IsBounded) {
+TEST_F(KernelLogStateTest, IsBounded) {
   for (size_t i = 0; i < 2 * kMaxKernelEvents; ++i) {
-    memory_.Observe(Line(kStart + absl::Minutes(1), std::to_string(i)), true, kNow);
+    state_.Observe(Line(kStart + absl::Minutes(1), std::to_string(i)), true, kNow);
   }
   EXPECT_THAT(Events(), SizeIs(kMaxKernelEvents));
 }

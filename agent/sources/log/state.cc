@@ -15,7 +15,7 @@ bool IsWeak(LogKind kind) {
 
 }  // namespace
 
-void LogMemory::Observe(const logs::LogLine& line, absl::Duration now) {
+void LogState::Observe(const logs::LogLine& line, absl::Duration now) {
   if (line.hang_report.has_value()) hang_report_ = line.hang_report;
   const auto same = std::find_if(kept_.begin(), kept_.end(),
                                  [&line](const Kept& kept) { return kept.key == line.key; });
@@ -28,7 +28,7 @@ void LogMemory::Observe(const logs::LogLine& line, absl::Duration now) {
   kept_.push_back({line.event, line.key, line.old, 1 + line.repeats, now, now});
 }
 
-bool LogMemory::MakeRoom(LogKind kind, absl::Duration now) {
+bool LogState::MakeRoom(LogKind kind, absl::Duration now) {
   if (std::erase_if(kept_,
                     [now](const Kept& kept) { return now - kept.last > kKeepLogEventsFor; }) > 0) {
     return true;
@@ -41,18 +41,18 @@ bool LogMemory::MakeRoom(LogKind kind, absl::Duration now) {
   return true;
 }
 
-void LogMemory::Progressed() {
+void LogState::Progressed() {
   hang_report_.reset();
   std::erase_if(kept_, [](const Kept& kept) { return kept.event.kind == LogKind::kHangDetected; });
 }
 
-void LogMemory::ForgetBefore(absl::Duration time) {
+void LogState::ForgetBefore(absl::Duration time) {
   const size_t before = kept_.size();
   std::erase_if(kept_, [time](const Kept& kept) { return kept.last <= time; });
   if (kept_.size() != before) hang_report_.reset();
 }
 
-void LogMemory::Describe(Instant now, Snapshot& snapshot) const {
+void LogState::Describe(Instant now, Snapshot& snapshot) const {
   snapshot.hang_report = hang_report_;
   for (const Kept& kept : kept_) {
     if (now.monotonic - kept.last > kKeepLogEventsFor) continue;

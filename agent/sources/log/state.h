@@ -16,7 +16,7 @@ namespace rapideye::agent {
 
 // Bounded: the first events of each kind matter, so they stay; what only follows
 // from others makes room.
-class LogMemory {
+class LogState {
  public:
   void Observe(const logs::LogLine& line, absl::Duration now);
   // Launches go on: a hang that was declared is over.

@@ -26,76 +26,76 @@ logs::LogLine HangLine() {
   return line;
 }
 
-Snapshot Describe(const LogMemory& memory, absl::Duration now) {
+Snapshot Describe(const LogState& state, absl::Duration now) {
   Snapshot snapshot;
-  memory.Describe({now, absl::UnixEpoch()}, snapshot);
+  state.Describe({now, absl::UnixEpoch()}, snapshot);
   return snapshot;
 }
 
-TEST(LogMemoryTest, CountsTheSameAndAgesFromTheFirst) {
-  LogMemory memory;
-  memory.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
+TEST(LogStateTest, CountsTheSameAndAgesFromTheFirst) {
+  LogState state;
+  state.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
   logs::LogLine flood = Line(LogKind::kCoreHalt, "a");
   flood.repeats = 99;
-  memory.Observe(flood, absl::Seconds(12));
-  memory.Observe(Line(LogKind::kFollowOn, "b"), absl::Seconds(13));
-  const Snapshot snapshot = Describe(memory, absl::Seconds(15));
+  state.Observe(flood, absl::Seconds(12));
+  state.Observe(Line(LogKind::kFollowOn, "b"), absl::Seconds(13));
+  const Snapshot snapshot = Describe(state, absl::Seconds(15));
   ASSERT_THAT(snapshot.log_events, SizeIs(2));
   EXPECT_EQ(snapshot.log_events[0].count, 101);
   EXPECT_EQ(snapshot.log_events[0].age_ms, 5'000);
   EXPECT_EQ(snapshot.log_events[1].count, 1);
 }
 
-TEST(LogMemoryTest, OldLinesHaveNoAge) {
-  LogMemory memory;
+TEST(LogStateTest, OldLinesHaveNoAge) {
+  LogState state;
   logs::LogLine line = Line(LogKind::kCoreHalt, "a");
   line.old = true;
-  memory.Observe(line, absl::Seconds(10));
-  EXPECT_EQ(Describe(memory, absl::Seconds(15)).log_events.at(0).age_ms, std::nullopt);
+  state.Observe(line, absl::Seconds(10));
+  EXPECT_EQ(Describe(state, absl::Seconds(15)).log_events.at(0).age_ms, std::nullopt);
 }
 
-TEST(LogMemoryTest, ProgressEndsAHangButNotAnError) {
-  LogMemory memory;
-  memory.Observe(HangLine(), absl::Seconds(10));
-  memory.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
-  EXPECT_EQ(Describe(memory, absl::Seconds(11)).hang_report->launch_id, 7);
-  EXPECT_THAT(Describe(memory, absl::Seconds(11)).log_events, SizeIs(2));
-  memory.Progressed();
-  EXPECT_FALSE(Describe(memory, absl::Seconds(11)).hang_report.has_value());
-  EXPECT_THAT(Describe(memory, absl::Seconds(11)).log_events, SizeIs(1));
+TEST(LogStateTest, ProgressEndsAHangButNotAnError) {
+  LogState state;
+  state.Observe(HangLine(), absl::Seconds(10));
+  state.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
+  EXPECT_EQ(Describe(state, absl::Seconds(11)).hang_report->launch_id, 7);
+  EXPECT_THAT(Describe(state, absl::Seconds(11)).log_events, SizeIs(2));
+  state.Progressed();
+  EXPECT_FALSE(Describe(state, absl::Seconds(11)).hang_report.has_value());
+  EXPECT_THAT(Describe(state, absl::Seconds(11)).log_events, SizeIs(1));
 }
 
-TEST(LogMemoryTest, WhatOnlyFollowsMakesRoomForACause) {
-  LogMemory memory;
+TEST(LogStateTest, WhatOnlyFollowsMakesRoomForACause) {
+  LogState state;
   for (size_t i = 0; i < 2 * kMaxLogEvents; ++i) {
-    memory.Observe(Line(LogKind::kFollowOn, absl::StrCat("f", i)), absl::Seconds(1));
+    state.Observe(Line(LogKind::kFollowOn, absl::StrCat("f", i)), absl::Seconds(1));
   }
-  EXPECT_THAT(Describe(memory, absl::Seconds(1)).log_events, SizeIs(kMaxLogEvents));
-  memory.Observe(Line(LogKind::kHaltHardware, "halt"), absl::Seconds(2));
-  const Snapshot snapshot = Describe(memory, absl::Seconds(2));
+  EXPECT_THAT(Describe(state, absl::Seconds(1)).log_events, SizeIs(kMaxLogEvents));
+  state.Observe(Line(LogKind::kHaltHardware, "halt"), absl::Seconds(2));
+  const Snapshot snapshot = Describe(state, absl::Seconds(2));
   EXPECT_THAT(snapshot.log_events, SizeIs(kMaxLogEvents));
   EXPECT_EQ(snapshot.log_events.back().kind, LogKind::kHaltHardware);
   EXPECT_EQ(snapshot.log_events.front().text, "text of f0");
 }
 
-TEST(LogMemoryTest, CausesAreNotPushedOut) {
-  LogMemory memory;
+TEST(LogStateTest, CausesAreNotPushedOut) {
+  LogState state;
   for (size_t i = 0; i < 2 * kMaxLogEvents; ++i) {
-    memory.Observe(Line(LogKind::kCoreHalt, absl::StrCat("h", i)), absl::Seconds(1));
+    state.Observe(Line(LogKind::kCoreHalt, absl::StrCat("h", i)), absl::Seconds(1));
   }
-  const Snapshot snapshot = Describe(memory, absl::Seconds(1));
+  const Snapshot snapshot = Describe(state, absl::Seconds(1));
   EXPECT_THAT(snapshot.log_events, SizeIs(kMaxLogEvents));
   EXPECT_EQ(snapshot.log_events.front().text, "text of h0");
 }
 
-TEST(LogMemoryTest, ForgetsWhatIsOldAndWhatAnotherProcessSaid) {
-  LogMemory memory;
-  memory.Observe(HangLine(), absl::Seconds(10));
-  memory.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(20));
-  memory.ForgetBefore(absl::Seconds(15));
-  EXPECT_FALSE(Describe(memory, absl::Seconds(21)).hang_report.has_value());
-  EXPECT_THAT(Describe(memory, absl::Seconds(21)).log_events, SizeIs(1));
-  EXPECT_THAT(Describe(memory, absl::Seconds(21) + kKeepLogEventsFor).log_events, IsEmpty());
+TEST(LogStateTest, ForgetsWhatIsOldAndWhatAnotherProcessSaid) {
+  LogState state;
+  state.Observe(HangLine(), absl::Seconds(10));
+  state.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(20));
+  state.ForgetBefore(absl::Seconds(15));
+  EXPECT_FALSE(Describe(state, absl::Seconds(21)).hang_report.has_value());
+  EXPECT_THAT(Describe(state, absl::Seconds(21)).log_events, SizeIs(1));
+  EXPECT_THAT(Describe(state, absl::Seconds(21) + kKeepLogEventsFor).log_events, IsEmpty());
 }
 
 }  // namespace

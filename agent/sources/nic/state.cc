@@ -14,8 +14,8 @@ std::optional<int64_t> Since(std::optional<int64_t> before, std::optional<int64_
 
 }  // namespace
 
-void NicMemory::Observe(const NicReading& reading, absl::Duration last_progress,
-                        absl::Duration now) {
+void NicState::Observe(const NicReading& reading, absl::Duration last_progress,
+                       absl::Duration now) {
   if (!reading.unavailable.empty()) return;
   if (nics_.has_value() && last_progress > seen_at_) healthy_ = std::move(nics_);
   nics_.emplace();
@@ -23,7 +23,7 @@ void NicMemory::Observe(const NicReading& reading, absl::Duration last_progress,
   seen_at_ = now;
 }
 
-void NicMemory::Describe(Snapshot& snapshot) const {
+void NicState::Describe(Snapshot& snapshot) const {
   if (!nics_.has_value()) return;
   for (const auto& [name, now] : *nics_) {
     Nic nic;

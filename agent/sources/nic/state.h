@@ -12,7 +12,7 @@
 
 namespace rapideye::agent {
 
-class NicMemory {
+class NicState {
  public:
   // What was seen is of health once the job has advanced after it. `last_progress`:
   // of the job, as far as it is known.

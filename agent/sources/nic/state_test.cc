@@ -19,21 +19,21 @@ class Script {
   // A look; then, if the job is healthy, it advances.
   void Look(std::vector<NicSample> nics, bool advances) {
     now_ += absl::Seconds(10);
-    memory_.Observe({std::move(nics), ""}, progress_, now_);
+    state_.Observe({std::move(nics), ""}, progress_, now_);
     if (advances) progress_ = now_ + absl::Seconds(1);
   }
   std::vector<Nic> Nics() const {
     Snapshot snapshot;
-    memory_.Describe(snapshot);
+    state_.Describe(snapshot);
     return snapshot.nics;
   }
 
-  NicMemory memory_;
+  NicState state_;
   absl::Duration now_ = absl::Hours(1);
   absl::Duration progress_ = absl::Minutes(1);
 };
 
-TEST(NicMemoryTest, CountsSinceHealth) {
+TEST(NicStateTest, CountsSinceHealth) {
   Script script;
   script.Look({Card("eth1", true, 3, 100, 5)}, true);
   script.Look({Card("eth1", false, 4, 104, 5)}, false);
@@ -46,7 +46,7 @@ TEST(NicMemoryTest, CountsSinceHealth) {
   EXPECT_EQ(nic.tx_errors, 0);
 }
 
-TEST(NicMemoryTest, LooksDuringAHangAreNotHealth) {
+TEST(NicStateTest, LooksDuringAHangAreNotHealth) {
   Script script;
   script.Look({Card("eth1", true, 3)}, true);
   script.Look({Card("eth1", false, 4)}, false);
@@ -54,7 +54,7 @@ TEST(NicMemoryTest, LooksDuringAHangAreNotHealth) {
   EXPECT_EQ(script.Nics().front().carrier_changes, 1);
 }
 
-TEST(NicMemoryTest, WhatWasDownInHealthIsNoEvidence) {
+TEST(NicStateTest, WhatWasDownInHealthIsNoEvidence) {
   Script script;
   script.Look({Card("eth1", true), Card("eth3", false), Bridge("docker0", false)}, true);
   script.Look(
@@ -64,7 +64,7 @@ TEST(NicMemoryTest, WhatWasDownInHealthIsNoEvidence) {
   EXPECT_EQ(script.Nics().front().name, "eth1");
 }
 
-TEST(NicMemoryTest, ANicThatHasVanishedIsDown) {
+TEST(NicStateTest, ANicThatHasVanishedIsDown) {
   Script script;
   script.Look({Card("eth1", true), Card("eth2", true), Bridge("docker0", false)}, true);
   script.Look({Card("eth2", true)}, false);
@@ -73,7 +73,7 @@ TEST(NicMemoryTest, ANicThatHasVanishedIsDown) {
   EXPECT_FALSE(script.Nics().back().up);
 }
 
-TEST(NicMemoryTest, WithoutHealthOnlyCarriersAreTold) {
+TEST(NicStateTest, WithoutHealthOnlyCarriersAreTold) {
   Script script;
   EXPECT_THAT(script.Nics(), IsEmpty());
   script.Look({Card("eth1", false), Card("eth2", true), Bridge("docker0", false)}, false);
@@ -82,7 +82,7 @@ TEST(NicMemoryTest, WithoutHealthOnlyCarriersAreTold) {
   EXPECT_EQ(script.Nics().front().rx_errors, std::nullopt);
 }
 
-TEST(NicMemoryTest, ACounterThatBeganAnewCountsFromZero) {
+TEST(NicStateTest, ACounterThatBeganAnewCountsFromZero) {
   Script script;
   script.Look({Card("eth1", true, 9, 100)}, true);
   script.Look({Card("eth1", true, 1, 2)}, false);
@@ -90,10 +90,10 @@ TEST(NicMemoryTest, ACounterThatBeganAnewCountsFromZero) {
   EXPECT_EQ(script.Nics().front().rx_errors, 2);
 }
 
-TEST(NicMemoryTest, ALookThatFailedChangesNothing) {
+TEST(NicStateTest, ALookThatFailedChangesNothing) {
   Script script;
   script.Look({Card("eth1", true)}, true);
-  script.memory_.Observe({{}, "no /sys"}, script.progress_, script.now_ + absl::Seconds(1));
+  script.state_.Observe({{}, "no /sys"}, script.progress_, script.now_ + absl::Seconds(1));
   EXPECT_THAT(script.Nics(), SizeIs(1));
 }
 

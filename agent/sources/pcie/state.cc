@@ -11,7 +11,7 @@ int64_t Since(int64_t before, int64_t now) { return now >= before ? now - before
 
 }  // namespace
 
-void PcieMemory::Watching(const std::optional<std::string>& process) {
+void PcieState::Watching(const std::optional<std::string>& process) {
   if (!process.has_value() || *process == process_) return;
   process_ = *process;
   baseline_.reset();
@@ -21,7 +21,7 @@ void PcieMemory::Watching(const std::optional<std::string>& process) {
   for (const PcieSample& chip : kept_->chips) baseline_->emplace(chip.chip, chip);
 }
 
-void PcieMemory::Observe(const PcieReading& reading) {
+void PcieState::Observe(const PcieReading& reading) {
   if (!baseline_.has_value()) baseline_.emplace();
   for (const PcieSample& chip : reading.chips) {
     baseline_->emplace(chip.chip, chip);
@@ -29,14 +29,14 @@ void PcieMemory::Observe(const PcieReading& reading) {
   }
 }
 
-std::optional<CounterBaseline> PcieMemory::baseline() const {
+std::optional<CounterBaseline> PcieState::baseline() const {
   if (!baseline_.has_value() || baseline_->empty()) return std::nullopt;
   CounterBaseline baseline{process_, {}};
   for (const auto& [number, chip] : *baseline_) baseline.chips.push_back(chip);
   return baseline;
 }
 
-void PcieMemory::Describe(Snapshot& snapshot) const {
+void PcieState::Describe(Snapshot& snapshot) const {
   for (const auto& [number, now] : chips_) {
     const PcieSample& before = baseline_->at(number);
     snapshot.pcie.push_back({number, Since(before.fatal, now.fatal),

@@ -12,7 +12,7 @@
 namespace rapideye::agent {
 
 // Errors of an earlier job say nothing about this one's hang.
-class PcieMemory {
+class PcieState {
  public:
   // What an agent before this one began to count from.
   void Restore(std::optional<CounterBaseline> kept) { kept_ = std::move(kept); }

@@ -6,7 +6,8 @@
 
 namespace rapideye::agent {
 
-ProcessTracker::Change ProcessTracker::Observe(const ProcessReading& reading, absl::Duration now) {
+TrainingProcess::Change TrainingProcess::Observe(const ProcessReading& reading,
+                                                 absl::Duration now) {
   Change change;
   if (!reading.process.has_value()) return change;
   const ProcessSample& sample = *reading.process;
@@ -26,16 +27,16 @@ ProcessTracker::Change ProcessTracker::Observe(const ProcessReading& reading, ab
   return change;
 }
 
-void ProcessTracker::Progressed() {
+void TrainingProcess::Progressed() {
   if (process_.has_value()) cpu_ms_at_progress_ = process_->cpu_ms;
 }
 
-std::optional<ProcessId> ProcessTracker::alive() const {
+std::optional<ProcessId> TrainingProcess::alive() const {
   if (!process_.has_value() || process_->Ended()) return std::nullopt;
   return process_->id;
 }
 
-std::string ProcessTracker::DescribeEnd() const {
+std::string TrainingProcess::DescribeEnd() const {
   const std::string who = absl::StrCat(process_->command, " (", process_->id.pid, ")");
   if (process_->signal.has_value()) {
     return absl::StrCat(who, " was killed by signal ", *process_->signal);
@@ -46,16 +47,16 @@ std::string ProcessTracker::DescribeEnd() const {
   return absl::StrCat(who, " has ended, nobody knows how");
 }
 
-bool ProcessTracker::EndedBadly() const {
+bool TrainingProcess::EndedBadly() const {
   return process_.has_value() &&
          (process_->signal.has_value() || process_->exit_code.value_or(0) != 0);
 }
 
-bool ProcessTracker::EndIsKnown() const {
+bool TrainingProcess::EndIsKnown() const {
   return process_.has_value() && (process_->signal.has_value() || process_->exit_code.has_value());
 }
 
-void ProcessTracker::Describe(Instant now, Snapshot& snapshot) const {
+void TrainingProcess::Describe(Instant now, Snapshot& snapshot) const {
   if (!process_.has_value()) return;
   Process process;
   process.pid = process_->id.pid;

@@ -13,7 +13,7 @@
 
 namespace rapideye::agent {
 
-class ProcessTracker {
+class TrainingProcess {
  public:
   // What a sample has shown that the one before had not.
   struct Change {

@@ -11,16 +11,16 @@ bool AnnouncesPause(const std::optional<Progress>& progress) {
   return progress.has_value() && rapideye::AnnouncesPause(progress->phase);
 }
 
-void ProgressMemory::Observe(const ProgressReading& reading, absl::Duration now) {
+void ProgressPageState::Observe(const ProgressReading& reading, absl::Duration now) {
   last_ = reading.progress;
   seen_ = now;
 }
 
-bool ProgressMemory::AnnouncesPause() const {
+bool ProgressPageState::AnnouncesPause() const {
   return last_.has_value() && rapideye::AnnouncesPause(last_->phase);
 }
 
-std::optional<Progress> ProgressMemory::Describe(absl::Duration now) const {
+std::optional<Progress> ProgressPageState::Describe(absl::Duration now) const {
   if (!last_.has_value()) return std::nullopt;
   const absl::Duration since = std::max(now - seen_, absl::ZeroDuration());
   const auto aged = [since](std::optional<absl::Duration> age) -> std::optional<int64_t> {

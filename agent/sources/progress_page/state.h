@@ -13,7 +13,7 @@ namespace rapideye::agent {
 // It is in a phase in which a loop may rightly launch nothing for long.
 bool AnnouncesPause(const std::optional<Progress>& progress);
 
-class ProgressMemory {
+class ProgressPageState {
  public:
   // What a reading without progress said before holds no longer: whoever wrote it is
   // gone, or cannot be understood.

@@ -4,7 +4,7 @@
 
 namespace rapideye::agent {
 
-void StackMemory::Collected(const std::string& incident, absl::Duration now) {
+void StacksState::Collected(const std::string& incident, absl::Duration now) {
   if (incident == incident_) {
     later_look_ = true;
     return;
@@ -14,7 +14,7 @@ void StackMemory::Collected(const std::string& incident, absl::Duration now) {
   wanted_ = now >= next_ask_;
 }
 
-bool StackMemory::Ask(absl::Duration now) {
+bool StacksState::Ask(absl::Duration now) {
   if (!wanted_) return false;
   wanted_ = false;
   coming_ = true;
@@ -23,18 +23,18 @@ bool StackMemory::Ask(absl::Duration now) {
   return true;
 }
 
-void StackMemory::Observe(const StackReading& reading) {
+void StacksState::Observe(const StackReading& reading) {
   // What was asked for before the job advanced is old.
   if (!coming_) return;
   coming_ = false;
   stacks_ = reading.stacks;
 }
 
-bool StackMemory::WorthWaiting(absl::Duration now) const {
+bool StacksState::WorthWaiting(absl::Duration now) const {
   return later_look_ && coming_ && now < wait_until_;
 }
 
-void StackMemory::Forget() {
+void StacksState::Forget() {
   incident_.reset();
   wanted_ = false;
   coming_ = false;

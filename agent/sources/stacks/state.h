@@ -15,7 +15,7 @@ namespace rapideye::agent {
 // They are asked for once per incident, when a coordinator first collects for it, and
 // not again too soon, whatever it is called. The first look does not wait for them; a
 // later one does, no longer than they may take.
-class StackMemory {
+class StacksState {
  public:
   // A coordinator collects for this incident.
   void Collected(const std::string& incident, absl::Duration now);

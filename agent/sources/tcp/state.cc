@@ -15,8 +15,8 @@ std::set<End> EndsOf(const std::vector<Socket>& sockets) {
 
 }  // namespace
 
-void SocketMemory::Observe(std::vector<Socket> sockets, absl::Duration last_progress,
-                           absl::Duration now) {
+void TcpState::Observe(std::vector<Socket> sockets, absl::Duration last_progress,
+                       absl::Duration now) {
   if (sockets_.has_value() && last_progress > seen_at_) {
     std::set<End> healthy = EndsOf<End>(*sockets_);
     in_health_.clear();
@@ -28,9 +28,9 @@ void SocketMemory::Observe(std::vector<Socket> sockets, absl::Duration last_prog
   seen_at_ = now;
 }
 
-void SocketMemory::Clear() { *this = SocketMemory(); }
+void TcpState::Clear() { *this = TcpState(); }
 
-void SocketMemory::Describe(Instant now, Snapshot& snapshot) const {
+void TcpState::Describe(Instant now, Snapshot& snapshot) const {
   if (!sockets_.has_value()) return;
   const int64_t age = absl::ToInt64Milliseconds(now.monotonic - seen_at_);
   std::set<WorkerId> here;

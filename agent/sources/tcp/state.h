@@ -16,7 +16,7 @@ namespace rapideye::agent {
 
 // A connection belongs to health if two samples in a row showed its peer, and
 // the job advanced after each: what comes and goes in health is not missed.
-class SocketMemory {
+class TcpState {
  public:
   // `last_progress`: of the job, as far as it is known.
   void Observe(std::vector<Socket> sockets, absl::Duration last_progress, absl::Duration now);

@@ -20,9 +20,9 @@ std::vector<Socket> To(std::initializer_list<int> tasks) {
   return sockets;
 }
 
-std::vector<int> Gone(const SocketMemory& memory, absl::Duration now) {
+std::vector<int> Gone(const TcpState& state, absl::Duration now) {
   Snapshot snapshot;
-  memory.Describe({now, absl::UnixEpoch()}, snapshot);
+  state.Describe({now, absl::UnixEpoch()}, snapshot);
   std::vector<int> tasks;
   for (const Socket& socket : snapshot.sockets) {
     if (socket.state == SocketState::kGone) tasks.push_back(socket.peer.task);
@@ -31,46 +31,46 @@ std::vector<int> Gone(const SocketMemory& memory, absl::Duration now) {
 }
 
 // One look each ten seconds; `progress` between this look and the one before.
-class SocketMemoryTest : public testing::Test {
+class TcpStateTest : public testing::Test {
  protected:
   void Look(std::initializer_list<int> tasks, bool progress) {
     if (progress) last_progress_ = now_ + absl::Seconds(5);
     now_ += absl::Seconds(10);
-    memory_.Observe(To(tasks), last_progress_, now_);
+    state_.Observe(To(tasks), last_progress_, now_);
   }
 
-  SocketMemory memory_;
+  TcpState state_;
   absl::Duration now_;
   absl::Duration last_progress_ = -absl::Seconds(1);
 };
 
-TEST_F(SocketMemoryTest, WhatWasThereInHealthAndVanishedIsGone) {
+TEST_F(TcpStateTest, WhatWasThereInHealthAndVanishedIsGone) {
   Look({1, 2}, false);
   Look({1, 2}, true);
   Look({1, 2}, true);
-  EXPECT_THAT(Gone(memory_, now_), IsEmpty());
+  EXPECT_THAT(Gone(state_, now_), IsEmpty());
   Look({1}, false);
-  EXPECT_THAT(Gone(memory_, now_), testing::ElementsAre(2));
+  EXPECT_THAT(Gone(state_, now_), testing::ElementsAre(2));
   Look({1}, false);
-  EXPECT_THAT(Gone(memory_, now_), testing::ElementsAre(2));
-  memory_.Clear();
-  EXPECT_THAT(Gone(memory_, now_), IsEmpty());
+  EXPECT_THAT(Gone(state_, now_), testing::ElementsAre(2));
+  state_.Clear();
+  EXPECT_THAT(Gone(state_, now_), IsEmpty());
 }
 
-TEST_F(SocketMemoryTest, WhatComesAndGoesInHealthIsNotMissed) {
+TEST_F(TcpStateTest, WhatComesAndGoesInHealthIsNotMissed) {
   Look({1}, false);
   Look({1, 2}, true);
   Look({1}, true);
   Look({1, 3}, true);
   Look({1}, true);
   Look({1}, false);
-  EXPECT_THAT(Gone(memory_, now_), IsEmpty());
+  EXPECT_THAT(Gone(state_, now_), IsEmpty());
 }
 
-TEST_F(SocketMemoryTest, AcknowledgementsAge) {
+TEST_F(TcpStateTest, AcknowledgementsAge) {
   Look({1}, false);
   Snapshot snapshot;
-  memory_.Describe({now_ + absl::Seconds(3), absl::UnixEpoch()}, snapshot);
+  state_.Describe({now_ + absl::Seconds(3), absl::UnixEpoch()}, snapshot);
   ASSERT_THAT(snapshot.sockets, SizeIs(1));
   EXPECT_EQ(snapshot.sockets[0].since_ack_ms, 3'000);
 }
