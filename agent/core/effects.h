@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
 #include "agent/core/kept_state.h"
-#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/sample.h"
 #include "classifier/logs/log_line.h"
 #include "proto/wire/messages.h"
 

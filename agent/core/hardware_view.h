@@ -8,9 +8,9 @@
 #include "absl/time/time.h"
 #include "agent/core/hardware_sample.h"
 #include "agent/core/host_sample.h"
-#include "agent/core/kernel_memory.h"
-#include "agent/core/nic_memory.h"
-#include "agent/core/pcie_memory.h"
+#include "agent/sources/kernel_log/state.h"
+#include "agent/sources/nic/state.h"
+#include "agent/sources/pcie/state.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
 
@@ -34,9 +34,9 @@ class HardwareView {
   void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
-  NicMemory nics_;
-  PcieMemory pcie_;
-  KernelMemory kernel_;
+  NicState nics_;
+  PcieState pcie_;
+  KernelLogState kernel_;
 };
 
 }  // namespace rapideye::agent

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/log/limits.h"
 
 namespace rapideye::agent {
 namespace {
@@ -95,7 +95,7 @@ void HostView::ObserveProcess(const ProcessReading& reading, absl::Duration now,
                               Alarms& alarms, Effects& effects) {
   LogOnce("nothing is known of the training process", reading.unavailable, process_unavailable_,
           effects);
-  const ProcessTracker::Change change = process_.Observe(reading, now);
+  const TrainingProcess::Change change = process_.Observe(reading, now);
   worker.SetProcess(process_.alive());
   if (change.another) {
     sockets_.Clear();

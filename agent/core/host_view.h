@@ -10,12 +10,12 @@
 #include "agent/core/effects.h"
 #include "agent/core/hardware_view.h"
 #include "agent/core/host_sample.h"
-#include "agent/core/log_memory.h"
-#include "agent/core/process_tracker.h"
-#include "agent/core/progress_memory.h"
-#include "agent/core/socket_memory.h"
-#include "agent/core/stack_memory.h"
 #include "agent/core/worker_view.h"
+#include "agent/sources/log/state.h"
+#include "agent/sources/process/state.h"
+#include "agent/sources/progress_page/state.h"
+#include "agent/sources/stacks/state.h"
+#include "agent/sources/tcp/state.h"
 #include "classifier/logs/log_line.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
@@ -33,7 +33,7 @@ class HostView {
   // The job has advanced.
   void Progressed();
 
-  StackMemory& stacks() { return stacks_; }
+  StacksState& stacks() { return stacks_; }
 
   // The process that lives; absent: none was seen, or it has ended.
   std::optional<ProcessId> process() const { return process_.alive(); }
@@ -41,7 +41,7 @@ class HostView {
   const HardwareView& hardware() const { return hardware_; }
   void Restore(std::optional<CounterBaseline> kept) { hardware_.Restore(std::move(kept)); }
   // What the training loop says of itself.
-  const ProgressMemory& progress() const { return progress_; }
+  const ProgressPageState& progress() const { return progress_; }
 
   void Describe(Instant now, Snapshot& snapshot) const;
 
@@ -51,13 +51,13 @@ class HostView {
   void ObserveProcess(const ProcessReading& reading, absl::Duration now, WorkerView& worker,
                       Alarms& alarms, Effects& effects);
 
-  ProcessTracker process_;
-  LogMemory logs_;
-  SocketMemory sockets_;
+  TrainingProcess process_;
+  LogState logs_;
+  TcpState sockets_;
   HardwareView hardware_;
-  ProgressMemory progress_;
+  ProgressPageState progress_;
   std::vector<Metric> metrics_;  // of the standstill that lasts
-  StackMemory stacks_;
+  StacksState stacks_;
   std::vector<ChipHolder> chip_holders_;
   std::string process_unavailable_;  // as logged
   std::string sockets_unavailable_;

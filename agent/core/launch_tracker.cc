@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/core/limits.h"
-
 namespace rapideye::agent {
 namespace {
 

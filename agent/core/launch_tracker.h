@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/sample.h"
 
 namespace rapideye::agent {
 

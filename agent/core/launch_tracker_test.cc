@@ -5,7 +5,6 @@
 
 #include <limits>
 
-#include "agent/core/limits.h"
 #include "tests/support/sample_builder.h"
 
 namespace rapideye::agent {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/core/limits.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::agent {

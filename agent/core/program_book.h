@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
 #include "agent/core/launch_tracker.h"
-#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/sample.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/core/limits.h"
 #include "agent/core/snapshot_builder.h"
 
 namespace rapideye::agent {

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "absl/time/time.h"
-#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/sample.h"
 
 namespace rapideye::agent {
 

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "agent/core/limits.h"
-
 namespace rapideye::agent {
 namespace {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/sample.h"
 
 namespace rapideye::agent {
 

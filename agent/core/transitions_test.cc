@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/core/limits.h"
-
 namespace rapideye::agent {
 namespace {
 

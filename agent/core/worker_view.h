@@ -12,9 +12,9 @@
 #include "agent/core/host_sample.h"
 #include "agent/core/launch_tracker.h"
 #include "agent/core/program_book.h"
-#include "agent/core/runtime_sample.h"
 #include "agent/core/stillness.h"
 #include "agent/core/transitions.h"
+#include "agent/sources/runtime/sample.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "agent/core/effects.h"
-#include "agent/core/runtime_sample.h"
 #include "agent/sources/runtime/fetch.h"
+#include "agent/sources/runtime/sample.h"
 
 namespace rapideye::agent {
 

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <string>
 
-#include "agent/core/limits.h"
 #include "agent/daemon/state_keeper.h"
 
 namespace rapideye::agent {

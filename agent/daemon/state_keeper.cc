@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 

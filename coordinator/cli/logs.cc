@@ -12,7 +12,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/sources/log/fetch_signatures.h"
 #include "classifier/logs/lines.h"
 #include "classifier/logs/log_line.h"

@@ -12,7 +12,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
 #include "agent/sources/log/fetch.h"
 
 namespace rapideye::bench {

@@ -13,7 +13,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
-#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/sample.h"
 #include "tests/scenarios/dynamics.h"
 #include "tests/scenarios/plan.h"
 #include "tests/sim/options.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/core/runtime_sample.h"
+#include "agent/sources/runtime/sample.h"
 
 namespace rapideye::agent {
 

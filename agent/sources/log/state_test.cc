@@ -1,0 +1,102 @@
+#include "agent/sources/log/state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "agent/sources/log/limits.h"
+
+namespace rapideye::agent {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+logs::LogLine Line(LogKind kind, const std::string& key) {
+  logs::LogLine line;
+  line.event.kind = kind;
+  line.event.text = "text of " + key;
+  line.key = key;
+  return line;
+}
+
+logs::LogLine HangLine() {
+  logs::LogLine line = Line(LogKind::kHangDetected, "hang");
+  line.hang_report = HangReport{4, 7, 100, true, 60'000};
+  return line;
+}
+
+Snapshot Describe(const LogState& state, absl::Duration now) {
+  Snapshot snapshot;
+  state.Describe({now, absl::UnixEpoch()}, snapshot);
+  return snapshot;
+}
+
+TEST(LogStateTest, CountsTheSameAndAgesFromTheFirst) {
+  LogState state;
+  state.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
+  logs::LogLine flood = Line(LogKind::kCoreHalt, "a");
+  flood.repeats = 99;
+  state.Observe(flood, absl::Seconds(12));
+  state.Observe(Line(LogKind::kFollowOn, "b"), absl::Seconds(13));
+  const Snapshot snapshot = Describe(state, absl::Seconds(15));
+  ASSERT_THAT(snapshot.log_events, SizeIs(2));
+  EXPECT_EQ(snapshot.log_events[0].count, 101);
+  EXPECT_EQ(snapshot.log_events[0].age_ms, 5'000);
+  EXPECT_EQ(snapshot.log_events[1].count, 1);
+}
+
+TEST(LogStateTest, OldLinesHaveNoAge) {
+  LogState state;
+  logs::LogLine line = Line(LogKind::kCoreHalt, "a");
+  line.old = true;
+  state.Observe(line, absl::Seconds(10));
+  EXPECT_EQ(Describe(state, absl::Seconds(15)).log_events.at(0).age_ms, std::nullopt);
+}
+
+TEST(LogStateTest, ProgressEndsAHangButNotAnError) {
+  LogState state;
+  state.Observe(HangLine(), absl::Seconds(10));
+  state.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
+  EXPECT_EQ(Describe(state, absl::Seconds(11)).hang_report->launch_id, 7);
+  EXPECT_THAT(Describe(state, absl::Seconds(11)).log_events, SizeIs(2));
+  state.Progressed();
+  EXPECT_FALSE(Describe(state, absl::Seconds(11)).hang_report.has_value());
+  EXPECT_THAT(Describe(state, absl::Seconds(11)).log_events, SizeIs(1));
+}
+
+TEST(LogStateTest, WhatOnlyFollowsMakesRoomForACause) {
+  LogState state;
+  for (size_t i = 0; i < 2 * kMaxLogEvents; ++i) {
+    state.Observe(Line(LogKind::kFollowOn, absl::StrCat("f", i)), absl::Seconds(1));
+  }
+  EXPECT_THAT(Describe(state, absl::Seconds(1)).log_events, SizeIs(kMaxLogEvents));
+  state.Observe(Line(LogKind::kHaltHardware, "halt"), absl::Seconds(2));
+  const Snapshot snapshot = Describe(state, absl::Seconds(2));
+  EXPECT_THAT(snapshot.log_events, SizeIs(kMaxLogEvents));
+  EXPECT_EQ(snapshot.log_events.back().kind, LogKind::kHaltHardware);
+  EXPECT_EQ(snapshot.log_events.front().text, "text of f0");
+}
+
+TEST(LogStateTest, CausesAreNotPushedOut) {
+  LogState state;
+  for (size_t i = 0; i < 2 * kMaxLogEvents; ++i) {
+    state.Observe(Line(LogKind::kCoreHalt, absl::StrCat("h", i)), absl::Seconds(1));
+  }
+  const Snapshot snapshot = Describe(state, absl::Seconds(1));
+  EXPECT_THAT(snapshot.log_events, SizeIs(kMaxLogEvents));
+  EXPECT_EQ(snapshot.log_events.front().text, "text of h0");
+}
+
+TEST(LogStateTest, ForgetsWhatIsOldAndWhatAnotherProcessSaid) {
+  LogState state;
+  state.Observe(HangLine(), absl::Seconds(10));
+  state.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(20));
+  state.ForgetBefore(absl::Seconds(15));
+  EXPECT_FALSE(Describe(state, absl::Seconds(21)).hang_report.has_value());
+  EXPECT_THAT(Describe(state, absl::Seconds(21)).log_events, SizeIs(1));
+  EXPECT_THAT(Describe(state, absl::Seconds(21) + kKeepLogEventsFor).log_events, IsEmpty());
+}
+
+}  // namespace
+}  // namespace rapideye::agent

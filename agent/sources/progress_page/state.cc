@@ -1,0 +1,38 @@
+#include "agent/sources/progress_page/state.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "classifier/pause.h"
+
+namespace rapideye::agent {
+
+bool AnnouncesPause(const std::optional<Progress>& progress) {
+  return progress.has_value() && rapideye::AnnouncesPause(progress->phase);
+}
+
+void ProgressPageState::Observe(const ProgressReading& reading, absl::Duration now) {
+  last_ = reading.progress;
+  seen_ = now;
+}
+
+bool ProgressPageState::AnnouncesPause() const {
+  return last_.has_value() && rapideye::AnnouncesPause(last_->phase);
+}
+
+std::optional<Progress> ProgressPageState::Describe(absl::Duration now) const {
+  if (!last_.has_value()) return std::nullopt;
+  const absl::Duration since = std::max(now - seen_, absl::ZeroDuration());
+  const auto aged = [since](std::optional<absl::Duration> age) -> std::optional<int64_t> {
+    if (!age.has_value()) return std::nullopt;
+    return absl::ToInt64Milliseconds(*age + since);
+  };
+  Progress progress;
+  progress.step = last_->step;
+  progress.phase = last_->phase;
+  progress.phase_ms = aged(last_->phase_for);
+  progress.input_wait_ms = aged(last_->input_wait);
+  return progress;
+}
+
+}  // namespace rapideye::agent

@@ -1,0 +1,64 @@
+// What the TPU runtime said about its cores, checked and as plain values.
+#ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_SAMPLE_H_
+#define RAPIDEYE_AGENT_SOURCES_RUNTIME_SAMPLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/v1/evidence.h"
+
+namespace rapideye::agent {
+
+struct SequencerSample {
+  SequencerType type = SequencerType::kUnspecified;
+  int32_t index = 0;  // unique together with type, within its core
+  std::optional<int64_t> pc;
+  std::optional<int64_t> tag;
+  std::optional<int64_t> tracemark;
+  std::optional<int64_t> run_id;
+  // Only in a sample taken with HLO.
+  std::optional<std::string> hlo;       // name of the instruction at the pc
+  std::optional<std::string> module;    // name of the module it belongs to
+  std::optional<std::string> hlo_text;  // what the runtime said; bytes, not checked to be UTF-8
+};
+
+struct QueuedSample {
+  std::string fingerprint;  // lower-case hex, not empty
+  std::optional<int32_t> launch_id;
+  std::optional<int64_t> run_id;
+};
+
+struct CoreSample {
+  int32_t id = 0;                  // global core id, unique in a sample
+  std::optional<int32_t> chip;     // ordinal on the host; absent rather than guessed
+  std::optional<int32_t> chip_id;  // what the runtime calls it
+  CoreType type = CoreType::kUnspecified;
+  int32_t index = 0;                       // core on the chip
+  std::optional<std::string> fingerprint;  // lower-case hex, not empty
+  std::optional<int32_t> launch_id;
+  std::vector<SequencerSample> sequencers;
+  std::vector<QueuedSample> queued;  // oldest first
+  std::optional<std::string> error;
+
+  // True while a launch is on the core. An idle core may still name the
+  // program that ran last, but has no pc and nothing queued.
+  bool InLaunch() const;
+};
+
+struct RuntimeSample {
+  std::optional<std::string> host_name;
+  std::vector<CoreSample> cores;  // by id
+};
+
+// One attempt to read the runtime. A runtime that answers nonsense is SERVING,
+// with what was wrong in `health.detail`; `sample` is what could be used of it.
+struct RuntimeReading {
+  RuntimeHealth health;
+  std::optional<RuntimeSample> sample;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_RUNTIME_SAMPLE_H_

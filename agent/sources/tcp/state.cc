@@ -1,0 +1,52 @@
+#include "agent/sources/tcp/state.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace rapideye::agent {
+namespace {
+
+template <typename End>
+std::set<End> EndsOf(const std::vector<Socket>& sockets) {
+  std::set<End> ends;
+  for (const Socket& socket : sockets) ends.emplace(socket.peer, socket.nic);
+  return ends;
+}
+
+}  // namespace
+
+void TcpState::Observe(std::vector<Socket> sockets, absl::Duration last_progress,
+                       absl::Duration now) {
+  if (sockets_.has_value() && last_progress > seen_at_) {
+    std::set<End> healthy = EndsOf<End>(*sockets_);
+    in_health_.clear();
+    std::set_intersection(healthy.begin(), healthy.end(), healthy_before_.begin(),
+                          healthy_before_.end(), std::inserter(in_health_, in_health_.end()));
+    healthy_before_ = std::move(healthy);
+  }
+  sockets_ = std::move(sockets);
+  seen_at_ = now;
+}
+
+void TcpState::Clear() { *this = TcpState(); }
+
+void TcpState::Describe(Instant now, Snapshot& snapshot) const {
+  if (!sockets_.has_value()) return;
+  const int64_t age = absl::ToInt64Milliseconds(now.monotonic - seen_at_);
+  std::set<WorkerId> here;
+  for (Socket socket : *sockets_) {
+    here.insert(socket.peer);
+    socket.since_ack_ms += std::max<int64_t>(0, age);
+    snapshot.sockets.push_back(std::move(socket));
+  }
+  for (const auto& [peer, nic] : in_health_) {
+    if (here.contains(peer)) continue;
+    Socket gone;
+    gone.peer = peer;
+    gone.nic = nic;
+    gone.state = SocketState::kGone;
+    snapshot.sockets.push_back(std::move(gone));
+  }
+}
+
+}  // namespace rapideye::agent
