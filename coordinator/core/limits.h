@@ -66,7 +66,7 @@ inline constexpr size_t kMaxCohorts = 256;
 // leave a dead job unnoticed for a working day.
 inline constexpr absl::Duration kMaxLearntPause = absl::Hours(1);
 
-// Progress (contract: commands, the two thresholds) ---------------------------
+// Progress (deploy/COMMANDS.md, "When an alarm is raised") ----------------------
 
 inline constexpr absl::Duration kMinLaunchThreshold = absl::Seconds(10);
 inline constexpr absl::Duration kMaxLaunchThreshold = absl::Minutes(5);
@@ -88,9 +88,9 @@ inline constexpr absl::Duration kJudgePeriod = absl::Milliseconds(100);
 
 // Incident -------------------------------------------------------------------
 
-// The two rounds are at least this far apart, per worker (contract).
+// The two rounds are at least this far apart, per worker.
 inline constexpr absl::Duration kRoundInterval = absl::Milliseconds(500);
-// Runtimes asked for their HLO (contract).
+// Runtimes asked for their HLO, which is expensive for them.
 inline constexpr size_t kMaxHloRequests = 32;
 // Answering with HLO is expensive but bounded; the rest of the deadline is kept
 // for the digest.
@@ -120,8 +120,8 @@ inline constexpr size_t kMaxPairsOfWorker = 3;
 inline constexpr size_t kMaxProbedOutsiders = 4;
 // Hosts of TPUs have a NIC for management and two for the other slices.
 inline constexpr size_t kMaxNicsOfPair = 4;
-// Who says of a missing worker that it cannot be reached (contract: three peers that
-// agree), and how many others compare.
+// Who says of a missing worker that it cannot be reached (classifier/CAUSES.md,
+// "Removal": three peers that agree), and how many others compare.
 inline constexpr size_t kWitnesses = 3;
 inline constexpr size_t kBystanders = 2;
 // Bytes that nobody has acknowledged for so long are worth a look; round trips take
@@ -209,8 +209,8 @@ inline constexpr int64_t kMaxQueuedBytes = int64_t{256} << 20;
 inline constexpr size_t kMaxSendQueue = 32;
 // A stream that was closed and does not even read that is cut off after this.
 inline constexpr absl::Duration kCloseGrace = absl::Seconds(2);
-// SIGTERM ends the program within 5 s (contract): so long for the incident in
-// progress, then for the streams.
+// SIGTERM ends the program within 5 s (deploy/COMMANDS.md): so long for the incident
+// in progress, then for the streams.
 inline constexpr absl::Duration kStopIncident = absl::Seconds(3);
 inline constexpr absl::Duration kStopStreams = absl::Milliseconds(500);
 // How often the shell looks after what nobody wakes it for: whether a disk is back,
@@ -233,7 +233,7 @@ inline constexpr absl::Duration kLongestDiskRetry = absl::Minutes(1);
 
 // Hooks --------------------------------------------------------------------------
 
-// --hook-timeout (contract). What asks a control plane for something takes seconds.
+// --hook-timeout. What asks a control plane for something takes seconds.
 inline constexpr absl::Duration kHookTimeout = absl::Seconds(60);
 // Between being asked to stop and being killed; two of them fit into the 5 s in which
 // SIGTERM ends the program.
@@ -254,7 +254,7 @@ inline constexpr absl::Duration kStopRemovals = absl::Seconds(2);
 inline constexpr absl::Duration kMaxThreshold = absl::Hours(24);
 // Shorter than anything the agents' polling could tell.
 inline constexpr absl::Duration kMinThreshold = absl::Seconds(1);
-// Two rounds and their interval need this much (contract: 500 ms apart).
+// Two rounds and their interval (kRoundInterval) need this much.
 inline constexpr absl::Duration kMinCollectDeadline = absl::Seconds(2);
 
 }  // namespace rapideye::coordinator

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "agent/shell/state_file.h"
+#include "agent/daemon/state_file.h"
 #include "tests/freeze/frozen_file.h"
 
 namespace rapideye::freeze {
