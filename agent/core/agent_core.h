@@ -13,6 +13,7 @@
 #include "agent/core/incident_memory.h"
 #include "agent/core/inheritance.h"
 #include "agent/core/kept_state.h"
+#include "agent/core/limits.h"
 #include "agent/core/link.h"
 #include "agent/core/module_texts.h"
 #include "agent/core/peer_book.h"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/core/limits.h"
 #include "agent/sources/stacks/limits.h"
 #include "tests/support/core_script.h"
 

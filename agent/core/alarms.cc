@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/core/limits.h"
 #include "agent/sources/limits.h"
 
 namespace rapideye::agent {

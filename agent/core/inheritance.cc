@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "agent/core/limits.h"
 #include "agent/sources/log/limits.h"
 
 namespace rapideye::agent {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/core/limits.h"
 #include "tests/support/core_script.h"
 
 namespace rapideye::agent {

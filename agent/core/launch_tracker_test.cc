@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "agent/core/limits.h"
 #include "tests/support/sample_builder.h"
 
 namespace rapideye::agent {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/core/limits.h"
 #include "agent/sources/limits.h"
 
 namespace rapideye::agent {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/core/limits.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::agent {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/core/limits.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::agent {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/core/limits.h"
+
 namespace rapideye::agent {
 
 void ModuleNames::Learn(const RuntimeSample& sample) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/core/limits.h"
 #include "agent/core/snapshot_builder.h"
 
 namespace rapideye::agent {

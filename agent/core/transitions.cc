@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "agent/core/limits.h"
+
 namespace rapideye::agent {
 namespace {
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/core/limits.h"
+
 namespace rapideye::agent {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/core/incarnation.h"
+#include "agent/core/limits.h"
 #include "agent/sources/runtime/limits.h"
 
 namespace rapideye::agent {

@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "agent/core/limits.h"
 #include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {

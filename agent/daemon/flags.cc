@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "agent/core/limits.h"
 #include "agent/daemon/source_names.h"
 #include "agent/sources/log/fetch_signatures.h"
 #include "agent/sources/tcp/peers.h"

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "agent/core/limits.h"
 #include "proto/wire/messages.h"
 #include "v1/agent.pb.h"
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "agent/core/limits.h"
 #include "agent/daemon/state_keeper.h"
 
 namespace rapideye::agent {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "agent/core/limits.h"
 
 namespace rapideye::agent {
 

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "agent/core/limits.h"
 #include "proto/transport/channel_options.h"
 #include "v1/agent.grpc.pb.h"
 #include "v1/agent.pb.h"

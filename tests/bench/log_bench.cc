@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "agent/sources/log/fetch.h"
+#include "agent/sources/log/limits.h"
 
 namespace rapideye::bench {
 namespace {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "agent/core/limits.h"
 #include "coordinator/core/limits.h"
 #include "tests/scenarios/truth.h"
 
