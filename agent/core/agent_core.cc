@@ -8,6 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "agent/core/incarnation.h"
 #include "agent/core/snapshot_builder.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/tcp/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/core/limits.h"
+#include "agent/sources/stacks/limits.h"
 #include "tests/support/core_script.h"
 
 namespace rapideye::agent {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/core/limits.h"
+#include "agent/sources/limits.h"
 
 namespace rapideye::agent {
 

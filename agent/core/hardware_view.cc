@@ -1,7 +1,7 @@
 #include "agent/core/hardware_view.h"
 
 #include "agent/core/incarnation.h"
-#include "agent/core/limits.h"
+#include "agent/sources/kernel_log/limits.h"
 
 namespace rapideye::agent {
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/log/limits.h"
 
 namespace rapideye::agent {
 namespace {

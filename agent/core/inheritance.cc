@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/core/limits.h"
+#include "agent/sources/log/limits.h"
 
 namespace rapideye::agent {
 namespace {

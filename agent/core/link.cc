@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/core/limits.h"
+#include "agent/sources/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/core/requests.h"
+#include "agent/sources/hlo_dump/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "agent/core/limits.h"
+#include "agent/sources/hlo_dump/limits.h"
 #include "tests/support/sample_builder.h"
 
 namespace rapideye::agent {

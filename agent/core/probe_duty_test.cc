@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "agent/core/limits.h"
+#include "agent/sources/probe/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "agent/core/incarnation.h"
 #include "agent/core/limits.h"
+#include "agent/sources/runtime/limits.h"
 
 namespace rapideye::agent {
 

@@ -16,6 +16,7 @@
 #include "agent/daemon/once.h"
 #include "agent/sources/nic/fetch.h"
 #include "agent/sources/nic/parse.h"
+#include "agent/sources/probe/limits.h"
 #include "tests/support/fake_coordinator.h"
 #include "tests/support/fake_runtime.h"
 

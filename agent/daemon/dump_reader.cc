@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
 #include "agent/sources/hlo_dump/fetch.h"
+#include "agent/sources/hlo_dump/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -13,9 +13,9 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/daemon/agent.h"
 #include "agent/daemon/source_names.h"
+#include "agent/exec/limits.h"
 
 namespace rapideye::agent {
 namespace {

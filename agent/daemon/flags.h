@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
 #include "agent/daemon/host_sources.h"
 #include "agent/sources/identity/identity.h"
 #include "agent/sources/log/fetch.h"
+#include "agent/sources/probe/limits.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/transport/credentials.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
 #include "agent/sources/nic/fetch.h"
 #include "agent/sources/nic/parse.h"
 #include "agent/sources/pcie/fetch.h"

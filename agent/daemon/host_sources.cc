@@ -5,9 +5,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
 #include "agent/sources/nic/fetch.h"
+#include "agent/sources/runtime_metrics/limits.h"
 #include "agent/sources/tcp/fetch.h"
+#include "agent/sources/tcp/limits.h"
 #include "proto/common/address/address.h"
 #include "proto/common/clock/clock.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
+#include "agent/sources/log/limits.h"
 #include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {

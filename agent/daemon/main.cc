@@ -27,6 +27,7 @@
 #include "agent/sources/identity/identity.h"
 #include "agent/sources/nic/fetch.h"
 #include "agent/sources/nic/parse.h"
+#include "agent/sources/probe/limits.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/http/http_server.h"
 #include "proto/common/logging/logging.h"

@@ -7,10 +7,10 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
 #include "agent/daemon/host_sources.h"
 #include "agent/daemon/sampler.h"
 #include "agent/sources/hlo_dump/fetch.h"
+#include "agent/sources/hlo_dump/limits.h"
 #include "agent/sources/runtime/fetch.h"
 #include "proto/capture/capture_writer.h"
 

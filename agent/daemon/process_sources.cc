@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "agent/core/limits.h"
 #include "agent/sources/process/fetch_holders.h"
+#include "agent/sources/process/limits.h"
 
 namespace rapideye::agent {
 

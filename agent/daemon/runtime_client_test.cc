@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/daemon/sampler.h"
 #include "agent/sources/runtime/fetch.h"
+#include "agent/sources/runtime/limits.h"
 #include "proto/transport/channel_options.h"
 #include "tests/support/fake_runtime.h"
 

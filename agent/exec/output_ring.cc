@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/exec/limits.h"
 
 namespace rapideye::agent {
 

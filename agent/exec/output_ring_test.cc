@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "agent/core/limits.h"
+#include "agent/exec/limits.h"
 
 namespace rapideye::agent {
 namespace {

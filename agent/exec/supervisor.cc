@@ -25,7 +25,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
+#include "agent/exec/limits.h"
 #include "agent/exec/relay.h"
 #include "proto/common/clock/clock.h"
 

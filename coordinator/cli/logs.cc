@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/sources/log/fetch_signatures.h"
+#include "agent/sources/log/limits.h"
 #include "classifier/logs/lines.h"
 #include "classifier/logs/log_line.h"
 #include "classifier/logs/recognise.h"

@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
 #include "agent/sources/log/fetch.h"
+#include "agent/sources/log/limits.h"
 
 namespace rapideye::bench {
 namespace {

@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/runtime_metrics/limits.h"
 #include "agent/sources/runtime_metrics/parse.h"
 #include "tests/fuzz/fuzzing.h"
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "agent/core/limits.h"
+#include "agent/sources/stacks/limits.h"
 #include "agent/sources/stacks/parse.h"
 #include "tests/fuzz/fuzzing.h"
 

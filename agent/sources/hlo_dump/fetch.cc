@@ -15,8 +15,8 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/sources/hlo_dump/fetch_gzip.h"
+#include "agent/sources/hlo_dump/limits.h"
 #include "agent/sources/hlo_dump/parse.h"
 #include "proto/wire/limits.h"
 

@@ -10,7 +10,6 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/sources/hlo_dump/fetch_gzip.h"
 #include "proto/wire/limits.h"
 

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
 
 namespace rapideye::agent {
 namespace {

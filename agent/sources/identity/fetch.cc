@@ -1,8 +1,8 @@
 #include "agent/sources/identity/fetch.h"
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/sources/identity/serial.h"
+#include "agent/sources/limits.h"
 #include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {

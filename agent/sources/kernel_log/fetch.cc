@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "agent/core/limits.h"
+#include "agent/sources/kernel_log/limits.h"
 #include "agent/sources/kernel_log/parse.h"
 
 namespace rapideye::agent {

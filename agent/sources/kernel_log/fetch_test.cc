@@ -12,7 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "agent/limits.h"
+#include "agent/sources/kernel_log/limits.h"
 #include "agent/sources/kernel_log/parse.h"
 
 namespace rapideye::agent {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/core/limits.h"
+#include "agent/sources/kernel_log/limits.h"
 
 namespace rapideye::agent {
 

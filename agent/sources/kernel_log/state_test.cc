@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/core/limits.h"
+#include "agent/sources/kernel_log/limits.h"
 
 namespace rapideye::agent {
 namespace {

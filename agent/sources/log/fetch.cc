@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "agent/core/limits.h"
+#include "agent/sources/log/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/core/limits.h"
+#include "agent/sources/log/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -11,7 +11,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/nic/limits.h"
 #include "agent/sources/nic/parse.h"
 #include "proto/common/file/small_file.h"
 

@@ -6,7 +6,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/pcie/limits.h"
 #include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {

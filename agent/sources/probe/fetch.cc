@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/core/limits.h"
 #include "agent/sources/probe/fetch_knock.h"
+#include "agent/sources/probe/limits.h"
 #include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/core/limits.h"
+#include "agent/sources/probe/limits.h"
 
 namespace rapideye::agent {
 namespace {

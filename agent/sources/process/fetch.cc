@@ -13,7 +13,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/process/limits.h"
 #include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {

@@ -13,7 +13,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/process/limits.h"
 #include "agent/sources/process/parse.h"
 #include "proto/common/file/small_file.h"
 

@@ -18,8 +18,8 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/sources/process/parse.h"
+#include "agent/sources/progress_page/limits.h"
 
 namespace rapideye::agent {
 namespace {

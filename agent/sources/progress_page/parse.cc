@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
 #include "agent/progress/rapideye_progress.h"
+#include "agent/sources/progress_page/limits.h"
 
 namespace rapideye::agent {
 namespace {

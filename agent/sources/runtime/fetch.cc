@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "agent/core/limits.h"
+#include "agent/sources/runtime/limits.h"
 #include "proto/transport/channel_options.h"
 #include "v1/runtime_status.pb.h"
 

@@ -7,7 +7,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/runtime/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -9,8 +9,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
 #include "agent/sources/runtime/hlo_text.h"
+#include "agent/sources/runtime/limits.h"
 #include "v1/runtime_status.pb.h"
 
 namespace rapideye::agent {

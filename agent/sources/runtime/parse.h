@@ -16,7 +16,7 @@ class GetTpuRuntimeStatusResponse;
 namespace rapideye::agent {
 
 // Total and pure: the runtime lives in the training process and may say
-// anything. What breaks a rule or a limit (agent/core/limits.h) is left out and
+// anything. What breaks a rule or a limit (agent/sources/runtime/limits.h) is left out and
 // named in `health.detail`; the rest is used.
 RuntimeReading ParseRuntimeStatus(absl::string_view bytes);
 RuntimeReading ReadRuntimeStatus(

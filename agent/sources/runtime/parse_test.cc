@@ -6,7 +6,8 @@
 #include <limits>
 #include <string>
 
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/runtime/limits.h"
 #include "v1/runtime_status.pb.h"
 
 namespace rapideye::agent {

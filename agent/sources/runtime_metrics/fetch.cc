@@ -14,8 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "agent/core/limits.h"
 #include "agent/sources/runtime_metrics/fetch_pages.h"
+#include "agent/sources/runtime_metrics/limits.h"
 #include "agent/sources/runtime_metrics/parse.h"
 #include "proto/transport/channel_options.h"
 #include "v1/runtime_status.pb.h"

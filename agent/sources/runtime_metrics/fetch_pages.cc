@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/runtime_metrics/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/runtime_metrics/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -13,7 +13,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/runtime_metrics/limits.h"
 #include "v1/runtime_status.pb.h"
 
 namespace rapideye::agent {

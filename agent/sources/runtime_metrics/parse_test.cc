@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/runtime_metrics/limits.h"
 #include "v1/runtime_status.pb.h"
 
 namespace rapideye::agent {

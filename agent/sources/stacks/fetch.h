@@ -9,7 +9,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
-#include "agent/core/limits.h"
+#include "agent/sources/stacks/limits.h"
 
 namespace rapideye::agent {
 

@@ -19,7 +19,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/stacks/limits.h"
 
 namespace rapideye::agent {
 namespace {

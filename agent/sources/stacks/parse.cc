@@ -13,7 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/stacks/limits.h"
 
 namespace rapideye::agent {
 namespace {

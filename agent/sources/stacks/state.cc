@@ -1,6 +1,7 @@
 #include "agent/sources/stacks/state.h"
 
-#include "agent/core/limits.h"
+#include "agent/sources/limits.h"
+#include "agent/sources/stacks/limits.h"
 
 namespace rapideye::agent {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/core/limits.h"
+#include "agent/sources/stacks/limits.h"
 
 namespace rapideye::agent {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/tcp/limits.h"
 
 namespace rapideye::agent {
 namespace {

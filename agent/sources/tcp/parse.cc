@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
-#include "agent/core/limits.h"
+#include "agent/sources/tcp/limits.h"
 
 namespace rapideye::agent {
 namespace {

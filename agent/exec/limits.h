@@ -1,0 +1,36 @@
+// Bounds what stands beside a command that the agent starts (exec).
+#ifndef RAPIDEYE_AGENT_EXEC_LIMITS_H_
+#define RAPIDEYE_AGENT_EXEC_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+// What of one output is held for the agent, read at a time (a pipe holds as much), and
+// from when on the agent is woken: that leaves it 150 ms at 20 MB/s, on a host whose
+// cores are all busy.
+inline constexpr size_t kOutputRingBytes = 4 * 1024 * 1024;
+inline constexpr size_t kOutputPieceBytes = 64 * 1024;
+inline constexpr size_t kOutputWakeBytes = 1024 * 1024;
+// An agent or relay that dies is started again, at once the first time, less and less
+// often if it goes on dying.
+inline constexpr absl::Duration kFirstRestart = absl::Seconds(1);
+inline constexpr absl::Duration kSlowestRestart = absl::Minutes(1);
+// After the command's end, output that others still hold open is passed on for as long
+// as it moves.
+inline constexpr absl::Duration kDrainPatience = absl::Seconds(5);
+// A bad end is looked at by all: how long the agent stays to tell of it, and how long
+// if the command was told to end, since whoever did so waits.
+inline constexpr absl::Duration kLastWordsFor = absl::Seconds(15);
+inline constexpr absl::Duration kLastWordsIfTold = absl::Seconds(2);
+// Of the agent's own log, found at its start, before it is set aside.
+inline constexpr int64_t kMaxExecLogBytes = 16 * 1024 * 1024;
+// Then it may take this much longer to end before it is killed.
+inline constexpr absl::Duration kAgentEndGrace = absl::Seconds(2);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_EXEC_LIMITS_H_

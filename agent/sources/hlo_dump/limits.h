@@ -1,0 +1,29 @@
+// Bounds reading of XLA's dumps, which is done in a hang only.
+#ifndef RAPIDEYE_AGENT_SOURCES_HLO_DUMP_LIMITS_H_
+#define RAPIDEYE_AGENT_SOURCES_HLO_DUMP_LIMITS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+// Entries of the directory: a job that dumps every pass of hundreds of modules writes
+// tens of thousands.
+inline constexpr size_t kMaxDumpEntries = 200'000;
+// Dumps whose first lines are looked at, the latest ones first.
+inline constexpr size_t kMaxDumpsLookedInto = 128;
+// Of a text, what is read to find the attributes of the module: the layouts of all
+// arguments of a large model come before them.
+inline constexpr size_t kMaxDumpBeginningBytes = 128 * 1024;
+inline constexpr size_t kDumpReadBytes = 256 * 1024;
+// For a look at the names in the directory, which nobody waits for, and how often.
+inline constexpr absl::Duration kHloDumpDeadline = absl::Seconds(1);
+inline constexpr absl::Duration kHloDumpSpacing = absl::Seconds(10);
+// Whatever a coordinator asks, a text is not read more often than this: to compress a
+// large one takes a second of a core.
+inline constexpr absl::Duration kModuleTextSpacing = absl::Seconds(1);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_HLO_DUMP_LIMITS_H_

@@ -1,0 +1,34 @@
+// Bounds what several sources share, each limit with its reason.
+#ifndef RAPIDEYE_AGENT_SOURCES_LIMITS_H_
+#define RAPIDEYE_AGENT_SOURCES_LIMITS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+// Fingerprints are 16 or 32 bytes.
+inline constexpr size_t kMaxFingerprintBytes = 64;
+// Names of instructions and modules.
+inline constexpr size_t kMaxNameBytes = 256;
+// Text of a runtime's or coordinator's error that is passed on.
+inline constexpr size_t kMaxDetailBytes = 512;
+// The kernel takes 15 bytes, and its own threads up to 63.
+inline constexpr size_t kMaxCommandBytes = 64;
+// One line of numbers and a name.
+inline constexpr size_t kMaxProcFileBytes = 4 * 1024;
+// The host answers at once; a poll waits this much longer for it than for the
+// runtime, and not again while an answer is owing.
+inline constexpr absl::Duration kHostGrace = absl::Milliseconds(300);
+// A number, a word, or a table of counters.
+inline constexpr size_t kMaxSysFileBytes = 4 * 1024;
+// The kernel answers from memory, in well under a millisecond for each.
+inline constexpr absl::Duration kCounterDeadline = absl::Milliseconds(200);
+// How often counters are read in health, to know what health looks like: an error of
+// which nobody knows whether it was a minute or five before the hang still tells.
+inline constexpr absl::Duration kCounterSpacing = absl::Minutes(5);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_LIMITS_H_

@@ -1,0 +1,39 @@
+// Bounds reading of training logs, and what of them is remembered.
+#ifndef RAPIDEYE_AGENT_SOURCES_LOG_LIMITS_H_
+#define RAPIDEYE_AGENT_SOURCES_LOG_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+// Read at a time, and at most in one look. 100,000 lines a second are some 8 MiB a
+// look; twice that costs a tenth of a core, and a log that grows faster still is
+// skipped to near its end, where the last words of a process stand.
+inline constexpr size_t kLogReadBytes = 256 * 1024;
+inline constexpr int64_t kMaxLogBacklogBytes = 16 * 1024 * 1024;
+// The last bytes read, by which a file that was truncated and has grown again is
+// told from one that only grew.
+inline constexpr size_t kLogTailBytes = 64;
+// Files that one agent follows.
+inline constexpr size_t kMaxLogFiles = 64;
+// How often followed files that grow are looked at, two system calls each; those too
+// of which the kernel does not tell when they grow.
+inline constexpr absl::Duration kLogPoll = absl::Milliseconds(500);
+// And all others: in case that it has missed something.
+inline constexpr absl::Duration kLogCheck = absl::Seconds(5);
+// An agent whose log files do not answer starts all the same.
+inline constexpr absl::Duration kFirstLogLook = absl::Seconds(1);
+// How often patterns are looked at for new files of which the kernel does not tell.
+inline constexpr absl::Duration kLogSearch = absl::Seconds(2);
+// Distinct events that are remembered, and for how long after the last of each.
+inline constexpr size_t kMaxLogEvents = 64;
+inline constexpr absl::Duration kKeepLogEventsFor = absl::Hours(1);
+// A process's last words are read this long after its end, at most.
+inline constexpr absl::Duration kLastWordsDelay = absl::Seconds(1);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_LOG_LIMITS_H_

@@ -1,0 +1,31 @@
+// Bounds the search for the training process and for other holders of its chips.
+#ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_LIMITS_H_
+#define RAPIDEYE_AGENT_SOURCES_PROCESS_LIMITS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+// Listening sockets come first; a host with more of them is none that trains.
+inline constexpr size_t kMaxSocketTableBytes = 1024 * 1024;
+// Of one process: more than its limit usually allows.
+inline constexpr size_t kMaxDescriptorsSearched = 65'536;
+// A search through all processes of a host takes milliseconds; on one with very
+// many it is given up, and begun again no sooner than this.
+inline constexpr absl::Duration kProcessSearchDeadline = absl::Seconds(1);
+inline constexpr absl::Duration kProcessSearchSpacing = absl::Seconds(5);
+// Who listens is read from a table for which the kernel walks through all connections
+// of the host, milliseconds each time: of a process that lives, no more often than this.
+inline constexpr absl::Duration kListenerSpacing = absl::Minutes(1);
+// Who holds the chips: looked for at a hang only, through all descriptors of the host,
+// and not in every poll then.
+inline constexpr absl::Duration kHolderSearchDeadline = absl::Milliseconds(200);
+inline constexpr absl::Duration kHolderSpacing = absl::Seconds(30);
+// A leftover or two; more tell no more.
+inline constexpr size_t kMaxChipHolders = 8;
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_PROCESS_LIMITS_H_

@@ -1,0 +1,16 @@
+// Bounds reading of the page that the training loop writes (agent/progress).
+#ifndef RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_LIMITS_H_
+#define RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_LIMITS_H_
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+// Reads of a page that is being written all the time: a write takes nanoseconds.
+inline constexpr int kProgressPageTries = 16;
+// The clock is the same; what is later than now by more than this was not read from it.
+inline constexpr absl::Duration kProgressClockSlack = absl::Seconds(1);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_LIMITS_H_

@@ -1,0 +1,21 @@
+// Bounds reading of metrics endpoints, which is done at a hang only.
+#ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_LIMITS_H_
+#define RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_LIMITS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+// A page of a device plugin or of Grain has some KiB.
+inline constexpr size_t kMaxMetricsPageBytes = 1024 * 1024;
+// What is kept of each endpoint: enough for all of a host's chips.
+inline constexpr size_t kMaxMetricsPerSource = 64;
+inline constexpr size_t kMaxMetricLabels = 8;
+// All of them are on this host and answer in milliseconds; less than the host's grace.
+inline constexpr absl::Duration kMetricsDeadline = absl::Milliseconds(200);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_LIMITS_H_

@@ -1,0 +1,24 @@
+// Bounds the listing of TCP connections.
+#ifndef RAPIDEYE_AGENT_SOURCES_TCP_LIMITS_H_
+#define RAPIDEYE_AGENT_SOURCES_TCP_LIMITS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+
+namespace rapideye::agent {
+
+// Connections of a host, of which only those to other workers are kept.
+inline constexpr size_t kMaxConnections = 200'000;
+// Fullest send queues first; links that are broken are among them.
+inline constexpr size_t kMaxSockets = 1'024;
+// Listing a thousand connections takes a millisecond.
+inline constexpr absl::Duration kSocketDeadline = absl::Milliseconds(500);
+// How often they are listed in health: one look in so many polls.
+inline constexpr int kPollsPerSocketLook = 4;
+// And while nothing moves, though polls may be faster.
+inline constexpr absl::Duration kSocketSpacing = absl::Seconds(1);
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_TCP_LIMITS_H_
