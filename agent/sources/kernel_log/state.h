@@ -2,13 +2,11 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_STATE_H_
 
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "absl/time/time.h"
 #include "agent/core/hardware_sample.h"
+#include "agent/sources/counted_lines.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
 
@@ -25,18 +23,11 @@ class KernelLogState {
   // `launched`: the job has launched something on this host.
   void Observe(const KernelLine& line, bool launched, absl::Duration now);
 
-  void Describe(Instant now, Snapshot& snapshot) const;
+  void Describe(Instant now, Snapshot& snapshot) const { lines_.AddTo(snapshot, now); }
 
  private:
-  struct Kept {
-    LogEvent event;
-    std::string key;
-    int64_t count = 0;
-    std::optional<absl::Duration> first;  // absent: before this agent
-  };
-
   std::optional<absl::Duration> process_start_;  // of the last one that was seen
-  std::vector<Kept> kept_;                       // in the order of the first of each
+  CountedLines lines_;
 };
 
 }  // namespace rapideye::agent

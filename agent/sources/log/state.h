@@ -2,12 +2,10 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "absl/time/time.h"
+#include "agent/sources/counted_lines.h"
 #include "classifier/logs/log_line.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
@@ -27,19 +25,10 @@ class LogState {
   void Describe(Instant now, Snapshot& snapshot) const;
 
  private:
-  struct Kept {
-    LogEvent event;
-    std::string key;
-    bool old = false;
-    int64_t count = 0;
-    absl::Duration first;
-    absl::Duration last;
-  };
-
   // Makes room for an event of this kind; false: it is not worth it.
   bool MakeRoom(LogKind kind, absl::Duration now);
 
-  std::vector<Kept> kept_;  // in the order of the first of each
+  CountedLines lines_;
   std::optional<HangReport> hang_report_;
 };
 

@@ -1,19 +1,10 @@
 #include "agent/sources/nic/state.h"
 
-#include <cstdint>
 #include <utility>
 
+#include "agent/sources/counter.h"
+
 namespace rapideye::agent {
-namespace {
-
-// A count that is lower than before was begun anew.
-std::optional<int64_t> Since(std::optional<int64_t> before, std::optional<int64_t> now) {
-  if (!before.has_value() || !now.has_value()) return std::nullopt;
-  return *now >= *before ? *now - *before : *now;
-}
-
-}  // namespace
-
 void NicState::Observe(const NicReading& reading, absl::Duration last_progress,
                        absl::Duration now) {
   if (!reading.unavailable.empty()) return;

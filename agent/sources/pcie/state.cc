@@ -1,16 +1,8 @@
 #include "agent/sources/pcie/state.h"
 
-#include <cstdint>
-#include <utility>
+#include "agent/sources/counter.h"
 
 namespace rapideye::agent {
-namespace {
-
-// A device that was reset counts anew.
-int64_t Since(int64_t before, int64_t now) { return now >= before ? now - before : now; }
-
-}  // namespace
-
 void PcieState::Watching(const std::optional<std::string>& process) {
   if (!process.has_value() || *process == process_) return;
   process_ = *process;

@@ -1,0 +1,46 @@
+// Counts recognised log lines that say the same.
+#ifndef RAPIDEYE_AGENT_SOURCES_COUNTED_LINES_H_
+#define RAPIDEYE_AGENT_SOURCES_COUNTED_LINES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "classifier/logs/log_line.h"
+#include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
+
+namespace rapideye::agent {
+
+// Lines with the same key are one. How many are kept is for the owner to bound.
+class CountedLines {
+ public:
+  struct Line {
+    LogEvent event;
+    std::string key;
+    int64_t count = 0;
+    std::optional<absl::Duration> first;  // absent: before anybody followed the log
+    absl::Duration last;
+  };
+
+  // Counts the line with the one of its key; false: none is kept.
+  bool Count(const logs::LogLine& line, absl::Duration now);
+  // Keeps a line of a new key. `before`: it was written before anybody followed the log.
+  void Add(const logs::LogLine& line, bool before, absl::Duration now);
+
+  // In the order of the first of each. May be removed from.
+  std::vector<Line>& lines() { return lines_; }
+
+  // Those of which the last is no older than `keep_for`.
+  void AddTo(Snapshot& snapshot, Instant now,
+             absl::Duration keep_for = absl::InfiniteDuration()) const;
+
+ private:
+  std::vector<Line> lines_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_COUNTED_LINES_H_
