@@ -17,6 +17,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "agent/sources/limits.h"
 #include "agent/sources/process/parse.h"
 #include "agent/sources/stacks/fetch_tool.h"
 #include "agent/sources/stacks/parse.h"
