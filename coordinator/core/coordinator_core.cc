@@ -312,7 +312,7 @@ void CoordinatorCore::OnJobRestart() {
   alarm_.Clear();
   EndTexts("the job has restarted, and dumps anew");
   if (incident_.has_value()) AbandonIncident("the job has restarted");
-  on_demand_.Abandon(effects_);  // those who asked get a look at the job as it is now
+  on_demand_.Abandon(effects_);  // those who asked get a snapshot of the job as it is now
   if (recovery_.IsAbout(job_.incarnation)) return;
   if (state_ == State::kWaiting) {
     Rearm("the job has restarted");
@@ -400,7 +400,7 @@ void CoordinatorCore::FollowIncident() {
 
 void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
   if (state_ == State::kCollecting) {
-    // What a worker reported by itself is settled by the two looks; a lack of
+    // What a worker reported by itself is settled by the two rounds; a lack of
     // progress by progress.
     if (incident_->suspicion().threshold.has_value() && !job_.Judge(now_.monotonic).has_value()) {
       ++job_.counters.recovered_in_between;

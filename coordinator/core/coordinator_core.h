@@ -99,10 +99,10 @@ class CoordinatorCore {
   void ShowIncarnation(const WorkerId& worker, const std::string& key, bool given);
   void OnJobRestart();
 
-  // What looks at all workers, hence not at every event but every kJudgePeriod.
+  // What concerns all workers, hence not at every event but every kJudgePeriod.
   void Survey();
   void Judge();        // raises the alarm if the job stands still
-  void FollowAlarm();  // looks at the job if a worker has raised it
+  void FollowAlarm();  // collects if a worker has raised it
 
   // Gives the incident a name unless it has one.
   void Begin(Suspicion suspicion);

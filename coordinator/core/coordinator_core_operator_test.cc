@@ -1,4 +1,4 @@
-// What operators ask of the core: the state of the job, and a look on demand.
+// What operators ask of the core: the state of the job, and a snapshot on demand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ JobStatus StatusOf(FakeJob& job) {
   return job.statuses().back().status;
 }
 
-// The looks take half a second and what the agents need to answer.
-constexpr absl::Duration kLook = absl::Seconds(1);
+// The rounds take half a second and what the agents need to answer.
+constexpr absl::Duration kRounds = absl::Seconds(1);
 
 // Status -----------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ TEST(CoreStatus, FollowsAnIncident) {
   job.Freeze();
   job.Run(absl::Seconds(4));
   EXPECT_EQ(StatusOf(job).activity, Activity::kCollecting);
-  job.Run(kLook);
+  job.Run(kRounds);
   EXPECT_EQ(StatusOf(job).activity, Activity::kConcluding);
   job.Concluded();
   job.Run(absl::Seconds(3));
@@ -130,13 +130,13 @@ TEST(CoreStatus, FollowsAnIncident) {
   EXPECT_TRUE(StatusOf(job).last_incident.has_value());
 }
 
-// A look on demand -----------------------------------------------------------------
+// A snapshot on demand -----------------------------------------------------------------
 
 TEST(CoreSnapshot, OfAHealthyJobIsExaminedAndDisturbsNothing) {
   FakeJob job(Quick(), 2, 4);
   job.Run(absl::Seconds(20));
   job.Step(SnapshotRequested{.ticket = 1});
-  job.Run(kLook, absl::Milliseconds(100));  // launches complete between the looks
+  job.Run(kRounds, absl::Milliseconds(100));  // launches complete between the rounds
   ASSERT_THAT(job.examined(), SizeIs(1));
   const Examine& examine = job.examined()[0];
   EXPECT_THAT(examine.tickets, ElementsAre(1));
@@ -165,7 +165,7 @@ TEST(CoreSnapshot, IsRefusedWithoutAgents) {
   EXPECT_EQ(job.refused()[0].status.code(), absl::StatusCode::kFailedPrecondition);
   job.Connect(job.at(0, 0));
   job.Step(SnapshotRequested{.ticket = 2});
-  job.Run(kLook);
+  job.Run(kRounds);
   EXPECT_THAT(job.refused(), SizeIs(1));
   EXPECT_THAT(job.examined(), ElementsAre(Field(&Examine::tickets, ElementsAre(2))));
 }
@@ -197,17 +197,17 @@ TEST(CoreSnapshot, IsRefusedIfNobodyAnswers) {
   EXPECT_THAT(job.examined()[0].capture.snapshots, SizeIs(1));
 }
 
-TEST(CoreSnapshot, RequestsShareALookAndLooksKeepTheirDistance) {
+TEST(CoreSnapshot, RequestsShareASnapshotAndSnapshotsKeepTheirDistance) {
   FakeJob job(Quick(), 1, 2);
   job.Run(absl::Seconds(5));
   job.Step(SnapshotRequested{.ticket = 1});
   job.Step(SnapshotRequested{.ticket = 2});
-  job.Run(kLook);
+  job.Run(kRounds);
   ASSERT_THAT(job.examined(), ElementsAre(Field(&Examine::tickets, ElementsAre(1, 2))));
   job.Step(SnapshotRequested{.ticket = 3});
-  job.Run(kSnapshotInterval - kLook);
+  job.Run(kSnapshotInterval - kRounds);
   EXPECT_EQ(Count<wire::Collect>(job.at(0, 0)), 2);
-  job.Run(kLook + kLook);
+  job.Run(kRounds + kRounds);
   EXPECT_EQ(Count<wire::Collect>(job.at(0, 0)), 4);
   EXPECT_THAT(job.examined().back().tickets, ElementsAre(3));
 }
@@ -224,7 +224,7 @@ TEST(CoreSnapshot, OnlySoManyRequestsWait) {
   ASSERT_THAT(job.refused(), SizeIs(1));
   EXPECT_EQ(job.refused()[0].ticket, ticket);
   EXPECT_EQ(job.refused()[0].status.code(), absl::StatusCode::kResourceExhausted);
-  job.Run(kLook);
+  job.Run(kRounds);
   ASSERT_THAT(job.examined(), SizeIs(1));
   EXPECT_THAT(job.examined()[0].tickets, SizeIs(kMaxSnapshotRequests));
 }
@@ -235,7 +235,7 @@ TEST(CoreSnapshot, DuringAnIncidentGetsItsDigest) {
   job.Freeze();
   job.Run(absl::Seconds(4));
   job.Step(SnapshotRequested{.ticket = 1});  // while it collects
-  job.Run(kLook);
+  job.Run(kRounds);
   ASSERT_THAT(job.concluded(), SizeIs(1));
   job.Step(SnapshotRequested{.ticket = 2});  // while it is concluded
   EXPECT_EQ(Count<wire::Collect>(job.at(0, 0)), 2);
@@ -248,7 +248,7 @@ TEST(CoreSnapshot, DuringAnIncidentGetsItsDigest) {
   EXPECT_THAT(job.examined(), IsEmpty());
 }
 
-TEST(CoreSnapshot, OfASuspicionThatWasNoneGetsALookOfItsOwn) {
+TEST(CoreSnapshot, OfASuspicionThatWasNoneGetsASnapshotOfItsOwn) {
   FakeJob job(Quick(), 1, 2);
   job.Run(absl::Seconds(20));
   job.Freeze();
@@ -261,14 +261,14 @@ TEST(CoreSnapshot, OfASuspicionThatWasNoneGetsALookOfItsOwn) {
   EXPECT_THAT(job.examined(), ElementsAre(Field(&Examine::tickets, ElementsAre(1))));
 }
 
-TEST(CoreSnapshot, OfAnIncidentThatTurnsOutNoHangGetsALookOfItsOwn) {
+TEST(CoreSnapshot, OfAnIncidentThatTurnsOutNoHangGetsASnapshotOfItsOwn) {
   FakeJob job(Quick(), 1, 2);
   job.Run(absl::Seconds(20));
   job.Freeze();
   ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
   job.Step(SnapshotRequested{.ticket = 1});
   job.Concluded(/*hang=*/false);
-  job.Run(kLook);
+  job.Run(kRounds);
   EXPECT_THAT(job.answered(), IsEmpty());
   EXPECT_THAT(job.examined(), SizeIs(1));
 }
@@ -278,7 +278,7 @@ TEST(CoreSnapshot, GivesWayToAHang) {
   job.Run(absl::Seconds(20));
   job.Freeze();
   job.Run(absl::Milliseconds(3800));
-  job.Step(SnapshotRequested{.ticket = 1});  // the threshold passes between its looks
+  job.Step(SnapshotRequested{.ticket = 1});  // the threshold passes between its rounds
   ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(3), absl::Milliseconds(100)));
   EXPECT_EQ(job.concluded()[0].capture.header.trigger, "no-progress");
   EXPECT_THAT(job.examined(), IsEmpty());
@@ -302,10 +302,10 @@ TEST(CoreSnapshot, OfAJobThatHasItsDigestIsTakenAnewAndRaisesNothing) {
   EXPECT_EQ(StatusOf(job).activity, Activity::kArmed);
 }
 
-TEST(CoreSnapshot, AnAlarmDuringALookIsNotLost) {
+TEST(CoreSnapshot, AnAlarmDuringASnapshotIsNotLost) {
   FakeJob job(Quick(), 1, 2);
   job.Run(absl::Seconds(20));
-  job.at(0, 0).answers = false;  // the look takes its time
+  job.at(0, 0).answers = false;  // the round takes its time
   job.Step(SnapshotRequested{.ticket = 1});
   job.Say(job.at(0, 1), wire::Alarm{wire::AlarmKind::kProcessExit, "the process has exited"});
   EXPECT_EQ(job.core().counters().suspicions, 1);

@@ -78,32 +78,32 @@ TEST(CoordinatorCore, AsksOneRuntimePerPositionForHloAndNamesModulesEverywhere) 
   }
 }
 
-TEST(CoordinatorCore, TwoLooksAtLeastHalfASecondApart) {
+TEST(CoordinatorCore, TwoRoundsAtLeastHalfASecondApart) {
   FakeJob job(Quick(), 1, 2);
   job.Run(absl::Seconds(20));
   job.Freeze();
   job.Run(absl::Seconds(4));
   ASSERT_EQ(Count<wire::Collect>(job.at(0, 0)), 1);
-  job.Run(kLookInterval - absl::Milliseconds(1), absl::Hours(1));
+  job.Run(kRoundInterval - absl::Milliseconds(1), absl::Hours(1));
   EXPECT_EQ(Count<wire::Collect>(job.at(0, 0)), 1);
   job.Run(absl::Milliseconds(1), absl::Hours(1));
   EXPECT_EQ(Count<wire::Collect>(job.at(0, 0)), 2);
 }
 
-TEST(CoordinatorCore, LaunchesThatCompleteBetweenTheLooksAreNoHang) {
+TEST(CoordinatorCore, LaunchesThatCompleteBetweenTheRoundsAreNoHang) {
   FakeJob job(Quick(), 1, 2);
   job.Run(absl::Seconds(20));
   job.Freeze();
   job.Run(absl::Seconds(4));
   ASSERT_EQ(Count<wire::Collect>(job.at(0, 0)), 1);
-  ++job.at(0, 0).launch_id;  // seen by the second look alone
+  ++job.at(0, 0).launch_id;  // seen by the second round alone
   job.Run(absl::Seconds(1), absl::Hours(1));
   EXPECT_TRUE(job.concluded().empty());
   EXPECT_EQ(job.core().counters().recovered_in_between, 1);
   EXPECT_TRUE(job.Logged("no hang"));
 }
 
-// The processes that `restarted` names show up as others in the second look.
+// The processes that `restarted` names show up as others in the second round.
 size_t IncidentsWhenProcessesChange(const std::vector<int>& restarted) {
   FakeJob job(Quick(), 1, 3);
   job.Run(absl::Seconds(20));
@@ -114,7 +114,7 @@ size_t IncidentsWhenProcessesChange(const std::vector<int>& restarted) {
   return job.concluded().size();
 }
 
-TEST(CoordinatorCore, AJobThatRestartsBetweenTheLooksIsNoHang) {
+TEST(CoordinatorCore, AJobThatRestartsBetweenTheRoundsIsNoHang) {
   EXPECT_EQ(IncidentsWhenProcessesChange({0, 1}), 0u);
 }
 
@@ -171,7 +171,7 @@ TEST(CoordinatorCore, WorkerWhoseStreamBreaksIsMissingAtOnce) {
   EXPECT_EQ(job.concluded().back().capture.snapshots.size(), 3u);
 }
 
-TEST(CoordinatorCore, AgentThatComesBackDuringTheFirstLookIsAsked) {
+TEST(CoordinatorCore, AgentThatComesBackDuringTheFirstRoundIsAsked) {
   FakeJob job(Quick(), 1, 4);
   job.Run(absl::Seconds(20));
   job.Freeze();

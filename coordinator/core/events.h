@@ -103,7 +103,7 @@ struct StatusRequested {
   Ticket ticket = 0;
 };
 
-// Asks for a look at the job now, hang or not. Answered once, some seconds later,
+// Asks for a snapshot of the job now, hang or not. Answered once, some seconds later,
 // by an Examine, a SnapshotAnswered or a SnapshotRefused.
 struct SnapshotRequested {
   Ticket ticket = 0;

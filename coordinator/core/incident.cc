@@ -27,14 +27,14 @@ absl::Status CheckSpeaker(const WorkerId& worker, const Snapshot& snapshot) {
 
 }  // namespace
 
-// A worker that is slow to answer the first look must not cost the second one:
+// A worker that is slow to answer the first round must not cost the second one:
 // the first gets at most half of the time.
 Incident::Incident(Suspicion suspicion, const std::vector<Target>& targets, int64_t first_number,
                    absl::Duration deadline, absl::Duration now, Effects& effects)
     : suspicion_(std::move(suspicion)),
       started_(now),
       deadline_(now + deadline),
-      first_look_deadline_(now + deadline / 2),
+      first_round_deadline_(now + deadline / 2),
       connected_(ByWorker(targets)),
       first_(first_number, suspicion_.incident, targets, deadline / 2, kMaxCollectionBytes, now,
              effects) {
@@ -45,7 +45,7 @@ absl::Duration Incident::Remaining(absl::Duration now) const {
   return std::max(deadline_ - now, kLeastDeadline);
 }
 
-Collection* Incident::FindLook(int64_t number) {
+Collection* Incident::FindRound(int64_t number) {
   if (number == first_.number()) return &first_;
   if (second_.has_value() && number == second_->number()) return &*second_;
   return nullptr;
@@ -53,9 +53,9 @@ Collection* Incident::FindLook(int64_t number) {
 
 void Incident::OnJoin(const Target& target, absl::Duration now, Effects& effects) {
   connected_[target.worker] = target.stream;
-  if (state_ == State::kFirstLook) {
-    first_.Join(target, std::max(first_look_deadline_ - now, kLeastDeadline), now, effects);
-  } else if (state_ == State::kSecondLook) {
+  if (state_ == State::kFirstRound) {
+    first_.Join(target, std::max(first_round_deadline_ - now, kLeastDeadline), now, effects);
+  } else if (state_ == State::kSecondRound) {
     second_->Join(target, Remaining(now), now, effects);
   }
 }
@@ -71,25 +71,25 @@ void Incident::OnLeave(const WorkerId& worker, absl::Duration now, Effects& effe
 
 absl::Status Incident::OnReady(const WorkerId& worker, const wire::SampleReady& ready,
                                absl::Duration now, Effects& effects) {
-  Collection* look = FindLook(ready.collection);
-  if (look == nullptr) return absl::OkStatus();
-  absl::Status status = look->OnReady(worker, ready, now, effects);
+  Collection* round = FindRound(ready.collection);
+  if (round == nullptr) return absl::OkStatus();
+  absl::Status status = round->OnReady(worker, ready, now, effects);
   Advance(now, effects);
   return status;
 }
 
 absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply reply, int64_t bytes,
                                   absl::Duration now, Effects& effects) {
-  Collection* look = FindLook(reply.collection);
-  if (look == nullptr) return absl::OkStatus();
+  Collection* round = FindRound(reply.collection);
+  if (round == nullptr) return absl::OkStatus();
   if (absl::Status status = CheckSpeaker(worker, reply.snapshot); !status.ok()) return status;
-  if (absl::Status status = look->OnSnapshot(worker, bytes, now, effects); !status.ok()) {
+  if (absl::Status status = round->OnSnapshot(worker, bytes, now, effects); !status.ok()) {
     return status;
   }
-  const bool is_first = look == &first_;
+  const bool is_first = round == &first_;
   if (is_first) {
     first_launches_.try_emplace(worker, reply.snapshot);
-    // A late answer to the first look must not replace one to the second.
+    // A late answer to the first round must not replace one to the second.
     if (second_.has_value() && second_->Answered(worker)) return absl::OkStatus();
   } else if (auto before = first_launches_.find(worker);
              !suspicion_.to_the_end && before != first_launches_.end() &&
@@ -106,7 +106,7 @@ absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply re
 
 absl::Status Incident::OnHlo(const WorkerId& worker, const wire::HloReply& reply,
                              absl::Duration now, Effects& effects) {
-  if (FindLook(reply.collection) == nullptr) return absl::OkStatus();
+  if (FindRound(reply.collection) == nullptr) return absl::OkStatus();
   if (!hlo_asked_.contains(worker)) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "hlo.collection: nothing was asked of this worker in collection %d", reply.collection));
@@ -129,7 +129,7 @@ absl::Status Incident::OnHlo(const WorkerId& worker, const wire::HloReply& reply
 
 absl::Status Incident::OnProbes(const WorkerId& worker, const wire::ProbeReply& reply,
                                 absl::Duration now, Effects& effects) {
-  if (FindLook(reply.collection) == nullptr) return absl::OkStatus();
+  if (FindRound(reply.collection) == nullptr) return absl::OkStatus();
   if (absl::Status status = probes_.OnReply(worker, reply); !status.ok()) return status;
   Advance(now, effects);
   return absl::OkStatus();
@@ -143,11 +143,11 @@ void Incident::OnTick(absl::Duration now, Effects& effects) {
 
 absl::Duration Incident::NextWake() const {
   switch (state_) {
-    case State::kFirstLook:
-      return first_look_deadline_;
+    case State::kFirstRound:
+      return first_round_deadline_;
     case State::kPause:
-      return second_look_at_;
-    case State::kSecondLook:
+      return second_round_at_;
+    case State::kSecondRound:
       return deadline_;
     case State::kAnswers: {
       const absl::Duration hlo = hlo_waiting_.empty() ? absl::InfiniteDuration() : hlo_until_;
@@ -161,11 +161,11 @@ absl::Duration Incident::NextWake() const {
 }
 
 void Incident::Advance(absl::Duration now, Effects& effects) {
-  if (state_ == State::kFirstLook && (first_.Done() || now >= first_look_deadline_)) {
-    EndFirstLook(now, effects);
+  if (state_ == State::kFirstRound && (first_.Done() || now >= first_round_deadline_)) {
+    EndFirstRound(now, effects);
   }
-  if (state_ == State::kPause && now >= second_look_at_) BeginSecondLook(now, effects);
-  if (state_ == State::kSecondLook && (second_->Done() || now >= deadline_)) {
+  if (state_ == State::kPause && now >= second_round_at_) BeginSecondRound(now, effects);
+  if (state_ == State::kSecondRound && (second_->Done() || now >= deadline_)) {
     state_ = State::kAnswers;
     if (JobReplaced()) Recover("the job restarted between the two looks");
   }
@@ -189,7 +189,7 @@ void Incident::Recover(const char* why) {
 }
 
 // A restart that is on its way looks like processes that have ended, beside others
-// that wait for them; what the first look saw of those is of a job that is gone.
+// that wait for them; what the first round saw of those is of a job that is gone.
 bool Incident::JobReplaced() const {
   size_t both = 0;
   size_t replaced = 0;
@@ -202,10 +202,10 @@ bool Incident::JobReplaced() const {
   return replaced * 2 > both;
 }
 
-void Incident::EndFirstLook(absl::Duration now, Effects& effects) {
+void Incident::EndFirstRound(absl::Duration now, Effects& effects) {
   state_ = State::kPause;
   // Counted from the last answer, so that it holds for every worker.
-  second_look_at_ = now + kLookInterval;
+  second_round_at_ = now + kRoundInterval;
   AskForHlo(now, effects);
   wants_probes_ = true;
 }
@@ -229,9 +229,9 @@ void Incident::BeginProbes(std::vector<PlannedProbe> plan, absl::Duration now, E
                 std::min(kProbeDeadline, Remaining(now)), now, effects);
 }
 
-void Incident::BeginSecondLook(absl::Duration now, Effects& effects) {
-  state_ = State::kSecondLook;
-  // Who did not answer the first look is not waited for again; a late answer to
+void Incident::BeginSecondRound(absl::Duration now, Effects& effects) {
+  state_ = State::kSecondRound;
+  // Who did not answer the first round is not waited for again; a late answer to
   // it still counts.
   std::vector<Target> targets;
   for (const auto& [worker, stream] : connected_) {

@@ -1,10 +1,10 @@
-// One suspected hang, from the alarm to the evidence: first look, second look,
+// One suspected hang, from the alarm to the evidence: two collection rounds,
 // HLO of the rare positions, probes of what is suspect.
 //
 // The life of one:
-//   first look    every connected worker is asked for a snapshot
-//   pause         HLO and probes are asked for; the second look waits for its interval
-//   second look   every connected worker is asked again
+//   first round   every connected worker is asked for a snapshot
+//   pause         HLO and probes are asked for; the second round waits for its interval
+//   second round  every connected worker is asked again
 //   answers       HLO and probes that are still out are awaited
 //   done          Snapshots() is the evidence
 // or, from any of these, recovered: launches have completed in between, or the
@@ -49,9 +49,9 @@ struct Suspicion {
 
 class Incident {
  public:
-  enum class State { kFirstLook, kPause, kSecondLook, kAnswers, kDone, kRecovered };
+  enum class State { kFirstRound, kPause, kSecondRound, kAnswers, kDone, kRecovered };
 
-  // Asks all targets for their first snapshot. The two looks are numbered
+  // Asks all targets for their first snapshot. The two rounds are numbered
   // `first_number` and `first_number` + 1; numbers are never used again.
   Incident(Suspicion suspicion, const std::vector<Target>& targets, int64_t first_number,
            absl::Duration deadline, absl::Duration now, Effects& effects);
@@ -61,7 +61,7 @@ class Incident {
   const char* why_recovered() const { return why_recovered_; }
   const Suspicion& suspicion() const { return suspicion_; }
 
-  // True for the numbers of the two looks.
+  // True for the numbers of the two rounds.
   bool Owns(int64_t collection) const {
     return collection == first_.number() || collection == first_.number() + 1;
   }
@@ -82,7 +82,7 @@ class Incident {
                         Effects& effects);
   void OnTick(absl::Duration now, Effects& effects);
 
-  // True once the first look has shown what is suspect, until BeginProbes was called.
+  // True once the first round has shown what is suspect, until BeginProbes was called.
   bool WantsProbes() const { return wants_probes_; }
   // Has these probes made, while the rest goes on.
   void BeginProbes(std::vector<PlannedProbe> plan, absl::Duration now, Effects& effects);
@@ -104,29 +104,29 @@ class Incident {
   }
 
  private:
-  Collection* FindLook(int64_t number);
+  Collection* FindRound(int64_t number);
   void Advance(absl::Duration now, Effects& effects);
-  void EndFirstLook(absl::Duration now, Effects& effects);
+  void EndFirstRound(absl::Duration now, Effects& effects);
   void AskForHlo(absl::Duration now, Effects& effects);
   void Conclude(Effects& effects);
   void Recover(const char* why);
-  // True if most workers show another process in the second look than in the first.
+  // True if most workers show another process in the second round than in the first.
   bool JobReplaced() const;
-  void BeginSecondLook(absl::Duration now, Effects& effects);
+  void BeginSecondRound(absl::Duration now, Effects& effects);
   absl::Duration Remaining(absl::Duration now) const;
 
   Suspicion suspicion_;
   absl::Duration started_;
   absl::Duration deadline_;  // moment by which everything ends
-  absl::Duration first_look_deadline_;
-  absl::Duration second_look_at_;
+  absl::Duration first_round_deadline_;
+  absl::Duration second_round_at_;
   absl::Duration hlo_until_;
-  State state_ = State::kFirstLook;
+  State state_ = State::kFirstRound;
   const char* why_recovered_ = "";
   std::map<WorkerId, StreamId> connected_;
   Collection first_;
   std::optional<Collection> second_;
-  std::map<WorkerId, LaunchesOfLook> first_launches_;
+  std::map<WorkerId, LaunchesOfRound> first_launches_;
   std::map<WorkerId, Snapshot> snapshots_;
   std::set<WorkerId> hlo_asked_;
   std::set<WorkerId> hlo_waiting_;

@@ -88,8 +88,8 @@ inline constexpr absl::Duration kJudgePeriod = absl::Milliseconds(100);
 
 // Incident -------------------------------------------------------------------
 
-// The two looks are at least this far apart, per worker.
-inline constexpr absl::Duration kLookInterval = absl::Milliseconds(500);
+// The two rounds are at least this far apart, per worker.
+inline constexpr absl::Duration kRoundInterval = absl::Milliseconds(500);
 // Runtimes asked for their HLO, which is expensive for them.
 inline constexpr size_t kMaxHloRequests = 32;
 // Answering with HLO is expensive but bounded; the rest of the deadline is kept
@@ -99,11 +99,11 @@ inline constexpr absl::Duration kHloDeadline = absl::Seconds(5);
 // than this has none. Of each side so many workers are asked, one after the other.
 inline constexpr absl::Duration kModuleTextDeadline = absl::Seconds(5);
 inline constexpr size_t kMaxTextTries = 3;
-// A worker that raises the alarm while launches still complete is looked at
+// A worker that raises the alarm while launches still complete is asked
 // again after this, so often: what it saw may stop the others a little later.
 inline constexpr absl::Duration kAlarmRetry = absl::Seconds(2);
 inline constexpr int kAlarmTries = 4;
-// Alarms that turned out to be none start no more than one look in this time.
+// Alarms that turned out to be none start no more than one collection in this time.
 inline constexpr absl::Duration kAlarmInterval = absl::Seconds(10);
 
 // Probes ---------------------------------------------------------------------
@@ -127,7 +127,7 @@ inline constexpr size_t kBystanders = 2;
 // Bytes that nobody has acknowledged for so long are worth a look; round trips take
 // milliseconds.
 inline constexpr absl::Duration kSuspectSilence = absl::Seconds(1);
-// Agents give their probes 800 ms. The second look and HLO take about as long, and the
+// Agents give their probes 800 ms. The second round and HLO take about as long, and the
 // digest waits for neither any longer.
 inline constexpr absl::Duration kProbeDeadline = absl::Seconds(1);
 // Agents that made no probes and whose reason is logged.
@@ -135,7 +135,7 @@ inline constexpr size_t kMaxLoggedRefusals = 3;
 
 // Operators --------------------------------------------------------------------
 
-// Each look on demand has runtimes asked for HLO, which is expensive; requests in
+// Each snapshot on demand has runtimes asked for HLO, which is expensive; requests in
 // between wait and share the next one.
 inline constexpr absl::Duration kSnapshotInterval = absl::Seconds(5);
 // Requests for a snapshot that wait at once: each is a person at a keyboard.
@@ -254,7 +254,7 @@ inline constexpr absl::Duration kStopRemovals = absl::Seconds(2);
 inline constexpr absl::Duration kMaxThreshold = absl::Hours(24);
 // Shorter than anything the agents' polling could tell.
 inline constexpr absl::Duration kMinThreshold = absl::Seconds(1);
-// Two looks and their interval (kLookInterval) need this much.
+// Two rounds and their interval (kRoundInterval) need this much.
 inline constexpr absl::Duration kMinCollectDeadline = absl::Seconds(2);
 
 }  // namespace rapideye::coordinator

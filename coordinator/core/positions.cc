@@ -62,7 +62,7 @@ void AddStandings(const WorkerId& worker, const Snapshot& snapshot,
 
 }  // namespace
 
-LaunchesOfLook::LaunchesOfLook(const Snapshot& snapshot) : incarnation_(snapshot.incarnation) {
+LaunchesOfRound::LaunchesOfRound(const Snapshot& snapshot) : incarnation_(snapshot.incarnation) {
   for (const Process& process : snapshot.processes) pids_.insert(process.pid);
   if (snapshot.runtime.state != RuntimeState::kServing) return;
   for (const Core& core : snapshot.cores) {
@@ -73,7 +73,7 @@ LaunchesOfLook::LaunchesOfLook(const Snapshot& snapshot) : incarnation_(snapshot
   }
 }
 
-bool LaunchesOfLook::CompletedBy(const Snapshot& later) const {
+bool LaunchesOfRound::CompletedBy(const Snapshot& later) const {
   if (later.runtime.state != RuntimeState::kServing || later.incarnation != incarnation_) {
     return false;
   }
@@ -91,7 +91,7 @@ bool LaunchesOfLook::CompletedBy(const Snapshot& later) const {
   });
 }
 
-bool LaunchesOfLook::ReplacedBy(const Snapshot& later) const {
+bool LaunchesOfRound::ReplacedBy(const Snapshot& later) const {
   if (incarnation_.has_value() && later.incarnation.has_value() &&
       *incarnation_ != *later.incarnation) {
     return true;

@@ -1,4 +1,4 @@
-// Where cores stand: comparing two looks, choosing whom to ask for HLO, and
+// Where cores stand: comparing two rounds, choosing whom to ask for HLO, and
 // adding the answers to what was collected.
 #ifndef RAPIDEYE_COORDINATOR_CORE_POSITIONS_H_
 #define RAPIDEYE_COORDINATOR_CORE_POSITIONS_H_
@@ -16,18 +16,18 @@
 
 namespace rapideye::coordinator {
 
-// What of one look is needed to tell whether a launch has completed since.
-class LaunchesOfLook {
+// What of one round is needed to tell whether a launch has completed since.
+class LaunchesOfRound {
  public:
-  explicit LaunchesOfLook(const Snapshot& snapshot);
+  explicit LaunchesOfRound(const Snapshot& snapshot);
 
   // True if `later`, a snapshot of the same worker, shows that a launch which was
-  // in flight at this look has completed. A pc that moved does not; nor does a
+  // in flight in this round has completed. A pc that moved does not; nor does a
   // launch that began; nor anything from a runtime that no longer answers, or
   // from another process.
   bool CompletedBy(const Snapshot& later) const;
 
-  // True if `later` shows another training process than this look. One that has
+  // True if `later` shows another training process than this round. One that has
   // only just begun is seen by its number, before its runtime answers.
   bool ReplacedBy(const Snapshot& later) const;
 

@@ -31,48 +31,48 @@ Snapshot At(int task, int64_t pc, int32_t launch_id = 5) {
   return snapshot;
 }
 
-TEST(LaunchesOfLook, StandingStillIsNoCompletion) {
-  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).CompletedBy(At(0, 0x40)));
+TEST(LaunchesOfRound, StandingStillIsNoCompletion) {
+  EXPECT_FALSE(LaunchesOfRound(At(0, 0x40)).CompletedBy(At(0, 0x40)));
 }
 
-TEST(LaunchesOfLook, MovingPcIsNoCompletion) {
-  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).CompletedBy(At(0, 0x48)));
+TEST(LaunchesOfRound, MovingPcIsNoCompletion) {
+  EXPECT_FALSE(LaunchesOfRound(At(0, 0x40)).CompletedBy(At(0, 0x48)));
 }
 
-TEST(LaunchesOfLook, NextLaunchIsACompletion) {
-  EXPECT_TRUE(LaunchesOfLook(At(0, 0x40, 5)).CompletedBy(At(0, 0x40, 6)));
+TEST(LaunchesOfRound, NextLaunchIsACompletion) {
+  EXPECT_TRUE(LaunchesOfRound(At(0, 0x40, 5)).CompletedBy(At(0, 0x40, 6)));
 }
 
-TEST(LaunchesOfLook, AnotherProgramIsACompletion) {
+TEST(LaunchesOfRound, AnotherProgramIsACompletion) {
   Snapshot later = At(0, 0x40);
   later.cores[0].program = 1;
-  EXPECT_TRUE(LaunchesOfLook(At(0, 0x40)).CompletedBy(later));
+  EXPECT_TRUE(LaunchesOfRound(At(0, 0x40)).CompletedBy(later));
 }
 
-TEST(LaunchesOfLook, CoreThatHasBecomeIdleHasCompleted) {
-  EXPECT_TRUE(LaunchesOfLook(At(0, 0x40)).CompletedBy(At(0, 0)));
+TEST(LaunchesOfRound, CoreThatHasBecomeIdleHasCompleted) {
+  EXPECT_TRUE(LaunchesOfRound(At(0, 0x40)).CompletedBy(At(0, 0)));
 }
 
-TEST(LaunchesOfLook, LaunchThatBeganIsNoCompletion) {
-  EXPECT_FALSE(LaunchesOfLook(At(0, 0)).CompletedBy(At(0, 0x40)));
+TEST(LaunchesOfRound, LaunchThatBeganIsNoCompletion) {
+  EXPECT_FALSE(LaunchesOfRound(At(0, 0)).CompletedBy(At(0, 0x40)));
 }
 
-TEST(LaunchesOfLook, RuntimeThatDiedHasCompletedNothing) {
+TEST(LaunchesOfRound, RuntimeThatDiedHasCompletedNothing) {
   Snapshot later = At(0, 0);
   later.runtime.state = RuntimeState::kUnavailable;
-  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).CompletedBy(later));
+  EXPECT_FALSE(LaunchesOfRound(At(0, 0x40)).CompletedBy(later));
 }
 
-TEST(LaunchesOfLook, IsReplacedByAnotherProcessAlone) {
+TEST(LaunchesOfRound, IsReplacedByAnotherProcessAlone) {
   Snapshot later = At(0, 0x40);
-  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).ReplacedBy(later));
+  EXPECT_FALSE(LaunchesOfRound(At(0, 0x40)).ReplacedBy(later));
   later.incarnation = "q";
-  EXPECT_TRUE(LaunchesOfLook(At(0, 0x40)).ReplacedBy(later));
+  EXPECT_TRUE(LaunchesOfRound(At(0, 0x40)).ReplacedBy(later));
   later.incarnation.reset();  // not known is not another
-  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).ReplacedBy(later));
+  EXPECT_FALSE(LaunchesOfRound(At(0, 0x40)).ReplacedBy(later));
 }
 
-TEST(LaunchesOfLook, IsReplacedByAProcessOfAnotherNumber) {
+TEST(LaunchesOfRound, IsReplacedByAProcessOfAnotherNumber) {
   Snapshot before = At(0, 0x40);
   before.processes.resize(1);
   before.processes[0].pid = 11;
@@ -80,28 +80,28 @@ TEST(LaunchesOfLook, IsReplacedByAProcessOfAnotherNumber) {
   later.processes.resize(2);
   later.processes[0].pid = 12;
   later.processes[1].pid = 11;
-  EXPECT_FALSE(LaunchesOfLook(before).ReplacedBy(later));
+  EXPECT_FALSE(LaunchesOfRound(before).ReplacedBy(later));
   later.processes.pop_back();
-  EXPECT_TRUE(LaunchesOfLook(before).ReplacedBy(later));
+  EXPECT_TRUE(LaunchesOfRound(before).ReplacedBy(later));
   later.processes.clear();  // gone is not another
-  EXPECT_FALSE(LaunchesOfLook(before).ReplacedBy(later));
+  EXPECT_FALSE(LaunchesOfRound(before).ReplacedBy(later));
 }
 
-TEST(LaunchesOfLook, AnotherProcessHasCompletedNothing) {
+TEST(LaunchesOfRound, AnotherProcessHasCompletedNothing) {
   Snapshot later = At(0, 0x40, 1);
   later.incarnation = "q";
-  EXPECT_FALSE(LaunchesOfLook(At(0, 0x40)).CompletedBy(later));
+  EXPECT_FALSE(LaunchesOfRound(At(0, 0x40)).CompletedBy(later));
 }
 
-TEST(LaunchesOfLook, WithoutLaunchIdsTheAgeTells) {
+TEST(LaunchesOfRound, WithoutLaunchIdsTheAgeTells) {
   Snapshot before = At(0, 0x40);
   Snapshot later = At(0, 0x40);
   before.cores[0].launch_id.reset();
   later.cores[0].launch_id.reset();
   later.cores[0].stuck_ms = 10'600;
-  EXPECT_FALSE(LaunchesOfLook(before).CompletedBy(later));
+  EXPECT_FALSE(LaunchesOfRound(before).CompletedBy(later));
   later.cores[0].stuck_ms = 200;
-  EXPECT_TRUE(LaunchesOfLook(before).CompletedBy(later));
+  EXPECT_TRUE(LaunchesOfRound(before).CompletedBy(later));
 }
 
 std::map<WorkerId, Snapshot> Standing(const std::vector<int64_t>& pcs) {

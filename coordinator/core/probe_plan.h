@@ -20,7 +20,7 @@ struct PlannedProbe {
   friend bool operator==(const PlannedProbe&, const PlannedProbe&) = default;
 };
 
-// What is known after the first look.
+// What is known after the first round.
 struct Suspects {
   const std::map<WorkerId, Snapshot>& snapshots;  // of those that answered
   const std::vector<ExpectedWorker>& expected;

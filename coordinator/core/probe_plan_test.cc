@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 using ::testing::Le;
 using ::testing::Not;
 
-// A job after its first look. Every host has a NIC for management and two for the
+// A job after its first round. Every host has a NIC for management and two for the
 // other slices.
 class Scene {
  public:

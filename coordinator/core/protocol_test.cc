@@ -11,8 +11,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A job of four in its first look, which worker 3 keeps open.
-FakeJob Looking() {
+// A job of four in its first round, which worker 3 keeps open.
+FakeJob Collecting() {
   FakeJob job(Quick(), 1, 4);
   job.Run(absl::Seconds(20));
   job.Freeze();
@@ -179,7 +179,7 @@ TEST(Protocol, AnswerToACollectionThatNeverWasIsRefused) {
 }
 
 TEST(Protocol, AnswerToACollectionThatHasEndedIsIgnored) {
-  FakeJob job = Looking();
+  FakeJob job = Collecting();
   const int64_t collection = CollectionOf(job.at(0, 3));
   job.Run(absl::Seconds(20));
   ASSERT_EQ(job.concluded().size(), 1u);
@@ -188,7 +188,7 @@ TEST(Protocol, AnswerToACollectionThatHasEndedIsIgnored) {
 }
 
 TEST(Protocol, SnapshotOfAnotherWorkerIsRefused) {
-  FakeJob job = Looking();
+  FakeJob job = Collecting();
   FakeAgent& agent = job.at(0, 3);
   job.Say(agent, wire::SnapshotReply{CollectionOf(agent), job.Show(job.at(0, 1))});
   ASSERT_TRUE(agent.closed.has_value());
@@ -196,7 +196,7 @@ TEST(Protocol, SnapshotOfAnotherWorkerIsRefused) {
 }
 
 TEST(Protocol, SnapshotOfItsOwnWorkerIsTaken) {
-  FakeJob job = Looking();
+  FakeJob job = Collecting();
   FakeAgent& agent = job.at(0, 3);
   job.Say(agent, wire::SnapshotReply{CollectionOf(agent), job.Show(agent)});
   EXPECT_FALSE(agent.closed.has_value());
@@ -205,7 +205,7 @@ TEST(Protocol, SnapshotOfItsOwnWorkerIsTaken) {
 }
 
 TEST(Protocol, HloThatWasNotAskedForIsRefused) {
-  FakeJob job = Looking();
+  FakeJob job = Collecting();
   FakeAgent& agent = job.at(0, 3);
   job.Say(agent, wire::HloReply{CollectionOf(agent), job.Show(agent), ""});
   ASSERT_TRUE(agent.closed.has_value());
@@ -242,7 +242,7 @@ TEST(Protocol, SecondAnswerWithHloIsRefused) {
 }
 
 TEST(Protocol, SnapshotsTakeTheirIdentityFromTheHello) {
-  FakeJob job = Looking();
+  FakeJob job = Collecting();
   FakeAgent& agent = job.at(0, 3);
   Snapshot snapshot = job.Show(agent);
   snapshot.host = "somebody-else";

@@ -27,7 +27,7 @@ TEST(Recall, KilledBeforeTheAlarmRaisesItAfterwards) {
   EXPECT_EQ(job.core().counters().recalled, 0);
 }
 
-TEST(Recall, KilledDuringTheFirstLookCollectsAgainUnderTheSameName) {
+TEST(Recall, KilledDuringTheFirstRoundCollectsAgainUnderTheSameName) {
   FakeJob job = Frozen();
   job.at(0, 3).answers = false;
   job.Run(absl::Seconds(4) + absl::Milliseconds(500));

@@ -156,9 +156,9 @@ TEST(Incidents, EndAtTheirDeadlineThoughEveryStreamIsGone) {
   job.at(0, 3).answers = false;
   job.Run(absl::Seconds(4));
   ASSERT_EQ(job.core().counters().suspicions, 1);
-  // The last stream goes while the second look waits for its time.
+  // The last stream goes while the second round waits for its time.
   for (int task = 0; task < 4; ++task) job.Disconnect(job.at(0, task));
-  EXPECT_LE(job.core().NextWake(job.now().monotonic), job.now().monotonic + kLookInterval);
+  EXPECT_LE(job.core().NextWake(job.now().monotonic), job.now().monotonic + kRoundInterval);
   EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(15)));
   EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 3u);
   EXPECT_EQ(job.core().NextWake(job.now().monotonic), absl::InfiniteDuration());

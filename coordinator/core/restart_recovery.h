@@ -2,7 +2,7 @@
 // it, and by what lies on disk.
 //
 // A coordinator keeps nothing of a hang but what is on disk. That the hang it
-// sees is one that was already looked at, or told of, it learns from its agents;
+// sees is one that was already collected, or told of, it learns from its agents;
 // and agents are untrusted.
 #ifndef RAPIDEYE_COORDINATOR_CORE_RESTART_RECOVERY_H_
 #define RAPIDEYE_COORDINATOR_CORE_RESTART_RECOVERY_H_
