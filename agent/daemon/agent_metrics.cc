@@ -42,7 +42,7 @@ std::string Name(std::string_view name) { return std::string(kPrefix).append(nam
 }  // namespace
 
 void AgentTelemetry::Note(const Event& event) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   AgentCounters& counters = values_.counters;
   if (const auto* sampled = std::get_if<RuntimeSampled>(&event)) {
     const RuntimeState state = sampled->reading.health.state;
@@ -61,7 +61,7 @@ void AgentTelemetry::Note(const Event& event) {
 }
 
 void AgentTelemetry::Note(const Effect& effect) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   AgentCounters& counters = values_.counters;
   if (const auto* poll = std::get_if<Poll>(&effect)) {
     ++counters.polls;
@@ -76,7 +76,7 @@ void AgentTelemetry::Note(const Effect& effect) {
 }
 
 AgentTelemetry::Values AgentTelemetry::Get() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return values_;
 }
 

@@ -4,10 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "agent/core/effects.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::agent {
 
@@ -38,8 +39,8 @@ class AgentTelemetry {
   Values Get() const;
 
  private:
-  mutable std::mutex mutex_;
-  Values values_;
+  mutable Mutex mutex_;
+  Values values_ ABSL_GUARDED_BY(mutex_);
 };
 
 // rapideye_agent_*, and process_* of this process. `dropped_events`: of the

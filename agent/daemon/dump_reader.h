@@ -8,6 +8,8 @@
 #include <string>
 
 #include "agent/core/effects.h"
+#include "proto/common/worker/closable_sink.h"
+#include "proto/common/worker/worker.h"
 
 namespace rapideye::agent {
 
@@ -27,8 +29,9 @@ class DumpReader {
   void Start(const ListDumps& list);
 
  private:
-  struct Shared;
-  std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
+  const std::string directory_;
+  const std::shared_ptr<ClosableSink<Event>> sink_;  // with the thread, which may outlive this
+  Worker worker_;
 };
 
 }  // namespace rapideye::agent

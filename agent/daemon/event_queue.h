@@ -3,13 +3,13 @@
 #define RAPIDEYE_AGENT_DAEMON_EVENT_QUEUE_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <optional>
 
+#include "absl/base/thread_annotations.h"
 #include "agent/core/effects.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::agent {
 
@@ -27,10 +27,10 @@ class EventQueue {
 
  private:
   const size_t capacity_;
-  mutable std::mutex mutex_;
-  std::condition_variable not_empty_;
-  std::deque<Event> events_;
-  size_t dropped_ = 0;
+  mutable Mutex mutex_;
+  ConditionVariable not_empty_;
+  std::deque<Event> events_ ABSL_GUARDED_BY(mutex_);
+  size_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace rapideye::agent

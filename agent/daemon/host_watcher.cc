@@ -18,17 +18,17 @@ HostWatcher::HostWatcher(const HostOptions& options, Sink sink)
 
 HostWatcher::~HostWatcher() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   WakeUp();
-  thread_.join();
+  thread_.Join();
   close(wake_);
 }
 
 void HostWatcher::Start(const Poll& poll) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     next_ = poll;
   }
   WakeUp();
@@ -45,7 +45,7 @@ void HostWatcher::Run() {
 std::optional<Poll> HostWatcher::Await() {
   while (true) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (stopping_) return std::nullopt;
       if (next_.has_value()) return std::exchange(next_, std::nullopt);
     }

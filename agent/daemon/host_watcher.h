@@ -3,12 +3,13 @@
 #define RAPIDEYE_AGENT_DAEMON_HOST_WATCHER_H_
 
 #include <functional>
-#include <mutex>
 #include <optional>
-#include <thread>
 
+#include "absl/base/thread_annotations.h"
 #include "agent/core/effects.h"
 #include "agent/daemon/host_sources.h"
+#include "proto/common/sync/mutex.h"
+#include "proto/common/worker/thread.h"
 
 namespace rapideye::agent {
 
@@ -35,12 +36,12 @@ class HostWatcher {
   void WakeUp() const;
 
   HostSources sources_;
-  Sink sink_;
+  const Sink sink_;
   const int wake_;  // an eventfd
-  std::mutex mutex_;
-  std::optional<Poll> next_;  // guarded by mutex_
-  bool stopping_ = false;     // guarded by mutex_
-  std::thread thread_;
+  Mutex mutex_;
+  std::optional<Poll> next_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  Thread thread_;  // last: it uses the others
 };
 
 }  // namespace rapideye::agent

@@ -6,14 +6,14 @@
 
 #include <array>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <cstdint>
+#include <future>
 #include <utility>
 
 #include "absl/time/time.h"
 #include "agent/sources/log/limits.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/worker/closable_sink.h"
 
 namespace rapideye::agent {
 
@@ -23,15 +23,15 @@ struct LogWatcher::Shared {
   ~Shared() { close(stop); }
 
   void Run() {
-    do {
-      looked_at = MonotonicTime();
-      logs::LogReading reading = follower.Read(looked_at);
-      const std::lock_guard lock(mutex);
-      looked = true;
-      changed.notify_all();
-      if (stopping) return;
-      if (!reading.lines.empty() || !reading.notes.empty()) sink(LogsRead{std::move(reading)});
-    } while (Pause());
+    Look();
+    looked.set_value();
+    while (Pause()) Look();
+  }
+
+  void Look() {
+    looked_at = MonotonicTime();
+    logs::LogReading reading = follower.Read(looked_at);
+    if (!reading.lines.empty() || !reading.notes.empty()) sink.Send(LogsRead{std::move(reading)});
   }
 
   // Until the next look is due, or there is news. False: there is none.
@@ -59,27 +59,23 @@ struct LogWatcher::Shared {
   const int wake;
   LogFollower follower;  // the thread's alone, as the next
   absl::Duration looked_at;
-  std::mutex mutex;
-  std::condition_variable changed;
-  const Sink sink;        // called under mutex
-  bool looked = false;    // guarded by mutex
-  bool stopping = false;  // guarded by mutex
+  ClosableSink<LogsRead> sink;
+  std::promise<void> looked;  // for the first time
 };
 
 LogWatcher::LogWatcher(LogOptions options, Sink sink) {
   if (options.patterns.empty() && options.outputs.empty()) return;
   shared_ = std::make_shared<Shared>(std::move(options), std::move(sink));
-  std::thread([shared = shared_] { shared->Run(); }).detach();
-  std::unique_lock lock(shared_->mutex);
-  shared_->changed.wait_for(lock, absl::ToChronoMilliseconds(kFirstLogLook),
-                            [this] { return shared_->looked; });
+  const std::future<void> looked = shared_->looked.get_future();
+  thread_ = std::make_unique<Thread>([shared = shared_] { shared->Run(); });
+  looked.wait_for(absl::ToChronoMilliseconds(kFirstLogLook));
 }
 
 LogWatcher::~LogWatcher() {
   if (shared_ == nullptr) return;
-  const std::lock_guard lock(shared_->mutex);
-  shared_->stopping = true;
+  shared_->sink.Close();
   eventfd_write(shared_->stop, 1);
+  thread_->Join(absl::ZeroDuration());
 }
 
 }  // namespace rapideye::agent

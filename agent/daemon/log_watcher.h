@@ -7,6 +7,7 @@
 
 #include "agent/core/effects.h"
 #include "agent/sources/log/fetch.h"
+#include "proto/common/worker/thread.h"
 
 namespace rapideye::agent {
 
@@ -29,6 +30,7 @@ class LogWatcher {
   struct Shared;
 
   std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
+  std::unique_ptr<Thread> thread_;
 };
 
 }  // namespace rapideye::agent

@@ -2,14 +2,11 @@
 #ifndef RAPIDEYE_AGENT_DAEMON_PROBER_H_
 #define RAPIDEYE_AGENT_DAEMON_PROBER_H_
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <optional>
-#include <thread>
 
 #include "agent/core/effects.h"
 #include "agent/sources/probe/fetch.h"
+#include "proto/common/worker/worker.h"
 
 namespace rapideye::agent {
 
@@ -20,23 +17,15 @@ class Prober {
 
   Prober(const ProbeOptions& options, Sink sink);
   // Waits for probes under way, which take at most their time.
-  ~Prober();
-  Prober(const Prober&) = delete;
-  Prober& operator=(const Prober&) = delete;
+  ~Prober() = default;
 
   // Returns at once.
   void Start(const MakeProbes& probes);
 
  private:
-  void Run();
-
   const ProbeOptions options_;
-  Sink sink_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<MakeProbes> next_;  // guarded by mutex_
-  bool stopping_ = false;           // guarded by mutex_
-  std::thread thread_;
+  const Sink sink_;
+  Worker worker_;  // last: its jobs use the others
 };
 
 }  // namespace rapideye::agent

@@ -13,37 +13,17 @@ RuntimeReading ReadRuntime(RuntimeClient& runtime, bool with_hlo, absl::Duration
 }
 
 Sampler::Sampler(const std::string& runtime_address, Sink sink)
-    : runtime_(runtime_address), sink_(std::move(sink)), thread_([this] { Run(); }) {}
+    : runtime_(runtime_address), sink_(std::move(sink)) {}
 
 Sampler::~Sampler() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    changed_.notify_one();
-  }
+  worker_.Drop();
   runtime_.Cancel();
-  thread_.join();
 }
 
 void Sampler::Start(const Poll& poll) {
-  {
-    const std::lock_guard lock(mutex_);
-    next_ = poll;
-  }
-  changed_.notify_one();
-}
-
-void Sampler::Run() {
-  while (true) {
-    Poll poll;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || next_.has_value(); });
-      if (stopping_) return;
-      poll = *std::exchange(next_, std::nullopt);
-    }
+  worker_.PostLatest([this, poll] {
     sink_(RuntimeSampled{poll.poll, ReadRuntime(runtime_, poll.with_hlo, poll.deadline)});
-  }
+  });
 }
 
 }  // namespace rapideye::agent

@@ -2,16 +2,13 @@
 #ifndef RAPIDEYE_AGENT_DAEMON_SAMPLER_H_
 #define RAPIDEYE_AGENT_DAEMON_SAMPLER_H_
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 
 #include "agent/core/effects.h"
 #include "agent/sources/runtime/fetch.h"
 #include "agent/sources/runtime/sample.h"
+#include "proto/common/worker/worker.h"
 
 namespace rapideye::agent {
 
@@ -30,15 +27,9 @@ class Sampler {
   void Start(const Poll& poll);
 
  private:
-  void Run();
-
   RuntimeClient runtime_;
-  Sink sink_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<Poll> next_;  // guarded by mutex_
-  bool stopping_ = false;     // guarded by mutex_
-  std::thread thread_;
+  const Sink sink_;
+  Worker worker_;  // last: its jobs use the others
 };
 
 // One reading of the runtime, fetched and parsed. Blocks up to `deadline`.

@@ -4,11 +4,11 @@
 
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "absl/status/statusor.h"
 #include "agent/core/kept_state.h"
 #include "agent/daemon/state_file.h"
+#include "proto/common/worker/worker.h"
 
 namespace rapideye::agent {
 
@@ -31,9 +31,9 @@ class StateKeeper {
   void Keep(KeptState state);
 
  private:
-  struct Shared;
-  std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
-  std::thread thread_;
+  struct Writer;
+  const std::shared_ptr<Writer> writer_;  // with the thread, which may outlive this
+  Worker worker_;
 };
 
 }  // namespace rapideye::agent

@@ -4,16 +4,17 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/support/async_stream.h>
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "agent/core/limits.h"
+#include "proto/common/clock/clock.h"
+#include "proto/common/sync/mutex.h"
 #include "proto/transport/channel_options.h"
 #include "v1/agent.grpc.pb.h"
 #include "v1/agent.pb.h"
@@ -27,14 +28,14 @@ class StreamClient::Stream {
       : number_(number), stub_(v1::Rendezvous::NewStub(channel)), sink_(std::move(sink)) {}
 
   void Start(std::shared_ptr<Stream> self, grpc::CompletionQueue& queue) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     self_ = std::move(self);
     call_ = stub_->PrepareAsyncAttach(&context_, &queue);
     call_->StartCall(&started_);
   }
 
   void Send(v1::AgentMessage message) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_ || closing_) return;
     if (message.has_heartbeat() && ReplaceWaitingHeartbeat(message)) return;
     if (outgoing_.size() >= kMaxOutgoingMessages) {
@@ -46,12 +47,12 @@ class StreamClient::Stream {
   }
 
   void ReadNext() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Read();
   }
 
   void Close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_ || closing_) return;
     closing_ = true;
     // The end of the stream is seen by reading.
@@ -61,21 +62,20 @@ class StreamClient::Stream {
 
   int64_t number() const { return number_; }
   void Cancel() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Fail(absl::CancelledError("the agent gave the stream up"));
   }
 
   // False: still there after `patience`.
   bool AwaitDone(absl::Duration patience) {
-    std::unique_lock lock(mutex_);
-    return done_changed_.wait_for(lock, absl::ToChronoNanoseconds(patience),
-                                  [this] { return done_; });
+    const absl::Duration deadline = MonotonicTime() + patience;
+    const MutexLock lock(mutex_);
+    while (!done_ && done_changed_.WaitUntil(mutex_, deadline)) {
+    }
+    return done_;
   }
 
-  void AwaitDone() {
-    std::unique_lock lock(mutex_);
-    done_changed_.wait(lock, [this] { return done_; });
-  }
+  void AwaitDone() { AwaitDone(absl::InfiniteDuration()); }
 
   // Something that was begun is done: `tag` is what the queue hands out.
   static void Done(void* tag, bool ok) {
@@ -90,7 +90,7 @@ class StreamClient::Stream {
   };
 
   void OnStarted(bool ok) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     reading_ = writing_ = false;
     if (!ok || ended_) {
       End();
@@ -104,7 +104,7 @@ class StreamClient::Stream {
     absl::StatusOr<wire::CoordinatorMessage> message = absl::UnimplementedError("not read");
     if (ok) message = wire::CoordinatorMessageFromWire(incoming_);
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       reading_ = false;
       if (!ok || ended_) {
         End();
@@ -125,34 +125,41 @@ class StreamClient::Stream {
   }
 
   void OnWritten(bool ok) {
-    std::unique_lock lock(mutex_);
-    writing_ = false;
-    // The reason comes with the end of the stream.
-    if (ok && !ended_) WriteNext();
-    if (finished_) Conclude(lock);
+    {
+      const MutexLock lock(mutex_);
+      writing_ = false;
+      // The reason comes with the end of the stream.
+      if (ok && !ended_) WriteNext();
+      if (!finished_) return;
+    }
+    Conclude();
   }
 
   void OnFinished(bool) {
-    std::unique_lock lock(mutex_);
-    finished_ = true;
-    if (!writing_) Conclude(lock);
+    {
+      const MutexLock lock(mutex_);
+      finished_ = true;
+      if (writing_) return;
+    }
+    Conclude();
   }
 
   // gRPC holds nothing of this any more.
-  void Conclude(std::unique_lock<std::mutex>& lock) {
+  void Conclude() {
+    std::shared_ptr<Stream> self;  // goes after the lock
+    MutexLock lock(mutex_);
     absl::Status result(static_cast<absl::StatusCode>(status_.error_code()),
                         status_.error_message());
     if (failure_.has_value()) result = *failure_;
-    const std::shared_ptr<Stream> self = std::move(self_);
-    lock.unlock();
+    self = std::move(self_);
+    lock.Unlock();
     sink_(StreamClosed{number_, std::move(result)});
-    lock.lock();
+    lock.Lock();
     done_ = true;
-    done_changed_.notify_all();
-    lock.unlock();
+    done_changed_.NotifyAll();
   }
 
-  bool ReplaceWaitingHeartbeat(v1::AgentMessage& message) {
+  bool ReplaceWaitingHeartbeat(v1::AgentMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     for (v1::AgentMessage& waiting : outgoing_) {
       if (!waiting.has_heartbeat()) continue;
       waiting = std::move(message);
@@ -161,8 +168,8 @@ class StreamClient::Stream {
     return false;
   }
 
-  // Under mutex_. One write at a time: a second one would abort the process.
-  void WriteNext() {
+  // One write at a time: a second one would abort the process.
+  void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (writing_ || ended_) return;
     if (!outgoing_.empty()) {
       writing_ = true;
@@ -175,15 +182,15 @@ class StreamClient::Stream {
     }
   }
 
-  // Under mutex_, as those below. One read at a time, too.
-  void Read() {
+  // One read at a time, too.
+  void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (reading_ || ended_) return;
     reading_ = true;
     call_->Read(&incoming_, &read_);
   }
 
   // Cuts the stream; `why` is what the core is told, if it was not over before.
-  void Fail(absl::Status why) {
+  void Fail(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (ended_) return;
     failure_ = std::move(why);
     context_.TryCancel();
@@ -191,7 +198,7 @@ class StreamClient::Stream {
   }
 
   // Nothing is begun after this but to ask how it ended, once no read is under way.
-  void End() {
+  void End() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     ended_ = true;
     outgoing_.clear();
     if (reading_ || std::exchange(finishing_, true)) return;
@@ -208,22 +215,23 @@ class StreamClient::Stream {
   Step written_ = {this, &Stream::OnWritten};
   Step finish_ = {this, &Stream::OnFinished};
 
-  std::mutex mutex_;  // guards all below
-  std::condition_variable done_changed_;
-  std::shared_ptr<Stream> self_;
-  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::AgentMessage, v1::CoordinatorMessage>> call_;
-  grpc::Status status_;
-  std::deque<v1::AgentMessage> outgoing_;
-  v1::AgentMessage current_;
-  std::optional<absl::Status> failure_;
-  bool reading_ = true;  // or not started yet, as the next
-  bool writing_ = true;
-  bool closing_ = false;
-  bool writes_done_ = false;
-  bool ended_ = false;
-  bool finishing_ = false;
-  bool finished_ = false;
-  bool done_ = false;
+  Mutex mutex_;
+  ConditionVariable done_changed_;
+  std::shared_ptr<Stream> self_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::AgentMessage, v1::CoordinatorMessage>> call_
+      ABSL_GUARDED_BY(mutex_);
+  grpc::Status status_ ABSL_GUARDED_BY(mutex_);
+  std::deque<v1::AgentMessage> outgoing_ ABSL_GUARDED_BY(mutex_);
+  v1::AgentMessage current_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Status> failure_ ABSL_GUARDED_BY(mutex_);
+  bool reading_ ABSL_GUARDED_BY(mutex_) = true;  // or not started yet, as the next
+  bool writing_ ABSL_GUARDED_BY(mutex_) = true;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool writes_done_ ABSL_GUARDED_BY(mutex_) = false;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finishing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  bool done_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 StreamClient::StreamClient(std::string address,

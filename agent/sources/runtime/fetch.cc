@@ -8,13 +8,14 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/byte_buffer.h>
 
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "agent/sources/runtime/limits.h"
+#include "proto/common/sync/mutex.h"
 #include "proto/transport/channel_options.h"
 #include "v1/runtime_status.pb.h"
 
@@ -51,9 +52,9 @@ struct RuntimeClient::State {
   // The answer is taken as bytes: gRPC reports one that does not parse as
   // UNIMPLEMENTED, which would be taken for a runtime that is too old.
   grpc::GenericStub stub;
-  std::mutex mutex;
-  grpc::ClientContext* running = nullptr;  // guarded by mutex
-  bool cancelled = false;                  // guarded by mutex
+  Mutex mutex;
+  grpc::ClientContext* running ABSL_GUARDED_BY(mutex) = nullptr;
+  bool cancelled ABSL_GUARDED_BY(mutex) = false;
 };
 
 RuntimeClient::RuntimeClient(const std::string& address)
@@ -67,7 +68,7 @@ absl::StatusOr<std::string> RuntimeClient::Fetch(bool with_hlo, absl::Duration d
   // once, so a clock that is stepped later does no harm.
   context.set_deadline(absl::ToChronoTime(absl::Now() + deadline));
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     if (state_->cancelled) return absl::CancelledError("the agent is shutting down");
     state_->running = &context;
   }
@@ -83,7 +84,7 @@ absl::StatusOr<std::string> RuntimeClient::Fetch(bool with_hlo, absl::Duration d
   bool ok = false;
   queue.Next(&tag, &ok);
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->running = nullptr;
   }
   if (!status.ok()) {
@@ -97,7 +98,7 @@ absl::StatusOr<std::string> RuntimeClient::Fetch(bool with_hlo, absl::Duration d
 }
 
 void RuntimeClient::Cancel() {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->cancelled = true;
   if (state_->running != nullptr) state_->running->TryCancel();
 }

@@ -168,26 +168,32 @@ StackTaker::StackTaker(StackOptions options)
 
 StackTaker::~StackTaker() {
   eventfd_write(cancel_, 1);
-  if (thread_.joinable()) thread_.join();
+  worker_.Stop();
   close(cancel_);
 }
 
 void StackTaker::Start(const ProcessSample& process) {
-  if (thread_.joinable()) {
-    if (!done_) return;
-    thread_.join();
+  {
+    const MutexLock lock(mutex_);
+    if (std::exchange(busy_, true)) return;
+    finished_.reset();
   }
-  done_ = false;
-  thread_ = std::thread([this, process] {
-    reading_ = TakeStacks(options_, process, cancel_);
-    done_ = true;
+  worker_.Post([this, process] {
+    StackReading reading = TakeStacks(options_, process, cancel_);
+    const MutexLock lock(mutex_);
+    busy_ = false;
+    finished_ = std::move(reading);
   });
 }
 
+bool StackTaker::busy() const {
+  const MutexLock lock(mutex_);
+  return busy_;
+}
+
 std::optional<StackReading> StackTaker::Finished() {
-  if (!thread_.joinable() || !done_) return std::nullopt;
-  thread_.join();
-  return std::move(reading_);
+  const MutexLock lock(mutex_);
+  return std::exchange(finished_, std::nullopt);
 }
 
 }  // namespace rapideye::agent

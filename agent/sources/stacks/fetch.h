@@ -2,14 +2,15 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_STACKS_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_STACKS_FETCH_H_
 
-#include <atomic>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "agent/core/host_sample.h"
 #include "agent/sources/stacks/limits.h"
+#include "proto/common/sync/mutex.h"
+#include "proto/common/worker/worker.h"
 
 namespace rapideye::agent {
 
@@ -32,7 +33,7 @@ StackOptions FindStackTools(std::string proc_root, const std::string& path);
 // that stands still is not touched.
 StackReading TakeStacks(const StackOptions& options, const ProcessSample& process, int cancel);
 
-// The same on a thread of its own, one at a time. Not synchronised.
+// The same on a thread of its own, one at a time.
 class StackTaker {
  public:
   explicit StackTaker(StackOptions options);
@@ -44,16 +45,17 @@ class StackTaker {
   // Returns at once. Does nothing while another one is under way.
   void Start(const ProcessSample& process);
   // The process may be stopped by a tool at this moment.
-  bool busy() const { return thread_.joinable() && !done_; }
+  bool busy() const;
   // What was taken, once.
   std::optional<StackReading> Finished();
 
  private:
   const StackOptions options_;
-  const int cancel_;      // an eventfd
-  StackReading reading_;  // the thread's, until done_
-  std::atomic<bool> done_ = false;
-  std::thread thread_;
+  const int cancel_;  // an eventfd
+  mutable Mutex mutex_;
+  bool busy_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<StackReading> finished_ ABSL_GUARDED_BY(mutex_);
+  Worker worker_;  // last: its jobs use the others
 };
 
 }  // namespace rapideye::agent

@@ -7,10 +7,11 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "proto/common/logging/log_line.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::program {
 namespace {
@@ -29,7 +30,7 @@ class LibraryLog {
     const auto uptime = std::chrono::steady_clock::now().time_since_epoch();
     int64_t suppressed = 0;
     {
-      std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const int64_t second = std::chrono::duration_cast<std::chrono::seconds>(uptime).count();
       if (!budget_.Admit(second, suppressed)) return;
     }
@@ -41,8 +42,8 @@ class LibraryLog {
 
  private:
   const std::shared_ptr<spdlog::logger> logger_;
-  std::mutex mutex_;
-  LineBudget budget_{kLibraryLinesPerSecond};  // guarded by mutex_
+  Mutex mutex_;
+  LineBudget budget_ ABSL_GUARDED_BY(mutex_){kLibraryLinesPerSecond};
 };
 
 LibraryLog* library_log = nullptr;  // set once, before threads start

@@ -7,7 +7,7 @@ namespace rapideye::metrics {
 void DurationHistogram::Observe(absl::Duration duration) {
   const double seconds = absl::ToDoubleSeconds(duration);
   const auto bound = std::lower_bound(kBounds.begin(), kBounds.end(), seconds);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (bound != kBounds.end()) {
     ++values_.counts[static_cast<size_t>(bound - kBounds.begin())];
   }
@@ -16,7 +16,7 @@ void DurationHistogram::Observe(absl::Duration duration) {
 }
 
 DurationHistogram::Values DurationHistogram::Get() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return values_;
 }
 

@@ -4,9 +4,10 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::metrics {
 
@@ -27,8 +28,8 @@ class DurationHistogram {
   Values Get() const;
 
  private:
-  mutable std::mutex mutex_;
-  Values values_;
+  mutable Mutex mutex_;
+  Values values_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace rapideye::metrics
