@@ -15,7 +15,7 @@ build_packages=(
   g++ cmake ninja-build ccache
   protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libgrpc++-dev libabsl-dev
   libspdlog-dev nlohmann-json3-dev libcli11-dev libutfcpp-dev zlib1g-dev libssl-dev libre2-dev
-  prometheus-cpp-dev libmicrohttpd-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev
+  prometheus-cpp-dev libmicrohttpd-dev libmnl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 test_packages=(

@@ -1,7 +1,6 @@
 #include "coordinator/store/text_comparison.h"
 
 #include <array>
-#include <sstream>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -9,13 +8,11 @@
 #include "classifier/hlo/difference.h"
 #include "classifier/hlo/module.h"
 #include "coordinator/store/incident_files.h"
-#include "proto/wire/byte_source.h"
+#include "proto/common/gzip/gzip.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::coordinator {
 namespace {
-
-constexpr size_t kChunkBytes = 256 * 1024;
 
 HloSide Describe(const GatheredText& gathered) {
   HloSide side;
@@ -48,23 +45,16 @@ absl::StatusOr<std::string> TextOf(const GatheredText& gathered) {
 }  // namespace
 
 absl::StatusOr<std::string> Decompress(const std::string& gzip) {
-  std::istringstream in(gzip);
-  const auto reader = wire::MakeGzipReader(wire::MakePlainReader(in));
-  std::vector<char> chunk(kChunkBytes);
-  std::string text;
-  for (;;) {
-    size_t size = 0;
-    if (absl::Status status = reader->Read(chunk, size); !status.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("what it sent cannot be decompressed: ", std::string(status.message())));
-    }
-    if (size == 0) return text;
-    if (text.size() + size > wire::kMaxModuleTextBytes) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "what it sent has more than ", wire::kMaxModuleTextBytes, " bytes once decompressed"));
-    }
-    text.append(chunk.data(), size);
+  absl::StatusOr<std::string> text = gzip::Decompress(gzip, wire::kMaxModuleTextBytes);
+  if (absl::IsResourceExhausted(text.status())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("what it sent has ", std::string(text.status().message())));
   }
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("what it sent cannot be decompressed: ",
+                                                   std::string(text.status().message())));
+  }
+  return text;
 }
 
 ComparedTexts CompareTexts(std::vector<GatheredText> sides) {

@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/common/gzip/gzip.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::coordinator {
@@ -16,17 +16,9 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 std::string Gzip(const std::string& text) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
+  gzip::Compressor compressor;
+  EXPECT_TRUE(compressor.Add(text).ok());
+  return compressor.Finish().value_or("");
 }
 
 std::string Module(const std::string& opcode) {

@@ -2,7 +2,6 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,52 +9,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/common/gzip/gzip.h"
 #include "proto/wire/evidence_wire.h"
 #include "proto/wire/json_writer.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::wire {
 namespace {
-
-// Compresses what is appended to it, as one gzip member without name or time, so
-// that the same bytes give the same bytes.
-class Gzip {
- public:
-  explicit Gzip(std::string& out) : out_(out) {
-    constexpr int kGzip = 16;
-    constexpr int kDefaultMemory = 8;
-    ready_ = deflateInit2(&zlib_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip,
-                          kDefaultMemory, Z_DEFAULT_STRATEGY) == Z_OK;
-  }
-  ~Gzip() {
-    if (ready_) deflateEnd(&zlib_);
-  }
-  Gzip(const Gzip&) = delete;
-  Gzip& operator=(const Gzip&) = delete;
-
-  absl::Status Append(std::string_view bytes) { return Run(bytes, Z_NO_FLUSH); }
-  absl::Status Finish() { return Run({}, Z_FINISH); }
-
- private:
-  // A record is at most kMaxRecordBytes, so its size fits zlib's counters.
-  absl::Status Run(std::string_view bytes, int flush) {
-    if (!ready_) return absl::InternalError("zlib cannot be started (out of memory?)");
-    zlib_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    zlib_.avail_in = static_cast<uInt>(bytes.size());
-    char chunk[16 * 1024];
-    do {
-      zlib_.next_out = reinterpret_cast<Bytef*>(chunk);
-      zlib_.avail_out = sizeof(chunk);
-      if (deflate(&zlib_, flush) == Z_STREAM_ERROR) return absl::InternalError("zlib failed");
-      out_.append(chunk, sizeof(chunk) - zlib_.avail_out);
-    } while (zlib_.avail_out == 0);
-    return absl::OkStatus();
-  }
-
-  std::string& out_;
-  z_stream zlib_ = {};
-  bool ready_ = false;
-};
 
 std::string Encode(const v1::CaptureRecord& record, Encoding encoding) {
   std::string out;
@@ -75,7 +35,7 @@ std::string Encode(const v1::CaptureRecord& record, Encoding encoding) {
 // One record after the other, encoded and perhaps compressed.
 class RecordWriter {
  public:
-  explicit RecordWriter(const WriteOptions& options) : options_(options), gzip_(out_) {}
+  explicit RecordWriter(const WriteOptions& options) : options_(options) {}
 
   absl::Status Add(const v1::CaptureRecord& record) {
     if (record.ByteSizeLong() > kMaxRecordBytes || record.SpaceUsedLong() > kMaxRecordMemory) {
@@ -83,15 +43,13 @@ class RecordWriter {
     }
     const std::string bytes = Encode(record, options_.encoding);
     if (bytes.size() > kMaxRecordBytes) return TooLarge(record);
-    if (options_.gzip) return gzip_.Append(bytes);
+    if (options_.gzip) return compressor_.Add(bytes);
     out_ += bytes;
     return absl::OkStatus();
   }
 
   absl::StatusOr<std::string> Finish() {
-    if (options_.gzip) {
-      if (absl::Status status = gzip_.Finish(); !status.ok()) return status;
-    }
+    if (options_.gzip) return compressor_.Finish();
     return std::move(out_);
   }
 
@@ -107,7 +65,7 @@ class RecordWriter {
 
   const WriteOptions options_;
   std::string out_;
-  Gzip gzip_;
+  gzip::Compressor compressor_;
 };
 
 }  // namespace

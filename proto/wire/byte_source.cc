@@ -1,12 +1,10 @@
 #include "proto/wire/byte_source.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "proto/common/gzip/gzip.h"
 
 namespace rapideye::wire {
 namespace {
@@ -50,67 +48,32 @@ class PrefixedReader : public ChunkReader {
 
 class GzipReader : public ChunkReader {
  public:
-  explicit GzipReader(std::unique_ptr<ChunkReader> in) : in_(std::move(in)) {
-    constexpr int kGzipOnly = 16;
-    if (inflateInit2(&zlib_, MAX_WBITS + kGzipOnly) != Z_OK) {
-      broken_ = absl::InternalError("zlib cannot be started (out of memory?)");
-    }
-  }
-  ~GzipReader() override { inflateEnd(&zlib_); }
-  GzipReader(const GzipReader&) = delete;
-  GzipReader& operator=(const GzipReader&) = delete;
+  explicit GzipReader(std::unique_ptr<ChunkReader> in) : in_(std::move(in)) {}
 
   absl::Status Read(std::vector<char>& buffer, size_t& size) override {
     buffer.resize(kChunkBytes);
-    zlib_.next_out = reinterpret_cast<Bytef*>(buffer.data());
-    zlib_.avail_out = kChunkBytes;
-    while (broken_.ok() && zlib_.avail_out == kChunkBytes && !finished_) broken_ = Step();
-    size = kChunkBytes - zlib_.avail_out;
+    size = 0;
+    while (broken_.ok() && size == 0 && !finished_) broken_ = Step(buffer, size);
     return broken_;
   }
 
  private:
-  // Inflates some, or moves on to the next member or the end.
-  absl::Status Step() {
-    if (zlib_.avail_in == 0) {
-      if (absl::Status status = MoreInput(); !status.ok()) return status;
-      if (zlib_.avail_in == 0) {
-        if (!between_members_) return absl::InvalidArgumentError("gzip: the file is cut short");
-        finished_ = true;
-        return absl::OkStatus();
-      }
+  // Decompresses some, or moves on to the end.
+  absl::Status Step(std::vector<char>& buffer, size_t& size) {
+    if (unused_.empty()) {
+      size_t more = 0;
+      if (absl::Status status = in_->Read(compressed_, more); !status.ok()) return status;
+      unused_ = {compressed_.data(), more};
+      finished_ = more == 0;
+      if (finished_) return decompressor_.Finish();
     }
-    if (between_members_) {
-      if (inflateReset(&zlib_) != Z_OK) return absl::InternalError("gzip: zlib cannot be reset");
-      between_members_ = false;
-    }
-    switch (inflate(&zlib_, Z_NO_FLUSH)) {
-      case Z_OK:
-      case Z_BUF_ERROR:  // needs more input: the next step brings it, or the end
-        return absl::OkStatus();
-      case Z_STREAM_END:
-        between_members_ = true;
-        return absl::OkStatus();
-      case Z_MEM_ERROR:
-        return absl::InternalError("gzip: out of memory");
-      default:
-        return absl::InvalidArgumentError(
-            absl::StrCat("gzip: broken data (", zlib_.msg != nullptr ? zlib_.msg : "unknown", ")"));
-    }
+    return decompressor_.Run(unused_, buffer.data(), buffer.size(), size);
   }
 
-  absl::Status MoreInput() {
-    size_t size = 0;
-    if (absl::Status status = in_->Read(compressed_, size); !status.ok()) return status;
-    zlib_.next_in = reinterpret_cast<Bytef*>(compressed_.data());
-    zlib_.avail_in = static_cast<uInt>(size);
-    return absl::OkStatus();
-  }
-
-  std::unique_ptr<ChunkReader> in_;
+  const std::unique_ptr<ChunkReader> in_;
   std::vector<char> compressed_;
-  z_stream zlib_ = {};
-  bool between_members_ = false;  // a member has ended, no byte of another seen
+  std::string_view unused_;  // of compressed_
+  gzip::Decompressor decompressor_;
   bool finished_ = false;
   absl::Status broken_;
 };

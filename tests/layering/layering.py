@@ -66,7 +66,9 @@ def include_problem(path, quote, name, layer, config):
     if third_party and not starts(name, libraries):
         return "this layer may not use that library"
     if third_party or quote == "<":
-        return why_not_in_pure(name, config) if layer.get("pure") and not test else ""
+        if not layer.get("pure") or test or name in layer.get("kernel_data", []):
+            return ""
+        return why_not_in_pure(name, config)
     other = layer_of(name, config)
     if other is None:
         return "not a path from the root of the repository"

@@ -64,6 +64,13 @@ class Includes(unittest.TestCase):
         self.refused("agent/sources/process/parse.cc", "<fcntl.h>", "C or POSIX")
         self.accepted("agent/sources/process/fetch.cc", "<fcntl.h>")
 
+    def test_what_the_kernel_sends_is_data(self):
+        for header in ("linux/inet_diag.h", "sys/socket.h", "sys/syscall.h"):
+            self.accepted("agent/sources/tcp/parse.cc", f"<{header}>")
+            self.refused("agent/core/a.cc", f"<{header}>", "C or POSIX")
+        self.refused("agent/sources/tcp/parse.cc", "<linux/fs.h>", "C or POSIX")
+        self.refused("agent/sources/tcp/parse.cc", "<sys/stat.h>", "C or POSIX")
+
     def test_only_readers_and_writers_of_captures_open_files(self):
         self.refused("proto/wire/messages.cc", "<fstream>", "impure header")
         self.accepted("proto/capture/capture_reader.cc", "<fstream>")
@@ -138,6 +145,12 @@ class Symbols(unittest.TestCase):
         path = "build/dev/generated/proto/v1/evidence.cc"
         self.assertIn("proto/v1/evidence.cc: pure code needs", self.check(path, IMPURE["clock"])[0])
         self.assertEqual(self.check(path, PURE), [])
+
+    def test_of_a_library_for_sockets_only_the_parsing_is_pure(self):
+        code = 'extern "C" %s; void f() { %s(nullptr); }'
+        self.assertEqual(self.check("classifier/a.cc", code % ("void mnl_nlmsg_size(void*)", "mnl_nlmsg_size")), [])
+        found = self.check("classifier/a.cc", code % ("void mnl_socket_close(void*)", "mnl_socket_close"))
+        self.assertIn("(socket)", found[0])
 
     def test_the_same_is_accepted_in_a_shell(self):
         self.assertEqual(self.check("coordinator/a.cc", IMPURE["clock"]), [])

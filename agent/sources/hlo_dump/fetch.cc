@@ -15,15 +15,19 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "agent/sources/hlo_dump/fetch_gzip.h"
 #include "agent/sources/hlo_dump/limits.h"
 #include "agent/sources/hlo_dump/parse.h"
+#include "proto/common/gzip/gzip.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::agent {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+
+// HLO shrinks to a tenth at any level; the default takes twice as long for the last
+// fifth of that.
+constexpr int kGzipLevel = 4;
 
 class Deadline {
  public:
@@ -181,7 +185,7 @@ absl::Status NotThere(const Directory& directory, size_t dumps,
 // All of the file as it is now; what is written to it meanwhile is not waited for.
 absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
                       wire::ModuleText& text) {
-  GzipText gzip(wire::kMaxModuleTextGzipBytes);
+  gzip::Compressor compressor(kGzipLevel, wire::kMaxModuleTextGzipBytes);
   std::string chunk(kDumpReadBytes, '\0');
   int64_t total = 0;
   for (;;) {
@@ -191,12 +195,14 @@ absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
         read(descriptor, chunk.data(), std::min(chunk.size(), static_cast<size_t>(room)));
     if (count < 0) return FromErrno(text.dump);
     if (count == 0) break;
-    if (!gzip.Add({chunk.data(), static_cast<size_t>(count)})) break;
+    if (!compressor.Add({chunk.data(), static_cast<size_t>(count)}).ok()) break;
     total += count;
   }
   // Also of one that has grown meanwhile, or was cut short.
   text.cut = total != size;
-  text.gzip = gzip.Finish();
+  absl::StatusOr<std::string> compressed = compressor.Finish();
+  if (!compressed.ok()) return compressed.status();
+  text.gzip = *std::move(compressed);
   if (total == 0) return absl::NotFoundError(absl::StrCat(text.dump, " is empty"));
   return absl::OkStatus();
 }

@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "agent/sources/hlo_dump/fetch_gzip.h"
+#include "proto/common/gzip/gzip.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::agent {
@@ -24,18 +23,8 @@ using ::testing::SizeIs;
 constexpr absl::Duration kPatience = absl::Seconds(60);
 constexpr char kPrint[] = "4f0b158bd9d6b8288169c67c4314b51b";
 
-std::string Unzipped(const std::string& gzip) {
-  z_stream stream{};
-  EXPECT_EQ(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
-  std::string text(wire::kMaxModuleTextBytes + 1, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(gzip.data()));
-  stream.avail_in = static_cast<uInt>(gzip.size());
-  stream.next_out = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_out = static_cast<uInt>(text.size());
-  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-  text.resize(stream.total_out);
-  inflateEnd(&stream);
-  return text;
+std::string Unzipped(const std::string& compressed) {
+  return gzip::Decompress(compressed, wire::kMaxModuleTextBytes).value_or("not gzip");
 }
 
 class HloDumpTest : public testing::Test {
@@ -141,29 +130,6 @@ TEST_F(HloDumpTest, ADeadlineIsKept) {
   Write("module_0001.jit_f.after_optimizations.txt", "HloModule jit_f\n");
   EXPECT_TRUE(absl::IsDeadlineExceeded(
       ReadModuleText(path_, "jit_f", kPrint, absl::ZeroDuration()).status()));
-}
-
-// Bytes that cannot be compressed.
-std::string Noise(size_t size) {
-  std::string noise(size, '\0');
-  uint64_t state = 1;
-  for (char& c : noise) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    c = static_cast<char>(state >> 56);
-  }
-  return noise;
-}
-
-TEST(GzipText, NeverExceedsItsLimit) {
-  constexpr size_t kLimit = 1 << 20;
-  GzipText gzip(kLimit);
-  const std::string piece = Noise(100'000);
-  size_t added = 0;
-  while (gzip.Add(piece)) added += piece.size();
-  EXPECT_GT(added, kLimit / 2);
-  const std::string output = gzip.Finish();
-  EXPECT_LE(output.size(), kLimit);
-  EXPECT_THAT(Unzipped(output), SizeIs(added));
 }
 
 }  // namespace

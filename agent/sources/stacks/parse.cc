@@ -1,7 +1,8 @@
 #include "agent/sources/stacks/parse.h"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
-#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -82,25 +83,27 @@ std::string PyFrame(const Json& frame) {
 
 // "futex" for the number; most of the threads of a process wait in one of these.
 std::string SystemCall(int64_t number) {
-#if defined(__x86_64__)
-  constexpr std::array<std::pair<int, const char*>, 14> kNames = {{{0, "read"},
-                                                                   {1, "write"},
-                                                                   {7, "poll"},
-                                                                   {16, "ioctl"},
-                                                                   {23, "select"},
-                                                                   {35, "nanosleep"},
-                                                                   {45, "recvfrom"},
-                                                                   {47, "recvmsg"},
-                                                                   {61, "wait4"},
-                                                                   {202, "futex"},
-                                                                   {230, "clock_nanosleep"},
-                                                                   {232, "epoll_wait"},
-                                                                   {271, "ppoll"},
-                                                                   {281, "epoll_pwait"}}};
+  static constexpr std::pair<int64_t, const char*> kNames[] = {
+      {SYS_read, "read"},
+      {SYS_write, "write"},
+      {SYS_ioctl, "ioctl"},
+      {SYS_nanosleep, "nanosleep"},
+      {SYS_recvfrom, "recvfrom"},
+      {SYS_recvmsg, "recvmsg"},
+      {SYS_wait4, "wait4"},
+      {SYS_futex, "futex"},
+      {SYS_clock_nanosleep, "clock_nanosleep"},
+      {SYS_ppoll, "ppoll"},
+      {SYS_epoll_pwait, "epoll_pwait"},
+#ifdef SYS_poll  // arm64 has none of the older three
+      {SYS_poll, "poll"},
+      {SYS_select, "select"},
+      {SYS_epoll_wait, "epoll_wait"},
+#endif
+  };
   for (const auto& [known, name] : kNames) {
     if (known == number) return absl::StrCat("system call ", name);
   }
-#endif
   return absl::StrCat("system call ", number);
 }
 

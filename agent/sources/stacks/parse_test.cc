@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 
 #include "absl/strings/str_cat.h"
 #include "agent/sources/stacks/limits.h"
@@ -98,8 +99,12 @@ TEST(KernelStackTest, TellsWhatIsWaitedFor) {
               ElementsAre("hrtimer_nanosleep (kernel)"));
   EXPECT_THAT(ParseKernelStack("", "0", "999 0xdead 0xbeef"), ElementsAre("system call 999"));
   EXPECT_THAT(ParseKernelStack("", "", ""), IsEmpty());
+  EXPECT_THAT(ParseKernelStack("", "", absl::StrCat(SYS_futex, " 0x7f 0x0")),
+              ElementsAre("system call futex"));
 #if defined(__x86_64__)
+  EXPECT_THAT(ParseKernelStack("", "", "0 0x3"), ElementsAre("system call read"));
   EXPECT_THAT(ParseKernelStack("", "", "202 0x7f 0x0"), ElementsAre("system call futex"));
+  EXPECT_THAT(ParseKernelStack("", "", "232 0x4"), ElementsAre("system call epoll_wait"));
 #endif
 }
 

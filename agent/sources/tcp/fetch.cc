@@ -1,18 +1,19 @@
 #include "agent/sources/tcp/fetch.h"
 
+#include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "agent/sources/tcp/limits.h"
@@ -27,27 +28,28 @@ absl::Status Unavailable(const char* what) {
       absl::StrCat("connections cannot be listed: ", what, ": ", std::strerror(errno)));
 }
 
-absl::Status Ask(int netlink, int family) {
-  struct {
-    nlmsghdr header;
-    inet_diag_req_v2 request;
-  } message = {};
-  message.header.nlmsg_len = sizeof(message);
-  message.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-  message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-  message.request.sdiag_family = static_cast<uint8_t>(family);
-  message.request.sdiag_protocol = IPPROTO_TCP;
-  message.request.idiag_ext = 1 << (INET_DIAG_INFO - 1);
-  message.request.idiag_states = 1 << TCP_ESTABLISHED | 1 << TCP_SYN_SENT | 1 << TCP_CLOSE_WAIT;
-  if (send(netlink, &message, sizeof(message), 0) < 0) return Unavailable("sock_diag");
+using Netlink = std::unique_ptr<mnl_socket, int (*)(mnl_socket*)>;
+
+absl::Status Ask(const mnl_socket* netlink, int family) {
+  alignas(nlmsghdr) std::array<char, 128> buffer;
+  nlmsghdr* message = mnl_nlmsg_put_header(buffer.data());
+  message->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  auto* request =
+      static_cast<inet_diag_req_v2*>(mnl_nlmsg_put_extra_header(message, sizeof(inet_diag_req_v2)));
+  request->sdiag_family = static_cast<uint8_t>(family);
+  request->sdiag_protocol = IPPROTO_TCP;
+  request->idiag_ext = 1 << (INET_DIAG_INFO - 1);
+  request->idiag_states = 1 << TCP_ESTABLISHED | 1 << TCP_SYN_SENT | 1 << TCP_CLOSE_WAIT;
+  if (mnl_socket_sendto(netlink, message, message->nlmsg_len) < 0) return Unavailable("sock_diag");
   return absl::OkStatus();
 }
 
-absl::Status Listen(int netlink, Clock::time_point give_up,
+absl::Status Listen(const mnl_socket* netlink, Clock::time_point give_up,
                     std::vector<TcpConnection>& connections) {
-  std::array<char, 64 * 1024> buffer;
+  alignas(nlmsghdr) std::array<char, 64 * 1024> buffer;
   while (true) {
-    const ssize_t n = recv(netlink, buffer.data(), buffer.size(), 0);
+    const ssize_t n = mnl_socket_recvfrom(netlink, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return Unavailable("sock_diag");
     const absl::StatusOr<bool> done =
@@ -66,13 +68,13 @@ absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration dea
   std::vector<TcpConnection> connections;
   for (const int family : {AF_INET, AF_INET6}) {
     // One each: what an answer that was given up left behind is nobody's.
-    const int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-    if (netlink < 0) return Unavailable("netlink");
+    const Netlink netlink(mnl_socket_open2(NETLINK_SOCK_DIAG, SOCK_CLOEXEC), mnl_socket_close);
+    if (netlink == nullptr) return Unavailable("netlink");
     const timeval timeout = absl::ToTimeval(deadline);
-    setsockopt(netlink, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-    absl::Status status = Ask(netlink, family);
-    if (status.ok()) status = Listen(netlink, give_up, connections);
-    close(netlink);
+    setsockopt(mnl_socket_get_fd(netlink.get()), SOL_SOCKET, SO_RCVTIMEO, &timeout,
+               sizeof(timeout));
+    absl::Status status = Ask(netlink.get(), family);
+    if (status.ok()) status = Listen(netlink.get(), give_up, connections);
     // A kernel without IPv6 still has the other.
     if (!status.ok() && family == AF_INET) return status;
   }

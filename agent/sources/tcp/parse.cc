@@ -1,6 +1,14 @@
 #include "agent/sources/tcp/parse.h"
 
+#include <libmnl/libmnl.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <tuple>
@@ -11,72 +19,74 @@
 namespace rapideye::agent {
 namespace {
 
-constexpr uint8_t kFamilyV4 = 2;
-constexpr uint8_t kFamilyV6 = 10;
-
-// Absent beyond the end.
-template <typename T>
-std::optional<T> NumberAt(absl::string_view bytes, size_t at) {
-  if (at > bytes.size() || bytes.size() - at < sizeof(T)) return std::nullopt;
-  T number;
-  std::memcpy(&number, bytes.data() + at, sizeof(T));
-  return number;
-}
-
-size_t Aligned(size_t length) { return (length + 3) & ~size_t{3}; }
-
 SocketState StateOf(uint8_t state) {
   switch (state) {
-    case 1:
+    case TCP_ESTABLISHED:
       return SocketState::kEstablished;
-    case 2:
+    case TCP_SYN_SENT:
       return SocketState::kSynSent;
-    case 8:
+    case TCP_CLOSE_WAIT:
       return SocketState::kCloseWait;
     default:
       return SocketState::kUnspecified;
   }
 }
 
-IpAddress AddressAt(absl::string_view message, size_t at, uint8_t family) {
+IpAddress AddressOf(const uint32_t (&words)[4], uint8_t family) {
   std::array<uint8_t, 16> bytes;
-  std::memcpy(bytes.data(), message.data() + at, bytes.size());
-  if (family == kFamilyV4) return FromV4({bytes[0], bytes[1], bytes[2], bytes[3]});
+  static_assert(sizeof(bytes) == sizeof(words));
+  std::memcpy(bytes.data(), words, sizeof(words));
+  if (family == AF_INET) return FromV4({bytes[0], bytes[1], bytes[2], bytes[3]});
   return IpAddress{bytes};
 }
 
-// Takes one length-prefixed part off `bytes`; absent if the length is nonsense.
-template <typename Length>
-std::optional<absl::string_view> TakePart(absl::string_view& bytes, size_t least) {
-  const std::optional<Length> length = NumberAt<Length>(bytes, 0);
-  if (!length.has_value() || *length < least || *length > bytes.size()) return std::nullopt;
-  const absl::string_view part = bytes.substr(0, *length);
-  bytes.remove_prefix(std::min(bytes.size(), Aligned(*length)));
-  return part;
+// Adds what an older kernel's shorter answer holds of it.
+void AddInfo(const nlattr* attribute, TcpConnection& connection) {
+  tcp_info info = {};
+  std::memcpy(&info, mnl_attr_get_payload(attribute),
+              std::min<size_t>(mnl_attr_get_payload_len(attribute), sizeof(info)));
+  connection.since_ack_ms = info.tcpi_last_ack_recv;
+  connection.retransmits = info.tcpi_total_retrans;
 }
 
-std::optional<TcpConnection> ParseConnection(absl::string_view message) {
-  using namespace sock_diag;  // NOLINT: offsets only
-  if (message.size() < kMessageBytes) return std::nullopt;
-  const auto family = static_cast<uint8_t>(message[0]);
-  if (family != kFamilyV4 && family != kFamilyV6) return std::nullopt;
+std::optional<TcpConnection> ParseConnection(const nlmsghdr* message) {
+  if (mnl_nlmsg_get_payload_len(message) < sizeof(inet_diag_msg)) return std::nullopt;
+  const auto* body = static_cast<const inet_diag_msg*>(mnl_nlmsg_get_payload(message));
+  const uint8_t family = body->idiag_family;
+  if (family != AF_INET && family != AF_INET6) return std::nullopt;
   TcpConnection connection;
-  connection.state = StateOf(static_cast<uint8_t>(message[kState]));
-  connection.local = AddressAt(message, kSource, family);
-  connection.remote = AddressAt(message, kDestination, family);
-  connection.send_queue_bytes = *NumberAt<uint32_t>(message, kSendQueue);
-  connection.inode = *NumberAt<uint32_t>(message, kInode);
-  absl::string_view attributes = message.substr(kMessageBytes);
-  while (attributes.size() >= 4) {
-    const auto attribute = TakePart<uint16_t>(attributes, 4);
-    if (!attribute.has_value()) return std::nullopt;
-    if (*NumberAt<uint16_t>(*attribute, 2) != kAttributeInfo) continue;
-    // An older kernel's is shorter.
-    const absl::string_view info = attribute->substr(4);
-    connection.since_ack_ms = NumberAt<uint32_t>(info, kLastAck).value_or(0);
-    connection.retransmits = NumberAt<uint32_t>(info, kTotalRetransmits).value_or(0);
+  connection.state = StateOf(body->idiag_state);
+  connection.local = AddressOf(body->id.idiag_src, family);
+  connection.remote = AddressOf(body->id.idiag_dst, family);
+  connection.send_queue_bytes = body->idiag_wqueue;
+  connection.inode = body->idiag_inode;
+  // Not mnl's tail, which may lie behind the last byte.
+  const char* end = reinterpret_cast<const char*>(message) + message->nlmsg_len;
+  const auto* attribute =
+      static_cast<const nlattr*>(mnl_nlmsg_get_payload_offset(message, sizeof(inet_diag_msg)));
+  const auto left = [&] {
+    return static_cast<int>(end - reinterpret_cast<const char*>(attribute));
+  };
+  for (; mnl_attr_ok(attribute, left()); attribute = mnl_attr_next(attribute)) {
+    if (mnl_attr_get_type(attribute) == INET_DIAG_INFO) AddInfo(attribute, connection);
   }
+  // One whose length is nonsense.
+  if (left() >= static_cast<int>(sizeof(nlattr))) return std::nullopt;
   return connection;
+}
+
+// mnl_nlmsg_ok alone takes 2 GiB and more for less than nothing.
+bool IsWhole(const nlmsghdr* message, int left) {
+  return mnl_nlmsg_ok(message, left) && message->nlmsg_len <= static_cast<uint32_t>(left);
+}
+
+absl::Status Refusal(const nlmsghdr* message) {
+  int error = 0;
+  if (mnl_nlmsg_get_payload_len(message) >= sizeof(error)) {
+    std::memcpy(&error, mnl_nlmsg_get_payload(message), sizeof(error));
+  }
+  return absl::UnavailableError(
+      absl::StrCat("the kernel refuses to list connections (error ", -int64_t{error}, ")"));
 }
 
 // The fullest send queues first.
@@ -89,18 +99,16 @@ auto Order(const Socket& socket, const End& end) {
 
 absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
                                    std::vector<TcpConnection>& connections) {
-  while (!datagram.empty()) {
-    const auto message = TakePart<uint32_t>(datagram, sock_diag::kHeaderBytes);
-    if (!message.has_value()) return absl::DataLossError("sock_diag: a message is cut short");
-    const absl::string_view body = message->substr(sock_diag::kHeaderBytes);
-    switch (*NumberAt<uint16_t>(*message, sock_diag::kHeaderType)) {
-      case sock_diag::kTypeDone:
+  int left = static_cast<int>(datagram.size());
+  const auto* message = reinterpret_cast<const nlmsghdr*>(datagram.data());
+  for (; IsWhole(message, left); message = mnl_nlmsg_next(message, &left)) {
+    switch (message->nlmsg_type) {
+      case NLMSG_DONE:
         return true;
-      case sock_diag::kTypeError:
-        return absl::UnavailableError(absl::StrCat("the kernel refuses to list connections (error ",
-                                                   -NumberAt<int32_t>(body, 0).value_or(0), ")"));
-      case sock_diag::kTypeByFamily: {
-        const std::optional<TcpConnection> connection = ParseConnection(body);
+      case NLMSG_ERROR:
+        return Refusal(message);
+      case SOCK_DIAG_BY_FAMILY: {
+        const std::optional<TcpConnection> connection = ParseConnection(message);
         if (!connection.has_value()) return absl::DataLossError("sock_diag: not a connection");
         connections.push_back(*connection);
         break;
@@ -109,6 +117,7 @@ absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
         break;
     }
   }
+  if (left > 0) return absl::DataLossError("sock_diag: a message is cut short");
   return false;
 }
 

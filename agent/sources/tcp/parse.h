@@ -2,7 +2,6 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_TCP_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_TCP_PARSE_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -28,9 +27,9 @@ struct TcpConnection {
   int64_t retransmits = 0;
 };
 
-// One datagram of an answer of sock_diag, in this machine's byte order: appends
-// its connections. True if it ends the answer. UNAVAILABLE: the kernel refuses.
-// DATA_LOSS: cut short, or not what it should be.
+// One datagram of an answer of sock_diag, in this machine's byte order and aligned to
+// four bytes: appends its connections. True if it ends the answer. UNAVAILABLE: the
+// kernel refuses. DATA_LOSS: cut short, or not what it should be.
 absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
                                    std::vector<TcpConnection>& connections);
 
@@ -40,24 +39,6 @@ absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
 SocketReading SocketsOf(const std::vector<TcpConnection>& connections,
                         const std::set<uint64_t>& inodes, const Peers& peers, const WorkerId& self,
                         const std::map<IpAddress, std::string>& nics);
-
-// Where things lie in the kernel's messages (linux/netlink.h, inet_diag.h, tcp.h).
-namespace sock_diag {
-inline constexpr size_t kHeaderBytes = 16;
-inline constexpr size_t kHeaderType = 4;
-inline constexpr uint16_t kTypeError = 2;
-inline constexpr uint16_t kTypeDone = 3;
-inline constexpr uint16_t kTypeByFamily = 20;
-inline constexpr size_t kMessageBytes = 72;
-inline constexpr size_t kState = 1;
-inline constexpr size_t kSource = 8;
-inline constexpr size_t kDestination = 24;
-inline constexpr size_t kSendQueue = 60;
-inline constexpr size_t kInode = 68;
-inline constexpr uint16_t kAttributeInfo = 2;
-inline constexpr size_t kLastAck = 56;
-inline constexpr size_t kTotalRetransmits = 100;
-}  // namespace sock_diag
 
 }  // namespace rapideye::agent
 

@@ -5,9 +5,9 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
-#include <linux/tcp.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
-#include <cstddef>
 #include <cstring>
 
 namespace rapideye::agent {
@@ -16,20 +16,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-static_assert(sock_diag::kHeaderBytes == sizeof(nlmsghdr));
-static_assert(sock_diag::kHeaderType == offsetof(nlmsghdr, nlmsg_type));
-static_assert(sock_diag::kTypeError == NLMSG_ERROR && sock_diag::kTypeDone == NLMSG_DONE);
-static_assert(sock_diag::kTypeByFamily == SOCK_DIAG_BY_FAMILY);
-static_assert(sock_diag::kMessageBytes == sizeof(inet_diag_msg));
-static_assert(sock_diag::kState == offsetof(inet_diag_msg, idiag_state));
-static_assert(sock_diag::kSource == offsetof(inet_diag_msg, id.idiag_src));
-static_assert(sock_diag::kDestination == offsetof(inet_diag_msg, id.idiag_dst));
-static_assert(sock_diag::kSendQueue == offsetof(inet_diag_msg, idiag_wqueue));
-static_assert(sock_diag::kInode == offsetof(inet_diag_msg, idiag_inode));
-static_assert(sock_diag::kAttributeInfo == INET_DIAG_INFO);
-static_assert(sock_diag::kLastAck == offsetof(tcp_info, tcpi_last_ack_recv));
-static_assert(sock_diag::kTotalRetransmits == offsetof(tcp_info, tcpi_total_retrans));
 
 std::string Message(uint16_t type, const std::string& body) {
   nlmsghdr header = {};
@@ -40,8 +26,8 @@ std::string Message(uint16_t type, const std::string& body) {
 
 std::string Connection(size_t info_bytes = sizeof(tcp_info)) {
   inet_diag_msg body = {};
-  body.idiag_family = 2;
-  body.idiag_state = 1;
+  body.idiag_family = AF_INET;
+  body.idiag_state = TCP_ESTABLISHED;
   std::memcpy(body.id.idiag_src, "\x7f\x4d\x01\x02", 4);
   std::memcpy(body.id.idiag_dst, "\x7f\x4d\x00\x01", 4);
   body.idiag_wqueue = 80'000;
@@ -98,6 +84,16 @@ TEST(ParseSockDiagTest, EveryCutIsNoticed) {
   bad_attribute[sizeof(inet_diag_msg)] = 1;  // shorter than its own header
   bad_attribute[sizeof(inet_diag_msg) + 1] = 0;
   EXPECT_FALSE(ParseSockDiag(Message(SOCK_DIAG_BY_FAMILY, bad_attribute), connections).ok());
+}
+
+TEST(ParseSockDiagTest, RefusesALengthThatIsNonsense) {
+  for (const uint32_t length : {0u, 15u, 0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu}) {
+    std::string datagram = Message(SOCK_DIAG_BY_FAMILY, Connection());
+    std::memcpy(datagram.data(), &length, sizeof(length));
+    std::vector<TcpConnection> connections;
+    EXPECT_EQ(ParseSockDiag(datagram, connections).status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(connections, IsEmpty());
+  }
 }
 
 Peers MustParse(const std::vector<std::string>& peers, const std::string& address_template) {

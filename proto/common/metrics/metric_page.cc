@@ -4,7 +4,6 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace rapideye::metrics {
 
@@ -42,18 +41,7 @@ void MetricPage::AddGauge(const std::string& name, const std::string& help, doub
 
 void MetricPage::AddHistogram(const std::string& name, const std::string& help,
                               const DurationHistogram& histogram) {
-  const DurationHistogram::Values values = histogram.Get();
-  auto& metric = families_->Add(name, help, prometheus::MetricType::Histogram, {}).histogram;
-  metric.sample_count = values.count;
-  metric.sample_sum = values.seconds;
-  uint64_t cumulative = 0;
-  for (size_t i = 0; i < values.counts.size(); ++i) {
-    cumulative += values.counts[i];
-    metric.bucket.push_back(
-        {.cumulative_count = cumulative, .upper_bound = DurationHistogram::kBounds[i]});
-  }
-  metric.bucket.push_back(
-      {.cumulative_count = values.count, .upper_bound = std::numeric_limits<double>::infinity()});
+  families_->Add(name, help, prometheus::MetricType::Histogram, {}).histogram = histogram.Get();
 }
 
 std::string MetricPage::Render() const {
