@@ -7,8 +7,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/process/state.h"
 #include "agent/sources/stacks/limits.h"
+#include "agent/sources/stacks/state.h"
 #include "proto/common/sync/mutex.h"
 #include "proto/common/worker/worker.h"
 
