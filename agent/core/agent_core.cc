@@ -49,7 +49,7 @@ AgentCore::AgentCore(AgentSettings settings)
   incident_.Restore(inherited_.Incident());
   incident_kept_ = incident_.memory();
   baseline_kept_ = inherited_.Counters();
-  host_.Restore(baseline_kept_);
+  host_.Of<PcieState>().Restore(baseline_kept_);
 }
 
 Effects AgentCore::Step(const Event& event, Instant now) {
@@ -64,7 +64,7 @@ Effects AgentCore::Step(const Event& event, Instant now) {
 
 Snapshot AgentCore::Describe(Instant now) const {
   Snapshot snapshot = BuildSnapshot(settings_.hello, health_, view_, now);
-  host_.Describe(now, snapshot);
+  host_.AddTo(snapshot, now);
   inherited_.Describe(now, snapshot);
   return snapshot;
 }
@@ -85,13 +85,13 @@ void AgentCore::Handle(const RuntimeSampled& sampled, Instant now, Effects& effe
 void AgentCore::Handle(const HostSampled& sampled, Instant now, Effects& effects) {
   host_owes_answer_ = false;
   HostReading reading = sampled.reading;
-  if (reading.sockets.has_value()) {
-    peers_.Resolve(settings_.hello.worker, now.monotonic, *reading.sockets);
+  if (auto& sockets = reading.Of<SocketReading>(); sockets.has_value()) {
+    peers_.Resolve(settings_.hello.worker, now.monotonic, *sockets);
     if (link_.up()) peers_.Ask(now.monotonic, effects);
   }
   host_.Observe(reading, now.monotonic, view_, alarms_, effects);
-  if (reading.hardware.addresses.has_value()) {
-    Announce(*reading.hardware.addresses, now.monotonic, effects);
+  if (const auto& nics = reading.Of<NicReading>(); nics.has_value() && nics->addresses) {
+    Announce(*nics->addresses, now.monotonic, effects);
   }
   if (!poll_.has_value() || poll_->number != sampled.poll) return;
   poll_->host_seen = true;
@@ -145,7 +145,7 @@ void AgentCore::Handle(const wire::Collect& collect, absl::Duration now) {
   requests_.Collect(collect, last_poll_, now);
   if (!collect.incident.has_value()) return;
   incident_.Collected(*collect.incident, view_.incarnation());
-  host_.stacks().Collected(*collect.incident, now);
+  host_.Of<StacksState>().Collected(*collect.incident, now);
 }
 
 void AgentCore::Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects) {
@@ -236,14 +236,14 @@ void AgentCore::Inherit(absl::Duration now) {
 }
 
 bool AgentCore::KeepIsDue() const {
-  return settings_.keeps_state &&
-         (incident_.memory() != incident_kept_ || host_.hardware().baseline() != baseline_kept_);
+  return settings_.keeps_state && (incident_.memory() != incident_kept_ ||
+                                   host_.Of<PcieState>().baseline() != baseline_kept_);
 }
 
 void AgentCore::KeepIfChanged(Instant now, Effects& effects) {
   if (!KeepIsDue() || now.monotonic < next_keep_at_) return;
   incident_kept_ = incident_.memory();
-  baseline_kept_ = host_.hardware().baseline();
+  baseline_kept_ = host_.Of<PcieState>().baseline();
   next_keep_at_ = now.monotonic + kKeepSpacing;
   effects.push_back(Keep{State(now)});
 }
@@ -253,7 +253,7 @@ KeptState AgentCore::State(Instant now) const {
   state.kept_at = now.monotonic;
   state.hello = settings_.hello;
   state.hello.incident = incident_.memory();
-  state.counters = host_.hardware().baseline();
+  state.counters = host_.Of<PcieState>().baseline();
   state.alarms = alarms_.Waiting(now.monotonic);
   // What still moves is seen again by whoever comes next.
   if (incident_.memory().has_value() || InAttention(now.monotonic) || !state.alarms.empty()) {
@@ -302,10 +302,11 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
   if (with_hlo) next_hlo_at_ = now + kHloSpacing;
   const bool collects = requests_.NeedsSample();
   const bool hang = collects || purpose == Purpose::kDetail;
-  const HostLook look = {.sockets = WantsSockets(now),
-                         .hang = hang,
-                         .counters = hang || WantsCounters(now),
-                         .stacks = settings_.watches_host && collects && host_.stacks().Ask(now)};
+  const HostLook look = {
+      .sockets = WantsSockets(now),
+      .hang = hang,
+      .counters = hang || WantsCounters(now),
+      .stacks = settings_.watches_host && collects && host_.Of<StacksState>().Ask(now)};
   if (look.counters) {
     next_counter_look_ = now + kCounterSpacing;
     counted_for_ = host_.process();
@@ -322,7 +323,7 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
                        Effects& effects) {
   Learn(poll, reading, now.monotonic, effects);
   Inherit(now.monotonic);
-  if (view_.last_progress() != poll.progress) host_.Progressed();
+  if (view_.last_progress() != poll.progress) host_.JobProgressed();
   if (poll.purpose == Purpose::kHloRequest) {
     if (reading.sample.has_value()) {
       requests_.ReplyHlo(Describe(now), "", effects);
@@ -334,7 +335,7 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
     }
   }
   if (poll.purpose == Purpose::kRoutine && requests_.NeedsPoll(poll.number) &&
-      !host_.stacks().WorthWaiting(now.monotonic)) {
+      !host_.Of<StacksState>().WorthWaiting(now.monotonic)) {
     requests_.Deliver(Describe(now), now.monotonic, effects);
   }
   if (view_.LaunchOverdue(now.monotonic) && now.monotonic >= next_overdue_) {
@@ -407,7 +408,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   wire::Heartbeat heartbeat;
   heartbeat.runtime = health_;
   view_.Describe(now, heartbeat);
-  heartbeat.progress = host_.progress().Describe(now);
+  heartbeat.progress = host_.Of<ProgressPageState>().Now(now);
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "agent/core/alarms.h"
 #include "agent/core/effects.h"
-#include "agent/core/host_view.h"
+#include "agent/core/host_state.h"
 #include "agent/core/incident_memory.h"
 #include "agent/core/inheritance.h"
 #include "agent/core/kept_state.h"
@@ -78,7 +78,7 @@ class AgentCore {
   void Handle(const RuntimeSampled& sampled, Instant now, Effects& effects);
   void Handle(const HostSampled& sampled, Instant now, Effects& effects);
   void Handle(const LogsRead& read, Instant now, Effects& effects) {
-    host_.Observe(read.reading, now.monotonic, alarms_, effects);
+    host_.Observe(read.reading, now.monotonic, view_, alarms_, effects);
   }
   void Handle(const ModuleTextFetched& fetched, Instant, Effects& effects) {
     texts_.Fetched(fetched, effects);
@@ -127,7 +127,7 @@ class AgentCore {
 
   AgentSettings settings_;
   WorkerView view_;
-  HostView host_;
+  HostState host_;
   Alarms alarms_;
   Link link_;
   Requests requests_;

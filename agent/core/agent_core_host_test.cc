@@ -15,7 +15,7 @@ using ::testing::SizeIs;
 class HostScript : public CoreScript {
  public:
   HostScript() : CoreScript(absl::Seconds(5), 1, /*watches_host=*/true) {
-    host.process = ProcessReading{Alive({4211, 100}, 0), ""};
+    host.Of<ProcessReading>() = ProcessReading{Alive({4211, 100}, 0), ""};
     AnswerWaiting();
   }
 
@@ -34,7 +34,7 @@ class HostScript : public CoreScript {
     Pass(time);
   }
 
-  ProcessSample& process() { return *host.process->process; }
+  ProcessSample& process() { return *host.Of<ProcessReading>()->process; }
 
   // As the watcher tells it, unasked.
   void End(std::optional<int32_t> exit_code, std::optional<int32_t> signal) {
@@ -65,7 +65,7 @@ TEST(AgentCoreHostTest, TheIncarnationIsTheProcess) {
 TEST(AgentCoreHostTest, WhatTheLoopSaysIsToldAndGrowsOld) {
   HostScript script;
   script.Welcome();
-  script.host.progress =
+  script.host.Of<ProgressReading>() =
       ProgressReading{ProgressSample{12, Phase::kInput, absl::Seconds(3), absl::Seconds(2)}, ""};
   script.Launch(1);
   script.Pass(absl::Seconds(1));
@@ -79,7 +79,7 @@ TEST(AgentCoreHostTest, WhatTheLoopSaysIsToldAndGrowsOld) {
   EXPECT_GT(since_look, 0);
   EXPECT_EQ(snapshot.progress->input_wait_ms, 2'000 + since_look);
   // A page that cannot be read any more is no longer believed, and says why once.
-  script.host.progress = ProgressReading{std::nullopt, "its writer has ended"};
+  script.host.Of<ProgressReading>() = ProgressReading{std::nullopt, "its writer has ended"};
   script.logs.clear();
   script.Launch(2);
   script.Launch(3);
@@ -95,10 +95,10 @@ TEST(AgentCoreHostTest, MetricsOfAStandstillEndWithIt) {
   script.Launch(2);
   Metric metric;
   metric.name = "queue";
-  script.host.metrics = MetricsReading{{metric}, "127.0.0.1:2112: nobody listens"};
+  script.host.Of<MetricsReading>() = MetricsReading{{metric}, "127.0.0.1:2112: nobody listens"};
   script.logs.clear();
   script.Launch(2);
-  script.host.metrics.reset();  // as in health
+  script.host.Of<MetricsReading>().reset();  // as in health
   script.Launch(2);
   ASSERT_THAT(script.Describe().metrics, SizeIs(1));
   EXPECT_EQ(script.Describe().metrics[0].name, "queue");
@@ -111,7 +111,7 @@ TEST(AgentCoreHostTest, APauseThatWasAnnouncedSaysNothingOfOthers) {
   HostScript script;
   script.Welcome(absl::Hours(1));
   const auto announce = [&](Phase phase) {
-    script.host.progress =
+    script.host.Of<ProgressReading>() =
         ProgressReading{ProgressSample{1, phase, absl::Seconds(1), std::nullopt}, ""};
   };
   const auto pause = [&](absl::Duration time) {
@@ -297,7 +297,7 @@ TEST(AgentCoreHostTest, LastWordsOfAProcessGoWhenTheNextComes) {
 
 TEST(AgentCoreHostTest, SaysOnceWhyTheProcessIsNotSeen) {
   HostScript script;
-  script.host.process = ProcessReading{std::nullopt, "belongs to another user"};
+  script.host.Of<ProcessReading>() = ProcessReading{std::nullopt, "belongs to another user"};
   script.Pass(absl::Minutes(1));
   int told = 0;
   for (const Log& log : script.logs) {
@@ -339,7 +339,7 @@ TEST(AgentCoreHostTest, ConnectionsAreToldOfWorkersThatTheCoordinatorKnows) {
   const IpAddress peer = FromV4({10, 0, 1, 7});
   SocketReading sockets;
   sockets.strangers.push_back({peer, Socket()});
-  script.host.sockets = sockets;
+  script.host.Of<SocketReading>() = sockets;
   script.Launch(1);
   ASSERT_THAT(script.Sent<wire::WhoIs>(), SizeIs(1));
   EXPECT_THAT(script.Sent<wire::WhoIs>()[0].addresses, testing::ElementsAre(peer));
@@ -354,19 +354,17 @@ TEST(AgentCoreHostTest, ConnectionsAreToldOfWorkersThatTheCoordinatorKnows) {
 }
 
 // A host with two chips, of which the first has met with errors before.
-HardwareReading Hardware(int64_t fatal, std::vector<KernelLine> lines = {}) {
-  HardwareReading reading;
-  reading.pcie = PcieReading{{{0, 7, 0, 0}, {1, fatal, 0, 0}}, ""};
-  reading.kernel_log = KernelLogReading{std::move(lines), {}, ""};
-  return reading;
+void ShowHardware(HostReading& host, int64_t fatal, std::vector<KernelLine> lines = {}) {
+  host.Of<PcieReading>() = PcieReading{{{0, 7, 0, 0}, {1, fatal, 0, 0}}, ""};
+  host.Of<KernelLogReading>() = KernelLogReading{std::move(lines), {}, ""};
 }
 
 TEST(AgentCoreHostTest, HardwareCountsSinceTheProcessBeganAcrossAgents) {
   AgentSettings settings = CoreScript::Settings(absl::Seconds(5), 1, /*watches_host=*/true);
   settings.keeps_state = true;
   CoreScript first(settings, absl::Hours(100), nullptr);
-  first.host.process = ProcessReading{HostScript::Alive({4211, 100}, 0), ""};
-  first.host.hardware = Hardware(0);
+  first.host.Of<ProcessReading>() = ProcessReading{HostScript::Alive({4211, 100}, 0), ""};
+  ShowHardware(first.host, 0);
   first.Step(Wake{});
   ASSERT_THAT(first.kept, testing::Not(IsEmpty()));
   ASSERT_TRUE(first.kept.back().counters.has_value());
@@ -375,7 +373,7 @@ TEST(AgentCoreHostTest, HardwareCountsSinceTheProcessBeganAcrossAgents) {
   settings.kept = first.kept.back();
   CoreScript next(settings, absl::Hours(101), nullptr);
   next.host = first.host;
-  next.host.hardware = Hardware(2);
+  ShowHardware(next.host, 2);
   next.Step(Wake{});
   ASSERT_THAT(next.Describe().pcie, SizeIs(2));
   EXPECT_EQ(next.Describe().pcie[0].fatal, 0);
@@ -411,12 +409,12 @@ TEST(AgentCoreHostTest, TheKernelsLogIsOfThisProcessAndSaysOnceWhyItIsNot) {
   line.line.event.source = LogSource::kKernelLog;
   line.line.key = "fatal";
   line.since_boot = absl::Hours(1);
-  script.host.hardware = Hardware(0, {line});
+  ShowHardware(script.host, 0, {line});
   script.Launch(2);
-  script.host.hardware.kernel_log->lines.clear();
+  script.host.Of<KernelLogReading>()->lines.clear();
   ASSERT_THAT(script.Describe().log_events, SizeIs(1));
   EXPECT_EQ(script.Describe().log_events[0].source, LogSource::kKernelLog);
-  script.host.hardware.kernel_log->unavailable = "/dev/kmsg: Operation not permitted";
+  script.host.Of<KernelLogReading>()->unavailable = "/dev/kmsg: Operation not permitted";
   const size_t logs = script.logs.size();
   script.Launch(3);
   script.Launch(4);
@@ -428,16 +426,16 @@ TEST(AgentCoreHostTest, AHostWhoseAddressesChangeSaysHelloAnewButNotInAHang) {
   script.Welcome();
   script.Launch(1);
   const int connects = script.connects;
-  script.host.hardware.addresses = {{"eth1", FromV4({10, 0, 1, 7})}};
+  script.host.Of<NicReading>() = NicReading{{}, "", {{{"eth1", FromV4({10, 0, 1, 7})}}}};
   script.Launch(2);
   EXPECT_EQ(script.connects, connects + 1);
-  EXPECT_EQ(script.Sent<wire::Hello>().back().addresses, *script.host.hardware.addresses);
+  EXPECT_EQ(script.Sent<wire::Hello>().back().addresses, *script.host.Of<NicReading>()->addresses);
   script.Welcome();
   script.Launch(3);
   EXPECT_EQ(script.connects, connects + 1);
   // It stands still: the change has to wait.
   script.Launch(3, absl::Seconds(30));
-  script.host.hardware.addresses = {{"eth2", FromV4({10, 0, 2, 7})}};
+  script.host.Of<NicReading>() = NicReading{{}, "", {{{"eth2", FromV4({10, 0, 2, 7})}}}};
   script.Launch(3, absl::Seconds(30));
   EXPECT_EQ(script.connects, connects + 1);
   script.Launch(4);

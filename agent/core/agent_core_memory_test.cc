@@ -16,14 +16,13 @@ class Years : public CoreScript {
   // process dies; then the coordinator goes, too.
   void LiveThroughAJob() {
     ++job_;
-    host.process = ProcessReading{};
-    ProcessSample& process = host.process->process.emplace();
+    ProcessSample& process = host.Of<ProcessReading>().emplace().process.emplace();
     process.id = {1'000 + job_, job_};
     process.command = absl::StrCat("train-", job_);
     process.state = ProcessState::kSleeping;
-    host.sockets.emplace();
+    std::vector<StrangerSocket>& strangers = host.Of<SocketReading>().emplace().strangers;
     for (uint8_t peer = 0; peer < kPeers; ++peer) {
-      host.sockets->strangers.push_back(
+      strangers.push_back(
           {FromV4({10, static_cast<uint8_t>(job_ >> 8), static_cast<uint8_t>(job_), peer}), {}});
     }
     Pass(absl::Seconds(1));

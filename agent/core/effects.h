@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
 #include "agent/core/kept_state.h"
+#include "agent/sources/registry.h"
 #include "agent/sources/runtime/sample.h"
 #include "classifier/logs/log_line.h"
 #include "proto/wire/messages.h"
@@ -81,19 +81,6 @@ using Event = std::variant<RuntimeSampled, HostSampled, LogsRead, ModuleTextFetc
                            ProbesMade, MessageReceived, StreamClosed, Wake, ShutdownRequested>;
 
 // Effects -------------------------------------------------------------------
-
-// What of the host is worth its cost now; the rest is read at every look.
-struct HostLook {
-  bool sockets = false;  // connections to other workers
-  // A coordinator collects, or the agent takes its detailed sample: also what is
-  // never read in health because it costs something.
-  bool hang = false;
-  bool counters = false;  // errors that NICs and PCIe count
-  // Stacks of the training process, to be told when they are there: once per incident.
-  bool stacks = false;
-
-  friend bool operator==(const HostLook&, const HostLook&) = default;
-};
 
 // Read the runtime, and report with RuntimeSampled; look at the host, and report
 // with HostSampled. Neither waits for the other. There is never more than

@@ -14,10 +14,6 @@ bool IsNewProcess(const ProcessSigns& signs) {
          *signs.host_name_before != *signs.host_name_now;
 }
 
-std::string NameProcess(const ProcessId& process) {
-  return absl::StrCat(process.pid, "@", process.start_ticks);
-}
-
 std::string NameIncarnation(const std::string& prefix, int64_t count, const ProcessSigns& signs) {
   if (!signs.process_now.has_value()) return absl::StrCat(prefix, ".", count);
   const std::string name = NameProcess(*signs.process_now);

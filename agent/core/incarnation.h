@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/core/host_sample.h"
+#include "agent/sources/source.h"
 
 namespace rapideye::agent {
 
@@ -25,9 +25,6 @@ struct ProcessSigns {
 
 // A runtime that merely did not answer for a while is the same process.
 bool IsNewProcess(const ProcessSigns& signs);
-
-// "4211@881234": the same for every agent on this host.
-std::string NameProcess(const ProcessId& process);
 
 // What the incarnation is called: after the process itself where it is known, so
 // that an agent that restarts calls it the same; else by count, behind a prefix

@@ -160,11 +160,10 @@ TEST(Inheritance, AlarmsAreToldOnceAndNotLate) {
 
 HostReading ProcessAlive() {
   HostReading host;
-  host.process.emplace();
-  host.process->process.emplace();
-  host.process->process->id = {17, 4};
-  host.process->process->command = "python3";
-  host.process->process->state = ProcessState::kSleeping;
+  ProcessSample& process = host.Of<ProcessReading>().emplace().process.emplace();
+  process.id = {17, 4};
+  process.command = "python3";
+  process.state = ProcessState::kSleeping;
   return host;
 }
 
@@ -226,7 +225,7 @@ TEST(AgentCoreKeeps, TheNextAgentRemembersTheIncident) {
 TEST(AgentCoreKeeps, AnotherProcessInheritsNothing) {
   const KeptState kept = LeftByAnAgentThatSawAHang(true);
   HostReading other = ProcessAlive();
-  other.process->process->id = {18, 9};
+  other.Of<ProcessReading>()->process->id = {18, 9};
   Agent next(kept, NotServing(RuntimeState::kTimedOut, "no answer"), other);
   EXPECT_THAT(next.Describe().cores, IsEmpty());
   // And leaves nothing of it.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/hardware_sample.h"
+#include "agent/sources/pcie/state.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 

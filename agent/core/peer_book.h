@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/tcp/state.h"
 #include "proto/common/address/address.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"

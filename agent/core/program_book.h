@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
 #include "agent/core/launch_tracker.h"
+#include "agent/sources/hlo_dump/state.h"
 #include "agent/sources/runtime/sample.h"
 #include "proto/wire/messages.h"
 

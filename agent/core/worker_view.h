@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
 #include "agent/core/launch_tracker.h"
 #include "agent/core/program_book.h"
 #include "agent/core/stillness.h"
 #include "agent/core/transitions.h"
+#include "agent/sources/hlo_dump/state.h"
 #include "agent/sources/runtime/sample.h"
+#include "agent/sources/source.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

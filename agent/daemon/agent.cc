@@ -42,7 +42,7 @@ AgentSettings Complete(AgentOptions& options) {
   AgentSettings settings = std::move(options.core);
   settings.watches_host = true;
   settings.hello.hlo_dumps = !options.hlo_dump_dir.empty();
-  settings.probes = !options.host.disabled.contains(Source::kProbe);
+  settings.probes = !options.host.disabled.contains(ProbeSource::kName);
   settings.keeps_state = options.state.has_value();
   if (options.state.has_value()) settings.kept = StateKeeper::Load(*options.state);
   return settings;

@@ -14,7 +14,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/daemon/agent.h"
-#include "agent/daemon/source_names.h"
 #include "agent/exec/limits.h"
 
 namespace rapideye::agent {
@@ -63,7 +62,7 @@ int RunCommand(const Flags& flags, const std::string& problem, const std::string
 
 void LetSourcesKnow(const CommandWatch& command, Flags& flags) {
   flags.host.command = command.pid;
-  if (flags.host.disabled.contains(Source::kLog)) return;
+  if (flags.host.disabled.contains(TrainingLogSource::kName)) return;
   flags.logs.outputs = command.outputs;
   flags.logs.wake = command.wake;
   flags.logs.told_to_end = command.told_to_end;

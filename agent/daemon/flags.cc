@@ -1,13 +1,15 @@
 #include "agent/daemon/flags.h"
 
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "agent/core/limits.h"
-#include "agent/daemon/source_names.h"
 #include "agent/sources/log/fetch_signatures.h"
+#include "agent/sources/registry.h"
 #include "agent/sources/tcp/peers.h"
 
 namespace rapideye::agent {
@@ -105,11 +107,11 @@ absl::Status Check(Flags& flags) {
   absl::StatusOr<Peers> peers = Peers::Parse(flags.peers, flags.peer_address_template);
   if (!peers.ok()) return peers.status();
   flags.host.peers = *std::move(peers);
-  absl::StatusOr<DisabledSources> disabled = ParseSources(flags.disable);
+  absl::StatusOr<std::set<std::string>> disabled = ParseSources(flags.disable);
   if (!disabled.ok()) return disabled.status();
   flags.host.disabled = *std::move(disabled);
-  if (flags.host.disabled.contains(Source::kLog)) flags.logs.patterns.clear();
-  if (flags.host.disabled.contains(Source::kHloDump)) flags.hlo_dump_dir.clear();
+  if (flags.host.disabled.contains(TrainingLogSource::kName)) flags.logs.patterns.clear();
+  if (flags.host.disabled.contains(HloDumpSource::kName)) flags.hlo_dump_dir.clear();
   absl::StatusOr<logs::SignatureTable> signatures = ReadSignatureTable(flags.log_signatures);
   if (!signatures.ok()) return signatures.status();
   flags.logs.signatures = *std::move(signatures);

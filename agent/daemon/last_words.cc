@@ -18,7 +18,7 @@ void LastWords::Note(const Effect& effect) {
 
 void LastWords::Note(const Event& event) {
   if (const auto* sampled = std::get_if<HostSampled>(&event)) {
-    const std::optional<ProcessReading>& process = sampled->reading.process;
+    const std::optional<ProcessReading>& process = sampled->reading.Of<ProcessReading>();
     if (process.has_value() && process->process.has_value()) ended_ = process->process->Ended();
   } else if (const auto* received = std::get_if<MessageReceived>(&event)) {
     if (std::holds_alternative<wire::Concluded>(received->message)) awaited_ = false;

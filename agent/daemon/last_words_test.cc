@@ -13,9 +13,7 @@ bool MayGo(const LastWords& words) {
 
 HostSampled Sampled(ProcessState state) {
   HostSampled sampled;
-  sampled.reading.process.emplace();
-  sampled.reading.process->process.emplace();
-  sampled.reading.process->process->state = state;
+  sampled.reading.Of<ProcessReading>().emplace().process.emplace().state = state;
   return sampled;
 }
 

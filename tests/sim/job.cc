@@ -261,7 +261,7 @@ agent::HostReading Job::Host(int worker, absl::Duration now) const {
     process.signal = incarnation.killed_worker == worker && !before ? 9 : 15;
   }
   agent::HostReading reading;
-  reading.process = agent::ProcessReading{std::move(process), ""};
+  reading.Of<agent::ProcessReading>() = agent::ProcessReading{std::move(process), ""};
   return reading;
 }
 

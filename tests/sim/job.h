@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/registry.h"
 #include "agent/sources/runtime/sample.h"
 #include "tests/scenarios/dynamics.h"
 #include "tests/scenarios/plan.h"

@@ -88,7 +88,7 @@ class CoreScript {
 
   void AnswerHost() {
     HostReading answer = host;
-    if (std::exchange(waiting_for_stacks_, false)) answer.stacks = stacks;
+    if (std::exchange(waiting_for_stacks_, false)) answer.Of<StackReading>() = stacks;
     Step(HostSampled{std::exchange(waiting_host_, 0), std::move(answer)});
   }
 

@@ -151,7 +151,7 @@ class AgentScript : public Script {
     } else if (command.subject() != "alive") {
       command.Fail("alive or ended?");
     }
-    script_->host.process = agent::ProcessReading{sample, ""};
+    script_->host.Of<agent::ProcessReading>() = agent::ProcessReading{sample, ""};
     // The end of a process is told without waiting for a poll.
     if (sample.Ended()) script_->Step(agent::HostSampled{0, script_->host});
   }

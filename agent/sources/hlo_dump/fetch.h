@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/hlo_dump/state.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

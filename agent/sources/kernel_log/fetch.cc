@@ -7,14 +7,17 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "agent/sources/fetcher.h"
 #include "agent/sources/kernel_log/limits.h"
 #include "agent/sources/kernel_log/parse.h"
+#include "agent/sources/pcie/fetch.h"
 
 namespace rapideye::agent {
 namespace {
@@ -110,6 +113,30 @@ void KernelLog::TakeLine(std::string_view text, const std::vector<TpuDevice>& tp
     line->line.repeats = reading.lines[same->second].line.repeats + 1;
     reading.lines[same->second] = *std::move(line);
   }
+}
+
+namespace {
+
+class KernelLogFetcher final : public Fetcher<KernelLogReading> {
+ public:
+  explicit KernelLogFetcher(const HostOptions& options)
+      : sys_root_(options.sys_root), log_(absl::StrCat(options.dev_root, "/kmsg")) {}
+
+  std::optional<KernelLogReading> Fetch(const HostLook& look, absl::Duration,
+                                        HostFindings& found) override {
+    return log_.Read(KnownTpus(sys_root_, look, found));
+  }
+
+ private:
+  const std::string sys_root_;
+  KernelLog log_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher<KernelLogReading>> KernelLogSource::MakeFetcher(const HostOptions& options,
+                                                                        HostFindings&) {
+  return std::make_unique<KernelLogFetcher>(options);
 }
 
 }  // namespace rapideye::agent

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/core/hardware_sample.h"
+#include "agent/sources/kernel_log/state.h"
 #include "agent/sources/pcie/parse.h"
 
 namespace rapideye::agent {

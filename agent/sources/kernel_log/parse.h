@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "agent/core/hardware_sample.h"
+#include "agent/sources/kernel_log/state.h"
 #include "agent/sources/pcie/parse.h"
 
 namespace rapideye::agent {

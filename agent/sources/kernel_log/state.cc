@@ -4,14 +4,25 @@
 
 namespace rapideye::agent {
 
-void KernelLogState::Watching(std::optional<absl::Duration> process_start) {
-  if (!process_start.has_value() || process_start == process_start_) return;
-  process_start_ = process_start;
+void KernelLogState::Watching(const std::optional<ProcessId>& process) {
+  if (!process.has_value()) return;
+  const absl::Duration start = absl::Seconds(1) * process->start_ticks / kTicksPerSecond;
+  if (start == process_start_) return;
+  process_start_ = start;
   lines_.lines().clear();
 }
 
-void KernelLogState::Observe(const KernelLine& line, bool launched, absl::Duration now) {
-  if (line.plain_reset && (line.backlog || !launched)) return;
+void KernelLogState::Observe(const KernelLogReading& reading, const JobFacts& job,
+                             absl::Duration now, Notices& notices) {
+  unavailable_.Observe(reading.unavailable, notices);
+  notices.warnings.insert(notices.warnings.end(), reading.notes.begin(), reading.notes.end());
+  for (const KernelLine& line : reading.lines) Keep(line, job.ever_launched, now);
+}
+
+void KernelLogState::AddTo(Snapshot& snapshot, Instant now) const { lines_.AddTo(snapshot, now); }
+
+void KernelLogState::Keep(const KernelLine& line, bool ever_launched, absl::Duration now) {
+  if (line.plain_reset && (line.backlog || !ever_launched)) return;
   // What comes in while the process lives may still have been written before it, when
   // both began between two looks.
   if (line.backlog && !process_start_.has_value()) return;

@@ -1,33 +1,63 @@
-// What the kernel's log said of the host's chips since the job started.
+// Keeps what the kernel's log said of the host's chips since the training process started.
 #ifndef RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_STATE_H_
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/hardware_sample.h"
 #include "agent/sources/counted_lines.h"
+#include "agent/sources/source.h"
+#include "classifier/logs/log_line.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 
+// A line of the kernel's log about a TPU of this host.
+struct KernelLine {
+  logs::LogLine line;
+  // When it was written: by the kernel's own clock, which nobody corrects.
+  absl::Duration since_boot;
+  // It was there before this agent looked for the first time.
+  bool backlog = false;
+  // A reset that nothing is said to have gone wrong with: a process that opens the
+  // chip has it reset, too.
+  bool plain_reset = false;
+};
+
+struct KernelLogReading {
+  std::vector<KernelLine> lines;   // in their order
+  std::vector<std::string> notes;  // what a person should know
+  // Why nothing can be said, and what would help; empty: nothing is wrong.
+  std::string unavailable;
+};
+
 // Such a line removes a host: what may be of an earlier job, or of a chip that is
 // merely being opened, is left out. What counts is kept as long as the process is,
 // however long the hang comes after it.
-class KernelLogState {
+class KernelLogState final : public StateOf<KernelLogReading> {
  public:
-  // `process_start`: of the training process, since boot; absent: none lives.
-  // Another one than before: what was kept is of the earlier one.
-  void Watching(std::optional<absl::Duration> process_start);
-  // `launched`: the job has launched something on this host.
-  void Observe(const KernelLine& line, bool launched, absl::Duration now);
-
-  void Describe(Instant now, Snapshot& snapshot) const { lines_.AddTo(snapshot, now); }
+  void Observe(const KernelLogReading& reading, const JobFacts& job, absl::Duration now,
+               Notices& notices) override;
+  // Another process than before: what was kept is of the earlier one.
+  void Watching(const std::optional<ProcessId>& process) override;
+  void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:
-  std::optional<absl::Duration> process_start_;  // of the last one that was seen
+  void Keep(const KernelLine& line, bool ever_launched, absl::Duration now);
+
+  UnavailableWarning unavailable_{"nothing is known of what the kernel says of chips"};
+  std::optional<absl::Duration> process_start_;  // since boot, of the last one that was seen
   CountedLines lines_;
+};
+
+struct KernelLogSource : SourceOf<KernelLogState, KernelLogReading> {
+  static constexpr char kName[] = "kernel-log";
+  static std::unique_ptr<Fetcher<KernelLogReading>> MakeFetcher(const HostOptions& options,
+                                                                HostFindings& found);
 };
 
 }  // namespace rapideye::agent

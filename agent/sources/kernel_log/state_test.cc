@@ -34,12 +34,22 @@ KernelLine Reset(KernelLine line) {
   return line;
 }
 
+// A process that began so long after the host.
+ProcessId Started(absl::Duration since_boot) {
+  return {4211, since_boot / absl::Seconds(1) * kTicksPerSecond};
+}
+
+void Observe(KernelLogState& state, const KernelLine& line, bool launched, absl::Duration now) {
+  Notices notices;
+  state.Observe({{line}, {}, ""}, {.ever_launched = launched}, now, notices);
+}
+
 class KernelLogStateTest : public testing::Test {
  protected:
-  KernelLogStateTest() { state_.Watching(kStart); }
+  KernelLogStateTest() { state_.Watching(Started(kStart)); }
   std::vector<LogEvent> Events(absl::Duration now = kNow) const {
     Snapshot snapshot;
-    state_.Describe({now, absl::UnixEpoch()}, snapshot);
+    state_.AddTo(snapshot, {now, absl::UnixEpoch()});
     return snapshot.log_events;
   }
 
@@ -47,8 +57,8 @@ class KernelLogStateTest : public testing::Test {
 };
 
 TEST_F(KernelLogStateTest, KeepsAndCountsWhatIsSaidWhileTheProcessLives) {
-  state_.Observe(Line(kStart + absl::Minutes(1)), true, kNow);
-  state_.Observe(Line(kStart + absl::Minutes(2)), true, kNow + absl::Minutes(1));
+  Observe(state_, Line(kStart + absl::Minutes(1)), true, kNow);
+  Observe(state_, Line(kStart + absl::Minutes(2)), true, kNow + absl::Minutes(1));
   const auto events = Events(kNow + absl::Hours(30));
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0].count, 2);
@@ -57,47 +67,47 @@ TEST_F(KernelLogStateTest, KeepsAndCountsWhatIsSaidWhileTheProcessLives) {
 }
 
 TEST_F(KernelLogStateTest, WhatWasThereBeforeCountsOnlyIfItIsSurelyOfThisJob) {
-  state_.Observe(Old(Line(kStart - absl::Minutes(1))), true, kNow);
-  state_.Observe(Old(Line(kStart + absl::Milliseconds(500))), true, kNow);  // clocks differ
+  Observe(state_, Old(Line(kStart - absl::Minutes(1))), true, kNow);
+  Observe(state_, Old(Line(kStart + absl::Milliseconds(500))), true, kNow);  // clocks differ
   EXPECT_THAT(Events(), IsEmpty());
-  state_.Observe(Old(Line(kStart + absl::Minutes(1))), true, kNow);
+  Observe(state_, Old(Line(kStart + absl::Minutes(1))), true, kNow);
   ASSERT_THAT(Events(), SizeIs(1));
   EXPECT_EQ(Events()[0].age_ms, std::nullopt);
 }
 
 TEST_F(KernelLogStateTest, WithoutAProcessNothingOldIsOfThisJob) {
   KernelLogState state;
-  state.Observe(Old(Line(kStart)), true, kNow);
+  Observe(state, Old(Line(kStart)), true, kNow);
   Snapshot snapshot;
-  state.Describe({kNow, absl::UnixEpoch()}, snapshot);
+  state.AddTo(snapshot, {kNow, absl::UnixEpoch()});
   EXPECT_THAT(snapshot.log_events, IsEmpty());
-  state.Observe(Line(kStart), true, kNow);
-  state.Describe({kNow, absl::UnixEpoch()}, snapshot);
+  Observe(state, Line(kStart), true, kNow);
+  state.AddTo(snapshot, {kNow, absl::UnixEpoch()});
   EXPECT_THAT(snapshot.log_events, SizeIs(1));
 }
 
 TEST_F(KernelLogStateTest, AnotherProcessIsNotBlamedForWhatEndedTheLast) {
-  state_.Observe(Line(kStart + absl::Minutes(1)), true, kNow);
+  Observe(state_, Line(kStart + absl::Minutes(1)), true, kNow);
   state_.Watching(std::nullopt);  // it has ended, perhaps of this
   EXPECT_THAT(Events(), SizeIs(1));
-  state_.Watching(kStart + absl::Minutes(2));
+  state_.Watching(Started(kStart + absl::Minutes(2)));
   EXPECT_THAT(Events(), IsEmpty());
   // Both began between two looks.
-  state_.Observe(Line(kStart + absl::Minutes(1)), true, kNow);
+  Observe(state_, Line(kStart + absl::Minutes(1)), true, kNow);
   EXPECT_THAT(Events(), IsEmpty());
 }
 
 TEST_F(KernelLogStateTest, AResetIsAnErrorOnlyOnceTheJobRuns) {
-  state_.Observe(Reset(Line(kStart + absl::Minutes(1))), /*launched=*/false, kNow);
-  state_.Observe(Old(Reset(Line(kStart + absl::Minutes(1)))), true, kNow);
+  Observe(state_, Reset(Line(kStart + absl::Minutes(1))), /*launched=*/false, kNow);
+  Observe(state_, Old(Reset(Line(kStart + absl::Minutes(1)))), true, kNow);
   EXPECT_THAT(Events(), IsEmpty());
-  state_.Observe(Reset(Line(kStart + absl::Minutes(9))), true, kNow);
+  Observe(state_, Reset(Line(kStart + absl::Minutes(9))), true, kNow);
   EXPECT_THAT(Events(), SizeIs(1));
 }
 
 TEST_F(KernelLogStateTest, IsBounded) {
   for (size_t i = 0; i < 2 * kMaxKernelEvents; ++i) {
-    state_.Observe(Line(kStart + absl::Minutes(1), std::to_string(i)), true, kNow);
+    Observe(state_, Line(kStart + absl::Minutes(1), std::to_string(i)), true, kNow);
   }
   EXPECT_THAT(Events(), SizeIs(kMaxKernelEvents));
 }

@@ -14,9 +14,39 @@ bool IsWeak(LogKind kind) {
          kind == LogKind::kCoordinationTimeout || kind == LogKind::kUnknownFlag;
 }
 
+// What the coordinator must know before the next heartbeat.
+std::optional<wire::AlarmKind> AlarmOf(LogKind kind) {
+  switch (kind) {
+    case LogKind::kHangDetected:
+      return wire::AlarmKind::kHangLine;
+    case LogKind::kHaltHardware:
+    case LogKind::kHaltNetwork:
+    case LogKind::kHaltPower:
+    case LogKind::kHaltUser:
+    case LogKind::kHaltAssertion:
+    case LogKind::kLaunchGroupMismatch:
+    case LogKind::kCoreHalt:
+    case LogKind::kChipDriverError:
+    case LogKind::kFatalProgramError:
+      return wire::AlarmKind::kCoreHalt;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
-void LogState::Observe(const logs::LogLine& line, absl::Duration now) {
+void LogState::Observe(const logs::LogReading& reading, const JobFacts&, absl::Duration now,
+                       Notices& notices) {
+  notices.warnings = reading.notes;
+  for (const logs::LogLine& line : reading.lines) {
+    Keep(line, now);
+    const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event.kind);
+    if (alarm.has_value() && !line.old) notices.alarms.push_back({*alarm, line.event.text});
+  }
+}
+
+void LogState::Keep(const logs::LogLine& line, absl::Duration now) {
   if (line.hang_report.has_value()) hang_report_ = line.hang_report;
   if (lines_.Count(line, now)) return;
   if (lines_.lines().size() == kMaxLogEvents && !MakeRoom(line.event.kind, now)) return;
@@ -39,20 +69,22 @@ bool LogState::MakeRoom(LogKind kind, absl::Duration now) {
   return true;
 }
 
-void LogState::Progressed() {
+void LogState::JobProgressed() {
   hang_report_.reset();
   std::erase_if(lines_.lines(), [](const CountedLines::Line& line) {
     return line.event.kind == LogKind::kHangDetected;
   });
 }
 
-void LogState::ForgetBefore(absl::Duration time) {
+void LogState::ProcessReplaced(std::optional<absl::Duration> before_until) {
+  if (!before_until.has_value()) return;
+  const absl::Duration last = *before_until + kLastWordsDelay;
   const size_t forgotten = std::erase_if(
-      lines_.lines(), [time](const CountedLines::Line& line) { return line.last <= time; });
+      lines_.lines(), [last](const CountedLines::Line& line) { return line.last <= last; });
   if (forgotten > 0) hang_report_.reset();
 }
 
-void LogState::Describe(Instant now, Snapshot& snapshot) const {
+void LogState::AddTo(Snapshot& snapshot, Instant now) const {
   snapshot.hang_report = hang_report_;
   lines_.AddTo(snapshot, now, kKeepLogEventsFor);
 }

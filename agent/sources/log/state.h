@@ -1,4 +1,4 @@
-// What the logs have said of this process, for as long as it matters.
+// Keeps what the training logs have said of this process, for as long as it matters.
 #ifndef RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 
@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "agent/sources/counted_lines.h"
+#include "agent/sources/source.h"
 #include "classifier/logs/log_line.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
@@ -13,23 +14,28 @@
 namespace rapideye::agent {
 
 // Bounded: the first events of each kind matter, so they stay; what only follows
-// from others makes room.
-class LogState {
+// from others makes room. A hang or a halt that is not old raises an alarm.
+class LogState final : public StateOf<logs::LogReading> {
  public:
-  void Observe(const logs::LogLine& line, absl::Duration now);
-  // Launches go on: a hang that was declared is over.
-  void Progressed();
-  // Forgets what another process said, up to then.
-  void ForgetBefore(absl::Duration time);
-
-  void Describe(Instant now, Snapshot& snapshot) const;
+  void Observe(const logs::LogReading& reading, const JobFacts& job, absl::Duration now,
+               Notices& notices) override;
+  // A hang that was declared is over.
+  void JobProgressed() override;
+  // Forgets what the process before said, its last words included.
+  void ProcessReplaced(std::optional<absl::Duration> before_until) override;
+  void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:
+  void Keep(const logs::LogLine& line, absl::Duration now);
   // Makes room for an event of this kind; false: it is not worth it.
   bool MakeRoom(LogKind kind, absl::Duration now);
 
   CountedLines lines_;
   std::optional<HangReport> hang_report_;
+};
+
+struct TrainingLogSource : SourceOf<LogState, logs::LogReading> {
+  static constexpr char kName[] = "log";
 };
 
 }  // namespace rapideye::agent

@@ -26,19 +26,24 @@ logs::LogLine HangLine() {
   return line;
 }
 
+void Observe(LogState& state, const logs::LogLine& line, absl::Duration now) {
+  Notices notices;
+  state.Observe({{line}, {}}, {}, now, notices);
+}
+
 Snapshot Describe(const LogState& state, absl::Duration now) {
   Snapshot snapshot;
-  state.Describe({now, absl::UnixEpoch()}, snapshot);
+  state.AddTo(snapshot, {now, absl::UnixEpoch()});
   return snapshot;
 }
 
 TEST(LogStateTest, CountsTheSameAndAgesFromTheFirst) {
   LogState state;
-  state.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
+  Observe(state, Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
   logs::LogLine flood = Line(LogKind::kCoreHalt, "a");
   flood.repeats = 99;
-  state.Observe(flood, absl::Seconds(12));
-  state.Observe(Line(LogKind::kFollowOn, "b"), absl::Seconds(13));
+  Observe(state, flood, absl::Seconds(12));
+  Observe(state, Line(LogKind::kFollowOn, "b"), absl::Seconds(13));
   const Snapshot snapshot = Describe(state, absl::Seconds(15));
   ASSERT_THAT(snapshot.log_events, SizeIs(2));
   EXPECT_EQ(snapshot.log_events[0].count, 101);
@@ -50,17 +55,17 @@ TEST(LogStateTest, OldLinesHaveNoAge) {
   LogState state;
   logs::LogLine line = Line(LogKind::kCoreHalt, "a");
   line.old = true;
-  state.Observe(line, absl::Seconds(10));
+  Observe(state, line, absl::Seconds(10));
   EXPECT_EQ(Describe(state, absl::Seconds(15)).log_events.at(0).age_ms, std::nullopt);
 }
 
 TEST(LogStateTest, ProgressEndsAHangButNotAnError) {
   LogState state;
-  state.Observe(HangLine(), absl::Seconds(10));
-  state.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
+  Observe(state, HangLine(), absl::Seconds(10));
+  Observe(state, Line(LogKind::kCoreHalt, "a"), absl::Seconds(10));
   EXPECT_EQ(Describe(state, absl::Seconds(11)).hang_report->launch_id, 7);
   EXPECT_THAT(Describe(state, absl::Seconds(11)).log_events, SizeIs(2));
-  state.Progressed();
+  state.JobProgressed();
   EXPECT_FALSE(Describe(state, absl::Seconds(11)).hang_report.has_value());
   EXPECT_THAT(Describe(state, absl::Seconds(11)).log_events, SizeIs(1));
 }
@@ -68,10 +73,10 @@ TEST(LogStateTest, ProgressEndsAHangButNotAnError) {
 TEST(LogStateTest, WhatOnlyFollowsMakesRoomForACause) {
   LogState state;
   for (size_t i = 0; i < 2 * kMaxLogEvents; ++i) {
-    state.Observe(Line(LogKind::kFollowOn, absl::StrCat("f", i)), absl::Seconds(1));
+    Observe(state, Line(LogKind::kFollowOn, absl::StrCat("f", i)), absl::Seconds(1));
   }
   EXPECT_THAT(Describe(state, absl::Seconds(1)).log_events, SizeIs(kMaxLogEvents));
-  state.Observe(Line(LogKind::kHaltHardware, "halt"), absl::Seconds(2));
+  Observe(state, Line(LogKind::kHaltHardware, "halt"), absl::Seconds(2));
   const Snapshot snapshot = Describe(state, absl::Seconds(2));
   EXPECT_THAT(snapshot.log_events, SizeIs(kMaxLogEvents));
   EXPECT_EQ(snapshot.log_events.back().kind, LogKind::kHaltHardware);
@@ -81,7 +86,7 @@ TEST(LogStateTest, WhatOnlyFollowsMakesRoomForACause) {
 TEST(LogStateTest, CausesAreNotPushedOut) {
   LogState state;
   for (size_t i = 0; i < 2 * kMaxLogEvents; ++i) {
-    state.Observe(Line(LogKind::kCoreHalt, absl::StrCat("h", i)), absl::Seconds(1));
+    Observe(state, Line(LogKind::kCoreHalt, absl::StrCat("h", i)), absl::Seconds(1));
   }
   const Snapshot snapshot = Describe(state, absl::Seconds(1));
   EXPECT_THAT(snapshot.log_events, SizeIs(kMaxLogEvents));
@@ -90,9 +95,9 @@ TEST(LogStateTest, CausesAreNotPushedOut) {
 
 TEST(LogStateTest, ForgetsWhatIsOldAndWhatAnotherProcessSaid) {
   LogState state;
-  state.Observe(HangLine(), absl::Seconds(10));
-  state.Observe(Line(LogKind::kCoreHalt, "a"), absl::Seconds(20));
-  state.ForgetBefore(absl::Seconds(15));
+  Observe(state, HangLine(), absl::Seconds(10));
+  Observe(state, Line(LogKind::kCoreHalt, "a"), absl::Seconds(20));
+  state.ProcessReplaced(absl::Seconds(15) - kLastWordsDelay);
   EXPECT_FALSE(Describe(state, absl::Seconds(21)).hang_report.has_value());
   EXPECT_THAT(Describe(state, absl::Seconds(21)).log_events, SizeIs(1));
   EXPECT_THAT(Describe(state, absl::Seconds(21) + kKeepLogEventsFor).log_events, IsEmpty());

@@ -7,10 +7,12 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "agent/sources/fetcher.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/nic/limits.h"
 #include "agent/sources/nic/parse.h"
@@ -89,6 +91,31 @@ NicReading ReadNics(const std::string& sys_root, const std::map<IpAddress, std::
         ", which this process has: it is of another network namespace; mount a /sys of this one");
   }
   return reading;
+}
+
+namespace {
+
+class NicFetcher final : public Fetcher<NicReading> {
+ public:
+  explicit NicFetcher(std::string sys_root) : sys_root_(std::move(sys_root)) {}
+
+  std::optional<NicReading> Fetch(const HostLook& look, absl::Duration, HostFindings&) override {
+    if (!look.counters) return std::nullopt;
+    const std::map<IpAddress, std::string> owners = ListNics();
+    NicReading reading = ReadNics(sys_root_, owners, kCounterDeadline);
+    reading.addresses = ReachableAddresses(owners);
+    return reading;
+  }
+
+ private:
+  const std::string sys_root_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher<NicReading>> NicSource::MakeFetcher(const HostOptions& options,
+                                                            HostFindings&) {
+  return std::make_unique<NicFetcher>(options.sys_root);
 }
 
 }  // namespace rapideye::agent

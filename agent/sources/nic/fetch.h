@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "agent/core/hardware_sample.h"
+#include "agent/sources/nic/state.h"
 #include "proto/common/address/address.h"
 
 namespace rapideye::agent {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/core/hardware_sample.h"
+#include "agent/sources/nic/state.h"
 #include "proto/common/address/address.h"
 #include "proto/wire/messages.h"
 

@@ -5,16 +5,17 @@
 #include "agent/sources/counter.h"
 
 namespace rapideye::agent {
-void NicState::Observe(const NicReading& reading, absl::Duration last_progress,
-                       absl::Duration now) {
+void NicState::Observe(const NicReading& reading, const JobFacts& job, absl::Duration now,
+                       Notices& notices) {
+  unavailable_.Observe(reading.unavailable, notices);
   if (!reading.unavailable.empty()) return;
-  if (nics_.has_value() && last_progress > seen_at_) healthy_ = std::move(nics_);
+  if (nics_.has_value() && job.last_progress > seen_at_) healthy_ = std::move(nics_);
   nics_.emplace();
   for (const NicSample& nic : reading.nics) nics_->emplace(nic.name, nic);
   seen_at_ = now;
 }
 
-void NicState::Describe(Snapshot& snapshot) const {
+void NicState::AddTo(Snapshot& snapshot, Instant) const {
   if (!nics_.has_value()) return;
   for (const auto& [name, now] : *nics_) {
     Nic nic;

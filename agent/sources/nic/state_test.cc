@@ -19,16 +19,17 @@ class Script {
   // A look; then, if the job is healthy, it advances.
   void Look(std::vector<NicSample> nics, bool advances) {
     now_ += absl::Seconds(10);
-    state_.Observe({std::move(nics), ""}, progress_, now_);
+    state_.Observe({std::move(nics), ""}, {.last_progress = progress_}, now_, notices_);
     if (advances) progress_ = now_ + absl::Seconds(1);
   }
   std::vector<Nic> Nics() const {
     Snapshot snapshot;
-    state_.Describe(snapshot);
+    state_.AddTo(snapshot, {});
     return snapshot.nics;
   }
 
   NicState state_;
+  Notices notices_;
   absl::Duration now_ = absl::Hours(1);
   absl::Duration progress_ = absl::Minutes(1);
 };
@@ -93,7 +94,8 @@ TEST(NicStateTest, ACounterThatBeganAnewCountsFromZero) {
 TEST(NicStateTest, ALookThatFailedChangesNothing) {
   Script script;
   script.Look({Card("eth1", true)}, true);
-  script.state_.Observe({{}, "no /sys"}, script.progress_, script.now_ + absl::Seconds(1));
+  script.state_.Observe({{}, "no /sys"}, {.last_progress = script.progress_},
+                        script.now_ + absl::Seconds(1), script.notices_);
   EXPECT_THAT(script.Nics(), SizeIs(1));
 }
 

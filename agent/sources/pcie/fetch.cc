@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "agent/sources/fetcher.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/pcie/limits.h"
 #include "proto/common/file/small_file.h"
@@ -91,6 +93,38 @@ PcieReading ReadPcie(const std::string& sys_root, const std::vector<TpuDevice>& 
     }
   }
   return reading;
+}
+
+const std::vector<TpuDevice>& KnownTpus(const std::string& sys_root, const HostLook& look,
+                                        HostFindings& found) {
+  if (look.counters && !found.tpus_listed) {
+    found.tpus = ListTpus(sys_root);
+    found.tpus_listed = true;
+  }
+  return found.tpus;
+}
+
+namespace {
+
+class PcieFetcher final : public Fetcher<PcieReading> {
+ public:
+  explicit PcieFetcher(std::string sys_root) : sys_root_(std::move(sys_root)) {}
+
+  std::optional<PcieReading> Fetch(const HostLook& look, absl::Duration,
+                                   HostFindings& found) override {
+    if (!look.counters) return std::nullopt;
+    return ReadPcie(sys_root_, KnownTpus(sys_root_, look, found), kCounterDeadline);
+  }
+
+ private:
+  const std::string sys_root_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher<PcieReading>> PcieSource::MakeFetcher(const HostOptions& options,
+                                                              HostFindings&) {
+  return std::make_unique<PcieFetcher>(options.sys_root);
 }
 
 }  // namespace rapideye::agent

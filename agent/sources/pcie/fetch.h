@@ -6,14 +6,19 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
 #include "agent/sources/pcie/parse.h"
+#include "agent/sources/pcie/state.h"
 
 namespace rapideye::agent {
 
 // The TPUs below `sys_root` (normally "/sys"), numbered, by address. Needs no
 // privilege. A few small files per PCI device: not for every poll.
 std::vector<TpuDevice> ListTpus(const std::string& sys_root);
+
+// Those as last listed: anew in a look that reads counters, once, whichever source asks
+// first.
+const std::vector<TpuDevice>& KnownTpus(const std::string& sys_root, const HostLook& look,
+                                        HostFindings& found);
 
 // Error counters of these, as far as `deadline` goes. The kernel answers from its
 // memory: no device is touched.

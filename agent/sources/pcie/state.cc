@@ -3,9 +3,9 @@
 #include "agent/sources/counter.h"
 
 namespace rapideye::agent {
-void PcieState::Watching(const std::optional<std::string>& process) {
-  if (!process.has_value() || *process == process_) return;
-  process_ = *process;
+void PcieState::Watching(const std::optional<ProcessId>& process) {
+  if (!process.has_value() || NameProcess(*process) == process_) return;
+  process_ = NameProcess(*process);
   baseline_.reset();
   chips_.clear();
   if (!kept_.has_value() || kept_->process != process_) return;
@@ -13,7 +13,9 @@ void PcieState::Watching(const std::optional<std::string>& process) {
   for (const PcieSample& chip : kept_->chips) baseline_->emplace(chip.chip, chip);
 }
 
-void PcieState::Observe(const PcieReading& reading) {
+void PcieState::Observe(const PcieReading& reading, const JobFacts&, absl::Duration,
+                        Notices& notices) {
+  unavailable_.Observe(reading.unavailable, notices);
   if (!baseline_.has_value()) baseline_.emplace();
   for (const PcieSample& chip : reading.chips) {
     baseline_->emplace(chip.chip, chip);
@@ -28,7 +30,7 @@ std::optional<CounterBaseline> PcieState::baseline() const {
   return baseline;
 }
 
-void PcieState::Describe(Snapshot& snapshot) const {
+void PcieState::AddTo(Snapshot& snapshot, Instant) const {
   for (const auto& [number, now] : chips_) {
     const PcieSample& before = baseline_->at(number);
     snapshot.pcie.push_back({number, Since(before.fatal, now.fatal),

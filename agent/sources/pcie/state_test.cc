@@ -9,12 +9,20 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+constexpr ProcessId kProcess = {4211, 100};
+constexpr ProcessId kOther = {4300, 900};
+
 std::vector<int64_t> Fatal(const PcieState& state) {
   Snapshot snapshot;
-  state.Describe(snapshot);
+  state.AddTo(snapshot, {});
   std::vector<int64_t> fatal;
   for (const PcieCounters& chip : snapshot.pcie) fatal.push_back(chip.fatal);
   return fatal;
+}
+
+void Observe(const PcieReading& reading, PcieState& state) {
+  Notices notices;
+  state.Observe(reading, {}, absl::ZeroDuration(), notices);
 }
 
 PcieReading Chips(int64_t fatal_of_first, int64_t fatal_of_second) {
@@ -23,55 +31,55 @@ PcieReading Chips(int64_t fatal_of_first, int64_t fatal_of_second) {
 
 TEST(PcieStateTest, CountsSinceTheProcessBegan) {
   PcieState state;
-  state.Watching("4211@100");
-  state.Observe(Chips(3, 0));
+  state.Watching(kProcess);
+  Observe(Chips(3, 0), state);
   EXPECT_THAT(Fatal(state), ElementsAre(0, 0));
-  state.Watching("4211@100");
-  state.Observe(Chips(3, 2));
+  state.Watching(kProcess);
+  Observe(Chips(3, 2), state);
   EXPECT_THAT(Fatal(state), ElementsAre(0, 2));
 }
 
 TEST(PcieStateTest, AnotherProcessBeginsAnew) {
   PcieState state;
-  state.Watching("4211@100");
-  state.Observe(Chips(0, 0));
-  state.Observe(Chips(0, 2));
+  state.Watching(kProcess);
+  Observe(Chips(0, 0), state);
+  Observe(Chips(0, 2), state);
   state.Watching(std::nullopt);  // it has ended: what it met with still stands
   EXPECT_THAT(Fatal(state), ElementsAre(0, 2));
-  state.Watching("4300@900");
+  state.Watching(kOther);
   EXPECT_THAT(Fatal(state), IsEmpty());
-  state.Observe(Chips(0, 2));
+  Observe(Chips(0, 2), state);
   EXPECT_THAT(Fatal(state), ElementsAre(0, 0));
 }
 
 TEST(PcieStateTest, AnAgentThatIsReplacedGoesOnCounting) {
   PcieState first;
-  first.Watching("4211@100");
-  first.Observe(Chips(3, 0));
+  first.Watching(kProcess);
+  Observe(Chips(3, 0), first);
   PcieState next;
   next.Restore(first.baseline());
-  next.Watching("4211@100");
-  next.Observe(Chips(4, 0));
+  next.Watching(kProcess);
+  Observe(Chips(4, 0), next);
   EXPECT_THAT(Fatal(next), ElementsAre(1, 0));
   EXPECT_EQ(next.baseline(), first.baseline());
   // But not for another process.
   PcieState other;
   other.Restore(first.baseline());
-  other.Watching("4300@900");
-  other.Observe(Chips(4, 0));
+  other.Watching(kOther);
+  Observe(Chips(4, 0), other);
   EXPECT_THAT(Fatal(other), ElementsAre(0, 0));
 }
 
 TEST(PcieStateTest, AChipThatAppearsLaterOrWasResetCountsFromThere) {
   PcieState state;
-  state.Observe({{{1, 5, 0, 0}}, "nothing tells which chip is behind 0000:06:00.0"});
-  state.Observe(Chips(7, 1));
+  Observe({{{1, 5, 0, 0}}, "nothing tells which chip is behind 0000:06:00.0"}, state);
+  Observe(Chips(7, 1), state);
   EXPECT_THAT(Fatal(state), ElementsAre(0, 1));
 }
 
 TEST(PcieStateTest, WithoutChipsThereIsNothingToKeep) {
   PcieState state;
-  state.Observe({{}, "there is no TPU"});
+  Observe({{}, "there is no TPU"}, state);
   EXPECT_EQ(state.baseline(), std::nullopt);
   EXPECT_THAT(Fatal(state), IsEmpty());
 }

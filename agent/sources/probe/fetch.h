@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/effects.h"
+#include "agent/sources/probe/state.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

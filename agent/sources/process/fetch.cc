@@ -8,12 +8,15 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "agent/sources/fetcher.h"
 #include "agent/sources/limits.h"
+#include "agent/sources/process/fetch_holders.h"
 #include "agent/sources/process/limits.h"
 #include "proto/common/file/small_file.h"
 
@@ -215,6 +218,56 @@ void ProcessWatch::Adopt(const ProcessStat& stat) {
 
 void ProcessWatch::CloseDescriptor() {
   if (pidfd_ >= 0) close(std::exchange(pidfd_, -1));
+}
+
+namespace {
+
+class ProcessFetcher final : public Fetcher<ProcessReading> {
+ public:
+  ProcessFetcher(const HostOptions& options, const Endpoint& runtime)
+      : proc_root_(options.proc_root),
+        dev_root_(options.dev_root),
+        watch_(options.proc_root, runtime, options.command) {}
+
+  ProcessWatch& watch() { return watch_; }
+
+  std::optional<ProcessReading> Fetch(const HostLook& look, absl::Duration now,
+                                      HostFindings& found) override {
+    // Asked before: a thread that is stopped for its stack runs again at any moment.
+    const bool held_up = found.process_held_up && found.process_held_up();
+    ProcessReading reading = watch_.Read(now);
+    if (std::optional<ProcessSample>& process = reading.process; process.has_value()) {
+      if (held_up && process->state == ProcessState::kStopped) process->state = last_state_;
+      last_state_ = process->state;
+    }
+    if (look.hang && now >= next_holder_look_) {
+      next_holder_look_ = now + kHolderSpacing;
+      const bool lives = reading.process.has_value() && !reading.process->Ended();
+      reading.chip_holders = FindChipHolders(
+          proc_root_, dev_root_, lives ? std::optional(reading.process->id) : std::nullopt);
+    }
+    found.process = reading.process;
+    return reading;
+  }
+
+ private:
+  const std::string proc_root_;
+  const std::string dev_root_;
+  ProcessWatch watch_;
+  ProcessState last_state_ = ProcessState::kUnspecified;
+  absl::Duration next_holder_look_ = -absl::InfiniteDuration();
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher<ProcessReading>> ProcessSource::MakeFetcher(const HostOptions& options,
+                                                                    HostFindings& found) {
+  const std::optional<Endpoint> runtime = ParseEndpoint(options.runtime);
+  if (!runtime.has_value()) return nullptr;
+  auto fetcher = std::make_unique<ProcessFetcher>(options, *runtime);
+  found.socket_inodes = [&watch = fetcher->watch()] { return watch.SocketInodes(); };
+  found.exit_descriptor = [&watch = fetcher->watch()] { return watch.exit_descriptor(); };
+  return fetcher;
 }
 
 }  // namespace rapideye::agent

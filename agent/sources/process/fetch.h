@@ -9,8 +9,8 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
 #include "agent/sources/process/parse.h"
+#include "agent/sources/process/state.h"
 #include "proto/common/address/address.h"
 
 namespace rapideye::agent {

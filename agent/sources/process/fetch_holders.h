@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/source.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::agent {

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/process/state.h"
 #include "proto/common/address/address.h"
 
 namespace rapideye::agent {

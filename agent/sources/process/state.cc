@@ -6,29 +6,40 @@
 
 namespace rapideye::agent {
 
-TrainingProcess::Change TrainingProcess::Observe(const ProcessReading& reading,
-                                                 absl::Duration now) {
-  Change change;
-  if (!reading.process.has_value()) return change;
-  const ProcessSample& sample = *reading.process;
+void TrainingProcess::Observe(const ProcessReading& reading, const JobFacts& job,
+                              absl::Duration now, Notices& notices) {
+  unavailable_.Observe(reading.unavailable, notices);
+  if (reading.chip_holders.has_value()) chip_holders_ = *reading.chip_holders;
+  replaced_ = false;
+  if (reading.process.has_value()) Take(*reading.process, job, now, notices);
+}
+
+void TrainingProcess::Take(const ProcessSample& sample, const JobFacts& job, absl::Duration now,
+                           Notices& notices) {
+  bool ended = false;
   if (!process_.has_value() || process_->id != sample.id) {
-    change.another = true;
+    replaced_ = true;
     if (process_.has_value()) before_until_ = alive_at_;
     ended_at_.reset();
     cpu_ms_at_progress_ = sample.cpu_ms;
     // Seen for the first time: when it ended, nobody knows.
     if (sample.Ended()) ended_at_ = now;
   } else if (sample.Ended() && !ended_at_.has_value()) {
-    change.ended = true;
+    ended = true;
     ended_at_ = now;
   }
   if (!sample.Ended()) alive_at_ = now;
   process_ = sample;
-  return change;
+  if (!ended) return;
+  notices.warnings.push_back(DescribeEnd());
+  // A job that is done ends between two launches, and well.
+  const bool in_midst = EndIsKnown() ? EndedBadly() && job.ever_launched : job.in_launch;
+  if (in_midst) notices.alarms.push_back({wire::AlarmKind::kProcessExit, DescribeEnd()});
 }
 
-void TrainingProcess::Progressed() {
+void TrainingProcess::JobProgressed() {
   if (process_.has_value()) cpu_ms_at_progress_ = process_->cpu_ms;
+  chip_holders_.clear();
 }
 
 std::optional<ProcessId> TrainingProcess::alive() const {
@@ -56,7 +67,8 @@ bool TrainingProcess::EndIsKnown() const {
   return process_.has_value() && (process_->signal.has_value() || process_->exit_code.has_value());
 }
 
-void TrainingProcess::Describe(Instant now, Snapshot& snapshot) const {
+void TrainingProcess::AddTo(Snapshot& snapshot, Instant now) const {
+  snapshot.chip_holders = chip_holders_;
   if (!process_.has_value()) return;
   Process process;
   process.pid = process_->id.pid;

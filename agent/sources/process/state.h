@@ -1,48 +1,82 @@
-// The training process, as samples of the host have shown it.
+// Tracks the training process from one look at the host to the next.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_PROCESS_STATE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/source.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 
-class TrainingProcess {
- public:
-  // What a sample has shown that the one before had not.
-  struct Change {
-    bool another = false;  // a process, or another than before
-    bool ended = false;    // it was seen alive, and is no more
-  };
+struct ProcessSample {
+  ProcessId id;
+  std::string command;  // the program's name, bytes
+  ProcessState state = ProcessState::kUnspecified;
+  int64_t cpu_ms = 0;  // since it started
+  std::optional<std::string> wait_channel;
+  // Only of a process that has ended, and not always then.
+  std::optional<int32_t> exit_code;
+  std::optional<int32_t> signal;
 
-  Change Observe(const ProcessReading& reading, absl::Duration now);
-  // The job has advanced: CPU time counts from the last sample on.
-  void Progressed();
+  bool Ended() const { return state == ProcessState::kZombie || state == ProcessState::kExited; }
+};
+
+struct ProcessReading {
+  // A process that has ended stays until another takes its place.
+  std::optional<ProcessSample> process;
+  // Why nothing can be said, and what would help; empty: nothing is wrong.
+  std::string unavailable;
+  // Who has chips open and does not belong to the training process; absent: not looked
+  // for, which is done at a hang only.
+  std::optional<std::vector<ChipHolder>> chip_holders = std::nullopt;
+};
+
+// The training process that lives or has ended, and who else holds the host's chips. An
+// end in the midst of the job raises an alarm.
+class TrainingProcess final : public StateOf<ProcessReading> {
+ public:
+  void Observe(const ProcessReading& reading, const JobFacts& job, absl::Duration now,
+               Notices& notices) override;
+  // CPU time counts from the last sample on.
+  void JobProgressed() override;
+  void AddTo(Snapshot& snapshot, Instant now) const override;
 
   // Absent while there is none, or once it has ended.
   std::optional<ProcessId> alive() const;
+  // The last reading showed a process that the one before had not.
+  bool replaced() const { return replaced_; }
   // When the one before the present one was seen for the last time alive.
   std::optional<absl::Duration> before_until() const { return before_until_; }
-  // "python3 (4211) was killed by signal 9". Only after a process was seen.
+
+ private:
+  void Take(const ProcessSample& sample, const JobFacts& job, absl::Duration now, Notices& notices);
+  // "python3 (4211) was killed by signal 9".
   std::string DescribeEnd() const;
   // False: it ended well, as far as that is known.
   bool EndedBadly() const;
   bool EndIsKnown() const;
 
-  void Describe(Instant now, Snapshot& snapshot) const;
-
- private:
+  UnavailableWarning unavailable_{"nothing is known of the training process"};
   std::optional<ProcessSample> process_;
+  bool replaced_ = false;
   int64_t cpu_ms_at_progress_ = 0;
   absl::Duration alive_at_;
   std::optional<absl::Duration> before_until_;
   std::optional<absl::Duration> ended_at_;
+  std::vector<ChipHolder> chip_holders_;
+};
+
+struct ProcessSource : SourceOf<TrainingProcess, ProcessReading> {
+  static constexpr char kName[] = "process";
+  static std::unique_ptr<Fetcher<ProcessReading>> MakeFetcher(const HostOptions& options,
+                                                              HostFindings& found);
 };
 
 }  // namespace rapideye::agent

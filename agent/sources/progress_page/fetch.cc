@@ -13,11 +13,13 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
+#include <memory>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "agent/sources/fetcher.h"
 #include "agent/sources/process/parse.h"
 #include "agent/sources/progress_page/limits.h"
 
@@ -129,6 +131,29 @@ bool ProgressPageReader::Lives(int descriptor, const ProcessId& writer) const {
   if (fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) return true;
   const auto stat = ParseProcessStat(FirstLine(absl::StrCat(proc_root_, "/", writer.pid, "/stat")));
   return stat.ok() && stat->id == writer && stat->state != ProcessState::kZombie;
+}
+
+namespace {
+
+class ProgressPageFetcher final : public Fetcher<ProgressReading> {
+ public:
+  explicit ProgressPageFetcher(const HostOptions& options)
+      : reader_(options.progress_page, options.proc_root) {}
+
+  std::optional<ProgressReading> Fetch(const HostLook&, absl::Duration, HostFindings&) override {
+    return reader_.Read();
+  }
+
+ private:
+  ProgressPageReader reader_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher<ProgressReading>> ProgressPageSource::MakeFetcher(
+    const HostOptions& options, HostFindings&) {
+  if (options.progress_page.empty()) return nullptr;
+  return std::make_unique<ProgressPageFetcher>(options);
 }
 
 }  // namespace rapideye::agent

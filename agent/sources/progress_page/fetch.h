@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "agent/core/host_sample.h"
 #include "agent/sources/progress_page/parse.h"
+#include "agent/sources/progress_page/state.h"
 
 namespace rapideye::agent {
 

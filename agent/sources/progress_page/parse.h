@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/progress_page/state.h"
 
 namespace rapideye::agent {
 

@@ -11,7 +11,9 @@ bool AnnouncesPause(const std::optional<Progress>& progress) {
   return progress.has_value() && rapideye::AnnouncesPause(progress->phase);
 }
 
-void ProgressPageState::Observe(const ProgressReading& reading, absl::Duration now) {
+void ProgressPageState::Observe(const ProgressReading& reading, const JobFacts&, absl::Duration now,
+                                Notices& notices) {
+  unavailable_.Observe(reading.unavailable, notices);
   last_ = reading.progress;
   seen_ = now;
 }
@@ -20,7 +22,11 @@ bool ProgressPageState::AnnouncesPause() const {
   return last_.has_value() && rapideye::AnnouncesPause(last_->phase);
 }
 
-std::optional<Progress> ProgressPageState::Describe(absl::Duration now) const {
+void ProgressPageState::AddTo(Snapshot& snapshot, Instant now) const {
+  snapshot.progress = Now(now.monotonic);
+}
+
+std::optional<Progress> ProgressPageState::Now(absl::Duration now) const {
   if (!last_.has_value()) return std::nullopt;
   const absl::Duration since = std::max(now - seen_, absl::ZeroDuration());
   const auto aged = [since](std::optional<absl::Duration> age) -> std::optional<int64_t> {

@@ -1,33 +1,59 @@
-// What the training loop last said of itself.
+// Keeps what the training loop last said of itself.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_STATE_H_
 
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/source.h"
+#include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 
-// It is in a phase in which a loop may rightly launch nothing for long.
+// Ages are as of the look.
+struct ProgressSample {
+  std::optional<int64_t> step;
+  Phase phase = Phase::kUnspecified;
+  std::optional<absl::Duration> phase_for;
+  std::optional<absl::Duration> input_wait;
+};
+
+struct ProgressReading {
+  std::optional<ProgressSample> progress;
+  // Why nothing can be said, and what would help; empty: nothing is wrong.
+  std::string unavailable;
+};
+
+// True in a phase in which a loop may rightly launch nothing for long.
 bool AnnouncesPause(const std::optional<Progress>& progress);
 
-class ProgressPageState {
+class ProgressPageState final : public StateOf<ProgressReading> {
  public:
   // What a reading without progress said before holds no longer: whoever wrote it is
   // gone, or cannot be understood.
-  void Observe(const ProgressReading& reading, absl::Duration now);
+  void Observe(const ProgressReading& reading, const JobFacts& job, absl::Duration now,
+               Notices& notices) override;
+  void AddTo(Snapshot& snapshot, Instant now) const override;
 
   // As above, of what it last said.
   bool AnnouncesPause() const;
-
   // As it is now: ages have grown since the look.
-  std::optional<Progress> Describe(absl::Duration now) const;
+  std::optional<Progress> Now(absl::Duration now) const;
 
  private:
+  UnavailableWarning unavailable_{"nothing is known of what the training loop does"};
   std::optional<ProgressSample> last_;
   absl::Duration seen_;
+};
+
+struct ProgressPageSource : SourceOf<ProgressPageState, ProgressReading> {
+  static constexpr char kName[] = "progress-page";
+  static std::unique_ptr<Fetcher<ProgressReading>> MakeFetcher(const HostOptions& options,
+                                                               HostFindings& found);
 };
 
 }  // namespace rapideye::agent

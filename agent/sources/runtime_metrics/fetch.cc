@@ -9,11 +9,13 @@
 
 #include <array>
 #include <future>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "agent/sources/fetcher.h"
 #include "agent/sources/runtime_metrics/fetch_pages.h"
 #include "agent/sources/runtime_metrics/limits.h"
 #include "agent/sources/runtime_metrics/parse.h"
@@ -133,6 +135,30 @@ MetricsReading MetricsReader::Read(absl::Duration deadline) {
     }
   }
   return reading;
+}
+
+namespace {
+
+class MetricsFetcher final : public Fetcher<MetricsReading> {
+ public:
+  explicit MetricsFetcher(MetricsAddresses addresses) : reader_(std::move(addresses)) {}
+
+  std::optional<MetricsReading> Fetch(const HostLook& look, absl::Duration,
+                                      HostFindings&) override {
+    if (!look.hang) return std::nullopt;
+    return reader_.Read(kMetricsDeadline);
+  }
+
+ private:
+  MetricsReader reader_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher<MetricsReading>> RuntimeMetricsSource::MakeFetcher(
+    const HostOptions& options, HostFindings&) {
+  return std::make_unique<MetricsFetcher>(MetricsAddresses{
+      options.runtime, options.device_plugin_metrics, options.input_pipeline_metrics});
 }
 
 }  // namespace rapideye::agent

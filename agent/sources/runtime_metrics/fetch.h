@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/runtime_metrics/state.h"
 
 namespace rapideye::agent {
 

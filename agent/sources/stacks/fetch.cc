@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -17,6 +19,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "agent/sources/fetcher.h"
+#include "agent/sources/limits.h"
 #include "agent/sources/process/parse.h"
 #include "agent/sources/stacks/fetch_tool.h"
 #include "agent/sources/stacks/parse.h"
@@ -187,6 +191,43 @@ std::optional<StackReading> StackTaker::Finished() {
   if (!thread_.joinable() || !done_) return std::nullopt;
   thread_.join();
   return std::move(reading_);
+}
+
+namespace {
+
+class StackFetcher final : public Fetcher<StackReading> {
+ public:
+  explicit StackFetcher(StackOptions options) : taker_(std::move(options)) {}
+
+  const StackTaker& taker() const { return taker_; }
+
+  // Does not wait: they are there in a later look.
+  std::optional<StackReading> Fetch(const HostLook& look, absl::Duration,
+                                    HostFindings& found) override {
+    std::optional<StackReading> reading;
+    const bool lives = found.process.has_value() && !found.process->Ended();
+    if (look.stacks && lives) {
+      taker_.Start(*found.process);
+    } else if (look.stacks) {
+      reading.emplace();  // none are to be waited for
+    }
+    if (auto finished = taker_.Finished()) reading = *std::move(finished);
+    return reading;
+  }
+
+ private:
+  StackTaker taker_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher<StackReading>> StacksSource::MakeFetcher(const HostOptions& options,
+                                                                 HostFindings& found) {
+  const char* path = std::getenv("PATH");
+  auto fetcher = std::make_unique<StackFetcher>(
+      FindStackTools(options.proc_root, path == nullptr ? "/usr/bin:/bin" : path));
+  found.process_held_up = [&taker = fetcher->taker()] { return taker.busy(); };
+  return fetcher;
 }
 
 }  // namespace rapideye::agent

@@ -8,8 +8,9 @@
 #include <thread>
 
 #include "absl/time/time.h"
-#include "agent/core/host_sample.h"
+#include "agent/sources/process/state.h"
 #include "agent/sources/stacks/limits.h"
+#include "agent/sources/stacks/state.h"
 
 namespace rapideye::agent {
 

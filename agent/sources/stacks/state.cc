@@ -24,7 +24,9 @@ bool StacksState::Ask(absl::Duration now) {
   return true;
 }
 
-void StacksState::Observe(const StackReading& reading) {
+void StacksState::Observe(const StackReading& reading, const JobFacts&, absl::Duration,
+                          Notices& notices) {
+  unavailable_.Observe(reading.unavailable, notices);
   // What was asked for before the job advanced is old.
   if (!coming_) return;
   coming_ = false;
@@ -35,7 +37,11 @@ bool StacksState::WorthWaiting(absl::Duration now) const {
   return later_look_ && coming_ && now < wait_until_;
 }
 
-void StacksState::Forget() {
+void StacksState::ProcessReplaced(std::optional<absl::Duration>) { JobProgressed(); }
+
+void StacksState::AddTo(Snapshot& snapshot, Instant) const { snapshot.stacks = stacks_; }
+
+void StacksState::JobProgressed() {
   incident_.reset();
   wanted_ = false;
   coming_ = false;

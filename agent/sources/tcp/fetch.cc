@@ -13,8 +13,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "agent/sources/fetcher.h"
+#include "agent/sources/nic/fetch.h"
 #include "agent/sources/tcp/limits.h"
 
 namespace rapideye::agent {
@@ -77,6 +80,36 @@ absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration dea
     if (!status.ok() && family == AF_INET) return status;
   }
   return connections;
+}
+
+namespace {
+
+class TcpFetcher final : public Fetcher<SocketReading> {
+ public:
+  explicit TcpFetcher(const HostOptions& options) : peers_(options.peers), self_(options.self) {}
+
+  std::optional<SocketReading> Fetch(const HostLook& look, absl::Duration,
+                                     HostFindings& found) override {
+    if (!look.sockets || !found.socket_inodes) return std::nullopt;
+    const std::optional<std::set<uint64_t>> inodes = found.socket_inodes();
+    if (!inodes.has_value()) return std::nullopt;
+    const absl::StatusOr<std::vector<TcpConnection>> connections =
+        ListTcpConnections(kSocketDeadline);
+    if (!connections.ok())
+      return SocketReading{{}, {}, std::string(connections.status().message())};
+    return SocketsOf(*connections, *inodes, peers_, self_, ListNics());
+  }
+
+ private:
+  const Peers peers_;
+  const WorkerId self_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher<SocketReading>> TcpSource::MakeFetcher(const HostOptions& options,
+                                                               HostFindings&) {
+  return std::make_unique<TcpFetcher>(options);
 }
 
 }  // namespace rapideye::agent

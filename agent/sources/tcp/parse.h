@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "agent/core/host_sample.h"
 #include "agent/sources/tcp/peers.h"
+#include "agent/sources/tcp/state.h"
 #include "proto/common/address/address.h"
 #include "proto/v1/evidence.h"
 

@@ -15,22 +15,33 @@ std::set<End> EndsOf(const std::vector<Socket>& sockets) {
 
 }  // namespace
 
-void TcpState::Observe(std::vector<Socket> sockets, absl::Duration last_progress,
-                       absl::Duration now) {
-  if (sockets_.has_value() && last_progress > seen_at_) {
+void TcpState::Observe(const SocketReading& reading, const JobFacts& job, absl::Duration now,
+                       Notices& notices) {
+  unavailable_.Observe(reading.unavailable, notices);
+  if (!reading.unavailable.empty()) return;
+  if (sockets_.has_value() && job.last_progress > seen_at_) {
     std::set<End> healthy = EndsOf<End>(*sockets_);
     in_health_.clear();
     std::set_intersection(healthy.begin(), healthy.end(), healthy_before_.begin(),
                           healthy_before_.end(), std::inserter(in_health_, in_health_.end()));
     healthy_before_ = std::move(healthy);
   }
-  sockets_ = std::move(sockets);
+  sockets_ = reading.sockets;
   seen_at_ = now;
 }
 
-void TcpState::Clear() { *this = TcpState(); }
+void TcpState::ProcessReplaced(std::optional<absl::Duration>) {
+  sockets_.reset();
+  healthy_before_.clear();
+  in_health_.clear();
+}
 
-void TcpState::Describe(Instant now, Snapshot& snapshot) const {
+void TcpState::Watching(const std::optional<ProcessId>& process) {
+  process_lives_ = process.has_value();
+}
+
+void TcpState::AddTo(Snapshot& snapshot, Instant now) const {
+  if (!process_lives_) return;
   if (!sockets_.has_value()) return;
   const int64_t age = absl::ToInt64Milliseconds(now.monotonic - seen_at_);
   std::set<WorkerId> here;

@@ -1,7 +1,8 @@
-// Connections of the training process to other workers, and those that vanished.
+// Tracks the training process's connections to other workers, and those that vanished.
 #ifndef RAPIDEYE_AGENT_SOURCES_TCP_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_TCP_STATE_H_
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,29 +10,54 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "agent/sources/source.h"
+#include "proto/common/address/address.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 
+// A connection to nobody knows whom: its peer is not set.
+struct StrangerSocket {
+  IpAddress address;  // of the other end
+  Socket socket;
+};
+
+struct SocketReading {
+  std::vector<Socket> sockets;  // to other workers
+  std::vector<StrangerSocket> strangers;
+  // Why nothing can be said, and what would help; empty: nothing is wrong.
+  std::string unavailable;
+};
+
 // A connection belongs to health if two samples in a row showed its peer, and
 // the job advanced after each: what comes and goes in health is not missed.
-class TcpState {
+class TcpState final : public StateOf<SocketReading> {
  public:
-  // `last_progress`: of the job, as far as it is known.
-  void Observe(std::vector<Socket> sockets, absl::Duration last_progress, absl::Duration now);
-  // Another process: it has connections of its own.
-  void Clear();
-
-  void Describe(Instant now, Snapshot& snapshot) const;
+  void Observe(const SocketReading& reading, const JobFacts& job, absl::Duration now,
+               Notices& notices) override;
+  // Another process has connections of its own.
+  void ProcessReplaced(std::optional<absl::Duration> before_until) override;
+  void Watching(const std::optional<ProcessId>& process) override;
+  // Nothing without a process: with it every connection ends, which says nothing of the
+  // links.
+  void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:
   using End = std::pair<WorkerId, std::optional<std::string>>;  // peer and NIC
 
+  UnavailableWarning unavailable_{"nothing is known of connections to other workers"};
+  bool process_lives_ = false;
   std::optional<std::vector<Socket>> sockets_;  // as last seen
   absl::Duration seen_at_;
   std::set<End> healthy_before_;
   std::set<End> in_health_;
+};
+
+struct TcpSource : SourceOf<TcpState, SocketReading> {
+  static constexpr char kName[] = "tcp";
+  static std::unique_ptr<Fetcher<SocketReading>> MakeFetcher(const HostOptions& options,
+                                                             HostFindings& found);
 };
 
 }  // namespace rapideye::agent

@@ -22,7 +22,7 @@ std::vector<Socket> To(std::initializer_list<int> tasks) {
 
 std::vector<int> Gone(const TcpState& state, absl::Duration now) {
   Snapshot snapshot;
-  state.Describe({now, absl::UnixEpoch()}, snapshot);
+  state.AddTo(snapshot, {now, absl::UnixEpoch()});
   std::vector<int> tasks;
   for (const Socket& socket : snapshot.sockets) {
     if (socket.state == SocketState::kGone) tasks.push_back(socket.peer.task);
@@ -30,16 +30,21 @@ std::vector<int> Gone(const TcpState& state, absl::Duration now) {
   return tasks;
 }
 
+constexpr ProcessId kProcess = {4211, 100};
+
 // One look each ten seconds; `progress` between this look and the one before.
 class TcpStateTest : public testing::Test {
  protected:
+  TcpStateTest() { state_.Watching(kProcess); }
+
   void Look(std::initializer_list<int> tasks, bool progress) {
     if (progress) last_progress_ = now_ + absl::Seconds(5);
     now_ += absl::Seconds(10);
-    state_.Observe(To(tasks), last_progress_, now_);
+    state_.Observe({To(tasks), {}, ""}, {.last_progress = last_progress_}, now_, notices_);
   }
 
   TcpState state_;
+  Notices notices_;
   absl::Duration now_;
   absl::Duration last_progress_ = -absl::Seconds(1);
 };
@@ -53,7 +58,7 @@ TEST_F(TcpStateTest, WhatWasThereInHealthAndVanishedIsGone) {
   EXPECT_THAT(Gone(state_, now_), testing::ElementsAre(2));
   Look({1}, false);
   EXPECT_THAT(Gone(state_, now_), testing::ElementsAre(2));
-  state_.Clear();
+  state_.ProcessReplaced(now_);
   EXPECT_THAT(Gone(state_, now_), IsEmpty());
 }
 
@@ -70,9 +75,30 @@ TEST_F(TcpStateTest, WhatComesAndGoesInHealthIsNotMissed) {
 TEST_F(TcpStateTest, AcknowledgementsAge) {
   Look({1}, false);
   Snapshot snapshot;
-  state_.Describe({now_ + absl::Seconds(3), absl::UnixEpoch()}, snapshot);
+  state_.AddTo(snapshot, {now_ + absl::Seconds(3), absl::UnixEpoch()});
   ASSERT_THAT(snapshot.sockets, SizeIs(1));
   EXPECT_EQ(snapshot.sockets[0].since_ack_ms, 3'000);
+}
+
+TEST_F(TcpStateTest, WithoutAProcessNothingIsSaidOfItsConnections) {
+  Look({1, 2}, false);
+  state_.Watching(std::nullopt);
+  Snapshot snapshot;
+  state_.AddTo(snapshot, {now_, absl::UnixEpoch()});
+  EXPECT_THAT(snapshot.sockets, IsEmpty());
+  state_.Watching(kProcess);
+  state_.AddTo(snapshot, {now_, absl::UnixEpoch()});
+  EXPECT_THAT(snapshot.sockets, SizeIs(2));
+}
+
+TEST_F(TcpStateTest, ALookThatFailedChangesNothingAndSaysOnceWhy) {
+  Look({1}, false);
+  for (int i = 0; i < 2; ++i) state_.Observe({{}, {}, "no sock_diag"}, {}, now_, notices_);
+  state_.ProcessReplaced(now_);
+  state_.Observe({{}, {}, "no sock_diag"}, {}, now_, notices_);
+  EXPECT_THAT(
+      notices_.warnings,
+      testing::ElementsAre("nothing is known of connections to other workers: no sock_diag"));
 }
 
 }  // namespace

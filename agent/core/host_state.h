@@ -1,0 +1,49 @@
+// Holds the states of all sources, and passes on what they cannot keep for a snapshot.
+#ifndef RAPIDEYE_AGENT_CORE_HOST_STATE_H_
+#define RAPIDEYE_AGENT_CORE_HOST_STATE_H_
+
+#include <optional>
+
+#include "absl/time/time.h"
+#include "agent/core/alarms.h"
+#include "agent/core/effects.h"
+#include "agent/core/worker_view.h"
+#include "agent/sources/registry.h"
+#include "classifier/logs/log_line.h"
+#include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
+
+namespace rapideye::agent {
+
+class HostState {
+ public:
+  // Logs what became known, raises what alarms, and tells the worker's view which
+  // process it looks at.
+  void Observe(const HostReading& reading, absl::Duration now, WorkerView& worker, Alarms& alarms,
+               Effects& effects);
+  void Observe(const logs::LogReading& reading, absl::Duration now, const WorkerView& worker,
+               Alarms& alarms, Effects& effects);
+  // The job has advanced.
+  void JobProgressed();
+
+  // What the core needs of one source in particular.
+  template <typename State>
+  State& Of() {
+    return states_.Of<State>();
+  }
+  template <typename State>
+  const State& Of() const {
+    return states_.Of<State>();
+  }
+  // The process that lives; absent: none was seen, or it has ended.
+  std::optional<ProcessId> process() const { return Of<TrainingProcess>().alive(); }
+
+  void AddTo(Snapshot& snapshot, Instant now) const;
+
+ private:
+  SourceStates states_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_HOST_STATE_H_

@@ -1,0 +1,56 @@
+// Declares what fetches of one host are told, and what they tell each other.
+#ifndef RAPIDEYE_AGENT_SOURCES_FETCHER_H_
+#define RAPIDEYE_AGENT_SOURCES_FETCHER_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/sources/pcie/parse.h"
+#include "agent/sources/process/state.h"
+#include "agent/sources/source.h"
+#include "agent/sources/tcp/peers.h"
+#include "proto/v1/evidence.h"
+
+namespace rapideye::agent {
+
+struct HostOptions {
+  std::string runtime;  // HOST:PORT; where the training process listens
+  // Where the kernel's file systems are to be seen: of tests, or of another
+  // container.
+  std::string proc_root = "/proc";
+  std::string sys_root = "/sys";
+  std::string dev_root = "/dev";
+  Peers peers;                // whose addresses need not be asked of the coordinator
+  std::string progress_page;  // "": there is none
+  // HOST:PORT of Prometheus pages of this host.
+  std::string device_plugin_metrics = "127.0.0.1:2112";
+  std::string input_pipeline_metrics = "127.0.0.1:9431";
+  WorkerId self;
+  std::set<std::string> disabled;  // names of sources
+  // Number of the process that the agent itself has started.
+  std::optional<int64_t> command = std::nullopt;
+};
+
+// What one source finds and another needs. Functions are empty while the source that
+// offers them is not read; they may be called from Fetch only.
+struct HostFindings {
+  // From process: as of this look; absent: none is known.
+  std::optional<ProcessSample> process;
+  // From process: inodes of the sockets that it has open; absent: not known.
+  std::function<std::optional<std::set<uint64_t>>()> socket_inodes;
+  // From process: readable once the training process ends; -1: there is none.
+  std::function<int()> exit_descriptor;
+  // From stacks: threads of the process may be stopped just now, to be looked at.
+  std::function<bool()> process_held_up;
+  // From pcie or kernel log, whichever is read: the TPUs as last listed (pcie/fetch.h).
+  std::vector<TpuDevice> tpus;
+  bool tpus_listed = false;  // in this look
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_FETCHER_H_
