@@ -43,9 +43,9 @@ struct HostLook {
 
 // What is known of the job when a reading comes in.
 struct JobFacts {
-  absl::Duration last_progress;  // monotonic; when a launch last began or completed
-  bool ever_launched = false;    // by this training process
-  bool in_launch = false;        // some core of this host
+  absl::Duration last_progress = {};  // monotonic; when a launch last began or completed
+  bool ever_launched = false;         // by this training process
+  bool in_launch = false;             // some core of this host
 };
 
 // What a state has found in a reading that cannot wait for a snapshot.

@@ -26,7 +26,7 @@ enum Field {
   kExitCode = 52,
 };
 
-ProcessState StateOf(absl::string_view letter) {
+ProcessState ProcessStateOf(absl::string_view letter) {
   if (letter.size() != 1) return ProcessState::kUnspecified;
   switch (letter[0]) {
     case 'R':
@@ -104,7 +104,7 @@ absl::StatusOr<ProcessStat> ParseProcessStat(absl::string_view line) {
   }
   stat.command = std::string(line.substr(open + 1, close - open - 1).substr(0, kMaxCommandBytes));
   const Fields fields(line.substr(close + 1));
-  stat.state = StateOf(fields.Text(kState));
+  stat.state = ProcessStateOf(fields.Text(kState));
   if (!absl::SimpleAtoi(fields.Text(kParent), &stat.parent)) stat.parent = 0;
   const absl::StatusOr<int64_t> user = fields.Count(kUtime);
   const absl::StatusOr<int64_t> system = fields.Count(kStime);
