@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "agent/core/limits.h"
-#include "proto/wire/limits.h"
+#include "proto/v1/messages.h"
 
 namespace rapideye::agent {
 
@@ -53,7 +53,7 @@ void PeerBook::Ask(absl::Duration now, Effects& effects) {
     // Workers come one by one when a job starts; who is none of them stays so.
     entry.ask_at = now + entry.spacing;
     entry.spacing = std::min(2 * entry.spacing, kLongestPeerSpacing);
-    if (question.addresses.size() == wire::kMaxAddressesAsked) break;
+    if (question.addresses.size() == wire::WhoIs::kMaxAddresses) break;
   }
   if (question.addresses.empty()) return;
   next_ask_ = now + kPeerAskSpacing;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/core/limits.h"
-#include "proto/wire/limits.h"
+#include "proto/v1/messages.h"
 
 namespace rapideye::agent {
 namespace {
@@ -69,9 +69,9 @@ TEST_F(PeerBookTest, AsksForABoundedNumberAtATime) {
   std::vector<IpAddress> many;
   for (int i = 0; i < 100; ++i) many.push_back(FromV4({10, 3, 0, static_cast<uint8_t>(i)}));
   Look(many);
-  EXPECT_THAT(Asked(), SizeIs(wire::kMaxAddressesAsked));
+  EXPECT_THAT(Asked(), SizeIs(wire::WhoIs::kMaxAddresses));
   EXPECT_THAT(Asked(absl::Seconds(1)), IsEmpty());
-  EXPECT_THAT(Asked(kPeerAskSpacing), SizeIs(100 - wire::kMaxAddressesAsked));
+  EXPECT_THAT(Asked(kPeerAskSpacing), SizeIs(100 - wire::WhoIs::kMaxAddresses));
 }
 
 TEST_F(PeerBookTest, WhatWasNotAskedIsNotBelieved) {

@@ -9,7 +9,7 @@
 
 #include "coordinator/core/limits.h"
 #include "coordinator/core/positions.h"
-#include "proto/wire/limits.h"
+#include "proto/v1/messages.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -118,7 +118,7 @@ class ProbeList {
     if (of_prober == of_prober_.end()) {
       if (of_prober_.size() == kMaxProbers) return;
       of_prober_[probe.prober] = 1;
-    } else if (of_prober->second++ >= static_cast<size_t>(wire::kMaxProbeTargets)) {
+    } else if (of_prober->second++ >= static_cast<size_t>(wire::ProbeRequest::kMaxTargets)) {
       return;
     }
     probes_.push_back(std::move(probe));

@@ -38,7 +38,7 @@ struct Suspects {
 // host that nobody reaches is told from a link, and a network that carries no probes at
 // all from both.
 //
-// At most kMaxProbes probes of kMaxProbers workers, kMaxProbeTargets each, however
+// At most kMaxProbes probes of kMaxProbers workers, wire::ProbeRequest::kMaxTargets each, however
 // large the job and however much of it is suspect: what is most telling comes first. A
 // worker is probed only by addresses that its own agent has given, and only by NICs that
 // both hosts have.

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/core/limits.h"
-#include "proto/wire/limits.h"
+#include "proto/v1/messages.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -246,7 +246,8 @@ TEST(PlanProbesTest, HowMuchIsProbedDoesNotGrowWithTheJob) {
       EXPECT_THAT(plan, Not(IsEmpty()));
       EXPECT_LE(plan.size(), kMaxProbes);
       EXPECT_LE(Probers(plan), kMaxProbers);
-      for (const auto& [prober, count] : of_prober) EXPECT_THAT(count, Le(wire::kMaxProbeTargets));
+      for (const auto& [prober, count] : of_prober)
+        EXPECT_THAT(count, Le(wire::ProbeRequest::kMaxTargets));
       const std::string name = absl::StrCat(one.what, " of ", slices * tasks);
       RecordProperty(absl::StrCat("probes: ", name), static_cast<int>(plan.size()));
       std::cout << name << ": " << plan.size() << " probes of " << Probers(plan) << " workers\n";

@@ -1,8 +1,6 @@
 #include "proto/generate/generate.h"
 
 #include <google/protobuf/descriptor.pb.h>
-#include <google/protobuf/io/printer.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "proto/generate/field.h"
 #include "v1/check.pb.h"
 
 namespace rapideye::generate {
@@ -21,49 +20,8 @@ using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::FileDescriptor;
 using google::protobuf::SourceLocation;
-using v1::Check;
 
 constexpr size_t kColumns = 100;
-
-// The pattern with every $name$ replaced.
-std::string Fill(const char* pattern, const std::map<std::string, std::string>& values) {
-  std::string out;
-  google::protobuf::io::StringOutputStream stream(&out);
-  google::protobuf::io::Printer(&stream, '$').Print(values, pattern);
-  return out;
-}
-
-[[noreturn]] void Refuse(const FieldDescriptor& field, const std::string& why) {
-  throw std::invalid_argument(field.full_name() + ": " + why);
-}
-
-// Names ---------------------------------------------------------------------
-
-// RX_ERRORS or rx_errors: RxErrors.
-std::string Camel(const std::string& name) {
-  std::string out;
-  bool upper = true;
-  for (const char c : name) {
-    if (c != '_') out += static_cast<char>(upper ? std::toupper(c) : std::tolower(c));
-    upper = c == '_';
-  }
-  return out;
-}
-
-// rapideye.v1.Core.Type as it is called in rapideye::wire: v1::Core::Type.
-std::string WireName(const std::string& full_name) {
-  return std::regex_replace(full_name.substr(full_name.find('.') + 1), std::regex("\\."), "::");
-}
-
-std::string EnumName(const EnumDescriptor& type) {
-  const std::string& name = type.options().GetExtension(v1::cpp_name);
-  if (!name.empty()) return name;
-  return (type.containing_type() == nullptr ? "" : type.containing_type()->name()) + type.name();
-}
-
-std::string ValueName(const EnumDescriptor& type, int number) {
-  return "k" + (number == 0 ? "Unspecified" : Camel(type.value(number)->name()));
-}
 
 // Comments ------------------------------------------------------------------
 
@@ -87,233 +45,6 @@ std::string Commented(const SourceLocation& comments, const std::string& code) {
          (fits ? line : AsComment(comments.trailing_comments, "  ") + "  " + code + "\n");
 }
 
-// Fields --------------------------------------------------------------------
-
-const Check& RulesOf(const FieldDescriptor& field) {
-  return field.options().GetExtension(v1::check);
-}
-
-bool IsMessage(const FieldDescriptor& field) { return field.message_type() != nullptr; }
-bool IsNumber(const FieldDescriptor& field) {
-  return field.cpp_type() == FieldDescriptor::CPPTYPE_INT32 ||
-         field.cpp_type() == FieldDescriptor::CPPTYPE_INT64;
-}
-bool IsBytes(const FieldDescriptor& field) { return field.type() == FieldDescriptor::TYPE_BYTES; }
-bool IsString(const FieldDescriptor& field) { return field.type() == FieldDescriptor::TYPE_STRING; }
-bool IsOptional(const FieldDescriptor& field) { return field.has_optional_keyword(); }
-
-bool HasList(const FileDescriptor& file, const std::string& name) {
-  for (int i = 0; i < file.message_type_count(); ++i) {
-    const FieldDescriptor* field = file.message_type(i)->FindFieldByName(name);
-    if (field != nullptr && field->is_repeated()) return true;
-  }
-  return false;
-}
-
-// What makes no sense, or would leave something unbounded.
-void Validate(const FieldDescriptor& field) {
-  const Check& rules = RulesOf(field);
-  const auto kind = rules.kind();
-  const bool of_number = kind == Check::ANY || kind == Check::UNIX_MS || kind == Check::AGE ||
-                         kind == Check::INTERVAL || !rules.index_of().empty();
-  const bool of_string =
-      kind == Check::TEXT || kind == Check::FINGERPRINT || kind == Check::INCIDENT_ID;
-  if (of_number && !IsNumber(field)) Refuse(field, "this rule is for int32 and int64");
-  if (of_string && !IsString(field)) Refuse(field, "this rule is for strings");
-  if (kind == Check::IP && !IsBytes(field)) Refuse(field, "this rule is for bytes");
-  if (IsBytes(field) && kind != Check::IP && rules.max() <= 0) Refuse(field, "bytes need a max");
-  if (rules.max() != 0 && !IsBytes(field) && (!IsNumber(field) || kind != Check::DEFAULT)) {
-    Refuse(field, "max is for bytes, and for numbers without a kind");
-  }
-  if (field.is_repeated() != (rules.max_items() > 0)) {
-    Refuse(field, "a list has max_items, and nothing else has");
-  }
-  if (rules.required() && (field.is_repeated() || (IsMessage(field) && IsOptional(field)))) {
-    Refuse(field, "cannot be required: say min_items of a list, and nothing of what is optional");
-  }
-  if (!rules.index_of().empty() && !HasList(*field.file(), rules.index_of())) {
-    Refuse(field, "there is no list " + rules.index_of());
-  }
-  if (field.real_containing_oneof() != nullptr) Refuse(field, "a oneof is not implemented");
-  if (!IsNumber(field) && !IsString(field) && !IsBytes(field) && !IsMessage(field) &&
-      field.enum_type() == nullptr && field.type() != FieldDescriptor::TYPE_BOOL) {
-    Refuse(field, "fields of this type are not implemented");
-  }
-}
-
-// The member of the struct: its name, or "id.slice" if it is a part of the member `id`.
-std::string MemberOf(const FieldDescriptor& field) {
-  const Check& rules = RulesOf(field);
-  if (!rules.member().empty()) return rules.member().substr(rules.member().rfind(' ') + 1);
-  const bool duration = rules.kind() == Check::AGE || rules.kind() == Check::INTERVAL;
-  return duration ? std::regex_replace(field.name(), std::regex("_ms$"), "") : field.name();
-}
-
-std::string TypeOf(const FieldDescriptor& field) {
-  if (IsMessage(field)) return field.message_type()->name();
-  if (field.enum_type() != nullptr) return EnumName(*field.enum_type());
-  switch (RulesOf(field).kind()) {
-    case Check::AGE:
-    case Check::INTERVAL:
-      return "absl::Duration";
-    case Check::IP:
-      return "IpAddress";
-    default:
-      break;
-  }
-  if (IsString(field) || IsBytes(field)) return "std::string";
-  return field.type() == FieldDescriptor::TYPE_BOOL ? "bool"
-                                                    : std::string(field.cpp_type_name()) + "_t";
-}
-
-std::string Declaration(const FieldDescriptor& field) {
-  const std::string type = TypeOf(field), name = MemberOf(field);
-  const std::string& part_of = RulesOf(field).member();
-  if (name.find('.') != name.npos) return part_of.substr(0, part_of.find('.')) + ";";
-  if (field.is_repeated()) return "std::vector<" + type + "> " + name + ";";
-  if (IsOptional(field)) return "std::optional<" + type + "> " + name + ";";
-  if (field.enum_type() != nullptr) return type + " " + name + " = " + type + "::kUnspecified;";
-  if (type == "bool") return "bool " + name + " = false;";
-  if (type.ends_with("_t")) {
-    return type + " " + name + " = " + std::to_string(RulesOf(field).initial()) + ";";
-  }
-  return type + " " + name + ";";
-}
-
-// The lists of this message that it or what it holds has indexes into (`own`), or those of
-// messages around it.
-std::set<std::string> ListsIndexed(const Descriptor& message, bool own) {
-  std::set<std::string> lists;
-  for (int i = 0; i < message.field_count(); ++i) {
-    const FieldDescriptor& field = *message.field(i);
-    if (!RulesOf(field).index_of().empty()) lists.insert(RulesOf(field).index_of());
-    if (IsMessage(field)) lists.merge(ListsIndexed(*field.message_type(), false));
-  }
-  std::erase_if(lists, [&](const std::string& list) {
-    return (message.FindFieldByName(list) != nullptr) != own;
-  });
-  return lists;
-}
-
-// Conversions ---------------------------------------------------------------
-
-// The checked value of a field; `at` is the scope that names it.
-std::string Checked(const FieldDescriptor& field, const std::string& at, const std::string& member,
-                    const std::string& value) {
-  const Check& rules = RulesOf(field);
-  const auto call = [&](const std::string& check, const std::string& more = "") {
-    return at + "." + check + "(\"" + member + "\", " + value + more + ")";
-  };
-  if (const EnumDescriptor* type = field.enum_type(); type != nullptr) {
-    return "Known(" + value + ", " + EnumName(*type) +
-           "::" + ValueName(*type, type->value_count() - 1) + ")";
-  }
-  if (const std::string& list = rules.index_of(); !list.empty()) {
-    return call("Index", ", " + list + ", \"" + list + "\"");
-  }
-  static const std::map<int, std::pair<const char*, const char*>> kChecks = {
-      {Check::UNIX_MS, {"Number", ", kMaxUnixMs"}},
-      {Check::TEXT, {"String", ", kMaxTextBytes"}},
-      {Check::AGE, {"Age", ""}},
-      {Check::INTERVAL, {"Interval", ""}},
-      {Check::FINGERPRINT, {"Fingerprint", ""}},
-      {Check::INCIDENT_ID, {"IncidentId", ""}},
-      {Check::IP, {"Ip", ""}}};
-  if (const auto check = kChecks.find(rules.kind()); check != kChecks.end()) {
-    return call(check->second.first, check->second.second);
-  }
-  if (rules.kind() == Check::ANY || field.type() == FieldDescriptor::TYPE_BOOL) return value;
-  const std::string max = rules.max() == 0 ? "" : ", " + std::to_string(rules.max());
-  return call(IsNumber(field) ? "Number" : IsString(field) ? "String" : "Bytes", max);
-}
-
-// What a message takes for the value of a member.
-std::string Sent(const FieldDescriptor& field, const std::string& value) {
-  if (field.enum_type() != nullptr) {
-    return "static_cast<" + WireName(field.enum_type()->full_name()) + ">(" + value + ")";
-  }
-  const auto kind = RulesOf(field).kind();
-  if (kind == Check::AGE) return "WireMs(" + value + ")";
-  if (kind == Check::INTERVAL) return "WireIntervalMs(" + value + ")";
-  if (kind == Check::IP) return "ToBytes(" + value + ")";
-  if (IsString(field)) return (kind == Check::TEXT ? "WireText(" : "WireName(") + value + ")";
-  return value;
-}
-
-// `if (guard) statement`, in as many lines as it takes.
-std::string Guarded(const std::string& guard, const std::string& statement) {
-  if (guard.empty()) return "  " + statement + "\n";
-  const std::string line = "  if (" + guard + ") " + statement;
-  return line.size() <= kColumns ? line + "\n"
-                                 : "  if (" + guard + ") {\n    " + statement + "\n  }\n";
-}
-
-// Of a field that is required: how it shows that it is not there, and what is said then.
-std::string RequiredFromWire(const FieldDescriptor& field, const std::string& get) {
-  const std::string has = "in.has_" + field.name() + "()";
-  const std::string present = IsOptional(field) ? has + " && " : "";
-  std::string missing = present + get + " == 0", problem = "must be above 0";
-  if (IsMessage(field)) missing = "!" + has, problem = "is missing";
-  if (IsString(field) || IsBytes(field)) {
-    missing = present + get + ".empty()";
-    problem = IsOptional(field) ? "is empty" : "is missing";
-  }
-  return Guarded(missing, "at.Fail(\"" + field.json_name() + "\", \"" + problem + "\");");
-}
-
-std::string FieldFromWire(const FieldDescriptor& field) {
-  const Check& rules = RulesOf(field);
-  const std::string name = field.json_name(), get = "in." + field.name() + "()";
-  const std::string out = "out." + MemberOf(field);
-  std::string lists;
-  if (IsMessage(field)) {
-    for (const std::string& list : ListsIndexed(*field.message_type(), false)) lists += ", " + list;
-  }
-  std::map<std::string, std::string> values = {
-      {"name", name}, {"get", get}, {"out", out}, {"lists", lists}, {"type", TypeOf(field)}};
-  if (field.is_repeated()) {
-    values["limit"] = field.containing_type()->name() + "::kMax" + Camel(MemberOf(field));
-    std::string text;
-    if (IsMessage(field)) {
-      text = Fill("  at.List(\"$name$\", $get$, $limit$, $out$$lists$);\n", values);
-    } else {
-      values["value"] = Checked(field, "entry", "", "value");
-      text = Fill(
-          "  at.Values(\"$name$\", $get$, $limit$, $out$,\n"
-          "            [](const FieldScope& entry, const auto& value) { return $value$; });\n",
-          values);
-    }
-    if (rules.min_items() == 0) return text;
-    values["min"] = std::to_string(rules.min_items());
-    return text + Fill("  at.AtLeast(\"$name$\", $get$.size(), $min$, $limit$);\n", values);
-  }
-  const std::string has = "in.has_" + field.name() + "()";
-  const std::string required = rules.required() ? RequiredFromWire(field, get) : "";
-  if (!IsMessage(field)) {
-    return required + Guarded(IsOptional(field) ? has : "",
-                              out + " = " + Checked(field, "at", name, get) + ";");
-  }
-  if (IsOptional(field)) values["out"] += ".emplace()";
-  const char* const convert = "FromWire(FieldScope(at, \"$name$\"), $get$, $out$$lists$);";
-  return required + Guarded(IsOptional(field) ? has : "", Fill(convert, values));
-}
-
-std::string FieldToWire(const FieldDescriptor& field) {
-  const std::string in = "in." + MemberOf(field), name = field.name();
-  const std::string value = IsOptional(field) ? "*" + in : in;
-  if (field.is_repeated()) {
-    const std::string add = "out.add_" + name + "(";
-    return "  for (const auto& entry : " + in + ") " +
-           (IsMessage(field) ? "ToWire(entry, *" + add + "));\n"
-                             : add + Sent(field, "entry") + ");\n");
-  }
-  return Guarded(IsOptional(field) ? in : "",
-                 IsMessage(field) ? "ToWire(" + value + ", *out.mutable_" + name + "());"
-                                  : "out.set_" + name + "(" + Sent(field, value) + ");");
-}
-
-// Files ---------------------------------------------------------------------
-
 std::string Include(const std::string& path) { return "#include \"" + path + "\"\n"; }
 
 // Collects what is generated of one .proto.
@@ -331,11 +62,12 @@ class Writer {
     const std::string& conversions = output_.conversions();
     std::string of_values =
         "#include <compare>\n#include <cstdint>\n#include <optional>\n#include <string>\n"
-        "#include <string_view>\n#include <utility>\n#include <vector>\n";
+        "#include <string_view>\n#include <utility>\n#include <variant>\n#include <vector>\n";
     std::string of_project;
     std::string of_conversions = Include(values + ".h") + Include("proto/wire/field_scope.h");
     if (types_.find("absl::Duration") != types_.npos) of_project += Include("absl/time/time.h");
-    if (types_.find("IpAddress") != types_.npos) of_project += Include("proto/address/address.h");
+    if (types_.find("IpAddress") != types_.npos)
+      of_project += Include("proto/common/address/address.h");
     for (int i = 0; i < file_.dependency_count(); ++i) {
       const v1::Output& other = file_.dependency(i)->options().GetExtension(v1::output);
       if (other.values().empty()) continue;
@@ -407,10 +139,56 @@ class Writer {
         parts);
   }
 
+  // A message that is one oneof of messages, and nothing else.
+  void DeclareVariant(const Descriptor& message) {
+    std::map<std::string, std::string> parts = {{"type", message.name()},
+                                                {"wire", WireName(message.full_name())},
+                                                {"oneof", message.oneof_decl(0)->name()}};
+    for (int i = 0; i < message.field_count(); ++i) {
+      const FieldDescriptor& field = *message.field(i);
+      if (field.message_type() == nullptr) {
+        throw std::invalid_argument(field.full_name() + ": a oneof of messages is meant");
+      }
+      Declare(*field.message_type());
+      const std::map<std::string, std::string> values = {{"type", TypeOf(field)},
+                                                         {"wire", parts["wire"]},
+                                                         {"name", field.name()},
+                                                         {"json", field.json_name()},
+                                                         {"case", "k" + Camel(field.name())}};
+      parts["types"] += (i == 0 ? "" : ", ") + TypeOf(field);
+      parts["from"] += Fill(
+          "    case $wire$::$case$:\n"
+          "      FromWire(FieldScope(\"$json$\", error), in.$name$(), out.emplace<$type$>());\n"
+          "      return true;\n",
+          values);
+      parts["to"] += Fill(
+          "  if (const auto* value = std::get_if<$type$>(&in)) {\n"
+          "    ToWire(*value, *out.mutable_$name$());\n"
+          "  }\n",
+          values);
+    }
+    types_ += Fill("using $type$ = std::variant<$types$>;\n\n", parts);
+    declarations_ += Fill(
+        "// False if the message is none that this version knows.\n"
+        "bool FromWire(const $wire$& in, $type$& out, absl::Status& error);\n"
+        "void ToWire(const $type$& in, $wire$& out);\n\n",
+        parts);
+    conversions_ += Fill(
+        "bool FromWire(const $wire$& in, $type$& out, absl::Status& error) {\n"
+        "  switch (in.$oneof$_case()) {\n$from$    default:\n      return false;\n  }\n}\n\n"
+        "void ToWire(const $type$& in, $wire$& out) {\n$to$}\n\n",
+        parts);
+  }
+
   // What a type is made of comes before it.
   void Declare(const Descriptor& message) {
     const v1::Form form = message.options().GetExtension(v1::form);
     if (form == v1::WIRE || !IsNew(message.file(), message.full_name())) return;
+    if (message.real_oneof_decl_count() == 1 &&
+        message.oneof_decl(0)->field_count() == message.field_count()) {
+      DeclareVariant(message);
+      return;
+    }
     std::map<std::string, std::string> parts = {
         {"type", message.name()},
         {"lists", ""},
@@ -430,17 +208,15 @@ class Writer {
     for (int i = 0; i < message.field_count(); ++i) {
       const FieldDescriptor& field = *message.field(i);
       Validate(field);
-      if (IsMessage(field)) Declare(*field.message_type());
+      if (field.message_type() != nullptr) Declare(*field.message_type());
       if (field.enum_type() != nullptr) Declare(*field.enum_type());
       const std::string declaration = Declaration(field);
       // Several fields may be parts of one member.
       if (parts["members"].find("  " + declaration) == std::string::npos) {
         parts["members"] += Commented(CommentsOf(field), declaration);
       }
-      if (field.is_repeated()) {
-        parts["members"] += Fill("  static constexpr int kMax$name$ = $items$;\n",
-                                 {{"name", Camel(MemberOf(field))},
-                                  {"items", std::to_string(RulesOf(field).max_items())}});
+      if (const std::string limit = Limit(field); !limit.empty()) {
+        parts["members"] += "  " + limit + "\n";
       }
       if (!parts["hash"].empty()) parts["hash"] += ", value." + MemberOf(field);
       parts["from"] += FieldFromWire(field);

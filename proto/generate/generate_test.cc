@@ -45,10 +45,13 @@ TEST(GenerateTest, WritesAValueOfEachMessage) {
 #define RAPIDEYE_PROTO_GENERATE_EXAMPLE_H_
 
 )"));
-  EXPECT_THAT(text, HasSubstr("#include \"absl/time/time.h\"\n\nnamespace rapideye {\n"));
+  EXPECT_THAT(text,
+              HasSubstr("#include \"absl/time/time.h\"\n"
+                        "#include \"proto/common/address/address.h\"\n\nnamespace rapideye {\n"));
   EXPECT_THAT(text, HasSubstr(R"(// A place in the yard.
 struct Place {
   int32_t row = 0;
+  static constexpr int kMaxRow = 9;
   int32_t column = 0;
 
   friend auto operator<=>(const Place&, const Place&) = default;
@@ -68,36 +71,43 @@ std::optional<ItemKind> ItemKindNamed(std::string_view name);
 
 struct Item {
   ItemKind kind = ItemKind::kUnspecified;
-  std::string name;  // as painted on it
-  std::optional<std::string> remark;
+  std::string name{};  // as painted on it
+  std::optional<std::string> remark{};
   // Since it came.
-  std::optional<absl::Duration> age;
+  std::optional<absl::Duration> age{};
   int32_t owner = 0;
   int64_t weight = 0;
-  std::optional<int64_t> balance;
-  std::string print;
+  std::optional<int64_t> balance{};
+  std::string print{};
 
   friend bool operator==(const Item&, const Item&) = default;
 };
 
 struct Yard {
-  Place gate;
-  std::optional<Place> tower;
-  Place well;
-  std::vector<std::string> owners;
+  Place gate{};
+  std::optional<Place> tower{};
+  Place well{};
+  std::vector<std::string> owners{};
   static constexpr int kMaxOwners = 8;
-  std::vector<Item> items;
+  std::vector<Item> items{};
   static constexpr int kMaxItems = 100;
   bool open = false;
   int64_t seen_unix_ms = 0;
-  absl::Duration wait;
+  absl::Duration wait{};
   int32_t version = 3;
+  std::string seal{};
+  static constexpr int kMaxSealBytes = 16;
+  std::string note{};
+  std::vector<IpAddress> addresses{};
+  static constexpr int kMaxAddresses = 2;
 
   friend bool operator==(const Yard&, const Yard&) = default;
 };
 
+using News = std::variant<Yard, Place>;
+
 struct Town {
-  std::vector<Yard> yards;
+  std::vector<Yard> yards{};
   static constexpr int kMaxYards = 4;
 
   friend bool operator==(const Town&, const Town&) = default;
@@ -172,6 +182,49 @@ void FromWire(const FieldScope& at, const example::Yard& in, Yard& out) {
   out.seen_unix_ms = at.Number("seenUnixMs", in.seen_unix_ms(), kMaxUnixMs);
   out.wait = at.Interval("waitMs", in.wait_ms());
   out.version = in.version();
+  if (in.seal().empty()) at.Fail("seal", "is missing");
+  out.seal = at.Bytes("seal", in.seal(), 16);
+  out.note = at.String("note", in.note());
+  at.Values("ip", in.ip(), Yard::kMaxAddresses, out.addresses,
+            [](const FieldScope& entry, const auto& value) { return entry.Ip("", value); });
+}
+
+void ToWire(const Yard& in, example::Yard& out) {
+  ToWire(in.gate, *out.mutable_gate());
+  if (in.tower) ToWire(*in.tower, *out.mutable_tower());
+  out.set_row(in.well.row);
+  out.set_column(in.well.column);
+  for (const auto& entry : in.owners) out.add_owners(WireName(entry));
+  for (const auto& entry : in.items) ToWire(entry, *out.add_items());
+  out.set_open(in.open);
+  out.set_seen_unix_ms(in.seen_unix_ms);
+  out.set_wait_ms(WireIntervalMs(in.wait));
+  out.set_version(in.version);
+  out.set_seal(in.seal);
+  if (!in.note.empty()) out.set_note(WireName(in.note));
+  for (const auto& entry : in.addresses) out.add_ip(ToBytes(entry));
+}
+
+bool FromWire(const example::News& in, News& out, absl::Status& error) {
+  switch (in.news_case()) {
+    case example::News::kYard:
+      FromWire(FieldScope("yard", error), in.yard(), out.emplace<Yard>());
+      return true;
+    case example::News::kPlaceTaken:
+      FromWire(FieldScope("placeTaken", error), in.place_taken(), out.emplace<Place>());
+      return true;
+    default:
+      return false;
+  }
+}
+
+void ToWire(const News& in, example::News& out) {
+  if (const auto* value = std::get_if<Yard>(&in)) {
+    ToWire(*value, *out.mutable_yard());
+  }
+  if (const auto* value = std::get_if<Place>(&in)) {
+    ToWire(*value, *out.mutable_place_taken());
+  }
 }
 
 )"));
@@ -209,6 +262,10 @@ const Refusal kRefusals[] = {
      "rapideye.example.Item.print: this rule is for bytes"},
     {"Item", "balance", [](Check& c) { c.set_max(3); },
      "rapideye.example.Item.balance: max is for bytes, and for numbers without a kind"},
+    {"Yard", "seal", [](Check& c) { c.clear_max(); },
+     "rapideye.example.Yard.seal: bytes need a max"},
+    {"Item", "name", [](Check& c) { c.set_plain(true); },
+     "rapideye.example.Item.name: only an optional string can be plain"},
     {"Yard", "tower", [](Check& c) { c.set_required(true); },
      "rapideye.example.Yard.tower: cannot be required: say min_items of a list, and nothing of "
      "what is optional"},

@@ -137,8 +137,8 @@ const Rule kRules[] = {
      "snapshot.worker: is missing"},
     {"NegativeSlice", [](S& s) { s.mutable_worker()->set_slice(-1); },
      [](S& s) { s.mutable_worker()->set_slice(0); }, "snapshot.worker.slice: -1 is negative"},
-    {"HugeTask", [](S& s) { s.mutable_worker()->set_task(kMaxTasksPerSlice); },
-     [](S& s) { s.mutable_worker()->set_task(kMaxTasksPerSlice - 1); },
+    {"HugeTask", [](S& s) { s.mutable_worker()->set_task(WorkerId::kMaxTask + 1); },
+     [](S& s) { s.mutable_worker()->set_task(WorkerId::kMaxTask); },
      "snapshot.worker.task: 1000000 is too large (at most 999999)"},
     {"ClockBeforeTheEpoch", [](S& s) { s.set_captured_unix_ms(-1); },
      [](S& s) { s.set_captured_unix_ms(0); }, "snapshot.capturedUnixMs: -1 is negative"},
@@ -198,12 +198,12 @@ const Rule kRules[] = {
      "snapshot.cores[0].transitions[1].program: index 2 is out of range (2 programs)"},
     {"ManyTransitions",
      [](S& s) {
-       while (s.cores(0).transitions_size() <= kMaxTransitionsPerCore) {
+       while (s.cores(0).transitions_size() <= Core::kMaxTransitions) {
          s.mutable_cores(0)->add_transitions();
        }
      },
      [](S& s) {
-       while (s.cores(0).transitions_size() < kMaxTransitionsPerCore) {
+       while (s.cores(0).transitions_size() < Core::kMaxTransitions) {
          s.mutable_cores(0)->add_transitions();
        }
      },
@@ -256,12 +256,12 @@ const Rule kRules[] = {
      "snapshot.cores[0].error: a string of 1048577 bytes is too long (at most 1048576)"},
     {"ManySequencers",
      [](S& s) {
-       while (s.cores(0).sequencers_size() <= kMaxSequencersPerCore) {
+       while (s.cores(0).sequencers_size() <= Core::kMaxSequencers) {
          s.mutable_cores(0)->add_sequencers();
        }
      },
      [](S& s) {
-       while (s.cores(0).sequencers_size() < kMaxSequencersPerCore) {
+       while (s.cores(0).sequencers_size() < Core::kMaxSequencers) {
          s.mutable_cores(0)->add_sequencers();
        }
      },

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "proto/wire/messages.h"
+
 namespace rapideye::wire {
 
 void FieldScope::AppendPath(std::string& out) const {
@@ -65,6 +67,30 @@ const std::string& FieldScope::Fingerprint(absl::string_view member,
     Fail(member, "is not lower-case hex");
   }
   return value;
+}
+
+const std::string& FieldScope::Bytes(absl::string_view member, const std::string& value,
+                                     size_t max) const {
+  if (value.size() > max) {
+    Fail(member, absl::StrCat(value.size(), " bytes are too many (at most ", max, ")"));
+  }
+  return value;
+}
+
+const std::string& FieldScope::IncidentId(absl::string_view member,
+                                          const std::string& value) const {
+  if (!IsIncidentId(value)) Fail(member, "is not of the form 20260131T235959Z-0123abcd");
+  return value;
+}
+
+IpAddress FieldScope::Ip(absl::string_view member, const std::string& bytes) const {
+  const std::optional<IpAddress> address = FromBytes(bytes);
+  if (!address.has_value()) {
+    Fail(member, absl::StrCat(bytes.size(), " bytes are no address (4 or 16 are)"));
+  } else if (!address->IsReachable()) {
+    Fail(member, absl::StrCat(ToString(*address), " is no address that other hosts can use"));
+  }
+  return address.value_or(IpAddress());
 }
 
 bool FieldScope::Fits(absl::string_view member, int size, int limit) const {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "proto/common/address/address.h"
 #include "proto/wire/limits.h"
 
 namespace rapideye::wire {
@@ -53,8 +54,12 @@ class FieldScope {
 
   const std::string& String(absl::string_view member, const std::string& value,
                             size_t max = kMaxNameBytes) const;
+  const std::string& Bytes(absl::string_view member, const std::string& value, size_t max) const;
   // Lower-case hex, never empty.
   const std::string& Fingerprint(absl::string_view member, const std::string& value) const;
+  const std::string& IncidentId(absl::string_view member, const std::string& value) const;
+  // 4 or 16 bytes in network order, of an address that other hosts can use.
+  IpAddress Ip(absl::string_view member, const std::string& bytes) const;
 
   // Converts a repeated field of at most `limit` entries, each by
   // FromWire(const FieldScope&, const Element&, Out&, more...).
@@ -103,6 +108,12 @@ Enum Known(int value, Enum last) {
 // longer than the receiver accepts is cut.
 std::string WireName(const std::string& value);
 std::string WireText(const std::string& value);
+
+inline int64_t WireMs(absl::Duration duration) { return absl::ToInt64Milliseconds(duration); }
+// An interval that is not zero stays so: receivers refuse zero.
+inline int64_t WireIntervalMs(absl::Duration duration) {
+  return absl::ToInt64Milliseconds(absl::Ceil(duration, absl::Milliseconds(1)));
+}
 
 }  // namespace rapideye::wire
 

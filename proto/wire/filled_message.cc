@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/wire/evidence_wire.h"
 #include "v1/capture.pb.h"
+#include "v1/check.pb.h"
 
 namespace rapideye::wire {
 namespace {
@@ -33,20 +34,25 @@ class Filler {
  private:
   int64_t Number(const FieldDescriptor& field) {
     if (zeros_) return 0;
+    const v1::Check& rules = field.options().GetExtension(v1::check);
+    if (rules.initial() != 0) return rules.initial();
     // Indexes into a list of two, and places in a job of two by two.
+    if (!rules.index_of().empty() || rules.max() != 0) return ++next_ % 2;
     const std::string& name = field.name();
-    if (name == "program" || name == "slice" || name == "task") return ++next_ % 2;
-    if (name == "slices" || name == "tasks_per_slice") return 2;
-    if (name == "protocol_version" || name == "version") return 1;
-    return ++next_;
+    return name == "slices" || name == "tasks_per_slice" ? 2 : ++next_;
   }
 
   std::string Text(const FieldDescriptor& field) {
-    if (field.name() == "fingerprint") return absl::StrCat("0123456789abcdef", absl::Hex(++next_));
-    if (field.name() == "incident") return absl::StrCat("20260131T235959Z-0123abc", ++next_ % 10);
-    // Whole addresses of IPv4.
-    if (field.name() == "ip") return absl::StrCat(std::string("\x0a\x01\x01"), ++next_ % 10);
-    return zeros_ ? "" : absl::StrCat(field.name(), " \"ü\\\n ", ++next_);
+    switch (field.options().GetExtension(v1::check).kind()) {
+      case v1::Check::FINGERPRINT:
+        return absl::StrCat("0123456789abcdef", absl::Hex(++next_));
+      case v1::Check::INCIDENT_ID:
+        return absl::StrCat("20260131T235959Z-0123abc", ++next_ % 10);
+      case v1::Check::IP:  // whole addresses of IPv4
+        return absl::StrCat(std::string("\x0a\x01\x01"), ++next_ % 10);
+      default:
+        return zeros_ ? "" : absl::StrCat(field.name(), " \"ü\\\n ", ++next_);
+    }
   }
 
   void Set(Message& message, const Reflection& reflection, const FieldDescriptor& field) {

@@ -10,8 +10,7 @@
 namespace rapideye::wire {
 
 // Sets every field to a legal value of its own (lists get two entries);
-// of a oneof, only its last member. Fields with rules of their own (indexes,
-// fingerprints, worker numbers) get values that keep them.
+// of a oneof, only its last member. Values keep the rules of their fields (check.proto).
 void FillEveryField(google::protobuf::Message& message);
 
 // Sets every field that has presence to its zero, and every list to one entry of

@@ -144,12 +144,12 @@ const Rule<A> kHelloRules[] = {
      "hello.addresses[0].ip: 169.254.169.254 is no address that other hosts can use"},
     {"TooManyAddresses",
      [](A& m) {
-       while (m.hello().addresses_size() <= kMaxHostAddresses) {
+       while (m.hello().addresses_size() <= Hello::kMaxAddresses) {
          *m.mutable_hello()->add_addresses() = m.hello().addresses(0);
        }
      },
      [](A& m) {
-       while (m.hello().addresses_size() < kMaxHostAddresses) {
+       while (m.hello().addresses_size() < Hello::kMaxAddresses) {
          *m.mutable_hello()->add_addresses() = m.hello().addresses(0);
        }
      },
@@ -204,12 +204,12 @@ const Rule<A> kHeartbeatRules[] = {
      "heartbeat.queue[0].fingerprint: is not lower-case hex"},
     {"ManyPrograms",
      [](A& m) {
-       while (m.heartbeat().programs_size() <= kMaxHeartbeatPrograms) {
+       while (m.heartbeat().programs_size() <= Heartbeat::kMaxPrograms) {
          m.mutable_heartbeat()->add_programs()->set_fingerprint("ab");
        }
      },
      [](A& m) {
-       while (m.heartbeat().programs_size() < kMaxHeartbeatPrograms) {
+       while (m.heartbeat().programs_size() < Heartbeat::kMaxPrograms) {
          m.mutable_heartbeat()->add_programs()->set_fingerprint("ab");
        }
      },
@@ -244,11 +244,12 @@ const Rule<A> kReplyRules[] = {
      [](A& m) {
        m.mutable_module_text()->mutable_text()->set_dump("d");
        m.mutable_module_text()->mutable_text()->set_gzip(
-           std::string(kMaxModuleTextGzipBytes + 1, 'g'));
+           std::string(ModuleText::kMaxGzipBytes + 1, 'g'));
      },
      [](A& m) {
        m.mutable_module_text()->mutable_text()->set_dump("d");
-       m.mutable_module_text()->mutable_text()->set_gzip(std::string(kMaxModuleTextGzipBytes, 'g'));
+       m.mutable_module_text()->mutable_text()->set_gzip(
+           std::string(ModuleText::kMaxGzipBytes, 'g'));
      },
      "moduleText.text.gzip: 8323073 bytes are too many (at most 8323072)"},
     {"ProbeOfNobody", [](A& m) { m.mutable_probes()->add_probes(); },
@@ -256,12 +257,12 @@ const Rule<A> kReplyRules[] = {
      "probes.probes[0].peer: is missing"},
     {"TooManyProbes",
      [](A& m) {
-       while (m.probes().probes_size() <= kMaxProbeTargets) {
+       while (m.probes().probes_size() <= ProbeReply::kMaxProbes) {
          m.mutable_probes()->add_probes()->mutable_peer();
        }
      },
      [](A& m) {
-       while (m.probes().probes_size() < kMaxProbeTargets) {
+       while (m.probes().probes_size() < ProbeReply::kMaxProbes) {
          m.mutable_probes()->add_probes()->mutable_peer();
        }
      },
@@ -280,10 +281,10 @@ const Rule<A> kWhoIsRules[] = {
      "whoIs.ip[1]: 127.1.1.1 is no address that other hosts can use"},
     {"AskedAboutTooMany",
      [](A& m) {
-       while (m.who_is().ip_size() <= kMaxAddressesAsked) m.mutable_who_is()->add_ip("1234");
+       while (m.who_is().ip_size() <= WhoIs::kMaxAddresses) m.mutable_who_is()->add_ip("1234");
      },
      [](A& m) {
-       while (m.who_is().ip_size() < kMaxAddressesAsked) m.mutable_who_is()->add_ip("1234");
+       while (m.who_is().ip_size() < WhoIs::kMaxAddresses) m.mutable_who_is()->add_ip("1234");
      },
      "whoIs.ip: 65 entries are too many (at most 64)"},
 };
@@ -351,10 +352,10 @@ const Rule<C> kCoordinatorRules[] = {
      "probe.targets[0].ip: 255.255.255.255 is no address that other hosts can use"},
     {"TooManyTargets",
      [](C& m) {
-       while (m.probe().targets_size() <= kMaxProbeTargets) Target(m);
+       while (m.probe().targets_size() <= ProbeRequest::kMaxTargets) Target(m);
      },
      [](C& m) {
-       while (m.probe().targets_size() < kMaxProbeTargets) Target(m);
+       while (m.probe().targets_size() < ProbeRequest::kMaxTargets) Target(m);
      },
      "probe.targets: 17 entries are too many (at most 16)"},
     {"ConcludedWhat",

@@ -185,7 +185,7 @@ absl::Status NotThere(const Directory& directory, size_t dumps,
 // All of the file as it is now; what is written to it meanwhile is not waited for.
 absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
                       wire::ModuleText& text) {
-  gzip::Compressor compressor(kGzipLevel, wire::kMaxModuleTextGzipBytes);
+  gzip::Compressor compressor(kGzipLevel, wire::ModuleText::kMaxGzipBytes);
   std::string chunk(kDumpReadBytes, '\0');
   int64_t total = 0;
   for (;;) {

@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
-#include "proto/wire/limits.h"
+#include "proto/v1/messages.h"
 
 namespace rapideye::agent {
 namespace {
@@ -31,7 +31,7 @@ std::vector<wire::HostAddress> ReachableAddresses(const std::map<IpAddress, std:
     if (address.IsReachable() && !nic.empty()) addresses.push_back({nic, address});
   }
   std::sort(addresses.begin(), addresses.end());
-  if (addresses.size() > wire::kMaxHostAddresses) addresses.resize(wire::kMaxHostAddresses);
+  if (addresses.size() > wire::Hello::kMaxAddresses) addresses.resize(wire::Hello::kMaxAddresses);
   return addresses;
 }
 

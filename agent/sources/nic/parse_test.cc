@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "proto/wire/limits.h"
+#include "proto/v1/messages.h"
 
 namespace rapideye::agent {
 namespace {
@@ -28,7 +28,7 @@ TEST(ReachableAddressesTest, AreNoMoreThanTheCoordinatorTakes) {
   }
   nics.emplace(FromV4({10, 0, 0, 1}), "eth0");
   const auto addresses = ReachableAddresses(nics);
-  EXPECT_THAT(addresses, SizeIs(wire::kMaxHostAddresses));
+  EXPECT_THAT(addresses, SizeIs(wire::Hello::kMaxAddresses));
   EXPECT_EQ(addresses.front().nic, "eth0");
 }
 

@@ -6,7 +6,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "proto/wire/limits.h"
 
 namespace rapideye::agent {
 namespace {
@@ -26,8 +25,8 @@ std::optional<std::pair<WorkerId, IpAddress>> ParsePeer(absl::string_view text) 
       absl::StrSplit(text, absl::MaxSplits('=', 1));
   const std::pair<absl::string_view, absl::string_view> numbers =
       absl::StrSplit(sides.first, absl::MaxSplits('/', 1));
-  const auto slice = ParseNumber(numbers.first, wire::kMaxSlices);
-  const auto task = ParseNumber(numbers.second, wire::kMaxTasksPerSlice);
+  const auto slice = ParseNumber(numbers.first, WorkerId::kMaxSlice + 1);
+  const auto task = ParseNumber(numbers.second, WorkerId::kMaxTask + 1);
   const auto address = ParseIpAddress(sides.second);
   if (!slice.has_value() || !task.has_value() || !address.has_value()) return std::nullopt;
   return std::pair{WorkerId{*slice, *task}, *address};
