@@ -80,6 +80,26 @@ TEST_F(RestartRecoveryTest, NoProcessIsAnotherProcess) {
   EXPECT_EQ(Decided(1), "nothing");
 }
 
+TEST_F(RestartRecoveryTest, SaysWhatIsOnDiskUntilItCannotBeRead) {
+  Remember(0, 3, kOne, false);
+  EXPECT_FALSE(recovery_.Decide(4)->written);
+  recovery_.OnDisk({kOther, kOne});
+  EXPECT_TRUE(recovery_.Decide(4)->written);
+  recovery_.OnUnreadable(kOther);
+  EXPECT_TRUE(recovery_.Decide(4)->written);
+  recovery_.OnUnreadable(kOne);
+  EXPECT_FALSE(recovery_.Decide(4)->written);
+}
+
+TEST_F(RestartRecoveryTest, MayDecideUntilAllHadTheTimeToCome) {
+  EXPECT_FALSE(recovery_.MayDecide(/*settled=*/false, 4));
+  Remember(0, 1, kOne, true);
+  EXPECT_TRUE(recovery_.MayDecide(/*settled=*/false, 4));
+  EXPECT_FALSE(recovery_.MayDecide(/*settled=*/true, 4));
+  Remember(1, 3, kOne, true);
+  EXPECT_TRUE(recovery_.MayDecide(/*settled=*/true, 4));
+}
+
 TEST_F(RestartRecoveryTest, LastHelloCounts) {
   Remember(0, 1, kOne, true);
   recovery_.OnHello({0, 0}, std::nullopt);

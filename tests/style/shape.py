@@ -42,6 +42,8 @@ LONGER = {
     ("classifier/wait_graph.cc", "Builder"): (423, "wording"),
     ("coordinator/fleet/postgresql.cc", "Postgresql"): (153, "removal"),
     ("coordinator/removal/policy/policy.cc", "Judge"): (182, "removal"),
+    ("proto/generate/generate.cc", "Writer"): (150, "text"),
+    ("tests/freeze/refusals_test.cc", "Spoiler"): (121, "data"),
     ("tests/scenarios/core_evidence.cc", "CoreWriter"): (200, "models"),
     ("tests/scenarios/dynamics.cc", "Dynamics"): (247, "models"),
     ("tests/support/core_script.h", "CoreScript"): (150, "models"),

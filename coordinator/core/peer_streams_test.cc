@@ -1,0 +1,56 @@
+#include "coordinator/core/peer_streams.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <variant>
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr absl::Duration kStart = absl::Hours(1);
+
+TEST(PeerStreams, TakesABurstThenSoManyMessagesASecond) {
+  PeerStreams streams;
+  streams.Open({.stream = 1, .peer = "10.0.0.1"}, kStart);
+  streams.Open({.stream = 2, .peer = "10.0.0.2"}, kStart);
+  for (int i = 0; i < static_cast<int>(kMessageBurst); ++i) {
+    ASSERT_TRUE(streams.CountMessage(1, kStart).ok());
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(streams.CountMessage(1, kStart)));
+  EXPECT_TRUE(streams.CountMessage(2, kStart).ok());
+  EXPECT_TRUE(streams.CountMessage(1, kStart + absl::Seconds(1) / kMessagesPerSecond * 1.1).ok());
+}
+
+TEST(PeerStreams, WithoutAHelloIsOverdueAtItsDeadline) {
+  PeerStreams streams;
+  const Membership membership(JobShape{});
+  streams.Open({.stream = 1, .peer = "10.0.0.1"}, kStart);
+  EXPECT_THAT(streams.FindOverdue(membership, kStart + kHelloDeadline - absl::Milliseconds(1)),
+              IsEmpty());
+  const auto overdue = streams.FindOverdue(membership, kStart + kHelloDeadline);
+  ASSERT_THAT(overdue, SizeIs(1));
+  EXPECT_TRUE(overdue[0].nameless);
+  streams.Erase(1);
+  EXPECT_THAT(streams.FindOverdue(membership, kStart + kHelloDeadline), IsEmpty());
+}
+
+TEST(PeerStreams, LogsABurstOfLinesAndCountsTheRest) {
+  PeerStreams streams;
+  Effects effects;
+  int64_t unlogged = 0;
+  const int burst = static_cast<int>(kPeerLineBurst);
+  for (int i = 0; i < burst + 3; ++i) streams.Warn("it lies", kStart, unlogged, effects);
+  EXPECT_THAT(effects, SizeIs(burst));
+  EXPECT_EQ(unlogged, 3);
+  streams.Warn("it lies", kStart + absl::Hours(1), unlogged, effects);
+  EXPECT_EQ(unlogged, 3);
+  EXPECT_THAT(std::get<Log>(effects.back()).text, HasSubstr("3 lines of this kind left out"));
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
