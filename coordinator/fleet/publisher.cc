@@ -1,17 +1,16 @@
 #include "coordinator/fleet/publisher.h"
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "coordinator/fleet/database.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/records/fleet_clock.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -32,22 +31,22 @@ struct Publisher::State {
   explicit State(Settings given) : settings(std::move(given)) {}
 
   const Settings settings;
-  mutable std::mutex mutex;  // guards all up to the blank line
-  std::condition_variable changed;
-  Report report;
-  bool woken = false;
-  bool stopping = false;
+  mutable Mutex mutex;
+  Report report ABSL_GUARDED_BY(mutex);
 
   // Of the thread alone.
   std::unique_ptr<Database> spool;
   std::unique_ptr<Database> history;
+  absl::Status before;  // of the turn before
+  absl::Duration backoff = settings.first_retry;
+  absl::Duration not_before = -absl::InfiniteDuration();
 
-  void Run();
+  absl::Duration Turn(bool last);
   // Without the lock: databases take their time.
-  Spool::Forwarded Turn();
+  Spool::Forwarded Forward();
 };
 
-Spool::Forwarded Publisher::State::Turn() {
+Spool::Forwarded Publisher::State::Forward() {
   const absl::StatusOr<Database*> local = Ready(spool, settings.spool_url);
   if (!local.ok()) return {0, local.status()};
   Spool waiting(**local);
@@ -62,54 +61,40 @@ Spool::Forwarded Publisher::State::Turn() {
   return waiting.ForwardTo(target, FleetClock(*wall, *newest, monotonic).At(monotonic));
 }
 
-void Publisher::State::Run() {
-  absl::Duration backoff = settings.first_retry;
-  absl::Status before;
-  std::unique_lock lock(mutex);
-  for (bool last = false; !last;) {
-    last = stopping;
-    woken = false;
-    // A history that was down just now does not hold up the end.
-    if (last && !report.problem.ok()) break;
-    lock.unlock();
-    const Spool::Forwarded turn = Turn();
-    if (turn.delivered > 0 && settings.delivered) settings.delivered();
-    if (turn.problem.code() != before.code() && settings.changed) settings.changed(turn.problem);
-    before = turn.problem;
-    lock.lock();
+absl::Duration Publisher::State::Turn(bool last) {
+  // A history that was down just now does not hold up the end, nor is it asked again when
+  // there is more for it.
+  if (last ? !before.ok() : MonotonicTime() < not_before) return not_before;
+  const Spool::Forwarded turn = Forward();
+  if (turn.delivered > 0 && settings.delivered) settings.delivered();
+  if (turn.problem.code() != before.code() && settings.changed) settings.changed(turn.problem);
+  before = turn.problem;
+  {
+    const MutexLock lock(mutex);
     report.delivered += turn.delivered;
     report.problem = turn.problem;
     if (!turn.problem.ok()) ++report.failures;
-    if (turn.problem.ok()) {
-      backoff = settings.first_retry;
-      changed.wait(lock, [this] { return stopping || woken; });
-    } else {
-      changed.wait_for(lock, absl::ToChronoNanoseconds(backoff), [this] { return stopping; });
-      backoff = std::min(2 * backoff, settings.longest_retry);
-    }
   }
+  if (turn.problem.ok()) {
+    backoff = settings.first_retry;
+    not_before = -absl::InfiniteDuration();
+    return absl::InfiniteDuration();
+  }
+  not_before = MonotonicTime() + backoff;
+  backoff = std::min(2 * backoff, settings.longest_retry);
+  return not_before;
 }
 
 Publisher::Publisher(Settings settings)
-    : state_(std::make_unique<State>(std::move(settings))), thread_([this] { state_->Run(); }) {}
+    : state_(std::make_unique<State>(std::move(settings))),
+      worker_([state = state_.get()](bool last) { return state->Turn(last); }) {}
 
-Publisher::~Publisher() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
-    state_->changed.notify_all();
-  }
-  thread_.join();
-}
+Publisher::~Publisher() { worker_.Stop(); }
 
-void Publisher::Wake() {
-  const std::lock_guard lock(state_->mutex);
-  state_->woken = true;
-  state_->changed.notify_all();
-}
+void Publisher::Wake() { worker_.Wake(); }
 
 Publisher::Report Publisher::GetReport() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->report;
 }
 

@@ -6,11 +6,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "coordinator/fleet/limits.h"
+#include "proto/common/worker/periodic_worker.h"
 
 namespace rapideye::coordinator {
 
@@ -49,8 +49,8 @@ class Publisher {
  private:
   struct State;
 
-  std::unique_ptr<State> state_;
-  std::thread thread_;
+  const std::unique_ptr<State> state_;
+  PeriodicWorker worker_;  // last: its turns use the state
 };
 
 }  // namespace rapideye::coordinator
