@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,7 @@
 #include "coordinator/store/incident_files.h"
 #include "coordinator/store/text_comparison.h"
 #include "digest/render_html.h"
+#include "digest/report_json.h"
 #include "proto/capture/capture_writer.h"
 #include "proto/common/clock/clock.h"
 
@@ -26,18 +28,14 @@ struct Rendered {
   std::string html;
 };
 
-Rendered Render(const Capture& capture, const Verdict& verdict, digest::ReportContext context,
-                digest::TextFormat format) {
+Rendered Render(const digest::Report& report, digest::TextFormat format) {
   const absl::Duration begin = MonotonicTime();
   Rendered rendered;
-  const digest::Report report = digest::BuildReport(capture, verdict, context);
   rendered.text = digest::RenderText(report, format);
   rendered.html = digest::RenderHtml(report);
-  // The JSON states how long rendering took, itself included: rendered twice.
-  digest::RenderJson(report, /*pretty=*/true);
-  context.timings->render_ms = absl::ToInt64Milliseconds(MonotonicTime() - begin);
-  rendered.json = digest::RenderJson(digest::BuildReport(capture, verdict, context),
-                                     /*pretty=*/true);
+  nlohmann::ordered_json json = digest::ReportToJson(report);
+  json["timings"]["renderMs"] = absl::ToInt64Milliseconds(MonotonicTime() - begin);
+  rendered.json = digest::Dump(json, /*pretty=*/true);
   rendered.json += '\n';
   return rendered;
 }
@@ -136,7 +134,8 @@ void IncidentWriter::Finish(Begun begun) {
   for (const IncidentFile& text : begun.texts) {
     context.files.hlo.push_back(absl::StrCat(path, "/", text.name));
   }
-  Rendered rendered = Render(conclude.capture, begun.verdict, context, settings_.text_format);
+  Rendered rendered =
+      Render(digest::BuildReport(conclude.capture, begun.verdict, context), settings_.text_format);
   absl::StatusOr<std::string> capture =
       wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
   if (settings_.found) {

@@ -132,12 +132,26 @@ def generated_files(build):
             for where, _, names in os.walk(folder) for name in names if name.endswith((".cc", ".h"))]
 
 
+def rule_problems(config, is_folder):
+    """Layers that are no folders: where a rule has to name a file, the folder is wrong.
+
+    Of every source the part that does I/O bears the same name; `v1` is where protoc's own
+    headers are included from.
+    """
+    return [f"layers.toml: {layer['files']} is no folder: give what differs a folder of its own"
+            for layer in config["layer"]
+            if not layer["files"].endswith("/*/fetch*") and layer["files"] != "v1"
+            and not is_folder(layer["files"])]
+
+
 def check_includes(root, build):
     config = load()
     texts = {path: repository.read(root, path) for path in repository.cpp_files(root)}
     generated = os.path.join(build, GENERATED)
     texts.update({path: repository.read(generated, path) for path in generated_files(build)})
-    return include_problems(texts, config), f"{len(texts)} files include what their layer may use"
+    found = rule_problems(config, lambda files: os.path.isdir(os.path.join(root, files)))
+    found += include_problems(texts, config)
+    return found, f"{len(texts)} files include what their layer may use"
 
 
 def check_symbols(root, build):

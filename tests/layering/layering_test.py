@@ -91,6 +91,14 @@ class Includes(unittest.TestCase):
     def test_commented_includes_are_none(self):
         self.assertEqual(problems("classifier/a.cc", "// #include <thread>"), [])
 
+    def test_a_rule_names_a_folder(self):
+        def found(files):
+            return layering.rule_problems({"layer": [{"files": files}]}, {"agent/core"}.__contains__)
+        self.assertEqual(found("agent/core"), [])
+        self.assertEqual(found("agent/sources/*/fetch*"), [])
+        self.assertIn("agent/core/limits.h is no folder", found("agent/core/limits.h")[0])
+        self.assertIn("is no folder", found("coordinator/removal/journal*")[0])
+
 
 IMPURE = {
     "clock": 'extern "C" long time(long*); long f() { return time(nullptr); }',
