@@ -4,8 +4,9 @@
 #   tests/freeze/difference.sh [COMMIT]      (default: HEAD)
 #
 # Builds the tests of this folder twice, here and of COMMIT in a scratch folder, lets
-# both write the bytes whose sums are committed, and prints the difference. Exit
-# status 0: there is none; 1: it was printed; 2: it could not be told.
+# both write the bytes whose sums are committed, and prints the difference.
+# GTEST_FILTER='*Samples' in the environment keeps it short. Exit status 0: there
+# is none; 1: it was printed; 2: it could not be told.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 commit=${1:-HEAD}
