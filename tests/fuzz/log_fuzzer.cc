@@ -15,10 +15,10 @@
 namespace {
 
 std::vector<std::string> Split(absl::string_view bytes, size_t piece) {
-  rapideye::agent::LineSplitter splitter;
+  rapideye::logs::LineSplitter splitter;
   std::vector<std::string> lines;
   const auto sink = [&](absl::string_view line) {
-    rapideye::Require(!line.empty() && line.size() <= rapideye::agent::kMaxLogLineBytes,
+    rapideye::Require(!line.empty() && line.size() <= rapideye::logs::kMaxLogLineBytes,
                       "lines are bounded");
     lines.push_back(absl::StrCat(splitter.number(), ":", std::string(line)));
   };
@@ -39,11 +39,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Require(lines == Split(log, size_t{1} + data[0] % 64), "pieces make no difference");
   for (const std::string& numbered : lines) {
     const std::string line = numbered.substr(numbered.find(':') + 1);
-    const auto found = rapideye::agent::Recognise(line);
+    const auto found = rapideye::logs::Recognise(line);
     if (!found.has_value()) continue;
     const rapideye::LogEvent& event = found->event;
     Require(event.kind != rapideye::LogKind::kUnspecified && !found->key.empty(), "it is an event");
-    Require(event.text.size() <= rapideye::agent::kMaxLogTextBytes, "its text is bounded");
+    Require(event.text.size() <= rapideye::logs::kMaxLogTextBytes, "its text is bounded");
     Require(event.pc.value_or(0) >= 0 || event.sequencer.has_value(), "a pc has its sequencer");
     Require(!event.chip.has_value(), "a job's log names no chip");
     if (found->hang_report.has_value()) {

@@ -12,7 +12,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using rapideye::Require;
-  namespace agent = rapideye::agent;
+  namespace logs = rapideye::logs;
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   const auto signatures = logs::ParseSignatures(text);
   if (!signatures.ok()) {
