@@ -128,6 +128,7 @@ scenarios::Options OptionsOf(int index) {
 }
 
 TEST(Frozen, Scenarios) {
+  if (!kGeneratesAsFrozen) GTEST_SKIP() << kGeneratesOtherwise;
   constexpr size_t kDigits = 16;
   FrozenFile frozen("scenarios",
                     "# First 16 digits of the SHA-256 of what is made of generated captures: kind\n"

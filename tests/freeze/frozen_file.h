@@ -16,6 +16,16 @@ std::string FrozenFolder();
 // variables; a failure shows the first lines that differ.
 void CompareText(const std::string& name, const std::string& text);
 
+// The generators of scenarios and simulations draw several random numbers in one call, in
+// an order that is the compiler's choice: what they make is frozen as g++ makes it.
+#ifdef __clang__
+inline constexpr bool kGeneratesAsFrozen = false;
+#else
+inline constexpr bool kGeneratesAsFrozen = true;
+#endif
+inline constexpr char kGeneratesOtherwise[] =
+    "this compiler draws the generators' random numbers in another order than g++";
+
 // A committed file has one line per subject, sorted:
 //   <subject> <form>=<hex digits> <form>=<hex digits> ...
 // Lines that begin with # and empty lines mean nothing.
