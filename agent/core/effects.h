@@ -1,4 +1,4 @@
-// What happens to the agent's core, and what it wants done.
+// Events enter the agent's core; effects state what its caller has to do.
 #ifndef RAPIDEYE_AGENT_CORE_EFFECTS_H_
 #define RAPIDEYE_AGENT_CORE_EFFECTS_H_
 

@@ -26,7 +26,7 @@ class HostState {
   // The job has advanced.
   void JobProgressed();
 
-  // What the core needs of one source in particular.
+  // The state of one source, by its type.
   template <typename State>
   State& Of() {
     return states_.Of<State>();

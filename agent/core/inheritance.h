@@ -1,4 +1,4 @@
-// What the agent before this one left of the same training process.
+// Inheritance holds the state that the agent before this one left of the same training process.
 #ifndef RAPIDEYE_AGENT_CORE_INHERITANCE_H_
 #define RAPIDEYE_AGENT_CORE_INHERITANCE_H_
 

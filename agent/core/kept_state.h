@@ -1,4 +1,4 @@
-// What an agent leaves for the next one of the same worker.
+// KeptState passes from an agent to the next one of the same worker.
 #ifndef RAPIDEYE_AGENT_CORE_KEPT_STATE_H_
 #define RAPIDEYE_AGENT_CORE_KEPT_STATE_H_
 

@@ -1,4 +1,4 @@
-// Which launches have come and gone on one core, told from samples of it.
+// LaunchTracker derives from samples which launches have begun and completed on one core.
 #ifndef RAPIDEYE_AGENT_CORE_LAUNCH_TRACKER_H_
 #define RAPIDEYE_AGENT_CORE_LAUNCH_TRACKER_H_
 

@@ -10,7 +10,7 @@
 
 namespace rapideye::agent {
 
-// What the agent remembers.
+// Memory of the agent.
 
 // Programs of a job; the least recently seen make room.
 inline constexpr size_t kMaxPrograms = 64;
@@ -47,7 +47,7 @@ inline constexpr absl::Duration kPeerAskSpacing = absl::Seconds(5);
 // kilobyte, and a snapshot of 256 cores not 100 KiB more.
 inline constexpr size_t kMaxTransitionsPerCore = 8;
 
-// What is left on disk for the next agent.
+// State on disk, for the next agent.
 
 // An agent that is replaced comes back within minutes; a hang that nobody has
 // looked at for this long is looked at anew.

@@ -1,4 +1,4 @@
-// Which addresses the coordinator knows as those of other workers.
+// PeerBook maps addresses to workers, as far as the coordinator knows them.
 #ifndef RAPIDEYE_AGENT_CORE_PEER_BOOK_H_
 #define RAPIDEYE_AGENT_CORE_PEER_BOOK_H_
 

@@ -1,4 +1,4 @@
-// What this worker has learnt about its programs.
+// ProgramBook collects what this worker has learnt about its programs.
 #ifndef RAPIDEYE_AGENT_CORE_PROGRAM_BOOK_H_
 #define RAPIDEYE_AGENT_CORE_PROGRAM_BOOK_H_
 

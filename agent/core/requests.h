@@ -1,4 +1,4 @@
-// What the coordinator has asked of this worker and not yet got.
+// Requests hold what the coordinator has asked of this worker and not yet received.
 #ifndef RAPIDEYE_AGENT_CORE_REQUESTS_H_
 #define RAPIDEYE_AGENT_CORE_REQUESTS_H_
 

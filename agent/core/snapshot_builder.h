@@ -1,4 +1,4 @@
-// From what is known of this worker to the snapshot it reports.
+// BuildSnapshot turns what is known of this worker into the snapshot that it reports.
 #ifndef RAPIDEYE_AGENT_CORE_SNAPSHOT_BUILDER_H_
 #define RAPIDEYE_AGENT_CORE_SNAPSHOT_BUILDER_H_
 

@@ -9,9 +9,9 @@
 
 namespace rapideye::agent {
 
-// What of one output is held for the agent, read at a time (a pipe holds as much), and
-// from when on the agent is woken: that leaves it 150 ms at 20 MB/s, on a host whose
-// cores are all busy.
+// One output's ring holds kOutputRingBytes for the agent and is filled by pieces (a pipe holds
+// as much as one). The agent is woken at the third bound: that leaves it 150 ms at 20 MB/s,
+// on a host whose cores are all busy.
 inline constexpr size_t kOutputRingBytes = 4 * 1024 * 1024;
 inline constexpr size_t kOutputPieceBytes = 64 * 1024;
 inline constexpr size_t kOutputWakeBytes = 1024 * 1024;

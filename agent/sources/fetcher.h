@@ -35,8 +35,8 @@ struct HostOptions {
   std::optional<int64_t> command = std::nullopt;
 };
 
-// What one source finds and another needs. Functions are empty while the source that
-// offers them is not read; they may be called from Fetch only.
+// Findings pass from one source to another that needs them. Functions are empty while the source
+// that offers them is not read; they may be called from Fetch only.
 struct HostFindings {
   // From process: as of this look; absent: none is known.
   std::optional<ProcessSample> process;

@@ -1,4 +1,4 @@
-// Which worker has which address, as far as the workers agree.
+// AddressBook maps addresses to workers, as far as the workers agree.
 #ifndef RAPIDEYE_COORDINATOR_CORE_ADDRESS_BOOK_H_
 #define RAPIDEYE_COORDINATOR_CORE_ADDRESS_BOOK_H_
 

@@ -1,4 +1,4 @@
-// What goes into the coordinator's core, and what comes out of it.
+// Events enter the coordinator's core; effects state what its caller has to do.
 #ifndef RAPIDEYE_COORDINATOR_CORE_EVENTS_H_
 #define RAPIDEYE_COORDINATOR_CORE_EVENTS_H_
 

@@ -1,4 +1,4 @@
-// One suspected hang, from the alarm to the evidence: two collection rounds,
+// Incident follows one suspected hang from the alarm to the evidence: two collection rounds,
 // HLO of the rare positions, probes of what is suspect.
 //
 // The life of one:

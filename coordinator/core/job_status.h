@@ -1,4 +1,4 @@
-// What a coordinator says of its job when asked: for operators, pages, metrics.
+// JobStatus states how the job is when somebody asks: for operators, pages, metrics.
 //
 // All ages are counted from the moment of the report. Texts come from peers:
 // bounded by proto/wire, not escaped.

@@ -1,4 +1,4 @@
-// What a healthy job looks like: which workers run the same programs, in which
+// Learning finds what is healthy: which workers run the same programs, in which
 // order, how long a launch and a pause last. Rebuilt from heartbeats, forgotten
 // when the job restarts.
 #ifndef RAPIDEYE_COORDINATOR_CORE_LEARNING_H_

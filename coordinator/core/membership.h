@@ -1,4 +1,4 @@
-// Which workers the job has, and which stream speaks for each.
+// Membership lists the workers of the job and the stream that speaks for each.
 //
 // Agents are untrusted: a Hello is admitted or refused here, and nowhere else.
 #ifndef RAPIDEYE_COORDINATOR_CORE_MEMBERSHIP_H_

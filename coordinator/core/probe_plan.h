@@ -1,4 +1,4 @@
-// Who is to probe whom during a hang.
+// The probe plan decides which worker probes which other one during a hang.
 #ifndef RAPIDEYE_COORDINATOR_CORE_PROBE_PLAN_H_
 #define RAPIDEYE_COORDINATOR_CORE_PROBE_PLAN_H_
 

@@ -1,4 +1,4 @@
-// Who this worker is and where its coordinator and runtime are.
+// Identity states who this worker is and where its coordinator and runtime are.
 #ifndef RAPIDEYE_AGENT_SOURCES_IDENTITY_IDENTITY_H_
 #define RAPIDEYE_AGENT_SOURCES_IDENTITY_IDENTITY_H_
 

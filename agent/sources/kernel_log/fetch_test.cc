@@ -168,8 +168,7 @@ TEST_F(KernelLogOfThisMachine, EveryLineParses) {
   }
 }
 
-// What a process writes to the log comes in like the kernel's own lines, and only its
-// mark tells it apart.
+// Lines of processes come in like the kernel's own; only their facility differs.
 TEST_F(KernelLogOfThisMachine, WhatAProcessWroteIsNotBelieved) {
   const int own = open(kPath, O_WRONLY | O_CLOEXEC);
   if (file_ < 0 || own < 0) {

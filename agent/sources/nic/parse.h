@@ -1,4 +1,4 @@
-// What the host's network interfaces are, as plain values.
+// The parser turns rtnetlink's attributes into the host's network interfaces, as plain values.
 #ifndef RAPIDEYE_AGENT_SOURCES_NIC_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_NIC_PARSE_H_
 

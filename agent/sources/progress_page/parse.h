@@ -1,4 +1,4 @@
-// What a progress page says. The training job writes it: nothing of it is believed
+// The parser reads a progress page. The training job writes it: nothing of it is believed
 // beyond what it can say of itself.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_PARSE_H_

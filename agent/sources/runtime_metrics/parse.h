@@ -1,4 +1,4 @@
-// What metrics endpoints of a host say, as evidence. All of it is untrusted: what cannot
+// The parser turns metrics pages into evidence. All of it is untrusted: what cannot
 // be understood is left out.
 #ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_PARSE_H_

@@ -1,4 +1,4 @@
-// Which worker an address belongs to, where the operator says so.
+// Peers maps addresses to workers as the operator states them (--peer).
 #ifndef RAPIDEYE_AGENT_SOURCES_TCP_PEERS_H_
 #define RAPIDEYE_AGENT_SOURCES_TCP_PEERS_H_
 
