@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -125,32 +124,29 @@ void RemovalLoop::NoteOutcome(const absl::Status& status) {
 }
 
 bool RemovalLoop::Wait(absl::Duration at_most) {
-  std::unique_lock lock(mutex_);
-  const auto ready = [this] { return stopping_ || woken_; };
-  if (at_most == absl::InfiniteDuration()) {
-    changed_.wait(lock, ready);
-  } else {
-    changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most), ready);
+  const absl::Duration deadline = MonotonicTime() + at_most;
+  const MutexLock lock(mutex_);
+  while (!stopping_ && !woken_ && changed_.WaitUntil(mutex_, deadline)) {
   }
   woken_ = false;
   return !stopping_;
 }
 
 void RemovalLoop::Wake() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   woken_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 bool RemovalLoop::Stopping() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return stopping_;
 }
 
 void RemovalLoop::Stop() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stopping_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 }  // namespace rapideye::coordinator

@@ -2,14 +2,13 @@
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_LOOP_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_LOOP_H_
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -19,6 +18,7 @@
 #include "coordinator/removal/hooks.h"
 #include "coordinator/removal/policy/policy.h"
 #include "coordinator/removal/remover.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 
@@ -75,10 +75,10 @@ class RemovalLoop {
   absl::Duration next_ = absl::InfiniteDuration();  // a task is due after this
   absl::Status problem_;                            // as the log last said
 
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  bool woken_ = false;
-  bool stopping_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 // One line of the log for what came of a hook.

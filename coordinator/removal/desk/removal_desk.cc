@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "coordinator/core/limits.h"
@@ -17,28 +16,23 @@ RemovalDesk::RemovalDesk(Settings settings)
 
 RemovalDesk::~RemovalDesk() {
   Stop();
-  std::unique_lock lock(state_->mutex);
-  for (const IncidentRecord& lost : state_->expected) {
-    spdlog::error("incident {}: never came to disk; no decision about what it names, and no hooks",
-                  lost.id);
+  {
+    const MutexLock lock(state_->mutex);
+    for (const IncidentRecord& lost : state_->expected) {
+      spdlog::error(
+          "incident {}: never came to disk; no decision about what it names, and no hooks",
+          lost.id);
+    }
+    state_->closing = true;
+    state_->changed.NotifyAll();
   }
-  state_->closing = true;
-  state_->changed.notify_all();
-  const bool finished = state_->changed.wait_for(lock, absl::ToChronoNanoseconds(kStopRemovals),
-                                                 [this] { return state_->finished; });
-  lock.unlock();
-  if (finished) {
-    thread_.join();
-  } else {
-    spdlog::warn(
-        "decisions about removals are left to the next start: a disk, a database or a "
-        "hook hangs");
-    thread_.detach();
-  }
+  if (thread_.Join(kStopRemovals)) return;
+  spdlog::warn(
+      "decisions about removals are left to the next start: a disk, a database or a hook hangs");
 }
 
 void RemovalDesk::Expect(IncidentRecord incident) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   if (state_->job != incident.job) {
     state_->job = incident.job;
     // Its successor takes up what it leaves, and decides about this job.
@@ -51,13 +45,13 @@ void RemovalDesk::Expect(IncidentRecord incident) {
         state_->expected.front().id);
     state_->expected.pop_front();
   }
-  state_->changed.notify_all();
+  state_->changed.NotifyAll();
 }
 
 std::function<void(const std::string&)> RemovalDesk::Arrived() const {
   return [state = state_](const std::string& id) {
     {
-      const std::lock_guard lock(state->mutex);
+      const MutexLock lock(state->mutex);
       const auto found =
           std::find_if(state->expected.begin(), state->expected.end(),
                        [&](const IncidentRecord& incident) { return incident.id == id; });
@@ -70,14 +64,14 @@ std::function<void(const std::string&)> RemovalDesk::Arrived() const {
 }
 
 void RemovalDesk::Stop() {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->stopping = true;
   if (state_->loop != nullptr) state_->loop->Stop();
-  state_->changed.notify_all();
+  state_->changed.NotifyAll();
 }
 
 RemovalReport RemovalDesk::Report() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   RemovalReport report = state_->report;
   if (state_->publisher == nullptr) return report;
   const Publisher::Report published = state_->publisher->GetReport();

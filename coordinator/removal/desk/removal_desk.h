@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -24,6 +23,7 @@
 #include "coordinator/removal/hooks.h"
 #include "coordinator/removal/policy/policy.h"
 #include "coordinator/store/disk.h"
+#include "proto/common/worker/thread.h"
 
 namespace rapideye::coordinator {
 
@@ -84,8 +84,8 @@ class RemovalDesk {
  private:
   struct State;  // outlives this while something hangs
 
-  std::shared_ptr<State> state_;
-  std::thread thread_;
+  const std::shared_ptr<State> state_;
+  Thread thread_;
 };
 
 }  // namespace rapideye::coordinator

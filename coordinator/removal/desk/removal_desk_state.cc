@@ -43,23 +43,21 @@ void RemovalDesk::State::Run() {
                           .changed = LogHistory});
   const std::optional<std::string> last_job = JobOnDisk();
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     publisher = std::move(made);
     if (!job.has_value()) job = last_job;
   }
-  while (NextLoop()) loop->Run();
+  while (const std::shared_ptr<RemovalLoop> next = NextLoop()) next->Run();
   {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return closing; });
+    const MutexLock lock(mutex);
+    while (!closing) changed.Wait(mutex);
   }
   TakeUp();
-  std::unique_lock lock(mutex);
-  made = std::move(publisher);
-  lock.unlock();
+  {
+    const MutexLock lock(mutex);
+    made = std::move(publisher);
+  }
   made.reset();  // spools, and delivers what it can
-  lock.lock();
-  finished = true;
-  changed.notify_all();
 }
 
 // Of an earlier process: what it left is not to wait until this one has an incident.
@@ -69,14 +67,14 @@ std::optional<std::string> RemovalDesk::State::JobOnDisk() const {
   return newest->front().job;
 }
 
-bool RemovalDesk::State::NextLoop() {
-  std::unique_lock lock(mutex);
+std::shared_ptr<RemovalLoop> RemovalDesk::State::NextLoop() {
+  const MutexLock lock(mutex);
   // In a history of many jobs this coordinator decides about its own.
-  changed.wait(lock, [this] { return stopping || !shared_history || job.has_value(); });
-  if (stopping) return false;
+  while (!stopping && shared_history && !job.has_value()) changed.Wait(mutex);
+  if (stopping) return nullptr;
   history = nullptr;  // the last loop's
   loop = MakeLoop();
-  return true;
+  return loop;
 }
 
 std::shared_ptr<RemovalLoop> RemovalDesk::State::MakeLoop() {
@@ -129,7 +127,7 @@ absl::Status RemovalDesk::State::OpenJournal() {
 
 bool RemovalDesk::State::Knows(const std::string& id) const {
   const auto is = [&](const IncidentRecord& incident) { return incident.id == id; };
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   return std::any_of(expected.begin(), expected.end(), is) ||
          std::any_of(arrived.begin(), arrived.end(), is);
 }
@@ -165,19 +163,19 @@ void RemovalDesk::State::Recover() {
     if (auto digest = archive.Read(id, IncidentForm::kJson); digest.ok()) {
       incident.digest = *std::move(digest);
     }
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     arrived.push_front(std::move(incident));
   }
 }
 
 void RemovalDesk::State::TakeUp() {
   if (absl::Status opened = OpenJournal(); !opened.ok()) return NoteJournal(opened);
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   while (!arrived.empty()) {
     const IncidentRecord incident = arrived.front();
-    lock.unlock();
+    lock.Unlock();
     const absl::Status status = TakeUpOne(incident);
-    lock.lock();
+    lock.Lock();
     if (!status.ok()) return NoteJournal(status);
     arrived.pop_front();
   }
@@ -198,7 +196,10 @@ absl::Status RemovalDesk::State::TakeUpOne(const IncidentRecord& incident) {
   absl::Status status = hooks->Add(incident.id, off ? absl::ZeroDuration() : kDecisionPatience);
   if (status.ok()) status = Spool(*journal).Put(incident);
   if (!status.ok()) return status;
-  publisher->Wake();
+  {
+    const MutexLock lock(mutex);
+    publisher->Wake();
+  }
   if (!off) undecided.insert(incident.id);
   WriteRecord(incident.id);
   return absl::OkStatus();
@@ -210,7 +211,7 @@ absl::Duration RemovalDesk::State::AfterTurn(Database* database,
   std::set<std::string> touched;
   if (turn.ok()) Count(*turn, touched);
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     report.history_works = turn.ok();
   }
   // The journal is tried again soon: it is on this machine.
@@ -228,7 +229,7 @@ absl::Duration RemovalDesk::State::AfterTurn(Database* database,
   }
   if (turn.ok()) touched.merge(std::exchange(unfinished, {}));
   for (const std::string& id : touched) WriteRecord(id);
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   if (!arrived.empty()) return kFirstDiskRetry;
   NoteJournal(absl::OkStatus());
   return hooks->UntilNext().value_or(kFirstDiskRetry);
@@ -237,7 +238,7 @@ absl::Duration RemovalDesk::State::AfterTurn(Database* database,
 void RemovalDesk::State::Count(const Remover::Report& turn, std::set<std::string>& touched) {
   for (const Remover::Decided& decided : turn.decisions) {
     touched.insert(decided.finding.incident);
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     RemovalCounters& c = report.counters;
     const Action action = decided.decision.action;
     ++(action == Action::kRemove ? c.removes : action == Action::kWatch ? c.watches : c.refusals);
@@ -251,7 +252,7 @@ void RemovalDesk::State::Count(const Remover::Report& turn, std::set<std::string
 }
 
 void RemovalDesk::State::CountHook(const Task& task) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   ++(task.state == "done"  ? report.counters.hooks_succeeded
      : task.state == "due" ? report.counters.hooks_failed
                            : report.counters.hooks_given_up);

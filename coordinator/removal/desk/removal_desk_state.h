@@ -2,15 +2,14 @@
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_STATE_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_STATE_H_
 
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -23,6 +22,7 @@
 #include "coordinator/removal/removal_loop.h"
 #include "coordinator/store/incident_archive.h"
 #include "proto/common/file/file_lock.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 
@@ -75,37 +75,36 @@ struct RemovalDesk::State {
   std::set<std::string> unfinished;  // incidents whose record an earlier process left so
   Database* history = nullptr;
 
-  mutable std::mutex mutex;  // guards what follows
-  std::condition_variable changed;
-  std::deque<IncidentRecord> expected;  // oldest first
-  std::deque<IncidentRecord> arrived;
-  std::optional<std::string> job;
-  std::shared_ptr<RemovalLoop> loop;
-  std::unique_ptr<Publisher> publisher;
-  RemovalReport report;
-  bool stopping = false;
-  bool closing = false;
-  bool finished = false;
+  mutable Mutex mutex;
+  ConditionVariable changed;
+  std::deque<IncidentRecord> expected ABSL_GUARDED_BY(mutex);  // oldest first
+  std::deque<IncidentRecord> arrived ABSL_GUARDED_BY(mutex);
+  std::optional<std::string> job ABSL_GUARDED_BY(mutex);
+  std::shared_ptr<RemovalLoop> loop ABSL_GUARDED_BY(mutex);
+  std::unique_ptr<Publisher> publisher ABSL_GUARDED_BY(mutex);
+  RemovalReport report ABSL_GUARDED_BY(mutex);
+  bool stopping ABSL_GUARDED_BY(mutex) = false;
+  bool closing ABSL_GUARDED_BY(mutex) = false;
 
   const Policy& policy() const { return settings.removal.policy; }
   std::string DirectoryOf(const std::string& id) const {
     return absl::StrCat(settings.state_dir, "/incidents/", id);
   }
   bool GoesOn() const {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return !stopping;
   }
   void Wake() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (loop != nullptr) loop->Wake();
-    changed.notify_all();
+    changed.NotifyAll();
   }
 
   void Run();
   std::optional<std::string> JobOnDisk() const;
-  // Waits until there is a job to decide about, and makes its loop. False: it is to stop.
-  bool NextLoop();
-  std::shared_ptr<RemovalLoop> MakeLoop();
+  // Waits until there is a job to decide about, and makes its loop. nullptr: it is to stop.
+  std::shared_ptr<RemovalLoop> NextLoop();
+  std::shared_ptr<RemovalLoop> MakeLoop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   absl::Status OpenJournal();
   bool Knows(const std::string& id) const;
   // What an earlier process wrote to disk, and had no time to take up.
