@@ -5,13 +5,13 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "coordinator/core/events.h"
+#include "proto/common/worker/closable_sink.h"
+#include "proto/common/worker/worker.h"
 
 namespace rapideye::coordinator {
 
@@ -38,17 +38,13 @@ class Retelling {
   void Begin(const std::string& incident_id);
 
  private:
-  void Run(const std::string& incident_id);
+  void Retell(const std::string& incident_id);
 
   const Read read_;
   const LogDigest log_digest_;
-  // Shared with a thread that lists: closed at the end of this object.
-  struct Mailbox {
-    std::mutex mutex;
-    std::function<void(Event)> post;
-  };
-  const std::shared_ptr<Mailbox> mailbox_;
-  std::thread thread_;
+  const std::shared_ptr<ClosableSink<Event>> sink_;  // closed at the end of this object
+  Worker lister_;                                    // left behind at the end
+  Worker reteller_;                                  // waited for
 };
 
 }  // namespace rapideye::coordinator

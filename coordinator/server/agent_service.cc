@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/core/limits.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/sync/mutex.h"
 #include "proto/transport/identity.h"
 #include "proto/transport/status_conversion.h"
 #include "proto/wire/messages.h"
@@ -51,12 +53,12 @@ class AgentStream final : public Reactor {
       : service_(service), queue_(queue), id_(id), context_(context) {}
 
   void ReadNext() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!closing_) StartRead(&incoming_);
   }
 
   void Send(const wire::CoordinatorMessage& message) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closing_) return;
     if (waiting_.size() >= kMaxSendQueue) {
       // Nothing can be said to a peer that does not read.
@@ -73,7 +75,7 @@ class AgentStream final : public Reactor {
   }
 
   void Close(const absl::Status& status) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closing_) return;
     closing_ = true;
     final_status_ = transport::ToGrpc(status);
@@ -83,7 +85,7 @@ class AgentStream final : public Reactor {
   }
 
   void CutOffIfOverdue(absl::Duration now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closing_ && !done_ && now - closing_since_ >= kCloseGrace) context_->TryCancel();
   }
 
@@ -114,7 +116,7 @@ class AgentStream final : public Reactor {
   }
 
   void OnWriteDone(bool ok) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     writing_ = false;
     // A failed write ends in a failed read, which closes the stream.
     if (ok) WriteNext();
@@ -127,7 +129,7 @@ class AgentStream final : public Reactor {
 
   void OnDone() override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       done_ = true;
       closing_ = true;
     }
@@ -135,7 +137,7 @@ class AgentStream final : public Reactor {
   }
 
  private:
-  void WriteNext() {
+  void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (writing_ || waiting_.empty()) return;
     writing_ = true;
     outgoing_ = waiting_.front();  // shares the bytes
@@ -149,14 +151,15 @@ class AgentStream final : public Reactor {
   grpc::CallbackServerContext* const context_;
   grpc::ByteBuffer incoming_;  // of the one read in flight
 
-  std::mutex mutex_;  // guards all below
-  std::deque<grpc::ByteBuffer> waiting_;
-  grpc::ByteBuffer outgoing_;  // of the one write in flight
-  bool writing_ = false;
-  bool closing_ = false;  // Finish was called, or will be when the write is done
-  bool done_ = false;
-  grpc::Status final_status_ = grpc::Status::CANCELLED;
-  absl::Duration closing_since_ = -absl::InfiniteDuration();
+  Mutex mutex_;
+  std::deque<grpc::ByteBuffer> waiting_ ABSL_GUARDED_BY(mutex_);
+  grpc::ByteBuffer outgoing_ ABSL_GUARDED_BY(mutex_);  // of the one write in flight
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closing_ ABSL_GUARDED_BY(mutex_) =
+      false;  // Finish was called, or will be when the write is done
+  bool done_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::Status final_status_ ABSL_GUARDED_BY(mutex_) = grpc::Status::CANCELLED;
+  absl::Duration closing_since_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
 };
 
 AgentService::~AgentService() = default;
@@ -176,7 +179,7 @@ Reactor* AgentService::Attach(grpc::CallbackServerContext* context) {
   std::shared_ptr<AgentStream> stream;
   StreamId id = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (streams_.size() >= kMaxStreams) {
       return Refuse(context,
                     absl::ResourceExhaustedError("too many streams; is --coordinator right?"));
@@ -193,7 +196,7 @@ Reactor* AgentService::Attach(grpc::CallbackServerContext* context) {
 }
 
 std::shared_ptr<AgentStream> AgentService::Find(StreamId stream) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = streams_.find(stream);
   return found == streams_.end() ? nullptr : found->second;
 }
@@ -201,7 +204,7 @@ std::shared_ptr<AgentStream> AgentService::Find(StreamId stream) {
 void AgentService::Remove(StreamId stream) {
   std::shared_ptr<AgentStream> removed;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto found = streams_.find(stream);
     if (found == streams_.end()) return;
     removed = std::move(found->second);
@@ -225,7 +228,7 @@ void AgentService::ReadNext(StreamId stream) {
 void AgentService::CutOffOverdue(absl::Duration now) {
   std::vector<std::shared_ptr<AgentStream>> streams;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     streams.reserve(streams_.size());
     for (const auto& [id, stream] : streams_) streams.push_back(stream);
   }
@@ -233,7 +236,7 @@ void AgentService::CutOffOverdue(absl::Duration now) {
 }
 
 size_t AgentService::streams() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return streams_.size();
 }
 

@@ -9,15 +9,16 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "coordinator/server/event_queue.h"
+#include "proto/common/sync/mutex.h"
 #include "v1/agent.grpc.pb.h"
 
 namespace rapideye::coordinator {
@@ -56,9 +57,9 @@ class AgentService final
 
   EventQueue& queue_;
   const std::vector<std::string> identities_;
-  mutable std::mutex mutex_;
-  StreamId next_ = 1;
-  absl::flat_hash_map<StreamId, std::shared_ptr<AgentStream>> streams_;
+  mutable Mutex mutex_;
+  StreamId next_ ABSL_GUARDED_BY(mutex_) = 1;
+  absl::flat_hash_map<StreamId, std::shared_ptr<AgentStream>> streams_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace rapideye::coordinator

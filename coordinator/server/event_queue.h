@@ -2,15 +2,15 @@
 #ifndef RAPIDEYE_COORDINATOR_SERVER_EVENT_QUEUE_H_
 #define RAPIDEYE_COORDINATOR_SERVER_EVENT_QUEUE_H_
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "coordinator/core/events.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 
@@ -31,10 +31,10 @@ class EventQueue {
   std::optional<Event> Pop(absl::Duration deadline);
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable filled_;
-  std::deque<Event> events_;
-  int64_t bytes_ = 0;
+  mutable Mutex mutex_;
+  ConditionVariable filled_;
+  std::deque<Event> events_ ABSL_GUARDED_BY(mutex_);
+  int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace rapideye::coordinator

@@ -13,7 +13,7 @@ namespace rapideye::coordinator {
 // The ledger ---------------------------------------------------------------------
 
 absl::Status CallLedger::Admit(const std::shared_ptr<OperatorCall>& call) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!refusal_.ok()) return refusal_;
   if (calls_.size() >= kMaxOperatorCalls) {
     return absl::ResourceExhaustedError(
@@ -25,7 +25,7 @@ absl::Status CallLedger::Admit(const std::shared_ptr<OperatorCall>& call) {
 }
 
 void CallLedger::Remove(const OperatorCall* call) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(calls_, [call](const std::weak_ptr<OperatorCall>& one) {
     const std::shared_ptr<OperatorCall> alive = one.lock();
     return alive == nullptr || alive.get() == call;
@@ -33,21 +33,21 @@ void CallLedger::Remove(const OperatorCall* call) {
 }
 
 bool CallLedger::Reserve(int64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (bytes_ + bytes > kMaxOperatorBytes) return false;
   bytes_ += bytes;
   return true;
 }
 
 void CallLedger::Release(int64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   bytes_ -= bytes;
 }
 
 std::vector<std::shared_ptr<OperatorCall>> CallLedger::Where(
     const std::function<bool(const OperatorCall&)>& wanted) {
   std::vector<std::shared_ptr<OperatorCall>> found;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const std::weak_ptr<OperatorCall>& one : calls_) {
     std::shared_ptr<OperatorCall> call = one.lock();
     if (call != nullptr && wanted(*call)) found.push_back(std::move(call));
@@ -64,7 +64,7 @@ void CallLedger::CutOffOverdue(absl::Duration now) {
 
 void CallLedger::RefuseAll(const absl::Status& status) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     refusal_ = status;
   }
   for (const auto& call : Where([](const OperatorCall&) { return true; })) call->Refuse(status);
@@ -87,14 +87,14 @@ std::shared_ptr<UnaryCall> UnaryCall::Begin(std::shared_ptr<CallLedger> ledger,
 }
 
 void UnaryCall::Answer(const std::function<void()>& fill) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (std::exchange(ended_, true)) return;
   fill();
   Finish(grpc::Status::OK);
 }
 
 void UnaryCall::Refuse(const absl::Status& status) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (std::exchange(ended_, true)) return;
   Finish(transport::ToGrpc(status));
 }
@@ -131,7 +131,7 @@ void DocumentCall::Deliver(Document document) {
         "too much waits to be sent to other operators; try again later"));
     return;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (ended_) {
     ledger().Release(bytes);
     return;
@@ -161,7 +161,7 @@ void DocumentCall::Continue() {
 }
 
 void DocumentCall::Refuse(const absl::Status& status) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (std::exchange(ended_, true)) return;
   final_status_ = transport::ToGrpc(status);
   if (!writing_) {
@@ -172,7 +172,7 @@ void DocumentCall::Refuse(const absl::Status& status) {
 }
 
 void DocumentCall::OnWriteDone(bool ok) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   writing_ = false;
   if (ended_) {
     Finish(final_status_);
@@ -187,7 +187,7 @@ void DocumentCall::OnWriteDone(bool ok) {
 void DocumentCall::OnDone() {
   int64_t reserved = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     reserved = std::exchange(reserved_, 0);
     document_ = {};
   }

@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "proto/common/sync/mutex.h"
 #include "v1/operator.pb.h"
 
 namespace rapideye::coordinator {
@@ -41,10 +42,10 @@ class CallLedger {
   std::vector<std::shared_ptr<OperatorCall>> Where(
       const std::function<bool(const OperatorCall&)>& wanted);
 
-  std::mutex mutex_;  // guards all below
-  std::vector<std::weak_ptr<OperatorCall>> calls_;
-  int64_t bytes_ = 0;
-  absl::Status refusal_;  // of RefuseAll
+  Mutex mutex_;
+  std::vector<std::weak_ptr<OperatorCall>> calls_ ABSL_GUARDED_BY(mutex_);
+  int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status refusal_ ABSL_GUARDED_BY(mutex_);  // of RefuseAll
 };
 
 // Thread-safe. Ends once, by whoever is first: an answer, a refusal, the caller.
@@ -83,8 +84,8 @@ class UnaryCall final : public OperatorCall, public grpc::ServerUnaryReactor {
 
  private:
   std::shared_ptr<UnaryCall> self_;  // until gRPC is done with it
-  std::mutex mutex_;                 // guards what follows
-  bool ended_ = false;
+  Mutex mutex_;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 // What a streaming call is answered with.
@@ -114,19 +115,19 @@ class DocumentCall final : public OperatorCall, public grpc::ServerWriteReactor<
 
  private:
   // The next part, or the end.
-  void Continue();
+  void Continue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   grpc::CallbackServerContext* const context_;
   std::shared_ptr<DocumentCall> self_;  // until gRPC is done with it
-  std::mutex mutex_;                    // guards all below
-  bool ended_ = false;                  // Finish was called, or will be after the write
-  bool writing_ = false;
-  grpc::Status final_status_;
-  Document document_;
-  size_t document_sent_ = 0;
-  size_t capture_sent_ = 0;
-  int64_t reserved_ = 0;
-  v1::DocumentPart part_;  // of the write in flight
+  Mutex mutex_;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;  // Finish was called, or will be after the write
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::Status final_status_ ABSL_GUARDED_BY(mutex_);
+  Document document_ ABSL_GUARDED_BY(mutex_);
+  size_t document_sent_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t capture_sent_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t reserved_ ABSL_GUARDED_BY(mutex_) = 0;
+  v1::DocumentPart part_ ABSL_GUARDED_BY(mutex_);  // of the write in flight
 };
 
 }  // namespace rapideye::coordinator

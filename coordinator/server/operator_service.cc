@@ -144,7 +144,7 @@ DocumentReactor* OperatorService::Snapshot(grpc::CallbackServerContext* context,
   }
   Ticket ticket = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ticket = next_++;
     pending_[ticket] = {.call = call, .form = *form, .capture = request->capture()};
   }
@@ -153,7 +153,7 @@ DocumentReactor* OperatorService::Snapshot(grpc::CallbackServerContext* context,
 }
 
 OperatorService::PendingSnapshot OperatorService::Take(Ticket ticket) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = pending_.extract(ticket);
   return found.empty() ? PendingSnapshot{} : std::move(found.mapped());
 }
@@ -216,9 +216,14 @@ void OperatorService::Handle(Examine effect) {
   for (const PendingSnapshot& pending : asked) pending.call->Refuse(Stopping());
 }
 
+OperatorService::~OperatorService() {
+  examiner_.Abandon(kDiskPatience);
+  disk_.Abandon(kDiskPatience);
+}
+
 void OperatorService::Stop() {
-  disk_.Stop();
-  examiner_.Stop();
+  disk_.Drop();
+  examiner_.Drop();
   ledger_->RefuseAll(Stopping());
 }
 

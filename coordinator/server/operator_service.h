@@ -8,18 +8,19 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "coordinator/core/events.h"
 #include "coordinator/server/event_queue.h"
 #include "coordinator/server/operator_call.h"
 #include "coordinator/server/status_board.h"
-#include "coordinator/server/work_queue.h"
 #include "coordinator/store/incident_archive.h"
 #include "digest/digest.h"
+#include "proto/common/sync/mutex.h"
+#include "proto/common/worker/worker.h"
 #include "v1/operator.grpc.pb.h"
 
 namespace rapideye::coordinator {
@@ -30,6 +31,8 @@ class OperatorService final : public v1::Operator::CallbackService {
   // `format`: how the text of a look on demand shows the TPU states.
   OperatorService(EventQueue& queue, StatusBoard& board,
                   std::shared_ptr<const IncidentArchive> archive, digest::TextFormat format);
+  // A disk that hangs is left behind.
+  ~OperatorService() override;
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
                                       const v1::GetStatusRequest* request,
@@ -66,11 +69,11 @@ class OperatorService final : public v1::Operator::CallbackService {
   const std::shared_ptr<const IncidentArchive> archive_;
   const digest::TextFormat format_;
   const std::shared_ptr<CallLedger> ledger_ = std::make_shared<CallLedger>();
-  std::mutex mutex_;  // guards the two below
-  Ticket next_ = 1;
-  std::map<Ticket, PendingSnapshot> pending_;
-  WorkQueue disk_;
-  WorkQueue examiner_;
+  Mutex mutex_;
+  Ticket next_ ABSL_GUARDED_BY(mutex_) = 1;
+  std::map<Ticket, PendingSnapshot> pending_ ABSL_GUARDED_BY(mutex_);
+  Worker disk_;
+  Worker examiner_;
 };
 
 }  // namespace rapideye::coordinator

@@ -9,7 +9,7 @@ namespace rapideye::coordinator {
 void StatusBoard::Ask(absl::Duration now, Answer answer) {
   std::shared_ptr<const JobStatus> known;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool fresh = now - reported_ < kStatusFresh;
     if (!stopped_ && !fresh) {
       waiting_.push_back(std::move(answer));
@@ -27,7 +27,7 @@ void StatusBoard::Report(absl::Duration now, JobStatus status) {
 
 void StatusBoard::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
   }
   Give(nullptr, -absl::InfiniteDuration());
@@ -36,7 +36,7 @@ void StatusBoard::Stop() {
 void StatusBoard::Give(std::shared_ptr<const JobStatus> status, absl::Duration now) {
   std::vector<Answer> waiting;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting = std::exchange(waiting_, {});
     last_ = status;
     reported_ = now;

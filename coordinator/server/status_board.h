@@ -4,12 +4,13 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "coordinator/core/events.h"
 #include "coordinator/server/event_queue.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 
@@ -35,11 +36,11 @@ class StatusBoard {
   void Give(std::shared_ptr<const JobStatus> status, absl::Duration now);
 
   EventQueue& queue_;
-  std::mutex mutex_;  // guards all below
-  std::vector<Answer> waiting_;
-  std::shared_ptr<const JobStatus> last_;
-  absl::Duration reported_ = -absl::InfiniteDuration();
-  bool stopped_ = false;
+  Mutex mutex_;
+  std::vector<Answer> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const JobStatus> last_ ABSL_GUARDED_BY(mutex_);
+  absl::Duration reported_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rapideye::coordinator

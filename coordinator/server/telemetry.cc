@@ -3,23 +3,23 @@
 namespace rapideye::coordinator {
 
 void Telemetry::CountClose(absl::StatusCode code) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++closes_[code];
 }
 
 std::map<absl::StatusCode, int64_t> Telemetry::Closes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return closes_;
 }
 
 void Telemetry::CountVerdict(Cause cause, absl::Duration took) {
   classifications_.Observe(took);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++verdicts_[cause];
 }
 
 std::map<Cause, int64_t> Telemetry::Verdicts() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return verdicts_;
 }
 

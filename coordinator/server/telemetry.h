@@ -6,12 +6,13 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "classifier/verdict.h"
 #include "proto/common/metrics/duration_histogram.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 
@@ -40,9 +41,9 @@ class Telemetry {
   absl::Duration SinceTurn(absl::Duration now) const;
 
  private:
-  mutable std::mutex mutex_;  // guards the two below
-  std::map<absl::StatusCode, int64_t> closes_;
-  std::map<Cause, int64_t> verdicts_;
+  mutable Mutex mutex_;
+  std::map<absl::StatusCode, int64_t> closes_ ABSL_GUARDED_BY(mutex_);
+  std::map<Cause, int64_t> verdicts_ ABSL_GUARDED_BY(mutex_);
   metrics::DurationHistogram classifications_;
   metrics::DurationHistogram writes_;
   std::atomic<bool> stopping_ = false;

@@ -1,11 +1,9 @@
 #include "coordinator/server/web.h"
 
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/core/limits.h"
@@ -13,6 +11,7 @@
 #include "coordinator/store/incident_files.h"
 #include "proto/common/clock/clock.h"
 #include "proto/common/metrics/metric_page.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -74,10 +73,10 @@ http::Response Document(const IncidentArchive& archive, const std::string& id, c
 }  // namespace
 
 struct Web::Waiting {
-  std::mutex mutex;  // guards all below
-  std::condition_variable changed;
-  int for_disk = 0;
-  bool stopping = false;
+  Mutex mutex;  // guards the values of slots, too
+  ConditionVariable changed;
+  int for_disk ABSL_GUARDED_BY(mutex) = 0;
+  bool stopping ABSL_GUARDED_BY(mutex) = false;
 
   // What another thread may put there, or never.
   template <typename T>
@@ -86,16 +85,17 @@ struct Web::Waiting {
   };
   template <typename T>
   void Fill(Slot<T>& slot, T value) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     slot.value = std::move(value);
-    changed.notify_all();
+    changed.NotifyAll();
   }
   // nullopt if nothing came in time, or Stop was called.
   template <typename T>
   std::optional<T> Await(Slot<T>& slot, absl::Duration patience) {
-    std::unique_lock lock(mutex);
-    changed.wait_for(lock, absl::ToChronoNanoseconds(patience),
-                     [&] { return stopping || slot.value.has_value(); });
+    const absl::Duration deadline = MonotonicTime() + patience;
+    const MutexLock lock(mutex);
+    while (!stopping && !slot.value.has_value() && changed.WaitUntil(mutex, deadline)) {
+    }
     return std::exchange(slot.value, std::nullopt);
   }
 };
@@ -105,13 +105,15 @@ Web::Web(Sources sources)
       waiting_(std::make_shared<Waiting>()),
       disk_(kMaxPagesFromDisk) {}
 
+Web::~Web() { disk_.Abandon(kDiskPatience); }
+
 void Web::Stop() {
   {
-    const std::lock_guard lock(waiting_->mutex);
+    const MutexLock lock(waiting_->mutex);
     waiting_->stopping = true;
-    waiting_->changed.notify_all();
+    waiting_->changed.NotifyAll();
   }
-  disk_.Stop();
+  disk_.Drop();
 }
 
 std::shared_ptr<const JobStatus> Web::AskStatus() {
@@ -127,7 +129,7 @@ http::Response Web::FromDisk(std::function<http::Response(const IncidentArchive&
   http::Response busy = Text(503, "the state directory is slow, or much is asked; try again");
   busy.headers.emplace_back("Retry-After", "2");
   {
-    const std::lock_guard lock(waiting_->mutex);
+    const MutexLock lock(waiting_->mutex);
     if (waiting_->for_disk >= kMaxPagesFromDisk) return busy;
     ++waiting_->for_disk;
   }
@@ -138,7 +140,7 @@ http::Response Web::FromDisk(std::function<http::Response(const IncidentArchive&
       });
   std::optional<http::Response> response;
   if (posted) response = waiting_->Await(*slot, kDocumentPatience);
-  const std::lock_guard lock(waiting_->mutex);
+  const MutexLock lock(waiting_->mutex);
   --waiting_->for_disk;
   return std::move(response).value_or(std::move(busy));
 }

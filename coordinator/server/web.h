@@ -17,9 +17,9 @@
 #include "absl/time/time.h"
 #include "coordinator/server/metrics.h"
 #include "coordinator/server/status_board.h"
-#include "coordinator/server/work_queue.h"
 #include "coordinator/store/incident_archive.h"
 #include "proto/common/http/http.h"
+#include "proto/common/worker/worker.h"
 
 namespace rapideye::coordinator {
 
@@ -36,6 +36,8 @@ class Web {
 
   // What `sources` points to outlives this.
   explicit Web(Sources sources);
+  // A disk that hangs is left behind.
+  ~Web();
 
   http::Response Answer(const http::Request& request);
   // Whoever waits is answered at once, and so is whoever comes.
@@ -52,7 +54,7 @@ class Web {
 
   const Sources sources_;
   const std::shared_ptr<Waiting> waiting_;
-  WorkQueue disk_;
+  Worker disk_;
 };
 
 }  // namespace rapideye::coordinator

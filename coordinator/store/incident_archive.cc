@@ -128,7 +128,7 @@ absl::StatusOr<std::vector<IncidentSummary>> IncidentArchive::List(size_t limit)
   for (const std::string& id : *ids) summaries.push_back(Summarise(id));
 
   // What has been removed since need not be remembered.
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(known_, [&ids](const auto& known) {
     return !std::binary_search(ids->begin(), ids->end(), known.first, std::greater<>());
   });
@@ -148,7 +148,7 @@ IncidentSummary IncidentArchive::Summarise(const std::string& id) const {
     return broken;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = known_.find(id);
     if (file.ok() && found != known_.end() && found->second.modified_ns == facts.modified_ns &&
         found->second.bytes == facts.bytes) {
@@ -168,7 +168,7 @@ IncidentSummary IncidentArchive::Summarise(const std::string& id) const {
   }
   summary->id = id;
   if (summary->detected_at.empty()) summary->detected_at = TimeOfId(id);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   known_[id] = {facts.modified_ns, facts.bytes, *summary};
   return *std::move(summary);
 }

@@ -9,12 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "coordinator/store/incident_summary.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 
@@ -58,8 +59,8 @@ class IncidentArchive {
   absl::StatusOr<std::string> Render(const std::string& id, IncidentForm form) const;
 
   const std::string incidents_;
-  mutable std::mutex mutex_;  // guards what follows
-  mutable std::map<std::string, Known> known_;
+  mutable Mutex mutex_;
+  mutable std::map<std::string, Known> known_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace rapideye::coordinator

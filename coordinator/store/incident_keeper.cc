@@ -2,22 +2,20 @@
 
 #include <spdlog/spdlog.h>
 
-#include <chrono>
-#include <condition_variable>
+#include <algorithm>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/core/limits.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 namespace {
-
-using SteadyClock = std::chrono::steady_clock;
 
 std::string Explain(const absl::Status& status) {
   const char* what_to_do = "check --state-dir";
@@ -39,66 +37,50 @@ struct IncidentKeeper::State {
 
   IncidentStore store;  // of the thread, but for PathOf
   const Settings settings;
-  mutable std::mutex mutex;  // guards all below
-  std::condition_variable changed;
-  PendingIncidents pending;
-  std::map<std::string, std::promise<absl::Status>> first_tries;
-  DiskReport report;
-  std::optional<absl::Duration> busy_since;  // with the disk
-  bool hang_reported = false;
-  absl::Duration prepare_at = -absl::InfiniteDuration();
-  absl::Duration prepare_backoff;
-  bool stopping = false;
-  bool stopped = false;
+  mutable Mutex mutex;
+  PendingIncidents pending ABSL_GUARDED_BY(mutex);
+  std::map<std::string, std::promise<absl::Status>> first_tries ABSL_GUARDED_BY(mutex);
+  DiskReport report ABSL_GUARDED_BY(mutex);
+  std::optional<absl::Duration> busy_since ABSL_GUARDED_BY(mutex);  // with the disk
+  bool hang_reported ABSL_GUARDED_BY(mutex) = false;
+  absl::Duration prepare_at ABSL_GUARDED_BY(mutex) = -absl::InfiniteDuration();
+  absl::Duration prepare_backoff ABSL_GUARDED_BY(mutex);
+  bool stopping ABSL_GUARDED_BY(mutex) = false;
 
-  // Lets go of the lock while `work` is with the disk.
+  // Lets go of the mutex while `work` is with the disk.
   template <typename Work>
-  auto WithDisk(std::unique_lock<std::mutex>& lock, Work work) {
+  auto WithDisk(Work work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     busy_since = MonotonicTime();
-    lock.unlock();
+    mutex.Unlock();
     auto result = work();
-    lock.lock();
+    mutex.Lock();
     busy_since.reset();
     if (std::exchange(hang_reported, false)) spdlog::info("the state directory answers again");
     return result;
   }
 
-  void Run();
-  void WaitForWork(std::unique_lock<std::mutex>& lock);
-  void Prepare(std::unique_lock<std::mutex>& lock);
-  void Write(std::unique_lock<std::mutex>& lock, const IncidentFiles& incident);
-  void Retain(std::unique_lock<std::mutex>& lock, const std::string& latest);
-  void NoteItWorks();
-  void Answer(const std::string& id, const absl::Status& status);
+  // Does what is due; returns when there is more.
+  absl::Duration Turn();
+  void Prepare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  void Write(const IncidentFiles& incident) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  void Retain(const std::string& latest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  void NoteItWorks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  void Answer(const std::string& id, const absl::Status& status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 };
 
-void IncidentKeeper::State::Run() {
-  std::unique_lock lock(mutex);
+absl::Duration IncidentKeeper::State::Turn() {
+  const MutexLock lock(mutex);
   for (;;) {
-    if (MonotonicTime() >= prepare_at && !stopping) Prepare(lock);
-    if (const auto incident = pending.Begin(MonotonicTime())) {
-      Write(lock, *incident);
-    } else if (stopping) {
-      break;
-    } else {
-      WaitForWork(lock);
-    }
-  }
-  stopped = true;
-  changed.notify_all();
-}
-
-void IncidentKeeper::State::WaitForWork(std::unique_lock<std::mutex>& lock) {
-  const absl::Duration due = std::min(pending.NextDue(), prepare_at);
-  if (due == absl::InfiniteDuration()) {
-    changed.wait(lock);
-  } else {
-    changed.wait_until(lock, SteadyClock::time_point(absl::ToChronoNanoseconds(due)));
+    if (MonotonicTime() >= prepare_at && !stopping) Prepare();
+    const auto incident = pending.Begin(MonotonicTime());
+    if (!incident) return std::min(pending.NextDue(), prepare_at);
+    Write(*incident);
   }
 }
 
-void IncidentKeeper::State::Prepare(std::unique_lock<std::mutex>& lock) {
-  const auto leftovers = WithDisk(lock, [this] { return store.Prepare(); });
+void IncidentKeeper::State::Prepare() {
+  const auto leftovers = WithDisk([this] { return store.Prepare(); });
   if (!leftovers.ok()) {
     prepare_backoff = prepare_backoff == absl::ZeroDuration() ? settings.pending.first_retry
                                                               : 2 * prepare_backoff;
@@ -122,14 +104,12 @@ void IncidentKeeper::State::Prepare(std::unique_lock<std::mutex>& lock) {
   if (leftovers->unversioned) {
     spdlog::info("the state directory was of an older version; its incidents are kept");
   }
-  Retain(lock, "");
+  Retain("");
 }
 
-void IncidentKeeper::State::Write(std::unique_lock<std::mutex>& lock,
-                                  const IncidentFiles& incident) {
+void IncidentKeeper::State::Write(const IncidentFiles& incident) {
   const absl::Duration begin = MonotonicTime();
-  const absl::Status status =
-      WithDisk(lock, [&] { return store.Write(incident.id, incident.files); });
+  const absl::Status status = WithDisk([&] { return store.Write(incident.id, incident.files); });
   const absl::Duration end = MonotonicTime();
   if (!status.ok()) {
     ++report.counters.write_failures;
@@ -149,12 +129,12 @@ void IncidentKeeper::State::Write(std::unique_lock<std::mutex>& lock,
   spdlog::info("incident {}: written to {}", incident.id, store.PathOf(incident.id));
   if (settings.wrote) settings.wrote(incident.id, end - begin);
   Answer(incident.id, status);
-  Retain(lock, incident.id);
+  Retain(incident.id);
 }
 
-void IncidentKeeper::State::Retain(std::unique_lock<std::mutex>& lock, const std::string& latest) {
+void IncidentKeeper::State::Retain(const std::string& latest) {
   const IncidentStore::Retained retained =
-      WithDisk(lock, [&] { return store.Retain(settings.retention, latest); });
+      WithDisk([&] { return store.Retain(settings.retention, latest); });
   for (const std::string& id : retained.removed) {
     ++report.counters.removed;
     spdlog::info(
@@ -183,32 +163,27 @@ void IncidentKeeper::State::Answer(const std::string& id, const absl::Status& st
 
 IncidentKeeper::IncidentKeeper(IncidentStore store, Settings settings)
     : state_(std::make_shared<State>(std::move(store), std::move(settings))),
-      thread_([state = state_] { state->Run(); }) {}
+      worker_([state = state_](bool /*last*/) { return state->Turn(); }) {}
 
 IncidentKeeper::~IncidentKeeper() {
-  std::unique_lock lock(state_->mutex);
-  state_->stopping = true;
-  state_->pending.MakeDue();
-  state_->changed.notify_all();
-  // A disk that has hung for long is not waited for again: the program has to end.
-  const absl::Duration begin = state_->busy_since.value_or(MonotonicTime());
-  const SteadyClock::time_point end(absl::ToChronoNanoseconds(begin + state_->settings.patience));
-  const bool stopped = state_->changed.wait_until(lock, end, [this] { return state_->stopped; });
+  absl::Duration patience = state_->settings.patience;
+  {
+    const MutexLock lock(state_->mutex);
+    state_->stopping = true;
+    state_->pending.MakeDue();
+    // A disk that has hung for long is not waited for again: the program has to end.
+    if (state_->busy_since.has_value()) patience -= MonotonicTime() - *state_->busy_since;
+  }
+  const bool stopped = worker_.Stop(patience);
+  const MutexLock lock(state_->mutex);
   const std::vector<std::string> lost = state_->pending.Ids();
-  lock.unlock();
-  if (!lost.empty()) {
-    spdlog::error("LOST, only this log has their digests: incidents {}; the state directory {}",
-                  absl::StrJoin(lost, ", "), stopped ? "does not take them" : "hangs");
-  }
-  if (stopped) {
-    thread_.join();
-  } else {
-    thread_.detach();
-  }
+  if (lost.empty()) return;
+  spdlog::error("LOST, only this log has their digests: incidents {}; the state directory {}",
+                absl::StrJoin(lost, ", "), stopped ? "does not take them" : "hangs");
 }
 
 std::future<absl::Status> IncidentKeeper::Keep(IncidentFiles incident) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->Answer(incident.id, absl::AbortedError("the same incident came again"));
   std::future<absl::Status> first_try = state_->first_tries[incident.id].get_future();
   for (const std::string& id : state_->pending.Add(std::move(incident), MonotonicTime())) {
@@ -219,12 +194,12 @@ std::future<absl::Status> IncidentKeeper::Keep(IncidentFiles incident) {
         id);
     state_->Answer(id, absl::ResourceExhaustedError("given up before the disk took it"));
   }
-  state_->changed.notify_all();
+  worker_.Wake();
   return first_try;
 }
 
 void IncidentKeeper::Watch() {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   if (!state_->busy_since.has_value() || state_->hang_reported) return;
   if (MonotonicTime() - *state_->busy_since < state_->settings.patience) return;
   state_->hang_reported = true;
@@ -235,7 +210,7 @@ void IncidentKeeper::Watch() {
 }
 
 DiskReport IncidentKeeper::Report() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   DiskReport report = state_->report;
   report.pending_incidents = static_cast<int64_t>(state_->pending.size());
   report.pending_bytes = state_->pending.bytes();

@@ -8,13 +8,13 @@
 #include <future>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "coordinator/store/incident_store.h"
 #include "coordinator/store/pending_incidents.h"
+#include "proto/common/worker/periodic_worker.h"
 
 namespace rapideye::coordinator {
 
@@ -76,8 +76,8 @@ class IncidentKeeper {
   // What the thread uses. It may outlive the keeper if the disk hangs.
   struct State;
 
-  std::shared_ptr<State> state_;
-  std::thread thread_;
+  const std::shared_ptr<State> state_;
+  PeriodicWorker worker_;
 };
 
 }  // namespace rapideye::coordinator

@@ -43,41 +43,22 @@ Rendered Render(const digest::Report& report, digest::TextFormat format) {
 }  // namespace
 
 IncidentWriter::IncidentWriter(IncidentKeeper& keeper, Settings settings)
-    : keeper_(keeper), settings_(std::move(settings)), thread_([this] { Run(); }) {}
+    : keeper_(keeper), settings_(std::move(settings)) {}
 
 IncidentWriter::~IncidentWriter() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    filled_.notify_all();
-  }
-  thread_.join();
+  worker_.Post([this] { FinishWaiting(); });
+  worker_.Stop();
 }
 
 void IncidentWriter::Post(Conclude conclude) {
-  const std::lock_guard lock(mutex_);
-  waiting_.emplace_back(std::move(conclude));
-  filled_.notify_all();
+  worker_.Post([this, conclude = std::move(conclude)]() mutable { Process(std::move(conclude)); });
 }
 
 void IncidentWriter::Post(TextsGathered texts) {
-  const std::lock_guard lock(mutex_);
-  waiting_.emplace_back(std::move(texts));
-  filled_.notify_all();
+  worker_.Post([this, texts = std::move(texts)]() mutable { Process(std::move(texts)); });
 }
 
-void IncidentWriter::Run() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    filled_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-    if (waiting_.empty()) break;
-    auto next = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    std::visit([this](auto& one) { Process(std::move(one)); }, next);
-    lock.lock();
-  }
-  lock.unlock();
+void IncidentWriter::FinishWaiting() {
   if (awaits_texts_.has_value()) Finish(*std::exchange(awaits_texts_, std::nullopt));
 }
 
@@ -93,7 +74,7 @@ void IncidentWriter::Process(Conclude conclude) {
     return;
   }
   // There is one incident at a time; one that waits for ever would not be told.
-  if (awaits_texts_.has_value()) Finish(*std::exchange(awaits_texts_, std::nullopt));
+  FinishWaiting();
   if (begun.verdict.sides.empty() || settings_.want_texts == nullptr) {
     return Finish(std::move(begun));
   }

@@ -3,14 +3,9 @@
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_WRITER_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_WRITER_H_
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
-#include <variant>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -20,6 +15,7 @@
 #include "coordinator/fleet/records/records.h"
 #include "coordinator/store/incident_keeper.h"
 #include "digest/digest.h"
+#include "proto/common/worker/worker.h"
 
 namespace rapideye::coordinator {
 
@@ -63,19 +59,16 @@ class IncidentWriter {
     std::vector<IncidentFile> texts = {};
   };
 
-  void Run();
   void Process(Conclude conclude);
   void Process(TextsGathered texts);
+  // Without the texts that it still waits for.
+  void FinishWaiting();
   void Finish(Begun begun);
 
   IncidentKeeper& keeper_;
-  Settings settings_;
-  std::mutex mutex_;  // guards the two below
-  std::condition_variable filled_;
-  std::deque<std::variant<Conclude, TextsGathered>> waiting_;
-  bool stopping_ = false;
+  const Settings settings_;
   std::optional<Begun> awaits_texts_;  // of the thread
-  std::thread thread_;
+  Worker worker_;                      // last: its jobs use the others
 };
 
 }  // namespace rapideye::coordinator
