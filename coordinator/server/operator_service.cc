@@ -9,7 +9,6 @@
 #include "classifier/classify.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/server/operator_messages.h"
-#include "digest/render_html.h"
 #include "proto/capture/capture_writer.h"
 #include "proto/common/clock/clock.h"
 
@@ -22,20 +21,6 @@ absl::Status Stopping() { return absl::UnavailableError("the coordinator is stop
 
 std::shared_ptr<const std::string> Shared(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
-}
-
-std::string Render(const digest::Report& report, IncidentForm form, digest::TextFormat format) {
-  switch (form) {
-    case IncidentForm::kHtml:
-      return digest::RenderHtml(report);
-    case IncidentForm::kJson:
-      return absl::StrCat(digest::RenderJson(report, /*pretty=*/true), "\n");
-    case IncidentForm::kText:
-    case IncidentForm::kCapture:
-    case IncidentForm::kHooks:
-      break;
-  }
-  return digest::RenderText(report, format);
 }
 
 // A document of the archive, and with `capture` the capture, too.
@@ -197,7 +182,7 @@ void OperatorService::Handle(Examine effect) {
     for (const PendingSnapshot& pending : asked) {
       Document document{.result = v1::SnapshotResult(), .document = {}, .capture = {}};
       auto [text, first] = rendered.try_emplace(pending.form);
-      if (first) text->second = Shared(Render(report, pending.form, format));
+      if (first) text->second = Shared(RenderAs(report, pending.form, format));
       document.document = text->second;
       if (pending.capture && bytes == nullptr) {
         absl::StatusOr<std::string> written =

@@ -17,30 +17,12 @@
 #include "classifier/classify.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/store/incident_files.h"
-#include "digest/digest.h"
-#include "digest/render_html.h"
 #include "proto/capture/capture_reader.h"
 
 namespace rapideye::coordinator {
 namespace {
 
 namespace fs = std::filesystem;
-
-const char* FileOf(IncidentForm form) {
-  switch (form) {
-    case IncidentForm::kText:
-      return kTextFile;
-    case IncidentForm::kJson:
-      return kJsonFile;
-    case IncidentForm::kHtml:
-      return kHtmlFile;
-    case IncidentForm::kCapture:
-      return kCaptureFile;
-    case IncidentForm::kHooks:
-      return kHooksFile;
-  }
-  return kCaptureFile;
-}
 
 struct FileFacts {
   int64_t modified_ns = 0;
@@ -210,17 +192,7 @@ absl::StatusOr<std::string> IncidentArchive::Render(const std::string& id,
                           {.incident_id = id,
                            .timings = {},
                            .files = {.capture = path, .json = {}, .text = {}, .html = {}}});
-  switch (form) {
-    case IncidentForm::kText:
-      return digest::RenderText(report, digest::TextFormat::kClassic);
-    case IncidentForm::kHtml:
-      return digest::RenderHtml(report);
-    case IncidentForm::kJson:
-    case IncidentForm::kCapture:
-    case IncidentForm::kHooks:
-      break;
-  }
-  return absl::StrCat(digest::RenderJson(report, /*pretty=*/true), "\n");
+  return RenderAs(report, form, digest::TextFormat::kClassic);
 }
 
 }  // namespace rapideye::coordinator

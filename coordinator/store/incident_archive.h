@@ -14,12 +14,11 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "coordinator/store/incident_form.h"
 #include "coordinator/store/incident_summary.h"
 #include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
-
-enum class IncidentForm { kText, kJson, kHtml, kCapture, kHooks };
 
 // Thread-safe. Every call reads the disk, and takes as long as the disk does: not
 // for a thread that others wait for.

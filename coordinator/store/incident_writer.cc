@@ -13,8 +13,8 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/records/findings.h"
 #include "coordinator/store/incident_files.h"
+#include "coordinator/store/incident_form.h"
 #include "coordinator/store/text_comparison.h"
-#include "digest/render_html.h"
 #include "digest/report_json.h"
 #include "proto/capture/capture_writer.h"
 #include "proto/common/clock/clock.h"
@@ -31,12 +31,13 @@ struct Rendered {
 Rendered Render(const digest::Report& report, digest::TextFormat format) {
   const absl::Duration begin = MonotonicTime();
   Rendered rendered;
-  rendered.text = digest::RenderText(report, format);
-  rendered.html = digest::RenderHtml(report);
+  rendered.text = RenderAs(report, IncidentForm::kText, format);
+  rendered.html = RenderAs(report, IncidentForm::kHtml, format);
   nlohmann::ordered_json json = digest::ReportToJson(report);
+  // All but the printing of this document.
   json["timings"]["renderMs"] = absl::ToInt64Milliseconds(MonotonicTime() - begin);
-  rendered.json = digest::Dump(json, /*pretty=*/true);
-  rendered.json += '\n';
+  rendered.json = absl::StrCat(digest::Dump(json, /*pretty=*/true), "
+");
   return rendered;
 }
 
