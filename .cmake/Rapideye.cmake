@@ -11,7 +11,7 @@ target_compile_options(
   INTERFACE -Wall -Wextra -Werror -pthread
             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-maybe-uninitialized>
             $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-array-bounds;-Wno-stringop-overread>
-            $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+            $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations;-Wthread-safety>)
 if(RAPIDEYE_SANITIZE)
   # The excluded checks cost most of the compile time and find least here.
   set(sanitize -fsanitize=${RAPIDEYE_SANITIZE} -fno-sanitize=null,alignment,object-size,vptr
