@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "agent/core/backoff.h"
 #include "agent/core/effects.h"
+#include "proto/common/backoff/backoff.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {

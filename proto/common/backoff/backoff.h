@@ -1,6 +1,6 @@
 // How long to wait before the next attempt to reach the coordinator.
-#ifndef RAPIDEYE_AGENT_CORE_BACKOFF_H_
-#define RAPIDEYE_AGENT_CORE_BACKOFF_H_
+#ifndef RAPIDEYE_PROTO_COMMON_BACKOFF_BACKOFF_H_
+#define RAPIDEYE_PROTO_COMMON_BACKOFF_BACKOFF_H_
 
 #include <cstdint>
 
@@ -32,4 +32,4 @@ class Backoff {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_CORE_BACKOFF_H_
+#endif  // RAPIDEYE_PROTO_COMMON_BACKOFF_BACKOFF_H_

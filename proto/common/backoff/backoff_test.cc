@@ -1,4 +1,4 @@
-#include "agent/core/backoff.h"
+#include "proto/common/backoff/backoff.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
