@@ -43,7 +43,7 @@ class Link {
   void GoDown(absl::Duration now, const absl::Status& why, Effects& effects);
 
   State state_;
-  Backoff backoff_;
+  JitteredBackoff backoff_;
   int64_t stream_ = 0;
   // kDown: when to connect. kGreeting: when to give up. kUp: since when.
   absl::Duration at_ = -absl::InfiniteDuration();

@@ -27,6 +27,7 @@
 #include "absl/time/time.h"
 #include "agent/exec/limits.h"
 #include "agent/exec/relay.h"
+#include "proto/common/backoff/backoff.h"
 #include "proto/common/clock/clock.h"
 
 namespace rapideye::agent {
@@ -131,7 +132,7 @@ class Supervisor {
   pid_t agent_ = -1;
   std::optional<int> exit_status_;
   absl::Duration restart_at_ = absl::InfiniteDuration();
-  absl::Duration next_backoff_ = kFirstRestart;
+  Backoff backoff_{kFirstRestart, kSlowestRestart};
 };
 
 void Supervisor::Say(const std::string& text) const {
@@ -356,11 +357,10 @@ void Supervisor::NoteAgentEnd(const siginfo_t& child) {
     Say("the agent has ended; the command goes on unwatched");
     return;
   }
+  const absl::Duration delay = backoff_.Next();
   Say(absl::StrCat("the agent ", child.si_code == CLD_EXITED ? "exited with " : "died of signal ",
-                   child.si_status, "; it is started again in ",
-                   absl::FormatDuration(next_backoff_)));
-  restart_at_ = MonotonicTime() + next_backoff_;
-  next_backoff_ = std::min(2 * next_backoff_, kSlowestRestart);
+                   child.si_status, "; it is started again in ", absl::FormatDuration(delay)));
+  restart_at_ = MonotonicTime() + delay;
 }
 
 // The shell that waits for us is to see what it would see of the command.

@@ -1,6 +1,5 @@
 #include "coordinator/fleet/publisher.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -9,6 +8,7 @@
 #include "coordinator/fleet/records/fleet_clock.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
+#include "proto/common/backoff/backoff.h"
 #include "proto/common/clock/clock.h"
 #include "proto/common/sync/mutex.h"
 
@@ -38,7 +38,7 @@ struct Publisher::State {
   std::unique_ptr<Database> spool;
   std::unique_ptr<Database> history;
   absl::Status before;  // of the turn before
-  absl::Duration backoff = settings.first_retry;
+  Backoff backoff{settings.first_retry, settings.longest_retry};
   absl::Duration not_before = -absl::InfiniteDuration();
 
   absl::Duration Turn(bool last);
@@ -76,12 +76,11 @@ absl::Duration Publisher::State::Turn(bool last) {
     if (!turn.problem.ok()) ++report.failures;
   }
   if (turn.problem.ok()) {
-    backoff = settings.first_retry;
+    backoff.Reset();
     not_before = -absl::InfiniteDuration();
     return absl::InfiniteDuration();
   }
-  not_before = MonotonicTime() + backoff;
-  backoff = std::min(2 * backoff, settings.longest_retry);
+  not_before = MonotonicTime() + backoff.Next();
   return not_before;
 }
 

@@ -11,6 +11,7 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
+#include "proto/common/backoff/backoff.h"
 #include "proto/common/clock/clock.h"
 
 namespace rapideye::coordinator {
@@ -94,18 +95,17 @@ absl::StatusOr<Remover::Report> RemovalLoop::Turn() {
 }
 
 void RemovalLoop::Run() {
-  absl::Duration backoff = kFirstHistoryRetry;
+  Backoff backoff(kFirstHistoryRetry, kLongestHistoryRetry);
   absl::Duration wait = absl::ZeroDuration();
   while (Wait(wait)) {
     if (settings_.before_turn) settings_.before_turn();
     const absl::StatusOr<Remover::Report> turn = Turn();
     NoteOutcome(turn.status());
     if (turn.ok()) {
-      backoff = kFirstHistoryRetry;
+      backoff.Reset();
       wait = std::min(next_, settings_.poll);
     } else {
-      wait = backoff;
-      backoff = std::min(2 * backoff, kLongestHistoryRetry);
+      wait = backoff.Next();
     }
     if (settings_.after_turn) wait = std::min(wait, settings_.after_turn(database_.get(), turn));
   }

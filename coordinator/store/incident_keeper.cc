@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/core/limits.h"
+#include "proto/common/backoff/backoff.h"
 #include "proto/common/clock/clock.h"
 #include "proto/common/sync/mutex.h"
 
@@ -44,7 +45,8 @@ struct IncidentKeeper::State {
   std::optional<absl::Duration> busy_since ABSL_GUARDED_BY(mutex);  // with the disk
   bool hang_reported ABSL_GUARDED_BY(mutex) = false;
   absl::Duration prepare_at ABSL_GUARDED_BY(mutex) = -absl::InfiniteDuration();
-  absl::Duration prepare_backoff ABSL_GUARDED_BY(mutex);
+  Backoff prepare_backoff ABSL_GUARDED_BY(mutex){settings.pending.first_retry,
+                                                 settings.pending.longest_retry};
   bool stopping ABSL_GUARDED_BY(mutex) = false;
 
   // Lets go of the mutex while `work` is with the disk.
@@ -82,10 +84,7 @@ absl::Duration IncidentKeeper::State::Turn() {
 void IncidentKeeper::State::Prepare() {
   const auto leftovers = WithDisk([this] { return store.Prepare(); });
   if (!leftovers.ok()) {
-    prepare_backoff = prepare_backoff == absl::ZeroDuration() ? settings.pending.first_retry
-                                                              : 2 * prepare_backoff;
-    prepare_backoff = std::min(prepare_backoff, settings.pending.longest_retry);
-    prepare_at = MonotonicTime() + prepare_backoff;
+    prepare_at = MonotonicTime() + prepare_backoff.Next();
     const std::string problem = Explain(leftovers.status());
     // Once for each reason: it is tried again for as long as it takes.
     if (problem != report.problem) {

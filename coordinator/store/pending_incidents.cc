@@ -6,8 +6,11 @@
 namespace rapideye::coordinator {
 
 std::vector<std::string> PendingIncidents::Add(IncidentFiles incident, absl::Duration now) {
-  Entry entry;
-  entry.due = now;
+  Entry entry{.incident = nullptr,
+              .bytes = 0,
+              .tries = 0,
+              .due = now,
+              .retry = Backoff(limits_.first_retry, limits_.longest_retry)};
   for (const IncidentFile& file : incident.files) {
     entry.bytes += static_cast<int64_t>(file.bytes.size());
   }
@@ -55,9 +58,7 @@ void PendingIncidents::Written(absl::Duration now) {
 
 PendingIncidents::Failure PendingIncidents::Failed(absl::Duration now) {
   const auto failed = InProgress();
-  absl::Duration wait = limits_.first_retry;
-  for (int i = 0; i < failed->tries && wait < limits_.longest_retry; ++i) wait *= 2;
-  wait = std::min(wait, limits_.longest_retry);
+  const absl::Duration wait = failed->retry.Next();
   failed->due = now + wait;
   return {.tries = ++failed->tries, .retry_in = wait};
 }

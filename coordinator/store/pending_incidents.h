@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/store/incident_store.h"
+#include "proto/common/backoff/backoff.h"
 
 namespace rapideye::coordinator {
 
@@ -64,6 +65,7 @@ class PendingIncidents {
     int64_t bytes = 0;
     int tries = 0;
     absl::Duration due;
+    Backoff retry;
   };
   std::deque<Entry>::iterator InProgress();
 

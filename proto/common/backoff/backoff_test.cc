@@ -5,20 +5,27 @@
 
 #include <vector>
 
-namespace rapideye::agent {
+namespace rapideye {
 namespace {
 
 constexpr absl::Duration kFirst = absl::Milliseconds(500);
 constexpr absl::Duration kLongest = absl::Seconds(15);
 
 std::vector<absl::Duration> Delays(uint64_t seed, int count) {
-  Backoff backoff(seed, kFirst, kLongest);
+  JitteredBackoff backoff(seed, kFirst, kLongest);
   std::vector<absl::Duration> delays;
   for (int i = 0; i < count; ++i) delays.push_back(backoff.Next());
   return delays;
 }
 
-TEST(BackoffTest, DoublesUpToTheLongestWithinTheJitter) {
+TEST(Backoff, DoublesUpToTheLongestAndBeginsAnew) {
+  Backoff backoff(absl::Seconds(1), absl::Seconds(5));
+  for (const int seconds : {1, 2, 4, 5, 5}) EXPECT_EQ(backoff.Next(), absl::Seconds(seconds));
+  backoff.Reset();
+  EXPECT_EQ(backoff.Next(), absl::Seconds(1));
+}
+
+TEST(JitteredBackoff, DoublesUpToTheLongestWithinTheJitter) {
   absl::Duration ceiling = kFirst;
   for (const absl::Duration delay : Delays(7, 12)) {
     EXPECT_GE(delay, ceiling / 2);
@@ -27,9 +34,9 @@ TEST(BackoffTest, DoublesUpToTheLongestWithinTheJitter) {
   }
 }
 
-TEST(BackoffTest, TheSameSeedGivesTheSameDelays) { EXPECT_EQ(Delays(42, 10), Delays(42, 10)); }
+TEST(JitteredBackoff, TheSameSeedGivesTheSameDelays) { EXPECT_EQ(Delays(42, 10), Delays(42, 10)); }
 
-TEST(BackoffTest, NeighbouringSeedsSpreadOverTheJitter) {
+TEST(JitteredBackoff, NeighbouringSeedsSpreadOverTheJitter) {
   constexpr int kAgents = 1000;
   int early = 0;
   for (uint64_t seed = 0; seed < kAgents; ++seed) {
@@ -39,12 +46,12 @@ TEST(BackoffTest, NeighbouringSeedsSpreadOverTheJitter) {
   EXPECT_LT(early, kAgents * 6 / 10);
 }
 
-TEST(BackoffTest, ResetBeginsAnew) {
-  Backoff backoff(1, kFirst, kLongest);
+TEST(JitteredBackoff, ResetBeginsAnew) {
+  JitteredBackoff backoff(1, kFirst, kLongest);
   for (int i = 0; i < 8; ++i) backoff.Next();
   backoff.Reset();
   EXPECT_LT(backoff.Next(), kFirst);
 }
 
 }  // namespace
-}  // namespace rapideye::agent
+}  // namespace rapideye
