@@ -20,6 +20,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "agent/core/limits.h"
+#include "proto/common/file/descriptor.h"
 #include "proto/wire/messages.h"
 #include "v1/agent.pb.h"
 
@@ -104,12 +105,7 @@ absl::Status WriteSynced(const std::string& path, const std::string& bytes) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return Failed("cannot create", path);
   const absl::Cleanup closer = [file] { close(file); };
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t written = write(file, bytes.data() + done, bytes.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Failed("cannot write", path);
-    done += static_cast<size_t>(written);
-  }
+  if (WriteAll(file, bytes) != 0) return Failed("cannot write", path);
   return fsync(file) == 0 ? absl::OkStatus() : Failed("cannot sync", path);
 }
 
@@ -119,17 +115,9 @@ absl::StatusOr<std::string> ReadAtMost(const std::string& path, size_t limit) {
   const absl::Cleanup closer = [file] { close(file); };
   struct stat info{};
   if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) return Broken("is not a file");
-  std::string bytes(limit + 1, '\0');
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = read(file, bytes.data() + done, bytes.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed("cannot read", path);
-    if (got == 0) break;
-    done += static_cast<size_t>(got);
-  }
-  if (done > limit) return Broken("is larger than what an agent writes");
-  bytes.resize(done);
+  std::string bytes;
+  if (ReadUpTo(file, limit + 1, bytes) != 0) return Failed("cannot read", path);
+  if (bytes.size() > limit) return Broken("is larger than what an agent writes");
   return bytes;
 }
 

@@ -10,6 +10,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "proto/common/file/descriptor.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -42,11 +43,8 @@ class PosixDisk final : public Disk {
     const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0) return Failed("cannot create", path, errno);
     const absl::Cleanup closer = [file] { close(file); };
-    for (size_t done = 0; done < bytes.size();) {
-      const ssize_t written = write(file, bytes.data() + done, bytes.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return Failed("cannot write", path, errno);
-      done += static_cast<size_t>(written);
+    if (const int error = WriteAll(file, bytes); error != 0) {
+      return Failed("cannot write", path, error);
     }
     if (fsync(file) != 0) return Failed("cannot sync", path, errno);
     return absl::OkStatus();
@@ -102,16 +100,10 @@ class PosixDisk final : public Disk {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return Failed("cannot open", path, errno);
     const absl::Cleanup closer = [file] { close(file); };
-    std::string bytes(max_bytes, '\0');
-    size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t got = read(file, bytes.data() + done, bytes.size() - done);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return Failed("cannot read", path, errno);
-      if (got == 0) break;
-      done += static_cast<size_t>(got);
+    std::string bytes;
+    if (const int error = ReadUpTo(file, max_bytes, bytes); error != 0) {
+      return Failed("cannot read", path, error);
     }
-    bytes.resize(done);
     return bytes;
   }
 

@@ -18,6 +18,7 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/store/incident_files.h"
 #include "proto/capture/capture_reader.h"
+#include "proto/common/file/descriptor.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -63,16 +64,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
                                                      " bytes, more than is passed on (",
                                                      kMaxIncidentBytes, "); copy the file itself"));
   }
-  std::string bytes(static_cast<size_t>(facts.bytes), '\0');
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = read(*file, bytes.data() + done, bytes.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed(path, errno);
-    if (got == 0) break;  // it has shrunk
-    done += static_cast<size_t>(got);
-  }
-  bytes.resize(done);
+  std::string bytes;  // fewer, should it have shrunk
+  const int error = ReadUpTo(*file, static_cast<size_t>(facts.bytes), bytes);
+  if (error != 0) return Failed(path, error);
   return bytes;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/removal/hooks/bounded_output.h"
+#include "proto/common/file/descriptor.h"
 #include "proto/common/process/run_process.h"
 
 namespace rapideye::coordinator {
@@ -30,18 +31,13 @@ HookOutcome NotStarted(std::string why) {
 // once, whether or not anybody reads it. -1 with errno if there is no room for it.
 int InputFile(const std::string& input) {
   const int file = memfd_create("digest", MFD_CLOEXEC);
-  for (size_t done = 0; file >= 0 && done < input.size();) {
-    const ssize_t n =
-        pwrite(file, input.data() + done, input.size() - done, static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      const int error = errno;
-      close(file);
-      errno = error;
-      return -1;
-    }
-    done += static_cast<size_t>(n);
+  if (file < 0) return -1;
+  if (const int error = WriteAll(file, input); error != 0) {
+    close(file);
+    errno = error;
+    return -1;
   }
+  lseek(file, 0, SEEK_SET);
   return file;
 }
 

@@ -4,11 +4,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <memory>
+
+#include "proto/common/file/descriptor.h"
 
 namespace rapideye::file {
 
@@ -16,13 +17,7 @@ std::optional<std::string> ReadSmallFile(const std::string& path, size_t limit) 
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return std::nullopt;
   std::string content;
-  std::array<char, 16 * 1024> buffer;
-  while (content.size() < limit) {
-    const ssize_t n = read(file, buffer.data(), std::min(buffer.size(), limit - content.size()));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    content.append(buffer.data(), static_cast<size_t>(n));
-  }
+  ReadUpTo(file, limit, content);  // as far as it goes
   close(file);
   if (content.empty()) return std::nullopt;
   return content;
