@@ -105,7 +105,7 @@ absl::Status WriteSynced(const std::string& path, const std::string& bytes) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return Failed("cannot create", path);
   const absl::Cleanup closer = [file] { close(file); };
-  if (WriteAll(file, bytes) != 0) return Failed("cannot write", path);
+  if (file::WriteAll(file, bytes) != 0) return Failed("cannot write", path);
   return fsync(file) == 0 ? absl::OkStatus() : Failed("cannot sync", path);
 }
 
@@ -116,7 +116,7 @@ absl::StatusOr<std::string> ReadAtMost(const std::string& path, size_t limit) {
   struct stat info{};
   if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) return Broken("is not a file");
   std::string bytes;
-  if (ReadUpTo(file, limit + 1, bytes) != 0) return Failed("cannot read", path);
+  if (file::ReadUpTo(file, limit + 1, bytes) != 0) return Failed("cannot read", path);
   if (bytes.size() > limit) return Broken("is larger than what an agent writes");
   return bytes;
 }

@@ -43,7 +43,7 @@ class PosixDisk final : public Disk {
     const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0) return Failed("cannot create", path, errno);
     const absl::Cleanup closer = [file] { close(file); };
-    if (const int error = WriteAll(file, bytes); error != 0) {
+    if (const int error = file::WriteAll(file, bytes); error != 0) {
       return Failed("cannot write", path, error);
     }
     if (fsync(file) != 0) return Failed("cannot sync", path, errno);
@@ -101,7 +101,7 @@ class PosixDisk final : public Disk {
     if (file < 0) return Failed("cannot open", path, errno);
     const absl::Cleanup closer = [file] { close(file); };
     std::string bytes;
-    if (const int error = ReadUpTo(file, max_bytes, bytes); error != 0) {
+    if (const int error = file::ReadUpTo(file, max_bytes, bytes); error != 0) {
       return Failed("cannot read", path, error);
     }
     return bytes;

@@ -65,7 +65,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
                                                      kMaxIncidentBytes, "); copy the file itself"));
   }
   std::string bytes;  // fewer, should it have shrunk
-  const int error = ReadUpTo(*file, static_cast<size_t>(facts.bytes), bytes);
+  const int error = file::ReadUpTo(*file, static_cast<size_t>(facts.bytes), bytes);
   if (error != 0) return Failed(path, error);
   return bytes;
 }

@@ -36,8 +36,7 @@ Rendered Render(const digest::Report& report, digest::TextFormat format) {
   nlohmann::ordered_json json = digest::ReportToJson(report);
   // All but the printing of this document.
   json["timings"]["renderMs"] = absl::ToInt64Milliseconds(MonotonicTime() - begin);
-  rendered.json = absl::StrCat(digest::Dump(json, /*pretty=*/true), "
-");
+  rendered.json = absl::StrCat(digest::Dump(json, /*pretty=*/true), "\n");
   return rendered;
 }
 

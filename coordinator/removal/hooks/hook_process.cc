@@ -32,7 +32,7 @@ HookOutcome NotStarted(std::string why) {
 int InputFile(const std::string& input) {
   const int file = memfd_create("digest", MFD_CLOEXEC);
   if (file < 0) return -1;
-  if (const int error = WriteAll(file, input); error != 0) {
+  if (const int error = file::WriteAll(file, input); error != 0) {
     close(file);
     errno = error;
     return -1;

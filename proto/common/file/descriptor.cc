@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace rapideye {
+namespace rapideye::file {
 
 int ReadUpTo(int descriptor, size_t limit, std::string& bytes) {
   constexpr size_t kChunk = size_t{16} * 1024;
@@ -33,4 +33,4 @@ int WriteAll(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-}  // namespace rapideye
+}  // namespace rapideye::file

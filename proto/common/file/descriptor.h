@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace rapideye {
+namespace rapideye::file {
 
 // Appends at most `limit` bytes to `bytes`: fewer only at the end of the file, or on an error.
 // Returns errno, 0 for none.
@@ -15,6 +15,6 @@ int ReadUpTo(int descriptor, size_t limit, std::string& bytes);
 // Returns errno, 0 once all is written.
 int WriteAll(int descriptor, std::string_view bytes);
 
-}  // namespace rapideye
+}  // namespace rapideye::file
 
 #endif  // RAPIDEYE_PROTO_COMMON_FILE_DESCRIPTOR_H_

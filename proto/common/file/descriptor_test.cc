@@ -18,7 +18,7 @@ class DescriptorTest : public testing::Test {
   ~DescriptorTest() override { close(file_); }
 
   void Write(const std::string& content) {
-    ASSERT_EQ(WriteAll(file_, content), 0);
+    ASSERT_EQ(file::WriteAll(file_, content), 0);
     lseek(file_, 0, SEEK_SET);
   }
 
@@ -30,35 +30,35 @@ TEST_F(DescriptorTest, ReadsWhatWasWritten) {
   content[50'000] = 'b';
   Write(content);
   std::string read = "before:";
-  EXPECT_EQ(ReadUpTo(file_, 1'000'000, read), 0);
+  EXPECT_EQ(file::ReadUpTo(file_, 1'000'000, read), 0);
   EXPECT_EQ(read, "before:" + content);
 }
 
 TEST_F(DescriptorTest, ReadsNoMoreThanItIsToldTo) {
   Write("0123456789");
   std::string read;
-  EXPECT_EQ(ReadUpTo(file_, 4, read), 0);
+  EXPECT_EQ(file::ReadUpTo(file_, 4, read), 0);
   EXPECT_EQ(read, "0123");
-  EXPECT_EQ(ReadUpTo(file_, 0, read), 0);
+  EXPECT_EQ(file::ReadUpTo(file_, 0, read), 0);
   EXPECT_EQ(read, "0123");
 }
 
 TEST_F(DescriptorTest, GivesWhatCameBeforeTheEnd) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  ASSERT_EQ(WriteAll(ends[1], "half"), 0);
+  ASSERT_EQ(file::WriteAll(ends[1], "half"), 0);
   close(ends[1]);
   std::string read;
-  EXPECT_EQ(ReadUpTo(ends[0], 100, read), 0);
+  EXPECT_EQ(file::ReadUpTo(ends[0], 100, read), 0);
   EXPECT_EQ(read, "half");
   close(ends[0]);
 }
 
 TEST_F(DescriptorTest, SaysWhyItCannot) {
   std::string read;
-  EXPECT_EQ(ReadUpTo(-1, 10, read), EBADF);
+  EXPECT_EQ(file::ReadUpTo(-1, 10, read), EBADF);
   EXPECT_EQ(read, "");
-  EXPECT_EQ(WriteAll(-1, "any"), EBADF);
+  EXPECT_EQ(file::WriteAll(-1, "any"), EBADF);
 }
 
 }  // namespace
