@@ -26,8 +26,6 @@ constexpr absl::Duration kPatience = absl::Seconds(60);
 constexpr absl::Duration kVerdictPatience = absl::Seconds(45);
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
 constexpr absl::Duration kMemoryInterval = absl::Seconds(5);
-// A process this young may not yet have arranged to be asked to end.
-constexpr absl::Duration kInfancy = absl::Seconds(5);
 // A hang may be disturbed until so long after its threshold.
 constexpr absl::Duration kDisturbedFor = absl::Seconds(3);
 // A job that hangs has run before: so many steps since its last restart.
@@ -142,7 +140,6 @@ class Chaos {
         continue;
       }
       if (absl::Status s = job_->StartAgent(worker->first); !s.ok()) return s;
-      agents_started_[worker->first] = now;
       worker = agents_back_.erase(worker);
     }
     if (!coordinator_back_.has_value() || (!all && *coordinator_back_ > now)) {
@@ -182,9 +179,8 @@ class Chaos {
   // One agent is never restarted: what it takes over the whole run is telling.
   absl::Status LoseAgent() {
     const WorkerId worker = workers_[1 + dice_.Below(static_cast<int>(workers_.size()) - 1)];
-    Ending how = dice_.How();
+    const Ending how = dice_.How();
     if (agents_back_.contains(worker)) return absl::OkStatus();
-    if (absl::Now() - agents_started_[worker] < kInfancy) how = Ending::kKilled;
     const absl::Duration away = dice_.Share() * options_.away;
     Happens(absl::StrCat("the agent of ", HostName(worker), " is ", Name(how)));
     Count("agents", how);
@@ -288,7 +284,6 @@ class Chaos {
   const std::vector<WorkerId> workers_;
   const absl::Time began_;
   std::map<WorkerId, absl::Time> agents_back_;
-  std::map<WorkerId, absl::Time> agents_started_;
   std::optional<absl::Time> coordinator_back_;  // absent: it is there
   absl::Time next_look_ = absl::InfinitePast();
   size_t seen_ = 0;  // incidents

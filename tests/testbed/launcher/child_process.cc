@@ -8,9 +8,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 
@@ -21,6 +24,17 @@ namespace {
 
 constexpr int kCannotExecute = 127;  // as a shell says it
 constexpr absl::Duration kWaitStep = absl::Milliseconds(5);
+
+// As the kernel says it; false for a process that is gone.
+bool Catches(pid_t pid, int signal) {
+  std::ifstream status(absl::StrCat("/proc/", pid, "/status"));
+  for (std::string line; std::getline(status, line);) {
+    constexpr absl::string_view kCaught = "SigCgt:\t";
+    if (!absl::StartsWith(line, kCaught)) continue;
+    return (std::strtoull(line.c_str() + kCaught.size(), nullptr, 16) >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
 
 std::vector<std::string> Environment(const std::map<std::string, std::string>& added) {
   std::vector<std::string> variables;
@@ -122,6 +136,14 @@ std::optional<int> ChildProcess::Wait(absl::Duration timeout) {
   }
   if (reader_.joinable()) reader_.join();
   return status_;
+}
+
+void ChildProcess::AwaitCatching(int signal, absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
+  while (!Catches(pid_, signal) && !Wait(absl::ZeroDuration()).has_value() &&
+         absl::Now() < deadline) {
+    absl::SleepFor(kWaitStep);
+  }
 }
 
 int ChildProcess::Stop(absl::Duration patience) {

@@ -56,6 +56,10 @@ class ChildProcess {
   // has been read; nullopt if that takes longer.
   std::optional<int> Wait(absl::Duration timeout);
 
+  // Returns once it catches the signal or has ended, at the latest after `timeout`: a program that
+  // is still being loaded dies of a signal that it would obey.
+  void AwaitCatching(int signal, absl::Duration timeout);
+
   // Closes its input, then asks, then kills. Returns its exit status.
   int Stop(absl::Duration patience);
 

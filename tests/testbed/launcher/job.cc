@@ -383,7 +383,9 @@ absl::Status Job::Stop() {
   };
   // Agents first: what they would report of workers that end is none of the job's.
   for (auto& [worker, member] : members_) {
-    if (member.agent != nullptr) member.agent->Signal(SIGTERM);
+    if (member.agent == nullptr) continue;
+    member.agent->AwaitCatching(SIGTERM, kStartTimeout);
+    member.agent->Signal(SIGTERM);
   }
   for (auto& [worker, member] : members_) end(member.agent);
   end(coordinator_);

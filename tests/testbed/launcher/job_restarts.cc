@@ -13,6 +13,7 @@ namespace {
 
 // The daemons promise to end within 5 s; the machine may be busy.
 constexpr absl::Duration kEndPatience = absl::Seconds(6);
+constexpr absl::Duration kStartPatience = absl::Seconds(30);
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(10);
 constexpr absl::Duration kLookInterval = absl::Milliseconds(20);
 
@@ -25,6 +26,7 @@ bool EndedAsAsked(int status, Ending how) {
 
 absl::Status Job::End(std::unique_ptr<ChildProcess>& child, Ending how) {
   const std::unique_ptr<ChildProcess> ending = std::move(child);
+  if (how == Ending::kAsked) ending->AwaitCatching(SIGTERM, kStartPatience);
   const int status = ending->Stop(how == Ending::kAsked ? kEndPatience : absl::ZeroDuration());
   if (EndedAsAsked(status, how)) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat(ending->name(), " ", DescribeExit(status), " when it was ",
