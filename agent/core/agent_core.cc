@@ -248,8 +248,8 @@ void AgentCore::KeepIfChanged(Instant now, Effects& effects) {
   effects.push_back(Keep{State(now)});
 }
 
-KeptState AgentCore::State(Instant now) const {
-  KeptState state;
+SavedState AgentCore::State(Instant now) const {
+  SavedState state;
   state.kept_at = now.monotonic;
   state.hello = settings_.hello;
   state.hello.incident = incident_.memory();

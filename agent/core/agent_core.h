@@ -7,18 +7,15 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "agent/core/alarms.h"
 #include "agent/core/effects.h"
 #include "agent/core/host_state.h"
-#include "agent/core/incident_memory.h"
-#include "agent/core/inheritance.h"
-#include "agent/core/kept_state.h"
 #include "agent/core/limits.h"
 #include "agent/core/link.h"
 #include "agent/core/module_texts.h"
 #include "agent/core/peer_book.h"
 #include "agent/core/probe_duty.h"
 #include "agent/core/requests.h"
+#include "agent/core/restored_state.h"
 #include "agent/core/worker_view.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
@@ -38,7 +35,7 @@ struct AgentSettings {
   // True: what the next agent should know is left on disk (the effect Keep).
   bool keeps_state = false;
   // What the one before this has left.
-  std::optional<KeptState> kept = std::nullopt;
+  std::optional<SavedState> kept = std::nullopt;
   // Of the jitter: different for every agent, the same for the same agent.
   uint64_t seed = 0;
 };
@@ -109,7 +106,7 @@ class AgentCore {
   void Inherit(absl::Duration now);
   std::optional<std::string> Process() const;
   void KeepIfChanged(Instant now, Effects& effects);
-  KeptState State(Instant now) const;
+  SavedState State(Instant now) const;
   void RaiseNewErrors(const RuntimeSample& sample, absl::Duration now);
   void SendHeartbeat(absl::Duration now, Effects& effects);
   void LogHealth(absl::Duration now, Effects& effects);
@@ -135,7 +132,7 @@ class AgentCore {
   ModuleTexts texts_;
   ProbeDuty probes_;
   IncidentMemory incident_;
-  Inheritance inherited_;
+  RestoredState inherited_;
   std::optional<wire::IncidentMemory> incident_kept_;  // as it is on disk
   std::optional<CounterBaseline> baseline_kept_;
   absl::Duration next_keep_at_ = -absl::InfiniteDuration();

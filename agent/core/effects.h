@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "agent/core/kept_state.h"
+#include "agent/core/restored_state.h"
 #include "agent/sources/registry.h"
 #include "agent/sources/runtime/sample.h"
 #include "classifier/logs/log_line.h"
@@ -129,7 +129,7 @@ struct Close {};
 // Leave this on disk for the next agent, in place of what was left before; if it is
 // empty, leave nothing. Only if AgentSettings::keeps_state.
 struct Keep {
-  KeptState state;
+  SavedState state;
 };
 
 enum class LogLevel { kInfo, kWarning, kError };

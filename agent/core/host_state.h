@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "agent/core/alarms.h"
 #include "agent/core/effects.h"
+#include "agent/core/requests.h"
 #include "agent/core/worker_view.h"
 #include "agent/sources/registry.h"
 #include "classifier/logs/log_line.h"

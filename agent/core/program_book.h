@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/launch_tracker.h"
+#include "agent/core/launches.h"
 #include "agent/sources/hlo_dump/state.h"
 #include "agent/sources/runtime/sample.h"
 #include "proto/wire/messages.h"

@@ -3,8 +3,10 @@
 #define RAPIDEYE_AGENT_CORE_REQUESTS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
@@ -73,6 +75,28 @@ class Requests {
 
   std::optional<Collection> collection_;
   std::optional<Hlo> hlo_;
+};
+
+// What must reach the coordinator before the next heartbeat.
+
+// One alarm of a kind in a while: a flood of lines is one alarm. What is raised
+// while there is no coordinator waits for it, but not for long.
+class Alarms {
+ public:
+  void Raise(wire::AlarmKind kind, std::string text, absl::Duration now);
+  // What waits and is no old news.
+  std::vector<wire::Alarm> Waiting(absl::Duration now) const;
+  // Sends what waits. Call while the link is up.
+  void Send(absl::Duration now, Effects& effects);
+
+ private:
+  struct Raised {
+    std::string text;
+    absl::Duration at;
+  };
+
+  std::map<wire::AlarmKind, Raised> waiting_;
+  std::map<wire::AlarmKind, absl::Duration> last_;  // when each was last raised
 };
 
 }  // namespace rapideye::agent

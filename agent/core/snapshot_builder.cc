@@ -24,7 +24,7 @@ int64_t AgeMs(absl::Duration since, Instant now) {
 }
 
 Sequencer BuildSequencer(const CoreSample& core, const SequencerSample& sample,
-                         const Stillness& stillness, Instant now) {
+                         const PositionAges& position_ages, Instant now) {
   Sequencer sequencer;
   sequencer.type = sample.type;
   sequencer.index = sample.index;
@@ -33,11 +33,11 @@ Sequencer BuildSequencer(const CoreSample& core, const SequencerSample& sample,
   sequencer.tracemark = sample.tracemark;
   sequencer.run_id = sample.run_id;
   const SequencerKey key = KeyOf(core, sample);
-  if (const Stillness::Hlo* hlo = stillness.HloOf(key)) {
+  if (const PositionAges::Hlo* hlo = position_ages.HloOf(key)) {
     sequencer.hlo = hlo->instruction;
     sequencer.hlo_text = hlo->text;
   }
-  if (const std::optional<absl::Duration> since = stillness.StillSince(key)) {
+  if (const std::optional<absl::Duration> since = position_ages.StillSince(key)) {
     sequencer.frozen_ms = AgeMs(*since, now);
   }
   return sequencer;
@@ -59,7 +59,7 @@ Core BuildCore(const CoreSample& sample, const WorkerView& view, Instant now,
   }
   core.sequencers.reserve(sample.sequencers.size());
   for (const SequencerSample& sequencer : sample.sequencers) {
-    core.sequencers.push_back(BuildSequencer(sample, sequencer, view.stillness(), now));
+    core.sequencers.push_back(BuildSequencer(sample, sequencer, view.position_ages(), now));
   }
   core.queued.reserve(sample.queued.size());
   for (const QueuedSample& queued : sample.queued) {

@@ -30,7 +30,7 @@ bool WorkerView::Observe(const RuntimeSample& sample, absl::Duration now) {
   }
   if (process_now_.has_value()) process_ = process_now_;
   TrackPause(now);
-  stillness_.Observe(sample, now);
+  position_ages_.Observe(sample, now);
   transitions_.Observe(sample, now);
   modules_.Learn(sample);
   last_sample_ = sample;
@@ -41,7 +41,7 @@ void WorkerView::RuntimeGone() { runtime_gone_ = processes_ > 0; }
 
 void WorkerView::Forget(absl::Duration now) {
   last_sample_.reset();
-  stillness_.Clear();
+  position_ages_.Clear();
   transitions_.Clear();
   trackers_.clear();
   programs_.Clear();

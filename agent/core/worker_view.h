@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/core/launch_tracker.h"
+#include "agent/core/launches.h"
 #include "agent/core/program_book.h"
-#include "agent/core/stillness.h"
-#include "agent/core/transitions.h"
 #include "agent/sources/hlo_dump/state.h"
 #include "agent/sources/runtime/sample.h"
 #include "agent/sources/source.h"
@@ -47,7 +45,7 @@ class WorkerView {
   void SetPauseAnnounced(bool announced) { pause_announced_now_ = announced; }
 
   const std::optional<RuntimeSample>& last_sample() const { return last_sample_; }
-  const Stillness& stillness() const { return stillness_; }
+  const PositionAges& position_ages() const { return position_ages_; }
   const Transitions& transitions() const { return transitions_; }
   const ModuleNames& modules() const { return modules_; }
   // Absent until a runtime has answered.
@@ -85,7 +83,7 @@ class WorkerView {
   bool runtime_gone_ = false;
 
   std::optional<RuntimeSample> last_sample_;
-  Stillness stillness_;
+  PositionAges position_ages_;
   Transitions transitions_;
   ModuleNames modules_;
   std::map<int32_t, LaunchTracker> trackers_;  // by core id

@@ -123,7 +123,7 @@ absl::StatusOr<std::string> ReadAtMost(const std::string& path, size_t limit) {
 
 }  // namespace
 
-std::string EncodeState(const KeptState& state, const std::string& boot) {
+std::string EncodeState(const SavedState& state, const std::string& boot) {
   std::string body;
   Append(state.hello, body);
   if (state.counters.has_value()) Append(AsReply(*state.counters, state.hello), body);
@@ -134,7 +134,7 @@ std::string EncodeState(const KeptState& state, const std::string& boot) {
          body;
 }
 
-absl::StatusOr<KeptState> DecodeState(std::string_view bytes, const std::string& boot) {
+absl::StatusOr<SavedState> DecodeState(std::string_view bytes, const std::string& boot) {
   const size_t end = bytes.substr(0, kMaxHeaderBytes).find('\n');
   if (end == std::string_view::npos) return Broken("its first line is missing");
   const std::vector<std::string> words = absl::StrSplit(std::string(bytes.substr(0, end)), ' ');
@@ -153,7 +153,7 @@ absl::StatusOr<KeptState> DecodeState(std::string_view bytes, const std::string&
   if (boot.empty() || words[2] != boot) {
     return absl::FailedPreconditionError("is of another boot of this host");
   }
-  KeptState state;
+  SavedState state;
   state.kept_at = absl::Milliseconds(kept_at_ms);
   absl::StatusOr<wire::AgentMessage> hello = Next(body);
   if (!hello.ok()) return hello.status();
@@ -191,17 +191,17 @@ StateFile::StateFile(const std::string& state_dir, const wire::Hello& hello)
       path_(directory_ + "/state"),
       boot_(BootId()) {}
 
-absl::StatusOr<std::optional<KeptState>> StateFile::Load() const {
+absl::StatusOr<std::optional<SavedState>> StateFile::Load() const {
   const absl::StatusOr<std::string> bytes = ReadAtMost(path_, kMaxStateBytes);
   if (absl::IsNotFound(bytes.status())) return std::nullopt;
   if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<KeptState> state = DecodeState(*bytes, boot_);
+  absl::StatusOr<SavedState> state = DecodeState(*bytes, boot_);
   if (absl::IsFailedPrecondition(state.status())) return std::nullopt;
   if (!state.ok()) return state.status();
   return *std::move(state);
 }
 
-absl::Status StateFile::Save(const KeptState& state) const {
+absl::Status StateFile::Save(const SavedState& state) const {
   if (state.Empty()) {
     if (unlink(path_.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return absl::OkStatus();
     return Failed("cannot remove", path_);

@@ -15,15 +15,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "agent/core/kept_state.h"
+#include "agent/core/restored_state.h"
 
 namespace rapideye::agent {
 
 // `boot` is of the host's present boot: times mean nothing in another one.
-std::string EncodeState(const KeptState& state, const std::string& boot);
+std::string EncodeState(const SavedState& state, const std::string& boot);
 // INVALID_ARGUMENT if it is not what EncodeState writes, whole and unchanged;
 // FAILED_PRECONDITION if it is of another boot or version: no fault of anybody's.
-absl::StatusOr<KeptState> DecodeState(std::string_view bytes, const std::string& boot);
+absl::StatusOr<SavedState> DecodeState(std::string_view bytes, const std::string& boot);
 
 // The number of the present boot; empty if the host does not show it.
 std::string BootId();
@@ -37,9 +37,9 @@ class StateFile {
 
   // Nothing if there is no file, or none for this boot. INVALID_ARGUMENT names what
   // is wrong with one.
-  absl::StatusOr<std::optional<KeptState>> Load() const;
+  absl::StatusOr<std::optional<SavedState>> Load() const;
   // Replaces the file as a whole, synced; or removes it if there is nothing to keep.
-  absl::Status Save(const KeptState& state) const;
+  absl::Status Save(const SavedState& state) const;
 
  private:
   std::string directory_;

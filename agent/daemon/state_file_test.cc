@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 
 constexpr char kBoot[] = "0a1b";
 
-KeptState State() {
-  KeptState state;
+SavedState State() {
+  SavedState state;
   state.kept_at = absl::Hours(3);
   state.hello.job = "llama/70b";
   state.hello.worker = {1, 2};
@@ -38,12 +38,12 @@ KeptState State() {
 }
 
 std::string ErrorOf(std::string_view bytes) {
-  const absl::StatusOr<KeptState> state = DecodeState(bytes, kBoot);
+  const absl::StatusOr<SavedState> state = DecodeState(bytes, kBoot);
   return state.ok() ? "accepted" : std::string(state.status().message());
 }
 
 TEST(StateBytes, SurviveBothWays) {
-  const absl::StatusOr<KeptState> state = DecodeState(EncodeState(State(), kBoot), kBoot);
+  const absl::StatusOr<SavedState> state = DecodeState(EncodeState(State(), kBoot), kBoot);
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(state->kept_at, absl::Hours(3));
   EXPECT_EQ(state->hello.job, "llama/70b");
@@ -63,7 +63,7 @@ TEST(StateBytes, CutAnywhereOrChangedAnywhereAreRefused) {
   for (size_t i = 0; i < whole.size(); ++i) {
     std::string changed = whole;
     changed[i] = static_cast<char>(changed[i] ^ 0x01);
-    const absl::StatusOr<KeptState> state = DecodeState(changed, kBoot);
+    const absl::StatusOr<SavedState> state = DecodeState(changed, kBoot);
     // A digit of the time may change unnoticed: it is checked against the clock.
     if (state.ok()) {
       EXPECT_NE(state->kept_at, absl::Hours(3)) << i;
@@ -83,7 +83,7 @@ TEST(StateBytes, OfAnotherBootOrVersionAreNobodysFault) {
 TEST(StateBytes, HostileContentIsRefusedAsFromAPeer) {
   EXPECT_EQ(ErrorOf("GET / HTTP/1.1\n"), "is not the state of an agent");
   EXPECT_EQ(ErrorOf(std::string(1 << 20, 'x')), "its first line is missing");
-  KeptState state = State();
+  SavedState state = State();
   state.hello.host.clear();
   EXPECT_EQ(ErrorOf(EncodeState(state, kBoot)), "hello.host: is missing");
   state = State();
@@ -120,9 +120,9 @@ TEST_F(StateFileTest, WhatIsSavedIsLoaded) {
 
 TEST_F(StateFileTest, NothingToKeepLeavesNothing) {
   ASSERT_TRUE(File().Save(State()).ok());
-  EXPECT_TRUE(File().Save(KeptState()).ok());
+  EXPECT_TRUE(File().Save(SavedState()).ok());
   EXPECT_FALSE(fs::exists(File().path()));
-  EXPECT_TRUE(File().Save(KeptState()).ok());
+  EXPECT_TRUE(File().Save(SavedState()).ok());
 }
 
 TEST_F(StateFileTest, BrokenLargeOrStrangeFilesAreNotUsed) {
@@ -150,12 +150,12 @@ TEST_F(StateFileTest, TheLastStateIsOnDiskWhenTheKeeperIsGone) {
   {
     StateKeeper keeper(File());
     for (int i = 1; i <= 100; ++i) {
-      KeptState state = State();
+      SavedState state = State();
       state.hello.agent_incarnation = i;
       keeper.Keep(std::move(state));
     }
   }
-  const std::optional<KeptState> state = StateKeeper::Load(File());
+  const std::optional<SavedState> state = StateKeeper::Load(File());
   ASSERT_TRUE(state.has_value());
   EXPECT_EQ(state->hello.agent_incarnation, 100);
 }

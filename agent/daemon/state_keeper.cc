@@ -16,7 +16,7 @@ struct StateKeeper::Writer {
   const StateFile file;
   bool failed = false;
 
-  void Write(const KeptState& state) {
+  void Write(const SavedState& state) {
     const absl::Status status = file.Save(state);
     if (!status.ok() && !std::exchange(failed, true)) {
       spdlog::warn(
@@ -36,7 +36,7 @@ StateKeeper::~StateKeeper() {
   spdlog::warn("--state-dir hangs; nothing is left for the next agent");
 }
 
-std::optional<KeptState> StateKeeper::Load(const StateFile& file) {
+std::optional<SavedState> StateKeeper::Load(const StateFile& file) {
   auto state = WithPatience([file] { return file.Load(); }, kStatePatience);
   if (!state.has_value()) {
     spdlog::warn("{} does not answer; starting without what the last agent may have left",
@@ -48,7 +48,7 @@ std::optional<KeptState> StateKeeper::Load(const StateFile& file) {
   return std::nullopt;
 }
 
-void StateKeeper::Keep(KeptState state) {
+void StateKeeper::Keep(SavedState state) {
   worker_.PostLatest([writer = writer_, state = std::move(state)] { writer->Write(state); });
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "agent/core/kept_state.h"
+#include "agent/core/restored_state.h"
 #include "agent/daemon/state_file.h"
 #include "proto/common/worker/worker.h"
 
@@ -25,10 +25,10 @@ class StateKeeper {
 
   // What the agent before this one left; nothing if that cannot be used, with a
   // line in the log that says why.
-  static std::optional<KeptState> Load(const StateFile& file);
+  static std::optional<SavedState> Load(const StateFile& file);
 
   // Takes the place of a state that waits.
-  void Keep(KeptState state);
+  void Keep(SavedState state);
 
  private:
   struct Writer;

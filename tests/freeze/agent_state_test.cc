@@ -22,7 +22,7 @@ TEST(FrozenAgentState, IsTakenOver) {
   std::string bytes;
   ASSERT_TRUE(absl::Base64Unescape(base64, &bytes)) << path;
   const std::string boot = "5fe5b8d3-0b2c-4b0e-9a57-0c6a3e6f1d24";
-  const absl::StatusOr<agent::KeptState> state = agent::DecodeState(bytes, boot);
+  const absl::StatusOr<agent::SavedState> state = agent::DecodeState(bytes, boot);
   ASSERT_TRUE(state.ok()) << path << ": " << state.status();
   EXPECT_EQ(state->hello.host, "tpu-host-0-0");
   ASSERT_TRUE(state->hello.incident.has_value());

@@ -126,7 +126,7 @@ class CoreScript {
   std::vector<PollSeen> polls;
   std::vector<wire::AgentMessage> sent;
   std::vector<Log> logs;
-  std::vector<KeptState> kept;
+  std::vector<SavedState> kept;
   int64_t stream = 0;  // the last one opened
   int connects = 0;
   int closes = 0;

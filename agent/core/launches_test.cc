@@ -1,4 +1,4 @@
-#include "agent/core/launch_tracker.h"
+#include "agent/core/launches.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,105 @@
 namespace rapideye::agent {
 namespace {
 
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
+RuntimeSample At(int32_t core, int64_t pc) {
+  RuntimeSample sample;
+  sample.cores.emplace_back().id = core;
+  sample.cores.back().sequencers.emplace_back().pc = pc;
+  return sample;
+}
+
+TEST(Transitions, TellsWhenACoreCameToWhereItStands) {
+  Transitions transitions;
+  transitions.Observe(At(3, 10), absl::Seconds(1));
+  transitions.Observe(At(3, 20), absl::Seconds(6));
+  transitions.Observe(At(3, 20), absl::Seconds(11));
+  const Transitions::Ring* ring = transitions.Of(3);
+  ASSERT_NE(ring, nullptr);
+  ASSERT_EQ(ring->size(), 2U);
+  EXPECT_EQ(ring->front().before, std::nullopt);  // nobody saw what was there before
+  EXPECT_EQ(ring->back().seen, absl::Seconds(6));
+  EXPECT_EQ(ring->back().before, absl::Seconds(1));
+  EXPECT_EQ(ring->back().pc, 20);
+}
+
+TEST(Transitions, AnotherLaunchAtTheSamePlaceIsAChange) {
+  Transitions transitions;
+  RuntimeSample sample = At(3, 10);
+  transitions.Observe(sample, absl::Seconds(1));
+  sample.cores[0].launch_id = 8;
+  transitions.Observe(sample, absl::Seconds(2));
+  EXPECT_EQ(transitions.Of(3)->size(), 2U);
+}
+
+TEST(Transitions, TheOldestMakeRoom) {
+  Transitions transitions;
+  for (size_t i = 0; i < kMaxTransitionsPerCore + 3; ++i) {
+    transitions.Observe(At(3, static_cast<int64_t>(i)), absl::Seconds(i));
+  }
+  EXPECT_EQ(transitions.Of(3)->size(), kMaxTransitionsPerCore);
+  EXPECT_EQ(transitions.Of(3)->front().pc, 3);
+}
+
+TEST(Transitions, CoresThatAreGoneAreForgotten) {
+  Transitions transitions;
+  transitions.Observe(At(3, 10), absl::Seconds(1));
+  transitions.Observe(At(4, 10), absl::Seconds(2));
+  EXPECT_EQ(transitions.Of(3), nullptr);
+  EXPECT_NE(transitions.Of(4), nullptr);
+  transitions.Clear();
+  EXPECT_EQ(transitions.Of(4), nullptr);
+}
 
 constexpr absl::Duration At(int seconds) { return absl::Seconds(seconds); }
+constexpr SequencerKey kFirst{0, SequencerType::kTensorCoreSequencer, 0};
+
+TEST(PositionAgesTest, StandsStillSinceTheLastChangeOfAnyPart) {
+  using Change = void (*)(CoreSample&);
+  const Change changes[] = {
+      [](CoreSample& core) { core.sequencers[0].pc = 6; },
+      [](CoreSample& core) { core.sequencers[0].tag = 2; },
+      [](CoreSample& core) { core.sequencers[0].tracemark = 2; },
+      [](CoreSample& core) { core.sequencers[0].run_id = 2; },
+      [](CoreSample& core) { core.launch_id = 11; },
+      [](CoreSample& core) { core.fingerprint = "bb"; },
+      [](CoreSample& core) { core.sequencers[0].pc.reset(); },
+  };
+  for (const Change change : changes) {
+    CoreSample core = Running(0, "aa", 10, 5);
+    PositionAges position_ages;
+    position_ages.Observe({{}, {core}}, At(0));
+    position_ages.Observe({{}, {core}}, At(5));
+    EXPECT_EQ(position_ages.StillSince(kFirst), At(0));
+    change(core);
+    position_ages.Observe({{}, {core}}, At(10));
+    EXPECT_EQ(position_ages.StillSince(kFirst), At(10));
+  }
+}
+
+TEST(PositionAgesTest, WhatIsNoLongerReportedIsForgotten) {
+  PositionAges position_ages;
+  position_ages.Observe({{}, {Running(0, "aa", 10, 5)}}, At(0));
+  position_ages.Observe({{}, {Running(1, "aa", 10, 5)}}, At(5));
+  EXPECT_EQ(position_ages.StillSince(kFirst), std::nullopt);
+  position_ages.Observe({{}, {Running(0, "aa", 10, 5)}}, At(10));
+  EXPECT_EQ(position_ages.StillSince(kFirst), At(10));
+}
+
+TEST(PositionAgesTest, RemembersHloWhileTheInstructionIsTheSame) {
+  PositionAges position_ages;
+  CoreSample core = Running(0, "aa", 10, 5);
+  position_ages.Observe({{}, {WithHlo(core, "all-reduce.3", "jit_step")}}, At(0));
+  core.sequencers[0].tracemark = 77;
+  position_ages.Observe({{}, {core}}, At(5));
+  ASSERT_NE(position_ages.HloOf(kFirst), nullptr);
+  EXPECT_EQ(position_ages.HloOf(kFirst)->instruction, "all-reduce.3");
+  core.sequencers[0].pc = 6;
+  position_ages.Observe({{}, {core}}, At(10));
+  EXPECT_EQ(position_ages.HloOf(kFirst), nullptr);
+}
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST(LaunchTrackerTest, TheSameLaunchIsNoChange) {
   LaunchTracker tracker(Running(0, "aa", 10, 5), At(0));

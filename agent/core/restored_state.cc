@@ -1,4 +1,4 @@
-#include "agent/core/inheritance.h"
+#include "agent/core/restored_state.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,10 +8,30 @@
 #include "agent/sources/log/limits.h"
 
 namespace rapideye::agent {
+
+void IncidentMemory::Collected(const std::string& incident,
+                               const std::optional<std::string>& process) {
+  if (memory_.has_value() && memory_->incident == incident) return;
+  memory_ = wire::IncidentMemory{incident, false, process};
+}
+
+void IncidentMemory::Concluded(const std::string& incident, bool stands_still,
+                               const std::optional<std::string>& process) {
+  if (memory_.has_value() && memory_->incident == incident) {
+    memory_->concluded = true;
+  } else if (stands_still) {
+    memory_ = wire::IncidentMemory{incident, true, process};
+  }
+}
+
+void IncidentMemory::Watching(const std::optional<std::string>& process) {
+  if (memory_.has_value() && memory_->process_incarnation != process) memory_.reset();
+}
+
 namespace {
 
 // Of the training process that it is about.
-std::optional<std::string> ProcessOf(const KeptState& kept) {
+std::optional<std::string> ProcessOf(const SavedState& kept) {
   if (kept.snapshot.has_value() && kept.snapshot->incarnation.has_value()) {
     return kept.snapshot->incarnation;
   }
@@ -111,7 +131,7 @@ void MergeLogs(const Snapshot& then, int64_t by, Snapshot& snapshot) {
 
 }  // namespace
 
-Inheritance::Inheritance(std::optional<KeptState> kept, const wire::Hello& hello) {
+RestoredState::RestoredState(std::optional<SavedState> kept, const wire::Hello& hello) {
   if (!kept.has_value() || kept->Empty()) return;
   if (kept->hello.job != hello.job || kept->hello.worker != hello.worker ||
       kept->hello.host != hello.host || kept->hello.job_incarnation != hello.job_incarnation) {
@@ -120,7 +140,7 @@ Inheritance::Inheritance(std::optional<KeptState> kept, const wire::Hello& hello
   kept_ = std::move(kept);
 }
 
-void Inheritance::Expire(absl::Duration now) {
+void RestoredState::Expire(absl::Duration now) {
   if (!kept_.has_value()) return;
   const absl::Duration age = now - kept_->kept_at;
   // Ahead of the clock: of another boot, whatever it says.
@@ -129,28 +149,28 @@ void Inheritance::Expire(absl::Duration now) {
   }
 }
 
-void Inheritance::Watching(const std::optional<std::string>& process) {
+void RestoredState::Watching(const std::optional<std::string>& process) {
   if (!process.has_value()) return;
   process_seen_ = true;
   if (kept_.has_value() && ProcessOf(*kept_) != process) kept_.reset();
 }
 
-std::optional<wire::IncidentMemory> Inheritance::Incident() const {
+std::optional<wire::IncidentMemory> RestoredState::Incident() const {
   return kept_.has_value() ? kept_->hello.incident : std::nullopt;
 }
 
-std::optional<CounterBaseline> Inheritance::Counters() const {
+std::optional<CounterBaseline> RestoredState::Counters() const {
   return kept_.has_value() ? kept_->counters : std::nullopt;
 }
 
-std::vector<wire::Alarm> Inheritance::TakeAlarms(absl::Duration now) {
+std::vector<wire::Alarm> RestoredState::TakeAlarms(absl::Duration now) {
   if (!kept_.has_value() || !process_seen_) return {};
   std::vector<wire::Alarm> alarms = std::exchange(kept_->alarms, {});
   if (now - kept_->kept_at > kKeepAlarmFor) alarms.clear();
   return alarms;
 }
 
-void Inheritance::Describe(Instant now, Snapshot& snapshot) const {
+void RestoredState::Describe(Instant now, Snapshot& snapshot) const {
   if (!kept_.has_value() || !kept_->snapshot.has_value()) return;
   const int64_t by =
       std::max<int64_t>(0, absl::ToInt64Milliseconds(now.monotonic - kept_->kept_at));

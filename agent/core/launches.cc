@@ -1,4 +1,4 @@
-#include "agent/core/launch_tracker.h"
+#include "agent/core/launches.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,6 +6,99 @@
 #include "agent/core/limits.h"
 
 namespace rapideye::agent {
+namespace {
+
+bool SamePosition(const Transitions::Change& a, const Transitions::Change& b) {
+  return a.fingerprint == b.fingerprint && a.launch_id == b.launch_id && a.pc == b.pc &&
+         a.tag == b.tag;
+}
+
+}  // namespace
+
+void Transitions::Observe(const RuntimeSample& sample, absl::Duration now) {
+  std::map<int32_t, Ring> present;
+  for (const CoreSample& core : sample.cores) {
+    Change change;
+    change.seen = now;
+    change.fingerprint = core.fingerprint;
+    change.launch_id = core.launch_id;
+    if (!core.sequencers.empty()) {
+      change.pc = core.sequencers.front().pc;
+      change.tag = core.sequencers.front().tag;
+    }
+    Ring& ring = present[core.id];
+    const auto known = rings_.find(core.id);
+    if (known != rings_.end()) {
+      ring = std::move(known->second);
+      if (!ring.empty() && SamePosition(ring.back(), change)) continue;
+      change.before = last_sample_;
+    }
+    if (ring.size() == kMaxTransitionsPerCore) ring.pop_front();
+    ring.push_back(std::move(change));
+  }
+  rings_ = std::move(present);
+  last_sample_ = now;
+}
+
+const Transitions::Ring* Transitions::Of(int32_t core_id) const {
+  const auto ring = rings_.find(core_id);
+  return ring == rings_.end() ? nullptr : &ring->second;
+}
+
+namespace {
+
+// The runtime names an instruction by these alone: a tracemark that moves on
+// the spot does not change what stands at the pc.
+bool SameInstruction(const Position& a, const Position& b) {
+  return a.fingerprint == b.fingerprint && a.launch_id == b.launch_id && a.tag == b.tag &&
+         a.pc == b.pc;
+}
+
+}  // namespace
+
+Position PositionOf(const CoreSample& core, const SequencerSample& sequencer) {
+  return {core.fingerprint, core.launch_id,      sequencer.pc,
+          sequencer.tag,    sequencer.tracemark, sequencer.run_id};
+}
+
+SequencerKey KeyOf(const CoreSample& core, const SequencerSample& sequencer) {
+  return {core.id, sequencer.type, sequencer.index};
+}
+
+void PositionAges::Observe(const RuntimeSample& sample, absl::Duration now) {
+  std::map<SequencerKey, Standing> present;
+  for (const CoreSample& core : sample.cores) {
+    for (const SequencerSample& sequencer : core.sequencers) {
+      const SequencerKey key = KeyOf(core, sequencer);
+      Standing standing{PositionOf(core, sequencer), now, std::nullopt};
+      const auto before = sequencers_.find(key);
+      if (before != sequencers_.end()) {
+        if (before->second.position == standing.position) standing.since = before->second.since;
+        if (SameInstruction(before->second.position, standing.position)) {
+          standing.hlo = std::move(before->second.hlo);
+        }
+      }
+      if (sequencer.hlo.has_value() || sequencer.hlo_text.has_value()) {
+        standing.hlo = Hlo{sequencer.hlo, sequencer.hlo_text};
+      }
+      present.emplace(key, std::move(standing));
+    }
+  }
+  sequencers_ = std::move(present);
+}
+
+std::optional<absl::Duration> PositionAges::StillSince(const SequencerKey& key) const {
+  const auto it = sequencers_.find(key);
+  if (it == sequencers_.end()) return std::nullopt;
+  return it->second.since;
+}
+
+const PositionAges::Hlo* PositionAges::HloOf(const SequencerKey& key) const {
+  const auto it = sequencers_.find(key);
+  if (it == sequencers_.end() || !it->second.hlo.has_value()) return nullptr;
+  return &*it->second.hlo;
+}
+
 namespace {
 
 // Launch ids are signed 32-bit counters that wrap.

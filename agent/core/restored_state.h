@@ -1,0 +1,99 @@
+// Keeps what an agent leaves for the next one of the same worker, and restores it as far as
+// it still holds.
+#ifndef RAPIDEYE_AGENT_CORE_RESTORED_STATE_H_
+#define RAPIDEYE_AGENT_CORE_RESTORED_STATE_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/sources/pcie/state.h"
+#include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+// Remembers which incident this worker was last part of, for a coordinator that restarts: it
+// learns from its agents what was begun or finished before it. Holds for one standstill of one
+// training process: a launch that completes, or another process, ends it. `process` is what the
+// process is called; absent while none was seen.
+class IncidentMemory {
+ public:
+  // The coordinator collects for this incident.
+  void Collected(const std::string& incident, const std::optional<std::string>& process);
+  // Its digest is out. Of an incident that this agent did not collect for, that is
+  // remembered only if the worker stands still: it was away, and is part of it.
+  void Concluded(const std::string& incident, bool stands_still,
+                 const std::optional<std::string>& process);
+  // A launch has completed.
+  void Progressed() { memory_.reset(); }
+  // The samples are of this process from now on.
+  void Watching(const std::optional<std::string>& process);
+  // What an agent before this one remembered.
+  void Restore(std::optional<wire::IncidentMemory> memory) { memory_ = std::move(memory); }
+
+  const std::optional<wire::IncidentMemory>& memory() const { return memory_; }
+
+ private:
+  std::optional<wire::IncidentMemory> memory_;
+};
+
+// Passes from an agent to the next one of the same worker.
+struct SavedState {
+  // On the monotonic clock, which all processes of one boot of a host share.
+  absl::Duration kept_at;
+  // Who kept it, and the incident that it remembered.
+  wire::Hello hello;
+  // What it would have shown of a worker that stood still, HLO included.
+  std::optional<Snapshot> snapshot;
+  // From where the errors of its chips are counted.
+  std::optional<CounterBaseline> counters;
+  // Raised, and told to nobody.
+  std::vector<wire::Alarm> alarms;
+
+  // True if there is nothing worth keeping.
+  bool Empty() const {
+    return !hello.incident.has_value() && !snapshot.has_value() && !counters.has_value() &&
+           alarms.empty();
+  }
+};
+
+// Holds the state that the agent before this one left of the same training process. Nothing of
+// it is used for another process, another incarnation of the job, or
+// another worker. A process that is not seen at all may be starting: what was kept
+// stands in for it for a short while only.
+class RestoredState {
+ public:
+  // `hello` is of this agent. What is not of its worker and job is left aside.
+  RestoredState(std::optional<SavedState> kept, const wire::Hello& hello);
+
+  // Forgets what is older than it may be. Call before anything else.
+  void Expire(absl::Duration now);
+  // The samples, or the host, show this process; absent: none was seen so far.
+  void Watching(const std::optional<std::string>& process);
+  // A launch has completed: what stood still does no more.
+  void Progressed() { kept_.reset(); }
+
+  // The incident that it remembered.
+  std::optional<wire::IncidentMemory> Incident() const;
+  // From where errors were counted; of use only for the process that it names.
+  std::optional<CounterBaseline> Counters() const;
+  // What nobody was told, once, and not before the process is seen: an alarm makes
+  // the coordinator look at all workers.
+  std::vector<wire::Alarm> TakeAlarms(absl::Duration now);
+  // Adds what the worker showed then, as far as it can still be so: everything if
+  // its runtime shows nothing now, otherwise HLO and ages where it stands still at
+  // the same place; and what its logs said.
+  void Describe(Instant now, Snapshot& snapshot) const;
+
+ private:
+  std::optional<SavedState> kept_;
+  bool process_seen_ = false;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_RESTORED_STATE_H_
