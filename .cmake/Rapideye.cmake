@@ -33,8 +33,11 @@ endif()
 # every file without this.
 #
 #   pure      the standard library and absl: for cores, parsers and their like
-#   program   also gRPC, protobuf, spdlog, CLI11 and JSON, which cost a file that includes
-#             one of them several seconds: for what programs are made of
+#   program   also gRPC, protobuf, spdlog and JSON, which cost a file that includes one of
+#             them several seconds: for what programs are made of
+#
+# CLI11 is in neither: it defines objects in its header, and so all of it is compiled in
+# every file that has read it.
 #
 # Either with GoogleTest for tests.
 option(RAPIDEYE_PRECOMPILE "Read the common headers once for all" ON)
@@ -64,7 +67,6 @@ set(rapideye_program_headers
     <condition_variable>
     <mutex>
     <thread>
-    <CLI/CLI.hpp>
     <google/protobuf/message.h>
     <grpcpp/grpcpp.h>
     <nlohmann/json.hpp>

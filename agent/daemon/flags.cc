@@ -76,7 +76,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "(else a file in --state-dir)");
   AddFlag(app, "once", flags.once, "sample once, print the snapshot as JSON, and exit");
   AddFlag(app, "log-format", flags.log_format, "of standard error: text or json")
-      ->check(CLI::IsMember({"text", "json"}));
+      .Among({"text", "json"});
   AddFlag(app, "tls-cert", flags.credentials.tls_cert, "certificate of this agent, a PEM file");
   AddFlag(app, "tls-key", flags.credentials.tls_key, "its private key, a PEM file");
   AddFlag(app, "tls-ca", flags.credentials.tls_ca, "who may sign the coordinator, a PEM file");
@@ -85,11 +85,12 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "repeated (else the host of --coordinator)");
   AddFlag(app, "insecure", flags.credentials.insecure,
           "speak plaintext with a coordinator that is not on this host, or over --metrics-port");
-  CLI::App* exec = app.add_subcommand(
-      "exec", "Start the training process: pass on its output and its signals, exit as it does");
-  exec->add_option("COMMAND", flags.command, "after --: the command and its arguments")
-      ->required()
-      ->type_name("");
+  CLI::App& exec = program::AddCommand(
+      app, "exec",
+      "Start the training process: pass on its output and its signals, exit as it does");
+  program::AddArgument(exec, "COMMAND", flags.command, "after --: the command and its arguments")
+      .Required()
+      .TypeText("");
 }
 
 absl::Status Check(Flags& flags) {

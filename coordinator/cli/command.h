@@ -2,8 +2,9 @@
 #ifndef RAPIDEYE_COORDINATOR_CLI_COMMAND_H_
 #define RAPIDEYE_COORDINATOR_CLI_COMMAND_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "proto/common/flags/command_line.h"
 
 namespace rapideye::cli {
 
@@ -11,11 +12,11 @@ class Command {
  public:
   // Adds the command to `app`, which outlives it.
   Command(CLI::App& app, const std::string& name, const std::string& help)
-      : app_(*app.add_subcommand(name, help)) {}
+      : app_(program::AddCommand(app, name, help)) {}
   virtual ~Command() = default;
 
   // True if the command line names this one.
-  bool Chosen() const { return app_.parsed(); }
+  bool Chosen() const { return program::Chosen(app_); }
   // Does the work; returns the program's exit status. What went wrong has been
   // complained about.
   virtual int Run() = 0;

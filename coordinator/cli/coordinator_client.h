@@ -2,7 +2,6 @@
 #ifndef RAPIDEYE_COORDINATOR_CLI_COORDINATOR_CLIENT_H_
 #define RAPIDEYE_COORDINATOR_CLI_COORDINATOR_CLIENT_H_
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +12,10 @@
 #include "absl/time/time.h"
 #include "proto/transport/credentials.h"
 #include "v1/operator.grpc.pb.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace rapideye::cli {
 

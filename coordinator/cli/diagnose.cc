@@ -44,14 +44,14 @@ std::string JsonLine(const std::string& path, const digest::Report& report, bool
 
 Diagnose::Diagnose(CLI::App& app)
     : Command(app, "diagnose", "Classify captures offline: what stopped the job?") {
-  this->app()
-      .add_option("CAPTURE", captures_, "Capture files: JSON Lines or binary, plain or gzip")
-      ->required();
+  program::AddArgument(this->app(), "CAPTURE", captures_,
+                       "Capture files: JSON Lines or binary, plain or gzip")
+      .Required();
   program::AddFlag(this->app(), "format", format_,
                    "json: one object per capture and line; text; html: a page for one capture")
-      ->check(CLI::IsMember({"text", "json", "html"}));
+      .Among({"text", "json", "html"});
   program::AddFlag(this->app(), "digest-format", digest_format_, "How text shows the TPU states")
-      ->check(CLI::IsMember({"classic", "grouped"}));
+      .Among({"classic", "grouped"});
   program::AddFlag(this->app(), "explain", explain_,
                    "Add how the verdict was reached, step by step");
 }

@@ -65,7 +65,7 @@ IncidentsCommand::IncidentsCommand(CLI::App& app)
     : Command(app, "incidents", "List the incidents that the coordinator has on disk") {
   coordinator_.AddTo(this->app(), kTimeout);
   program::AddFlag(this->app(), "format", format_, "text, or json: one object a line")
-      ->check(CLI::IsMember({"text", "json"}));
+      .Among({"text", "json"});
   program::AddFlag(this->app(), "limit", limit_, "only the newest; 0: all");
 }
 

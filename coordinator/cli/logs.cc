@@ -67,9 +67,8 @@ void AppendEvent(const std::string& path, int64_t number, const logs::LogLine& l
 
 LogsCommand::LogsCommand(CLI::App& app)
     : Command(app, "logs", "Recognise events in log files offline") {
-  this->app()
-      .add_option("FILE", files_, "Log files, plain or gzip; - is standard input")
-      ->required();
+  program::AddArgument(this->app(), "FILE", files_, "Log files, plain or gzip; - is standard input")
+      .Required();
   program::AddFlag(this->app(), "all", all_, "Also print what is in every healthy run (BENIGN)");
   program::AddFlag(this->app(), "log-signatures", signatures_file_,
                    "file of signatures beyond the built-in ones");

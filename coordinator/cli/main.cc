@@ -52,7 +52,7 @@ void AddLogFormat(CLI::App& app, std::string& log_format) {
       continue;
     }
     program::AddFlag(*command, "log-format", log_format, "of standard error")
-        ->check(CLI::IsMember({"text", "json"}));
+        .Among({"text", "json"});
   }
 }
 

@@ -24,13 +24,13 @@ v1::DocumentForm FormOf(const std::string& format) {
 }  // namespace
 
 ShowCommand::ShowCommand(CLI::App& app) : Command(app, "show", "Print one incident") {
-  this->app()
-      .add_option("ID", id_, "An incident id of 'rapideye incidents', or 'latest'")
-      ->required();
+  program::AddArgument(this->app(), "ID", id_,
+                       "An incident id of 'rapideye incidents', or 'latest'")
+      .Required();
   coordinator_.AddTo(this->app(), kTimeout);
   program::AddFlag(this->app(), "format", format_,
                    "text, json, html, or capture: the evidence, for rapideye diagnose")
-      ->check(CLI::IsMember({"text", "json", "html", "capture"}));
+      .Among({"text", "json", "html", "capture"});
 }
 
 absl::StatusOr<std::string> ShowCommand::Resolve(CoordinatorClient& client) const {

@@ -36,8 +36,7 @@ bool Save(const std::string& path, const std::string& bytes) {
 SnapshotCommand::SnapshotCommand(CLI::App& app)
     : Command(app, "snapshot", "Have a coordinator collect and classify now, hang or not") {
   coordinator_.AddTo(this->app(), kTimeout);
-  program::AddFlag(this->app(), "format", format_, "of the digest")
-      ->check(CLI::IsMember({"text", "json", "html"}));
+  program::AddFlag(this->app(), "format", format_, "of the digest").Among({"text", "json", "html"});
   program::AddFlag(this->app(), "capture", capture_,
                    "save the evidence in this FILE (.jsonl.gz), for rapideye diagnose");
 }

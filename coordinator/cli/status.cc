@@ -27,7 +27,7 @@ StatusCommand::StatusCommand(CLI::App& app)
     : Command(app, "status", "The job now: workers, progress, slowest, missing") {
   coordinator_.AddTo(this->app(), kTimeout);
   program::AddFlag(this->app(), "format", format_, "text, or json: one object a line")
-      ->check(CLI::IsMember({"text", "json"}));
+      .Among({"text", "json"});
   program::AddFlag(this->app(), "watch", watch_, "again every second, until interrupted");
   program::AddFlag(this->app(), "count", count_, "end --watch after so many");
 }

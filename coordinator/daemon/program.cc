@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <stdio.h>
 
+#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <thread>
@@ -29,7 +30,7 @@ struct Flags {
   std::string digest_format = "classic";
   RemovalFlags removal;
   std::string http = "127.0.0.1:9490";
-  CLI::Option* http_flag = nullptr;
+  std::optional<program::AddedOption> http_flag;
   std::string log_format = "text";
 };
 
@@ -54,23 +55,22 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "launch-threshold", s.core.thresholds.launch,
           "alarm when launches have started and none completes for so long; auto: the larger of "
           "10s and 5 x the longest healthy launch, at most 5m")
-      ->default_str("auto");
+      .DefaultText("auto");
   AddFlag(app, "hang-threshold", s.core.thresholds.hang,
           "alarm when nothing runs for so long; auto: the larger of 5m and 3 x the longest "
           "healthy pause")
-      ->default_str("auto");
+      .DefaultText("auto");
   AddFlag(app, "startup-grace", s.core.thresholds.startup_grace,
           "until the first launch of a job, or of a new program, completes");
   AddFlag(app, "collect-deadline", s.core.collect_deadline,
           "time for collecting evidence from all workers, at least 2s");
   AddFlag(app, "digest-format", flags.digest_format, "layout of the digest's text")
-      ->check(CLI::IsMember({"classic", "grouped"}));
+      .Among({"classic", "grouped"});
   flags.http_flag = AddFlag(
       app, "http", flags.http,
       "address of the status page, /incidents and Prometheus' /metrics, or off; one that others "
       "can reach needs --insecure");
-  AddFlag(app, "log-format", flags.log_format, "of standard error")
-      ->check(CLI::IsMember({"text", "json"}));
+  AddFlag(app, "log-format", flags.log_format, "of standard error").Among({"text", "json"});
   AddFlag(app, "tls-cert", s.credentials.tls_cert, "certificate of this coordinator (PEM)");
   AddFlag(app, "tls-key", s.credentials.tls_key, "its private key (PEM)");
   AddFlag(app, "tls-ca", s.credentials.tls_ca, "who signs the certificates of agents (PEM)");
@@ -112,7 +112,7 @@ absl::Status Complete(Flags& flags) {
                .hooks = flags.removal.hooks,
                .hook_timeout = flags.removal.hook_timeout};
   s.http = flags.http == "off" ? "" : flags.http;
-  s.http_required = flags.http_flag->count() > 0;
+  s.http_required = flags.http_flag->Given();
   for (const absl::Status& status :
        {CheckCount("--slices", s.core.shape.slices),
         CheckCount("--tasks-per-slice", s.core.shape.tasks_per_slice),

@@ -84,7 +84,7 @@ void AddRemovalFlags(CLI::App& app, RemovalFlags& flags) {
   using program::AddFlag;
   AddFlag(app, "removal", flags.removal,
           "what is done about bad hardware; enforce needs --fleet-db and --hook")
-      ->check(CLI::IsMember({"off", "dry-run", "enforce"}));
+      .Among({"off", "dry-run", "enforce"});
   AddFlag(app, "hook", flags.hooks,
           "executable that is run with the digest after each incident; may be repeated, they run "
           "in this order");

@@ -2,7 +2,6 @@
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_FLAGS_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_FLAGS_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,10 @@
 #include "absl/time/time.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/removal/policy/policy.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace rapideye::coordinator {
 

@@ -2,10 +2,13 @@
 #ifndef RAPIDEYE_PROTO_TRANSPORT_CREDENTIAL_FLAGS_H_
 #define RAPIDEYE_PROTO_TRANSPORT_CREDENTIAL_FLAGS_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "proto/transport/credentials.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace rapideye::transport {
 

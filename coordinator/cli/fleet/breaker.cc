@@ -45,11 +45,10 @@ std::string JsonLine(const std::string& mode, const Breaker& breaker, int64_t wa
 BreakerCommand::BreakerCommand(CLI::App& fleet)
     : FleetCommand(fleet, "breaker",
                    "Whether removals are stopped, and why; close lets them go on") {
-  app()
-      .add_option("ACTION", action_, "close: let removals go on; nothing: only tell")
-      ->check(CLI::IsMember({"close"}));
+  program::AddArgument(app(), "ACTION", action_, "close: let removals go on; nothing: only tell")
+      .Among({"close"});
   program::AddFlag(app(), "removal", mode_, "only the breaker of removals in this mode")
-      ->check(CLI::IsMember({"dry-run", "enforce"}));
+      .Among({"dry-run", "enforce"});
   author_.AddTo(app());
 }
 

@@ -47,11 +47,11 @@ std::string Hint(const std::string& incident, const std::vector<std::string>& re
 
 ConfirmCommand::ConfirmCommand(CLI::App& fleet)
     : FleetCommand(fleet, "confirm", "Record what was found when a machine was looked at") {
-  app().add_option("INCIDENT", incident_, "An incident's id")->required();
+  program::AddArgument(app(), "INCIDENT", incident_, "An incident's id").Required();
   program::AddFlag(app(), "repair", repair_,
                    "what was replaced: a chip (or its board), a nic, or none: nothing was wrong")
-      ->check(CLI::IsMember({"chip", "nic", "none"}))
-      ->required();
+      .Among({"chip", "nic", "none"})
+      .Required();
   program::AddFlag(app(), "host", host_, "which machine, if the incident names several");
   author_.AddTo(app());
 }

@@ -76,7 +76,7 @@ FleetCommand::FleetCommand(CLI::App& fleet, const std::string& name, const std::
     : Command(fleet, name, help) {
   coordinator::AddFleetDbFlag(app(), fleet_db_, "must be there already");
   program::AddFlag(app(), "format", format_, "text, or json: one object a line")
-      ->check(CLI::IsMember({"text", "json"}));
+      .Among({"text", "json"});
 }
 
 int FleetCommand::Run() {

@@ -10,9 +10,9 @@
 namespace rapideye::cli {
 
 std::vector<std::unique_ptr<Command>> FleetCommands(CLI::App& app) {
-  CLI::App& fleet = *app.add_subcommand(
-      "fleet", "Which machines fail again and again, and what was decided about them");
-  fleet.require_subcommand(1);
+  CLI::App& fleet = program::AddCommand(
+      app, "fleet", "Which machines fail again and again, and what was decided about them");
+  program::RequireCommand(fleet);
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(std::make_unique<OffendersCommand>(fleet));
   commands.push_back(std::make_unique<HistoryCommand>(fleet));

@@ -11,7 +11,7 @@ namespace rapideye::cli {
 
 ForgetCommand::ForgetCommand(CLI::App& fleet)
     : FleetCommand(fleet, "forget", "After a repair: what was before no longer counts") {
-  app().add_option("HOST", host_, "A host, a node, or hardware")->required();
+  program::AddArgument(app(), "HOST", host_, "A host, a node, or hardware").Required();
   author_.AddTo(app());
 }
 

@@ -50,7 +50,7 @@ std::string JsonLine(const std::string& machine, const Happening& happening) {
 HistoryCommand::HistoryCommand(CLI::App& fleet)
     : FleetCommand(fleet, "history",
                    "All that is known of a machine, and why it was (not) removed") {
-  app().add_option("HOST", host_, "A host, a node, or hardware")->required();
+  program::AddArgument(app(), "HOST", host_, "A host, a node, or hardware").Required();
 }
 
 absl::StatusOr<std::string> HistoryCommand::Answer(Fleet& fleet) {

@@ -59,7 +59,7 @@ OffendersCommand::OffendersCommand(CLI::App& fleet)
       mode_(RemovalModeName(policy_.mode)) {
   program::AddFlag(app(), "limit", limit_, "only those with most incidents; 0: all");
   program::AddFlag(app(), "removal", mode_, "the mode of the remover that is asked about")
-      ->check(CLI::IsMember({"off", "dry-run", "enforce"}));
+      .Among({"off", "dry-run", "enforce"});
   coordinator::AddPolicyFlags(app(), policy_);
 }
 

@@ -1,5 +1,6 @@
 #include "proto/common/flags/command_line.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <type_traits>
 
@@ -125,8 +126,30 @@ void ConfigureLevel(CLI::App& app) {
 
 }  // namespace
 
+AddedOption& AddedOption::Among(const std::vector<std::string>& texts) {
+  option_->check(CLI::IsMember(texts));
+  return *this;
+}
+
+AddedOption& AddedOption::Required() {
+  option_->required();
+  return *this;
+}
+
+AddedOption& AddedOption::DefaultText(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+
+AddedOption& AddedOption::TypeText(const std::string& text) {
+  option_->type_name(text);
+  return *this;
+}
+
+bool AddedOption::Given() const { return option_->count() > 0; }
+
 template <typename T>
-CLI::Option* AddFlag(CLI::App& app, const std::string& name, T& value, const std::string& help) {
+AddedOption AddFlag(CLI::App& app, const std::string& name, T& value, const std::string& help) {
   using Flag = Binding<T>;
   CLI::Option* option = nullptr;
   if constexpr (Flag::kIsSwitch) {
@@ -144,13 +167,29 @@ CLI::Option* AddFlag(CLI::App& app, const std::string& name, T& value, const std
   }
   option->multi_option_policy(Flag::kIsList ? CLI::MultiOptionPolicy::TakeAll
                                             : CLI::MultiOptionPolicy::TakeLast);
-  return option->type_name(Flag::Type().label)
-      ->default_str(Flag::Default(value))
-      ->envname(EnvironmentName(name));
+  return AddedOption(*option->type_name(Flag::Type().label)
+                          ->default_str(Flag::Default(value))
+                          ->envname(EnvironmentName(name)));
 }
 
+template <typename T>
+AddedOption AddArgument(CLI::App& app, const std::string& name, T& value, const std::string& help) {
+  return AddedOption(*app.add_option(name, value, help));
+}
+template AddedOption AddArgument(CLI::App&, const std::string&, std::string&, const std::string&);
+template AddedOption AddArgument(CLI::App&, const std::string&, std::vector<std::string>&,
+                                 const std::string&);
+
+CLI::App& AddCommand(CLI::App& app, const std::string& name, const std::string& help) {
+  return *app.add_subcommand(name, help);
+}
+
+void RequireCommand(CLI::App& app) { app.require_subcommand(1); }
+
+bool Chosen(const CLI::App& command) { return command.parsed(); }
+
 #define RAPIDEYE_FLAG_TYPE(...) \
-  template CLI::Option* AddFlag(CLI::App&, const std::string&, __VA_ARGS__&, const std::string&)
+  template AddedOption AddFlag(CLI::App&, const std::string&, __VA_ARGS__&, const std::string&)
 RAPIDEYE_FLAG_TYPE(std::string);
 RAPIDEYE_FLAG_TYPE(bool);
 RAPIDEYE_FLAG_TYPE(int32_t);

@@ -1,17 +1,23 @@
-// What every program of ours does the same way: flags, environment, help.
+// Adds flags and commands to a program, each in the same way.
 //
 // A thin layer over CLI11: every flag --some-flag can be given as
 // RAPIDEYE_SOME_FLAG, --help shows each with default and variable, and wrong
-// use exits 2.
+// use exits 2. CLI11 itself is included by those alone who make an app: each file that
+// includes it compiles all of it, some four seconds.
 #ifndef RAPIDEYE_PROTO_COMMON_FLAGS_COMMAND_LINE_H_
 #define RAPIDEYE_PROTO_COMMON_FLAGS_COMMAND_LINE_H_
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "proto/common/flags/byte_size.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace rapideye::program {
 
@@ -19,6 +25,24 @@ namespace rapideye::program {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailure = 1;  // the program's work failed
 inline constexpr int kExitUsage = 2;    // wrong use or bad input
+
+// A flag or an argument that has been added. May be copied; of use while its app lives.
+class AddedOption {
+ public:
+  explicit AddedOption(CLI::Option& option) : option_(&option) {}
+
+  // Any other text is refused; --help lists these.
+  AddedOption& Among(const std::vector<std::string>& texts);
+  AddedOption& Required();
+  // What --help shows as the default, and as the type ("" for none).
+  AddedOption& DefaultText(const std::string& text);
+  AddedOption& TypeText(const std::string& text);
+  // True if the command line or the environment held it. After the parsing.
+  bool Given() const;
+
+ private:
+  CLI::Option* option_;
+};
 
 // Adds --name bound to `value` (its present value is the default) with the
 // environment variable RAPIDEYE_NAME; the flag wins over the variable, and an
@@ -35,7 +59,19 @@ inline constexpr int kExitUsage = 2;    // wrong use or bad input
 //   std::vector<std::string>   --name=a --name=b; commas separate in the variable
 // Of a flag given twice the last one counts, except for lists.
 template <typename T>
-CLI::Option* AddFlag(CLI::App& app, const std::string& name, T& value, const std::string& help);
+AddedOption AddFlag(CLI::App& app, const std::string& name, T& value, const std::string& help);
+
+// An argument without a name on the command line; NAME is shown. T is std::string or, for
+// any number of them, std::vector<std::string>.
+template <typename T>
+AddedOption AddArgument(CLI::App& app, const std::string& name, T& value, const std::string& help);
+
+// `app name ...`, which has flags of its own; lives as long as `app`.
+CLI::App& AddCommand(CLI::App& app, const std::string& name, const std::string& help);
+// The command line must name one of its commands.
+void RequireCommand(CLI::App& app);
+// True if the command line named it. After the parsing.
+bool Chosen(const CLI::App& command);
 
 // Adds --version and the house's settings (help on all levels, errors; no watch over
 // the order of locks). Call after all flags and subcommands have been added.

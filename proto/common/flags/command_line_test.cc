@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <CLI/CLI.hpp>
+
 #include "absl/synchronization/mutex.h"
 
 namespace rapideye::program {
@@ -39,10 +41,10 @@ class CommandLineTest : public testing::Test {
     AddFlag(app, "retain-bytes", retain_bytes_, "how much");
     AddFlag(app, "slice", slice_, "which");
     AddFlag(app, "log", logs_, "files");
-    AddFlag(app, "format", format_, "form")->check(CLI::IsMember({"text", "json"}));
-    CLI::App* command = app.add_subcommand("diagnose", "Looks again.");
-    AddFlag(*command, "explain", explain_, "say why");
-    command->add_option("capture", captures_, "files");
+    AddFlag(app, "format", format_, "form").Among({"text", "json"});
+    CLI::App& command = AddCommand(app, "diagnose", "Looks again.");
+    AddFlag(command, "explain", explain_, "say why");
+    AddArgument(command, "capture", captures_, "files");
     ConfigureApp(app);
 
     std::vector<char*> argv = {const_cast<char*>("rapideye-test")};

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <filesystem>
 #include <iostream>

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <filesystem>
 #include <iostream>
@@ -78,9 +79,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
   program::AddFlag(app, "seed", flags.seed, "picks the victim, the place and the launch ids");
   program::AddFlag(app, "poll-interval", flags.poll_interval, "of the agents");
   program::AddFlag(app, "launch-threshold", flags.launch_threshold, "of the coordinator")
-      ->default_str(absl::FormatDuration(*flags.launch_threshold));
+      .DefaultText(absl::FormatDuration(*flags.launch_threshold));
   program::AddFlag(app, "hang-threshold", flags.hang_threshold, "of the coordinator")
-      ->default_str(absl::FormatDuration(*flags.hang_threshold));
+      .DefaultText(absl::FormatDuration(*flags.hang_threshold));
   program::AddFlag(app, "pause-every", flags.pause_every,
                    "after steps of so much compute time the whole job pauses, as for a checkpoint; "
                    "0s: never");
