@@ -117,11 +117,23 @@ function(rapideye_use_precompiled target kind)
   endif()
 endfunction()
 
-# rapideye_library(<name> SOURCES ... DEPS ... [PRECOMPILED program]): a library of this
-# folder.
+# Files of a target are compiled eight at a time: most of what is left goes into templates
+# of the libraries, which the eight then share. APART lists files that are compiled alone, because each
+# uses a name of the others for a thing of its own. clang-tidy reads every file by itself, so that each includes what it
+# uses.
+option(RAPIDEYE_UNITY "Compile the files of a target eight at a time" ON)
+function(rapideye_use_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RAPIDEYE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  target_sources(${target} PRIVATE ${ARGN})
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# rapideye_library(<name> SOURCES ... DEPS ... [APART ...] [PRECOMPILED program]): a
+# library of this folder.
 function(rapideye_library name)
-  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;APART;DEPS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
+  rapideye_use_unity(${name} ${arg_APART})
   target_link_libraries(${name} PUBLIC rapideye_flags ${arg_DEPS})
   rapideye_use_precompiled(${name} "${arg_PRECOMPILED}")
 endfunction()
@@ -132,6 +144,7 @@ add_custom_target(programs)
 function(rapideye_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  rapideye_use_unity(${name})
   target_link_libraries(${name} PRIVATE rapideye_flags ${arg_DEPS})
   rapideye_use_precompiled(${name} program)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
@@ -139,7 +152,7 @@ function(rapideye_program name)
 endfunction()
 
 # rapideye_test(<name> SOURCES ... DEPS ... [DATA <dir>] [LABELS ...] [TIMEOUT <s>] [COST <s>]
-#               [PRECOMPILED program])
+#               [PRECOMPILED program] [APART ...])
 # a GoogleTest binary, run as one ctest test; DATA is passed as RAPIDEYE_TEST_DATA.
 # Its cases are counted from the report it leaves in <build>/Testing/gtest: to
 # start a process per case would cost more than most cases.
@@ -148,8 +161,9 @@ endfunction()
 # longest start first, so that none is left over at the end.
 add_custom_target(release_tests)
 function(rapideye_test name)
-  cmake_parse_arguments(arg "" "DATA;PRECOMPILED;TIMEOUT;COST" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "DATA;PRECOMPILED;TIMEOUT;COST" "SOURCES;APART;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  rapideye_use_unity(${name} ${arg_APART})
   target_link_libraries(${name} PRIVATE rapideye_flags ${arg_DEPS} GTest::gmock GTest::gtest_main)
   rapideye_use_precompiled(${name} "${arg_PRECOMPILED}" test)
   add_test(NAME ${name} COMMAND ${name})

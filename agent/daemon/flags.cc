@@ -88,9 +88,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   CLI::App& exec = program::AddCommand(
       app, "exec",
       "Start the training process: pass on its output and its signals, exit as it does");
-  program::AddArgument(exec, "COMMAND", flags.command, "after --: the command and its arguments")
-      .Required()
-      .TypeText("");
+  const char* command = "after --: the command and its arguments";
+  program::AddArgument(exec, "COMMAND", flags.command, command).Required().TypeText("");
 }
 
 absl::Status Check(Flags& flags) {

@@ -26,6 +26,12 @@ absl::Status TooLarge() {
 
 }  // namespace
 
+v1::DocumentForm FormOf(const std::string& format) {
+  if (format == "json") return v1::JSON;
+  if (format == "html") return v1::HTML;
+  return format == "capture" ? v1::CAPTURE : v1::TEXT;
+}
+
 void CoordinatorFlags::AddTo(CLI::App& command, absl::Duration default_timeout) {
   timeout = default_timeout;
   program::AddFlag(command, "coordinator", coordinator, "HOST:PORT of rapideye-coordinator");

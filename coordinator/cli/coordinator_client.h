@@ -29,6 +29,9 @@ struct CoordinatorFlags {
   void AddTo(CLI::App& command, absl::Duration default_timeout);
 };
 
+// Of --format: text, json, html or capture.
+v1::DocumentForm FormOf(const std::string& format);
+
 // A document and what came with it.
 struct ReceivedDocument {
   std::string document;

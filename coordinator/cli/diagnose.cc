@@ -12,15 +12,9 @@
 #include "digest/report_json.h"
 #include "proto/capture/capture_reader.h"
 #include "proto/common/flags/command_line.h"
-#include "proto/common/text/safe_text.h"
 
 namespace rapideye::cli {
 namespace {
-
-// Paths may be long and hold anything.
-constexpr size_t kMaxPathBytes = 4096;
-
-std::string Shown(const std::string& path) { return text::EscapeText(path, kMaxPathBytes); }
 
 // One line; `capture` first, so that people find it.
 std::string JsonLine(const std::string& path, const digest::Report& report, bool explain) {
@@ -69,7 +63,8 @@ int Diagnose::Run() {
     const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(path);
     if (!capture.ok()) {
       all_read = false;
-      Complain(absl::StrCat(Shown(path), ": ", Shown(std::string(capture.status().message()))));
+      Complain(
+          absl::StrCat(ShownPath(path), ": ", ShownPath(std::string(capture.status().message()))));
       continue;
     }
     const digest::Report report = digest::BuildReport(*capture, Classify(*capture), {});
@@ -80,7 +75,7 @@ int Diagnose::Run() {
       text = digest::RenderHtml(report);
     } else {
       if (captures_.size() > 1)
-        text = absl::StrCat(first ? "" : "\n", "==> ", Shown(path), " <==\n");
+        text = absl::StrCat(first ? "" : "\n", "==> ", ShownPath(path), " <==\n");
       text += digest::RenderText(report, text_format);
       if (explain_) text += digest::RenderExplanation(report);
     }

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The coordinator may have to read many digests from a slow disk.
-constexpr absl::Duration kTimeout = absl::Seconds(30);
+constexpr absl::Duration kListTimeout = absl::Seconds(30);
 
 std::string CauseOf(const v1::IncidentSummary& incident) {
   if (!incident.problem().empty()) return absl::StrCat("broken: ", incident.problem());
@@ -63,7 +63,7 @@ std::string JsonLine(const v1::IncidentSummary& incident) {
 
 IncidentsCommand::IncidentsCommand(CLI::App& app)
     : Command(app, "incidents", "List the incidents that the coordinator has on disk") {
-  coordinator_.AddTo(this->app(), kTimeout);
+  coordinator_.AddTo(this->app(), kListTimeout);
   program::AddFlag(this->app(), "format", format_, "text, or json: one object a line")
       .Among({"text", "json"});
   program::AddFlag(this->app(), "limit", limit_, "only the newest; 0: all");

@@ -20,7 +20,6 @@
 #include "coordinator/cli/output.h"
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
-#include "proto/common/text/safe_text.h"
 #include "proto/wire/evidence_wire.h"
 #include "proto/wire/json_writer.h"
 
@@ -28,7 +27,6 @@ namespace rapideye::cli {
 namespace {
 
 constexpr char kStandardInput[] = "-";
-constexpr size_t kMaxPathBytes = 4096;
 // Output is written in pieces of about this size.
 constexpr size_t kOutputBytes = 64 * 1024;
 
@@ -116,7 +114,7 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
     broken = "the compressed data is cut short";
   }
   if (broken.empty()) return Outcome::kRead;
-  Complain(absl::StrCat(text::EscapeText(path, kMaxPathBytes), ": ", broken));
+  Complain(absl::StrCat(ShownPath(path), ": ", broken));
   return Outcome::kBroken;
 }
 

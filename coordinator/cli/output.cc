@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "proto/common/flags/command_line.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::cli {
 namespace {
@@ -28,6 +29,11 @@ void Complain(const std::string& message) {
 int Fail(const absl::Status& error) {
   Complain(std::string(error.message()));
   return absl::IsInvalidArgument(error) ? program::kExitUsage : program::kExitFailure;
+}
+
+std::string ShownPath(const std::string& path) {
+  constexpr size_t kMaxPathBytes = 4096;
+  return text::EscapeText(path, kMaxPathBytes);
 }
 
 bool Print(const std::string& text) {

@@ -18,6 +18,9 @@ void Complain(const std::string& message);
 // was given is wrong (INVALID_ARGUMENT), otherwise 1.
 int Fail(const absl::Status& error);
 
+// A path as a message shows it: paths may be long and hold anything.
+std::string ShownPath(const std::string& path);
+
 // Writes `text` to standard output and checks that it got there: a full disk or
 // a reader that has gone must not pass for success. False if it did not; that
 // has been complained about.

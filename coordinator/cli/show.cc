@@ -12,14 +12,8 @@ namespace rapideye::cli {
 namespace {
 
 // A capture of a large job over a slow line.
-constexpr absl::Duration kTimeout = absl::Minutes(1);
+constexpr absl::Duration kShowTimeout = absl::Minutes(1);
 constexpr char kNewest[] = "latest";
-
-v1::DocumentForm FormOf(const std::string& format) {
-  if (format == "json") return v1::JSON;
-  if (format == "html") return v1::HTML;
-  return format == "capture" ? v1::CAPTURE : v1::TEXT;
-}
 
 }  // namespace
 
@@ -27,7 +21,7 @@ ShowCommand::ShowCommand(CLI::App& app) : Command(app, "show", "Print one incide
   program::AddArgument(this->app(), "ID", id_,
                        "An incident id of 'rapideye incidents', or 'latest'")
       .Required();
-  coordinator_.AddTo(this->app(), kTimeout);
+  coordinator_.AddTo(this->app(), kShowTimeout);
   program::AddFlag(this->app(), "format", format_,
                    "text, json, html, or capture: the evidence, for rapideye diagnose")
       .Among({"text", "json", "html", "capture"});

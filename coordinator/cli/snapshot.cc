@@ -14,12 +14,7 @@ namespace {
 
 // A coordinator's --collect-deadline, the time that looks keep between them, and
 // the verdict.
-constexpr absl::Duration kTimeout = absl::Minutes(1);
-
-v1::DocumentForm FormOf(const std::string& format) {
-  if (format == "json") return v1::JSON;
-  return format == "html" ? v1::HTML : v1::TEXT;
-}
+constexpr absl::Duration kSnapshotTimeout = absl::Minutes(1);
 
 bool Save(const std::string& path, const std::string& bytes) {
   errno = 0;
@@ -35,7 +30,7 @@ bool Save(const std::string& path, const std::string& bytes) {
 
 SnapshotCommand::SnapshotCommand(CLI::App& app)
     : Command(app, "snapshot", "Have a coordinator collect and classify now, hang or not") {
-  coordinator_.AddTo(this->app(), kTimeout);
+  coordinator_.AddTo(this->app(), kSnapshotTimeout);
   program::AddFlag(this->app(), "format", format_, "of the digest").Among({"text", "json", "html"});
   program::AddFlag(this->app(), "capture", capture_,
                    "save the evidence in this FILE (.jsonl.gz), for rapideye diagnose");

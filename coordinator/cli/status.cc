@@ -16,7 +16,7 @@ namespace rapideye::cli {
 namespace {
 
 // Shorter than a person's patience; a coordinator answers in milliseconds.
-constexpr absl::Duration kTimeout = absl::Seconds(10);
+constexpr absl::Duration kStatusTimeout = absl::Seconds(10);
 constexpr absl::Duration kWatchPeriod = absl::Seconds(1);
 // Cursor home, erase the rest of the screen: less flicker than to clear it first.
 constexpr char kRedraw[] = "\x1b[H\x1b[J";
@@ -25,7 +25,7 @@ constexpr char kRedraw[] = "\x1b[H\x1b[J";
 
 StatusCommand::StatusCommand(CLI::App& app)
     : Command(app, "status", "The job now: workers, progress, slowest, missing") {
-  coordinator_.AddTo(this->app(), kTimeout);
+  coordinator_.AddTo(this->app(), kStatusTimeout);
   program::AddFlag(this->app(), "format", format_, "text, or json: one object a line")
       .Among({"text", "json"});
   program::AddFlag(this->app(), "watch", watch_, "again every second, until interrupted");

@@ -11,7 +11,6 @@ BUILD has generated count as if they lay in ROOT.
 """
 
 import fnmatch
-import json
 import os
 import re
 import shlex
@@ -113,9 +112,7 @@ def symbol_problems(path, symbols, config):
 
 def pure_objects(root, build, config):
     """(source, object) of everything compiled in a pure layer, its tests excepted."""
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        entries = json.load(file)
-    for entry in entries:
+    for entry in repository.compile_commands(build):
         generated = os.path.join(build, GENERATED) + "/"
         source = os.path.relpath(entry["file"], generated if entry["file"].startswith(generated) else root)
         layer = layer_of(source, config)

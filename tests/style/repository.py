@@ -1,6 +1,8 @@
 """What belongs to the repository: one listing for all checks of its text."""
 
+import json
 import os
+import re
 import subprocess
 
 
@@ -38,6 +40,27 @@ def shell_scripts(root):
         if first.startswith(b"#!") and first.rstrip().endswith((b"/sh", b"bash")):
             found.append(path)
     return found
+
+
+UNIT = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")
+
+
+def compile_commands(build):
+    """The commands of build/compile_commands.json, one for each file of ours.
+
+    Files that are compiled together (RAPIDEYE_UNITY) have one command: here each has its own,
+    with the object that they share.
+    """
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        entries = json.load(file)
+    for entry in entries:
+        if not UNIT.search(entry["file"]):
+            yield entry
+            continue
+        with open(entry["file"], encoding="utf-8") as unit:
+            for source in re.findall(r'^#include "(.*)"$', unit.read(), re.M):
+                command = entry["command"].replace(entry["file"], source)
+                yield dict(entry, file=source, command=command)
 
 
 def read(root, path):

@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+import repository
+
 CLANG_TIDY = "clang-tidy-19"
 FORGET_AFTER_DAYS = 30
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -116,8 +118,7 @@ def entries(root, build):
     Tests are left to two compilers and the sanitizers: they would take as long
     again as everything else, and what they do wrong shows when they run.
     """
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        every = json.load(file)
+    every = list(repository.compile_commands(build))
     for entry in every:
         entry["command"] = without_precompiled(entry["command"])
     ours = {e["file"]: e for e in every

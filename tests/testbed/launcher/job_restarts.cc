@@ -14,8 +14,8 @@ namespace {
 // The daemons promise to end within 5 s; the machine may be busy.
 constexpr absl::Duration kEndPatience = absl::Seconds(6);
 constexpr absl::Duration kStartPatience = absl::Seconds(30);
-constexpr absl::Duration kAnswerTimeout = absl::Seconds(10);
-constexpr absl::Duration kLookInterval = absl::Milliseconds(20);
+constexpr absl::Duration kReadyTimeout = absl::Seconds(10);
+constexpr absl::Duration kEndLookInterval = absl::Milliseconds(20);
 
 bool EndedAsAsked(int status, Ending how) {
   if (how == Ending::kKilled) return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -60,7 +60,7 @@ absl::StatusOr<int> Job::AwaitCoordinatorEnd(absl::Duration timeout) {
   // Out of the members, so that its end is no error.
   std::unique_ptr<ChildProcess> ending = std::move(coordinator_);
   while (true) {
-    if (const std::optional<int> status = ending->Wait(kLookInterval)) return *status;
+    if (const std::optional<int> status = ending->Wait(kEndLookInterval)) return *status;
     absl::Status waited = CheckAlive();
     if (options_.interrupted != nullptr && *options_.interrupted) {
       waited = absl::CancelledError("interrupted");
@@ -92,7 +92,7 @@ absl::Status Job::EndWorkers(const std::vector<WorkerId>& workers, Ending how) {
 absl::Status Job::RestartWorker(WorkerId worker, Ending how) {
   if (absl::Status s = EndWorkers({worker}, how); !s.ok()) return s;
   if (absl::Status s = StartWorker(worker); !s.ok()) return s;
-  return AwaitVerb(worker, "ready", kAnswerTimeout);
+  return AwaitVerb(worker, "ready", kReadyTimeout);
 }
 
 absl::Status Job::EndJob(Ending how) {

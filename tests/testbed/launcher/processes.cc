@@ -28,7 +28,7 @@ constexpr int kAutoPauseFactor = 3;
 
 // Loopback networks 127.78 to 127.127 hold the coordinators, one network for each
 // job of a process; the workers' is 127.77.
-constexpr int kFirstNetwork = 78;
+constexpr int kFirstLoopbackNetwork = 78;
 constexpr int kNetworks = 50;
 constexpr int kCoordinatorPort = 8490;
 
@@ -39,7 +39,7 @@ std::string ThresholdFlag(std::optional<absl::Duration> threshold) {
   return threshold.has_value() ? absl::FormatDuration(*threshold) : "auto";
 }
 
-std::string Program(const JobOptions& options, absl::string_view name) {
+std::string PathOf(const JobOptions& options, absl::string_view name) {
   return absl::StrCat(options.program_dir, "/", name);
 }
 
@@ -110,7 +110,7 @@ std::string NewCoordinatorAddress(const JobOptions& options) {
   }
   static std::atomic<int> jobs = 0;
   const int pid = getpid();
-  return absl::StrCat("127.", kFirstNetwork + jobs++ % kNetworks, ".", pid / 256 % 256, ".",
+  return absl::StrCat("127.", kFirstLoopbackNetwork + jobs++ % kNetworks, ".", pid / 256 % 256, ".",
                       pid % 256, ":", kCoordinatorPort);
 }
 
@@ -123,7 +123,7 @@ ChildProcess::Options CoordinatorProcess(const JobOptions& options,
                                          const CoordinatorProgram& program,
                                          const std::string& address) {
   ChildProcess::Options process = {
-      .command = {Program(options, program.name), absl::StrCat("--listen=", address),
+      .command = {PathOf(options, program.name), absl::StrCat("--listen=", address),
                   absl::StrCat("--job=", options.name),
                   absl::StrCat("--slices=", options.shape.slices),
                   absl::StrCat("--tasks-per-slice=", options.shape.tasks),
@@ -143,7 +143,7 @@ ChildProcess::Options CoordinatorProcess(const JobOptions& options,
 ChildProcess::Options WorkerProcess(const JobOptions& options, WorkerId worker, int runtime_port) {
   const JobShape& shape = options.shape;
   ChildProcess::Options process = {
-      .command = {Program(options, "testbed-worker"), absl::StrCat("--slice=", worker.slice),
+      .command = {PathOf(options, "testbed-worker"), absl::StrCat("--slice=", worker.slice),
                   absl::StrCat("--task=", worker.task), absl::StrCat("--slices=", shape.slices),
                   absl::StrCat("--tasks=", shape.tasks), absl::StrCat("--chips=", shape.chips),
                   absl::StrCat("--generation=", shape.generation.name),
@@ -182,7 +182,7 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
   }
   const std::string machine = NameOf("machine", MachineOf(shape, worker));
   ChildProcess::Options process = {
-      .command = {Program(options, "rapideye-agent"), absl::StrCat("--coordinator=", coordinator),
+      .command = {PathOf(options, "rapideye-agent"), absl::StrCat("--coordinator=", coordinator),
                   absl::StrCat("--job=", options.name),
                   absl::StrCat("--host=", HostOf(shape, worker)),
                   // They share a machine, and do not look like it.

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 // Decision and hooks follow the incident on disk by some database transactions.
 constexpr absl::Duration kFollowUpTimeout = absl::Seconds(15);
-constexpr absl::Duration kLookInterval = absl::Milliseconds(50);
+constexpr absl::Duration kRemovalLookInterval = absl::Milliseconds(50);
 
 RemovalDecision DecisionFrom(const Json& json) {
   return {.host = json.at("host"),
@@ -78,7 +78,7 @@ absl::StatusOr<Removals> AwaitRemovals(Job& job, const std::string& incident_dir
     if (!removals.ok() && !absl::IsNotFound(removals.status())) return removals.status();
     const bool settled = removals.ok() && removals->Settled();
     if (settled || absl::Now() >= deadline) return removals.ok() ? *removals : Removals();
-    if (absl::Status s = job.Watch(kLookInterval); !s.ok()) return s;
+    if (absl::Status s = job.Watch(kRemovalLookInterval); !s.ok()) return s;
   }
 }
 
