@@ -33,11 +33,11 @@ std::string SliceNames(const Topology& topology, const std::vector<int>& slices)
 // Slices that stand alike.
 struct Group {
   std::vector<int> slices;
-  int crowd = 0;
+  int cluster = 0;
   int running = 0;
   int idle = 0;
 };
-using GroupKey = std::pair<SliceState, int>;  // and the place of its crowd
+using GroupKey = std::pair<SliceState, int>;  // and the place of its cluster
 
 std::string_view WaitsFor(SliceState state) {
   switch (state) {
@@ -66,10 +66,10 @@ std::string GroupText(const Topology& topology, const Positions& positions, cons
                         " idle, nothing runs and nothing is queued");
   }
   std::string text = absl::StrCat(
-      who, ": ", group.crowd, " of ", Count(group.running + group.idle, "core"), " at ",
+      who, ": ", group.cluster, " of ", Count(group.running + group.idle, "core"), " at ",
       PlaceName(topology, positions.place(place)), " wait ", std::string(WaitsFor(state)));
-  if (group.running > group.crowd) {
-    const int elsewhere = group.running - group.crowd;
+  if (group.running > group.cluster) {
+    const int elsewhere = group.running - group.cluster;
     absl::StrAppend(&text, "; ", elsewhere, elsewhere == 1 ? " stands" : " stand", " elsewhere");
   }
   if (group.idle > 0) absl::StrAppend(&text, "; ", group.idle, " idle");
@@ -136,7 +136,7 @@ std::vector<Reason> TellChain(const Topology& topology, const Positions& positio
     const SliceView& view = graph.slices[s];
     Group& group = groups[{view.state, view.crowd_place}];
     group.slices.push_back(static_cast<int>(s));
-    group.crowd += view.crowd;
+    group.cluster += view.cluster;
     group.running += view.running;
     group.idle += view.idle;
   }

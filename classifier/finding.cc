@@ -69,13 +69,13 @@ std::string WhoWaits(const Case& c, const Head& head) {
   const int slice = c.worker(head.worker).slice;
   const SliceView& view = c.graph.slices[static_cast<size_t>(slice)];
   std::string text;
-  if (view.crowd > 0 && view.crowd_place >= 0) {
-    text = absl::StrCat(Count(view.crowd, "core"), " of slice ",
+  if (view.cluster > 0 && view.crowd_place >= 0) {
+    text = absl::StrCat(Count(view.cluster, "core"), " of slice ",
                         c.topology.slices()[static_cast<size_t>(slice)].id,
-                        view.crowd == 1 ? " waits at " : " wait at ",
+                        view.cluster == 1 ? " waits at " : " wait at ",
                         PlaceName(c.topology, c.positions.place(view.crowd_place)));
   }
-  const int beyond = c.graph.waiting - view.crowd;
+  const int beyond = c.graph.waiting - view.cluster;
   if (beyond > 0) {
     // Nobody waits in its own slice: all who do are beyond it.
     const bool all = text.empty();

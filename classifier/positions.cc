@@ -173,11 +173,11 @@ void Positions::NameHlo() {
 void Positions::FoldSiblings() {
   const auto& generation = topology_.capture().header.generation;
   if (generation != "v4" && generation != "v5p") return;
-  std::map<std::tuple<int, std::optional<int64_t>, int>, int> crowd;
+  std::map<std::tuple<int, std::optional<int64_t>, int>, int> cluster;
   auto crowd_key = [&](const Unit& unit) {
     return std::tuple(topology_.worker(unit.worker).slice, unit.at, unit.place);
   };
-  for (const Unit& unit : units_) ++crowd[crowd_key(unit)];
+  for (const Unit& unit : units_) ++cluster[crowd_key(unit)];
   std::vector<Unit> folded;
   std::vector<int> first;
   for (size_t worker = 0; worker + 1 < first_unit_.size(); ++worker) {
@@ -189,7 +189,7 @@ void Positions::FoldSiblings() {
                            folded.back().core->chip == unit.core->chip;
       if (!sibling) {
         folded.push_back(unit);
-      } else if (crowd[crowd_key(unit)] < crowd[crowd_key(folded.back())]) {
+      } else if (cluster[crowd_key(unit)] < cluster[crowd_key(folded.back())]) {
         folded.back() = unit;
       }
     }

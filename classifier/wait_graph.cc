@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "classifier/chain_text.h"
 #include "classifier/phrases.h"
-#include "classifier/slice_knot.h"
+#include "classifier/slice_group.h"
 #include "classifier/thresholds.h"
 #include "classifier/wavefront.h"
 
@@ -25,13 +25,13 @@ class Builder {
     const int slices = static_cast<int>(topology_.slices().size());
     knots_.reserve(static_cast<size_t>(slices));
     for (int s = 0; s < slices; ++s) {
-      knots_.push_back(TieKnot(topology_, positions_, divergence_, s));
+      knots_.push_back(BuildSliceGroup(topology_, positions_, divergence_, s));
     }
     InferCrossWaits();
     for (int s = 0; s < slices; ++s) {
       SliceView view;
       std::vector<Head> heads =
-          HeadsOfKnot(positions_, knots_[static_cast<size_t>(s)], view, graph_.ahead_of_all);
+          HeadsOfSliceGroup(positions_, knots_[static_cast<size_t>(s)], view, graph_.ahead_of_all);
       FollowSparse(s, heads, view);
       graph_.slices.push_back(view);
       for (Head& head : heads) graph_.heads.push_back(std::move(head));
@@ -54,33 +54,33 @@ class Builder {
     std::map<int, std::set<int>> uniform;                     // place -> slices
     std::map<std::pair<int, int32_t>, std::set<int>> paired;  // place, task -> slices
     for (size_t s = 0; s < knots_.size(); ++s) {
-      const Knot& knot = knots_[s];
-      if (knot.crowds.size() == 1 && knot.running >= 2) {
-        uniform[knot.crowds.front().place].insert(static_cast<int>(s));
+      const SliceGroup& group = knots_[s];
+      if (group.clusters.size() == 1 && group.running >= 2) {
+        uniform[group.clusters.front().place].insert(static_cast<int>(s));
       }
-      for (size_t i = 1; i < knot.crowds.size(); ++i) {
-        for (int32_t task : WholeHostTasks(knot.crowds[i])) {
-          paired[{knot.crowds[i].place, task}].insert(static_cast<int>(s));
+      for (size_t i = 1; i < group.clusters.size(); ++i) {
+        for (int32_t task : WholeHostTasks(group.clusters[i])) {
+          paired[{group.clusters[i].place, task}].insert(static_cast<int>(s));
         }
       }
     }
-    for (Knot& knot : knots_) {
-      for (size_t i = 1; i < knot.crowds.size(); ++i) {
-        Crowd& crowd = knot.crowds[i];
-        if (crowd.hlo_class != HloClass::kUnknown) continue;
-        bool shared = uniform.contains(crowd.place);
-        for (int32_t task : WholeHostTasks(crowd)) {
-          shared = shared || paired[{crowd.place, task}].size() >= 2;
+    for (SliceGroup& group : knots_) {
+      for (size_t i = 1; i < group.clusters.size(); ++i) {
+        Cluster& cluster = group.clusters[i];
+        if (cluster.hlo_class != HloClass::kUnknown) continue;
+        bool shared = uniform.contains(cluster.place);
+        for (int32_t task : WholeHostTasks(cluster)) {
+          shared = shared || paired[{cluster.place, task}].size() >= 2;
         }
-        if (shared) crowd.hlo_class = HloClass::kCrossWait;
+        if (shared) cluster.hlo_class = HloClass::kCrossWait;
       }
     }
   }
 
   // Tasks all of whose (two or more) units stand there; empty if any has not.
-  std::vector<int32_t> WholeHostTasks(const Crowd& crowd) const {
+  std::vector<int32_t> WholeHostTasks(const Cluster& cluster) const {
     std::map<int, int> count;
-    for (int unit : crowd.units) ++count[positions_.unit(unit).worker];
+    for (int unit : cluster.units) ++count[positions_.unit(unit).worker];
     std::vector<int32_t> tasks;
     for (const auto& [worker, units] : count) {
       const auto [first, last] = positions_.UnitsOf(worker);
@@ -99,19 +99,19 @@ class Builder {
     const int last = positions_.SparseOf(info.last - 1).second;
     for (int i = first; i < last; ++i) ++stands[positions_.sparse()[static_cast<size_t>(i)].place];
     int crowd_place = -1;
-    int crowd = 0;
+    int cluster = 0;
     int total = 0;
     for (const auto& [place, count] : stands) {
       total += count;
-      if (count > crowd) {
-        crowd = count;
+      if (count > cluster) {
+        cluster = count;
         crowd_place = place;
       }
     }
     const auto odd = [&](int sparse) {
       const int place = positions_.sparse()[static_cast<size_t>(sparse)].place;
       return total <= 2 || (place != crowd_place && 4 * stands[place] <= total) ||
-             (place == crowd_place && 4 * crowd <= view.running);
+             (place == crowd_place && 4 * cluster <= view.running);
     };
     for (Head& head : heads) AttachSparse(head, odd);
     if (!heads.empty()) return;
@@ -121,7 +121,7 @@ class Builder {
     std::vector<int> elsewhere;
     for (int i = first; i < last; ++i) {
       const SparseUnit& sparse = positions_.sparse()[static_cast<size_t>(i)];
-      const bool carried = 2 * crowd > view.running && sparse.place != crowd_place;
+      const bool carried = 2 * cluster > view.running && sparse.place != crowd_place;
       if (!carried || !odd(i) || divergence_.is_foreign[static_cast<size_t>(sparse.worker)]) {
         continue;
       }
@@ -194,7 +194,7 @@ class Builder {
       lone = static_cast<int>(s);
     }
     if (lone < 0 || knots_.size() < 2) return;
-    const int unit = knots_[static_cast<size_t>(lone)].crowds.front().units.front();
+    const int unit = knots_[static_cast<size_t>(lone)].clusters.front().units.front();
     const Unit& computer = positions_.unit(unit);
     // Who waits in an earlier launch got long ago what that core could owe.
     for (const Unit& other : positions_.units()) {
@@ -214,18 +214,18 @@ class Builder {
     graph_.heads.push_back(std::move(head));
     SliceView& view = graph_.slices[static_cast<size_t>(lone)];
     view.state = SliceState::kHeaded;
-    view.crowd = 0;
+    view.cluster = 0;
   }
 
   bool WaitsOutsideWholly(size_t slice) const {
-    const Knot& knot = knots_[slice];
-    return graph_.slices[slice].state == SliceState::kWaitsOutside && knot.crowds.size() == 1 &&
-           knot.idle.empty() && knot.entry.empty() && knot.unclear.empty();
+    const SliceGroup& group = knots_[slice];
+    return graph_.slices[slice].state == SliceState::kWaitsOutside && group.clusters.size() == 1 &&
+           group.idle.empty() && group.entry.empty() && group.unclear.empty();
   }
 
-  static bool ComputesAlone(const Knot& knot) {
-    return knot.running == 1 && knot.crowds.front().hlo_class == HloClass::kCompute &&
-           knot.idle.empty() && knot.entry.empty() && knot.unclear.empty();
+  static bool ComputesAlone(const SliceGroup& group) {
+    return group.running == 1 && group.clusters.front().hlo_class == HloClass::kCompute &&
+           group.idle.empty() && group.entry.empty() && group.unclear.empty();
   }
 
   // A slice in which nothing runs leads if the others stand in a launch that it
@@ -432,7 +432,7 @@ class Builder {
   const Topology& topology_;
   const Positions& positions_;
   const Divergence& divergence_;
-  std::vector<Knot> knots_;
+  std::vector<SliceGroup> knots_;
   WaitGraph graph_;
   bool real_ = false;                     // a head that is more than a wait for another slice
   std::map<int, int64_t> earliest_idle_;  // per cohort

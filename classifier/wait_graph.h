@@ -1,6 +1,6 @@
 // Who waits for whom, compressed to the heads of the chain.
 //
-// The cores of a slice meet at every in-slice collective, so a slice is one knot
+// The cores of a slice meet at every in-slice collective, so a slice is one slice group
 // of the graph: its cores wait for those of them that are behind or elsewhere,
 // and a slice with nobody of that kind waits for another slice or for something
 // that no core shows. The heads are what is left when every core that waits has
@@ -62,7 +62,7 @@ struct SliceView {
   std::optional<int64_t> crowd_at;  // and in which launch
   int running = 0;
   int idle = 0;
-  int crowd = 0;
+  int cluster = 0;
 };
 
 struct WaitGraph {

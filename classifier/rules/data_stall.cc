@@ -152,7 +152,7 @@ class Rule {
     bool alike = true;  // all stand at one place, or none does
     const SliceView* known = nullptr;
     for (const SliceView& view : c_.graph.slices) {
-      alike = alike && (view.running == 0 || view.idle == 0) && view.crowd == view.running;
+      alike = alike && (view.running == 0 || view.idle == 0) && view.cluster == view.running;
       if (view.running + view.idle > 0) {
         alike = alike && (known == nullptr || known->crowd_place == view.crowd_place);
         known = &view;

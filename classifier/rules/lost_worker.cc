@@ -98,7 +98,7 @@ class Rule {
         // With one slice there is nobody else to wait for.
         const bool must = view.state == SliceState::kUnclear && c_.graph.slices.size() == 1;
         if (!waits && !must) return false;
-        if (view.crowd < view.running) return false;
+        if (view.cluster < view.running) return false;
       } else if (view.state == SliceState::kWaitsInside ||
                  (view.state == SliceState::kUnclear &&
                   view.crowd_place == c_.graph.slices[own].crowd_place)) {

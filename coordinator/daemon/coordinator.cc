@@ -27,14 +27,14 @@ Coordinator::Coordinator(CoordinatorSettings settings)
     : settings_(std::move(settings)),
       core_(settings_.core),
       service_(queue_, settings_.credentials.identities),
-      board_(queue_),
-      operators_(queue_, board_, std::make_shared<IncidentArchive>(settings_.state_dir),
+      status_cache_(queue_),
+      operators_(queue_, status_cache_, std::make_shared<IncidentArchive>(settings_.state_dir),
                  settings_.digest_format) {
   hooks_ = std::make_shared<ProcessHookRunner>(HookLimits{.timeout = settings_.removal.hook_timeout,
                                                           .grace = kHookGrace,
                                                           .max_output = kMaxHookOutput},
                                                ProcessEnvironment());
-  desk_ = std::make_unique<RemovalDesk>(RemovalDesk::Settings{
+  removal_worker_ = std::make_unique<RemovalWorker>(RemovalWorker::Settings{
       .removal = settings_.removal,
       .state_dir = settings_.state_dir,
       .job =
@@ -43,13 +43,14 @@ Coordinator::Coordinator(CoordinatorSettings settings)
       .runner = hooks_});
   keeper_ = std::make_unique<IncidentKeeper>(
       IncidentStore(settings_.state_dir, *settings_.disk),
-      IncidentKeeper::Settings{.retention = settings_.retention,
-                               .pending = {},
-                               .wrote = [telemetry = telemetry_, arrived = desk_->Arrived()](
-                                            const std::string& id, absl::Duration took) {
-                                 telemetry->CountWrite(took);
-                                 arrived(id);
-                               }});
+      IncidentKeeper::Settings{
+          .retention = settings_.retention,
+          .pending = {},
+          .wrote = [telemetry = telemetry_, arrived = removal_worker_->Arrived()](
+                       const std::string& id, absl::Duration took) {
+            telemetry->CountWrite(took);
+            arrived(id);
+          }});
   writer_ = std::make_unique<IncidentWriter>(
       *keeper_,
       IncidentWriter::Settings{
@@ -58,7 +59,8 @@ Coordinator::Coordinator(CoordinatorSettings settings)
           .log_digest = settings_.log_digest,
           .classified = [this](Cause cause,
                                absl::Duration took) { telemetry_->CountVerdict(cause, took); },
-          .found = [this](IncidentRecord incident) { desk_->Expect(std::move(incident)); },
+          .found =
+              [this](IncidentRecord incident) { removal_worker_->Expect(std::move(incident)); },
           .want_texts = [this](TextsWanted event) { queue_.Post(std::move(event)); },
           .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
   Recall();
@@ -66,10 +68,10 @@ Coordinator::Coordinator(CoordinatorSettings settings)
 
 void Coordinator::Recall() {
   const auto archive = std::make_shared<const IncidentArchive>(settings_.state_dir);
-  retelling_ = std::make_unique<Retelling>(
+  incident_recovery_ = std::make_unique<IncidentRecovery>(
       [archive](const std::string& id) { return archive->Read(id, IncidentForm::kText); },
       settings_.log_digest, [this](Event event) { queue_.Post(std::move(event)); });
-  retelling_->FindLeft([archive] { return archive->Ids(); });
+  incident_recovery_->FindLeft([archive] { return archive->Ids(); });
 }
 
 Coordinator::~Coordinator() {
@@ -105,7 +107,7 @@ absl::Status Coordinator::Listen() {
 absl::Status Coordinator::ServePages() {
   if (settings_.http.empty()) return absl::OkStatus();
   web_ = std::make_unique<Web>(
-      Web::Sources{.board = &board_,
+      Web::Sources{.cache = &status_cache_,
                    .archive = std::make_shared<IncidentArchive>(settings_.state_dir),
                    .telemetry = telemetry_.get(),
                    .read = [this] { return Read(); }});
@@ -129,7 +131,7 @@ Readings Coordinator::Read() const {
   const EventQueue::Depth depth = queue_.depth();
   return {.status = nullptr,
           .disk = keeper_->Report(),
-          .removal = desk_->Report(),
+          .removal = removal_worker_->Report(),
           .queued_events = depth.events,
           .queued_bytes = depth.bytes,
           .streams = service_.streams(),
@@ -140,7 +142,7 @@ Readings Coordinator::Read() const {
 void Coordinator::RequestStop() {
   telemetry_->NoteStopping();
   // A hook takes a second or two to end: meanwhile the incident in progress does.
-  desk_->Stop();
+  removal_worker_->Stop();
   hooks_->Stop();
   queue_.Post(Stop{});
 }
@@ -148,7 +150,7 @@ void Coordinator::RequestStop() {
 void Coordinator::Run() {
   telemetry_->NoteTurn(MonotonicTime());
   RunEventLoop(core_, queue_, *this, settings_.observer);
-  board_.Stop();
+  status_cache_.Stop();
   if (web_ != nullptr) web_->Stop();
   operators_.Stop();
   const Counters& c = core_.counters();
@@ -164,12 +166,12 @@ void Coordinator::Handle(Close effect) {
   telemetry_->CountClose(effect.status.code());
   service_.Close(effect.stream, effect.status);
 }
-void Coordinator::Handle(Retell effect) { retelling_->Begin(effect.incident_id); }
+void Coordinator::Handle(Retell effect) { incident_recovery_->Begin(effect.incident_id); }
 void Coordinator::Handle(Conclude effect) { writer_->Post(std::move(effect)); }
 void Coordinator::Handle(TextsGathered effect) { writer_->Post(std::move(effect)); }
 void Coordinator::ReadNext(StreamId stream) { service_.ReadNext(stream); }
 void Coordinator::Handle(StatusReport effect) {
-  board_.Report(MonotonicTime(), std::move(effect.status));
+  status_cache_.Report(MonotonicTime(), std::move(effect.status));
 }
 void Coordinator::Handle(Examine effect) { operators_.Handle(std::move(effect)); }
 void Coordinator::Handle(SnapshotAnswered effect) { operators_.Handle(effect); }

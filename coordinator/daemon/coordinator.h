@@ -9,12 +9,12 @@
 #include "absl/status/statusor.h"
 #include "coordinator/core/coordinator_core.h"
 #include "coordinator/daemon/event_loop.h"
-#include "coordinator/daemon/retelling.h"
-#include "coordinator/removal/desk/removal_desk.h"
+#include "coordinator/daemon/incident_recovery.h"
 #include "coordinator/removal/hooks/process_hook_runner.h"
+#include "coordinator/removal/worker/removal_worker.h"
 #include "coordinator/server/agent_service.h"
 #include "coordinator/server/operator_service.h"
-#include "coordinator/server/status_board.h"
+#include "coordinator/server/status_cache.h"
 #include "coordinator/server/telemetry.h"
 #include "coordinator/server/web.h"
 #include "coordinator/store/incident_keeper.h"
@@ -90,15 +90,15 @@ class Coordinator final : private EffectHandler {
   CoordinatorCore core_;
   EventQueue queue_;
   AgentService service_;
-  StatusBoard board_;
+  StatusCache status_cache_;
   OperatorService operators_;
   // The keeper's thread may outlive all of this.
   const std::shared_ptr<Telemetry> telemetry_ = std::make_shared<Telemetry>();
   std::shared_ptr<ProcessHookRunner> hooks_;
-  std::unique_ptr<RemovalDesk> desk_;
+  std::unique_ptr<RemovalWorker> removal_worker_;
   std::unique_ptr<IncidentKeeper> keeper_;
   std::unique_ptr<IncidentWriter> writer_;
-  std::unique_ptr<Retelling> retelling_;
+  std::unique_ptr<IncidentRecovery> incident_recovery_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
   std::unique_ptr<Web> web_;

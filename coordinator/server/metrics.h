@@ -9,7 +9,7 @@
 
 #include "absl/time/time.h"
 #include "coordinator/core/job_status.h"
-#include "coordinator/removal/desk/removal_desk.h"
+#include "coordinator/removal/worker/removal_worker.h"
 #include "coordinator/server/telemetry.h"
 #include "coordinator/store/incident_keeper.h"
 

@@ -10,9 +10,9 @@
 #include "proto/transport/status_conversion.h"
 
 namespace rapideye::coordinator {
-// The ledger ---------------------------------------------------------------------
+// The limiter ---------------------------------------------------------------------
 
-absl::Status CallLedger::Admit(const std::shared_ptr<OperatorCall>& call) {
+absl::Status CallLimiter::Admit(const std::shared_ptr<OperatorCall>& call) {
   const MutexLock lock(mutex_);
   if (!refusal_.ok()) return refusal_;
   if (calls_.size() >= kMaxOperatorCalls) {
@@ -24,7 +24,7 @@ absl::Status CallLedger::Admit(const std::shared_ptr<OperatorCall>& call) {
   return absl::OkStatus();
 }
 
-void CallLedger::Remove(const OperatorCall* call) {
+void CallLimiter::Remove(const OperatorCall* call) {
   const MutexLock lock(mutex_);
   std::erase_if(calls_, [call](const std::weak_ptr<OperatorCall>& one) {
     const std::shared_ptr<OperatorCall> alive = one.lock();
@@ -32,19 +32,19 @@ void CallLedger::Remove(const OperatorCall* call) {
   });
 }
 
-bool CallLedger::Reserve(int64_t bytes) {
+bool CallLimiter::Reserve(int64_t bytes) {
   const MutexLock lock(mutex_);
   if (bytes_ + bytes > kMaxOperatorBytes) return false;
   bytes_ += bytes;
   return true;
 }
 
-void CallLedger::Release(int64_t bytes) {
+void CallLimiter::Release(int64_t bytes) {
   const MutexLock lock(mutex_);
   bytes_ -= bytes;
 }
 
-std::vector<std::shared_ptr<OperatorCall>> CallLedger::Where(
+std::vector<std::shared_ptr<OperatorCall>> CallLimiter::Where(
     const std::function<bool(const OperatorCall&)>& wanted) {
   std::vector<std::shared_ptr<OperatorCall>> found;
   const MutexLock lock(mutex_);
@@ -55,14 +55,14 @@ std::vector<std::shared_ptr<OperatorCall>> CallLedger::Where(
   return found;
 }
 
-void CallLedger::CutOffOverdue(absl::Duration now) {
+void CallLimiter::CutOffOverdue(absl::Duration now) {
   for (const auto& call :
        Where([now](const OperatorCall& one) { return now - one.begun() >= kOperatorCallLimit; })) {
     call->Refuse(absl::DeadlineExceededError("the answer was not ready, or not read, in time"));
   }
 }
 
-void CallLedger::RefuseAll(const absl::Status& status) {
+void CallLimiter::RefuseAll(const absl::Status& status) {
   {
     const MutexLock lock(mutex_);
     refusal_ = status;
@@ -70,17 +70,17 @@ void CallLedger::RefuseAll(const absl::Status& status) {
   for (const auto& call : Where([](const OperatorCall&) { return true; })) call->Refuse(status);
 }
 
-OperatorCall::OperatorCall(std::shared_ptr<CallLedger> ledger)
-    : ledger_(std::move(ledger)), begun_(MonotonicTime()) {}
+OperatorCall::OperatorCall(std::shared_ptr<CallLimiter> limiter)
+    : limiter_(std::move(limiter)), begun_(MonotonicTime()) {}
 
 // One reply ------------------------------------------------------------------------
 
-std::shared_ptr<UnaryCall> UnaryCall::Begin(std::shared_ptr<CallLedger> ledger,
+std::shared_ptr<UnaryCall> UnaryCall::Begin(std::shared_ptr<CallLimiter> limiter,
                                             grpc::ServerUnaryReactor*& reactor) {
-  auto call = std::make_shared<UnaryCall>(ledger);
+  auto call = std::make_shared<UnaryCall>(limiter);
   call->self_ = call;
   reactor = call.get();
-  const absl::Status admitted = ledger->Admit(call);
+  const absl::Status admitted = limiter->Admit(call);
   if (admitted.ok()) return call;
   call->Refuse(admitted);
   return nullptr;
@@ -100,22 +100,23 @@ void UnaryCall::Refuse(const absl::Status& status) {
 }
 
 void UnaryCall::OnDone() {
-  ledger().Remove(this);
+  limiter().Remove(this);
   const std::shared_ptr<UnaryCall> self = std::move(self_);
 }
 
 // A document -----------------------------------------------------------------------
 
-DocumentCall::DocumentCall(std::shared_ptr<CallLedger> ledger, grpc::CallbackServerContext* context)
-    : OperatorCall(std::move(ledger)), context_(context) {}
+DocumentCall::DocumentCall(std::shared_ptr<CallLimiter> limiter,
+                           grpc::CallbackServerContext* context)
+    : OperatorCall(std::move(limiter)), context_(context) {}
 
 std::shared_ptr<DocumentCall> DocumentCall::Begin(
-    std::shared_ptr<CallLedger> ledger, grpc::CallbackServerContext* context,
+    std::shared_ptr<CallLimiter> limiter, grpc::CallbackServerContext* context,
     grpc::ServerWriteReactor<v1::DocumentPart>*& reactor) {
-  auto call = std::make_shared<DocumentCall>(ledger, context);
+  auto call = std::make_shared<DocumentCall>(limiter, context);
   call->self_ = call;
   reactor = call.get();
-  const absl::Status admitted = ledger->Admit(call);
+  const absl::Status admitted = limiter->Admit(call);
   if (admitted.ok()) return call;
   call->Refuse(admitted);
   return nullptr;
@@ -126,14 +127,14 @@ void DocumentCall::Deliver(Document document) {
   for (const auto& one : {document.document, document.capture}) {
     if (one != nullptr) bytes += static_cast<int64_t>(one->size());
   }
-  if (!ledger().Reserve(bytes)) {
+  if (!limiter().Reserve(bytes)) {
     Refuse(absl::ResourceExhaustedError(
         "too much waits to be sent to other operators; try again later"));
     return;
   }
   const MutexLock lock(mutex_);
   if (ended_) {
-    ledger().Release(bytes);
+    limiter().Release(bytes);
     return;
   }
   reserved_ = bytes;
@@ -191,8 +192,8 @@ void DocumentCall::OnDone() {
     reserved = std::exchange(reserved_, 0);
     document_ = {};
   }
-  ledger().Release(reserved);
-  ledger().Remove(this);
+  limiter().Release(reserved);
+  limiter().Remove(this);
   const std::shared_ptr<DocumentCall> self = std::move(self_);
 }
 

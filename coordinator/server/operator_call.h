@@ -23,7 +23,7 @@ class OperatorCall;
 
 // All calls that are not over: how many there may be, and how much they may hold.
 // Thread-safe.
-class CallLedger {
+class CallLimiter {
  public:
   // RESOURCE_EXHAUSTED if there are kMaxOperatorCalls already; after RefuseAll,
   // what that was given.
@@ -51,7 +51,7 @@ class CallLedger {
 // Thread-safe. Ends once, by whoever is first: an answer, a refusal, the caller.
 class OperatorCall {
  public:
-  explicit OperatorCall(std::shared_ptr<CallLedger> ledger);
+  explicit OperatorCall(std::shared_ptr<CallLimiter> limiter);
   virtual ~OperatorCall() = default;
 
   // Ends the call, unless it has ended.
@@ -59,11 +59,11 @@ class OperatorCall {
   absl::Duration begun() const { return begun_; }
 
  protected:
-  CallLedger& ledger() { return *ledger_; }
+  CallLimiter& limiter() { return *limiter_; }
 
  private:
   // The work of a disk that hangs outlives the service.
-  const std::shared_ptr<CallLedger> ledger_;
+  const std::shared_ptr<CallLimiter> limiter_;
   const absl::Duration begun_;
 };
 
@@ -71,7 +71,7 @@ class OperatorCall {
 class UnaryCall final : public OperatorCall, public grpc::ServerUnaryReactor {
  public:
   // A call that there is no room for is refused, and nullptr.
-  static std::shared_ptr<UnaryCall> Begin(std::shared_ptr<CallLedger> ledger,
+  static std::shared_ptr<UnaryCall> Begin(std::shared_ptr<CallLimiter> limiter,
                                           grpc::ServerUnaryReactor*& reactor);
   using OperatorCall::OperatorCall;
 
@@ -100,10 +100,10 @@ struct Document {
 class DocumentCall final : public OperatorCall, public grpc::ServerWriteReactor<v1::DocumentPart> {
  public:
   // As UnaryCall::Begin.
-  static std::shared_ptr<DocumentCall> Begin(std::shared_ptr<CallLedger> ledger,
+  static std::shared_ptr<DocumentCall> Begin(std::shared_ptr<CallLimiter> limiter,
                                              grpc::CallbackServerContext* context,
                                              grpc::ServerWriteReactor<v1::DocumentPart>*& reactor);
-  DocumentCall(std::shared_ptr<CallLedger> ledger, grpc::CallbackServerContext* context);
+  DocumentCall(std::shared_ptr<CallLimiter> limiter, grpc::CallbackServerContext* context);
 
   // At most once.
   void Deliver(Document document);

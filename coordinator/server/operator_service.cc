@@ -40,11 +40,11 @@ absl::StatusOr<Document> ReadDocument(const IncidentArchive& archive, const std:
 
 }  // namespace
 
-OperatorService::OperatorService(EventQueue& queue, StatusBoard& board,
+OperatorService::OperatorService(EventQueue& queue, StatusCache& cache,
                                  std::shared_ptr<const IncidentArchive> archive,
                                  digest::TextFormat format)
     : queue_(queue),
-      board_(board),
+      cache_(cache),
       archive_(std::move(archive)),
       format_(format),
       disk_(kMaxOperatorCalls),
@@ -54,9 +54,9 @@ grpc::ServerUnaryReactor* OperatorService::GetStatus(grpc::CallbackServerContext
                                                      const v1::GetStatusRequest* /*request*/,
                                                      v1::GetStatusReply* reply) {
   grpc::ServerUnaryReactor* reactor = nullptr;
-  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(ledger_, reactor);
+  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
   if (call == nullptr) return reactor;
-  board_.Ask(MonotonicTime(), [call, reply](const std::shared_ptr<const JobStatus>& status) {
+  cache_.Ask(MonotonicTime(), [call, reply](const std::shared_ptr<const JobStatus>& status) {
     if (status == nullptr) {
       call->Refuse(Stopping());
     } else {
@@ -70,7 +70,7 @@ grpc::ServerUnaryReactor* OperatorService::ListIncidents(grpc::CallbackServerCon
                                                          const v1::ListIncidentsRequest* request,
                                                          v1::ListIncidentsReply* reply) {
   grpc::ServerUnaryReactor* reactor = nullptr;
-  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(ledger_, reactor);
+  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
   if (call == nullptr) return reactor;
   if (request->limit() < 0) {
     call->Refuse(absl::InvalidArgumentError("limit: must not be negative"));
@@ -95,7 +95,7 @@ grpc::ServerUnaryReactor* OperatorService::ListIncidents(grpc::CallbackServerCon
 DocumentReactor* OperatorService::GetIncident(grpc::CallbackServerContext* context,
                                               const v1::GetIncidentRequest* request) {
   DocumentReactor* reactor = nullptr;
-  const std::shared_ptr<DocumentCall> call = DocumentCall::Begin(ledger_, context, reactor);
+  const std::shared_ptr<DocumentCall> call = DocumentCall::Begin(limiter_, context, reactor);
   if (call == nullptr) return reactor;
   const absl::StatusOr<IncidentForm> form = FormFromWire(request->form());
   if (!form.ok()) {
@@ -118,7 +118,7 @@ DocumentReactor* OperatorService::GetIncident(grpc::CallbackServerContext* conte
 DocumentReactor* OperatorService::Snapshot(grpc::CallbackServerContext* context,
                                            const v1::SnapshotRequest* request) {
   DocumentReactor* reactor = nullptr;
-  const std::shared_ptr<DocumentCall> call = DocumentCall::Begin(ledger_, context, reactor);
+  const std::shared_ptr<DocumentCall> call = DocumentCall::Begin(limiter_, context, reactor);
   if (call == nullptr) return reactor;
   const absl::StatusOr<IncidentForm> form = FormFromWire(request->form());
   if (!form.ok() || *form == IncidentForm::kCapture) {
@@ -209,7 +209,7 @@ OperatorService::~OperatorService() {
 void OperatorService::Stop() {
   disk_.Drop();
   examiner_.Drop();
-  ledger_->RefuseAll(Stopping());
+  limiter_->RefuseAll(Stopping());
 }
 
 }  // namespace rapideye::coordinator

@@ -16,7 +16,7 @@
 #include "coordinator/core/events.h"
 #include "coordinator/server/event_queue.h"
 #include "coordinator/server/operator_call.h"
-#include "coordinator/server/status_board.h"
+#include "coordinator/server/status_cache.h"
 #include "coordinator/store/incident_archive.h"
 #include "digest/digest.h"
 #include "proto/common/sync/mutex.h"
@@ -29,7 +29,7 @@ namespace rapideye::coordinator {
 class OperatorService final : public v1::Operator::CallbackService {
  public:
   // `format`: how the text of a look on demand shows the TPU states.
-  OperatorService(EventQueue& queue, StatusBoard& board,
+  OperatorService(EventQueue& queue, StatusCache& cache,
                   std::shared_ptr<const IncidentArchive> archive, digest::TextFormat format);
   // A disk that hangs is left behind.
   ~OperatorService() override;
@@ -50,7 +50,7 @@ class OperatorService final : public v1::Operator::CallbackService {
   void Handle(const SnapshotAnswered& effect);
   void Handle(const SnapshotRefused& effect);
 
-  void CutOffOverdue(absl::Duration now) { ledger_->CutOffOverdue(now); }
+  void CutOffOverdue(absl::Duration now) { limiter_->CutOffOverdue(now); }
   // Ends all calls with UNAVAILABLE; later ones end so at once.
   void Stop();
 
@@ -65,10 +65,10 @@ class OperatorService final : public v1::Operator::CallbackService {
   PendingSnapshot Take(Ticket ticket);
 
   EventQueue& queue_;
-  StatusBoard& board_;
+  StatusCache& cache_;
   const std::shared_ptr<const IncidentArchive> archive_;
   const digest::TextFormat format_;
-  const std::shared_ptr<CallLedger> ledger_ = std::make_shared<CallLedger>();
+  const std::shared_ptr<CallLimiter> limiter_ = std::make_shared<CallLimiter>();
   Mutex mutex_;
   Ticket next_ ABSL_GUARDED_BY(mutex_) = 1;
   std::map<Ticket, PendingSnapshot> pending_ ABSL_GUARDED_BY(mutex_);

@@ -119,7 +119,7 @@ void Web::Stop() {
 std::shared_ptr<const JobStatus> Web::AskStatus() {
   using Status = std::shared_ptr<const JobStatus>;
   auto slot = std::make_shared<Waiting::Slot<Status>>();
-  sources_.board->Ask(MonotonicTime(), [waiting = waiting_, slot](Status status) {
+  sources_.cache->Ask(MonotonicTime(), [waiting = waiting_, slot](Status status) {
     waiting->Fill(*slot, std::move(status));
   });
   return waiting_->Await(*slot, kStatusPatience).value_or(nullptr);

@@ -16,7 +16,7 @@
 
 #include "absl/time/time.h"
 #include "coordinator/server/metrics.h"
-#include "coordinator/server/status_board.h"
+#include "coordinator/server/status_cache.h"
 #include "coordinator/store/incident_archive.h"
 #include "proto/common/http/http.h"
 #include "proto/common/worker/worker.h"
@@ -28,7 +28,7 @@ namespace rapideye::coordinator {
 class Web {
  public:
   struct Sources {
-    StatusBoard* board = nullptr;
+    StatusCache* cache = nullptr;
     std::shared_ptr<const IncidentArchive> archive;
     const Telemetry* telemetry = nullptr;
     std::function<Readings()> read;  // all but the status; returns at once

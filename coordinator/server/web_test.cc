@@ -31,11 +31,11 @@ constexpr char kDigest[] = R"({"schemaVersion":1,"incidentId":"20261120T124419Z-
 // Before a thread that plays the core.
 class WebTest : public ::testing::Test {
  protected:
-  WebTest() : board_(queue_) {
+  WebTest() : cache_(queue_) {
     std::string pattern = fs::temp_directory_path() / "rapideye-web-XXXXXX";
     root_ = mkdtemp(pattern.data());
     readings_.since_turn = absl::Seconds(1);
-    web_ = std::make_unique<Web>(Web::Sources{.board = &board_,
+    web_ = std::make_unique<Web>(Web::Sources{.cache = &cache_,
                                               .archive = std::make_shared<IncidentArchive>(root_),
                                               .telemetry = &telemetry_,
                                               .read = [this] { return readings_; }});
@@ -46,7 +46,7 @@ class WebTest : public ::testing::Test {
         JobStatus status;
         status.job = "llama";
         status.connected = 7;
-        board_.Report(MonotonicTime(), std::move(status));
+        cache_.Report(MonotonicTime(), std::move(status));
       }
     });
   }
@@ -65,7 +65,7 @@ class WebTest : public ::testing::Test {
 
   std::string root_;
   EventQueue queue_;
-  StatusBoard board_;
+  StatusCache cache_;
   Telemetry telemetry_;
   Readings readings_;
   std::unique_ptr<Web> web_;
@@ -161,7 +161,7 @@ TEST_F(WebTest, NothingElseIsServed) {
 
 TEST_F(WebTest, AtTheEndNobodyWaits) {
   Store("digest.json", kDigest);
-  board_.Stop();
+  cache_.Stop();
   web_->Stop();
   EXPECT_THAT(Get("/").body, HasSubstr("has not answered"));
   EXPECT_EQ(Get("/incidents").status, 503);

@@ -36,8 +36,8 @@ LONGER = {
     ("classifier/rules/bad_chip.cc", "Rule"): (249, "wording"),
     ("classifier/rules/data_stall.cc", "Rule"): (172, "wording"),
     ("classifier/rules/networking.cc", "Rule"): (348, "wording"),
-    ("classifier/slice_knot.cc", "KnotReader"): (243, "wording"),
-    ("classifier/slice_knot.cc", "TieKnot"): (65, "wording"),
+    ("classifier/slice_group.cc", "HeadFinder"): (248, "wording"),
+    ("classifier/slice_group.cc", "BuildSliceGroup"): (66, "wording"),
     ("classifier/timeline.cc", "Reader"): (247, "wording"),
     ("classifier/wait_graph.cc", "Builder"): (423, "wording"),
     ("coordinator/fleet/postgresql.cc", "Postgresql"): (153, "removal"),
@@ -55,7 +55,7 @@ LONGER = {
 # Classes whose members stand in several .cc, by folder and name.
 CUT_APART = {
     ("coordinator/fleet", "History"): "removal",
-    ("coordinator/removal/desk", "RemovalDesk"): "removal",
+    ("coordinator/removal/worker", "RemovalWorker"): "removal",
     ("tests/testbed/launcher", "Job"): "models",
 }
 

@@ -1,7 +1,7 @@
 // What a coordinator before this one has left on disk: which incidents, and the
 // digest of one of them once more in the log.
-#ifndef RAPIDEYE_COORDINATOR_DAEMON_RETELLING_H_
-#define RAPIDEYE_COORDINATOR_DAEMON_RETELLING_H_
+#ifndef RAPIDEYE_COORDINATOR_DAEMON_INCIDENT_RECOVERY_H_
+#define RAPIDEYE_COORDINATOR_DAEMON_INCIDENT_RECOVERY_H_
 
 #include <functional>
 #include <memory>
@@ -16,7 +16,7 @@
 namespace rapideye::coordinator {
 
 // Called by one thread.
-class Retelling {
+class IncidentRecovery {
  public:
   using Read = std::function<absl::StatusOr<std::string>(const std::string& incident_id)>;
   using LogDigest = std::function<void(const std::string& incident_id, const std::string& text)>;
@@ -25,9 +25,9 @@ class Retelling {
 
   // `read` may take as long as a disk does, on a thread of its own, which may
   // outlive this object; the other two are not called after its end.
-  Retelling(Read read, LogDigest log_digest, std::function<void(Event)> post);
+  IncidentRecovery(Read read, LogDigest log_digest, std::function<void(Event)> post);
   // Waits for what has begun, at most kDiskPatience.
-  ~Retelling();
+  ~IncidentRecovery();
 
   // Posts IncidentsOnDisk once `list` has returned, which may take as long, too. An
   // error is the disk's to report: then nothing is known to be there.
@@ -49,4 +49,4 @@ class Retelling {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_DAEMON_RETELLING_H_
+#endif  // RAPIDEYE_COORDINATOR_DAEMON_INCIDENT_RECOVERY_H_

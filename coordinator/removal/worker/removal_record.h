@@ -1,7 +1,7 @@
 // An incident's hooks.json: what was decided about the machines it names, and what came of
 // its hooks.
-#ifndef RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_RECORD_H_
-#define RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_RECORD_H_
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_RECORD_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_RECORD_H_
 
 #include <string>
 #include <vector>
@@ -32,4 +32,4 @@ absl::Status WriteRemovalRecord(Disk& disk, const std::string& directory,
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_RECORD_H_
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_RECORD_H_

@@ -1,4 +1,4 @@
-#include "classifier/slice_knot.h"
+#include "classifier/slice_group.h"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@ bool NeverWaits(HloClass hlo_class) {
 
 // Relates the launches of one slice where the cohort's order does not: within one
 // fingerprint by launch id, otherwise by what stands in whose queue. Zero is the
-// launch the crowd is in.
+// launch the largest cluster is in.
 class LocalOrder {
  public:
   LocalOrder(const Topology& topology, const Positions& positions, int crowd_unit)
@@ -52,46 +52,46 @@ class LocalOrder {
 
 // A core that reported no launch id, but stands where others of its slice stand,
 // is taken to be in the launch most of them are in.
-void InferLaunches(const Positions& positions, const std::vector<int>& running, Knot& knot) {
+void InferLaunches(const Positions& positions, const std::vector<int>& running, SliceGroup& group) {
   std::map<int, std::map<int64_t, int>> known;  // place -> at -> units
   for (int i : running) {
-    if (const auto at = knot.AtOf(i)) ++known[positions.unit(i).place][*at];
+    if (const auto at = group.AtOf(i)) ++known[positions.unit(i).place][*at];
   }
   for (int i : running) {
     auto it = known.find(positions.unit(i).place);
-    if (knot.AtOf(i).has_value() || positions.unit(i).core->launch_id.has_value() ||
+    if (group.AtOf(i).has_value() || positions.unit(i).core->launch_id.has_value() ||
         it == known.end()) {
       continue;
     }
     const auto most =
         std::max_element(it->second.begin(), it->second.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    knot.at[static_cast<size_t>(i - knot.first_unit)] = most->first;
+    group.at[static_cast<size_t>(i - group.first_unit)] = most->first;
   }
 }
 
-using CrowdKey = std::pair<std::optional<int64_t>, int>;  // at, place
+using ClusterKey = std::pair<std::optional<int64_t>, int>;  // at, place
 
 // The largest group; a tie goes to whoever can be waiting, then to whoever is
 // further on, so that who moved on is not taken for who holds up.
-std::tuple<bool, size_t, int, std::optional<int64_t>> CrowdRank(const Crowd& crowd) {
-  const int patience = crowd.hlo_class == HloClass::kUnknown ? 0 : 1;
-  return {!NeverWaits(crowd.hlo_class), crowd.units.size(), patience, crowd.at};
+std::tuple<bool, size_t, int, std::optional<int64_t>> ClusterRank(const Cluster& cluster) {
+  const int patience = cluster.hlo_class == HloClass::kUnknown ? 0 : 1;
+  return {!NeverWaits(cluster.hlo_class), cluster.units.size(), patience, cluster.at};
 }
 
 }  // namespace
 
-Knot TieKnot(const Topology& topology, const Positions& positions, const Divergence& divergence,
-             int slice) {
+SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
+                           const Divergence& divergence, int slice) {
   const SliceInfo& info = topology.slices()[static_cast<size_t>(slice)];
-  Knot knot;
-  knot.first_unit = positions.UnitsOf(info.first).first;
+  SliceGroup group;
+  group.first_unit = positions.UnitsOf(info.first).first;
   const int last = positions.UnitsOf(info.last - 1).second;
   std::vector<int> running;
   std::map<std::tuple<int, std::optional<int32_t>, int>, int> stands;
-  for (int i = knot.first_unit; i < last; ++i) {
+  for (int i = group.first_unit; i < last; ++i) {
     const Unit& unit = positions.unit(i);
-    knot.at.push_back(unit.at);
+    group.at.push_back(unit.at);
     // Diverged workers are judged by what they run; spares belong to nobody's step.
     if (divergence.is_foreign[static_cast<size_t>(unit.worker)]) continue;
     if (!topology.worker(unit.worker).in_named_cohort) continue;
@@ -101,18 +101,18 @@ Knot TieKnot(const Topology& topology, const Positions& positions, const Diverge
         ++stands[{unit.program, unit.core->launch_id, unit.place}];
         break;
       case UnitState::kIdle:
-        knot.idle.push_back(i);
+        group.idle.push_back(i);
         break;
       case UnitState::kEntry:
-        knot.entry.push_back(i);
+        group.entry.push_back(i);
         break;
       case UnitState::kUnclear:
-        knot.unclear.push_back(i);
+        group.unclear.push_back(i);
         break;
     }
   }
-  knot.running = static_cast<int>(running.size());
-  if (running.empty()) return knot;
+  group.running = static_cast<int>(running.size());
+  if (running.empty()) return group;
 
   int largest = -1;
   int largest_count = 0;
@@ -126,45 +126,47 @@ Knot TieKnot(const Topology& topology, const Positions& positions, const Diverge
   }
   if (!positions.unit(largest).at.has_value()) {
     const LocalOrder local(topology, positions, largest);
-    for (int i = knot.first_unit; i < last; ++i) {
-      knot.at[static_cast<size_t>(i - knot.first_unit)] = local.At(positions.unit(i));
+    for (int i = group.first_unit; i < last; ++i) {
+      group.at[static_cast<size_t>(i - group.first_unit)] = local.At(positions.unit(i));
     }
   }
 
-  InferLaunches(positions, running, knot);
-  std::map<CrowdKey, Crowd> crowds;
+  InferLaunches(positions, running, group);
+  std::map<ClusterKey, Cluster> clusters;
   for (int i : running) {
     const Unit& unit = positions.unit(i);
-    Crowd& crowd = crowds[{knot.AtOf(i), unit.place}];
-    crowd.at = knot.AtOf(i);
-    crowd.place = unit.place;
-    crowd.hlo_class = positions.place(unit.place).hlo_class;
-    crowd.units.push_back(i);
+    Cluster& cluster = clusters[{group.AtOf(i), unit.place}];
+    cluster.at = group.AtOf(i);
+    cluster.place = unit.place;
+    cluster.hlo_class = positions.place(unit.place).hlo_class;
+    cluster.units.push_back(i);
   }
-  for (auto& [key, crowd] : crowds) knot.crowds.push_back(std::move(crowd));
-  std::stable_sort(knot.crowds.begin(), knot.crowds.end(),
-                   [](const Crowd& a, const Crowd& b) { return CrowdRank(a) > CrowdRank(b); });
-  return knot;
+  for (auto& [key, cluster] : clusters) group.clusters.push_back(std::move(cluster));
+  std::stable_sort(
+      group.clusters.begin(), group.clusters.end(),
+      [](const Cluster& a, const Cluster& b) { return ClusterRank(a) > ClusterRank(b); });
+  return group;
 }
 
 namespace {
 
-class KnotReader {
+class HeadFinder {
  public:
-  KnotReader(const Positions& positions, const Knot& knot) : positions_(positions), knot_(knot) {
-    if (!knot.crowds.empty()) crowd_ = &knot.crowds.front();
+  HeadFinder(const Positions& positions, const SliceGroup& group)
+      : positions_(positions), group_(group) {
+    if (!group.clusters.empty()) largest_ = &group.clusters.front();
   }
 
   std::vector<Head> Read(SliceView& view, std::vector<int>& ahead) {
-    view.running = knot_.running;
-    view.idle = static_cast<int>(knot_.idle.size());
-    if (crowd_ == nullptr) {
-      view.state = knot_.idle.empty() ? SliceState::kEmpty : SliceState::kIdle;
+    view.running = group_.running;
+    view.idle = static_cast<int>(group_.idle.size());
+    if (largest_ == nullptr) {
+      view.state = group_.idle.empty() ? SliceState::kEmpty : SliceState::kIdle;
       return {};
     }
-    view.crowd_place = crowd_->place;
-    view.crowd_at = crowd_->at;
-    view.crowd = static_cast<int>(crowd_->units.size());
+    view.crowd_place = largest_->place;
+    view.crowd_at = largest_->at;
+    view.cluster = static_cast<int>(largest_->units.size());
     AddProven();
     AddEntry();
     const bool proven = !heads_.empty();
@@ -179,7 +181,7 @@ class KnotReader {
 
  private:
   bool Behind(std::optional<int64_t> at) const {
-    return at.has_value() && crowd_->at.has_value() && *at < *crowd_->at;
+    return at.has_value() && largest_->at.has_value() && *at < *largest_->at;
   }
 
   // Splits units that lead for one reason by their workers.
@@ -203,7 +205,7 @@ class KnotReader {
         const Unit& u = positions_.unit(unit);
         head.moving = head.moving || IsMoving(u);
       }
-      head.at = knot_.AtOf(members.front());
+      head.at = group_.AtOf(members.front());
       head.behind = Behind(head.at);
       head.hlo_waits = hlo_class == HloClass::kInSliceWait || hlo_class == HloClass::kMaybeWait;
       head.units = std::move(members);
@@ -213,16 +215,16 @@ class KnotReader {
 
   // HLO shows that they wait for nobody on another chip.
   void AddProven() {
-    for (const Crowd& crowd : knot_.crowds) {
-      const bool is_crowd = &crowd == crowd_;
-      if (crowd.hlo_class == HloClass::kInput) {
-        Add(HeadKind::kInput, crowd.units, crowd.hlo_class);
-      } else if (crowd.hlo_class == HloClass::kSparseWait && !is_crowd) {
-        Add(HeadKind::kSparse, crowd.units, crowd.hlo_class);
-      } else if (crowd.hlo_class == HloClass::kCompute && !is_crowd &&
-                 2 * crowd.units.size() <= static_cast<size_t>(knot_.running)) {
+    for (const Cluster& cluster : group_.clusters) {
+      const bool is_largest = &cluster == largest_;
+      if (cluster.hlo_class == HloClass::kInput) {
+        Add(HeadKind::kInput, cluster.units, cluster.hlo_class);
+      } else if (cluster.hlo_class == HloClass::kSparseWait && !is_largest) {
+        Add(HeadKind::kSparse, cluster.units, cluster.hlo_class);
+      } else if (cluster.hlo_class == HloClass::kCompute && !is_largest &&
+                 2 * cluster.units.size() <= static_cast<size_t>(group_.running)) {
         // Where most stand "in compute" the text cannot be the whole truth.
-        Add(HeadKind::kCompute, crowd.units, crowd.hlo_class);
+        Add(HeadKind::kCompute, cluster.units, cluster.hlo_class);
       }
     }
   }
@@ -232,14 +234,14 @@ class KnotReader {
   void AddIdle() {
     std::vector<int> known;
     std::vector<int> unknown;
-    for (int unit : knot_.idle) {
-      const std::optional<int64_t> at = knot_.AtOf(unit);
+    for (int unit : group_.idle) {
+      const std::optional<int64_t> at = group_.AtOf(unit);
       if (!at.has_value()) {
         unknown.push_back(unit);
       } else if (Behind(at) && !OvertakenByHead(*at)) {
         known.push_back(unit);
-      } else if (crowd_->at.has_value() && *at == *crowd_->at + 1 && heads_.empty() &&
-                 crowd_->hlo_class != HloClass::kCrossWait) {
+      } else if (largest_->at.has_value() && *at == *largest_->at + 1 && heads_.empty() &&
+                 largest_->hlo_class != HloClass::kCrossWait) {
         // Given the launch its slice waits in, but never begun: arguments are outstanding.
         known.push_back(unit);
       }
@@ -259,14 +261,15 @@ class KnotReader {
   }
 
   bool HasLaggard() const {
-    return std::any_of(knot_.crowds.begin() + 1, knot_.crowds.end(), [&](const Crowd& crowd) {
-      return Behind(crowd.at) && crowd.hlo_class != HloClass::kCrossWait;
-    });
+    return std::any_of(group_.clusters.begin() + 1, group_.clusters.end(),
+                       [&](const Cluster& cluster) {
+                         return Behind(cluster.at) && cluster.hlo_class != HloClass::kCrossWait;
+                       });
   }
 
-  static bool IsLoose(const Crowd& crowd) {
-    return crowd.hlo_class == HloClass::kUnknown || crowd.hlo_class == HloClass::kInSliceWait ||
-           crowd.hlo_class == HloClass::kMaybeWait;
+  static bool IsLoose(const Cluster& cluster) {
+    return cluster.hlo_class == HloClass::kUnknown || cluster.hlo_class == HloClass::kInSliceWait ||
+           cluster.hlo_class == HloClass::kMaybeWait;
   }
 
   // Heads by where they stand alone: behind the rest, or elsewhere.
@@ -275,20 +278,20 @@ class KnotReader {
     for (const Head& head : heads_) {
       if (head.at && (!earliest || *head.at < *earliest)) earliest = head.at;
     }
-    std::vector<const Crowd*> behind;
-    std::vector<const Crowd*> beside;
+    std::vector<const Cluster*> behind;
+    std::vector<const Cluster*> beside;
     std::optional<int64_t> lowest;
-    for (const Crowd& crowd : knot_.crowds) {
-      if (&crowd == crowd_ || !IsLoose(crowd)) continue;
-      if (Behind(crowd.at)) {
-        if (earliest && *earliest <= *crowd.at) continue;  // waits for that head
-        behind.push_back(&crowd);
-        if (!lowest || *crowd.at < *lowest) lowest = crowd.at;
-      } else if (crowd.at == crowd_->at || !crowd.at || !crowd_->at) {
-        beside.push_back(&crowd);
+    for (const Cluster& cluster : group_.clusters) {
+      if (&cluster == largest_ || !IsLoose(cluster)) continue;
+      if (Behind(cluster.at)) {
+        if (earliest && *earliest <= *cluster.at) continue;  // waits for that head
+        behind.push_back(&cluster);
+        if (!lowest || *cluster.at < *lowest) lowest = cluster.at;
+      } else if (cluster.at == largest_->at || !cluster.at || !largest_->at) {
+        beside.push_back(&cluster);
       }
     }
-    std::erase_if(behind, [&](const Crowd* crowd) { return crowd->at != lowest; });
+    std::erase_if(behind, [&](const Cluster* cluster) { return cluster->at != lowest; });
     if (!behind.empty()) {
       AddLaggards(behind);
     } else if (!proven && heads_.empty() && !CrossBeside()) {
@@ -298,46 +301,49 @@ class KnotReader {
 
   // Of several groups in the earliest launch, one that holds most of them waits
   // there for the others.
-  void AddLaggards(const std::vector<const Crowd*>& groups) {
+  void AddLaggards(const std::vector<const Cluster*>& groups) {
     size_t total = 0;
     size_t largest = 0;
-    for (const Crowd* group : groups) {
-      total += group->units.size();
-      largest = std::max(largest, group->units.size());
+    for (const Cluster* cluster : groups) {
+      total += cluster->units.size();
+      largest = std::max(largest, cluster->units.size());
     }
-    for (const Crowd* group : groups) {
-      const bool waits = groups.size() > 1 && group->units.size() == largest && largest >= 3 &&
+    for (const Cluster* cluster : groups) {
+      const bool waits = groups.size() > 1 && cluster->units.size() == largest && largest >= 3 &&
                          2 * largest > total;
-      if (!waits) Add(HeadKind::kLaggard, group->units, group->hlo_class);
+      if (!waits) Add(HeadKind::kLaggard, cluster->units, cluster->hlo_class);
     }
   }
 
   // Some wait for another slice at this very launch: those lead, not who is
   // merely somewhere else than the largest group.
   bool CrossBeside() const {
-    return std::any_of(knot_.crowds.begin() + 1, knot_.crowds.end(),
-                       [](const Crowd& crowd) { return crowd.hlo_class == HloClass::kCrossWait; });
+    return std::any_of(
+        group_.clusters.begin() + 1, group_.clusters.end(),
+        [](const Cluster& cluster) { return cluster.hlo_class == HloClass::kCrossWait; });
   }
 
   // "All but a few at one place and those few elsewhere in the same launch."
-  void AddBeside(std::vector<const Crowd*> groups) {
-    // Whoever has passed the cross-slice wait of the crowd, and is seen to wait for
+  void AddBeside(std::vector<const Cluster*> groups) {
+    // Whoever has passed the cross-slice wait of the largest cluster, and is seen to wait for
     // its slice, is a victim.
-    if (crowd_->hlo_class == HloClass::kCrossWait) {
-      std::erase_if(groups,
-                    [](const Crowd* crowd) { return crowd->hlo_class == HloClass::kInSliceWait; });
+    if (largest_->hlo_class == HloClass::kCrossWait) {
+      std::erase_if(groups, [](const Cluster* cluster) {
+        return cluster->hlo_class == HloClass::kInSliceWait;
+      });
     }
     size_t total = 0;
-    for (const Crowd* group : groups) total += group->units.size();
-    if (total == 0 || static_cast<double>(total) > kFewShare * knot_.running) return;
-    for (const Crowd* group : groups) Add(HeadKind::kElsewhere, group->units, group->hlo_class);
+    for (const Cluster* cluster : groups) total += cluster->units.size();
+    if (total == 0 || static_cast<double>(total) > kFewShare * group_.running) return;
+    for (const Cluster* cluster : groups)
+      Add(HeadKind::kElsewhere, cluster->units, cluster->hlo_class);
   }
 
   // In an earlier launch, but at a place that was not reported.
   void AddUnclear() {
     std::vector<int> behind;
-    for (int unit : knot_.unclear) {
-      if (Behind(knot_.AtOf(unit))) behind.push_back(unit);
+    for (int unit : group_.unclear) {
+      if (Behind(group_.AtOf(unit))) behind.push_back(unit);
     }
     Add(HeadKind::kLaggard, behind, HloClass::kUnknown);
   }
@@ -346,18 +352,18 @@ class KnotReader {
   // one: its host still owes it something.
   void AddEntry() {
     std::vector<int> owed;
-    for (int unit : knot_.entry) {
-      if (Behind(knot_.AtOf(unit)) || knot_.AtOf(unit) == crowd_->at) owed.push_back(unit);
+    for (int unit : group_.entry) {
+      if (Behind(group_.AtOf(unit)) || group_.AtOf(unit) == largest_->at) owed.push_back(unit);
     }
     Add(HeadKind::kInput, owed, HloClass::kUnknown);
   }
 
   void AddCross() {
     if (!heads_.empty()) return;
-    for (const Crowd& crowd : knot_.crowds) {
-      if (&crowd == crowd_ || crowd.hlo_class != HloClass::kCrossWait) continue;
-      if (crowd.at && crowd_->at && *crowd.at > *crowd_->at) continue;
-      Add(HeadKind::kCrossWait, crowd.units, crowd.hlo_class);
+    for (const Cluster& cluster : group_.clusters) {
+      if (&cluster == largest_ || cluster.hlo_class != HloClass::kCrossWait) continue;
+      if (cluster.at && largest_->at && *cluster.at > *largest_->at) continue;
+      Add(HeadKind::kCrossWait, cluster.units, cluster.hlo_class);
     }
   }
 
@@ -365,21 +371,21 @@ class KnotReader {
     for (const Head& head : heads_) {
       if (head.kind != HeadKind::kCrossWait) return SliceState::kHeaded;
     }
-    if (!heads_.empty() || crowd_->hlo_class == HloClass::kCrossWait) {
+    if (!heads_.empty() || largest_->hlo_class == HloClass::kCrossWait) {
       return SliceState::kWaitsOutside;
     }
-    if (crowd_->hlo_class == HloClass::kInSliceWait) return SliceState::kWaitsInside;
+    if (largest_->hlo_class == HloClass::kInSliceWait) return SliceState::kWaitsInside;
     return SliceState::kUnclear;
   }
 
-  // Nobody holds the crowd up, yet some whole workers are in a later launch:
+  // Nobody holds the largest cluster up, yet some whole workers are in a later launch:
   // they went past one in which their slice still meets.
   void NoteAhead(std::vector<int>& ahead) const {
-    if (crowd_->hlo_class == HloClass::kCrossWait) return;
+    if (largest_->hlo_class == HloClass::kCrossWait) return;
     std::map<int, int> later;
-    for (const Crowd& crowd : knot_.crowds) {
-      if (!crowd.at || !crowd_->at || *crowd.at <= *crowd_->at) continue;
-      for (int unit : crowd.units) ++later[positions_.unit(unit).worker];
+    for (const Cluster& cluster : group_.clusters) {
+      if (!cluster.at || !largest_->at || *cluster.at <= *largest_->at) continue;
+      for (int unit : cluster.units) ++later[positions_.unit(unit).worker];
     }
     for (const auto& [worker, count] : later) {
       const auto [first, last] = positions_.UnitsOf(worker);
@@ -388,16 +394,16 @@ class KnotReader {
   }
 
   const Positions& positions_;
-  const Knot& knot_;
-  const Crowd* crowd_ = nullptr;
+  const SliceGroup& group_;
+  const Cluster* largest_ = nullptr;
   std::vector<Head> heads_;
 };
 
 }  // namespace
 
-std::vector<Head> HeadsOfKnot(const Positions& positions, const Knot& knot, SliceView& view,
-                              std::vector<int>& ahead) {
-  return KnotReader(positions, knot).Read(view, ahead);
+std::vector<Head> HeadsOfSliceGroup(const Positions& positions, const SliceGroup& group,
+                                    SliceView& view, std::vector<int>& ahead) {
+  return HeadFinder(positions, group).Read(view, ahead);
 }
 
 }  // namespace rapideye::classifier

@@ -1,4 +1,4 @@
-#include "coordinator/removal/desk/removal_desk.h"
+#include "coordinator/removal/worker/removal_worker.h"
 
 #include <spdlog/spdlog.h>
 
@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "coordinator/core/limits.h"
-#include "coordinator/removal/desk/removal_desk_state.h"
+#include "coordinator/removal/worker/removal_worker_state.h"
 
 namespace rapideye::coordinator {
 
-RemovalDesk::RemovalDesk(Settings settings)
+RemovalWorker::RemovalWorker(Settings settings)
     : state_(std::make_shared<State>(std::move(settings))),
       thread_([state = state_] { state->Run(); }) {}
 
-RemovalDesk::~RemovalDesk() {
+RemovalWorker::~RemovalWorker() {
   Stop();
   {
     const MutexLock lock(state_->mutex);
@@ -31,7 +31,7 @@ RemovalDesk::~RemovalDesk() {
       "decisions about removals are left to the next start: a disk, a database or a hook hangs");
 }
 
-void RemovalDesk::Expect(IncidentRecord incident) {
+void RemovalWorker::Expect(IncidentRecord incident) {
   const MutexLock lock(state_->mutex);
   if (state_->job != incident.job) {
     state_->job = incident.job;
@@ -48,7 +48,7 @@ void RemovalDesk::Expect(IncidentRecord incident) {
   state_->changed.NotifyAll();
 }
 
-std::function<void(const std::string&)> RemovalDesk::Arrived() const {
+std::function<void(const std::string&)> RemovalWorker::Arrived() const {
   return [state = state_](const std::string& id) {
     {
       const MutexLock lock(state->mutex);
@@ -63,14 +63,14 @@ std::function<void(const std::string&)> RemovalDesk::Arrived() const {
   };
 }
 
-void RemovalDesk::Stop() {
+void RemovalWorker::Stop() {
   const MutexLock lock(state_->mutex);
   state_->stopping = true;
   if (state_->loop != nullptr) state_->loop->Stop();
   state_->changed.NotifyAll();
 }
 
-RemovalReport RemovalDesk::Report() const {
+RemovalReport RemovalWorker::Report() const {
   const MutexLock lock(state_->mutex);
   RemovalReport report = state_->report;
   if (state_->publisher == nullptr) return report;

@@ -1,4 +1,4 @@
-#include "coordinator/removal/desk/removal_desk.h"
+#include "coordinator/removal/worker/removal_worker.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,26 +58,26 @@ class WatchedHooks final : public HookRunner {
   std::vector<HookCall> calls_;
 };
 
-class RemovalDeskTest : public ::testing::Test {
+class RemovalWorkerTest : public ::testing::Test {
  protected:
-  RemovalDeskTest() {
-    std::string pattern = fs::temp_directory_path() / "rapideye-desk-XXXXXX";
+  RemovalWorkerTest() {
+    std::string pattern = fs::temp_directory_path() / "rapideye-worker-XXXXXX";
     root_ = mkdtemp(pattern.data());
   }
-  ~RemovalDeskTest() override {
+  ~RemovalWorkerTest() override {
     std::error_code error;  // what was left behind may still write there
     fs::remove_all(root_, error);
   }
 
-  std::unique_ptr<RemovalDesk> Open(RemovalMode mode, const std::string& fleet_db = "") {
-    RemovalDesk::Settings settings;
+  std::unique_ptr<RemovalWorker> Open(RemovalMode mode, const std::string& fleet_db = "") {
+    RemovalWorker::Settings settings;
     settings.removal.policy.mode = mode;
     settings.removal.fleet_db = fleet_db;
     settings.removal.hooks = {kHook};
     settings.state_dir = root_;
     settings.disk = &RealDisk();
     settings.runner = hooks_;
-    return std::make_unique<RemovalDesk>(std::move(settings));
+    return std::make_unique<RemovalWorker>(std::move(settings));
   }
   static std::string IdOf(int number) {
     return absl::StrCat("20261120T12441", number, "Z-5dc4d1c8");
@@ -93,11 +93,11 @@ class RemovalDeskTest : public ::testing::Test {
     fs::create_directories(fs::path(FileOf(number, "x")).parent_path());
     std::ofstream(FileOf(number, "digest.json")) << kDigest;
   }
-  // An incident of which the desk hears, and that comes to disk.
-  void Happen(RemovalDesk& desk, int number) {
-    desk.Expect(Record(number));
+  // An incident of which the worker hears, and that comes to disk.
+  void Happen(RemovalWorker& worker, int number) {
+    worker.Expect(Record(number));
     Write(number);
-    desk.Arrived()(IdOf(number));
+    worker.Arrived()(IdOf(number));
   }
   nlohmann::json RecordOf(int number) {
     std::ifstream file(FileOf(number, "hooks.json"));
@@ -108,16 +108,16 @@ class RemovalDeskTest : public ::testing::Test {
   const std::shared_ptr<WatchedHooks> hooks_ = std::make_shared<WatchedHooks>();
 };
 
-TEST_F(RemovalDeskTest, InADryRunTheHooksAreToldThatNothingIsRemoved) {
-  auto desk = Open(RemovalMode::kDryRun);
-  Happen(*desk, 1);
+TEST_F(RemovalWorkerTest, InADryRunTheHooksAreToldThatNothingIsRemoved) {
+  auto worker = Open(RemovalMode::kDryRun);
+  Happen(*worker, 1);
   const std::vector<HookCall> calls = hooks_->Await(1);
   EXPECT_EQ(calls[0].hook, kHook);
   EXPECT_EQ(calls[0].finding.incident, IdOf(1));
   EXPECT_EQ(calls[0].finding.host, "");
   EXPECT_EQ(calls[0].finding.cause, "BAD_TPU_CHIP");
   EXPECT_EQ(calls[0].digest, kDigest);
-  desk.reset();
+  worker.reset();
   const nlohmann::json record = RecordOf(1);
   EXPECT_EQ(record["mode"], "dry-run");
   EXPECT_EQ(record["decisions"][0]["action"], "watch");
@@ -126,13 +126,13 @@ TEST_F(RemovalDeskTest, InADryRunTheHooksAreToldThatNothingIsRemoved) {
   EXPECT_THAT(hooks_->calls(), SizeIs(1));
 }
 
-TEST_F(RemovalDeskTest, AnEnforcedRemovalRunsTheHooksOnceAndWithTheHost) {
-  auto desk = Open(RemovalMode::kEnforce, absl::StrCat("sqlite:", root_, "/fleet.db"));
+TEST_F(RemovalWorkerTest, AnEnforcedRemovalRunsTheHooksOnceAndWithTheHost) {
+  auto worker = Open(RemovalMode::kEnforce, absl::StrCat("sqlite:", root_, "/fleet.db"));
   for (int i = 1; i <= 4; ++i) {
-    Happen(*desk, i);
+    Happen(*worker, i);
     hooks_->Await(static_cast<size_t>(i));
   }
-  desk.reset();
+  worker.reset();
   const std::vector<HookCall> calls = hooks_->calls();
   ASSERT_THAT(calls, SizeIs(4));
   EXPECT_EQ(calls[2].finding.host, "");
@@ -143,10 +143,10 @@ TEST_F(RemovalDeskTest, AnEnforcedRemovalRunsTheHooksOnceAndWithTheHost) {
   EXPECT_EQ(record["hooks"][0]["machine"], "hardware:a");
 }
 
-TEST_F(RemovalDeskTest, ARemovalThatDoesNotBeginKeepsNobodyFromBeingTold) {
+TEST_F(RemovalWorkerTest, ARemovalThatDoesNotBeginKeepsNobodyFromBeingTold) {
   const std::string url = absl::StrCat("sqlite:", root_, "/fleet.db");
-  auto desk = Open(RemovalMode::kEnforce, url);
-  Happen(*desk, 1);
+  auto worker = Open(RemovalMode::kEnforce, url);
+  Happen(*worker, 1);
   hooks_->Await(1);
   const auto database = OpenDatabase(url).value();
   Task removal;
@@ -158,115 +158,115 @@ TEST_F(RemovalDeskTest, ARemovalThatDoesNotBeginKeepsNobodyFromBeingTold) {
   ASSERT_TRUE(WithLock(*database, [&] {
                 return Journal(*database, "", {}).Add(removal, absl::Now());
               }).ok());
-  Happen(*desk, 2);
+  Happen(*worker, 2);
   EXPECT_EQ(hooks_->Await(2)[1].finding.incident, IdOf(2));
 }
 
-TEST_F(RemovalDeskTest, AnIncidentThatIsNotOnDiskMovesNothing) {
-  auto desk = Open(RemovalMode::kOff);
-  desk->Expect(Record(1));
-  Happen(*desk, 2);
+TEST_F(RemovalWorkerTest, AnIncidentThatIsNotOnDiskMovesNothing) {
+  auto worker = Open(RemovalMode::kOff);
+  worker->Expect(Record(1));
+  Happen(*worker, 2);
   EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(2));
-  desk.reset();
+  worker.reset();
   EXPECT_THAT(hooks_->calls(), SizeIs(1));
 }
 
-TEST_F(RemovalDeskTest, WhatWasOnDiskWhenItsCoordinatorDiedIsTakenUp) {
+TEST_F(RemovalWorkerTest, WhatWasOnDiskWhenItsCoordinatorDiedIsTakenUp) {
   Open(RemovalMode::kDryRun).reset();
   Write(1);
   fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
                 FileOf(1, "capture.jsonl.gz"));
-  auto desk = Open(RemovalMode::kDryRun);
+  auto worker = Open(RemovalMode::kDryRun);
   EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
-  desk.reset();
+  worker.reset();
   // Once.
   Open(RemovalMode::kDryRun).reset();
   EXPECT_THAT(hooks_->calls(), SizeIs(1));
 }
 
 // The process died between the end of a hook and the record of it.
-TEST_F(RemovalDeskTest, ARecordThatACrashLeftBehindTheJournalIsBroughtUpToDate) {
-  auto desk = Open(RemovalMode::kDryRun);
-  Happen(*desk, 1);
+TEST_F(RemovalWorkerTest, ARecordThatACrashLeftBehindTheJournalIsBroughtUpToDate) {
+  auto worker = Open(RemovalMode::kDryRun);
+  Happen(*worker, 1);
   hooks_->Await(1);
-  desk.reset();
+  worker.reset();
   nlohmann::json stale = RecordOf(1);
   stale["hooks"][0]["state"] = "due";
   std::ofstream(FileOf(1, "hooks.json")) << stale;
-  desk = Open(RemovalMode::kDryRun);
-  Happen(*desk, 2);
+  worker = Open(RemovalMode::kDryRun);
+  Happen(*worker, 2);
   hooks_->Await(2);
-  desk.reset();
+  worker.reset();
   EXPECT_EQ(RecordOf(1)["hooks"][0]["state"], "done");
   EXPECT_EQ(RecordOf(1)["decisions"][0]["action"], "watch");
   EXPECT_THAT(hooks_->calls(), SizeIs(2));
 }
 
 // Nobody has said which job it is, and perhaps no worker ever comes back.
-TEST_F(RemovalDeskTest, WhatWasLeftIsTakenUpAlsoWithASharedHistory) {
+TEST_F(RemovalWorkerTest, WhatWasLeftIsTakenUpAlsoWithASharedHistory) {
   const std::string url = absl::StrCat("sqlite:", root_, "/shared.db");
   Open(RemovalMode::kDryRun, url).reset();
   Write(1);
   fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
                 FileOf(1, "capture.jsonl.gz"));
-  const auto desk = Open(RemovalMode::kDryRun, url);
+  const auto worker = Open(RemovalMode::kDryRun, url);
   EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
 }
 
 // The old one half dead, the new one there already.
-TEST_F(RemovalDeskTest, OfTwoOnOneDirectoryTheSecondWaitsUntilItIsAlone) {
+TEST_F(RemovalWorkerTest, OfTwoOnOneDirectoryTheSecondWaitsUntilItIsAlone) {
   auto old = file::FileLock::Take(root_ + "/journal.lock");
   ASSERT_TRUE(old.ok()) << old.status();
   EXPECT_EQ(file::FileLock::Take(root_ + "/journal.lock").status().code(),
             absl::StatusCode::kUnavailable);
-  auto desk = Open(RemovalMode::kDryRun);
-  Happen(*desk, 1);
-  desk.reset();
+  auto worker = Open(RemovalMode::kDryRun);
+  Happen(*worker, 1);
+  worker.reset();
   EXPECT_FALSE(fs::exists(FileOf(1, "hooks.json")));
   fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
                 FileOf(1, "capture.jsonl.gz"));
-  desk = Open(RemovalMode::kDryRun);
+  worker = Open(RemovalMode::kDryRun);
   {
     const file::FileLock released = *std::move(old);
   }
   EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
-  desk.reset();
+  worker.reset();
   EXPECT_TRUE(fs::exists(FileOf(1, "hooks.json")));
   EXPECT_THAT(hooks_->calls(), SizeIs(1));
 }
 
-TEST_F(RemovalDeskTest, AStateDirectoryMayPassToAnotherJob) {
+TEST_F(RemovalWorkerTest, AStateDirectoryMayPassToAnotherJob) {
   const std::string url = absl::StrCat("sqlite:", root_, "/shared.db");
   Write(1);  // of job "llama"
-  auto desk = Open(RemovalMode::kDryRun, url);
+  auto worker = Open(RemovalMode::kDryRun, url);
   IncidentRecord incident = Record(2);
   incident.job = "gemma";
-  desk->Expect(incident);
+  worker->Expect(incident);
   Write(2);
-  desk->Arrived()(IdOf(2));
+  worker->Arrived()(IdOf(2));
   hooks_->Await(1);
-  desk.reset();
+  worker.reset();
   EXPECT_EQ(RecordOf(2)["decisions"][0]["action"], "watch");
 }
 
-TEST_F(RemovalDeskTest, IncidentsOlderThanAllHooksAreLeftAlone) {
+TEST_F(RemovalWorkerTest, IncidentsOlderThanAllHooksAreLeftAlone) {
   Write(1);
   Open(RemovalMode::kDryRun).reset();
   Open(RemovalMode::kDryRun).reset();
   EXPECT_THAT(hooks_->calls(), IsEmpty());
 }
 
-TEST_F(RemovalDeskTest, WhileTheHistoryIsDownDecisionsWaitAndNothingIsLost) {
+TEST_F(RemovalWorkerTest, WhileTheHistoryIsDownDecisionsWaitAndNothingIsLost) {
   const std::string url = absl::StrCat("sqlite:", root_, "/elsewhere/fleet.db");
-  auto desk = Open(RemovalMode::kDryRun, url);
-  Happen(*desk, 1);
-  desk.reset();
+  auto worker = Open(RemovalMode::kDryRun, url);
+  Happen(*worker, 1);
+  worker.reset();
   EXPECT_FALSE(fs::exists(root_ + "/elsewhere"));
   fs::create_directory(root_ + "/elsewhere");
-  desk = Open(RemovalMode::kDryRun, url);
-  Happen(*desk, 2);
+  worker = Open(RemovalMode::kDryRun, url);
+  Happen(*worker, 2);
   hooks_->Await(2);
-  desk.reset();
+  worker.reset();
   const auto database = OpenDatabase(url).value();
   EXPECT_TRUE(
       History(*database).IsDecided(IdOf(1), RemovalMode::kDryRun, absl::InfinitePast()).value());
@@ -274,19 +274,19 @@ TEST_F(RemovalDeskTest, WhileTheHistoryIsDownDecisionsWaitAndNothingIsLost) {
       History(*database).IsDecided(IdOf(2), RemovalMode::kDryRun, absl::InfinitePast()).value());
 }
 
-TEST_F(RemovalDeskTest, ADiskThatHangsDoesNotHoldUpTheEnd) {
+TEST_F(RemovalWorkerTest, ADiskThatHangsDoesNotHoldUpTheEnd) {
   // What hangs in it outlives this test, and hangs until all ends: it does not run into the end.
   static auto& disk = *new FaultyDisk;
-  RemovalDesk::Settings settings;
+  RemovalWorker::Settings settings;
   settings.removal.hooks = {kHook};
   settings.state_dir = root_;
   settings.disk = &disk;
   settings.runner = hooks_;
-  auto desk = std::make_unique<RemovalDesk>(std::move(settings));
+  auto worker = std::make_unique<RemovalWorker>(std::move(settings));
   disk.Hang();
-  Happen(*desk, 1);
+  Happen(*worker, 1);
   disk.AwaitHanging();
-  desk.reset();
+  worker.reset();
 }
 
 }  // namespace

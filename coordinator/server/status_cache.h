@@ -1,6 +1,6 @@
-// The state of the job for whoever asks, at a bounded cost to the core.
-#ifndef RAPIDEYE_COORDINATOR_SERVER_STATUS_BOARD_H_
-#define RAPIDEYE_COORDINATOR_SERVER_STATUS_BOARD_H_
+// Caches the state of the job for those who ask, at a bounded cost to the core.
+#ifndef RAPIDEYE_COORDINATOR_SERVER_STATUS_CACHE_H_
+#define RAPIDEYE_COORDINATOR_SERVER_STATUS_CACHE_H_
 
 #include <functional>
 #include <memory>
@@ -16,12 +16,12 @@ namespace rapideye::coordinator {
 
 // Thread-safe. However many ask, the core makes at most one report per
 // kStatusFresh; all who ask meanwhile get the same one.
-class StatusBoard {
+class StatusCache {
  public:
   // nullptr: the coordinator is stopping.
   using Answer = std::function<void(std::shared_ptr<const JobStatus>)>;
 
-  explicit StatusBoard(EventQueue& queue) : queue_(queue) {}
+  explicit StatusCache(EventQueue& queue) : queue_(queue) {}
 
   // `now`: the steady clock. Calls `answer` once: at once on this thread, or later on
   // the core's; it must not block, and must not ask again.
@@ -45,4 +45,4 @@ class StatusBoard {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_SERVER_STATUS_BOARD_H_
+#endif  // RAPIDEYE_COORDINATOR_SERVER_STATUS_CACHE_H_

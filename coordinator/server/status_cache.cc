@@ -1,4 +1,4 @@
-#include "coordinator/server/status_board.h"
+#include "coordinator/server/status_cache.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace rapideye::coordinator {
 
-void StatusBoard::Ask(absl::Duration now, Answer answer) {
+void StatusCache::Ask(absl::Duration now, Answer answer) {
   std::shared_ptr<const JobStatus> known;
   {
     const MutexLock lock(mutex_);
@@ -21,11 +21,11 @@ void StatusBoard::Ask(absl::Duration now, Answer answer) {
   answer(std::move(known));
 }
 
-void StatusBoard::Report(absl::Duration now, JobStatus status) {
+void StatusCache::Report(absl::Duration now, JobStatus status) {
   Give(std::make_shared<const JobStatus>(std::move(status)), now);
 }
 
-void StatusBoard::Stop() {
+void StatusCache::Stop() {
   {
     const MutexLock lock(mutex_);
     stopped_ = true;
@@ -33,7 +33,7 @@ void StatusBoard::Stop() {
   Give(nullptr, -absl::InfiniteDuration());
 }
 
-void StatusBoard::Give(std::shared_ptr<const JobStatus> status, absl::Duration now) {
+void StatusCache::Give(std::shared_ptr<const JobStatus> status, absl::Duration now) {
   std::vector<Answer> waiting;
   {
     const MutexLock lock(mutex_);

@@ -1,11 +1,11 @@
-#include "coordinator/server/status_board.h"
+#include "coordinator/server/status_cache.h"
 
 #include <gtest/gtest.h>
 
 namespace rapideye::coordinator {
 namespace {
 
-class StatusBoardTest : public ::testing::Test {
+class StatusCacheTest : public ::testing::Test {
  protected:
   // How many requests are on their way to the core.
   int Requests() {
@@ -21,21 +21,21 @@ class StatusBoardTest : public ::testing::Test {
     return status;
   }
   void Ask(double seconds) {
-    board_.Ask(absl::Seconds(seconds), [this](const std::shared_ptr<const JobStatus>& status) {
+    cache_.Ask(absl::Seconds(seconds), [this](const std::shared_ptr<const JobStatus>& status) {
       answers_.push_back(status == nullptr ? "none" : status->job);
     });
   }
 
   EventQueue queue_;
-  StatusBoard board_{queue_};
+  StatusCache cache_{queue_};
   std::vector<std::string> answers_;
 };
 
-TEST_F(StatusBoardTest, ManyWhoAskCostTheCoreOneReport) {
+TEST_F(StatusCacheTest, ManyWhoAskCostTheCoreOneReport) {
   for (int i = 0; i < 3; ++i) Ask(100);
   EXPECT_EQ(Requests(), 1);
   EXPECT_TRUE(answers_.empty());
-  board_.Report(absl::Seconds(101), Of("a"));
+  cache_.Report(absl::Seconds(101), Of("a"));
   EXPECT_EQ(answers_, (std::vector<std::string>{"a", "a", "a"}));
   // Who asks right after that gets the same one.
   Ask(101.1);
@@ -46,9 +46,9 @@ TEST_F(StatusBoardTest, ManyWhoAskCostTheCoreOneReport) {
   EXPECT_EQ(Requests(), 1);
 }
 
-TEST_F(StatusBoardTest, AfterTheEndThereIsNone) {
+TEST_F(StatusCacheTest, AfterTheEndThereIsNone) {
   Ask(100);
-  board_.Stop();
+  cache_.Stop();
   Ask(100);
   EXPECT_EQ(answers_, (std::vector<std::string>{"none", "none"}));
   EXPECT_EQ(Requests(), 1);

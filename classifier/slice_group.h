@@ -1,6 +1,6 @@
 // One slice of the wait graph: whom do its cores wait for among themselves?
-#ifndef RAPIDEYE_CLASSIFIER_SLICE_KNOT_H_
-#define RAPIDEYE_CLASSIFIER_SLICE_KNOT_H_
+#ifndef RAPIDEYE_CLASSIFIER_SLICE_GROUP_H_
+#define RAPIDEYE_CLASSIFIER_SLICE_GROUP_H_
 
 #include <optional>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace rapideye::classifier {
 
 // Units of a slice that stand at one place in one launch.
-struct Crowd {
+struct Cluster {
   std::optional<int64_t> at;  // doubled ordinal; nothing: no order relates it
   int place = -1;
   HloClass hlo_class = HloClass::kUnknown;
@@ -18,8 +18,8 @@ struct Crowd {
 };
 
 // What a slice looks like before anything is concluded.
-struct Knot {
-  std::vector<Crowd> crowds;  // running units, largest first; front() is the crowd
+struct SliceGroup {
+  std::vector<Cluster> clusters;  // running units, largest first; front() is the largest
   std::vector<int> idle;
   std::vector<int> entry;                  // have work, have not begun it
   std::vector<int> unclear;                // in a launch, place unknown
@@ -30,14 +30,14 @@ struct Knot {
   std::optional<int64_t> AtOf(int unit) const { return at[static_cast<size_t>(unit - first_unit)]; }
 };
 
-Knot TieKnot(const Topology& topology, const Positions& positions, const Divergence& divergence,
-             int slice);
+SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
+                           const Divergence& divergence, int slice);
 
 // The heads within a slice, by the units that stand elsewhere. Fills `view`, and
 // `ahead` with workers that are past a launch in which their slice waits.
-std::vector<Head> HeadsOfKnot(const Positions& positions, const Knot& knot, SliceView& view,
-                              std::vector<int>& ahead);
+std::vector<Head> HeadsOfSliceGroup(const Positions& positions, const SliceGroup& group,
+                                    SliceView& view, std::vector<int>& ahead);
 
 }  // namespace rapideye::classifier
 
-#endif  // RAPIDEYE_CLASSIFIER_SLICE_KNOT_H_
+#endif  // RAPIDEYE_CLASSIFIER_SLICE_GROUP_H_

@@ -7,8 +7,8 @@
 //                            one process at a time runs them (journal.lock)
 //   <state-dir>/fleet.db     the history, unless --fleet-db names another
 //   <state-dir>/incidents/<id>/hooks.json   what was decided, and what came of the hooks
-#ifndef RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_H_
-#define RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_H_
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_H_
 
 #include <cstdint>
 #include <functional>
@@ -53,7 +53,7 @@ struct RemovalReport {
 
 // Thread-safe. Everything happens on threads of its own: a history, a disk or a hook
 // that hangs delays no digest and holds up no end.
-class RemovalDesk {
+class RemovalWorker {
  public:
   struct Settings {
     RemovalSettings removal;
@@ -66,15 +66,15 @@ class RemovalDesk {
 
   // Takes up what an earlier process has left: incidents that the history does not have
   // yet, hooks that have not run.
-  explicit RemovalDesk(Settings settings);
+  explicit RemovalWorker(Settings settings);
   // Incidents that came to disk are spooled. Leaves behind what hangs.
-  ~RemovalDesk();
-  RemovalDesk(const RemovalDesk&) = delete;
-  RemovalDesk& operator=(const RemovalDesk&) = delete;
+  ~RemovalWorker();
+  RemovalWorker(const RemovalWorker&) = delete;
+  RemovalWorker& operator=(const RemovalWorker&) = delete;
 
   // This incident is on its way to disk.
   void Expect(IncidentRecord incident);
-  // It has arrived. A function, since whoever calls it may outlive the desk.
+  // It has arrived. A function, since whoever calls it may outlive the worker.
   std::function<void(const std::string& incident)> Arrived() const;
 
   // Begins nothing more. A hook that runs is for its runner to stop.
@@ -90,4 +90,4 @@ class RemovalDesk {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_H_
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_H_

@@ -1,6 +1,6 @@
-// The work of the desk, which may outlive it: what its thread does, and what others tell it.
-#ifndef RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_STATE_H_
-#define RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_STATE_H_
+// The work of the worker, which may outlive it: what its thread does, and what others tell it.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_STATE_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_STATE_H_
 
 #include <deque>
 #include <memory>
@@ -17,9 +17,9 @@
 #include "coordinator/fleet/database.h"
 #include "coordinator/fleet/publisher.h"
 #include "coordinator/fleet/records/fleet_clock.h"
-#include "coordinator/removal/desk/removal_desk.h"
 #include "coordinator/removal/incident_hooks.h"
 #include "coordinator/removal/removal_loop.h"
+#include "coordinator/removal/worker/removal_worker.h"
 #include "coordinator/store/incident_archive.h"
 #include "proto/common/file/file_lock.h"
 #include "proto/common/sync/mutex.h"
@@ -46,7 +46,7 @@ class RunnerWithDigests final : public HookRunner {
   const IncidentArchive& archive_;
 };
 
-struct RemovalDesk::State {
+struct RemovalWorker::State {
   explicit State(Settings given)
       : settings(std::move(given)),
         archive(settings.state_dir),
@@ -123,4 +123,4 @@ struct RemovalDesk::State {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_REMOVAL_DESK_REMOVAL_DESK_STATE_H_
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_STATE_H_

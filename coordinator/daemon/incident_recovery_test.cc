@@ -1,4 +1,4 @@
-#include "coordinator/daemon/retelling.h"
+#include "coordinator/daemon/incident_recovery.h"
 
 #include <gtest/gtest.h>
 
@@ -16,19 +16,19 @@ struct Outcome {
   std::optional<Event> event;
 };
 
-Outcome Retell(Retelling::Read read) {
+Outcome Retell(IncidentRecovery::Read read) {
   Outcome outcome;
   {
-    Retelling retelling(
+    IncidentRecovery incident_recovery(
         std::move(read),
         [&](const std::string&, const std::string& text) { outcome.logged = text; },
         [&](Event event) { outcome.event = std::move(event); });
-    retelling.Begin(kId);
+    incident_recovery.Begin(kId);
   }  // waits
   return outcome;
 }
 
-TEST(Retelling, DigestReachesTheLogBeforeItCountsAsConcluded) {
+TEST(IncidentRecovery, DigestReachesTheLogBeforeItCountsAsConcluded) {
   const Outcome outcome = Retell([](const std::string& id) { return "digest of " + id; });
   EXPECT_EQ(outcome.logged, std::string("digest of ") + kId);
   ASSERT_TRUE(outcome.event.has_value());
@@ -37,7 +37,7 @@ TEST(Retelling, DigestReachesTheLogBeforeItCountsAsConcluded) {
   EXPECT_TRUE(concluded->hang);
 }
 
-TEST(Retelling, DigestThatCannotBeReadIsSaidSo) {
+TEST(IncidentRecovery, DigestThatCannotBeReadIsSaidSo) {
   const Outcome outcome =
       Retell([](const std::string&) { return absl::DataLossError("digest.txt is empty"); });
   EXPECT_EQ(outcome.logged, "");
@@ -46,7 +46,7 @@ TEST(Retelling, DigestThatCannotBeReadIsSaidSo) {
   EXPECT_TRUE(unreadable->damaged);
 }
 
-TEST(Retelling, DiskThatHangsHoldsUpNothing) {
+TEST(IncidentRecovery, DiskThatHangsHoldsUpNothing) {
   auto release = std::make_shared<std::promise<void>>();
   const auto released = std::make_shared<std::shared_future<void>>(release->get_future());
   const Outcome outcome = Retell([released](const std::string&) {

@@ -1,4 +1,4 @@
-#include "coordinator/removal/desk/removal_record.h"
+#include "coordinator/removal/worker/removal_record.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "coordinator/removal/desk/removal_desk_state.h"
+#include "coordinator/removal/worker/removal_worker_state.h"
 
 #include <spdlog/spdlog.h>
 
@@ -14,7 +14,7 @@
 #include "coordinator/fleet/records/findings.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
-#include "coordinator/removal/desk/removal_record.h"
+#include "coordinator/removal/worker/removal_record.h"
 #include "coordinator/store/incident_files.h"
 #include "proto/capture/capture_reader.h"
 #include "proto/common/clock/clock.h"
@@ -33,7 +33,7 @@ void LogHistory(const absl::Status& status) {
 
 }  // namespace
 
-void RemovalDesk::State::Run() {
+void RemovalWorker::State::Run() {
   std::error_code error;
   first_run = !std::filesystem::exists(journal_path, error);
   auto made = std::make_unique<Publisher>(
@@ -61,13 +61,13 @@ void RemovalDesk::State::Run() {
 }
 
 // Of an earlier process: what it left is not to wait until this one has an incident.
-std::optional<std::string> RemovalDesk::State::JobOnDisk() const {
+std::optional<std::string> RemovalWorker::State::JobOnDisk() const {
   const auto newest = archive.List(1);
   if (!newest.ok() || newest->empty() || newest->front().job.empty()) return std::nullopt;
   return newest->front().job;
 }
 
-std::shared_ptr<RemovalLoop> RemovalDesk::State::NextLoop() {
+std::shared_ptr<RemovalLoop> RemovalWorker::State::NextLoop() {
   const MutexLock lock(mutex);
   // In a history of many jobs this coordinator decides about its own.
   while (!stopping && shared_history && !job.has_value()) changed.Wait(mutex);
@@ -77,7 +77,7 @@ std::shared_ptr<RemovalLoop> RemovalDesk::State::NextLoop() {
   return loop;
 }
 
-std::shared_ptr<RemovalLoop> RemovalDesk::State::MakeLoop() {
+std::shared_ptr<RemovalLoop> RemovalWorker::State::MakeLoop() {
   RemovalLoop::Settings loop_settings;
   loop_settings.fleet_db = history_url;
   loop_settings.policy = policy();
@@ -93,7 +93,7 @@ std::shared_ptr<RemovalLoop> RemovalDesk::State::MakeLoop() {
   return std::make_shared<RemovalLoop>(std::move(loop_settings), runner);
 }
 
-absl::Status RemovalDesk::State::OpenJournal() {
+absl::Status RemovalWorker::State::OpenJournal() {
   if (hooks.has_value()) return absl::OkStatus();
   // Two coordinators may share a directory for a while; the hooks are one's at a time.
   auto alone = file::FileLock::Take(absl::StrCat(settings.state_dir, "/journal.lock"));
@@ -125,14 +125,14 @@ absl::Status RemovalDesk::State::OpenJournal() {
   return absl::OkStatus();
 }
 
-bool RemovalDesk::State::Knows(const std::string& id) const {
+bool RemovalWorker::State::Knows(const std::string& id) const {
   const auto is = [&](const IncidentRecord& incident) { return incident.id == id; };
   const MutexLock lock(mutex);
   return std::any_of(expected.begin(), expected.end(), is) ||
          std::any_of(arrived.begin(), arrived.end(), is);
 }
 
-void RemovalDesk::State::Recover() {
+void RemovalWorker::State::Recover() {
   absl::StatusOr<std::vector<std::string>> ids = archive.Ids();
   if (!ids.ok()) return;
   std::sort(ids->begin(), ids->end(), std::greater<>());
@@ -168,7 +168,7 @@ void RemovalDesk::State::Recover() {
   }
 }
 
-void RemovalDesk::State::TakeUp() {
+void RemovalWorker::State::TakeUp() {
   if (absl::Status opened = OpenJournal(); !opened.ok()) return NoteJournal(opened);
   MutexLock lock(mutex);
   while (!arrived.empty()) {
@@ -182,7 +182,7 @@ void RemovalDesk::State::TakeUp() {
 }
 
 // Once for each reason: it is tried again every second.
-void RemovalDesk::State::NoteJournal(const absl::Status& problem) {
+void RemovalWorker::State::NoteJournal(const absl::Status& problem) {
   if (problem.ok() && !journal_problem.ok()) spdlog::info("the journal of hooks works again");
   if (!problem.ok() && problem != journal_problem) {
     spdlog::warn("hooks and decisions wait, their journal cannot be used: {}",
@@ -191,7 +191,7 @@ void RemovalDesk::State::NoteJournal(const absl::Status& problem) {
   journal_problem = problem;
 }
 
-absl::Status RemovalDesk::State::TakeUpOne(const IncidentRecord& incident) {
+absl::Status RemovalWorker::State::TakeUpOne(const IncidentRecord& incident) {
   const bool off = policy().mode == RemovalMode::kOff;
   absl::Status status = hooks->Add(incident.id, off ? absl::ZeroDuration() : kDecisionPatience);
   if (status.ok()) status = Spool(*journal).Put(incident);
@@ -205,8 +205,8 @@ absl::Status RemovalDesk::State::TakeUpOne(const IncidentRecord& incident) {
   return absl::OkStatus();
 }
 
-absl::Duration RemovalDesk::State::AfterTurn(Database* database,
-                                             const absl::StatusOr<Remover::Report>& turn) {
+absl::Duration RemovalWorker::State::AfterTurn(Database* database,
+                                               const absl::StatusOr<Remover::Report>& turn) {
   history = database;
   std::set<std::string> touched;
   if (turn.ok()) Count(*turn, touched);
@@ -235,7 +235,7 @@ absl::Duration RemovalDesk::State::AfterTurn(Database* database,
   return hooks->UntilNext().value_or(kFirstDiskRetry);
 }
 
-void RemovalDesk::State::Count(const Remover::Report& turn, std::set<std::string>& touched) {
+void RemovalWorker::State::Count(const Remover::Report& turn, std::set<std::string>& touched) {
   for (const Remover::Decided& decided : turn.decisions) {
     touched.insert(decided.finding.incident);
     const MutexLock lock(mutex);
@@ -251,14 +251,14 @@ void RemovalDesk::State::Count(const Remover::Report& turn, std::set<std::string
   }
 }
 
-void RemovalDesk::State::CountHook(const Task& task) {
+void RemovalWorker::State::CountHook(const Task& task) {
   const MutexLock lock(mutex);
   ++(task.state == "done"  ? report.counters.hooks_succeeded
      : task.state == "due" ? report.counters.hooks_failed
                            : report.counters.hooks_given_up);
 }
 
-void RemovalDesk::State::ReleaseDecided(std::set<std::string>& touched) {
+void RemovalWorker::State::ReleaseDecided(std::set<std::string>& touched) {
   for (auto id = undecided.begin(); id != undecided.end();) {
     const bool decided =
         history != nullptr &&
@@ -275,7 +275,7 @@ void RemovalDesk::State::ReleaseDecided(std::set<std::string>& touched) {
   }
 }
 
-std::optional<std::string> RemovalDesk::State::RanForRemoval(const Task& task) const {
+std::optional<std::string> RemovalWorker::State::RanForRemoval(const Task& task) const {
   if (policy().mode != RemovalMode::kEnforce || history == nullptr) return std::nullopt;
   const auto tasks = Journal(*history, "", {}).TasksOf(task.incident);
   if (!tasks.ok()) return std::nullopt;
@@ -289,7 +289,7 @@ std::optional<std::string> RemovalDesk::State::RanForRemoval(const Task& task) c
   return std::nullopt;
 }
 
-absl::StatusOr<HookCall> RemovalDesk::State::CallFor(const Task& task) const {
+absl::StatusOr<HookCall> RemovalWorker::State::CallFor(const Task& task) const {
   absl::StatusOr<std::string> digest = archive.Read(task.incident, IncidentForm::kJson);
   if (!digest.ok()) return digest.status();
   const absl::StatusOr<IncidentSummary> summary = SummariseDigest(*digest);
@@ -306,7 +306,7 @@ absl::StatusOr<HookCall> RemovalDesk::State::CallFor(const Task& task) const {
   return call;
 }
 
-void RemovalDesk::State::WriteRecord(const std::string& id) {
+void RemovalWorker::State::WriteRecord(const std::string& id) {
   const std::string directory = DirectoryOf(id);
   const absl::StatusOr<int64_t> bytes = settings.disk->BytesIn(directory);
   if (!bytes.ok() || *bytes < 0) return;  // the retention has removed it

@@ -1,4 +1,4 @@
-#include "coordinator/daemon/retelling.h"
+#include "coordinator/daemon/incident_recovery.h"
 
 #include <spdlog/spdlog.h>
 
@@ -11,29 +11,29 @@
 
 namespace rapideye::coordinator {
 
-Retelling::Retelling(Read read, LogDigest log_digest, std::function<void(Event)> post)
+IncidentRecovery::IncidentRecovery(Read read, LogDigest log_digest, std::function<void(Event)> post)
     : read_(std::move(read)),
       log_digest_(std::move(log_digest)),
       sink_(std::make_shared<ClosableSink<Event>>(std::move(post))) {}
 
-Retelling::~Retelling() {
+IncidentRecovery::~IncidentRecovery() {
   reteller_.Stop();
   sink_->Close();
   lister_.Stop(absl::ZeroDuration());
 }
 
-void Retelling::FindLeft(List list) {
+void IncidentRecovery::FindLeft(List list) {
   lister_.Post([sink = sink_, list = std::move(list)] {
     absl::StatusOr<std::vector<std::string>> ids = list();
     if (ids.ok()) sink->Send(IncidentsOnDisk{*std::move(ids)});
   });
 }
 
-void Retelling::Begin(const std::string& incident_id) {
+void IncidentRecovery::Begin(const std::string& incident_id) {
   reteller_.Post([this, incident_id] { Retell(incident_id); });
 }
 
-void Retelling::Retell(const std::string& incident_id) {
+void IncidentRecovery::Retell(const std::string& incident_id) {
   const absl::StatusOr<std::string> text =
       WithPatience([read = read_, incident_id] { return read(incident_id); }, kDiskPatience)
           .value_or(absl::DeadlineExceededError("the state directory hangs"));
