@@ -23,7 +23,7 @@ namespace rapideye::wire {
 // Versions of the protocol: one back and one forward are spoken. Fields and
 // messages that the other side does not know are skipped by it.
 //   1  no Hello.incident, Hello.connection, Collect.incident, Concluded
-inline constexpr int kProtocolVersion = 2;
+inline const int32_t kProtocolVersion = Hello().protocol_version;  // as agent.proto says
 inline constexpr int kOldestProtocolVersion = 1;
 inline constexpr int kNewestProtocolVersion = 3;
 
