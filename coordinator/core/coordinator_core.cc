@@ -280,6 +280,9 @@ void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& h
   const bool advanced = job_.progress.Observe(worker, agent, heartbeat, now_.monotonic);
   restart_.OnHeartbeat(worker, heartbeat, advanced);
   if (state_ == State::kArmed) {
+    if (const auto took = job_.progress.Find(worker)->step_took) {
+      job_.learning.ObserveStep(worker, *took);
+    }
     job_.learning.Observe(worker, heartbeat, advanced);
   } else if (advanced) {
     NoteRecovery(worker);

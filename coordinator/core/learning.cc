@@ -45,6 +45,11 @@ void Learning::Observe(const WorkerId& worker, const wire::Heartbeat& heartbeat,
   ObserveQueue(facts, heartbeat);
 }
 
+void Learning::ObserveStep(const WorkerId& worker, absl::Duration took) {
+  if (workers_[worker].after_incident) return;
+  longest_step_ = std::max(longest_step_, std::min(took, kMaxLearntPause));
+}
+
 void Learning::ObservePrograms(WorkerFacts& facts, const wire::Heartbeat& heartbeat) {
   for (const wire::ProgramStatistics& statistics : heartbeat.programs) {
     const std::optional<ProgramNumber> number = Number(statistics.fingerprint);
@@ -297,6 +302,7 @@ void Learning::Forget() {
   fingerprints_.clear();
   programs_.clear();
   workers_.clear();
+  longest_step_ = absl::ZeroDuration();
   longest_pause_ = absl::ZeroDuration();
   longest_unannounced_pause_ = absl::ZeroDuration();
   longest_phase_.clear();

@@ -28,6 +28,9 @@ class Learning {
   // a worker that already stands still teaches nothing.
   void Observe(const WorkerId& worker, const wire::Heartbeat& heartbeat, bool progressed);
 
+  // A step has taken so long on this worker, in health. Before Observe.
+  void ObserveStep(const WorkerId& worker, absl::Duration took);
+
   // A hang is over. What each worker next reports as its longest launch or pause
   // may be the hang itself, and is not taken for healthy.
   void AfterIncident();
@@ -39,6 +42,7 @@ class Learning {
   bool HasCompleted(const std::string& fingerprint) const;
   // Of this program; of all programs if absent or unknown. Zero: nothing learnt.
   absl::Duration LongestLaunch(const std::optional<std::string>& fingerprint) const;
+  absl::Duration LongestStep() const { return longest_step_; }
   absl::Duration LongestPause() const { return longest_pause_; }
   // Of the pauses that no page announced.
   absl::Duration LongestUnannouncedPause() const { return longest_unannounced_pause_; }
@@ -99,6 +103,7 @@ class Learning {
   std::vector<std::string> fingerprints_;
   std::vector<ProgramFacts> programs_;
   std::map<WorkerId, WorkerFacts> workers_;
+  absl::Duration longest_step_ = absl::ZeroDuration();
   absl::Duration longest_pause_ = absl::ZeroDuration();
   absl::Duration longest_unannounced_pause_ = absl::ZeroDuration();
   std::map<Phase, absl::Duration> longest_phase_;

@@ -71,6 +71,37 @@ Standstill Allow(Standstill measure, bool set, const Overview& job, absl::Durati
   return measure;
 }
 
+bool RuntimeIsThere(const wire::Heartbeat& heartbeat) {
+  return heartbeat.runtime.state == RuntimeState::kServing ||
+         heartbeat.runtime.state == RuntimeState::kTimedOut;
+}
+
+// How many steps its page has gone on since the worker's last heartbeat, where no runtime
+// tells of launches. 0 if that is not known: a loop that restores a checkpoint goes back.
+int64_t StepsSince(const WorkerProgress& known, const wire::Heartbeat& heartbeat) {
+  const std::optional<int64_t> step =
+      heartbeat.progress.has_value() ? heartbeat.progress->step : std::nullopt;
+  const bool comparable = known.step.has_value() && step.has_value() &&
+                          !RuntimeIsThere(heartbeat) &&
+                          known.process_incarnation == heartbeat.process_incarnation;
+  return comparable && *step > *known.step ? *step - *known.step : 0;
+}
+
+// A step completes when the next one begins, which is what a page shows.
+void ObserveStep(const wire::Heartbeat& heartbeat, absl::Duration now, WorkerProgress& known) {
+  known.step_took.reset();
+  const int64_t steps = StepsSince(known, heartbeat);
+  if (steps == 0) return;
+  const bool within = heartbeat.progress->phase == Phase::kStep;
+  const absl::Duration completion =
+      now - absl::Milliseconds(within ? heartbeat.progress->phase_ms.value_or(0) : 0);
+  if (known.last_completion.has_value() && !known.Pauses() &&
+      known.pause_ended < *known.last_completion) {
+    known.step_took = std::max(completion - *known.last_completion, absl::ZeroDuration()) / steps;
+  }
+  known.last_completion = std::max(known.last_completion.value_or(completion), completion);
+}
+
 void Lower(std::optional<absl::Duration>& earliest, absl::Duration time) {
   earliest = std::min(earliest.value_or(time), time);
 }
@@ -98,6 +129,13 @@ absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& lea
                                const std::optional<std::string>& fingerprint) {
   if (thresholds.launch.has_value()) return *thresholds.launch;
   return std::clamp(kLaunchFactor * learning.LongestLaunch(fingerprint), kMinLaunchThreshold,
+                    kMaxLaunchThreshold);
+}
+
+absl::Duration StepThreshold(const Thresholds& thresholds, const Learning& learning) {
+  if (thresholds.launch.has_value()) return *thresholds.launch;
+  // A page does not show the compilation that a step may hold.
+  return std::clamp(kLaunchFactor * learning.LongestStep(), kMinWatchedHangThreshold,
                     kMaxLaunchThreshold);
 }
 
@@ -129,6 +167,7 @@ bool Progress::Advanced(const WorkerId& worker, int64_t agent_incarnation,
   if (known->process_incarnation != heartbeat.process_incarnation) {
     return heartbeat.launches_completed > 0;
   }
+  if (StepsSince(*known, heartbeat) > 0) return true;
   // Another agent counts from when it first saw the process: not comparable.
   return known->agent_incarnation == agent_incarnation &&
          heartbeat.launches_completed > known->completed;
@@ -140,6 +179,7 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
   auto [entry, first] = workers_.try_emplace(worker);
   WorkerProgress& known = entry->second;
   if (!known.seen_since.has_value()) known.seen_since = now;
+  ObserveStep(heartbeat, now, known);
   if (heartbeat.launches_completed > 0) {
     const absl::Duration completion =
         now - heartbeat.since_completion.value_or(absl::ZeroDuration());
@@ -154,15 +194,18 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
   }
   known.heard = true;
   known.connected = true;
-  known.runtime_answers = heartbeat.runtime.state == RuntimeState::kServing ||
-                          heartbeat.runtime.state == RuntimeState::kTimedOut;
+  known.runtime_answers = RuntimeIsThere(heartbeat);
   known.agent_incarnation = agent_incarnation;
   known.process_incarnation = heartbeat.process_incarnation;
   known.completed = heartbeat.launches_completed;
   const std::optional<Phase> pause = known.Pauses() ? known.phase : std::nullopt;
   known.program.reset();
   known.phase.reset();
-  if (heartbeat.progress.has_value()) known.phase = heartbeat.progress->phase;
+  known.step.reset();
+  if (heartbeat.progress.has_value()) {
+    known.phase = heartbeat.progress->phase;
+    known.step = heartbeat.progress->step;
+  }
   if (!heartbeat.launch_in_flight) {
     known.in_flight_since.reset();
   } else {
@@ -207,17 +250,22 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
   };
   Overview job;
   job.last_completion = LastCompletion();
+  const bool by_steps = std::none_of(workers_.begin(), workers_.end(), [](const auto& entry) {
+    return entry.second.connected && entry.second.runtime_answers;
+  });
   for (const auto& [id, worker] : workers_) {
-    if (!worker.connected || !worker.runtime_answers) continue;
+    if (!worker.Shown() || (!by_steps && !worker.runtime_answers)) continue;
     job.running = true;
     if (worker.seen_since.has_value()) Lower(job.first_seen, *worker.seen_since);
     if (worker.in_flight_since.has_value()) AddInFlight(worker, thresholds, learning, job);
     AddPhase(id, worker, thresholds, learning, job);
   }
   if (!job.running || !job.first_seen.has_value()) return std::nullopt;
-  if (!job.last_completion.has_value()) {
-    return since(*job.first_seen, thresholds.startup_grace,
-                 "no launch has completed since the job started");
+  const bool learnt = !by_steps || learning.LongestStep() > absl::ZeroDuration();
+  if (!job.last_completion.has_value() || !learnt) {
+    return since(job.last_completion.value_or(*job.first_seen), thresholds.startup_grace,
+                 by_steps ? "fewer than two steps have completed since the job started"
+                          : "no launch has completed since the job started");
   }
   const absl::Duration last = *job.last_completion;
   if (job.known_in_flight.has_value()) {
@@ -228,6 +276,11 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
   if (job.unknown_in_flight.has_value()) {
     return since(std::max(last, *job.unknown_in_flight), thresholds.startup_grace,
                  "the first launch of a new program does not complete");
+  }
+  if (by_steps && job.watched) {
+    return Allow(since(last, StepThreshold(thresholds, learning),
+                       "the training loops are within a step, and none completes"),
+                 thresholds.launch.has_value(), job, now);
   }
   const absl::Duration hang = job.watched ? WatchedHangThreshold(thresholds, learning)
                                           : HangThreshold(thresholds, learning);
@@ -240,9 +293,8 @@ const WorkerProgress* Progress::Find(const WorkerId& worker) const {
 }
 
 size_t Progress::Running() const {
-  return static_cast<size_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
-    return entry.second.connected && entry.second.runtime_answers;
-  }));
+  return static_cast<size_t>(std::count_if(workers_.begin(), workers_.end(),
+                                           [](const auto& entry) { return entry.second.Shown(); }));
 }
 
 void Progress::Forget() {
@@ -251,6 +303,7 @@ void Progress::Forget() {
     worker.in_flight_since.reset();
     worker.program.reset();
     worker.phase.reset();
+    worker.step.reset();
     worker.paused_for.reset();
     worker.seen_since.reset();
   }

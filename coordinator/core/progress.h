@@ -1,4 +1,5 @@
-// Does the job advance? Judged by launches that complete, never by messages that
+// Measures whether the job advances: by launches that complete, or, where no TPU runtime
+// answers, by the steps of the training loops' progress pages. Never by messages that
 // arrive: a stuck worker heartbeats happily.
 #ifndef RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
 #define RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
@@ -24,6 +25,9 @@ struct Thresholds {
 // How long launches of this program may go on (--launch-threshold).
 absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& learning,
                                const std::optional<std::string>& fingerprint);
+// How long a step may last by the progress pages, where no runtime tells of launches
+// (--launch-threshold, too).
+absl::Duration StepThreshold(const Thresholds& thresholds, const Learning& learning);
 // How long nothing may run (--hang-threshold), while nothing is known of
 // what the training loops do.
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
@@ -56,18 +60,25 @@ struct WorkerProgress {
   std::optional<std::string> program;        // what runs, while in flight
   std::optional<absl::Duration> seen_since;  // in this incarnation of the job
   std::optional<Phase> phase;                // as its page says, if it has one
+  std::optional<int64_t> step;               // likewise
+  // How long the step took that the last heartbeat showed to be over; of several the
+  // average. Absent if it showed none, or a pause was announced in between.
+  std::optional<absl::Duration> step_took;
   // The pause that was announced last and is over: what it was, and when it ended.
   std::optional<Phase> paused_for;
   absl::Duration pause_ended = -absl::InfiniteDuration();
 
   // Its loop announces a pause. What stands inside a launch is none, whatever it says.
   bool Pauses() const;
+  // It is connected, and launches or steps tell how far it has come.
+  bool Shown() const { return connected && (runtime_answers || step.has_value()); }
 };
 
 class Progress {
  public:
-  // True if launches have completed on this worker between its last heartbeat and
-  // this one. Not known, hence false, for the first heartbeat of an agent.
+  // True if launches, or steps where no runtime answers, have completed on this worker
+  // between its last heartbeat and this one. Not known, hence false, for the first
+  // heartbeat of an agent.
   bool Advanced(const WorkerId& worker, int64_t agent_incarnation,
                 const wire::Heartbeat& heartbeat) const;
   // Takes a heartbeat; returns Advanced().
@@ -88,7 +99,12 @@ class Progress {
   // makes a launch or hang threshold that is not set as long as such a pause may
   // last: the others, in their launches, wait for it. Once the pause is over, the
   // threshold counts from its end: so much longer it is, at most by what was allowed.
-  // None while no runtime answers: the job is not running.
+  // Where no runtime answers anywhere, but pages have steps, steps take the place of
+  // launches:
+  //   * Fewer than two steps have completed in this incarnation: startup grace.
+  //   * Every page is within a step or waits for input: StepThreshold.
+  //   * Otherwise: hang threshold. An announced pause counts as above.
+  // None while neither is known: the job is not running.
   std::optional<Standstill> Measure(const Thresholds& thresholds, const Learning& learning,
                                     absl::Duration now) const;
   // The hang, if there is one: no worker's launches complete, for as long as the
@@ -96,12 +112,12 @@ class Progress {
   std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
                                   absl::Duration now) const;
 
-  // When the last launch completed on any worker; absent if none has in this
+  // When the last launch, or step, completed on any worker; absent if none has in this
   // incarnation of the job.
   std::optional<absl::Duration> LastCompletion() const;
 
   const WorkerProgress* Find(const WorkerId& worker) const;
-  // Workers that are connected and whose runtime is there.
+  // Workers that are Shown.
   size_t Running() const;
   // The job restarted: what has completed belongs to the past. Counters stay, so
   // that a worker which only repeats old ones does not seem to advance.

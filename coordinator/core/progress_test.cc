@@ -220,5 +220,96 @@ TEST_F(ProgressTest, ForgetStartsTheGraceAnew) {
   EXPECT_TRUE(Judge(1905).has_value());
 }
 
+// A job without a TPU runtime, whose training loops write progress pages.
+class StepsTest : public ::testing::Test {
+ protected:
+  StepsTest() {
+    for (int second = 0; second <= 100; second += 5) Hear(second, second);
+  }
+
+  // Both workers are in this step since it began: one begins every second.
+  void Hear(int second, int64_t step, Phase phase = Phase::kStep) {
+    for (int task = 0; task < 2; ++task) {
+      wire::Heartbeat heartbeat;
+      heartbeat.process_incarnation = "p";
+      heartbeat.runtime.state = RuntimeState::kUnavailable;
+      heartbeat.progress = rapideye::Progress{.step = step, .phase = phase, .phase_ms = 0};
+      const WorkerId worker{0, task};
+      progress_.Observe(worker, kAgent, heartbeat, absl::Seconds(second));
+      if (const auto took = progress_.Find(worker)->step_took) learning_.ObserveStep(worker, *took);
+    }
+  }
+
+  std::optional<Standstill> Judge(double seconds) const {
+    return progress_.Judge(thresholds_, learning_, absl::Seconds(seconds));
+  }
+
+  Thresholds thresholds_;
+  Learning learning_;
+  Progress progress_;
+};
+
+TEST_F(StepsTest, StepsAreProgressWhereNoRuntimeAnswers) {
+  EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(100));
+  EXPECT_EQ(learning_.LongestStep(), absl::Seconds(1));
+  EXPECT_EQ(progress_.Running(), 2U);
+}
+
+TEST_F(StepsTest, StandingInAStepIsAHang) {
+  for (int second = 105; second <= 160; second += 5) Hear(second, 100);
+  EXPECT_FALSE(Judge(159.9).has_value());
+  ASSERT_TRUE(Judge(160).has_value());
+  EXPECT_EQ(Judge(160)->threshold, kMinWatchedHangThreshold);
+  thresholds_.launch = absl::Seconds(20);
+  EXPECT_EQ(Judge(160)->threshold, absl::Seconds(20));
+}
+
+TEST_F(StepsTest, SlowStepsAreWaitedForInProportion) {
+  Hear(140, 101);
+  EXPECT_EQ(learning_.LongestStep(), absl::Seconds(40));
+  EXPECT_FALSE(Judge(330).has_value());
+  EXPECT_TRUE(Judge(340).has_value());
+}
+
+TEST_F(StepsTest, ACheckpointIsAnAnnouncedPause) {
+  Hear(105, 100, Phase::kCheckpoint);
+  EXPECT_FALSE(Judge(200).has_value());
+  ASSERT_TRUE(Judge(400).has_value());
+  EXPECT_TRUE(Judge(400)->announced);
+  EXPECT_EQ(Judge(400)->threshold, kMinHangThreshold);
+}
+
+TEST_F(StepsTest, APauseIsNoLongStep) {
+  Hear(105, 100, Phase::kCheckpoint);
+  Hear(165, 100);
+  Hear(170, 101);
+  EXPECT_EQ(learning_.LongestStep(), absl::Seconds(1));
+}
+
+TEST_F(StepsTest, ARestoredCheckpointGoesBackAndIsNoProgress) {
+  Hear(105, 40);
+  EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(100));
+  Hear(110, 45);
+  EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(110));
+}
+
+TEST_F(StepsTest, BeforeTwoStepsTheStartUpGraceHolds) {
+  progress_.Forget();
+  learning_.Forget();
+  Hear(200, 0);
+  EXPECT_FALSE(Judge(1999).has_value());
+  ASSERT_TRUE(Judge(2000).has_value());
+  EXPECT_EQ(Judge(2000)->threshold, thresholds_.startup_grace);
+}
+
+TEST_F(StepsTest, ARuntimeThatAnswersIsBelievedRatherThanPages) {
+  wire::Heartbeat heartbeat;
+  heartbeat.process_incarnation = "p";
+  heartbeat.runtime.state = RuntimeState::kServing;
+  heartbeat.progress = rapideye::Progress{.step = 500, .phase = Phase::kStep};
+  EXPECT_FALSE(progress_.Observe({0, 0}, kAgent, heartbeat, absl::Seconds(105)));
+  EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(100));
+}
+
 }  // namespace
 }  // namespace rapideye::coordinator
