@@ -23,6 +23,7 @@ Verdict Classify(const Capture& capture) {
   classifier::FindDifferentModule(c, findings);
   classifier::FindFingerprintMismatch(c, findings);
   classifier::FindDataStall(c, findings);
+  classifier::FindHostPlace(c, findings);
   Verdict verdict = classifier::Decide(c, std::move(findings));
   classifier::AddHloComparison(capture.header, verdict);
   classifier::AddHostEvidence(capture, verdict);

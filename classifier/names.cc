@@ -70,6 +70,38 @@ std::string_view DetailName(Detail detail) {
   return "";
 }
 
+std::string_view HostActivityName(HostActivity activity) {
+  switch (activity) {
+    case HostActivity::kCheckpointSave:
+      return "CHECKPOINT_SAVE";
+    case HostActivity::kCheckpointRestore:
+      return "CHECKPOINT_RESTORE";
+    case HostActivity::kStorageRead:
+      return "STORAGE_READ";
+    case HostActivity::kCompilation:
+      return "COMPILATION";
+    case HostActivity::kBarrier:
+      return "BARRIER";
+    case HostActivity::kLock:
+      return "LOCK";
+    case HostActivity::kRetry:
+      return "RETRY";
+    case HostActivity::kGarbageCollection:
+      return "GARBAGE_COLLECTION";
+    case HostActivity::kInput:
+      return "INPUT";
+    case HostActivity::kStartUp:
+      return "START_UP";
+    case HostActivity::kShutdown:
+      return "SHUTDOWN";
+    case HostActivity::kPaused:
+      return "PAUSED";
+    case HostActivity::kOther:
+      return "OTHER";
+  }
+  return "";
+}
+
 std::string_view StrengthName(Strength strength) {
   switch (strength) {
     case Strength::kDirect:

@@ -35,11 +35,6 @@ bool HoldsAny(std::string_view frame, const Parts& parts) {
   });
 }
 
-bool IsMain(const Stack& stack) {
-  return stack.thread == "MainThread" || stack.thread == "main" ||
-         stack.thread.rfind("main (", 0) == 0;
-}
-
 bool IsCulprit(const Verdict& verdict, const WorkerId& worker) {
   return std::any_of(verdict.culprits.begin(), verdict.culprits.end(),
                      [&](const Culprit& culprit) { return culprit.worker == worker; });
@@ -76,11 +71,16 @@ std::string HolderSentence(const Snapshot& snapshot, const ChipHolder& holder) {
 
 }  // namespace
 
+bool IsMainThread(const Stack& stack) {
+  return stack.thread == "MainThread" || stack.thread == "main" ||
+         stack.thread.rfind("main (", 0) == 0;
+}
+
 std::vector<const Stack*> LoopStacks(const Snapshot& snapshot) {
   std::vector<const Stack*> stacks;
-  const bool known = std::any_of(snapshot.stacks.begin(), snapshot.stacks.end(), IsMain);
+  const bool known = std::any_of(snapshot.stacks.begin(), snapshot.stacks.end(), IsMainThread);
   for (const Stack& stack : snapshot.stacks) {
-    if (!known || IsMain(stack)) stacks.push_back(&stack);
+    if (!known || IsMainThread(stack)) stacks.push_back(&stack);
   }
   std::sort(stacks.begin(), stacks.end(), [](const Stack* a, const Stack* b) {
     return std::tie(a->thread, a->frames) < std::tie(b->thread, b->frames);
@@ -119,7 +119,7 @@ void AddHostEvidence(const Capture& capture, Verdict& verdict) {
     }
     if (!culprit || snapshot->stacks.empty() || stacks.size() >= kMostWorkers) continue;
     const std::vector<const Stack*> loop = LoopStacks(*snapshot);
-    if (!IsMain(*loop.front()) || loop.front()->frames.empty()) continue;
+    if (!IsMainThread(*loop.front()) || loop.front()->frames.empty()) continue;
     stacks.push_back(
         {StackSentence(*snapshot, *loop.front()), Strength::kWeak, {snapshot->worker}});
   }

@@ -15,6 +15,9 @@ namespace rapideye::classifier {
 // where no thread is known to be the main one. In an order of their own.
 std::vector<const Stack*> LoopStacks(const Snapshot& snapshot);
 
+// True for the main thread, as Python or as the native side names it.
+bool IsMainThread(const Stack& stack);
+
 // The frame of a data loader in which the thread waits; empty: none, or it waits for the
 // device further in.
 std::string InputFrame(const Stack& stack);

@@ -140,6 +140,11 @@ inline constexpr double kConfidenceUnknown = 0.9;
 // A whole host that stands elsewhere is explained by a broken link up to this.
 inline constexpr double kExplainedByLink = 0.62;
 
+// The place of hosts, where no core is known: by stacks, and by pages alone.
+inline constexpr double kConfidenceHostByStack = 0.85;
+inline constexpr double kConfidenceHostByPage = 0.8;
+inline constexpr double kDoubtAmongWaiters = 0.1;  // who is odd is told by number alone
+
 // Below this a finding is named as an alternative and never as the cause.
 inline constexpr double kLeastConfidence = 0.5;
 

@@ -52,6 +52,25 @@ enum class Detail {
   kOther,
 };
 
+// What the host of a culprit is in, as far as page, stacks and process show
+// (classifier/CAUSES.md).
+enum class HostActivity {
+  kCheckpointSave,
+  kCheckpointRestore,
+  kStorageRead,
+  kCompilation,
+  kBarrier,
+  kLock,
+  kRetry,
+  kGarbageCollection,
+  kInput,
+  kStartUp,
+  kShutdown,
+  kPaused,
+  kOther,
+};
+std::string_view HostActivityName(HostActivity activity);  // "CHECKPOINT_SAVE" ...
+
 // As everybody reads them (classifier/CAUSES.md): "BAD_TPU_CHIP", "TENSOR_CORE"; "" for
 // Detail::kNone.
 std::string_view CauseName(Cause cause);
@@ -70,6 +89,7 @@ struct Culprit {
   std::optional<int32_t> core_index;
   std::optional<std::string> nic;
   std::string why;
+  std::optional<HostActivity> host_activity = std::nullopt;
 };
 
 // A broken connection between two workers.

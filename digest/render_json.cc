@@ -45,6 +45,7 @@ Json CulpritJson(const ReportCulprit& culprit) {
   }
   PutIf(json, "coreIndex", culprit.core_index);
   PutIf(json, "nic", culprit.nic);
+  if (culprit.host_activity) json["hostActivity"] = HostActivityName(*culprit.host_activity);
   json["why"] = culprit.why;
   return json;
 }

@@ -78,7 +78,8 @@ std::vector<ReportCulprit> Describe(const std::vector<Culprit>& culprits, Direct
   for (const Culprit& culprit : culprits) {
     described.push_back({directory.Describe(culprit.worker, culprit.host),
                          OptionalName(culprit.node), culprit.chip, culprit.core_type,
-                         culprit.core_index, OptionalName(culprit.nic), Sentence(culprit.why)});
+                         culprit.core_index, OptionalName(culprit.nic), Sentence(culprit.why),
+                         culprit.host_activity});
   }
   return described;
 }

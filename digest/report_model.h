@@ -59,6 +59,7 @@ struct ReportCulprit {
   std::optional<int32_t> core_index;
   std::optional<std::string> nic;
   std::string why;
+  std::optional<HostActivity> host_activity = std::nullopt;
 };
 
 struct ReportLink {

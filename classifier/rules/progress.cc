@@ -149,6 +149,10 @@ void Pausing(const Case& c, Findings& out) {
                                  ": it is no excuse any more"));
     return;
   }
+  if (c.capture.header.trigger == "no-progress" && c.positions.units().empty()) {
+    out.Note(kRule, "the alarm has outlived every pause that was learnt: none is an excuse");
+    return;
+  }
   const std::vector<int> awaited = AwaitedHosts(c);
   std::string example;
   int pausing = 0;

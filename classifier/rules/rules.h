@@ -42,6 +42,8 @@ void FindIci(const Case& c, Findings& out);
 void FindDifferentModule(const Case& c, Findings& out);
 void FindFingerprintMismatch(const Case& c, Findings& out);
 void FindDataStall(const Case& c, Findings& out);
+// Only where nothing is known of any core.
+void FindHostPlace(const Case& c, Findings& out);
 void FindUnrecoverable(const Case& c, Findings& out);
 void FindLostWorker(const Case& c, Findings& out);
 
