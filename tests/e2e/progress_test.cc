@@ -22,6 +22,14 @@ TEST_F(Progress, AWaitForInputThatIsSeenOnThePage) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/9), "input-dry-page");
 }
 
+// Nothing is known of any core, nor of any launch: steps, pages and stacks are all there is.
+TEST_F(Progress, WithoutRuntimesTheStepsOfThePagesAreNoticedToStop) {
+  ExperimentOptions options = Options(/*programs=*/1, /*seed=*/9);
+  options.job.hidden_runtimes = true;
+  options.job.progress_pages = true;
+  ExpectRightVerdict(options, "input-dry-page");
+}
+
 using AnnouncedPause = RunningJobTest;
 
 // The others stand in a launch for longer than the threshold that the coordinator finds

@@ -48,6 +48,8 @@ struct JobOptions {
   bool made_up_kernels = false;
   // The training loops write progress pages, and the agents read them.
   bool progress_pages = false;
+  // The agents look for the runtimes where nobody listens, as where there are none.
+  bool hidden_runtimes = false;
   // Reading a batch takes longer than a step, and the input pipelines say so on pages
   // for Prometheus, which the agents read.
   bool slow_input = false;

@@ -28,6 +28,7 @@ constexpr int kAutoPauseFactor = 3;
 
 // Loopback networks 127.78 to 127.127 hold the coordinators, one network for each
 // job of a process; the workers' is 127.77.
+constexpr char kNobody[] = "127.0.0.1:1";  // a port that is never given out
 constexpr int kFirstLoopbackNetwork = 78;
 constexpr int kNetworks = 50;
 constexpr int kCoordinatorPort = 8490;
@@ -186,7 +187,8 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
                   absl::StrCat("--job=", options.name),
                   absl::StrCat("--host=", HostOf(shape, worker)),
                   // They share a machine, and do not look like it.
-                  absl::StrCat("--hardware=", machine), absl::StrCat("--runtime=", runtime),
+                  absl::StrCat("--hardware=", machine),
+                  absl::StrCat("--runtime=", options.hidden_runtimes ? kNobody : runtime),
                   absl::StrCat("--log=", LogPath(options, NameOf("worker", worker))),
                   absl::StrCat("--poll-interval=", absl::FormatDuration(options.poll_interval)),
                   absl::StrCat("--state-dir=", options.state_dir, "/agents/", machine)},
