@@ -1,5 +1,5 @@
-// What a coordinator before this one has left on disk: which incidents, and the
-// digest of one of them once more in the log.
+// Retelling finds the incidents that an earlier coordinator has left on disk, and logs the digest
+// of one of them again.
 #ifndef RAPIDEYE_COORDINATOR_DAEMON_RETELLING_H_
 #define RAPIDEYE_COORDINATOR_DAEMON_RETELLING_H_
 
@@ -26,11 +26,11 @@ class Retelling {
   // `read` may take as long as a disk does, on a thread of its own, which may
   // outlive this object; the other two are not called after its end.
   Retelling(Read read, LogDigest log_digest, std::function<void(Event)> post);
-  // Waits for what has begun, at most kDiskPatience.
+  // Waits for work under way, at most kDiskPatience.
   ~Retelling();
 
-  // Posts IncidentsOnDisk once `list` has returned, which may take as long, too. An
-  // error is the disk's to report: then nothing is known to be there.
+  // Posts IncidentsOnDisk once `list` has returned, which may take as long, too. On
+  // an error, which the disk reports, it posts nothing.
   void FindLeft(List list);
 
   // Posts IncidentConcluded once the digest is in the log, or IncidentUnreadable
