@@ -1,4 +1,4 @@
-// What to do next, per cause.
+// NextSteps lists what an operator should do next, by cause and detail. Pure.
 #ifndef RAPIDEYE_CLASSIFIER_ACTIONS_H_
 #define RAPIDEYE_CLASSIFIER_ACTIONS_H_
 

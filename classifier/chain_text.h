@@ -1,4 +1,4 @@
-// The chain of waiting as sentences, group by group.
+// Describes the chain of waiting cores in sentences, one per group of slices.
 #ifndef RAPIDEYE_CLASSIFIER_CHAIN_TEXT_H_
 #define RAPIDEYE_CLASSIFIER_CHAIN_TEXT_H_
 
@@ -9,11 +9,11 @@
 
 namespace rapideye::classifier {
 
-// "slice 1 task 2 (host) with chip 0 TensorCore 0": who a head is.
+// "slice 1 task 2 (host) with chip 0 TensorCore 0": the name of a head.
 std::string HeadName(const Topology& topology, const Positions& positions, const Head& head);
 
-// Who waits for whom, one sentence per group of slices that stand alike, and why
-// each head is one. At most kMaxChainLines of either, however large the job.
+// States which cores wait for which, one sentence per group of slices in the same state, and
+// why each head is one. At most kMaxChainLines of either, for any size of job.
 std::vector<Reason> TellChain(const Topology& topology, const Positions& positions,
                               const Divergence& divergence, const WaitGraph& graph);
 

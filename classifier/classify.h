@@ -1,4 +1,4 @@
-// The classifier: a total, pure function from evidence to verdict.
+// Classify maps evidence to a verdict. Total and pure.
 #ifndef RAPIDEYE_CLASSIFIER_CLASSIFY_H_
 #define RAPIDEYE_CLASSIFIER_CLASSIFY_H_
 

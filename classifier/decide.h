@@ -1,4 +1,4 @@
-// From findings to the verdict.
+// Decide weighs the findings of all rules and makes the verdict.
 #ifndef RAPIDEYE_CLASSIFIER_DECIDE_H_
 #define RAPIDEYE_CLASSIFIER_DECIDE_H_
 
@@ -8,9 +8,9 @@
 
 namespace rapideye::classifier {
 
-// Weighs the findings: those that another one explains are dropped as victims,
-// the surest of the rest is the cause, the others are alternatives. Nothing sure
-// enough: UNKNOWN, with what would have helped.
+// Drops findings that another finding explains (victims); the most certain of the
+// rest is the cause, the others are alternatives. If none reaches kLeastConfidence,
+// the cause is UNKNOWN and the verdict lists the missing evidence.
 Verdict Decide(const Case& c, Findings findings);
 
 }  // namespace rapideye::classifier

@@ -1,4 +1,4 @@
-// Which workers run something that the rest of their cohort does not.
+// FindDivergence finds workers that run a program which the rest of their cohort does not run.
 #ifndef RAPIDEYE_CLASSIFIER_DIVERGENCE_H_
 #define RAPIDEYE_CLASSIFIER_DIVERGENCE_H_
 

@@ -1,4 +1,4 @@
-// What a rule hands to the decision, and what rules are given.
+// Case holds the evidence that rules read; Finding holds what a rule passes to the decision.
 #ifndef RAPIDEYE_CLASSIFIER_FINDING_H_
 #define RAPIDEYE_CLASSIFIER_FINDING_H_
 
@@ -18,13 +18,13 @@
 
 namespace rapideye::classifier {
 
-// What a finding rests on. The decision weighs kinds, never rules.
+// The kind of evidence behind a finding. The decision weighs kinds, never rules.
 enum class Basis {
   kError,       // something failed outright, before the standstill
   kPosition,    // where cores stand
   kDivergence,  // what they run
   kLink,        // a connection that does not deliver
-  kAbsence,     // somebody is not there at all
+  kAbsence,     // a worker is missing
   kPause,       // nothing is wrong: the job works, or rests on purpose
 };
 
@@ -44,7 +44,7 @@ struct Finding {
   std::vector<ProgramSide> sides;  // as Verdict::sides
 };
 
-// All that rules look at, computed once. Refers into the capture.
+// The evidence in all forms that rules read, computed once. Refers into the capture.
 struct Case {
   explicit Case(const Capture& capture);
 

@@ -1,4 +1,4 @@
-// What an HLO instruction name says about a core that stands at it.
+// ClassifyHlo states by an HLO instruction's name what a core that stands there waits for.
 #ifndef RAPIDEYE_CLASSIFIER_HLO_CLASS_H_
 #define RAPIDEYE_CLASSIFIER_HLO_CLASS_H_
 

@@ -1,4 +1,4 @@
-// What the comparison of two programs adds to a verdict that programs diverged.
+// Adds the comparison of two HLO modules to a verdict of diverged programs.
 #ifndef RAPIDEYE_CLASSIFIER_HLO_EVIDENCE_H_
 #define RAPIDEYE_CLASSIFIER_HLO_EVIDENCE_H_
 

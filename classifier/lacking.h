@@ -1,4 +1,4 @@
-// What evidence would have helped.
+// WhatWasLacking lists missing evidence that would have made the verdict more certain.
 #ifndef RAPIDEYE_CLASSIFIER_LACKING_H_
 #define RAPIDEYE_CLASSIFIER_LACKING_H_
 

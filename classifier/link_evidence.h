@@ -1,4 +1,4 @@
-// What the workers show of the connections between them.
+// CollectLinks gathers what workers report about the connections between them.
 #ifndef RAPIDEYE_CLASSIFIER_LINK_EVIDENCE_H_
 #define RAPIDEYE_CLASSIFIER_LINK_EVIDENCE_H_
 
@@ -13,8 +13,8 @@
 
 namespace rapideye::classifier {
 
-// A connection between two workers, a < b, with what speaks against it. Each set
-// holds the worker that saw it; NICs are as the observer names its own.
+// A connection between two workers, a < b, and the reports that it is broken. Each set
+// holds the workers that reported it; NIC names are those of the reporting worker.
 struct PairEvidence {
   std::set<int> failed_probe;  // a or b
   std::set<int> unacked;
@@ -32,8 +32,8 @@ using WorkerPair = std::pair<int, int>;
 
 struct LinkEvidence {
   std::map<WorkerPair, PairEvidence> pairs;  // those with anything against them
-  std::vector<std::set<int>> broken_peers;   // per worker: with whom it is broken
-  std::vector<std::set<int>> reached_peers;  // per worker: whom it, or who, reached it
+  std::vector<std::set<int>> broken_peers;   // per worker: peers of broken pairs
+  std::vector<std::set<int>> reached_peers;  // per worker: peers reached either way
   std::vector<int> probed;                   // per worker: probes of it by others
   std::vector<int> probed_failed;
 };

@@ -1,4 +1,4 @@
-// Tells the phases of a training loop in which it may rightly launch nothing for long.
+// AnnouncesPause recognises phases of a training loop that may launch nothing for minutes.
 #ifndef RAPIDEYE_CLASSIFIER_PAUSE_H_
 #define RAPIDEYE_CLASSIFIER_PAUSE_H_
 

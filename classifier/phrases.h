@@ -1,4 +1,4 @@
-// The words in which evidence is told: concrete, bounded, the same everywhere.
+// Formats names, durations and quotes for sentences of evidence: bounded, the same everywhere.
 #ifndef RAPIDEYE_CLASSIFIER_PHRASES_H_
 #define RAPIDEYE_CLASSIFIER_PHRASES_H_
 

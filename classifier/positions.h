@@ -1,4 +1,4 @@
-// Where every core stands, folded to distinct places.
+// Positions folds the positions of all cores into distinct places.
 #ifndef RAPIDEYE_CLASSIFIER_POSITIONS_H_
 #define RAPIDEYE_CLASSIFIER_POSITIONS_H_
 
@@ -30,8 +30,8 @@ enum class UnitState {
   kUnclear,  // not enough was reported to say
 };
 
-// What counts once: a TensorCore, or the TensorCores of a chip that work as one
-// device.
+// A device that counts once: a TensorCore, or the TensorCores of a chip that work as
+// one device.
 struct Unit {
   int worker = 0;
   const Core* core = nullptr;  // the one that stands for the unit

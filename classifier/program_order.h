@@ -1,4 +1,4 @@
-// The order in which launches of a cohort's programs run.
+// ProgramOrder orders the launches of a cohort's programs.
 #ifndef RAPIDEYE_CLASSIFIER_PROGRAM_ORDER_H_
 #define RAPIDEYE_CLASSIFIER_PROGRAM_ORDER_H_
 
@@ -48,7 +48,7 @@ class ProgramOrder {
   absl::flat_hash_map<int, Slots> slots_;
 };
 
-// Learns the order from what stands in queues: each chain is one core's current
+// Learns the order from launch queues: each chain is one core's current
 // launch and what waits behind it. Weigh each worker once by giving one chain per
 // worker. Empty if the chains do not settle it.
 ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains);

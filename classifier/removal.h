@@ -1,4 +1,4 @@
-// What a single capture allows to remove.
+// JudgeRemoval decides what a single capture, without any history, allows to remove.
 #ifndef RAPIDEYE_CLASSIFIER_REMOVAL_H_
 #define RAPIDEYE_CLASSIFIER_REMOVAL_H_
 

@@ -1,4 +1,4 @@
-// The sides of a cohort whose programs diverged.
+// DivergedSides splits a cohort whose programs diverged into its two sides.
 #ifndef RAPIDEYE_CLASSIFIER_SIDES_H_
 #define RAPIDEYE_CLASSIFIER_SIDES_H_
 

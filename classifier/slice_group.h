@@ -1,4 +1,4 @@
-// One slice of the wait graph: whom do its cores wait for among themselves?
+// Builds the part of the wait graph inside one slice: which of its cores wait for which.
 #ifndef RAPIDEYE_CLASSIFIER_SLICE_GROUP_H_
 #define RAPIDEYE_CLASSIFIER_SLICE_GROUP_H_
 
@@ -17,7 +17,7 @@ struct Cluster {
   std::vector<int> units;  // ascending
 };
 
-// What a slice looks like before anything is concluded.
+// The states of a slice's units, before any conclusion is drawn.
 struct SliceGroup {
   std::vector<Cluster> clusters;  // running units, largest first; front() is the largest
   std::vector<int> idle;

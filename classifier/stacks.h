@@ -1,4 +1,4 @@
-// What stacks of a training process, and whoever else holds its chips, tell.
+// Finds evidence in the stacks of training processes and in the list of other chip holders.
 #ifndef RAPIDEYE_CLASSIFIER_STACKS_H_
 #define RAPIDEYE_CLASSIFIER_STACKS_H_
 

@@ -1,5 +1,5 @@
-// Which workers are standby: they have launched nothing in this incarnation, take
-// part in nothing, and are never culprits.
+// MarkStandby marks standby workers: they have launched nothing in this incarnation, take part in
+// no collective, and are never culprits.
 #ifndef RAPIDEYE_CLASSIFIER_STANDBY_H_
 #define RAPIDEYE_CLASSIFIER_STANDBY_H_
 

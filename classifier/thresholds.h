@@ -1,4 +1,4 @@
-// Every number the classifier judges by, with the reason for it.
+// Holds every number the classifier judges by, each with its reason. Times in milliseconds.
 #ifndef RAPIDEYE_CLASSIFIER_THRESHOLDS_H_
 #define RAPIDEYE_CLASSIFIER_THRESHOLDS_H_
 

@@ -1,4 +1,4 @@
-// What failed outright, and in which order.
+// Timeline lists errors of processes and hardware, and those old enough to be the cause.
 #ifndef RAPIDEYE_CLASSIFIER_TIMELINE_H_
 #define RAPIDEYE_CLASSIFIER_TIMELINE_H_
 
@@ -33,7 +33,7 @@ enum class ErrorKind {
 
 struct ErrorEvent {
   ErrorKind kind = ErrorKind::kExit;
-  int worker = 0;  // whom it concerns, which need not be who logged it
+  int worker = 0;  // the worker concerned; another one may have logged it
   std::optional<int32_t> chip;
   CoreType core_type = CoreType::kUnspecified;
   std::optional<int64_t> age_ms;
@@ -52,12 +52,12 @@ struct Timeline {
   std::vector<int> roots;
   // Of the roots, how many are as old as the oldest.
   int first_count = 0;
-  // For how long the job has stood, as the median of its cores says. Nothing: no
-  // core told.
+  // How long the job has stood still: the median over its cores. Absent: no core
+  // reported it.
   std::optional<int64_t> still_ms;
   int aborted = 0;  // processes gone by SIGABRT
   bool hang_declared = false;
-  std::vector<std::string> reasons;  // what is no root, and why
+  std::vector<std::string> reasons;  // errors that are no roots, and why
 };
 
 Timeline BuildTimeline(const Topology& topology);

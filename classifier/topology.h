@@ -1,5 +1,5 @@
-// Who is who: workers in their order, slices, cohorts, programs, and the order
-// in which the programs of a cohort run.
+// Topology indexes a capture: workers in their order, slices, cohorts, programs, and the order in
+// which the programs of a cohort run.
 #ifndef RAPIDEYE_CLASSIFIER_TOPOLOGY_H_
 #define RAPIDEYE_CLASSIFIER_TOPOLOGY_H_
 
@@ -35,7 +35,7 @@ struct SliceInfo {
 
 struct ProgramInfo {
   std::string_view fingerprint;
-  std::string_view module;  // empty: nobody named it
+  std::string_view module;  // empty: no worker named it
 };
 
 struct CohortInfo {

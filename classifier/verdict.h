@@ -1,4 +1,4 @@
-// What the classifier concludes from a capture, with its reasons.
+// Verdict states what the classifier concludes from a capture, with its reasons. Plain values.
 #ifndef RAPIDEYE_CLASSIFIER_VERDICT_H_
 #define RAPIDEYE_CLASSIFIER_VERDICT_H_
 
@@ -71,7 +71,7 @@ enum class HostActivity {
 };
 std::string_view HostActivityName(HostActivity activity);  // "CHECKPOINT_SAVE" ...
 
-// As everybody reads them (classifier/CAUSES.md): "BAD_TPU_CHIP", "TENSOR_CORE"; "" for
+// The names in digests and APIs (classifier/CAUSES.md): "BAD_TPU_CHIP", "TENSOR_CORE"; "" for
 // Detail::kNone.
 std::string_view CauseName(Cause cause);
 std::string_view DetailName(Detail detail);
@@ -129,12 +129,12 @@ struct Removal {
   std::string reason;  // always set
 };
 
-// What a step of the decision says; also the order in which people read them.
+// The kind of a step of the decision; explanations print steps in this order.
 enum class ReasonKind {
-  kWaits,     // who waits for whom, group by group
-  kHead,      // whom they all wait for, and why it is that one
+  kWaits,     // which cores wait for which, by group
+  kHead,      // the core that all others wait for, and why
   kFor,       // a rule found this
-  kAgainst,   // a rule looked, and this spoke against it
+  kAgainst,   // a rule rejected a finding because of this
   kRuledOut,  // would have been a culprit or a cause; something else explains it
   kDecision,  // how the findings were weighed
 };
@@ -154,7 +154,7 @@ struct RecommendedAction {
   std::optional<std::string> documentation_url;
 };
 
-// What the workers of one side of a divergence run.
+// The program that one side of a divergence runs.
 struct ProgramSide {
   std::optional<std::string> module;
   std::string fingerprint;

@@ -196,7 +196,7 @@ class Builder {
     if (lone < 0 || knots_.size() < 2) return;
     const int unit = knots_[static_cast<size_t>(lone)].clusters.front().units.front();
     const Unit& computer = positions_.unit(unit);
-    // Who waits in an earlier launch got long ago what that core could owe.
+    // A unit in an earlier launch has long received all that this core could owe it.
     for (const Unit& other : positions_.units()) {
       const bool comparable =
           other.at && computer.at &&

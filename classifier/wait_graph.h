@@ -1,10 +1,10 @@
-// Who waits for whom, compressed to the heads of the chain.
+// BuildWaitGraph finds the heads of the wait chains: the cores for which all others wait.
 //
 // The cores of a slice meet at every in-slice collective, so a slice is one slice group
-// of the graph: its cores wait for those of them that are behind or elsewhere,
-// and a slice with nobody of that kind waits for another slice or for something
-// that no core shows. The heads are what is left when every core that waits has
-// been followed to what it waits for.
+// of the graph: its cores wait for those among them that are in an earlier launch or
+// at another place. A slice without such cores waits for another slice, or for something
+// that no core reports. The heads remain when every waiting core has been followed to
+// the core that it waits for.
 #ifndef RAPIDEYE_CLASSIFIER_WAIT_GRAPH_H_
 #define RAPIDEYE_CLASSIFIER_WAIT_GRAPH_H_
 
@@ -30,8 +30,8 @@ enum class HeadKind {
   kCrossWait,  // waits for another slice, while the rest of its slice waits for it
 };
 
-// One worker's part in heading the chain. What the hardware is to blame for is a
-// core, what the host is to blame for is all of them: `whole_host` tells.
+// One worker at the head of a chain. Bad hardware affects one core, a bad host
+// affects all cores of its worker: `whole_host` is true for the latter.
 struct Head {
   HeadKind kind = HeadKind::kElsewhere;
   int worker = 0;

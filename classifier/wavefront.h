@@ -1,12 +1,12 @@
-// The freeze wavefront: which core stopped first, as far as the polls can tell.
+// FindFirstToStop finds the core that stopped first, as far as polls can resolve it.
 //
-// What is stuck usually stops first: who waits for it goes on to its next meeting with
-// it. (Who was ahead may have waited there already.)
-// Between cores of one step that is often less than the polls resolve, and then
-// nothing is concluded. Clocks of hosts are never compared: ages at the time of the
-// collection are, with the time between polls and the spread of the collection as
-// their error. It speaks for a core that other evidence points at, and parts two that
-// wait for each other; alone it accuses nobody.
+// A stuck core usually stops first: cores that wait for it continue to their next
+// collective with it. (A core that was ahead may have waited there already.)
+// Within one step the difference is often smaller than the polls resolve; then the result
+// is absent. Host clocks are never compared: the function compares ages at the time of
+// the collection, with the poll interval and the spread of the collection as their error.
+// The result supports a core that other evidence points at, and separates two cores that
+// wait for each other; alone it is no evidence against a core.
 #ifndef RAPIDEYE_CLASSIFIER_WAVEFRONT_H_
 #define RAPIDEYE_CLASSIFIER_WAVEFRONT_H_
 
@@ -19,16 +19,16 @@
 
 namespace rapideye::classifier {
 
-// Certainly, within the error of the ages: `a` came to where it stands before `b` did.
+// True if `a` reached its position before `b` did, beyond the error of the ages.
 bool StoppedBefore(const Core& a, const Core& b);
 
-// The core that certainly stopped before all others that tell.
+// The core that stopped before all others whose age is known, beyond the error.
 struct FirstToStop {
   int unit = -1;         // in Positions::units()
   int64_t ahead_ms = 0;  // of the next one, at least
-  int others = 0;        // that tell
+  int others = 0;        // whose age is known
 };
-// Nothing: fewer than three cores tell, or the errors leave it open.
+// Absent: fewer than three cores have a known age, or the errors allow another order.
 std::optional<FirstToStop> FindFirstToStop(const Positions& positions);
 
 }  // namespace rapideye::classifier

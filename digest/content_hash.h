@@ -1,4 +1,4 @@
-// A stable fingerprint of a capture's content.
+// ContentHash computes a stable fingerprint of a capture's content.
 #ifndef RAPIDEYE_DIGEST_CONTENT_HASH_H_
 #define RAPIDEYE_DIGEST_CONTENT_HASH_H_
 

@@ -1,4 +1,4 @@
-// From a capture and its verdict to the forms people and programs read.
+// Renders a capture and its verdict as text, JSON and an explanation. Pure, thread-safe.
 #ifndef RAPIDEYE_DIGEST_DIGEST_H_
 #define RAPIDEYE_DIGEST_DIGEST_H_
 
@@ -8,7 +8,7 @@
 
 namespace rapideye::digest {
 
-// How the "TPU states" part of the text is laid out; readers of both exist.
+// The layout of the "TPU states" part of the text; readers of both exist.
 enum class TextFormat { kClassic, kGrouped };
 
 // Builds the one model that all renderers print. Total and pure; cheap enough
@@ -19,9 +19,9 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
 // lines whatever the size of the job. Nothing a worker sent can forge a line.
 std::string RenderText(const Report& report, TextFormat format);
 
-// How the verdict was reached, to follow the text when asked for: who waits for whom,
-// whom they all wait for, what spoke for and against, what was ruled out, and what
-// would have decided it. One line a step, as they were recorded.
+// The steps that led to the verdict (--explain): which cores wait for which, the head
+// of the chain, evidence for and against, what was ruled out, and the evidence that
+// was lacking. One line per step, in the order of ReasonKind.
 std::string RenderExplanation(const Report& report);
 
 // The digest's JSON (schemaVersion 1), one object. `pretty` indents by two;

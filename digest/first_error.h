@@ -1,4 +1,4 @@
-// When the trouble began, and as what.
+// FindFirstError dates the beginning of the trouble and states its type.
 #ifndef RAPIDEYE_DIGEST_FIRST_ERROR_H_
 #define RAPIDEYE_DIGEST_FIRST_ERROR_H_
 

@@ -1,4 +1,4 @@
-// Style and script of the page: constants, so that the page is one file.
+// Holds style and script of the HTML page as constants, so that the page is one file.
 #ifndef RAPIDEYE_DIGEST_HTML_ASSETS_H_
 #define RAPIDEYE_DIGEST_HTML_ASSETS_H_
 

@@ -1,4 +1,4 @@
-// The data behind the page's map of slices, hosts and chips.
+// MapData makes the data behind the page's map of slices, hosts and chips.
 #ifndef RAPIDEYE_DIGEST_HTML_MAP_H_
 #define RAPIDEYE_DIGEST_HTML_MAP_H_
 

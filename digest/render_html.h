@@ -1,4 +1,4 @@
-// The digest as one self-contained page.
+// RenderHtml renders a report as one self-contained page. Pure.
 #ifndef RAPIDEYE_DIGEST_RENDER_HTML_H_
 #define RAPIDEYE_DIGEST_RENDER_HTML_H_
 

@@ -1,4 +1,4 @@
-// The digest's JSON as a value, for callers that add keys of their own.
+// ReportToJson makes the digest's JSON as a value, for callers that add keys of their own.
 #ifndef RAPIDEYE_DIGEST_REPORT_JSON_H_
 #define RAPIDEYE_DIGEST_REPORT_JSON_H_
 
@@ -9,7 +9,7 @@
 
 namespace rapideye::digest {
 
-// What RenderJson prints: schemaVersion 1, keys in the documented order,
+// The object that RenderJson prints: schemaVersion 1, keys in the documented order,
 // optional ones left out when absent (schema/digest.schema.json).
 nlohmann::ordered_json ReportToJson(const Report& report);
 

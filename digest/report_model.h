@@ -1,4 +1,4 @@
-// What all renderers print: verdict and capture, named, grouped and sorted.
+// Report is the model that all renderers print: verdict and capture, named, grouped and sorted.
 //
 // Every string in a Report is valid UTF-8 and bounded (safe_text.h), but not
 // escaped: each renderer escapes as its own form demands.
@@ -16,7 +16,7 @@
 
 namespace rapideye::digest {
 
-// How long each part took; left out of offline digests, so that the same
+// The duration of each part; left out of offline digests, so that the same
 // capture gives the same bytes.
 struct Timings {
   int64_t detect_to_collect_ms = 0;
@@ -25,7 +25,7 @@ struct Timings {
   int64_t render_ms = 0;
 };
 
-// Where the incident's files lie; empty members are left out.
+// Paths of the incident's files; empty members are left out.
 struct Files {
   std::string capture;
   std::string json;
@@ -34,7 +34,7 @@ struct Files {
   std::vector<std::string> hlo = {};  // texts of modules that were compared
 };
 
-// What a report needs beyond capture and verdict.
+// Inputs of a report beyond capture and verdict.
 struct ReportContext {
   // Empty: derived from the capture's content (offline diagnosis).
   std::string incident_id;
@@ -90,8 +90,8 @@ struct CoreAt {
 struct Position {
   std::optional<int64_t> tag;
   std::optional<int64_t> pc;
-  // Known for all as soon as one runtime told: within one program the same
-  // place is the same instruction.
+  // Known for all once one runtime reported it: within one program the same
+  // place is the same instruction. Absent: no runtime did.
   std::optional<std::string> hlo;
   bool idle = false;          // all at pc 0 with nothing queued
   bool culprit = false;       // holds a culprit

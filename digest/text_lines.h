@@ -1,4 +1,4 @@
-// The lines of a digest: indented, escaped by the caller, each of bounded size.
+// TextLines builds the lines of a digest: indented, escaped by the caller, each of bounded size.
 #ifndef RAPIDEYE_DIGEST_TEXT_LINES_H_
 #define RAPIDEYE_DIGEST_TEXT_LINES_H_
 

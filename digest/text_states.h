@@ -1,4 +1,4 @@
-// The "TPU states" part of the text, and the words for its parts.
+// AppendTpuStates writes the "TPU states" part of the text; the others format its parts.
 #ifndef RAPIDEYE_DIGEST_TEXT_STATES_H_
 #define RAPIDEYE_DIGEST_TEXT_STATES_H_
 

@@ -1,5 +1,5 @@
-// The fixed sentences of the digest. Existing readers grep for them: never
-// change a character.
+// Holds the fixed sentences of the digest. Existing readers grep for them: never change a
+// character.
 #ifndef RAPIDEYE_DIGEST_WORDING_H_
 #define RAPIDEYE_DIGEST_WORDING_H_
 

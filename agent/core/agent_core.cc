@@ -368,9 +368,9 @@ void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, a
     incident_.Progressed();
     inherited_.Progressed();
   }
-  // A hang that heals is neither a long launch nor a long pause: what is learnt from
-  // it would let the next one last.
-  // One that was looked at and found to be none is.
+  // A hang that heals must not count as a long launch or pause: it would raise the
+  // threshold for the next hang.
+  // A suspicion that was collected and turned out to be no hang does count.
   if (incident_.memory().has_value() && incident_.memory()->concluded) view_.MeasureAnew(now);
 }
 

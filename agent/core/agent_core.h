@@ -1,4 +1,4 @@
-// The agent without its threads: what it does next, given what happened.
+// AgentCore is the agent without its threads: it maps each event to the effects to carry out.
 #ifndef RAPIDEYE_AGENT_CORE_AGENT_CORE_H_
 #define RAPIDEYE_AGENT_CORE_AGENT_CORE_H_
 
@@ -24,19 +24,19 @@
 namespace rapideye::agent {
 
 struct AgentSettings {
-  // Said at the beginning of every stream; also identifies the snapshots.
+  // Sent at the beginning of every stream; also identifies the snapshots.
   wire::Hello hello;
-  // False: watch only, there is nobody to tell (--once).
+  // False: watches only, without a coordinator (--once).
   bool has_coordinator = true;
-  // False: only the runtime is looked at, HostSampled is not waited for.
+  // False: polls the runtime only, and does not wait for HostSampled.
   bool watches_host = false;
-  // False: other workers are never probed, whoever asks.
+  // False: never probes other workers, even on request.
   bool probes = true;
-  // True: what the next agent should know is left on disk (the effect Keep).
+  // True: saves the state for the next agent on disk (the effect Keep).
   bool keeps_state = false;
-  // What the one before this has left.
+  // The state that an earlier agent has left; absent: none.
   std::optional<SavedState> kept = std::nullopt;
-  // Of the jitter: different for every agent, the same for the same agent.
+  // Seed of the jitter: different for every agent, the same for the same agent.
   uint64_t seed = 0;
 };
 

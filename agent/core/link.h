@@ -1,5 +1,5 @@
-// The agent's side of the stream to its coordinator: when to connect, and
-// whether it may speak.
+// Link is the agent's side of the stream to its coordinator: it decides when to connect, and
+// whether the agent may send.
 #ifndef RAPIDEYE_AGENT_CORE_LINK_H_
 #define RAPIDEYE_AGENT_CORE_LINK_H_
 

@@ -1,4 +1,4 @@
-// What the coordinator has asked of the texts of programs and not yet got.
+// ModuleTexts answers the coordinator's requests for the texts of programs.
 #ifndef RAPIDEYE_AGENT_CORE_MODULE_TEXTS_H_
 #define RAPIDEYE_AGENT_CORE_MODULE_TEXTS_H_
 
@@ -13,8 +13,8 @@
 
 namespace rapideye::agent {
 
-// One request at a time: a new one takes the place of the old. Every request is
-// answered, if only with why there is no text.
+// One request at a time: a new one replaces the old one. Every request is answered,
+// at least with the reason why there is no text.
 class ModuleTexts {
  public:
   // `readable`: there is a directory of dumps.
@@ -27,11 +27,11 @@ class ModuleTexts {
   void Cancel(const wire::Cancel& cancel);
   // The stream is over: the next one asks anew.
   void Clear() { asked_.reset(); }
-  // In a hang: which programs do the dumps name?
+  // Lists the programs that the dumps name; in a hang only.
   void Look(absl::Duration now, Effects& effects);
-  // Says once why that cannot be told.
+  // Takes the list; logs once why there is none.
   void Listed(const DumpsListed& listed, Effects& effects);
-  // Answers what was not read in time.
+  // Answers requests that were not read in time.
   void Expire(absl::Duration now, Effects& effects);
   // When Expire has something to do; infinite if never.
   absl::Duration NextWake() const;

@@ -15,16 +15,16 @@
 
 namespace rapideye::agent {
 
-// A connection of the training process shows an address; whose it is, no host knows
-// of itself. The coordinator does, and is asked: in health, so that nothing needs to be
-// asked during a hang, and rarely, since addresses hardly ever move.
+// A connection of the training process shows an address; only the coordinator knows the
+// worker behind it. The agent asks the coordinator in health, so that no request is needed
+// during a hang, and rarely, because addresses hardly ever move.
 class PeerBook {
  public:
   // Moves those connections whose other end is known to be another worker's from the
   // strangers to the sockets; the others are asked about by and by.
   void Resolve(const WorkerId& self, absl::Duration now, SocketReading& reading);
 
-  // Asks what has become worth asking; call while the coordinator listens.
+  // Requests the addresses that are due; call while the stream is welcome.
   void Ask(absl::Duration now, Effects& effects);
   // Whom the coordinator knows of those that were asked about; of no others.
   void Learn(const wire::Peers& peers);

@@ -1,4 +1,4 @@
-// Probes of other workers: only what a coordinator asks for, and never much of it.
+// ProbeDuty makes probes of other workers: only on request of a coordinator, and at a bounded rate.
 #ifndef RAPIDEYE_AGENT_CORE_PROBE_DUTY_H_
 #define RAPIDEYE_AGENT_CORE_PROBE_DUTY_H_
 
@@ -11,28 +11,28 @@
 
 namespace rapideye::agent {
 
-// The coordinator is believed in whom to probe, as far as proto/wire lets its message
-// pass: addresses of other hosts, and few. Where to knock and how often is not its
-// decision: one request at a time, none sooner than kProbeRequestSpacing after the one
-// before, whoever asks.
+// The coordinator chooses the targets, as far as proto/wire lets its message pass: a few
+// addresses of other hosts. It does not choose the port or the rate: one request at a
+// time, none sooner than kProbeRequestSpacing after the previous one, from any
+// coordinator.
 class ProbeDuty {
  public:
   // `allowed` false: an operator has switched probes off.
   explicit ProbeDuty(bool allowed) : allowed_(allowed) {}
 
-  // Begins, or answers at once why not.
+  // Starts the probes, or answers at once why not.
   void Request(const wire::ProbeRequest& request, absl::Duration now, Effects& effects);
-  // The answer to the effect MakeProbes; sent if anybody still wants it.
+  // The answer to the effect MakeProbes; sent unless the request was cancelled.
   void Made(const ProbesMade& made, Effects& effects);
   void Cancel(const wire::Cancel& cancel);
-  // The stream is over, and with it who asked.
+  // The stream is over: drops its request.
   void Clear() { asked_by_.reset(); }
 
  private:
   const bool allowed_;
   int64_t last_ = 0;                 // request made
   std::optional<int64_t> asked_by_;  // collection that the last one is for
-  // Whoever makes them is busy until then, or until they are made.
+  // The prober is busy until then, or until the probes are made.
   absl::Duration busy_until_ = -absl::InfiniteDuration();
   absl::Duration next_at_ = -absl::InfiniteDuration();
 };

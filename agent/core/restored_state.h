@@ -17,9 +17,9 @@
 namespace rapideye::agent {
 
 // Remembers which incident this worker was last part of, for a coordinator that restarts: it
-// learns from its agents what was begun or finished before it. Holds for one standstill of one
-// training process: a launch that completes, or another process, ends it. `process` is what the
-// process is called; absent while none was seen.
+// learns from its agents which incidents it had begun or finished. Holds for one standstill of one
+// training process: a launch that completes, or another process, ends it. `process` is the
+// incarnation of the process; absent while none was seen.
 class IncidentMemory {
  public:
   // The coordinator collects for this incident.

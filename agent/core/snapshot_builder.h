@@ -1,4 +1,4 @@
-// BuildSnapshot turns what is known of this worker into the snapshot that it reports.
+// BuildSnapshot turns the state of this worker into the snapshot that it reports.
 #ifndef RAPIDEYE_AGENT_CORE_SNAPSHOT_BUILDER_H_
 #define RAPIDEYE_AGENT_CORE_SNAPSHOT_BUILDER_H_
 

@@ -1,4 +1,4 @@
-// All that samples of the runtime have shown of this worker so far.
+// WorkerView holds the state of this worker, as samples of the runtime have shown it.
 #ifndef RAPIDEYE_AGENT_CORE_WORKER_VIEW_H_
 #define RAPIDEYE_AGENT_CORE_WORKER_VIEW_H_
 
@@ -18,8 +18,8 @@
 
 namespace rapideye::agent {
 
-// Keeps the last sample for as long as nothing newer comes: a runtime that
-// aborts on a hang takes its state with it.
+// Keeps the last sample until a newer one comes: a runtime that aborts on a
+// hang loses its own state. Not synchronised.
 class WorkerView {
  public:
   // `prefix` begins the incarnations that this view gives to training processes.
@@ -29,11 +29,11 @@ class WorkerView {
   // moment, or none of something, is fine. True if this is another training
   // process than before, of which nothing but module names is remembered.
   bool Observe(const RuntimeSample& sample, absl::Duration now);
-  // Nobody listens any more: what answers next is another process, unless the
-  // host says that it is the same.
+  // The runtime's port is closed: the next answer comes from another process, unless
+  // the host shows that it is the same.
   void RuntimeGone();
-  // The launches and the pause that are under way take as long as they do because of
-  // an incident: only what follows is a measure of the job.
+  // An incident has prolonged the launches and the pause under way: only later ones
+  // count as measures of the job.
   void MeasureAnew(absl::Duration now);
   // Which process the next samples are of, as the host shows it; absent while
   // that is not known, or once it has ended.
@@ -41,7 +41,7 @@ class WorkerView {
 
   void Learn(const HloDumpReading& dumps) { modules_.Learn(dumps.programs); }
   // Whether the training loop announces that it launches nothing for a while: a pause
-  // in which it ever did so says nothing of those that it does not announce.
+  // in which it ever did so does not count for those that it does not announce.
   void SetPauseAnnounced(bool announced) { pause_announced_now_ = announced; }
 
   const std::optional<RuntimeSample>& last_sample() const { return last_sample_; }
@@ -66,7 +66,7 @@ class WorkerView {
   // A launch has been on the cores for clearly longer than any that completed.
   bool LaunchOverdue(absl::Duration now) const;
 
-  // Sets what a heartbeat says of launches, programs and queue.
+  // Sets the launches, programs and queue of a heartbeat.
   void Describe(absl::Duration now, wire::Heartbeat& heartbeat) const;
 
  private:

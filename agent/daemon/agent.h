@@ -1,4 +1,4 @@
-// The running agent: the core, the threads around it, and what ends it.
+// Agent runs the core and the threads around it until a signal or the end of the process.
 #ifndef RAPIDEYE_AGENT_DAEMON_AGENT_H_
 #define RAPIDEYE_AGENT_DAEMON_AGENT_H_
 
@@ -31,10 +31,10 @@ struct AgentOptions {
   ProbeOptions probes;
   std::string coordinator;  // HOST:PORT
   std::shared_ptr<grpc::ChannelCredentials> credentials;
-  // Where the next agent finds what this one leaves, and this one what the last
-  // left; absent: nowhere.
+  // The file of the state that agents of this worker leave for the next one; absent:
+  // none.
   std::optional<StateFile> state = std::nullopt;
-  std::string hlo_dump_dir = {};  // empty: there is none
+  std::string hlo_dump_dir = {};  // empty: none
 };
 
 class Agent {

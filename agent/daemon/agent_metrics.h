@@ -1,4 +1,4 @@
-// What the agent counts of its work, and its page for Prometheus.
+// AgentTelemetry counts the agent's work and renders its page for Prometheus.
 #ifndef RAPIDEYE_AGENT_DAEMON_AGENT_METRICS_H_
 #define RAPIDEYE_AGENT_DAEMON_AGENT_METRICS_H_
 

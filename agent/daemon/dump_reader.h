@@ -1,5 +1,5 @@
-// Reads XLA's dumps when the core asks, on a thread of its own: a large one takes a second,
-// and the directory may be on a network.
+// DumpReader reads XLA's dumps when the core asks, on a thread of its own: a large one takes a
+// second, and the directory may be on a network.
 #ifndef RAPIDEYE_AGENT_DAEMON_DUMP_READER_H_
 #define RAPIDEYE_AGENT_DAEMON_DUMP_READER_H_
 

@@ -1,4 +1,4 @@
-// Where everything that happens waits for the thread that owns the core.
+// EventQueue holds events until the thread that owns the core takes them.
 #ifndef RAPIDEYE_AGENT_DAEMON_EVENT_QUEUE_H_
 #define RAPIDEYE_AGENT_DAEMON_EVENT_QUEUE_H_
 
@@ -14,7 +14,7 @@
 namespace rapideye::agent {
 
 // Any thread may push; one pops. Producers pace themselves (one poll, one
-// unread message, one end per stream), so the bound is there to show a mistake:
+// unread message, one end per stream), so only a bug can reach the bound:
 // an event beyond it is dropped and counted.
 class EventQueue {
  public:

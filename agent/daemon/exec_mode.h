@@ -1,4 +1,4 @@
-// `rapideye-agent exec -- COMMAND`.
+// Implements `rapideye-agent exec -- COMMAND`.
 #ifndef RAPIDEYE_AGENT_DAEMON_EXEC_MODE_H_
 #define RAPIDEYE_AGENT_DAEMON_EXEC_MODE_H_
 
@@ -15,17 +15,17 @@ namespace rapideye::agent {
 class Agent;
 
 // Runs flags.command, and beside it `watch` as the agent, in a process of its own;
-// returns the exit status to leave with. What stands against watching is said in
-// `problem` (empty: nothing does), and the command runs all the same. `log_name`: of
+// returns the exit status to leave with. `problem` states why the job
+// cannot be watched (empty: it can); the command runs all the same. `log_name`: of
 // the file for the agent's own log. Call before any thread is started.
 int RunCommand(const Flags& flags, const std::string& problem, const std::string& log_name,
                const std::function<int(const CommandWatch&)>& watch);
 
-// What the agent's sources are to know of the command.
+// Sets what the agent's sources need to know of the command.
 void LetSourcesKnow(const CommandWatch& command, Flags& flags);
 
-// Waits until the agent is told to stop, or the command has ended and there is nothing
-// more to say of it, or nobody could be told in time.
+// Waits until the agent gets a signal to stop, or the command has ended and its end has
+// been reported, or could not be reported in time.
 void AwaitEnd(const CommandWatch& command, const Agent& agent, const program::StopSignals& signals);
 
 }  // namespace rapideye::agent

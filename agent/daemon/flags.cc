@@ -14,81 +14,99 @@
 
 namespace rapideye::agent {
 
-void AddFlags(CLI::App& app, Flags& flags) {
+namespace {
+
+void AddIdentityFlags(CLI::App& app, IdentityFlags& identity) {
   using program::AddFlag;
-  IdentityFlags& identity = flags.identity;
   AddFlag(app, "job", identity.job, "name of the job (else JOBSET_NAME, TPU_NAME, SLURM_JOB_NAME)");
-  AddFlag(app, "slice", identity.slice, "number of this slice (else MEGASCALE_SLICE_ID)");
+  AddFlag(app, "slice", identity.slice,
+          "index of this worker's slice, from 0 (else MEGASCALE_SLICE_ID)");
   AddFlag(app, "task", identity.task,
-          "number of this worker in its slice (else TPU_WORKER_ID, JOB_COMPLETION_INDEX)");
-  AddFlag(app, "host", identity.host, "name of this host in the digest (else its host name)");
-  AddFlag(app, "node", identity.node, "name of its node (else NODE_NAME, SLURMD_NODENAME)");
-  AddFlag(app, "pod", identity.pod, "name of its pod (else POD_NAME)");
+          "index of this worker in its slice, from 0 (else TPU_WORKER_ID, JOB_COMPLETION_INDEX)");
+  AddFlag(app, "host", identity.host, "name of this host in digests (else its host name)");
+  AddFlag(app, "node", identity.node, "name of the cluster node (else NODE_NAME, SLURMD_NODENAME)");
+  AddFlag(app, "pod", identity.pod, "name of the pod (else POD_NAME)");
   AddFlag(app, "hardware", identity.hardware,
-          "what identifies the machine itself, since names are reused: instance id, label of its "
-          "physical host (else the serial number in --sys-root, which takes root to read)");
+          "identity of the physical machine, because host names are reused: instance id or label "
+          "of the host (else the serial number below --sys-root, readable by root only)");
   AddFlag(app, "coordinator", identity.coordinator,
           "HOST:PORT of rapideye-coordinator (else the host of MEGASCALE_COORDINATOR_ADDRESS, port "
           "8490)");
   AddFlag(app, "runtime", identity.runtime,
           "HOST:PORT of the TPU runtime's status service (else TPU_RUNTIME_METRICS_PORTS, "
           "localhost:8431)");
+}
+
+void AddSourceFlags(CLI::App& app, Flags& flags) {
+  using program::AddFlag;
   AddFlag(app, "log", flags.logs.patterns,
-          "PATH or GLOB of training log files to follow; may be repeated");
+          "PATH or GLOB of training log files to follow; may be repeated (else none)");
   AddFlag(app, "log-signatures", flags.log_signatures,
-          "file of signatures of log lines beyond the built-in ones");
+          "file that adds patterns of log lines to the built-in ones");
   AddFlag(app, "hlo-dump-dir", flags.hlo_dump_dir,
-          "where XLA dumps its programs (--xla_dump_to): their text is read when programs have "
-          "diverged");
+          "directory that XLA dumps programs to (--xla_dump_to); read only when workers run "
+          "different programs");
   AddFlag(app, "device-plugin-metrics", flags.host.device_plugin_metrics,
-          "HOST:PORT of the TPU device plugin's metrics, looked at when the job stands still");
+          "HOST:PORT of the TPU device plugin's metrics; read only while the job stands still");
   AddFlag(app, "input-pipeline-metrics", flags.host.input_pipeline_metrics,
-          "HOST:PORT of the input pipeline's (Grain's) metrics, likewise");
+          "HOST:PORT of the metrics of the input pipeline (Grain); read only while the job stands "
+          "still");
   AddFlag(app, "progress-page", flags.host.progress_page,
-          "the progress page that the training loop writes (agent/progress/README.md)");
+          "file in which the training loop reports its progress (agent/progress/README.md)");
   AddFlag(app, "peer", flags.peers,
-          "SLICE/TASK=ADDRESS of another worker, to know its connections by; may be repeated");
+          "SLICE/TASK=ADDRESS of another worker, to match TCP connections with workers; may be "
+          "repeated");
   AddFlag(app, "peer-address-template", flags.peer_address_template,
-          "where addresses of workers are computed: an IPv4 address with {slice} and {task} in "
-          "place of a number, such as 10.{slice}.0.{task}");
+          "IPv4 address of every worker, with {slice} and {task} in place of numbers, such as "
+          "10.{slice}.0.{task}; saves listing each as --peer");
   AddFlag(app, "probe-port", flags.probe_port,
-          "where to knock at other workers of the job, TCP and UDP, when the coordinator asks "
-          "during a hang; nobody needs to listen there, but firewalls must not drop it");
+          "port (TCP and UDP) of other workers that the agent probes during a hang, on request of "
+          "the coordinator; nothing needs to listen there, but firewalls must not drop it");
   AddFlag(app, "disable", flags.disable,
-          absl::StrCat("a source of evidence that is not to be read; may be repeated: ",
+          absl::StrCat("source of evidence that the agent does not read; may be repeated: ",
                        absl::StrJoin(SourceNames(), ", ")));
   AddFlag(app, "proc-root", flags.host.proc_root,
-          "where the processes of the training container are to be seen");
+          "path of a /proc that shows the processes of the training container");
   AddFlag(app, "sys-root", flags.host.sys_root,
-          "where the host's /sys is to be seen: network interfaces, error counters of chips");
+          "path of the host's /sys: network interfaces, error counters of TPU chips");
   AddFlag(app, "dev-root", flags.host.dev_root,
-          "where the host's /dev is to be seen: the kernel's log, DEV/kmsg, and the chips' files");
-  AddFlag(app, "poll-interval", flags.poll_interval, "how often the runtime is asked in health");
+          "path of the host's /dev: the kernel log (kmsg) and the device files of TPU chips");
+}
+
+}  // namespace
+
+void AddFlags(CLI::App& app, Flags& flags) {
+  using program::AddFlag;
+  AddIdentityFlags(app, flags.identity);
+  AddSourceFlags(app, flags);
+  AddFlag(app, "poll-interval", flags.poll_interval,
+          "time between two polls of the TPU runtime while the job advances; 50ms to 1h");
   AddFlag(app, "metrics-port", flags.metrics_port,
-          "port for Prometheus' /metrics and for /healthz; without it none is opened");
+          "port of /metrics (Prometheus) and /healthz; 0: any free port; default: opens no port");
   AddFlag(app, "metrics-address", flags.metrics_address,
-          "where that port is; one that others can reach needs --insecure");
+          "address on which --metrics-port listens; any but loopback needs --insecure");
   AddFlag(app, "state-dir", flags.state_dir,
-          "where is left for the next agent what nobody was told: evidence of a hang, alarms; off: "
-          "nowhere");
+          "directory for evidence and alarms that have not reached the coordinator; a restarted "
+          "agent sends them; off: keeps none");
   AddFlag(app, "exec-log", flags.exec_log,
-          "with exec: file for the agent's own log, or stderr, amid what the command writes "
+          "with exec: file of the agent's own log; stderr: mixes it with the command's output "
           "(else a file in --state-dir)");
-  AddFlag(app, "once", flags.once, "sample once, print the snapshot as JSON, and exit");
-  AddFlag(app, "log-format", flags.log_format, "of standard error: text or json")
+  AddFlag(app, "once", flags.once, "takes one sample, prints the snapshot as JSON, and exits");
+  AddFlag(app, "log-format", flags.log_format, "format of the log on standard error")
       .Among({"text", "json"});
-  AddFlag(app, "tls-cert", flags.credentials.tls_cert, "certificate of this agent, a PEM file");
-  AddFlag(app, "tls-key", flags.credentials.tls_key, "its private key, a PEM file");
-  AddFlag(app, "tls-ca", flags.credentials.tls_ca, "who may sign the coordinator, a PEM file");
+  AddFlag(app, "tls-cert", flags.credentials.tls_cert, "PEM file: certificate of this agent");
+  AddFlag(app, "tls-key", flags.credentials.tls_key, "PEM file: private key of --tls-cert");
+  AddFlag(app, "tls-ca", flags.credentials.tls_ca,
+          "PEM file: CA that must have signed the coordinator's certificate");
   AddFlag(app, "tls-identity", flags.credentials.identities,
-          "whom the coordinator's certificate must name, a name or a pattern with * and ?; may be "
+          "name that the coordinator's certificate must hold, or a pattern with * and ?; may be "
           "repeated (else the host of --coordinator)");
   AddFlag(app, "insecure", flags.credentials.insecure,
-          "speak plaintext with a coordinator that is not on this host, or over --metrics-port");
+          "allows plaintext to a coordinator on another host, and --metrics-port on any address");
   CLI::App& exec = program::AddCommand(
       app, "exec",
-      "Start the training process: pass on its output and its signals, exit as it does");
-  const char* command = "after --: the command and its arguments";
+      "Start the training process; forward its output and signals, exit with its status");
+  const char* command = "after --: the training command and its arguments";
   program::AddArgument(exec, "COMMAND", flags.command, command).Required().TypeText("");
 }
 

@@ -1,4 +1,4 @@
-// The flags of rapideye-agent.
+// Flags declares the flags of rapideye-agent.
 #ifndef RAPIDEYE_AGENT_DAEMON_FLAGS_H_
 #define RAPIDEYE_AGENT_DAEMON_FLAGS_H_
 
@@ -36,14 +36,14 @@ struct Flags {
   std::string log_format = "text";
   std::string exec_log;
   bool once = false;
-  std::vector<std::string> command;  // of `exec`; empty: the agent is not to start one
+  std::vector<std::string> command;  // of `exec`; empty: the agent starts none
 };
 
-// Each also from the environment (proto/common/flags/command_line.h).
+// Adds the flags; each can be set in the environment (proto/common/flags/command_line.h).
 void AddFlags(CLI::App& app, Flags& flags);
 
-// What the parser cannot see: INVALID_ARGUMENT names the flag and what it takes.
-// Fills in what follows from several flags.
+// Checks what the parser cannot: INVALID_ARGUMENT names the flag and its valid values.
+// Fills in the settings that follow from several flags.
 absl::Status Check(Flags& flags);
 
 }  // namespace rapideye::agent

@@ -1,4 +1,4 @@
-// Looks at the host when the core asks, and by itself when a process ends.
+// HostWatcher reads the host's sources when the core asks, and by itself when a process ends.
 #ifndef RAPIDEYE_AGENT_DAEMON_HOST_WATCHER_H_
 #define RAPIDEYE_AGENT_DAEMON_HOST_WATCHER_H_
 
@@ -13,8 +13,8 @@
 
 namespace rapideye::agent {
 
-// A thread of its own: neither a runtime that hangs nor a coordinator that does
-// not read delays it, nor it them.
+// Runs on a thread of its own: a runtime that hangs or a coordinator that does not
+// read does not delay it, and it does not delay them.
 class HostWatcher {
  public:
   // Called on the watcher's thread, once per Poll that nothing newer replaced.

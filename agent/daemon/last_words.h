@@ -1,4 +1,4 @@
-// When an agent whose training process has ended may go.
+// LastWords decides when an agent whose training process has ended may exit.
 #ifndef RAPIDEYE_AGENT_DAEMON_LAST_WORDS_H_
 #define RAPIDEYE_AGENT_DAEMON_LAST_WORDS_H_
 
@@ -6,9 +6,9 @@
 
 namespace rapideye::agent {
 
-// Follows what passes through the core. Once the process was seen to have ended, there
-// is nothing more to stay for, unless an alarm has reached a coordinator: then all
-// workers are looked at, this one too, and it is worth staying until that is
+// Observes the events and effects of the core. Once the process has ended, the agent may
+// exit, unless an alarm has reached a coordinator: then the coordinator collects evidence
+// from all workers, this one too, and the agent stays until the incident is
 // concluded.
 //
 // Note is for the thread that owns the core, which notes the effects of an event
@@ -29,7 +29,7 @@ class LastWords {
  private:
   const int done_;  // an eventfd
   bool ended_ = false;
-  bool awaited_ = false;  // somebody looks at what happened
+  bool awaited_ = false;  // a coordinator collects evidence
 };
 
 }  // namespace rapideye::agent

@@ -1,4 +1,4 @@
-// Follows the logs, on a thread of its own: a file system may take for ever.
+// LogWatcher follows the logs, on a thread of its own: a file system may block without limit.
 #ifndef RAPIDEYE_AGENT_DAEMON_LOG_WATCHER_H_
 #define RAPIDEYE_AGENT_DAEMON_LOG_WATCHER_H_
 

@@ -1,4 +1,4 @@
-// rapideye-agent --once: what would this host say?
+// Implements rapideye-agent --once: samples this host once.
 #ifndef RAPIDEYE_AGENT_DAEMON_ONCE_H_
 #define RAPIDEYE_AGENT_DAEMON_ONCE_H_
 
@@ -13,7 +13,7 @@ namespace rapideye::agent {
 
 // Samples every source once and returns the snapshot as one line of a capture,
 // without its newline. A runtime that is absent or does not answer is part of
-// what the host says, and no error. Of the logs the end is read.
+// the snapshot, and no error. Of the logs the end is read.
 absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host,
                                        LogOptions logs = {}, const std::string& hlo_dump_dir = "");
 

@@ -1,4 +1,4 @@
-// Makes probes on a thread of its own.
+// Prober makes probes on a thread of its own.
 #ifndef RAPIDEYE_AGENT_DAEMON_PROBER_H_
 #define RAPIDEYE_AGENT_DAEMON_PROBER_H_
 

@@ -1,4 +1,4 @@
-// Reads the sources when the core asks, on a thread of its own.
+// Sampler polls the TPU runtime when the core asks, on a thread of its own.
 #ifndef RAPIDEYE_AGENT_DAEMON_SAMPLER_H_
 #define RAPIDEYE_AGENT_DAEMON_SAMPLER_H_
 

@@ -1,10 +1,10 @@
-// What an agent leaves on disk for the next one, as bytes and as a file.
+// StateFile stores the state that an agent leaves for the next one of the same worker.
 //
 //   <state-dir>/<job>-<slice>-<task>/state
 //
-// One line that says what follows, then messages as they would have gone to the
+// The file is a line with its format, then messages as they would have gone to the
 // coordinator: a Hello, error counters of the chips, a snapshot, alarms. They are read
-// with the same checks: whoever can write here is no more trusted than a peer.
+// with the same checks: the writer of the file is no more trusted than a peer.
 #ifndef RAPIDEYE_AGENT_DAEMON_STATE_FILE_H_
 #define RAPIDEYE_AGENT_DAEMON_STATE_FILE_H_
 
@@ -19,10 +19,10 @@
 
 namespace rapideye::agent {
 
-// `boot` is of the host's present boot: times mean nothing in another one.
+// `boot` identifies the host's present boot: times are not comparable with another one.
 std::string EncodeState(const SavedState& state, const std::string& boot);
 // INVALID_ARGUMENT if it is not what EncodeState writes, whole and unchanged;
-// FAILED_PRECONDITION if it is of another boot or version: no fault of anybody's.
+// FAILED_PRECONDITION if it is of another boot or version, which is no fault.
 absl::StatusOr<SavedState> DecodeState(std::string_view bytes, const std::string& boot);
 
 // The number of the present boot; empty if the host does not show it.
@@ -35,8 +35,8 @@ class StateFile {
 
   const std::string& path() const { return path_; }
 
-  // Nothing if there is no file, or none for this boot. INVALID_ARGUMENT names what
-  // is wrong with one.
+  // Absent if there is no file, or none for this boot. INVALID_ARGUMENT names the
+  // problem of a file.
   absl::StatusOr<std::optional<SavedState>> Load() const;
   // Replaces the file as a whole, synced; or removes it if there is nothing to keep.
   absl::Status Save(const SavedState& state) const;

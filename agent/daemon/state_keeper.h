@@ -1,4 +1,4 @@
-// Writes what the agent leaves for the next one, off the agent's own thread.
+// StateKeeper writes the state that the agent leaves for the next one, off the agent's own thread.
 #ifndef RAPIDEYE_AGENT_DAEMON_STATE_KEEPER_H_
 #define RAPIDEYE_AGENT_DAEMON_STATE_KEEPER_H_
 
@@ -12,8 +12,8 @@
 
 namespace rapideye::agent {
 
-// Owned and called by one thread. A disk that fails is said so once, and tried
-// again with the next state; one that hangs holds up nobody for longer than
+// Owned and called by one thread. A disk that fails is logged once, and tried
+// again with the next state; one that hangs delays its caller by at most
 // kStatePatience.
 class StateKeeper {
  public:
@@ -23,7 +23,7 @@ class StateKeeper {
   StateKeeper(const StateKeeper&) = delete;
   StateKeeper& operator=(const StateKeeper&) = delete;
 
-  // What the agent before this one left; nothing if that cannot be used, with a
+  // The state that an earlier agent left; absent if it cannot be used, with a
   // line in the log that says why.
   static std::optional<SavedState> Load(const StateFile& file);
 

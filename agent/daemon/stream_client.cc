@@ -77,7 +77,7 @@ class StreamClient::Stream {
 
   void AwaitDone() { AwaitDone(absl::InfiniteDuration()); }
 
-  // Something that was begun is done: `tag` is what the queue hands out.
+  // Completes an operation of the stream; `tag` is its tag from the completion queue.
   static void Done(void* tag, bool ok) {
     const Step& step = *static_cast<Step*>(tag);
     (step.stream->*step.done)(ok);

@@ -1,4 +1,4 @@
-// The stream to the coordinator, over gRPC.
+// StreamClient is the stream to the coordinator, over gRPC.
 #ifndef RAPIDEYE_AGENT_DAEMON_STREAM_CLIENT_H_
 #define RAPIDEYE_AGENT_DAEMON_STREAM_CLIENT_H_
 

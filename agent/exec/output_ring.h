@@ -1,4 +1,4 @@
-// The last bytes of one output of the command, in memory that processes share.
+// OutputRing holds the last bytes of one output of the command, in memory that processes share.
 #ifndef RAPIDEYE_AGENT_EXEC_OUTPUT_RING_H_
 #define RAPIDEYE_AGENT_EXEC_OUTPUT_RING_H_
 
@@ -14,8 +14,8 @@
 namespace rapideye::agent {
 
 // The relay reads the command's output straight into the ring and writes it out from
-// there: that somebody else may look costs it two stores a piece. Whoever looks is
-// never waited for; what it has not read in time is lost to it, and to it alone.
+// there: sharing it costs two stores a piece. The relay never waits for the
+// reader; bytes that the reader has not read in time are lost to the reader alone.
 //
 // One process relays and one reads at a time. Either may be killed at any moment and
 // another carries on: all positions are in the shared memory.

@@ -1,13 +1,13 @@
-// Starts the training process, and stands beside it until it ends.
+// The supervisor starts the training process, and watches it until it ends.
 //
-// Three kinds of processes come of it, each of which may be killed without the
-// command noticing:
+// It consists of three kinds of processes; the command does not notice if one is
+// killed:
 //
 //   supervisor  the one that was called: parent of all others. Forwards signals,
 //               reaps, starts again whatever of ours dies, and exits as the command did
 //   relay       one for each output: copies from the command's pipe to where the
 //               supervisor's own output went, and leaves the bytes in an OutputRing
-//   agent       everything else. Reads the rings; nobody waits for it
+//   agent       everything else. Reads the rings; no other process waits for it
 //
 // The supervisor keeps the pipes open, so that output waits for a new relay (one that is
 // killed in the midst of a piece may lose that, at most kOutputPieceBytes); without a
@@ -26,7 +26,7 @@
 
 namespace rapideye::agent {
 
-// What the agent knows of the command.
+// The command, as the agent knows it.
 struct CommandWatch {
   pid_t pid = -1;
   // A process that has ended stays a zombie for as long as there is a supervisor.

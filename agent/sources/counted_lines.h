@@ -21,13 +21,13 @@ class CountedLines {
     LogEvent event;
     std::string key;
     int64_t count = 0;
-    std::optional<absl::Duration> first;  // absent: before anybody followed the log
+    std::optional<absl::Duration> first;  // absent: before the agent followed the log
     absl::Duration last;
   };
 
   // Counts the line with the one of its key; false: none is kept.
   bool Count(const logs::LogLine& line, absl::Duration now);
-  // Keeps a line of a new key. `before`: it was written before anybody followed the log.
+  // Keeps a line of a new key. `before`: it was written before the agent followed the log.
   void Add(const logs::LogLine& line, bool before, absl::Duration now);
 
   // In the order of the first of each. May be removed from.

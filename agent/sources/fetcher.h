@@ -1,4 +1,4 @@
-// Declares what fetches of one host are told, and what they tell each other.
+// HostOptions and HostFindings hold the input of a host's fetches, and the results they share.
 #ifndef RAPIDEYE_AGENT_SOURCES_FETCHER_H_
 #define RAPIDEYE_AGENT_SOURCES_FETCHER_H_
 
@@ -19,12 +19,12 @@ namespace rapideye::agent {
 
 struct HostOptions {
   std::string runtime;  // HOST:PORT; where the training process listens
-  // Where the kernel's file systems are to be seen: of tests, or of another
+  // Paths of the kernel's file systems: those of tests, or of another
   // container.
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
   std::string dev_root = "/dev";
-  Peers peers;                // whose addresses need not be asked of the coordinator
+  Peers peers;                // workers whose addresses the operator states
   std::string progress_page;  // "": there is none
   // HOST:PORT of Prometheus pages of this host.
   std::string device_plugin_metrics = "127.0.0.1:2112";

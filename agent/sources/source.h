@@ -1,5 +1,5 @@
-// Declares what all sources of evidence have in common: how the agent's core feeds and asks
-// their states, whatever they have seen.
+// Declares the interface that all sources of evidence share: how the agent's core feeds and queries
+// their states.
 #ifndef RAPIDEYE_AGENT_SOURCES_SOURCE_H_
 #define RAPIDEYE_AGENT_SOURCES_SOURCE_H_
 

@@ -1,4 +1,4 @@
-// Where two compilations of what should be one module first differ.
+// CompareHlo finds the first difference between two compilations of one HLO module.
 #ifndef RAPIDEYE_CLASSIFIER_HLO_DIFFERENCE_H_
 #define RAPIDEYE_CLASSIFIER_HLO_DIFFERENCE_H_
 

@@ -1,4 +1,4 @@
-// The text of an HLO module, as XLA dumps it, taken apart into computations and
+// ParseHloModule splits the text of an HLO module, as XLA dumps it, into computations and
 // instructions.
 //
 // Both forms are read: the long one (%add.2 = f32[8] add(f32[8] %p, f32[8] %p)) and the

@@ -1,4 +1,4 @@
-// Words of an HLO instruction.
+// HloTokens splits an HLO instruction into words.
 #ifndef RAPIDEYE_CLASSIFIER_HLO_TOKEN_H_
 #define RAPIDEYE_CLASSIFIER_HLO_TOKEN_H_
 
@@ -24,7 +24,7 @@ class HloTokens {
   HloToken Next();
 
  private:
-  // Moves past what means nothing.
+  // Skips spaces, commas, comments and attributes that name source lines.
   void Skip();
   bool SkipComment();
   bool SkipAttribute();

@@ -1,4 +1,4 @@
-// What the words around a signature tell.
+// Extracts the fields of a recognised log line: core, launch, instruction, peer.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_FIELDS_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_FIELDS_H_
 

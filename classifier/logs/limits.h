@@ -1,4 +1,4 @@
-// Limits of recognising log lines, each with its reason.
+// Bounds the recognition of log lines, each limit with its reason.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_LIMITS_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_LIMITS_H_
 

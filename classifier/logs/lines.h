@@ -1,4 +1,4 @@
-// From bytes as they come to lines.
+// LineSplitter splits a stream of bytes into lines. Not synchronised.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_LINES_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_LINES_H_
 
@@ -20,8 +20,8 @@ class LineSplitter {
 
   // Passes on the lines that these bytes complete.
   void Add(absl::string_view bytes, Sink sink);
-  // Nothing came: after a while, what there is of a line counts as one. The end of
-  // a line that a dying process could not finish is worth having.
+  // To be called when no bytes came: after kLogQuietLooks calls an unfinished line
+  // counts as a line, so that the last words of a dying process are not lost.
   void Quiet(Sink sink);
   // A line has begun that may yet count as one.
   bool unfinished() const { return !partial_.empty(); }

@@ -1,4 +1,4 @@
-// What the logs of this host have said, as plain values.
+// LogLine and LogReading hold what was recognised in the logs of this host. Plain values.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_LOG_LINE_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_LOG_LINE_H_
 
@@ -18,14 +18,14 @@ struct LogLine {
   std::string key;
   std::optional<HangReport> hang_report;  // of a hang line that is whole
   int64_t repeats = 0;                    // of the same, in this reading
-  // It was written before anybody followed the log: nobody knows when.
+  // It was written before the agent followed the log: its age is unknown.
   bool old = false;
 };
 
-// What came in since the last time; may be nothing at all.
+// Lines recognised since the previous reading; may be empty.
 struct LogReading {
   std::vector<LogLine> lines;  // in the order in which they were written
-  // What a person should know: files that are missing, bytes that were skipped.
+  // Problems for the operator: files that are missing, bytes that were skipped.
   std::vector<std::string> notes;
 };
 

@@ -1,4 +1,4 @@
-// From a line of a log to an event.
+// Recognise turns a line of a log into an event.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_RECOGNISE_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_RECOGNISE_H_
 
@@ -25,15 +25,15 @@ struct RecogniseOptions {
   std::vector<std::pair<std::string, int32_t>> tpu_addresses;
 };
 
-// What the line says; absent if it is none of our business. Pure; the line may
+// The event of a line; absent if no signature matches. Pure; the line may
 // hold anything and is looked at up to kMaxLogLineBytes. Benign lines are events,
 // too: the caller drops them. Fields that the line does not state in so many
 // words stay absent; in particular `chip`, since neither the coordinates in a
 // core's name nor a node's number say which chip of the host it is.
 std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions& options = {});
 
-// Gathers what the lines of one look say. A flood of one line is one line and a
-// count; what is benign is dropped.
+// Collects the events of one reading. Repeated lines become one line with a
+// count; benign lines are dropped. Not synchronised.
 class EventCollector {
  public:
   // Both outlive the collector.

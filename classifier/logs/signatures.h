@@ -1,4 +1,4 @@
-// Which words make a log line an event: data, not code.
+// SignatureTable defines which words make a log line an event: data, not code.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_SIGNATURES_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_SIGNATURES_H_
 
@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<Signature>> ParseSignatures(absl::string_view text);
 
 // Signatures, the most specific first: the first that fits decides. What is
 // benign comes before everything else; the other kinds in the order of the
-// built-in table, whoever added the signature. Immutable, and cheap to copy.
+// built-in table, also for added signatures. Immutable, and cheap to copy.
 class SignatureTable {
  public:
   static const SignatureTable& BuiltIn();

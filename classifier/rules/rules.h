@@ -1,6 +1,6 @@
-// One function per cause, one file each. A rule reads the case and adds its
-// findings; no rule knows another, and none decides: it says what it found, how
-// sure that is, and what it rests on.
+// Declares one function per cause, each in a file of its own. A rule reads the case and adds its
+// findings with their certainty and evidence; no rule knows another, and none decides which finding
+// is the cause.
 #ifndef RAPIDEYE_CLASSIFIER_RULES_RULES_H_
 #define RAPIDEYE_CLASSIFIER_RULES_RULES_H_
 
@@ -11,22 +11,22 @@
 
 namespace rapideye::classifier {
 
-// Where rules put what they find, and why they found nothing.
+// Collects the findings of all rules, and the reasons where a rule found none.
 struct Findings {
   std::vector<Finding> items;
   std::vector<Reason> reasons;
 
-  // A finding, and with it what speaks for it.
+  // Adds a finding and the reason that supports it.
   void Add(std::string rule, Finding finding) {
     reasons.push_back(
         {std::move(rule), finding.why, ReasonKind::kFor, finding.confidence, finding.cause});
     items.push_back(std::move(finding));
   }
-  // What looked like one, and merely follows something else.
+  // Records a suspect that turned out to be a consequence of something else.
   void RuleOut(std::string rule, std::string text) {
     reasons.push_back({std::move(rule), std::move(text), ReasonKind::kRuledOut});
   }
-  // Why there is none, though something pointed there.
+  // Records why the rule has no finding although some evidence pointed there.
   void Note(std::string rule, std::string text) {
     reasons.push_back({std::move(rule), std::move(text), ReasonKind::kAgainst});
   }
@@ -34,7 +34,7 @@ struct Findings {
 
 // The job advances, or pauses on purpose.
 void FindProgress(const Case& c, Findings& out);
-// Somebody has ended it.
+// The job was ended from outside, to restart or to cancel it.
 void FindEnded(const Case& c, Findings& out);
 void FindBadChip(const Case& c, Findings& out);
 void FindNetworking(const Case& c, Findings& out);

@@ -1,4 +1,4 @@
-// What every command of rapideye is.
+// Command is the base of every command of rapideye.
 #ifndef RAPIDEYE_COORDINATOR_CLI_COMMAND_H_
 #define RAPIDEYE_COORDINATOR_CLI_COMMAND_H_
 

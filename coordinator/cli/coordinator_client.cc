@@ -35,13 +35,12 @@ v1::DocumentForm FormOf(const std::string& format) {
 void CoordinatorFlags::AddTo(CLI::App& command, absl::Duration default_timeout) {
   timeout = default_timeout;
   program::AddFlag(command, "coordinator", coordinator, "HOST:PORT of rapideye-coordinator");
-  program::AddFlag(command, "timeout", timeout, "how long an answer may take");
-  transport::AddCredentialFlags(
-      command,
-      {.self = "whoever asks",
-       .peers = "the coordinator",
-       .insecure = "speak plaintext with a coordinator that is not on this host"},
-      credentials);
+  program::AddFlag(command, "timeout", timeout, "longest time to wait for an answer");
+  transport::AddCredentialFlags(command,
+                                {.self = "this client",
+                                 .peers = "the coordinator",
+                                 .insecure = "allows plaintext to a coordinator on another host"},
+                                credentials);
 }
 
 absl::StatusOr<CoordinatorClient> CoordinatorClient::Make(const CoordinatorFlags& flags) {

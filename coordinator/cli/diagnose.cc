@@ -37,17 +37,17 @@ std::string JsonLine(const std::string& path, const digest::Report& report, bool
 }  // namespace
 
 Diagnose::Diagnose(CLI::App& app)
-    : Command(app, "diagnose", "Classify captures offline: what stopped the job?") {
+    : Command(app, "diagnose", "Find the cause of a hang in capture files, offline") {
   program::AddArgument(this->app(), "CAPTURE", captures_,
                        "Capture files: JSON Lines or binary, plain or gzip")
       .Required();
   program::AddFlag(this->app(), "format", format_,
-                   "json: one object per capture and line; text; html: a page for one capture")
+                   "output format; json: one line per capture; html: a page for one capture")
       .Among({"text", "json", "html"});
-  program::AddFlag(this->app(), "digest-format", digest_format_, "How text shows the TPU states")
+  program::AddFlag(this->app(), "digest-format", digest_format_,
+                   "layout of the TPU states in text; grouped: as newer TPU runtimes print them")
       .Among({"classic", "grouped"});
-  program::AddFlag(this->app(), "explain", explain_,
-                   "Add how the verdict was reached, step by step");
+  program::AddFlag(this->app(), "explain", explain_, "adds the steps that led to the verdict");
 }
 
 int Diagnose::Run() {

@@ -62,11 +62,12 @@ std::string JsonLine(const v1::IncidentSummary& incident) {
 }  // namespace
 
 IncidentsCommand::IncidentsCommand(CLI::App& app)
-    : Command(app, "incidents", "List the incidents that the coordinator has on disk") {
+    : Command(app, "incidents",
+              "List the incidents that the coordinator keeps on disk, newest first") {
   coordinator_.AddTo(this->app(), kListTimeout);
-  program::AddFlag(this->app(), "format", format_, "text, or json: one object a line")
+  program::AddFlag(this->app(), "format", format_, "output format; json: one object per line")
       .Among({"text", "json"});
-  program::AddFlag(this->app(), "limit", limit_, "only the newest; 0: all");
+  program::AddFlag(this->app(), "limit", limit_, "number of incidents to list, the newest; 0: all");
 }
 
 int IncidentsCommand::Run() {

@@ -1,4 +1,4 @@
-// rapideye incidents: what is in the coordinator's state directory.
+// rapideye incidents: lists the incidents in the coordinator's state directory.
 #ifndef RAPIDEYE_COORDINATOR_CLI_INCIDENTS_H_
 #define RAPIDEYE_COORDINATOR_CLI_INCIDENTS_H_
 

@@ -64,12 +64,13 @@ void AppendEvent(const std::string& path, int64_t number, const logs::LogLine& l
 }  // namespace
 
 LogsCommand::LogsCommand(CLI::App& app)
-    : Command(app, "logs", "Recognise events in log files offline") {
+    : Command(app, "logs", "Find errors and warnings of TPU training in log files, offline") {
   program::AddArgument(this->app(), "FILE", files_, "Log files, plain or gzip; - is standard input")
       .Required();
-  program::AddFlag(this->app(), "all", all_, "Also print what is in every healthy run (BENIGN)");
+  program::AddFlag(this->app(), "all", all_,
+                   "also prints lines that healthy runs write, too (BENIGN)");
   program::AddFlag(this->app(), "log-signatures", signatures_file_,
-                   "file of signatures beyond the built-in ones");
+                   "file that adds patterns of log lines to the built-in ones");
 }
 
 int LogsCommand::Run() {

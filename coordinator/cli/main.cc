@@ -51,7 +51,7 @@ void AddLogFormat(CLI::App& app, std::string& log_format) {
       AddLogFormat(*command, log_format);
       continue;
     }
-    program::AddFlag(*command, "log-format", log_format, "of standard error")
+    program::AddFlag(*command, "log-format", log_format, "format of errors on standard error")
         .Among({"text", "json"});
   }
 }
@@ -89,7 +89,7 @@ int Run(int argc, char** argv) {
 
   const bool json = log_format == "json";
   program::SetUpLogging("rapideye", json ? program::LogFormat::kJson : program::LogFormat::kText);
-  // What libraries warn of, our own errors say better.
+  // The command's own errors are clearer than the warnings of libraries.
   spdlog::set_level(spdlog::level::err);
   SetComplaintFormat(json);
   for (const std::unique_ptr<Command>& command : commands) {

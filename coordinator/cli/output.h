@@ -1,4 +1,4 @@
-// Standard output and standard error of the command.
+// Writes to standard output and standard error of the command.
 #ifndef RAPIDEYE_COORDINATOR_CLI_OUTPUT_H_
 #define RAPIDEYE_COORDINATOR_CLI_OUTPUT_H_
 

@@ -17,13 +17,14 @@ constexpr char kNewest[] = "latest";
 
 }  // namespace
 
-ShowCommand::ShowCommand(CLI::App& app) : Command(app, "show", "Print one incident") {
+ShowCommand::ShowCommand(CLI::App& app)
+    : Command(app, "show", "Print the digest or the capture of one incident") {
   program::AddArgument(this->app(), "ID", id_,
-                       "An incident id of 'rapideye incidents', or 'latest'")
+                       "Id of an incident, as 'rapideye incidents' lists it, or 'latest'")
       .Required();
   coordinator_.AddTo(this->app(), kShowTimeout);
   program::AddFlag(this->app(), "format", format_,
-                   "text, json, html, or capture: the evidence, for rapideye diagnose")
+                   "output format; capture: the evidence itself, for rapideye diagnose")
       .Among({"text", "json", "html", "capture"});
 }
 

@@ -1,4 +1,4 @@
-// rapideye show: one incident.
+// rapideye show: prints one incident.
 #ifndef RAPIDEYE_COORDINATOR_CLI_SHOW_H_
 #define RAPIDEYE_COORDINATOR_CLI_SHOW_H_
 

@@ -29,11 +29,13 @@ bool Save(const std::string& path, const std::string& bytes) {
 }  // namespace
 
 SnapshotCommand::SnapshotCommand(CLI::App& app)
-    : Command(app, "snapshot", "Have a coordinator collect and classify now, hang or not") {
+    : Command(app, "snapshot",
+              "Collect evidence from all workers now and print its digest, hang or not") {
   coordinator_.AddTo(this->app(), kSnapshotTimeout);
-  program::AddFlag(this->app(), "format", format_, "of the digest").Among({"text", "json", "html"});
+  program::AddFlag(this->app(), "format", format_, "output format of the digest")
+      .Among({"text", "json", "html"});
   program::AddFlag(this->app(), "capture", capture_,
-                   "save the evidence in this FILE (.jsonl.gz), for rapideye diagnose");
+                   "also saves the evidence to this FILE (.jsonl.gz), for rapideye diagnose");
 }
 
 int SnapshotCommand::Run() {

@@ -1,4 +1,4 @@
-// rapideye snapshot: collect and classify now, hang or not.
+// rapideye snapshot: collects and classifies now, hang or not.
 #ifndef RAPIDEYE_COORDINATOR_CLI_SNAPSHOT_H_
 #define RAPIDEYE_COORDINATOR_CLI_SNAPSHOT_H_
 

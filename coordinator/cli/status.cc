@@ -24,12 +24,14 @@ constexpr char kRedraw[] = "\x1b[H\x1b[J";
 }  // namespace
 
 StatusCommand::StatusCommand(CLI::App& app)
-    : Command(app, "status", "The job now: workers, progress, slowest, missing") {
+    : Command(app, "status", "Print the state of the job: progress, slowest and missing workers") {
   coordinator_.AddTo(this->app(), kStatusTimeout);
-  program::AddFlag(this->app(), "format", format_, "text, or json: one object a line")
+  program::AddFlag(this->app(), "format", format_, "output format; json: one object per line")
       .Among({"text", "json"});
-  program::AddFlag(this->app(), "watch", watch_, "again every second, until interrupted");
-  program::AddFlag(this->app(), "count", count_, "end --watch after so many");
+  program::AddFlag(this->app(), "watch", watch_, "prints the state every second until interrupted");
+  program::AddFlag(
+      this->app(), "count", count_,
+      "with --watch: prints this many states, then exits (else runs until interrupted)");
 }
 
 bool StatusCommand::Show(const v1::GetStatusReply& status) const {

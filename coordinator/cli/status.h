@@ -1,4 +1,4 @@
-// rapideye status: the job now.
+// rapideye status: prints the state of the job.
 #ifndef RAPIDEYE_COORDINATOR_CLI_STATUS_H_
 #define RAPIDEYE_COORDINATOR_CLI_STATUS_H_
 

@@ -1,4 +1,4 @@
-// The state of a job, for people and for programs.
+// Formats the state of a job, for people and for programs.
 #ifndef RAPIDEYE_COORDINATOR_CLI_STATUS_TEXT_H_
 #define RAPIDEYE_COORDINATOR_CLI_STATUS_TEXT_H_
 

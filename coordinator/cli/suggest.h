@@ -1,4 +1,4 @@
-// What somebody may have meant.
+// Suggests names close to one that was mistyped.
 #ifndef RAPIDEYE_COORDINATOR_CLI_SUGGEST_H_
 #define RAPIDEYE_COORDINATOR_CLI_SUGGEST_H_
 

@@ -1,4 +1,4 @@
-// Columns of text for people.
+// Formats columns of text for people.
 #ifndef RAPIDEYE_COORDINATOR_CLI_TABLE_H_
 #define RAPIDEYE_COORDINATOR_CLI_TABLE_H_
 

@@ -15,18 +15,18 @@
 
 namespace rapideye::coordinator {
 
-// What a host says of its addresses is a claim. One that workers on several hosts
-// claim is nobody's: bridges of containers have the same address everywhere, and an
-// agent that claims another's gains nothing by it. Evidence that nobody can be
-// named for is worth less than evidence against the wrong host.
+// The addresses that a host reports are claims. An address that workers on several hosts
+// claim belongs to none: bridges of containers have the same address everywhere, and an
+// agent gains nothing by claiming another's. Evidence without a name is worth more than
+// evidence against the wrong host.
 class AddressBook {
  public:
-  // In place of what this worker claimed before. It stays once its agent has gone:
-  // who is missing is whom others are asked to reach.
+  // Replaces this worker's earlier claims. They stay when its agent disconnects: other
+  // workers are asked to probe a missing one.
   void Claim(const wire::Hello& hello);
 
-  // Whose address it is; of several workers on its host the first one, since what a
-  // connection tells is about the host.
+  // The worker with this address; the first one of several on its host, because a
+  // connection identifies a host only.
   std::optional<WorkerId> WorkerOf(const IpAddress& address) const;
   // Those of the worker's own host alone, as it gave them; empty: none is known.
   std::vector<wire::HostAddress> AddressesOf(const WorkerId& worker) const;

@@ -1,5 +1,5 @@
-// The coordinator without threads, sockets, clocks or files: what it does about
-// each message and each moment.
+// CoordinatorCore is the coordinator without threads, sockets, clocks or files: it maps each
+// message and each moment to effects.
 //
 // Agents are untrusted: whatever one sends costs it its stream at worst, never
 // another worker's, and never the process.

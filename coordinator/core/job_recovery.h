@@ -1,5 +1,5 @@
-// Tracks whether a job recovers from an incident: which of its workers have completed
-// launches since.
+// Tracks whether a job recovers from an incident: which of its workers have completed launches
+// since.
 #ifndef RAPIDEYE_COORDINATOR_CORE_JOB_RECOVERY_H_
 #define RAPIDEYE_COORDINATOR_CORE_JOB_RECOVERY_H_
 

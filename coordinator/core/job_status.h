@@ -1,4 +1,4 @@
-// JobStatus states how the job is when somebody asks: for operators, pages, metrics.
+// JobStatus states the condition of the job for operators, pages and metrics.
 //
 // All ages are counted from the moment of the report. Texts come from peers:
 // bounded by proto/wire, not escaped.
@@ -16,7 +16,7 @@
 
 namespace rapideye::coordinator {
 
-// How often something worth knowing happened; limits that bite show here.
+// Counts events since the start; a limit that takes effect shows here.
 struct Counters {
   int64_t hellos_admitted = 0;
   int64_t hellos_refused = 0;

@@ -1,4 +1,4 @@
-// The order of programs in one step, found from what a worker's queue showed.
+// LaunchHistory finds the order of programs in one step from the queues of a worker.
 #ifndef RAPIDEYE_COORDINATOR_CORE_LAUNCH_HISTORY_H_
 #define RAPIDEYE_COORDINATOR_CORE_LAUNCH_HISTORY_H_
 

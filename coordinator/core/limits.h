@@ -1,5 +1,5 @@
-// Every limit of the coordinator, with its reason. A counter of the same subject
-// (coordinator/core/job_status.h) shows when one bites.
+// Bounds the coordinator's memory, work and waiting, each limit with its reason. A counter of the
+// same subject (coordinator/core/job_status.h) shows when one takes effect.
 #ifndef RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
 #define RAPIDEYE_COORDINATOR_CORE_LIMITS_H_
 
@@ -18,7 +18,7 @@ inline constexpr int64_t kMaxWorkers = 100'000;
 // A stream that does not say who it is holds a slot for no longer than this.
 inline constexpr absl::Duration kHelloDeadline = absl::Seconds(10);
 // After a start, agents come back within their backoff. Until all are there or
-// this has passed, a job that seems still is not judged: much of it is unheard. An alarm
+// this has passed, a job that seems still is not judged: many reports are missing. An alarm
 // waits as long for most of them.
 inline constexpr absl::Duration kSettleTime = absl::Seconds(30);
 // One agent whose connections break all the time takes over from itself so often;
@@ -26,11 +26,11 @@ inline constexpr absl::Duration kSettleTime = absl::Seconds(30);
 // the second has to wait for the keepalive to find the first one gone.
 inline constexpr int kMaxTakeovers = 16;
 // A stream that says nothing for so long, and for so many of its poll intervals,
-// is closed: its agent may be connected, but nobody hears from its worker. It also
-// ends a message that is begun and never finished.
+// is closed: its agent may be connected, but reports nothing about its worker. This
+// also ends a message that is begun and never finished.
 inline constexpr absl::Duration kMaxSilence = absl::Minutes(1);
 inline constexpr int kSilentPolls = 10;
-// Of a peer's text that is quoted in a line of the log.
+// Bytes of a peer's text that a line of the log quotes.
 inline constexpr size_t kMaxQuoted = 128;
 // Lines a second about peers that are refused: a flood of them must not become a
 // flood of the log.
@@ -47,7 +47,7 @@ inline constexpr double kMessageBurst = 200;
 inline constexpr size_t kMaxPrograms = 4096;
 // Launches remembered per worker to find the order of programs in a step.
 inline constexpr size_t kMaxLaunchHistory = 64;
-// What a worker ran counts for half once so many launches more have completed: a phase
+// A launch counts for half once this many more have completed: a phase
 // that lasts (training, then evaluation) replaces the one before within a few thousand.
 inline constexpr int64_t kRecentLaunches = 1024;
 // No counter is believed beyond this; sums of thousands of them fit 64 bits.
@@ -55,12 +55,12 @@ inline constexpr int64_t kMaxCountedLaunches = int64_t{1} << 40;
 // A program belongs to a worker's steady set if it ran at least this fraction
 // (one in so many) as often as its most frequent one.
 inline constexpr int64_t kSteadyShare = 16;
-// A slice of which nobody has run anything when others have completed so many
-// launches stands by. Before, it may just be late: programs that prepare a job
+// A slice whose workers have launched nothing when others have completed this many
+// launches is on standby. Before, it may just be late: programs that prepare a job
 // are few.
 inline constexpr int64_t kStandbyAfter = 100;
-// More groups than this are noise (or malice), not pipeline stages, and finding
-// who belongs to whom is quadratic in them.
+// More groups than this are noise (or malice), not pipeline stages, and the
+// search for groups is quadratic in them.
 inline constexpr size_t kMaxCohorts = 256;
 // A healthy pause longer than this is not believed: three times as long would
 // leave a dead job unnoticed for a working day.
@@ -80,7 +80,7 @@ inline constexpr absl::Duration kMinWatchedHangThreshold = absl::Minutes(1);
 // However long such phases took in health, one that is announced is waited for no
 // longer than this: a loop that hangs in its checkpoint announces it for ever.
 inline constexpr absl::Duration kMaxAnnouncedPause = absl::Hours(1);
-// Agents are told anew from when on to look closely once it has changed by this
+// The threshold from which agents poll more often is sent anew once it has changed by this
 // factor: each such message costs all of them something.
 inline constexpr double kAttentionChange = 1.25;
 // How often stillness is judged: the resolution of every threshold.
@@ -100,7 +100,7 @@ inline constexpr absl::Duration kHloDeadline = absl::Seconds(5);
 inline constexpr absl::Duration kModuleTextDeadline = absl::Seconds(5);
 inline constexpr size_t kMaxTextTries = 3;
 // A worker that raises the alarm while launches still complete is asked
-// again after this, so often: what it saw may stop the others a little later.
+// again after this, so often: the fault that it saw may stop the others a little later.
 inline constexpr absl::Duration kAlarmRetry = absl::Seconds(2);
 inline constexpr int kAlarmTries = 4;
 // Alarms that turned out to be none start no more than one collection in this time.
@@ -112,19 +112,19 @@ inline constexpr absl::Duration kAlarmInterval = absl::Seconds(10);
 inline constexpr size_t kMaxProbes = 96;
 // Agents that make them.
 inline constexpr size_t kMaxProbers = 32;
-// What of it one suspect gets. Beyond a few missing workers, or suspect connections,
-// the fault is larger than a host, and more probes tell no more.
+// Limits for one suspect. Beyond a few missing workers, or suspect connections,
+// the fault is larger than a host, and more probes add no evidence.
 inline constexpr size_t kMaxProbedMissing = 4;
 inline constexpr size_t kMaxProbedPairs = 8;
 inline constexpr size_t kMaxPairsOfWorker = 3;
 inline constexpr size_t kMaxProbedOutsiders = 4;
 // Hosts of TPUs have a NIC for management and two for the other slices.
 inline constexpr size_t kMaxNicsOfPair = 4;
-// Who says of a missing worker that it cannot be reached (classifier/CAUSES.md,
+// Workers that probe a missing worker (classifier/CAUSES.md,
 // "Removal": three peers that agree), and how many others compare.
 inline constexpr size_t kWitnesses = 3;
 inline constexpr size_t kBystanders = 2;
-// Bytes that nobody has acknowledged for so long are worth a look; round trips take
+// Bytes unacknowledged for this long are worth a probe; round trips take
 // milliseconds.
 inline constexpr absl::Duration kSuspectSilence = absl::Seconds(1);
 // Agents give their probes 800 ms. The second round and HLO take about as long, and the

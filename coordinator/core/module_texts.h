@@ -1,5 +1,5 @@
-// The texts of two programs that have diverged: which workers are asked for them, and what
-// came of it.
+// ModuleTexts requests the texts of two programs that have diverged, one worker of each side at a
+// time.
 #ifndef RAPIDEYE_COORDINATOR_CORE_MODULE_TEXTS_H_
 #define RAPIDEYE_COORDINATOR_CORE_MODULE_TEXTS_H_
 
@@ -17,7 +17,7 @@
 
 namespace rapideye::coordinator {
 
-// One side, and who of it may be asked, in order of preference.
+// One side, and the workers of it that may be asked, in order of preference.
 struct TextCandidates {
   ProgramSide side;
   std::vector<Target> targets;
@@ -41,8 +41,8 @@ class ModuleTexts {
   // True once there is nothing more to wait for.
   bool Done(absl::Duration now) const;
   absl::Duration NextWake() const { return deadline_; }
-  // What there is, and `why` there is no more of it. Tells who is still asked that
-  // nobody waits any more. Call once, last.
+  // The texts received, and `why` others are missing. Cancels outstanding requests.
+  // Call once, last.
   TextsGathered Take(const std::string& why, Effects& effects);
 
  private:

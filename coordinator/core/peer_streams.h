@@ -1,5 +1,5 @@
-// Tracks the connections of agents: who is behind each, how much it may still send, and
-// when it last spoke.
+// Tracks the connections of agents: the worker behind each, its budget of bytes, and the time of
+// its last message.
 //
 // Agents are malicious, until shown otherwise: each costs at most the stream it came by,
 // and the log a bounded number of lines.

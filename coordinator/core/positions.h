@@ -1,5 +1,5 @@
-// Where cores stand: comparing two rounds, choosing whom to ask for HLO, and
-// adding the answers to what was collected.
+// Compares the positions of cores in two rounds, chooses the workers to ask for HLO, and adds their
+// answers.
 #ifndef RAPIDEYE_COORDINATOR_CORE_POSITIONS_H_
 #define RAPIDEYE_COORDINATOR_CORE_POSITIONS_H_
 
@@ -16,7 +16,7 @@
 
 namespace rapideye::coordinator {
 
-// What of one round is needed to tell whether a launch has completed since.
+// The launches of one round, to find whether one has completed by the next round.
 class LaunchesOfRound {
  public:
   explicit LaunchesOfRound(const Snapshot& snapshot);

@@ -1,4 +1,4 @@
-// The probes of one incident: who was asked for which, and what came of them.
+// ProbeRound requests the probes of one incident and collects their results.
 #ifndef RAPIDEYE_COORDINATOR_CORE_PROBE_ROUND_H_
 #define RAPIDEYE_COORDINATOR_CORE_PROBE_ROUND_H_
 
@@ -27,21 +27,21 @@ class ProbeRound {
 
   // A worker's stream is gone.
   void Leave(const WorkerId& worker) { waiting_.erase(worker); }
-  // INVALID_ARGUMENT: this worker was asked for no probes, has answered already, or tells
-  // of one that it was not asked for.
+  // INVALID_ARGUMENT: this worker was asked for no probes, has answered already, or
+  // reports one that it was not asked for.
   absl::Status OnReply(const WorkerId& worker, const wire::ProbeReply& reply);
 
-  // Nobody is waited for any more.
+  // True once no answer is awaited any more.
   bool Done(absl::Duration now) const { return waiting_.empty() || now >= until_; }
-  // When it is done at the latest; infinite if it is.
+  // The latest time at which it is done; infinite if it is done.
   absl::Duration until() const { return waiting_.empty() ? absl::InfiniteDuration() : until_; }
 
-  // Puts what the probes have shown into the snapshots of those who made them, and says
-  // so in the log. Where not even workers that nobody suspects reach each other by a
-  // NIC, and nobody else reaches anybody by it, probes do not get through it at all (a
-  // firewall, say): they prove nothing and are left out.
+  // Adds the results of the probes to the snapshots of the workers that made them, and
+  // logs them. If not even unsuspected workers reach each other by a NIC, and no other
+  // pair does either, probes do not pass it at all (because of a firewall, say): its
+  // results prove nothing and are left out.
   void Settle(std::map<WorkerId, Snapshot>& snapshots, Effects& effects) const;
-  // Whoever has not answered is told not to.
+  // Cancels outstanding probe requests.
   void Cancel(Effects& effects) const;
 
   // Probes asked for.

@@ -1,6 +1,6 @@
-// Measures whether the job advances: by launches that complete, or, where no TPU runtime
-// answers, by the steps of the training loops' progress pages. Never by messages that
-// arrive: a stuck worker heartbeats happily.
+// Progress judges whether the job advances: by launches that complete, or, where no TPU
+// runtime answers, by the steps of the progress pages. Never by messages that arrive, because
+// the agent of a stuck worker still sends heartbeats.
 #ifndef RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
 #define RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
 
@@ -22,23 +22,23 @@ struct Thresholds {
   absl::Duration startup_grace = absl::Minutes(30);
 };
 
-// How long launches of this program may go on (--launch-threshold).
+// The longest time that launches of this program may take (--launch-threshold).
 absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& learning,
                                const std::optional<std::string>& fingerprint);
-// How long a step may last by the progress pages, where no runtime tells of launches
-// (--launch-threshold, too).
+// The longest time that a step may take by the progress pages, where no runtime reports
+// launches (--launch-threshold, too).
 absl::Duration StepThreshold(const Thresholds& thresholds, const Learning& learning);
-// How long nothing may run (--hang-threshold), while nothing is known of
-// what the training loops do.
+// The longest time without a launch (--hang-threshold), while the state of the
+// training loops is unknown.
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
 // The same while every loop's page says that it is within a step or waits for input.
 absl::Duration WatchedHangThreshold(const Thresholds& thresholds, const Learning& learning);
-// How long the job is waited for while a loop announces such a phase. Bounded, whatever
-// a page says: a loop may hang in its checkpoint.
+// The longest time without progress while a loop announces such a phase. Bounded for
+// any page: a loop may hang in its checkpoint.
 absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& learning, Phase phase);
 
-// How long the job has stood still, and by which measure. It seems to hang once
-// `still_for` has reached the threshold.
+// The time for which the job has stood still, and the threshold that applies. The job
+// is suspected to hang once `still_for` has reached the threshold.
 struct Standstill {
   absl::Duration threshold;  // the one that applies
   absl::Duration still_for;
@@ -47,11 +47,11 @@ struct Standstill {
   bool announced = false;
 };
 
-// What one worker's last heartbeat said, in the coordinator's time.
+// The state of one worker by its last heartbeat, in the coordinator's time.
 struct WorkerProgress {
   bool heard = false;  // at least one heartbeat
   bool connected = false;
-  bool runtime_answers = false;  // or has stopped answering: it is there
+  bool runtime_answers = false;  // true also if it has stopped answering
   int64_t agent_incarnation = 0;
   std::optional<std::string> process_incarnation;
   int64_t completed = 0;
@@ -68,7 +68,7 @@ struct WorkerProgress {
   std::optional<Phase> paused_for;
   absl::Duration pause_ended = -absl::InfiniteDuration();
 
-  // Its loop announces a pause. What stands inside a launch is none, whatever it says.
+  // True if its loop announces a pause and no launch is in flight.
   bool Pauses() const;
   // It is connected, and launches or steps tell how far it has come.
   bool Shown() const { return connected && (runtime_answers || step.has_value()); }
@@ -84,7 +84,7 @@ class Progress {
   // Takes a heartbeat; returns Advanced().
   bool Observe(const WorkerId& worker, int64_t agent_incarnation, const wire::Heartbeat& heartbeat,
                absl::Duration now);
-  // The worker's agent is gone: what it completed stays known, what it was doing
+  // The worker's agent is gone: completed launches stay known, its present state
   // does not.
   void Disconnected(const WorkerId& worker);
 

@@ -1,9 +1,9 @@
-// Decides which incident of an earlier coordinator still lasts: by what agents remember of
-// it, and by what lies on disk.
+// RestartRecovery decides which incident of an earlier coordinator still lasts, by the memory of
+// agents and by the files on disk.
 //
-// A coordinator keeps nothing of a hang but what is on disk. That the hang it
-// sees is one that was already collected, or told of, it learns from its agents;
-// and agents are untrusted.
+// After a restart the coordinator knows only the files on disk. Its agents, which
+// are untrusted, report whether the present hang was already collected, or its
+// digest already written.
 #ifndef RAPIDEYE_COORDINATOR_CORE_RESTART_RECOVERY_H_
 #define RAPIDEYE_COORDINATOR_CORE_RESTART_RECOVERY_H_
 
@@ -23,10 +23,10 @@ namespace rapideye::coordinator {
 // has shown that the worker still runs the process which the memory is about, and
 // is void as soon as a launch completes there.
 //
-// The rule: what more than half of all connected workers remember is so. One
+// The rule: the memory of more than half of all connected workers decides. One
 // agent that lies, or a few that were away while the rest saw an incident, neither
 // suppress a digest nor double one. Agents that cannot remember (protocol 1) are
-// counted as remembering nothing: at worst a hang is told of twice.
+// counted as remembering nothing: at worst a hang gets two digests.
 class RestartRecovery {
  public:
   // The worker's agent said Hello on a new stream.
@@ -37,26 +37,26 @@ class RestartRecovery {
   // Forgets what agents remember.
   void Clear() { votes_.clear(); }
 
-  // What earlier coordinators have left on disk.
+  // Sets the incidents that earlier coordinators have left on disk.
   void OnDisk(std::vector<std::string> incidents);
   // The incident's digest could not be read: it counts as not written.
   void OnUnreadable(const std::string& incident) { on_disk_.erase(incident); }
 
-  // False: nobody remembers anything, and nothing needs to be waited for.
+  // True if at least one agent remembers an incident; false: there is nothing to wait for.
   bool Any() const { return !votes_.empty(); }
 
   struct Decision {
     std::string incident;
     // False: heartbeats are yet to show that these memories still hold.
     bool confirmed = false;
-    // So say most; otherwise most say that it was begun at least.
+    // True: most remember it as concluded; false: most remember that it was begun.
     bool concluded = false;
     bool written = false;  // it is on disk
   };
-  // What more than half of `connected` workers remember; nullopt if there is
-  // nothing of that kind.
+  // The incident that more than half of `connected` workers remember; nullopt if
+  // there is none.
   std::optional<Decision> Decide(size_t connected) const;
-  // True while agents may yet tell that an alarm belongs to such an incident. `settled`: all
+  // True while agents may yet report that an alarm belongs to such an incident. `settled`: all
   // agents have been there once, or had the time to come.
   bool MayDecide(bool settled, size_t connected) const;
 

@@ -22,7 +22,7 @@ class WorkerAlarm {
   void FoundNoHang(absl::Duration now);
   // Alarms lead to no collection for a while.
   void HoldOff(absl::Duration now);
-  // What an incident or a restart of the job has settled.
+  // Drops the alarm: an incident or a restart of the job has settled it.
   void Clear() { pending_.reset(); }
 
  private:

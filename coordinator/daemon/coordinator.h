@@ -1,4 +1,4 @@
-// The whole coordinator, assembled: server, loop, core, writer.
+// Coordinator assembles the whole coordinator: server, event loop, core, incident writer.
 #ifndef RAPIDEYE_COORDINATOR_DAEMON_COORDINATOR_H_
 #define RAPIDEYE_COORDINATOR_DAEMON_COORDINATOR_H_
 
@@ -39,7 +39,7 @@ struct CoordinatorSettings {
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
   std::string http;  // HOST:PORT of the pages; "" for none
-  // False: without its pages a coordinator is better than none.
+  // False: the coordinator also starts if its pages cannot be served.
   bool http_required = false;
   // Where incidents are written. Outlives the process: a disk may hang.
   Disk* disk = &RealDisk();
@@ -70,7 +70,7 @@ class Coordinator final : private EffectHandler {
   absl::Status Listen();
   absl::Status ServePages();
   Readings Read() const;
-  // Tells the core what a coordinator before this one has left.
+  // Reports to the core the incidents that an earlier coordinator has left.
   void Recall();
 
   void Handle(Send effect) override;

@@ -1,4 +1,4 @@
-// What the platform tells a coordinator about its job, where no flag does.
+// WithEnvironment fills in what the platform states about the job, where no flag does.
 #ifndef RAPIDEYE_COORDINATOR_DAEMON_ENVIRONMENT_H_
 #define RAPIDEYE_COORDINATOR_DAEMON_ENVIRONMENT_H_
 

@@ -10,8 +10,8 @@
 
 namespace rapideye::coordinator {
 
-// What the effects of the core are carried out by. Called on the loop's thread;
-// must not block.
+// Carries out the effects of the core. Called on the loop's thread; must not
+// block.
 class EffectHandler {
  public:
   virtual ~EffectHandler() = default;

@@ -1,5 +1,5 @@
-// What a coordinator before this one has left on disk: which incidents, and the
-// digest of one of them once more in the log.
+// IncidentRecovery finds the incidents that an earlier coordinator has left on disk, and logs the
+// digest of one of them again.
 #ifndef RAPIDEYE_COORDINATOR_DAEMON_INCIDENT_RECOVERY_H_
 #define RAPIDEYE_COORDINATOR_DAEMON_INCIDENT_RECOVERY_H_
 
@@ -26,11 +26,11 @@ class IncidentRecovery {
   // `read` may take as long as a disk does, on a thread of its own, which may
   // outlive this object; the other two are not called after its end.
   IncidentRecovery(Read read, LogDigest log_digest, std::function<void(Event)> post);
-  // Waits for what has begun, at most kDiskPatience.
+  // Waits for work under way, at most kDiskPatience.
   ~IncidentRecovery();
 
-  // Posts IncidentsOnDisk once `list` has returned, which may take as long, too. An
-  // error is the disk's to report: then nothing is known to be there.
+  // Posts IncidentsOnDisk once `list` has returned, which may take as long, too. On
+  // an error, which the disk reports, it posts nothing.
   void FindLeft(List list);
 
   // Posts IncidentConcluded once the digest is in the log, or IncidentUnreadable

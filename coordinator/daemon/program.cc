@@ -37,48 +37,56 @@ struct Flags {
 void AddFlags(CLI::App& app, Flags& flags) {
   using program::AddFlag;
   CoordinatorSettings& s = flags.settings;
-  AddFlag(app, "listen", s.listen, "address the agents connect to; port 0 takes a free one");
+  AddFlag(app, "listen", s.listen, "ADDRESS:PORT for agents and operators; port 0: any free port");
   AddFlag(app, "job", s.core.shape.job,
           "name of the job (else JOBSET_NAME, TPU_NAME, SLURM_JOB_NAME, the first worker's)");
   AddFlag(app, "slices", s.core.shape.slices,
-          "slices of the job (else MEGASCALE_NUM_SLICES, what the workers say)");
+          "number of slices of the job (else MEGASCALE_NUM_SLICES, else what the workers report)");
   AddFlag(app, "tasks-per-slice", s.core.shape.tasks_per_slice,
-          "workers of a slice (else the number of TPU_WORKER_HOSTNAMES, what the workers say)");
-  AddFlag(app, "state-dir", s.state_dir, "where incidents are kept; should outlive the pod");
+          "number of workers per slice (else the number of TPU_WORKER_HOSTNAMES, else what the "
+          "workers report)");
+  AddFlag(
+      app, "state-dir", s.state_dir,
+      "directory for incidents and the fleet history; put it on a volume that outlives the pod");
   AddFlag(app, "retain-incidents", s.retention.incidents,
-          "how many incidents are kept there; beyond, the oldest are removed");
+          "number of incidents that --state-dir keeps; the oldest are deleted first");
   AddFlag(app, "retain-bytes", flags.retain_bytes,
-          "how much room they take; the newest is kept whatever its size");
+          "total size of the incidents in --state-dir; the oldest are deleted first, the newest "
+          "never");
   AddFleetDbFlag(app, flags.removal.fleet_db,
                  "(else sqlite:<state-dir>/fleet.db, for this job alone)");
   AddRemovalFlags(app, flags.removal);
   AddFlag(app, "launch-threshold", s.core.thresholds.launch,
-          "alarm when launches have started and none completes for so long; auto: the larger of "
+          "raises an alarm when programs run and none completes for this long; auto: the larger of "
           "10s and 5 x the longest healthy launch, at most 5m")
       .DefaultText("auto");
   AddFlag(app, "hang-threshold", s.core.thresholds.hang,
-          "alarm when nothing runs for so long; auto: the larger of 5m and 3 x the longest "
-          "healthy pause")
+          "raises an alarm when no program runs for this long; auto: the larger of 5m and 3 x the "
+          "longest healthy pause")
       .DefaultText("auto");
   AddFlag(app, "startup-grace", s.core.thresholds.startup_grace,
-          "until the first launch of a job, or of a new program, completes");
+          "raises an alarm when the first launch of a job, or of a new program, has not completed "
+          "after this long");
   AddFlag(app, "collect-deadline", s.core.collect_deadline,
-          "time for collecting evidence from all workers, at least 2s");
-  AddFlag(app, "digest-format", flags.digest_format, "layout of the digest's text")
+          "longest time to collect evidence from all workers after an alarm, at least 2s");
+  AddFlag(app, "digest-format", flags.digest_format,
+          "layout of the TPU states in the text digest; grouped: as newer TPU runtimes print them")
       .Among({"classic", "grouped"});
   flags.http_flag = AddFlag(
       app, "http", flags.http,
-      "address of the status page, /incidents and Prometheus' /metrics, or off; one that others "
-      "can reach needs --insecure");
-  AddFlag(app, "log-format", flags.log_format, "of standard error").Among({"text", "json"});
-  AddFlag(app, "tls-cert", s.credentials.tls_cert, "certificate of this coordinator (PEM)");
-  AddFlag(app, "tls-key", s.credentials.tls_key, "its private key (PEM)");
-  AddFlag(app, "tls-ca", s.credentials.tls_ca, "who signs the certificates of agents (PEM)");
+      "ADDRESS:PORT of the status page, /incidents and /metrics (Prometheus), or off; any address "
+      "but loopback needs --insecure");
+  AddFlag(app, "log-format", flags.log_format, "format of the log on standard error")
+      .Among({"text", "json"});
+  AddFlag(app, "tls-cert", s.credentials.tls_cert, "PEM file: certificate of this coordinator");
+  AddFlag(app, "tls-key", s.credentials.tls_key, "PEM file: private key of --tls-cert");
+  AddFlag(app, "tls-ca", s.credentials.tls_ca,
+          "PEM file: CA that must have signed the certificates of agents and operators");
   AddFlag(app, "tls-identity", s.credentials.identities,
-          "whom the certificate of an agent must name, a name or a pattern with * and ?; may be "
-          "repeated (else anybody whom --tls-ca has signed)");
+          "name that a client's certificate must hold, or a pattern with * and ?; may be repeated "
+          "(else any certificate that --tls-ca has signed)");
   AddFlag(app, "insecure", s.credentials.insecure,
-          "serve without TLS on an address that is not loopback, --http included");
+          "allows plaintext on an address that is not loopback, of --listen and of --http");
 }
 
 absl::Status CheckThreshold(const char* flag, std::optional<absl::Duration> value) {

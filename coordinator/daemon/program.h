@@ -1,4 +1,4 @@
-// The program rapideye-coordinator, from its command line to its exit status.
+// RunProgram runs rapideye-coordinator, from its command line to its exit status.
 #ifndef RAPIDEYE_COORDINATOR_DAEMON_PROGRAM_H_
 #define RAPIDEYE_COORDINATOR_DAEMON_PROGRAM_H_
 

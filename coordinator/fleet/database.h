@@ -1,8 +1,8 @@
-// The thin layer under the fleet history: one SQL text, two databases.
+// Database runs SQL statements for the fleet history: one SQL text, two databases.
 //
 // Statements are written in what SQLite and PostgreSQL have in common: parameters
 // $1, $2, …; types TEXT, BIGINT, DOUBLE PRECISION; ON CONFLICT and RETURNING. Rows
-// that several may change are guarded by WithLock (schema.h), not by the dialect.
+// that several processes may change are guarded by WithLock (schema.h), not by the dialect.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_DATABASE_H_
 #define RAPIDEYE_COORDINATOR_FLEET_DATABASE_H_
 
@@ -51,7 +51,7 @@ Value ToValue(const std::optional<std::string>& value);
 //
 // Errors: UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED: try again later (a connection that
 // broke is made anew by itself); RESOURCE_EXHAUSTED: no room; INVALID_ARGUMENT: it will
-// never take these values; anything else: a person has to look. Messages name the
+// never take these values; anything else needs an operator. Messages name the
 // database, without its password.
 class Database {
  public:
@@ -66,7 +66,7 @@ class Database {
   absl::Status Commit();
   void Rollback();  // best effort: a broken connection has rolled back by itself
 
-  // The clock of the database: one for everybody who uses it.
+  // The clock of the database, the same for all its clients.
   virtual absl::StatusOr<absl::Time> WallClock() = 0;
 
   // For people: "sqlite:/var/lib/rapideye/fleet.db", "postgresql://db/fleet".
@@ -90,7 +90,7 @@ auto InTransaction(Database& database, Work work) -> decltype(work()) {
   return result;
 }
 
-// Who only asks makes no file out of a name that was mistyped.
+// kFail: opening a file that does not exist is NOT_FOUND (a read-only client never creates one).
 enum class IfMissing { kMake, kFail };
 
 // `url`: sqlite:PATH (the file is made if it is not there, or NOT_FOUND) or

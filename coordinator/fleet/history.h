@@ -1,4 +1,4 @@
-// The fleet history: culprits, decisions, repairs, across jobs and restarts.
+// History stores culprits, decisions and repairs of a fleet, across jobs and restarts.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_HISTORY_H_
 #define RAPIDEYE_COORDINATOR_FLEET_HISTORY_H_
 
@@ -24,7 +24,7 @@ class History {
   explicit History(Database& database) : database_(database) {}
 
   // The newest of the times in it that deciders and operators wrote; InfinitePast if there
-  // is none. Not of incidents: those may be a tenant's, who could move everybody's time.
+  // is none. Not of incidents: a tenant who writes those could move the time of all.
   absl::StatusOr<absl::Time> Newest();
 
   // Remembers an incident; its own transaction. The same incident again changes
@@ -34,14 +34,14 @@ class History {
 
   // Deciding -----------------------------------------------------------------
 
-  // Findings not older than `since` that nobody has decided about in this mode, oldest
+  // Findings not older than `since` without a decision in this mode, oldest
   // first, whatever the order in which they came. `job`: only of that job.
   absl::StatusOr<std::vector<Finding>> Undecided(
       RemovalMode mode, absl::Time since, int64_t limit,
       const std::optional<std::string>& job = std::nullopt);
   // The newest finding about a machine; NOT_FOUND.
   absl::StatusOr<Finding> NewestFinding(const std::string& machine);
-  // What an incident found about a machine, what was decided about it (the reason), and
+  // The finding of an incident about a machine, the reason of the decision about it, and
   // the incident's digest, empty if it was too large; NOT_FOUND.
   absl::StatusOr<Finding> FindingOf(const std::string& incident, const std::string& machine);
   absl::StatusOr<std::string> ReasonOf(const std::string& incident, const std::string& machine,
@@ -49,10 +49,10 @@ class History {
   absl::StatusOr<std::string> DigestOf(const std::string& incident);
   // True if the incident is known, and Undecided has nothing of it.
   absl::StatusOr<bool> IsDecided(const std::string& incident, RemovalMode mode, absl::Time since);
-  // What was decided about each machine of an incident, by machine.
+  // The decision about each machine of an incident, by machine.
   absl::StatusOr<std::vector<MachineDecision>> DecisionsOf(const std::string& incident,
                                                            RemovalMode mode);
-  // What bears on a finding about `machine`, as far back as `since`. An enforced
+  // The facts for a decision about `machine`, as far back as `since`. An enforced
   // removal counts in every mode, a dry one only in dry runs.
   absl::StatusOr<Facts> FactsAbout(const std::string& machine, RemovalMode mode, absl::Time since);
   // False if this finding was decided about before, in this mode: then nothing
@@ -68,10 +68,10 @@ class History {
   absl::StatusOr<Breaker> BreakerOf(RemovalMode mode);
   absl::Status SetBreaker(RemovalMode mode, bool open, const std::string& reason,
                           const std::string& who, absl::Time now);
-  // What is known of the machine so far no longer counts against it.
+  // Earlier incidents of the machine no longer count against it.
   absl::Status Forget(const std::string& machine, const std::string& who, absl::Time now);
-  // What was found when a culprit of an incident was looked at: "chip", "nic" or "none".
-  // NOT_FOUND if the incident does not name the machine. The latest word counts.
+  // Stores the result of inspecting a culprit of an incident: "chip", "nic" or "none".
+  // NOT_FOUND if the incident does not name the machine. The latest result counts.
   absl::Status ConfirmRepair(const std::string& incident, const std::string& machine,
                              const std::string& repair, const std::string& who, absl::Time now);
 

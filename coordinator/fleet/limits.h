@@ -1,5 +1,5 @@
-// Every limit of the fleet history and of removal, with its reason: they run in a
-// coordinator, and in `rapideye remover`.
+// Bounds the fleet history and removal, each limit with its reason: they run in a coordinator, and
+// in `rapideye remover`.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_LIMITS_H_
 #define RAPIDEYE_COORDINATOR_FLEET_LIMITS_H_
 
@@ -34,11 +34,11 @@ inline constexpr int64_t kMaxFindingsPerTurn = 1000;
 inline constexpr absl::Duration kFirstHistoryRetry = absl::Seconds(1);
 inline constexpr absl::Duration kLongestHistoryRetry = absl::Minutes(1);
 // How often a remover looks for what others have put into the history, and whether the
-// breaker was closed: nobody waits for it, an incident has cost minutes already.
+// breaker was closed: an incident has cost minutes already.
 inline constexpr absl::Duration kRemovalPoll = absl::Seconds(10);
 // What a remover needs, beyond a hook's own time, to write down what came of it.
 inline constexpr absl::Duration kHookLeaseSlack = absl::Seconds(10);
-// A hook that fails is tried so often, within some twenty minutes, then a person is told.
+// A hook that fails is tried so often, within some twenty minutes, then an operator has to act.
 inline constexpr int64_t kMaxHookAttempts = 8;
 inline constexpr absl::Duration kFirstHookRetry = absl::Seconds(10);
 inline constexpr absl::Duration kLongestHookRetry = absl::Minutes(10);

@@ -1,4 +1,4 @@
-// A database on a server: one history for many jobs.
+// OpenPostgresql connects to a database on a server: one history for many jobs.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_POSTGRESQL_H_
 #define RAPIDEYE_COORDINATOR_FLEET_POSTGRESQL_H_
 

@@ -1,4 +1,4 @@
-// Brings what is in a spool to the fleet history, on a thread of its own.
+// Publisher moves incidents from a spool to the fleet history, on a thread of its own.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_PUBLISHER_H_
 #define RAPIDEYE_COORDINATOR_FLEET_PUBLISHER_H_
 
@@ -14,8 +14,8 @@
 
 namespace rapideye::coordinator {
 
-// Thread-safe. A history that is down delays nobody: incidents wait in the spool until
-// the history has them, whatever becomes of this process.
+// Thread-safe. A history that is down delays no caller: incidents wait in the spool until
+// the history has them, across restarts of this process.
 class Publisher {
  public:
   struct Settings {
@@ -42,7 +42,7 @@ class Publisher {
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  // There is something new in the spool. Returns at once.
+  // To be called after a new incident was put into the spool. Returns at once.
   void Wake();
   Report GetReport() const;
 

@@ -1,4 +1,4 @@
-// What operators ask a fleet history. Nothing here changes it.
+// Queries a fleet history for operators. Nothing here changes it.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_REPORTS_H_
 #define RAPIDEYE_COORDINATOR_FLEET_REPORTS_H_
 
@@ -27,7 +27,7 @@ struct Offender {
 // Those with most incidents first, at most `limit`.
 absl::StatusOr<std::vector<Offender>> Offenders(Database& database, absl::Time since, size_t limit);
 
-// What was decided about a machine last, in one mode; nullopt: nothing yet.
+// The latest decision about a machine in one mode; nullopt: none yet.
 struct LatestDecision {
   std::string incident;
   std::string action;  // ActionName
@@ -75,13 +75,13 @@ struct Happening {
 absl::StatusOr<std::vector<Happening>> HistoryOf(Database& database, const std::string& machine);
 
 // Of the removals decided on in one mode, for one cause: how many were right, as far as
-// somebody looked at the machine.
+// the machine was inspected.
 struct Precision {
   std::string cause;
   std::string detail;
   int64_t right = 0;    // a chip or a NIC was replaced
   int64_t wrong = 0;    // nothing was found
-  int64_t unknown = 0;  // nobody has said
+  int64_t unknown = 0;  // not inspected
 };
 absl::StatusOr<std::vector<Precision>> PrecisionOf(Database& database, RemovalMode mode);
 

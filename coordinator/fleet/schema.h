@@ -1,4 +1,4 @@
-// The tables of the fleet history, and how an older history becomes a newer one.
+// Defines the tables of the fleet history, and migrates an older history to the present version.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_SCHEMA_H_
 #define RAPIDEYE_COORDINATOR_FLEET_SCHEMA_H_
 
@@ -25,8 +25,8 @@ const std::vector<Migration>& FleetMigrations();
 // once. FAILED_PRECONDITION if it is newer than that: it says which program to update.
 absl::Status Migrate(Database& database, const std::vector<Migration>& migrations);
 
-// For who only asks or adds to it: that there is a fleet history, of this program's
-// version. Changes nothing. NOT_FOUND, FAILED_PRECONDITION: it says what to do.
+// Checks for readers and writers that there is a fleet history of this program's version.
+// Changes nothing. NOT_FOUND, FAILED_PRECONDITION: the message says what to do.
 absl::Status CheckSchema(Database& database);
 
 // In a transaction: waits until no other transaction holds the lock, which lasts until

@@ -1,4 +1,4 @@
-// Incidents on their way to a fleet history that may be down.
+// Spool keeps incidents on disk until a fleet history, which may be down, has them.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_SPOOL_H_
 #define RAPIDEYE_COORDINATOR_FLEET_SPOOL_H_
 

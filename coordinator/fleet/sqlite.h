@@ -1,4 +1,4 @@
-// A database in a file: the history of a single coordinator or remover.
+// OpenSqlite opens a database in a file: the history of a single coordinator or remover.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_SQLITE_H_
 #define RAPIDEYE_COORDINATOR_FLEET_SQLITE_H_
 

@@ -1,4 +1,4 @@
-// What the remover asks to be done, and what came of it.
+// HookRunner runs the hooks that the remover requests, and returns their results.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_H_
 
@@ -12,9 +12,9 @@ namespace rapideye::coordinator {
 // One run of one hook, for one machine of one incident, or for an incident as a whole.
 struct HookCall {
   std::string hook;     // its path
-  Finding finding;      // which machine, and for what; no host: nothing is removed
+  Finding finding;      // the machine and its incident; no host: nothing is removed
   std::string reason;   // of the decision
-  std::string digest;   // JSON, for its standard input; empty if nobody has it
+  std::string digest;   // JSON, for its standard input; empty if it is not available
   int64_t attempt = 1;  // more than 1: it may have run before, in part or in whole
 };
 
@@ -24,8 +24,8 @@ struct HookResult {
   std::string output;   // what it printed; bounded when it is stored
 };
 
-// Carries them out. Called on the remover's thread, one at a time; returns when the
-// hook has ended, or was ended because its time was over.
+// Runs hooks. Called on the remover's thread, one at a time; blocks until the hook has
+// ended, or was stopped at its timeout.
 class HookRunner {
  public:
   virtual ~HookRunner() = default;

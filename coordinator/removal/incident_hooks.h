@@ -1,4 +1,4 @@
-// Hooks that run once for an incident, whatever is removed for it.
+// IncidentHooks runs the hooks of an incident once, whatever is removed for it.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_INCIDENT_HOOKS_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_INCIDENT_HOOKS_H_
 
@@ -16,10 +16,10 @@
 
 namespace rapideye::coordinator {
 
-// Where a removal is enforced, the remover runs the hooks with the host that goes. This
-// runs those that nobody has run: an upload, a webhook, in a dry run all of them. Its
-// journal lies in the coordinator's state directory, so that no fleet history that is
-// down holds up who is told. Not thread-safe; may block for as long as a hook may.
+// Where a removal is enforced, the remover runs the hooks for the removed host. This
+// class runs all others: an upload, a webhook, in a dry run all of them. Its journal lies
+// in the coordinator's state directory, so that a fleet history that is down delays no
+// notification. Not thread-safe; may block for as long as a hook may run.
 class IncidentHooks {
  public:
   struct Settings {
@@ -27,7 +27,7 @@ class IncidentHooks {
     absl::Duration lease;            // longer than a hook may take
     absl::Duration lifetime;         // a hook that has not begun so long after is not run
     std::function<absl::Time()> now;
-    // What a task's hook gets.
+    // Makes the input of a task's hook.
     std::function<absl::StatusOr<HookCall>(const Task&)> call;
     // Set if a task need not run any more, and why.
     std::function<std::optional<std::string>(const Task&)> settled;
@@ -36,14 +36,14 @@ class IncidentHooks {
   // `journal` must be migrated; it and `runner` outlive this.
   IncidentHooks(Database& journal, HookRunner& runner, Settings settings);
 
-  // To be called once, before all else: hooks that an earlier process had begun are due.
+  // Makes hooks due that an earlier process had begun. Call once, before all others.
   absl::Status Resume() { return journal_.Resume(); }
-  // An incident that is on disk. Its hooks wait `patience` at most for its Release. The
-  // same incident again changes nothing.
+  // Adds an incident that is on disk. Its hooks wait at most `patience` for Release.
+  // Idempotent.
   absl::Status Add(const std::string& incident, absl::Duration patience);
   // Incidents whose hooks have not begun.
   absl::StatusOr<std::vector<std::string>> Waiting() { return journal_.Waiting(); }
-  // What is to be removed for it has been decided.
+  // Lets the incident's hooks run: its removals have been decided.
   absl::Status Release(const std::string& incident);
 
   // Runs what is due while `go_on`; returns the tasks that it ran, or gave up.
@@ -55,7 +55,7 @@ class IncidentHooks {
  private:
   absl::StatusOr<std::optional<Task>> Claim(std::vector<Task>& expired);
   HookResult Run(const Task& task);
-  // What came of the last hook, if nobody knows yet.
+  // Writes down the result of the last hook, unless the journal has it.
   absl::Status WriteDown(std::vector<Task>& ran);
 
   Database& database_;

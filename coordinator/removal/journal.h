@@ -1,4 +1,5 @@
-// Which hooks are to run, run, and have run: what was decided is done, whoever dies.
+// Journal stores which hooks are due, running or done, so that decisions survive a
+// crash.
 //
 //   due ──Claim──► acting ──Finish──► done
 //    ▲ │             │ │
@@ -6,7 +7,7 @@
 //    │     expired   │
 //    └── it failed, or its holder is gone and its lease over
 //
-// A task is run again only if its run failed, or if whoever ran it died between the end
+// A task is run again only if its run failed, or if its process died between the end
 // of the hook and Finish: at least once, with the same incident.
 //
 // Hooks of one incident run one after another, in the order of their ordinals, whatever
@@ -66,7 +67,7 @@ class Journal {
   // Of a claimed task that is not to be run after all: it expires, and `why` is its outcome.
   absl::Status Abandon(const Task& task, const std::string& why, absl::Time now);
 
-  // What came of a claimed task. NOT_FOUND if it is another's by now: its result counts.
+  // Stores the result of a claimed task. NOT_FOUND if another process holds it by now.
   absl::Status Finish(const Task& task, const HookResult& result, absl::Time now);
 
   // Under the lock: tasks that were never begun and may not be any more become expired;
@@ -74,8 +75,8 @@ class Journal {
   // late (kLongestHookDelay), become failed. Of whatever hook; all are returned.
   absl::StatusOr<std::vector<Task>> Expire(absl::Time now);
 
-  // After a restart: what this holder had claimed is due at once. Nobody else may bear
-  // its name.
+  // After a restart: makes tasks that this holder had claimed due at once. Holder names
+  // must be unique.
   absl::Status Resume();
 
   absl::StatusOr<std::vector<Task>> TasksOf(const std::string& incident);

@@ -50,45 +50,49 @@ absl::Status CheckHooks(const std::vector<std::string>& hooks) {
 }  // namespace
 
 void AddFleetDbFlag(CLI::App& app, std::string& fleet_db, const std::string& help) {
-  program::AddFlag(app, "fleet-db", fleet_db,
-                   "history of culprits and removals: sqlite:PATH or postgresql://...; " + help);
+  program::AddFlag(
+      app, "fleet-db", fleet_db,
+      "database of the fleet's incidents and removals: sqlite:PATH or postgresql://... " + help);
 }
 
 void AddPolicyFlags(CLI::App& app, Policy& policy) {
   using program::AddFlag;
   AddFlag(app, "removal-repetitions", policy.repetitions,
-          "hardware is removed by repetition after more than so many hang events");
-  AddFlag(app, "removal-window", policy.window, "hang events older than this count no more");
+          "removes a machine that caused more than this many hangs within --removal-window");
+  AddFlag(app, "removal-window", policy.window,
+          "ignores hangs older than this when it counts repetitions");
   AddFlag(app, "stable-names", policy.stable_names,
-          "host names are never given to another machine, so that they do where the hardware is "
-          "not known");
+          "promises that a host name always means the same machine; names then identify "
+          "machines of unknown hardware");
   AddFlag(app, "removal-hosts-per-hour", policy.max_hosts_an_hour,
-          "removals within an hour; one more opens the breaker");
+          "limit of removals per hour; one more opens the breaker, which stops removals");
   AddFlag(app, "removal-slices-per-day", policy.max_slices_a_day,
-          "slices that removals within a day may cost; one more opens the breaker");
+          "limit of slices that removals disturb per day; one more opens the breaker");
   AddFlag(app, "removal-share-of-job", policy.max_share_of_job,
-          "share of a job's hosts that may be away; one is always allowed");
+          "limit of removed hosts, as a share (0 to 1) of a job's hosts; one is always allowed");
   AddFlag(app, "removal-share-of-fleet", policy.max_share_of_fleet,
-          "share of the fleet's hosts that may be away; one is always allowed");
+          "limit of removed hosts, as a share (0 to 1) of the fleet; one is always allowed");
   AddFlag(app, "fleet-hosts", policy.fleet_hosts,
-          "hosts of the fleet (else as many as the largest job in the window had)");
+          "number of hosts in the fleet (else of the largest job within --removal-window)");
   AddFlag(app, "removal-lifetime", policy.decision_lifetime,
-          "a removal that has not begun so long after its incident is not carried out");
+          "drops a removal that has not started this long after its incident");
   AddFlag(app, "removal-allow", policy.allow,
-          "only these are ever removed: a host, node or hardware, with * and ?; may be repeated");
+          "host, node or hardware that may be removed, with * and ?; others never are; may be "
+          "repeated (else any may be removed)");
   AddFlag(app, "removal-deny", policy.deny,
-          "these are never removed: a host, node or hardware, with * and ?; may be repeated");
+          "host, node or hardware that is never removed, with * and ?; may be repeated");
 }
 
 void AddRemovalFlags(CLI::App& app, RemovalFlags& flags) {
   using program::AddFlag;
   AddFlag(app, "removal", flags.removal,
-          "what is done about bad hardware; enforce needs --fleet-db and --hook")
+          "removal of bad hardware: none, decided and recorded only, or carried out by --hook; "
+          "enforce needs --fleet-db and --hook")
       .Among({"off", "dry-run", "enforce"});
   AddFlag(app, "hook", flags.hooks,
-          "executable that is run with the digest after each incident; may be repeated, they run "
-          "in this order");
-  AddFlag(app, "hook-timeout", flags.hook_timeout, "a hook that takes longer is stopped");
+          "executable to run after each incident, with the digest; may be repeated: hooks run in "
+          "the order given");
+  AddFlag(app, "hook-timeout", flags.hook_timeout, "stops a hook that runs longer than this");
   AddPolicyFlags(app, flags.policy);
 }
 

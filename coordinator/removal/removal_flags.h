@@ -1,4 +1,4 @@
-// The flags of removal: the same for a coordinator and for `rapideye remover`.
+// RemovalFlags declares the flags of removal: the same for a coordinator and `rapideye remover`.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_FLAGS_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_FLAGS_H_
 
@@ -24,11 +24,11 @@ struct RemovalFlags {
   Policy policy;  // but for its mode, which stands in `removal` until Check
 };
 
-// Where the history is. `help` says what is taken where the flag is not given.
+// Adds --fleet-db. `help` states the default, or what the history must be.
 void AddFleetDbFlag(CLI::App& app, std::string& fleet_db, const std::string& help);
-// What the operator allows, but for whether it is done. `policy` must outlive the parsing.
+// Adds the limits of the policy, without its mode. `policy` must outlive the parsing.
 void AddPolicyFlags(CLI::App& app, Policy& policy);
-// All but --fleet-db. `flags` must outlive the parsing.
+// Adds all flags but --fleet-db. `flags` must outlive the parsing.
 void AddRemovalFlags(CLI::App& app, RemovalFlags& flags);
 
 // INVALID_ARGUMENT names the flag and what it may be.

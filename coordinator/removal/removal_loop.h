@@ -1,4 +1,4 @@
-// A remover at work: over a history that may be down, with hooks that are processes.
+// RemovalLoop runs a remover over a history that may be down, with hooks that are processes.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_LOOP_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_REMOVAL_LOOP_H_
 

@@ -1,4 +1,4 @@
-// Decides about findings in a fleet history and has removals carried out.
+// Remover decides about findings in a fleet history and has removals carried out.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_REMOVER_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_REMOVER_H_
 

@@ -1,9 +1,9 @@
-// The gRPC side of the coordinator: one bidirectional stream per agent.
+// AgentService is the gRPC service for agents: one bidirectional stream per agent.
 //
 // Peers are untrusted. A stream has at most one message on its way to the core,
-// so whoever floods waits; whoever does not read is cut off; what breaks a rule
-// never reaches the core as a message, and what would take too much memory is never
-// built.
+// so a peer that floods waits; a peer that does not read is cut off; a message that
+// breaks a rule never reaches the core, and one that would take too much memory is
+// never built.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_AGENT_SERVICE_H_
 #define RAPIDEYE_COORDINATOR_SERVER_AGENT_SERVICE_H_
 
@@ -29,8 +29,8 @@ class AgentStream;
 class AgentService final
     : public v1::Rendezvous::WithRawCallbackMethod_Attach<v1::Rendezvous::Service> {
  public:
-  // `identities`: whom an agent's certificate must name (proto/transport/identity.h);
-  // empty: anybody may attach.
+  // `identities`: names that an agent's certificate must hold (proto/transport/identity.h);
+  // empty: any agent may attach.
   explicit AgentService(EventQueue& queue, std::vector<std::string> identities = {})
       : queue_(queue), identities_(std::move(identities)) {}
   ~AgentService() override;

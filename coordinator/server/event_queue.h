@@ -17,8 +17,8 @@ namespace rapideye::coordinator {
 // Events on their way to the core. Thread-safe.
 class EventQueue {
  public:
-  // A message of a peer. False if too many bytes wait already: the sender's
-  // stream is to be closed, nobody else's.
+  // A message of a peer. False if too many bytes wait already: the caller
+  // must close the sender's stream, and no other.
   bool PostMessage(MessageReceived message);
   // Anything else; always taken, since each stream causes only a few.
   void Post(Event event);

@@ -1,4 +1,4 @@
-// The coordinator's page for Prometheus.
+// RenderMetrics renders the coordinator's page for Prometheus.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_METRICS_H_
 #define RAPIDEYE_COORDINATOR_SERVER_METRICS_H_
 
@@ -15,9 +15,9 @@
 
 namespace rapideye::coordinator {
 
-// What the page is made of, at one moment.
+// The values on the page, at one moment.
 struct Readings {
-  // nullptr: the core has not answered yet; what it knows is left out.
+  // nullptr: the core has not answered yet; its metrics are left out.
   std::shared_ptr<const JobStatus> status;
   DiskReport disk;
   RemovalReport removal;

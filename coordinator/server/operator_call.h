@@ -1,4 +1,4 @@
-// One call of an operator, from gRPC's thread to whoever answers it.
+// OperatorCall carries one call of an operator from gRPC's thread to the thread that answers.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_OPERATOR_CALL_H_
 #define RAPIDEYE_COORDINATOR_SERVER_OPERATOR_CALL_H_
 
@@ -21,15 +21,15 @@ namespace rapideye::coordinator {
 
 class OperatorCall;
 
-// All calls that are not over: how many there may be, and how much they may hold.
+// Limits the number of open calls and the bytes that they hold.
 // Thread-safe.
 class CallLimiter {
  public:
   // RESOURCE_EXHAUSTED if there are kMaxOperatorCalls already; after RefuseAll,
-  // what that was given.
+  // its status.
   absl::Status Admit(const std::shared_ptr<OperatorCall>& call);
   void Remove(const OperatorCall* call);
-  // Takes note of bytes that wait to be sent; false if they are too many.
+  // Reserves bytes that wait to be sent; false if they exceed the limit.
   bool Reserve(int64_t bytes);
   void Release(int64_t bytes);
 
@@ -48,7 +48,7 @@ class CallLimiter {
   absl::Status refusal_ ABSL_GUARDED_BY(mutex_);  // of RefuseAll
 };
 
-// Thread-safe. Ends once, by whoever is first: an answer, a refusal, the caller.
+// Thread-safe. Ends once, by the first of: an answer, a refusal, the caller.
 class OperatorCall {
  public:
   explicit OperatorCall(std::shared_ptr<CallLimiter> limiter);
@@ -70,7 +70,7 @@ class OperatorCall {
 // A call with one reply.
 class UnaryCall final : public OperatorCall, public grpc::ServerUnaryReactor {
  public:
-  // A call that there is no room for is refused, and nullptr.
+  // Returns nullptr, and refuses the call, if there is no room for it.
   static std::shared_ptr<UnaryCall> Begin(std::shared_ptr<CallLimiter> limiter,
                                           grpc::ServerUnaryReactor*& reactor);
   using OperatorCall::OperatorCall;
@@ -88,7 +88,7 @@ class UnaryCall final : public OperatorCall, public grpc::ServerUnaryReactor {
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// What a streaming call is answered with.
+// The answer to a streaming call.
 struct Document {
   // For Snapshot: of which incident, if of one.
   std::optional<v1::SnapshotResult> result;

@@ -1,4 +1,4 @@
-// What operators are told, as messages.
+// Converts the answers to operators into messages (proto/v1/operator.proto).
 #ifndef RAPIDEYE_COORDINATOR_SERVER_OPERATOR_MESSAGES_H_
 #define RAPIDEYE_COORDINATOR_SERVER_OPERATOR_MESSAGES_H_
 
@@ -19,7 +19,7 @@ namespace rapideye::coordinator {
 v1::GetStatusReply ToWire(const JobStatus& status);
 v1::IncidentSummary ToWire(const IncidentSummary& summary);
 
-// INVALID_ARGUMENT for a form that is not known here. Unspecified is text.
+// INVALID_ARGUMENT for an unknown form. Unspecified is text.
 absl::StatusOr<IncidentForm> FormFromWire(v1::DocumentForm form);
 
 // Every counter with its name, for people and programs.

@@ -1,8 +1,8 @@
-// The gRPC side of what operators ask: proto/v1/operator.proto.
+// OperatorService is the gRPC service for operators: proto/v1/operator.proto.
 //
 // Callers are untrusted: calls and bytes are bounded together, ids are checked
 // before they become paths, and nothing a caller does holds up the agents or the
-// core. What may block (the disk) or take long (a verdict) has threads of its own.
+// core. The disk, which may block, and verdicts, which take long, have threads of their own.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_OPERATOR_SERVICE_H_
 #define RAPIDEYE_COORDINATOR_SERVER_OPERATOR_SERVICE_H_
 
@@ -28,10 +28,10 @@ namespace rapideye::coordinator {
 // Thread-safe. Outlives the server that it is registered with.
 class OperatorService final : public v1::Operator::CallbackService {
  public:
-  // `format`: how the text of a look on demand shows the TPU states.
+  // `format`: layout of the TPU states in the text of a snapshot on demand.
   OperatorService(EventQueue& queue, StatusCache& cache,
                   std::shared_ptr<const IncidentArchive> archive, digest::TextFormat format);
-  // A disk that hangs is left behind.
+  // Leaves a thread behind whose disk hangs.
   ~OperatorService() override;
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,

@@ -1,4 +1,4 @@
-// Caches the state of the job for those who ask, at a bounded cost to the core.
+// StatusCache answers requests for the state of the job, at a bounded cost to the core.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_STATUS_CACHE_H_
 #define RAPIDEYE_COORDINATOR_SERVER_STATUS_CACHE_H_
 
@@ -14,8 +14,8 @@
 
 namespace rapideye::coordinator {
 
-// Thread-safe. However many ask, the core makes at most one report per
-// kStatusFresh; all who ask meanwhile get the same one.
+// Thread-safe. The core makes at most one report per kStatusFresh, for any number of
+// requests; all requests in between get the same one.
 class StatusCache {
  public:
   // nullptr: the coordinator is stopping.
@@ -24,12 +24,12 @@ class StatusCache {
   explicit StatusCache(EventQueue& queue) : queue_(queue) {}
 
   // `now`: the steady clock. Calls `answer` once: at once on this thread, or later on
-  // the core's; it must not block, and must not ask again.
+  // the core's; it must not block, and must not call Ask.
   void Ask(absl::Duration now, Answer answer);
 
-  // The core has answered.
+  // Passes the core's answer to all requests that wait.
   void Report(absl::Duration now, JobStatus status);
-  // The core answers no more: nor does this.
+  // The core is stopping: answers all requests, present and later, with nullptr.
   void Stop();
 
  private:

@@ -1,5 +1,5 @@
-// What the shell notes of its own work, beside what the core and the keeper
-// count.
+// Telemetry counts the work of the coordinator's shells, beside the counters of core and
+// keeper.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_TELEMETRY_H_
 #define RAPIDEYE_COORDINATOR_SERVER_TELEMETRY_H_
 

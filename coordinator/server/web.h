@@ -1,4 +1,4 @@
-// What the coordinator serves over HTTP:
+// Web serves the coordinator's pages and documents over HTTP:
 //
 //   /                 the job now, a page      /incidents                  a page
 //   /metrics          for Prometheus           /incidents/<id>[.html]      the digest
@@ -23,8 +23,8 @@
 
 namespace rapideye::coordinator {
 
-// Thread-safe. No answer takes longer than kDocumentPatience, whatever core and
-// disk do, and as few threads wait for the disk as leave the others free.
+// Thread-safe. No answer takes longer than kDocumentPatience, even if core or disk hang,
+// and a bounded number of threads waits for the disk, so that others stay free.
 class Web {
  public:
   struct Sources {
@@ -36,18 +36,18 @@ class Web {
 
   // What `sources` points to outlives this.
   explicit Web(Sources sources);
-  // A disk that hangs is left behind.
+  // Leaves a thread behind whose disk hangs.
   ~Web();
 
   http::Response Answer(const http::Request& request);
-  // Whoever waits is answered at once, and so is whoever comes.
+  // Answers waiting and later requests at once.
   void Stop();
 
  private:
   struct Waiting;  // outlives this while the disk hangs
 
   std::shared_ptr<const JobStatus> AskStatus();
-  // What `work` makes of the disk, in a thread of its own.
+  // The answer of `work`, which reads the disk on a thread of its own.
   http::Response FromDisk(std::function<http::Response(const IncidentArchive&)> work);
   http::Response Health(bool readiness);
   http::Response Incident(const std::string& name);

@@ -1,6 +1,6 @@
-// The coordinator's own pages, as HTML that needs no network and no script.
+// Renders the coordinator's own pages, as HTML that needs no network and no script.
 //
-// What comes from peers or from the disk is escaped everywhere.
+// Text from peers or from the disk is escaped everywhere.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_WEB_PAGES_H_
 #define RAPIDEYE_COORDINATOR_SERVER_WEB_PAGES_H_
 

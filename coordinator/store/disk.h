@@ -1,4 +1,4 @@
-// The few things the coordinator does to a disk, so that tests can make one fail.
+// Disk does the few operations of the coordinator on a disk, so that tests can make one fail.
 #ifndef RAPIDEYE_COORDINATOR_STORE_DISK_H_
 #define RAPIDEYE_COORDINATOR_STORE_DISK_H_
 
@@ -25,7 +25,7 @@ class Disk {
   // ALREADY_EXISTS if `to` is there; an empty directory or a file may be replaced
   // on a file system that knows no better.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
-  // A file in the place of another, if there is one: whoever reads finds the old or the new.
+  // Replaces `to`, if it exists, atomically: a reader finds the old or the new file.
   virtual absl::Status Replace(const std::string& from, const std::string& to) = 0;
   // OK if there is nothing.
   virtual absl::Status RemoveAll(const std::string& path) = 0;

@@ -1,8 +1,9 @@
-// Reads what IncidentStore wrote: for the operator's service and for HTTP.
+// IncidentArchive reads what IncidentStore wrote: for the operator's service and for
+// HTTP.
 //
-// Whatever lies in the state directory (half of an incident, one of another
-// version, something else altogether) is reported as what it is; nothing there
-// can make reading crash.
+// Damaged or foreign entries of the state directory (half of an incident, one of
+// another version, other files) are reported as what they are; nothing there can
+// make reading crash.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_ARCHIVE_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_ARCHIVE_H_
 
@@ -20,8 +21,8 @@
 
 namespace rapideye::coordinator {
 
-// Thread-safe. Every call reads the disk, and takes as long as the disk does: not
-// for a thread that others wait for.
+// Thread-safe. Every call reads the disk, and may block as long as the disk does:
+// never call it on the core's thread.
 class IncidentArchive {
  public:
   // `state_dir` as IncidentStore has it; it need not exist yet.
@@ -36,8 +37,8 @@ class IncidentArchive {
   absl::StatusOr<std::vector<std::string>> Ids() const;
 
   // The whole document. As it was stored; a form that was not stored, or is lost,
-  // is rendered from the capture (and says the same, by the same classifier). What was
-  // done about it (kHooks) is not part of it, and NOT_FOUND until it is.
+  // is rendered from the capture (and says the same, by the same classifier). The
+  // results of hooks (kHooks) are no part of it, and NOT_FOUND until they exist.
   //   INVALID_ARGUMENT    `id` is no incident id
   //   NOT_FOUND           no such incident; the message says where they are listed
   //   DATA_LOSS           the files it takes are missing or broken; names them
@@ -46,7 +47,7 @@ class IncidentArchive {
   absl::StatusOr<std::string> Read(const std::string& id, IncidentForm form) const;
 
  private:
-  // What a digest said when its file last looked like this.
+  // The summary of a digest whose file has this time and size.
   struct Known {
     int64_t modified_ns = 0;
     int64_t bytes = 0;

@@ -1,4 +1,4 @@
-// What an incident is called, and what its files are called.
+// Names the files of an incident, and states which texts are incident ids.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_FILES_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_FILES_H_
 
@@ -14,7 +14,7 @@ inline constexpr char kCaptureFile[] = "capture.jsonl.gz";
 inline constexpr char kJsonFile[] = "digest.json";
 inline constexpr char kTextFile[] = "digest.txt";
 inline constexpr char kHtmlFile[] = "digest.html";
-// Not part of what is written at once: what was done about the incident, and when.
+// Written later than the others: the decisions about the incident and its hooks.
 inline constexpr char kHooksFile[] = "hooks.json";
 
 // The HLO that this worker gave of the program that it runs.

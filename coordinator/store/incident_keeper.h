@@ -1,5 +1,5 @@
-// Brings incidents to the state directory, whatever state that is in, on a thread
-// of its own.
+// IncidentKeeper writes incidents to the state directory, on a thread of its own, and retries until
+// they are on disk.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_KEEPER_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_KEEPER_H_
 
@@ -18,7 +18,7 @@
 
 namespace rapideye::coordinator {
 
-// How often something happened to the state directory.
+// Counts events of the state directory since the start.
 struct DiskCounters {
   int64_t written = 0;               // incidents
   int64_t write_failures = 0;        // tries that failed
@@ -29,10 +29,10 @@ struct DiskCounters {
   int64_t half_written_removed = 0;  // incidents a crash had left
 };
 
-// How it stands with the state directory.
+// The state of the state directory.
 struct DiskReport {
   DiskCounters counters;
-  // Why incidents do not come to disk, and what to do; empty if they do.
+  // Why incidents cannot be written, and what to do; empty: they can.
   std::string problem;
   int64_t pending_incidents = 0;  // that wait in memory
   int64_t pending_bytes = 0;
@@ -48,25 +48,25 @@ class IncidentKeeper {
   struct Settings {
     Retention retention;
     PendingIncidents::Limits pending;
-    // A disk that takes longer hangs.
+    // A disk that takes longer counts as hanging.
     absl::Duration patience = kDiskPatience;
-    // Told of each incident that has come to disk, and how long that took, on a thread
+    // Called for each incident that is on disk, with the time that took, on a thread
     // that may outlive the keeper. May be empty.
     std::function<void(const std::string& id, absl::Duration took)> wrote;
   };
 
   // Prepares the state directory, off the calling thread.
   IncidentKeeper(IncidentStore store, Settings settings);
-  // What waits is tried once more, unless the disk hangs: then it is left behind.
-  // Says what is lost.
+  // Writes what waits once more; if the disk hangs, leaves the thread behind. Logs
+  // the incidents that are lost.
   ~IncidentKeeper();
   IncidentKeeper(const IncidentKeeper&) = delete;
   IncidentKeeper& operator=(const IncidentKeeper&) = delete;
 
-  // The outcome of the first try; what it says is in the log already.
+  // The result of the first try; an error is in the log already.
   std::future<absl::Status> Keep(IncidentFiles incident);
-  // Says once in the log that the disk hangs, and once that it does no more. To be
-  // called about once a second.
+  // Logs once that the disk hangs, and once that it works again. To be called about
+  // once a second.
   void Watch();
   DiskReport Report() const;
   // Where an incident's files lie, or will.

@@ -1,4 +1,4 @@
-// Incidents on disk: a directory per incident, complete or absent.
+// IncidentStore keeps incidents on disk: a directory per incident, complete or absent.
 //
 //   <state-dir>/version                   of this layout, "1"
 //   <state-dir>/incidents/<id>/{capture.jsonl.gz,digest.json,digest.txt,digest.html}
@@ -6,11 +6,11 @@
 //
 // An incident is written under a temporary name, every file and the directory
 // synced, then renamed, and the rename synced: after a crash at any point the
-// incident is there as a whole or not at all. One that is removed is renamed
-// first, for the same reason. What has no incident's name is left alone.
+// incident is there as a whole or not at all. An incident that is removed is
+// renamed first, for the same reason. Entries without an incident's name are left alone.
 //
-// A state directory without a version is older than versions: its incidents lie
-// as they do now, and it is given one. One of a newer version is not touched.
+// A state directory without a version file is older than versions: its layout is the
+// same, and it gets the file. A directory of a newer version is not touched.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_STORE_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_STORE_H_
 
@@ -32,7 +32,7 @@ struct IncidentFile {
   std::string bytes;
 };
 
-// How much is kept. The newest incident always is.
+// Limits of what is kept. The newest incident always is.
 struct Retention {
   int64_t incidents = 1000;
   int64_t bytes = int64_t{10} << 30;
@@ -43,7 +43,7 @@ class IncidentStore {
  public:
   IncidentStore(std::string state_dir, Disk& disk);
 
-  // What a start found.
+  // Leftovers of an earlier process.
   struct Leftovers {
     std::vector<std::string> half_written;  // incidents; removed
     bool unversioned = false;               // was; it held incidents
@@ -62,7 +62,7 @@ class IncidentStore {
     std::vector<std::string> removed;  // ids, oldest first
     int64_t incidents = 0;             // that are left, and
     int64_t bytes = 0;                 // their size
-    absl::Status status;               // why it went no further
+    absl::Status status;               // the error that ended it early
   };
   // Removes the oldest incidents beyond `retention`, but never the newest, nor
   // `latest` (a clock that was set back gives what is new an old name; "": none).

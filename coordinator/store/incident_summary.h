@@ -1,4 +1,4 @@
-// An incident in one line of a list, taken from its digest's JSON.
+// IncidentSummary describes an incident in one line of a list, taken from its digest's JSON.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_SUMMARY_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_SUMMARY_H_
 
@@ -22,8 +22,8 @@ struct IncidentSummary {
   std::string headline;
   std::vector<std::string> culprits;  // hosts, each once, at most kMaxListedCulprits
   size_t culprit_hosts = 0;           // how many there are
-  // What is wrong with the incident's files; "" for a complete one. Whatever
-  // could not be read is empty above.
+  // The problem with the incident's files; "" for a complete incident. Fields that
+  // could not be read are empty.
   std::string problem;
 };
 

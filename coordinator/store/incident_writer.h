@@ -1,4 +1,4 @@
-// From collected evidence to a digest on disk and in the log, off the core's
+// IncidentWriter turns collected evidence into a digest on disk and in the log, off the core's
 // thread.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_WRITER_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_WRITER_H_
@@ -25,16 +25,16 @@ class IncidentWriter {
  public:
   struct Settings {
     digest::TextFormat text_format = digest::TextFormat::kClassic;
-    // So long a digest waits for the disk, to be able to say where it lies.
+    // How long a digest waits for the disk, to be able to name its files.
     absl::Duration disk_patience = kDiskPatience;
     // Takes the digest's text, for the log. Called on the writer's thread.
     std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
-    // Told of every verdict, NO_HANG included. May be empty.
+    // Called with every verdict, NO_HANG included. May be empty.
     std::function<void(Cause cause, absl::Duration classification)> classified;
-    // Told of every hang, before it goes to the keeper. May be empty.
+    // Called with every hang, before the keeper gets it. May be empty.
     std::function<void(IncidentRecord)> found = nullptr;
-    // Asks for the texts of programs that have diverged, to be answered by Post with a
-    // TextsGathered. Empty: there are none to be had.
+    // Requests the texts of programs that have diverged; the answer is a Post of
+    // TextsGathered. Empty: texts are not available.
     std::function<void(TextsWanted)> want_texts = nullptr;
     // Called when the digest is in the log and the disk has done its work, has
     // failed for now, or has run out of time.
@@ -43,11 +43,11 @@ class IncidentWriter {
 
   // `keeper` outlives the writer.
   IncidentWriter(IncidentKeeper& keeper, Settings settings);
-  // What has begun is finished, without the texts that are still wanted.
+  // Finishes incidents under way, without texts that have not arrived.
   ~IncidentWriter();
 
   void Post(Conclude conclude);
-  // For an incident that waits for none it is passed over.
+  // Ignored for an incident that waits for no texts.
   void Post(TextsGathered texts);
 
  private:

@@ -1,4 +1,4 @@
-// Incidents that the state directory has not taken yet, and when to try again.
+// PendingIncidents queues incidents that are not on disk yet, and schedules retries.
 #ifndef RAPIDEYE_COORDINATOR_STORE_PENDING_INCIDENTS_H_
 #define RAPIDEYE_COORDINATOR_STORE_PENDING_INCIDENTS_H_
 
@@ -16,13 +16,13 @@
 
 namespace rapideye::coordinator {
 
-// What is to be written. Shared, so that it can be given up while it is written.
+// The files to write. Shared, so that it can be dropped while it is written.
 struct IncidentFiles {
   std::string id;
   std::vector<IncidentFile> files;
 };
 
-// Knows no clock: `now` is an argument, on any clock that never goes back. Not
+// Reads no clock: `now` is an argument, on any clock that never goes back. Not
 // synchronised.
 class PendingIncidents {
  public:
@@ -35,15 +35,15 @@ class PendingIncidents {
 
   explicit PendingIncidents(Limits limits) : limits_(limits) {}
 
-  // Takes an incident, due at once. Returns what had to make room for it: the
-  // oldest, but never the one that is being written. The newest is kept however
-  // large it is.
+  // Adds an incident, due at once. Returns the ids that were dropped to make room: the
+  // oldest, but never the one that is being written. The newest is kept whatever its
+  // size.
   std::vector<std::string> Add(IncidentFiles incident, absl::Duration now);
 
   // The oldest incident that is due; it is being written from then on, until
   // Written or Failed. nullptr if there is none, or one is being written already.
   std::shared_ptr<const IncidentFiles> Begin(absl::Duration now);
-  // It is on disk. The others are due at once: the disk works.
+  // The incident of Begin is on disk. Makes the others due at once: the disk works.
   void Written(absl::Duration now);
   struct Failure {
     int tries = 0;  // so far
@@ -51,9 +51,9 @@ class PendingIncidents {
   };
   Failure Failed(absl::Duration now);
 
-  // When Begin is worth calling; infinite if never.
+  // The next time at which Begin returns an incident; infinite if never.
   absl::Duration NextDue() const;
-  // Everything is due: the last chance.
+  // Makes everything due: the last try before the end.
   void MakeDue();
   std::vector<std::string> Ids() const;  // oldest first
   size_t size() const { return entries_.size(); }

@@ -1,4 +1,4 @@
-// From the texts that two workers have sent to where they first differ, and to files.
+// CompareTexts compares the HLO texts of two workers and makes files of them.
 #ifndef RAPIDEYE_COORDINATOR_STORE_TEXT_COMPARISON_H_
 #define RAPIDEYE_COORDINATOR_STORE_TEXT_COMPARISON_H_
 
@@ -17,7 +17,7 @@ struct ComparedTexts {
   std::vector<IncidentFile> files;  // the texts, as they came
 };
 
-// Texts are a peer's: one that is no gzip, too large once decompressed, or of another
+// Texts come from peers: one that is no gzip, too large once decompressed, or of another
 // module than it was asked for is left out, and its side says why. Takes seconds for
 // the largest. `sides` are two.
 ComparedTexts CompareTexts(std::vector<GatheredText> sides);

@@ -1,5 +1,5 @@
-// Reads capture files: JSON Lines or length-delimited protobuf, plain or gzip,
-// told apart by content. Everything read is untrusted.
+// ReadCapture reads capture files: JSON Lines or length-delimited protobuf, plain or gzip, told
+// apart by content. Everything read is untrusted.
 #ifndef RAPIDEYE_PROTO_CAPTURE_CAPTURE_READER_H_
 #define RAPIDEYE_PROTO_CAPTURE_CAPTURE_READER_H_
 

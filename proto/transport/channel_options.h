@@ -1,4 +1,4 @@
-// Settings of channels and servers, with reasons, in one place.
+// Sets the options of gRPC channels and servers, with reasons, in one place.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_CHANNEL_OPTIONS_H_
 #define RAPIDEYE_PROTO_TRANSPORT_CHANNEL_OPTIONS_H_
 
@@ -19,7 +19,7 @@ inline constexpr int kMaxCommandBytes = 64 * 1024;
 // All that gRPC's own buffers of one server may take. It throttles senders rather
 // than capping memory; what is built from their messages is bounded elsewhere.
 inline constexpr size_t kServerBufferBytes = size_t{512} << 20;
-// A TLS handshake takes milliseconds; who does not finish one holds a descriptor.
+// A TLS handshake takes milliseconds; an unfinished one holds a descriptor.
 inline constexpr int kHandshakeTimeoutMs = 10'000;
 // A connection without any call is closed after this. There is no limit on the age
 // of one: a stream that is cut while the job hangs is a worker that is missing.

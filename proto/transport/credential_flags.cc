@@ -6,10 +6,10 @@ namespace rapideye::transport {
 
 void AddCredentialFlags(CLI::App& app, const CredentialHelp& help, CredentialOptions& credentials) {
   using program::AddFlag;
-  AddFlag(app, "tls-cert", credentials.tls_cert, "certificate of " + help.self + ", a PEM file");
-  AddFlag(app, "tls-key", credentials.tls_key, "its private key, a PEM file");
+  AddFlag(app, "tls-cert", credentials.tls_cert, "PEM file: certificate of " + help.self);
+  AddFlag(app, "tls-key", credentials.tls_key, "PEM file: private key of --tls-cert");
   AddFlag(app, "tls-ca", credentials.tls_ca,
-          "who signs the certificates of " + help.peers + ", a PEM file");
+          "PEM file: CA that must have signed the certificate of " + help.peers);
   AddFlag(app, "insecure", credentials.insecure, help.insecure);
 }
 

@@ -1,4 +1,4 @@
-// --tls-cert, --tls-key, --tls-ca and --insecure: the same in every program.
+// Adds --tls-cert, --tls-key, --tls-ca and --insecure: the same in every program.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_CREDENTIAL_FLAGS_H_
 #define RAPIDEYE_PROTO_TRANSPORT_CREDENTIAL_FLAGS_H_
 
@@ -12,7 +12,7 @@ class App;
 
 namespace rapideye::transport {
 
-// `self`: who the program is, "this agent"; `peers`: whose certificates it checks,
+// `self`: the program, "this agent"; `peers`: the programs whose certificates it checks,
 // "the coordinator"; `insecure`: what --insecure allows. `credentials` must outlive
 // the parsing.
 struct CredentialHelp {

@@ -1,4 +1,4 @@
-// How the two daemons authenticate each other.
+// Makes gRPC credentials from files and flags: mutual TLS, or plaintext on this host.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_CREDENTIALS_H_
 #define RAPIDEYE_PROTO_TRANSPORT_CREDENTIALS_H_
 
@@ -20,10 +20,10 @@ struct CredentialOptions {
   std::string tls_key;
   std::string tls_ca;
   bool insecure = false;
-  // Whom the peer's certificate must name, as patterns; empty: anybody whom the CA
-  // has signed. A client checks it here, in place of the server's address, which
-  // changes when a coordinator moves; a server per call (identity.h), so that who
-  // is refused learns why.
+  // Names that the peer's certificate must hold, as patterns; empty: any certificate
+  // that the CA has signed. A client checks them here, in place of the server's address,
+  // which changes when a coordinator moves; a server checks them per call (identity.h),
+  // so that a refused client learns why.
   std::vector<std::string> identities = {};
 };
 

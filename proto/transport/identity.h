@@ -1,4 +1,4 @@
-// Who a certificate says its holder is, and whether that is one of those who may.
+// Reads the names in a peer's certificate and compares them with allowed patterns.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_IDENTITY_H_
 #define RAPIDEYE_PROTO_TRANSPORT_IDENTITY_H_
 

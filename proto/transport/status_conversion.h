@@ -1,4 +1,4 @@
-// gRPC's status and absl's: the same codes, two types.
+// Converts between gRPC's status and absl's: the same codes, two types.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_STATUS_CONVERSION_H_
 #define RAPIDEYE_PROTO_TRANSPORT_STATUS_CONVERSION_H_
 

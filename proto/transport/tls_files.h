@@ -1,5 +1,5 @@
-// Checks of the files that TLS is made from, before gRPC sees them. gRPC itself
-// starts with any of them missing or broken, and refuses every handshake.
+// CheckTlsFiles checks certificate, key and CA files before gRPC sees them. gRPC itself starts with
+// any of them missing or broken, and refuses every handshake.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_TLS_FILES_H_
 #define RAPIDEYE_PROTO_TRANSPORT_TLS_FILES_H_
 

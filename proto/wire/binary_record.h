@@ -1,4 +1,4 @@
-// One record of a binary capture: its length as a varint, then the message.
+// Reads one record of a binary capture: its length as a varint, then the message.
 #ifndef RAPIDEYE_PROTO_WIRE_BINARY_RECORD_H_
 #define RAPIDEYE_PROTO_WIRE_BINARY_RECORD_H_
 

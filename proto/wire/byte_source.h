@@ -1,4 +1,4 @@
-// Bytes of a capture in order, plain or decompressed, with bounded memory.
+// ByteSource reads the bytes of a capture in order, plain or decompressed, with bounded memory.
 #ifndef RAPIDEYE_PROTO_WIRE_BYTE_SOURCE_H_
 #define RAPIDEYE_PROTO_WIRE_BYTE_SOURCE_H_
 
@@ -13,7 +13,7 @@
 
 namespace rapideye::wire {
 
-// Where bytes come from, in chunks.
+// Reads bytes in chunks.
 class ChunkReader {
  public:
   virtual ~ChunkReader() = default;

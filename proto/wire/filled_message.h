@@ -1,5 +1,5 @@
-// For tests: messages with every field set, built by reflection, so that a field
-// added later cannot be forgotten.
+// For tests: makes messages with every field set, built by reflection, so that a field added later
+// cannot be forgotten.
 #ifndef RAPIDEYE_PROTO_WIRE_FILLED_MESSAGE_H_
 #define RAPIDEYE_PROTO_WIRE_FILLED_MESSAGE_H_
 

@@ -1,4 +1,4 @@
-// From SAX events to a message, by reflection. Internal to proto/wire.
+// JsonHandler fills a message from SAX events, by reflection. Internal to proto/wire.
 #ifndef RAPIDEYE_PROTO_WIRE_JSON_HANDLER_H_
 #define RAPIDEYE_PROTO_WIRE_JSON_HANDLER_H_
 

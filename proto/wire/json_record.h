@@ -1,4 +1,4 @@
-// One line of a JSON capture into its message.
+// ReadJsonRecord parses one line of a JSON capture into its message.
 #ifndef RAPIDEYE_PROTO_WIRE_JSON_RECORD_H_
 #define RAPIDEYE_PROTO_WIRE_JSON_RECORD_H_
 

@@ -1,4 +1,4 @@
-// Messages as one line of JSON, the way captures are written.
+// Writes messages as one line of JSON, the way captures are written.
 #ifndef RAPIDEYE_PROTO_WIRE_JSON_WRITER_H_
 #define RAPIDEYE_PROTO_WIRE_JSON_WRITER_H_
 

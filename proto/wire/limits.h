@@ -1,4 +1,4 @@
-// Bounds on what is accepted from outside, each with its reason. Those of one field
+// Bounds messages and captures from outside, each limit with its reason. The limits of one field
 // stand at the field, in the .proto.
 //
 // All are far above what a real job shows: they keep a broken or hostile peer

@@ -7,8 +7,8 @@
 namespace rapideye::wire {
 namespace {
 
-// Checked before anything else: the other fields of a version that is not
-// spoken here may mean anything.
+// Checks the version before all other fields: in an unsupported version they may
+// have another meaning.
 absl::Status CheckVersion(absl::string_view name, int32_t version) {
   if (version >= kOldestProtocolVersion && version <= kNewestProtocolVersion) {
     return absl::OkStatus();
@@ -18,7 +18,7 @@ absl::Status CheckVersion(absl::string_view name, int32_t version) {
       kNewestProtocolVersion, "); run agents and coordinator of neighbouring releases"));
 }
 
-// The shape of the job as the environment tells it, and this worker's place.
+// Checks the shape of the job that the environment states, and this worker's place in it.
 void CheckShape(const FieldScope& at, const Hello& hello) {
   const int64_t slices = hello.slices.value_or(1);
   const int64_t tasks = hello.tasks_per_slice.value_or(1);

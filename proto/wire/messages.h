@@ -1,4 +1,4 @@
-// Converts what agent and coordinator say to each other into checked plain values, and back.
+// Converts the messages between agent and coordinator into checked plain values, and back.
 //
 // The cores speak these values (proto/v1/messages.h, generated from agent.proto); protobuf
 // stays in the shells. A value that came through AgentMessageFromWire or

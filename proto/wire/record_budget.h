@@ -1,4 +1,4 @@
-// What one record of a capture may cost in memory once parsed.
+// RecordBudget limits the memory that one record of a capture may take once parsed.
 #ifndef RAPIDEYE_PROTO_WIRE_RECORD_BUDGET_H_
 #define RAPIDEYE_PROTO_WIRE_RECORD_BUDGET_H_
 

@@ -1,4 +1,4 @@
-// Whether a benchmark runs to be measured, or only to see that it still runs.
+// Smoke tells a benchmark whether it runs to be measured, or only to see that it still runs.
 #ifndef RAPIDEYE_TESTS_BENCH_SMOKE_H_
 #define RAPIDEYE_TESTS_BENCH_SMOKE_H_
 

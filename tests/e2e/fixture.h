@@ -1,4 +1,4 @@
-// End-to-end tests: real daemons watch a real job while it is broken.
+// Runs end-to-end tests: real daemons watch a real job while it is broken.
 #ifndef RAPIDEYE_TESTS_E2E_FIXTURE_H_
 #define RAPIDEYE_TESTS_E2E_FIXTURE_H_
 

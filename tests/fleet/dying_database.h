@@ -1,4 +1,4 @@
-// A process that is killed between any two of its statements, as its databases see it.
+// DyingDatabase simulates a process that is killed between any two of its statements.
 #ifndef RAPIDEYE_TESTS_FLEET_DYING_DATABASE_H_
 #define RAPIDEYE_TESTS_FLEET_DYING_DATABASE_H_
 

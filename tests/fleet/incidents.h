@@ -1,4 +1,4 @@
-// Incidents as a fleet has them, for tests of history and policy.
+// Makes incidents as a fleet has them, for tests of history and policy.
 #ifndef RAPIDEYE_TESTS_FLEET_INCIDENTS_H_
 #define RAPIDEYE_TESTS_FLEET_INCIDENTS_H_
 

@@ -1,4 +1,4 @@
-// A PostgreSQL server of the test's own, from Debian's package.
+// PostgresServer starts a PostgreSQL server of the test's own, from Debian's package.
 #ifndef RAPIDEYE_TESTS_FLEET_POSTGRES_SERVER_H_
 #define RAPIDEYE_TESTS_FLEET_POSTGRES_SERVER_H_
 

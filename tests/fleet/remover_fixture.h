@@ -1,4 +1,4 @@
-// A remover over a real database, with hooks that only remember that they ran.
+// Runs a remover over a real database, with hooks that only record their runs.
 #ifndef RAPIDEYE_TESTS_FLEET_REMOVER_FIXTURE_H_
 #define RAPIDEYE_TESTS_FLEET_REMOVER_FIXTURE_H_
 

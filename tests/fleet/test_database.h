@@ -1,4 +1,4 @@
-// The same tests against both databases.
+// TestDatabase runs the same tests against both databases.
 #ifndef RAPIDEYE_TESTS_FLEET_TEST_DATABASE_H_
 #define RAPIDEYE_TESTS_FLEET_TEST_DATABASE_H_
 

@@ -1,4 +1,4 @@
-// Holds what a build makes against the SHA-256 sums of a committed file.
+// Compares the output of a build with the SHA-256 sums of a committed file.
 #ifndef RAPIDEYE_TESTS_FREEZE_FROZEN_FILE_H_
 #define RAPIDEYE_TESTS_FREEZE_FROZEN_FILE_H_
 

@@ -1,4 +1,4 @@
-// SHA-256 as text.
+// Computes SHA-256 as text.
 #ifndef RAPIDEYE_TESTS_FREEZE_SHA256_H_
 #define RAPIDEYE_TESTS_FREEZE_SHA256_H_
 

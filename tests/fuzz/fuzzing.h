@@ -1,4 +1,4 @@
-// What the fuzz targets share.
+// Provides the helpers that all fuzz targets share.
 #ifndef RAPIDEYE_TESTS_FUZZ_FUZZING_H_
 #define RAPIDEYE_TESTS_FUZZ_FUZZING_H_
 

@@ -1,4 +1,4 @@
-// Changes to a capture after which the verdict must be the same, or nearly.
+// Changes a capture so that the verdict must stay the same, or nearly.
 #ifndef RAPIDEYE_TESTS_PROPERTIES_CHANGES_H_
 #define RAPIDEYE_TESTS_PROPERTIES_CHANGES_H_
 

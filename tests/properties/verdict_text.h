@@ -1,4 +1,4 @@
-// Verdicts as text, for comparing them.
+// Formats verdicts as text, for comparing them.
 #ifndef RAPIDEYE_TESTS_PROPERTIES_VERDICT_TEXT_H_
 #define RAPIDEYE_TESTS_PROPERTIES_VERDICT_TEXT_H_
 

@@ -1,5 +1,5 @@
-// Whether the truth of a scenario follows from its capture: looked up in what the
-// capture holds once all gaps have been torn into it.
+// Decides whether the truth of a scenario follows from its capture: looked up in what the capture
+// holds once all gaps have been torn into it.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_DECIDABILITY_H_
 #define RAPIDEYE_TESTS_SCENARIOS_DECIDABILITY_H_
 

@@ -1,4 +1,4 @@
-// Who waits for whom: runs a job with something broken until nothing moves.
+// Simulates a job with something broken until nothing moves: which devices wait for which.
 //
 // Each device goes through its launches and operations until it must wait. A
 // collective waits for every device of the slice to reach the same operation of

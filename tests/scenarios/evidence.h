@@ -1,6 +1,6 @@
-// From a plan and its dynamics to what agents would have reported. One function
-// per kind of evidence; each draws from its own stream of random numbers, so that
-// a change to one leaves the others as they were.
+// Turns a plan and its dynamics into the evidence that agents would have reported. One function per
+// kind of evidence; each draws from its own stream of random numbers, so that a change to one
+// leaves the others as they were.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_EVIDENCE_H_
 #define RAPIDEYE_TESTS_SCENARIOS_EVIDENCE_H_
 

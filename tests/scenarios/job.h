@@ -1,5 +1,5 @@
-// A made-up job: machines, programs, which slice launches which, and how far
-// ahead hosts dispatch.
+// MakeJob makes up a job: machines, programs, which slice launches which, and how far ahead hosts
+// dispatch.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_JOB_H_
 #define RAPIDEYE_TESTS_SCENARIOS_JOB_H_
 

@@ -1,4 +1,4 @@
-// The machines of a made-up job: slices, workers, chips, cores.
+// MakeLayout lays out the machines of a made-up job: slices, workers, chips, cores.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_LAYOUT_H_
 #define RAPIDEYE_TESTS_SCENARIOS_LAYOUT_H_
 

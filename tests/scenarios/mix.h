@@ -1,4 +1,4 @@
-// In which shares the kinds of scenario are drawn.
+// Defines the shares in which the kinds of scenario are drawn.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_MIX_H_
 #define RAPIDEYE_TESTS_SCENARIOS_MIX_H_
 

@@ -1,4 +1,4 @@
-// What real captures have on top of the hang: gaps, and facts about bystanders.
+// Adds what real captures have on top of the hang: gaps, and facts about bystanders.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_NOISE_H_
 #define RAPIDEYE_TESTS_SCENARIOS_NOISE_H_
 

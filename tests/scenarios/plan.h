@@ -1,5 +1,5 @@
-// A scenario before it becomes evidence: a job, what breaks in it, and what
-// people, kernels and runtimes say about that.
+// Plan describes a scenario before it becomes evidence: a job, the fault in it, and what people,
+// kernels and runtimes report about that.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_PLAN_H_
 #define RAPIDEYE_TESTS_SCENARIOS_PLAN_H_
 

@@ -1,4 +1,4 @@
-// The programs of a made-up job: lists of operations with a place (pc), and who
+// Program is a program of a made-up job: a list of operations with a place (pc), and the cores that
 // each waits for.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_PROGRAM_H_
 #define RAPIDEYE_TESTS_SCENARIOS_PROGRAM_H_

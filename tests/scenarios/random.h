@@ -1,6 +1,6 @@
-// Random numbers of the scenario corpus: the same seed gives the same numbers
-// with every compiler and library, which the standard's distributions do not
-// promise. Not for anything that needs to be unpredictable.
+// Random makes the random numbers of the scenario corpus: the same seed gives the same numbers with
+// every compiler and library, which the standard's distributions do not promise. Not for anything
+// that needs to be unpredictable.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_RANDOM_H_
 #define RAPIDEYE_TESTS_SCENARIOS_RANDOM_H_
 

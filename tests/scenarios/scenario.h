@@ -1,4 +1,4 @@
-// The scenario corpus: made-up hangs whose truth is known, by kind and seed.
+// Generates the scenario corpus: made-up hangs whose truth is known, by kind and seed.
 //
 // Nothing here shares code with the classifier: a job is simulated, something in
 // it is broken, and the evidence follows from who waits for whom. Truth is what

@@ -1,4 +1,4 @@
-// What is true of a scenario, and how a verdict compares with it.
+// Truth states the cause of a scenario; GradeVerdict compares a verdict with it.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_TRUTH_H_
 #define RAPIDEYE_TESTS_SCENARIOS_TRUTH_H_
 

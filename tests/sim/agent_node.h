@@ -1,4 +1,4 @@
-// One agent of a simulation: its core, and around it what its shell would do.
+// AgentNode runs one agent of a simulation: its core, and the work of its shell.
 #ifndef RAPIDEYE_TESTS_SIM_AGENT_NODE_H_
 #define RAPIDEYE_TESTS_SIM_AGENT_NODE_H_
 

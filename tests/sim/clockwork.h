@@ -1,4 +1,4 @@
-// Virtual time, and a trace of what happened in it.
+// Clockwork keeps virtual time; Trace records the events in it.
 #ifndef RAPIDEYE_TESTS_SIM_CLOCKWORK_H_
 #define RAPIDEYE_TESTS_SIM_CLOCKWORK_H_
 

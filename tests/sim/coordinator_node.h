@@ -1,5 +1,5 @@
-// The coordinator of a simulation: its core, and around it what its shell would
-// do, with a disk that outlives it.
+// CoordinatorNode runs the coordinator of a simulation: its core, the work of its shell, and a disk
+// that outlives it.
 #ifndef RAPIDEYE_TESTS_SIM_COORDINATOR_NODE_H_
 #define RAPIDEYE_TESTS_SIM_COORDINATOR_NODE_H_
 

@@ -1,5 +1,5 @@
-// A peer that is no agent of this job, or a broken one: it connects and sends
-// what must cost it its stream, and nobody anything else.
+// Hostile is a peer that is no agent of this job, or a broken one: it connects and sends messages
+// that must cost it its stream, and no other peer anything.
 #ifndef RAPIDEYE_TESTS_SIM_HOSTILE_H_
 #define RAPIDEYE_TESTS_SIM_HOSTILE_H_
 

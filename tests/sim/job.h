@@ -1,5 +1,5 @@
-// The training job that the agents watch: what its runtimes and processes show at
-// any moment, and what is true of it.
+// Job simulates the training job that the agents watch: the state of its runtimes and processes at
+// any moment, and the truth about it.
 //
 // Who waits for whom is the scenario corpus's; here its jobs run for minutes
 // before they break, and are restarted.

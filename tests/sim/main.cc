@@ -66,14 +66,15 @@ int Main(const Settings& settings) {
 int main(int argc, char** argv) {
   rapideye::sim::Settings settings;
   CLI::App app("Simulates a coordinator and its agents; every option follows from the seed.");
-  app.add_option("--seed", settings.seed, "the first seed")->capture_default_str();
-  app.add_option("--count", settings.count, "how many, one seed after the other")
+  app.add_option("--seed", settings.seed, "seed of the first simulation")->capture_default_str();
+  app.add_option("--count", settings.count, "number of simulations, with consecutive seeds")
       ->capture_default_str();
-  app.add_option("--seconds", settings.seconds, "no new one after this time; 0: no limit")
+  app.add_option("--seconds", settings.seconds,
+                 "seconds after which no new simulation starts; 0: no limit")
       ->capture_default_str();
-  app.add_option("--trace", settings.trace, "print so many of the last lines of the trace")
+  app.add_option("--trace", settings.trace, "number of trace lines to print, the last ones")
       ->capture_default_str();
-  app.add_flag("--keep-going", settings.keep_going, "do not stop at the first failure");
+  app.add_flag("--keep-going", settings.keep_going, "continues after a failure");
   CLI11_PARSE(app, argc, argv);
   return rapideye::sim::Main(settings);
 }

@@ -1,4 +1,4 @@
-// The streams between agents and one coordinator, as bytes on their way.
+// Network carries the streams between agents and one coordinator, as bytes on their way.
 //
 // Each stream keeps its order and delays every message; it can break, and then
 // each side notices when it notices (a half-open connection: late).

@@ -1,4 +1,4 @@
-// What one simulation is like: everything follows from its seed.
+// Options describes one simulation: everything follows from its seed.
 #ifndef RAPIDEYE_TESTS_SIM_OPTIONS_H_
 #define RAPIDEYE_TESTS_SIM_OPTIONS_H_
 

@@ -1,10 +1,10 @@
-// Watches a simulation and says what must not have happened.
+// Referee watches a simulation and reports what must not have happened.
 //
-// Safety, at every step: no hang is told of while the job goes on, none twice; a
-// capture holds every worker that was connected, and what it says is classified
-// rightly; nothing is done for a stream that is over; what is in flight stays
-// within the limits. Liveness, once the network has come to rest: a hang is told
-// of in time.
+// Safety, at every step: no hang is reported while the job goes on, none twice; a
+// capture holds every worker that was connected, and its verdict is
+// right; nothing is done for a stream that is over; what is in flight stays
+// within the limits. Liveness, once the network has come to rest: a hang is reported
+// in time.
 #ifndef RAPIDEYE_TESTS_SIM_REFEREE_H_
 #define RAPIDEYE_TESTS_SIM_REFEREE_H_
 

@@ -1,4 +1,4 @@
-// A coordinator and its agents under virtual time: everything from one seed.
+// Simulate runs a coordinator and its agents under virtual time: everything from one seed.
 #ifndef RAPIDEYE_TESTS_SIM_SIMULATION_H_
 #define RAPIDEYE_TESTS_SIM_SIMULATION_H_
 

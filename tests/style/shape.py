@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""Holds the repository to its shape: the top level, and the sizes of what is read as one.
+"""Holds the repository to its shape: the top level, the sizes of what is read as one, and
+how headers begin.
 
 usage: shape.py ROOT
 """
 
 import collections
 import os
+import re
 import sys
 
 import cpp_sizes
@@ -23,9 +25,12 @@ MAX_LINES = {"class": 120, "function": 60}
 # Data (captures, goldens, schemas) and documents are as long as they are.
 READ_AS_CODE = (".cc", ".h", ".py", ".sh", ".proto", ".cmake", "CMakeLists.txt")
 
+# A header begins with a sentence of a noun and a verb ("Journal stores ...", "Tracks PCIe
+# error counters ..."), not with a clause that leaves out what the header declares.
+NO_SENTENCE = re.compile(r"(What|Who|Whom|Whose|Whoever|Which|One|How|Where|Whether|When)\b")
+
 # What is longer, until it is rebuilt: it may shrink only. One word says with what.
 LONGER = {
-    ("agent/daemon/flags.cc", "AddFlags"): (77, "prose"),
     ("agent/daemon/stream_client.cc", "StreamClient::Stream"): (211, "threads"),
     ("agent/sources/runtime/parse.cc", "Reader"): (173, "evidence"),
     ("classifier/actions.cc", "Steps"): (137, "wording"),
@@ -114,9 +119,23 @@ def cpp_problems(root, paths, longer, cut_apart):
     return found
 
 
+def header_problems(root, paths):
+    found = []
+    for path in paths:
+        if not path.endswith(".h"):
+            continue
+        first = repository.read(root, path).split("\n", 1)[0]
+        if not first.startswith(("// ", "/* ")):
+            found.append(f"{path}:1: begins with no comment: say what the header declares and does")
+        elif word := NO_SENTENCE.match(first[3:]):
+            found.append(f"{path}:1: begins with '{word[0]}': begin with a noun of the field and "
+                         "an active verb, such as \"Tracks PCIe error counters since ...\"")
+    return found
+
+
 def problems(root, longer=None, cut_apart=None):
     paths = repository.files(root)
-    return (top_level_problems(paths) + file_problems(root, paths)
+    return (top_level_problems(paths) + file_problems(root, paths) + header_problems(root, paths)
             + cpp_problems(root, paths, longer or {}, cut_apart or {}))
 
 

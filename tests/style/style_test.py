@@ -56,10 +56,10 @@ class Shape(Tree):
 
     def test_classes(self):
         def text(lines):
-            return ("namespace a {\nnamespace {\n\ntemplate <typename T>\nclass Big final : public Base<T>,\n"
+            return ("// Big is big.\nnamespace a {\nnamespace {\n\ntemplate <typename T>\nclass Big final : public Base<T>,\n"
                     "                  private Other {\n public:\n" + "  void F(int i);\n" * (lines - 7)
                     + "\n private:\n};\n\n}  // namespace\n}  // namespace a\n")
-        self.assertIn("agent/a.h:4: class Big has 121 lines; at most 120",
+        self.assertIn("agent/a.h:5: class Big has 121 lines; at most 120",
                       self.refused("agent/a.h", text(120), text(121)))
 
     def test_classes_within_classes(self):
@@ -76,9 +76,9 @@ class Shape(Tree):
 
     def test_functions_of_a_class(self):
         def text(lines):
-            return ("class A {\n public:\n  A() {}\n  ~A() {\n" + "    F();\n" * (lines - 2)
+            return ("// A is a class.\nclass A {\n public:\n  A() {}\n  ~A() {\n" + "    F();\n" * (lines - 2)
                     + "  }\n};\n")
-        self.assertIn("agent/a.h:4: function ~A has 61", self.refused("agent/a.h", text(60), text(61)))
+        self.assertIn("agent/a.h:5: function ~A has 61", self.refused("agent/a.h", text(60), text(61)))
 
     def test_a_constructor_with_initialisers_ends_with_its_own_body(self):
         constructor = "A::A(int i)\n    : a_{i},\n      b_(i) {\n  F();\n}\n\n"
@@ -120,6 +120,21 @@ class Shape(Tree):
         self.assertEqual(problems(61), [])
         self.assertIn("at most 70 (later)", problems(71)[0])
         self.assertIn("take it off the list", problems(60)[0])
+
+    def test_how_a_header_begins(self):
+        for good in ("// Tracks PCIe errors.\n", "/* The page holds a step. */\n", "// Whole pages.\n",
+                     "// Oneness is measured.\n", "// Reads logs.\n// What is new comes first.\n"):
+            self.write("agent/a.h", good)
+            self.write("agent/a.cc", "// What a file of code begins with is its own.\n")
+            self.assertEqual(shape.problems(self.root), [], good)
+        for word in ("What", "Who", "Which", "One", "How", "Whether", "Where"):
+            self.write("agent/a.h", f"// {word} is seen here.\n")
+            [problem] = shape.problems(self.root)
+            self.assertIn(f"agent/a.h:1: begins with '{word}'", problem)
+        self.write("agent/a.h", "/* What is seen. */\n")
+        self.assertIn("begins with 'What'", shape.problems(self.root)[0])
+        self.write("agent/a.h", "#ifndef A_H_\n")
+        self.assertIn("begins with no comment", shape.problems(self.root)[0])
 
 
 class Format(Tree):

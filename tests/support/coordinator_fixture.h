@@ -1,4 +1,4 @@
-// For tests: a coordinator on a free port of this host, and agents for it.
+// For tests: runs a coordinator on a free port of this host, and agents for it.
 #ifndef RAPIDEYE_TESTS_SUPPORT_COORDINATOR_FIXTURE_H_
 #define RAPIDEYE_TESTS_SUPPORT_COORDINATOR_FIXTURE_H_
 

@@ -33,7 +33,7 @@ class CoreScript {
     Step(Wake{});
   }
 
-  // Without the first Step.
+  // Does not make the first Step.
   CoreScript(const AgentSettings& settings, absl::Duration now, Observer observer)
       : watches_host_(settings.watches_host),
         observer_(std::move(observer)),

@@ -1,4 +1,4 @@
-// Small hand-built captures with their verdicts, one per cause, for tests.
+// Makes small hand-built captures with their verdicts, one per cause, for tests.
 #ifndef RAPIDEYE_TESTS_SUPPORT_EXAMPLE_CASES_H_
 #define RAPIDEYE_TESTS_SUPPORT_EXAMPLE_CASES_H_
 

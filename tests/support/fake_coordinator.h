@@ -1,4 +1,4 @@
-// The coordinator's end of the stream, moved by a test.
+// FakeCoordinator is the coordinator's end of the stream; a test controls it.
 #ifndef RAPIDEYE_TESTS_SUPPORT_FAKE_COORDINATOR_H_
 #define RAPIDEYE_TESTS_SUPPORT_FAKE_COORDINATOR_H_
 

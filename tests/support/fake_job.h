@@ -1,4 +1,4 @@
-// A job of agents around a coordinator's core, under virtual time: for tests.
+// FakeJob runs a job of agents around a coordinator's core, under virtual time: for tests.
 #ifndef RAPIDEYE_TESTS_SUPPORT_FAKE_JOB_H_
 #define RAPIDEYE_TESTS_SUPPORT_FAKE_JOB_H_
 

@@ -1,4 +1,4 @@
-// A gRPC server that answers GetTpuRuntimeStatus with whatever a test wants.
+// FakeRuntime is a gRPC server that answers GetTpuRuntimeStatus as a test demands.
 #ifndef RAPIDEYE_TESTS_SUPPORT_FAKE_RUNTIME_H_
 #define RAPIDEYE_TESTS_SUPPORT_FAKE_RUNTIME_H_
 

@@ -1,4 +1,4 @@
-// A disk for tests: the real one, until it is told to refuse or to hang.
+// FaultyDisk is a disk for tests: the real one, until a test makes it fail or hang.
 #ifndef RAPIDEYE_TESTS_SUPPORT_FAULTY_DISK_H_
 #define RAPIDEYE_TESTS_SUPPORT_FAULTY_DISK_H_
 

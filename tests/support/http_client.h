@@ -1,4 +1,4 @@
-// For tests: a peer of an HTTP server that sends whatever bytes it is told.
+// For tests: Client is a peer of an HTTP server and sends any bytes.
 #ifndef RAPIDEYE_TESTS_SUPPORT_HTTP_CLIENT_H_
 #define RAPIDEYE_TESTS_SUPPORT_HTTP_CLIENT_H_
 

@@ -1,4 +1,4 @@
-// Samples of a runtime, for tests.
+// Builds samples of a runtime, for tests.
 #ifndef RAPIDEYE_TESTS_SUPPORT_SAMPLE_BUILDER_H_
 #define RAPIDEYE_TESTS_SUPPORT_SAMPLE_BUILDER_H_
 

@@ -1,4 +1,4 @@
-// A healthy job, frozen, to change one thing in. For tests only.
+// Scenario is a healthy job, frozen, in which a test changes one thing. For tests only.
 //
 // Every slice has the same workers, every worker the same chips with a TensorCore
 // each. All cores are in launch kStep of "jit_step" and wait; "jit_apply" stands

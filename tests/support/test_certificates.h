@@ -1,4 +1,4 @@
-// For tests: certificates made on the spot.
+// For tests: TestAuthority makes certificates on the spot.
 #ifndef RAPIDEYE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
 #define RAPIDEYE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
 

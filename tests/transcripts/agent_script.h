@@ -1,4 +1,4 @@
-// Transcripts of the agent's core, played on a CoreScript.
+// Plays transcripts of the agent's core on a CoreScript.
 //
 //   agent [poll-interval= seed= watches-host=yes incarnation= protocol= hlo-dumps=yes]
 //                                 a core begins; again: the agent restarted

@@ -1,5 +1,5 @@
-// One command of a transcript: a verb, a subject, key=value arguments, and free
-// text behind ": ".
+// Command is one command of a transcript: a verb, a subject, key=value arguments, and free text
+// behind ": ".
 //
 //   alarm 0.1 kind=hang-line: Megascale detected a hang
 #ifndef RAPIDEYE_TESTS_TRANSCRIPTS_COMMAND_H_

@@ -1,4 +1,4 @@
-// Transcripts of the coordinator's core, played on a FakeJob.
+// Plays transcripts of the coordinator's core on a FakeJob.
 //
 //   coordinator [launch-threshold= hang-threshold= startup-grace= collect-deadline=
 //                job= slices= tasks-per-slice=]

@@ -1,5 +1,5 @@
-// Messages of the wire as one line of a transcript, and back: the vocabulary
-// that the transcripts of both cores share.
+// Prints messages of the wire as one line of a transcript, and reads them: the vocabulary that the
+// transcripts of both cores share.
 #ifndef RAPIDEYE_TESTS_TRANSCRIPTS_MESSAGES_H_
 #define RAPIDEYE_TESTS_TRANSCRIPTS_MESSAGES_H_
 

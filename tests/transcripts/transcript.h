@@ -1,5 +1,5 @@
-// A transcript: commands and what came of them, as a text file to be read in
-// review.
+// Transcript holds commands and their results, read from a text file that reviews
+// read.
 //
 //   # What this file proves.
 //

@@ -1,4 +1,4 @@
-// What is true about a sample capture (tests/samples/truth.json).
+// Truth states the cause of a sample capture (tests/samples/truth.json).
 #ifndef RAPIDEYE_TESTS_VERDICTS_TRUTH_H_
 #define RAPIDEYE_TESTS_VERDICTS_TRUTH_H_
 

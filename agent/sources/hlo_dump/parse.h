@@ -1,4 +1,4 @@
-// What the names and first lines of XLA's dumps say.
+// Parses the names and first lines of XLA's dumps.
 //
 // XLA (--xla_dump_to=DIR) writes one file per module and stage, which it names
 //   [<timestamp>.]module_<id>.<module name>.<stage>.txt

@@ -1,5 +1,5 @@
-// Declares what XLA's dumps show. The core asks for it when programs have diverged, and
-// keeps it with the programs (agent/core/module_texts.h).
+// Declares the readings of XLA's dumps. The core asks for them when programs have diverged, and
+// keeps them with the programs (agent/core/module_texts.h).
 #ifndef RAPIDEYE_AGENT_SOURCES_HLO_DUMP_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_HLO_DUMP_STATE_H_
 

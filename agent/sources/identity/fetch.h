@@ -1,4 +1,4 @@
-// What the firmware of this machine says it is.
+// Reads the firmware's tables that identify this machine.
 #ifndef RAPIDEYE_AGENT_SOURCES_IDENTITY_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_IDENTITY_FETCH_H_
 

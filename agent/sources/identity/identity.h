@@ -1,4 +1,4 @@
-// Identity states who this worker is and where its coordinator and runtime are.
+// Identity states the coordinates of this worker, its coordinator and its runtime.
 #ifndef RAPIDEYE_AGENT_SOURCES_IDENTITY_IDENTITY_H_
 #define RAPIDEYE_AGENT_SOURCES_IDENTITY_IDENTITY_H_
 
@@ -13,12 +13,12 @@
 
 namespace rapideye::agent {
 
-// Port of a coordinator whose address names none.
+// Port of a coordinator whose address does not state one.
 inline constexpr int kCoordinatorPort = 8490;
 // Port of a TPU runtime's status service, unless its environment says otherwise.
 inline constexpr int kRuntimePort = 8431;
 
-// What the command line says; empty means not given.
+// The flags of the command line; empty means not given.
 struct IdentityFlags {
   std::string job;
   std::string slice;

@@ -1,4 +1,4 @@
-// A machine's serial number, told from what firmware says when it knows none.
+// Extracts a machine's serial number from firmware tables; placeholders count as absent.
 #ifndef RAPIDEYE_AGENT_SOURCES_IDENTITY_SERIAL_H_
 #define RAPIDEYE_AGENT_SOURCES_IDENTITY_SERIAL_H_
 

@@ -16,7 +16,7 @@ inline constexpr int kMaxKernelLinesPerLook = 20'000;
 inline constexpr absl::Duration kKernelLogDeadline = absl::Milliseconds(100);
 // Distinct events of the kernel's log that are remembered: a few for each chip.
 inline constexpr size_t kMaxKernelEvents = 32;
-// The kernel stamps its log with a clock that nobody corrects: quartz is off by up
+// The kernel stamps its log with a clock that is never corrected: quartz is off by up
 // to 100 millionths, what measured it at boot by as much.
 inline constexpr double kKernelClockDrift = 200e-6;
 inline constexpr absl::Duration kKernelClockError = absl::Seconds(1);

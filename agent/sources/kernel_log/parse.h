@@ -1,4 +1,4 @@
-// The parser recognises errors of this host's TPUs in lines of the kernel's log.
+// Recognises errors of this host's TPUs in lines of the kernel's log.
 #ifndef RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_PARSE_H_
 

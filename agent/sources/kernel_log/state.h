@@ -1,4 +1,4 @@
-// Keeps what the kernel's log said of the host's chips since the training process started.
+// Keeps errors of the host's chips from the kernel's log since the training process started.
 #ifndef RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_KERNEL_LOG_STATE_H_
 
@@ -19,7 +19,7 @@ namespace rapideye::agent {
 // A line of the kernel's log about a TPU of this host.
 struct KernelLine {
   logs::LogLine line;
-  // When it was written: by the kernel's own clock, which nobody corrects.
+  // The time of the line by the kernel's own clock, which is never corrected.
   absl::Duration since_boot;
   // It was there before this agent looked for the first time.
   bool backlog = false;
@@ -35,14 +35,14 @@ struct KernelLogReading {
   std::string unavailable;
 };
 
-// Such a line removes a host: what may be of an earlier job, or of a chip that is
-// merely being opened, is left out. What counts is kept as long as the process is,
-// however long the hang comes after it.
+// Such a line can remove a host: lines that may be of an earlier job, or of a chip that is
+// being opened, are left out. The others are kept as long as the process lives, at any
+// distance from the hang.
 class KernelLogState final : public StateOf<KernelLogReading> {
  public:
   void Observe(const KernelLogReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
-  // Another process than before: what was kept is of the earlier one.
+  // Drops the lines if the training process is another one than before.
   void Watching(const std::optional<ProcessId>& process) override;
   void AddTo(Snapshot& snapshot, Instant now) const override;
 

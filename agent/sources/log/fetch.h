@@ -27,14 +27,14 @@ struct LogOptions {
   // Paths or shell patterns; what is not there yet is followed once it is.
   std::vector<std::string> patterns;
   // False: what a file holds when the follower first looks is left out: it is
-  // another run's, or nobody knows when it was written. True: the end of it is
+  // another run's, or its age is unknown. True: the end of it is
   // read, and called old.
   bool read_old = false;
   logs::SignatureTable signatures = logs::SignatureTable::BuiltIn();
-  // What a command that the agent itself has started writes; they outlive the
+  // Outputs of a command that the agent itself has started; they outlive the
   // follower.
   std::vector<OutputRing*> outputs = {};
-  // The signal by which that command was told to end; 0: it was not.
+  // The signal that asked that command to end; 0: none did.
   const std::atomic<int>* told_to_end = nullptr;
   // An eventfd that asks for a look before the next one is due; -1: none.
   int wake = -1;

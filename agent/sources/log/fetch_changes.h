@@ -1,4 +1,4 @@
-// The kernel's word that files have grown, or that names mean other files.
+// Waits for the kernel to report that files have grown, or that names mean other files.
 #ifndef RAPIDEYE_AGENT_SOURCES_LOG_FETCH_CHANGES_H_
 #define RAPIDEYE_AGENT_SOURCES_LOG_FETCH_CHANGES_H_
 
@@ -24,7 +24,7 @@ class FileChanges {
   // Readable once there is news; -1: there never is.
   int descriptor() const { return descriptor_; }
   bool HasNews() const;
-  // What came since the last time.
+  // The changes since the previous call.
   News Take() const;
 
   // The number of the watch, for Forget; -1: none.

@@ -1,4 +1,4 @@
-// An operator's file of signatures.
+// Reads an operator's file of signatures.
 #ifndef RAPIDEYE_AGENT_SOURCES_LOG_FETCH_SIGNATURES_H_
 #define RAPIDEYE_AGENT_SOURCES_LOG_FETCH_SIGNATURES_H_
 

@@ -1,4 +1,4 @@
-// Keeps what the training logs have said of this process, for as long as it matters.
+// Keeps the events of the training logs for this process, for as long as they matter.
 #ifndef RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 
@@ -21,7 +21,7 @@ class LogState final : public StateOf<logs::LogReading> {
                Notices& notices) override;
   // A hang that was declared is over.
   void JobProgressed() override;
-  // Forgets what the process before said, its last words included.
+  // Drops the events of the previous process, its last ones included.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
   void AddTo(Snapshot& snapshot, Instant now) const override;
 

@@ -1,4 +1,4 @@
-// Asks the host for its network interfaces.
+// Lists the network interfaces of the host.
 #ifndef RAPIDEYE_AGENT_SOURCES_NIC_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_NIC_FETCH_H_
 

@@ -1,4 +1,4 @@
-// The parser turns rtnetlink's attributes into the host's network interfaces, as plain values.
+// Parses rtnetlink's attributes into the host's network interfaces, as plain values.
 #ifndef RAPIDEYE_AGENT_SOURCES_NIC_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_NIC_PARSE_H_
 

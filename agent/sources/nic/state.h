@@ -37,11 +37,11 @@ struct NicReading {
 
 class NicState final : public StateOf<NicReading> {
  public:
-  // What was seen is of health once the job has advanced after it.
+  // A reading counts as healthy once the job has advanced after it.
   void Observe(const NicReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
-  // Counts since health. A NIC that had no carrier in health either is left out, and
-  // so is one that nobody knows to be more than an unused bridge: it is no evidence.
+  // Counts since health. Leaves out a NIC that had no carrier in health either, and one
+  // that may be an unused bridge: they are no evidence.
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:

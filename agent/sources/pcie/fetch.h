@@ -1,4 +1,4 @@
-// Reads what the host's kernel says of its TPUs as PCI devices.
+// Reads the TPUs of the host as PCI devices from the kernel.
 #ifndef RAPIDEYE_AGENT_SOURCES_PCIE_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_PCIE_FETCH_H_
 

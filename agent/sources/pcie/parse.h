@@ -1,4 +1,4 @@
-// Which PCI devices are TPUs, and what the kernel counts of their errors.
+// Recognises TPUs among PCI devices, and parses their error counters.
 #ifndef RAPIDEYE_AGENT_SOURCES_PCIE_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_PCIE_PARSE_H_
 

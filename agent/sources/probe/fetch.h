@@ -1,4 +1,4 @@
-// Knocks at other workers of the job, for which the coordinator has asked.
+// Probes other workers of the job, on request of the coordinator.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROBE_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_PROBE_FETCH_H_
 

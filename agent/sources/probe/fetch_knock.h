@@ -1,4 +1,4 @@
-// One probe under way: its sockets, and what they have heard.
+// Knock is one probe under way: its sockets and their results.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROBE_FETCH_KNOCK_H_
 #define RAPIDEYE_AGENT_SOURCES_PROBE_FETCH_KNOCK_H_
 

@@ -1,4 +1,4 @@
-// From what came back to what it proves.
+// Judges a probe by the answers that came back.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROBE_JUDGE_H_
 #define RAPIDEYE_AGENT_SOURCES_PROBE_JUDGE_H_
 
@@ -10,11 +10,11 @@
 
 namespace rapideye::agent {
 
-// What a probe has heard by the end of its time.
+// The answers to a probe by the end of its time.
 struct ProbeEchoes {
   // To the first SYN that was answered, by an acceptance or a refusal.
   std::optional<absl::Duration> answer;
-  // Why the kernel gave a SYN up, as errno; 0: none was given up, nobody answered.
+  // Why the kernel gave a SYN up, as errno; 0: none was given up, no answer came.
   int error = 0;
   // Whether the peer's host answered a small datagram, and one as large as the way
   // takes packets.

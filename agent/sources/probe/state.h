@@ -1,5 +1,5 @@
-// Declares what probes of other workers show. They go to the coordinator that asked for
-// them, and nothing is kept (agent/core/probe_duty.h).
+// Declares the results of probes of other workers. They go to the coordinator that asked for them,
+// and are not kept (agent/core/probe_duty.h).
 #ifndef RAPIDEYE_AGENT_SOURCES_PROBE_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_PROBE_STATE_H_
 

@@ -1,4 +1,4 @@
-// Finds the training process in /proc and keeps an eye on it.
+// Finds the training process in /proc and watches it.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_H_
 

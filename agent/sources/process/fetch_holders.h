@@ -1,4 +1,4 @@
-// The search lists the processes that hold the chips of this host open.
+// Lists the processes that hold the chips of this host open.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_HOLDERS_H_
 #define RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_HOLDERS_H_
 

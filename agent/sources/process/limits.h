@@ -16,14 +16,14 @@ inline constexpr size_t kMaxDescriptorsSearched = 65'536;
 // many it is given up, and begun again no sooner than this.
 inline constexpr absl::Duration kProcessSearchDeadline = absl::Seconds(1);
 inline constexpr absl::Duration kProcessSearchSpacing = absl::Seconds(5);
-// Who listens is read from a table for which the kernel walks through all connections
+// Listening sockets are read from a table for which the kernel walks through all connections
 // of the host, milliseconds each time: of a process that lives, no more often than this.
 inline constexpr absl::Duration kListenerSpacing = absl::Minutes(1);
-// Who holds the chips: looked for at a hang only, through all descriptors of the host,
-// and not in every poll then.
+// Holders of the chips: searched at a hang only, among all descriptors of the host, and
+// not in every poll then.
 inline constexpr absl::Duration kHolderSearchDeadline = absl::Milliseconds(200);
 inline constexpr absl::Duration kHolderSpacing = absl::Seconds(30);
-// A leftover or two; more tell no more.
+// Usually one or two leftovers; more add no evidence.
 inline constexpr size_t kMaxChipHolders = 8;
 
 }  // namespace rapideye::agent

@@ -1,4 +1,4 @@
-// The parser turns the text of /proc into values.
+// Parses the text of /proc into values.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_PROCESS_PARSE_H_
 

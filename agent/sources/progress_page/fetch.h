@@ -10,14 +10,14 @@
 
 namespace rapideye::agent {
 
-// Not synchronised. Never maps the file: whoever shortens it would end the agent.
+// Not synchronised. Never maps the file: shortening it would end the agent.
 class ProgressPageReader {
  public:
   // `proc_root` is normally "/proc".
   ProgressPageReader(std::string path, std::string proc_root);
 
-  // A handful of system calls. A page whose writer has ended is not believed: that
-  // lives who holds its lock, or a process with its number and start time.
+  // A handful of system calls. A page whose writer has ended is ignored: a writer
+  // lives while its lock is held, or while a process has its number and start time.
   ProgressReading Read();
 
  private:

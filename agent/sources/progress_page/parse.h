@@ -1,5 +1,5 @@
-// The parser reads a progress page. The training job writes it: nothing of it is believed
-// beyond what it can say of itself.
+// Parses a progress page. The training job writes it and is untrusted: a page is evidence of
+// nothing but its own loop.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_PARSE_H_
 

@@ -1,4 +1,4 @@
-// Keeps what the training loop last said of itself.
+// Keeps the last progress page of the training loop.
 #ifndef RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_STATE_H_
 

@@ -1,4 +1,4 @@
-// Asks the TPU runtime's status service what its cores do.
+// Queries the TPU runtime's status service for the state of its cores.
 #ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_FETCH_H_
 
@@ -20,7 +20,7 @@ class RuntimeClient {
   RuntimeClient& operator=(const RuntimeClient&) = delete;
 
   // The bytes of the answer, unparsed. Blocks for at most `deadline`; one call
-  // at a time. UNAVAILABLE: nobody listens. DEADLINE_EXCEEDED: somebody does
+  // at a time. UNAVAILABLE: no process listens. DEADLINE_EXCEEDED: one does
   // and does not answer. UNIMPLEMENTED: a runtime without this service.
   // RESOURCE_EXHAUSTED: an answer larger than the channel takes. CANCELLED:
   // after Cancel. Others as the runtime gives them.

@@ -1,4 +1,4 @@
-// Names taken out of what the runtime says about an instruction.
+// Extracts names from the runtime's text about an instruction.
 #ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_HLO_TEXT_H_
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_HLO_TEXT_H_
 

@@ -1,5 +1,5 @@
-// Bounds what a TPU runtime may say. Whatever exceeds these limits is left out and
-// named in the detail of the runtime's state.
+// Bounds the answers of a TPU runtime. Parts that exceed these limits are left out and named in the
+// detail of the runtime's state.
 #ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_LIMITS_H_
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_LIMITS_H_
 

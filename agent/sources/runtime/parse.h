@@ -1,4 +1,4 @@
-// The parser turns the bytes of a status answer into a checked sample.
+// Parses the bytes of a status answer into a checked sample.
 #ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_PARSE_H_
 

@@ -1,4 +1,4 @@
-// What the TPU runtime said about its cores, checked and as plain values.
+// RuntimeSample holds the TPU runtime's report about its cores, checked and as plain values.
 #ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_SAMPLE_H_
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_SAMPLE_H_
 
@@ -21,7 +21,7 @@ struct SequencerSample {
   // Only in a sample taken with HLO.
   std::optional<std::string> hlo;       // name of the instruction at the pc
   std::optional<std::string> module;    // name of the module it belongs to
-  std::optional<std::string> hlo_text;  // what the runtime said; bytes, not checked to be UTF-8
+  std::optional<std::string> hlo_text;  // the runtime's text; bytes, not checked to be UTF-8
 };
 
 struct QueuedSample {

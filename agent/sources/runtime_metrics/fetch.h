@@ -1,4 +1,4 @@
-// Asks the metrics endpoints of a TPU host, when the job stands still.
+// Queries the metrics endpoints of a TPU host, when the job stands still.
 #ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_FETCH_H_
 

@@ -1,5 +1,5 @@
-// The parser turns metrics pages into evidence. All of it is untrusted: what cannot
-// be understood is left out.
+// Parses metrics pages into evidence. All of it is untrusted: values that cannot be parsed are left
+// out.
 #ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_PARSE_H_
 

@@ -1,4 +1,4 @@
-// Keeps what metrics endpoints said in the standstill that lasts.
+// Keeps the values of metrics endpoints during the present standstill.
 #ifndef RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_METRICS_STATE_H_
 

@@ -1,5 +1,5 @@
-// Runs a tool that looks at another process, and never lets it have the better of
-// the agent.
+// Runs a tool that inspects another process, within limits that protect the
+// agent.
 #ifndef RAPIDEYE_AGENT_SOURCES_STACKS_FETCH_TOOL_H_
 #define RAPIDEYE_AGENT_SOURCES_STACKS_FETCH_TOOL_H_
 
@@ -14,7 +14,7 @@ namespace rapideye::agent {
 
 struct ToolRun {
   std::string output;  // of standard output, up to the limit
-  std::string error;   // what it said last on standard error, or why it did not start
+  std::string error;   // its last words on standard error, or why it did not start
   bool in_time = false;
   // It did not end by itself, so that what it was about was left half done.
   bool killed = false;

@@ -16,7 +16,7 @@ inline constexpr absl::Duration kStackDeadline = absl::Seconds(2);
 // To look at a process holds it up, however shortly: a coordinator that names one
 // incident after the other gets no more than this.
 inline constexpr absl::Duration kStackSpacing = absl::Minutes(1);
-// Processor time of one tool, which the kernel sees to even if nobody else does any more.
+// Processor time of one tool, which the kernel enforces even without the agent.
 inline constexpr unsigned long kToolCpuSeconds = 10;
 // A thousand threads of 48 frames.
 inline constexpr size_t kMaxToolBytes = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ inline constexpr size_t kMaxThreadsRead = 2'048;
 // one: there may be ten thousand workers.
 inline constexpr size_t kMaxStackBytes = 16 * 1024;
 inline constexpr size_t kMaxStacks = 24;
-// Recursion, or a library's layers: whoever waits and for what is told further in.
+// Recursion, or a library's layers: inner frames show what a thread waits for.
 inline constexpr size_t kMaxStackFrames = 48;
 // C++ names are longer, and begin with what tells most.
 inline constexpr size_t kMaxStackFrameBytes = 160;

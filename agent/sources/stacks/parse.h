@@ -1,5 +1,5 @@
-// Stacks of a process, as the tools and the kernel print them, and what a snapshot
-// carries of them. Names of functions and files only: never arguments or variables.
+// Parses stacks of a process, as the tools and the kernel print them, and selects those of a
+// snapshot. Names of functions and files only: never arguments or variables.
 #ifndef RAPIDEYE_AGENT_SOURCES_STACKS_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_STACKS_PARSE_H_
 

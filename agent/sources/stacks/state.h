@@ -17,7 +17,7 @@ namespace rapideye::agent {
 // Where the threads of the training process stand, the most telling first.
 struct StackReading {
   std::vector<Stack> stacks;
-  // Why nothing can be said, and what would help; there may be some all the same.
+  // Why stacks are missing, and what would help; some may exist all the same.
   std::string unavailable;
 };
 

@@ -1,4 +1,4 @@
-// Asks the kernel for the TCP connections of this network namespace.
+// Lists the TCP connections of this network namespace.
 #ifndef RAPIDEYE_AGENT_SOURCES_TCP_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_TCP_FETCH_H_
 
@@ -12,7 +12,7 @@ namespace rapideye::agent {
 
 // Those that are open, being opened, or closed by the other side. Needs no
 // privilege; blocks for at most about `deadline` and takes a bounded number of
-// them. UNAVAILABLE: this kernel or sandbox does not tell.
+// them. UNAVAILABLE: this kernel or sandbox does not show them.
 absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration deadline);
 
 }  // namespace rapideye::agent

@@ -1,4 +1,4 @@
-// The parser turns the kernel's sock_diag answers into TCP connections, as values.
+// Parses the kernel's sock_diag answers into TCP connections, as values.
 #ifndef RAPIDEYE_AGENT_SOURCES_TCP_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_TCP_PARSE_H_
 

@@ -17,7 +17,7 @@
 
 namespace rapideye::agent {
 
-// A connection to nobody knows whom: its peer is not set.
+// A connection to an unknown worker: its peer is not set.
 struct StrangerSocket {
   IpAddress address;  // of the other end
   Socket socket;

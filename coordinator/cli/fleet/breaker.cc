@@ -43,11 +43,14 @@ std::string JsonLine(const std::string& mode, const Breaker& breaker, int64_t wa
 }  // namespace
 
 BreakerCommand::BreakerCommand(CLI::App& fleet)
-    : FleetCommand(fleet, "breaker",
-                   "Whether removals are stopped, and why; close lets them go on") {
-  program::AddArgument(app(), "ACTION", action_, "close: let removals go on; nothing: only tell")
+    : FleetCommand(
+          fleet, "breaker",
+          "Print whether the breaker has stopped removals, and why; close lets them go on") {
+  program::AddArgument(app(), "ACTION", action_,
+                       "close: lets removals go on (else prints the state only)")
       .Among({"close"});
-  program::AddFlag(app(), "removal", mode_, "only the breaker of removals in this mode")
+  program::AddFlag(app(), "removal", mode_,
+                   "removal mode whose breaker is meant; close needs it (else both)")
       .Among({"dry-run", "enforce"});
   author_.AddTo(app());
 }

@@ -1,4 +1,4 @@
-// rapideye fleet breaker: are removals stopped, and may they go on.
+// rapideye fleet breaker: prints whether removals are stopped, and lets them go on.
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_BREAKER_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_BREAKER_H_
 

@@ -46,13 +46,16 @@ std::string Hint(const std::string& incident, const std::vector<std::string>& re
 }  // namespace
 
 ConfirmCommand::ConfirmCommand(CLI::App& fleet)
-    : FleetCommand(fleet, "confirm", "Record what was found when a machine was looked at") {
-  program::AddArgument(app(), "INCIDENT", incident_, "An incident's id").Required();
-  program::AddFlag(app(), "repair", repair_,
-                   "what was replaced: a chip (or its board), a nic, or none: nothing was wrong")
+    : FleetCommand(fleet, "confirm", "Record the result of inspecting a machine") {
+  program::AddArgument(app(), "INCIDENT", incident_, "Id of the incident that named the machine")
+      .Required();
+  program::AddFlag(
+      app(), "repair", repair_,
+      "part that was replaced: chip (or its board), nic; none: the machine was healthy")
       .Among({"chip", "nic", "none"})
       .Required();
-  program::AddFlag(app(), "host", host_, "which machine, if the incident names several");
+  program::AddFlag(app(), "host", host_,
+                   "machine that was inspected; needed if the incident names several");
   author_.AddTo(app());
 }
 

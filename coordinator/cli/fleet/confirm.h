@@ -1,4 +1,4 @@
-// rapideye fleet confirm: what was found when somebody looked at a machine.
+// rapideye fleet confirm: records the result of inspecting a machine.
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_CONFIRM_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_CONFIRM_H_
 

@@ -74,8 +74,8 @@ absl::StatusOr<std::string> Fleet::MachineNamed(const std::string& name) {
 
 FleetCommand::FleetCommand(CLI::App& fleet, const std::string& name, const std::string& help)
     : Command(fleet, name, help) {
-  coordinator::AddFleetDbFlag(app(), fleet_db_, "must be there already");
-  program::AddFlag(app(), "format", format_, "text, or json: one object a line")
+  coordinator::AddFleetDbFlag(app(), fleet_db_, "(must exist)");
+  program::AddFlag(app(), "format", format_, "output format; json: one object per line")
       .Among({"text", "json"});
 }
 
@@ -88,7 +88,7 @@ int FleetCommand::Run() {
 }
 
 void Author::AddTo(CLI::App& app) {
-  program::AddFlag(app, "who", who_, "who does this, for the record; otherwise whoever runs it");
+  program::AddFlag(app, "who", who_, "name of the operator for the record (else the current user)");
 }
 
 absl::StatusOr<std::string> Author::Name() const {

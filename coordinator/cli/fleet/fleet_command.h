@@ -1,4 +1,4 @@
-// What the commands of `rapideye fleet` share: a fleet history, asked once.
+// FleetCommand is the base of the commands of `rapideye fleet`: it opens a fleet history once.
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_FLEET_COMMAND_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_FLEET_COMMAND_H_
 

@@ -11,7 +11,7 @@ namespace rapideye::cli {
 
 std::vector<std::unique_ptr<Command>> FleetCommands(CLI::App& app) {
   CLI::App& fleet = program::AddCommand(
-      app, "fleet", "Which machines fail again and again, and what was decided about them");
+      app, "fleet", "Query the fleet history: machines that fail repeatedly, and their removals");
   program::RequireCommand(fleet);
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(std::make_unique<OffendersCommand>(fleet));

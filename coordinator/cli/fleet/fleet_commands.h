@@ -1,4 +1,4 @@
-// rapideye fleet: the fleet history and its removals.
+// FleetCommands makes the commands of rapideye fleet: the fleet history and its removals.
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_FLEET_COMMANDS_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_FLEET_COMMANDS_H_
 

@@ -10,8 +10,9 @@
 namespace rapideye::cli {
 
 ForgetCommand::ForgetCommand(CLI::App& fleet)
-    : FleetCommand(fleet, "forget", "After a repair: what was before no longer counts") {
-  program::AddArgument(app(), "HOST", host_, "A host, a node, or hardware").Required();
+    : FleetCommand(fleet, "forget",
+                   "Record a repair: earlier incidents of the machine no longer count") {
+  program::AddArgument(app(), "HOST", host_, "Host, node or hardware id of the machine").Required();
   author_.AddTo(app());
 }
 

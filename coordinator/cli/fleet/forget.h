@@ -1,4 +1,4 @@
-// rapideye fleet forget: a machine was repaired.
+// rapideye fleet forget: records that a machine was repaired.
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_FORGET_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_FORGET_H_
 

@@ -49,8 +49,8 @@ std::string JsonLine(const std::string& machine, const Happening& happening) {
 
 HistoryCommand::HistoryCommand(CLI::App& fleet)
     : FleetCommand(fleet, "history",
-                   "All that is known of a machine, and why it was (not) removed") {
-  program::AddArgument(app(), "HOST", host_, "A host, a node, or hardware").Required();
+                   "Print the incidents of a machine, and why it was or was not removed") {
+  program::AddArgument(app(), "HOST", host_, "Host, node or hardware id of the machine").Required();
 }
 
 absl::StatusOr<std::string> HistoryCommand::Answer(Fleet& fleet) {

@@ -1,4 +1,4 @@
-// rapideye fleet history: all that is known of a machine.
+// rapideye fleet history: prints all records of a machine.
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_MACHINE_HISTORY_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_MACHINE_HISTORY_H_
 

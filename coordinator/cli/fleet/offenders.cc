@@ -55,10 +55,11 @@ std::string JsonLine(const Offender& offender, const std::optional<LatestDecisio
 
 OffendersCommand::OffendersCommand(CLI::App& fleet)
     : FleetCommand(fleet, "offenders",
-                   "Machines by their number of incidents, and what the policy would do now"),
+                   "List machines by number of incidents, with the policy's present decision"),
       mode_(RemovalModeName(policy_.mode)) {
-  program::AddFlag(app(), "limit", limit_, "only those with most incidents; 0: all");
-  program::AddFlag(app(), "removal", mode_, "the mode of the remover that is asked about")
+  program::AddFlag(app(), "limit", limit_,
+                   "number of machines to list, those with most incidents; 0: all");
+  program::AddFlag(app(), "removal", mode_, "removal mode that the decision assumes")
       .Among({"off", "dry-run", "enforce"});
   coordinator::AddPolicyFlags(app(), policy_);
 }

@@ -1,4 +1,4 @@
-// rapideye fleet offenders: which machines fail again and again.
+// rapideye fleet offenders: lists machines that fail again and again.
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_OFFENDERS_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_OFFENDERS_H_
 

@@ -49,7 +49,7 @@ std::string JsonLine(const std::string& mode, const Precision& precision) {
 
 PrecisionCommand::PrecisionCommand(CLI::App& fleet)
     : FleetCommand(fleet, "precision",
-                   "Of the removals with a known outcome, how many were right") {}
+                   "Print how many of the removals with a known outcome were right") {}
 
 absl::StatusOr<std::string> PrecisionCommand::Answer(Fleet& fleet) {
   Table table({"MODE", "CAUSE", "REMOVALS", "RIGHT", "WRONG", "UNKNOWN", "PRECISION"});

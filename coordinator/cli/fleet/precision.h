@@ -1,4 +1,4 @@
-// rapideye fleet precision: how many removals were right.
+// rapideye fleet precision: prints how many removals were right.
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_PRECISION_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_PRECISION_H_
 

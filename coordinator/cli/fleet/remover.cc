@@ -91,10 +91,12 @@ RemovalLoop::Settings SettingsOf(const RemovalFlags& flags) {
 }  // namespace
 
 RemoverCommand::RemoverCommand(CLI::App& app)
-    : Command(app, "remover", "Carry out removals for a whole fleet, by a shared history") {
-  coordinator::AddFleetDbFlag(this->app(), flags_.fleet_db, "the coordinators write to it");
+    : Command(app, "remover",
+              "Decide and carry out removals for all jobs that share a fleet history") {
+  coordinator::AddFleetDbFlag(this->app(), flags_.fleet_db,
+                              "(the one that the coordinators write to)");
   coordinator::AddRemovalFlags(this->app(), flags_);
-  program::AddFlag(this->app(), "once", once_, "do what is due, then end: for cron");
+  program::AddFlag(this->app(), "once", once_, "handles what is due, then exits; for cron");
 }
 
 int RemoverCommand::Run() {

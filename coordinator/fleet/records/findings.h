@@ -1,4 +1,4 @@
-// What of an incident the fleet remembers.
+// Describes an incident as a record of the fleet history.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_RECORDS_FINDINGS_H_
 #define RAPIDEYE_COORDINATOR_FLEET_RECORDS_FINDINGS_H_
 
@@ -12,12 +12,12 @@
 
 namespace rapideye::coordinator {
 
-// What a verdict allows against one of its culprits, without any history
+// The removal that a verdict allows of one of its culprits, without any history
 // (classifier/CAUSES.md, "Removal"). Direct: only what the classifier found evidence for from
 // beyond the job's reach, and named as a target.
 Grounds GroundsOf(const Verdict& verdict, const Culprit& culprit);
 
-// `hardware`: of workers that left no snapshot, as far as anybody knows. The digest is
+// `hardware`: of workers without a snapshot, as far as it is known. The digest is
 // left empty. `verdict` must be of `capture`.
 IncidentRecord Describe(const std::string& incident, const Capture& capture, const Verdict& verdict,
                         absl::Time detected, const std::map<WorkerId, std::string>& hardware);

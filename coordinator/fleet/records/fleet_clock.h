@@ -1,4 +1,4 @@
-// The time of the fleet history: the same for everybody, and never stepped.
+// FleetClock keeps the time of the fleet history: the same for all processes, and never stepped.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_RECORDS_FLEET_CLOCK_H_
 #define RAPIDEYE_COORDINATOR_FLEET_RECORDS_FLEET_CLOCK_H_
 

@@ -1,4 +1,4 @@
-// What the fleet history remembers, as plain values.
+// Declares the records of the fleet history, as plain values.
 //
 // Times are the history's own (fleet_clock.h) unless a member says otherwise.
 // Every string may come from a peer; the history bounds it when it stores it.
@@ -15,24 +15,24 @@
 
 namespace rapideye::coordinator {
 
-// What a finding by itself, without any history, allows.
+// The removal that a finding allows by itself, without any history.
 enum class Grounds {
   kNever,       // software, input, a link whose bad end is not known: only watched
   kRepetition,  // eligible if it repeats on the same machine
   kDirect,      // evidence from beyond the job's reach: eligible at once
 };
 std::string_view GroundsName(Grounds grounds);  // "never" "repetition" "direct"
-// What of `claimed` a cause (CauseName) and its detail (DetailName) allow, whatever speaks
-// for it (classifier/CAUSES.md, "Removal"). A cause that is not known allows nothing.
+// The part of `claimed` that a cause (CauseName) and its detail (DetailName) allow at most
+// (classifier/CAUSES.md, "Removal"). A cause that is not known allows nothing.
 Grounds GroundsAllowed(std::string_view cause, std::string_view detail, Grounds claimed);
 
 enum class RemovalMode { kOff, kDryRun, kEnforce };
 std::string_view RemovalModeName(RemovalMode mode);  // "off" "dry-run" "enforce"
 std::optional<RemovalMode> RemovalModeNamed(std::string_view name);
 
-// What history knows a machine by: its hardware; only where that is not known, or is one
-// of the texts by which many machines say that they do not know it ("0", "unknown"),
-// its host name, which a replacement may bear, too.
+// The key of a machine in the history: its hardware; if that is not known, or is a
+// placeholder that many machines share ("0", "unknown"), its host name, which a
+// replacement may bear, too.
 std::string MachineKey(const std::optional<std::string>& hardware, const std::string& host);
 bool KnownByNameOnly(std::string_view machine_key);
 
@@ -53,7 +53,7 @@ struct CulpritRecord {
   // have several. Absent: it is the only one.
   std::optional<int64_t> home_slice = {};
   std::optional<int64_t> home_task = {};
-  // The program that it ran; absent if nobody knows.
+  // The program that it ran; absent if not known.
   std::optional<std::string> module;
   std::optional<std::string> fingerprint;
 };
@@ -91,7 +91,7 @@ struct HangEvent {
   friend bool operator==(const HangEvent&, const HangEvent&) = default;
 };
 
-// All culprits of one incident on one machine: what is decided about.
+// All culprits of one incident on one machine: the subject of a decision.
 struct Finding {
   std::string incident;
   std::string job;
@@ -111,7 +111,7 @@ struct Finding {
 enum class Action { kRemove, kWatch, kRefuse };
 std::string_view ActionName(Action action);  // "remove" "watch" "refuse"
 
-// What policy made of a finding.
+// The decision of the policy about a finding.
 struct Decision {
   Action action = Action::kWatch;
   // For programs: which part of the policy decided, such as "repetition".
@@ -121,7 +121,7 @@ struct Decision {
   bool budget_hit = false;  // stops all removals until an operator allows them again
 };
 
-// What was decided about one machine of an incident.
+// The decision about one machine of an incident.
 struct MachineDecision {
   std::string machine;
   std::string host;
@@ -160,7 +160,7 @@ struct Facts {
   // Of the machine, since it was last forgotten; of other machines, at the
   // coordinates where it failed and in the incidents in which it did.
   std::vector<HangEvent> events;
-  bool all_events = true;  // false: there are more than anybody wants to weigh
+  bool all_events = true;  // false: there are more than kMaxEventsPerDecision
   std::vector<PastRemoval> removals;
   // When the machine was repaired last; what was found before is no news of it.
   std::optional<absl::Time> forgotten;

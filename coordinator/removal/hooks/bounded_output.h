@@ -1,4 +1,4 @@
-// The beginning and the end of what a hook prints, however much it prints.
+// BoundedOutput keeps the beginning and the end of a hook's output. Not synchronised.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_BOUNDED_OUTPUT_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_BOUNDED_OUTPUT_H_
 
@@ -15,7 +15,7 @@ class BoundedOutput {
   explicit BoundedOutput(size_t max_bytes) : half_(max_bytes / 2) {}
 
   void Append(std::string_view bytes);
-  // Valid UTF-8; what was left out is said in a line of its own.
+  // Valid UTF-8; a line of its own states how much was left out.
   std::string Text() const;
 
  private:

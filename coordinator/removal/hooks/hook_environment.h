@@ -1,4 +1,4 @@
-// The environment of a hook: small, and the same whoever started the daemon.
+// HookEnvironment makes a hook's environment: small, and independent of how the daemon started.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_ENVIRONMENT_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_ENVIRONMENT_H_
 

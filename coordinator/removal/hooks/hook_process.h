@@ -1,4 +1,4 @@
-// Runs an executable once, and is done with it within a time limit.
+// RunHookProcess runs an executable once, within a time limit.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_PROCESS_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_PROCESS_H_
 
@@ -18,21 +18,21 @@ struct HookLimits {
   size_t max_output;
 };
 
-// For a flag that names a hook. INVALID_ARGUMENT says what is wrong with it, and what
-// to do: it must be a file that may be executed, and that only its owner may change.
+// Checks a flag that names a hook. INVALID_ARGUMENT states the problem and the
+// remedy: it must be a file that may be executed, and that only its owner may change.
 absl::Status CheckHook(const std::string& path);
 
 // Runs `path` without arguments and without a shell, in a process group of its own and
-// in the working directory of this program, and waits for it. It reads `input` at
-// its leisure: one that does not read it blocks nothing. It inherits no descriptor
+// in the working directory of this program, and waits for it. `input` is its
+// standard input; a hook that does not read it blocks nothing. It inherits no descriptor
 // but the standard ones, and no blocked or ignored signal.
 //
 // What it leaves running in its group is killed when it ends or its time is up. Once
 // `interrupt` (a descriptor, or -1) is readable it is stopped as if its time were up.
 // Should this program be killed meanwhile, the hook outlives it.
 //
-// Blocks for at most timeout + 2 × grace. Thread-safe. Nobody else may wait for
-// children of any pid while it runs.
+// Blocks for at most timeout + 2 × grace. Thread-safe. No other thread may
+// wait for children of any pid while it runs.
 HookOutcome RunHookProcess(const std::string& path, const std::string& input,
                            std::vector<std::string> environment, const HookLimits& limits,
                            int interrupt);

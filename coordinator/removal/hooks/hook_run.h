@@ -1,4 +1,4 @@
-// One run of a hook, and what came of it, as plain values.
+// HookRun and HookOutcome hold the input and the result of one run of a hook. Plain values.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUN_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUN_H_
 
@@ -10,7 +10,7 @@
 
 namespace rapideye::coordinator {
 
-// What a hook gets (deploy/hooks/README.md, "What a hook gets").
+// The input of a hook (deploy/hooks/README.md, "What a hook gets").
 struct HookRun {
   std::string hook;  // path of an executable; it is run without a shell
   std::string incident;
@@ -18,7 +18,7 @@ struct HookRun {
   std::string job;
   // Empty: there is nothing to remove (watched, refused, or a dry run).
   std::vector<std::string> remove_hosts;
-  // What the platform calls these hosts, in the same order; "" where it is not known.
+  // The platform's names of these hosts, in the same order; "" if not known.
   std::vector<std::string> remove_nodes = {};
   // The digest as JSON, on standard input. Shared: it may have megabytes, and every
   // hook of the incident gets it.

@@ -1,4 +1,4 @@
-// Carries out the hooks of removals: each is a process.
+// ProcessHookRunner runs the hooks of removals, each as a process.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_PROCESS_HOOK_RUNNER_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_PROCESS_HOOK_RUNNER_H_
 
@@ -10,11 +10,11 @@
 
 namespace rapideye::coordinator {
 
-// What the remover decides and its journal remembers, run by RunHookProcess.
+// Runs the calls of the remover's journal by RunHookProcess, one at a time.
 class ProcessHookRunner final : public HookRunner {
  public:
-  // `environment`: of this program, NAME=VALUE. What it leaves to hooks is in
-  // hook_environment.h.
+  // `environment`: of this program, NAME=VALUE. Hooks inherit the part that
+  // hook_environment.h states.
   ProcessHookRunner(const HookLimits& limits, std::vector<std::string> environment);
   ~ProcessHookRunner() override;
   ProcessHookRunner(const ProcessHookRunner&) = delete;

@@ -1,4 +1,4 @@
-// Whether a machine that an incident named is to leave the fleet.
+// Decide decides whether a machine that an incident named is removed from the fleet. Pure.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_POLICY_POLICY_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_POLICY_POLICY_H_
 
@@ -12,7 +12,7 @@
 
 namespace rapideye::coordinator {
 
-// What the operator allows. The defaults would rather keep a bad machine than remove a
+// Limits set by the operator. The defaults prefer keeping a bad machine to removing a
 // good one.
 struct Policy {
   RemovalMode mode = RemovalMode::kDryRun;
@@ -20,7 +20,7 @@ struct Policy {
   // Repetition: more than so many hang events on the same hardware in the window.
   int64_t repetitions = 3;
   absl::Duration window = absl::Hours(30 * 24);
-  // Host names are never given to another machine: then they do for hardware.
+  // Host names are never reused: they then identify a machine of unknown hardware.
   bool stable_names = false;
 
   // Budgets. A share allows one machine at least.
@@ -31,7 +31,7 @@ struct Policy {
   // Machines in the fleet; absent: as many as the largest job in the window had.
   std::optional<int64_t> fleet_hosts;
 
-  // A removal that has not begun so long after its incident is not carried out.
+  // A removal that has not begun this long after its incident expires.
   absl::Duration decision_lifetime = absl::Hours(6);
 
   // Hosts (with or without their domain), nodes or hardware, whatever their case; * stands
@@ -41,11 +41,11 @@ struct Policy {
   std::vector<std::string> deny;
 };
 
-// How far back `facts` have to reach for a decision at `now`.
+// The earliest time that `facts` must cover for a decision at `now`.
 absl::Time FactsSince(const Policy& policy, absl::Time now);
 
-// Why a machine must not be removed, whatever it did: its name cannot be one machine's, or
-// the lists do not allow it.
+// Why a machine must not be removed, whatever the evidence: its name cannot belong to one
+// machine only, or the lists do not allow it.
 struct Objection {
   std::string rule;
   std::string reason;  // for people, after "but"

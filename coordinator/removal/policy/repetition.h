@@ -1,4 +1,4 @@
-// How often, and how independently, one machine failed.
+// CountRepetition counts how often, and how independently, one machine failed. Pure.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_POLICY_REPETITION_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_POLICY_REPETITION_H_
 

@@ -1,4 +1,4 @@
-// An incident's hooks.json: what was decided about the machines it names, and what came of
+// Writes an incident's hooks.json: the decisions about the machines it names, and the results of
 // its hooks.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_RECORD_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_RECORD_H_

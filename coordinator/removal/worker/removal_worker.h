@@ -1,12 +1,12 @@
-// What follows an incident that is on disk: the fleet remembers it, policy decides,
-// hooks run.
+// RemovalWorker carries an incident from the disk to its hooks: the fleet remembers it, policy
+// decides, hooks run.
 //
 //   Expect ─► on disk? ─► spool ─► fleet history ─► decisions ─► hooks ─► hooks.json
 //
 //   <state-dir>/journal.db   incidents on their way to the history, hooks that are to run;
 //                            one process at a time runs them (journal.lock)
 //   <state-dir>/fleet.db     the history, unless --fleet-db names another
-//   <state-dir>/incidents/<id>/hooks.json   what was decided, and what came of the hooks
+//   <state-dir>/incidents/<id>/hooks.json   decisions, and results of the hooks
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_H_
 
@@ -34,7 +34,7 @@ struct RemovalSettings {
   absl::Duration hook_timeout = kHookTimeout;
 };
 
-// How often something happened between incidents and removals.
+// Counts events between incidents and removals since the start.
 struct RemovalCounters {
   int64_t incidents_delivered = 0;  // to the fleet history
   int64_t delivery_failures = 0;
@@ -43,7 +43,7 @@ struct RemovalCounters {
   int64_t refusals = 0;
   int64_t hooks_succeeded = 0;
   int64_t hooks_failed = 0;    // runs that are tried again
-  int64_t hooks_given_up = 0;  // a person has to do what they were to do
+  int64_t hooks_given_up = 0;  // an operator has to do their work
 };
 
 struct RemovalReport {
@@ -64,20 +64,20 @@ class RemovalWorker {
     std::shared_ptr<HookRunner> runner;
   };
 
-  // Takes up what an earlier process has left: incidents that the history does not have
+  // Resumes the work of an earlier process: incidents that the history does not hold
   // yet, hooks that have not run.
   explicit RemovalWorker(Settings settings);
-  // Incidents that came to disk are spooled. Leaves behind what hangs.
+  // Spools incidents that are on disk. Leaves a thread that hangs behind.
   ~RemovalWorker();
   RemovalWorker(const RemovalWorker&) = delete;
   RemovalWorker& operator=(const RemovalWorker&) = delete;
 
-  // This incident is on its way to disk.
+  // Registers an incident that is being written to disk.
   void Expect(IncidentRecord incident);
-  // It has arrived. A function, since whoever calls it may outlive the worker.
+  // Returns a function that reports an incident on disk; it may outlive the worker.
   std::function<void(const std::string& incident)> Arrived() const;
 
-  // Begins nothing more. A hook that runs is for its runner to stop.
+  // Starts no further work. The runner, not the worker, stops a hook that runs.
   void Stop();
   RemovalReport Report() const;
 

@@ -1,4 +1,5 @@
-// The work of the worker, which may outlive it: what its thread does, and what others tell it.
+// RemovalWorker::State holds the data and the work of the worker's thread; it may outlive the
+// worker.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_STATE_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_STATE_H_
 
@@ -26,7 +27,7 @@
 
 namespace rapideye::coordinator {
 
-// A digest too large for the history lies in the incident's files.
+// Reads a digest that is too large for the history from the incident's files.
 class RunnerWithDigests final : public HookRunner {
  public:
   RunnerWithDigests(std::shared_ptr<HookRunner> runner, const IncidentArchive& archive)
@@ -107,7 +108,7 @@ struct RemovalWorker::State {
   std::shared_ptr<RemovalLoop> MakeLoop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   absl::Status OpenJournal();
   bool Knows(const std::string& id) const;
-  // What an earlier process wrote to disk, and had no time to take up.
+  // Takes up incidents that an earlier process wrote to disk and did not process.
   void Recover();
   void TakeUp();
   void NoteJournal(const absl::Status& problem);

@@ -1,4 +1,4 @@
-// Network addresses as values.
+// IpAddress and Endpoint hold network addresses as values.
 #ifndef RAPIDEYE_PROTO_COMMON_ADDRESS_ADDRESS_H_
 #define RAPIDEYE_PROTO_COMMON_ADDRESS_ADDRESS_H_
 

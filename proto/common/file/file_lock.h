@@ -1,4 +1,4 @@
-// One process at a time.
+// FileLock lets one process at a time use a directory or file (flock).
 #ifndef RAPIDEYE_PROTO_COMMON_FILE_FILE_LOCK_H_
 #define RAPIDEYE_PROTO_COMMON_FILE_FILE_LOCK_H_
 
@@ -9,11 +9,11 @@
 
 namespace rapideye::file {
 
-// Held for as long as it lives, and no longer than its process.
+// Held while the object lives; the kernel releases it when the process ends.
 class FileLock {
  public:
-  // The file is made if it is not there. UNAVAILABLE if another holds it, or if the disk
-  // does not let it be made. A file system that knows no locks keeps nobody away.
+  // Creates the file if it does not exist. UNAVAILABLE if another process holds the lock,
+  // or if the file cannot be created. On a file system without locks it always succeeds.
   static absl::StatusOr<FileLock> Take(const std::string& path);
 
   FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

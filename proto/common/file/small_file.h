@@ -1,4 +1,4 @@
-// The small files in which a kernel tells of itself.
+// Reads small files and directories of the kernel (/proc, /sys).
 #ifndef RAPIDEYE_PROTO_COMMON_FILE_SMALL_FILE_H_
 #define RAPIDEYE_PROTO_COMMON_FILE_SMALL_FILE_H_
 

@@ -1,4 +1,4 @@
-// A number of bytes as a flag's value.
+// ByteSize is a number of bytes as the value of a flag.
 #ifndef RAPIDEYE_PROTO_COMMON_FLAGS_BYTE_SIZE_H_
 #define RAPIDEYE_PROTO_COMMON_FLAGS_BYTE_SIZE_H_
 

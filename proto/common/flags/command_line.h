@@ -2,8 +2,8 @@
 //
 // A thin layer over CLI11: every flag --some-flag can be given as
 // RAPIDEYE_SOME_FLAG, --help shows each with default and variable, and wrong
-// use exits 2. CLI11 itself is included by those alone who make an app: each file that
-// includes it compiles all of it, some four seconds.
+// use exits 2. Only files that make an app include CLI11 itself: it takes some four
+// seconds to compile.
 #ifndef RAPIDEYE_PROTO_COMMON_FLAGS_COMMAND_LINE_H_
 #define RAPIDEYE_PROTO_COMMON_FLAGS_COMMAND_LINE_H_
 

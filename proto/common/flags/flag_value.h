@@ -1,4 +1,4 @@
-// Values of flags, as text. Internal to proto/program.
+// Parses and formats the values of flags. Internal to proto/common/flags.
 #ifndef RAPIDEYE_PROTO_COMMON_FLAGS_FLAG_VALUE_H_
 #define RAPIDEYE_PROTO_COMMON_FLAGS_FLAG_VALUE_H_
 
@@ -23,7 +23,7 @@ bool ParseValue(const std::string& text, double& value);
 bool ParseValue(const std::string& text, absl::Duration& value);
 bool ParseValue(const std::string& text, ByteSize& value);
 
-// What a person is told instead of the type's name: "a duration such as 5s".
+// The name of a type in errors: "a duration such as 5s".
 struct FlagType {
   const char* label;  // in help: --poll-interval=DURATION
   const char* expected;

@@ -1,4 +1,4 @@
-// A request and its answer, free of any library's types.
+// Request and Response hold an HTTP request and its answer, free of any library's types.
 #ifndef RAPIDEYE_PROTO_COMMON_HTTP_HTTP_H_
 #define RAPIDEYE_PROTO_COMMON_HTTP_HTTP_H_
 

@@ -1,8 +1,8 @@
-// A small HTTP server for what a daemon shows of itself: GET and HEAD only.
+// HttpServer serves the pages of a daemon over HTTP: GET and HEAD only.
 //
-// Peers are untrusted. Whoever sends or reads slowly holds a connection, of which
-// there is a bounded number, and never a thread; a request is bounded by its
-// headers, since none may have a body that is read.
+// Peers are untrusted. A peer that sends or reads slowly holds one of a bounded
+// number of connections, and never a thread; requests are bounded by their headers,
+// because bodies are not read.
 #ifndef RAPIDEYE_PROTO_COMMON_HTTP_HTTP_SERVER_H_
 #define RAPIDEYE_PROTO_COMMON_HTTP_HTTP_SERVER_H_
 

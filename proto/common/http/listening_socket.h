@@ -1,4 +1,4 @@
-// A TCP socket that listens.
+// Listen opens a TCP socket that listens.
 #ifndef RAPIDEYE_PROTO_COMMON_HTTP_LISTENING_SOCKET_H_
 #define RAPIDEYE_PROTO_COMMON_HTTP_LISTENING_SOCKET_H_
 

@@ -1,4 +1,4 @@
-// How a log line looks. Internal to proto/program.
+// Formats a log line as text or JSON. Internal to proto/common/logging.
 #ifndef RAPIDEYE_PROTO_COMMON_LOGGING_LOG_LINE_H_
 #define RAPIDEYE_PROTO_COMMON_LOGGING_LOG_LINE_H_
 

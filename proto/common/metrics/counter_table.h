@@ -1,5 +1,5 @@
-// A struct of counters as metrics: one table names them, and the compiler sees
-// that it names all of them.
+// A counter table names every counter of a struct as a metric; the compiler checks that none is
+// left out.
 #ifndef RAPIDEYE_PROTO_COMMON_METRICS_COUNTER_TABLE_H_
 #define RAPIDEYE_PROTO_COMMON_METRICS_COUNTER_TABLE_H_
 

@@ -1,4 +1,4 @@
-// Counts how long something took, every time it was done.
+// DurationHistogram counts durations in buckets.
 #ifndef RAPIDEYE_PROTO_COMMON_METRICS_DURATION_HISTOGRAM_H_
 #define RAPIDEYE_PROTO_COMMON_METRICS_DURATION_HISTOGRAM_H_
 

@@ -1,4 +1,4 @@
-// The page that Prometheus reads: what a daemon's numbers are at one moment.
+// MetricPage renders the page that Prometheus reads: a daemon's numbers at one moment.
 #ifndef RAPIDEYE_PROTO_COMMON_METRICS_METRIC_PAGE_H_
 #define RAPIDEYE_PROTO_COMMON_METRICS_METRIC_PAGE_H_
 

@@ -1,4 +1,4 @@
-// What the process itself costs.
+// Adds the memory, CPU time and other costs of this process to a page of metrics.
 #ifndef RAPIDEYE_PROTO_COMMON_METRICS_PROCESS_METRICS_H_
 #define RAPIDEYE_PROTO_COMMON_METRICS_PROCESS_METRICS_H_
 

@@ -1,4 +1,4 @@
-// Waiting for the signal that ends a program.
+// StopSignals waits for the signal that ends a program.
 #ifndef RAPIDEYE_PROTO_COMMON_PROCESS_SIGNALS_H_
 #define RAPIDEYE_PROTO_COMMON_PROCESS_SIGNALS_H_
 
@@ -13,8 +13,8 @@ namespace rapideye::program {
 
 // Catches SIGTERM and SIGINT for as long as it lives, whichever thread the kernel
 // gives them to, and lets one thread wait for them: by Wait, or by polling fd()
-// beside other descriptors. A second signal is caught like the first: whoever
-// wants to be rid of a program that does not end sends SIGKILL. Once it is gone
+// beside other descriptors. A second signal is caught like the first: SIGKILL
+// ends a program that does not end by itself. Once it is destroyed
 // both signals are ignored, so that one that comes while the program is on its
 // way out does not turn a clean end into a death. At most one may exist at a time.
 class StopSignals {

@@ -1,4 +1,4 @@
-// Searching in text of std::string_view, which Debian's absl does not take.
+// Searches text of std::string_view, which Debian's absl does not take.
 #ifndef RAPIDEYE_PROTO_COMMON_TEXT_SEARCH_H_
 #define RAPIDEYE_PROTO_COMMON_TEXT_SEARCH_H_
 

@@ -1,5 +1,5 @@
-// ClosableSink passes events to a function until it is closed: for a thread that may outlive
-// whoever listens.
+// ClosableSink passes events to a function until it is closed: for a thread that may outlive its
+// listener.
 #ifndef RAPIDEYE_PROTO_COMMON_WORKER_CLOSABLE_SINK_H_
 #define RAPIDEYE_PROTO_COMMON_WORKER_CLOSABLE_SINK_H_
 

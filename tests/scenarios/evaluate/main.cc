@@ -174,22 +174,23 @@ int Main(int argc, char** argv) {
   Settings settings;
   CLI::App app{"Measures the classifier on made-up hangs whose truth is known."};
   app.option_defaults()->always_capture_default();
-  app.add_option("--count", settings.count, "scenarios")->check(CLI::PositiveNumber);
-  app.add_option("--seed", settings.seed, "seed of the first; the others follow");
-  app.add_option("--mix", settings.mix, "shares of the kinds")
+  app.add_option("--count", settings.count, "number of scenarios")->check(CLI::PositiveNumber);
+  app.add_option("--seed", settings.seed, "seed of the first scenario; the others follow");
+  app.add_option("--mix", settings.mix, "mix of the kinds of scenario")
       ->check(CLI::IsMember({"flat", "realistic", "healthy"}));
-  app.add_option("--noise", settings.noise, "gaps and bystanders' faults")
+  app.add_option("--noise", settings.noise, "gaps in the evidence, and faults of bystanders")
       ->check(CLI::IsMember({"on", "off", "heavy"}));
-  app.add_option("--kind", settings.kind, "only this kind, such as chip-tail or chip-tail/aborted");
-  app.add_flag("--exporters", settings.exporters, "captures hold transfers and ICI links");
-  app.add_option(
-         "--wavefront", settings.wavefront_poll_ms,
-         "cores tell when they stopped, by polls so many milliseconds apart; 0: they do not")
+  app.add_option("--kind", settings.kind,
+                 "makes only this kind, such as chip-tail or chip-tail/aborted");
+  app.add_flag("--exporters", settings.exporters, "adds transfers and ICI links to the captures");
+  app.add_option("--wavefront", settings.wavefront_poll_ms,
+                 "milliseconds between polls that date the stop of each core; 0: no dates")
       ->check(CLI::Range(0, 60000));
-  app.add_option("--show-failures", settings.show_failures, "print so many wrong verdicts");
-  app.add_option("--dump", settings.dump, "write the captures into this directory");
-  app.add_option("--threads", settings.threads, "to work with")->check(CLI::Range(1, 1024));
-  app.add_option("--only-seed", settings.only_seed, "this one scenario, and the verdict's reasons");
+  app.add_option("--show-failures", settings.show_failures, "number of wrong verdicts to print");
+  app.add_option("--dump", settings.dump, "directory to write the captures to");
+  app.add_option("--threads", settings.threads, "number of threads")->check(CLI::Range(1, 1024));
+  app.add_option("--only-seed", settings.only_seed,
+                 "runs this one scenario and prints the verdict's reasons");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

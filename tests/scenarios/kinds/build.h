@@ -1,4 +1,4 @@
-// How each kind of scenario is made: a job, what breaks in it, and what is true.
+// Builds each kind of scenario: a job, the fault in it, and the truth about it.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_KINDS_BUILD_H_
 #define RAPIDEYE_TESTS_SCENARIOS_KINDS_BUILD_H_
 

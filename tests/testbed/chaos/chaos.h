@@ -1,4 +1,4 @@
-// A healthy job whose parts come and go at random, and hang now and then.
+// Runs a healthy job whose parts are restarted at random, and which hangs now and then.
 //
 // What is to be shown: nothing is raised that was no hang, every hang is raised
 // once, no daemon ends by itself, and none of them grows.

@@ -20,23 +20,26 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // it is set by a signal
 
 void AddFlags(CLI::App& app, ChaosOptions& options, int& seed) {
   JobOptions& job = options.job;
-  program::AddFlag(app, "duration", options.duration, "how long things come and go");
-  program::AddFlag(app, "seed", seed, "of what happens, to whom, and about when");
+  program::AddFlag(app, "duration", options.duration,
+                   "time during which daemons and jobs are restarted");
+  program::AddFlag(app, "seed", seed, "seed of the random events; the same seed repeats them");
   program::AddFlag(app, "agents", options.agents, "mean time between restarts of an agent");
   program::AddFlag(app, "jobs", options.jobs, "mean time between restarts of the whole job");
   program::AddFlag(app, "coordinators", options.coordinators,
                    "mean time between restarts of the coordinator");
-  program::AddFlag(app, "hangs", options.hangs, "mean time between hangs, which heal");
-  program::AddFlag(app, "away", options.away, "how long what was ended stays away, at most");
-  program::AddFlag(app, "slices", job.shape.slices, "slices of the job");
+  program::AddFlag(app, "hangs", options.hangs,
+                   "mean time between injected hangs; each heals by itself");
+  program::AddFlag(app, "away", options.away,
+                   "longest time before an ended process is started again");
+  program::AddFlag(app, "slices", job.shape.slices, "number of slices of the job");
   program::AddFlag(app, "tasks", job.shape.tasks, "workers per slice");
   program::AddFlag(app, "chips", job.shape.chips, "chips per worker");
-  program::AddFlag(app, "tls", job.tls, "the daemons speak mutual TLS");
+  program::AddFlag(app, "tls", job.tls, "makes the daemons use mutual TLS");
   program::AddFlag(app, "agents-in-pods", job.agents_in_pods,
-                   "agents restart with the job, and are told which attempt it is");
-  program::AddFlag(app, "poll-interval", job.poll_interval, "of the agents");
+                   "restarts agents with the job and passes them the number of the attempt");
+  program::AddFlag(app, "poll-interval", job.poll_interval, "the agents' --poll-interval");
   program::AddFlag(app, "state-dir", job.state_dir,
-                   "where incidents and logs go; a new directory under /tmp if not given");
+                   "directory for incidents and logs (else a new one under /tmp)");
 }
 
 absl::Status PrepareDirectory(std::string& directory) {

@@ -1,4 +1,4 @@
-// How much memory the daemons take while they run: does it stay flat?
+// Measures the memory of the daemons while they run, to show that it does not grow.
 #ifndef RAPIDEYE_TESTS_TESTBED_CHAOS_MEMORY_H_
 #define RAPIDEYE_TESTS_TESTBED_CHAOS_MEMORY_H_
 

@@ -1,4 +1,4 @@
-// Points of a coordinator's work on an incident at which it can be made to die.
+// Names the points of a coordinator's work on an incident at which it can be made to die.
 //
 // A point has a name, of its kind and its number: "collect-2" is passed just
 // before the second request for a snapshot is sent. What an incident passes, in

@@ -1,4 +1,4 @@
-// Faults: what can go wrong in a worker, brought about from outside.
+// Injects faults into a worker from outside.
 //
 // One file per fault. Each takes hold of a running worker by its public parts:
 // gates at the operations of a core, the host's dispatch, the mesh's sockets. A

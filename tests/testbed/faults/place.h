@@ -1,4 +1,4 @@
-// Faults that befall a chip at one operation of a program.
+// Injects faults that affect a chip at one operation of a program.
 #ifndef RAPIDEYE_TESTS_TESTBED_FAULTS_PLACE_H_
 #define RAPIDEYE_TESTS_TESTBED_FAULTS_PLACE_H_
 

@@ -1,4 +1,4 @@
-// What the faults share that put another program into a worker's steps.
+// ReplaceProgram puts another program into a worker's steps, for several faults.
 #ifndef RAPIDEYE_TESTS_TESTBED_FAULTS_REPLACE_PROGRAM_H_
 #define RAPIDEYE_TESTS_TESTBED_FAULTS_REPLACE_PROGRAM_H_
 

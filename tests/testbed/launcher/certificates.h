@@ -1,4 +1,4 @@
-// The certificates of a job whose daemons speak mutual TLS.
+// Makes the certificates of a job whose daemons use mutual TLS.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_CERTIFICATES_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_CERTIFICATES_H_
 

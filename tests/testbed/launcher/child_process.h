@@ -1,4 +1,4 @@
-// A child process that cannot outlive this one.
+// ChildProcess is a child process that cannot outlive this one.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_CHILD_PROCESS_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_CHILD_PROCESS_H_
 

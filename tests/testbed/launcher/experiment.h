@@ -1,4 +1,4 @@
-// One fault in one job, from a healthy start to a judged verdict.
+// RunExperiment runs one fault in one job, from a healthy start to a judged verdict.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_EXPERIMENT_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_EXPERIMENT_H_
 

@@ -1,4 +1,4 @@
-// Hosts with networks of their own, so that what breaks is the kernel's, not the
+// HostNetworks gives hosts networks of their own, so that a fault is the kernel's, not the
 // testbed's.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_HOST_NETWORKS_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_HOST_NETWORKS_H_

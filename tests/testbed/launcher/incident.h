@@ -1,4 +1,4 @@
-// An incident as it lies on disk, read as any other program would read it.
+// ReadIncident reads an incident from disk, as any other program would.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_INCIDENT_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_INCIDENT_H_
 

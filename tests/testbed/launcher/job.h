@@ -1,4 +1,4 @@
-// A running testbed job: its workers, and the daemons that watch it.
+// Job runs a testbed job: its workers, and the daemons that watch it.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_H_
 

@@ -1,4 +1,4 @@
-// What a testbed job is to be like.
+// JobOptions describes a testbed job.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_OPTIONS_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_OPTIONS_H_
 

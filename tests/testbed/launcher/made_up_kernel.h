@@ -1,5 +1,5 @@
-// A host's kernel as far as it tells of TPUs, made up of files: its devices and their
-// error counters below `sys`, its log in `dev/kmsg`.
+// MadeUpKernel fakes the files by which a host's kernel reports TPUs: their devices and error
+// counters below `sys`, its log in `dev/kmsg`.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_MADE_UP_KERNEL_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_MADE_UP_KERNEL_H_
 

@@ -1,5 +1,5 @@
-// The plans behind the scenarios: each picks its victim and place from the seed
-// and says what the verdict on it must be.
+// Makes the plans behind the scenarios: each picks its victim and place from the seed and states
+// the verdict that it must get.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_PLANS_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_PLANS_H_
 

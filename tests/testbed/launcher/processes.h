@@ -1,4 +1,4 @@
-// The command lines of a job's processes.
+// Makes the command lines of a job's processes.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_PROCESSES_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_PROCESSES_H_
 

@@ -1,4 +1,4 @@
-// What followed an incident, as its hooks.json says it.
+// Reads the decisions and hooks that followed an incident from its hooks.json.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_REMOVALS_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_REMOVALS_H_
 

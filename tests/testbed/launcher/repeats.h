@@ -1,5 +1,5 @@
-// The same fault of the same machine over several attempts of a job, and what the
-// removal policy makes of it.
+// Runs the same fault of the same machine over several attempts of a job, and checks the decisions
+// of the removal policy.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_REPEATS_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_REPEATS_H_
 

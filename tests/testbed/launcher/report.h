@@ -1,4 +1,4 @@
-// An experiment's outcome, for people.
+// Reports an experiment's outcome, for people.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_REPORT_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_REPORT_H_
 

@@ -1,4 +1,4 @@
-// What can be made to happen to a testbed job, and what a verdict must then say.
+// Lists the scenarios that a testbed job can run, and the verdict that each must get.
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_SCENARIO_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_SCENARIO_H_
 

@@ -69,38 +69,45 @@ void AddFlags(CLI::App& app, Flags& flags) {
     absl::StrAppend(&faults, "\n", scenario.name, ": ", scenario.help);
   }
   program::AddFlag(app, "fault", flags.fault, faults);
-  program::AddFlag(app, "slices", flags.slices, "slices of the job");
+  program::AddFlag(app, "slices", flags.slices, "number of slices of the job");
   program::AddFlag(app, "tasks", flags.tasks, "workers per slice");
   program::AddFlag(app, "chips", flags.chips, "chips per worker");
   program::AddFlag(app, "generation", flags.generation, "TPU generation: v4 v5e v5p v6e 7x");
   program::AddFlag(app, "programs", flags.programs, "programs per training step, 1 or 2");
-  program::AddFlag(app, "offload", flags.offload, "part of each program runs on SparseCores");
-  program::AddFlag(app, "pipeline", flags.pipeline, "each slice is a stage with its own modules");
-  program::AddFlag(app, "seed", flags.seed, "picks the victim, the place and the launch ids");
-  program::AddFlag(app, "poll-interval", flags.poll_interval, "of the agents");
-  program::AddFlag(app, "launch-threshold", flags.launch_threshold, "of the coordinator")
+  program::AddFlag(app, "offload", flags.offload, "runs a part of each program on SparseCores");
+  program::AddFlag(app, "pipeline", flags.pipeline,
+                   "makes each slice a pipeline stage with its own modules");
+  program::AddFlag(app, "seed", flags.seed,
+                   "seed that picks the victim, the place and the launch ids");
+  program::AddFlag(app, "poll-interval", flags.poll_interval, "the agents' --poll-interval");
+  program::AddFlag(app, "launch-threshold", flags.launch_threshold,
+                   "the coordinator's --launch-threshold")
       .DefaultText(absl::FormatDuration(*flags.launch_threshold));
-  program::AddFlag(app, "hang-threshold", flags.hang_threshold, "of the coordinator")
+  program::AddFlag(app, "hang-threshold", flags.hang_threshold,
+                   "the coordinator's --hang-threshold")
       .DefaultText(absl::FormatDuration(*flags.hang_threshold));
-  program::AddFlag(app, "pause-every", flags.pause_every,
-                   "after steps of so much compute time the whole job pauses, as for a checkpoint; "
-                   "0s: never");
-  program::AddFlag(app, "pause", flags.pause, "how long each pause lasts");
-  program::AddFlag(app, "duration", flags.duration, "how long --fault=none is watched");
-  program::AddFlag(app, "healthy", flags.healthy, "how long the job runs before the fault");
-  program::AddFlag(app, "heal-after", flags.heal_after,
-                   "the fault heals so long after it took hold, and strikes once more elsewhere; "
-                   "0s: it lasts");
-  program::AddFlag(app, "tls", flags.tls, "the daemons speak mutual TLS");
+  program::AddFlag(
+      app, "pause-every", flags.pause_every,
+      "compute time between two pauses of the whole job, as for a checkpoint; 0s: never "
+      "pauses");
+  program::AddFlag(app, "pause", flags.pause, "length of each pause");
+  program::AddFlag(app, "duration", flags.duration, "time for which --fault=none is watched");
+  program::AddFlag(app, "healthy", flags.healthy, "time for which the job runs before the fault");
+  program::AddFlag(
+      app, "heal-after", flags.heal_after,
+      "heals the fault this long after it took effect, then injects it once more elsewhere; "
+      "0s: never heals it");
+  program::AddFlag(app, "tls", flags.tls, "makes the daemons use mutual TLS");
   program::AddFlag(
       app, "repeat", flags.repeat,
-      "attempts of the job: after each hang all of it restarts, on other machines, and "
-      "the same machine fails again; each time the removal policy decides (dry-run)");
+      "number of attempts: after each hang the job restarts on other machines, the same "
+      "machine fails again, and the removal policy decides (dry-run)");
   program::AddFlag(app, "same-place", flags.same_place,
-                   "with --repeat: the workers stay on their machines");
+                   "with --repeat: restarts the workers on the same machines");
   program::AddFlag(app, "state-dir", flags.state_dir,
-                   "where incidents and logs go; a new directory under /tmp if not given");
-  program::AddFlag(app, "keep", flags.keep, "keep the state directory when nothing was raised");
+                   "directory for incidents and logs (else a new one under /tmp)");
+  program::AddFlag(app, "keep", flags.keep,
+                   "keeps the state directory even if no incident was raised");
 }
 
 absl::StatusOr<ExperimentOptions> OptionsFrom(const Flags& flags) {

@@ -1,5 +1,5 @@
-// The lines a launcher and a worker exchange over the worker's standard input
-// and output.
+// Parses and formats the lines that a launcher and a worker exchange over the worker's standard
+// input and output.
 //
 //   worker:   ready runtime=127.77.0.1:40001 mesh=127.77.0.1:40002 pid=4711
 //   launcher: peers 0.0=127.77.0.0:40000 0.1=127.77.0.1:40002 ...

@@ -1,4 +1,4 @@
-// What a compiler would have dumped of a program: its HLO after all optimisations.
+// HloText writes the HLO of a program as a compiler would dump it after all optimisations.
 #ifndef RAPIDEYE_TESTS_TESTBED_MODEL_HLO_TEXT_H_
 #define RAPIDEYE_TESTS_TESTBED_MODEL_HLO_TEXT_H_
 

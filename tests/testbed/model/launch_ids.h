@@ -1,4 +1,4 @@
-// Launch ids: a signed 32-bit counter of its own for every program.
+// LaunchIds counts launches: a signed 32-bit counter of its own for every program.
 #ifndef RAPIDEYE_TESTS_TESTBED_MODEL_LAUNCH_IDS_H_
 #define RAPIDEYE_TESTS_TESTBED_MODEL_LAUNCH_IDS_H_
 

@@ -1,4 +1,4 @@
-// Messages between workers of the testbed's job, and their bytes.
+// Encodes and decodes the messages between workers of the testbed's job.
 #ifndef RAPIDEYE_TESTS_TESTBED_MODEL_MESH_MESSAGE_H_
 #define RAPIDEYE_TESTS_TESTBED_MODEL_MESH_MESSAGE_H_
 

@@ -1,5 +1,5 @@
-// The programs that the testbed's job runs: what a compiler would have made of
-// a training step, as a list of operations.
+// Makes the programs that the testbed's job runs: a training step as a compiler would compile it,
+// as a list of operations.
 //
 // The devices are simulated: a compute operation takes time and nothing else.
 // Collectives and transfers are real messages between real processes.

@@ -1,4 +1,4 @@
-// What collectives and transfers carry, and what their results must be.
+// Computes the data of collectives and transfers, and the results they must have.
 #ifndef RAPIDEYE_TESTS_TESTBED_MODEL_REDUCTION_H_
 #define RAPIDEYE_TESTS_TESTBED_MODEL_REDUCTION_H_
 

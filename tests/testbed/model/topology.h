@@ -1,5 +1,5 @@
-// The shape of the testbed's job: who its workers are, where they listen, and
-// who talks to whom.
+// Defines the shape of the testbed's job: its workers, their addresses, and the pairs that
+// communicate.
 #ifndef RAPIDEYE_TESTS_TESTBED_MODEL_TOPOLOGY_H_
 #define RAPIDEYE_TESTS_TESTBED_MODEL_TOPOLOGY_H_
 

@@ -1,4 +1,4 @@
-// The worker's conversation with its launcher.
+// Reads and answers the launcher's lines.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_CONSOLE_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_CONSOLE_H_
 

@@ -1,4 +1,4 @@
-// One core of a simulated chip: a queue of launches and a thread that runs them.
+// Core is one core of a simulated chip: a queue of launches and a thread that runs them.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_CORE_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_CORE_H_
 

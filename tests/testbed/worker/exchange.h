@@ -1,4 +1,4 @@
-// The operations in which cores wait for each other.
+// Exchange implements the operations in which cores wait for each other.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_EXCHANGE_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_EXCHANGE_H_
 

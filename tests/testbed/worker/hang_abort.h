@@ -1,4 +1,4 @@
-// A runtime that aborts its process when it finds that the job hangs.
+// AbortOnHang aborts the process when the job hangs, as some runtimes do.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_HANG_ABORT_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_HANG_ABORT_H_
 

@@ -1,6 +1,6 @@
-// The host side of one worker: its training loop, which dispatches launches to
-// all cores a few ahead of their execution. It writes the progress page that its
-// environment names, if it names one.
+// Host is the host side of one worker: its training loop dispatches launches to all cores a few
+// ahead of their execution. It writes the progress page that its environment names, if it names
+// one.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_HOST_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_HOST_H_
 

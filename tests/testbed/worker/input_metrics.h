@@ -1,4 +1,4 @@
-// What the input pipeline shows of itself: Grain's page for Prometheus.
+// Serves the metrics of the input pipeline: Grain's page for Prometheus.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_INPUT_METRICS_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_INPUT_METRICS_H_
 

@@ -1,4 +1,4 @@
-// The host's input pipeline: batches for coming steps, read ahead by a thread.
+// InputPipe is the host's input pipeline: a thread reads batches for coming steps ahead.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_INPUT_PIPE_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_INPUT_PIPE_H_
 

@@ -1,4 +1,4 @@
-// Messages that have arrived and those who wait for them.
+// Mailbox hands messages that have arrived to the threads that wait for them.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_MAILBOX_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_MAILBOX_H_
 

@@ -1,4 +1,4 @@
-// TCP connections between this worker and those it exchanges data with.
+// Mesh holds the TCP connections between this worker and those it exchanges data with.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_MESH_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_MESH_H_
 

@@ -1,4 +1,4 @@
-// Work that TensorCores have handed to the SparseCores of their chip.
+// Offload tracks work that TensorCores have handed to the SparseCores of their chip.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_OFFLOAD_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_OFFLOAD_H_
 

@@ -1,5 +1,5 @@
-// What has befallen a worker can be undone: faults ask here whether they still
-// hold.
+// Recovery lets the faults of a worker be undone: a fault asks here whether it still
+// holds.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_RECOVERY_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_RECOVERY_H_
 

@@ -1,4 +1,4 @@
-// The TPU runtime's status service, telling what the worker's cores really do.
+// StatusServer is the TPU runtime's status service; it reports the worker's real cores.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_STATUS_SERVICE_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_STATUS_SERVICE_H_
 

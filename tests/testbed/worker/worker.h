@@ -1,4 +1,4 @@
-// One worker of the testbed's job: host, chips and connections of one process.
+// Worker is one worker of the testbed's job: host, chips and connections of one process.
 #ifndef RAPIDEYE_TESTS_TESTBED_WORKER_WORKER_H_
 #define RAPIDEYE_TESTS_TESTBED_WORKER_WORKER_H_
 

@@ -46,30 +46,37 @@ struct Flags {
 };
 
 void AddFlags(CLI::App& app, Flags& flags) {
-  program::AddFlag(app, "slice", flags.slice, "slice of this worker");
-  program::AddFlag(app, "task", flags.task, "number of this worker in its slice");
-  program::AddFlag(app, "slices", flags.slices, "slices of the job");
+  program::AddFlag(app, "slice", flags.slice, "index of this worker's slice, from 0");
+  program::AddFlag(app, "task", flags.task, "index of this worker in its slice, from 0");
+  program::AddFlag(app, "slices", flags.slices, "number of slices of the job");
   program::AddFlag(app, "tasks", flags.tasks, "workers per slice");
   program::AddFlag(app, "chips", flags.chips, "chips per worker");
   program::AddFlag(app, "generation", flags.generation, "TPU generation: v4 v5e v5p v6e 7x");
   program::AddFlag(app, "programs", flags.programs, "programs per step, 1 or 2");
-  program::AddFlag(app, "offload", flags.offload, "part of each program runs on SparseCores");
-  program::AddFlag(app, "pipeline", flags.pipeline, "each slice is a stage with its own modules");
+  program::AddFlag(app, "offload", flags.offload, "runs a part of each program on SparseCores");
+  program::AddFlag(app, "pipeline", flags.pipeline,
+                   "makes each slice a pipeline stage with its own modules");
   program::AddFlag(app, "abort-on-hang", flags.abort_on_hang,
-                   "without a completed launch for so long, abort; 0s: never");
-  program::AddFlag(app, "hlo-dump-dir", flags.hlo_dump_dir, "where programs are dumped");
+                   "aborts after this long without a completed launch; 0s: never");
+  program::AddFlag(app, "hlo-dump-dir", flags.hlo_dump_dir,
+                   "directory for HLO dumps; default: dumps none");
   program::AddFlag(app, "pause-every", flags.pause_every,
-                   "steps of so much compute time between pauses; 0s: never pause");
-  program::AddFlag(app, "pause", flags.pause, "how long nothing is launched then");
-  program::AddFlag(app, "queue-depth", flags.queue_depth, "launches dispatched ahead");
-  program::AddFlag(app, "runtime-port", flags.runtime_port, "of the status service; 0: a free one");
-  program::AddFlag(app, "mesh-address", flags.mesh_address,
-                   "where to await other workers, if not at the worker's own loopback address");
-  program::AddFlag(app, "seed", flags.seed, "of the launch ids; the same for all workers");
+                   "compute time between two pauses of the training loop; 0s: never pauses");
+  program::AddFlag(app, "pause", flags.pause,
+                   "length of a pause, during which nothing is launched");
+  program::AddFlag(app, "queue-depth", flags.queue_depth,
+                   "number of launches that the host dispatches ahead");
+  program::AddFlag(app, "runtime-port", flags.runtime_port,
+                   "port of the runtime's status service; 0: any free port");
+  program::AddFlag(
+      app, "mesh-address", flags.mesh_address,
+      "address on which other workers connect (else the worker's own loopback address)");
+  program::AddFlag(app, "seed", flags.seed, "seed of the launch ids; give all workers the same");
   program::AddFlag(app, "step-time", flags.step_time, "compute time of one step");
-  program::AddFlag(app, "batch-time", flags.batch_time, "how long reading one batch takes");
+  program::AddFlag(app, "batch-time", flags.batch_time,
+                   "time that the input pipeline takes for one batch");
   program::AddFlag(app, "input-pipeline-metrics", flags.input_pipeline_metrics,
-                   "HOST:PORT at which the input pipeline shows metrics as Grain does");
+                   "HOST:PORT on which the input pipeline serves metrics, as Grain does");
 }
 
 int64_t StepsBetweenPauses(const Flags& flags) {
