@@ -32,20 +32,20 @@ struct Placed {
   HostPlace place;
 };
 
-const char* Waiting(HostWait wait) {
+const char* WaitedFor(HostWait wait) {
   switch (wait) {
     case HostWait::kNone:
       break;
     case HostWait::kDevice:
-      return "wait for the device or in a collective";
+      return "for the device or in a collective";
     case HostWait::kBarrier:
-      return "wait at a barrier";
+      return "at a barrier";
     case HostWait::kStartUp:
-      return "wait for the job to be complete";
+      return "for the job to be complete";
     case HostWait::kShutdown:
-      return "wait for the others to end";
+      return "for the others to end";
   }
-  return "do something of their own";
+  return "for nobody";
 }
 
 class Rule {
@@ -73,8 +73,7 @@ class Rule {
     // Most hosts at work on things of their own are no chain. All of them at one thing that
     // hangs, a storage or a source of data, are.
     if (!few && (!alike || busy.front()->place.activity == HostActivity::kOther)) {
-      out_.Note(kRule, absl::StrCat(busy.size(), " of ", Count(placed_.size(), "worker"),
-                                    " wait for nobody: none is singled out"));
+      out_.Note(kRule, "no host is singled out: most that are known wait for nobody");
       return;
     }
     Name(busy, 0);
@@ -97,8 +96,8 @@ class Rule {
       if (&group != &most->second) odd.insert(odd.end(), group.begin(), group.end());
     }
     if (odd.empty() || placed_.size() < kLeastForMajority || 3 * odd.size() > placed_.size()) {
-      out_.Note(kRule, absl::StrCat(Count(placed_.size(), "worker"), " ",
-                                    Waiting(most->first.first), ": none is singled out"));
+      out_.Note(kRule, absl::StrCat("no host is singled out: most that are known wait ",
+                                    WaitedFor(most->first.first)));
       return;
     }
     std::sort(odd.begin(), odd.end(),
@@ -121,8 +120,9 @@ class Rule {
     for (const Placed* head : heads) {
       std::string text = absl::StrCat(Who(c_.worker(head->worker)), " ", head->place.text);
       if (others > 0) {
-        absl::StrAppend(&text, ", while ", others, " of ", Count(placed_.size(), "worker"), " ",
-                        Waiting(wait));
+        absl::StrAppend(&text, ", while ",
+                        others == 1 ? "the other waits " : absl::StrCat(others, " others wait "),
+                        WaitedFor(wait));
       }
       if (finding.evidence.size() < kMaxEvidence) {
         finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
