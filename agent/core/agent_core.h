@@ -55,7 +55,7 @@ class AgentCore {
   // shutdown.
   absl::Duration NextWake() const { return next_wake_; }
 
-  // What this worker would report now.
+  // The snapshot that this worker would report now.
   Snapshot Describe(Instant now) const;
 
  private:
@@ -66,7 +66,7 @@ class AgentCore {
     Purpose purpose = Purpose::kRoutine;
     absl::Duration started;
     absl::Duration give_up_at;
-    // Of the standstill in which it began.
+    // The last progress before the standstill in which it began.
     absl::Duration progress;
     bool host_seen = false;
     std::optional<RuntimeReading> reading;  // waits for the host's
@@ -92,7 +92,7 @@ class AgentCore {
   // The coordinator knows the host's addresses from the last Hello.
   void Announce(const std::vector<wire::HostAddress>& addresses, absl::Duration now,
                 Effects& effects);
-  // Does whatever has become due.
+  // Carries out everything that is due.
   void Advance(Instant now, Effects& effects);
   void StartPoll(absl::Duration now, Effects& effects);
   void Begin(Purpose purpose, absl::Duration deadline, absl::Duration now, Effects& effects);
@@ -102,7 +102,7 @@ class AgentCore {
              Effects& effects);
   void FinishOverdue(Instant now, Effects& effects);
   void AnswerOverdue(Instant now, Effects& effects);
-  // Tells what was inherited which process is there, and passes its alarms on.
+  // Passes the present process to the restored state, and raises its alarms.
   void Inherit(absl::Duration now);
   std::optional<std::string> Process() const;
   void KeepIfChanged(Instant now, Effects& effects);

@@ -61,7 +61,7 @@ class Collection {
   // Snapshots granted and not arrived.
   size_t in_flight() const { return in_flight_; }
   int64_t bytes_in_flight() const { return bytes_in_flight_; }
-  // Tells who has not answered that nobody waits any more.
+  // Cancels outstanding requests.
   void CancelRest(Effects& effects) const;
 
  private:
