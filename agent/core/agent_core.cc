@@ -102,7 +102,7 @@ void AgentCore::Handle(const HostSampled& sampled, Instant now, Effects& effects
 
 void AgentCore::Announce(const std::vector<wire::HostAddress>& addresses, absl::Duration now,
                          Effects& effects) {
-  // While the job stands still, nobody wants this worker to be away.
+  // While the job stands still, this worker must not be away.
   const bool wanted = InAttention(now) || requests_.NextWake() < absl::InfiniteDuration();
   if (addresses == settings_.hello.addresses || wanted) return;
   settings_.hello.addresses = addresses;
@@ -255,7 +255,7 @@ SavedState AgentCore::State(Instant now) const {
   state.hello.incident = incident_.memory();
   state.counters = host_.Of<PcieState>().baseline();
   state.alarms = alarms_.Waiting(now.monotonic);
-  // What still moves is seen again by whoever comes next.
+  // A worker that still moves is observed anew by the next agent.
   if (incident_.memory().has_value() || InAttention(now.monotonic) || !state.alarms.empty()) {
     state.snapshot = Describe(now);
   }

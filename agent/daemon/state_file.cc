@@ -65,7 +65,7 @@ absl::StatusOr<wire::AgentMessage> Next(std::string_view& body) {
   return std::move(parsed->message);
 }
 
-// Counters are those of a snapshot that nothing else is told in.
+// Encodes counters as a snapshot that holds nothing else.
 wire::SnapshotReply AsReply(const CounterBaseline& counters, const wire::Hello& hello) {
   Snapshot snapshot;
   snapshot.worker = hello.worker;

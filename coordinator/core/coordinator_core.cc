@@ -452,7 +452,7 @@ void CoordinatorCore::ConcludeIncident() {
 
 void CoordinatorCore::On(const IncidentConcluded& event) {
   if (state_ != State::kConcluding) return;
-  texts_.reset();  // nobody waits for them
+  texts_.reset();  // no longer needed
   restart_.Clear();
   if (!event.hang) {
     Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",
@@ -651,7 +651,7 @@ void CoordinatorCore::On(const Stop&) {
   } else if (incident_.has_value()) {
     AbandonIncident("asked to stop before any worker answered");
   }
-  // Whoever has collected for an incident is still to be told of its end.
+  // Workers that were collected from for an incident must still get its end.
   if (state_ != State::kConcluding) CloseAll();
 }
 

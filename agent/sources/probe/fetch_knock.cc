@@ -142,7 +142,7 @@ absl::Status Knock::Try(absl::Duration now) {
 absl::Status Knock::SendSyn(absl::Duration now) {
   const absl::StatusOr<int> fd = Open(SOCK_STREAM);
   if (!fd.ok()) return fd.status();
-  // Who accepts is told at once, by a reset, that nothing follows.
+  // Resets an accepted connection at once: nothing follows.
   const linger reset = {.l_onoff = 1, .l_linger = 0};
   setsockopt(*fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
   syns_.push_back({*fd, now});

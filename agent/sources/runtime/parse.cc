@@ -306,7 +306,7 @@ RuntimeHealth HealthFromError(const absl::Status& error, absl::Duration deadline
       health.detail = absl::StrCat("its answer is too large: ", text);
       break;
     default:
-      // Somebody listens and answers, with an error.
+      // A process listens and answers, with an error.
       health.state = RuntimeState::kServing;
       health.detail = absl::StrCat(
           "it answered with an error: ", absl::StatusCodeToString(error.code()), ": ", text);

@@ -57,7 +57,7 @@ std::map<WorkerId, std::string> NamesOf(const Capture& capture) {
   return names;
 }
 
-// The hardware of each worker, as far as anybody knows, without what several machines claim
+// The hardware of each worker, as far as it is known, without what several machines claim
 // to be: by that none can be told from another.
 std::map<WorkerId, std::string> HardwareOf(const Capture& capture,
                                            std::map<WorkerId, std::string> hardware) {

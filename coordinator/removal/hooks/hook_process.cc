@@ -28,7 +28,7 @@ HookOutcome NotStarted(std::string why) {
 }
 
 // A file in memory with `input`, at its beginning: unlike a pipe it takes everything at
-// once, whether or not anybody reads it. -1 with errno if there is no room for it.
+// once, whether or not it is read. -1 with errno if there is no room for it.
 int InputFile(const std::string& input) {
   const int file = memfd_create("digest", MFD_CLOEXEC);
   if (file < 0) return -1;

@@ -26,7 +26,7 @@ bool SameProgram(const HangEvent& a, const HangEvent& b) {
   return a.job == b.job || (a.fingerprint.has_value() && a.fingerprint == b.fingerprint);
 }
 
-// As far as anybody knows they could be of one program.
+// True if they could be of one program, as far as it is known.
 bool Related(const HangEvent& a, const HangEvent& b) {
   return SameProgram(a, b) || !a.fingerprint.has_value() || !b.fingerprint.has_value();
 }
