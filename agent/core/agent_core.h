@@ -40,10 +40,10 @@ struct AgentSettings {
   uint64_t seed = 0;
 };
 
-// A single-threaded state machine: no clock, no thread, no I/O. Its owner calls
-// Step with every event, and with Wake when NextWake has come, in the order of
-// time, and carries out the effects in their order. Nothing that a runtime or a
-// coordinator sends makes it fail; what makes no sense changes nothing, or is
+// A single-threaded state machine, like its parts in this folder: no clock, thread
+// or I/O. Its owner calls Step with every event, and with Wake when NextWake has
+// come, in the order of time, and carries out the effects in their order. No input
+// of a runtime or a coordinator makes it fail; invalid input changes nothing, or is
 // reported as such in the runtime's state.
 class AgentCore {
  public:

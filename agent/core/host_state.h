@@ -1,4 +1,5 @@
-// Holds the states of all sources, and passes on what they cannot keep for a snapshot.
+// HostState holds the states of all sources, and passes on news that cannot
+// wait.
 #ifndef RAPIDEYE_AGENT_CORE_HOST_STATE_H_
 #define RAPIDEYE_AGENT_CORE_HOST_STATE_H_
 

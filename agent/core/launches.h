@@ -1,5 +1,5 @@
-// Tracks the launches of every core: where its sequencers stand and since when, its last
-// changes of position, and which launches have completed.
+// Tracks the launches of every core: the positions of its sequencers and their ages, its last
+// changes of position, and its completed launches.
 #ifndef RAPIDEYE_AGENT_CORE_LAUNCHES_H_
 #define RAPIDEYE_AGENT_CORE_LAUNCHES_H_
 

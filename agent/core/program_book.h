@@ -1,4 +1,4 @@
-// ProgramBook collects what this worker has learnt about its programs.
+// ProgramBook collects the names of this worker's programs and their longest launches.
 #ifndef RAPIDEYE_AGENT_CORE_PROGRAM_BOOK_H_
 #define RAPIDEYE_AGENT_CORE_PROGRAM_BOOK_H_
 

@@ -1,4 +1,4 @@
-// Requests hold what the coordinator has asked of this worker and not yet received.
+// Requests holds the coordinator's open requests to this worker, and the alarms not yet sent.
 #ifndef RAPIDEYE_AGENT_CORE_REQUESTS_H_
 #define RAPIDEYE_AGENT_CORE_REQUESTS_H_
 

@@ -1,5 +1,5 @@
-// Keeps what an agent leaves for the next one of the same worker, and restores it as far as
-// it still holds.
+// SavedState and RestoredState carry the state of an agent over to the next one of the same worker,
+// as far as it is still valid.
 #ifndef RAPIDEYE_AGENT_CORE_RESTORED_STATE_H_
 #define RAPIDEYE_AGENT_CORE_RESTORED_STATE_H_
 

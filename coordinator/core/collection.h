@@ -1,4 +1,5 @@
-// Collection runs one collection round: who was asked, who answered, who may send now.
+// Collection runs one collection round: requests, answers, and the right to
+// send.
 //
 // Ten thousand snapshots must never land together: a worker announces the size
 // of its snapshot and sends it when granted. The number and the bytes in flight

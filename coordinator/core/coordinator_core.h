@@ -1,10 +1,10 @@
 // CoordinatorCore is the coordinator without threads, sockets, clocks or files: it maps each
 // message and each moment to effects.
 //
-// Agents are untrusted: whatever one sends costs it its stream at worst, never
+// Agents are untrusted: an invalid message costs its sender's stream at worst, never
 // another worker's, and never the process.
 //
-// Not synchronised: one thread owns a core and carries out its effects.
+// Not synchronised: one thread owns a core with its parts (this folder), and runs its effects.
 #ifndef RAPIDEYE_COORDINATOR_CORE_COORDINATOR_CORE_H_
 #define RAPIDEYE_COORDINATOR_CORE_COORDINATOR_CORE_H_
 

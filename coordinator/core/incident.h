@@ -1,5 +1,5 @@
-// Incident follows one suspected hang from the alarm to the evidence: two collection rounds,
-// HLO of the rare positions, probes of what is suspect.
+// Incident follows one suspected hang from the alarm to the evidence: two collection rounds, HLO of
+// the rare positions, probes of the suspects.
 //
 // The life of one:
 //   first round   every connected worker is asked for a snapshot

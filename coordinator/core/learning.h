@@ -1,6 +1,6 @@
-// Learning finds what is healthy: which workers run the same programs, in which
-// order, how long a launch and a pause last. Rebuilt from heartbeats, forgotten
-// when the job restarts.
+// Learning derives the healthy state of a job: cohorts of workers that run the same programs,
+// their order, the longest launch and pause. Rebuilt from heartbeats, dropped when the job
+// restarts.
 #ifndef RAPIDEYE_COORDINATOR_CORE_LEARNING_H_
 #define RAPIDEYE_COORDINATOR_CORE_LEARNING_H_
 
