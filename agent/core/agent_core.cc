@@ -30,7 +30,7 @@ absl::string_view Name(RuntimeState state) {
   return "not read yet";
 }
 
-// What the coordinator acts on; everything else can wait for its turn.
+// True if the coordinator acts on the difference; other changes wait for their turn.
 bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
   return a.process_incarnation != b.process_incarnation || a.runtime.state != b.runtime.state ||
          a.launches_completed != b.launches_completed || a.launch_in_flight != b.launch_in_flight ||
@@ -374,7 +374,7 @@ void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, a
   if (incident_.memory().has_value() && incident_.memory()->concluded) view_.MeasureAnew(now);
 }
 
-// What the runtime reports for a core, and did not before.
+// Raises errors that the runtime reports for a core and did not before.
 void AgentCore::RaiseNewErrors(const RuntimeSample& sample, absl::Duration now) {
   for (const CoreSample& core : sample.cores) {
     if (!core.error.has_value() || core.error->empty()) continue;

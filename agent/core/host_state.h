@@ -1,5 +1,4 @@
-// HostState holds the states of all sources, and passes on news that cannot
-// wait.
+// HostState holds the states of all sources, and passes on news that cannot wait.
 #ifndef RAPIDEYE_AGENT_CORE_HOST_STATE_H_
 #define RAPIDEYE_AGENT_CORE_HOST_STATE_H_
 

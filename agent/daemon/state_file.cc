@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 constexpr char kMagic[] = "rapideye-agent-state";
 constexpr char kVersion[] = "1";
 constexpr size_t kLengthDigits = 8;  // of each message, in hex
-// What tells the reply with the counters from the one with the snapshot.
+// The collection number that marks the reply with the counters.
 constexpr int64_t kCountersReply = 1;
 // "rapideye-agent-state 1 <boot> <ms> <crc>\n"
 constexpr size_t kHeaderWords = 5;

@@ -38,7 +38,7 @@ constexpr int kNoSuchCommand = 127;
 constexpr int kCannotBeRun = 126;
 constexpr int kSignalled = 128;
 
-// How often is looked whether the last output has been passed on.
+// Interval of checks whether the last output has been passed on.
 constexpr absl::Duration kDrainLook = absl::Milliseconds(10);
 
 // All that exist to be told to somebody, and SIGCHLD. Those by which the kernel says

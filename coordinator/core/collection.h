@@ -1,5 +1,4 @@
-// Collection runs one collection round: requests, answers, and the right to
-// send.
+// Collection runs one collection round: requests, answers, and the right to send.
 //
 // Ten thousand snapshots must never land together: a worker announces the size
 // of its snapshot and sends it when granted. The number and the bytes in flight

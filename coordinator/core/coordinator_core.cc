@@ -535,7 +535,7 @@ void CoordinatorCore::EndTexts(const std::string& why) {
   Emit(std::move(gathered));
 }
 
-// What a coordinator before this one began or finished -------------------------------
+// Incidents of an earlier coordinator ------------------------------------------------
 
 void CoordinatorCore::On(IncidentsOnDisk& event) { restart_.OnDisk(std::move(event.ids)); }
 
@@ -607,7 +607,7 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
   Begin(std::move(suspicion));
 }
 
-// What operators ask -----------------------------------------------------------------
+// Requests of operators --------------------------------------------------------------
 
 void CoordinatorCore::On(const SnapshotRequested& event) {
   ++job_.counters.snapshots_requested;

@@ -89,7 +89,7 @@ class Parameters {
   std::vector<const char*> pointers_;
 };
 
-// What the log may show of a URL: everything up to a password.
+// The part of a URL that the log may show: everything up to a password.
 std::string WithoutPassword(const PQconninfoOption* options) {
   std::string host, port, database;
   for (const PQconninfoOption* option = options; option->keyword != nullptr; ++option) {

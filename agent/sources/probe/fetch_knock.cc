@@ -67,7 +67,7 @@ int ErrorOf(int socket) {
 // Of IP and UDP.
 int HeaderBytes(bool v4) { return v4 ? 20 + 8 : 40 + 8; }
 
-// What a datagram of full size carries on this connected socket; 0: nothing.
+// Payload of a datagram of full size on this connected socket; 0: none.
 int FullSize(int socket, bool v4) {
   int mtu = 0;
   socklen_t size = sizeof(mtu);

@@ -43,7 +43,7 @@ absl::Status SystemError(const char* what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", strerror(errno)));
 }
 
-// Where a look may hang, or show what another machine has written.
+// File systems on which a read may hang, or show a page of another machine.
 bool IsRemote(int descriptor) {
   constexpr std::array<uint32_t, 6> kRemote = {
       NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  CIFS_SUPER_MAGIC,

@@ -20,7 +20,7 @@ namespace {
 using tpu::monitoring::runtime::GetTpuRuntimeStatusResponse;
 using CoreState = tpu_telemetry::CurrentCoreStateSummary;
 
-// What was wrong with an answer: the first few spelled out, the rest counted.
+// The errors of an answer: the first few spelled out, the rest counted.
 class Complaints {
  public:
   void Add(std::string text) {

@@ -41,7 +41,7 @@ int InputFile(const std::string& input) {
   return file;
 }
 
-// How it ended, without what it printed.
+// The end of the process, without its output.
 HookOutcome EndOf(const ProcessOutcome& process) {
   using Stopped = ProcessOutcome::Stopped;
   if (!process.not_started.empty()) {

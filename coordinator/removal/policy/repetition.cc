@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kIciLink = "ICI_LINK";  // DetailName
 
-// What counts against a machine, and what exonerates it.
+// True for events that count against a machine, or exonerate it.
 bool SpeaksOfHardware(const HangEvent& event) {
   return GroundsAllowed(event.cause, event.detail, event.grounds) != Grounds::kNever;
 }
