@@ -8,7 +8,7 @@ namespace rapideye::classifier {
 
 enum class HloClass {
   kUnknown,      // not reported: never to be taken for compute
-  kCompute,      // fusion, dot, …: waits for nobody
+  kCompute,      // fusion, dot, …: waits for no core
   kInSliceWait,  // a collective or a barrier: waits for cores of its own slice
   kCrossWait,    // send/recv: waits for another slice
   kInput,        // infeed, a parameter: waits for its own host

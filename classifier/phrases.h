@@ -30,7 +30,7 @@ std::string Span(int64_t ms);
 
 // "all-reduce.3 (tag 4, pc 0x21b1) of jit_train_step"
 std::string PlaceName(const Topology& topology, const Place& place);
-// "jit_train_step", or "fingerprint 3daf1e27…" where nobody named it.
+// "jit_train_step", or "fingerprint 3daf1e27…" if its name is not known.
 std::string ProgramName(const Topology& topology, int program);
 
 // "1 core", "3 cores"

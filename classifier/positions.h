@@ -13,7 +13,7 @@
 
 namespace rapideye::classifier {
 
-// A place in a program. The pc tells places apart; it does not order them.
+// A place in a program. The pc identifies places; it does not order them.
 struct Place {
   int program = -1;
   std::optional<int64_t> tag;
@@ -96,7 +96,7 @@ class Positions {
   absl::flat_hash_map<PlaceKey, int> place_index_;
 };
 
-// The sequencer that tells where a core is: the one of its own kind, or the first.
+// The sequencer that shows the position of a core: that of its own kind, or the first.
 const Sequencer* MainSequencer(const Core& core);
 
 }  // namespace rapideye::classifier

@@ -22,7 +22,7 @@ bool IsMainThread(const Stack& stack);
 // device further in.
 std::string InputFrame(const Stack& stack);
 
-// Where culprits' main threads stand, and processes that keep the chips of a host, as
+// Adds the stacks of culprits' main threads, and processes that hold a host's chips, as
 // sentences of evidence; cause and confidence stay.
 void AddHostEvidence(const Capture& capture, Verdict& verdict);
 

@@ -15,7 +15,7 @@ namespace rapideye::classifier {
 inline constexpr int64_t kAgeErrorMs = 10'000;
 
 // Snapshots of one collection are taken within this of each other: agents poll anew on
-// request, and their polls take milliseconds. What is told of the order in which cores
+// request, and their polls take milliseconds. The evidence about the order in which cores
 // stopped allows for it.
 inline constexpr int64_t kCollectionSpreadMs = 1'500;
 
@@ -47,7 +47,7 @@ inline constexpr double kLongWaitShare = 0.5;
 // And one this short says nothing, however fresh the standstill is.
 inline constexpr int64_t kLongWaitMs = 2'000;
 
-// Of Grain's histogram of prefetched elements: fewer looks tell nothing, and a mean
+// Of Grain's histogram of prefetched elements: fewer samples prove nothing, and a mean
 // below this is a pipeline that is mostly empty when it is asked.
 inline constexpr char kPipelineReadySum[] = "grain_python_dataset_prefetch_buffer_ready_count_sum";
 inline constexpr char kPipelineReadyCount[] =
@@ -67,7 +67,7 @@ inline constexpr double kFewShare = 1.0 / 3;
 
 // Deliberately beyond any real job; keeps quoted text and lists bounded.
 inline constexpr size_t kQuoteBytes = 160;
-inline constexpr size_t kDivergedCulprits = 10;  // of the smaller side; more names help nobody
+inline constexpr size_t kDivergedCulprits = 10;  // of the smaller side; more names do not help
 inline constexpr size_t kMaxAlternatives = 8;
 inline constexpr size_t kMaxEvidence = 32;
 inline constexpr size_t kMaxReasons = 200;
@@ -119,7 +119,7 @@ inline constexpr double kConfidenceLinkOneEnd = 0.85;
 inline constexpr double kConfidenceLinkByPlace = 0.58;     // waiters alone
 inline constexpr double kConfidenceCarrierByPlace = 0.75;  // one of them has no carrier
 inline constexpr double kConfidenceNetworkHost = 0.95;
-inline constexpr double kConfidenceLinkUnawaited = 0.6;  // broken, but nobody seen waiting
+inline constexpr double kConfidenceLinkUnawaited = 0.6;  // broken, but no core seen waiting
 inline constexpr double kConfidenceIciHealth = 0.9;
 inline constexpr double kConfidenceDiverged = 0.93;
 inline constexpr double kConfidenceDivergedOneSided = 0.67;  // order of programs unknown
@@ -148,7 +148,7 @@ inline constexpr double kDoubtAmongWaiters = 0.1;  // who is odd is told by numb
 // Below this a finding is named as an alternative and never as the cause.
 inline constexpr double kLeastConfidence = 0.5;
 
-// What share of the verdicts of a certainty proved right, straight lines between.
+// The share of right verdicts by certainty, straight lines between.
 // Measured with `rapideye-evaluate --count=20000 --seed=6000000`, with --noise=on and
 // --noise=heavy together. Made-up hangs know no surprises, so nothing is stated above
 // kMostStated, however often it was right there; and it rises everywhere below, so

@@ -50,7 +50,7 @@ struct Timeline {
   // most specific of its worker, and not one of many aborts after a hang. First
   // the oldest; those within the error of their ages of the first have no order.
   std::vector<int> roots;
-  // Of the roots, how many are as old as the oldest.
+  // The number of roots that are as old as the oldest.
   int first_count = 0;
   // How long the job has stood still: the median over its cores. Absent: no core
   // reported it.

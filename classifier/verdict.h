@@ -22,7 +22,7 @@ enum class Cause {
   kUnknown,
 };
 
-// Refines a cause: the cause is what a person acts on, the detail tells which
+// Refines a cause: an operator acts on the cause, the detail names the
 // team.
 enum class Detail {
   kNone,
@@ -115,7 +115,7 @@ struct Alternative {
   std::string why;
 };
 
-// What this capture alone, without any history, allows to remove.
+// A removal that this capture allows by itself, without any history.
 struct RemovalTarget {
   std::string host;
   std::optional<std::string> node;
@@ -175,7 +175,7 @@ struct Verdict {
   std::vector<std::string> lacking;        // evidence that would have helped, sentences
   std::vector<RecommendedAction> actions;  // never empty unless kNoHang
   Removal removal;
-  // Of programs that diverged: the two whose texts are worth comparing, the smaller
+  // If programs diverged: the two whose texts are worth comparing, the smaller
   // side first. Otherwise empty.
   std::vector<ProgramSide> sides;
   std::vector<Reason> reasons;  // in the order they were found

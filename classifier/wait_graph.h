@@ -21,7 +21,7 @@
 namespace rapideye::classifier {
 
 enum class HeadKind {
-  kCompute,    // stands at an instruction that waits for nobody
+  kCompute,    // stands at an instruction that waits for no core
   kLaggard,    // in an earlier launch than the rest of its slice
   kElsewhere,  // in the same launch, but not where the rest of its slice waits
   kSparse,     // its SparseCore stands elsewhere than those of its peers
@@ -50,10 +50,10 @@ struct Head {
 enum class SliceState {
   kEmpty,         // nothing is known of any core
   kHeaded,        // waits for heads of its own
-  kWaitsInside,   // all at an in-slice wait, nobody singled out
+  kWaitsInside,   // all at an in-slice wait, no core singled out
   kWaitsOutside,  // at a cross-slice transfer
   kIdle,          // nothing runs
-  kUnclear,       // nothing singles anyone out, and no HLO tells what they are at
+  kUnclear,       // nothing singles a core out, and no HLO shows their instructions
 };
 
 struct SliceView {

@@ -33,7 +33,7 @@ std::optional<int64_t> FrozenMs(const Core& core) {
   return sequencer ? sequencer->frozen_ms : std::nullopt;
 }
 
-// How long ago the first sign of trouble was seen at one culprit.
+// Age of the first sign of trouble at one culprit.
 std::optional<int64_t> LargestAge(const Snapshot& snapshot, const Culprit& culprit) {
   std::optional<int64_t> largest;
   for (const Core& core : snapshot.cores) {

@@ -111,7 +111,7 @@ void Merge(std::vector<Product>& products) {
   }
 }
 
-// How the numbers of one place are written.
+// The format of the numbers at one place.
 struct Notation {
   size_t width = 0;  // 0: not padded
   bool hex = false;
@@ -164,7 +164,7 @@ text::ListItem Entry(const Shape& shape, const Product& product) {
 
 using NumbersOfName = std::vector<std::string>;
 
-// What the names of the same texts show of one place together.
+// The numbers at one place, of all names with the same texts.
 struct Place {
   bool padded = false;  // some number begins with a zero
   bool hex = false;     // some number has a letter

@@ -15,7 +15,7 @@
 namespace rapideye::digest {
 namespace {
 
-// What a browser still sorts at once; the rest is in the JSON.
+// Rows that a browser still sorts at once; the rest is in the JSON.
 constexpr size_t kMaxTableRows = 2000;
 constexpr size_t kMaxListed = 500;
 constexpr size_t kMaxHostsBytes = 600;

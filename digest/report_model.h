@@ -109,7 +109,7 @@ struct ProgramGroup {
   std::vector<Position> positions;  // most cores first
 };
 
-// Where the cores of a culprit stand: distinct pcs, ascending.
+// The pcs of a culprit's cores: distinct, ascending.
 struct CulpritPcs {
   std::string host;
   std::vector<int64_t> pcs;  // empty: not reported

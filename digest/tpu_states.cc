@@ -17,7 +17,7 @@ using Place = std::tuple<std::optional<int64_t>, std::optional<int64_t>>;  // ta
 using PositionKey = std::tuple<Place, std::optional<std::string>>;         // place, hlo
 using PlaceInProgram = std::tuple<std::string, CoreType, Place>;  // fingerprint, type, place
 
-// What one worker told and holds for all that run the same program.
+// Facts that one worker reported and that hold for all with the same program.
 struct Shared {
   std::map<std::string, std::string> module_of;  // by fingerprint
   std::map<PlaceInProgram, std::string> hlo_of;

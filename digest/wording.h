@@ -12,7 +12,7 @@ namespace rapideye::digest {
 // The first line.
 const char* Headline(Cause cause);
 
-// What stands before the culprits' hosts in the second line; "" for the causes
+// The text before the culprits' hosts in the second line; "" for the causes
 // whose second line is not a list of hosts.
 const char* HostsPrefix(Cause cause);
 

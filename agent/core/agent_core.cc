@@ -30,7 +30,7 @@ absl::string_view Name(RuntimeState state) {
   return "not read yet";
 }
 
-// What the coordinator acts on; everything else can wait for its turn.
+// True if the coordinator acts on the difference; other changes wait for their turn.
 bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
   return a.process_incarnation != b.process_incarnation || a.runtime.state != b.runtime.state ||
          a.launches_completed != b.launches_completed || a.launch_in_flight != b.launch_in_flight ||
@@ -102,7 +102,7 @@ void AgentCore::Handle(const HostSampled& sampled, Instant now, Effects& effects
 
 void AgentCore::Announce(const std::vector<wire::HostAddress>& addresses, absl::Duration now,
                          Effects& effects) {
-  // While the job stands still, nobody wants this worker to be away.
+  // While the job stands still, this worker must not be away.
   const bool wanted = InAttention(now) || requests_.NextWake() < absl::InfiniteDuration();
   if (addresses == settings_.hello.addresses || wanted) return;
   settings_.hello.addresses = addresses;
@@ -255,7 +255,7 @@ SavedState AgentCore::State(Instant now) const {
   state.hello.incident = incident_.memory();
   state.counters = host_.Of<PcieState>().baseline();
   state.alarms = alarms_.Waiting(now.monotonic);
-  // What still moves is seen again by whoever comes next.
+  // A worker that still moves is observed anew by the next agent.
   if (incident_.memory().has_value() || InAttention(now.monotonic) || !state.alarms.empty()) {
     state.snapshot = Describe(now);
   }
@@ -374,7 +374,7 @@ void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, a
   if (incident_.memory().has_value() && incident_.memory()->concluded) view_.MeasureAnew(now);
 }
 
-// What the runtime reports for a core, and did not before.
+// Raises errors that the runtime reports for a core and did not before.
 void AgentCore::RaiseNewErrors(const RuntimeSample& sample, absl::Duration now) {
   for (const CoreSample& core : sample.cores) {
     if (!core.error.has_value() || core.error->empty()) continue;

@@ -40,10 +40,10 @@ struct AgentSettings {
   uint64_t seed = 0;
 };
 
-// A single-threaded state machine: no clock, no thread, no I/O. Its owner calls
-// Step with every event, and with Wake when NextWake has come, in the order of
-// time, and carries out the effects in their order. Nothing that a runtime or a
-// coordinator sends makes it fail; what makes no sense changes nothing, or is
+// A single-threaded state machine, like its parts in this folder: no clock, thread
+// or I/O. Its owner calls Step with every event, and with Wake when NextWake has
+// come, in the order of time, and carries out the effects in their order. No input
+// of a runtime or a coordinator makes it fail; invalid input changes nothing, or is
 // reported as such in the runtime's state.
 class AgentCore {
  public:
@@ -55,7 +55,7 @@ class AgentCore {
   // shutdown.
   absl::Duration NextWake() const { return next_wake_; }
 
-  // What this worker would report now.
+  // The snapshot that this worker would report now.
   Snapshot Describe(Instant now) const;
 
  private:
@@ -66,7 +66,7 @@ class AgentCore {
     Purpose purpose = Purpose::kRoutine;
     absl::Duration started;
     absl::Duration give_up_at;
-    // Of the standstill in which it began.
+    // The last progress before the standstill in which it began.
     absl::Duration progress;
     bool host_seen = false;
     std::optional<RuntimeReading> reading;  // waits for the host's
@@ -92,7 +92,7 @@ class AgentCore {
   // The coordinator knows the host's addresses from the last Hello.
   void Announce(const std::vector<wire::HostAddress>& addresses, absl::Duration now,
                 Effects& effects);
-  // Does whatever has become due.
+  // Carries out everything that is due.
   void Advance(Instant now, Effects& effects);
   void StartPoll(absl::Duration now, Effects& effects);
   void Begin(Purpose purpose, absl::Duration deadline, absl::Duration now, Effects& effects);
@@ -102,7 +102,7 @@ class AgentCore {
              Effects& effects);
   void FinishOverdue(Instant now, Effects& effects);
   void AnswerOverdue(Instant now, Effects& effects);
-  // Tells what was inherited which process is there, and passes its alarms on.
+  // Passes the present process to the restored state, and raises its alarms.
   void Inherit(absl::Duration now);
   std::optional<std::string> Process() const;
   void KeepIfChanged(Instant now, Effects& effects);

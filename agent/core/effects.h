@@ -34,7 +34,7 @@ struct HostSampled {
   HostReading reading;
 };
 
-// What the logs said since the last of these; unasked.
+// The log lines since the previous event of this kind; sent unasked.
 struct LogsRead {
   logs::LogReading reading;
 };
@@ -96,7 +96,7 @@ struct Poll {
 // newer one takes its place. Only if Hello::hlo_dumps.
 struct FetchModuleText {
   int64_t fetch = 0;
-  std::optional<std::string> module;  // absent: nobody knows its name
+  std::optional<std::string> module;  // absent: its name is not known
   std::string fingerprint;
   absl::Duration deadline;
 };

@@ -1,4 +1,4 @@
-// Holds the states of all sources, and passes on what they cannot keep for a snapshot.
+// HostState holds the states of all sources, and passes on news that cannot wait.
 #ifndef RAPIDEYE_AGENT_CORE_HOST_STATE_H_
 #define RAPIDEYE_AGENT_CORE_HOST_STATE_H_
 
@@ -17,8 +17,8 @@ namespace rapideye::agent {
 
 class HostState {
  public:
-  // Logs what became known, raises what alarms, and tells the worker's view which
-  // process it looks at.
+  // Takes a reading: logs news, raises alarms, and passes the present process to the
+  // worker's view.
   void Observe(const HostReading& reading, absl::Duration now, WorkerView& worker, Alarms& alarms,
                Effects& effects);
   void Observe(const logs::LogReading& reading, absl::Duration now, const WorkerView& worker,

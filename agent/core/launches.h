@@ -1,5 +1,5 @@
-// Tracks the launches of every core: where its sequencers stand and since when, its last
-// changes of position, and which launches have completed.
+// Tracks the launches of every core: the positions of its sequencers and their ages, its last
+// changes of position, and its completed launches.
 #ifndef RAPIDEYE_AGENT_CORE_LAUNCHES_H_
 #define RAPIDEYE_AGENT_CORE_LAUNCHES_H_
 
@@ -45,7 +45,7 @@ class Transitions {
   absl::Duration last_sample_;
 };
 
-// Where a sequencer stands: all that must stand still for it to be frozen.
+// The position of a sequencer: it is frozen while none of these fields changes.
 struct Position {
   std::optional<std::string> fingerprint;
   std::optional<int32_t> launch_id;
@@ -78,7 +78,7 @@ class PositionAges {
 
   // When its position last changed, or when it was first seen.
   std::optional<absl::Duration> StillSince(const SequencerKey& key) const;
-  // What is known of the instruction where it stands; null: nothing.
+  // The instruction at its position; null: not known.
   const Hlo* HloOf(const SequencerKey& key) const;
 
  private:
@@ -96,7 +96,7 @@ struct Completion {
   std::string fingerprint;
   // All of them on this core since it is watched.
   int64_t total = 0;
-  // How long the one took that was seen running, within the polling interval.
+  // The time of the launch that was seen running, within the polling interval.
   std::optional<absl::Duration> longest;
 };
 
@@ -116,7 +116,7 @@ class LaunchTracker {
   LaunchTracker(const CoreSample& core, absl::Duration now);
 
   LaunchChange Observe(const CoreSample& core, absl::Duration now);
-  // How long the launch that runs has taken so far is no measure of anything.
+  // Ignores the time that the present launch has taken so far as a measure.
   void MeasureAnew(absl::Duration now);
 
   bool in_launch() const { return running_.has_value(); }

@@ -36,7 +36,7 @@ inline constexpr absl::Duration kKeepAlarmFor = absl::Minutes(1);
 // Addresses at the other ends of its connections, whose the coordinator is asked. A
 // worker talks to some hundred others, and to its storage.
 inline constexpr size_t kMaxKnownAddresses = 4'096;
-// An address that is nobody's is asked about again, at first soon, since workers come
+// An address without a known worker is requested again, at first soon, since workers come
 // one by one when a job starts; then hardly ever.
 inline constexpr absl::Duration kFirstPeerSpacing = absl::Seconds(15);
 inline constexpr absl::Duration kLongestPeerSpacing = absl::Minutes(10);
@@ -49,8 +49,8 @@ inline constexpr size_t kMaxTransitionsPerCore = 8;
 
 // State on disk, for the next agent.
 
-// An agent that is replaced comes back within minutes; a hang that nobody has
-// looked at for this long is looked at anew.
+// An agent that is replaced comes back within minutes; a hang without
+// any agent for this long is collected anew.
 inline constexpr absl::Duration kKeepStateFor = absl::Hours(1);
 // While no training process is seen: it may be that of the next incarnation that
 // starts.
@@ -111,7 +111,7 @@ inline constexpr absl::Duration kWelcomeTimeout = absl::Seconds(15);
 // Deadlines of a coordinator are brought into this range.
 inline constexpr absl::Duration kShortestDeadline = absl::Milliseconds(100);
 inline constexpr absl::Duration kLongestDeadline = absl::Minutes(1);
-// A snapshot for which nobody ever grants credit is forgotten.
+// A snapshot that never gets credit is dropped after this.
 inline constexpr absl::Duration kKeepSnapshotFor = absl::Minutes(5);
 // Messages that wait to be written. Heartbeats replace each other and there is
 // one collection at a time: more means a coordinator that does not read.

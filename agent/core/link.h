@@ -1,4 +1,4 @@
-// Link is the agent's side of the stream to its coordinator: it decides when to connect, and
+// Link manages the agent's side of the stream to its coordinator: it decides when to connect, and
 // whether the agent may send.
 #ifndef RAPIDEYE_AGENT_CORE_LINK_H_
 #define RAPIDEYE_AGENT_CORE_LINK_H_

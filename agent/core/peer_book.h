@@ -26,7 +26,7 @@ class PeerBook {
 
   // Requests the addresses that are due; call while the stream is welcome.
   void Ask(absl::Duration now, Effects& effects);
-  // Whom the coordinator knows of those that were asked about; of no others.
+  // Takes the workers behind requested addresses; ignores other addresses.
   void Learn(const wire::Peers& peers);
   // The stream has ended: what was asked stays without an answer.
   void Disconnected() { asked_.clear(); }
@@ -43,7 +43,7 @@ class PeerBook {
   Entry* Find(const IpAddress& address, absl::Duration now);
 
   std::map<IpAddress, Entry> entries_;
-  // Of a look that alone shows as many as there is room for.
+  // The time of a reading that alone held as many addresses as there is room for.
   absl::Duration full_at_ = -absl::InfiniteDuration();
   std::vector<IpAddress> asked_;  // and not answered yet
   absl::Duration next_ask_ = -absl::InfiniteDuration();

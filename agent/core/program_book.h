@@ -1,4 +1,4 @@
-// ProgramBook collects what this worker has learnt about its programs.
+// ProgramBook collects the names of this worker's programs and their longest launches.
 #ifndef RAPIDEYE_AGENT_CORE_PROGRAM_BOOK_H_
 #define RAPIDEYE_AGENT_CORE_PROGRAM_BOOK_H_
 
@@ -20,7 +20,7 @@ namespace rapideye::agent {
 class ModuleNames {
  public:
   void Learn(const RuntimeSample& sample);
-  // What a runtime says is preferred, and so is what is known.
+  // Adds names from dumps; names from a runtime, and known ones, take precedence.
   void Learn(const std::vector<DumpedProgram>& dumps);
   std::optional<std::string> Find(const std::string& fingerprint) const;
 
@@ -39,7 +39,7 @@ class ProgramBook {
   void Record(const Completion& completion);
   void Clear() { programs_.clear(); }
 
-  // Of any program; absent while none was seen running.
+  // The longest launch of any program; absent while none was seen running.
   std::optional<absl::Duration> LongestLaunch() const;
   // The most recent of them, most recent last.
   std::vector<wire::ProgramStatistics> Statistics(const ModuleNames& modules) const;

@@ -1,4 +1,4 @@
-// Requests hold what the coordinator has asked of this worker and not yet received.
+// Requests holds the coordinator's open requests to this worker, and the alarms not yet sent.
 #ifndef RAPIDEYE_AGENT_CORE_REQUESTS_H_
 #define RAPIDEYE_AGENT_CORE_REQUESTS_H_
 
@@ -54,7 +54,7 @@ class Requests {
   void Cancel(const wire::Cancel& cancel);
   // The stream is over: the next one asks anew.
   void Clear();
-  // Forgets a snapshot that nobody ever granted credit for.
+  // Drops a snapshot that never got credit.
   void Expire(absl::Duration now);
   // When something here becomes due; infinite if never.
   absl::Duration NextWake() const;
@@ -77,14 +77,14 @@ class Requests {
   std::optional<Hlo> hlo_;
 };
 
-// What must reach the coordinator before the next heartbeat.
+// Alarms must reach the coordinator before the next heartbeat.
 
 // One alarm of a kind in a while: a flood of lines is one alarm. What is raised
 // while there is no coordinator waits for it, but not for long.
 class Alarms {
  public:
   void Raise(wire::AlarmKind kind, std::string text, absl::Duration now);
-  // What waits and is no old news.
+  // The alarms that wait and are not too old.
   std::vector<wire::Alarm> Waiting(absl::Duration now) const;
   // Sends what waits. Call while the link is up.
   void Send(absl::Duration now, Effects& effects);

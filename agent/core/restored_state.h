@@ -1,5 +1,5 @@
-// Keeps what an agent leaves for the next one of the same worker, and restores it as far as
-// it still holds.
+// SavedState and RestoredState carry the state of an agent over to the next one of the same worker,
+// as far as it is still valid.
 #ifndef RAPIDEYE_AGENT_CORE_RESTORED_STATE_H_
 #define RAPIDEYE_AGENT_CORE_RESTORED_STATE_H_
 
@@ -32,7 +32,7 @@ class IncidentMemory {
   void Progressed() { memory_.reset(); }
   // The samples are of this process from now on.
   void Watching(const std::optional<std::string>& process);
-  // What an agent before this one remembered.
+  // Restores the memory of an earlier agent.
   void Restore(std::optional<wire::IncidentMemory> memory) { memory_ = std::move(memory); }
 
   const std::optional<wire::IncidentMemory>& memory() const { return memory_; }
@@ -45,13 +45,13 @@ class IncidentMemory {
 struct SavedState {
   // On the monotonic clock, which all processes of one boot of a host share.
   absl::Duration kept_at;
-  // Who kept it, and the incident that it remembered.
+  // The agent that saved it, and the incident that it remembered.
   wire::Hello hello;
-  // What it would have shown of a worker that stood still, HLO included.
+  // Its snapshot of a worker that stood still, HLO included.
   std::optional<Snapshot> snapshot;
   // From where the errors of its chips are counted.
   std::optional<CounterBaseline> counters;
-  // Raised, and told to nobody.
+  // Raised, and not yet sent.
   std::vector<wire::Alarm> alarms;
 
   // True if there is nothing worth keeping.
@@ -81,8 +81,8 @@ class RestoredState {
   std::optional<wire::IncidentMemory> Incident() const;
   // From where errors were counted; of use only for the process that it names.
   std::optional<CounterBaseline> Counters() const;
-  // What nobody was told, once, and not before the process is seen: an alarm makes
-  // the coordinator look at all workers.
+  // The alarms not yet sent, once, and not before the process is seen: an alarm makes
+  // the coordinator collect from all workers.
   std::vector<wire::Alarm> TakeAlarms(absl::Duration now);
   // Adds what the worker showed then, as far as it can still be so: everything if
   // its runtime shows nothing now, otherwise HLO and ages where it stands still at

@@ -96,7 +96,7 @@ Snapshot BuildSnapshot(const wire::Hello& identity, const RuntimeHealth& health,
   snapshot.pod = identity.pod;
   snapshot.hardware = identity.hardware;
   snapshot.incarnation = view.incarnation();
-  // A clock before 1970 tells nobody anything.
+  // A clock before 1970 is wrong: left out.
   if (now.wall >= absl::UnixEpoch()) snapshot.captured_unix_ms = absl::ToUnixMillis(now.wall);
   snapshot.runtime = health;
   if (view.last_sample().has_value()) {

@@ -35,8 +35,8 @@ class WorkerView {
   // An incident has prolonged the launches and the pause under way: only later ones
   // count as measures of the job.
   void MeasureAnew(absl::Duration now);
-  // Which process the next samples are of, as the host shows it; absent while
-  // that is not known, or once it has ended.
+  // Sets the process of the next samples, as the host shows it; absent while it is
+  // not known, or once it has ended.
   void SetProcess(std::optional<ProcessId> process) { process_now_ = process; }
 
   void Learn(const HloDumpReading& dumps) { modules_.Learn(dumps.programs); }

@@ -48,7 +48,7 @@ class Agent {
   // coordinator is on its way. Any thread, any number of times.
   void Stop();
 
-  // For whoever reads its metrics. Any thread.
+  // For the page of metrics. Any thread.
   const AgentTelemetry& telemetry() const { return telemetry_; }
   size_t dropped_events() const { return events_.dropped(); }
 

@@ -15,7 +15,7 @@ namespace rapideye::agent {
 
 class DumpReader {
  public:
-  // Called on the reader's thread, which may outlive the reader but calls nobody then.
+  // Called on the reader's thread, which may outlive the reader but makes no calls then.
   using Sink = std::function<void(Event)>;
 
   DumpReader(std::string directory, Sink sink);

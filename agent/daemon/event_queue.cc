@@ -18,7 +18,7 @@ void EventQueue::Push(Event event) {
     }
     events_.push_back(std::move(event));
   }
-  // Whoever is woken would wait for the lock, and be woken twice.
+  // Notified under the lock, the thread would wake twice.
   not_empty_.NotifyOne();
 }
 

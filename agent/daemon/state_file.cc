@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 constexpr char kMagic[] = "rapideye-agent-state";
 constexpr char kVersion[] = "1";
 constexpr size_t kLengthDigits = 8;  // of each message, in hex
-// What tells the reply with the counters from the one with the snapshot.
+// The collection number that marks the reply with the counters.
 constexpr int64_t kCountersReply = 1;
 // "rapideye-agent-state 1 <boot> <ms> <crc>\n"
 constexpr size_t kHeaderWords = 5;
@@ -65,7 +65,7 @@ absl::StatusOr<wire::AgentMessage> Next(std::string_view& body) {
   return std::move(parsed->message);
 }
 
-// Counters are those of a snapshot that nothing else is told in.
+// Encodes counters as a snapshot that holds nothing else.
 wire::SnapshotReply AsReply(const CounterBaseline& counters, const wire::Hello& hello) {
   Snapshot snapshot;
   snapshot.worker = hello.worker;

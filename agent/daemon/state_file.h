@@ -1,4 +1,4 @@
-// StateFile stores the state that an agent leaves for the next one of the same worker.
+// StateFile stores the state of an agent for the next one of the same worker. May block.
 //
 //   <state-dir>/<job>-<slice>-<task>/state
 //

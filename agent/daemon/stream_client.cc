@@ -189,7 +189,7 @@ class StreamClient::Stream {
     call_->Read(&incoming_, &read_);
   }
 
-  // Cuts the stream; `why` is what the core is told, if it was not over before.
+  // Cuts the stream; the core gets `why`, if the stream was not over before.
   void Fail(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (ended_) return;
     failure_ = std::move(why);

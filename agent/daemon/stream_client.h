@@ -32,7 +32,7 @@ class StreamClient {
   StreamClient& operator=(const StreamClient&) = delete;
 
   // Opens a stream on a new connection (a coordinator may have moved), and cuts
-  // the one before.
+  // the previous one.
   void Connect(int64_t stream);
   // Queues the message. A heartbeat that still waits gives way to a newer one.
   // A coordinator that does not read loses its stream once too many wait.

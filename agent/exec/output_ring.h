@@ -30,16 +30,16 @@ class OutputRing {
 
   // The relay ---------------------------------------------------------------
 
-  // Where the next bytes go; what stood there is gone from now on. Only when
+  // The space for the next bytes; its old bytes are lost from now on. Only when
   // Unwritten is empty.
   absl::Span<char> Space();
-  // So many bytes have come. True: the reader should be woken, since much waits.
+  // Adds `size` bytes that were written to Space(). True: much waits, wake the reader.
   bool Took(size_t size);
   // Bytes that have come and are to be passed on next; empty: none.
   absl::string_view Unwritten() const;
   void Wrote(size_t size);
 
-  // Anybody -----------------------------------------------------------------
+  // Any process -------------------------------------------------------------
 
   // All that has come was passed on.
   bool Drained() const;

@@ -12,7 +12,7 @@
 namespace rapideye::agent {
 namespace {
 
-// Whoever else has this end open may have made it non-blocking. True: try again.
+// Another process with this end open may have made it non-blocking. True: try again.
 bool AwaitAfter(int error, int descriptor, short events) {
   if (error == EINTR) return true;
   if (error != EAGAIN) return false;

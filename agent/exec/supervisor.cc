@@ -38,7 +38,7 @@ constexpr int kNoSuchCommand = 127;
 constexpr int kCannotBeRun = 126;
 constexpr int kSignalled = 128;
 
-// How often is looked whether the last output has been passed on.
+// Interval of checks whether the last output has been passed on.
 constexpr absl::Duration kDrainLook = absl::Milliseconds(10);
 
 // All that exist to be told to somebody, and SIGCHLD. Those by which the kernel says
@@ -345,7 +345,7 @@ void Supervisor::Note(const siginfo_t& child) {
   for (Output& output : outputs_) {
     if (child.si_pid != output.relay) continue;
     output.relay = -1;
-    // One that was killed is replaced. If nobody reads, the command is to find out.
+    // Replaces a relay that was killed. Without a reader the command gets SIGPIPE.
     if (child.si_code == CLD_EXITED) CloseIfOpen(output.pipe);
   }
 }
@@ -394,7 +394,7 @@ void Supervisor::SeeItOut() {
       drain_until = MonotonicTime() + kDrainPatience;
     }
   }
-  // Whoever reads our output need not wait for the agent.
+  // A reader of our output need not wait for the agent.
   for (const Output& output : outputs_) PutNothingAt(output.to);
   const bool told = told_to_end_->load() != 0;
   const absl::Duration patience =

@@ -32,8 +32,8 @@ struct CommandWatch {
   // A process that has ended stays a zombie for as long as there is a supervisor.
   std::vector<OutputRing*> outputs;  // one if both outputs go to the same place
   int wake = -1;                     // an eventfd: an output has much to read
-  // The signal by which the command was told to end, of which `wake` tells, too; 0: it
-  // was not. Whoever did so waits.
+  // The signal that asked the command to end, which also makes `wake` readable; 0: none
+  // did. Its sender waits for the end.
   const std::atomic<int>* told_to_end = nullptr;
 };
 

@@ -1,5 +1,5 @@
-/* The progress page: one page of memory in which a training loop says which step
- * and phase it is in, for rapideye-agent to read when the job stands still.
+/* The progress page is one page of memory in which a training loop reports its step
+ * and phase, for rapideye-agent to read when the job stands still.
  *
  * This header is the format, and a writer of it for C11 and C++; it needs Linux and
  * gcc or clang, and nothing else of this project. agent/progress/README.md has
@@ -17,7 +17,7 @@
  *   rapideye_progress_close(&progress);
  *
  * One thread writes. A page that could not be opened is written to without effect,
- * so that the loop need not care whether anybody watches it.
+ * so that the loop need not care whether an agent reads it.
  */
 #ifndef RAPIDEYE_AGENT_PROGRESS_RAPIDEYE_PROGRESS_H_
 #define RAPIDEYE_AGENT_PROGRESS_RAPIDEYE_PROGRESS_H_

@@ -25,8 +25,8 @@ inline constexpr absl::Duration kHostGrace = absl::Milliseconds(300);
 inline constexpr size_t kMaxSysFileBytes = 4 * 1024;
 // The kernel answers from memory, in well under a millisecond for each.
 inline constexpr absl::Duration kCounterDeadline = absl::Milliseconds(200);
-// How often counters are read in health, to know what health looks like: an error of
-// which nobody knows whether it was a minute or five before the hang still tells.
+// How often counters are read in health, for a baseline: an error is evidence even if
+// it may have occurred a minute or five before the hang.
 inline constexpr absl::Duration kCounterSpacing = absl::Minutes(5);
 
 }  // namespace rapideye::agent

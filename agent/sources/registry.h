@@ -43,7 +43,7 @@ using Sources = SourceList<  //
     ProbeSource,             //
     StacksSource>;
 
-// What one look at the host has read. What was not looked at is absent.
+// The readings of one look at the host. Sources that were not read are absent.
 template <typename List>
 class ReadingsOf;
 template <typename... Source>
@@ -63,7 +63,7 @@ class ReadingsOf<SourceList<Source...>> {
 };
 using HostReading = ReadingsOf<Sources>;
 
-// What all sources have shown so far.
+// The states of all sources.
 template <typename List>
 class StatesOf;
 template <typename... Source>

@@ -28,7 +28,7 @@ struct ProcessId {
 // "4211@881234": the same for every agent on this host.
 std::string NameProcess(const ProcessId& process);
 
-// What of the host is worth its cost now; the rest is read at every look.
+// The costly readings that are due now; all others are read at every look.
 struct HostLook {
   bool sockets = false;  // connections to other workers
   // A coordinator collects, or the agent takes its detailed sample: also what is
@@ -41,14 +41,14 @@ struct HostLook {
   friend bool operator==(const HostLook&, const HostLook&) = default;
 };
 
-// What is known of the job when a reading comes in.
+// The state of the job when a reading comes in.
 struct JobFacts {
   absl::Duration last_progress = {};  // monotonic; when a launch last began or completed
   bool ever_launched = false;         // by this training process
   bool in_launch = false;             // some core of this host
 };
 
-// What a state has found in a reading that cannot wait for a snapshot.
+// Findings of a reading that cannot wait for a snapshot.
 struct Notices {
   std::vector<std::string> warnings;  // for the agent's own log
   std::vector<wire::Alarm> alarms;    // for the coordinator, at once
@@ -76,7 +76,7 @@ class SourceState {
   // A launch has begun or completed: what holds of a standstill only is over.
   virtual void JobProgressed() {}
   // The host shows another training process than before, or the first one. `before_until`:
-  // when the one before was last seen alive; absent: there was none.
+  // when the previous one was last seen alive; absent: there was none.
   virtual void ProcessReplaced(std::optional<absl::Duration> /*before_until*/) {}
   // Called with every look at the host, before its readings: the training process that
   // lives; absent: none that is known.
@@ -94,7 +94,7 @@ class StateOf : public SourceState {
                        Notices& notices) = 0;
 };
 
-// Of a source whose readings go elsewhere: to whoever in the core has asked for them.
+// The state of a source whose readings go to the part of the core that requested them.
 template <typename Reading>
 class NoState final : public StateOf<Reading> {
  public:
@@ -117,8 +117,8 @@ class Fetcher {
                                        HostFindings& found) = 0;
 };
 
-// What the registry knows of a source. Each source derives from this in its state.h, adds
-// `kName` (what it is called by --disable), and replaces what does not fit.
+// The entry of a source in the registry. Each source derives from this in its state.h, adds
+// `kName` (its name for --disable), and overrides members that do not fit.
 template <typename StateType, typename ReadingType>
 struct SourceOf {
   using State = StateType;
@@ -129,7 +129,7 @@ struct SourceOf {
   static std::unique_ptr<Fetcher<Reading>> MakeFetcher(const HostOptions&, HostFindings&) {
     return nullptr;
   }
-  // What a look reads of it while there is no fetcher.
+  // The reading of a look while there is no fetcher.
   static std::optional<Reading> WithoutFetcher(const HostLook&) { return std::nullopt; }
 };
 

@@ -33,7 +33,7 @@ struct HloDifference {
   std::array<HloPlace, 2> places;
 };
 
-// Of an instruction, what is shown: real ones run to tens of KiB.
+// Bytes shown of an instruction: real ones run to tens of KiB.
 inline constexpr size_t kMaxHloExcerptBytes = 300;
 
 // Instruction by instruction in the order of the entry computation; a computation that

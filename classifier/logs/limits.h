@@ -12,13 +12,13 @@ namespace rapideye::logs {
 inline constexpr size_t kMaxLogLineBytes = 64 * 1024;
 // Looks without news after which a line without an end counts as a line.
 inline constexpr int kLogQuietLooks = 2;
-// What of a line is kept.
+// Bytes kept of a line.
 inline constexpr size_t kMaxLogTextBytes = 2 * 1024;
 // Names in a line: of a module, an instruction, a sequencer.
 inline constexpr size_t kMaxLogNameBytes = 256;
-// Distinct events of one look; more of them tell no more.
+// Distinct events of one reading; more of them add no evidence.
 inline constexpr size_t kMaxLogLinesPerLook = 256;
-// What an operator adds to the signatures; a text of fewer bytes is to be found in
+// Limits of an operator's signatures; a text of fewer bytes is to be found in
 // too many lines.
 inline constexpr size_t kMaxSignatures = 1'000;
 inline constexpr size_t kMaxSignatureFileBytes = 1024 * 1024;

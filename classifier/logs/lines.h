@@ -27,10 +27,10 @@ class LineSplitter {
   bool unfinished() const { return !partial_.empty(); }
   // No more will come.
   void Finish(Sink sink);
-  // What comes begins in the midst of a line that is to be left out.
+  // The next bytes begin in the midst of a line, which is left out.
   void SkipLine();
 
-  // Of the line that the sink is given, counted by newlines, from 1.
+  // The number of the line that the sink gets, counted by newlines, from 1.
   int64_t number() const { return newlines_ + 1; }
 
  private:

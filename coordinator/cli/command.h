@@ -17,7 +17,7 @@ class Command {
 
   // True if the command line names this one.
   bool Chosen() const { return program::Chosen(app_); }
-  // Does the work; returns the program's exit status. What went wrong has been
+  // Does the work; returns the program's exit status. An error has been
   // complained about.
   virtual int Run() = 0;
 

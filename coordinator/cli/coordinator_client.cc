@@ -16,7 +16,7 @@
 namespace rapideye::cli {
 namespace {
 
-// What is kept of one document: what a coordinator passes on, and room.
+// Bytes kept of one document: the coordinator's limit, and room.
 constexpr size_t kMaxDocumentBytes = size_t{512} << 20;
 
 absl::Status TooLarge() {

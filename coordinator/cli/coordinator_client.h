@@ -19,7 +19,7 @@ class App;
 
 namespace rapideye::cli {
 
-// Which coordinator, and how.
+// The flags that say which coordinator to call, and how.
 struct CoordinatorFlags {
   std::string coordinator = "localhost:8490";
   transport::CredentialOptions credentials;
@@ -29,7 +29,7 @@ struct CoordinatorFlags {
   void AddTo(CLI::App& command, absl::Duration default_timeout);
 };
 
-// Of --format: text, json, html or capture.
+// The form of --format: text, json, html or capture.
 v1::DocumentForm FormOf(const std::string& format);
 
 // A document and what came with it.

@@ -8,7 +8,7 @@
 
 namespace rapideye::cli {
 
-// How Complain speaks: "rapideye: <message>", or a record as daemons log them.
+// The format of Complain: "rapideye: <message>", or a record as daemons log them.
 void SetComplaintFormat(bool json);
 
 // One line on standard error.

@@ -21,7 +21,7 @@ class ShowCommand final : public Command {
  private:
   // The id itself, or that of the newest incident.
   absl::StatusOr<std::string> Resolve(CoordinatorClient& client) const;
-  // What to say after NOT_FOUND: the ids that look most like it.
+  // The text after NOT_FOUND: the ids that look most like it.
   static std::string Suggestion(CoordinatorClient& client, const std::string& id);
 
   CoordinatorFlags coordinator_;

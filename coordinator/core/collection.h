@@ -1,4 +1,4 @@
-// Collection runs one collection round: who was asked, who answered, who may send now.
+// Collection runs one collection round: requests, answers, and the right to send.
 //
 // Ten thousand snapshots must never land together: a worker announces the size
 // of its snapshot and sends it when granted. The number and the bytes in flight
@@ -61,7 +61,7 @@ class Collection {
   // Snapshots granted and not arrived.
   size_t in_flight() const { return in_flight_; }
   int64_t bytes_in_flight() const { return bytes_in_flight_; }
-  // Tells who has not answered that nobody waits any more.
+  // Cancels outstanding requests.
   void CancelRest(Effects& effects) const;
 
  private:

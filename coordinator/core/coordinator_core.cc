@@ -455,7 +455,7 @@ void CoordinatorCore::ConcludeIncident() {
 
 void CoordinatorCore::On(const IncidentConcluded& event) {
   if (state_ != State::kConcluding) return;
-  texts_.reset();  // nobody waits for them
+  texts_.reset();  // no longer needed
   restart_.Clear();
   if (!event.hang) {
     Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",
@@ -538,7 +538,7 @@ void CoordinatorCore::EndTexts(const std::string& why) {
   Emit(std::move(gathered));
 }
 
-// What a coordinator before this one began or finished -------------------------------
+// Incidents of an earlier coordinator ------------------------------------------------
 
 void CoordinatorCore::On(IncidentsOnDisk& event) { restart_.OnDisk(std::move(event.ids)); }
 
@@ -610,7 +610,7 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
   Begin(std::move(suspicion));
 }
 
-// What operators ask -----------------------------------------------------------------
+// Requests of operators --------------------------------------------------------------
 
 void CoordinatorCore::On(const SnapshotRequested& event) {
   ++job_.counters.snapshots_requested;
@@ -654,7 +654,7 @@ void CoordinatorCore::On(const Stop&) {
   } else if (incident_.has_value()) {
     AbandonIncident("asked to stop before any worker answered");
   }
-  // Whoever has collected for an incident is still to be told of its end.
+  // Workers that were collected from for an incident must still get its end.
   if (state_ != State::kConcluding) CloseAll();
 }
 

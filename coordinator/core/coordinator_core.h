@@ -1,10 +1,10 @@
 // CoordinatorCore is the coordinator without threads, sockets, clocks or files: it maps each
 // message and each moment to effects.
 //
-// Agents are untrusted: whatever one sends costs it its stream at worst, never
+// Agents are untrusted: an invalid message costs its sender's stream at worst, never
 // another worker's, and never the process.
 //
-// Not synchronised: one thread owns a core and carries out its effects.
+// Not synchronised: one thread owns a core with its parts (this folder), and runs its effects.
 #ifndef RAPIDEYE_COORDINATOR_CORE_COORDINATOR_CORE_H_
 #define RAPIDEYE_COORDINATOR_CORE_COORDINATOR_CORE_H_
 
@@ -99,7 +99,7 @@ class CoordinatorCore {
   void ShowIncarnation(const WorkerId& worker, const std::string& key, bool given);
   void OnJobRestart();
 
-  // What concerns all workers, hence not at every event but every kJudgePeriod.
+  // Does the work over all workers, every kJudgePeriod rather than at every event.
   void Survey();
   void Judge();        // raises the alarm if the job stands still
   void FollowAlarm();  // collects if a worker has raised it
@@ -111,7 +111,7 @@ class CoordinatorCore {
   void ConcludeIncident();
   void NoteRecovery(const WorkerId& worker);
   void Rearm(const std::string& why);
-  // Tells the agent, or all whose worker has not recovered, that the digest is out.
+  // Reports to the agent, or to all whose worker has not recovered, that the digest is out.
   void TellConcluded(const Member& member);
   void TellAllConcluded();
   // The incident, or the snapshot on demand, that is being collected; nullptr if none is.
@@ -153,7 +153,7 @@ class CoordinatorCore {
   bool all_connected_ = false;
   bool stopping_ = false;
 
-  // Of the running Step.
+  // The time of the running Step.
   Instant now_;
   Effects effects_;
 };

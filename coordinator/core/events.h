@@ -58,8 +58,8 @@ struct MessageReceived {
   int64_t memory = 0;  // that it takes, about
 };
 
-// What arrived breaks a rule of the protocol; `status` names the field. Nothing
-// more is read from the stream.
+// A message broke a rule of the protocol; `status` names the field. No further
+// message is read from the stream.
 struct MessageMalformed {
   StreamId stream = 0;
   absl::Status status;
@@ -87,7 +87,7 @@ struct TextsWanted {
   std::vector<ProgramSide> sides;  // as Verdict::sides
 };
 
-// What a coordinator before this one has left on disk, once, at the start.
+// The incidents that an earlier coordinator has left on disk; once, at the start.
 struct IncidentsOnDisk {
   std::vector<std::string> ids;
 };
@@ -138,11 +138,11 @@ struct Conclude {
   Capture capture;
   absl::Duration detect_to_collect;
   absl::Duration collect;
-  // Of the workers without a snapshot, as far as their agents ever told.
+  // Hardware of the workers without a snapshot, as far as their agents reported it.
   std::map<WorkerId, std::string> hardware = {};
 };
 
-// The text of one side, from a worker that was asked for it. Nobody has looked into it.
+// The text of one side, from a worker that was asked for it. Not checked.
 struct GatheredText {
   ProgramSide side;
   WorkerId worker;
@@ -156,8 +156,8 @@ struct TextsGathered {
   std::vector<GatheredText> sides;
 };
 
-// Put the digest of an incident that is on disk into the log: nobody knows whether
-// it ever got there. To be answered by IncidentConcluded or IncidentUnreadable;
+// Requests that the digest of an incident on disk is logged: it is not known whether
+// it ever was. To be answered by IncidentConcluded or IncidentUnreadable;
 // must not block either.
 struct Retell {
   std::string incident_id;

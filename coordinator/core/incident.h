@@ -1,5 +1,5 @@
-// Incident follows one suspected hang from the alarm to the evidence: two collection rounds,
-// HLO of the rare positions, probes of what is suspect.
+// Incident follows one suspected hang from the alarm to the evidence: two collection rounds, HLO of
+// the rare positions, probes of the suspects.
 //
 // The life of one:
 //   first round   every connected worker is asked for a snapshot
@@ -31,7 +31,7 @@
 
 namespace rapideye::coordinator {
 
-// What raised the alarm, and when.
+// The reason of an alarm, and its time.
 struct Suspicion {
   std::string trigger;  // as in a capture: no-progress, hang-line, operator
   std::string why;      // for the log
@@ -40,7 +40,7 @@ struct Suspicion {
   // For how long a pause that a training loop announced was waited for; absent: none
   // was.
   std::optional<absl::Duration> announced_pause = std::nullopt;
-  // What agents are to remember that they were asked for; absent: nothing.
+  // The incident id that agents remember; absent: none.
   std::optional<std::string> incident = std::nullopt;
   // True: launches that complete in between end nothing; what there is was asked
   // for, hang or not.
@@ -57,7 +57,7 @@ class Incident {
            absl::Duration deadline, absl::Duration now, Effects& effects);
 
   State state() const { return state_; }
-  // Of kRecovered: one clause for the log.
+  // The reason of kRecovered: one clause for the log.
   const char* why_recovered() const { return why_recovered_; }
   const Suspicion& suspicion() const { return suspicion_; }
 
@@ -90,7 +90,7 @@ class Incident {
   // When OnTick is next needed.
   absl::Duration NextWake() const;
 
-  // Gives up: whoever has not answered is told so.
+  // Gives up: cancels outstanding requests.
   void Abandon(Effects& effects);
 
   // The latest snapshot of each worker that answered, with HLO and probes.

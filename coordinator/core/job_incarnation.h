@@ -1,4 +1,4 @@
-// Tells a job that restarted from one that goes on.
+// JobIncarnation distinguishes a job that restarted from one that goes on.
 //
 // Each worker shows a key: the job incarnation that its platform states (the
 // same on all workers), otherwise the incarnation of its training process. The
@@ -27,14 +27,14 @@ class JobIncarnation {
   bool Left(const WorkerId& worker) const { return left_.contains(worker); }
   void Rejoin(const WorkerId& worker);
 
-  // What the platform states of the worker, as it last said so itself, whichever
-  // incarnation that is of; absent where none is stated.
+  // The platform's job incarnation that the worker last stated, in any incarnation;
+  // absent if it stated none.
   std::optional<std::string> LastGiven(const WorkerId& worker) const;
 
-  // What a worker of this incarnation showed; absent for one of an earlier one.
+  // The key of a worker in this incarnation; absent for a worker of an earlier one.
   std::optional<std::string> KeyOf(const WorkerId& worker) const;
 
-  // What the platform states, otherwise derived from the lowest worker's
+  // The id that the platform states, otherwise one derived from the lowest worker's
   // process, so that a coordinator that restarts finds the same. Absent while no
   // worker has shown a key.
   std::optional<std::string> Id() const;

@@ -19,7 +19,7 @@ namespace rapideye::coordinator {
 
 class JobRecovery {
  public:
-  // Of no incident: nobody recovers.
+  // Without an incident: no worker recovers.
   JobRecovery() = default;
   // `from`: a launch that completes earlier is no recovery. `shown`: which job the incident
   // is about, as each of its workers showed it (what the platform states, otherwise the

@@ -43,7 +43,7 @@ struct Counters {
   int64_t snapshots_over_budget = 0;  // workers left out of a collection
 };
 
-// What the coordinator is about.
+// The present activity of the coordinator.
 enum class Activity {
   kLearning,    // no launch has completed yet, or workers are still expected
   kArmed,       // the job is watched
@@ -55,11 +55,11 @@ const char* ActivityName(Activity activity);  // "learning" ...
 
 struct WorkerStatus {
   WorkerId id;
-  std::string host;  // "" for one that was never heard of
+  std::string host;  // "" for a worker that never connected
   bool connected = false;
   bool runtime_answers = false;  // of a connected one
   std::optional<absl::Duration> since_completion;
-  // How long the coordinator has known a launch to be in flight, and of what.
+  // How long the coordinator has known a launch to be in flight, and its program.
   std::optional<absl::Duration> in_flight_for;
   std::optional<std::string> fingerprint;
   std::optional<std::string> module;
@@ -86,7 +86,7 @@ struct JobStatus {
   std::vector<WorkerStatus> missing;  // the first kMaxListedWorkers not connected
   std::vector<WorkerStatus> slowest;  // connected, longest without a completion first
 
-  // Of the job as a whole; absent while it does not run.
+  // The standstill of the job as a whole; absent while it does not run.
   struct Waiting {
     absl::Duration still_for;  // since anything advanced
     absl::Duration threshold;  // the one that applies now

@@ -19,7 +19,7 @@ struct Launch {
 // Launches of one worker in the order in which they run, without gaps.
 class LaunchHistory {
  public:
-  // What runs, then what waits behind it, at a later moment than all before.
+  // Adds a queue of a later moment: the launch that runs, then those that wait.
   // Continues the history where both overlap, otherwise begins anew.
   void Append(const std::vector<Launch>& queue);
 

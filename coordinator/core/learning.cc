@@ -247,7 +247,7 @@ void Learning::PlaceIdle(const std::vector<WorkerId>& idle, Groups& groups) cons
   for (const WorkerId& worker : idle) {
     auto found = home.find(worker.slice);
     // A whole slice that is watched and never ran anything while others ran all
-    // the time stands by: it is nobody's peer.
+    // the time is on standby: it has no peers.
     if (found == home.end() && workers_.contains(worker) && long_at_work) continue;
     (found == home.end() ? largest : found->second)->push_back(worker);
   }

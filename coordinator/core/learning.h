@@ -1,6 +1,6 @@
-// Learning finds what is healthy: which workers run the same programs, in which
-// order, how long a launch and a pause last. Rebuilt from heartbeats, forgotten
-// when the job restarts.
+// Learning derives the healthy state of a job: cohorts of workers that run the same programs,
+// their order, the longest launch and pause. Rebuilt from heartbeats, dropped when the job
+// restarts.
 #ifndef RAPIDEYE_COORDINATOR_CORE_LEARNING_H_
 #define RAPIDEYE_COORDINATOR_CORE_LEARNING_H_
 
@@ -40,11 +40,11 @@ class Learning {
 
   // True if a launch of this program has completed anywhere.
   bool HasCompleted(const std::string& fingerprint) const;
-  // Of this program; of all programs if absent or unknown. Zero: nothing learnt.
+  // The longest launch of this program, or of all if absent or unknown. Zero: nothing learnt.
   absl::Duration LongestLaunch(const std::optional<std::string>& fingerprint) const;
   absl::Duration LongestStep() const { return longest_step_; }
   absl::Duration LongestPause() const { return longest_pause_; }
-  // Of the pauses that no page announced.
+  // The longest pause that no page announced.
   absl::Duration LongestUnannouncedPause() const { return longest_unannounced_pause_; }
   // A phase of this kind, from beginning to end as heartbeats showed it.
   absl::Duration LongestPhase(Phase phase) const;
@@ -52,8 +52,8 @@ class Learning {
   // Groups of workers that ran the same set of programs, largest first; `members`
   // are the workers to place. A worker seen to run only a part of a group's
   // programs belongs to it; one seen to run nothing belongs where most of its
-  // slice does, and in a job long at work to none if nobody of its slice ever ran
-  // anything: it stands by. Empty while no launch has completed.
+  // slice does, and in a job long at work to none if no worker of its slice ever ran
+  // anything: it is on standby. Empty while no launch has completed.
   std::vector<Cohort> Cohorts(const std::vector<WorkerId>& members) const;
 
   // The job restarted. Names of modules stay: a fingerprint is its content.
@@ -75,7 +75,7 @@ class Learning {
     std::map<ProgramNumber, absl::Duration> distrusted_launches;
     absl::Duration distrusted_pause = absl::ZeroDuration();
     absl::Duration distrusted_unannounced_pause = absl::ZeroDuration();
-    // Of the announced pause that lasts, and how long it has, as last told.
+    // The phase of the present announced pause, and its length as last reported.
     Phase phase = Phase::kUnspecified;
     absl::Duration phase_for = absl::ZeroDuration();
   };
@@ -89,8 +89,8 @@ class Learning {
   void ObservePauses(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
   void ObservePhase(WorkerFacts& facts, const std::optional<rapideye::Progress>& progress);
   void ObserveQueue(WorkerFacts& facts, const wire::Heartbeat& heartbeat);
-  // What the worker runs over and over; what it ran once in a while (to start, to
-  // evaluate) says little about whose peer it is.
+  // The programs that the worker runs in every step; programs that it runs rarely (to
+  // start, to evaluate) hardly identify its cohort.
   ProgramSet SteadyPrograms(const WorkerId& worker) const;
   Groups GroupByPrograms(const std::vector<WorkerId>& members) const;
   // Launches of the worker that has completed most.

@@ -48,7 +48,7 @@ inline constexpr size_t kMaxPrograms = 4096;
 // Launches remembered per worker to find the order of programs in a step.
 inline constexpr size_t kMaxLaunchHistory = 64;
 // A launch counts for half once this many more have completed: a phase
-// that lasts (training, then evaluation) replaces the one before within a few thousand.
+// that lasts (training, then evaluation) replaces the previous one within a few thousand.
 inline constexpr int64_t kRecentLaunches = 1024;
 // No counter is believed beyond this; sums of thousands of them fit 64 bits.
 inline constexpr int64_t kMaxCountedLaunches = int64_t{1} << 40;
@@ -108,7 +108,7 @@ inline constexpr absl::Duration kAlarmInterval = absl::Seconds(10);
 
 // Probes ---------------------------------------------------------------------
 
-// Of one hang, however large the job: a few tens of small packets each.
+// Probes of one hang, for any size of job: a few tens of small packets each.
 inline constexpr size_t kMaxProbes = 96;
 // Agents that make them.
 inline constexpr size_t kMaxProbers = 32;
@@ -140,18 +140,18 @@ inline constexpr size_t kMaxLoggedRefusals = 3;
 inline constexpr absl::Duration kSnapshotInterval = absl::Seconds(5);
 // Requests for a snapshot that wait at once: each is a person at a keyboard.
 inline constexpr size_t kMaxSnapshotRequests = 16;
-// Workers and cohorts that a status names; beyond that nobody reads.
+// Workers and cohorts that a status names; longer lists are not read.
 inline constexpr size_t kMaxListedWorkers = 10;
 inline constexpr size_t kMaxListedCohorts = 16;
 // Finding the cohorts costs more than the rest of a status, and they change rarely.
 inline constexpr absl::Duration kCohortRefresh = absl::Seconds(5);
 
-// How old a status may be: what a coordinator of 100,000 workers spends on
-// statuses stays a small part of its time, however many ask.
+// The largest age of a status: a coordinator of 100,000 workers then spends a small
+// part of its time on statuses, for any number of requests.
 inline constexpr absl::Duration kStatusFresh = absl::Milliseconds(200);
 // Calls of operators at once: people and a few scripts.
 inline constexpr size_t kMaxOperatorCalls = 32;
-// What all their answers together may hold while they are read: a capture of the
+// Bytes of all answers to operators that are being sent: a capture of the
 // largest job, twice.
 inline constexpr int64_t kMaxOperatorBytes = int64_t{512} << 20;
 // A call that takes longer (a disk that hangs, a caller that does not read) ends.
@@ -163,7 +163,7 @@ inline constexpr size_t kMaxListedIncidents = 1000;
 
 // Pages ------------------------------------------------------------------------
 
-// Of a scrape's or a probe's patience, what is spent on waiting for the core.
+// The part of a scrape's or a health probe's timeout that is spent waiting for the core.
 inline constexpr absl::Duration kStatusPatience = absl::Milliseconds(500);
 // A page that comes from the disk: to read and show the digest of 10,000 hosts
 // takes seconds. A browser waits that long.
@@ -174,7 +174,7 @@ inline constexpr int kMaxPagesFromDisk = 2;
 // Incidents on one page; the command lists more.
 inline constexpr size_t kMaxListedOnPage = 200;
 // The loop turns at least once a second. One that has not for so long is no longer
-// busy but stuck: whoever restarts what is not healthy may do so.
+// busy but stuck: /healthz fails, and the platform may restart the coordinator.
 inline constexpr absl::Duration kLoopPatience = absl::Seconds(15);
 
 // Collection -----------------------------------------------------------------
@@ -190,7 +190,7 @@ inline constexpr size_t kUpFrontCredits = kMaxBytesInFlight / kMaxSnapshotBytes 
 // All snapshots of one incident together, on the wire. What lies beyond is
 // missing, and the log says so.
 inline constexpr int64_t kMaxCollectionBytes = int64_t{2} << 30;
-// Who was granted and does not send gives the credit back after this.
+// A worker that was granted credit and does not send loses it after this.
 inline constexpr absl::Duration kGrantTimeout = absl::Seconds(2);
 // Agents announce an estimate: the real snapshot may be this many times as large,
 // and this much more.
@@ -213,12 +213,12 @@ inline constexpr absl::Duration kCloseGrace = absl::Seconds(2);
 // in progress, then for the streams.
 inline constexpr absl::Duration kStopIncident = absl::Seconds(3);
 inline constexpr absl::Duration kStopStreams = absl::Milliseconds(500);
-// How often the shell looks after what nobody wakes it for: whether a disk is back,
-// streams that were closed and are not read, the sign of life of /healthz.
+// How often the shell does its periodic work: checks whether a disk is back, cuts off
+// closed streams that are not read, updates /healthz.
 inline constexpr absl::Duration kHousekeeping = absl::Seconds(1);
 // A disk that takes longer does not hold up the digest in the log.
 inline constexpr absl::Duration kDiskPatience = absl::Seconds(1);
-// Of a stored incident, what is read into memory and passed on: the digest of
+// Largest file of a stored incident that is read into memory: the digest of
 // 100,000 workers has tens of megabytes, a capture of 10,000 some hundred.
 inline constexpr int64_t kMaxIncidentBytes = int64_t{256} << 20;
 // Incidents that wait in memory for a disk that takes none, the oldest given up
@@ -238,19 +238,19 @@ inline constexpr absl::Duration kHookTimeout = absl::Seconds(60);
 // Between being asked to stop and being killed; two of them fit into the 5 s in which
 // SIGTERM ends the program.
 inline constexpr absl::Duration kHookGrace = absl::Seconds(1);
-// Of what one run prints: enough for the error of any tool, and for the record of an
+// Bytes kept of the output of one hook: enough for the error of any tool, and for the record of an
 // incident to stay small.
 inline constexpr size_t kMaxHookOutput = size_t{16} << 10;
 
-// Hooks wait so long for a decision about what the incident names: they are told of a
-// removal then. A history that is down holds them up no longer.
+// How long hooks wait for the decision about an incident's machines, to get the removal
+// as input. A history that is down delays them no longer.
 inline constexpr absl::Duration kDecisionPatience = absl::Seconds(30);
-// So long the end waits for what follows incidents to be put down.
+// How long a stop waits for the records of incidents to be written.
 inline constexpr absl::Duration kStopRemovals = absl::Seconds(2);
 
-// What the flags may say --------------------------------------------------
+// Limits of flags ---------------------------------------------------------
 
-// What the wire takes as an interval; nobody waits longer for a launch.
+// The largest interval on the wire; no launch takes longer.
 inline constexpr absl::Duration kMaxThreshold = absl::Hours(24);
 // Shorter than anything the agents' polling could tell.
 inline constexpr absl::Duration kMinThreshold = absl::Seconds(1);

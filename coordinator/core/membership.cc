@@ -197,7 +197,7 @@ std::vector<ExpectedWorker> Membership::Expected() const {
 bool Membership::Complete() const {
   if (connected() < members_.size() || members_.empty()) return false;
   const std::optional<Shape> shape = LearntShape();
-  // Without a shape nobody knows who else may come.
+  // Without a shape it is not known which other workers may come.
   return shape.has_value() &&
          static_cast<int64_t>(connected()) >= int64_t{shape->slices} * shape->tasks_per_slice;
 }

@@ -19,7 +19,7 @@
 
 namespace rapideye::coordinator {
 
-// What the operator said of the job; what is absent is learnt.
+// The shape of the job as the operator states it; absent fields are learnt.
 struct JobShape {
   std::string job;  // empty: that of the first worker
   std::optional<int32_t> slices;
@@ -31,7 +31,7 @@ struct Member {
   wire::Hello hello;               // its latest
   std::optional<StreamId> stream;  // absent: not connected now
   std::string identity;            // of its agent's certificate
-  // How often a stream of this agent took the place of one that was still there,
+  // Number of streams of this agent that replaced one that was still there,
   // since one last ended by itself.
   int takeovers = 0;
 };
@@ -68,7 +68,7 @@ class Membership {
   // The stream has gone. Returns the worker it spoke for, if it still did.
   std::optional<WorkerId> Leave(StreamId stream);
 
-  // nullptr if no worker of that id said Hello, or the stream speaks for nobody.
+  // nullptr if no worker of that id said Hello, or the stream is not admitted.
   const Member* Find(const WorkerId& worker) const;
   const Member* FindByStream(StreamId stream) const;
 
@@ -78,7 +78,7 @@ class Membership {
   const std::string& job() const { return configured_.job; }
 
   // Every worker of the job, sorted: the configured or learnt shape and everyone
-  // who connected. `host` is empty for one that was never heard of.
+  // who connected. `host` is empty for a worker that never connected.
   std::vector<ExpectedWorker> Expected() const;
   // True if every expected worker is connected.
   bool Complete() const;

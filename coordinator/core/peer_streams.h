@@ -31,7 +31,7 @@ class PeerStreams {
   bool empty() const { return streams_.empty(); }
   size_t size() const { return streams_.size(); }
 
-  // What the stream's certificate says; empty without TLS. Here and below the stream must
+  // The names in the stream's certificate; empty without TLS. Here and below the stream must
   // be open.
   const std::string& IdentityOf(StreamId stream) const { return streams_.at(stream).identity; }
   // "10.0.0.7:40112 of slice 0 task 3 (host-3)", safe for a log line.

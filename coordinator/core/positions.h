@@ -46,7 +46,7 @@ class LaunchesOfRound {
 // Workers to ask for the HLO of their runtime: one per distinct position (core
 // and sequencer type, program, launch, tag and pc), the rarest positions first,
 // at most `limit`. Idle sequencers have no position; positions whose HLO is
-// known already need nobody; a runtime that does not answer is not asked.
+// known already need no request; a runtime that does not answer is not asked.
 std::vector<WorkerId> ChooseForHlo(const std::map<WorkerId, Snapshot>& snapshots, size_t limit);
 
 // Adds to `snapshot` the HLO that the same worker's runtime gave, wherever its

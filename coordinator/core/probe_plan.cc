@@ -39,7 +39,7 @@ class Suspicions {
     }
   }
 
-  // Those that somebody misses first: they say more than those that nobody talks to.
+  // Workers with witnesses first: probes of them prove more than probes of the others.
   std::vector<WorkerId> Missing() const {
     std::vector<WorkerId> missing = missing_;
     std::stable_partition(missing.begin(), missing.end(),
@@ -47,7 +47,7 @@ class Suspicions {
     return missing;
   }
 
-  // Who misses the worker.
+  // The witnesses of the worker.
   std::vector<WorkerId> WitnessesOf(const WorkerId& missing) const {
     const auto found = witnesses_.find(missing);
     return found == witnesses_.end() ? std::vector<WorkerId>{} : found->second;

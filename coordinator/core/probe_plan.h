@@ -15,12 +15,12 @@ namespace rapideye::coordinator {
 struct PlannedProbe {
   WorkerId prober;
   wire::ProbeTarget target;
-  // For comparison: nobody suspects either of the two.
+  // For comparison: neither of the two is suspect.
   bool control = false;
   friend bool operator==(const PlannedProbe&, const PlannedProbe&) = default;
 };
 
-// What is known after the first round.
+// The suspects after the first round.
 struct Suspects {
   const std::map<WorkerId, Snapshot>& snapshots;  // of those that answered
   const std::vector<ExpectedWorker>& expected;
@@ -35,7 +35,7 @@ struct Suspects {
 // neither is to be seen, a few of the workers at the rarest positions, with their
 // neighbours in other slices. Missing workers are probed by three others,
 // connections from both ends and by two bystanders, who also probe each other: so a
-// host that nobody reaches is told from a link, and a network that carries no probes at
+// host that is unreachable is distinguished from a link, and a network that carries no probes at
 // all from both.
 //
 // At most kMaxProbes probes of kMaxProbers workers, wire::ProbeRequest::kMaxTargets each, however

@@ -26,8 +26,8 @@ class SnapshotsOnDemand {
   explicit SnapshotsOnDemand(absl::Duration collect_deadline)
       : collect_deadline_(collect_deadline) {}
 
-  // Keeps the request for the next collection; or refuses it at once, if there is nobody to
-  // ask or too many wait.
+  // Keeps the request for the next collection; or refuses it at once, if there is no worker
+  // to ask or too many wait.
   void Request(Ticket ticket, const WatchedJob& job, Effects& effects);
   // Acts on what became of the collection, and begins one for those who wait. `may_begin`:
   // no incident is collected or concluded, whose end would answer them.

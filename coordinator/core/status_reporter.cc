@@ -8,7 +8,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// Longest without a completion first; whoever has none at all leads.
+// Longest without a completion first; workers without any completion lead.
 bool Slower(const WorkerStatus& a, const WorkerStatus& b) {
   const absl::Duration since_a = a.since_completion.value_or(absl::InfiniteDuration());
   const absl::Duration since_b = b.since_completion.value_or(absl::InfiniteDuration());

@@ -43,7 +43,7 @@ struct WatchedJob {
   // Progress::Judge and Progress::Measure with what holds for this job.
   std::optional<Standstill> Judge(absl::Duration now) const;
   std::optional<Standstill> Measure(absl::Duration now) const;
-  // How long a launch of the slowest program known may go on, and how long nothing may run.
+  // Thresholds of the slowest known program's launch, and of the time without a launch.
   absl::Duration LaunchThreshold() const;
   absl::Duration HangThreshold() const;
   // Half of the threshold that applies to the programs known by now: from then on without

@@ -31,7 +31,7 @@ class EffectHandler {
   virtual void Housekeep() = 0;
 };
 
-// Is shown every event before the core takes it, and every effect before it is
+// Observes every event before the core takes it, and every effect before it is
 // carried out, on the loop's thread: for tests.
 struct LoopObserver {
   std::function<void(const Event&)> event;

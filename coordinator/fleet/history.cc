@@ -24,7 +24,7 @@ Value CleanValue(const std::optional<std::string>& text) {
   return text.has_value() ? Value(Clean(*text)) : Value();
 }
 
-// What tells the culprits of one incident apart.
+// The key of a culprit within one incident.
 std::string KeyOf(const CulpritRecord& culprit) {
   const auto or_none = [](const std::optional<int64_t>& number) {
     return number.has_value() ? absl::StrCat(*number) : "-";

@@ -15,7 +15,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// What is stored by a newer program counts as the weakest.
+// An unknown value, stored by a newer program, counts as the weakest.
 Grounds GroundsNamed(std::string_view name) {
   for (const Grounds grounds : {Grounds::kRepetition, Grounds::kDirect}) {
     if (name == GroundsName(grounds)) return grounds;

@@ -89,7 +89,7 @@ class Parameters {
   std::vector<const char*> pointers_;
 };
 
-// What the log may show of a URL: everything up to a password.
+// The part of a URL that the log may show: everything up to a password.
 std::string WithoutPassword(const PQconninfoOption* options) {
   std::string host, port, database;
   for (const PQconninfoOption* option = options; option->keyword != nullptr; ++option) {
@@ -153,7 +153,7 @@ class Postgresql final : public Database {
       return absl::UnavailableError(absl::StrCat("fleet history ", name_, ": ", Message()));
     }
     PQsetnonblocking(connection_, 1);
-    // Notices (a table that is there already) are nobody's business.
+    // Notices (a table that is there already) are not logged.
     PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
     for (const char* limit : {"statement_timeout", "lock_timeout"}) {
       auto rows = RunConnected(absl::StrCat("SET ", limit, " = ", milliseconds), {});
@@ -224,7 +224,7 @@ class Postgresql final : public Database {
     }
   }
 
-  // What it was asked may be done or not: nobody hears of it on this connection.
+  // The statement may be done or not: this connection will not report it.
   absl::Status Hangs(const absl::Status& status) {
     PQfinish(std::exchange(connection_, nullptr));
     doomed_ = std::exchange(in_transaction_, false);

@@ -16,7 +16,7 @@ std::string CauseText(const std::string& cause, const std::string& detail) {
   return detail.empty() ? cause : absl::StrCat(cause, " ", detail);
 }
 
-// What an incident alone allows.
+// The removal that an incident allows by itself.
 std::string GroundsText(const std::string& grounds) {
   if (grounds == GroundsName(Grounds::kDirect)) return "grounds for removal at once";
   if (grounds == GroundsName(Grounds::kRepetition)) return "grounds for removal if it repeats";

@@ -1,4 +1,4 @@
-// Queries a fleet history for operators. Nothing here changes it.
+// Queries a fleet history for operators. Nothing here changes it. Threads and errors: as Database.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_REPORTS_H_
 #define RAPIDEYE_COORDINATOR_FLEET_REPORTS_H_
 

@@ -1,4 +1,4 @@
-// Spool keeps incidents on disk until a fleet history, which may be down, has them.
+// Spool keeps incidents on disk until a fleet history has them. Not thread-safe.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_SPOOL_H_
 #define RAPIDEYE_COORDINATOR_FLEET_SPOOL_H_
 

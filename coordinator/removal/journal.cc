@@ -32,7 +32,7 @@ std::string KeyOf(const Task& task) {
   return absl::StrCat(task.incident, "\n", task.subject, "\n", task.hook);
 }
 
-// What a hook prints is anything.
+// The output of a hook may be any bytes.
 std::string Bounded(const std::string& text) {
   std::string bounded = text::ValidUtf8(text, kMaxHistorySentence);
   std::replace(bounded.begin(), bounded.end(), '\0', '?');

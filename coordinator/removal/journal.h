@@ -1,5 +1,4 @@
-// Journal stores which hooks are due, running or done, so that decisions survive a
-// crash.
+// Journal stores which hooks are due, running or done, so that decisions survive a crash.
 //
 //   due ──Claim──► acting ──Finish──► done
 //    ▲ │             │ │

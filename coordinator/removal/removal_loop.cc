@@ -87,7 +87,7 @@ absl::StatusOr<Remover::Report> RemovalLoop::Turn() {
   if (!report.ok()) return report;
   for (const Task& task : report->ended) LogHook(task);
   for (const Task& task : report->retried) LogHook(task);
-  // While the breaker is open nothing is due; whoever closes it waits for the next poll.
+  // While the breaker is open nothing is due; closing it takes effect at the next poll.
   next_ = report->stopped_by_breaker
               ? kRemovalPoll
               : std::max(report->next - clock_->At(MonotonicTime()), absl::ZeroDuration());

@@ -98,7 +98,7 @@ absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessStopped(Report& report) 
   });
 }
 
-// Since the decision somebody may have repaired the machine, or denied its removal.
+// Since the decision the machine may have been repaired, or its removal denied.
 absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessRefused(Report& report, absl::Time now) {
   for (;;) {
     auto task = journal_.Claim(now, settings_.lease);

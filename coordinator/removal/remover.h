@@ -48,7 +48,7 @@ class Remover {
     std::vector<Task> ended;    // done, failed or expired
     std::vector<Task> retried;  // failed, and tried again later
     bool stopped_by_breaker = false;
-    // A turn before this finds no task that may run, unless somebody else changes that.
+    // A turn before this finds no task that may run, unless another process changes that.
     absl::Time next = absl::InfiniteFuture();
   };
 
@@ -71,7 +71,7 @@ class Remover {
   // False if another remover was faster.
   absl::StatusOr<bool> DecideOne(const Finding& finding, Decision& decision);
   absl::Status ActOnAll();
-  // What came of the last hook, if nobody knows yet.
+  // Writes down the result of the last hook, unless the journal has it.
   absl::Status WriteDown();
   absl::StatusOr<std::optional<Task>> ClaimUnlessStopped(Report& report);
   absl::StatusOr<std::optional<Task>> ClaimUnlessRefused(Report& report, absl::Time now);

@@ -38,7 +38,7 @@ http::Response Failure(const absl::Status& status) {
   return Text(code, std::string(status.message()));
 }
 
-// How an incident is asked for: by what follows its id.
+// The suffix after an incident's id selects its form.
 struct Form {
   const char* suffix;
   IncidentForm form;

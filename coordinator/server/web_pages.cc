@@ -69,7 +69,7 @@ std::string IncidentLink(const std::string& id) {
   return absl::StrCat("<a href=\"/incidents/", Html(id), "\">", Html(id), "</a>");
 }
 
-// What the coordinator is about, and how to mark it.
+// The activity of the coordinator, and its style.
 std::pair<const char*, const char*> Describe(Activity activity) {
   switch (activity) {
     case Activity::kLearning:

@@ -40,7 +40,7 @@ absl::Status Failed(const std::string& path, int error) {
       absl::StrCat("cannot read ", path, ": ", std::generic_category().message(error)));
 }
 
-// A regular file, opened without waiting for whoever may hold it.
+// Opens a regular file without blocking (a FIFO could block).
 absl::StatusOr<int> OpenFile(const std::string& path, FileFacts& facts) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return Failed(path, errno);

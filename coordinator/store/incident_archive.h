@@ -1,5 +1,4 @@
-// IncidentArchive reads what IncidentStore wrote: for the operator's service and for
-// HTTP.
+// IncidentArchive reads what IncidentStore wrote: for the operator's service and for HTTP.
 //
 // Damaged or foreign entries of the state directory (half of an incident, one of
 // another version, other files) are reported as what they are; nothing there can

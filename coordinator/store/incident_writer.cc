@@ -92,7 +92,7 @@ void IncidentWriter::Process(TextsGathered texts) {
   ComparedTexts compared = CompareTexts(std::move(texts.sides));
   begun.conclude.capture.header.hlo_comparison = std::move(compared.comparison);
   begun.texts = std::move(compared.files);
-  // Again, so that whoever has the capture says the same.
+  // Classifies again, so that a later run on the capture gives the same verdict.
   begun.verdict = Classify(begun.conclude.capture);
   begun.classification += MonotonicTime() - begin;
   Finish(std::move(begun));

@@ -1,4 +1,4 @@
-// CompareTexts compares the HLO texts of two workers and makes files of them.
+// CompareTexts compares the HLO texts of two workers and makes files of them. Pure.
 #ifndef RAPIDEYE_COORDINATOR_STORE_TEXT_COMPARISON_H_
 #define RAPIDEYE_COORDINATOR_STORE_TEXT_COMPARISON_H_
 

@@ -78,7 +78,7 @@ std::string Checked(const FieldDescriptor& field, const std::string& at, const s
   return call(IsNumber(field) ? "Number" : IsString(field) ? "String" : "Bytes", max);
 }
 
-// What a message takes for the value of a member.
+// The value of a member, in the form that a message takes.
 std::string Sent(const FieldDescriptor& field, const std::string& value) {
   if (field.enum_type() != nullptr) {
     return "static_cast<" + WireName(field.enum_type()->full_name()) + ">(" + value + ")";

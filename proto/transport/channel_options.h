@@ -41,7 +41,7 @@ inline constexpr int kInitialReconnectMs = 200;
 inline constexpr int kMaxReconnectMs = 5'000;
 // A runtime is on this host: one that starts is to be noticed within a second.
 inline constexpr int kMaxRuntimeReconnectMs = 1'000;
-// How long an attempt to connect to a runtime may take: for ever. A stopped
+// The time limit of an attempt to connect to a runtime: none in practice. A stopped
 // process still accepts connections, by its kernel, and then says nothing. Were
 // the attempt given up, calls would fail with UNAVAILABLE instead of
 // DEADLINE_EXCEEDED.

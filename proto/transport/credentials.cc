@@ -22,7 +22,7 @@
 namespace rapideye::transport {
 namespace {
 
-// How often the files are looked at for a rotation.
+// Interval of checks whether the files were rotated.
 constexpr unsigned kRefreshSeconds = 60;
 
 using grpc::experimental::CertificateProviderInterface;

@@ -12,7 +12,7 @@ std::string Named(const WorkerId& worker) {
   return absl::StrCat("worker slice ", worker.slice, " task ", worker.task);
 }
 
-// Who is expected, each once, and only such workers in the cohorts and the rest.
+// Checks that workers are expected once, and that cohorts and others name only these.
 void CheckHeader(const FieldScope& at, const CaptureHeader& header) {
   if (header.version != kCaptureVersion) {
     at.Fail("version", absl::StrCat(header.version, " is not a version this program reads (only ",

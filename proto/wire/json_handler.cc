@@ -22,7 +22,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// What an error quotes of a hostile line.
+// Bytes that an error quotes of a hostile line.
 constexpr size_t kQuotedBytes = 120;
 // A remembered key, besides its bytes.
 constexpr size_t kKeyBytes = 2 * sizeof(std::string);

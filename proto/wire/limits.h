@@ -38,10 +38,10 @@ inline constexpr size_t kMaxModuleTextBytes = 64 * 1024 * 1024;
 // Captures: one record is one line of JSON or one binary message.
 inline constexpr size_t kMaxRecordBytes = 64 * 1024 * 1024;
 inline constexpr int kMaxNesting = 32;
-// What one record may take in memory once parsed: a line of 64 MiB could
+// Memory that one record may take once parsed: a line of 64 MiB could
 // otherwise hold twenty million empty objects, at a hundredfold of their size.
 inline constexpr size_t kMaxRecordMemory = 160 * 1024 * 1024;
-// What one message of an agent may take once parsed, beside its own bytes: ten
+// Memory that one message of an agent may take once parsed, beside its own bytes: ten
 // times what the largest host needs. Without it 8 MiB of empty objects would take
 // nearly a gigabyte.
 inline constexpr size_t kMaxMessageMemory = 16 * 1024 * 1024;

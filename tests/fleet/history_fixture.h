@@ -1,5 +1,4 @@
-// Tests a fleet history on each database: INSTANTIATE_TEST_SUITE_P(Each, …,
-// BothDatabases()).
+// Tests a fleet history on each database: INSTANTIATE_TEST_SUITE_P(Each, …, BothDatabases()).
 #ifndef RAPIDEYE_TESTS_FLEET_HISTORY_FIXTURE_H_
 #define RAPIDEYE_TESTS_FLEET_HISTORY_FIXTURE_H_
 

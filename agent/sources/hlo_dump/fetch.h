@@ -21,7 +21,7 @@ namespace rapideye::agent {
 HloDumpReading ListHloDumps(const std::string& directory, absl::Duration deadline);
 
 // The text of the program with this fingerprint, compressed and bounded. `module` is its
-// name, if anybody knows it. Beyond the bounds the text is cut.
+// name, if it is known. Beyond the bounds the text is cut.
 absl::StatusOr<wire::ModuleText> ReadModuleText(const std::string& directory,
                                                 const std::optional<std::string>& module,
                                                 const std::string& fingerprint,

@@ -13,11 +13,11 @@ namespace rapideye::agent {
 inline constexpr size_t kMaxDumpEntries = 200'000;
 // Dumps whose first lines are looked at, the latest ones first.
 inline constexpr size_t kMaxDumpsLookedInto = 128;
-// Of a text, what is read to find the attributes of the module: the layouts of all
+// Bytes of a text that are read to find the module's attributes: the layouts of all
 // arguments of a large model come before them.
 inline constexpr size_t kMaxDumpBeginningBytes = 128 * 1024;
 inline constexpr size_t kDumpReadBytes = 256 * 1024;
-// For a look at the names in the directory, which nobody waits for, and how often.
+// Time to list the names in the directory, which delays no thread, and how often.
 inline constexpr absl::Duration kHloDumpDeadline = absl::Seconds(1);
 inline constexpr absl::Duration kHloDumpSpacing = absl::Seconds(10);
 // Whatever a coordinator asks, a text is not read more often than this: to compress a

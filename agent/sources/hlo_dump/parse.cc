@@ -13,7 +13,7 @@ namespace {
 
 constexpr absl::string_view kModule = "module_";
 constexpr absl::string_view kStage = "after_optimizations.txt";
-// What a build of XLA or another backend puts between name and stage.
+// Parts that a build of XLA or another backend puts between name and stage.
 constexpr absl::string_view kBuild = "cl_";
 constexpr absl::string_view kDevice = "sm_";
 // Shorter ones could be anything.

@@ -7,11 +7,11 @@
 // name, slashes, brackets and spaces of the module's become underscores; a name that
 // would be too long for a file is left out.
 //
-// How the fingerprint by which the runtime knows a program is made from its module is not
-// published. So a dump is taken for the text of a program by, in this order: its
+// How the runtime computes a program's fingerprint from its module is not published. So a
+// dump is taken for the text of a program by, in this order: its
 // fingerprint, if the module's own attributes (the first line of the text) hold it; the
 // module's name, if there is one dump of it; the latest of several dumps of that name.
-// Which of these it was goes with the text.
+// The text states which of these applied.
 #ifndef RAPIDEYE_AGENT_SOURCES_HLO_DUMP_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_HLO_DUMP_PARSE_H_
 
@@ -29,7 +29,7 @@ struct DumpName {
   std::string module;  // as the file's name has it; may be empty
 };
 
-// Of the text of a module after all optimisations; absent for any other file.
+// Parses the name of a module's text after all optimisations; absent for other files.
 std::optional<DumpName> ParseDumpName(absl::string_view file);
 
 // True if a file of that name in its name holds this module.

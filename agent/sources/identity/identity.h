@@ -44,7 +44,7 @@ struct Identity {
   std::optional<std::string> job_incarnation;
   std::string coordinator;  // HOST:PORT; empty: nothing says where it is
   std::string runtime;      // HOST:PORT
-  // What a person should know about how this was found; for the log.
+  // Remarks for the operator on how this was found; for the log.
   std::vector<std::string> notes;
 };
 
@@ -53,8 +53,8 @@ using Environment = std::map<std::string, std::string>;
 // Every part from its flag, else from the platform's variables, in a fixed
 // order (agent/sources/README.md, "Identity"). A variable that is set to nothing counts as not
 // set. `hostname` is the machine's own name. INVALID_ARGUMENT names the flag or
-// variable that is malformed, or, when nothing tells which worker of a larger
-// job this is, the flag to give.
+// variable that is malformed, or, when the worker of a larger job is
+// not identified, the flag to give.
 absl::StatusOr<Identity> FindIdentity(const IdentityFlags& flags, const Environment& environment,
                                       const std::string& hostname);
 

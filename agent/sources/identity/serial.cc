@@ -10,7 +10,7 @@
 namespace rapideye::agent {
 namespace {
 
-// What boards are delivered with, as part of the text and whatever its case.
+// Placeholders of new boards, as part of the text and in any case.
 constexpr std::array<absl::string_view, 9> kPlaceholders = {
     "filled by", "default",   "not specified", "not applicable", "none",
     "serial",    "123456789", "unknown",       "invalid"};

@@ -23,8 +23,8 @@ class KernelLog {
   KernelLog(const KernelLog&) = delete;
   KernelLog& operator=(const KernelLog&) = delete;
 
-  // What has come in about these devices since the last look. Bounded in lines and
-  // time; the rest comes with the next look.
+  // The lines about these devices since the last call. Bounded in lines and time; the
+  // rest comes with the next call.
   KernelLogReading Read(const std::vector<TpuDevice>& tpus);
 
  private:

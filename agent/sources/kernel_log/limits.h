@@ -20,7 +20,7 @@ inline constexpr size_t kMaxKernelEvents = 32;
 // to 100 millionths, what measured it at boot by as much.
 inline constexpr double kKernelClockDrift = 200e-6;
 inline constexpr absl::Duration kKernelClockError = absl::Seconds(1);
-// In which the kernel tells when a process began, on all its machines.
+// Unit of process start times in /proc, on all machines.
 inline constexpr int64_t kTicksPerSecond = 100;
 
 }  // namespace rapideye::agent

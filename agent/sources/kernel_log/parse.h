@@ -15,8 +15,8 @@ namespace rapideye::agent {
 
 // A line as /dev/kmsg shows it: "3,1234,5678901,-;pcieport 0000:00:01.0: AER: ...".
 struct KernelRecord {
-  // The kernel itself wrote it. Whoever may write to the log is marked as somebody
-  // else by the kernel, and is not believed.
+  // The kernel itself wrote it. The kernel marks lines of processes, and these are not
+  // believed.
   bool of_kernel = false;
   int64_t sequence = 0;
   absl::Duration since_boot;

@@ -21,7 +21,7 @@ namespace {
 
 // Files of the past that are remembered, in case they turn up by another name.
 constexpr size_t kMaxRemembered = 1024;
-// Different complaints that are told.
+// Different complaints that are reported.
 constexpr size_t kMaxNotes = 100;
 
 bool IsPattern(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
@@ -84,7 +84,7 @@ logs::LogReading LogFollower::Read(absl::Duration now) {
   return reading;
 }
 
-// A process that was told to end need not say so itself.
+// A process that was asked to end need not log it itself.
 void LogFollower::NoteEndAsked() {
   if (end_noted_ || options_.told_to_end == nullptr) return;
   if (options_.told_to_end->load() != SIGTERM) return;

@@ -50,10 +50,10 @@ class LogFollower {
   LogFollower(const LogFollower&) = delete;
   LogFollower& operator=(const LogFollower&) = delete;
 
-  // What was written since the last time. `now` is monotonic.
+  // The lines written since the last call. `now` is monotonic.
   logs::LogReading Read(absl::Duration now);
-  // How long the next look may wait, and a descriptor (-1: none) that is readable
-  // once one is worth while before.
+  // The longest time to the next Read, and a descriptor (-1: none) that becomes readable
+  // if Read is worth while before.
   absl::Duration Patience() const;
   int changes() const { return changes_.descriptor(); }
 
@@ -67,7 +67,7 @@ class LogFollower {
     int64_t offset = 0;
     // Up to here it was written before the follower first looked.
     int64_t old_until = 0;
-    // What stands before the offset.
+    // The bytes before the offset.
     std::string tail;
     logs::LineSplitter lines;
   };
@@ -89,7 +89,7 @@ class LogFollower {
   static bool WasTruncated(const File& file, int64_t size);
   // True: the name now means another file.
   static bool WasReplaced(const std::string& path, const File& file);
-  // Where a file's lines go.
+  // Takes a line of a file.
   void Take(absl::string_view line, bool old) { events_->Take(line, old); }
   void NoteOnce(std::string note, logs::LogReading& reading);
 

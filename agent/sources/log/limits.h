@@ -19,14 +19,14 @@ inline constexpr int64_t kMaxLogBacklogBytes = 16 * 1024 * 1024;
 inline constexpr size_t kLogTailBytes = 64;
 // Files that one agent follows.
 inline constexpr size_t kMaxLogFiles = 64;
-// How often followed files that grow are looked at, two system calls each; those too
-// of which the kernel does not tell when they grow.
+// How often followed files are checked for growth, two system calls each; also those
+// whose growth the kernel does not report.
 inline constexpr absl::Duration kLogPoll = absl::Milliseconds(500);
 // And all others: in case that it has missed something.
 inline constexpr absl::Duration kLogCheck = absl::Seconds(5);
 // An agent whose log files do not answer starts all the same.
 inline constexpr absl::Duration kFirstLogLook = absl::Seconds(1);
-// How often patterns are looked at for new files of which the kernel does not tell.
+// How often patterns are searched for new files that the kernel does not report.
 inline constexpr absl::Duration kLogSearch = absl::Seconds(2);
 // Distinct events that are remembered, and for how long after the last of each.
 inline constexpr size_t kMaxLogEvents = 64;

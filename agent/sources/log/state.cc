@@ -14,7 +14,7 @@ bool IsWeak(LogKind kind) {
          kind == LogKind::kCoordinationTimeout || kind == LogKind::kUnknownFlag;
 }
 
-// What the coordinator must know before the next heartbeat.
+// Events that the coordinator must get before the next heartbeat.
 std::optional<wire::AlarmKind> AlarmOf(LogKind kind) {
   switch (kind) {
     case LogKind::kHangDetected:

@@ -13,11 +13,11 @@
 
 namespace rapideye::agent {
 
-// By which other hosts may reach this one, as the coordinator is told: sorted, and
+// The addresses of this host for other hosts, as the coordinator gets them: sorted, and
 // no more than it takes. `nics`: names by the address they own.
 std::vector<wire::HostAddress> ReachableAddresses(const std::map<IpAddress, std::string>& nics);
 
-// What stands in the files of one interface below /sys/class/net; absent: it could
+// The values in the files of one interface below /sys/class/net; absent: one could
 // not be read (the carrier of one that is switched off cannot).
 struct NicFiles {
   std::optional<std::string> type;

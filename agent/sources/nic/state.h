@@ -31,7 +31,7 @@ struct NicReading {
   std::vector<NicSample> nics;
   // Why nothing can be said, and what would help; empty: nothing is wrong.
   std::string unavailable;
-  // By which other hosts may reach this one now; absent: not asked.
+  // The present addresses of this host for other hosts; absent: not read.
   std::optional<std::vector<wire::HostAddress>> addresses = std::nullopt;
 };
 

@@ -6,7 +6,7 @@
 
 namespace rapideye::agent {
 
-// Of one host; those of the largest are a few hundred.
+// PCI devices of one host; the largest hosts have a few hundred.
 inline constexpr size_t kMaxPciDevices = 4'096;
 inline constexpr size_t kMaxTpus = 64;
 

@@ -13,9 +13,9 @@ namespace rapideye::agent {
 
 struct TpuDevice {
   std::string address;  // as the kernel writes it, such as 0000:05:00.0
-  // Of /dev/accel<n>, where its driver makes one.
+  // The n of /dev/accel<n>; absent if its driver makes none.
   std::optional<int32_t> accel;
-  // Of /dev/vfio/<n>, where it is passed through to the process.
+  // The n of /dev/vfio/<n>; absent if it is not passed through to the process.
   std::optional<int32_t> group;
   // Ordinal of the chip on this host; see NumberChips.
   std::optional<int32_t> chip;
@@ -26,7 +26,7 @@ struct TpuDevice {
 // "0000:05:00.0": domain, bus, device and function, in lower-case hex.
 bool IsPciAddress(absl::string_view text);
 
-// By the texts of a device's `vendor` and `device` files. Google's other devices
+// True by the texts of a device's `vendor` and `device` files. Google's other devices
 // (network, storage) are none.
 bool IsTpu(absl::string_view vendor, absl::string_view device);
 

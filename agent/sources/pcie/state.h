@@ -45,7 +45,7 @@ struct CounterBaseline {
 // Errors of an earlier job say nothing about this one's hang.
 class PcieState final : public StateOf<PcieReading> {
  public:
-  // What an agent before this one began to count from.
+  // Restores the baseline of an earlier agent.
   void Restore(std::optional<CounterBaseline> kept) { kept_ = std::move(kept); }
 
   void Observe(const PcieReading& reading, const JobFacts& job, absl::Duration now,

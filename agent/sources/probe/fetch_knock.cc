@@ -67,7 +67,7 @@ int ErrorOf(int socket) {
 // Of IP and UDP.
 int HeaderBytes(bool v4) { return v4 ? 20 + 8 : 40 + 8; }
 
-// What a datagram of full size carries on this connected socket; 0: nothing.
+// Payload of a datagram of full size on this connected socket; 0: none.
 int FullSize(int socket, bool v4) {
   int mtu = 0;
   socklen_t size = sizeof(mtu);
@@ -142,7 +142,7 @@ absl::Status Knock::Try(absl::Duration now) {
 absl::Status Knock::SendSyn(absl::Duration now) {
   const absl::StatusOr<int> fd = Open(SOCK_STREAM);
   if (!fd.ok()) return fd.status();
-  // Who accepts is told at once, by a reset, that nothing follows.
+  // Resets an accepted connection at once: nothing follows.
   const linger reset = {.l_onoff = 1, .l_linger = 0};
   setsockopt(*fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
   syns_.push_back({*fd, now});

@@ -10,7 +10,7 @@ namespace rapideye::agent {
 
 // Whatever a coordinator asks, others are not probed more often.
 inline constexpr absl::Duration kProbeRequestSpacing = absl::Seconds(1);
-// Where to knock: the slice builder's port, which firewalls between the hosts of a TPU
+// The port to probe: the slice builder's, which firewalls between the hosts of a TPU
 // job let through. Nothing needs to listen there, since a refusal is an answer.
 inline constexpr uint16_t kProbePort = 8471;
 // A packet may get lost on a link that is sound: so many tries, so far apart, which no

@@ -142,7 +142,7 @@ void ProcessWatch::FollowCommand() {
     Adopt(*stat);
     command_permitted_ = stat->permitted;
   }
-  // Who may not look is told 0.
+  // Without permission the kernel shows 0.
   const bool known = stat->exit_status != 0 || command_permitted_;
   if (process_->Ended() && stat->state == ProcessState::kZombie && known) {
     SetExit(stat->exit_status, *process_);

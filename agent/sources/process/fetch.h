@@ -18,8 +18,8 @@ namespace rapideye::agent {
 // The training process is the one that listens where its runtime does. Once
 // found it is followed by number and start time, also beyond its end, until
 // another process listens there; while it lives that is looked at now and then only.
-// Where the agent itself has started the command, that is the training process until one
-// listens, and how it ends tells of one that it started in turn. Not synchronised.
+// A command that the agent itself has started is the training process until one listens;
+// its exit status stands for that of a process that it started in turn. Not synchronised.
 class ProcessWatch {
  public:
   // `proc_root` is normally "/proc". `command`: number of the process that the agent
@@ -64,7 +64,7 @@ class ProcessWatch {
   std::optional<ProcessSample> process_;
   bool permitted_ = false;
   bool command_permitted_ = false;
-  // Those it listened with: whoever holds them after its end is its child.
+  // Its listening sockets: a process that holds them after its end is its child.
   std::set<uint64_t> listeners_;
   int pidfd_ = -1;
   absl::Duration next_listener_look_ = -absl::InfiniteDuration();  // while it lives

@@ -12,13 +12,13 @@
 
 namespace rapideye::agent {
 
-// Processes with device files of chips open, but for the training process and what it
-// has begotten: a leftover of an earlier run keeps the chips from the next. Where the
-// training process has chips, who has others is another worker of the host. Looks
-// through all descriptors of all processes that may be looked into, within a deadline;
-// what is not seen by then is left out. `dev_root` is how the device files are called
-// where those processes are, normally "/dev". `training`: absent if it is not known,
-// and then nobody is told from it, so that there is nobody to name.
+// Processes with device files of chips open, except the training process and its children:
+// a leftover of an earlier run keeps the chips from the next one. If the training process
+// has chips, a process with others is another worker of the host. Searches
+// all descriptors of all processes that may be looked into, within a deadline;
+// holders not found by then are left out. `dev_root` is the path of the device files
+// as those processes see it, normally "/dev". `training`: absent if it is not known;
+// then holders cannot be told from it, and the list is empty.
 std::vector<ChipHolder> FindChipHolders(const std::string& proc_root, absl::string_view dev_root,
                                         const std::optional<ProcessId>& training);
 

@@ -10,7 +10,7 @@ namespace rapideye::agent {
 
 // Listening sockets come first; a host with more of them is none that trains.
 inline constexpr size_t kMaxSocketTableBytes = 1024 * 1024;
-// Of one process: more than its limit usually allows.
+// Descriptors of one process: more than its limit usually allows.
 inline constexpr size_t kMaxDescriptorsSearched = 65'536;
 // A search through all processes of a host takes milliseconds; on one with very
 // many it is given up, and begun again no sooner than this.

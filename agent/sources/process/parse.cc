@@ -170,7 +170,7 @@ std::optional<std::string> ChipDevice(absl::string_view link, absl::string_view 
     return std::nullopt;
   }
   int32_t value = 0;
-  // "/dev/vfio/vfio" is nobody's chip.
+  // "/dev/vfio/vfio" is no chip.
   if (!absl::SimpleAtoi(number, &value) || value < 0) return std::nullopt;
   return std::string(link);
 }

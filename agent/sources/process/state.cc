@@ -22,7 +22,7 @@ void TrainingProcess::Take(const ProcessSample& sample, const JobFacts& job, abs
     if (process_.has_value()) before_until_ = alive_at_;
     ended_at_.reset();
     cpu_ms_at_progress_ = sample.cpu_ms;
-    // Seen for the first time: when it ended, nobody knows.
+    // Seen for the first time: the time of its end is not known.
     if (sample.Ended()) ended_at_ = now;
   } else if (sample.Ended() && !ended_at_.has_value()) {
     ended = true;

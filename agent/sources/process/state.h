@@ -33,8 +33,8 @@ struct ProcessReading {
   std::optional<ProcessSample> process;
   // Why nothing can be said, and what would help; empty: nothing is wrong.
   std::string unavailable;
-  // Who has chips open and does not belong to the training process; absent: not looked
-  // for, which is done at a hang only.
+  // Processes that have chips open and are not the training process; absent: not
+  // searched, which is done at a hang only.
   std::optional<std::vector<ChipHolder>> chip_holders = std::nullopt;
 };
 
@@ -50,9 +50,9 @@ class TrainingProcess final : public StateOf<ProcessReading> {
 
   // Absent while there is none, or once it has ended.
   std::optional<ProcessId> alive() const;
-  // The last reading showed a process that the one before had not.
+  // True if the last reading showed another process than the previous one.
   bool replaced() const { return replaced_; }
-  // When the one before the present one was seen for the last time alive.
+  // When the previous process was last seen alive; absent: there was none.
   std::optional<absl::Duration> before_until() const { return before_until_; }
 
  private:

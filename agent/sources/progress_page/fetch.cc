@@ -43,7 +43,7 @@ absl::Status SystemError(const char* what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", strerror(errno)));
 }
 
-// Where a look may hang, or show what another machine has written.
+// File systems on which a read may hang, or show a page of another machine.
 bool IsRemote(int descriptor) {
   constexpr std::array<uint32_t, 6> kRemote = {
       NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  CIFS_SUPER_MAGIC,
@@ -113,7 +113,7 @@ absl::StatusOr<ProgressPage> ProgressPageReader::ReadPage(int descriptor, size_t
     if (got < 0) return SystemError("it cannot be read");
     bytes.resize(static_cast<size_t>(got));
     // In what order the bytes are copied is not known. But if two copies are the same,
-    // its sequence number included, nobody has written between the two.
+    // its sequence number included, no write happened between the two.
     const bool still = bytes == std::exchange(before, bytes);
     if (!still) continue;
     PageReader reader = reader_;

@@ -14,10 +14,10 @@
 
 namespace rapideye::agent {
 
-// Of the file, as far as it says anything.
+// The bytes of the file that have a meaning.
 extern const size_t kProgressPageSaid;
 
-// What of the reader makes the times of a page comparable with its own.
+// The reader's boot and clock, by which the times of a page are compared with its own.
 struct PageReader {
   std::string boot_id;          // empty: not known
   uint64_t time_namespace = 0;  // 0: not known
@@ -29,8 +29,8 @@ struct ProgressPage {
   ProcessId writer;  // as it counts its own number, which may be another's here
 };
 
-// `bytes`: the first kProgressPageSaid of a file of `file_bytes`, read while nobody
-// wrote. FAILED_PRECONDITION: nobody writes it (yet, or any more). ABORTED: it was
+// `bytes`: the first kProgressPageSaid of a file of `file_bytes`, read while no
+// write was under way. FAILED_PRECONDITION: it has no writer (yet, or any more). ABORTED: it was
 // being written. INVALID_ARGUMENT: it is no page of this boot that can be understood;
 // the message says why, and what to do.
 absl::StatusOr<ProgressPage> ParseProgressPage(absl::string_view bytes, size_t file_bytes,

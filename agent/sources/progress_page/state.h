@@ -33,8 +33,8 @@ bool AnnouncesPause(const std::optional<Progress>& progress);
 
 class ProgressPageState final : public StateOf<ProgressReading> {
  public:
-  // What a reading without progress said before holds no longer: whoever wrote it is
-  // gone, or cannot be understood.
+  // A reading without progress drops the previous page: its writer is gone, or the page
+  // cannot be parsed.
   void Observe(const ProgressReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
   void AddTo(Snapshot& snapshot, Instant now) const override;

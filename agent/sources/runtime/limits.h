@@ -25,7 +25,7 @@ inline constexpr size_t kMaxHloTextBytes = 4 * 1024;
 inline constexpr size_t kMaxHloTextBytesPerSample = 1024 * 1024;
 // A JSON array that describes one instruction.
 inline constexpr size_t kMaxHloDetailBytes = 64 * 1024;
-// What the runtime reports as the error of a core; longer ones are cut.
+// The runtime's error text of a core; longer ones are cut.
 inline constexpr size_t kMaxCoreErrorBytes = 2 * 1024;
 // Complaints about one answer that are spelled out; the rest is counted.
 inline constexpr size_t kMaxComplaints = 3;

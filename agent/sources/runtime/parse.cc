@@ -20,7 +20,7 @@ namespace {
 using tpu::monitoring::runtime::GetTpuRuntimeStatusResponse;
 using CoreState = tpu_telemetry::CurrentCoreStateSummary;
 
-// What was wrong with an answer: the first few spelled out, the rest counted.
+// The errors of an answer: the first few spelled out, the rest counted.
 class Complaints {
  public:
   void Add(std::string text) {
@@ -306,7 +306,7 @@ RuntimeHealth HealthFromError(const absl::Status& error, absl::Duration deadline
       health.detail = absl::StrCat("its answer is too large: ", text);
       break;
     default:
-      // Somebody listens and answers, with an error.
+      // A process listens and answers, with an error.
       health.state = RuntimeState::kServing;
       health.detail = absl::StrCat(
           "it answered with an error: ", absl::StatusCodeToString(error.code()), ": ", text);

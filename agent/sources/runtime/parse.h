@@ -22,8 +22,8 @@ RuntimeReading ParseRuntimeStatus(absl::string_view bytes);
 RuntimeReading ReadRuntimeStatus(
     const tpu::monitoring::runtime::GetTpuRuntimeStatusResponse& response);
 
-// What a call that failed says about the runtime. `deadline` is what it was
-// given, for the text.
+// The state of a runtime whose call failed with `error`. `deadline` is the
+// deadline of the call, for the text.
 RuntimeHealth HealthFromError(const absl::Status& error, absl::Duration deadline);
 
 }  // namespace rapideye::agent

@@ -10,7 +10,7 @@ namespace rapideye::agent {
 
 // A page of a device plugin or of Grain has some KiB.
 inline constexpr size_t kMaxMetricsPageBytes = 1024 * 1024;
-// What is kept of each endpoint: enough for all of a host's chips.
+// Values kept of each endpoint: enough for all of a host's chips.
 inline constexpr size_t kMaxMetricsPerSource = 64;
 inline constexpr size_t kMaxMetricLabels = 8;
 // All of them are on this host and answer in milliseconds; less than the host's grace.

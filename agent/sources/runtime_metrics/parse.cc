@@ -22,7 +22,7 @@ namespace {
 
 namespace runtime = tpu::monitoring::runtime;
 
-// What every exporter tells of itself.
+// Prefixes of metrics of the exporter itself.
 constexpr std::array<absl::string_view, 4> kOfTheExporter = {"go_", "process_", "promhttp_",
                                                              "python_"};
 

@@ -12,9 +12,9 @@
 
 namespace rapideye::agent {
 
-// Prometheus' text format. Lines that break it are passed over, and so is what says
-// nothing of a hang: buckets of histograms, values that are no numbers, what every
-// exporter tells of itself. At most kMaxMetricsPerSource, the first ones.
+// Parses Prometheus' text format. Skips malformed lines, and values that are no evidence
+// of a hang: buckets of histograms, values that are no numbers, and metrics of the exporter
+// itself. At most kMaxMetricsPerSource, the first ones.
 std::vector<Metric> ParsePrometheus(absl::string_view text, MetricSource source);
 
 // A MetricResponse of the runtime: gauges and counters as they are, of a distribution

@@ -47,7 +47,7 @@ class StackTaker {
   void Start(const ProcessSample& process);
   // The process may be stopped by a tool at this moment.
   bool busy() const;
-  // What was taken, once.
+  // The stacks taken, once; absent: none are ready.
   std::optional<StackReading> Finished();
 
  private:

@@ -27,7 +27,7 @@ struct ToolRun {
 ToolRun RunTool(const std::vector<std::string>& command, absl::Duration deadline, size_t max_bytes,
                 int cancel);
 
-// Where a program of that name is, in the folders of `path` (as PATH has them).
+// The path of the program `name` in the folders of `path` (in the form of PATH).
 std::optional<std::string> FindTool(const std::string& name, const std::string& path);
 
 }  // namespace rapideye::agent

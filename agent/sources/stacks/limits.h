@@ -21,13 +21,13 @@ inline constexpr unsigned long kToolCpuSeconds = 10;
 // A thousand threads of 48 frames.
 inline constexpr size_t kMaxToolBytes = 4 * 1024 * 1024;
 inline constexpr size_t kMaxThreadsRead = 2'048;
-// What a snapshot carries, of all threads together, of which those that stand alike are
-// one: there may be ten thousand workers.
+// Bytes of all stacks in a snapshot, in which threads with equal stacks are
+// one entry: there may be ten thousand workers.
 inline constexpr size_t kMaxStackBytes = 16 * 1024;
 inline constexpr size_t kMaxStacks = 24;
 // Recursion, or a library's layers: inner frames show what a thread waits for.
 inline constexpr size_t kMaxStackFrames = 48;
-// C++ names are longer, and begin with what tells most.
+// C++ names may be longer; their beginning says most.
 inline constexpr size_t kMaxStackFrameBytes = 160;
 
 }  // namespace rapideye::agent

@@ -19,11 +19,11 @@ struct ThreadStack {
   std::vector<std::string> frames;  // innermost first, bytes, bounded
 };
 
-// What `eu-stack -m -p PID` prints; of an output that was cut, as far as it goes.
+// Parses the output of `eu-stack -m -p PID`, which may be cut at its end.
 // Lines that make no sense are skipped. Threads have no names.
 std::vector<ThreadStack> ParseEuStack(absl::string_view text);
 
-// What `py-spy dump --json` prints. INVALID_ARGUMENT: it is nothing of the kind.
+// Parses the output of `py-spy dump --json`. INVALID_ARGUMENT: it has another form.
 absl::StatusOr<std::vector<ThreadStack>> ParsePySpy(absl::string_view json);
 
 // A thread as the kernel shows it in /proc/<pid>/task/<tid>: the texts of `stack`,

@@ -14,7 +14,7 @@
 
 namespace rapideye::agent {
 
-// Where the threads of the training process stand, the most telling first.
+// The stacks of the training process's threads, those with most evidence first.
 struct StackReading {
   std::vector<Stack> stacks;
   // Why stacks are missing, and what would help; some may exist all the same.
@@ -57,7 +57,7 @@ struct StacksSource : SourceOf<StacksState, StackReading> {
   static constexpr char kName[] = "stacks";
   static std::unique_ptr<Fetcher<StackReading>> MakeFetcher(const HostOptions& options,
                                                             HostFindings& found);
-  // Whoever asked does not wait for them.
+  // Without a fetcher no reading is awaited.
   static std::optional<StackReading> WithoutFetcher(const HostLook& look) {
     return look.stacks ? std::optional(StackReading()) : std::nullopt;
   }

@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration dea
   const auto give_up = Clock::now() + absl::ToChronoMilliseconds(deadline);
   std::vector<TcpConnection> connections;
   for (const int family : {AF_INET, AF_INET6}) {
-    // One each: what an answer that was given up left behind is nobody's.
+    // A socket each: the rest of an abandoned answer must not be read as the next one.
     const Netlink netlink(mnl_socket_open2(NETLINK_SOCK_DIAG, SOCK_CLOEXEC), mnl_socket_close);
     if (netlink == nullptr) return Unavailable("netlink");
     const timeval timeout = absl::ToTimeval(deadline);

@@ -14,7 +14,7 @@ inline constexpr size_t kMaxConnections = 200'000;
 inline constexpr size_t kMaxSockets = 1'024;
 // Listing a thousand connections takes a millisecond.
 inline constexpr absl::Duration kSocketDeadline = absl::Milliseconds(500);
-// How often they are listed in health: one look in so many polls.
+// Polls per listing of connections in health.
 inline constexpr int kPollsPerSocketLook = 4;
 // And while nothing moves, though polls may be faster.
 inline constexpr absl::Duration kSocketSpacing = absl::Seconds(1);

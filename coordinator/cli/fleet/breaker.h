@@ -9,7 +9,7 @@
 
 namespace rapideye::cli {
 
-// Shows the breaker of each mode, and closes one if it is told to: removals go on.
+// Shows the breaker of each mode, and closes one on request: removals go on.
 class BreakerCommand final : public FleetCommand {
  public:
   explicit BreakerCommand(CLI::App& fleet);

@@ -18,7 +18,7 @@ class ConfirmCommand final : public FleetCommand {
   absl::StatusOr<std::string> Answer(Fleet& fleet) override;
 
  private:
-  // Which machine of the incident is meant.
+  // The machine of the incident that is meant.
   absl::StatusOr<std::string> Machine(Fleet& fleet) const;
 
   std::string incident_;

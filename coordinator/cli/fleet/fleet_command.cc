@@ -22,7 +22,7 @@
 namespace rapideye::cli {
 namespace {
 
-// Names that are looked through for what somebody may have meant.
+// Names that are searched for suggestions.
 constexpr size_t kMaxKnownNames = 10'000;
 
 }  // namespace

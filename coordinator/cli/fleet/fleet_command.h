@@ -64,7 +64,7 @@ class FleetCommand : public Command {
 class Author {
  public:
   void AddTo(CLI::App& app);
-  // Of --who, otherwise whoever runs this, also under sudo. INVALID_ARGUMENT if nobody knows.
+  // Of --who, otherwise the current user, also under sudo. INVALID_ARGUMENT if not known.
   absl::StatusOr<std::string> Name() const;
 
  private:

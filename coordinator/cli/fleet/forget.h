@@ -8,7 +8,7 @@
 
 namespace rapideye::cli {
 
-// What was before no longer counts against the machine; it stays in its history.
+// Earlier incidents no longer count against the machine; they stay in its history.
 class ForgetCommand final : public FleetCommand {
  public:
   explicit ForgetCommand(CLI::App& fleet);

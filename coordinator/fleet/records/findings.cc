@@ -33,7 +33,7 @@ bool IsCore(const Core& core, const Culprit& culprit) {
          (!culprit.core_index.has_value() || core.index == *culprit.core_index);
 }
 
-// What the culprit ran; if it ran nothing, what any core of its worker did.
+// The program of the culprit; if it ran none, that of any core of its worker.
 const Program* ProgramOf(const Snapshot& snapshot, const Culprit& culprit) {
   const Program* any = nullptr;
   for (const Core& core : snapshot.cores) {
@@ -57,7 +57,7 @@ std::map<WorkerId, std::string> NamesOf(const Capture& capture) {
   return names;
 }
 
-// The hardware of each worker, as far as anybody knows, without what several machines claim
+// The hardware of each worker, as far as it is known, without what several machines claim
 // to be: by that none can be told from another.
 std::map<WorkerId, std::string> HardwareOf(const Capture& capture,
                                            std::map<WorkerId, std::string> hardware) {

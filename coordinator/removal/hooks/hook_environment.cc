@@ -11,7 +11,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// Where nothing says better, Debian's own.
+// The default: Debian's own.
 constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 constexpr std::string_view kPassed[] = {

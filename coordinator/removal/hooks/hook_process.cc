@@ -28,7 +28,7 @@ HookOutcome NotStarted(std::string why) {
 }
 
 // A file in memory with `input`, at its beginning: unlike a pipe it takes everything at
-// once, whether or not anybody reads it. -1 with errno if there is no room for it.
+// once, whether or not it is read. -1 with errno if there is no room for it.
 int InputFile(const std::string& input) {
   const int file = memfd_create("digest", MFD_CLOEXEC);
   if (file < 0) return -1;
@@ -41,7 +41,7 @@ int InputFile(const std::string& input) {
   return file;
 }
 
-// How it ended, without what it printed.
+// The end of the process, without its output.
 HookOutcome EndOf(const ProcessOutcome& process) {
   using Stopped = ProcessOutcome::Stopped;
   if (!process.not_started.empty()) {

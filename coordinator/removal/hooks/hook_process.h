@@ -13,7 +13,7 @@
 namespace rapideye::coordinator {
 
 struct HookLimits {
-  absl::Duration timeout;  // then it is told to stop (SIGTERM)
+  absl::Duration timeout;  // then it is stopped (SIGTERM)
   absl::Duration grace;    // then it is killed
   size_t max_output;
 };
@@ -27,7 +27,7 @@ absl::Status CheckHook(const std::string& path);
 // standard input; a hook that does not read it blocks nothing. It inherits no descriptor
 // but the standard ones, and no blocked or ignored signal.
 //
-// What it leaves running in its group is killed when it ends or its time is up. Once
+// Processes that it leaves in its group are killed when it ends or its time is up. Once
 // `interrupt` (a descriptor, or -1) is readable it is stopped as if its time were up.
 // Should this program be killed meanwhile, the hook outlives it.
 //

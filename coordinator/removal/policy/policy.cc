@@ -266,7 +266,7 @@ class Judge {
   }
 
   static int64_t Share(double share, int64_t of) {
-    // Nobody has so many; what a number of a peer becomes stays within an integer.
+    // No fleet has so many; a peer's number must not overflow.
     constexpr double kMost = 1e9;
     return std::max<int64_t>(
         1, static_cast<int64_t>(std::clamp(share * static_cast<double>(of), 0.0, kMost)));

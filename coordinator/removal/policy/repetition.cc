@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kIciLink = "ICI_LINK";  // DetailName
 
-// What counts against a machine, and what exonerates it.
+// True for events that count against a machine, or exonerate it.
 bool SpeaksOfHardware(const HangEvent& event) {
   return GroundsAllowed(event.cause, event.detail, event.grounds) != Grounds::kNever;
 }
@@ -26,7 +26,7 @@ bool SameProgram(const HangEvent& a, const HangEvent& b) {
   return a.job == b.job || (a.fingerprint.has_value() && a.fingerprint == b.fingerprint);
 }
 
-// As far as anybody knows they could be of one program.
+// True if they could be of one program, as far as it is known.
 bool Related(const HangEvent& a, const HangEvent& b) {
   return SameProgram(a, b) || !a.fingerprint.has_value() || !b.fingerprint.has_value();
 }

@@ -45,7 +45,7 @@ std::string ToString(const IpAddress& address);
 std::optional<IpAddress> FromBytes(absl::string_view bytes);
 std::string ToBytes(const IpAddress& address);
 
-// Where a service listens.
+// The address on which a service listens.
 struct Endpoint {
   // Absent: known by a name that says nothing about the address.
   std::optional<IpAddress> address;

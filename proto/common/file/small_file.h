@@ -1,4 +1,4 @@
-// Reads small files and directories of the kernel (/proc, /sys).
+// Reads small files and directories of the kernel (/proc, /sys). Thread-safe.
 #ifndef RAPIDEYE_PROTO_COMMON_FILE_SMALL_FILE_H_
 #define RAPIDEYE_PROTO_COMMON_FILE_SMALL_FILE_H_
 

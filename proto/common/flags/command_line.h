@@ -34,7 +34,7 @@ class AddedOption {
   // Any other text is refused; --help lists these.
   AddedOption& Among(const std::vector<std::string>& texts);
   AddedOption& Required();
-  // What --help shows as the default, and as the type ("" for none).
+  // Sets the default that --help shows, and the type ("" for none).
   AddedOption& DefaultText(const std::string& text);
   AddedOption& TypeText(const std::string& text);
   // True if the command line or the environment held it. After the parsing.
@@ -57,7 +57,7 @@ class AddedOption {
 //   std::optional of one of int32_t, int64_t, std::string, absl::Duration: empty
 //                    by default; a duration also takes "auto", which means empty
 //   std::vector<std::string>   --name=a --name=b; commas separate in the variable
-// Of a flag given twice the last one counts, except for lists.
+// A flag that is given twice takes its last value, except for lists.
 template <typename T>
 AddedOption AddFlag(CLI::App& app, const std::string& name, T& value, const std::string& help);
 

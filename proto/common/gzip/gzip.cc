@@ -14,7 +14,7 @@ namespace {
 constexpr int kGzipWindow = MAX_WBITS + 16;  // gzip's header and check, no other's
 constexpr int kDefaultMemory = 8;
 constexpr size_t kPieceBytes = 16 * 1024;
-// What deflate may still hold back of earlier pieces, and the format's own end.
+// Bytes that deflate may still hold back, and the end of the format.
 constexpr size_t kHeldBack = 256 * 1024;
 
 absl::Status NotStarted() { return absl::InternalError("zlib cannot be started (out of memory?)"); }

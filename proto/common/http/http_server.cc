@@ -30,7 +30,7 @@ constexpr unsigned kIdleTimeout = 10;
 // Bodies held for readers that are slow. One is always taken.
 constexpr int64_t kMaxBytesInFlight = int64_t{512} << 20;
 
-// The library's own complaints are about peers; nobody need read them.
+// The library's own complaints are about peers and need not be logged.
 void LogComplaint(void*, const char* format, va_list arguments) {
   char text[512] = {};
   vsnprintf(text, sizeof(text), format, arguments);

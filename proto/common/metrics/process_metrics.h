@@ -7,8 +7,8 @@
 namespace rapideye::metrics {
 
 // Adds memory, CPU time, descriptors, threads and the start time of this process,
-// under the names that every Prometheus client uses (process_*). What the kernel
-// does not tell is left out.
+// under the names that every Prometheus client uses (process_*). Values that
+// the kernel does not show are left out.
 void AddProcessMetrics(MetricPage& page);
 
 }  // namespace rapideye::metrics

@@ -23,9 +23,9 @@ struct ProcessOptions {
   int input = -1;                               // a descriptor; -1: /dev/null
   Output output;                                // of standard output
   Output error_output = nullptr;                // empty: goes where standard output goes
-  absl::Duration timeout;                       // then it is told to stop (SIGTERM)
-  absl::Duration grace = absl::ZeroDuration();  // then it is killed; zero: without being told
-  // So long a process that was killed is waited for; then it is left to the kernel.
+  absl::Duration timeout;                       // then it is stopped (SIGTERM)
+  absl::Duration grace = absl::ZeroDuration();  // then it is killed; zero: at once
+  // How long to wait for a process that was killed; then it is left to the kernel.
   absl::Duration reap_patience = absl::InfiniteDuration();
   int interrupt = -1;                        // once it is readable, as if the time were up
   std::optional<uint64_t> cpu_seconds = {};  // then the kernel kills it
@@ -38,7 +38,7 @@ struct ProcessOutcome {
   Stopped stopped = Stopped::kNo;
   std::optional<int> exit_status;  // if it ended by itself
   std::optional<int> signal;       // that ended it; of neither: the kernel has not let it go
-  // What failed when it was to be started, and errno; empty if it was.
+  // The step of starting it that failed, and errno; empty: it was started.
   std::string not_started;
   int error = 0;
   absl::Duration took;
@@ -49,8 +49,8 @@ struct ProcessOutcome {
 // signal but SIGPIPE, if it is to survive that. What it leaves running in its group is killed
 // when it ends or is stopped. Should this program end first, the process goes on to its own end.
 //
-// Blocks for at most timeout + grace + reap_patience. Thread-safe. Nobody else may wait for
-// children of any pid meanwhile.
+// Blocks for at most timeout + grace + reap_patience. Thread-safe. No other thread may
+// wait for children of any pid meanwhile.
 ProcessOutcome RunProcess(const ProcessOptions& options);
 
 }  // namespace rapideye

@@ -17,7 +17,7 @@
 namespace rapideye::program {
 namespace {
 
-// What the handler may touch: lock-free atomics and write().
+// The handler may use lock-free atomics and write() only.
 std::atomic<int> pipe_to_waiter = -1;
 std::atomic<int> first_signal = 0;
 

@@ -1,4 +1,4 @@
-// Makes text of workers safe to print: valid UTF-8, bounded, and unable to forge a line.
+// Makes text of workers safe to print: valid UTF-8, bounded, unable to forge a line. Pure.
 #ifndef RAPIDEYE_PROTO_COMMON_TEXT_SAFE_TEXT_H_
 #define RAPIDEYE_PROTO_COMMON_TEXT_SAFE_TEXT_H_
 

@@ -5,7 +5,7 @@ namespace rapideye {
 Thread::Thread(std::function<void()> run)
     : thread_([state = state_, run = std::move(run)]() mutable {
         run();
-        run = nullptr;  // what it holds goes before anybody is told that it has ended
+        run = nullptr;  // destroys what it holds before the end is reported
         const MutexLock lock(state->mutex);
         state->ended = true;
         state->changed.NotifyAll();
