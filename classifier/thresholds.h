@@ -19,6 +19,11 @@ inline constexpr int64_t kAgeErrorMs = 10'000;
 // stopped allows for it.
 inline constexpr int64_t kCollectionSpreadMs = 1'500;
 
+// A process whose peer is gone ends by itself no later than this after it has said so:
+// JAX's coordination service waits for 100 s for heartbeats and for 300 s in the barrier
+// of the shutdown.
+inline constexpr int64_t kVictimEndsWithinMs = 420'000;
+
 // An error after which the job still ran for longer than this, and than it has
 // stood since, did not stop it.
 inline constexpr int64_t kOldNewsMs = 60'000;
@@ -130,6 +135,7 @@ inline constexpr double kConfidenceLaunchOrder = 0.9;
 inline constexpr double kConfidenceSkippedLaunch = 0.6;
 inline constexpr double kConfidenceLaunchGroupSeen = 0.94;  // assertion, and who is odd
 inline constexpr double kConfidenceLaunchGroupText = 0.8;   // the assertion alone
+inline constexpr double kConfidenceMismatchText = 0.9;      // of a collective: names nobody
 inline constexpr double kConfidenceLostUnreachable = 0.93;
 inline constexpr double kConfidenceLostTakesNoBytes = 0.9;
 inline constexpr double kConfidenceLostAwaited = 0.63;

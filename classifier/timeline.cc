@@ -25,6 +25,7 @@ constexpr std::array kWordings = {
     Wording{"observed errors are: [Network]", ErrorKind::kNetworkHalt},
     Wording{"observed errors are: [Power]", ErrorKind::kPower},
     Wording{"in the launch group with a different launch id", ErrorKind::kLaunchGroup},
+    Wording{"Is there a distributed collective mismatch", ErrorKind::kCollectiveMismatch},
     Wording{"observed errors are: [User]", ErrorKind::kSoftwareHalt},
     Wording{"BoundsCheck", ErrorKind::kSoftwareHalt},
     Wording{"scheck", ErrorKind::kSoftwareHalt},
@@ -40,9 +41,33 @@ std::optional<ErrorKind> KindByWording(std::string_view text) {
   return std::nullopt;
 }
 
+constexpr std::string_view kContinuatorHalted = "The program continuator has halted unexpectedly";
+
+// Said of a peer that is gone, or by a service that ends everybody because one is.
+constexpr std::array<std::string_view, 12> kWordsOfVictims = {
+    "onnection closed by peer",
+    "onnection reset by peer",
+    "Gloo ",
+    "Failed to send RPC to coordination service",
+    "olled an error from coordination service",
+    "olled error from coordination service",
+    "Use error polling to propagate the following error",
+    "tasks are unhealthy (stopped sending heartbeats)",
+    "the JAX distributed service detected fatal errors",
+    "CoordinationService/PollForError",
+    "CoordinationService/RegisterTask",
+    "Shutdown barrier",
+};
+
+bool HasWordsOfVictims(std::string_view text) {
+  return std::any_of(kWordsOfVictims.begin(), kWordsOfVictims.end(),
+                     [text](std::string_view words) { return text::Contains(text, words); });
+}
+
 // What merely follows some other failure, whatever it was filed as.
-bool IsFollowOn(std::string_view text) {
-  return text::Contains(text, "The program continuator has halted unexpectedly");
+bool IsFollowOn(const LogEvent& event) {
+  if (text::Contains(event.text, kContinuatorHalted)) return true;
+  return event.kind == LogKind::kUncaughtException && HasWordsOfVictims(event.text);
 }
 
 bool MentionsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
@@ -73,6 +98,10 @@ std::optional<ErrorKind> KindOf(const LogEvent& event) {
       return ErrorKind::kPower;
     case LogKind::kLaunchGroupMismatch:
       return ErrorKind::kLaunchGroup;
+    case LogKind::kCollectiveMismatch:
+      return ErrorKind::kCollectiveMismatch;
+    case LogKind::kUncaughtException:
+      return ErrorKind::kException;
     case LogKind::kHaltUser:
     case LogKind::kHaltAssertion:
       return KindByWording(event.text).value_or(ErrorKind::kSoftwareHalt);
@@ -154,7 +183,7 @@ class Reader {
     timeline_.hang_declared = timeline_.hang_declared || DeclaredHang(worker);
     for (const LogEvent& log : snapshot.log_events) {
       const std::optional<ErrorKind> kind = KindOf(log);
-      if (!kind.has_value() || IsFollowOn(log.text)) continue;
+      if (!kind.has_value() || IsFollowOn(log)) continue;
       ErrorEvent event;
       event.kind = *kind;
       event.chip = log.chip;
@@ -182,7 +211,8 @@ class Reader {
 
   void ReadCores(int worker, const Snapshot& snapshot) {
     for (const Core& core : snapshot.cores) {
-      if (!core.error.has_value() || core.error->empty() || IsFollowOn(*core.error)) continue;
+      if (!core.error.has_value() || core.error->empty()) continue;
+      if (text::Contains(*core.error, kContinuatorHalted)) continue;
       ErrorEvent event;
       event.kind = KindByWording(*core.error).value_or(ErrorKind::kOtherHalt);
       event.worker = worker;
@@ -213,6 +243,9 @@ class Reader {
       event.age_ms = process.exited_ms_ago;
       // A shell reports death by a signal as 128 plus its number.
       event.aborted = gone && (process.signal == kSigAbrt || process.exit_code == 128 + kSigAbrt);
+      event.succeeded = gone && process.exit_code == 0;
+      event.signalled = gone && !event.aborted &&
+                        (process.signal.has_value() || process.exit_code.value_or(0) > 128);
       event.unexplained = gone && !process.signal && !process.exit_code;
       if (event.aborted) ++timeline_.aborted;
       event.text = !gone                        ? "stopped (SIGSTOP or a debugger)"
@@ -263,6 +296,41 @@ class Reader {
     return timeline_.hang_declared;
   }
 
+  // Ends by its own status or an abort after words of a victim: whoever ends so does it
+  // because somebody else is gone, however early. Signals but SIGABRT are no echo.
+  bool IsEndOfVictim(const ErrorEvent& event) const {
+    if (event.kind != ErrorKind::kExit || event.signalled || event.unexplained) return false;
+    if (event.succeeded || !event.age_ms) return false;
+    const std::vector<LogEvent>& logs = topology_.worker(event.worker).snapshot->log_events;
+    return std::any_of(logs.begin(), logs.end(), [&](const LogEvent& log) {
+      const bool weak = log.kind == LogKind::kFollowOn ||
+                        log.kind == LogKind::kMissedHealthChecks ||
+                        log.kind == LogKind::kCoordinationTimeout;
+      if (!weak || (log.kind == LogKind::kFollowOn && !HasWordsOfVictims(log.text))) return false;
+      return log.age_ms && *log.age_ms <= *event.age_ms + kVictimEndsWithinMs;
+    });
+  }
+
+  // Takes the ends of victims out of the roots, if there is anything that they can have
+  // followed: another root, a worker of which nothing is known, another victim.
+  void DropVictims() {
+    std::vector<int> others;
+    std::vector<int> victims;
+    for (int root : timeline_.roots) {
+      const bool victim = IsEndOfVictim(timeline_.errors[static_cast<size_t>(root)]);
+      (victim ? victims : others).push_back(root);
+    }
+    const bool missing =
+        std::any_of(topology_.workers().begin(), topology_.workers().end(),
+                    [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
+    if (victims.empty() || (others.empty() && victims.size() == 1 && !missing)) return;
+    timeline_.roots = std::move(others);
+    for (int victim : victims) {
+      Note(timeline_.errors[static_cast<size_t>(victim)],
+           "its log says that a peer or the coordination service was gone before");
+    }
+  }
+
   bool IsEarliestExitByFar(const ErrorEvent& event) const {
     return event.age_ms && event.age_ms == oldest_exit_ &&
            (!second_exit_ || *event.age_ms > *second_exit_ + kAgeErrorMs) &&
@@ -302,6 +370,7 @@ class Reader {
         timeline_.roots.push_back(static_cast<int>(i));
       }
     }
+    DropVictims();
     const auto age = [&](int root) { return WorkerAge(errors[static_cast<size_t>(root)].worker); };
     std::optional<int64_t> oldest;
     for (int root : timeline_.roots) {

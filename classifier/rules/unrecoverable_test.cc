@@ -56,6 +56,54 @@ TEST(Unrecoverable, WhatFollowsIsNoCause) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// A ring neighbour notices a death 0.1 s later, and ends by itself if nothing keeps it.
+TEST(Unrecoverable, WhoSaysThatAPeerIsGoneFollowsIt) {
+  const auto scenario = [](const char* words) {
+    Scenario s;
+    s.Exit(0, 1, kStillMs, std::nullopt, kSigKill);
+    s.Exit(0, 2, kStillMs + 1000, 1);
+    s.Log(0, 2, LogKind::kFollowOn, words, kStillMs + 1500);
+    return s;
+  };
+  EXPECT_EQ(Diagnose(scenario("Gloo all-reduce failed: [pair.cc:547] Connection closed by peer")),
+            "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  // Its twin: what it says names no peer.
+  EXPECT_EQ(Diagnose(scenario("Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR")),
+            "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1 0.2");
+}
+
+TEST(Unrecoverable, TheSignalOfItsOwnIsNoEcho) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs, std::nullopt, kSigKill);
+  s.Log(0, 1, LogKind::kFollowOn, "recv: Connection reset by peer", kStillMs + 2000);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, VictimsAloneAccuseNobody) {
+  Scenario s;
+  for (int task : {1, 2}) {
+    s.Exit(0, task, kStillMs, 1);
+    s.Log(0, task, LogKind::kFollowOn, "Failed to send RPC to coordination service.", kStillMs);
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  // One alone may be mistaken: there is nobody whom it could have followed.
+  Scenario one;
+  one.Exit(0, 1, kStillMs, 1);
+  one.Log(0, 1, LogKind::kFollowOn, "Failed to send RPC to coordination service.", kStillMs);
+  EXPECT_EQ(Diagnose(one), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, AMismatchOfCollectivesNamesNobody) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kCollectiveMismatch,
+        "what():  Is there a distributed collective mismatch in your code?", kStillMs);
+  s.Exit(0, 1, kStillMs, std::nullopt, kSigAbrt);
+  s.Exit(0, 2, kStillMs - 100, 1);
+  s.Log(0, 2, LogKind::kFollowOn, "Gloo all-reduce failed: Connection closed by peer",
+        kStillMs - 50);
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE");
+}
+
 TEST(Unrecoverable, AbortsAfterTheHangLeaveThePositionsAsTheCause) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
