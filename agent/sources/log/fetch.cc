@@ -45,7 +45,7 @@ std::vector<std::string> Expand(const std::string& pattern) {
 }  // namespace
 
 LogFollower::LogFollower(LogOptions options) : options_(std::move(options)) {
-  for (OutputRing* ring : options_.outputs) outputs_.push_back({ring, {}});
+  for (OutputRing* ring : options_.outputs) outputs_.push_back({ring, {}, {}});
 }
 
 LogFollower::~LogFollower() {
