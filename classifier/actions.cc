@@ -96,6 +96,12 @@ class Steps {
                        "host, threads that dispatch, an exception that was swallowed."));
       return;
     }
+    if (verdict_.culprits.empty()) {
+      Add("Compare the programs of all workers (--xla_dump_to, a folder for each): shapes, batch "
+          "size, mesh and the order of their first collectives; whoever reported the mismatch "
+          "need not be the one that differs.");
+      return;
+    }
     Add(absl::StrCat("Compare the HLO of ", Hosts(),
                      " with that of another worker and find which branch of the training script "
                      "made them run different programs."));

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
+#include "classifier/stacks.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
 
@@ -25,6 +26,7 @@ constexpr std::array kWordings = {
     Wording{"observed errors are: [Network]", ErrorKind::kNetworkHalt},
     Wording{"observed errors are: [Power]", ErrorKind::kPower},
     Wording{"in the launch group with a different launch id", ErrorKind::kLaunchGroup},
+    Wording{"Is there a distributed collective mismatch", ErrorKind::kCollectiveMismatch},
     Wording{"observed errors are: [User]", ErrorKind::kSoftwareHalt},
     Wording{"BoundsCheck", ErrorKind::kSoftwareHalt},
     Wording{"scheck", ErrorKind::kSoftwareHalt},
@@ -40,14 +42,45 @@ std::optional<ErrorKind> KindByWording(std::string_view text) {
   return std::nullopt;
 }
 
+constexpr std::string_view kContinuatorHalted = "The program continuator has halted unexpectedly";
+
+// Said of a peer that is gone, or by a service that ends everybody because one is.
+constexpr std::array<std::string_view, 14> kWordsOfVictims = {
+    "onnection closed by peer",
+    "onnection reset by peer",
+    "Gloo ",
+    "Failed to send RPC to coordination service",
+    "olled an error from coordination service",
+    "olled error from coordination service",
+    "Use error polling to propagate the following error",
+    "tasks are unhealthy (stopped sending heartbeats)",
+    "the JAX distributed service detected fatal errors",
+    "CoordinationService/PollForError",
+    "CoordinationService/RegisterTask",
+    "Shutdown barrier",
+    "Barrier failed because: task is set to ERROR",
+    "DEADLINE_EXCEEDED: Barrier timed out",
+};
+
+bool HasWordsOfVictims(std::string_view text) {
+  return std::any_of(kWordsOfVictims.begin(), kWordsOfVictims.end(),
+                     [text](std::string_view words) { return text::Contains(text, words); });
+}
+
 // What merely follows some other failure, whatever it was filed as.
-bool IsFollowOn(std::string_view text) {
-  return text::Contains(text, "The program continuator has halted unexpectedly");
+bool IsFollowOn(const LogEvent& event) {
+  if (text::Contains(event.text, kContinuatorHalted)) return true;
+  return event.kind == LogKind::kUncaughtException && HasWordsOfVictims(event.text);
 }
 
 bool MentionsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(),
                      [&](std::string_view part) { return text::ContainsIgnoreCase(text, part); });
+}
+
+bool IsAlive(const Process& process) {
+  return process.state == ProcessState::kRunning || process.state == ProcessState::kSleeping ||
+         process.state == ProcessState::kUninterruptible;
 }
 
 ErrorKind CopyDirection(std::string_view text) {
@@ -73,6 +106,10 @@ std::optional<ErrorKind> KindOf(const LogEvent& event) {
       return ErrorKind::kPower;
     case LogKind::kLaunchGroupMismatch:
       return ErrorKind::kLaunchGroup;
+    case LogKind::kCollectiveMismatch:
+      return ErrorKind::kCollectiveMismatch;
+    case LogKind::kUncaughtException:
+      return ErrorKind::kException;
     case LogKind::kHaltUser:
     case LogKind::kHaltAssertion:
       return KindByWording(event.text).value_or(ErrorKind::kSoftwareHalt);
@@ -154,7 +191,7 @@ class Reader {
     timeline_.hang_declared = timeline_.hang_declared || DeclaredHang(worker);
     for (const LogEvent& log : snapshot.log_events) {
       const std::optional<ErrorKind> kind = KindOf(log);
-      if (!kind.has_value() || IsFollowOn(log.text)) continue;
+      if (!kind.has_value() || IsFollowOn(log)) continue;
       ErrorEvent event;
       event.kind = *kind;
       event.chip = log.chip;
@@ -182,7 +219,8 @@ class Reader {
 
   void ReadCores(int worker, const Snapshot& snapshot) {
     for (const Core& core : snapshot.cores) {
-      if (!core.error.has_value() || core.error->empty() || IsFollowOn(*core.error)) continue;
+      if (!core.error.has_value() || core.error->empty()) continue;
+      if (text::Contains(*core.error, kContinuatorHalted)) continue;
       ErrorEvent event;
       event.kind = KindByWording(*core.error).value_or(ErrorKind::kOtherHalt);
       event.worker = worker;
@@ -195,12 +233,7 @@ class Reader {
 
   void ReadProcesses(int worker, const Snapshot& snapshot) {
     constexpr int32_t kSigAbrt = 6;
-    const bool alive = std::any_of(snapshot.processes.begin(), snapshot.processes.end(),
-                                   [](const Process& process) {
-                                     return process.state == ProcessState::kRunning ||
-                                            process.state == ProcessState::kSleeping ||
-                                            process.state == ProcessState::kUninterruptible;
-                                   });
+    const bool alive = std::any_of(snapshot.processes.begin(), snapshot.processes.end(), IsAlive);
     for (const Process& process : snapshot.processes) {
       const bool gone =
           process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
@@ -213,6 +246,9 @@ class Reader {
       event.age_ms = process.exited_ms_ago;
       // A shell reports death by a signal as 128 plus its number.
       event.aborted = gone && (process.signal == kSigAbrt || process.exit_code == 128 + kSigAbrt);
+      event.succeeded = gone && process.exit_code == 0;
+      event.signalled = gone && !event.aborted &&
+                        (process.signal.has_value() || process.exit_code.value_or(0) > 128);
       event.unexplained = gone && !process.signal && !process.exit_code;
       if (event.aborted) ++timeline_.aborted;
       event.text = !gone                        ? "stopped (SIGSTOP or a debugger)"
@@ -244,6 +280,37 @@ class Reader {
         });
   }
 
+  // Its training process is there, whether or not any runtime answers.
+  bool Lives(int worker) const {
+    const Snapshot* snapshot = topology_.worker(worker).snapshot;
+    return snapshot != nullptr &&
+           std::any_of(snapshot->processes.begin(), snapshot->processes.end(),
+                       [](const Process& process) { return IsAlive(process); });
+  }
+
+  // The worker did something after it that it can only do if it went on: a launch
+  // completed, its training loop entered the phase that it is in, or its main thread still
+  // stands in the program, which an exception would have left.
+  bool WentOnAfter(const ErrorEvent& event) const {
+    const Snapshot* snapshot = topology_.worker(event.worker).snapshot;
+    if (snapshot == nullptr || !Lives(event.worker)) return false;
+    const auto later = [&event](const std::optional<int64_t>& age_ms) {
+      return age_ms && event.age_ms && *age_ms + kAgeErrorMs < *event.age_ms;
+    };
+    if (snapshot->progress.has_value() && later(snapshot->progress->phase_ms)) return true;
+    if (std::any_of(snapshot->cores.begin(), snapshot->cores.end(),
+                    [&](const Core& core) { return later(core.stuck_ms); })) {
+      return true;
+    }
+    if (event.kind != ErrorKind::kException) return false;
+    const std::vector<const Stack*> stacks = LoopStacks(*snapshot);
+    return std::any_of(stacks.begin(), stacks.end(), [](const Stack* stack) {
+      return std::any_of(stack->frames.begin(), stack->frames.end(), [](const std::string& frame) {
+        return text::Contains(frame, "<module>");
+      });
+    });
+  }
+
   bool DeclaredHang(int worker) const {
     const Snapshot* snapshot = topology_.worker(worker).snapshot;
     return snapshot != nullptr &&
@@ -261,6 +328,42 @@ class Reader {
     if (!event.aborted) return false;
     if (timeline_.aborted >= 2) return !IsEarliestExitByFar(event);
     return timeline_.hang_declared;
+  }
+
+  // Ends by its own status or an abort after words of a victim: whoever ends so does it
+  // because somebody else is gone, however early. Signals but SIGABRT are no echo.
+  bool IsEndOfVictim(const ErrorEvent& event) const {
+    if (event.kind != ErrorKind::kExit || event.signalled || event.unexplained) return false;
+    if (event.succeeded || !event.age_ms) return false;
+    const std::vector<LogEvent>& logs = topology_.worker(event.worker).snapshot->log_events;
+    return std::any_of(logs.begin(), logs.end(), [&](const LogEvent& log) {
+      const bool weak = log.kind == LogKind::kFollowOn ||
+                        log.kind == LogKind::kMissedHealthChecks ||
+                        log.kind == LogKind::kCoordinationTimeout;
+      // A warning that names somebody else ends nobody.
+      if (!weak || !HasWordsOfVictims(log.text)) return false;
+      return log.age_ms && *log.age_ms <= *event.age_ms + kVictimEndsWithinMs;
+    });
+  }
+
+  // Takes the ends of victims out of the roots, if there is anything that they can have
+  // followed: another root, a worker of which nothing is known, another victim.
+  void DropVictims() {
+    std::vector<int> others;
+    std::vector<int> victims;
+    for (int root : timeline_.roots) {
+      const bool victim = IsEndOfVictim(timeline_.errors[static_cast<size_t>(root)]);
+      (victim ? victims : others).push_back(root);
+    }
+    const bool missing =
+        std::any_of(topology_.workers().begin(), topology_.workers().end(),
+                    [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
+    if (victims.empty() || (others.empty() && victims.size() == 1 && !missing)) return;
+    timeline_.roots = std::move(others);
+    for (int victim : victims) {
+      Note(timeline_.errors[static_cast<size_t>(victim)],
+           "its log says that a peer or the coordination service was gone before");
+    }
   }
 
   bool IsEarliestExitByFar(const ErrorEvent& event) const {
@@ -296,12 +399,16 @@ class Reader {
         Note(errors[i], "younger than the standstill");
       } else if (IsLongBeforeStandstill(errors[i])) {
         Note(errors[i], "the job went on for long after it");
-      } else if (errors[i].kind == ErrorKind::kPreempted && !IsGone(errors[i].worker)) {
+      } else if (errors[i].kind == ErrorKind::kPreempted &&
+                 (!IsGone(errors[i].worker) || Lives(errors[i].worker))) {
         Note(errors[i], "a notice alone, its worker is still there");
+      } else if (errors[i].kind == ErrorKind::kException && WentOnAfter(errors[i])) {
+        Note(errors[i], "its training loop went on after it");
       } else {
         timeline_.roots.push_back(static_cast<int>(i));
       }
     }
+    DropVictims();
     const auto age = [&](int root) { return WorkerAge(errors[static_cast<size_t>(root)].worker); };
     std::optional<int64_t> oldest;
     for (int root : timeline_.roots) {

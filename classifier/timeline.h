@@ -20,6 +20,7 @@ enum class ErrorKind {
   kNetworkHalt,
   kPower,
   kLaunchGroup,
+  kCollectiveMismatch,
   kSoftwareHalt,
   kOutOfMemory,
   kHostToDevice,
@@ -28,6 +29,7 @@ enum class ErrorKind {
   kPreempted,
   kStopped,
   kOtherHalt,
+  kException,  // uncaught: it ended the program, though the process may live on
   kExit,
 };
 
@@ -39,6 +41,8 @@ struct ErrorEvent {
   std::optional<int64_t> age_ms;
   bool beyond_job = false;   // from the kernel's log
   bool aborted = false;      // an exit by SIGABRT
+  bool signalled = false;    // an exit by any other signal
+  bool succeeded = false;    // an exit with status 0
   bool unexplained = false;  // an exit of which neither status nor signal is known
   std::string text;          // what to quote, bounded
 };

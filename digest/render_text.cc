@@ -73,6 +73,12 @@ std::vector<text::ListItem> OrNone(std::vector<text::ListItem> items) {
   return items;
 }
 
+// Whoever cannot be named is not known; where there is nobody, there is none.
+std::vector<text::ListItem> OrNotKnown(const Report& report, std::vector<text::ListItem> items) {
+  if (items.empty() && report.cause == Cause::kDifferentModule) items.push_back({"not known", 1});
+  return OrNone(std::move(items));
+}
+
 // The hosts to look at; where only links are known, both their ends.
 std::vector<text::ListItem> CulpritHosts(const Report& report) {
   Unique hosts;
@@ -114,7 +120,7 @@ void AppendHead(const Report& report, TextLines& lines) {
     lines.Add(kFirstIndent, "Please inspect the error log of these workers:");
     lines.AddList(kFirstIndent, "", OrNone(CulpritWorkers(report, report.culprits)));
   } else if (const std::string prefix = HostsPrefix(report.cause); !prefix.empty()) {
-    lines.AddList(kFirstIndent, prefix, OrNone(CulpritHosts(report)));
+    lines.AddList(kFirstIndent, prefix, OrNotKnown(report, CulpritHosts(report)));
   }
 }
 
@@ -136,8 +142,8 @@ void AppendFixedPart(const Report& report, TextFormat format, TextLines& lines) 
   } else {
     lines.Add(kFirstIndent, "Full error digest:");
     lines.Add(kIndent, absl::StrCat("Potential cause: ", PotentialCause(report.cause)));
-    lines.AddList(kIndent,
-                  "Potential culprit workers: ", OrNone(CulpritWorkers(report, report.culprits)));
+    lines.AddList(kIndent, "Potential culprit workers: ",
+                  OrNotKnown(report, CulpritWorkers(report, report.culprits)));
     const FirstError first = report.first_error.value_or(FirstError{});
     lines.Add(kIndent, absl::StrCat("First error timestamp: ", first.at.value_or("unknown")));
     lines.Add(kIndent, absl::StrCat("First error type: ", FirstErrorName(first.type)));

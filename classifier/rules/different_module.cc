@@ -6,6 +6,8 @@
 // or as the runtime's own assertion says ("an unexpected leader shows up in the
 // launch group with a different launch id").
 //
+// A collective whose sizes do not agree proves that programs differ, and not whose.
+//
 // Facts: module names, fingerprints and queues of the status service; the learnt
 // sequence; the log line "an unexpected leader shows up in the launch group".
 #include <algorithm>
@@ -138,10 +140,33 @@ void ByAssertion(const Case& c, Findings& out) {
   out.Add(kRule, std::move(finding));
 }
 
+// Whoever received what it did not expect says so, and may be innocent: nobody is named.
+void ByWords(const Case& c, Findings& out) {
+  Finding finding;
+  for (int i = 0; i < c.timeline.first_count; ++i) {
+    const ErrorEvent& event =
+        c.timeline.errors[static_cast<size_t>(c.timeline.roots[static_cast<size_t>(i)])];
+    if (event.kind != ErrorKind::kCollectiveMismatch) continue;
+    if (finding.evidence.size() >= kMaxEvidence) break;
+    finding.evidence.push_back(
+        Evidence(c, Strength::kDirect, {event.worker},
+                 absl::StrCat(Who(c.worker(event.worker)),
+                              " received what its own collective does not expect: ", event.text)));
+  }
+  if (finding.evidence.empty()) return;
+  finding.basis = Basis::kError;
+  finding.cause = Cause::kDifferentModule;
+  finding.confidence = kConfidenceMismatchText;
+  finding.explains = c.graph.waiting;
+  finding.why = finding.evidence.front().statement;
+  out.Add(kRule, std::move(finding));
+}
+
 }  // namespace
 
 void FindDifferentModule(const Case& c, Findings& out) {
   ByAssertion(c, out);
+  ByWords(c, out);
   ByModule(c, out);
   ByQueueOrder(c, out);
   BySkippedLaunch(c, out);

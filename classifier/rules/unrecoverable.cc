@@ -41,6 +41,7 @@ std::optional<Detail> DetailOf(ErrorKind kind) {
       return Detail::kPreempted;
     case ErrorKind::kStopped:
       return Detail::kProcessStopped;
+    case ErrorKind::kException:
     case ErrorKind::kExit:
       return Detail::kProcessExit;
     // These are causes of their own.
@@ -49,6 +50,7 @@ std::optional<Detail> DetailOf(ErrorKind kind) {
     case ErrorKind::kChipDriver:
     case ErrorKind::kNetworkHalt:
     case ErrorKind::kLaunchGroup:
+    case ErrorKind::kCollectiveMismatch:
       return std::nullopt;
   }
   return std::nullopt;
@@ -60,6 +62,7 @@ std::string Sentence(const Case& c, const ErrorEvent& event) {
       absl::StrCat(Who(c.worker(event.worker)), process ? ": its training process " : ": ");
   if (process && event.kind == ErrorKind::kStopped) absl::StrAppend(&text, "is ");
   if (process && event.text.starts_with("killed")) absl::StrAppend(&text, "was ");
+  if (event.kind == ErrorKind::kException) absl::StrAppend(&text, "its program ended by ");
   absl::StrAppend(&text, event.text);
   if (event.age_ms) absl::StrAppend(&text, ", ", Span(*event.age_ms), " before the collection");
   return text;

@@ -56,6 +56,109 @@ TEST(Unrecoverable, WhatFollowsIsNoCause) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// A ring neighbour notices a death 0.1 s later, and ends by itself if nothing keeps it.
+TEST(Unrecoverable, WhoSaysThatAPeerIsGoneFollowsIt) {
+  const auto scenario = [](const char* words) {
+    Scenario s;
+    s.Exit(0, 1, kStillMs, std::nullopt, kSigKill);
+    s.Exit(0, 2, kStillMs + 1000, 1);
+    s.Log(0, 2, LogKind::kFollowOn, words, kStillMs + 1500);
+    return s;
+  };
+  EXPECT_EQ(Diagnose(scenario("Gloo all-reduce failed: [pair.cc:547] Connection closed by peer")),
+            "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  // Its twin: what it says names no peer.
+  EXPECT_EQ(Diagnose(scenario("Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR")),
+            "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1 0.2");
+}
+
+TEST(Unrecoverable, TheSignalOfItsOwnIsNoEcho) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs, std::nullopt, kSigKill);
+  s.Log(0, 1, LogKind::kFollowOn, "recv: Connection reset by peer", kStillMs + 2000);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, VictimsAloneAccuseNobody) {
+  Scenario s;
+  for (int task : {1, 2}) {
+    s.Exit(0, task, kStillMs, 1);
+    s.Log(0, task, LogKind::kFollowOn, "Failed to send RPC to coordination service.", kStillMs);
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  // One alone may be mistaken: there is nobody whom it could have followed.
+  Scenario one;
+  one.Exit(0, 1, kStillMs, 1);
+  one.Log(0, 1, LogKind::kFollowOn, "Failed to send RPC to coordination service.", kStillMs);
+  EXPECT_EQ(Diagnose(one), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, AMismatchOfCollectivesNamesNobody) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kCollectiveMismatch,
+        "what():  Is there a distributed collective mismatch in your code?", kStillMs);
+  s.Exit(0, 1, kStillMs, std::nullopt, kSigAbrt);
+  s.Exit(0, 2, kStillMs - 100, 1);
+  s.Log(0, 2, LogKind::kFollowOn, "Gloo all-reduce failed: Connection closed by peer",
+        kStillMs - 50);
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE");
+}
+
+// JAX waits for the others in its shutdown: the process of an exception lives on.
+TEST(Unrecoverable, AnUncaughtExceptionIsTheCauseThoughItsProcessLives) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kUncaughtException, "ValueError: loss is not finite", kStillMs);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_FALSE(verdict.removal.eligible);
+  // Its neighbour's is an echo.
+  s.Log(0, 2, LogKind::kUncaughtException,
+        "JaxRuntimeError: UNKNOWN: Gloo all-reduce failed: Connection closed by peer",
+        kStillMs + 1000);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, AnExceptionAfterWhichTheLoopWentOnIsNoCause) {
+  const auto scenario = [] {
+    Scenario s;
+    s.Log(0, 1, LogKind::kUncaughtException, "ValueError: retried", kStillMs + 30'000);
+    return s;
+  };
+  EXPECT_EQ(Diagnose(scenario()), "UNKNOWN");  // launches completed after it
+  const auto without_cores = [&] {
+    Scenario s = scenario();
+    for (Snapshot& snapshot : s.capture.snapshots) {
+      snapshot.cores.clear();
+      snapshot.runtime.state = RuntimeState::kUnavailable;
+    }
+    return s;
+  };
+  EXPECT_EQ(Diagnose(without_cores()), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  Scenario page = without_cores();
+  page.At(0, 1).progress = Progress{.step = 7, .phase = Phase::kStep, .phase_ms = kStillMs};
+  EXPECT_EQ(Diagnose(page), "UNKNOWN");
+  Scenario stack = without_cores();
+  stack.At(0, 1).stacks = {{"MainThread", {"read (data.py:3)", "<module> (train.py:9)"}}};
+  EXPECT_EQ(Diagnose(stack), "UNKNOWN");
+  Scenario shutdown = without_cores();
+  shutdown.At(0, 1).stacks = {
+      {"MainThread", {"shutdown (distributed.py:9)", "clean_up (api.py:3)"}}};
+  EXPECT_EQ(Diagnose(shutdown), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+// JAX takes the signal and trains on; without a TPU there is no runtime to ask.
+TEST(Unrecoverable, ASigtermThatEndedNothingIsNoPreemption) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kPreempted, "preemption_notifier.cc:90] SIGTERM caught at 2026", kStillMs);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.cores.clear();
+    snapshot.runtime.state = RuntimeState::kUnavailable;
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  s.Exit(0, 1, kStillMs - 1000, 0);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PREEMPTED 0.1");
+}
+
 TEST(Unrecoverable, AbortsAfterTheHangLeaveThePositionsAsTheCause) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
