@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
+#include "classifier/stacks.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
 
@@ -73,6 +74,11 @@ bool IsFollowOn(const LogEvent& event) {
 bool MentionsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(),
                      [&](std::string_view part) { return text::ContainsIgnoreCase(text, part); });
+}
+
+bool IsAlive(const Process& process) {
+  return process.state == ProcessState::kRunning || process.state == ProcessState::kSleeping ||
+         process.state == ProcessState::kUninterruptible;
 }
 
 ErrorKind CopyDirection(std::string_view text) {
@@ -225,12 +231,7 @@ class Reader {
 
   void ReadProcesses(int worker, const Snapshot& snapshot) {
     constexpr int32_t kSigAbrt = 6;
-    const bool alive = std::any_of(snapshot.processes.begin(), snapshot.processes.end(),
-                                   [](const Process& process) {
-                                     return process.state == ProcessState::kRunning ||
-                                            process.state == ProcessState::kSleeping ||
-                                            process.state == ProcessState::kUninterruptible;
-                                   });
+    const bool alive = std::any_of(snapshot.processes.begin(), snapshot.processes.end(), IsAlive);
     for (const Process& process : snapshot.processes) {
       const bool gone =
           process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
@@ -275,6 +276,37 @@ class Reader {
         snapshot->processes.begin(), snapshot->processes.end(), [](const Process& process) {
           return process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
         });
+  }
+
+  // Its training process is there, whether or not any runtime answers.
+  bool Lives(int worker) const {
+    const Snapshot* snapshot = topology_.worker(worker).snapshot;
+    return snapshot != nullptr &&
+           std::any_of(snapshot->processes.begin(), snapshot->processes.end(),
+                       [](const Process& process) { return IsAlive(process); });
+  }
+
+  // The worker did something after it that it can only do if it went on: a launch
+  // completed, its training loop entered the phase that it is in, or its main thread still
+  // stands in the program, which an exception would have left.
+  bool WentOnAfter(const ErrorEvent& event) const {
+    const Snapshot* snapshot = topology_.worker(event.worker).snapshot;
+    if (snapshot == nullptr || !Lives(event.worker)) return false;
+    const auto later = [&event](const std::optional<int64_t>& age_ms) {
+      return age_ms && event.age_ms && *age_ms + kAgeErrorMs < *event.age_ms;
+    };
+    if (snapshot->progress.has_value() && later(snapshot->progress->phase_ms)) return true;
+    if (std::any_of(snapshot->cores.begin(), snapshot->cores.end(),
+                    [&](const Core& core) { return later(core.stuck_ms); })) {
+      return true;
+    }
+    if (event.kind != ErrorKind::kException) return false;
+    const std::vector<const Stack*> stacks = LoopStacks(*snapshot);
+    return std::any_of(stacks.begin(), stacks.end(), [](const Stack* stack) {
+      return std::any_of(stack->frames.begin(), stack->frames.end(), [](const std::string& frame) {
+        return text::Contains(frame, "<module>");
+      });
+    });
   }
 
   bool DeclaredHang(int worker) const {
@@ -364,8 +396,11 @@ class Reader {
         Note(errors[i], "younger than the standstill");
       } else if (IsLongBeforeStandstill(errors[i])) {
         Note(errors[i], "the job went on for long after it");
-      } else if (errors[i].kind == ErrorKind::kPreempted && !IsGone(errors[i].worker)) {
+      } else if (errors[i].kind == ErrorKind::kPreempted &&
+                 (!IsGone(errors[i].worker) || Lives(errors[i].worker))) {
         Note(errors[i], "a notice alone, its worker is still there");
+      } else if (errors[i].kind == ErrorKind::kException && WentOnAfter(errors[i])) {
+        Note(errors[i], "its training loop went on after it");
       } else {
         timeline_.roots.push_back(static_cast<int>(i));
       }

@@ -18,6 +18,10 @@ inline constexpr size_t kMaxLogTextBytes = 2 * 1024;
 inline constexpr size_t kMaxLogNameBytes = 256;
 // Distinct events of one look; more of them tell no more.
 inline constexpr size_t kMaxLogLinesPerLook = 256;
+// Lines that other threads write into a traceback before its last line comes.
+inline constexpr int kMaxStrangeTracebackLines = 100;
+// Tasks that one message of the coordination service names; it names some of them.
+inline constexpr size_t kMaxListedTasks = 100;
 // What an operator adds to the signatures; a text of fewer bytes is to be found in
 // too many lines.
 inline constexpr size_t kMaxSignatures = 1'000;

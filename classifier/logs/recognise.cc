@@ -57,22 +57,4 @@ std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions&
   return found;
 }
 
-EventCollector::EventCollector(const SignatureTable& signatures, LogReading& reading)
-    : reading_(reading) {
-  options_.signatures = &signatures;
-}
-
-void EventCollector::Take(absl::string_view line, bool old) {
-  std::optional<LogLine> found = Recognise(line, options_);
-  if (!found.has_value() || found->event.kind == LogKind::kBenign) return;
-  const auto same = known_.find({found->key, old});
-  if (same != known_.end()) {
-    ++reading_.lines[same->second].repeats;
-  } else if (reading_.lines.size() < kMaxLogLinesPerLook) {
-    found->old = old;
-    known_.emplace(std::pair(found->key, old), reading_.lines.size());
-    reading_.lines.push_back(*std::move(found));
-  }
-}
-
 }  // namespace rapideye::logs

@@ -2,9 +2,7 @@
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_RECOGNISE_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_RECOGNISE_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,22 +29,6 @@ struct RecogniseOptions {
 // words stay absent; in particular `chip`, since neither the coordinates in a
 // core's name nor a node's number say which chip of the host it is.
 std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions& options = {});
-
-// Gathers what the lines of one look say. A flood of one line is one line and a
-// count; what is benign is dropped.
-class EventCollector {
- public:
-  // Both outlive the collector.
-  EventCollector(const SignatureTable& signatures, LogReading& reading);
-
-  // `old`: see LogLine.
-  void Take(absl::string_view line, bool old);
-
- private:
-  RecogniseOptions options_;
-  LogReading& reading_;
-  std::map<std::pair<std::string, bool>, size_t> known_;  // key and old: place in the reading
-};
 
 }  // namespace rapideye::logs
 

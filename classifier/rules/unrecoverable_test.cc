@@ -104,6 +104,61 @@ TEST(Unrecoverable, AMismatchOfCollectivesNamesNobody) {
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE");
 }
 
+// JAX waits for the others in its shutdown: the process of an exception lives on.
+TEST(Unrecoverable, AnUncaughtExceptionIsTheCauseThoughItsProcessLives) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kUncaughtException, "ValueError: loss is not finite", kStillMs);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_FALSE(verdict.removal.eligible);
+  // Its neighbour's is an echo.
+  s.Log(0, 2, LogKind::kUncaughtException,
+        "JaxRuntimeError: UNKNOWN: Gloo all-reduce failed: Connection closed by peer",
+        kStillMs + 1000);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, AnExceptionAfterWhichTheLoopWentOnIsNoCause) {
+  const auto scenario = [] {
+    Scenario s;
+    s.Log(0, 1, LogKind::kUncaughtException, "ValueError: retried", kStillMs + 30'000);
+    return s;
+  };
+  EXPECT_EQ(Diagnose(scenario()), "UNKNOWN");  // launches completed after it
+  const auto without_cores = [&] {
+    Scenario s = scenario();
+    for (Snapshot& snapshot : s.capture.snapshots) {
+      snapshot.cores.clear();
+      snapshot.runtime.state = RuntimeState::kUnavailable;
+    }
+    return s;
+  };
+  EXPECT_EQ(Diagnose(without_cores()), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  Scenario page = without_cores();
+  page.At(0, 1).progress = Progress{.step = 7, .phase = Phase::kStep, .phase_ms = kStillMs};
+  EXPECT_EQ(Diagnose(page), "UNKNOWN");
+  Scenario stack = without_cores();
+  stack.At(0, 1).stacks = {{"MainThread", {"read (data.py:3)", "<module> (train.py:9)"}}};
+  EXPECT_EQ(Diagnose(stack), "UNKNOWN");
+  Scenario shutdown = without_cores();
+  shutdown.At(0, 1).stacks = {
+      {"MainThread", {"shutdown (distributed.py:9)", "clean_up (api.py:3)"}}};
+  EXPECT_EQ(Diagnose(shutdown), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+// JAX takes the signal and trains on; without a TPU there is no runtime to ask.
+TEST(Unrecoverable, ASigtermThatEndedNothingIsNoPreemption) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kPreempted, "preemption_notifier.cc:90] SIGTERM caught at 2026", kStillMs);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.cores.clear();
+    snapshot.runtime.state = RuntimeState::kUnavailable;
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  s.Exit(0, 1, kStillMs - 1000, 0);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PREEMPTED 0.1");
+}
+
 TEST(Unrecoverable, AbortsAfterTheHangLeaveThePositionsAsTheCause) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/sources/log/fetch_signatures.h"
 #include "agent/sources/log/limits.h"
+#include "classifier/logs/context.h"
 #include "classifier/logs/lines.h"
 #include "classifier/logs/log_line.h"
 #include "classifier/logs/recognise.h"
@@ -90,11 +91,13 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
   logs::RecogniseOptions options;
   options.signatures = &signatures;
   logs::LineSplitter splitter;
+  logs::LogContext context;
   std::string out;
   const auto take = [&](absl::string_view line) {
-    const std::optional<logs::LogLine> found = logs::Recognise(line, options);
-    if (!found.has_value() || (found->event.kind == LogKind::kBenign && !all_)) return;
-    AppendEvent(path, splitter.number(), *found, out);
+    context.Take(line, options, [&](const logs::LogLine& found) {
+      if (found.event.kind == LogKind::kBenign && !all_) return;
+      AppendEvent(path, splitter.number(), found, out);
+    });
   };
   errno = 0;
   Input input = Open(path);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "classifier/logs/context.h"
 #include "classifier/logs/limits.h"
 #include "classifier/logs/lines.h"
 #include "classifier/logs/recognise.h"
@@ -29,6 +30,20 @@ std::vector<std::string> Split(absl::string_view bytes, size_t piece) {
   return lines;
 }
 
+void Check(const rapideye::logs::LogLine& found) {
+  using rapideye::Require;
+  const rapideye::LogEvent& event = found.event;
+  Require(event.kind != rapideye::LogKind::kUnspecified && !found.key.empty(), "it is an event");
+  Require(event.text.size() <= rapideye::logs::kMaxLogTextBytes, "its text is bounded");
+  Require(event.pc.value_or(0) >= 0 || event.sequencer.has_value(), "a pc has its sequencer");
+  Require(!event.chip.has_value(), "a job's log names no chip");
+  if (found.hang_report.has_value()) {
+    Require(found.hang_report->pending_graphs >= 0 && found.hang_report->completed >= 0 &&
+                found.hang_report->timeout_ms >= 0,
+            "counts and durations are not negative");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -37,20 +52,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view log(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::vector<std::string> lines = Split(log, log.size());
   Require(lines == Split(log, size_t{1} + data[0] % 64), "pieces make no difference");
+  rapideye::logs::LogContext context;
   for (const std::string& numbered : lines) {
     const std::string line = numbered.substr(numbered.find(':') + 1);
-    const auto found = rapideye::logs::Recognise(line);
-    if (!found.has_value()) continue;
-    const rapideye::LogEvent& event = found->event;
-    Require(event.kind != rapideye::LogKind::kUnspecified && !found->key.empty(), "it is an event");
-    Require(event.text.size() <= rapideye::logs::kMaxLogTextBytes, "its text is bounded");
-    Require(event.pc.value_or(0) >= 0 || event.sequencer.has_value(), "a pc has its sequencer");
-    Require(!event.chip.has_value(), "a job's log names no chip");
-    if (found->hang_report.has_value()) {
-      Require(found->hang_report->pending_graphs >= 0 && found->hang_report->completed >= 0 &&
-                  found->hang_report->timeout_ms >= 0,
-              "counts and durations are not negative");
-    }
+    context.Take(line, {}, [](const rapideye::logs::LogLine& found) { Check(found); });
   }
   return 0;
 }

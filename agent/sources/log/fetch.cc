@@ -45,7 +45,7 @@ std::vector<std::string> Expand(const std::string& pattern) {
 }  // namespace
 
 LogFollower::LogFollower(LogOptions options) : options_(std::move(options)) {
-  for (OutputRing* ring : options_.outputs) outputs_.push_back({ring, {}});
+  for (OutputRing* ring : options_.outputs) outputs_.push_back({ring, {}, {}});
 }
 
 LogFollower::~LogFollower() {
@@ -76,7 +76,7 @@ logs::LogReading LogFollower::Read(absl::Duration now) {
     if (file.descriptor < 0 && !Open(path, /*may_be_old=*/false, file, reading)) continue;
     ReadNew(path, file, reading);
     if (!WasReplaced(path, file)) continue;
-    file.lines.Finish([this](absl::string_view line) { Take(line, /*old=*/false); });
+    file.lines.Finish([&](absl::string_view line) { Take(line, file.context, /*old=*/false); });
     Close(file);
     if (Open(path, /*may_be_old=*/false, file, reading)) ReadNew(path, file, reading);
   }
@@ -89,11 +89,12 @@ void LogFollower::NoteEndAsked() {
   if (end_noted_ || options_.told_to_end == nullptr) return;
   if (options_.told_to_end->load() != SIGTERM) return;
   end_noted_ = true;
-  Take("SIGTERM received by rapideye-agent exec, and passed on to the command", /*old=*/false);
+  logs::LogContext own;
+  Take("SIGTERM received by rapideye-agent exec, and passed on to the command", own, /*old=*/false);
 }
 
 void LogFollower::ReadOutput(Output& output, logs::LogReading& reading) {
-  const auto take = [this](absl::string_view line) { Take(line, /*old=*/false); };
+  const auto take = [&](absl::string_view line) { Take(line, output.context, /*old=*/false); };
   int64_t seen = 0;
   while (seen < kMaxLogBacklogBytes) {
     const OutputRing::Portion portion = output.ring->Read(absl::MakeSpan(buffer_));
@@ -197,7 +198,7 @@ void LogFollower::Close(File& file) {
 void LogFollower::ReadNew(const std::string& path, File& file, logs::LogReading& reading) {
   struct stat status = {};
   if (fstat(file.descriptor, &status) != 0) return;
-  const auto take_new = [this](absl::string_view line) { Take(line, /*old=*/false); };
+  const auto take_new = [&](absl::string_view line) { Take(line, file.context, /*old=*/false); };
   if (WasTruncated(file, status.st_size)) {
     file.lines.Finish(take_new);
     file.offset = file.old_until = 0;
@@ -224,7 +225,7 @@ void LogFollower::ReadNew(const std::string& path, File& file, logs::LogReading&
     file.offset += n;
     grown_ = true;
     const bool old = file.offset <= file.old_until;
-    const auto take = [this, old](absl::string_view line) { Take(line, old); };
+    const auto take = [&, old](absl::string_view line) { Take(line, file.context, old); };
     file.lines.Add(bytes, take);
     if (old && file.offset == file.old_until) file.lines.Finish(take);
     absl::StrAppend(&file.tail, bytes.substr(bytes.size() - std::min(bytes.size(), kLogTailBytes)));

@@ -17,9 +17,10 @@
 #include "absl/time/time.h"
 #include "agent/exec/output_ring.h"
 #include "agent/sources/log/fetch_changes.h"
+#include "classifier/logs/collector.h"
+#include "classifier/logs/context.h"
 #include "classifier/logs/lines.h"
 #include "classifier/logs/log_line.h"
-#include "classifier/logs/recognise.h"
 
 namespace rapideye::agent {
 
@@ -70,11 +71,13 @@ class LogFollower {
     // What stands before the offset.
     std::string tail;
     logs::LineSplitter lines;
+    logs::LogContext context;
   };
 
   struct Output {
     OutputRing* ring = nullptr;
     logs::LineSplitter lines;
+    logs::LogContext context;
   };
 
   void NoteEndAsked();
@@ -90,7 +93,9 @@ class LogFollower {
   // True: the name now means another file.
   static bool WasReplaced(const std::string& path, const File& file);
   // Where a file's lines go.
-  void Take(absl::string_view line, bool old) { events_->Take(line, old); }
+  void Take(absl::string_view line, logs::LogContext& context, bool old) {
+    events_->Take(line, context, old);
+  }
   void NoteOnce(std::string note, logs::LogReading& reading);
 
   const LogOptions options_;

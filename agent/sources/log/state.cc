@@ -29,6 +29,9 @@ std::optional<wire::AlarmKind> AlarmOf(LogKind kind) {
     case LogKind::kChipDriverError:
     case LogKind::kFatalProgramError:
       return wire::AlarmKind::kCoreHalt;
+    case LogKind::kUncaughtException:
+    case LogKind::kCollectiveMismatch:
+      return wire::AlarmKind::kProcessExit;
     default:
       return std::nullopt;
   }
