@@ -17,6 +17,7 @@ Verdict Classify(const Capture& capture) {
   classifier::FindEnded(c, findings);
   classifier::FindUnrecoverable(c, findings);
   classifier::FindLostWorker(c, findings);
+  classifier::FindBarrier(c, findings);
   classifier::FindBadChip(c, findings);
   classifier::FindNetworking(c, findings);
   classifier::FindIci(c, findings);

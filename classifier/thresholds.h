@@ -41,6 +41,10 @@ inline constexpr double kRecentShareOfThreshold = 0.75;
 // was not parsed.
 inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
 
+// A training loop whose page changed within this has not been standing for long enough to
+// be called hung: no threshold is shorter than half of it.
+inline constexpr int64_t kLoopMovesWithinMs = 20'000;
+
 // The job advances if more than this share of its cores completed a launch
 // recently: cores of one step cannot advance past a core that stands, so in a
 // hang this share falls to nothing.
@@ -136,8 +140,11 @@ inline constexpr double kConfidenceSkippedLaunch = 0.6;
 inline constexpr double kConfidenceLaunchGroupSeen = 0.94;  // assertion, and who is odd
 inline constexpr double kConfidenceLaunchGroupText = 0.8;   // the assertion alone
 inline constexpr double kConfidenceMismatchText = 0.9;      // of a collective: names nobody
+inline constexpr double kConfidenceBarrier = 0.7;           // the few who did not come
+inline constexpr double kConfidenceBarrierByStep = 0.85;    // who left before the others
 inline constexpr double kConfidenceLostUnreachable = 0.93;
 inline constexpr double kConfidenceLostTakesNoBytes = 0.9;
+inline constexpr double kConfidenceLostDeclared = 0.85;  // its service misses it, too
 inline constexpr double kConfidenceLostAwaited = 0.63;
 inline constexpr double kConfidenceAdvancing = 0.97;
 inline constexpr double kConfidencePause = 0.9;

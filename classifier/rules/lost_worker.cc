@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/coordination.h"
 #include "classifier/link_evidence.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
@@ -49,15 +50,24 @@ class Rule {
              "sent no snapshot, and every probe of it fails", Strength::kDirect);
       return;
     }
+    std::vector<int> declared;
     std::vector<int> unanswering;
     std::vector<int> awaited;
+    const std::vector<int> dead = WithoutHeartbeats(c_.topology);
     for (int worker : silent) {
+      if (std::binary_search(dead.begin(), dead.end(), worker)) declared.push_back(worker);
       if (TakesNoBytes(worker)) unanswering.push_back(worker);
       if (IsAwaited(worker)) awaited.push_back(worker);
     }
     if (!unanswering.empty()) {
       Report(unanswering, kConfidenceLostTakesNoBytes,
              "sent no snapshot, and acknowledges nothing that its peers send", Strength::kStrong);
+      return;
+    }
+    if (!declared.empty() && c_.timeline.roots.empty()) {
+      Report(declared, kConfidenceLostDeclared,
+             "sent no snapshot, and the coordination service misses its heartbeats",
+             Strength::kStrong);
       return;
     }
     // Several silent ones: any of them may be it.

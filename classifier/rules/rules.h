@@ -36,6 +36,7 @@ struct Findings {
 void FindProgress(const Case& c, Findings& out);
 // Somebody has ended it.
 void FindEnded(const Case& c, Findings& out);
+void FindBarrier(const Case& c, Findings& out);
 void FindBadChip(const Case& c, Findings& out);
 void FindNetworking(const Case& c, Findings& out);
 void FindIci(const Case& c, Findings& out);

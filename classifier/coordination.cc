@@ -1,0 +1,106 @@
+#include "classifier/coordination.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "proto/common/text/search.h"
+
+namespace rapideye::classifier {
+namespace {
+
+// What stands behind the marker; nothing: it is not there.
+std::optional<std::string_view> Behind(std::string_view text, std::string_view marker) {
+  const size_t at = text.find(marker);
+  if (at == std::string_view::npos) return std::nullopt;
+  return text.substr(at + marker.size());
+}
+
+// A number off the beginning of the text.
+std::optional<int> TakeNumber(std::string_view& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return number;
+}
+
+// "1, 3": what is no number ends it.
+std::vector<int> Numbers(std::string_view text) {
+  std::vector<int> numbers;
+  while (!text.empty()) {
+    text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
+    const std::optional<int> number = TakeNumber(text);
+    if (!number.has_value()) break;
+    numbers.push_back(*number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+// A task's number is that of the worker in the whole job, workers of slice 0 first.
+std::optional<FailedBarrier> Parse(std::string_view text, int workers) {
+  FailedBarrier barrier;
+  const auto id = Behind(text, "Barrier timed out. Id: ");
+  auto reached = Behind(text, "# of tasks that reached the barrier: ");
+  auto first = Behind(text, "The first task at the barrier: ");
+  const auto names = Behind(text, "Some timed out task names:");
+  if (!id || !reached || !names) return std::nullopt;
+  barrier.id = std::string(id->substr(0, id->find(". ")));
+  barrier.of_shutdown = barrier.id.starts_with("Shutdown::");
+  const std::optional<int> came = TakeNumber(*reached);
+  if (!came || !reached->starts_with("/")) return std::nullopt;
+  reached->remove_prefix(1);
+  if (TakeNumber(*reached) != workers || *came > workers) return std::nullopt;
+  barrier.came = *came;
+  if (first) barrier.first = TakeNumber(*first);
+  barrier.absent = Numbers(*names);
+  if (barrier.first.value_or(0) >= workers) return std::nullopt;
+  if (barrier.absent.empty() || barrier.absent.back() >= workers) return std::nullopt;
+  barrier.all_named = static_cast<int>(barrier.absent.size()) == workers - barrier.came;
+  return barrier;
+}
+
+}  // namespace
+
+std::vector<FailedBarrier> FailedBarriers(const Topology& topology) {
+  const int workers = static_cast<int>(topology.workers().size());
+  std::vector<FailedBarrier> barriers;
+  for (int i = 0; i < workers; ++i) {
+    const Snapshot* snapshot = topology.worker(i).snapshot;
+    if (snapshot == nullptr) continue;
+    for (const LogEvent& log : snapshot->log_events) {
+      if (log.kind != LogKind::kCoordinationTimeout) continue;
+      std::optional<FailedBarrier> barrier = Parse(log.text, workers);
+      if (!barrier.has_value()) continue;
+      barrier->reporter = i;
+      const bool known =
+          std::any_of(barriers.begin(), barriers.end(),
+                      [&](const FailedBarrier& other) { return other.id == barrier->id; });
+      if (!known) barriers.push_back(*std::move(barrier));
+    }
+  }
+  return barriers;
+}
+
+std::vector<int> WithoutHeartbeats(const Topology& topology) {
+  const int workers = static_cast<int>(topology.workers().size());
+  std::vector<int> named;
+  for (const WorkerInfo& worker : topology.workers()) {
+    if (worker.snapshot == nullptr) continue;
+    for (const LogEvent& log : worker.snapshot->log_events) {
+      if (log.kind != LogKind::kMissedHealthChecks) continue;
+      const auto list = Behind(log.text, "unhealthy (stopped sending heartbeats):");
+      if (!list.has_value()) continue;
+      const std::vector<int> numbers = Numbers(*list);
+      named.insert(named.end(), numbers.begin(), numbers.end());
+    }
+  }
+  std::erase_if(named, [workers](int number) { return number >= workers; });
+  std::sort(named.begin(), named.end());
+  named.erase(std::unique(named.begin(), named.end()), named.end());
+  return named;
+}
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,110 @@
+// A barrier of the coordination service that ended by its time-out accuses by who came to
+// it. Of any barrier but that of the shutdown it is the few who did not come. To that of
+// the shutdown the many come when they are done, and the one who does not is at fault; who
+// comes alone has left the others in the midst of their work, if its step says so.
+//
+// The many who did not come prove nothing: they may wait elsewhere for the one who did.
+// Something that failed outright explains a barrier, never the other way round.
+//
+// Facts: lines of the coordination service; steps of the progress pages.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/coordination.h"
+#include "classifier/phrases.h"
+#include "classifier/rules/rules.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "barrier";
+
+std::optional<int64_t> StepOf(const Case& c, int worker) {
+  const Snapshot* snapshot = c.worker(worker).snapshot;
+  if (snapshot == nullptr || !snapshot->progress.has_value()) return std::nullopt;
+  return snapshot->progress->step;
+}
+
+// The furthest step of these; nothing: not everybody tells.
+std::optional<int64_t> FurthestStep(const Case& c, const std::vector<int>& workers) {
+  std::optional<int64_t> furthest;
+  for (int worker : workers) {
+    const std::optional<int64_t> step = StepOf(c, worker);
+    if (!step.has_value()) return std::nullopt;
+    furthest = std::max(furthest.value_or(*step), *step);
+  }
+  return furthest;
+}
+
+bool AreFew(const Case& c, const FailedBarrier& barrier) {
+  const auto all = static_cast<double>(c.topology.workers().size());
+  return barrier.all_named && static_cast<double>(barrier.absent.size()) <= kFewShare * all;
+}
+
+void Accuse(const Case& c, const FailedBarrier& barrier, const std::vector<int>& workers, bool left,
+            double confidence, const std::string& what, Findings& out) {
+  const bool lost = !left && std::all_of(workers.begin(), workers.end(), [&](int worker) {
+    return c.worker(worker).snapshot == nullptr;
+  });
+  Finding finding;
+  finding.basis = lost ? Basis::kAbsence : Basis::kPosition;
+  finding.cause = left || lost ? Cause::kUnrecoverableError : Cause::kDataInputStall;
+  finding.detail = left   ? Detail::kProcessExit
+                   : lost ? Detail::kWorkerLost
+                          : Detail::kProgramNotQueued;
+  finding.confidence = confidence;
+  for (int worker : workers) {
+    std::string text = absl::StrCat(Who(c.worker(worker)), " ", what, " (", Quote(barrier.id), ", ",
+                                    barrier.came, " of ", c.topology.workers().size(), " came)");
+    finding.evidence.push_back(Evidence(c, Strength::kStrong, {worker}, text));
+    finding.culprits.push_back(CulpritWorker(c, worker, std::move(text)));
+  }
+  finding.explains = c.graph.waiting;
+  finding.why = finding.culprits.front().why;
+  out.Add(kRule, std::move(finding));
+}
+
+void Shutdown(const Case& c, const FailedBarrier& barrier, Findings& out) {
+  const std::optional<int64_t> absent = FurthestStep(c, barrier.absent);
+  const std::optional<int64_t> came = barrier.first ? StepOf(c, *barrier.first) : std::nullopt;
+  const bool is_left = barrier.came == 1 && absent && came && *came <= *absent;
+  if (is_left) {
+    Accuse(c, barrier, {*barrier.first}, /*left=*/true, kConfidenceBarrierByStep,
+           absl::StrCat("came to the shutdown of the job in step ", *came,
+                        ", which the others are in or past"),
+           out);
+  } else if (AreFew(c, barrier) && !(absent && came && *came <= *absent)) {
+    Accuse(c, barrier, barrier.absent, /*left=*/false, kConfidenceBarrier,
+           "did not come to the shutdown of the job", out);
+  } else {
+    out.Note(kRule,
+             "a barrier of the shutdown timed out: whether whoever came was done, nothing "
+             "tells");
+  }
+}
+
+}  // namespace
+
+void FindBarrier(const Case& c, Findings& out) {
+  for (const FailedBarrier& barrier : FailedBarriers(c.topology)) {
+    if (!c.timeline.roots.empty()) {
+      out.RuleOut(kRule, absl::StrCat("barrier ", Quote(barrier.id),
+                                      ": something had failed before it timed out"));
+    } else if (barrier.of_shutdown) {
+      Shutdown(c, barrier, out);
+    } else if (AreFew(c, barrier)) {
+      Accuse(c, barrier, barrier.absent, /*left=*/false, kConfidenceBarrier,
+             "did not come to a barrier of the job", out);
+    } else {
+      out.Note(kRule, absl::StrCat("barrier ", Quote(barrier.id),
+                                   ": too many did not come, they may wait for whoever did"));
+    }
+  }
+}
+
+}  // namespace rapideye::classifier

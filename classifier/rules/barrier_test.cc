@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/classify.h"
+#include "tests/support/scenario.h"
+
+namespace rapideye::classifier::testing {
+namespace {
+
+// Without chips that tell: 4 workers in which nothing stands out.
+Scenario Job() {
+  Scenario s({.slices = 1, .tasks = 4, .chips = 1});
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.cores.clear();
+    snapshot.runtime.state = RuntimeState::kUnavailable;
+  }
+  return s;
+}
+
+std::string Report(const std::string& id, int came, int first, const std::string& absent) {
+  return absl::StrCat(
+      "Barrier timed out. Id: ", id, ". # of tasks that reached the barrier: ", came,
+      "/4. The first task at the barrier: ", first, ". Some timed out task names: ", absent);
+}
+
+Scenario After(const std::string& report) {
+  Scenario s = Job();
+  s.Log(0, 0, LogKind::kCoordinationTimeout, report, 1000);
+  return s;
+}
+
+void AtStep(Scenario& s, int task, int64_t step) {
+  s.At(0, task).progress = Progress{.step = step, .phase = Phase::kStep, .phase_ms = 300'000};
+}
+
+TEST(Barrier, TheFewWhoDidNotComeAreAwaited) {
+  EXPECT_EQ(Diagnose(After(Report("orbax::save::0", 3, 0, "2"))),
+            "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  // Who came alone may be what the others wait for elsewhere.
+  EXPECT_EQ(Diagnose(After(Report("orbax::save::0", 1, 2, "0, 1, 3"))), "UNKNOWN");
+  // The service names some of them only.
+  EXPECT_EQ(Diagnose(After(Report("orbax::save::0", 2, 0, "2"))), "UNKNOWN");
+}
+
+TEST(Barrier, OneWhoNeverReportedIsLost) {
+  Scenario s = After(Report("[Init]Wait_for_all_tasks_to_register::0", 3, 0, "2"));
+  s.Remove(0, 2);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
+}
+
+TEST(Barrier, ItsReportMustBeOfThisJob) {
+  Scenario s = Job();
+  s.Log(0, 0, LogKind::kCoordinationTimeout,
+        "Barrier timed out. Id: x::0. # of tasks that reached the barrier: 7/8. The first task at "
+        "the barrier: 0. Some timed out task names: 2",
+        1000);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  EXPECT_EQ(Diagnose(After(Report("x::0", 3, 0, "9"))), "UNKNOWN");
+  EXPECT_EQ(Diagnose(After("Barrier timed out. Id: x::0")), "UNKNOWN");
+}
+
+TEST(Barrier, OfTheShutdownItIsTheOneWhoLeftBeforeTheOthers) {
+  Scenario s = After(Report("Shutdown::146::0", 1, 2, "1, 3"));
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // perhaps it was done
+  for (int task = 0; task < 4; ++task) AtStep(s, task, 12);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+  AtStep(s, 2, 13);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(Barrier, OfTheShutdownItIsTheOneWhoDidNotComeIfTheOthersAreDone) {
+  EXPECT_EQ(Diagnose(After(Report("Shutdown::146::0", 3, 0, "2"))),
+            "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+TEST(Barrier, WhoRaisedCameBecauseOfIt) {
+  Scenario s = After(Report("Shutdown::146::0", 1, 2, "1, 3"));
+  s.Log(0, 2, LogKind::kUncaughtException, "ValueError: loss is not finite", 303'000);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+  // Whoever else comes has heard of it.
+  Scenario echo = After(Report("orbax::save::0", 3, 0, "3"));
+  echo.Log(0, 2, LogKind::kUncaughtException, "ValueError: loss is not finite", 303'000);
+  EXPECT_EQ(Diagnose(echo), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+}
+
+TEST(Heartbeats, WhoeverSendsNoneAndNoSnapshotIsLost) {
+  Scenario s = Job();
+  s.Log(0, 0, LogKind::kMissedHealthChecks,
+        "The following tasks are unhealthy (stopped sending heartbeats): 2, 17", 1000);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // it is there
+  s.Remove(0, 2);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
+}
+
+}  // namespace
+}  // namespace rapideye::classifier::testing
