@@ -45,7 +45,7 @@ std::optional<ErrorKind> KindByWording(std::string_view text) {
 constexpr std::string_view kContinuatorHalted = "The program continuator has halted unexpectedly";
 
 // Said of a peer that is gone, or by a service that ends everybody because one is.
-constexpr std::array<std::string_view, 12> kWordsOfVictims = {
+constexpr std::array<std::string_view, 14> kWordsOfVictims = {
     "onnection closed by peer",
     "onnection reset by peer",
     "Gloo ",
@@ -58,6 +58,8 @@ constexpr std::array<std::string_view, 12> kWordsOfVictims = {
     "CoordinationService/PollForError",
     "CoordinationService/RegisterTask",
     "Shutdown barrier",
+    "Barrier failed because: task is set to ERROR",
+    "DEADLINE_EXCEEDED: Barrier timed out",
 };
 
 bool HasWordsOfVictims(std::string_view text) {
@@ -338,7 +340,8 @@ class Reader {
       const bool weak = log.kind == LogKind::kFollowOn ||
                         log.kind == LogKind::kMissedHealthChecks ||
                         log.kind == LogKind::kCoordinationTimeout;
-      if (!weak || (log.kind == LogKind::kFollowOn && !HasWordsOfVictims(log.text))) return false;
+      // A warning that names somebody else ends nobody.
+      if (!weak || !HasWordsOfVictims(log.text)) return false;
       return log.age_ms && *log.age_ms <= *event.age_ms + kVictimEndsWithinMs;
     });
   }
