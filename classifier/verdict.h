@@ -50,6 +50,10 @@ enum class Detail {
   kPower,
   kPreempted,
   kOther,
+  // no hang
+  kRunning,
+  kPaused,
+  kEnded,
 };
 
 // As everybody reads them (classifier/CAUSES.md): "BAD_TPU_CHIP", "TENSOR_CORE"; "" for
