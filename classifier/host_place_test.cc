@@ -107,6 +107,8 @@ TEST_F(HostPlaceTest, PagesTellWhereNoStackDoes) {
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
   Page(2, Phase::kStep, 41);
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  Page(2, Phase::kStep, 42);  // nobody waits for one that is ahead
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
 }
 
 TEST_F(HostPlaceTest, OfTwoThatWaitForDifferentThingsNeitherIsTheMajority) {

@@ -66,6 +66,12 @@ std::string_view DetailName(Detail detail) {
       return "PREEMPTED";
     case Detail::kOther:
       return "OTHER";
+    case Detail::kRunning:
+      return "RUNNING";
+    case Detail::kPaused:
+      return "PAUSED";
+    case Detail::kEnded:
+      return "ENDED";
   }
   return "";
 }

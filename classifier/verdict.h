@@ -50,6 +50,10 @@ enum class Detail {
   kPower,
   kPreempted,
   kOther,
+  // no hang
+  kRunning,
+  kPaused,
+  kEnded,
 };
 
 // What the host of a culprit is in, as far as page, stacks and process show

@@ -97,7 +97,7 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
   report.cause = verdict.cause;
   report.detail = verdict.detail;
   report.confidence = Confidence(verdict.confidence);
-  report.headline = Headline(verdict.cause);
+  report.headline = Headline(verdict.cause, verdict.detail);
   report.culprits = Describe(verdict.culprits, directory);
   for (const BrokenLink& link : verdict.links) {
     report.links.push_back({directory.Describe(link.from), directory.Describe(link.to),

@@ -2,9 +2,11 @@
 
 namespace rapideye::digest {
 
-const char* Headline(Cause cause) {
+const char* Headline(Cause cause, Detail detail) {
   switch (cause) {
     case Cause::kNoHang:
+      if (detail == Detail::kEnded) return "No hang: the job has ended.";
+      if (detail == Detail::kPaused) return "No hang: the job pauses.";
       return "No hang: the job makes progress.";
     case Cause::kBadTpuChip:
       return "Megascale detects a hang that is likely caused by bad TPU chips on the following "

@@ -9,8 +9,8 @@
 
 namespace rapideye::digest {
 
-// The first line.
-const char* Headline(Cause cause);
+// The first line. Of the details it tells those of a job that does not hang.
+const char* Headline(Cause cause, Detail detail);
 
 // The text before the culprits' hosts in the second line; "" for the causes
 // whose second line is not a list of hosts.

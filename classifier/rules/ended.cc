@@ -102,6 +102,7 @@ void FindEnded(const Case& c, Findings& out) {
   Finding finding;
   finding.basis = Basis::kPause;
   finding.cause = Cause::kNoHang;
+  finding.detail = Detail::kEnded;
   finding.confidence = kConfidenceAdvancing;
   finding.why = "all training processes were ended from outside at about the same time";
   EvidenceItem& evidence = finding.evidence.emplace_back();

@@ -21,24 +21,24 @@ Scenario EndedBy(std::optional<int32_t> signal) {
 }
 
 TEST(Ended, AJobThatSomebodyEndsIsNoHang) {
-  EXPECT_EQ(Diagnose(EndedBy(kSigTerm)), "NO_HANG");
-  EXPECT_EQ(Diagnose(EndedBy(kSigKill)), "NO_HANG");
+  EXPECT_EQ(Diagnose(EndedBy(kSigTerm)), "NO_HANG/ENDED");
+  EXPECT_EQ(Diagnose(EndedBy(kSigKill)), "NO_HANG/ENDED");
 }
 
 TEST(Ended, NorIsOneOfWhichNobodySawHowItWent) {
-  EXPECT_EQ(Diagnose(EndedBy(std::nullopt)), "NO_HANG");
+  EXPECT_EQ(Diagnose(EndedBy(std::nullopt)), "NO_HANG/ENDED");
 }
 
 TEST(Ended, AsAShellReportsIt) {
   Scenario s = EndedBy(kSigTerm);
   s.Exit(0, 1, 500, 128 + kSigTerm);
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
 }
 
 TEST(Ended, AnAgentThatCameAfterwardsSaysNothingAgainstIt) {
   Scenario s = EndedBy(kSigKill);
   s.At(0, 1).processes.clear();
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
 }
 
 TEST(Ended, NorDoesAProcessThatStartsAlready) {
@@ -48,7 +48,7 @@ TEST(Ended, NorDoesAProcessThatStartsAlready) {
   processes[0] = Process{};
   processes[0].pid = 25'292;
   processes[0].state = ProcessState::kSleeping;
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
   // Where a runtime listens, nobody has ended it.
   s.At(0, 1).runtime.state = RuntimeState::kServing;
   EXPECT_NE(Diagnose(s), "NO_HANG");

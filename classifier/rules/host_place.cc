@@ -81,7 +81,7 @@ class Rule {
 
  private:
   // Everybody waits: whoever waits for something else than most has not come to where they
-  // are, or has passed it; and so has who is in another step.
+  // are, or has passed it. Of steps only an earlier one is waited for.
   void AmongWaiters() {
     std::map<std::pair<HostWait, std::optional<int64_t>>, std::vector<const Placed*>> groups;
     for (const Placed& one : placed_) {
@@ -92,10 +92,14 @@ class Rule {
       return a.second.size() < b.second.size();
     });
     std::vector<const Placed*> odd;
+    bool ahead = false;
     for (const auto& [key, group] : groups) {
-      if (&group != &most->second) odd.insert(odd.end(), group.begin(), group.end());
+      if (&group == &most->second) continue;
+      odd.insert(odd.end(), group.begin(), group.end());
+      ahead = ahead || (key.first == most->first.first && key.second >= most->first.second);
     }
-    if (odd.empty() || placed_.size() < kLeastForMajority || 3 * odd.size() > placed_.size()) {
+    if (odd.empty() || ahead || placed_.size() < kLeastForMajority ||
+        3 * odd.size() > placed_.size()) {
       out_.Note(kRule, absl::StrCat("no host is singled out: most that are known wait ",
                                     WaitedFor(most->first.first)));
       return;

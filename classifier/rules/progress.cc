@@ -4,6 +4,8 @@
 // Facts: for how long each core has completed no launch; the phase that the training loop
 // reports, stacks, processor time.
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,12 +23,62 @@ namespace {
 
 constexpr char kRule[] = "progress";
 
-void Report(double confidence, std::string why, Findings& out) {
+std::string_view PhaseText(Phase phase) {
+  switch (phase) {
+    case Phase::kCompile:
+      return "in a compilation";
+    case Phase::kInput:
+      return "waiting for input";
+    case Phase::kStep:
+      return "in a step";
+    case Phase::kCheckpoint:
+      return "in a checkpoint";
+    case Phase::kEval:
+      return "in an evaluation";
+    case Phase::kUnspecified:
+      break;
+  }
+  return "between phases";
+}
+
+// Where everybody is, as the training loops tell: a sentence for each phase.
+std::vector<EvidenceItem> Whereabouts(const Case& c) {
+  std::map<Phase, std::vector<int>> workers;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const Snapshot* snapshot = c.worker(i).snapshot;
+    if (snapshot != nullptr && snapshot->progress.has_value()) {
+      workers[snapshot->progress->phase].push_back(i);
+    }
+  }
+  std::vector<EvidenceItem> items;
+  for (const auto& [phase, group] : workers) {
+    std::optional<int64_t> first;
+    std::optional<int64_t> last;
+    for (int worker : group) {
+      const std::optional<int64_t> step = c.worker(worker).snapshot->progress->step;
+      if (!step.has_value()) continue;
+      first = std::min(first.value_or(*step), *step);
+      last = std::max(last.value_or(*step), *step);
+    }
+    std::string text =
+        absl::StrCat(Count(static_cast<int64_t>(group.size()), "worker"),
+                     group.size() == 1 ? " is " : " are ", std::string(PhaseText(phase)));
+    if (first.has_value()) absl::StrAppend(&text, first == last ? ", step " : ", steps ", *first);
+    if (first != last) absl::StrAppend(&text, " to ", *last);
+    absl::StrAppend(&text, ": ", WhoAll(c.topology, group));
+    items.push_back(Evidence(c, Strength::kStrong, group, std::move(text)));
+  }
+  return items;
+}
+
+void Report(const Case& c, Detail detail, double confidence, std::string why, Findings& out) {
   Finding finding;
   finding.basis = Basis::kPause;
   finding.cause = Cause::kNoHang;
+  finding.detail = detail;
   finding.confidence = confidence;
   finding.evidence.push_back({why, Strength::kStrong, {}});
+  for (EvidenceItem& item : Whereabouts(c)) finding.evidence.push_back(std::move(item));
   finding.why = std::move(why);
   out.Add(kRule, std::move(finding));
 }
@@ -74,9 +126,35 @@ void Advancing(const Case& c, Findings& out) {
     out.Note(kRule, "launches completed a short while ago, but a worker has failed since");
     return;
   }
-  Report(kConfidenceAdvancing,
+  Report(c, Detail::kRunning, kConfidenceAdvancing,
          absl::StrCat(recent, " of ", Count(telling, "core"),
                       " completed a launch within the threshold of ", Span(c.threshold_ms)),
+         out);
+}
+
+// Where no core tells: the pages of training loops that make steps.
+void LoopsAdvancing(const Case& c, Findings& out) {
+  int64_t telling = 0;
+  int64_t recent = 0;
+  for (const WorkerInfo& worker : c.topology.workers()) {
+    if (worker.snapshot == nullptr || !worker.snapshot->progress.has_value()) continue;
+    const Progress& progress = *worker.snapshot->progress;
+    // A loop that makes steps enters step and input anew each time.
+    const bool makes_steps = progress.phase == Phase::kStep || progress.phase == Phase::kInput;
+    if (!makes_steps || !progress.step.has_value() || !progress.phase_ms.has_value()) continue;
+    ++telling;
+    if (*progress.phase_ms < std::min(c.threshold_ms, kLoopMovesWithinMs)) ++recent;
+  }
+  // Everybody's word counts: whoever says nothing may be the one who stands.
+  const auto workers = static_cast<int64_t>(c.topology.workers().size());
+  if (telling == 0 || recent < telling || telling <= kAdvancingShare * workers) return;
+  if (SomebodyFailed(c)) {
+    out.Note(kRule, "training loops made steps a short while ago, but a worker has failed since");
+    return;
+  }
+  Report(c, Detail::kRunning, kConfidencePause,
+         absl::StrCat("the training loops of ", telling, " of ", Count(workers, "worker"),
+                      " made a step within ", Span(std::min(c.threshold_ms, kLoopMovesWithinMs))),
          out);
 }
 
@@ -167,7 +245,8 @@ void Pausing(const Case& c, Findings& out) {
     }
   }
   if (pausing == 0 || waiting_for_input > pausing || SomebodyFailed(c)) return;
-  Report(kConfidencePause, absl::StrCat("nothing runs where work is missing, and ", example), out);
+  Report(c, Detail::kPaused, kConfidencePause,
+         absl::StrCat("nothing runs where work is missing, and ", example), out);
 }
 
 }  // namespace
@@ -175,6 +254,7 @@ void Pausing(const Case& c, Findings& out) {
 void FindProgress(const Case& c, Findings& out) {
   const size_t before = out.items.size();
   Advancing(c, out);
+  if (out.items.size() == before && c.positions.units().empty()) LoopsAdvancing(c, out);
   if (out.items.size() == before) Pausing(c, out);
 }
 

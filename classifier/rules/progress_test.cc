@@ -4,6 +4,7 @@
 #include <string>
 
 #include "classifier/classify.h"
+#include "classifier/thresholds.h"
 #include "tests/support/scenario.h"
 
 namespace rapideye::classifier::testing {
@@ -14,8 +15,43 @@ TEST(Progress, RecentLaunchesAreNoHang) {
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
   s.StandFor(10'000, 5000);
   const Verdict verdict = Classify(s.capture);
-  EXPECT_EQ(Summary(verdict), "NO_HANG");
+  EXPECT_EQ(Summary(verdict), "NO_HANG/RUNNING");
   EXPECT_TRUE(verdict.actions.empty());
+}
+
+// A job without any runtime to ask, whose loops tell.
+Scenario OfLoops(int64_t phase_ms) {
+  Scenario s({.slices = 1, .tasks = 4, .chips = 1});
+  s.capture.header.trigger = "operator";
+  for (int task = 0; task < 4; ++task) {
+    s.At(0, task).cores.clear();
+    s.At(0, task).runtime.state = RuntimeState::kUnavailable;
+    s.At(0, task).progress = Progress{.step = 41 + task % 2,
+                                      .phase = task == 3 ? Phase::kInput : Phase::kStep,
+                                      .phase_ms = phase_ms};
+  }
+  return s;
+}
+
+TEST(Progress, LoopsThatMakeStepsAreNoHangAndSayWhereTheyAre) {
+  const Verdict verdict = Classify(OfLoops(200).capture);
+  EXPECT_EQ(Summary(verdict), "NO_HANG/RUNNING");
+  ASSERT_EQ(verdict.evidence.size(), 3u);
+  EXPECT_EQ(verdict.evidence[1].statement.find("1 worker is waiting for input, step 42: "), 0u);
+  EXPECT_EQ(verdict.evidence[2].statement.find("3 workers are in a step, steps 41 to 42: "), 0u);
+}
+
+TEST(Progress, LoopsThatStandOrFailOrAreSilentProveNothing) {
+  EXPECT_EQ(Diagnose(OfLoops(kLoopMovesWithinMs)), "UNKNOWN");
+  Scenario one_stands = OfLoops(200);
+  one_stands.At(0, 2).progress->phase_ms = 90'000;
+  EXPECT_NE(Diagnose(one_stands), "NO_HANG/RUNNING");
+  Scenario failed = OfLoops(200);
+  failed.Log(0, 2, LogKind::kUncaughtException, "ValueError: x", 100);
+  EXPECT_EQ(Diagnose(failed), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+  Scenario silent = OfLoops(200);
+  for (int task : {0, 1}) silent.At(0, task).progress.reset();
+  EXPECT_EQ(Diagnose(silent), "UNKNOWN");
 }
 
 TEST(Progress, TheSameStandingForLongIsAHang) {
@@ -36,7 +72,7 @@ TEST(Progress, AnOldErrorThatTheJobSurvivedIsNone) {
   Scenario s;
   s.StandFor(3000, 3000);
   s.Log(0, 1, LogKind::kOutOfMemory, "Ran out of memory in memory space hbm", 900'000);
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
 }
 
 TEST(Progress, CheckpointAndCompilationLookLikeAStallFromTheChips) {
@@ -46,7 +82,7 @@ TEST(Progress, CheckpointAndCompilationLookLikeAStallFromTheChips) {
     Progress progress;
     progress.phase = phase;
     s.At(0, 1).progress = progress;
-    EXPECT_EQ(Diagnose(s), "NO_HANG");
+    EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
   }
 }
 
@@ -58,7 +94,7 @@ TEST(Progress, APauseThatWasWaitedForInVainIsNoExcuse) {
   progress.phase = Phase::kCheckpoint;
   progress.phase_ms = 300'000;
   s.At(0, 1).progress = progress;
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
   s.capture.header.announced_pause_ms = 300'000;
   const Verdict verdict = Classify(s.capture);
   EXPECT_EQ(Summary(verdict), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
@@ -80,7 +116,7 @@ TEST(Progress, CompilingBurnsProcessorTime) {
   Scenario s;
   s.MakeIdle(0, 1);
   s.At(0, 1).processes[0].cpu_ms = kStillMs;
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
 }
 
 TEST(Progress, BlockingDoesNot) {
