@@ -165,6 +165,23 @@ TEST(AgentCoreHostTest, AKilledProcessRaisesTheAlarmAtOnceAndAges) {
   EXPECT_EQ(process.exited_ms_ago, 20'000);
 }
 
+TEST(AgentCoreHostTest, AProcessGrowsOldFromItsStartOn) {
+  HostScript script;
+  script.Welcome();
+  script.Launch(1);
+  EXPECT_EQ(script.Describe().processes.at(0).started_ms_ago, std::nullopt);  // nobody says
+  script.process() = HostScript::Alive({4400, 990}, 0);
+  script.process().age_ms = 2'000;
+  script.Step(HostSampled{0, script.host});
+  EXPECT_EQ(script.Describe().processes.at(0).started_ms_ago, 2'000);
+  // As it was when the process was seen first, and beyond its end.
+  script.process().age_ms = 3'000;
+  script.End(std::nullopt, 9);
+  script.Pass(absl::Seconds(20));
+  EXPECT_EQ(script.Describe().processes.at(0).started_ms_ago, 22'000);
+  EXPECT_EQ(script.Describe().processes.at(0).exited_ms_ago, 20'000);
+}
+
 TEST(AgentCoreHostTest, AJobThatIsDoneRaisesNone) {
   HostScript done;
   done.Welcome();

@@ -5,6 +5,14 @@
 #include "absl/strings/str_cat.h"
 
 namespace rapideye::agent {
+namespace {
+
+std::optional<int64_t> MillisecondsSince(std::optional<absl::Duration> moment, Instant now) {
+  if (!moment.has_value()) return std::nullopt;
+  return std::max<int64_t>(0, absl::ToInt64Milliseconds(now.monotonic - *moment));
+}
+
+}  // namespace
 
 void TrainingProcess::Observe(const ProcessReading& reading, const JobFacts& job,
                               absl::Duration now, Notices& notices) {
@@ -21,6 +29,8 @@ void TrainingProcess::Take(const ProcessSample& sample, const JobFacts& job, abs
     replaced_ = true;
     if (process_.has_value()) before_until_ = alive_at_;
     ended_at_.reset();
+    started_at_.reset();
+    if (sample.age_ms.has_value()) started_at_ = now - absl::Milliseconds(*sample.age_ms);
     cpu_ms_at_progress_ = sample.cpu_ms;
     // Seen for the first time: when it ended, nobody knows.
     if (sample.Ended()) ended_at_ = now;
@@ -78,10 +88,8 @@ void TrainingProcess::AddTo(Snapshot& snapshot, Instant now) const {
   process.exit_code = process_->exit_code;
   process.signal = process_->signal;
   process.wait_channel = process_->wait_channel;
-  if (ended_at_.has_value()) {
-    process.exited_ms_ago =
-        std::max<int64_t>(0, absl::ToInt64Milliseconds(now.monotonic - *ended_at_));
-  }
+  process.exited_ms_ago = MillisecondsSince(ended_at_, now);
+  process.started_ms_ago = MillisecondsSince(started_at_, now);
   snapshot.processes.push_back(std::move(process));
 }
 

@@ -20,6 +20,8 @@ struct ProcessSample {
   std::string command;  // the program's name, bytes
   ProcessState state = ProcessState::kUnspecified;
   int64_t cpu_ms = 0;  // since it started
+  // Since it started, when it was looked at; absent: the clock of its start is not this one's.
+  std::optional<int64_t> age_ms;
   std::optional<std::string> wait_channel;
   // Only of a process that has ended, and not always then.
   std::optional<int32_t> exit_code;
@@ -68,6 +70,7 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   bool replaced_ = false;
   int64_t cpu_ms_at_progress_ = 0;
   absl::Duration alive_at_;
+  std::optional<absl::Duration> started_at_;
   std::optional<absl::Duration> before_until_;
   std::optional<absl::Duration> ended_at_;
   std::vector<ChipHolder> chip_holders_;
