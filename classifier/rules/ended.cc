@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,6 +49,15 @@ Manner HowItWent(const Process& process) {
 
 bool Gone(const Process& process) {
   return process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
+}
+
+// By itself, not by a signal from outside.
+bool FellOver(const WorkerInfo& worker) {
+  if (worker.snapshot == nullptr) return false;
+  const auto& processes = worker.snapshot->processes;
+  return std::any_of(processes.begin(), processes.end(), [](const Process& process) {
+    return Gone(process) && !HowItWent(process).from_outside;
+  });
 }
 
 bool Lives(const Process& process) {
@@ -99,9 +109,35 @@ class Generations {
   std::optional<int64_t> last_start_;  // likewise, of those that ended
 };
 
+// True if whoever failed by itself did so after the last step of the job (in a destructor,
+// say): most others have ended with status 0, and no later, which none of them can while it
+// waits for the one that failed.
+bool FellAfterTheEnd(const Case& c) {
+  int finished = 0;
+  int fallen = 0;
+  int64_t last_finish = std::numeric_limits<int64_t>::max() / 2;  // how long ago
+  int64_t first_fall = 0;
+  for (const WorkerInfo& worker : c.topology.workers()) {
+    if (worker.snapshot == nullptr) continue;
+    for (const Process& process : worker.snapshot->processes) {
+      if (!Gone(process)) continue;
+      const int64_t age = process.exited_ms_ago.value_or(0);
+      if (process.exit_code == 0) {
+        ++finished;
+        last_finish = std::min(last_finish, age);
+      } else if (!HowItWent(process).from_outside) {
+        ++fallen;
+        first_fall = std::max(first_fall, age);
+      }
+    }
+  }
+  return finished > fallen && first_fall <= last_finish + kAgeErrorMs;
+}
+
 // What speaks against it, or nothing.
 std::optional<std::string> Objection(const Case& c) {
   const Generations generations(c);
+  const bool fell_after_the_end = FellAfterTheEnd(c);
   const auto of_this_job = [&](const Process& process) { return !generations.IsNext(process); };
   int gone = 0;
   std::optional<int> signal;
@@ -128,8 +164,10 @@ std::optional<std::string> Objection(const Case& c) {
     ++gone;
     for (const Process& process : processes) {
       const Manner manner = HowItWent(process);
-      if (!manner.from_outside) return absl::StrCat(Who(worker), " failed by itself");
-      if (!manner.signal.has_value()) continue;
+      if (!manner.from_outside && !fell_after_the_end) {
+        return absl::StrCat(Who(worker), " failed by itself");
+      }
+      if (!manner.from_outside || !manner.signal.has_value()) continue;
       if (signal.value_or(*manner.signal) != *manner.signal) {
         return "its processes were not all ended alike";
       }
@@ -160,7 +198,9 @@ void FindEnded(const Case& c, Findings& out) {
   finding.basis = Basis::kPause;
   finding.cause = Cause::kNoHang;
   finding.confidence = kConfidenceAdvancing;
-  finding.why = "all training processes were ended from outside at about the same time";
+  const bool fell = std::any_of(c.topology.workers().begin(), c.topology.workers().end(), FellOver);
+  finding.why = fell ? "all training processes have ended, most of them with status 0"
+                     : "all training processes were ended from outside at about the same time";
   EvidenceItem& evidence = finding.evidence.emplace_back();
   evidence.statement = finding.why;
   evidence.strength = Strength::kDirect;

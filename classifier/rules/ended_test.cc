@@ -158,6 +158,37 @@ TEST(Ended, AJobThatCrashesIsNoneThatSomebodyEnded) {
   EXPECT_NE(Diagnose(EndedBy(kSigSegv)), "NO_HANG");
 }
 
+constexpr int kSigAbrt = 6;
+
+// All but one have ended well half a second ago, the one by itself.
+Scenario FinishedBut(int64_t fell_ms_ago) {
+  Scenario s = EndedBy(std::nullopt);
+  for (const Snapshot& snapshot : s.capture.snapshots) {
+    s.Exit(snapshot.worker.slice, snapshot.worker.task, 500, 0);
+  }
+  s.Exit(0, 1, fell_ms_ago, std::nullopt, kSigAbrt);
+  return s;
+}
+
+TEST(Ended, OneThatFallsOverAfterTheLastStepIsNoCause) {
+  EXPECT_EQ(Diagnose(FinishedBut(100)), "NO_HANG");
+  EXPECT_EQ(Diagnose(FinishedBut(500 + kAgeErrorMs)), "NO_HANG");
+}
+
+TEST(Ended, OneThatFellLongBeforeTheOthersFinishedIsACause) {
+  EXPECT_EQ(Diagnose(FinishedBut(501 + kAgeErrorMs)), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Ended, NorHasAJobFinishedOfWhichFewEndedWell) {
+  Scenario s = FinishedBut(100);
+  for (const auto& [slice, task] : {std::pair{0, 0}, {0, 2}, {0, 3}}) {
+    s.Exit(slice, task, 100, std::nullopt, kSigAbrt);
+  }
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+  s.At(1, 0).processes[0].state = ProcessState::kRunning;  // and nobody has, who lives
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+}
+
 TEST(Ended, OneThatFailedAndTookTheOthersAlongIsACause) {
   Scenario s = EndedBy(kSigTerm);
   s.Exit(0, 1, 20'000, 1);
