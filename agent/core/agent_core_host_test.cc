@@ -204,6 +204,50 @@ TEST(AgentCoreHostTest, AJobThatIsDoneRaisesNone) {
   EXPECT_THAT(in_midst.SentAlarms(), SizeIs(1));
 }
 
+TEST(AgentCoreHostTest, ABadEndRaisesTheAlarmThoughNothingWasEverLaunched) {
+  HostScript killed;
+  killed.Welcome();
+  killed.End(std::nullopt, 9);
+  EXPECT_THAT(killed.SentAlarms(), SizeIs(1));
+
+  HostScript failed;
+  failed.Welcome();
+  failed.End(1, std::nullopt);
+  EXPECT_THAT(failed.SentAlarms(), SizeIs(1));
+
+  HostScript done;
+  done.Welcome();
+  done.End(0, std::nullopt);
+  done.Pass(absl::Seconds(20));
+  EXPECT_THAT(done.SentAlarms(), IsEmpty());
+
+  HostScript unknown;
+  unknown.Welcome();
+  unknown.End(std::nullopt, std::nullopt);
+  unknown.Pass(absl::Seconds(20));
+  EXPECT_THAT(unknown.SentAlarms(), IsEmpty());
+}
+
+TEST(AgentCoreHostTest, AProcessThatIsFoundDeadRaisesTheAlarmToo) {
+  HostScript script;
+  script.Welcome();
+  script.process() = HostScript::Alive({4300, 900}, 0);
+  script.End(std::nullopt, 11);
+  ASSERT_THAT(script.SentAlarms(), SizeIs(1));
+  EXPECT_EQ(script.SentAlarms()[0].text, "python3 (4300) was killed by signal 11");
+}
+
+TEST(AgentCoreHostTest, WhatIsLearntOfAnEndLaterRaisesTheAlarmOnce) {
+  HostScript script;
+  script.Welcome();
+  script.End(std::nullopt, std::nullopt);
+  EXPECT_THAT(script.SentAlarms(), IsEmpty());
+  script.Pass(kAlarmSpacing);
+  script.End(3, std::nullopt);  // its parent has passed it on
+  script.Pass(2 * kAlarmSpacing);
+  EXPECT_THAT(script.SentAlarms(), SizeIs(1));
+}
+
 TEST(AgentCoreHostTest, AnAlarmWaitsForTheCoordinatorButNotForLong) {
   HostScript soon;
   soon.Launch(1);

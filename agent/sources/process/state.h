@@ -41,7 +41,8 @@ struct ProcessReading {
 };
 
 // The training process that lives or has ended, and who else holds the host's chips. An
-// end in the midst of the job raises an alarm.
+// end by a signal or with a status other than 0 raises an alarm, whatever the job has
+// launched; one of which nobody knows how it was, in the midst of a launch only.
 class TrainingProcess final : public StateOf<ProcessReading> {
  public:
   void Observe(const ProcessReading& reading, const JobFacts& job, absl::Duration now,
@@ -54,6 +55,8 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   std::optional<ProcessId> alive() const;
   // The last reading showed a process that the one before had not.
   bool replaced() const { return replaced_; }
+  // When it was first seen to have ended; absent while it lives, or there is none.
+  std::optional<absl::Duration> ended_at() const { return ended_at_; }
   // When the one before the present one was seen for the last time alive.
   std::optional<absl::Duration> before_until() const { return before_until_; }
 
@@ -73,6 +76,7 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   std::optional<absl::Duration> started_at_;
   std::optional<absl::Duration> before_until_;
   std::optional<absl::Duration> ended_at_;
+  bool alarmed_ = false;  // of this process
   std::vector<ChipHolder> chip_holders_;
 };
 
