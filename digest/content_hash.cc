@@ -104,8 +104,12 @@ void AddNetwork(Hasher& hasher, const Snapshot& snapshot) {
 }
 
 uint64_t HashOfProcess(const Process& p) {
-  return HashOf(p.pid, p.command, p.cpu_ms, p.state, p.exit_code, p.signal, p.exited_ms_ago,
-                p.wait_channel);
+  Hasher hasher;
+  hasher.Add(p.pid, p.command, p.cpu_ms, p.state, p.exit_code, p.signal, p.exited_ms_ago,
+             p.wait_channel);
+  // Captures that do not tell it keep the hash that they had before there was such a field.
+  if (p.started_ms_ago) hasher.Add(*p.started_ms_ago);
+  return hasher.Finish();
 }
 
 void AddHost(Hasher& hasher, const Snapshot& snapshot) {

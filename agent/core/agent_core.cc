@@ -69,6 +69,11 @@ Snapshot AgentCore::Describe(Instant now) const {
   return snapshot;
 }
 
+bool AgentCore::MayEnd() const {
+  const std::optional<absl::Duration> ended = host_.Of<TrainingProcess>().ended_at();
+  return ended.has_value() && (link_.refused() || !alarms_.Pending(*ended));
+}
+
 // Events ----------------------------------------------------------------------
 
 void AgentCore::Handle(const RuntimeSampled& sampled, Instant now, Effects& effects) {
@@ -137,6 +142,7 @@ void AgentCore::Handle(const MessageReceived& received, Instant now, Effects& ef
   } else if (const auto* peers = std::get_if<wire::Peers>(&received.message)) {
     peers_.Learn(*peers);
   } else if (const auto* concluded = std::get_if<wire::Concluded>(&received.message)) {
+    alarms_.Concluded();
     incident_.Concluded(concluded->incident, InAttention(now.monotonic), view_.incarnation());
   }
 }
@@ -144,6 +150,7 @@ void AgentCore::Handle(const MessageReceived& received, Instant now, Effects& ef
 void AgentCore::Handle(const wire::Collect& collect, absl::Duration now) {
   requests_.Collect(collect, last_poll_, now);
   if (!collect.incident.has_value()) return;
+  alarms_.Collected();
   incident_.Collected(*collect.incident, view_.incarnation());
   host_.Of<StacksState>().Collected(*collect.incident, now);
 }
@@ -159,6 +166,7 @@ void AgentCore::Handle(const wire::Welcome& welcome, absl::Duration now, Effects
 
 void AgentCore::Handle(const StreamClosed& closed, Instant now, Effects& effects) {
   if (!link_.Closed(closed, now.monotonic, effects)) return;
+  alarms_.StreamClosed();
   requests_.Clear();
   peers_.Disconnected();
   texts_.Clear();
@@ -211,6 +219,10 @@ absl::Duration AgentCore::Period(absl::Duration now) const {
 void AgentCore::Advance(Instant now, Effects& effects) {
   settings_.hello.incident = incident_.memory();
   link_.Advance(now.monotonic, settings_.hello, effects);
+  const std::optional<absl::Duration> ended = host_.Of<TrainingProcess>().ended_at();
+  if (ended.has_value() && now.monotonic - *ended <= kHurryFor && alarms_.Pending(*ended)) {
+    link_.Hurry(now.monotonic);
+  }
   requests_.Expire(now.monotonic);
   texts_.Expire(now.monotonic, effects);
   FinishOverdue(now, effects);

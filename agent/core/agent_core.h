@@ -55,6 +55,12 @@ class AgentCore {
   // shutdown.
   absl::Duration NextWake() const { return next_wake_; }
 
+  // True once the training process was seen to have ended, and there is nothing to stay
+  // for: no alarm has been raised since, or the coordinator has looked at all workers and
+  // concluded, or it will not have this agent. What an alarm that never arrives leads to is
+  // the owner's to bound.
+  bool MayEnd() const;
+
   // The snapshot that this worker would report now.
   Snapshot Describe(Instant now) const;
 

@@ -165,6 +165,23 @@ TEST(AgentCoreHostTest, AKilledProcessRaisesTheAlarmAtOnceAndAges) {
   EXPECT_EQ(process.exited_ms_ago, 20'000);
 }
 
+TEST(AgentCoreHostTest, AProcessGrowsOldFromItsStartOn) {
+  HostScript script;
+  script.Welcome();
+  script.Launch(1);
+  EXPECT_EQ(script.Describe().processes.at(0).started_ms_ago, std::nullopt);  // nobody says
+  script.process() = HostScript::Alive({4400, 990}, 0);
+  script.process().age_ms = 2'000;
+  script.Step(HostSampled{0, script.host});
+  EXPECT_EQ(script.Describe().processes.at(0).started_ms_ago, 2'000);
+  // As it was when the process was seen first, and beyond its end.
+  script.process().age_ms = 3'000;
+  script.End(std::nullopt, 9);
+  script.Pass(absl::Seconds(20));
+  EXPECT_EQ(script.Describe().processes.at(0).started_ms_ago, 22'000);
+  EXPECT_EQ(script.Describe().processes.at(0).exited_ms_ago, 20'000);
+}
+
 TEST(AgentCoreHostTest, AJobThatIsDoneRaisesNone) {
   HostScript done;
   done.Welcome();
@@ -185,6 +202,50 @@ TEST(AgentCoreHostTest, AJobThatIsDoneRaisesNone) {
   in_midst.Launch(1);
   in_midst.End(std::nullopt, std::nullopt);
   EXPECT_THAT(in_midst.SentAlarms(), SizeIs(1));
+}
+
+TEST(AgentCoreHostTest, ABadEndRaisesTheAlarmThoughNothingWasEverLaunched) {
+  HostScript killed;
+  killed.Welcome();
+  killed.End(std::nullopt, 9);
+  EXPECT_THAT(killed.SentAlarms(), SizeIs(1));
+
+  HostScript failed;
+  failed.Welcome();
+  failed.End(1, std::nullopt);
+  EXPECT_THAT(failed.SentAlarms(), SizeIs(1));
+
+  HostScript done;
+  done.Welcome();
+  done.End(0, std::nullopt);
+  done.Pass(absl::Seconds(20));
+  EXPECT_THAT(done.SentAlarms(), IsEmpty());
+
+  HostScript unknown;
+  unknown.Welcome();
+  unknown.End(std::nullopt, std::nullopt);
+  unknown.Pass(absl::Seconds(20));
+  EXPECT_THAT(unknown.SentAlarms(), IsEmpty());
+}
+
+TEST(AgentCoreHostTest, AProcessThatIsFoundDeadRaisesTheAlarmToo) {
+  HostScript script;
+  script.Welcome();
+  script.process() = HostScript::Alive({4300, 900}, 0);
+  script.End(std::nullopt, 11);
+  ASSERT_THAT(script.SentAlarms(), SizeIs(1));
+  EXPECT_EQ(script.SentAlarms()[0].text, "python3 (4300) was killed by signal 11");
+}
+
+TEST(AgentCoreHostTest, WhatIsLearntOfAnEndLaterRaisesTheAlarmOnce) {
+  HostScript script;
+  script.Welcome();
+  script.End(std::nullopt, std::nullopt);
+  EXPECT_THAT(script.SentAlarms(), IsEmpty());
+  script.Pass(kAlarmSpacing);
+  script.End(3, std::nullopt);  // its parent has passed it on
+  script.Pass(2 * kAlarmSpacing);
+  EXPECT_THAT(script.SentAlarms(), SizeIs(1));
 }
 
 TEST(AgentCoreHostTest, AnAlarmWaitsForTheCoordinatorButNotForLong) {

@@ -246,5 +246,119 @@ TEST(AgentHostileCoordinatorTest, AFloodOfEveryMessageIsHarmless) {
   EXPECT_THAT(script.logs, SizeIs(Le(5)));
 }
 
+// When an agent may end that goes with its training process ---------------------
+
+class EndScript : public CoreScript {
+ public:
+  EndScript() : CoreScript(absl::Seconds(5), 1, /*watches_host=*/true) {
+    ProcessSample sample;
+    sample.id = {4211, 100};
+    sample.state = ProcessState::kSleeping;
+    host.Of<ProcessReading>() = ProcessReading{sample, ""};
+    Pass(absl::Seconds(1));
+  }
+
+  void End(std::optional<int32_t> exit_code, std::optional<int32_t> signal) {
+    ProcessSample& sample = *host.Of<ProcessReading>()->process;
+    sample.state = ProcessState::kZombie;
+    sample.exit_code = exit_code;
+    sample.signal = signal;
+    Step(HostSampled{0, host});
+  }
+
+  size_t Alarms() const { return Sent<wire::Alarm>().size(); }
+};
+
+constexpr char kIncidentOfEnd[] = "20260131T235959Z-0123abcd";
+
+TEST(AgentCoreEnd, AGoodEndIsNothingToStayFor) {
+  EndScript script;
+  script.Welcome();
+  EXPECT_FALSE(script.MayEnd());
+  script.End(0, std::nullopt);
+  EXPECT_TRUE(script.MayEnd());
+}
+
+TEST(AgentCoreEnd, StaysUntilTheIncidentIsConcluded) {
+  EndScript script;
+  script.Welcome();
+  script.End(std::nullopt, 9);
+  EXPECT_EQ(script.Alarms(), 1u);
+  EXPECT_FALSE(script.MayEnd());
+  script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncidentOfEnd});
+  EXPECT_EQ(script.Sent<wire::SnapshotReply>().size(), 1u);
+  EXPECT_FALSE(script.MayEnd());
+  script.Receive(wire::Concluded{kIncidentOfEnd});
+  EXPECT_TRUE(script.MayEnd());
+}
+
+TEST(AgentCoreEnd, StaysUntilThereIsACoordinator) {
+  EndScript script;
+  script.End(1, std::nullopt);
+  EXPECT_EQ(script.Alarms(), 0u);
+  EXPECT_FALSE(script.MayEnd());
+  script.Welcome();
+  EXPECT_EQ(script.Alarms(), 1u);
+  EXPECT_FALSE(script.MayEnd());
+  script.Receive(wire::Concluded{kIncidentOfEnd});
+  EXPECT_TRUE(script.MayEnd());
+}
+
+TEST(AgentCoreEnd, AnAlarmThatTheCoordinatorTookWithItIsToldToTheNextOne) {
+  EndScript script;
+  script.Welcome();
+  script.End(1, std::nullopt);
+  script.Step(StreamClosed{script.stream, absl::UnavailableError("gone")});
+  EXPECT_FALSE(script.MayEnd());
+  script.Pass(absl::Seconds(1));
+  script.Welcome();
+  EXPECT_EQ(script.Alarms(), 2u);
+  // This one has looked, and left: what it has is on its disk.
+  script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncidentOfEnd});
+  EXPECT_FALSE(script.MayEnd());
+  script.Step(StreamClosed{script.stream, absl::UnavailableError("gone")});
+  EXPECT_TRUE(script.MayEnd());
+}
+
+TEST(AgentCoreEnd, TriesOftenAtTheEndAndOnlyThen) {
+  EndScript script;
+  const auto fail = [&script] {
+    script.Step(StreamClosed{script.stream, absl::UnavailableError("nobody")});
+  };
+  for (int i = 0; i < 10; ++i) {
+    fail();
+    script.Pass(kLongestBackoff);
+  }
+  fail();
+  script.End(std::nullopt, 9);
+  const int before = script.connects;
+  for (int i = 0; i < 20; ++i) {
+    script.Pass(kFirstBackoff);
+    fail();
+  }
+  const int tries = script.connects - before;
+  EXPECT_GE(tries, 8);   // within the first five seconds
+  EXPECT_LE(tries, 13);  // and as before in the five that follow
+}
+
+TEST(AgentCoreEnd, WhomTheCoordinatorRefusesHasNobodyToTell) {
+  EndScript script;
+  script.Step(StreamClosed{script.stream, absl::AlreadyExistsError("a newer agent")});
+  script.End(1, std::nullopt);
+  EXPECT_TRUE(script.MayEnd());
+}
+
+TEST(AgentCoreEnd, AProcessThatFollowsIsWatchedOn) {
+  EndScript script;
+  script.Welcome();
+  script.End(0, std::nullopt);
+  ProcessSample next;
+  next.id = {4300, 900};
+  next.state = ProcessState::kRunning;
+  script.host.Of<ProcessReading>()->process = next;
+  script.Step(HostSampled{0, script.host});
+  EXPECT_FALSE(script.MayEnd());
+}
+
 }  // namespace
 }  // namespace rapideye::agent

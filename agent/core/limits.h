@@ -106,6 +106,9 @@ inline constexpr absl::Duration kLongestBackoff = absl::Seconds(15);
 inline constexpr absl::Duration kRefusedBackoff = absl::Minutes(1);
 // A stream has to live this long before the backoff starts from the beginning.
 inline constexpr absl::Duration kStableStream = absl::Seconds(10);
+// After the end of its training process an agent tries no less often than at first: under
+// exec it stays for no longer than this (agent/exec/limits.h).
+inline constexpr absl::Duration kHurryFor = absl::Seconds(5);
 // From Hello to Welcome.
 inline constexpr absl::Duration kWelcomeTimeout = absl::Seconds(15);
 // Deadlines of a coordinator are brought into this range.

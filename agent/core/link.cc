@@ -70,6 +70,7 @@ void Link::Welcomed(absl::Duration now, Effects& effects) {
   if (state_ != State::kGreeting) return;
   state_ = State::kUp;
   at_ = now;
+  refused_ = false;
   logged_.reset();
   effects.push_back(Log{LogLevel::kInfo, "the coordinator knows this worker"});
 }
@@ -86,16 +87,21 @@ void Link::GoDown(absl::Duration now, const absl::Status& why, Effects& effects)
   // A coordinator that welcomes and drops its agents again is not hammered.
   if (state_ == State::kUp && now - at_ >= kStableStream) backoff_.Reset();
   state_ = State::kDown;
-  const bool refused = IsRefusal(why);
-  const absl::Duration delay = refused ? backoff_.Jittered(kRefusedBackoff) : backoff_.Next();
+  refused_ = IsRefusal(why);
+  const absl::Duration delay = refused_ ? backoff_.Jittered(kRefusedBackoff) : backoff_.Next();
   at_ = now + delay;
   if (std::exchange(logged_, why.code()) == why.code()) return;
   const std::string reason = why.ok() ? "it closed the stream"
                                       : absl::StrCat(absl::StatusCodeToString(why.code()), ": ",
                                                      why.message().substr(0, kMaxDetailBytes));
   effects.push_back(Log{
-      refused ? LogLevel::kError : LogLevel::kWarning,
+      refused_ ? LogLevel::kError : LogLevel::kWarning,
       absl::StrCat("no coordinator: ", reason, Advice(why), "; trying again until it answers")});
+}
+
+void Link::Hurry(absl::Duration now) {
+  if (state_ != State::kDown || refused_ || at_ <= now + kFirstBackoff) return;
+  at_ = now + backoff_.Jittered(kFirstBackoff);
 }
 
 void Link::Renew(absl::Duration now, Effects& effects) {

@@ -27,6 +27,9 @@ class Link {
   void Welcomed(absl::Duration now, Effects& effects);
   // True if this ended the present stream.
   bool Closed(const StreamClosed& closed, absl::Duration now, Effects& effects);
+  // Somebody waits for the coordinator: connects soon, however long the attempts before
+  // have failed. One that has refused this agent is left in peace.
+  void Hurry(absl::Duration now);
   // Ends the stream, to say Hello anew.
   void Renew(absl::Duration now, Effects& effects);
   // Ends the stream for good.
@@ -34,6 +37,8 @@ class Link {
 
   // True between Welcome and the end of the stream.
   bool up() const { return state_ == State::kUp; }
+  // The last stream ended in a refusal that does not go away by trying again soon.
+  bool refused() const { return refused_; }
   // When Advance has something to do; infinite if never.
   absl::Duration NextWake() const;
 
@@ -47,6 +52,7 @@ class Link {
   int64_t stream_ = 0;
   // kDown: when to connect. kGreeting: when to give up. kUp: since when.
   absl::Duration at_ = -absl::InfiniteDuration();
+  bool refused_ = false;
   std::optional<absl::StatusCode> logged_;  // why there is no coordinator, as told last
 };
 

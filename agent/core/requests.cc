@@ -82,7 +82,7 @@ void Alarms::Raise(wire::AlarmKind kind, std::string text, absl::Duration now) {
   if (last != last_.end() && now - last->second < kAlarmSpacing) return;
   last_[kind] = now;
   if (text.size() > kMaxDetailBytes) text.resize(kMaxDetailBytes);
-  waiting_[kind] = {std::move(text), now};
+  waiting_[kind] = {.text = std::move(text), .at = now};
 }
 
 std::vector<wire::Alarm> Alarms::Waiting(absl::Duration now) const {
@@ -96,9 +96,26 @@ std::vector<wire::Alarm> Alarms::Waiting(absl::Duration now) const {
 void Alarms::Send(absl::Duration now, Effects& effects) {
   for (auto& [kind, alarm] : waiting_) {
     if (now - alarm.at > kKeepAlarmFor) continue;
-    effects.push_back(agent::Send{wire::Alarm{kind, std::move(alarm.text)}});
+    effects.push_back(agent::Send{wire::Alarm{kind, alarm.text}});
+    sent_[kind] = std::move(alarm);
   }
   waiting_.clear();
+}
+
+void Alarms::Collected() {
+  for (auto& [kind, alarm] : sent_) alarm.arrived = true;
+}
+
+void Alarms::StreamClosed() {
+  std::erase_if(sent_, [](const auto& entry) { return entry.second.arrived; });
+  waiting_.merge(sent_);  // of two of a kind the newer one, which waits already
+  sent_.clear();
+}
+
+bool Alarms::Pending(absl::Duration since) const {
+  const auto later = [since](const auto& entry) { return entry.second.at >= since; };
+  return std::any_of(waiting_.begin(), waiting_.end(), later) ||
+         std::any_of(sent_.begin(), sent_.end(), later);
 }
 
 }  // namespace rapideye::agent

@@ -80,7 +80,8 @@ class Requests {
 // Alarms must reach the coordinator before the next heartbeat.
 
 // One alarm of a kind in a while: a flood of lines is one alarm. What is raised
-// while there is no coordinator waits for it, but not for long.
+// while there is no coordinator waits for it, but not for long; what was sent on a stream
+// that ended before the coordinator began to collect is sent again on the next one.
 class Alarms {
  public:
   void Raise(wire::AlarmKind kind, std::string text, absl::Duration now);
@@ -89,13 +90,24 @@ class Alarms {
   // Sends what waits. Call while the link is up.
   void Send(absl::Duration now, Effects& effects);
 
+  // The coordinator collects: it has what was sent.
+  void Collected();
+  // What it has collected is concluded.
+  void Concluded() { sent_.clear(); }
+  void StreamClosed();
+  // True if an alarm that was raised since then has still to be sent, or what came of it is
+  // not known.
+  bool Pending(absl::Duration since) const;
+
  private:
   struct Raised {
     std::string text;
     absl::Duration at;
+    bool arrived = false;
   };
 
   std::map<wire::AlarmKind, Raised> waiting_;
+  std::map<wire::AlarmKind, Raised> sent_;
   std::map<wire::AlarmKind, absl::Duration> last_;  // when each was last raised
 };
 

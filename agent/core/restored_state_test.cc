@@ -393,5 +393,24 @@ TEST(AgentCoreKeeps, AlarmThatFoundNoCoordinatorIsToldByTheNextAgent) {
   EXPECT_EQ(alarms[0].text, "hang");
 }
 
+TEST(AgentCoreKeeps, AlarmThatWentDownWithItsStreamIsToldByTheNextAgent) {
+  for (const bool arrived : {false, true}) {
+    Agent script;
+    script.Welcome();
+    script.Pass(absl::Seconds(6));
+    logs::LogLine line;
+    line.event.kind = LogKind::kHangDetected;
+    line.event.text = "hang";
+    line.key = "hang";
+    script.Step(LogsRead{{{line}, {}}});
+    ASSERT_THAT(script.Sent<wire::Alarm>(), SizeIs(1));
+    if (arrived) script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncident});
+    script.Step(StreamClosed{script.stream, absl::UnavailableError("gone")});
+    script.Step(ShutdownRequested{});
+    ASSERT_FALSE(script.kept.empty());
+    EXPECT_THAT(script.kept.back().alarms, SizeIs(arrived ? 0 : 1));
+  }
+}
+
 }  // namespace
 }  // namespace rapideye::agent

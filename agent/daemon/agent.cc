@@ -80,7 +80,7 @@ void Agent::Run() {
     running = !std::holds_alternative<ShutdownRequested>(event);
     telemetry_.Note(event);
     CarryOut(core_.Step(event, CurrentInstant()));
-    last_words_.Note(event);
+    last_words_.Note(core_.MayEnd());
     if (const auto* received = std::get_if<MessageReceived>(&event)) {
       coordinator_.ReadNext(received->stream);
     }
@@ -93,7 +93,6 @@ void Agent::Stop() { events_.Push(ShutdownRequested{}); }
 void Agent::CarryOut(const Effects& effects) {
   for (const Effect& effect : effects) {
     telemetry_.Note(effect);
-    last_words_.Note(effect);
     std::visit(Overloaded{
                    [this](const Poll& poll) {
                      sampler_.Start(poll);

@@ -22,9 +22,9 @@ inline constexpr absl::Duration kSlowestRestart = absl::Minutes(1);
 // After the command's end, output that others still hold open is passed on for as long
 // as it moves.
 inline constexpr absl::Duration kDrainPatience = absl::Seconds(5);
-// How long the agent stays to report a bad end of the command, which all workers are
-// collected for, and how long if a signal asked the command to end: its sender waits.
-inline constexpr absl::Duration kLastWordsFor = absl::Seconds(15);
+// A bad end is looked at by all: how long the agent stays until a coordinator has learnt of
+// it and collected, and how long if the command was told to end, since whoever did so waits.
+inline constexpr absl::Duration kLastWordsFor = absl::Seconds(5);
 inline constexpr absl::Duration kLastWordsIfTold = absl::Seconds(2);
 // A larger log of the agent, found at its start, is renamed.
 inline constexpr int64_t kMaxExecLogBytes = 16 * 1024 * 1024;

@@ -1,12 +1,17 @@
 // No hang: there is no job any more. Whoever started it has ended all of its
 // training processes at about the same time, to restart or to cancel it.
 //
-// Facts: exit status and signal of the training processes, and when they ended.
+// Facts: exit status and signal of the training processes, when they ended, and when those
+// that live began: the job may have been started again at once.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
@@ -46,22 +51,110 @@ bool Gone(const Process& process) {
   return process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
 }
 
+// By itself, not by a signal from outside.
+bool FellOver(const WorkerInfo& worker) {
+  if (worker.snapshot == nullptr) return false;
+  const auto& processes = worker.snapshot->processes;
+  return std::any_of(processes.begin(), processes.end(), [](const Process& process) {
+    return Gone(process) && !HowItWent(process).from_outside;
+  });
+}
+
 bool Lives(const Process& process) {
   return !Gone(process) && process.state != ProcessState::kUnspecified;
 }
 
+// Tells the processes of the job that ended from those of the one that was started after it.
+class Generations {
+ public:
+  explicit Generations(const Case& c) : threshold_ms_(c.threshold_ms) {
+    for (const WorkerInfo& worker : c.topology.workers()) {
+      if (worker.snapshot == nullptr) continue;
+      const auto& processes = worker.snapshot->processes;
+      const bool lives = std::any_of(processes.begin(), processes.end(), Lives);
+      for (const Process& process : processes) {
+        // What has ended well beside a process that lives was a helper.
+        const bool helper = lives && process.exit_code == 0;
+        if (!Gone(process) || helper || !process.exited_ms_ago) continue;
+        first_exit_ = std::max(first_exit_.value_or(0), *process.exited_ms_ago);
+        if (!process.started_ms_ago) continue;
+        const int64_t started = *process.started_ms_ago;
+        last_start_ = std::min(last_start_.value_or(started), started);
+      }
+    }
+  }
+
+  // It lives, and began after the first of the exits. An exit is seen late, by as much as
+  // the error of ages, a start is not: what seems to have begun shortly before the exits is
+  // of the next job, too, unless it is about as old as those that ended. A job that has been
+  // there for as long as a hang takes is judged by itself.
+  bool IsNext(const Process& process) const {
+    if (!Lives(process) || !process.started_ms_ago || !first_exit_) return false;
+    const int64_t started = *process.started_ms_ago;
+    if (started >= threshold_ms_) return false;
+    if (started <= *first_exit_) return true;
+    return started <= *first_exit_ + kAgeErrorMs && last_start_ &&
+           started + kAgeErrorMs < *last_start_;
+  }
+
+  // It lives, and had begun clearly before anybody ended.
+  bool Outlived(const Process& process) const {
+    return Lives(process) && process.started_ms_ago && first_exit_ &&
+           *process.started_ms_ago > *first_exit_ + kAgeErrorMs;
+  }
+
+ private:
+  const int64_t threshold_ms_;
+  std::optional<int64_t> first_exit_;  // how long ago
+  std::optional<int64_t> last_start_;  // likewise, of those that ended
+};
+
+// True if whoever failed by itself did so after the last step of the job (in a destructor,
+// say): most others have ended with status 0, and no later, which none of them can while it
+// waits for the one that failed.
+bool FellAfterTheEnd(const Case& c) {
+  int finished = 0;
+  int fallen = 0;
+  int64_t last_finish = std::numeric_limits<int64_t>::max() / 2;  // how long ago
+  int64_t first_fall = 0;
+  for (const WorkerInfo& worker : c.topology.workers()) {
+    if (worker.snapshot == nullptr) continue;
+    for (const Process& process : worker.snapshot->processes) {
+      if (!Gone(process)) continue;
+      const int64_t age = process.exited_ms_ago.value_or(0);
+      if (process.exit_code == 0) {
+        ++finished;
+        last_finish = std::min(last_finish, age);
+      } else if (!HowItWent(process).from_outside) {
+        ++fallen;
+        first_fall = std::max(first_fall, age);
+      }
+    }
+  }
+  return finished > fallen && first_fall <= last_finish + kAgeErrorMs;
+}
+
 // What speaks against it, or nothing.
 std::optional<std::string> Objection(const Case& c) {
+  const Generations generations(c);
+  const bool fell_after_the_end = FellAfterTheEnd(c);
+  const auto of_this_job = [&](const Process& process) { return !generations.IsNext(process); };
   int gone = 0;
   std::optional<int> signal;
   for (const WorkerInfo& worker : c.topology.workers()) {
     const Snapshot* snapshot = worker.snapshot;
     if (snapshot == nullptr) continue;
-    const auto& processes = snapshot->processes;
+    std::vector<Process> processes;
+    std::copy_if(snapshot->processes.begin(), snapshot->processes.end(),
+                 std::back_inserter(processes), of_this_job);
+    const bool next_only = processes.empty() && !snapshot->processes.empty();
+    const bool outlived = std::any_of(processes.begin(), processes.end(),
+                                      [&](const Process& p) { return generations.Outlived(p); });
     // An agent that came after the end has seen no process; and what lives where no
-    // runtime listens any more is the next one, which starts.
-    if (snapshot->runtime.state == RuntimeState::kUnavailable &&
-        std::none_of(processes.begin(), processes.end(), Gone)) {
+    // runtime listens any more is the next one, which starts, unless it says itself that it
+    // is not: jobs without chips have no such runtime.
+    if (next_only || (snapshot->runtime.state == RuntimeState::kUnavailable && !outlived &&
+                      std::none_of(processes.begin(), processes.end(), Gone))) {
       continue;
     }
     if (std::none_of(processes.begin(), processes.end(), Gone) ||
@@ -71,8 +164,10 @@ std::optional<std::string> Objection(const Case& c) {
     ++gone;
     for (const Process& process : processes) {
       const Manner manner = HowItWent(process);
-      if (!manner.from_outside) return absl::StrCat(Who(worker), " failed by itself");
-      if (!manner.signal.has_value()) continue;
+      if (!manner.from_outside && !fell_after_the_end) {
+        return absl::StrCat(Who(worker), " failed by itself");
+      }
+      if (!manner.from_outside || !manner.signal.has_value()) continue;
       if (signal.value_or(*manner.signal) != *manner.signal) {
         return "its processes were not all ended alike";
       }
@@ -104,7 +199,9 @@ void FindEnded(const Case& c, Findings& out) {
   finding.cause = Cause::kNoHang;
   finding.detail = Detail::kEnded;
   finding.confidence = kConfidenceAdvancing;
-  finding.why = "all training processes were ended from outside at about the same time";
+  const bool fell = std::any_of(c.topology.workers().begin(), c.topology.workers().end(), FellOver);
+  finding.why = fell ? "all training processes have ended, most of them with status 0"
+                     : "all training processes were ended from outside at about the same time";
   EvidenceItem& evidence = finding.evidence.emplace_back();
   evidence.statement = finding.why;
   evidence.strength = Strength::kDirect;

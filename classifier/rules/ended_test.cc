@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "classifier/classify.h"
+#include "classifier/thresholds.h"
 #include "tests/support/scenario.h"
 
 namespace rapideye::classifier::testing {
@@ -54,8 +55,138 @@ TEST(Ended, NorDoesAProcessThatStartsAlready) {
   EXPECT_NE(Diagnose(s), "NO_HANG");
 }
 
+constexpr int64_t kHourMs = 3'600'000;
+
+// Worker 0, 1 shows the next process, whose runtime answers, and which began so long ago.
+// The processes that ended began an hour ago, their ends were seen half a second ago.
+Scenario StartedAgain(std::optional<int64_t> started_ms_ago) {
+  Scenario s = EndedBy(kSigKill);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Process& process : snapshot.processes) process.started_ms_ago = kHourMs;
+  }
+  std::vector<Process>& processes = s.At(0, 1).processes;
+  processes.resize(1);
+  processes[0] = Process{};
+  processes[0].pid = 25'292;
+  processes[0].state = ProcessState::kRunning;
+  processes[0].started_ms_ago = started_ms_ago;
+  s.At(0, 1).runtime.state = RuntimeState::kServing;
+  return s;
+}
+
+TEST(Ended, AProcessThatBeganAfterTheFirstExitIsOfTheNextJob) {
+  EXPECT_EQ(Diagnose(StartedAgain(400)), "NO_HANG");
+  EXPECT_EQ(Diagnose(StartedAgain(std::nullopt)),
+            "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0 0.2 0.3 1.0 1.1 1.2 1.3");
+}
+
+TEST(Ended, TheExitsMayHaveBeenSeenLate) {
+  EXPECT_EQ(Diagnose(StartedAgain(500 + kAgeErrorMs)), "NO_HANG");
+  EXPECT_NE(Diagnose(StartedAgain(500 + kAgeErrorMs + 1)), "NO_HANG");
+  EXPECT_NE(Diagnose(StartedAgain(kHourMs)), "NO_HANG");
+}
+
+TEST(Ended, OneAsOldAsThoseThatEndedIsOfTheirJob) {
+  Scenario s = StartedAgain(4'000);
+  const auto began = [&s](std::optional<int64_t> ms_ago) {
+    for (Snapshot& snapshot : s.capture.snapshots) {
+      if (snapshot.worker == WorkerId{0, 1}) continue;
+      for (Process& process : snapshot.processes) process.started_ms_ago = ms_ago;
+    }
+  };
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  began(4'000 + kAgeErrorMs);
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+  began(std::nullopt);
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+}
+
+TEST(Ended, TheNextProcessBesideTheOneThatEndedSaysNothingAgainstIt) {
+  Scenario s = StartedAgain(400);
+  Process ended = s.At(0, 0).processes[0];
+  ended.state = ProcessState::kExited;
+  s.At(0, 1).processes.push_back(ended);
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  s.At(0, 1).processes[0].started_ms_ago = kHourMs;
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+}
+
+TEST(Ended, AHelperThatEndedLongBeforeMakesNobodyTheNext) {
+  Scenario s = StartedAgain(20'000);
+  Process helper;
+  helper.pid = 25'300;
+  helper.state = ProcessState::kExited;
+  helper.exit_code = 0;
+  helper.exited_ms_ago = 25'000;
+  s.At(0, 1).processes.push_back(helper);
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+}
+
+// Of a job without chips no runtime ever answers, and nothing runs on a core.
+TEST(Ended, OneThatLivesWhereNoRuntimeAnswersHasNotEnded) {
+  Scenario s = StartedAgain(kHourMs);
+  for (Snapshot& snapshot : s.capture.snapshots) snapshot.cores.clear();
+  s.At(0, 1).runtime.state = RuntimeState::kUnavailable;
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+  s.At(0, 1).processes[0].started_ms_ago = 400;
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+}
+
+// Hosts that never came back stand in the way of the job that was started again without them.
+TEST(Ended, AJobThatHasRunForAsLongAsAHangTakesIsJudgedByItself) {
+  Scenario s = EndedBy(kSigKill);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.cores.clear();
+    if (snapshot.worker.slice == 1) {
+      for (Process& process : snapshot.processes) process.exited_ms_ago = 2 * kThresholdMs;
+      continue;
+    }
+    snapshot.processes.resize(1);
+    snapshot.processes[0] = Process{};
+    snapshot.processes[0].state = ProcessState::kSleeping;
+    snapshot.processes[0].started_ms_ago = kThresholdMs - 1;
+    snapshot.runtime.state = RuntimeState::kServing;
+  }
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    if (snapshot.worker.slice == 0) snapshot.processes[0].started_ms_ago = kThresholdMs;
+  }
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+}
+
 TEST(Ended, AJobThatCrashesIsNoneThatSomebodyEnded) {
   EXPECT_NE(Diagnose(EndedBy(kSigSegv)), "NO_HANG");
+}
+
+constexpr int kSigAbrt = 6;
+
+// All but one have ended well half a second ago, the one by itself.
+Scenario FinishedBut(int64_t fell_ms_ago) {
+  Scenario s = EndedBy(std::nullopt);
+  for (const Snapshot& snapshot : s.capture.snapshots) {
+    s.Exit(snapshot.worker.slice, snapshot.worker.task, 500, 0);
+  }
+  s.Exit(0, 1, fell_ms_ago, std::nullopt, kSigAbrt);
+  return s;
+}
+
+TEST(Ended, OneThatFallsOverAfterTheLastStepIsNoCause) {
+  EXPECT_EQ(Diagnose(FinishedBut(100)), "NO_HANG");
+  EXPECT_EQ(Diagnose(FinishedBut(500 + kAgeErrorMs)), "NO_HANG");
+}
+
+TEST(Ended, OneThatFellLongBeforeTheOthersFinishedIsACause) {
+  EXPECT_EQ(Diagnose(FinishedBut(501 + kAgeErrorMs)), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Ended, NorHasAJobFinishedOfWhichFewEndedWell) {
+  Scenario s = FinishedBut(100);
+  for (const auto& [slice, task] : {std::pair{0, 0}, {0, 2}, {0, 3}}) {
+    s.Exit(slice, task, 100, std::nullopt, kSigAbrt);
+  }
+  EXPECT_NE(Diagnose(s), "NO_HANG");
+  s.At(1, 0).processes[0].state = ProcessState::kRunning;  // and nobody has, who lives
+  EXPECT_NE(Diagnose(s), "NO_HANG");
 }
 
 TEST(Ended, OneThatFailedAndTookTheOthersAlongIsACause) {

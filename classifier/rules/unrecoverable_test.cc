@@ -22,6 +22,26 @@ TEST(Unrecoverable, OneThatWasKilled) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
+// The others wait for it where they start, and nobody has a runtime that answers.
+TEST(Unrecoverable, OneThatWasKilledBeforeAnybodyLaunchedAnything) {
+  Scenario s;
+  s.capture.header.cohorts.clear();
+  s.capture.header.trigger = "hang-line";
+  s.capture.header.hang_threshold_ms.reset();
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.programs.clear();
+    snapshot.cores.clear();
+    snapshot.runtime.state = RuntimeState::kUnavailable;
+  }
+  s.Exit(0, 1, 500, std::nullopt, kSigKill);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  // One that ends well is nobody's fault.
+  for (const Snapshot& snapshot : s.capture.snapshots) {
+    s.Exit(snapshot.worker.slice, snapshot.worker.task, 500, 0);
+  }
+  EXPECT_EQ(Diagnose(s), "NO_HANG");
+}
+
 TEST(Unrecoverable, OneThatIsStopped) {
   Scenario s;
   s.At(0, 1).processes[0].state = ProcessState::kStopped;

@@ -21,6 +21,21 @@ FakeJob ConcludedOnAWord() {
   return job;
 }
 
+TEST(Recovery, AWordIsLookedAtThoughNothingWasEverLaunched) {
+  FakeJob job(Quick(), 1, 4);
+  for (auto& [id, agent] : job.agents()) {
+    agent.runtime = RuntimeState::kUnavailable;
+    agent.advancing = agent.in_flight = false;
+    agent.completed = 0;
+  }
+  job.Run(absl::Seconds(20));
+  EXPECT_TRUE(job.concluded().empty());
+  job.Say(job.at(0, 3), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 9"});
+  job.Run(absl::Seconds(2));
+  ASSERT_EQ(job.concluded().size(), 1u);
+  EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 4u);
+}
+
 TEST(Recovery, WhatWorkersHadQueuedIsNone) {
   FakeJob job = ConcludedOnAWord();
   job.Run(absl::Seconds(2));

@@ -149,6 +149,11 @@ Capture WithNoiseAt(Capture capture, const WorkerId& worker, Random random) {
   if (snapshot->progress && !snapshot->progress->input_wait_ms && random.Chance(0.5)) {
     snapshot->progress->input_wait_ms = random.Between(0, 400);
   }
+  // It began with the job, hours before anything happened.
+  const int64_t started_ms_ago = random.Between(3'600'000, 86'400'000);
+  for (Process& process : snapshot->processes) {
+    if (!process.started_ms_ago) process.started_ms_ago = started_ms_ago;
+  }
   return capture;
 }
 

@@ -120,6 +120,7 @@ class CoreScript {
 
   Snapshot Describe() const { return core_.Describe(Now()); }
   absl::Duration NextWake() const { return core_.NextWake(); }
+  bool MayEnd() const { return core_.MayEnd(); }
   absl::Duration now() const { return now_; }
   Instant Now() const { return {now_, absl::UnixEpoch() + absl::Hours(1) + now_}; }
 

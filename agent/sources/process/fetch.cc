@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -90,6 +91,18 @@ std::optional<ProcessStat> ProcessWatch::ReadStat(int64_t pid) const {
   return *stat;
 }
 
+// The kernel counts a start from the boot of the machine, its sleep included. A start that
+// is still to come was counted by another clock (of another machine, or a sandbox's own).
+std::optional<int64_t> ProcessWatch::AgeMs(const ProcessStat& stat) const {
+  timespec now = {};
+  if (clock_gettime(CLOCK_BOOTTIME, &now) != 0) return std::nullopt;
+  const int64_t started_ms = stat.id.start_ticks / ticks_per_second_ * 1000 +
+                             stat.id.start_ticks % ticks_per_second_ * 1000 / ticks_per_second_;
+  const int64_t age_ms = absl::ToInt64Milliseconds(absl::DurationFromTimespec(now)) - started_ms;
+  if (age_ms < 0) return std::nullopt;
+  return age_ms;
+}
+
 std::set<uint64_t> ProcessWatch::FindListeners() const {
   std::set<uint64_t> inodes;
   for (const char* table : {"/net/tcp", "/net/tcp6"}) {
@@ -108,6 +121,7 @@ void ProcessWatch::Follow() {
     return;
   }
   process_->cpu_ms = stat->cpu_ticks * 1000 / ticks_per_second_;
+  process_->age_ms = AgeMs(*stat);
   const bool seen_to_end = pidfd_ >= 0 && IsReadable(pidfd_);
   if (stat->state == ProcessState::kZombie || seen_to_end) {
     // A first thread that ended before the others looks the same.

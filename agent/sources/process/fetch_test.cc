@@ -90,6 +90,8 @@ TEST(ProcessWatchTest, FollowsTheListenerToItsEndAndBeyond) {
   EXPECT_GT(reading.process->id.start_ticks, 0);
   EXPECT_FALSE(reading.process->command.empty());
   EXPECT_FALSE(reading.process->Ended());
+  ASSERT_TRUE(reading.process->age_ms.has_value());
+  EXPECT_LT(*reading.process->age_ms, 60'000);
   ASSERT_TRUE(watch.SocketInodes().has_value());
   EXPECT_EQ(watch.SocketInodes()->size(), 1u);
 
@@ -171,6 +173,17 @@ TEST_F(FakeProcTest, TheFirstOfAFamilyIsTheTrainingProcess) {
   EXPECT_EQ(reading.process->id, (ProcessId{30, 400}));
   EXPECT_EQ(reading.process->cpu_ms, 1000 * 1000 / sysconf(_SC_CLK_TCK));
   EXPECT_EQ(reading.process->wait_channel, "futex_wait_queue");
+}
+
+TEST_F(FakeProcTest, AStartThatIsStillToComeTellsNoAge) {
+  proc_.Listen({7});
+  proc_.Process(30, 400, {7});
+  EXPECT_GT(Read().process->age_ms, 0);
+  proc_.Remove(30);
+  proc_.Listen({8});
+  proc_.Process(40, 2'000'000'000, {8});  // two thirds of a year after the boot
+  ASSERT_EQ(Read().process->id.pid, 40);
+  EXPECT_EQ(Read().process->age_ms, std::nullopt);
 }
 
 TEST_F(FakeProcTest, ANumberTakenAgainIsAnotherProcess) {

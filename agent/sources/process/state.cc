@@ -1,10 +1,19 @@
 #include "agent/sources/process/state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace rapideye::agent {
+namespace {
+
+std::optional<int64_t> MillisecondsSince(std::optional<absl::Duration> moment, Instant now) {
+  if (!moment.has_value()) return std::nullopt;
+  return std::max<int64_t>(0, absl::ToInt64Milliseconds(now.monotonic - *moment));
+}
+
+}  // namespace
 
 void TrainingProcess::Observe(const ProcessReading& reading, const JobFacts& job,
                               absl::Duration now, Notices& notices) {
@@ -16,25 +25,29 @@ void TrainingProcess::Observe(const ProcessReading& reading, const JobFacts& job
 
 void TrainingProcess::Take(const ProcessSample& sample, const JobFacts& job, absl::Duration now,
                            Notices& notices) {
-  bool ended = false;
+  bool seen_to_end = false;
   if (!process_.has_value() || process_->id != sample.id) {
     replaced_ = true;
     if (process_.has_value()) before_until_ = alive_at_;
     ended_at_.reset();
+    alarmed_ = false;
+    started_at_.reset();
+    if (sample.age_ms.has_value()) started_at_ = now - absl::Milliseconds(*sample.age_ms);
     cpu_ms_at_progress_ = sample.cpu_ms;
     // Seen for the first time: the time of its end is not known.
     if (sample.Ended()) ended_at_ = now;
   } else if (sample.Ended() && !ended_at_.has_value()) {
-    ended = true;
+    seen_to_end = true;
     ended_at_ = now;
   }
   if (!sample.Ended()) alive_at_ = now;
   process_ = sample;
-  if (!ended) return;
-  notices.warnings.push_back(DescribeEnd());
-  // A job that is done ends between two launches, and well.
-  const bool in_midst = EndIsKnown() ? EndedBadly() && job.ever_launched : job.in_launch;
-  if (in_midst) notices.alarms.push_back({wire::AlarmKind::kProcessExit, DescribeEnd()});
+  if (seen_to_end) notices.warnings.push_back(DescribeEnd());
+  // How it ended may be known as soon as it is seen for the first time, or only later, from
+  // whoever had started it. Where nobody knows: a job that is done ends between two launches.
+  const bool in_midst = EndedBadly() || (seen_to_end && !EndIsKnown() && job.in_launch);
+  if (!in_midst || std::exchange(alarmed_, true)) return;
+  notices.alarms.push_back({wire::AlarmKind::kProcessExit, DescribeEnd()});
 }
 
 void TrainingProcess::JobProgressed() {
@@ -78,10 +91,8 @@ void TrainingProcess::AddTo(Snapshot& snapshot, Instant now) const {
   process.exit_code = process_->exit_code;
   process.signal = process_->signal;
   process.wait_channel = process_->wait_channel;
-  if (ended_at_.has_value()) {
-    process.exited_ms_ago =
-        std::max<int64_t>(0, absl::ToInt64Milliseconds(now.monotonic - *ended_at_));
-  }
+  process.exited_ms_ago = MillisecondsSince(ended_at_, now);
+  process.started_ms_ago = MillisecondsSince(started_at_, now);
   snapshot.processes.push_back(std::move(process));
 }
 

@@ -20,6 +20,8 @@ struct ProcessSample {
   std::string command;  // the program's name, bytes
   ProcessState state = ProcessState::kUnspecified;
   int64_t cpu_ms = 0;  // since it started
+  // Since it started, when it was looked at; absent: the clock of its start is not this one's.
+  std::optional<int64_t> age_ms;
   std::optional<std::string> wait_channel;
   // Only of a process that has ended, and not always then.
   std::optional<int32_t> exit_code;
@@ -39,7 +41,8 @@ struct ProcessReading {
 };
 
 // The training process that lives or has ended, and who else holds the host's chips. An
-// end in the midst of the job raises an alarm.
+// end by a signal or with a status other than 0 raises an alarm, whatever the job has
+// launched; one of which nobody knows how it was, in the midst of a launch only.
 class TrainingProcess final : public StateOf<ProcessReading> {
  public:
   void Observe(const ProcessReading& reading, const JobFacts& job, absl::Duration now,
@@ -52,6 +55,8 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   std::optional<ProcessId> alive() const;
   // True if the last reading showed another process than the previous one.
   bool replaced() const { return replaced_; }
+  // When it was first seen to have ended; absent while it lives, or there is none.
+  std::optional<absl::Duration> ended_at() const { return ended_at_; }
   // When the previous process was last seen alive; absent: there was none.
   std::optional<absl::Duration> before_until() const { return before_until_; }
 
@@ -68,8 +73,10 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   bool replaced_ = false;
   int64_t cpu_ms_at_progress_ = 0;
   absl::Duration alive_at_;
+  std::optional<absl::Duration> started_at_;
   std::optional<absl::Duration> before_until_;
   std::optional<absl::Duration> ended_at_;
+  bool alarmed_ = false;  // of this process
   std::vector<ChipHolder> chip_holders_;
 };
 
