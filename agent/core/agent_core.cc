@@ -87,6 +87,14 @@ void AgentCore::Handle(const RuntimeSampled& sampled, Instant now, Effects& effe
   Finish(poll, sampled.reading, now, effects);
 }
 
+void AgentCore::Handle(const LogsRead& read, Instant now, Effects& effects) {
+  host_.Observe(read.reading, now.monotonic, view_, alarms_, effects);
+}
+
+void AgentCore::Handle(const ModuleTextFetched& fetched, Instant, Effects& effects) {
+  texts_.Fetched(fetched, effects);
+}
+
 void AgentCore::Handle(const HostSampled& sampled, Instant now, Effects& effects) {
   host_owes_answer_ = false;
   HostReading reading = sampled.reading;

@@ -55,10 +55,8 @@ class AgentCore {
   // shutdown.
   absl::Duration NextWake() const { return next_wake_; }
 
-  // True once the training process was seen to have ended, and there is nothing to stay
-  // for: no alarm has been raised since, or the coordinator has looked at all workers and
-  // concluded, or it will not have this agent. What an alarm that never arrives leads to is
-  // the owner's to bound.
+  // True once the training process has ended and no alarm of it is left to deliver and to
+  // follow to its conclusion. The owner bounds the wait for one that never arrives.
   bool MayEnd() const;
 
   // The snapshot that this worker would report now.
@@ -80,12 +78,8 @@ class AgentCore {
 
   void Handle(const RuntimeSampled& sampled, Instant now, Effects& effects);
   void Handle(const HostSampled& sampled, Instant now, Effects& effects);
-  void Handle(const LogsRead& read, Instant now, Effects& effects) {
-    host_.Observe(read.reading, now.monotonic, view_, alarms_, effects);
-  }
-  void Handle(const ModuleTextFetched& fetched, Instant, Effects& effects) {
-    texts_.Fetched(fetched, effects);
-  }
+  void Handle(const LogsRead& read, Instant now, Effects& effects);
+  void Handle(const ModuleTextFetched& fetched, Instant now, Effects& effects);
   void Handle(const DumpsListed& listed, Instant now, Effects& effects);
   void Handle(const ProbesMade& made, Instant, Effects& effects) { probes_.Made(made, effects); }
   void Handle(const MessageReceived& received, Instant now, Effects& effects);

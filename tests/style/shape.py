@@ -33,7 +33,7 @@ NO_SENTENCE = re.compile(r"(What|Who|Whom|Whose|Whoever|Which|One|How|Where|Whet
 LONGER = {
     ("agent/daemon/stream_client.cc", "StreamClient::Stream"): (211, "threads"),
     ("agent/sources/runtime/parse.cc", "Reader"): (173, "evidence"),
-    ("classifier/actions.cc", "Steps"): (137, "wording"),
+    ("classifier/actions.cc", "Steps"): (143, "wording"),
     ("classifier/decide.cc", "Decider"): (174, "wording"),
     ("classifier/divergence.cc", "Finder"): (324, "wording"),
     ("classifier/hlo/difference.cc", "Comparison"): (132, "wording"),
@@ -43,7 +43,7 @@ LONGER = {
     ("classifier/rules/networking.cc", "Rule"): (348, "wording"),
     ("classifier/slice_group.cc", "HeadFinder"): (248, "wording"),
     ("classifier/slice_group.cc", "BuildSliceGroup"): (66, "wording"),
-    ("classifier/timeline.cc", "Reader"): (247, "wording"),
+    ("classifier/timeline.cc", "Reader"): (317, "wording"),
     ("classifier/wait_graph.cc", "Builder"): (423, "wording"),
     ("coordinator/fleet/postgresql.cc", "Postgresql"): (153, "removal"),
     ("coordinator/removal/policy/policy.cc", "Judge"): (182, "removal"),

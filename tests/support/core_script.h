@@ -23,7 +23,6 @@ class CoreScript {
     absl::Duration at;
     Poll poll;
   };
-
   // Is shown every effect before it is carried out.
   using Observer = std::function<void(absl::Duration now, const Effect&)>;
 
