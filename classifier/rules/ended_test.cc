@@ -52,7 +52,7 @@ TEST(Ended, NorDoesAProcessThatStartsAlready) {
   EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
   // Where a runtime listens, nobody has ended it.
   s.At(0, 1).runtime.state = RuntimeState::kServing;
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
 
 constexpr int64_t kHourMs = 3'600'000;
@@ -75,15 +75,15 @@ Scenario StartedAgain(std::optional<int64_t> started_ms_ago) {
 }
 
 TEST(Ended, AProcessThatBeganAfterTheFirstExitIsOfTheNextJob) {
-  EXPECT_EQ(Diagnose(StartedAgain(400)), "NO_HANG");
+  EXPECT_EQ(Diagnose(StartedAgain(400)), "NO_HANG/ENDED");
   EXPECT_EQ(Diagnose(StartedAgain(std::nullopt)),
             "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0 0.2 0.3 1.0 1.1 1.2 1.3");
 }
 
 TEST(Ended, TheExitsMayHaveBeenSeenLate) {
-  EXPECT_EQ(Diagnose(StartedAgain(500 + kAgeErrorMs)), "NO_HANG");
-  EXPECT_NE(Diagnose(StartedAgain(500 + kAgeErrorMs + 1)), "NO_HANG");
-  EXPECT_NE(Diagnose(StartedAgain(kHourMs)), "NO_HANG");
+  EXPECT_EQ(Diagnose(StartedAgain(500 + kAgeErrorMs)), "NO_HANG/ENDED");
+  EXPECT_NE(Diagnose(StartedAgain(500 + kAgeErrorMs + 1)), "NO_HANG/ENDED");
+  EXPECT_NE(Diagnose(StartedAgain(kHourMs)), "NO_HANG/ENDED");
 }
 
 TEST(Ended, OneAsOldAsThoseThatEndedIsOfTheirJob) {
@@ -94,11 +94,11 @@ TEST(Ended, OneAsOldAsThoseThatEndedIsOfTheirJob) {
       for (Process& process : snapshot.processes) process.started_ms_ago = ms_ago;
     }
   };
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
   began(4'000 + kAgeErrorMs);
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
   began(std::nullopt);
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
 
 TEST(Ended, TheNextProcessBesideTheOneThatEndedSaysNothingAgainstIt) {
@@ -106,9 +106,9 @@ TEST(Ended, TheNextProcessBesideTheOneThatEndedSaysNothingAgainstIt) {
   Process ended = s.At(0, 0).processes[0];
   ended.state = ProcessState::kExited;
   s.At(0, 1).processes.push_back(ended);
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
   s.At(0, 1).processes[0].started_ms_ago = kHourMs;
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
 
 TEST(Ended, AHelperThatEndedLongBeforeMakesNobodyTheNext) {
@@ -119,7 +119,7 @@ TEST(Ended, AHelperThatEndedLongBeforeMakesNobodyTheNext) {
   helper.exit_code = 0;
   helper.exited_ms_ago = 25'000;
   s.At(0, 1).processes.push_back(helper);
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
 
 // Of a job without chips no runtime ever answers, and nothing runs on a core.
@@ -127,9 +127,9 @@ TEST(Ended, OneThatLivesWhereNoRuntimeAnswersHasNotEnded) {
   Scenario s = StartedAgain(kHourMs);
   for (Snapshot& snapshot : s.capture.snapshots) snapshot.cores.clear();
   s.At(0, 1).runtime.state = RuntimeState::kUnavailable;
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
   s.At(0, 1).processes[0].started_ms_ago = 400;
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
 }
 
 // Hosts that never came back stand in the way of the job that was started again without them.
@@ -147,15 +147,15 @@ TEST(Ended, AJobThatHasRunForAsLongAsAHangTakesIsJudgedByItself) {
     snapshot.processes[0].started_ms_ago = kThresholdMs - 1;
     snapshot.runtime.state = RuntimeState::kServing;
   }
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
   for (Snapshot& snapshot : s.capture.snapshots) {
     if (snapshot.worker.slice == 0) snapshot.processes[0].started_ms_ago = kThresholdMs;
   }
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
 
 TEST(Ended, AJobThatCrashesIsNoneThatSomebodyEnded) {
-  EXPECT_NE(Diagnose(EndedBy(kSigSegv)), "NO_HANG");
+  EXPECT_NE(Diagnose(EndedBy(kSigSegv)), "NO_HANG/ENDED");
 }
 
 constexpr int kSigAbrt = 6;
@@ -171,8 +171,8 @@ Scenario FinishedBut(int64_t fell_ms_ago) {
 }
 
 TEST(Ended, OneThatFallsOverAfterTheLastStepIsNoCause) {
-  EXPECT_EQ(Diagnose(FinishedBut(100)), "NO_HANG");
-  EXPECT_EQ(Diagnose(FinishedBut(500 + kAgeErrorMs)), "NO_HANG");
+  EXPECT_EQ(Diagnose(FinishedBut(100)), "NO_HANG/ENDED");
+  EXPECT_EQ(Diagnose(FinishedBut(500 + kAgeErrorMs)), "NO_HANG/ENDED");
 }
 
 TEST(Ended, OneThatFellLongBeforeTheOthersFinishedIsACause) {
@@ -184,9 +184,9 @@ TEST(Ended, NorHasAJobFinishedOfWhichFewEndedWell) {
   for (const auto& [slice, task] : {std::pair{0, 0}, {0, 2}, {0, 3}}) {
     s.Exit(slice, task, 100, std::nullopt, kSigAbrt);
   }
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
   s.At(1, 0).processes[0].state = ProcessState::kRunning;  // and nobody has, who lives
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
 
 TEST(Ended, OneThatFailedAndTookTheOthersAlongIsACause) {
@@ -211,7 +211,7 @@ TEST(Ended, OneThatLivesWasNotEnded) {
 TEST(Ended, AJobThatHungBeforeItWasEndedStillHung) {
   Scenario s = EndedBy(kSigTerm);
   s.Log(0, 1, LogKind::kHangDetected, "Megascale hang detected", 3000);
-  EXPECT_NE(Diagnose(s), "NO_HANG");
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
 
 }  // namespace

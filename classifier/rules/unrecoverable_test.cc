@@ -39,7 +39,7 @@ TEST(Unrecoverable, OneThatWasKilledBeforeAnybodyLaunchedAnything) {
   for (const Snapshot& snapshot : s.capture.snapshots) {
     s.Exit(snapshot.worker.slice, snapshot.worker.task, 500, 0);
   }
-  EXPECT_EQ(Diagnose(s), "NO_HANG");
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
 }
 
 TEST(Unrecoverable, OneThatIsStopped) {
