@@ -29,6 +29,7 @@ SCRIPT_VARIABLES = {"RAPIDEYE_JOBS", "RAPIDEYE_FUZZ_SECONDS", "RAPIDEYE_CERTIFIC
 HOOK_VARIABLES = {"RAPIDEYE_INCIDENT", "RAPIDEYE_CAUSE", "RAPIDEYE_REMOVE_HOSTS",
                   "RAPIDEYE_REMOVE_NODES"}
 HOOK_SETTING = re.compile(r'(?:setting|number)\("([A-Z_]+)"|environ\.get\("RAPIDEYE_HOOK_([A-Z_]+)"\)')
+BUILD_OPTION = re.compile(r"^option\((RAPIDEYE_[A-Z0-9_]+)", re.MULTILINE)
 CALL = re.compile(r"(?<![\w/.-])(rapideye(?:-agent|-coordinator)?)(?![\w/.-]*\.)(?=[\s`])([^`#|&]*)")
 
 
@@ -51,6 +52,12 @@ def hook_settings(root):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 found |= {a or b for a, b in HOOK_SETTING.findall(file.read())}
     return {f"RAPIDEYE_HOOK_{name}" for name in found}
+
+
+def build_options(root):
+    """The options of the build, which -D sets."""
+    with open(os.path.join(root, ".cmake", "Rapideye.cmake"), encoding="utf-8") as file:
+        return set(BUILD_OPTION.findall(file.read()))
 
 
 def known(directory):
@@ -111,7 +118,7 @@ def broken_units(root, paths, directory):
 def main():
     root, directory = sys.argv[1:3]
     by_program, variables = known(directory)
-    variables |= hook_settings(root)
+    variables |= hook_settings(root) | build_options(root)
     paths = list(texts(root))
     found = []
     for path in paths:
