@@ -2,7 +2,7 @@
 // progress page: what a host is in where no core tells.
 //
 // Facts: frames of py-spy and eu-stack in JAX, Orbax, Grain and CPython, whose functions
-// are public; the phases of agent/progress.
+// are public; wait channels of the kernel; the phases of agent/progress.
 #ifndef RAPIDEYE_CLASSIFIER_HOST_PLACE_H_
 #define RAPIDEYE_CLASSIFIER_HOST_PLACE_H_
 
@@ -29,13 +29,19 @@ struct HostPlace {
   HostWait wait = HostWait::kNone;
   HostActivity activity = HostActivity::kOther;
   std::optional<int64_t> step;
+  std::optional<Phase> phase;  // as its page says
   bool by_stack = false;
-  // "stands in read_shard (train.py:88)", "is in a checkpoint by its progress page, for 61 s"
+  // The function of the program in which it stands, by its stack; empty: not known.
+  std::string program;
+  // "stands in train.py:88 read_shard", "is in a checkpoint by its progress page, for 61 s"
   std::string text;
 };
 
 // Absent where neither a stack of its main thread nor a page with a phase is there.
 std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot);
+
+// The process is frozen by a cgroup: the kernel lets it do nothing, whatever it was in.
+bool IsFrozen(const Process& process);
 
 }  // namespace rapideye::classifier
 

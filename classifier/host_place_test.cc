@@ -17,21 +17,23 @@ namespace {
 using Frames = std::vector<std::string>;
 
 // As py-spy shows them in a job of jax 0.10, innermost first.
-const Frames kInCollective = {"_value (jax/_src/array.py:648)", "__float__ (jax/_src/array.py:312)",
-                              "main (train.py:120)"};
-const Frames kAtBarrier = {"_value (jax/_src/array.py:648)",
-                           "process_allgather (jax/experimental/multihost_utils.py:155)",
-                           "main (train.py:97)"};
-const Frames kInShutdown = {"shutdown (jax/_src/distributed.py:199)",
-                            "clean_up (jax/_src/distributed.py:301)"};
-const Frames kInLoader = {"wait (threading.py:327)", "get (queue.py:171)",
-                          "__next__ (grain/_src/python/dataset/transformations/prefetch.py:512)",
-                          "main (train.py:90)"};
-const Frames kInLock = {"wait (threading.py:327)", "take (train.py:31)", "main (train.py:88)"};
-const Frames kInSave = {"open (epath/backend.py:60)", "save (orbax/checkpoint/manager.py:900)",
-                        "main (train.py:131)"};
-const Frames kCompiles = {"backend_compile_and_load (jax/_src/compiler.py:361)",
-                          "main (train.py:120)"};
+const Frames kInCollective = {"jax/_src/array.py:648 _value", "jax/_src/array.py:312 __float__",
+                              "train.py:120 main"};
+const Frames kEvaluates = {"jax/_src/array.py:648 _value", "jax/_src/array.py:312 __float__",
+                           "train.py:70 evaluate", "train.py:130 main"};
+const Frames kAtBarrier = {"jax/_src/array.py:648 _value",
+                           "jax/experimental/multihost_utils.py:155 process_allgather",
+                           "train.py:97 main"};
+const Frames kInShutdown = {"jax/_src/distributed.py:199 shutdown",
+                            "jax/_src/distributed.py:301 clean_up"};
+const Frames kInLoader = {"threading.py:327 wait", "queue.py:171 get",
+                          "grain/_src/python/dataset/transformations/prefetch.py:512 __next__",
+                          "train.py:90 main"};
+const Frames kInLock = {"threading.py:327 wait", "train.py:31 take", "train.py:88 main"};
+const Frames kInOwn = {"train.py:31 think", "train.py:88 main"};
+const Frames kInSave = {"epath/backend.py:60 open", "orbax/checkpoint/manager.py:900 save",
+                        "train.py:131 main"};
+const Frames kCompiles = {"jax/_src/compiler.py:361 backend_compile_and_load", "train.py:120 main"};
 
 // A job of one slice without any core known, after an alarm for lack of progress.
 class HostPlaceTest : public ::testing::Test {
@@ -120,6 +122,88 @@ TEST_F(HostPlaceTest, AJobThatWasOnlyLookedAtAccusesNobody) {
   Stand(2, kInLoader);
   s_.capture.header.trigger = "operator";
   EXPECT_THAT(Diagnose(s_), ::testing::Not(::testing::HasSubstr("0.2")));
+}
+
+TEST_F(HostPlaceTest, ALookAtAJobWhosePagesAllStandIsAnAlarm) {
+  for (int task = 0; task < 4; ++task) Page(task, Phase::kStep, 41);
+  Page(2, Phase::kInput, 40);
+  s_.capture.header.trigger = "operator";
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/INPUT_PIPELINE 0.2");
+}
+
+TEST_F(HostPlaceTest, WhoIsInAnotherFunctionOfTheProgramHasLeftOneOut) {
+  for (int task : {0, 1, 3}) Stand(task, kEvaluates);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  EXPECT_EQ(Activity(), "BARRIER");
+  // The first often waits for the same numbers in a function of its own.
+  Stand(2, kEvaluates);
+  Stand(0, kInCollective);
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+}
+
+TEST_F(HostPlaceTest, PagesShowWhoLeftAnEvaluationOrASaveOut) {
+  for (int task : {0, 1, 3}) Page(task, Phase::kEval, 40);
+  Page(2, Phase::kStep, 40);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  for (int task : {0, 1, 3}) Page(task, Phase::kCheckpoint, 40);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  EXPECT_EQ(Activity(), "BARRIER");
+}
+
+TEST_F(HostPlaceTest, OfThoseWhoWaitForNobodyTheEarliestStepIsTheHead) {
+  for (int task : {0, 1, 2, 3}) Page(task, Phase::kStep, 41);
+  for (int task : {1, 2}) Page(task, Phase::kInput, 41);
+  Page(2, Phase::kInput, 40);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/INPUT_PIPELINE 0.2");
+}
+
+TEST_F(HostPlaceTest, TheNativeSideTellsWhatTheProgramsOwnFunctionIsIn) {
+  Stand(2, kInOwn);
+  const auto with_native = [this](const Frames& frames) {
+    s_.At(0, 2).stacks.resize(1);
+    s_.At(0, 2).stacks.push_back({.thread = "main (python3)", .frames = frames});
+    return Activity();
+  };
+  EXPECT_EQ(Activity(), "OTHER");
+  EXPECT_EQ(with_native({"futex_wait (libc.so.6)", "PyThread_acquire_lock_timed (python3)",
+                         "_PyEval_EvalFrameDefault (python3)"}),
+            "LOCK");
+  EXPECT_EQ(with_native({"gc_collect_main (python3)", "_PyEval_EvalFrameDefault (python3)"}),
+            "GARBAGE_COLLECTION");
+  EXPECT_EQ(with_native({"__libc_recv (libc.so.6)", "sock_recv (python3)",
+                         "_PyEval_EvalFrameDefault (python3)", "xla::Call() (libjax.so)"}),
+            "STORAGE_READ");
+  // Dispatch without any frame of Python: it waits like the others.
+  EXPECT_EQ(with_native(
+                {"xla::cpu::BlockUntilReady() (libjax.so)", "_PyEval_EvalFrameDefault (python3)"}),
+            "BARRIER");
+}
+
+TEST_F(HostPlaceTest, TheWaitChannelTellsWhereNoNativeStackIs) {
+  Stand(2, kInOwn);
+  s_.At(0, 2).processes = {
+      {.pid = 7, .state = ProcessState::kSleeping, .wait_channel = "wait_for_partner"}};
+  EXPECT_EQ(Activity(), "STORAGE_READ");
+}
+
+TEST_F(HostPlaceTest, AFunctionOfTheProgramThatTheDeviceCalledIsWhereItStands) {
+  s_.At(0, 2).stacks.push_back(
+      {.thread = "Thread-3", .frames = {"train.py:60 look_up", "jax/_src/callback.py:88 call"}});
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+TEST_F(HostPlaceTest, TheThreadThatTheMainThreadJoinsIsTheLoop) {
+  Stand(2, {"threading.py:1119 join", "train.py:200 main"});
+  s_.At(0, 2).stacks.push_back({.thread = "Thread-3", .frames = kInLoader});
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/INPUT_PIPELINE 0.2");
+}
+
+TEST_F(HostPlaceTest, WhomACgroupHasFrozenIsStopped) {
+  s_.At(0, 2).stacks.clear();
+  s_.At(0, 2).processes = {
+      {.pid = 7, .state = ProcessState::kUninterruptible, .wait_channel = "__refrigerator"}};
+  EXPECT_EQ(Diagnose(s_), "UNRECOVERABLE_ERROR/PROCESS_STOPPED 0.2");
+  EXPECT_EQ(Activity(), "PAUSED");
 }
 
 TEST_F(HostPlaceTest, WhereCoresAreKnownTheyTell) {

@@ -157,6 +157,7 @@ inline constexpr double kExplainedByLink = 0.62;
 inline constexpr double kConfidenceHostByStack = 0.85;
 inline constexpr double kConfidenceHostByPage = 0.8;
 inline constexpr double kDoubtAmongWaiters = 0.1;  // who is odd is told by number alone
+inline constexpr double kDoubtByProgram = 0.2;     // likewise, and by a function of the program
 
 // Below this a finding is named as an alternative and never as the cause.
 inline constexpr double kLeastConfidence = 0.5;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/host_place.h"
 #include "classifier/phrases.h"
 #include "classifier/stacks.h"
 #include "classifier/thresholds.h"
@@ -79,6 +80,7 @@ bool MentionsAny(std::string_view text, std::initializer_list<std::string_view> 
 }
 
 bool IsAlive(const Process& process) {
+  if (IsFrozen(process)) return false;
   return process.state == ProcessState::kRunning || process.state == ProcessState::kSleeping ||
          process.state == ProcessState::kUninterruptible;
 }
@@ -237,7 +239,8 @@ class Reader {
     for (const Process& process : snapshot.processes) {
       const bool gone =
           process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
-      if (!gone && process.state != ProcessState::kStopped) continue;
+      const bool frozen = !gone && IsFrozen(process);
+      if (!gone && !frozen && process.state != ProcessState::kStopped) continue;
       // A helper that did its work and ended, beside a process that lives.
       if (gone && alive && process.exit_code == 0) continue;
       ErrorEvent event;
@@ -251,7 +254,8 @@ class Reader {
                         (process.signal.has_value() || process.exit_code.value_or(0) > 128);
       event.unexplained = gone && !process.signal && !process.exit_code;
       if (event.aborted) ++timeline_.aborted;
-      event.text = !gone                        ? "stopped (SIGSTOP or a debugger)"
+      event.text = frozen                       ? "frozen by a cgroup"
+                   : !gone                      ? "stopped (SIGSTOP or a debugger)"
                    : process.signal.has_value() ? absl::StrCat("killed by signal ", *process.signal)
                    : process.exit_code.has_value()
                        ? absl::StrCat("exited with status ", *process.exit_code)

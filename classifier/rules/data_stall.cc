@@ -10,11 +10,13 @@
 // Facts: queues and launch ids of the runtime's status service; the training loop's
 // progress page; stacks of data loaders in use with JAX.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/host_place.h"
 #include "classifier/pause.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
@@ -39,6 +41,7 @@ class Rule {
     if (finding_.culprits.empty()) UnseenCores();
     if (finding_.culprits.empty()) WholeJob();
     if (finding_.culprits.empty()) return;
+    for (Culprit& culprit : finding_.culprits) culprit.host_activity = ActivityOf(culprit.worker);
     finding_.explains = c_.graph.waiting;
     finding_.why = finding_.culprits.front().why;
     out_.Add(kRule, std::move(finding_));
@@ -99,6 +102,17 @@ class Rule {
     const bool again =
         !finding_.culprits.empty() && finding_.culprits.back().worker == c_.worker(head.worker).id;
     if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
+  }
+
+  // What its host is in, as far as stacks and page tell. A loop that waits for the device
+  // waits for what it has queued before, and does nothing of its own.
+  std::optional<HostActivity> ActivityOf(const WorkerId& id) const {
+    const int worker = c_.topology.Find(id);
+    const Snapshot* snapshot = worker < 0 ? nullptr : c_.worker(worker).snapshot;
+    if (snapshot == nullptr) return std::nullopt;
+    const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
+    if (!place.has_value() || place->wait == HostWait::kDevice) return std::nullopt;
+    return place->activity;
   }
 
   // What the loop announces it does, if that was waited for longer than it may take.

@@ -3,14 +3,15 @@
 // the positions of cores: the many who wait, and the few who do not, or wait for something
 // else.
 //
-// Only after an alarm for lack of progress: whether the job stands is not to be seen from
-// places, and in a job that advances somebody always does something of its own.
+// Only where the job stands, by an alarm or by all pages: it is not to be seen from places,
+// and in a job that advances somebody always does something of its own.
 //
 // Facts: stacks of the training processes, phases and steps of their progress pages.
 #include "classifier/host_place.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,51 @@ const char* WaitedFor(HostWait wait) {
   return "for nobody";
 }
 
+// The job stands: an alarm says so, or the pages of all training loops do.
+bool Stands(const Case& c) {
+  if (c.capture.header.trigger == "no-progress" || c.capture.header.trigger == "hang-line") {
+    return true;
+  }
+  return std::all_of(
+      c.topology.workers().begin(), c.topology.workers().end(), [&](const WorkerInfo& worker) {
+        if (worker.snapshot == nullptr) return true;
+        const auto& page = worker.snapshot->progress;
+        return page.has_value() && page->phase_ms.has_value() && *page->phase_ms >= c.threshold_ms;
+      });
+}
+
+// No core tells: none is known, or nothing runs on any.
+bool HostsDecide(const Case& c) {
+  return std::all_of(c.graph.slices.begin(), c.graph.slices.end(),
+                     [](const SliceView& slice) { return slice.running == 0; });
+}
+
+using Group = std::vector<const Placed*>;
+
+// The largest group, if all others together are a third of them all at most; null: none.
+template <typename Key>
+const Group* Majority(const std::map<Key, Group>& groups) {
+  size_t all = 0;
+  const Group* most = nullptr;
+  for (const auto& [key, group] : groups) {
+    all += group.size();
+    if (most == nullptr || group.size() > most->size()) most = &group;
+  }
+  if (most == nullptr || all < kLeastForMajority || 3 * (all - most->size()) > all) return nullptr;
+  return most;
+}
+
+template <typename Key>
+Group AllBut(const std::map<Key, Group>& groups, const Group* most) {
+  Group odd;
+  for (const auto& [key, group] : groups) {
+    if (&group != most) odd.insert(odd.end(), group.begin(), group.end());
+  }
+  std::sort(odd.begin(), odd.end(),
+            [](const Placed* a, const Placed* b) { return a->worker < b->worker; });
+  return odd;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out) {
@@ -59,70 +105,142 @@ class Rule {
   }
 
   void Apply() {
-    if (c_.capture.header.trigger != "no-progress" || !c_.positions.units().empty()) return;
-    if (placed_.empty()) return;
-    std::vector<const Placed*> busy;
+    if (placed_.empty() || !HostsDecide(c_) || !Stands(c_)) return;
+    if (2 * placed_.size() <= c_.topology.workers().size()) {
+      out_.Note(kRule, "no host is singled out: of most it is not known where they stand");
+      return;
+    }
+    Group busy;
     for (const Placed& one : placed_) {
       if (one.place.wait == HostWait::kNone) busy.push_back(&one);
     }
     if (busy.empty()) return AmongWaiters();
-    const bool few = 2 * busy.size() <= placed_.size();
-    const bool alike = std::all_of(busy.begin(), busy.end(), [&](const Placed* one) {
-      return one->place.activity == busy.front()->place.activity;
-    });
-    // Most hosts at work on things of their own are no chain. All of them at one thing that
-    // hangs, a storage or a source of data, are.
-    if (!few && (!alike || busy.front()->place.activity == HostActivity::kOther)) {
-      out_.Note(kRule, "no host is singled out: most that are known wait for nobody");
-      return;
+    if (busy.size() == placed_.size()) return AmongBusy(busy);
+    // Most in one checkpoint by their pages, a few elsewhere: they wait for those few there.
+    const bool pages = std::none_of(busy.begin(), busy.end(),
+                                    [](const Placed* one) { return one->place.by_stack; });
+    if (pages && AreAlike(busy) && busy.front()->place.activity != HostActivity::kInput &&
+        3 * (placed_.size() - busy.size()) <= placed_.size()) {
+      Group others;
+      for (const Placed& one : placed_) {
+        if (one.place.wait != HostWait::kNone) others.push_back(&one);
+      }
+      return Name(others, HostWait::kBarrier, kDoubtAmongWaiters);
     }
-    Name(busy, 0);
+    if (2 * busy.size() <= placed_.size() ||
+        (AreAlike(busy) && busy.front()->place.activity != HostActivity::kOther)) {
+      return Name(Earliest(busy), HostWait::kNone, 0);
+    }
+    out_.Note(kRule, "no host is singled out: most that are known wait for nobody");
   }
 
  private:
-  // Everybody waits: whoever waits for something else than most has not come to where they
-  // are, or has passed it. Of steps only an earlier one is waited for.
-  void AmongWaiters() {
-    std::map<std::pair<HostWait, std::optional<int64_t>>, std::vector<const Placed*>> groups;
-    for (const Placed& one : placed_) {
-      const bool by_page = !one.place.by_stack;
-      groups[{one.place.wait, by_page ? one.place.step : std::nullopt}].push_back(&one);
-    }
-    const auto most = std::max_element(groups.begin(), groups.end(), [](auto& a, auto& b) {
-      return a.second.size() < b.second.size();
+  static bool AreAlike(const Group& group) {
+    return std::all_of(group.begin(), group.end(), [&](const Placed* one) {
+      return one->place.activity == group.front()->place.activity;
     });
-    std::vector<const Placed*> odd;
-    bool ahead = false;
-    for (const auto& [key, group] : groups) {
-      if (&group == &most->second) continue;
-      odd.insert(odd.end(), group.begin(), group.end());
-      ahead = ahead || (key.first == most->first.first && key.second >= most->first.second);
-    }
-    if (odd.empty() || ahead || placed_.size() < kLeastForMajority ||
-        3 * odd.size() > placed_.size()) {
-      out_.Note(kRule, absl::StrCat("no host is singled out: most that are known wait ",
-                                    WaitedFor(most->first.first)));
-      return;
-    }
-    std::sort(odd.begin(), odd.end(),
-              [](const Placed* a, const Placed* b) { return a->worker < b->worker; });
-    Name(odd, kDoubtAmongWaiters);
   }
 
-  void Name(const std::vector<const Placed*>& heads, double doubt) {
+  // Those that are a step behind others of them hold these up, too.
+  static Group Earliest(const Group& group) {
+    std::optional<int64_t> first;
+    for (const Placed* one : group) {
+      if (!one->place.step.has_value()) return group;
+      first = std::min(first.value_or(*one->place.step), *one->place.step);
+    }
+    Group earliest;
+    for (const Placed* one : group) {
+      if (one->place.step == first) earliest.push_back(one);
+    }
+    return earliest;
+  }
+
+  // Nobody waits for another: all hang at one thing, a storage or a source of data, or one
+  // is at something else than most and holds them up in what waits for it unseen.
+  void AmongBusy(const Group& busy) {
+    if (AreAlike(busy) && busy.front()->place.activity != HostActivity::kOther) {
+      return Name(Earliest(busy), HostWait::kNone, 0);
+    }
+    out_.Note(kRule, "no host is singled out: all that are known wait for nobody");
+  }
+
+  // Everybody waits: whoever waits for something else than most has not come to where they
+  // are, or has passed it.
+  void AmongWaiters() {
+    std::map<HostWait, Group> by_wait;
+    for (const Placed& one : placed_) by_wait[one.place.wait].push_back(&one);
+    const Group* const most = Majority(by_wait);
+    if (most == nullptr) return NobodyOdd(placed_.front().place.wait);
+    if (by_wait.size() > 1)
+      return Name(AllBut(by_wait, most), most->front()->place.wait, kDoubtAmongWaiters);
+    const HostWait wait = most->front()->place.wait;
+    if (!NameByStep(*most, wait) && !NameByPhase(*most, wait) && !NameByProgram(*most, wait)) {
+      NobodyOdd(wait);
+    }
+  }
+
+  // Of steps only an earlier one is waited for.
+  bool NameByStep(const Group& all, HostWait wait) {
+    std::map<int64_t, Group> by_step;
+    for (const Placed* one : all) {
+      if (!one->place.step.has_value()) return false;
+      by_step[*one->place.step].push_back(one);
+    }
+    const Group* const most = Majority(by_step);
+    if (by_step.size() < 2 || most != &by_step.rbegin()->second) return false;
+    Name(AllBut(by_step, most), wait, kDoubtAmongWaiters);
+    return true;
+  }
+
+  // In a step, while most evaluate; or the other way round.
+  bool NameByPhase(const Group& all, HostWait wait) {
+    std::map<Phase, Group> by_phase;
+    for (const Placed* one : all) {
+      if (!one->place.phase.has_value()) return false;
+      by_phase[*one->place.phase].push_back(one);
+    }
+    const Group* const most = Majority(by_phase);
+    if (by_phase.size() < 2 || most == nullptr) return false;
+    Name(AllBut(by_phase, most), wait, kDoubtAmongWaiters);
+    return true;
+  }
+
+  // In another function of the program. The first worker often does what the others do not,
+  // waits for the same numbers elsewhere, and is not named for it.
+  bool NameByProgram(const Group& all, HostWait wait) {
+    std::map<std::string, Group> by_program;
+    for (const Placed* one : all) {
+      if (one->place.program.empty()) return false;
+      by_program[one->place.program].push_back(one);
+    }
+    const Group* const most = Majority(by_program);
+    if (by_program.size() < 2 || most == nullptr) return false;
+    const Group odd = AllBut(by_program, most);
+    if (odd.front()->worker == 0) return false;
+    Name(odd, wait, kDoubtByProgram);
+    return true;
+  }
+
+  void NobodyOdd(HostWait wait) {
+    out_.Note(kRule,
+              absl::StrCat("no host is singled out: most that are known wait ", WaitedFor(wait)));
+  }
+
+  // The others wait in this way; kNone: it is to be seen from them.
+  void Name(const Group& heads, HostWait wait, double doubt) {
     Finding finding;
     finding.basis = Basis::kPosition;
     finding.cause = Cause::kDataInputStall;
     finding.detail = Detail::kInputPipeline;
     finding.confidence = kConfidenceHostByStack;
     const size_t others = placed_.size() - heads.size();
-    HostWait wait = HostWait::kNone;
     for (const Placed& one : placed_) {
       const bool head = std::find(heads.begin(), heads.end(), &one) != heads.end();
       if (!head && wait == HostWait::kNone) wait = one.place.wait;
     }
     for (const Placed* head : heads) {
       std::string text = absl::StrCat(Who(c_.worker(head->worker)), " ", head->place.text);
+      if (head->place.step.has_value()) absl::StrAppend(&text, ", step ", *head->place.step);
       if (others > 0) {
         absl::StrAppend(&text, ", while ",
                         others == 1 ? "the other waits " : absl::StrCat(others, " others wait "),
@@ -132,7 +250,7 @@ class Rule {
         finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
       }
       Culprit culprit = CulpritWorker(c_, head->worker, std::move(text));
-      culprit.host_activity = head->place.wait == HostWait::kDevice && wait == HostWait::kBarrier
+      culprit.host_activity = head->place.wait == HostWait::kDevice && doubt > 0
                                   ? HostActivity::kBarrier
                                   : head->place.activity;
       finding.culprits.push_back(std::move(culprit));

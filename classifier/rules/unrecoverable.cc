@@ -105,6 +105,7 @@ void FindUnrecoverable(const Case& c, Findings& out) {
       }
       Culprit culprit = CulpritWorker(c, event->worker, std::move(text));
       culprit.chip = event->chip;
+      if (event->kind == ErrorKind::kStopped) culprit.host_activity = HostActivity::kPaused;
       if (event->core_type != CoreType::kUnspecified) culprit.core_type = event->core_type;
       finding.culprits.push_back(std::move(culprit));
     }
