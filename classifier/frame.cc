@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
 #include <system_error>
 
 namespace rapideye::classifier {
@@ -178,6 +179,18 @@ Frame ParseFrame(std::string_view text) {
   if (!frame.line.has_value()) return {.function = text, .file = {}, .line = {}};
   frame.function = text.substr(space + 1);
   return frame;
+}
+
+Frames ParseFrames(const Stack& stack) {
+  Frames frames;
+  for (const std::string& text : stack.frames) frames.push_back(ParseFrame(text));
+  return frames;
+}
+
+const Frame* ProgramFrame(const Frames& frames) {
+  const auto it = std::find_if(frames.begin(), frames.end(),
+                               [](const Frame& frame) { return frame.IsProgram(); });
+  return it == frames.end() ? nullptr : &*it;
 }
 
 }  // namespace rapideye::classifier

@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
+
+#include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {
 
@@ -28,6 +31,13 @@ struct Frame {
 };
 
 Frame ParseFrame(std::string_view text);
+
+// Innermost first; they refer into the stack.
+using Frames = std::vector<Frame>;
+Frames ParseFrames(const Stack& stack);
+
+// The innermost frame that is of the program; null: none.
+const Frame* ProgramFrame(const Frames& frames);
 
 }  // namespace rapideye::classifier
 

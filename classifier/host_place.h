@@ -9,21 +9,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "classifier/frame_match.h"
 #include "classifier/verdict.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {
-
-// For whom a loop waits. Those who wait alike wait for one another, or for the same others.
-enum class HostWait {
-  kNone,      // for nobody: it does something of its own
-  kDevice,    // for the device, or within a collective
-  kBarrier,   // for the other processes, at a barrier on the host
-  kStartUp,   // for the other processes to join
-  kShutdown,  // for the other processes to leave
-};
 
 struct HostPlace {
   HostWait wait = HostWait::kNone;

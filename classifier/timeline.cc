@@ -138,6 +138,14 @@ std::optional<ErrorKind> KindOf(const LogEvent& event) {
   return std::nullopt;
 }
 
+std::string WhatBecameOf(const Process& process) {
+  if (IsFrozen(process)) return "frozen by a cgroup";
+  if (process.state == ProcessState::kStopped) return "stopped (SIGSTOP or a debugger)";
+  if (process.signal.has_value()) return absl::StrCat("killed by signal ", *process.signal);
+  if (process.exit_code.has_value()) return absl::StrCat("exited with status ", *process.exit_code);
+  return "exited";
+}
+
 class Reader {
  public:
   explicit Reader(const Topology& topology) : topology_(topology) {}
@@ -254,12 +262,7 @@ class Reader {
                         (process.signal.has_value() || process.exit_code.value_or(0) > 128);
       event.unexplained = gone && !process.signal && !process.exit_code;
       if (event.aborted) ++timeline_.aborted;
-      event.text = frozen                       ? "frozen by a cgroup"
-                   : !gone                      ? "stopped (SIGSTOP or a debugger)"
-                   : process.signal.has_value() ? absl::StrCat("killed by signal ", *process.signal)
-                   : process.exit_code.has_value()
-                       ? absl::StrCat("exited with status ", *process.exit_code)
-                       : "exited";
+      event.text = WhatBecameOf(process);
       timeline_.errors.push_back(std::move(event));
     }
   }

@@ -27,6 +27,19 @@ namespace {
 
 constexpr char kRule[] = "data_stall";
 
+// What their hosts are in, as far as stacks and pages tell. A loop that waits for the device
+// waits for what it has queued before, and does nothing of its own.
+void AddActivities(const Case& c, std::vector<Culprit>& culprits) {
+  for (Culprit& culprit : culprits) {
+    const int worker = c.topology.Find(culprit.worker);
+    const Snapshot* snapshot = worker < 0 ? nullptr : c.worker(worker).snapshot;
+    if (snapshot == nullptr) continue;
+    const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
+    if (!place.has_value() || place->wait == HostWait::kDevice) continue;
+    culprit.host_activity = place->activity;
+  }
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out) {
@@ -41,9 +54,9 @@ class Rule {
     if (finding_.culprits.empty()) UnseenCores();
     if (finding_.culprits.empty()) WholeJob();
     if (finding_.culprits.empty()) return;
-    for (Culprit& culprit : finding_.culprits) culprit.host_activity = ActivityOf(culprit.worker);
     finding_.explains = c_.graph.waiting;
     finding_.why = finding_.culprits.front().why;
+    AddActivities(c_, finding_.culprits);
     out_.Add(kRule, std::move(finding_));
   }
 
@@ -102,17 +115,6 @@ class Rule {
     const bool again =
         !finding_.culprits.empty() && finding_.culprits.back().worker == c_.worker(head.worker).id;
     if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
-  }
-
-  // What its host is in, as far as stacks and page tell. A loop that waits for the device
-  // waits for what it has queued before, and does nothing of its own.
-  std::optional<HostActivity> ActivityOf(const WorkerId& id) const {
-    const int worker = c_.topology.Find(id);
-    const Snapshot* snapshot = worker < 0 ? nullptr : c_.worker(worker).snapshot;
-    if (snapshot == nullptr) return std::nullopt;
-    const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
-    if (!place.has_value() || place->wait == HostWait::kDevice) return std::nullopt;
-    return place->activity;
   }
 
   // What the loop announces it does, if that was waited for longer than it may take.

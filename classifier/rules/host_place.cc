@@ -94,6 +94,87 @@ Group AllBut(const std::map<Key, Group>& groups, const Group* most) {
   return odd;
 }
 
+// Who is odd, and in which way the others wait for them.
+struct Odd {
+  Group group;
+  HostWait wait = HostWait::kNone;
+  double doubt = 0;
+};
+
+// Those that are a step behind others of them hold these up, too.
+Group Earliest(const Group& group) {
+  std::optional<int64_t> first;
+  for (const Placed* one : group) {
+    if (!one->place.step.has_value()) return group;
+    first = std::min(first.value_or(*one->place.step), *one->place.step);
+  }
+  Group earliest;
+  for (const Placed* one : group) {
+    if (one->place.step == first) earliest.push_back(one);
+  }
+  return earliest;
+}
+
+bool AreAlike(const Group& group) {
+  return std::all_of(group.begin(), group.end(), [&](const Placed* one) {
+    return one->place.activity == group.front()->place.activity;
+  });
+}
+
+// Of steps only an earlier one is waited for.
+std::optional<Group> OddByStep(const Group& all) {
+  std::map<int64_t, Group> by_step;
+  for (const Placed* one : all) {
+    if (!one->place.step.has_value()) return std::nullopt;
+    by_step[*one->place.step].push_back(one);
+  }
+  const Group* const most = Majority(by_step);
+  if (by_step.size() < 2 || most != &by_step.rbegin()->second) return std::nullopt;
+  return AllBut(by_step, most);
+}
+
+// In a step, while most evaluate; or the other way round.
+std::optional<Group> OddByPhase(const Group& all) {
+  std::map<Phase, Group> by_phase;
+  for (const Placed* one : all) {
+    if (!one->place.phase.has_value()) return std::nullopt;
+    by_phase[*one->place.phase].push_back(one);
+  }
+  const Group* const most = Majority(by_phase);
+  if (by_phase.size() < 2 || most == nullptr) return std::nullopt;
+  return AllBut(by_phase, most);
+}
+
+// In another function of the program. The first worker often does what the others do not,
+// waits for the same numbers elsewhere, and is not named for it.
+std::optional<Group> OddByProgram(const Group& all) {
+  std::map<std::string, Group> by_program;
+  for (const Placed* one : all) {
+    if (one->place.program.empty()) return std::nullopt;
+    by_program[one->place.program].push_back(one);
+  }
+  const Group* const most = Majority(by_program);
+  if (by_program.size() < 2 || most == nullptr) return std::nullopt;
+  Group odd = AllBut(by_program, most);
+  if (odd.front()->worker == 0) return std::nullopt;
+  return odd;
+}
+
+// Everybody waits: whoever waits for something else than most has not come to where they
+// are, or has passed it.
+std::optional<Odd> AmongWaiters(const std::vector<Placed>& placed) {
+  std::map<HostWait, Group> by_wait;
+  for (const Placed& one : placed) by_wait[one.place.wait].push_back(&one);
+  const Group* const most = Majority(by_wait);
+  if (most == nullptr) return std::nullopt;
+  const HostWait wait = most->front()->place.wait;
+  if (by_wait.size() > 1) return Odd{AllBut(by_wait, most), wait, kDoubtAmongWaiters};
+  if (auto odd = OddByStep(*most)) return Odd{*std::move(odd), wait, kDoubtAmongWaiters};
+  if (auto odd = OddByPhase(*most)) return Odd{*std::move(odd), wait, kDoubtAmongWaiters};
+  if (auto odd = OddByProgram(*most)) return Odd{*std::move(odd), wait, kDoubtByProgram};
+  return std::nullopt;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out) {
@@ -111,153 +192,68 @@ class Rule {
       return;
     }
     Group busy;
+    Group waiting;
     for (const Placed& one : placed_) {
-      if (one.place.wait == HostWait::kNone) busy.push_back(&one);
+      (one.place.wait == HostWait::kNone ? busy : waiting).push_back(&one);
     }
-    if (busy.empty()) return AmongWaiters();
-    if (busy.size() == placed_.size()) return AmongBusy(busy);
-    // Most in one checkpoint by their pages, a few elsewhere: they wait for those few there.
-    const bool pages = std::none_of(busy.begin(), busy.end(),
-                                    [](const Placed* one) { return one->place.by_stack; });
-    if (pages && AreAlike(busy) && busy.front()->place.activity != HostActivity::kInput &&
-        3 * (placed_.size() - busy.size()) <= placed_.size()) {
-      Group others;
-      for (const Placed& one : placed_) {
-        if (one.place.wait != HostWait::kNone) others.push_back(&one);
-      }
-      return Name(others, HostWait::kBarrier, kDoubtAmongWaiters);
-    }
-    if (2 * busy.size() <= placed_.size() ||
-        (AreAlike(busy) && busy.front()->place.activity != HostActivity::kOther)) {
-      return Name(Earliest(busy), HostWait::kNone, 0);
-    }
-    out_.Note(kRule, "no host is singled out: most that are known wait for nobody");
+    const std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
+    if (odd.has_value()) return Name(*odd);
+    out_.Note(kRule,
+              absl::StrCat("no host is singled out: most that are known wait ",
+                           WaitedFor(busy.size() > waiting.size() ? HostWait::kNone
+                                                                  : waiting.front()->place.wait)));
   }
 
  private:
-  static bool AreAlike(const Group& group) {
-    return std::all_of(group.begin(), group.end(), [&](const Placed* one) {
-      return one->place.activity == group.front()->place.activity;
-    });
-  }
-
-  // Those that are a step behind others of them hold these up, too.
-  static Group Earliest(const Group& group) {
-    std::optional<int64_t> first;
-    for (const Placed* one : group) {
-      if (!one->place.step.has_value()) return group;
-      first = std::min(first.value_or(*one->place.step), *one->place.step);
+  std::optional<Odd> AmongBusy(const Group& busy, const Group& waiting) const {
+    // Most hosts at work on things of their own are no chain. All of them at one thing that
+    // hangs, a storage or a source of data, are.
+    const bool at_one_thing =
+        AreAlike(busy) && busy.front()->place.activity != HostActivity::kOther;
+    if (waiting.empty()) {
+      if (at_one_thing) return Odd{.group = Earliest(busy)};
+      return std::nullopt;
     }
-    Group earliest;
-    for (const Placed* one : group) {
-      if (one->place.step == first) earliest.push_back(one);
+    // Most in one checkpoint by their pages, a few elsewhere: they wait for those few there.
+    const bool pages = std::none_of(busy.begin(), busy.end(),
+                                    [](const Placed* one) { return one->place.by_stack; });
+    if (pages && at_one_thing && busy.front()->place.activity != HostActivity::kInput &&
+        placed_.size() >= kLeastForMajority && 3 * waiting.size() <= placed_.size()) {
+      return Odd{waiting, HostWait::kBarrier, kDoubtAmongWaiters};
     }
-    return earliest;
-  }
-
-  // Nobody waits for another: all hang at one thing, a storage or a source of data, or one
-  // is at something else than most and holds them up in what waits for it unseen.
-  void AmongBusy(const Group& busy) {
-    if (AreAlike(busy) && busy.front()->place.activity != HostActivity::kOther) {
-      return Name(Earliest(busy), HostWait::kNone, 0);
+    if (at_one_thing || busy.size() <= waiting.size()) {
+      return Odd{Earliest(busy), waiting.front()->place.wait, 0};
     }
-    out_.Note(kRule, "no host is singled out: all that are known wait for nobody");
+    return std::nullopt;
   }
 
-  // Everybody waits: whoever waits for something else than most has not come to where they
-  // are, or has passed it.
-  void AmongWaiters() {
-    std::map<HostWait, Group> by_wait;
-    for (const Placed& one : placed_) by_wait[one.place.wait].push_back(&one);
-    const Group* const most = Majority(by_wait);
-    if (most == nullptr) return NobodyOdd(placed_.front().place.wait);
-    if (by_wait.size() > 1)
-      return Name(AllBut(by_wait, most), most->front()->place.wait, kDoubtAmongWaiters);
-    const HostWait wait = most->front()->place.wait;
-    if (!NameByStep(*most, wait) && !NameByPhase(*most, wait) && !NameByProgram(*most, wait)) {
-      NobodyOdd(wait);
-    }
-  }
-
-  // Of steps only an earlier one is waited for.
-  bool NameByStep(const Group& all, HostWait wait) {
-    std::map<int64_t, Group> by_step;
-    for (const Placed* one : all) {
-      if (!one->place.step.has_value()) return false;
-      by_step[*one->place.step].push_back(one);
-    }
-    const Group* const most = Majority(by_step);
-    if (by_step.size() < 2 || most != &by_step.rbegin()->second) return false;
-    Name(AllBut(by_step, most), wait, kDoubtAmongWaiters);
-    return true;
-  }
-
-  // In a step, while most evaluate; or the other way round.
-  bool NameByPhase(const Group& all, HostWait wait) {
-    std::map<Phase, Group> by_phase;
-    for (const Placed* one : all) {
-      if (!one->place.phase.has_value()) return false;
-      by_phase[*one->place.phase].push_back(one);
-    }
-    const Group* const most = Majority(by_phase);
-    if (by_phase.size() < 2 || most == nullptr) return false;
-    Name(AllBut(by_phase, most), wait, kDoubtAmongWaiters);
-    return true;
-  }
-
-  // In another function of the program. The first worker often does what the others do not,
-  // waits for the same numbers elsewhere, and is not named for it.
-  bool NameByProgram(const Group& all, HostWait wait) {
-    std::map<std::string, Group> by_program;
-    for (const Placed* one : all) {
-      if (one->place.program.empty()) return false;
-      by_program[one->place.program].push_back(one);
-    }
-    const Group* const most = Majority(by_program);
-    if (by_program.size() < 2 || most == nullptr) return false;
-    const Group odd = AllBut(by_program, most);
-    if (odd.front()->worker == 0) return false;
-    Name(odd, wait, kDoubtByProgram);
-    return true;
-  }
-
-  void NobodyOdd(HostWait wait) {
-    out_.Note(kRule,
-              absl::StrCat("no host is singled out: most that are known wait ", WaitedFor(wait)));
-  }
-
-  // The others wait in this way; kNone: it is to be seen from them.
-  void Name(const Group& heads, HostWait wait, double doubt) {
+  void Name(const Odd& odd) {
     Finding finding;
     finding.basis = Basis::kPosition;
     finding.cause = Cause::kDataInputStall;
     finding.detail = Detail::kInputPipeline;
     finding.confidence = kConfidenceHostByStack;
-    const size_t others = placed_.size() - heads.size();
-    for (const Placed& one : placed_) {
-      const bool head = std::find(heads.begin(), heads.end(), &one) != heads.end();
-      if (!head && wait == HostWait::kNone) wait = one.place.wait;
-    }
-    for (const Placed* head : heads) {
+    const size_t others = placed_.size() - odd.group.size();
+    for (const Placed* head : odd.group) {
       std::string text = absl::StrCat(Who(c_.worker(head->worker)), " ", head->place.text);
       if (head->place.step.has_value()) absl::StrAppend(&text, ", step ", *head->place.step);
       if (others > 0) {
         absl::StrAppend(&text, ", while ",
                         others == 1 ? "the other waits " : absl::StrCat(others, " others wait "),
-                        WaitedFor(wait));
+                        WaitedFor(odd.wait));
       }
       if (finding.evidence.size() < kMaxEvidence) {
         finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
       }
       Culprit culprit = CulpritWorker(c_, head->worker, std::move(text));
-      culprit.host_activity = head->place.wait == HostWait::kDevice && doubt > 0
+      culprit.host_activity = head->place.wait == HostWait::kDevice && odd.doubt > 0
                                   ? HostActivity::kBarrier
                                   : head->place.activity;
       finding.culprits.push_back(std::move(culprit));
       if (head->place.activity != HostActivity::kInput) finding.detail = Detail::kProgramNotQueued;
       if (!head->place.by_stack) finding.confidence = kConfidenceHostByPage;
     }
-    finding.confidence -= doubt;
+    finding.confidence -= odd.doubt;
     finding.why = finding.culprits.front().why;
     out_.Add(kRule, std::move(finding));
   }

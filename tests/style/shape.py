@@ -39,7 +39,7 @@ LONGER = {
     ("classifier/hlo/difference.cc", "Comparison"): (132, "wording"),
     ("classifier/lacking.cc", "WhatWasLacking"): (66, "wording"),
     ("classifier/rules/bad_chip.cc", "Rule"): (249, "wording"),
-    ("classifier/rules/data_stall.cc", "Rule"): (172, "wording"),
+    ("classifier/rules/data_stall.cc", "Rule"): (173, "wording"),
     ("classifier/rules/networking.cc", "Rule"): (348, "wording"),
     ("classifier/slice_group.cc", "HeadFinder"): (248, "wording"),
     ("classifier/slice_group.cc", "BuildSliceGroup"): (66, "wording"),

@@ -1,0 +1,219 @@
+#include "classifier/frame_match.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "proto/common/text/search.h"
+
+namespace rapideye::classifier {
+namespace {
+
+// A function of a module; either may be empty, and parts of names suffice.
+struct Function {
+  std::string_view name;
+  std::string_view file;
+};
+using Functions = std::initializer_list<Function>;
+
+bool IsAnyOf(const Frame& frame, Functions functions) {
+  return std::any_of(functions.begin(), functions.end(), [&](const Function& function) {
+    return text::ContainsIgnoreCase(frame.function, function.name) &&
+           text::ContainsIgnoreCase(frame.file, function.file);
+  });
+}
+
+bool HasWord(const Frame& frame, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text::ContainsIgnoreCase(frame.function, word);
+  });
+}
+
+// The innermost frame of which it is true; null: none.
+template <typename Is>
+const Frame* FindIf(const Frames& frames, const Is& is) {
+  const auto it = std::find_if(frames.begin(), frames.end(), is);
+  return it == frames.end() ? nullptr : &*it;
+}
+
+const Frame* Find(const Frames& frames, Functions functions) {
+  return FindIf(frames, [&](const Frame& frame) { return IsAnyOf(frame, functions); });
+}
+
+// Recomputation in the backward pass bears the same name as a checkpoint.
+bool IsOfCheckpoint(const Frame& frame) {
+  if (frame.IsOf("orbax")) return true;
+  if (frame.IsOf("jax") || frame.IsOf("torch") || frame.IsOf("flax")) return false;
+  const bool named = HasWord(frame, {"checkpoint", "ckpt"}) ||
+                     text::ContainsIgnoreCase(frame.file, "checkpoint") ||
+                     text::ContainsIgnoreCase(frame.file, "ckpt");
+  return named && HasWord(frame, {"save", "restore", "load", "write", "read", "wait", "commit",
+                                  "finali", "snapshot", "close"});
+}
+
+// Within a checkpoint a loop may wait for the others, or for its storage.
+const Frame* BarrierFrame(const Frames& frames) {
+  return Find(frames, {{"sync_global", ""},
+                       {"process_allgather", ""},
+                       {"broadcast_one_to_all", ""},
+                       {"wait_at_barrier", ""},
+                       {"WaitAtBarrier", ""},
+                       {"barrier_with_timeout", ""},
+                       {"barrier", "torch/distributed"},
+                       {"sync_processes", "orbax"}});
+}
+
+// The Python side: a wait of the runtime, or of a function of JAX that nothing else names.
+const Frame* DeviceFrame(const Frames& frames) {
+  if (const Frame* frame = Find(frames, {{"block_until_ready", ""},
+                                         {"BlockUntilReady", ""},
+                                         {"_value", "array.py"},
+                                         {"GlooCommunicator", ""},
+                                         {"gloo::", ""},
+                                         {"nccl", ""},
+                                         {"synchronize", "torch/"},
+                                         {"all_reduce", "torch/distributed"},
+                                         {"mark_step", "torch_xla"}})) {
+    return frame;
+  }
+  const Frame& innermost = frames.front();
+  return innermost.IsOf("jax") || innermost.IsOf("jaxlib") ? &innermost : nullptr;
+}
+
+}  // namespace
+
+FrameMatch MatchLibraries(const Frames& frames) {
+  // From what is known best to what is known least: a compilation holds frames of a wait
+  // for the device, a wait of the loader those of a lock.
+  if (const Frame* frame = Find(frames, {{"backend_compile", ""},
+                                         {"compile_or_get_cached", ""},
+                                         {"XlaCompile", ""},
+                                         {"lower_jaxpr_to_module", ""},
+                                         {"trace_to_jaxpr", "jax/"}})) {
+    return {HostWait::kNone, HostActivity::kCompilation, frame};
+  }
+  if (const Frame* frame = Find(frames, {{"shutdown", "jax/_src/distributed"},
+                                         {"clean_up", "jax/_src/distributed"},
+                                         {"destroy_process_group", "torch/distributed"}})) {
+    return {HostWait::kShutdown, HostActivity::kShutdown, frame};
+  }
+  if (const Frame* frame = Find(frames, {{"_shutdown", "threading.py"},
+                                         {"_exit_function", "multiprocessing/util.py"},
+                                         {"Py_FinalizeEx", ""}})) {
+    return {HostWait::kNone, HostActivity::kShutdown, frame};
+  }
+  if (const Frame* frame = Find(frames, {{"initialize", "jax/_src/distributed"},
+                                         {"init_process_group", "torch/distributed"}})) {
+    return {HostWait::kStartUp, HostActivity::kStartUp, frame};
+  }
+  if (const Frame* frame = Find(frames, {{"make_pjrt", "jax"},
+                                         {"make_tpu_client", ""},
+                                         {"backends", "xla_bridge"},
+                                         {"_init_backend", "xla_bridge"}})) {
+    return {HostWait::kNone, HostActivity::kStartUp, frame};
+  }
+  const Frame* const barrier = BarrierFrame(frames);
+  const Frame* const device = DeviceFrame(frames);
+  const HostWait wait = barrier != nullptr  ? HostWait::kBarrier
+                        : device != nullptr ? HostWait::kDevice
+                                            : HostWait::kNone;
+  if (const Frame* frame = FindIf(frames, IsOfCheckpoint)) {
+    const bool restores = FindIf(frames, [](const Frame& one) {
+                            return HasWord(one, {"restore", "load_checkpoint", "deserialize"});
+                          }) != nullptr;
+    return {wait, restores ? HostActivity::kCheckpointRestore : HostActivity::kCheckpointSave,
+            frame};
+  }
+  if (barrier != nullptr) return {wait, HostActivity::kBarrier, barrier};
+  return {wait, HostActivity::kOther, device};
+}
+
+FrameMatch MatchProgram(const Frames& frames) {
+  const auto own = [&frames](HostActivity activity, const Frame* frame) {
+    return FrameMatch{HostWait::kNone, activity, frame == nullptr ? &frames.front() : frame};
+  };
+  if (const Frame* frame = FindIf(frames, [](const Frame& one) {
+        return HasWord(one, {"gc_callback", "gc_collect", "garbage", "deduce_unreachable"});
+      })) {
+    return own(HostActivity::kGarbageCollection, frame);
+  }
+  if (const Frame* frame = FindIf(frames, [](const Frame& one) {
+        return one.IsOf("tenacity") || HasWord(one, {"retry", "retries", "backoff"});
+      })) {
+    return own(HostActivity::kRetry, frame);
+  }
+  if (const Frame* frame = FindIf(frames, [](const Frame& one) {
+        return one.IsOf("gcsfs") || one.IsOf("s3fs") || one.IsOf("fsspec") || one.IsOf("socket") ||
+               one.IsOf("ssl") || one.IsOf("urllib") || one.IsOf("urllib3") ||
+               one.IsOf("requests") || one.IsOf("http") || one.IsOf("aiohttp") ||
+               one.IsOf("botocore") || one.IsOf("boto3") || one.IsOf("tensorstore") ||
+               IsAnyOf(one, {{"", "google/cloud/storage"}, {"", "lib/io/file_io"}});
+      })) {
+    return own(HostActivity::kStorageRead, frame);
+  }
+  const Frame& innermost = frames.front();
+  if (IsAnyOf(innermost, {{"acquire", ""}, {"wait", "threading.py"}, {"_wait_for_tstate", ""}})) {
+    return own(HostActivity::kLock, nullptr);
+  }
+  if (!innermost.IsProgram()) return {};
+  if (HasWord(innermost, {"lock", "mutex", "acquire"})) return own(HostActivity::kLock, nullptr);
+  if (HasWord(innermost, {"read", "fetch", "download", "open_"})) {
+    return own(HostActivity::kStorageRead, nullptr);
+  }
+  return {};
+}
+
+FrameMatch MatchNative(const Frames& all) {
+  const auto python = std::find_if(all.begin(), all.end(), [](const Frame& frame) {
+    return frame.function.starts_with("_PyEval_Eval");
+  });
+  const Frames frames(all.begin(), python);
+  if (frames.empty()) return {};
+  if (const Frame* frame = Find(frames, {{"gc_collect", ""},
+                                         {"PyGC_Collect", ""},
+                                         {"deduce_unreachable", ""},
+                                         {"gc_main", ""}})) {
+    return {HostWait::kNone, HostActivity::kGarbageCollection, frame};
+  }
+  if (const Frame* frame = Find(frames, {{"BlockUntilReady", ""},
+                                         {"gloo::", ""},
+                                         {"Gloo", ""},
+                                         {"nccl", ""},
+                                         {"xla::", ""},
+                                         {"pjrt", ""},
+                                         {"tpu::", ""}})) {
+    return {HostWait::kDevice, HostActivity::kOther, frame};
+  }
+  if (const Frame* frame = Find(frames, {{"PyThread_acquire_lock", ""},
+                                         {"acquire_timed", ""},
+                                         {"lll_lock_wait", ""},
+                                         {"pthread_mutex_lock", ""},
+                                         {"sem_wait", ""},
+                                         {"sem_clockwait", ""}})) {
+    return {HostWait::kNone, HostActivity::kLock, frame};
+  }
+  const auto is = [&frames](std::initializer_list<std::string_view> names) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+      return text::ContainsIgnoreCase(frames.front().function, name);
+    });
+  };
+  if (is({"read", "open", "recv", "connect", "stat", "getaddrinfo"})) {
+    return {HostWait::kNone, HostActivity::kStorageRead, &frames.front()};
+  }
+  return {};
+}
+
+HostActivity ActivityOfWaitChannel(std::string_view channel) {
+  const auto has = [channel](std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [channel](std::string_view part) { return text::Contains(channel, part); });
+  };
+  if (has({"futex"})) return HostActivity::kLock;
+  if (has({"wait_for_partner", "nfs", "rpc_wait", "request_wait_answer", "fuse", "io_schedule",
+           "folio_wait", "wait_on_page", "sk_wait_data", "tcp_recvmsg", "inet_csk_accept",
+           "unix_stream_read", "pipe_read", "anon_pipe_read"})) {
+    return HostActivity::kStorageRead;
+  }
+  return HostActivity::kOther;
+}
+
+}  // namespace rapideye::classifier
