@@ -38,11 +38,13 @@ bool IsReadable(int descriptor) {
 
 }  // namespace
 
-ProcessWatch::ProcessWatch(std::string proc_root, Endpoint runtime, std::optional<int64_t> command)
+ProcessWatch::ProcessWatch(std::string proc_root, Endpoint runtime, std::optional<int64_t> command,
+                           std::string sys_root)
     : proc_root_(std::move(proc_root)),
       runtime_(runtime),
       command_(command),
-      ticks_per_second_(std::max<int64_t>(1, sysconf(_SC_CLK_TCK))) {}
+      ticks_per_second_(std::max<int64_t>(1, sysconf(_SC_CLK_TCK))),
+      oom_(proc_root_, std::move(sys_root)) {}
 
 ProcessWatch::~ProcessWatch() { CloseDescriptor(); }
 
@@ -130,6 +132,7 @@ void ProcessWatch::Follow() {
              permitted_ ? std::optional<int32_t>(stat->exit_status) : std::nullopt);
     return;
   }
+  oom_.Lives(process_->id.pid);
   permitted_ = stat->permitted;
   process_->command = stat->command;
   process_->state = stat->state;
@@ -167,6 +170,7 @@ void ProcessWatch::SetEnded(ProcessState state, std::optional<int32_t> exit_stat
   process_->state = state;
   process_->wait_channel.reset();
   if (exit_status.has_value()) SetExit(*exit_status, *process_);
+  process_->out_of_memory = oom_.KilledSince();
   CloseDescriptor();
 }
 
@@ -241,7 +245,7 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
   ProcessFetcher(const HostOptions& options, const Endpoint& runtime)
       : proc_root_(options.proc_root),
         dev_root_(options.dev_root),
-        watch_(options.proc_root, runtime, options.command) {}
+        watch_(options.proc_root, runtime, options.command, options.sys_root) {}
 
   ProcessWatch& watch() { return watch_; }
 

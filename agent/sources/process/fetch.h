@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "agent/sources/process/fetch_oom.h"
 #include "agent/sources/process/parse.h"
 #include "agent/sources/process/state.h"
 #include "proto/common/address/address.h"
@@ -23,9 +24,9 @@ namespace rapideye::agent {
 class ProcessWatch {
  public:
   // `proc_root` is normally "/proc". `command`: number of the process that the agent
-  // itself has started.
+  // itself has started. `sys_root`: normally "/sys".
   ProcessWatch(std::string proc_root, Endpoint runtime,
-               std::optional<int64_t> command = std::nullopt);
+               std::optional<int64_t> command = std::nullopt, std::string sys_root = "/sys");
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
@@ -62,6 +63,7 @@ class ProcessWatch {
   const std::optional<int64_t> command_;
   const int64_t ticks_per_second_;
 
+  OomWatch oom_;
   std::optional<ProcessSample> process_;
   bool permitted_ = false;
   bool command_permitted_ = false;

@@ -62,6 +62,9 @@ std::optional<ProcessId> TrainingProcess::alive() const {
 
 std::string TrainingProcess::DescribeEnd() const {
   const std::string who = absl::StrCat(process_->command, " (", process_->id.pid, ")");
+  if (KilledForMemory()) {
+    return absl::StrCat(who, " was killed by the kernel for want of memory (signal 9)");
+  }
   if (process_->signal.has_value()) {
     return absl::StrCat(who, " was killed by signal ", *process_->signal);
   }
@@ -74,6 +77,11 @@ std::string TrainingProcess::DescribeEnd() const {
 bool TrainingProcess::EndedBadly() const {
   return process_.has_value() &&
          (process_->signal.has_value() || process_->exit_code.value_or(0) != 0);
+}
+
+bool TrainingProcess::KilledForMemory() const {
+  constexpr int32_t kSigKill = 9;
+  return process_->out_of_memory && process_->signal == kSigKill;
 }
 
 bool TrainingProcess::EndIsKnown() const {
@@ -93,6 +101,15 @@ void TrainingProcess::AddTo(Snapshot& snapshot, Instant now) const {
   process.wait_channel = process_->wait_channel;
   process.exited_ms_ago = MillisecondsSince(ended_at_, now);
   process.started_ms_ago = MillisecondsSince(started_at_, now);
+  if (KilledForMemory()) {
+    LogEvent event;
+    event.kind = LogKind::kOutOfMemory;
+    event.text = absl::StrCat("Memory cgroup out of memory: Killed process ", process.pid, " (",
+                              *process.command, "), by the counter of its cgroup");
+    event.source = LogSource::kKernelLog;
+    event.age_ms = process.exited_ms_ago;
+    snapshot.log_events.push_back(std::move(event));
+  }
   snapshot.processes.push_back(std::move(process));
 }
 

@@ -26,6 +26,8 @@ struct ProcessSample {
   // Only of a process that has ended, and not always then.
   std::optional<int32_t> exit_code;
   std::optional<int32_t> signal;
+  // The kernel killed a process of its memory group as it ended.
+  bool out_of_memory = false;
 
   bool Ended() const { return state == ProcessState::kZombie || state == ProcessState::kExited; }
 };
@@ -64,6 +66,8 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   void Take(const ProcessSample& sample, const JobFacts& job, absl::Duration now, Notices& notices);
   // "python3 (4211) was killed by signal 9".
   std::string DescribeEnd() const;
+  // It was the kernel, for want of memory.
+  bool KilledForMemory() const;
   // False: it ended well, as far as that is known.
   bool EndedBadly() const;
   bool EndIsKnown() const;
