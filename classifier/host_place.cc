@@ -1,6 +1,7 @@
 #include "classifier/host_place.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -197,7 +198,13 @@ std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot) {
 }
 
 bool IsFrozen(const Process& process) {
-  return process.wait_channel == "__refrigerator" || process.wait_channel == "do_freezer_trap";
+  // Of cgroup v1, and of v2 by the version of the kernel. A stopped one is in the same place.
+  static constexpr std::array<std::string_view, 3> kChannels = {"__refrigerator", "do_freezer_trap",
+                                                                "get_signal"};
+  const bool waits =
+      process.state == ProcessState::kSleeping || process.state == ProcessState::kUninterruptible;
+  return waits && process.wait_channel.has_value() &&
+         std::find(kChannels.begin(), kChannels.end(), *process.wait_channel) != kChannels.end();
 }
 
 }  // namespace rapideye::classifier

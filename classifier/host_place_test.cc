@@ -91,7 +91,7 @@ TEST_F(HostPlaceTest, WhoLeftABarrierOutStandsInAnotherWait) {
 
 TEST_F(HostPlaceTest, WhoWaitsInTheShutdownAloneHasLeftTheLoop) {
   Stand(1, kInShutdown);
-  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  EXPECT_EQ(Diagnose(s_), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
   EXPECT_EQ(Activity(), "SHUTDOWN");
 }
 

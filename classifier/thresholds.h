@@ -142,6 +142,7 @@ inline constexpr double kConfidenceLaunchGroupText = 0.8;   // the assertion alo
 inline constexpr double kConfidenceMismatchText = 0.9;      // of a collective: names nobody
 inline constexpr double kConfidenceBarrier = 0.7;           // the few who did not come
 inline constexpr double kConfidenceBarrierByStep = 0.85;    // who left before the others
+inline constexpr double kConfidenceCameAlone = 0.65;    // to the shutdown, its step not known
 inline constexpr double kConfidenceLostUnreachable = 0.93;
 inline constexpr double kConfidenceLostTakesNoBytes = 0.9;
 inline constexpr double kConfidenceLostDeclared = 0.85;  // its service misses it, too

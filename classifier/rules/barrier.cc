@@ -1,7 +1,8 @@
 // A barrier of the coordination service that ended by its time-out accuses by who came to
 // it. Of any barrier but that of the shutdown it is the few who did not come. To that of
 // the shutdown the many come when they are done, and the one who does not is at fault; who
-// comes alone has left the others in the midst of their work, if its step says so.
+// comes alone has left the others in the midst of their work, unless its step says that it
+// was done: in lockstep nobody finishes long before all others.
 //
 // The many who did not come prove nothing: they may wait elsewhere for the one who did.
 // Something that failed outright explains a barrier, never the other way round.
@@ -23,6 +24,8 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "barrier";
+// Of fewer, who came alone is no smaller a part than the others.
+constexpr size_t kLeastToComeAlone = 3;
 
 std::optional<int64_t> StepOf(const Case& c, int worker) {
   const Snapshot* snapshot = c.worker(worker).snapshot;
@@ -81,6 +84,10 @@ void Shutdown(const Case& c, const FailedBarrier& barrier, Findings& out) {
   } else if (AreFew(c, barrier) && !(absent && came && *came <= *absent)) {
     Accuse(c, barrier, barrier.absent, /*left=*/false, kConfidenceBarrier,
            "did not come to the shutdown of the job", out);
+  } else if (barrier.came == 1 && barrier.first && !(absent && came) &&
+             c.topology.workers().size() >= kLeastToComeAlone) {
+    Accuse(c, barrier, {*barrier.first}, /*left=*/true, kConfidenceCameAlone,
+           "came to the shutdown of the job alone", out);
   } else {
     out.Note(kRule,
              "a barrier of the shutdown timed out: whether whoever came was done, nothing "

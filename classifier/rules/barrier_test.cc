@@ -61,7 +61,7 @@ TEST(Barrier, ItsReportMustBeOfThisJob) {
 
 TEST(Barrier, OfTheShutdownItIsTheOneWhoLeftBeforeTheOthers) {
   Scenario s = After(Report("Shutdown::146::0", 1, 2, "1, 3"));
-  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // perhaps it was done
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");  // nobody is done alone
   for (int task = 0; task < 4; ++task) AtStep(s, task, 12);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
   AtStep(s, 2, 13);

@@ -121,6 +121,11 @@ bool AreAlike(const Group& group) {
   });
 }
 
+bool AllWait(const Group& group, HostWait wait) {
+  return std::all_of(group.begin(), group.end(),
+                     [wait](const Placed* one) { return one->place.wait == wait; });
+}
+
 // Of steps only an earlier one is waited for.
 std::optional<Group> OddByStep(const Group& all) {
   std::map<int64_t, Group> by_step;
@@ -254,6 +259,11 @@ class Rule {
       if (!head->place.by_stack) finding.confidence = kConfidenceHostByPage;
     }
     finding.confidence -= odd.doubt;
+    // Whoever is in the shutdown while the others are at work has ended its program.
+    if (odd.wait != HostWait::kShutdown && AllWait(odd.group, HostWait::kShutdown)) {
+      finding.cause = Cause::kUnrecoverableError;
+      finding.detail = Detail::kProcessExit;
+    }
     finding.why = finding.culprits.front().why;
     out_.Add(kRule, std::move(finding));
   }
