@@ -1,4 +1,4 @@
-"""Control groups of one run: the freezer, and a limit of memory. Version 2 or 1, as it is mounted."""
+"""Control groups of one run (version 2, or 1): the freezer, and a limit of memory."""
 
 import contextlib
 import os

@@ -35,9 +35,20 @@ def _install(folder):
     shutil.rmtree(folder, ignore_errors=True)
     _run([PYTHON, "-m", "venv", folder], "no virtual environment can be made (python3-venv)")
     print("installing JAX, Orbax and Grain (171 MB, once) ...", file=sys.stderr, flush=True)
-    _run([f"{folder}/bin/pip", "install", "--quiet", "--disable-pip-version-check",
-          "--require-hashes", "--only-binary=:all:", "--retries=1", "-r", REQUIREMENTS],
-         "the package index cannot be reached")
+    _run(
+        [
+            f"{folder}/bin/pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--require-hashes",
+            "--only-binary=:all:",
+            "--retries=1",
+            "-r",
+            REQUIREMENTS,
+        ],
+        "the package index cannot be reached",
+    )
     with open(os.path.join(folder, "complete"), "w", encoding="ascii"):
         pass
 
@@ -45,6 +56,5 @@ def _install(folder):
 def _run(command, problem):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        shutil.rmtree(command[-1] if "venv" in command else "", ignore_errors=True)
         said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
         raise Unavailable(f"{problem}: {said[-1]}")

@@ -73,8 +73,11 @@ class Rank:
 
     def loader(self):
         """The process that reads ahead."""
-        return next(pid for pid in processes.descendants(self.pid())
-                    if "spawn_main" in processes.command_line(pid))
+        return next(
+            pid
+            for pid in processes.descendants(self.pid())
+            if "spawn_main" in processes.command_line(pid)
+        )
 
     def steps(self):
         return self.read("log").count("completed step: ")
@@ -91,12 +94,17 @@ class Run:
         hosts = [COORDINATOR] + [f"host-{number}" for number in range(RANKS)]
         reason = networks.why_not()
         self.own_networks = not reason
-        self.network = (networks.Networks(self._folder("namespaces"), hosts) if not reason
-                        else networks.Loopback())
+        self.network = (
+            networks.Networks(self._folder("namespaces"), hosts)
+            if not reason
+            else networks.Loopback()
+        )
         self.groups = cgroups.Groups()
         self.checkpoints = self._folder("checkpoints")
-        self.ranks = [Rank(number, self.folder, self.network.address(f"host-{number}"))
-                      for number in range(RANKS)]
+        self.ranks = [
+            Rank(number, self.folder, self.network.address(f"host-{number}"))
+            for number in range(RANKS)
+        ]
         self.leader_port = LEADER_PORT if not reason else _free_port()
         coordinator_port = COORDINATOR_PORT if not reason else _free_port()
         self.coordinator = f"{self.network.address(COORDINATOR)}:{coordinator_port}"
@@ -108,17 +116,34 @@ class Run:
         return self.ranks[number]
 
     def start(self):
-        subprocess.run([f"{ROOT}/deploy/certificates.sh", self._file("certificates"),
-                        self.network.address(COORDINATOR)], check=True, capture_output=True)
+        subprocess.run(
+            [
+                f"{ROOT}/deploy/certificates.sh",
+                self._file("certificates"),
+                self.network.address(COORDINATOR),
+            ],
+            check=True,
+            capture_output=True,
+        )
         processes.start(
             self.network.enter(COORDINATOR)
-            + [f"{self.asked.bin}/rapideye-coordinator", f"--listen={self.coordinator}",
-               "--http=off", "--job=train", "--slices=1", f"--tasks-per-slice={RANKS}",
-               f"--state-dir={self.state}", "--removal=off",
-               f"--startup-grace={self.asked.startup_grace}s",
-               f"--launch-threshold={self.asked.launch_threshold}",
-               f"--hang-threshold={self.asked.hang_threshold}"] + self._tls("coordinator"),
-            self._file("coordinator.log"), env=_environment())
+            + [
+                f"{self.asked.bin}/rapideye-coordinator",
+                f"--listen={self.coordinator}",
+                "--http=off",
+                "--job=train",
+                "--slices=1",
+                f"--tasks-per-slice={RANKS}",
+                f"--state-dir={self.state}",
+                "--removal=off",
+                f"--startup-grace={self.asked.startup_grace}s",
+                f"--launch-threshold={self.asked.launch_threshold}",
+                f"--hang-threshold={self.asked.hang_threshold}",
+            ]
+            + self._tls("coordinator"),
+            self._file("coordinator.log"),
+            env=_environment(),
+        )
         self._await("the coordinator answers", lambda: self.ask("status"), 20)
         if self.fault.prepare:
             self.fault.prepare(self)
@@ -136,8 +161,11 @@ class Run:
             return time.time()
         # The limit of memory has to be there before the memory is taken.
         ahead = 10 if fault.odd and fault.inject else 0
-        self._await("the job is in its steady state",
-                    lambda: self._slowest() >= STEADY - ahead, START_PATIENCE)
+        self._await(
+            "the job is in its steady state",
+            lambda: self._slowest() >= STEADY - ahead,
+            START_PATIENCE,
+        )
         now = time.time()
         if fault.inject:
             fault.inject(self)
@@ -156,9 +184,19 @@ class Run:
         with contextlib.suppress(subprocess.TimeoutExpired):
             done = subprocess.run(
                 self.network.enter(COORDINATOR)
-                + [f"{self.asked.bin}/rapideye", *command, "--format=json",
-                   f"--coordinator={self.coordinator}"] + self._tls("agent"),
-                capture_output=True, text=True, timeout=timeout, check=False, env=_environment())
+                + [
+                    f"{self.asked.bin}/rapideye",
+                    *command,
+                    "--format=json",
+                    f"--coordinator={self.coordinator}",
+                ]
+                + self._tls("agent"),
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                check=False,
+                env=_environment(),
+            )
             if done.returncode == 0:
                 return done.stdout
         return None
@@ -170,6 +208,18 @@ class Run:
         if os.path.exists(capture):
             _unpack(capture, self._file("snapshot.jsonl"))
         return json.loads(text) if text else None
+
+    def diagnose(self, capture):
+        """The digest of a capture, as text."""
+        done = subprocess.run(
+            [f"{self.asked.bin}/rapideye", "diagnose", "--format=text", self._file(capture)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env=_environment(),
+        )
+        return done.stdout
 
     def close(self):
         if self.storage:
@@ -183,9 +233,11 @@ class Run:
     def serve_silently(self, rank, port):
         """A server beside that rank that takes connections and never answers."""
         port = port if self.own_networks or port == self.leader_port else _free_port()
-        processes.start(self.network.enter(rank.host)
-                        + ["/usr/bin/python3", f"{HERE}/silent_server.py", rank.address, str(port)],
-                        self._file("server.log"))
+        processes.start(
+            self.network.enter(rank.host)
+            + ["/usr/bin/python3", f"{HERE}/silent_server.py", rank.address, str(port)],
+            self._file("server.log"),
+        )
         self._await("the server listens", lambda: "listens" in _text(self._file("server.log")), 20)
         return f"{rank.address}:{port}"
 
@@ -194,19 +246,34 @@ class Run:
         self.storage = processes.start(
             self.network.enter(rank.host)
             + ["/usr/bin/python3", f"{HERE}/storage.py", self.checkpoints, self.checkpoints],
-            self._file("storage.log"))
-        self._await("the storage is mounted", lambda: self.checkpoints in _text(
-            f"/proc/{self.storage.pid}/mounts"), 20)
+            self._file("storage.log"),
+        )
+        self._await(
+            "the storage is mounted",
+            lambda: self.checkpoints in _text(f"/proc/{self.storage.pid}/mounts"),
+            20,
+        )
 
     def _start_rank(self, rank):
         fault = self.fault
-        odd = [f"--odd={fault.odd}", f"--odd-at={fault.odd_at}"] if rank.number == fault.rank else []
+        odd = (
+            [f"--odd={fault.odd}", f"--odd-at={fault.odd_at}"] if rank.number == fault.rank else []
+        )
         environment = _environment(
-            PATH=f"{self.asked.python}/bin:{os.environ['PATH']}", PYTHONUNBUFFERED="1",
-            PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=f"{ROOT}/agent/progress")
-        agent = [f"--coordinator={self.coordinator}", "--job=train", "--slice=0",
-                 f"--task={rank.number}", f"--host={rank.host}",
-                 f"--state-dir={rank.path('agent')}", f"--exec-log={rank.path('agent.log')}"]
+            PATH=f"{self.asked.python}/bin:{os.environ['PATH']}",
+            PYTHONUNBUFFERED="1",
+            PYTHONDONTWRITEBYTECODE="1",
+            PYTHONPATH=f"{ROOT}/agent/progress",
+        )
+        agent = [
+            f"--coordinator={self.coordinator}",
+            "--job=train",
+            "--slice=0",
+            f"--task={rank.number}",
+            f"--host={rank.host}",
+            f"--state-dir={rank.path('agent')}",
+            f"--exec-log={rank.path('agent.log')}",
+        ]
         if self.asked.page:
             environment["RAPIDEYE_PROGRESS_PAGE"] = rank.path("page")
         if fault.dumps:
@@ -214,18 +281,34 @@ class Run:
             agent.append(f"--hlo-dump-dir={rank.path('programs')}")
         rank.process = processes.start(
             self.network.enter(rank.host)
-            + [f"{self.asked.bin}/rapideye-agent"] + agent + self._tls("agent")
-            + ["exec", "--", f"{self.asked.python}/bin/python", f"{HERE}/job/train.py",
-               f"--rank={rank.number}", f"--ranks={RANKS}",
-               f"--leader={self.ranks[0].address}:{self.leader_port}", f"--folder={rank.folder}",
-               f"--checkpoints={self.checkpoints}", f"--settings-server={self.settings_server}",
-               *fault.options, *odd],
-            rank.path("log"), env=environment)
+            + [f"{self.asked.bin}/rapideye-agent"]
+            + agent
+            + self._tls("agent")
+            + [
+                "exec",
+                "--",
+                f"{self.asked.python}/bin/python",
+                f"{HERE}/job/train.py",
+                f"--rank={rank.number}",
+                f"--ranks={RANKS}",
+                f"--leader={self.ranks[0].address}:{self.leader_port}",
+                f"--folder={rank.folder}",
+                f"--checkpoints={self.checkpoints}",
+                f"--settings-server={self.settings_server}",
+                *fault.options,
+                *odd,
+            ],
+            rank.path("log"),
+            env=environment,
+        )
 
     def _tls(self, who):
         folder = self._file("certificates")
-        return [f"--tls-cert={folder}/{who}.crt", f"--tls-key={folder}/{who}.key",
-                f"--tls-ca={folder}/ca.crt"]
+        return [
+            f"--tls-cert={folder}/{who}.crt",
+            f"--tls-key={folder}/{who}.key",
+            f"--tls-ca={folder}/ca.crt",
+        ]
 
     def _slowest(self):
         return min(rank.steps() for rank in self.ranks)
@@ -249,7 +332,6 @@ def observe(run, since):
     """Waits for what the fault brings about; the result as JSON."""
     fault = run.fault
     patience = run.asked.patience
-    early = len(run.incidents())
     first = None
     asked = None
     while time.time() < since + patience and not first:
@@ -259,15 +341,22 @@ def observe(run, since):
         time.sleep(0.2)
     if not fault.raises_nothing and not first:
         asked = run.snapshot()
-    result = {"fault": fault.name, "page": run.asked.page, "seed": run.asked.seed,
-              "ownNetworks": run.own_networks, "truth": str(fault.truth),
-              "early": early, "incidents": len(run.incidents())}
+    result = {
+        "fault": fault.name,
+        "page": run.asked.page,
+        "seed": run.asked.seed,
+        "ownNetworks": run.own_networks,
+        "truth": str(fault.truth),
+        "early": sum(os.path.getmtime(path) < since for path in run.incidents()),
+        "incidents": len(run.incidents()),
+    }
     if first:
         _describe_incident(run, first, since, result)
     if asked:
         result["asked"] = str(truth.of_digest(asked))
         result["askedGrade"] = truth.grade(fault.truth, truth.of_digest(asked))
-    result["grade"] = _grade(fault, result)
+        result.setdefault("text", run.diagnose("snapshot.jsonl"))
+    result["grade"] = grade(fault, result)
     return result
 
 
@@ -278,18 +367,22 @@ def _describe_incident(run, path, since, result):
     folder = os.path.dirname(path)
     _unpack(f"{folder}/capture.jsonl.gz", os.path.join(run.folder, "incident.jsonl"))
     result.update(
-        verdict=str(said), verdictGrade=truth.grade(run.fault.truth, said),
-        confidence=digest["confidence"], trigger=digest.get("trigger", {}),
+        verdict=str(said),
+        verdictGrade=truth.grade(run.fault.truth, said),
+        confidence=digest["confidence"],
+        trigger=digest.get("trigger", {}),
         digestSeconds=round(os.path.getmtime(path) - since, 1),
-        text=_text(f"{folder}/digest.txt"))
+        text=_text(f"{folder}/digest.txt"),
+    )
 
 
-def _grade(fault, result):
+def grade(fault, result):
+    """Of a whole run: of what arose by itself, or of its absence."""
     if fault.raises_nothing:
         if result["incidents"]:
             return "false alarm"
         return result.get("askedGrade", "wrong")
-    if result["early"] and fault.at != "start":
+    if result["early"]:
         return "false alarm"
     return result.get("verdictGrade", "missed")
 
@@ -328,7 +421,9 @@ def arguments():
     parser.add_argument("--launch-threshold", default="auto")
     parser.add_argument("--hang-threshold", default="30s")
     parser.add_argument("--startup-grace", type=int, default=45)
-    parser.add_argument("--patience", type=float, default=75, help="seconds for an incident to arise")
+    parser.add_argument(
+        "--patience", type=float, default=75, help="seconds for an incident to arise"
+    )
     return parser.parse_args()
 
 
@@ -343,8 +438,14 @@ def main():
         run.start()
         result = observe(run, run.break_it())
     except (Failed, RuntimeError) as error:
-        result = {"fault": asked.fault, "page": asked.page, "seed": asked.seed,
-                  "truth": str(FAULTS[asked.fault].truth), "grade": "failed", "problem": str(error)}
+        result = {
+            "fault": asked.fault,
+            "page": asked.page,
+            "seed": asked.seed,
+            "truth": str(FAULTS[asked.fault].truth),
+            "grade": "failed",
+            "problem": str(error),
+        }
     finally:
         left = run.close() if run else processes.end_all()
         if left:

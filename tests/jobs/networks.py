@@ -24,8 +24,12 @@ def why_not():
     for tool in TOOLS:
         if not shutil.which(tool):
             return f"{tool} is missing: install util-linux and iproute2"
-    tried = subprocess.run(["unshare", "--net", "--mount", "--uts", "true"],
-                           capture_output=True, text=True, check=False)
+    tried = subprocess.run(
+        ["unshare", "--net", "--mount", "--uts", "true"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if tried.returncode:
         return f"no network namespace can be made here: {tried.stderr.strip()}"
     return None
@@ -58,37 +62,50 @@ class Networks:
             file.writelines(f"{address} {host}\n" for host, address in self._addresses.items())
         for host in hosts:
             self._hold(host)
-        self.run(hosts[0], "ip link add bridge type bridge && ip link set bridge up && "
-                           f"ip addr add {self.address(hosts[0])}/24 dev bridge")
+        self.run(
+            hosts[0],
+            "ip link add bridge type bridge && ip link set bridge up && "
+            f"ip addr add {self.address(hosts[0])}/24 dev bridge",
+        )
         for host in hosts:
             self.run(host, f"mount --bind {names} /etc/hosts && ip link set lo up")
         for number, host in enumerate(hosts[1:]):
-            self.run(hosts[0],
-                     f"ip link add port{number} type veth peer name eth0 "
-                     f"netns {self._holders[host].pid} && "
-                     f"ip link set port{number} master bridge up")
-            self.run(host, f"ip addr add {self.address(host)}/24 dev eth0 && "
-                           "ip link set eth0 up")
+            self.run(
+                hosts[0],
+                f"ip link add port{number} type veth peer name eth0 "
+                f"netns {self._holders[host].pid} && "
+                f"ip link set port{number} master bridge up",
+            )
+            self.run(
+                host, f"ip addr add {self.address(host)}/24 dev eth0 && " "ip link set eth0 up"
+            )
 
     def enter(self, host):
         spaces = f"/proc/{self._holders[host].pid}/ns"
-        return ["nsenter", f"--net={spaces}/net", f"--mount={spaces}/mnt", f"--uts={spaces}/uts",
-                "--"]
+        return [
+            "nsenter",
+            f"--net={spaces}/net",
+            f"--mount={spaces}/mnt",
+            f"--uts={spaces}/uts",
+            "--",
+        ]
 
     def address(self, host):
         return self._addresses[host]
 
     def run(self, host, script):
         """Runs a shell's script on that host."""
-        done = subprocess.run(self.enter(host) + ["sh", "-c", script], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run(
+            self.enter(host) + ["sh", "-c", script], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise RuntimeError(f"{host}: {script}: {done.stderr.strip()}")
 
     def _hold(self, host):
         output = os.path.join(self._folder, f"namespace-{host}")
         self._holders[host] = processes.start(
-            ["unshare", "--net", "--mount", "--uts", "sh", "-c", HOLD, host], output)
+            ["unshare", "--net", "--mount", "--uts", "sh", "-c", HOLD, host], output
+        )
         while True:
             with open(output, encoding="utf-8") as file:
                 said = file.read()

@@ -22,8 +22,13 @@ def start(command, output, death=signal.SIGKILL, **options):
     it when this thread ends."""
     with open(output, "ab") as file:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-            preexec_fn=lambda: _libc.prctl(_PR_SET_PDEATHSIG, death, 0, 0, 0), **options)
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            preexec_fn=lambda: _libc.prctl(_PR_SET_PDEATHSIG, death, 0, 0, 0),
+            **options,
+        )
 
 
 def parents():

@@ -7,5 +7,6 @@
 # flags. Exit status 1 if a fault that must be named rightly was not, 77 if JAX cannot be had.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
+"$here/../../deploy/install-dependencies.sh" job >&2
 "$here/../../deploy/build.sh" dev rapideye rapideye-agent rapideye-coordinator >&2
 exec /usr/bin/python3 -B "$here/run.py" "$@"

@@ -23,9 +23,20 @@ class Passed(fuse.Operations):
 
     def getattr(self, path, fh=None):
         status = os.lstat(path)
-        return {name: getattr(status, name)
-                for name in ("st_atime", "st_ctime", "st_gid", "st_mode", "st_mtime", "st_nlink",
-                             "st_size", "st_uid", "st_blocks")}
+        return {
+            name: getattr(status, name)
+            for name in (
+                "st_atime",
+                "st_ctime",
+                "st_gid",
+                "st_mode",
+                "st_mtime",
+                "st_nlink",
+                "st_size",
+                "st_uid",
+                "st_blocks",
+            )
+        }
 
     def access(self, path, mode):
         if not os.access(path, mode):
@@ -81,9 +92,20 @@ class Passed(fuse.Operations):
 
     def statfs(self, path):
         status = os.statvfs(path)
-        return {name: getattr(status, name)
-                for name in ("f_bavail", "f_bfree", "f_blocks", "f_bsize", "f_favail", "f_ffree",
-                             "f_files", "f_frsize", "f_namemax")}
+        return {
+            name: getattr(status, name)
+            for name in (
+                "f_bavail",
+                "f_bfree",
+                "f_blocks",
+                "f_bsize",
+                "f_favail",
+                "f_ffree",
+                "f_files",
+                "f_frsize",
+                "f_namemax",
+            )
+        }
 
 
 if __name__ == "__main__":

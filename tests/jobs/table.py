@@ -5,8 +5,10 @@ import os
 
 from faults import FAULTS
 
-HEAD = ("| fault | page | truth | verdict | by itself | digest after | result |\n"
-        "|---|---|---|---|---|---|---|")
+HEAD = (
+    "| fault | page | truth | verdict | by itself | digest after | result |\n"
+    "|---|---|---|---|---|---|---|"
+)
 
 
 def must_be_right(result):
@@ -26,8 +28,10 @@ def row(result):
         grade += f" (asked: {result.get('askedGrade', 'no answer')})"
     seconds = f"{result['digestSeconds']:.1f} s" if by_itself else ""
     alarm = "yes" if by_itself else "nothing" if nothing else "no"
-    return (f"| {result['fault']} | {'yes' if result['page'] else 'no'} | {result['truth']} "
-            f"| {verdict} | {alarm} | {seconds} | {grade} |")
+    return (
+        f"| {result['fault']} | {'yes' if result['page'] else 'no'} | {result['truth']} "
+        f"| {verdict} | {alarm} | {seconds} | {grade} |"
+    )
 
 
 def line(result):
@@ -36,8 +40,9 @@ def line(result):
 
 def markdown(results):
     order = list(FAULTS)
-    ordered = sorted(results, key=lambda one: (order.index(one["fault"]), not one["page"],
-                                               one["seed"]))
+    ordered = sorted(
+        results, key=lambda one: (order.index(one["fault"]), not one["page"], one["seed"])
+    )
     counts = {}
     for result in results:
         counts[result["grade"]] = counts.get(result["grade"], 0) + 1
@@ -50,3 +55,15 @@ def write(folder, results):
         json.dump(results, file, indent=1)
     with open(os.path.join(folder, "table.md"), "w", encoding="utf-8") as file:
         file.write(markdown(results) + "\n")
+
+
+def registry():
+    """What each fault does, for README.md."""
+    rows = [
+        f"| {fault.name} | {'rank ' + str(fault.rank) if not fault.raises_nothing else ''} "
+        f"| {fault.does} | {fault.effect} | {fault.told_by} | {fault.truth} |"
+        for fault in FAULTS.values()
+    ]
+    return "\n".join(
+        ["| fault | in | does | the job | told by | truth |", "|---|---|---|---|---|---|"] + rows
+    )

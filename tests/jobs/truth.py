@@ -15,23 +15,43 @@ class Verdict:
 
     def covers(self, other):
         """Whether `other` says the same, as far as this one asks."""
-        return (self.cause == other.cause and self.detail in (None, other.detail)
-                and self.activity in (None, other.activity))
+        return (
+            self.cause == other.cause
+            and self.detail in (None, other.detail)
+            and self.activity in (None, other.activity)
+        )
 
     def __str__(self):
         return " ".join(part for part in (self.cause, self.detail, self.activity) if part)
 
 
-@dataclasses.dataclass(frozen=True)
 class Truth:
-    """Verdicts of which any is right, and sets of culprits (ranks) of which any is right."""
+    """What is right: any of the verdicts with any of the sets of culprits (ranks). Joined by |."""
 
-    verdicts: tuple[Verdict, ...]
-    culprits: tuple[frozenset[int], ...] = (frozenset({2}),)
+    def __init__(self, verdicts, culprits=(frozenset({2}),)):
+        self._groups = ((tuple(verdicts), tuple(culprits)),)
+
+    def __or__(self, other):
+        both = Truth((), ())
+        both._groups = self._groups + other._groups
+        return both
+
+    def alternatives(self):
+        """Pairs of a verdict and culprits."""
+        return [
+            (verdict, ranks)
+            for verdicts, sets in self._groups
+            for verdict in verdicts
+            for ranks in sets
+        ]
 
     def __str__(self):
-        return (" or ".join(str(verdict) for verdict in self.verdicts) + ": "
-                + " or ".join(names(ranks) for ranks in self.culprits))
+        return "; or ".join(
+            " or ".join(str(verdict) for verdict in verdicts)
+            + ": "
+            + " or ".join(names(ranks) for ranks in sets)
+            for verdicts, sets in self._groups
+        )
 
 
 def names(ranks):
@@ -50,7 +70,7 @@ class Said:
 
 
 def of_digest(digest):
-    """The verdict of a digest's JSON. Where it names links alone, the host common to all of them."""
+    """The verdict of a digest in JSON; where it names links alone, the host that all share."""
     culprits = frozenset(culprit["task"] for culprit in digest["culprits"])
     activities = {culprit.get("hostActivity") for culprit in digest["culprits"]}
     links = [{link["from"]["task"], link["to"]["task"]} for link in digest.get("links", [])]
@@ -61,11 +81,13 @@ def of_digest(digest):
 
 
 def grade(truth, said):
-    """"right"; "partly": the cause or the culprits; "wrong"."""
-    verdict = any(one.covers(said.verdict) for one in truth.verdicts)
-    culprits = said.culprits in truth.culprits
-    if verdict and culprits:
+    """ "right"; "partly": the cause or the culprits; "wrong"."""
+    alternatives = truth.alternatives()
+    if any(
+        verdict.covers(said.verdict) and ranks == said.culprits for verdict, ranks in alternatives
+    ):
         return "right"
-    cause = any(one.cause == said.verdict.cause for one in truth.verdicts)
+    cause = any(verdict.cause == said.verdict.cause for verdict, _ in alternatives)
     # Naming nobody is no merit where a verdict is wrong.
-    return "partly" if cause or (culprits and said.culprits) else "wrong"
+    culprits = said.culprits and any(ranks == said.culprits for _, ranks in alternatives)
+    return "partly" if cause or culprits else "wrong"

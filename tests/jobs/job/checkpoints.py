@@ -14,7 +14,8 @@ class Checkpoints:
         self._rank = rank
         self._manager = ocp.CheckpointManager(
             os.path.join(folder, "steps"),
-            options=ocp.CheckpointManagerOptions(max_to_keep=2, enable_async_checkpointing=True))
+            options=ocp.CheckpointManagerOptions(max_to_keep=2, enable_async_checkpointing=True),
+        )
 
     def save(self, step, state):
         """Waits for the save before this one, then begins this one."""

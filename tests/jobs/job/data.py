@@ -46,5 +46,6 @@ def batches(folder, rank, ranks):
     dataset = dataset.repeat().batch(BATCH_OF_A_HOST)
     dataset = dataset.to_iter_dataset(grain.ReadOptions(num_threads=1, prefetch_buffer_size=4))
     dataset = dataset.mp_prefetch(
-        grain.multiprocessing.MultiprocessingOptions(num_workers=1, per_worker_buffer_size=2))
+        grain.multiprocessing.MultiprocessingOptions(num_workers=1, per_worker_buffer_size=2)
+    )
     return iter(dataset)

@@ -144,8 +144,10 @@ class Trainer:
     def _initial_state(self):
         width = 96 if self._asked.odd == "shapes" else 64
         keys = jax.random.split(jax.random.key(0), 2)
-        params = {"w1": jax.random.normal(keys[0], (data.FEATURES, width)) * 0.1,
-                  "w2": jax.random.normal(keys[1], (width,)) * 0.1}
+        params = {
+            "w1": jax.random.normal(keys[0], (data.FEATURES, width)) * 0.1,
+            "w2": jax.random.normal(keys[1], (width,)) * 0.1,
+        }
         return {"params": params, "optimizer": self._optimizer.init(params)}
 
     @staticmethod
@@ -161,7 +163,8 @@ class Trainer:
 
     def _on_mesh(self, batch):
         return jax.tree.map(
-            lambda value: jax.make_array_from_process_local_data(self._sharded, value), batch)
+            lambda value: jax.make_array_from_process_local_data(self._sharded, value), batch
+        )
 
 
 def _due(number, every):
@@ -176,9 +179,13 @@ def main():
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.distributed.initialize(
-        coordinator_address=asked.leader, num_processes=asked.ranks, process_id=asked.rank,
-        initialization_timeout=asked.timeout, heartbeat_timeout_seconds=asked.timeout,
-        shutdown_timeout_seconds=asked.timeout)
+        coordinator_address=asked.leader,
+        num_processes=asked.ranks,
+        process_id=asked.rank,
+        initialization_timeout=asked.timeout,
+        heartbeat_timeout_seconds=asked.timeout,
+        shutdown_timeout_seconds=asked.timeout,
+    )
     Trainer(asked).run()
     if asked.odd == "abort":
         jax.distributed.shutdown()
