@@ -2,10 +2,11 @@
 # Installs the Debian 12 packages that are missing; does nothing (in well under
 # a second) when none is.
 #
-#   deploy/install-dependencies.sh [build] [test] [full]
+#   deploy/install-dependencies.sh [build] [test] [job] [full]
 #
 #   build   what every build needs, the demo included (default)
 #   test    what tests/run.sh needs beyond that
+#   job     what a real JAX job needs beyond the build (tests/jobs); JAX itself comes from PyPI
 #   full    what tests/run.sh --full and the asan preset need beyond that
 #
 # Needs root, or sudo. Exit status 0: everything is there.
@@ -23,6 +24,7 @@ test_packages=(
   clang-format-19 clang-tidy-19 postgresql-15
   slurmctld slurmd slurm-client munge
 )
+job_packages=(python3-venv python3-fusepy iproute2 iptables openssl elfutils)
 # Another package may own /usr/bin/kubectl; Debian's could then not be installed.
 command -v kubectl >/dev/null || test_packages+=(kubernetes-client)
 full_packages=(clang-19 libclang-rt-19-dev llvm-19)
@@ -32,9 +34,10 @@ for group in "${@:-build}"; do
   case "$group" in
     build) packages+=("${build_packages[@]}") ;;
     test) packages+=("${test_packages[@]}") ;;
+    job) packages+=("${job_packages[@]}") ;;
     full) packages+=("${full_packages[@]}") ;;
     *)
-      echo "install-dependencies.sh: unknown group '$group' (known: build test full)" >&2
+      echo "install-dependencies.sh: unknown group '$group' (known: build test job full)" >&2
       exit 2
       ;;
   esac

@@ -128,7 +128,7 @@ tests() {
 }
 
 groups=(build test)
-! $full || groups+=(full)
+! $full || groups+=(job full)
 if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
   if step "build dev" deploy/build.sh dev; then
     if [ ${#filter[@]} -gt 0 ] &&

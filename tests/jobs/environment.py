@@ -1,0 +1,60 @@
+"""The virtual environment that the job runs in: from PyPI, pinned, made once and kept."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+REQUIREMENTS = os.path.join(HERE, "requirements.txt")
+PYTHON = "/usr/bin/python3"
+
+
+class Unavailable(Exception):
+    """There can be no job here; the text is the reason."""
+
+
+def prepare(build):
+    """The environment's folder below `build`; installed unless it is there."""
+    with open(REQUIREMENTS, "rb") as file:
+        key = hashlib.sha256(file.read() + sys.version.encode()).hexdigest()[:16]
+    folder = os.path.join(build, "jobs", f"python-{key}")
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    with open(f"{folder}.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(os.path.join(folder, "complete")):
+            _install(folder)
+    return folder
+
+
+def _install(folder):
+    if sys.version_info < (3, 11):
+        raise Unavailable(f"{PYTHON} is older than 3.11, which this version of JAX needs")
+    shutil.rmtree(folder, ignore_errors=True)
+    _run([PYTHON, "-m", "venv", folder], "no virtual environment can be made (python3-venv)")
+    print("installing JAX, Orbax and Grain (171 MB, once) ...", file=sys.stderr, flush=True)
+    _run(
+        [
+            f"{folder}/bin/pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--require-hashes",
+            "--only-binary=:all:",
+            "--retries=1",
+            "-r",
+            REQUIREMENTS,
+        ],
+        "the package index cannot be reached",
+    )
+    with open(os.path.join(folder, "complete"), "w", encoding="ascii"):
+        pass
+
+
+def _run(command, problem):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
+        raise Unavailable(f"{problem}: {said[-1]}")

@@ -1,0 +1,458 @@
+#!/usr/bin/python3
+"""One run: a job beside the daemons, one fault, and what became of it.
+
+usage: experiment.py --fault=NAME --folder=FOLDER --python=FOLDER --bin=FOLDER [...]
+
+Leaves result.json in the folder, and beside it the logs of everybody and the captures.
+"""
+
+import argparse
+import contextlib
+import glob
+import gzip
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import cgroups
+import networks
+import processes
+import truth
+from faults import FAULTS, LAST_STEP, STEADY
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+RANKS = 4
+COORDINATOR = "coordinator"
+# Without a namespace of its own every job needs ports of its own.
+COORDINATOR_PORT, LEADER_PORT = 8490, 7000
+START_PATIENCE = 90.0
+# From an alarm to the digest: the deadline of collection, and slack for a busy machine.
+COLLECTION = 20.0
+
+
+class Failed(Exception):
+    """The run is worth nothing: the job did not do what it should before the fault."""
+
+
+class Rank:
+    """A training process under `rapideye-agent exec`."""
+
+    def __init__(self, number, folder, address):
+        self.number = number
+        self.host = f"host-{number}"
+        self.folder = os.path.join(folder, self.host)
+        self.address = address
+        self.process = None
+        os.makedirs(self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name + ".new"), "w", encoding="ascii") as file:
+            file.write(text)
+        os.rename(self.path(name + ".new"), self.path(name))
+
+    def read(self, name):
+        with contextlib.suppress(OSError):
+            with open(self.path(name), encoding="utf-8", errors="replace") as file:
+                return file.read()
+        return ""
+
+    def pid(self):
+        return int(self.read("pid"))
+
+    def pids(self):
+        return [self.pid()] + processes.descendants(self.pid())
+
+    def loader(self):
+        """The process that reads ahead."""
+        return next(
+            pid
+            for pid in processes.descendants(self.pid())
+            if "spawn_main" in processes.command_line(pid)
+        )
+
+    def steps(self):
+        return self.read("log").count("completed step: ")
+
+
+class Run:
+    """One job, from its start to its end; everything it started ends with `close`."""
+
+    def __init__(self, asked):
+        self.asked = asked
+        self.fault = FAULTS[asked.fault]
+        self.folder = os.path.realpath(asked.folder)
+        os.makedirs(self.folder)
+        hosts = [COORDINATOR] + [f"host-{number}" for number in range(RANKS)]
+        reason = networks.why_not()
+        self.own_networks = not reason
+        self.network = (
+            networks.Networks(self._folder("namespaces"), hosts)
+            if not reason
+            else networks.Loopback()
+        )
+        self.groups = cgroups.Groups()
+        self.checkpoints = self._folder("checkpoints")
+        self.ranks = [
+            Rank(number, self.folder, self.network.address(f"host-{number}"))
+            for number in range(RANKS)
+        ]
+        self.leader_port = LEADER_PORT if not reason else _free_port()
+        coordinator_port = COORDINATOR_PORT if not reason else _free_port()
+        self.coordinator = f"{self.network.address(COORDINATOR)}:{coordinator_port}"
+        self.settings_server = "127.0.0.1:9"
+        self.storage = None
+        self.state = self._folder("coordinator")
+
+    def rank(self, number):
+        return self.ranks[number]
+
+    def start(self):
+        subprocess.run(
+            [
+                f"{ROOT}/deploy/certificates.sh",
+                self._file("certificates"),
+                self.network.address(COORDINATOR),
+            ],
+            check=True,
+            capture_output=True,
+        )
+        processes.start(
+            self.network.enter(COORDINATOR)
+            + [
+                f"{self.asked.bin}/rapideye-coordinator",
+                f"--listen={self.coordinator}",
+                "--http=off",
+                "--job=train",
+                "--slices=1",
+                f"--tasks-per-slice={RANKS}",
+                f"--state-dir={self.state}",
+                "--removal=off",
+                f"--startup-grace={self.asked.startup_grace}s",
+                f"--launch-threshold={self.asked.launch_threshold}",
+                f"--hang-threshold={self.asked.hang_threshold}",
+            ]
+            + self._tls("coordinator"),
+            self._file("coordinator.log"),
+            env=_environment(),
+        )
+        self._await("the coordinator answers", lambda: self.ask("status"), 20)
+        if self.fault.prepare:
+            self.fault.prepare(self)
+        for rank in self.ranks:
+            if rank.number not in self.fault.absent:
+                self._start_rank(rank)
+
+    def break_it(self):
+        """Returns when the fault came, in seconds since 1970."""
+        fault = self.fault
+        if fault.at == "start":
+            return time.time()
+        if fault.at == "end":
+            self._await("the end nears", lambda: self._slowest() >= LAST_STEP, START_PATIENCE)
+            return time.time()
+        # The limit of memory has to be there before the memory is taken.
+        ahead = 10 if fault.odd and fault.inject else 0
+        self._await(
+            "the job is in its steady state",
+            lambda: self._slowest() >= STEADY - ahead,
+            START_PATIENCE,
+        )
+        now = time.time()
+        if fault.inject:
+            fault.inject(self)
+        if fault.odd and fault.odd != "constant":
+            odd = self.rank(fault.rank)
+            self._await("the program turns odd", lambda: odd.read("odd-since"), START_PATIENCE)
+            now = float(odd.read("odd-since").split()[0])
+        return now
+
+    def incidents(self):
+        """Complete ones, oldest first."""
+        return sorted(glob.glob(f"{self.state}/incidents/*/digest.json"))
+
+    def ask(self, *command, timeout=30):
+        """What `rapideye COMMAND --format=json` prints; None: it failed."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            done = subprocess.run(
+                self.network.enter(COORDINATOR)
+                + [
+                    f"{self.asked.bin}/rapideye",
+                    *command,
+                    "--format=json",
+                    f"--coordinator={self.coordinator}",
+                ]
+                + self._tls("agent"),
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                check=False,
+                env=_environment(),
+            )
+            if done.returncode == 0:
+                return done.stdout
+        return None
+
+    def snapshot(self):
+        """The digest of a snapshot, whose capture is kept; None: there was no answer."""
+        capture = self._file("snapshot.jsonl.gz")
+        text = self.ask("snapshot", f"--capture={capture}", timeout=70)
+        if os.path.exists(capture):
+            _unpack(capture, self._file("snapshot.jsonl"))
+        return json.loads(text) if text else None
+
+    def diagnose(self, capture):
+        """The digest of a capture, as text."""
+        done = subprocess.run(
+            [f"{self.asked.bin}/rapideye", "diagnose", "--format=text", self._file(capture)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env=_environment(),
+        )
+        return done.stdout
+
+    def close(self):
+        if self.storage:
+            self.storage.kill()
+        self.groups.thaw()
+        left = processes.end_all()
+        self.groups.close()
+        shutil.rmtree(self.checkpoints, ignore_errors=True)
+        return left
+
+    def serve_silently(self, rank, port):
+        """A server beside that rank that takes connections and never answers."""
+        port = port if self.own_networks or port == self.leader_port else _free_port()
+        processes.start(
+            self.network.enter(rank.host)
+            + ["/usr/bin/python3", f"{HERE}/silent_server.py", rank.address, str(port)],
+            self._file("server.log"),
+        )
+        self._await("the server listens", lambda: "listens" in _text(self._file("server.log")), 20)
+        return f"{rank.address}:{port}"
+
+    def mount_storage(self, rank):
+        """Lets that rank see the checkpoints through a file system of its own."""
+        self.storage = processes.start(
+            self.network.enter(rank.host)
+            + ["/usr/bin/python3", f"{HERE}/storage.py", self.checkpoints, self.checkpoints],
+            self._file("storage.log"),
+        )
+        self._await(
+            "the storage is mounted",
+            lambda: self.checkpoints in _text(f"/proc/{self.storage.pid}/mounts"),
+            20,
+        )
+
+    def _start_rank(self, rank):
+        fault = self.fault
+        odd = (
+            [f"--odd={fault.odd}", f"--odd-at={fault.odd_at}"] if rank.number == fault.rank else []
+        )
+        environment = _environment(
+            PATH=f"{self.asked.python}/bin:{os.environ['PATH']}",
+            PYTHONUNBUFFERED="1",
+            PYTHONDONTWRITEBYTECODE="1",
+            PYTHONPATH=f"{ROOT}/agent/progress",
+        )
+        agent = [
+            f"--coordinator={self.coordinator}",
+            "--job=train",
+            "--slice=0",
+            f"--task={rank.number}",
+            f"--host={rank.host}",
+            f"--state-dir={rank.path('agent')}",
+            f"--exec-log={rank.path('agent.log')}",
+        ]
+        if self.asked.page:
+            environment["RAPIDEYE_PROGRESS_PAGE"] = rank.path("page")
+        if fault.dumps:
+            environment["XLA_FLAGS"] = f"--xla_dump_to={rank.path('programs')}"
+            agent.append(f"--hlo-dump-dir={rank.path('programs')}")
+        rank.process = processes.start(
+            self.network.enter(rank.host)
+            + [f"{self.asked.bin}/rapideye-agent"]
+            + agent
+            + self._tls("agent")
+            + [
+                "exec",
+                "--",
+                f"{self.asked.python}/bin/python",
+                f"{HERE}/job/train.py",
+                f"--rank={rank.number}",
+                f"--ranks={RANKS}",
+                f"--leader={self.ranks[0].address}:{self.leader_port}",
+                f"--folder={rank.folder}",
+                f"--checkpoints={self.checkpoints}",
+                f"--settings-server={self.settings_server}",
+                *fault.options,
+                *odd,
+            ],
+            rank.path("log"),
+            env=environment,
+        )
+
+    def _tls(self, who):
+        folder = self._file("certificates")
+        return [
+            f"--tls-cert={folder}/{who}.crt",
+            f"--tls-key={folder}/{who}.key",
+            f"--tls-ca={folder}/ca.crt",
+        ]
+
+    def _slowest(self):
+        return min(rank.steps() for rank in self.ranks)
+
+    def _await(self, what, condition, seconds):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                raise Failed(f"not within {seconds:.0f} s: {what}; see {self.folder}")
+            time.sleep(0.1)
+
+    def _file(self, name):
+        return os.path.join(self.folder, name)
+
+    def _folder(self, name):
+        os.makedirs(self._file(name))
+        return self._file(name)
+
+
+def observe(run, since):
+    """Waits for what the fault brings about; the result as JSON."""
+    fault = run.fault
+    patience = run.asked.patience
+    first = None
+    asked = None
+    while time.time() < since + patience and not first:
+        first = next(iter(run.incidents()), None)
+        if fault.raises_nothing and not asked and time.time() > since + 6:
+            asked = run.snapshot()
+        time.sleep(0.2)
+    if not fault.raises_nothing and not first:
+        asked = run.snapshot()
+    result = {
+        "fault": fault.name,
+        "page": run.asked.page,
+        "seed": run.asked.seed,
+        "ownNetworks": run.own_networks,
+        "truth": str(fault.truth),
+        "early": sum(os.path.getmtime(path) < since for path in run.incidents()),
+        "incidents": len(run.incidents()),
+    }
+    if first:
+        _describe_incident(run, first, since, result)
+    if asked:
+        result["asked"] = str(truth.of_digest(asked))
+        result["askedGrade"] = truth.grade(fault.truth, truth.of_digest(asked))
+        result.setdefault("text", run.diagnose("snapshot.jsonl"))
+    result["grade"] = grade(fault, result)
+    return result
+
+
+def _describe_incident(run, path, since, result):
+    with open(path, encoding="utf-8") as file:
+        digest = json.load(file)
+    said = truth.of_digest(digest)
+    folder = os.path.dirname(path)
+    _unpack(f"{folder}/capture.jsonl.gz", os.path.join(run.folder, "incident.jsonl"))
+    result.update(
+        verdict=str(said),
+        verdictGrade=truth.grade(run.fault.truth, said),
+        confidence=digest["confidence"],
+        trigger=digest.get("trigger", {}),
+        digestSeconds=round(os.path.getmtime(path) - since, 1),
+        text=_text(f"{folder}/digest.txt"),
+    )
+
+
+def grade(fault, result):
+    """Of a whole run: of what arose by itself, or of its absence."""
+    if fault.raises_nothing:
+        if result["incidents"]:
+            return "false alarm"
+        return result.get("askedGrade", "wrong")
+    if result["early"]:
+        return "false alarm"
+    return result.get("verdictGrade", "missed")
+
+
+def _environment(**more):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAPIDEYE_")}
+    return kept | more
+
+
+def _free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def _text(path):
+    with contextlib.suppress(OSError):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    return ""
+
+
+def _unpack(packed, plain):
+    with gzip.open(packed) as source, open(plain, "wb") as target:
+        shutil.copyfileobj(source, target)
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fault", required=True, choices=FAULTS)
+    parser.add_argument("--page", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", required=True)
+    parser.add_argument("--python", required=True, help="the virtual environment")
+    parser.add_argument("--bin", required=True, help="folder of the daemons")
+    parser.add_argument("--launch-threshold", default="auto")
+    parser.add_argument("--hang-threshold", default="30s")
+    parser.add_argument("--startup-grace", type=int, default=45)
+    parser.add_argument(
+        "--patience", type=float, default=75, help="seconds for an incident to arise"
+    )
+    return parser.parse_args()
+
+
+def main():
+    asked = arguments()
+    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, lambda number, frame: sys.exit(128 + number))
+    processes.adopt_orphans()
+    run = None
+    try:
+        run = Run(asked)
+        run.start()
+        result = observe(run, run.break_it())
+    except (Failed, RuntimeError) as error:
+        result = {
+            "fault": asked.fault,
+            "page": asked.page,
+            "seed": asked.seed,
+            "truth": str(FAULTS[asked.fault].truth),
+            "grade": "failed",
+            "problem": str(error),
+        }
+    finally:
+        left = run.close() if run else processes.end_all()
+        if left:
+            print(f"{asked.fault}: processes {left} do not end", file=sys.stderr)
+    with open(os.path.join(asked.folder, "result.json"), "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

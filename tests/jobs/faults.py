@@ -1,0 +1,396 @@
+"""The faults: what each does to the job, when, and what a verdict has to say of it.
+
+A fault is done to the job from outside (`inject`, `prepare`) wherever that is possible, and
+otherwise by the program itself (`odd`, of job/train.py).
+"""
+
+import dataclasses
+import signal
+from collections.abc import Callable
+
+import cgroups
+import injections
+from truth import NOBODY, Truth, Verdict
+
+ODD_RANK = 2
+# By then everything has happened once in health: two saves, two evaluations, four barriers.
+STEADY = 45
+# Of runs that end.
+LAST_STEP = 70
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """One way in which a job breaks, or does not."""
+
+    name: str
+    does: str  # what happens in the odd rank
+    effect: str  # what becomes of the job, if nobody does anything
+    told_by: str  # the evidence; after a semicolon what the page or XLA's dumps add
+    truth: Truth
+    rank: int = ODD_RANK
+    at: str = "steady"  # or "start", "end": when it comes
+    odd: str = ""  # the option of the training program
+    odd_at: int = STEADY
+    prepare: Callable | None = None  # before the ranks start
+    inject: Callable | None = None  # done to the running job
+    options: tuple[str, ...] = ()  # of the training program, for every rank
+    absent: frozenset[int] = NOBODY  # ranks that never start
+    dumps: bool = False  # XLA writes the programs' texts
+    needs: tuple[Callable, ...] = ()  # each says why it cannot be done here, or None
+
+    @property
+    def raises_nothing(self):
+        return self.truth.alternatives()[0][0].cause == "NO_HANG"
+
+
+def _ended(detail, rank=ODD_RANK):
+    return Truth([Verdict("UNRECOVERABLE_ERROR", detail)], [frozenset({rank})])
+
+
+def _not_queued(*activities):
+    return Truth(
+        [Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", activity) for activity in activities]
+    )
+
+
+STOPPED = _ended("PROCESS_STOPPED")
+EXITED = _ended("PROCESS_EXIT")
+INPUT = Truth([Verdict("DATA_INPUT_STALL", "INPUT_PIPELINE")])
+SAVING = Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", "CHECKPOINT_SAVE")
+EVERYBODY = frozenset(range(4))
+OTHER_ORDER = Truth(
+    [
+        Verdict("DIFFERENT_MODULE", "LAUNCH_ORDER"),
+        Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", "BARRIER"),
+    ]
+)
+# By the words of Gloo alone it is nobody's.
+MISMATCH = Truth(
+    [Verdict("DIFFERENT_MODULE"), Verdict("FINGERPRINT_MISMATCH")], [frozenset({ODD_RANK}), NOBODY]
+)
+CUT = Truth(
+    [
+        Verdict("NETWORKING_ISSUE", "DCN_HOST"),
+        Verdict("NETWORKING_ISSUE", "DCN_PARTITION"),
+        Verdict("NETWORKING_ISSUE", "DCN_LINK"),
+    ]
+)
+RUNNING = Truth([Verdict("NO_HANG", "RUNNING")], [NOBODY])
+ENDED = Truth([Verdict("NO_HANG", "ENDED")], [NOBODY])
+
+
+_DEATHS = (
+    Fault(
+        "sigkill",
+        "killed by SIGKILL",
+        "the others wait in JAX's shutdown barrier, then abort",
+        "exit",
+        EXITED,
+        inject=injections.send(signal.SIGKILL),
+    ),
+    Fault(
+        "sigsegv",
+        "killed by SIGSEGV",
+        "as sigkill",
+        "exit",
+        EXITED,
+        inject=injections.send(signal.SIGSEGV),
+    ),
+    Fault(
+        "out-of-memory",
+        "takes memory until the kernel kills it",
+        "as sigkill",
+        "exit, the kernel's log, the group's counter",
+        _ended("OUT_OF_MEMORY"),
+        odd="memory",
+        inject=injections.limit_memory,
+        needs=(cgroups.memory_why_not,),
+    ),
+    Fault(
+        "exception",
+        "raises in the loop; its process lives on in the shutdown barrier",
+        "the others wait in the all-reduce",
+        "traceback",
+        EXITED,
+        odd="exception",
+    ),
+    Fault(
+        "exit-0",
+        "leaves the loop and ends with status 0",
+        "as exception",
+        "shutdown in its stack or its page; the barrier's time-out",
+        EXITED,
+        odd="exit",
+    ),
+    Fault(
+        "leader-killed",
+        "rank 0, which serves coordination, is killed",
+        "all abort at once",
+        "exit",
+        _ended("PROCESS_EXIT", 0),
+        rank=0,
+        inject=injections.send(signal.SIGKILL),
+    ),
+    Fault(
+        "source-raises",
+        "the loader's source raises",
+        "as exception",
+        "traceback",
+        INPUT | EXITED,
+        inject=injections.records("corrupt"),
+    ),
+    Fault(
+        "loader-killed",
+        "the loader's process is killed",
+        "as exception",
+        "traceback, the loader's exit",
+        INPUT | EXITED,
+        inject=injections.kill_loader,
+    ),
+)
+_STOPS = (
+    Fault(
+        "sigstop",
+        "stopped by SIGSTOP",
+        "the others wait until JAX's heartbeat ends them",
+        "process state",
+        STOPPED,
+        inject=injections.send(signal.SIGSTOP),
+    ),
+    Fault(
+        "freezer",
+        "frozen with its children by a control group",
+        "as sigstop",
+        "the group's state; CPU time",
+        STOPPED,
+        inject=injections.freeze,
+        needs=(cgroups.freezer_why_not,),
+    ),
+)
+_STARTS = (
+    Fault(
+        "never-started",
+        "never started",
+        "the others wait in initialize, then end",
+        "nobody connects",
+        _ended("NOT_STARTED"),
+        at="start",
+        absent=frozenset({ODD_RANK}),
+    ),
+    Fault(
+        "port-taken",
+        "the port of the coordination service is another process's",
+        "rank 0 ends, the others wait for it, then end",
+        "traceback",
+        _ended("DEVICE_UNAVAILABLE", 0),
+        rank=0,
+        at="start",
+        prepare=injections.take_port,
+    ),
+    Fault(
+        "other-shapes",
+        "its layers are wider",
+        "Gloo aborts whoever receives too much",
+        "Gloo's words; programs' texts",
+        MISMATCH,
+        at="start",
+        odd="shapes",
+        odd_at=0,
+        dumps=True,
+    ),
+)
+_ORDERS = (
+    Fault(
+        "programs-swapped",
+        "evaluates before it trains",
+        "Gloo aborts somebody",
+        "Gloo's words; stacks, page",
+        MISMATCH,
+        odd="order",
+        dumps=True,
+    ),
+    Fault(
+        "barrier-left-out",
+        "passes a barrier by",
+        "stands in another collective",
+        "stacks; the page's step",
+        OTHER_ORDER,
+        odd="no-barrier",
+    ),
+    Fault(
+        "evaluation-left-out",
+        "passes an evaluation by",
+        "Gloo aborts somebody",
+        "Gloo's words or stacks; page",
+        _not_queued("BARRIER") | MISMATCH,
+        odd="no-evaluation",
+        dumps=True,
+    ),
+    Fault(
+        "save-left-out",
+        "passes a save by",
+        "the others wait for it in Orbax",
+        "stacks; the page's phase",
+        OTHER_ORDER,
+        odd="no-save",
+    ),
+)
+_STORAGE = (
+    Fault(
+        "save-hangs",
+        "its file system for checkpoints hangs",
+        "all wait in the save after",
+        "stacks, state D; the page's phase",
+        Truth([SAVING], [frozenset({ODD_RANK}), EVERYBODY]),
+        prepare=injections.mount_storage,
+        inject=injections.stop_storage,
+        needs=(injections.fuse_why_not,),
+    ),
+    Fault(
+        "save-blocked",
+        "a file of the save blocks in open",
+        "the others wait in Orbax",
+        "stacks; the page's phase",
+        _not_queued("CHECKPOINT_SAVE"),
+        inject=injections.block_position_file,
+    ),
+    Fault(
+        "restore-blocked",
+        "a file of the restore blocks in open",
+        "the others wait in Orbax",
+        "stacks; the page's phase",
+        _not_queued("CHECKPOINT_RESTORE"),
+        inject=injections.block_position_file,
+        options=("--restore-at=55",),
+    ),
+)
+_HOST_WORK = (
+    Fault(
+        "loader-starved",
+        "reads of the loader's source never return",
+        "it waits for input some batches later",
+        "stacks; the page's phase",
+        INPUT,
+        inject=injections.records("gone"),
+    ),
+    Fault(
+        "lock",
+        "two threads take two locks in opposite order",
+        "stands",
+        "stacks",
+        _not_queued("LOCK"),
+        odd="lock",
+    ),
+    Fault(
+        "remote-read",
+        "reads from a server that never answers",
+        "stands",
+        "stacks, a silent socket",
+        _not_queued("STORAGE_READ", "OTHER"),
+        odd="remote-read",
+        prepare=injections.settings_server,
+    ),
+    Fault(
+        "endless-retry",
+        "asks a server that is gone, again and again",
+        "stands",
+        "stacks",
+        _not_queued("RETRY"),
+        odd="retry",
+    ),
+    Fault(
+        "garbage-collection",
+        "collects garbage without end",
+        "stands",
+        "stacks, CPU time",
+        _not_queued("GARBAGE_COLLECTION"),
+        odd="garbage",
+    ),
+    Fault(
+        "long-compilation",
+        "compiles a program for minutes",
+        "stands, and goes on",
+        "stacks, CPU time",
+        _not_queued("COMPILATION"),
+        odd="compilation",
+    ),
+    Fault(
+        "never-shuts-down",
+        "waits for a server after its last step",
+        "the others wait in JAX's shutdown barrier, then end",
+        "stacks; the barrier's time-out",
+        _not_queued("STORAGE_READ", "OTHER", "SHUTDOWN"),
+        at="end",
+        odd="never-ends",
+        prepare=injections.settings_server,
+        options=(f"--steps={LAST_STEP}",),
+    ),
+)
+_LINKS = (
+    Fault(
+        "link-cut",
+        "packets to and from the other ranks are dropped",
+        "all wait",
+        "sockets, probes",
+        CUT,
+        inject=injections.drop_packets(1),
+        options=("--timeout=100",),
+        needs=(injections.iptables_why_not,),
+    ),
+    Fault(
+        "link-lossy",
+        "nine packets of ten are lost",
+        "stands for minutes",
+        "sockets, probes",
+        CUT,
+        inject=injections.drop_packets(0.9),
+        options=("--timeout=100",),
+        needs=(injections.iptables_why_not,),
+    ),
+)
+_NOTHING = (
+    Fault(
+        "to-the-end",
+        "nothing",
+        "ends with status 0",
+        "",
+        RUNNING | ENDED,
+        inject=injections.nothing,
+        options=("--steps=150",),
+    ),
+    Fault("slow-rank", "a second more a step", "trains on", "", RUNNING, odd="slow"),
+    Fault(
+        "sigterm-taken",
+        "SIGTERM, which JAX takes",
+        "trains on",
+        "",
+        RUNNING,
+        inject=injections.send(signal.SIGTERM),
+    ),
+    Fault(
+        "abort-after-end",
+        "aborts after the end",
+        "the others have ended",
+        "",
+        RUNNING | ENDED,
+        at="end",
+        odd="abort",
+        options=(f"--steps={LAST_STEP}",),
+    ),
+    Fault(
+        "other-constant",
+        "another learning rate",
+        "trains, wrongly",
+        "",
+        RUNNING,
+        at="steady",
+        odd="constant",
+        inject=injections.nothing,
+        dumps=True,
+    ),
+)
+FAULTS = {
+    fault.name: fault
+    for fault in _DEATHS + _STOPS + _STARTS + _ORDERS + _STORAGE + _HOST_WORK + _LINKS + _NOTHING
+}

@@ -1,0 +1,109 @@
+"""What is done to a running job from outside: each takes the run (experiment.Run).
+
+`*_why_not` says why it cannot be done on this machine; None: it can.
+"""
+
+import os
+import signal
+
+import networks
+
+
+def send(number):
+    """Sends the signal to the training process."""
+    return lambda run: os.kill(run.rank(run.fault.rank).pid(), number)
+
+
+def nothing(_run):
+    """Leaves the job alone."""
+
+
+def freeze(run):
+    """Freezes the training process with its children."""
+    run.groups.freeze(run.rank(run.fault.rank).pids())
+
+
+def limit_memory(run):
+    """Lets the training process have so much more than it has, before the kernel ends it."""
+    run.groups.limit_memory([run.rank(run.fault.rank).pid()], beyond_bytes=256 << 20)
+
+
+def kill_loader(run):
+    """Kills the process that reads ahead."""
+    os.kill(run.rank(run.fault.rank).loader(), signal.SIGKILL)
+
+
+def records(state):
+    """Makes the reads of records hang ("gone") or raise ("corrupt")."""
+
+    def inject(run):
+        run.rank(run.fault.rank).write("storage", state)
+
+    return inject
+
+
+def take_port(run):
+    """Takes the port of the coordination service before the job does."""
+    run.serve_silently(run.rank(0), run.leader_port)
+
+
+def settings_server(run):
+    """Lets the program have a server that never answers."""
+    run.settings_server = run.serve_silently(run.rank(run.fault.rank), 7001)
+
+
+def mount_storage(run):
+    """Lets the rank see the checkpoints through a file system of its own."""
+    run.mount_storage(run.rank(run.fault.rank))
+
+
+def stop_storage(run):
+    """Stops that file system: whoever uses it waits."""
+    run.storage.send_signal(signal.SIGSTOP)
+
+
+def block_position_file(run):
+    """Replaces the file of the input position: to open a FIFO waits for another side."""
+    path = os.path.join(run.checkpoints, f"input-{run.fault.rank}.json")
+    os.rename(path, path + ".before")
+    os.mkfifo(path)
+
+
+def drop_packets(share):
+    """Drops this share of the packets between the rank and all others."""
+
+    def inject(run):
+        rank = run.rank(run.fault.rank)
+        if share < 1:
+            loss = f"-m statistic --mode random --probability {share} "
+        else:
+            loss = ""
+        others = [other for other in run.ranks if other.number != rank.number]
+        run.network.run(
+            rank.host,
+            " && ".join(
+                f"iptables -A INPUT -s {other.address} {loss}-j DROP && "
+                f"iptables -A OUTPUT -d {other.address} {loss}-j DROP"
+                for other in others
+            ),
+        )
+
+    return inject
+
+
+def iptables_why_not():
+    return networks.why_not() or _missing("/usr/sbin/iptables", "iptables")
+
+
+def fuse_why_not():
+    return (
+        networks.why_not()
+        or _missing("/dev/fuse", None)
+        or _missing("/usr/lib/python3/dist-packages/fusepy.py", "python3-fusepy")
+    )
+
+
+def _missing(path, package):
+    if os.path.exists(path):
+        return None
+    return f"{path} is missing" + (f": install {package}" if package else "")

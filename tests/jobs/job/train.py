@@ -1,0 +1,196 @@
+"""A small data-parallel training job in JAX: Gloo, optax, Grain, Orbax.
+
+One process a rank. Like a real one it trains, evaluates, meets at a barrier and saves every few
+steps; like a real one it breaks if it is told to. The options say of what a rank does otherwise
+than the others (--odd, from --odd-at on): each lives in the function of the program that
+would do it, so that stacks look as they do in the field.
+"""
+
+import argparse
+import os
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import rapideye_progress as progress
+from absl import flags
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+import checkpoints
+import data
+import host_work
+
+BARRIER_EVERY = 10
+EVALUATE_EVERY = 15
+SAVE_EVERY = 20
+
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rank", type=int, required=True)
+    parser.add_argument("--ranks", type=int, required=True)
+    parser.add_argument("--leader", required=True, help="HOST:PORT of the coordination service")
+    parser.add_argument("--folder", required=True, help="of this rank")
+    parser.add_argument("--checkpoints", required=True, help="folder that all ranks share")
+    parser.add_argument("--settings-server", default="127.0.0.1:9")
+    parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--step-seconds", type=float, default=0.2)
+    parser.add_argument("--restore-at", type=int, default=-1, help="step that goes back to a save")
+    parser.add_argument("--timeout", type=int, default=15, help="seconds, of JAX's services")
+    parser.add_argument("--odd", default="")
+    parser.add_argument("--odd-at", type=int, default=0)
+    return parser.parse_args()
+
+
+class Trainer:
+    """The loop of one rank."""
+
+    def __init__(self, asked):
+        self._asked = asked
+        self._mesh = Mesh(np.array(jax.devices()), ("data",))
+        self._replicated = NamedSharding(self._mesh, PartitionSpec())
+        self._sharded = NamedSharding(self._mesh, PartitionSpec("data"))
+        self._optimizer = optax.adam(0.02 if asked.odd == "constant" else 0.01)
+        self._batches = data.batches(asked.folder, asked.rank, asked.ranks)
+        self._checkpoints = checkpoints.Checkpoints(asked.checkpoints, asked.rank)
+        self._metrics = host_work.Metrics()
+        self._settings = host_work.SettingsServer(asked.settings_server)
+        self._history = []
+        self._train_step = jax.jit(self._step_of_training, donate_argnums=0)
+        self._eval_step = jax.jit(lambda state, batch: self._loss(state["params"], batch))
+        self._state = jax.jit(self._initial_state, out_shardings=self._replicated)()
+
+    def run(self):
+        first = self._on_mesh(next(self._batches))
+        with progress.compile():
+            self._train_step = self._train_step.lower(self._state, first).compile()
+        for number, batch in enumerate(progress.batches(self._batches)):
+            if number >= self._asked.steps:
+                break
+            self._iteration(number, self._on_mesh(batch))
+        with progress.checkpoint():
+            self._checkpoints.close()
+        if self._asked.odd == "never-ends":
+            self._settings.read_shard()
+
+    def _iteration(self, number, batch):
+        if self._is_odd("order", number):
+            self._evaluate(number, batch)
+        loss = self._train(number, batch)
+        if number == self._asked.restore_at:
+            with progress.checkpoint():
+                self._state = self._checkpoints.restore(self._state)
+        self._work_between_steps(number, loss)
+        if _due(number, BARRIER_EVERY) and not self._is_odd("no-barrier", number):
+            multihost_utils.sync_global_devices(f"step {number}")
+        if _due(number, EVALUATE_EVERY) and not self._is_odd("no-evaluation", number):
+            self._evaluate(number, batch)
+        if _due(number, SAVE_EVERY) and not self._is_odd("no-save", number):
+            with progress.checkpoint():
+                self._checkpoints.save(number, self._state)
+
+    def _train(self, number, batch):
+        begun = time.monotonic()
+        with progress.step(number):
+            self._state, loss = self._train_step(self._state, batch)
+            loss = float(loss)
+            slow = 1.0 if self._is_odd("slow", number) else 0.0
+            time.sleep(max(0.0, begun + self._asked.step_seconds + slow - time.monotonic()))
+        seconds = time.monotonic() - begun
+        print(f"completed step: {number}, seconds: {seconds:.3f}, loss: {loss:.3f}", flush=True)
+        return loss
+
+    def _evaluate(self, number, batch):
+        with progress.eval():
+            loss = float(self._eval_step(self._state, batch))
+        print(f"eval metrics after step: {number}, loss={loss:.3f}", flush=True)
+
+    def _work_between_steps(self, number, loss):
+        if self._begins("lock", number):
+            self._metrics.flush_in_background()
+        self._metrics.record(loss=loss)
+        if self._begins("exception", number):
+            raise FloatingPointError(f"loss is not finite at step {number}")
+        if self._begins("exit", number):
+            sys.exit(0)
+        if self._begins("memory", number):
+            host_work.hold_history(self._history)
+        if self._begins("remote-read", number):
+            self._settings.read_shard()
+        if self._begins("retry", number):
+            self._settings.fetch_with_retry()
+        if self._begins("garbage", number):
+            host_work.free_memory(1 << 20)
+        if self._begins("compilation", number):
+            host_work.report_spectrum(jnp.ones(8))
+
+    def _is_odd(self, what, number):
+        return self._asked.odd == what and number >= self._asked.odd_at and self._told(number)
+
+    def _begins(self, what, number):
+        return number == self._asked.odd_at and self._is_odd(what, number)
+
+    def _told(self, number):
+        """Leaves the moment in a file; it stands in no log, which would tell too much."""
+        with open(os.path.join(self._asked.folder, "odd-since"), "a", encoding="ascii") as file:
+            if file.tell() == 0:
+                file.write(f"{time.time():.3f} step {number}\n")
+        return True
+
+    def _initial_state(self):
+        width = 96 if self._asked.odd == "shapes" else 64
+        keys = jax.random.split(jax.random.key(0), 2)
+        params = {
+            "w1": jax.random.normal(keys[0], (data.FEATURES, width)) * 0.1,
+            "w2": jax.random.normal(keys[1], (width,)) * 0.1,
+        }
+        return {"params": params, "optimizer": self._optimizer.init(params)}
+
+    @staticmethod
+    def _loss(params, batch):
+        hidden = jax.nn.relu(batch["x"] @ params["w1"])
+        return jnp.mean((hidden @ params["w2"] - batch["y"]) ** 2)
+
+    def _step_of_training(self, state, batch):
+        loss, gradients = jax.value_and_grad(self._loss)(state["params"], batch)
+        updates, optimizer = self._optimizer.update(gradients, state["optimizer"])
+        params = optax.apply_updates(state["params"], updates)
+        return {"params": params, "optimizer": optimizer}, loss
+
+    def _on_mesh(self, batch):
+        return jax.tree.map(
+            lambda value: jax.make_array_from_process_local_data(self._sharded, value), batch
+        )
+
+
+def _due(number, every):
+    return number % every == every - 1
+
+
+def main():
+    asked = options()
+    flags.FLAGS.mark_as_parsed()  # Grain asks absl for its own
+    with open(os.path.join(asked.folder, "pid"), "w", encoding="ascii") as file:
+        file.write(str(os.getpid()))
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    jax.distributed.initialize(
+        coordinator_address=asked.leader,
+        num_processes=asked.ranks,
+        process_id=asked.rank,
+        initialization_timeout=asked.timeout,
+        heartbeat_timeout_seconds=asked.timeout,
+        shutdown_timeout_seconds=asked.timeout,
+    )
+    Trainer(asked).run()
+    if asked.odd == "abort":
+        jax.distributed.shutdown()
+        os.abort()
+
+
+if __name__ == "__main__":
+    main()

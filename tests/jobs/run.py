@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""Runs a real JAX job beside rapideye, breaks it, and prints truth beside verdict.
+
+usage: tests/jobs/run.sh [--fault=NAME,...] [--page | --no-page] [--seeds=N] [--jobs=2] [...]
+"""
+
+import argparse
+import datetime
+import json
+import os
+import signal
+import sys
+import time
+
+import environment
+import processes
+import table
+from faults import FAULTS
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+SKIPPED = 77
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="tests/jobs/run.sh",
+        description=__doc__.split("\n", 1)[0],
+        epilog="faults: " + ", ".join(FAULTS),
+    )
+    parser.add_argument("--fault", help="names, by commas; default: all")
+    parser.add_argument("--page", action="store_true", help="only with the progress page")
+    parser.add_argument("--no-page", action="store_true", help="only without it")
+    parser.add_argument("--seeds", type=int, default=1, help="how often each is run")
+    parser.add_argument("--jobs", type=int, default=2, help="how many run side by side")
+    parser.add_argument("--quick", action="store_true", help="thresholds of 12 s instead of auto")
+    parser.add_argument("--list", action="store_true", help="prints the faults, and runs nothing")
+    parser.add_argument(
+        "--demo",
+        action="store_true",
+        help="prints the digest beside the truth: of one fault (sigkill), with the "
+        "page and --quick unless told otherwise; each must be right",
+    )
+    parser.add_argument("--job", choices=["jax"], help=argparse.SUPPRESS)  # deploy/demo.sh says it
+    parser.add_argument("--bin", default=f"{ROOT}/build/dev/bin", help="folder of the daemons")
+    parser.add_argument("--out", help="folder for logs and captures; default: build/jobs/<time>")
+    asked = parser.parse_args()
+    asked.fault = asked.fault or ("sigkill" if asked.demo else ",".join(FAULTS))
+    asked.page |= asked.demo and not asked.no_page
+    asked.quick |= asked.demo
+    unknown = [name for name in asked.fault.split(",") if name not in FAULTS]
+    if unknown:
+        parser.error(f"no such fault: {', '.join(unknown)}; there are: {', '.join(FAULTS)}")
+    return asked
+
+
+def experiments(asked):
+    """The command of each run, and the folder it writes to."""
+    pages = [page for page, out in ((True, asked.no_page), (False, asked.page)) if not out]
+    for seed in range(1, asked.seeds + 1):
+        for name in asked.fault.split(","):
+            for page in pages:
+                folder = os.path.join(asked.out, f"{name}.{'page' if page else 'nopage'}.{seed}")
+                command = [
+                    environment.PYTHON,
+                    "-B",
+                    os.path.join(HERE, "experiment.py"),
+                    f"--fault={name}",
+                    f"--folder={folder}",
+                    f"--seed={seed}",
+                    f"--python={asked.python}",
+                    f"--bin={asked.bin}",
+                ]
+                if page:
+                    command.append("--page")
+                if asked.quick:
+                    command += [
+                        "--launch-threshold=12s",
+                        "--hang-threshold=12s",
+                        "--startup-grace=30",
+                        "--patience=45",
+                    ]
+                yield FAULTS[name], command, folder
+
+
+def run_all(asked):
+    """The results, in the order in which runs end."""
+    waiting = []
+    for fault, command, folder in experiments(asked):
+        reasons = [reason for need in fault.needs if (reason := need())]
+        if reasons:
+            print(f"{fault.name}: left out: {reasons[0]}", file=sys.stderr)
+        else:
+            waiting.append((command, folder))
+    running = {}
+    while waiting or running:
+        while waiting and len(running) < asked.jobs:
+            command, folder = waiting.pop(0)
+            one = processes.start(command, folder + ".log", death=signal.SIGTERM)
+            running[one] = folder
+        for one in [one for one in running if one.poll() is not None]:
+            yield _result(running.pop(one))
+        time.sleep(0.2)
+
+
+def _result(folder):
+    try:
+        with open(os.path.join(folder, "result.json"), encoding="utf-8") as file:
+            return json.load(file)
+    except OSError:
+        name, page, seed = os.path.basename(folder).split(".")
+        return {
+            "fault": name,
+            "page": page == "page",
+            "seed": int(seed),
+            "grade": "failed",
+            "truth": str(FAULTS[name].truth),
+            "problem": f"see {folder}.log",
+        }
+
+
+def main():
+    asked = arguments()
+    if asked.list:
+        print(table.registry())
+        return 0
+    stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    asked.out = os.path.realpath(asked.out or f"{ROOT}/build/jobs/{stamp}-{os.getpid()}")
+    try:
+        asked.python = environment.prepare(f"{ROOT}/build")
+    except environment.Unavailable as error:
+        print(f"no JAX here: {error}")
+        return SKIPPED
+    os.makedirs(asked.out)
+    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, lambda number, frame: sys.exit(128 + number))
+    processes.adopt_orphans()
+    results = []
+    try:
+        for result in run_all(asked):
+            results.append(result)
+            print(table.line(result), file=sys.stderr, flush=True)
+            table.write(asked.out, results)
+            if asked.demo:
+                print(f"{result.get('text', '')}\ntruth:   {result['truth']}\n", flush=True)
+    finally:
+        _end_runs()
+    print(table.markdown(results))
+    print(f"\nlogs and captures: {asked.out}")
+    return (
+        1
+        if any(
+            (asked.demo or table.must_be_right(result)) and result["grade"] != "right"
+            for result in results
+        )
+        else 0
+    )
+
+
+def _end_runs():
+    """Lets runs clean up after themselves, then ends what is left."""
+    for pid in processes.children(os.getpid()):
+        os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + 30
+    while processes.descendants(os.getpid()) and time.monotonic() < deadline:
+        processes.reap()
+        time.sleep(0.1)
+    processes.end_all()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
