@@ -128,6 +128,12 @@ class Steps {
                          " for what could not be allocated; change "
                          "batch size, sharding or flags: the same run will fail again."));
         break;
+      case Detail::kDeviceUnavailable:
+        Add(absl::StrCat(
+            "See which process on ", Hosts(),
+            " holds the chips or the port (a leftover of an earlier run: ps, ss -tlnp, "
+            "fuser /dev/vfio/* /dev/accel*), end it, and restart the job."));
+        break;
       case Detail::kPower:
         Add(absl::StrCat("Have the power of ", Hosts(), " checked and restart without it."));
         break;

@@ -64,6 +64,8 @@ std::string_view DetailName(Detail detail) {
       return "POWER";
     case Detail::kPreempted:
       return "PREEMPTED";
+    case Detail::kDeviceUnavailable:
+      return "DEVICE_UNAVAILABLE";
     case Detail::kOther:
       return "OTHER";
     case Detail::kRunning:

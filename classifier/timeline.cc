@@ -32,6 +32,11 @@ constexpr std::array kWordings = {
     Wording{"BoundsCheck", ErrorKind::kSoftwareHalt},
     Wording{"scheck", ErrorKind::kSoftwareHalt},
     Wording{"has a nonzero value upon exit", ErrorKind::kSoftwareHalt},
+    Wording{"Failed to start RPC server", ErrorKind::kDeviceUnavailable},
+    Wording{"ddress already in use", ErrorKind::kDeviceUnavailable},
+    Wording{"TPU is already in use", ErrorKind::kDeviceUnavailable},
+    Wording{"Device or resource busy", ErrorKind::kDeviceUnavailable},
+    Wording{"No available TPU", ErrorKind::kDeviceUnavailable},
     Wording{"RESOURCE_EXHAUSTED: Out of memory", ErrorKind::kOutOfMemory},
     Wording{"Ran out of memory in memory space hbm", ErrorKind::kOutOfMemory},
 };
@@ -111,7 +116,7 @@ std::optional<ErrorKind> KindOf(const LogEvent& event) {
     case LogKind::kCollectiveMismatch:
       return ErrorKind::kCollectiveMismatch;
     case LogKind::kUncaughtException:
-      return ErrorKind::kException;
+      return KindByWording(event.text).value_or(ErrorKind::kException);
     case LogKind::kHaltUser:
     case LogKind::kHaltAssertion:
       return KindByWording(event.text).value_or(ErrorKind::kSoftwareHalt);

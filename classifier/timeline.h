@@ -26,6 +26,7 @@ enum class ErrorKind {
   kHostToDevice,
   kDeviceToHost,
   kCopyUnclear,
+  kDeviceUnavailable,  // its chips or its port are another process's, absent or not permitted
   kPreempted,
   kStopped,
   kOtherHalt,

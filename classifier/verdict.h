@@ -49,6 +49,7 @@ enum class Detail {
   kOutOfMemory,
   kPower,
   kPreempted,
+  kDeviceUnavailable,
   kOther,
   // no hang
   kRunning,

@@ -39,6 +39,8 @@ std::optional<Detail> DetailOf(ErrorKind kind) {
       return Detail::kOther;
     case ErrorKind::kPreempted:
       return Detail::kPreempted;
+    case ErrorKind::kDeviceUnavailable:
+      return Detail::kDeviceUnavailable;
     case ErrorKind::kStopped:
       return Detail::kProcessStopped;
     case ErrorKind::kException:

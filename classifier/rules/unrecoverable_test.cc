@@ -138,6 +138,17 @@ TEST(Unrecoverable, AnUncaughtExceptionIsTheCauseThoughItsProcessLives) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
+TEST(Unrecoverable, AnExceptionForWantOfThePortOrTheChipsIsNoFaultOfTheProgram) {
+  for (const char* text :
+       {"jax.errors.JaxRuntimeError: UNKNOWN: Failed to start RPC server",
+        "OSError: [Errno 98] Address already in use",
+        "RuntimeError: ABORTED: The TPU is already in use by process with pid 7"}) {
+    Scenario s;
+    s.Log(0, 1, LogKind::kUncaughtException, text, kStillMs);
+    EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.1") << text;
+  }
+}
+
 TEST(Unrecoverable, AnExceptionAfterWhichTheLoopWentOnIsNoCause) {
   const auto scenario = [] {
     Scenario s;
