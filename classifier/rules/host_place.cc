@@ -251,9 +251,9 @@ class Rule {
         finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
       }
       Culprit culprit = CulpritWorker(c_, head->worker, std::move(text));
-      culprit.host_activity = head->place.wait == HostWait::kDevice && odd.doubt > 0
-                                  ? HostActivity::kBarrier
-                                  : head->place.activity;
+      const HostWait at = head->place.wait;
+      const bool elsewhere = odd.doubt > 0 && (at == HostWait::kDevice || at == HostWait::kBarrier);
+      culprit.host_activity = elsewhere ? HostActivity::kBarrier : head->place.activity;
       finding.culprits.push_back(std::move(culprit));
       if (head->place.activity != HostActivity::kInput) finding.detail = Detail::kProgramNotQueued;
       if (!head->place.by_stack) finding.confidence = kConfidenceHostByPage;
