@@ -13,7 +13,6 @@ import gzip
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -88,7 +87,7 @@ class Run:
 
     def __init__(self, asked):
         self.asked = asked
-        self.fault = FAULTS[asked.fault]
+        self.fault = FAULTS[asked.fault].placed(asked.seed)
         self.folder = os.path.realpath(asked.folder)
         os.makedirs(self.folder)
         hosts = [COORDINATOR] + [f"host-{number}" for number in range(RANKS)]
@@ -242,15 +241,17 @@ class Run:
         return f"{rank.address}:{port}"
 
     def mount_storage(self, rank):
-        """Lets that rank see the checkpoints through a file system of its own."""
+        """Lets that rank see the checkpoints, not its input position, through a file system."""
+        steps = os.path.join(self.checkpoints, "steps")
+        os.makedirs(steps)
         self.storage = processes.start(
             self.network.enter(rank.host)
-            + ["/usr/bin/python3", f"{HERE}/storage.py", self.checkpoints, self.checkpoints],
+            + ["/usr/bin/python3", f"{HERE}/storage.py", steps, steps],
             self._file("storage.log"),
         )
         self._await(
             "the storage is mounted",
-            lambda: self.checkpoints in _text(f"/proc/{self.storage.pid}/mounts"),
+            lambda: steps in _text(f"/proc/{self.storage.pid}/mounts"),
             20,
         )
 
@@ -429,8 +430,7 @@ def arguments():
 
 def main():
     asked = arguments()
-    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(one, lambda number, frame: sys.exit(128 + number))
+    processes.exit_on_signals()
     processes.adopt_orphans()
     run = None
     try:
@@ -442,7 +442,7 @@ def main():
             "fault": asked.fault,
             "page": asked.page,
             "seed": asked.seed,
-            "truth": str(FAULTS[asked.fault].truth),
+            "truth": str(FAULTS[asked.fault].placed(asked.seed).truth),
             "grade": "failed",
             "problem": str(error),
         }

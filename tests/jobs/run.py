@@ -132,8 +132,7 @@ def main():
         print(f"no JAX here: {error}")
         return SKIPPED
     os.makedirs(asked.out)
-    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(one, lambda number, frame: sys.exit(128 + number))
+    processes.exit_on_signals()
     processes.adopt_orphans()
     results = []
     try:
