@@ -33,28 +33,25 @@ def _install(folder):
     if sys.version_info < (3, 11):
         raise Unavailable(f"{PYTHON} is older than 3.11, which this version of JAX needs")
     shutil.rmtree(folder, ignore_errors=True)
-    _run([PYTHON, "-m", "venv", folder], "no virtual environment can be made (python3-venv)")
+    made = _run([PYTHON, "-m", "venv", folder])
+    if made.returncode:
+        raise Unavailable(f"no virtual environment can be made (python3-venv): {_last(made)}")
     print("installing JAX, Orbax and Grain (171 MB, once) ...", file=sys.stderr, flush=True)
-    _run(
-        [
-            f"{folder}/bin/pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--require-hashes",
-            "--only-binary=:all:",
-            "--retries=1",
-            "-r",
-            REQUIREMENTS,
-        ],
-        "the package index cannot be reached",
+    installed = _run(
+        [f"{folder}/bin/pip", "install", "--quiet", "--disable-pip-version-check"]
+        + ["--require-hashes", "--only-binary=:all:", "--retries=1", "-r", REQUIREMENTS]
     )
+    if installed.returncode and "Retrying" in installed.stderr:
+        raise Unavailable(f"the package index cannot be reached: {_last(installed)}")
+    if installed.returncode:
+        raise RuntimeError(f"{REQUIREMENTS} cannot be installed:\n{installed.stderr}")
     with open(os.path.join(folder, "complete"), "w", encoding="ascii"):
         pass
 
 
-def _run(command, problem):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
-        raise Unavailable(f"{problem}: {said[-1]}")
+def _run(command):
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def _last(done):
+    return (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]

@@ -13,7 +13,6 @@ import gzip
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -32,6 +31,12 @@ COORDINATOR = "coordinator"
 # Without a namespace of its own every job needs ports of its own.
 COORDINATOR_PORT, LEADER_PORT = 8490, 7000
 START_PATIENCE = 90.0
+# A runtime's own report of a hang, at which a coordinator looks at once.
+HANG_LINE = (
+    "E1001 15:22:33.275768    4353 megascale_hang.cc:1] Megascale hang detected: Timed out waiting "
+    "for 1 graphs to complete at launch_id 1. Already completed: 0. StepGloballyInProgress: true. "
+    "Timeout: 1m\n"
+)
 # From an alarm to the digest: the deadline of collection, and slack for a busy machine.
 COLLECTION = 20.0
 
@@ -88,7 +93,7 @@ class Run:
 
     def __init__(self, asked):
         self.asked = asked
-        self.fault = FAULTS[asked.fault]
+        self.fault = FAULTS[asked.fault].placed(asked.seed)
         self.folder = os.path.realpath(asked.folder)
         os.makedirs(self.folder)
         hosts = [COORDINATOR] + [f"host-{number}" for number in range(RANKS)]
@@ -209,6 +214,15 @@ class Run:
             _unpack(capture, self._file("snapshot.jsonl"))
         return json.loads(text) if text else None
 
+    def provoke(self):
+        """Raises an alarm by a hang line, and keeps the capture: stacks are taken at an alarm only."""
+        with open(self.rank(0).path("provoked.log"), "a", encoding="ascii") as file:
+            file.write(HANG_LINE)
+        with contextlib.suppress(Failed):
+            self._await("an incident is provoked", self.incidents, COLLECTION)
+            folder = os.path.dirname(self.incidents()[0])
+            _unpack(f"{folder}/capture.jsonl.gz", self._file("provoked.jsonl"))
+
     def diagnose(self, capture):
         """The digest of a capture, as text."""
         done = subprocess.run(
@@ -242,15 +256,17 @@ class Run:
         return f"{rank.address}:{port}"
 
     def mount_storage(self, rank):
-        """Lets that rank see the checkpoints through a file system of its own."""
+        """Lets that rank see the checkpoints, not its input position, through a file system."""
+        steps = os.path.join(self.checkpoints, "steps")
+        os.makedirs(steps)
         self.storage = processes.start(
             self.network.enter(rank.host)
-            + ["/usr/bin/python3", f"{HERE}/storage.py", self.checkpoints, self.checkpoints],
+            + ["/usr/bin/python3", f"{HERE}/storage.py", steps, steps],
             self._file("storage.log"),
         )
         self._await(
             "the storage is mounted",
-            lambda: self.checkpoints in _text(f"/proc/{self.storage.pid}/mounts"),
+            lambda: steps in _text(f"/proc/{self.storage.pid}/mounts"),
             20,
         )
 
@@ -274,6 +290,9 @@ class Run:
             f"--state-dir={rank.path('agent')}",
             f"--exec-log={rank.path('agent.log')}",
         ]
+        if self.asked.provoke:
+            rank.write("provoked.log", "")
+            agent.append(f"--log={rank.path('provoked.log')}")
         if self.asked.page:
             environment["RAPIDEYE_PROGRESS_PAGE"] = rank.path("page")
         if fault.dumps:
@@ -331,10 +350,9 @@ class Run:
 def observe(run, since):
     """Waits for what the fault brings about; the result as JSON."""
     fault = run.fault
-    patience = run.asked.patience
     first = None
     asked = None
-    while time.time() < since + patience and not first:
+    while time.time() < since + run.asked.patience and not first:
         first = next(iter(run.incidents()), None)
         if fault.raises_nothing and not asked and time.time() > since + 6:
             asked = run.snapshot()
@@ -357,6 +375,8 @@ def observe(run, since):
         result["askedGrade"] = truth.grade(fault.truth, truth.of_digest(asked))
         result.setdefault("text", run.diagnose("snapshot.jsonl"))
     result["grade"] = grade(fault, result)
+    if run.asked.provoke and not result["incidents"]:
+        run.provoke()
     return result
 
 
@@ -416,6 +436,7 @@ def arguments():
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", required=True)
+    parser.add_argument("--provoke", action="store_true")
     parser.add_argument("--python", required=True, help="the virtual environment")
     parser.add_argument("--bin", required=True, help="folder of the daemons")
     parser.add_argument("--launch-threshold", default="auto")
@@ -429,8 +450,7 @@ def arguments():
 
 def main():
     asked = arguments()
-    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(one, lambda number, frame: sys.exit(128 + number))
+    processes.exit_on_signals()
     processes.adopt_orphans()
     run = None
     try:
@@ -442,7 +462,7 @@ def main():
             "fault": asked.fault,
             "page": asked.page,
             "seed": asked.seed,
-            "truth": str(FAULTS[asked.fault].truth),
+            "truth": str(FAULTS[asked.fault].placed(asked.seed).truth),
             "grade": "failed",
             "problem": str(error),
         }

@@ -39,6 +39,18 @@ class Fault:
     dumps: bool = False  # XLA writes the programs' texts
     needs: tuple[Callable, ...] = ()  # each says why it cannot be done here, or None
 
+    def placed(self, seed):
+        """The same at another rank and another step; where 1 leaves it. Rank 0 leads, and stays."""
+        to = ODD_RANK if seed == 1 else 1 + seed % 3
+        swap = {ODD_RANK: to, to: ODD_RANK}
+        return dataclasses.replace(
+            self,
+            rank=swap.get(self.rank, self.rank),
+            truth=self.truth.renumbered(swap),
+            absent=frozenset(swap.get(rank, rank) for rank in self.absent),
+            odd_at=self.odd_at and self.odd_at + (seed - 1) % 5,
+        )
+
     @property
     def raises_nothing(self):
         return self.truth.alternatives()[0][0].cause == "NO_HANG"

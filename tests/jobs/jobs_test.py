@@ -113,6 +113,13 @@ class RegistryTest(unittest.TestCase):
         for fault in FAULTS.values():
             self.assertTrue(fault.odd or fault.inject or fault.prepare or fault.absent, fault.name)
 
+    def test_a_seed_moves_a_fault_and_its_truth(self):
+        moved = FAULTS["never-started"].placed(2)
+        self.assertEqual(moved.absent, frozenset({3}))
+        self.assertEqual(moved.truth.alternatives()[0][1], frozenset({3}))
+        self.assertEqual(FAULTS["leader-killed"].placed(2).rank, 0)
+        self.assertEqual(str(FAULTS["lock"].placed(1).truth), str(FAULTS["lock"].truth))
+
     def test_what_must_be_right_is_in_the_registry(self):
         for names in table.MUST.values():
             self.assertLessEqual(set(names), set(FAULTS))
@@ -131,10 +138,9 @@ class TableTest(unittest.TestCase):
                 "digestSeconds": 2.0,
             }
             table.write(folder, [result])
-            with open(os.path.join(folder, "table.md"), encoding="utf-8") as file:
-                self.assertIn("| lock | yes | T | V | yes | 2.0 s | right |", file.read())
             with open(os.path.join(folder, "results.json"), encoding="utf-8") as file:
                 self.assertEqual(json.load(file), [result])
+        self.assertEqual(table.row(result), "| lock | yes | T | V | yes | 2.0 s | right |")
 
 
 class ReadmeTest(unittest.TestCase):

@@ -5,6 +5,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
 
 _PR_SET_PDEATHSIG = 1
@@ -15,6 +16,19 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def adopt_orphans():
     """From now on whatever our descendants leave behind becomes our child."""
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def exit_on_signals():
+    """What ends us from outside is an exit like any other, so that we clean up; once."""
+    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+    def leave(number, _frame):
+        for one in signals:
+            signal.signal(one, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for one in signals:
+        signal.signal(one, leave)
 
 
 def start(command, output, death=signal.SIGKILL, **options):

@@ -42,6 +42,12 @@ def arguments():
         "page and --quick unless told otherwise; each must be right",
     )
     parser.add_argument("--job", choices=["jax"], help=argparse.SUPPRESS)  # deploy/demo.sh says it
+    parser.add_argument(
+        "--provoke",
+        action="store_true",
+        help="where no incident arises by itself, provokes one (after it is scored) and keeps its "
+        "capture, provoked.jsonl, which has the stacks",
+    )
     parser.add_argument("--bin", default=f"{ROOT}/build/dev/bin", help="folder of the daemons")
     parser.add_argument("--out", help="folder for logs and captures; default: build/jobs/<time>")
     asked = parser.parse_args()
@@ -71,6 +77,8 @@ def experiments(asked):
                     f"--python={asked.python}",
                     f"--bin={asked.bin}",
                 ]
+                if asked.provoke:
+                    command.append("--provoke")
                 if page:
                     command.append("--page")
                 if asked.quick:
@@ -132,8 +140,7 @@ def main():
         print(f"no JAX here: {error}")
         return SKIPPED
     os.makedirs(asked.out)
-    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(one, lambda number, frame: sys.exit(128 + number))
+    processes.exit_on_signals()
     processes.adopt_orphans()
     results = []
     try:

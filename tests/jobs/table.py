@@ -51,10 +51,10 @@ def markdown(results):
 
 
 def write(folder, results):
-    with open(os.path.join(folder, "results.json"), "w", encoding="utf-8") as file:
-        json.dump(results, file, indent=1)
-    with open(os.path.join(folder, "table.md"), "w", encoding="utf-8") as file:
-        file.write(markdown(results) + "\n")
+    """results.json, and the table beside it."""
+    for kind, text in (("json", json.dumps(results, indent=1)), ("md", markdown(results) + "\n")):
+        with open(os.path.join(folder, f"results.{kind}"), "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 def registry():

@@ -45,6 +45,15 @@ class Truth:
             for ranks in sets
         ]
 
+    def renumbered(self, ranks):
+        """The same of other ranks: a mapping, of those that change."""
+        other = Truth((), ())
+        other._groups = tuple(
+            (verdicts, tuple(frozenset(ranks.get(rank, rank) for rank in one) for one in sets))
+            for verdicts, sets in self._groups
+        )
+        return other
+
     def __str__(self):
         return "; or ".join(
             " or ".join(str(verdict) for verdict in verdicts)

@@ -24,9 +24,11 @@ import checkpoints
 import data
 import host_work
 
-BARRIER_EVERY = 10
-EVALUATE_EVERY = 15
-SAVE_EVERY = 20
+# Steps after which it meets at a barrier, evaluates and saves: how often, and the first. No two
+# of them follow the same step.
+BARRIERS = (10, 9)
+EVALUATIONS = (15, 12)
+SAVES = (20, 16)
 
 
 def options():
@@ -85,11 +87,11 @@ class Trainer:
             with progress.checkpoint():
                 self._state = self._checkpoints.restore(self._state)
         self._work_between_steps(number, loss)
-        if _due(number, BARRIER_EVERY) and not self._is_odd("no-barrier", number):
+        if _due(number, BARRIERS) and not self._is_odd("no-barrier", number):
             multihost_utils.sync_global_devices(f"step {number}")
-        if _due(number, EVALUATE_EVERY) and not self._is_odd("no-evaluation", number):
+        if _due(number, EVALUATIONS) and not self._is_odd("no-evaluation", number):
             self._evaluate(number, batch)
-        if _due(number, SAVE_EVERY) and not self._is_odd("no-save", number):
+        if _due(number, SAVES) and not self._is_odd("no-save", number):
             with progress.checkpoint():
                 self._checkpoints.save(number, self._state)
 
@@ -167,8 +169,9 @@ class Trainer:
         )
 
 
-def _due(number, every):
-    return number % every == every - 1
+def _due(number, schedule):
+    every, first = schedule
+    return number % every == first % every
 
 
 def main():
