@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "agent/core/limits.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/process/forget_start_up.h"
 
 namespace rapideye::agent {
 namespace {
@@ -82,6 +83,8 @@ void Agent::Run() {
     CarryOut(core_.Step(event, CurrentInstant()));
     last_words_.Note(core_.MayEnd());
     if (const auto* received = std::get_if<MessageReceived>(&event)) {
+      // From the first message on it does what it is going to do for days.
+      if (!std::exchange(settled_, true)) ForgetStartUp();
       coordinator_.ReadNext(received->stream);
     }
   }

@@ -61,6 +61,7 @@ class Agent {
 
   AgentTelemetry telemetry_;
   LastWords last_words_;
+  bool settled_ = false;
   EventQueue events_;
   std::unique_ptr<StateKeeper> keeper_;
   AgentCore core_;

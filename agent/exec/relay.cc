@@ -1,10 +1,14 @@
 #include "agent/exec/relay.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -34,9 +38,7 @@ bool PassOn(int to, OutputRing& ring) {
   return true;
 }
 
-}  // namespace
-
-RelayEnd Relay(int from, int to, OutputRing& ring, int wake) {
+void CopyAll(int from, int to, OutputRing& ring, int wake) {
   while (PassOn(to, ring)) {
     const absl::Span<char> space = ring.Space();
     const ssize_t n = read(from, space.data(), space.size());
@@ -44,10 +46,52 @@ RelayEnd Relay(int from, int to, OutputRing& ring, int wake) {
       if (ring.Took(static_cast<size_t>(n))) eventfd_write(wake, 1);
     } else if (n == 0 || !AwaitAfter(errno, from, POLLIN)) {
       eventfd_write(wake, 1);  // last words should not wait
-      return RelayEnd::kFinished;
+      return;
     }
   }
-  return RelayEnd::kNobodyReads;
+}
+
+}  // namespace
+
+Relay::Relay(std::shared_ptr<RelayedOutput> output) : output_(std::move(output)) {
+  worker_.Post([relayed = output_] {
+    prctl(PR_SET_NAME, "relay");
+    CopyAll(relayed->from, relayed->to, *relayed->ring, relayed->wake);
+    close(relayed->from);
+    relayed->is_over = true;
+    eventfd_write(relayed->over, 1);
+  });
+}
+
+Relay::~Relay() { worker_.Abandon(absl::ZeroDuration()); }
+
+RelayHeir::RelayHeir(int process, const std::vector<const RelayedOutput*>& outputs) {
+  for (const RelayedOutput* output : outputs) {
+    // The relays of the other process close their own when they are done.
+    const int from = fcntl(output->from, F_DUPFD_CLOEXEC, 0);
+    const int to = fcntl(output->to, F_DUPFD_CLOEXEC, 0);
+    if (output->is_over || from < 0 || to < 0) {
+      close(from);
+      close(to);
+      continue;
+    }
+    workers_.push_back(std::make_unique<Worker>());
+    workers_.back()->Post([process, from, to, output] {
+      std::array<pollfd, 2> ends = {pollfd{output->over, POLLIN, 0}, pollfd{process, POLLIN, 0}};
+      while (poll(ends.data(), ends.size(), /*timeout=*/-1) < 0 && errno == EINTR) continue;
+      if (ends[0].revents == 0) CopyAll(from, to, *output->ring, output->wake);
+      close(from);
+      close(to);
+    });
+  }
+}
+
+RelayHeir::~RelayHeir() {
+  for (const auto& worker : workers_) worker->Abandon(absl::ZeroDuration());
+}
+
+void RelayHeir::Wait() {
+  for (const auto& worker : workers_) worker->Stop();
 }
 
 }  // namespace rapideye::agent

@@ -2,19 +2,61 @@
 #ifndef RAPIDEYE_AGENT_EXEC_RELAY_H_
 #define RAPIDEYE_AGENT_EXEC_RELAY_H_
 
+#include <atomic>
+#include <memory>
+#include <vector>
+
 #include "agent/exec/output_ring.h"
+#include "proto/common/worker/worker.h"
 
 namespace rapideye::agent {
 
-enum class RelayEnd {
-  kFinished,    // the writers have closed it
-  kNobodyReads  // the output cannot be written: the command gets SIGPIPE
+// The parts of a relay, which its thread and its heirs share.
+struct RelayedOutput {
+  int from = -1;  // the pipe that the command writes, to be read
+  int to = -1;    // a descriptor of ours
+  int wake = -1;  // an eventfd for the reader of the ring
+  int over = -1;  // an eventfd that becomes readable when there is no more to relay, and stays so
+  std::unique_ptr<OutputRing> ring;
+  std::atomic<bool> is_over = false;
 };
 
-// Copies every byte from the pipe `from` to `to`, in order, until there is an end.
-// Begins with what another relay has left in the ring. Blocks as the command itself
-// would if it wrote to `to`. `wake`: an eventfd for the reader of the ring.
-RelayEnd Relay(int from, int to, OutputRing& ring, int wake);
+// Copies every byte in order, on a thread of its own, until the writers have closed the pipe or
+// the output cannot be written. Then closes the pipe: the command gets SIGPIPE if it goes on.
+// Begins with what another relay has left in the ring. Blocks as the command itself would if
+// it wrote to `to`.
+class Relay {
+ public:
+  explicit Relay(std::shared_ptr<RelayedOutput> output);
+  // Returns at once; what is under way ends with the process.
+  ~Relay();
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  const RelayedOutput& output() const { return *output_; }
+
+ private:
+  const std::shared_ptr<RelayedOutput> output_;
+  Worker worker_;
+};
+
+// Goes on with the relays of another process should that die before they are over: in a child
+// that was forked while they ran. Threads of its own; keeps descriptors of its own, but none
+// longer than the output lasts.
+class RelayHeir {
+ public:
+  // `process`: a pidfd of the one that relays until it dies.
+  RelayHeir(int process, const std::vector<const RelayedOutput*>& outputs);
+  ~RelayHeir();
+  RelayHeir(const RelayHeir&) = delete;
+  RelayHeir& operator=(const RelayHeir&) = delete;
+
+  // Blocks until all are over.
+  void Wait();
+
+ private:
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
 
 }  // namespace rapideye::agent
 

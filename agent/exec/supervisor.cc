@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 #include "agent/exec/relay.h"
 #include "proto/common/backoff/backoff.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/process/forget_start_up.h"
 
 namespace rapideye::agent {
 namespace {
@@ -74,11 +76,9 @@ void PutNothingAt(int descriptor) {
 
 // One output of the command.
 struct Output {
-  int to = -1;    // a descriptor of ours
-  int pipe = -1;  // what the command writes, to be read; -1: no more
+  std::shared_ptr<RelayedOutput> relayed = std::make_shared<RelayedOutput>();
   int command_end = -1;
-  std::unique_ptr<OutputRing> ring;
-  pid_t relay = -1;
+  std::unique_ptr<Relay> relay;
 };
 
 class Supervisor {
@@ -88,8 +88,9 @@ class Supervisor {
   int Run() {
     if (!Prepare()) return kCannotBeRun;
     if (const int status = StartCommand(); status != 0) return status;
-    for (Output& output : outputs_) StartRelay(output);
+    for (Output& output : outputs_) output.relay = std::make_unique<Relay>(output.relayed);
     StartAgent();
+    ForgetStartUp();
     while (!exit_status_.has_value()) Await(NextRestart());
     SeeItOut();
     return *exit_status_;
@@ -99,8 +100,6 @@ class Supervisor {
   bool Prepare();
   int StartCommand();
   [[noreturn]] void BecomeCommand(int failed);
-  void StartRelay(Output& output);
-  [[noreturn]] void BecomeRelay(const Output& output);
   void StartAgent();
   [[noreturn]] void BecomeAgent();
   // What every child of ours but the command does first: no terminal or group of the
@@ -116,6 +115,8 @@ class Supervisor {
   void NoteAgentEnd(const siginfo_t& child);
   void MirrorStop();
   void SeeItOut();
+  void LeaveAnHeir() const;
+  std::vector<const RelayedOutput*> Relayed() const;
   bool Drained() const;
   uint64_t Written() const;
   void Say(const std::string& text) const;
@@ -125,6 +126,7 @@ class Supervisor {
   struct sigaction child_before_ = {};
   int signals_ = -1;
   int wake_ = -1;
+  int self_ = -1;  // a pidfd
   bool has_terminal_ = false;
   std::atomic<int>* told_to_end_ = nullptr;  // shared with the agent
   std::vector<Output> outputs_;
@@ -149,22 +151,25 @@ bool Supervisor::Prepare() {
   sigprocmask(SIG_BLOCK, &forwarded, &mask_before_);
   signals_ = signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
   wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  self_ = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
   void* page = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  bool ready = signals_ >= 0 && wake_ >= 0 && page != MAP_FAILED;
+  bool ready = signals_ >= 0 && wake_ >= 0 && self_ >= 0 && page != MAP_FAILED;
   if (page != MAP_FAILED) told_to_end_ = new (page) std::atomic<int>(0);
   has_terminal_ = tcgetpgrp(STDIN_FILENO) == getpgrp();
-  outputs_.emplace_back().to = STDOUT_FILENO;
+  outputs_.emplace_back().relayed->to = STDOUT_FILENO;
   // Lines of both that go to one place keep their order.
-  if (!SamePlace(STDOUT_FILENO, STDERR_FILENO)) outputs_.emplace_back().to = STDERR_FILENO;
+  if (!SamePlace(STDOUT_FILENO, STDERR_FILENO)) outputs_.emplace_back().relayed->to = STDERR_FILENO;
   for (Output& output : outputs_) {
     int ends[2] = {-1, -1};
     ready = pipe2(ends, O_CLOEXEC) == 0 && ready;
-    output.pipe = ends[0];
+    output.relayed->from = ends[0];
+    output.relayed->wake = wake_;
+    output.relayed->over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     output.command_end = ends[1];
     absl::StatusOr<std::unique_ptr<OutputRing>> ring = OutputRing::Create();
-    ready = ring.ok() && ready;
-    if (ring.ok()) output.ring = *std::move(ring);
+    ready = ring.ok() && output.relayed->over >= 0 && ready;
+    if (ring.ok()) output.relayed->ring = *std::move(ring);
   }
   if (!ready) std::fprintf(stderr, "rapideye-agent exec: no descriptors or memory left\n");
   return ready;
@@ -215,24 +220,24 @@ void Supervisor::Detach(const char* name) const {
   PutNothingAt(STDIN_FILENO);
 }
 
-void Supervisor::StartRelay(Output& output) {
-  output.relay = fork();
-  if (output.relay == 0) BecomeRelay(output);
-  if (output.relay < 0) Say(absl::StrCat("cannot pass output on: ", std::strerror(errno)));
+// Once an output is over its pipe is closed, and its number may be another's.
+std::vector<const RelayedOutput*> Supervisor::Relayed() const {
+  std::vector<const RelayedOutput*> relayed;
+  for (const Output& output : outputs_) {
+    if (!output.relayed->is_over) relayed.push_back(output.relayed.get());
+  }
+  return relayed;
 }
 
-// All that may be told to it stays blocked: it ends when the output does.
-void Supervisor::BecomeRelay(const Output& output) {
+// Orphans of the command may hold its output open for longer than it is worth waiting.
+void Supervisor::LeaveAnHeir() const {
+  if (Drained() && Relayed().empty()) return;
+  if (fork() != 0) return;
   Detach("rapideye-relay");
-  signal(SIGPIPE, SIG_IGN);
-  // What it does not need it does not keep open: others wait for the end of these.
-  for (Output& other : outputs_) {
-    if (&other == &output) continue;
-    CloseIfOpen(other.pipe);
-    PutNothingAt(other.to);
-  }
-  const RelayEnd end = Relay(output.pipe, output.to, *output.ring, wake_);
-  _exit(static_cast<int>(end));
+  RelayHeir heir(self_, Relayed());
+  for (const Output& output : outputs_) PutNothingAt(output.relayed->to);
+  heir.Wait();
+  _exit(0);
 }
 
 void Supervisor::StartAgent() {
@@ -247,13 +252,15 @@ void Supervisor::StartAgent() {
 
 void Supervisor::BecomeAgent() {
   Detach("rapideye-agent");
+  // Its threads begin while all signals are still blocked: those are for others.
+  RelayHeir heir(self_, Relayed());
   CommandWatch watch;
   watch.pid = command_;
   watch.wake = wake_;
   watch.told_to_end = told_to_end_;
-  for (Output& output : outputs_) {
-    watch.outputs.push_back(output.ring.get());
-    CloseIfOpen(output.pipe);
+  for (const Output& output : outputs_) {
+    watch.outputs.push_back(output.relayed->ring.get());
+    if (!output.relayed->is_over) close(output.relayed->from);
   }
   dup2(options_.log, STDERR_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -263,14 +270,13 @@ void Supervisor::BecomeAgent() {
   // Without the destructors of what is the supervisor's.
   const int status = options_.agent(watch);
   std::fflush(nullptr);
+  pollfd supervisor = {self_, POLLIN, 0};
+  if (poll(&supervisor, 1, /*timeout=*/0) > 0) heir.Wait();
   _exit(status);
 }
 
 void Supervisor::Await(absl::Duration until) {
   if (agent_ < 0 && MonotonicTime() >= restart_at_) StartAgent();
-  for (Output& output : outputs_) {
-    if (output.pipe >= 0 && output.relay < 0) StartRelay(output);
-  }
   const absl::Duration left = std::max(absl::ZeroDuration(), until - MonotonicTime());
   const bool forever = left > absl::Hours(1);
   pollfd waiting = {signals_, POLLIN, 0};
@@ -319,16 +325,12 @@ void Supervisor::Reap() {
     if (waitid(P_PID, static_cast<id_t>(child.si_pid), &reaped, kAny) == 0) Note(reaped);
     child.si_pid = 0;
   }
-  // Once it has ended it would be found for ever: only ours are of interest then.
+  // Once it has ended it would be found for ever: only the agent is of interest then.
   if (!exit_status_.has_value()) return;
-  std::vector<pid_t> ours = {agent_};
-  for (const Output& output : outputs_) ours.push_back(output.relay);
-  for (const pid_t pid : ours) {
-    siginfo_t reaped = {};
-    if (pid > 0 && waitid(P_PID, static_cast<id_t>(pid), &reaped, WEXITED | WNOHANG) == 0 &&
-        reaped.si_pid == pid) {
-      Note(reaped);
-    }
+  siginfo_t reaped = {};
+  if (agent_ > 0 && waitid(P_PID, static_cast<id_t>(agent_), &reaped, WEXITED | WNOHANG) == 0 &&
+      reaped.si_pid == agent_) {
+    Note(reaped);
   }
 }
 
@@ -342,12 +344,6 @@ void Supervisor::Note(const siginfo_t& child) {
     return;
   }
   if (child.si_pid == agent_) NoteAgentEnd(child);
-  for (Output& output : outputs_) {
-    if (child.si_pid != output.relay) continue;
-    output.relay = -1;
-    // Replaces a relay that was killed. Without a reader the command gets SIGPIPE.
-    if (child.si_code == CLD_EXITED) CloseIfOpen(output.pipe);
-  }
 }
 
 void Supervisor::NoteAgentEnd(const siginfo_t& child) {
@@ -372,14 +368,15 @@ void Supervisor::MirrorStop() {
 bool Supervisor::Drained() const {
   return std::all_of(outputs_.begin(), outputs_.end(), [](const Output& output) {
     int waiting = 0;
-    if (output.pipe < 0) return true;
-    return ioctl(output.pipe, FIONREAD, &waiting) == 0 && waiting == 0 && output.ring->Drained();
+    const RelayedOutput& relayed = *output.relayed;
+    return relayed.is_over || (ioctl(relayed.from, FIONREAD, &waiting) == 0 && waiting == 0 &&
+                               relayed.ring->Drained());
   });
 }
 
 uint64_t Supervisor::Written() const {
   uint64_t written = 0;
-  for (const Output& output : outputs_) written += output.ring->written();
+  for (const Output& output : outputs_) written += output.relayed->ring->written();
   return written;
 }
 
@@ -395,7 +392,8 @@ void Supervisor::SeeItOut() {
     }
   }
   // A reader of our output need not wait for the agent.
-  for (const Output& output : outputs_) PutNothingAt(output.to);
+  LeaveAnHeir();
+  for (const Output& output : outputs_) PutNothingAt(output.relayed->to);
   const bool told = told_to_end_->load() != 0;
   const absl::Duration patience =
       MonotonicTime() + kAgentEndGrace + (told ? kLastWordsIfTold : kLastWordsFor);

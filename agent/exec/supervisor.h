@@ -1,17 +1,16 @@
 // The supervisor starts the training process, and watches it until it ends.
 //
-// It consists of three kinds of processes; the command does not notice if one is
-// killed:
+// It consists of two processes:
 //
-//   supervisor  the one that was called: parent of all others. Forwards signals,
-//               reaps, starts again whatever of ours dies, and exits as the command did
-//   relay       one for each output: copies from the command's pipe to where the
-//               supervisor's own output went, and leaves the bytes in an OutputRing
-//   agent       everything else. Reads the rings; no other process waits for it
+//   supervisor  the one that was called: parent of the others. Forwards signals, reaps,
+//               starts the agent again if that dies, and exits as the command did. A thread
+//               for each output copies from the command's pipe to where the supervisor's own
+//               output went, and leaves the bytes in an OutputRing
+//   agent       everything else. Reads the rings; the supervisor never waits for it while
+//               the command lives. If the supervisor is killed, it goes on with the output
 //
-// The supervisor keeps the pipes open, so that output waits for a new relay (one that is
-// killed in the midst of a piece may lose that, at most kOutputPieceBytes); without a
-// supervisor the relays go on until the command has closed its outputs.
+// The command does not notice if either is killed. What an orphan of the command still
+// writes after its end is passed on by a child that the supervisor leaves behind.
 #ifndef RAPIDEYE_AGENT_EXEC_SUPERVISOR_H_
 #define RAPIDEYE_AGENT_EXEC_SUPERVISOR_H_
 

@@ -181,6 +181,15 @@ TEST_F(SupervisorTest, OutputThatAnOrphanHoldsOpenIsNotWaitedFor) {
   EXPECT_EQ(out_.Read(), "");
 }
 
+TEST_F(SupervisorTest, OutputOfAnOrphanIsPassedOnAfterTheEnd) {
+  // What runs in the background has no other input of the shell.
+  Start("exec 3<&0; (read x <&3; echo late $x) & echo ready");
+  EXPECT_EQ(out_.Read("\n"), "ready\n");
+  EXPECT_EQ(ExitStatus(), 0);
+  in_.Write("words\n");
+  EXPECT_EQ(out_.Read(), "late words\n");
+}
+
 // The agent -------------------------------------------------------------------
 
 // Reads an output until its end.
@@ -240,36 +249,25 @@ TEST_F(SupervisorTest, AnAgentThatCannotWorkIsLeftAlone) {
   EXPECT_EQ(ExitStatus(), 5);
 }
 
-// Kills all relays of the supervisor, which is the parent of both.
-int KillRelays(const CommandWatch&) {
-  const std::string parent = std::to_string(getppid());
-  std::ifstream children("/proc/" + parent + "/task/" + parent + "/children");
-  for (pid_t child = 0; children >> child;) {
-    std::string name;
-    std::ifstream("/proc/" + std::to_string(child) + "/comm") >> name;
-    if (name != "rapideye-relay") continue;
-    // Dead before there is anything that it could take with it.
-    pollfd dead = {static_cast<int>(syscall(SYS_pidfd_open, child, 0)), POLLIN, 0};
-    kill(child, SIGKILL);
-    poll(&dead, 1, /*timeout=*/-1);
-    close(dead.fd);
-  }
-  dprintf(STDERR_FILENO, "killed\n");
+// Until the command has ended.
+int StayWithIt(const CommandWatch& watch) {
+  pollfd ended = {static_cast<int>(syscall(SYS_pidfd_open, watch.pid, 0)), POLLIN, 0};
+  dprintf(STDERR_FILENO, "here\n");
+  poll(&ended, 1, /*timeout=*/-1);
   return 0;
 }
 
-TEST_F(SupervisorTest, TheCommandSurvivesItsRelays) {
-  Start("read x; echo $x; head -c 500000 /dev/zero; echo err >&2; exit 5", KillRelays);
-  EXPECT_EQ(log_.Read("\n"), "killed\n");
-  in_.Write("alive\n");
-  EXPECT_EQ(out_.Read().size(), 500'006u);
-  EXPECT_EQ(err_.Read(), "err\n");
-  EXPECT_EQ(ExitStatus(), 5);
+TEST_F(SupervisorTest, TheCommandFindsOutThatNobodyReadsBesideAnAgent) {
+  Start("exec yes", StayWithIt);
+  EXPECT_EQ(out_.Read("\n"), "y\n");
+  out_.CloseReading();
+  EXPECT_EQ(ExitStatus(), 128 + SIGPIPE);
 }
 
 TEST_F(SupervisorTest, TheCommandSurvivesItsSupervisor) {
-  Start("echo ready; read x; echo $x; head -c 500000 /dev/zero");
+  Start("echo ready; read x; echo $x; head -c 500000 /dev/zero", StayWithIt);
   EXPECT_EQ(out_.Read("\n"), "ready\n");
+  EXPECT_EQ(log_.Read("\n"), "here\n");
   kill(supervisor_, SIGKILL);
   EXPECT_EQ(ExitStatus(), -1);
   in_.Write("alive\n");

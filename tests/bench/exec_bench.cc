@@ -1,6 +1,7 @@
 // What `exec` costs on the way of the command's output, against cat in its place.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
@@ -8,8 +9,10 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "agent/exec/output_ring.h"
 #include "agent/exec/relay.h"
@@ -64,13 +67,19 @@ void Floor(benchmark::State& state) {
 
 void Exec(benchmark::State& state) {
   state.SetLabel("at most 1.5");
-  const auto ring = agent::OutputRing::Create();
-  if (!ring.ok()) throw std::runtime_error("no ring");
-  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   Measure(state, [&](int from, int to) {
-    _exit(agent::Relay(from, to, **ring, wake) == agent::RelayEnd::kFinished ? 0 : 1);
+    auto output = std::make_shared<agent::RelayedOutput>();
+    auto ring = agent::OutputRing::Create();
+    if (!ring.ok()) _exit(1);
+    output->from = from;
+    output->to = to;
+    output->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    output->over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    output->ring = *std::move(ring);
+    const agent::Relay relay(output);
+    pollfd over = {output->over, POLLIN, 0};
+    _exit(poll(&over, 1, /*timeout=*/-1) == 1 ? 0 : 1);
   });
-  close(wake);
 }
 
 BENCHMARK(Floor)->Name("exec output, 256 MiB/floor")->Unit(benchmark::kMillisecond)->UseRealTime();
