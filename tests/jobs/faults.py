@@ -352,11 +352,11 @@ _LINKS = (
     ),
     Fault(
         "link-lossy",
-        "nine packets of ten are lost",
+        "seven packets of ten are lost",
         "stands for minutes",
         "sockets, probes",
         CUT,
-        inject=injections.drop_packets(0.9),
+        inject=injections.drop_packets(0.7),
         options=("--timeout=100",),
         needs=(injections.iptables_why_not,),
     ),

@@ -135,12 +135,13 @@ class TableTest(unittest.TestCase):
                 "truth": "T",
                 "verdict": "V",
                 "grade": "right",
+                "alarmSeconds": 1.0,
                 "digestSeconds": 2.0,
             }
             table.write(folder, [result])
             with open(os.path.join(folder, "results.json"), encoding="utf-8") as file:
                 self.assertEqual(json.load(file), [result])
-        self.assertEqual(table.row(result), "| lock | yes | T | V | yes | 2.0 s | right |")
+        self.assertEqual(table.row(result), "| lock | yes | T | V | yes | 1.0, 2.0 s | right |")
 
 
 class ReadmeTest(unittest.TestCase):

@@ -6,7 +6,7 @@ import os
 from faults import FAULTS
 
 HEAD = (
-    "| fault | page | truth | verdict | by itself | digest after | result |\n"
+    "| fault | page | truth | verdict | by itself | alarm, digest after | result |\n"
     "|---|---|---|---|---|---|---|"
 )
 
@@ -26,7 +26,7 @@ def row(result):
     grade = result["grade"]
     if grade == "missed":
         grade += f" (asked: {result.get('askedGrade', 'no answer')})"
-    seconds = f"{result['digestSeconds']:.1f} s" if by_itself else ""
+    seconds = f"{result['alarmSeconds']:.1f}, {result['digestSeconds']:.1f} s" if by_itself else ""
     alarm = "yes" if by_itself else "nothing" if nothing else "no"
     return (
         f"| {result['fault']} | {'yes' if result['page'] else 'no'} | {result['truth']} "
