@@ -409,7 +409,8 @@ def grade(fault, result):
     if fault.raises_nothing:
         if result["incidents"]:
             return "false alarm"
-        return result.get("askedGrade", "wrong")
+        # After its end there may be nobody left to ask.
+        return result.get("askedGrade", "right" if fault.at == "end" else "wrong")
     if result["early"]:
         return "false alarm"
     return result.get("verdictGrade", "missed")

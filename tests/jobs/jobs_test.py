@@ -96,6 +96,11 @@ class RunGradeTest(unittest.TestCase):
             result = {"early": 0, "incidents": 0, "askedGrade": said}
             self.assertEqual(experiment.grade(FAULTS["slow-rank"], result), said)
 
+    def test_after_its_end_a_job_need_not_answer(self):
+        result = {"early": 0, "incidents": 0}
+        self.assertEqual(experiment.grade(FAULTS["abort-after-end"], result), "right")
+        self.assertEqual(experiment.grade(FAULTS["slow-rank"], result), "wrong")
+
 
 class RegistryTest(unittest.TestCase):
     def test_every_way_of_being_odd_is_one_of_the_program(self):

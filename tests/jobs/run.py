@@ -43,6 +43,9 @@ def arguments():
     )
     parser.add_argument("--job", choices=["jax"], help=argparse.SUPPRESS)  # deploy/demo.sh says it
     parser.add_argument(
+        "--patience", type=float, help="seconds for an incident to arise (75; with --quick 45)"
+    )
+    parser.add_argument(
         "--provoke",
         action="store_true",
         help="where no incident arises by itself, provokes one (after it is scored) and keeps its "
@@ -77,6 +80,8 @@ def experiments(asked):
                     f"--python={asked.python}",
                     f"--bin={asked.bin}",
                 ]
+                if asked.patience:
+                    command.append(f"--patience={asked.patience}")
                 if asked.provoke:
                     command.append("--provoke")
                 if page:
