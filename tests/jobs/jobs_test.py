@@ -62,6 +62,13 @@ class GradeTest(unittest.TestCase):
         self.assertEqual(truth.grade(either, Said(Verdict("DIFFERENT_MODULE"), NOBODY)), "right")
         self.assertEqual(truth.grade(either, Said(LOCK, NOBODY)), "partly")
 
+    def test_its_text_is_short(self):
+        either = Truth([LOCK, Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", "OTHER")])
+        self.assertEqual(
+            str(either | Truth([Verdict("UNKNOWN")], [NOBODY, TWO])),
+            "DATA_INPUT_STALL PROGRAM_NOT_QUEUED LOCK/OTHER: host-2; or UNKNOWN: nobody or host-2",
+        )
+
 
 class DigestTest(unittest.TestCase):
     def test_culprits_and_what_they_are_in(self):
