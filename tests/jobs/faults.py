@@ -368,9 +368,9 @@ _NOTHING = (
         "nothing",
         "ends with status 0",
         "",
-        RUNNING | ENDED,
+        RUNNING,
         inject=injections.nothing,
-        options=("--steps=150",),
+        options=("--steps=200",),
     ),
     Fault("slow-rank", "a second more a step", "trains on", "", RUNNING, odd="slow"),
     Fault(

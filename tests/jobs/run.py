@@ -13,6 +13,7 @@ import sys
 import time
 
 import environment
+import networks
 import processes
 import table
 from faults import FAULTS
@@ -145,6 +146,8 @@ def main():
         print(f"no JAX here: {error}")
         return SKIPPED
     os.makedirs(asked.out)
+    if reason := networks.why_not():
+        print(f"all ranks on loopback: {reason}", file=sys.stderr)
     processes.exit_on_signals()
     processes.adopt_orphans()
     results = []
