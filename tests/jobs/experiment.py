@@ -8,6 +8,7 @@ Leaves result.json in the folder, and beside it the logs of everybody and the ca
 
 import argparse
 import contextlib
+import datetime
 import glob
 import gzip
 import json
@@ -19,6 +20,7 @@ import sys
 import time
 
 import cgroups
+import cost
 import networks
 import processes
 import truth
@@ -352,10 +354,14 @@ def observe(run, since):
     fault = run.fault
     first = None
     asked = None
+    meter = cost.Meter(run.ranks) if fault.name == "to-the-end" else None
+    measured = {}
     while time.time() < since + run.asked.patience and not first:
         first = next(iter(run.incidents()), None)
-        if fault.raises_nothing and not asked and time.time() > since + 6:
+        if fault.raises_nothing and not asked and time.time() > since + 16:
             asked = run.snapshot()
+        if meter and not measured and time.time() > since + 15:
+            measured = {"cost": meter.read()}
         time.sleep(0.2)
     if not fault.raises_nothing and not first:
         asked = run.snapshot()
@@ -365,6 +371,7 @@ def observe(run, since):
         "seed": run.asked.seed,
         "ownNetworks": run.own_networks,
         "truth": str(fault.truth),
+        **measured,
         "early": sum(os.path.getmtime(path) < since for path in run.incidents()),
         "incidents": len(run.incidents()),
     }
@@ -391,6 +398,7 @@ def _describe_incident(run, path, since, result):
         verdictGrade=truth.grade(run.fault.truth, said),
         confidence=digest["confidence"],
         trigger=digest.get("trigger", {}),
+        alarmSeconds=round(_seconds(digest["detectedAt"]) - since, 1),
         digestSeconds=round(os.path.getmtime(path) - since, 1),
         text=_text(f"{folder}/digest.txt"),
     )
@@ -401,10 +409,15 @@ def grade(fault, result):
     if fault.raises_nothing:
         if result["incidents"]:
             return "false alarm"
-        return result.get("askedGrade", "wrong")
+        # After its end there may be nobody left to ask.
+        return result.get("askedGrade", "right" if fault.at == "end" else "wrong")
     if result["early"]:
         return "false alarm"
     return result.get("verdictGrade", "missed")
+
+
+def _seconds(timestamp):
+    return datetime.datetime.fromisoformat(timestamp).timestamp()
 
 
 def _environment(**more):

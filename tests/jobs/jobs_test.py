@@ -62,6 +62,13 @@ class GradeTest(unittest.TestCase):
         self.assertEqual(truth.grade(either, Said(Verdict("DIFFERENT_MODULE"), NOBODY)), "right")
         self.assertEqual(truth.grade(either, Said(LOCK, NOBODY)), "partly")
 
+    def test_its_text_is_short(self):
+        either = Truth([LOCK, Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", "OTHER")])
+        self.assertEqual(
+            str(either | Truth([Verdict("UNKNOWN")], [NOBODY, TWO])),
+            "DATA_INPUT_STALL PROGRAM_NOT_QUEUED LOCK/OTHER: host-2; or UNKNOWN: nobody or host-2",
+        )
+
 
 class DigestTest(unittest.TestCase):
     def test_culprits_and_what_they_are_in(self):
@@ -95,6 +102,11 @@ class RunGradeTest(unittest.TestCase):
         for said in ("right", "wrong"):
             result = {"early": 0, "incidents": 0, "askedGrade": said}
             self.assertEqual(experiment.grade(FAULTS["slow-rank"], result), said)
+
+    def test_after_its_end_a_job_need_not_answer(self):
+        result = {"early": 0, "incidents": 0}
+        self.assertEqual(experiment.grade(FAULTS["abort-after-end"], result), "right")
+        self.assertEqual(experiment.grade(FAULTS["slow-rank"], result), "wrong")
 
 
 class RegistryTest(unittest.TestCase):
@@ -135,12 +147,13 @@ class TableTest(unittest.TestCase):
                 "truth": "T",
                 "verdict": "V",
                 "grade": "right",
+                "alarmSeconds": 1.0,
                 "digestSeconds": 2.0,
             }
             table.write(folder, [result])
             with open(os.path.join(folder, "results.json"), encoding="utf-8") as file:
                 self.assertEqual(json.load(file), [result])
-        self.assertEqual(table.row(result), "| lock | yes | T | V | yes | 2.0 s | right |")
+        self.assertEqual(table.row(result), "| lock | yes | T | V | yes | 1.0, 2.0 s | right |")
 
 
 class ReadmeTest(unittest.TestCase):

@@ -13,6 +13,7 @@ import sys
 import time
 
 import environment
+import networks
 import processes
 import table
 from faults import FAULTS
@@ -42,6 +43,9 @@ def arguments():
         "page and --quick unless told otherwise; each must be right",
     )
     parser.add_argument("--job", choices=["jax"], help=argparse.SUPPRESS)  # deploy/demo.sh says it
+    parser.add_argument(
+        "--patience", type=float, help="seconds for an incident to arise (75; with --quick 45)"
+    )
     parser.add_argument(
         "--provoke",
         action="store_true",
@@ -77,6 +81,8 @@ def experiments(asked):
                     f"--python={asked.python}",
                     f"--bin={asked.bin}",
                 ]
+                if asked.patience:
+                    command.append(f"--patience={asked.patience}")
                 if asked.provoke:
                     command.append("--provoke")
                 if page:
@@ -140,6 +146,8 @@ def main():
         print(f"no JAX here: {error}")
         return SKIPPED
     os.makedirs(asked.out)
+    if reason := networks.why_not():
+        print(f"all ranks on loopback: {reason}", file=sys.stderr)
     processes.exit_on_signals()
     processes.adopt_orphans()
     results = []

@@ -56,11 +56,18 @@ class Truth:
 
     def __str__(self):
         return "; or ".join(
-            " or ".join(str(verdict) for verdict in verdicts)
-            + ": "
-            + " or ".join(names(ranks) for ranks in sets)
+            f"{_together(verdicts)}: {' or '.join(names(ranks) for ranks in sets)}"
             for verdicts, sets in self._groups
         )
+
+
+def _together(verdicts):
+    """Verdicts as one text: what only their last words differ in stands behind slashes."""
+    lasts = {}
+    for verdict in verdicts:
+        *first, last = str(verdict).split()
+        lasts.setdefault(" ".join(first), []).append(last)
+    return " or ".join(f"{first} {'/'.join(last)}".strip() for first, last in lasts.items())
 
 
 def names(ranks):
