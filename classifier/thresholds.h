@@ -45,6 +45,10 @@ inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
 // be called hung: no threshold is shorter than half of it.
 inline constexpr int64_t kLoopMovesWithinMs = 20'000;
 
+// Lines of a log that tell steps are this many times as far apart as ever before in health
+// when the next one is missing.
+inline constexpr int64_t kStepLineFactor = 3;
+
 // The job advances if more than this share of its cores completed a launch
 // recently: cores of one step cannot advance past a core that stands, so in a
 // hang this share falls to nothing.

@@ -34,7 +34,8 @@ absl::string_view Name(RuntimeState state) {
 bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
   return a.process_incarnation != b.process_incarnation || a.runtime.state != b.runtime.state ||
          a.launches_completed != b.launches_completed || a.launch_in_flight != b.launch_in_flight ||
-         a.attentive != b.attentive || AnnouncesPause(a.progress) != AnnouncesPause(b.progress);
+         a.attentive != b.attentive || a.step_lines.has_value() != b.step_lines.has_value() ||
+         AnnouncesPause(a.progress) != AnnouncesPause(b.progress);
 }
 
 }  // namespace
@@ -88,7 +89,16 @@ void AgentCore::Handle(const RuntimeSampled& sampled, Instant now, Effects& effe
 }
 
 void AgentCore::Handle(const LogsRead& read, Instant now, Effects& effects) {
+  auto& logs = host_.Of<LogState>();
+  const std::optional<wire::IncidentMemory>& incident = incident_.memory();
+  if (incident.has_value() && incident->concluded) logs.MeasureAnew();
+  const int64_t before = logs.advances();
   host_.Observe(read.reading, now.monotonic, view_, alarms_, effects);
+  // Where a device runs something, its launches are the progress.
+  if (logs.advances() == before || view_.EverLaunched()) return;
+  host_.Of<TrainingProcess>().JobProgressed();
+  incident_.Progressed();
+  inherited_.Progressed();
 }
 
 void AgentCore::Handle(const ModuleTextFetched& fetched, Instant, Effects& effects) {
@@ -429,6 +439,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   heartbeat.runtime = health_;
   view_.Describe(now, heartbeat);
   heartbeat.progress = host_.Of<ProgressPageState>().Now(now);
+  heartbeat.step_lines = host_.Of<LogState>().Steps(now);
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();

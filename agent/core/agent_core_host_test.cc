@@ -88,6 +88,34 @@ TEST(AgentCoreHostTest, WhatTheLoopSaysIsToldAndGrowsOld) {
   EXPECT_THAT(script.logs, SizeIs(1));
 }
 
+TEST(AgentCoreHostTest, StepsOfTheLogAreToldWhileTheProcessLives) {
+  HostScript script;
+  script.Welcome();
+  script.Pass(absl::Seconds(5));
+  logs::LogReading reading;
+  reading.steps = logs::StepReading{12, 3};
+  script.Step(LogsRead{reading});
+  script.Pass(absl::Seconds(5));
+  const wire::Heartbeat heartbeat = script.Sent<wire::Heartbeat>().back();
+  ASSERT_TRUE(heartbeat.step_lines.has_value());
+  EXPECT_EQ(heartbeat.step_lines->step, 12);
+  EXPECT_EQ(heartbeat.step_lines->advances, 3);
+  EXPECT_EQ(script.Describe().progress->step, 12);
+  // A page is better where it has the step, and keeps the log's where it has none.
+  script.host.Of<ProgressReading>() = ProgressReading{
+      ProgressSample{std::nullopt, Phase::kStep, absl::Seconds(3), std::nullopt}, ""};
+  script.Pass(absl::Seconds(5));
+  EXPECT_EQ(script.Describe().progress->step, 12);
+  EXPECT_EQ(script.Describe().progress->phase, Phase::kStep);
+  script.host.Of<ProgressReading>()->progress->step = 40;
+  script.Pass(absl::Seconds(5));
+  EXPECT_EQ(script.Describe().progress->step, 40);
+  EXPECT_FALSE(script.Describe().progress->step_ms.has_value());
+  script.End(0, std::nullopt);
+  script.Pass(absl::Seconds(5));
+  EXPECT_FALSE(script.Sent<wire::Heartbeat>().back().step_lines.has_value());
+}
+
 TEST(AgentCoreHostTest, MetricsOfAStandstillEndWithIt) {
   HostScript script;
   script.Welcome();

@@ -31,7 +31,8 @@ struct LogWatcher::Shared {
   void Look() {
     looked_at = MonotonicTime();
     logs::LogReading reading = follower.Read(looked_at);
-    if (!reading.lines.empty() || !reading.notes.empty()) sink.Send(LogsRead{std::move(reading)});
+    const bool news = !reading.lines.empty() || !reading.notes.empty() || reading.steps.has_value();
+    if (news) sink.Send(LogsRead{std::move(reading)});
   }
 
   // Until the next look is due, or there is news. False: there is none.

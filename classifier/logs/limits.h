@@ -22,6 +22,22 @@ inline constexpr size_t kMaxLogLinesPerLook = 256;
 inline constexpr int kMaxStrangeTracebackLines = 100;
 // Tasks that one message of the coordination service names; it names some of them.
 inline constexpr size_t kMaxListedTasks = 100;
+// The part of a line in which its step is looked for: tables of metrics name it first.
+inline constexpr size_t kStepLineBytes = 1024;
+// Shapes of lines with such numbers that are followed at once; those that have not grown for
+// longest make room.
+inline constexpr size_t kMaxStepShapes = 32;
+// A shape tells steps once its number has grown so often, and this many times as often as
+// it has fallen. A loop counts anew in each epoch; of numbers drawn at random every second
+// one falls.
+inline constexpr int64_t kLeastRises = 2;
+inline constexpr int64_t kRisesPerFall = 3;
+// Lines of several ranks in one log are about so far apart.
+inline constexpr int64_t kStepTolerance = 1;
+// The shape whose step is told gives way after so many rises of others without one of its own.
+inline constexpr int64_t kRisesToGiveWay = 16;
+// Beyond this a number is no step: 1 ms each, for a century.
+inline constexpr int64_t kMaxStep = 3'000'000'000'000;
 // Limits of an operator's signatures; a text of fewer bytes is to be found in
 // too many lines.
 inline constexpr size_t kMaxSignatures = 1'000;

@@ -22,11 +22,20 @@ struct LogLine {
   bool old = false;
 };
 
+// The steps that lines of the log tell.
+struct StepReading {
+  std::optional<int64_t> step;  // absent: none tells one
+  int64_t advances = 0;         // how often such a number has grown
+
+  friend bool operator==(const StepReading&, const StepReading&) = default;
+};
+
 // Lines recognised since the previous reading; may be empty.
 struct LogReading {
   std::vector<LogLine> lines;  // in the order in which they were written
   // Problems for the operator: files that are missing, bytes that were skipped.
   std::vector<std::string> notes;
+  std::optional<StepReading> steps = std::nullopt;  // if it has changed
 };
 
 }  // namespace rapideye::logs

@@ -2,7 +2,7 @@
 // because the hosts that others wait for compile, evaluate or write a checkpoint.
 //
 // Facts: for how long each core has completed no launch; the phase that the training loop
-// reports, stacks, processor time.
+// reports, the steps that logs tell, stacks, processor time.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -50,6 +50,13 @@ std::vector<EvidenceItem> Whereabouts(const Case& c) {
       workers[snapshot->progress->phase].push_back(i);
     }
   }
+  const auto place = [&](Phase phase, const std::vector<int>& group) {
+    const bool by_logs =
+        phase == Phase::kUnspecified && std::all_of(group.begin(), group.end(), [&](int worker) {
+          return c.worker(worker).snapshot->progress->step_ms.has_value();
+        });
+    return by_logs ? "making steps, as logs tell" : std::string(PhaseText(phase));
+  };
   std::vector<EvidenceItem> items;
   for (const auto& [phase, group] : workers) {
     std::optional<int64_t> first;
@@ -60,9 +67,8 @@ std::vector<EvidenceItem> Whereabouts(const Case& c) {
       first = std::min(first.value_or(*step), *step);
       last = std::max(last.value_or(*step), *step);
     }
-    std::string text =
-        absl::StrCat(Count(static_cast<int64_t>(group.size()), "worker"),
-                     group.size() == 1 ? " is " : " are ", std::string(PhaseText(phase)));
+    std::string text = absl::StrCat(Count(static_cast<int64_t>(group.size()), "worker"),
+                                    group.size() == 1 ? " is " : " are ", place(phase, group));
     if (first.has_value()) absl::StrAppend(&text, first == last ? ", step " : ", steps ", *first);
     if (first != last) absl::StrAppend(&text, " to ", *last);
     absl::StrAppend(&text, ": ", WhoAll(c.topology, group));
@@ -155,6 +161,30 @@ void LoopsAdvancing(const Case& c, Findings& out) {
   Report(c, Detail::kRunning, kConfidencePause,
          absl::StrCat("the training loops of ", telling, " of ", Count(workers, "worker"),
                       " made a step within ", Span(std::min(c.threshold_ms, kLoopMovesWithinMs))),
+         out);
+}
+
+// Where no page tells either: the logs that tell steps, which may be that of one worker.
+void LogsAdvancing(const Case& c, Findings& out) {
+  std::vector<int> telling;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const Snapshot* snapshot = c.worker(i).snapshot;
+    // Whoever is not there may be why the others soon stand.
+    if (snapshot == nullptr) return;
+    if (!snapshot->progress.has_value() || !snapshot->progress->step_ms.has_value()) continue;
+    const int64_t due = std::max(kLoopMovesWithinMs,
+                                 kStepLineFactor * snapshot->progress->longest_step_ms.value_or(0));
+    if (*snapshot->progress->step_ms >= std::min(c.threshold_ms, due)) return;
+    telling.push_back(i);
+  }
+  if (telling.empty()) return;
+  if (SomebodyFailed(c)) {
+    out.Note(kRule, "logs told steps a short while ago, but a worker has failed since");
+    return;
+  }
+  Report(c, Detail::kRunning, kConfidencePause,
+         absl::StrCat("the log of ", WhoAll(c.topology, telling),
+                      " has told a further step no longer ago than such lines are apart"),
          out);
 }
 
@@ -255,6 +285,7 @@ void FindProgress(const Case& c, Findings& out) {
   const size_t before = out.items.size();
   Advancing(c, out);
   if (out.items.size() == before && c.positions.units().empty()) LoopsAdvancing(c, out);
+  if (out.items.size() == before && c.positions.units().empty()) LogsAdvancing(c, out);
   if (out.items.size() == before) Pausing(c, out);
 }
 

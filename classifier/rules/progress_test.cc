@@ -54,6 +54,34 @@ TEST(Progress, LoopsThatStandOrFailOrAreSilentProveNothing) {
   EXPECT_EQ(Diagnose(silent), "UNKNOWN");
 }
 
+// Only the log of the first worker tells steps, every 30 s.
+Scenario OfLogs(int64_t step_ms) {
+  Scenario s = OfLoops(200);
+  for (int task = 0; task < 4; ++task) s.At(0, task).progress.reset();
+  s.At(0, 0).progress = Progress{.step = 41, .step_ms = step_ms, .longest_step_ms = 30'000};
+  s.capture.header.hang_threshold_ms = 300'000;
+  return s;
+}
+
+TEST(Progress, ALogThatTellsStepsIsNoHang) {
+  const Verdict verdict = Classify(OfLogs(89'000).capture);
+  EXPECT_EQ(Summary(verdict), "NO_HANG/RUNNING");
+  ASSERT_EQ(verdict.evidence.size(), 2u);
+  EXPECT_EQ(verdict.evidence[1].statement.find("1 worker is making steps, as logs tell, step 41"),
+            0u);
+}
+
+TEST(Progress, ALogWhoseNextStepIsOverdueProvesNothing) {
+  EXPECT_EQ(Diagnose(OfLogs(90'000)), "UNKNOWN");
+  Scenario failed = OfLogs(200);
+  failed.Log(0, 2, LogKind::kUncaughtException, "ValueError: x", 100);
+  EXPECT_EQ(Diagnose(failed), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+  Scenario missing = OfLogs(200);
+  std::erase_if(missing.capture.snapshots,
+                [](const Snapshot& snapshot) { return snapshot.worker == WorkerId{0, 3}; });
+  EXPECT_NE(Diagnose(missing), "NO_HANG/RUNNING");
+}
+
 TEST(Progress, TheSameStandingForLongIsAHang) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);

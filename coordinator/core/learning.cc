@@ -109,6 +109,8 @@ void Learning::ObservePauses(WorkerFacts& facts, const wire::Heartbeat& heartbea
   learn(heartbeat.longest_pause, facts.distrusted_pause, longest_pause_);
   learn(heartbeat.longest_unannounced_pause, facts.distrusted_unannounced_pause,
         longest_unannounced_pause_);
+  if (!heartbeat.step_lines.has_value()) return;
+  learn(heartbeat.step_lines->longest, facts.distrusted_step_lines, longest_step_lines_);
 }
 
 // Only what has ended is known to have been healthy.
@@ -303,6 +305,7 @@ void Learning::Forget() {
   programs_.clear();
   workers_.clear();
   longest_step_ = absl::ZeroDuration();
+  longest_step_lines_ = absl::ZeroDuration();
   longest_pause_ = absl::ZeroDuration();
   longest_unannounced_pause_ = absl::ZeroDuration();
   longest_phase_.clear();

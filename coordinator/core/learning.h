@@ -43,6 +43,8 @@ class Learning {
   // The longest launch of this program, or of all if absent or unknown. Zero: nothing learnt.
   absl::Duration LongestLaunch(const std::optional<std::string>& fingerprint) const;
   absl::Duration LongestStep() const { return longest_step_; }
+  // The longest time between two lines that tell a further step.
+  absl::Duration LongestStepLines() const { return longest_step_lines_; }
   absl::Duration LongestPause() const { return longest_pause_; }
   // The longest pause that no page announced.
   absl::Duration LongestUnannouncedPause() const { return longest_unannounced_pause_; }
@@ -75,6 +77,7 @@ class Learning {
     std::map<ProgramNumber, absl::Duration> distrusted_launches;
     absl::Duration distrusted_pause = absl::ZeroDuration();
     absl::Duration distrusted_unannounced_pause = absl::ZeroDuration();
+    absl::Duration distrusted_step_lines = absl::ZeroDuration();
     // The phase of the present announced pause, and its length as last reported.
     Phase phase = Phase::kUnspecified;
     absl::Duration phase_for = absl::ZeroDuration();
@@ -104,6 +107,7 @@ class Learning {
   std::vector<ProgramFacts> programs_;
   std::map<WorkerId, WorkerFacts> workers_;
   absl::Duration longest_step_ = absl::ZeroDuration();
+  absl::Duration longest_step_lines_ = absl::ZeroDuration();
   absl::Duration longest_pause_ = absl::ZeroDuration();
   absl::Duration longest_unannounced_pause_ = absl::ZeroDuration();
   std::map<Phase, absl::Duration> longest_phase_;

@@ -9,8 +9,12 @@
 namespace rapideye::coordinator {
 namespace {
 
+// What tells of progress: the first of these that any worker has.
+enum class Measured { kByLaunches, kByPages, kByLines };
+
 // The job as a whole, for one judgement.
 struct Overview {
+  Measured measured = Measured::kByLines;
   bool running = false;
   std::optional<absl::Duration> last_completion;
   std::optional<absl::Duration> first_seen;                // of the workers that run
@@ -76,21 +80,35 @@ bool RuntimeIsThere(const wire::Heartbeat& heartbeat) {
          heartbeat.runtime.state == RuntimeState::kTimedOut;
 }
 
-// How many steps its page has gone on since the worker's last heartbeat, where no runtime
-// tells of launches. 0 if that is not known: a loop that restores a checkpoint goes back.
-int64_t StepsSince(const WorkerProgress& known, const wire::Heartbeat& heartbeat) {
-  const std::optional<int64_t> step =
-      heartbeat.progress.has_value() ? heartbeat.progress->step : std::nullopt;
-  const bool comparable = known.step.has_value() && step.has_value() &&
-                          !RuntimeIsThere(heartbeat) &&
-                          known.process_incarnation == heartbeat.process_incarnation;
-  return comparable && *step > *known.step ? *step - *known.step : 0;
+// How many steps the worker has gone on since its last heartbeat, where no runtime tells of
+// launches; by lines 1 for any number of them, which may stand for several steps each. 0 if
+// that is not known: a loop that restores a checkpoint goes back.
+int64_t StepsSince(const WorkerProgress& known, int64_t agent, const wire::Heartbeat& heartbeat) {
+  if (RuntimeIsThere(heartbeat) || known.process_incarnation != heartbeat.process_incarnation) {
+    return 0;
+  }
+  const bool has_page = heartbeat.progress.has_value() && heartbeat.progress->step.has_value();
+  if (has_page) {
+    const bool comparable = known.step.has_value() && !known.ByLines();
+    const int64_t step = *heartbeat.progress->step;
+    return comparable && step > *known.step ? step - *known.step : 0;
+  }
+  // Another agent counts from when it first saw the log.
+  return heartbeat.step_lines.has_value() && known.ByLines() && known.agent_incarnation == agent &&
+         heartbeat.step_lines->advances > *known.line_advances;
 }
 
 // A step completes when the next one begins, which is what a page shows.
-void ObserveStep(const wire::Heartbeat& heartbeat, absl::Duration now, WorkerProgress& known) {
+void ObserveStep(int64_t agent, const wire::Heartbeat& heartbeat, absl::Duration now,
+                 WorkerProgress& known) {
   known.step_took.reset();
-  const int64_t steps = StepsSince(known, heartbeat);
+  const int64_t steps = StepsSince(known, agent, heartbeat);
+  const bool has_page = heartbeat.progress.has_value() && heartbeat.progress->step.has_value();
+  if (!has_page && heartbeat.step_lines.has_value() && !RuntimeIsThere(heartbeat)) {
+    const absl::Duration told = now - heartbeat.step_lines->since_advance;
+    known.last_completion = std::max(known.last_completion.value_or(told), told);
+    return;
+  }
   if (steps == 0) return;
   const bool within = heartbeat.progress->phase == Phase::kStep;
   const absl::Duration completion =
@@ -104,6 +122,35 @@ void ObserveStep(const wire::Heartbeat& heartbeat, absl::Duration now, WorkerPro
 
 void Lower(std::optional<absl::Duration>& earliest, absl::Duration time) {
   earliest = std::min(earliest.value_or(time), time);
+}
+
+Measured HowToMeasure(const std::map<WorkerId, WorkerProgress>& workers) {
+  Measured measured = Measured::kByLines;
+  for (const auto& [id, worker] : workers) {
+    if (!worker.Shown()) continue;
+    if (worker.runtime_answers) return Measured::kByLaunches;
+    if (!worker.ByLines()) measured = Measured::kByPages;
+  }
+  return measured;
+}
+
+// True if this worker has part in the measure. The only log that tells steps may have gone
+// with its host.
+bool Tells(const WorkerProgress& worker, Measured measured) {
+  switch (measured) {
+    case Measured::kByLaunches:
+      return worker.Shown() && worker.runtime_answers;
+    case Measured::kByPages:
+      return worker.Shown() && !worker.ByLines();
+    case Measured::kByLines:
+      return worker.ByLines();
+  }
+  return false;
+}
+
+bool AnyConnected(const std::map<WorkerId, WorkerProgress>& workers) {
+  return std::any_of(workers.begin(), workers.end(),
+                     [](const auto& entry) { return entry.second.connected; });
 }
 
 void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
@@ -139,6 +186,10 @@ absl::Duration StepThreshold(const Thresholds& thresholds, const Learning& learn
                     kMaxLaunchThreshold);
 }
 
+absl::Duration StepLinesThreshold(const Thresholds& thresholds, const Learning& learning) {
+  return std::max(HangThreshold(thresholds, learning), kPauseFactor * learning.LongestStepLines());
+}
+
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning) {
   if (thresholds.hang.has_value()) return *thresholds.hang;
   return std::max(kMinHangThreshold, kPauseFactor * learning.LongestPause());
@@ -167,7 +218,7 @@ bool Progress::Advanced(const WorkerId& worker, int64_t agent_incarnation,
   if (known->process_incarnation != heartbeat.process_incarnation) {
     return heartbeat.launches_completed > 0;
   }
-  if (StepsSince(*known, heartbeat) > 0) return true;
+  if (StepsSince(*known, agent_incarnation, heartbeat) > 0) return true;
   // Another agent counts from when it first saw the process: not comparable.
   return known->agent_incarnation == agent_incarnation &&
          heartbeat.launches_completed > known->completed;
@@ -179,7 +230,7 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
   auto [entry, first] = workers_.try_emplace(worker);
   WorkerProgress& known = entry->second;
   if (!known.seen_since.has_value()) known.seen_since = now;
-  ObserveStep(heartbeat, now, known);
+  ObserveStep(agent_incarnation, heartbeat, now, known);
   if (heartbeat.launches_completed > 0) {
     const absl::Duration completion =
         now - heartbeat.since_completion.value_or(absl::ZeroDuration());
@@ -202,9 +253,14 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
   known.program.reset();
   known.phase.reset();
   known.step.reset();
+  known.line_advances.reset();
   if (heartbeat.progress.has_value()) {
     known.phase = heartbeat.progress->phase;
     known.step = heartbeat.progress->step;
+  }
+  if (!known.step.has_value() && heartbeat.step_lines.has_value()) {
+    known.step = heartbeat.step_lines->step;
+    known.line_advances = heartbeat.step_lines->advances;
   }
   if (!heartbeat.launch_in_flight) {
     known.in_flight_since.reset();
@@ -250,18 +306,18 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
   };
   Overview job;
   job.last_completion = LastCompletion();
-  const bool by_steps = std::none_of(workers_.begin(), workers_.end(), [](const auto& entry) {
-    return entry.second.connected && entry.second.runtime_answers;
-  });
+  job.measured = HowToMeasure(workers_);
   for (const auto& [id, worker] : workers_) {
-    if (!worker.Shown() || (!by_steps && !worker.runtime_answers)) continue;
+    if (!Tells(worker, job.measured)) continue;
     job.running = true;
     if (worker.seen_since.has_value()) Lower(job.first_seen, *worker.seen_since);
     if (worker.in_flight_since.has_value()) AddInFlight(worker, thresholds, learning, job);
     AddPhase(id, worker, thresholds, learning, job);
   }
-  if (!job.running || !job.first_seen.has_value()) return std::nullopt;
-  const bool learnt = !by_steps || learning.LongestStep() > absl::ZeroDuration();
+  if (!job.running || !job.first_seen.has_value() || !AnyConnected(workers_)) return std::nullopt;
+  const bool by_steps = job.measured != Measured::kByLaunches;
+  const bool learnt =
+      job.measured != Measured::kByPages || learning.LongestStep() > absl::ZeroDuration();
   if (!job.last_completion.has_value() || !learnt) {
     return since(job.last_completion.value_or(*job.first_seen), thresholds.startup_grace,
                  by_steps ? "fewer than two steps have completed since the job started"
@@ -276,6 +332,11 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
   if (job.unknown_in_flight.has_value()) {
     return since(std::max(last, *job.unknown_in_flight), thresholds.startup_grace,
                  "the first launch of a new program does not complete");
+  }
+  if (job.measured == Measured::kByLines) {
+    return Allow(
+        since(last, StepLinesThreshold(thresholds, learning), "the log tells of no further step"),
+        thresholds.hang.has_value(), job, now);
   }
   if (by_steps && job.watched) {
     return Allow(since(last, StepThreshold(thresholds, learning),
@@ -304,6 +365,7 @@ void Progress::Forget() {
     worker.program.reset();
     worker.phase.reset();
     worker.step.reset();
+    worker.line_advances.reset();
     worker.paused_for.reset();
     worker.seen_since.reset();
   }

@@ -1,6 +1,7 @@
 // Progress judges whether the job advances: by launches that complete, or, where no TPU
-// runtime answers, by the steps of the progress pages. Never by messages that arrive, because
-// the agent of a stuck worker still sends heartbeats.
+// runtime answers, by the steps of the progress pages, or else by those that lines of logs
+// tell. Never by messages that arrive, because the agent of a stuck worker still sends
+// heartbeats.
 #ifndef RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
 #define RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
 
@@ -28,6 +29,9 @@ absl::Duration LaunchThreshold(const Thresholds& thresholds, const Learning& lea
 // The longest time that a step may take by the progress pages, where no runtime reports
 // launches (--launch-threshold, too).
 absl::Duration StepThreshold(const Thresholds& thresholds, const Learning& learning);
+// The longest time without a line that tells a further step, where nothing else tells of
+// progress (--hang-threshold): no line is missing before it is due.
+absl::Duration StepLinesThreshold(const Thresholds& thresholds, const Learning& learning);
 // The longest time without a launch (--hang-threshold), while the state of the
 // training loops is unknown.
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
@@ -60,7 +64,8 @@ struct WorkerProgress {
   std::optional<std::string> program;        // what runs, while in flight
   std::optional<absl::Duration> seen_since;  // in this incarnation of the job
   std::optional<Phase> phase;                // as its page says, if it has one
-  std::optional<int64_t> step;               // likewise
+  std::optional<int64_t> step;               // likewise, else as lines of its log tell
+  std::optional<int64_t> line_advances;      // of its log; absent: a page has the step, or nothing
   // How long the step took that the last heartbeat showed to be over; of several the
   // average. Absent if it showed none, or a pause was announced in between.
   std::optional<absl::Duration> step_took;
@@ -72,6 +77,8 @@ struct WorkerProgress {
   bool Pauses() const;
   // It is connected, and launches or steps tell how far it has come.
   bool Shown() const { return connected && (runtime_answers || step.has_value()); }
+  // Lines alone tell the step.
+  bool ByLines() const { return line_advances.has_value(); }
 };
 
 class Progress {
@@ -104,7 +111,9 @@ class Progress {
   //   * Fewer than two steps have completed in this incarnation: startup grace.
   //   * Every page is within a step or waits for input: StepThreshold.
   //   * Otherwise: hang threshold. An announced pause counts as above.
-  // None while neither is known: the job is not running.
+  // Where no page has a step either, but the log of some worker tells one, seldom of every
+  // worker: StepLinesThreshold, also once the agent of that worker has gone while others stay.
+  // None while none of these is known: the job is not running.
   std::optional<Standstill> Measure(const Thresholds& thresholds, const Learning& learning,
                                     absl::Duration now) const;
   // The hang, if there is one: no worker's launches complete, for as long as the

@@ -302,6 +302,110 @@ TEST_F(StepsTest, BeforeTwoStepsTheStartUpGraceHolds) {
   EXPECT_EQ(Judge(2000)->threshold, thresholds_.startup_grace);
 }
 
+// A job of which one worker's log tells the step, every 10 s, and nothing else.
+class StepLinesTest : public ::testing::Test {
+ protected:
+  StepLinesTest() {
+    for (int second = 0; second <= 100; second += 10) Hear(second, second, second);
+  }
+
+  // `told`: when a line last told a further step.
+  void Hear(int second, int64_t advances, int told, int64_t agent = kAgent) {
+    wire::Heartbeat heartbeat;
+    heartbeat.process_incarnation = "p";
+    heartbeat.runtime.state = RuntimeState::kUnavailable;
+    Observe({0, 1}, agent, heartbeat, second);
+    heartbeat.step_lines = wire::StepLines{.step = advances,
+                                           .advances = advances,
+                                           .since_advance = absl::Seconds(second - told),
+                                           .longest = longest_};
+    Observe({0, 0}, agent, heartbeat, second);
+  }
+
+  void Observe(const WorkerId& worker, int64_t agent, const wire::Heartbeat& heartbeat,
+               int second) {
+    const bool advanced = progress_.Observe(worker, agent, heartbeat, absl::Seconds(second));
+    learning_.Observe(worker, heartbeat, advanced);
+    advanced_ = advanced;
+  }
+
+  std::optional<Standstill> Judge(double seconds) const {
+    return progress_.Judge(thresholds_, learning_, absl::Seconds(seconds));
+  }
+
+  absl::Duration longest_ = absl::Seconds(10);
+  bool advanced_ = false;  // by the last heartbeat
+  Thresholds thresholds_;
+  Learning learning_;
+  Progress progress_;
+};
+
+TEST_F(StepLinesTest, LinesOfOneLogTellTheProgressOfTheJob) {
+  EXPECT_TRUE(advanced_);
+  EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(100));
+  EXPECT_EQ(progress_.Running(), 1U);
+  Hear(150, 100, 100);
+  EXPECT_FALSE(advanced_);
+  EXPECT_FALSE(Judge(399).has_value());
+  ASSERT_TRUE(Judge(400).has_value());
+  EXPECT_EQ(Judge(400)->threshold, kMinHangThreshold);
+}
+
+TEST_F(StepLinesTest, NoLineIsMissingBeforeItIsDue) {
+  thresholds_.hang = absl::Seconds(20);
+  EXPECT_FALSE(Judge(129).has_value());
+  EXPECT_TRUE(Judge(130).has_value());
+  longest_ = absl::Minutes(10);
+  Hear(700, 101, 700);
+  EXPECT_FALSE(Judge(2499).has_value());
+  EXPECT_TRUE(Judge(2500).has_value());
+}
+
+TEST_F(StepLinesTest, TheOnlyLogMayGoWithItsHost) {
+  progress_.Disconnected({0, 0});
+  EXPECT_TRUE(Judge(400).has_value());
+  // With all others it is the end of the job.
+  progress_.Disconnected({0, 1});
+  EXPECT_FALSE(Judge(400).has_value());
+}
+
+TEST_F(StepLinesTest, AProcessThatEndsTakesItsStepsAlong) {
+  wire::Heartbeat heartbeat;
+  heartbeat.process_incarnation = "p";
+  Observe({0, 0}, kAgent, heartbeat, 110);
+  EXPECT_FALSE(Judge(100'000).has_value());
+}
+
+TEST_F(StepLinesTest, AnotherAgentCountsAnew) {
+  Hear(110, 500, 100, kAgent + 1);
+  EXPECT_FALSE(advanced_);
+  Hear(120, 501, 120, kAgent + 1);
+  EXPECT_TRUE(advanced_);
+}
+
+TEST_F(StepLinesTest, APageThatHasTheStepIsBelievedRatherThanLines) {
+  wire::Heartbeat heartbeat;
+  heartbeat.process_incarnation = "p";
+  heartbeat.progress = rapideye::Progress{.step = 7, .phase = Phase::kStep, .phase_ms = 0};
+  heartbeat.step_lines = wire::StepLines{.step = 900, .advances = 900, .since_advance = {}};
+  Observe({0, 0}, kAgent, heartbeat, 110);
+  EXPECT_EQ(progress_.Find({0, 0})->step, 7);
+  EXPECT_FALSE(progress_.Find({0, 0})->ByLines());
+  heartbeat.step_lines->advances = 901;
+  Observe({0, 0}, kAgent, heartbeat, 120);
+  EXPECT_FALSE(advanced_);
+}
+
+TEST_F(StepLinesTest, ARuntimeThatAnswersIsBelievedRatherThanLines) {
+  wire::Heartbeat heartbeat;
+  heartbeat.process_incarnation = "p";
+  heartbeat.runtime.state = RuntimeState::kServing;
+  heartbeat.step_lines = wire::StepLines{.step = 900, .advances = 900, .since_advance = {}};
+  Observe({0, 0}, kAgent, heartbeat, 110);
+  EXPECT_FALSE(advanced_);
+  EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(100));
+}
+
 TEST_F(StepsTest, ARuntimeThatAnswersIsBelievedRatherThanPages) {
   wire::Heartbeat heartbeat;
   heartbeat.process_incarnation = "p";

@@ -45,7 +45,7 @@ std::vector<std::string> Expand(const std::string& pattern) {
 }  // namespace
 
 LogFollower::LogFollower(LogOptions options) : options_(std::move(options)) {
-  for (OutputRing* ring : options_.outputs) outputs_.push_back({ring, {}, {}});
+  for (OutputRing* ring : options_.outputs) outputs_.push_back({ring, ++last_number_, {}, {}});
 }
 
 LogFollower::~LogFollower() {
@@ -76,10 +76,13 @@ logs::LogReading LogFollower::Read(absl::Duration now) {
     if (file.descriptor < 0 && !Open(path, /*may_be_old=*/false, file, reading)) continue;
     ReadNew(path, file, reading);
     if (!WasReplaced(path, file)) continue;
-    file.lines.Finish([&](absl::string_view line) { Take(line, file.context, /*old=*/false); });
+    file.lines.Finish(
+        [&](absl::string_view line) { Take(line, file.context, file.number, /*old=*/false); });
     Close(file);
     if (Open(path, /*may_be_old=*/false, file, reading)) ReadNew(path, file, reading);
   }
+  const logs::StepReading steps = steps_.Read();
+  if (steps != steps_told_) reading.steps = steps_told_ = steps;
   if (grown_) told_ = news.any || changes_.HasNews();
   return reading;
 }
@@ -90,11 +93,14 @@ void LogFollower::NoteEndAsked() {
   if (options_.told_to_end->load() != SIGTERM) return;
   end_noted_ = true;
   logs::LogContext own;
-  Take("SIGTERM received by rapideye-agent exec, and passed on to the command", own, /*old=*/false);
+  Take("SIGTERM received by rapideye-agent exec, and passed on to the command", own, /*log=*/0,
+       /*old=*/false);
 }
 
 void LogFollower::ReadOutput(Output& output, logs::LogReading& reading) {
-  const auto take = [&](absl::string_view line) { Take(line, output.context, /*old=*/false); };
+  const auto take = [&](absl::string_view line) {
+    Take(line, output.context, output.number, /*old=*/false);
+  };
   int64_t seen = 0;
   while (seen < kMaxLogBacklogBytes) {
     const OutputRing::Portion portion = output.ring->Read(absl::MakeSpan(buffer_));
@@ -165,6 +171,7 @@ bool LogFollower::Open(const std::string& path, bool may_be_old, File& file,
     return false;
   }
   file = File{};
+  file.number = ++last_number_;
   file.descriptor = descriptor;
   file.watch = changes_.WatchFile(path);
   file.id = id;
@@ -198,7 +205,9 @@ void LogFollower::Close(File& file) {
 void LogFollower::ReadNew(const std::string& path, File& file, logs::LogReading& reading) {
   struct stat status = {};
   if (fstat(file.descriptor, &status) != 0) return;
-  const auto take_new = [&](absl::string_view line) { Take(line, file.context, /*old=*/false); };
+  const auto take_new = [&](absl::string_view line) {
+    Take(line, file.context, file.number, /*old=*/false);
+  };
   if (WasTruncated(file, status.st_size)) {
     file.lines.Finish(take_new);
     file.offset = file.old_until = 0;
@@ -225,7 +234,9 @@ void LogFollower::ReadNew(const std::string& path, File& file, logs::LogReading&
     file.offset += n;
     grown_ = true;
     const bool old = file.offset <= file.old_until;
-    const auto take = [&, old](absl::string_view line) { Take(line, file.context, old); };
+    const auto take = [&, old](absl::string_view line) {
+      Take(line, file.context, file.number, old);
+    };
     file.lines.Add(bytes, take);
     if (old && file.offset == file.old_until) file.lines.Finish(take);
     absl::StrAppend(&file.tail, bytes.substr(bytes.size() - std::min(bytes.size(), kLogTailBytes)));

@@ -21,6 +21,7 @@
 #include "classifier/logs/context.h"
 #include "classifier/logs/lines.h"
 #include "classifier/logs/log_line.h"
+#include "classifier/logs/step_lines.h"
 
 namespace rapideye::agent {
 
@@ -72,10 +73,12 @@ class LogFollower {
     std::string tail;
     logs::LineSplitter lines;
     logs::LogContext context;
+    uint64_t number = 0;  // tells its lines from those of other logs
   };
 
   struct Output {
     OutputRing* ring = nullptr;
+    uint64_t number = 0;
     logs::LineSplitter lines;
     logs::LogContext context;
   };
@@ -92,9 +95,10 @@ class LogFollower {
   static bool WasTruncated(const File& file, int64_t size);
   // True: the name now means another file.
   static bool WasReplaced(const std::string& path, const File& file);
-  // Takes a line of a file.
-  void Take(absl::string_view line, logs::LogContext& context, bool old) {
+  // Takes a line of the log of this number.
+  void Take(absl::string_view line, logs::LogContext& context, uint64_t log, bool old) {
     events_->Take(line, context, old);
+    if (!old) steps_.Take(line, log);
   }
   void NoteOnce(std::string note, logs::LogReading& reading);
 
@@ -105,6 +109,9 @@ class LogFollower {
   std::set<std::string> noted_;
   std::string buffer_;
   std::optional<logs::EventCollector> events_;  // of this look
+  logs::StepLines steps_;
+  logs::StepReading steps_told_;
+  uint64_t last_number_ = 0;
   FileChanges changes_;
   bool grown_ = false;  // by this look
   bool told_ = false;   // when files grew last, the kernel had told

@@ -324,5 +324,18 @@ TEST_F(LogFollowerTest, FollowsNoMoreFilesThanItMay) {
   EXPECT_THAT(reading.notes[0], HasSubstr("make the patterns of --log narrower"));
 }
 
+TEST_F(LogFollowerTest, TellsTheStepWhenItHasGrown) {
+  Append("log", "step 1\nstep 2\nstep 3\n");  // of another run
+  Follow("log");
+  EXPECT_FALSE(Read().steps.has_value());
+  Append("log", "step 4\nstep 5\n");
+  EXPECT_FALSE(Read().steps.has_value());
+  Append("log", "step 6\n");
+  EXPECT_EQ(Read().steps, (logs::StepReading{6, 1}));
+  EXPECT_FALSE(Read().steps.has_value());
+  Append("log", "step 7\nstep 8\n");
+  EXPECT_EQ(Read().steps, (logs::StepReading{8, 3}));
+}
+
 }  // namespace
 }  // namespace rapideye::agent

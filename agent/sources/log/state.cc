@@ -1,6 +1,7 @@
 #include "agent/sources/log/state.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "agent/sources/log/limits.h"
@@ -42,6 +43,7 @@ std::optional<wire::AlarmKind> AlarmOf(LogKind kind) {
 void LogState::Observe(const logs::LogReading& reading, const JobFacts&, absl::Duration now,
                        Notices& notices) {
   notices.warnings = reading.notes;
+  if (reading.steps.has_value()) KeepSteps(*reading.steps, now);
   for (const logs::LogLine& line : reading.lines) {
     Keep(line, now);
     const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event.kind);
@@ -54,6 +56,31 @@ void LogState::Keep(const logs::LogLine& line, absl::Duration now) {
   if (lines_.Count(line, now)) return;
   if (lines_.lines().size() == kMaxLogEvents && !MakeRoom(line.event.kind, now)) return;
   lines_.Add(line, line.old, now);
+}
+
+void LogState::KeepSteps(const logs::StepReading& reading, absl::Duration now) {
+  const int64_t advances = reading.advances - steps_.advances;
+  steps_ = reading;
+  if (advances <= 0) return;
+  if (advanced_at_.has_value() && std::exchange(healthy_since_advance_, true)) {
+    longest_ = std::max(longest_.value_or(absl::ZeroDuration()), now - *advanced_at_);
+  }
+  advanced_at_ = now;
+  advances_ += advances;
+}
+
+void LogState::Watching(const std::optional<ProcessId>& process) {
+  process_lives_ = process.has_value();
+}
+
+std::optional<wire::StepLines> LogState::Steps(absl::Duration now) const {
+  if (!process_lives_ || !steps_.step.has_value() || !advanced_at_.has_value()) {
+    return std::nullopt;
+  }
+  return wire::StepLines{.step = *steps_.step,
+                         .advances = advances_,
+                         .since_advance = std::max(now - *advanced_at_, absl::ZeroDuration()),
+                         .longest = longest_};
 }
 
 bool LogState::MakeRoom(LogKind kind, absl::Duration now) {
@@ -81,6 +108,9 @@ void LogState::JobProgressed() {
 
 void LogState::ProcessReplaced(std::optional<absl::Duration> before_until) {
   if (!before_until.has_value()) return;
+  advanced_at_.reset();
+  advances_ = 0;
+  longest_.reset();
   const absl::Duration last = *before_until + kLastWordsDelay;
   const size_t forgotten = std::erase_if(
       lines_.lines(), [last](const CountedLines::Line& line) { return line.last <= last; });
@@ -90,6 +120,15 @@ void LogState::ProcessReplaced(std::optional<absl::Duration> before_until) {
 void LogState::AddTo(Snapshot& snapshot, Instant now) const {
   snapshot.hang_report = hang_report_;
   lines_.AddTo(snapshot, now, kKeepLogEventsFor);
+  if (!steps_.step.has_value() || !advanced_at_.has_value()) return;
+  if (!snapshot.progress.has_value()) snapshot.progress.emplace();
+  if (snapshot.progress->step.has_value()) return;
+  snapshot.progress->step = steps_.step;
+  snapshot.progress->step_ms =
+      std::max<int64_t>(0, absl::ToInt64Milliseconds(now.monotonic - *advanced_at_));
+  if (longest_.has_value()) {
+    snapshot.progress->longest_step_ms = absl::ToInt64Milliseconds(*longest_);
+  }
 }
 
 }  // namespace rapideye::agent

@@ -1,4 +1,5 @@
-// Keeps the events of the training logs for this process, for as long as they matter.
+// Keeps the events of the training logs for this process, for as long as they matter, and the
+// steps that its lines tell.
 #ifndef RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 
@@ -10,6 +11,7 @@
 #include "classifier/logs/log_line.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
+#include "proto/wire/messages.h"
 
 namespace rapideye::agent {
 
@@ -23,15 +25,33 @@ class LogState final : public StateOf<logs::LogReading> {
   void JobProgressed() override;
   // Drops the events of the previous process, its last ones included.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
+  void Watching(const std::optional<ProcessId>& process) override;
+  // The step is that of a progress page, if there is one that has it.
   void AddTo(Snapshot& snapshot, Instant now) const override;
+
+  // Absent if no line of this process has told a step that grows, none is expected any more,
+  // or no process is known to live: whose end is not known may be done.
+  std::optional<wire::StepLines> Steps(absl::Duration now) const;
+  // How often a step has grown for this process.
+  int64_t advances() const { return advances_; }
+  // The time since the last step was a hang: no measure of what is healthy.
+  void MeasureAnew() { healthy_since_advance_ = false; }
 
  private:
   void Keep(const logs::LogLine& line, absl::Duration now);
+  void KeepSteps(const logs::StepReading& reading, absl::Duration now);
   // Makes room for an event of this kind; false: it is not worth it.
   bool MakeRoom(LogKind kind, absl::Duration now);
 
   CountedLines lines_;
   std::optional<HangReport> hang_report_;
+  // As last read, and when it last advanced; absent: it has not for this process.
+  logs::StepReading steps_;
+  std::optional<absl::Duration> advanced_at_;
+  int64_t advances_ = 0;  // for this process
+  std::optional<absl::Duration> longest_;
+  bool healthy_since_advance_ = true;
+  bool process_lives_ = false;
 };
 
 struct TrainingLogSource : SourceOf<LogState, logs::LogReading> {

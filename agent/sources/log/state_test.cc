@@ -103,5 +103,71 @@ TEST(LogStateTest, ForgetsWhatIsOldAndWhatAnotherProcessSaid) {
   EXPECT_THAT(Describe(state, absl::Seconds(21) + kKeepLogEventsFor).log_events, IsEmpty());
 }
 
+class StepLinesStateTest : public testing::Test {
+ protected:
+  StepLinesStateTest() { state_.Watching(ProcessId{7, 1}); }
+
+  void Read(std::optional<int64_t> step, int64_t advances, absl::Duration now) {
+    Notices notices;
+    logs::LogReading reading;
+    reading.steps = logs::StepReading{step, advances};
+    state_.Observe(reading, {}, now, notices);
+  }
+
+  LogState state_;
+};
+
+TEST_F(StepLinesStateTest, ToldAsTheStepAndHowLongAgoItGrew) {
+  Read(12, 2, absl::Seconds(10));
+  Read(14, 4, absl::Seconds(13));
+  const std::optional<wire::StepLines> steps = state_.Steps(absl::Seconds(20));
+  ASSERT_TRUE(steps.has_value());
+  EXPECT_EQ(steps->step, 14);
+  EXPECT_EQ(steps->advances, 4);
+  EXPECT_EQ(steps->since_advance, absl::Seconds(7));
+  EXPECT_EQ(steps->longest, absl::Seconds(3));
+  const std::optional<Progress> progress = Describe(state_, absl::Seconds(20)).progress;
+  ASSERT_TRUE(progress.has_value());
+  EXPECT_EQ(progress->step, 14);
+  EXPECT_EQ(progress->phase, Phase::kUnspecified);
+  EXPECT_EQ(progress->step_ms, 7'000);
+  EXPECT_EQ(progress->longest_step_ms, 3'000);
+}
+
+TEST_F(StepLinesStateTest, AHangIsNoMeasureOfHealth) {
+  Read(12, 2, absl::Seconds(10));
+  Read(13, 3, absl::Seconds(11));
+  state_.MeasureAnew();
+  Read(14, 4, absl::Seconds(500));
+  EXPECT_EQ(state_.Steps(absl::Seconds(500))->longest, absl::Seconds(1));
+  Read(15, 5, absl::Seconds(502));
+  EXPECT_EQ(state_.Steps(absl::Seconds(502))->longest, absl::Seconds(2));
+}
+
+TEST_F(StepLinesStateTest, NothingIsExpectedOfAProcessThatHasEndedOrIsNotKnown) {
+  Read(12, 2, absl::Seconds(10));
+  state_.Watching(std::nullopt);
+  EXPECT_FALSE(state_.Steps(absl::Seconds(11)).has_value());
+  // How far it came stays known.
+  EXPECT_EQ(Describe(state_, absl::Seconds(11)).progress->step, 12);
+}
+
+TEST_F(StepLinesStateTest, NorOnceACountIsComplete) {
+  Read(12, 2, absl::Seconds(10));
+  Read(std::nullopt, 3, absl::Seconds(12));
+  EXPECT_FALSE(state_.Steps(absl::Seconds(12)).has_value());
+  EXPECT_FALSE(Describe(state_, absl::Seconds(12)).progress.has_value());
+}
+
+TEST_F(StepLinesStateTest, AnotherProcessBeginsAnew) {
+  Read(12, 2, absl::Seconds(10));
+  state_.ProcessReplaced(absl::Seconds(15));
+  EXPECT_FALSE(state_.Steps(absl::Seconds(16)).has_value());
+  EXPECT_FALSE(Describe(state_, absl::Seconds(16)).progress.has_value());
+  Read(3, 3, absl::Seconds(20));
+  EXPECT_EQ(state_.Steps(absl::Seconds(20))->advances, 1);
+  EXPECT_FALSE(state_.Steps(absl::Seconds(20))->longest.has_value());
+}
+
 }  // namespace
 }  // namespace rapideye::agent

@@ -23,7 +23,14 @@ bool ProgressPageState::AnnouncesPause() const {
 }
 
 void ProgressPageState::AddTo(Snapshot& snapshot, Instant now) const {
-  snapshot.progress = Now(now.monotonic);
+  std::optional<Progress> page = Now(now.monotonic);
+  if (!page.has_value()) return;
+  if (!page->step.has_value() && snapshot.progress.has_value()) {
+    page->step = snapshot.progress->step;
+    page->step_ms = snapshot.progress->step_ms;
+    page->longest_step_ms = snapshot.progress->longest_step_ms;
+  }
+  snapshot.progress = page;
 }
 
 std::optional<Progress> ProgressPageState::Now(absl::Duration now) const {
