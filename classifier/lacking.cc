@@ -1,9 +1,22 @@
 #include "classifier/lacking.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
 
 namespace rapideye::classifier {
+namespace {
+
+// Of programs on cores: what dumps name is in no queue.
+bool OrderUnknown(const Case& c) {
+  const auto& cohorts = c.topology.cohorts();
+  return !c.positions.units().empty() && c.topology.programs().size() >= 2 &&
+         std::any_of(cohorts.begin(), cohorts.end(),
+                     [](const CohortInfo& cohort) { return cohort.order.empty(); });
+}
+
+}  // namespace
 
 std::vector<std::string> WhatWasLacking(const Case& c) {
   int64_t missing = 0;
@@ -51,10 +64,8 @@ std::vector<std::string> WhatWasLacking(const Case& c) {
   if (unplaced > 0) {
     lacking.push_back(absl::StrCat("the program counter of ", Count(unplaced, "core"), "."));
   }
-  for (const CohortInfo& cohort : c.topology.cohorts()) {
-    if (!cohort.order.empty() || c.topology.programs().size() < 2) continue;
+  if (OrderUnknown(c)) {
     lacking.push_back("the order of the programs of a healthy step (cohorts with a sequence).");
-    break;
   }
   if (with_probes == 0) lacking.push_back("sockets and probes between the workers.");
   if (with_progress == 0) {

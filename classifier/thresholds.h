@@ -139,6 +139,10 @@ inline constexpr double kConfidenceDivergedOneSided = 0.67;  // order of program
 inline constexpr double kConfidenceModuleUnnamed = 0.72;     // could be a compilation
 inline constexpr double kConfidenceFingerprintUnnamed = 0.62;
 inline constexpr double kConfidenceFingerprint = 0.95;
+// By dumps, of a job that stands: a program that differs need not be what it stands for.
+inline constexpr double kConfidenceFingerprintOfDump = 0.57;
+inline constexpr double kConfidenceFingerprintOfHalves = 0.55;  // who is odd is not told
+inline constexpr double kConfidenceFingerprintSaid = 0.92;      // and a collective found it so
 inline constexpr double kConfidenceLaunchOrder = 0.9;
 inline constexpr double kConfidenceSkippedLaunch = 0.6;
 inline constexpr double kConfidenceLaunchGroupSeen = 0.94;  // assertion, and who is odd

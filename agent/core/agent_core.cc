@@ -67,6 +67,7 @@ Snapshot AgentCore::Describe(Instant now) const {
   Snapshot snapshot = BuildSnapshot(settings_.hello, health_, view_, now);
   host_.AddTo(snapshot, now);
   inherited_.Describe(now, snapshot);
+  texts_.AddTo(snapshot);
   return snapshot;
 }
 
@@ -346,7 +347,10 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
         now + (InAttention(now) ? kSocketSpacing : kPollsPerSocketLook * UsualPeriod());
   }
   effects.push_back(Poll{last_poll_, with_hlo, look, deadline});
-  if (look.hang) texts_.Look(now, effects);
+  if (look.hang) {
+    texts_.Look(!view_.last_sample().has_value(), host_.Of<TrainingProcess>().started_at(), now,
+                effects);
+  }
 }
 
 void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Instant now,
@@ -365,7 +369,8 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
     }
   }
   if (poll.purpose == Purpose::kRoutine && requests_.NeedsPoll(poll.number) &&
-      !host_.Of<StacksState>().WorthWaiting(now.monotonic)) {
+      !host_.Of<StacksState>().WorthWaiting(now.monotonic) &&
+      !texts_.WorthWaiting(poll.started, now.monotonic)) {
     requests_.Deliver(Describe(now), now.monotonic, effects);
   }
   if (view_.LaunchOverdue(now.monotonic) && now.monotonic >= next_overdue_) {

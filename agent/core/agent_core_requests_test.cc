@@ -92,6 +92,41 @@ TEST_F(AgentRequestsTest, ARuntimeThatDoesNotAnswerIsReportedWithTheLastSample) 
   EXPECT_THAT(replies[0].snapshot.cores, SizeIs(1));
 }
 
+// Where no runtime ever answered, XLA's dumps name what was compiled. The first look does not
+// wait for them.
+TEST(AgentRequestsOfDumpsTest, ALaterSnapshotHasTheProgramsOfTheDumps) {
+  AgentSettings settings = CoreScript::Settings(absl::Seconds(5), 1, false);
+  settings.hello.hlo_dumps = true;
+  int lists = 0;
+  const auto count = [&lists](absl::Duration, const Effect& effect) {
+    const auto* list = std::get_if<ListDumps>(&effect);
+    if (list != nullptr && list->fingerprints) ++lists;
+  };
+  CoreScript script(settings, absl::Hours(100), count);
+  script.reading = NotServing(RuntimeState::kUnavailable, "connection refused");
+  script.Step(Wake{});
+  script.Welcome();
+  script.Pass(absl::Seconds(6));
+  EXPECT_EQ(lists, 0);
+  script.Receive(Collect(7, true));
+  EXPECT_EQ(lists, 1);
+  ASSERT_THAT(script.Sent<wire::SnapshotReply>(), SizeIs(1));
+  EXPECT_THAT(script.Sent<wire::SnapshotReply>()[0].snapshot.programs, IsEmpty());
+
+  script.Pass(absl::Milliseconds(500));
+  script.Receive(Collect(8, true));
+  EXPECT_THAT(script.Sent<wire::SnapshotReply>(), SizeIs(1));
+  HloDumpReading reading;
+  reading.compiled = {{"jit_step", "aa01"}};
+  script.Step(DumpsListed{reading});
+  script.Pass(absl::Seconds(1));
+  const auto replies = script.Sent<wire::SnapshotReply>();
+  ASSERT_THAT(replies, SizeIs(2));
+  ASSERT_THAT(replies[1].snapshot.programs, SizeIs(1));
+  EXPECT_EQ(replies[1].snapshot.programs[0].module, "jit_step");
+  EXPECT_EQ(lists, 1);
+}
+
 TEST_F(AgentRequestsTest, TheReplyIsInTimeEvenIfThePollIsNot) {
   script_.runtime_answers = false;
   script_.Receive(Collect(7, true));

@@ -103,7 +103,11 @@ struct FetchModuleText {
 
 // Look which programs the dumps name, and report with DumpsListed. Only if
 // Hello::hlo_dumps.
-struct ListDumps {};
+struct ListDumps {
+  bool fingerprints = false;  // also those of the texts, for a worker without a runtime's
+  // How long ago the training process started: what is older is not its own. Absent: unknown.
+  std::optional<absl::Duration> process_age;
+};
 
 // Probe these workers, all at once, within kProbeTime; report with ProbesMade. Never
 // more than one at a time, unless an answer is overdue by far.

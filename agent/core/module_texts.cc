@@ -40,13 +40,36 @@ void ModuleTexts::Fetched(ModuleTextFetched fetched, Effects& effects) {
   asked_.reset();
 }
 
-void ModuleTexts::Look(absl::Duration now, Effects& effects) {
-  if (!readable_ || now < next_look_at_) return;
+void ModuleTexts::Look(bool silent, std::optional<absl::Duration> started, absl::Duration now,
+                       Effects& effects) {
+  if (!readable_) return;
+  if (started != looked_for_) {
+    looked_for_ = started;
+    compiled_.clear();
+    next_look_at_ = now;
+  }
+  if (now < next_look_at_) return;
   next_look_at_ = now + kHloDumpSpacing;
-  effects.push_back(ListDumps{});
+  if (silent) looking_ = now;
+  ListDumps list{.fingerprints = silent, .process_age = std::nullopt};
+  if (started.has_value()) list.process_age = now - *started;
+  effects.push_back(list);
+}
+
+bool ModuleTexts::WorthWaiting(absl::Duration began, absl::Duration now) const {
+  return looking_.has_value() && *looking_ < began && now < *looking_ + kHloDumpPatience;
+}
+
+void ModuleTexts::AddTo(Snapshot& snapshot) const {
+  if (!snapshot.cores.empty() || !snapshot.programs.empty()) return;
+  for (const DumpedProgram& program : compiled_) {
+    snapshot.programs.push_back({program.module, program.fingerprint});
+  }
 }
 
 void ModuleTexts::Listed(const DumpsListed& listed, Effects& effects) {
+  looking_.reset();
+  compiled_ = listed.reading.compiled;
   const std::string& why = listed.reading.unavailable;
   if (why.empty() || why == unavailable_) return;
   unavailable_ = why;

@@ -1,10 +1,12 @@
-// ModuleTexts answers the coordinator's requests for the texts of programs.
+// ModuleTexts answers the coordinator's requests for the texts of programs, and names the programs
+// of a worker whose runtime does not.
 #ifndef RAPIDEYE_AGENT_CORE_MODULE_TEXTS_H_
 #define RAPIDEYE_AGENT_CORE_MODULE_TEXTS_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
@@ -27,10 +29,16 @@ class ModuleTexts {
   void Cancel(const wire::Cancel& cancel);
   // The stream is over: the next one asks anew.
   void Clear() { asked_.reset(); }
-  // Lists the programs that the dumps name; in a hang only.
-  void Look(absl::Duration now, Effects& effects);
+  // Lists the programs that the dumps name; in a hang only. `silent`: no runtime names any.
+  // `started`: when the training process did, if that is known.
+  void Look(bool silent, std::optional<absl::Duration> started, absl::Duration now,
+            Effects& effects);
   // Takes the list; logs once why there is none.
   void Listed(const DumpsListed& listed, Effects& effects);
+  // A snapshot of a look that began at `began` may wait for a list that was asked for earlier.
+  bool WorthWaiting(absl::Duration began, absl::Duration now) const;
+  // Names the programs in the snapshot of a worker of which no runtime gives any.
+  void AddTo(Snapshot& snapshot) const;
   // Answers requests that were not read in time.
   void Expire(absl::Duration now, Effects& effects);
   // When Expire has something to do; infinite if never.
@@ -48,7 +56,10 @@ class ModuleTexts {
   int64_t last_fetch_ = 0;
   absl::Duration next_fetch_at_ = -absl::InfiniteDuration();
   absl::Duration next_look_at_ = -absl::InfiniteDuration();
-  std::string unavailable_;  // as logged
+  std::string unavailable_;                   // as logged
+  std::optional<absl::Duration> looked_for_;  // the start of the process at the last look
+  std::optional<absl::Duration> looking_;     // since when a list with programs is awaited
+  std::vector<DumpedProgram> compiled_;       // by that process
 };
 
 }  // namespace rapideye::agent

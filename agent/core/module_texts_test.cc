@@ -132,16 +132,78 @@ TEST_F(ModuleTextsTest, CancelledOrCutOffNobodyIsAnswered) {
 
 TEST_F(ModuleTextsTest, TheDumpsAreLookedAtNowAndThenAndOnlyIfThereAreAny) {
   ModuleTexts none(false);
-  none.Look(now_, effects_);
+  none.Look(false, std::nullopt, now_, effects_);
   EXPECT_THAT(Taken<ListDumps>(), IsEmpty());
   ModuleTexts texts(true);
-  texts.Look(now_, effects_);
-  texts.Look(now_ + kHloDumpSpacing - absl::Milliseconds(1), effects_);
+  texts.Look(false, std::nullopt, now_, effects_);
+  texts.Look(false, std::nullopt, now_ + kHloDumpSpacing - absl::Milliseconds(1), effects_);
   EXPECT_THAT(Taken<ListDumps>(), SizeIs(1));
-  texts.Look(now_ + kHloDumpSpacing, effects_);
+  texts.Look(false, std::nullopt, now_ + kHloDumpSpacing, effects_);
   EXPECT_THAT(Taken<ListDumps>(), SizeIs(2));
-  for (int i = 0; i < 2; ++i) texts.Listed({{{}, "no such directory"}}, effects_);
+  for (int i = 0; i < 2; ++i) texts.Listed({{{}, {}, "no such directory"}}, effects_);
   EXPECT_THAT(Taken<Log>(), SizeIs(1));
+}
+
+class DumpedProgramsTest : public ModuleTextsTest {
+ protected:
+  static DumpsListed Compiled() { return {{{}, {{"jit_step", "cc"}}, ""}}; }
+  size_t Named() const {
+    Snapshot snapshot;
+    texts_.AddTo(snapshot);
+    return snapshot.programs.size();
+  }
+
+  ModuleTexts texts_{true};
+};
+
+TEST_F(DumpedProgramsTest, NameWhatASilentRuntimeDoesNot) {
+  texts_.Look(true, now_ - absl::Minutes(3), now_, effects_);
+  EXPECT_TRUE(Taken<ListDumps>()[0].fingerprints);
+  EXPECT_EQ(Taken<ListDumps>()[0].process_age, absl::Minutes(3));
+  EXPECT_EQ(Named(), 0U);
+  texts_.Listed(Compiled(), effects_);
+  Snapshot snapshot;
+  texts_.AddTo(snapshot);
+  ASSERT_THAT(snapshot.programs, SizeIs(1));
+  EXPECT_EQ(snapshot.programs[0].module, "jit_step");
+  EXPECT_EQ(snapshot.programs[0].fingerprint, "cc");
+  // What a runtime says comes first.
+  snapshot.programs = {{"jit_f", "aa"}};
+  texts_.AddTo(snapshot);
+  EXPECT_THAT(snapshot.programs, SizeIs(1));
+  snapshot.programs.clear();
+  snapshot.cores.resize(1);
+  texts_.AddTo(snapshot);
+  EXPECT_THAT(snapshot.programs, IsEmpty());
+}
+
+TEST_F(DumpedProgramsTest, WhereARuntimeTellsTheyAreNotRead) {
+  texts_.Look(false, std::nullopt, now_, effects_);
+  EXPECT_FALSE(Taken<ListDumps>()[0].fingerprints);
+  EXPECT_EQ(Taken<ListDumps>()[0].process_age, std::nullopt);
+  EXPECT_FALSE(texts_.WorthWaiting(now_ + absl::Seconds(1), now_ + absl::Seconds(1)));
+}
+
+TEST_F(DumpedProgramsTest, OfTheProcessBeforeSayNothingOfThisOne) {
+  texts_.Look(true, now_ - absl::Minutes(3), now_, effects_);
+  texts_.Listed(Compiled(), effects_);
+  now_ += absl::Seconds(1);
+  texts_.Look(true, now_ - absl::Minutes(3) - absl::Seconds(1), now_, effects_);
+  EXPECT_EQ(Named(), 1U);
+  EXPECT_THAT(Taken<ListDumps>(), SizeIs(1));
+  texts_.Look(true, now_, now_, effects_);
+  EXPECT_EQ(Named(), 0U);
+  EXPECT_THAT(Taken<ListDumps>(), SizeIs(2));
+}
+
+TEST_F(DumpedProgramsTest, ALaterLookWaitsForThemAndNotForLong) {
+  texts_.Look(true, std::nullopt, now_, effects_);
+  EXPECT_FALSE(texts_.WorthWaiting(now_, now_));
+  const absl::Duration later = now_ + absl::Milliseconds(500);
+  EXPECT_TRUE(texts_.WorthWaiting(later, later));
+  EXPECT_FALSE(texts_.WorthWaiting(later, now_ + kHloDumpPatience));
+  texts_.Listed(Compiled(), effects_);
+  EXPECT_FALSE(texts_.WorthWaiting(later, later));
 }
 
 TEST_F(ModuleTextsTest, ANameFromADumpIsNotPreferredToTheRuntimes) {

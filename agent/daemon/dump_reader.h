@@ -8,6 +8,7 @@
 #include <string>
 
 #include "agent/core/effects.h"
+#include "agent/sources/hlo_dump/fetch.h"
 #include "proto/common/worker/closable_sink.h"
 #include "proto/common/worker/worker.h"
 
@@ -31,6 +32,7 @@ class DumpReader {
  private:
   const std::string directory_;
   const std::shared_ptr<ClosableSink<Event>> sink_;  // with the thread, which may outlive this
+  const std::shared_ptr<DumpFingerprints> known_;    // the thread's alone
   Worker worker_;
 };
 

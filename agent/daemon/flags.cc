@@ -43,9 +43,9 @@ void AddSourceFlags(CLI::App& app, Flags& flags) {
           "PATH or GLOB of training log files to follow; may be repeated (else none)");
   AddFlag(app, "log-signatures", flags.log_signatures,
           "file that adds patterns of log lines to the built-in ones");
-  AddFlag(app, "hlo-dump-dir", flags.hlo_dump_dir,
-          "directory that XLA dumps programs to (--xla_dump_to); read only when workers run "
-          "different programs");
+  AddFlag(
+      app, "hlo-dump-dir", flags.hlo_dump_dir,
+      "directory that XLA dumps this worker's programs to (--xla_dump_to); read in a hang only");
   AddFlag(app, "device-plugin-metrics", flags.host.device_plugin_metrics,
           "HOST:PORT of the TPU device plugin's metrics; read only while the job stands still");
   AddFlag(app, "input-pipeline-metrics", flags.host.input_pipeline_metrics,

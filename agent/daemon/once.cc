@@ -45,7 +45,8 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
     step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)});
   }
   if (!hlo_dump_dir.empty()) {
-    step(DumpsListed{ListHloDumps(hlo_dump_dir, kHloDumpDeadline)});
+    DumpFingerprints none;
+    step(DumpsListed{ListHloDumps(hlo_dump_dir, {.fingerprints = true}, kHloDumpDeadline, none)});
   }
   // Last: what a first sample shows is progress, which ends a declared hang.
   step(LogsRead{follower.Read(absl::ZeroDuration())});

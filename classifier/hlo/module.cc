@@ -64,14 +64,24 @@ class Parser {
   void Take(std::string_view line, size_t begin) {
     if (line.empty()) return;
     if (!IsSpace(line.front())) {
-      if (line.front() == '}') {
+      if (EndsComputation(line)) {
         End();
       } else if (!open_) {
         Begin(line);
+      } else {
+        GoOn(line, begin);
       }
       return;
     }
     if (open_) TakeInstruction(line, begin);
+  }
+
+  // "}", or "}, execution_thread=…". The attributes of a kernel may take several lines, of
+  // which one begins with a brace.
+  static bool EndsComputation(std::string_view line) {
+    if (!TakePrefix(line, "}")) return false;
+    StripSpace(line);
+    return line.empty() || line.starts_with(", execution_thread=");
   }
 
   // "ENTRY %main.5 (p: f32[8]) -> f32[8] {", or "main.5 {".
@@ -94,24 +104,28 @@ class Parser {
 
   // A line without "name = " goes on with the instruction before it.
   void TakeInstruction(std::string_view line, size_t begin) {
-    const size_t line_end = begin + line.size();
+    const std::string_view whole = line;
     StripSpace(line);
     TakePrefix(line, kRoot);
     std::vector<HloInstruction>& instructions = module_.computations.back().instructions;
     const size_t equals = line.find(" = ");
     const std::string_view name = NameIn(line.substr(0, equals), " \"{}()[],");
     if (equals == std::string_view::npos || name.size() + 1 < equals || name.empty()) {
-      if (instructions.empty()) return;
-      const char* from = instructions.back().text.data();
-      instructions.back().text = text_.substr(static_cast<size_t>(from - text_.data()),
-                                              line_end - static_cast<size_t>(from - text_.data()));
-      return;
+      return GoOn(whole, begin);
     }
     if (++count_ > kMaxHloInstructions) {
       module_.complete = false;
       return;
     }
     instructions.push_back({name, line.substr(equals + 3)});
+  }
+
+  // The line belongs to the instruction before it.
+  void GoOn(std::string_view line, size_t begin) {
+    std::vector<HloInstruction>& instructions = module_.computations.back().instructions;
+    if (instructions.empty()) return;
+    const auto from = static_cast<size_t>(instructions.back().text.data() - text_.data());
+    instructions.back().text = text_.substr(from, begin + line.size() - from);
   }
 
   const std::string_view text_;

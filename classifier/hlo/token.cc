@@ -11,6 +11,10 @@ namespace {
 // Where an instruction comes from, and what it was called before.
 constexpr std::array<std::string_view, 3> kOfNoMeaning = {"metadata={", "original_value={",
                                                           "origin={"};
+// How a backend carries it out (autotuning, kernels with the paths of their sources in them),
+// and what was noted for tools.
+constexpr std::array<std::string_view, 3> kOfTheBackend = {"backend_config={", "backend_config=\"",
+                                                           "frontend_attributes={"};
 
 bool IsWord(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' ||
@@ -57,11 +61,24 @@ bool HloTokens::SkipComment() {
 
 bool HloTokens::SkipAttribute() {
   const std::string_view rest = text_.substr(at_);
-  const auto* const found =
-      std::find_if(kOfNoMeaning.begin(), kOfNoMeaning.end(),
-                   [rest](std::string_view prefix) { return rest.starts_with(prefix); });
-  if (found == kOfNoMeaning.end()) return false;
-  at_ += found->size();
+  const auto begins = [rest](std::string_view prefix) { return rest.starts_with(prefix); };
+  const auto* found = std::find_if(kOfNoMeaning.begin(), kOfNoMeaning.end(), begins);
+  if (found == kOfNoMeaning.end()) {
+    if (skipped_ != Skipped::kHowAsWell) return false;
+    found = std::find_if(kOfTheBackend.begin(), kOfTheBackend.end(), begins);
+    if (found == kOfTheBackend.end()) return false;
+  }
+  at_ += found->size() - 1;
+  if (text_[at_] == '"') {
+    at_ = EndOfString(text_, at_);
+  } else {
+    SkipBraces();
+  }
+  return true;
+}
+
+void HloTokens::SkipBraces() {
+  ++at_;
   for (int depth = 1; depth > 0 && at_ < text_.size();) {
     if (text_[at_] == '"') {
       at_ = EndOfString(text_, at_);
@@ -71,7 +88,6 @@ bool HloTokens::SkipAttribute() {
     if (text_[at_] == '}') --depth;
     ++at_;
   }
-  return true;
 }
 
 HloToken HloTokens::TakeString() {

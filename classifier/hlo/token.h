@@ -19,7 +19,13 @@ struct HloToken {
 // attributes that say where an instruction was written rather than what it does.
 class HloTokens {
  public:
-  explicit HloTokens(std::string_view text) : text_(text) {}
+  enum class Skipped {
+    kWhereFrom,
+    // Also how a backend carries it out, and what frontends and tools have noted.
+    kHowAsWell,
+  };
+  explicit HloTokens(std::string_view text, Skipped skipped = Skipped::kWhereFrom)
+      : text_(text), skipped_(skipped) {}
 
   HloToken Next();
 
@@ -28,10 +34,12 @@ class HloTokens {
   void Skip();
   bool SkipComment();
   bool SkipAttribute();
+  void SkipBraces();
   HloToken TakeString();
   HloToken TakeWord();
 
   const std::string_view text_;
+  const Skipped skipped_;
   size_t at_ = 0;
 };
 

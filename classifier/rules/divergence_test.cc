@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "classifier/classify.h"
 #include "tests/support/scenario.h"
 
@@ -158,6 +162,130 @@ TEST(Fingerprint, WithoutNamesOtherInstructionsAreAnotherModule) {
   s.ForgetModules();
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.2");
   EXPECT_LT(Classify(s.capture).confidence, named);
+}
+
+// A job on other devices, or one whose runtimes do not answer: everybody waits for the
+// device, and has dumped what it has compiled.
+class FingerprintsOfDumps : public ::testing::Test {
+ protected:
+  explicit FingerprintsOfDumps(int tasks = 4) : s_({.slices = 1, .tasks = tasks}) {
+    s_.ForgetCohorts();
+    s_.capture.header.trigger = "no-progress";
+    for (int task = 0; task < tasks; ++task) {
+      s_.At(0, task).cores.clear();
+      s_.At(0, task).stacks = {
+          {"MainThread", {"_value (jax/_src/array.py:640)", "train (train.py:31)"}}};
+      Compiled(task, {{"jit_step", "aa01"}, {"jit_eval", "ee01"}});
+    }
+  }
+
+  void Compiled(int task, const std::vector<std::pair<std::string, std::string>>& programs) {
+    s_.At(0, task).programs.clear();
+    for (const auto& [module, fingerprint] : programs) {
+      s_.At(0, task).programs.push_back({module, fingerprint});
+    }
+  }
+
+  Scenario s_;
+};
+
+class FingerprintsOfTwo : public FingerprintsOfDumps {
+ protected:
+  FingerprintsOfTwo() : FingerprintsOfDumps(2) {}
+};
+
+TEST_F(FingerprintsOfDumps, OneDiffers) {
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  Compiled(2, {{"jit_step", "bb02"}, {"jit_eval", "ee01"}});
+  EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.2");
+  const Verdict verdict = Classify(s_.capture);
+  EXPECT_LT(verdict.confidence, 0.9);  // a runtime would be surer
+  ASSERT_EQ(verdict.sides.size(), 2U);
+  EXPECT_EQ(verdict.sides[0].fingerprint, "bb02");
+  EXPECT_EQ(verdict.sides[0].workers, (std::vector<WorkerId>{{0, 2}}));
+  EXPECT_EQ(verdict.sides[1].fingerprint, "aa01");
+  EXPECT_EQ(verdict.sides[1].workers.size(), 3U);
+}
+
+TEST_F(FingerprintsOfDumps, SeveralModulesOfOneWorkerAreOneCulprit) {
+  Compiled(2, {{"jit_step", "bb02"}, {"jit_eval", "ee02"}});
+  EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.2");
+  EXPECT_EQ(Classify(s_.capture).culprits.size(), 1U);
+}
+
+TEST_F(FingerprintsOfTwo, BothAreNamed) {
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  Compiled(1, {{"jit_step", "bb02"}, {"jit_eval", "ee01"}});
+  EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.0 0.1");
+}
+
+TEST_F(FingerprintsOfDumps, OfTwoHalvesOneEach) {
+  for (int task : {1, 2}) Compiled(task, {{"jit_step", "bb02"}});
+  EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.0 0.1");
+}
+
+// Stages of a pipeline that call their steps alike, or a host with addresses in its programs.
+TEST_F(FingerprintsOfDumps, WithoutAMajorityNobody) {
+  Compiled(1, {{"jit_step", "bb02"}});
+  Compiled(2, {{"jit_step", "cc03"}});
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  Compiled(3, {{"jit_step", "dd04"}});
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+}
+
+TEST_F(FingerprintsOfDumps, WhatOneAloneHasCompiledIsNoMismatch) {
+  Compiled(0, {{"jit_step", "aa01"}, {"jit_eval", "ee01"}, {"jit_log", "dd01"}});
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+}
+
+// The last batch is smaller, and one host is there already, or has it from a cache.
+TEST_F(FingerprintsOfDumps, AnotherCompilationOfItIsNoMismatch) {
+  Compiled(0, {{"jit_step", "aa01"}, {"jit_step", "aa02"}});
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  for (int task : {1, 2}) Compiled(task, {{"jit_step", "aa01"}, {"jit_step", "aa02"}});
+  Compiled(3, {{"jit_step", "aa02"}});
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  // As many, but not the same.
+  Compiled(3, {{"jit_step", "aa01"}, {"jit_step", "aa03"}});
+  EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.3");
+  const Verdict verdict = Classify(s_.capture);
+  EXPECT_EQ(verdict.sides[0].fingerprint, "aa03");
+  EXPECT_EQ(verdict.sides[1].fingerprint, "aa02");
+}
+
+// A constant that differs trains on: nothing is to be said unless the job stands.
+TEST_F(FingerprintsOfDumps, OnlyOfAJobThatStands) {
+  Compiled(2, {{"jit_step", "bb02"}});
+  for (const char* trigger : {"operator", "hang-line"}) {
+    s_.capture.header.trigger = trigger;
+    EXPECT_NE(Diagnose(s_), "FINGERPRINT_MISMATCH 0.2") << trigger;
+  }
+}
+
+TEST_F(FingerprintsOfDumps, WhoDoesSomethingElseComesFirst) {
+  Compiled(2, {{"jit_step", "bb02"}});
+  s_.At(0, 1).stacks[0].frames[0] = "read_shard (train.py:88)";
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  const Verdict verdict = Classify(s_.capture);
+  ASSERT_FALSE(verdict.alternatives.empty());
+  EXPECT_EQ(verdict.alternatives[0].cause, Cause::kFingerprintMismatch);
+}
+
+// Sizes that do not agree prove that programs differ, dumps whose.
+TEST_F(FingerprintsOfDumps, TellWhoseCollectiveDoesNotFit) {
+  s_.capture.header.trigger = "hang-line";
+  s_.Log(0, 1, LogKind::kCollectiveMismatch,
+         "gloo::EnforceNotMet: Is there a distributed collective mismatch in your code?", 900);
+  EXPECT_EQ(Diagnose(s_), "DIFFERENT_MODULE");
+  Compiled(2, {{"jit_step", "bb02"}});
+  EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.2");
+}
+
+TEST_F(FingerprintsOfDumps, AreNotAskedWhereACoreIsKnown) {
+  Scenario with_cores({.slices = 1});
+  with_cores.capture.header.trigger = "no-progress";
+  with_cores.At(0, 2).programs.push_back({"jit_step", "bb02"});
+  EXPECT_EQ(Diagnose(with_cores), "UNKNOWN");
 }
 
 }  // namespace

@@ -2,14 +2,33 @@
 // the same name with more than one fingerprint. A bug in tracing or compiling.
 // Launch ids are counters of each program and need not be equal.
 //
-// Facts: module names and fingerprints of the status service.
+// Where no runtime tells what runs, the fingerprints are those of XLA's dumps: what each
+// worker has compiled of a module for all devices. That a program differs does not yet stop
+// anybody: a constant that differs trains on. So it counts once the job stands, and only
+// after whatever singles a host out by what it does.
+//
+// Facts: module names and fingerprints of the status service; those of XLA's dumps; the
+// words of a collective whose sizes do not agree.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/dumped_sides.h"
+#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/sides.h"
 #include "classifier/thresholds.h"
 
 namespace rapideye::classifier {
+namespace {
 
-void FindFingerprintMismatch(const Case& c, Findings& out) {
+constexpr char kRule[] = "fingerprint_mismatch";
+
+void ByRuntime(const Case& c, Findings& out) {
   for (const Sides& sides : DivergedSides(c)) {
     if (!sides.same_module) continue;
     Finding finding;
@@ -18,8 +37,91 @@ void FindFingerprintMismatch(const Case& c, Findings& out) {
     finding.confidence = sides.named ? kConfidenceFingerprint : kConfidenceFingerprintUnnamed;
     DescribeSides(c, sides, finding);
     finding.explains = c.graph.waiting;
-    out.Add("fingerprint_mismatch", std::move(finding));
+    out.Add(kRule, std::move(finding));
   }
+}
+
+// A collective has found sizes that do not agree.
+bool MismatchSaid(const Case& c) {
+  return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [](const auto& event) {
+    return event.kind == ErrorKind::kCollectiveMismatch;
+  });
+}
+
+ProgramSide Side(const Case& c, const DumpedSides& sides, const std::vector<int>& workers,
+                 std::string_view fingerprint) {
+  ProgramSide side;
+  side.module = std::string(sides.module);
+  side.fingerprint = std::string(fingerprint);
+  for (int worker : workers) {
+    if (side.workers.size() == kDivergedCulprits) break;
+    const std::vector<Program>& programs = c.worker(worker).snapshot->programs;
+    if (std::any_of(programs.begin(), programs.end(),
+                    [&](const Program& program) { return program.fingerprint == fingerprint; })) {
+      side.workers.push_back(c.worker(worker).id);
+    }
+  }
+  return side;
+}
+
+std::string Sentence(const Case& c, const DumpedSides& sides) {
+  return absl::StrCat("by XLA's dumps ", WhoAll(c.topology, sides.odd),
+                      sides.odd.size() == 1 ? " has" : " have", " compiled ", Quote(sides.module),
+                      " to another program (fingerprint ", Quote(sides.odd_fingerprint), ") than ",
+                      Count(static_cast<int64_t>(sides.rest.size()), "other worker"),
+                      " (fingerprint ", Quote(sides.rest_fingerprint), ")");
+}
+
+void NameOddOnes(const Case& c, const std::vector<DumpedSides>& found, Finding& finding) {
+  std::set<int> culprits;
+  for (const DumpedSides& sides : found) {
+    std::string text = Sentence(c, sides);
+    if (finding.why.empty()) finding.why = text;
+    if (finding.evidence.size() < kMaxEvidence) {
+      finding.evidence.push_back(Evidence(c, Strength::kStrong, sides.odd, std::move(text)));
+    }
+    culprits.insert(sides.odd.begin(), sides.equal ? sides.odd.begin() + 1 : sides.odd.end());
+    if (sides.equal) culprits.insert(sides.rest.front());
+  }
+  const char* than = found.front().equal ? " to another program than half of its peers"
+                                         : " to another program than most of its peers";
+  for (int worker : culprits) {
+    if (finding.culprits.size() == kDivergedCulprits) break;
+    finding.culprits.push_back(CulpritWorker(
+        c, worker,
+        absl::StrCat(Who(c.worker(worker)), " has compiled ", Quote(found.front().module), than)));
+  }
+}
+
+void ByDumps(const Case& c, Findings& out) {
+  if (!c.positions.units().empty()) return;
+  const std::string trigger = c.capture.header.trigger.value_or("");
+  const bool said = trigger != "operator" && MismatchSaid(c);
+  if (trigger != "no-progress" && !said) return;
+  const DumpedDivergence divergence = FindDumpedSides(c.topology);
+  for (const std::string_view module : divergence.scattered) {
+    out.Note(kRule, absl::StrCat("by XLA's dumps ", Quote(module),
+                                 " has several compilations, and none is that of most workers"));
+  }
+  if (divergence.sides.empty()) return;
+  const DumpedSides& first = divergence.sides.front();
+  Finding finding;
+  finding.basis = Basis::kDivergence;
+  finding.cause = Cause::kFingerprintMismatch;
+  finding.confidence = first.equal ? kConfidenceFingerprintOfHalves : kConfidenceFingerprintOfDump;
+  if (said) finding.confidence = kConfidenceFingerprintSaid;
+  finding.sides = {Side(c, first, first.odd, first.odd_fingerprint),
+                   Side(c, first, first.rest, first.rest_fingerprint)};
+  NameOddOnes(c, divergence.sides, finding);
+  finding.explains = c.graph.waiting;
+  out.Add(kRule, std::move(finding));
+}
+
+}  // namespace
+
+void FindFingerprintMismatch(const Case& c, Findings& out) {
+  ByRuntime(c, out);
+  ByDumps(c, out);
 }
 
 }  // namespace rapideye::classifier

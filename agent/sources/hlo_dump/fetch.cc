@@ -9,14 +9,17 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "agent/sources/hlo_dump/limits.h"
 #include "agent/sources/hlo_dump/parse.h"
+#include "agent/sources/limits.h"
 #include "proto/common/gzip/gzip.h"
 #include "proto/wire/limits.h"
 
@@ -43,6 +46,9 @@ struct Dump {
   std::string file;
   DumpName name;
   timespec written{};
+  int64_t size = 0;
+
+  DumpFingerprints::Key Key() const { return {file, size, absl::TimeFromTimespec(written)}; }
 };
 
 absl::Status FromErrno(const std::string& what) {
@@ -117,6 +123,23 @@ class Directory {
     return descriptor;
   }
 
+  // All of a dump; absent if it cannot be read, or is being written.
+  std::optional<std::string> Text(const Dump& dump) const {
+    int64_t size = 0;
+    const int descriptor = OpenFile(dump.file, &size);
+    if (descriptor < 0) return std::nullopt;
+    const absl::Cleanup close_it = [descriptor] { close(descriptor); };
+    if (size != dump.size) return std::nullopt;
+    std::string text(static_cast<size_t>(size), '\0');
+    size_t total = 0;
+    while (total < text.size()) {
+      const ssize_t count = read(descriptor, text.data() + total, text.size() - total);
+      if (count <= 0) return std::nullopt;
+      total += static_cast<size_t>(count);
+    }
+    return text;
+  }
+
   std::string Beginning(const std::string& file) const {
     int64_t size = 0;
     const int descriptor = OpenFile(file, &size);
@@ -136,7 +159,9 @@ class Directory {
     if (!name.has_value()) return;
     struct stat status{};
     if (fstatat(dirfd(handle_), file, &status, AT_SYMLINK_NOFOLLOW) != 0) return;
-    if (S_ISREG(status.st_mode)) dumps.push_back({file, *std::move(name), status.st_mtim});
+    if (S_ISREG(status.st_mode)) {
+      dumps.push_back({file, *std::move(name), status.st_mtim, status.st_size});
+    }
   }
 
   std::string path_;
@@ -148,21 +173,24 @@ struct Choice {
   HloMatch match = HloMatch::kUnspecified;
 };
 
-bool Holds(const Directory& directory, const Dump& dump, const std::string& fingerprint) {
+bool Holds(const Directory& directory, const Dump& dump, const std::string& fingerprint,
+           const DumpFingerprints& known) {
+  const auto* own = known.Find(dump.Key());
+  if (own != nullptr && own->has_value() && (*own)->digits == fingerprint) return true;
   const std::vector<std::string> held = FingerprintsIn(directory.Beginning(dump.file));
   return std::find(held.begin(), held.end(), fingerprint) != held.end();
 }
 
 Choice Choose(const Directory& directory, const std::vector<Dump>& dumps,
               const std::optional<std::string>& module, const std::string& fingerprint,
-              const Deadline& deadline) {
+              const DumpFingerprints& known, const Deadline& deadline) {
   std::vector<const Dump*> candidates;
   for (const Dump& dump : dumps) {
     if (!module.has_value() || IsDumpOf(dump.name, *module)) candidates.push_back(&dump);
   }
   const size_t looked_into = std::min(candidates.size(), kMaxDumpsLookedInto);
   for (size_t i = 0; i < looked_into && !deadline.passed(); ++i) {
-    if (Holds(directory, *candidates[i], fingerprint)) {
+    if (Holds(directory, *candidates[i], fingerprint, known)) {
       return {candidates[i], HloMatch::kFingerprint};
     }
   }
@@ -207,21 +235,101 @@ absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
   return absl::OkStatus();
 }
 
+HloDumpReading Unavailable(const absl::Status& status) {
+  HloDumpReading reading;
+  reading.unavailable = std::string(status.message());
+  return reading;
+}
+
+// A name that every reader of a snapshot can print.
+bool IsPrintable(const std::string& name) {
+  return !name.empty() && name.size() <= kMaxNameBytes &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return absl::ascii_isgraph(static_cast<unsigned char>(c)); });
+}
+
+// Takes the fingerprints of texts within the bounds of one look.
+class Fingerprints {
+ public:
+  Fingerprints(const Directory& directory, DumpFingerprints& known)
+      : directory_(directory), known_(known), deadline_(kFingerprintDeadline) {}
+
+  std::vector<DumpedProgram> Take(const std::vector<Dump>& dumps, absl::Time since) {
+    for (const Dump& dump : dumps) {
+      if (absl::TimeFromTimespec(dump.written) < since) continue;
+      const std::optional<classifier::HloFingerprint> fingerprint = Of(dump);
+      if (fingerprint.has_value() && IsPrintable(fingerprint->module)) {
+        devices_ = std::max(devices_, fingerprint->devices);
+        found_.emplace_back(&dump, *fingerprint);
+      } else {
+        partial_.insert(dump.name.module);
+      }
+    }
+    known_ = std::move(present_);
+    return Chosen();
+  }
+
+ private:
+  std::optional<classifier::HloFingerprint> Of(const Dump& dump) {
+    const DumpFingerprints::Key key = dump.Key();
+    if (const auto* known = known_.Find(key); known != nullptr) {
+      present_.Set(key, *known);
+      return *known;
+    }
+    if (++read_ > kMaxDumpsFingerprinted || dump.size > std::min(room_, kMaxFingerprintedBytes) ||
+        deadline_.passed()) {
+      return std::nullopt;
+    }
+    room_ -= dump.size;
+    const std::optional<std::string> text = directory_.Text(dump);
+    if (!text.has_value()) return std::nullopt;
+    std::optional<classifier::HloFingerprint> fingerprint = classifier::FingerprintHlo(*text);
+    present_.Set(key, fingerprint);
+    return fingerprint;
+  }
+
+  // What a host computes by itself, on its own devices or for itself alone, may rightly differ
+  // from what others do.
+  std::vector<DumpedProgram> Chosen() const {
+    std::set<std::pair<std::string, std::string>> chosen;
+    for (const auto& [dump, fingerprint] : found_) {
+      if (!fingerprint.has_collective || fingerprint.devices < 2) continue;
+      if (fingerprint.devices < devices_ || partial_.contains(dump->name.module)) continue;
+      chosen.emplace(fingerprint.module, fingerprint.digits);
+    }
+    std::vector<DumpedProgram> programs;
+    if (chosen.size() > kMaxDumpedPrograms) return programs;
+    for (const auto& [module, digits] : chosen) programs.push_back({module, digits});
+    return programs;
+  }
+
+  const Directory& directory_;
+  DumpFingerprints& known_;
+  const Deadline deadline_;
+  DumpFingerprints present_;
+  size_t read_ = 0;
+  int64_t room_ = kMaxFingerprintedBytesPerLook;
+  int64_t devices_ = 0;  // of the program of most
+  std::vector<std::pair<const Dump*, classifier::HloFingerprint>> found_;
+  std::set<std::string> partial_;  // modules, not all of whose texts are known
+};
+
 }  // namespace
 
-HloDumpReading ListHloDumps(const std::string& directory, absl::Duration patience) {
+HloDumpReading ListHloDumps(const std::string& directory, const DumpLook& look,
+                            absl::Duration patience, DumpFingerprints& known) {
   const Deadline deadline(patience);
   HloDumpReading reading;
   absl::StatusOr<Directory> opened = Directory::Open(directory);
-  if (!opened.ok()) return {{}, std::string(opened.status().message())};
+  if (!opened.ok()) return Unavailable(opened.status());
   const absl::StatusOr<std::vector<Dump>> dumps = opened->List(deadline);
-  if (!dumps.ok()) return {{}, std::string(dumps.status().message())};
+  if (!dumps.ok()) return Unavailable(dumps.status());
   if (dumps->empty()) {
-    return {{},
-            absl::StrCat(directory,
-                         " holds no module_*.after_optimizations.txt; does the "
-                         "training process run with --xla_dump_to=",
-                         directory, " (and text among its formats)?")};
+    reading.unavailable = absl::StrCat(directory,
+                                       " holds no module_*.after_optimizations.txt; does the "
+                                       "training process run with --xla_dump_to=",
+                                       directory, " (and text among its formats)?");
+    return reading;
   }
   const size_t looked_into = std::min(dumps->size(), kMaxDumpsLookedInto);
   for (size_t i = 0; i < looked_into && !deadline.passed(); ++i) {
@@ -231,19 +339,21 @@ HloDumpReading ListHloDumps(const std::string& directory, absl::Duration patienc
       reading.programs.push_back({dump.name.module, std::move(fingerprint)});
     }
   }
+  if (look.fingerprints) reading.compiled = Fingerprints(*opened, known).Take(*dumps, look.since);
   return reading;
 }
 
 absl::StatusOr<wire::ModuleText> ReadModuleText(const std::string& directory,
                                                 const std::optional<std::string>& module,
                                                 const std::string& fingerprint,
-                                                absl::Duration patience) {
+                                                absl::Duration patience,
+                                                const DumpFingerprints& known) {
   const Deadline deadline(patience);
   absl::StatusOr<Directory> opened = Directory::Open(directory);
   if (!opened.ok()) return opened.status();
   const absl::StatusOr<std::vector<Dump>> dumps = opened->List(deadline);
   if (!dumps.ok()) return dumps.status();
-  const Choice choice = Choose(*opened, *dumps, module, fingerprint, deadline);
+  const Choice choice = Choose(*opened, *dumps, module, fingerprint, known, deadline);
   if (choice.dump == nullptr) return NotThere(*opened, dumps->size(), module, fingerprint);
   wire::ModuleText text;
   text.dump = choice.dump->file;

@@ -2,30 +2,64 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_HLO_DUMP_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_HLO_DUMP_FETCH_H_
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "agent/sources/hlo_dump/state.h"
+#include "classifier/hlo/fingerprint.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {
+
+// Fingerprints of dumps, so that every text is read once. Not synchronised.
+class DumpFingerprints {
+ public:
+  // File, size in bytes, and when it was written.
+  using Key = std::tuple<std::string, int64_t, absl::Time>;
+
+  // Null: not read yet. Without a value: its text has none.
+  const std::optional<classifier::HloFingerprint>* Find(const Key& key) const {
+    const auto found = by_dump_.find(key);
+    return found == by_dump_.end() ? nullptr : &found->second;
+  }
+  void Set(const Key& key, std::optional<classifier::HloFingerprint> fingerprint) {
+    by_dump_[key] = std::move(fingerprint);
+  }
+
+ private:
+  std::map<Key, std::optional<classifier::HloFingerprint>> by_dump_;
+};
+
+// Which fingerprints of texts a look is to take.
+struct DumpLook {
+  bool fingerprints = false;
+  // Only of dumps written since: by the present training process, not one before it.
+  absl::Time since = absl::InfinitePast();
+};
 
 // All of these block for at most about `deadline`, unless the disk hangs. Only regular
 // files that lie in the directory itself are opened: links are not followed. Errors say
 // what to do, for people.
 
 // Names of modules by the fingerprints that the dumps' own attributes hold; looks into the
-// beginnings of the latest dumps.
-HloDumpReading ListHloDumps(const std::string& directory, absl::Duration deadline);
+// beginnings of the latest dumps. For fingerprints of texts it takes kFingerprintDeadline more.
+// `known` is updated to the dumps that are there.
+HloDumpReading ListHloDumps(const std::string& directory, const DumpLook& look,
+                            absl::Duration deadline, DumpFingerprints& known);
 
 // The text of the program with this fingerprint, compressed and bounded. `module` is its
-// name, if it is known. Beyond the bounds the text is cut.
+// name, if it is known. Beyond the bounds the text is cut. `known`: from an earlier listing.
 absl::StatusOr<wire::ModuleText> ReadModuleText(const std::string& directory,
                                                 const std::optional<std::string>& module,
                                                 const std::string& fingerprint,
-                                                absl::Duration deadline);
+                                                absl::Duration deadline,
+                                                const DumpFingerprints& known);
 
 }  // namespace rapideye::agent
 

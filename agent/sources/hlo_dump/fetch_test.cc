@@ -5,10 +5,15 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "agent/sources/hlo_dump/limits.h"
 #include "proto/common/gzip/gzip.h"
 #include "proto/wire/limits.h"
 
@@ -43,10 +48,15 @@ class HloDumpTest : public testing::Test {
 
   absl::StatusOr<wire::ModuleText> Read(const std::optional<std::string>& module,
                                         const std::string& fingerprint = kPrint) const {
-    return ReadModuleText(path_, module, fingerprint, kPatience);
+    return ReadModuleText(path_, module, fingerprint, kPatience, known_);
+  }
+
+  HloDumpReading List(const DumpLook& look = {}, const std::string& folder = "") {
+    return ListHloDumps(path_ + folder, look, kPatience, known_);
   }
 
   std::string path_;
+  DumpFingerprints known_;
   fs::file_time_type written_ = fs::file_time_type::clock::now() - std::chrono::hours(10);
 };
 
@@ -83,7 +93,7 @@ TEST_F(HloDumpTest, TheOneThatHoldsTheFingerprintWhateverItsName) {
     EXPECT_EQ(text->match, HloMatch::kFingerprint);
     EXPECT_EQ(text->dump, "module_0001.jit_f.after_optimizations.txt");
   }
-  const HloDumpReading reading = ListHloDumps(path_, kPatience);
+  const HloDumpReading reading = List();
   EXPECT_THAT(reading.unavailable, IsEmpty());
   ASSERT_THAT(reading.programs, SizeIs(1));
   EXPECT_EQ(reading.programs[0].module, "jit_f");
@@ -94,11 +104,12 @@ TEST_F(HloDumpTest, WhatIsNotThereIsSaidSo) {
   Write("module_0002.jit_g.after_optimizations.txt", "HloModule jit_g\n");
   EXPECT_THAT(Read("jit_f").status().ToString(), HasSubstr("none of 1 dumps in"));
   EXPECT_THAT(Read(std::nullopt).status().ToString(), HasSubstr("nobody knows which module"));
-  EXPECT_THAT(ReadModuleText(path_ + "/none", "jit_f", kPrint, kPatience).status().ToString(),
-              HasSubstr("--xla_dump_to"));
-  EXPECT_THAT(ListHloDumps(path_ + "/none", kPatience).unavailable, HasSubstr("--xla_dump_to"));
+  EXPECT_THAT(
+      ReadModuleText(path_ + "/none", "jit_f", kPrint, kPatience, known_).status().ToString(),
+      HasSubstr("--xla_dump_to"));
+  EXPECT_THAT(List({}, "/none").unavailable, HasSubstr("--xla_dump_to"));
   fs::remove(path_ + "/module_0002.jit_g.after_optimizations.txt");
-  EXPECT_THAT(ListHloDumps(path_, kPatience).unavailable, HasSubstr("holds no module_"));
+  EXPECT_THAT(List().unavailable, HasSubstr("holds no module_"));
   Write("module_0001.jit_f.after_optimizations.txt", "");
   EXPECT_THAT(Read("jit_f").status().ToString(), HasSubstr("is empty"));
 }
@@ -129,7 +140,99 @@ TEST_F(HloDumpTest, ALongTextIsCut) {
 TEST_F(HloDumpTest, ADeadlineIsKept) {
   Write("module_0001.jit_f.after_optimizations.txt", "HloModule jit_f\n");
   EXPECT_TRUE(absl::IsDeadlineExceeded(
-      ReadModuleText(path_, "jit_f", kPrint, absl::ZeroDuration()).status()));
+      ReadModuleText(path_, "jit_f", kPrint, absl::ZeroDuration(), known_).status()));
+}
+
+// A program of `devices` devices that holds a collective, or none.
+std::string Program(const std::string& module, const std::string& value, int devices = 4,
+                    bool collective = true) {
+  return absl::StrCat("HloModule ", module, ", is_scheduled=true, num_partitions=", devices,
+                      "\n\nENTRY %main.1 (p: f32[8]) -> f32[8] {\n",
+                      "  %p = f32[8]{0} parameter(0)\n  %c = f32[] constant(", value, ")\n",
+                      "  ROOT %r = f32[8]{0} ", collective ? "all-reduce" : "multiply",
+                      "(%p, %c)\n}\n\n");
+}
+
+class HloDumpFingerprintTest : public HloDumpTest {
+ protected:
+  // "jit_f 2": names of modules, and how many compilations of each.
+  std::string Compiled(absl::Time since = absl::InfinitePast()) {
+    reading_ = List({.fingerprints = true, .since = since});
+    std::map<std::string, int> count;
+    for (const DumpedProgram& program : reading_.compiled) ++count[program.module];
+    return absl::StrJoin(count, ", ", absl::PairFormatter(" "));
+  }
+
+  HloDumpReading reading_;
+};
+
+TEST_F(HloDumpFingerprintTest, AreThoseOfTheTextsOfProgramsWithCollectives) {
+  Write("module_0001.jit_step.cpu_after_optimizations.txt", Program("jit_step", "1"));
+  Write("module_0002.jit_step.cpu_after_optimizations.txt", Program("jit_step", "2"));
+  Write("module_0003.jit_step.cpu_after_optimizations.txt", Program("jit_step", "1"));
+  Write("module_0004.jit_eval.cpu_after_optimizations.txt", Program("jit_eval", "1"));
+  // What a host computes for itself may differ from what others do.
+  Write("module_0005.jit_add.cpu_after_optimizations.txt", Program("jit_add", "1", 4, false));
+  Write("module_0006.jit_sum.cpu_after_optimizations.txt", Program("jit_sum", "1", 2));
+  Write("module_0007.jit_step.before_optimizations.txt", Program("jit_step", "3"));
+  EXPECT_EQ(Compiled(), "jit_eval 1, jit_step 2");
+  EXPECT_THAT(reading_.programs, IsEmpty());
+  EXPECT_THAT(List().compiled, IsEmpty());
+
+  // By this fingerprint its text is found, too.
+  for (const DumpedProgram& program : reading_.compiled) {
+    if (program.module != "jit_eval") continue;
+    EXPECT_EQ(Read("jit_eval", program.fingerprint)->match, HloMatch::kFingerprint);
+  }
+}
+
+TEST_F(HloDumpFingerprintTest, OfOneDeviceThereAreNone) {
+  Write("module_0001.jit_step.cpu_after_optimizations.txt", Program("jit_step", "1", 1));
+  EXPECT_EQ(Compiled(), "");
+}
+
+// Of a module all compilations or none: half of them would look like other ones.
+TEST_F(HloDumpFingerprintTest, ATextThatIsNotReadWholeTakesItsModuleAlong) {
+  Write("module_0001.jit_step.cpu_after_optimizations.txt", Program("jit_step", "1"));
+  Write("module_0004.jit_eval.cpu_after_optimizations.txt", Program("jit_eval", "1"));
+  const std::string text = Program("jit_step", "2");
+  Write("module_0002.jit_step.cpu_after_optimizations.txt", text.substr(0, text.size() - 4));
+  EXPECT_EQ(Compiled(), "jit_eval 1");
+  // Written to its end it counts.
+  Write("module_0002.jit_step.cpu_after_optimizations.txt", text);
+  EXPECT_EQ(Compiled(), "jit_eval 1, jit_step 2");
+  Write("module_0009.jit_step.cpu_after_optimizations.txt", "");
+  fs::resize_file(path_ + "/module_0009.jit_step.cpu_after_optimizations.txt",
+                  kMaxFingerprintedBytes + 1);
+  EXPECT_EQ(Compiled(), "jit_eval 1");
+}
+
+TEST_F(HloDumpFingerprintTest, ThoseOfAnEarlierProcessDoNotCount) {
+  Write("module_0001.jit_step.cpu_after_optimizations.txt", Program("jit_step", "1"));
+  Write("module_0002.jit_step.cpu_after_optimizations.txt", Program("jit_step", "2"));
+  const absl::Time second = absl::FromChrono(std::chrono::file_clock::to_sys(written_));
+  EXPECT_EQ(Compiled(second - absl::Seconds(1)), "jit_step 1");
+  EXPECT_EQ(Compiled(second - absl::Minutes(2)), "jit_step 2");
+}
+
+TEST_F(HloDumpFingerprintTest, EveryTextIsReadOnce) {
+  const std::string file = "module_0001.jit_step.cpu_after_optimizations.txt";
+  Write(file, Program("jit_step", "1"));
+  Compiled();
+  const std::string first = reading_.compiled.at(0).fingerprint;
+  // Other bytes of the same size and time.
+  std::ofstream(path_ + "/" + file) << Program("jit_step", "2");
+  fs::last_write_time(path_ + "/" + file, written_);
+  Compiled();
+  EXPECT_EQ(reading_.compiled.at(0).fingerprint, first);
+  Write(file, Program("jit_step", "2"));
+  Compiled();
+  EXPECT_NE(reading_.compiled.at(0).fingerprint, first);
+}
+
+TEST_F(HloDumpFingerprintTest, ANameThatNobodyCanPrintIsNone) {
+  Write("module_0001.jit_step.cpu_after_optimizations.txt", Program("jit_\xff", "1"));
+  EXPECT_EQ(Compiled(), "");
 }
 
 }  // namespace

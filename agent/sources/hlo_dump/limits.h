@@ -3,6 +3,7 @@
 #define RAPIDEYE_AGENT_SOURCES_HLO_DUMP_LIMITS_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/time/time.h"
 
@@ -17,6 +18,17 @@ inline constexpr size_t kMaxDumpsLookedInto = 128;
 // arguments of a large model come before them.
 inline constexpr size_t kMaxDumpBeginningBytes = 128 * 1024;
 inline constexpr size_t kDumpReadBytes = 256 * 1024;
+// Texts of which fingerprints are taken where the runtime gives none: of one program (more
+// than most; a longer one stays without), and of all that are read at one look.
+inline constexpr int64_t kMaxFingerprintedBytes = 32 * 1024 * 1024;
+inline constexpr int64_t kMaxFingerprintedBytesPerLook = 128 * 1024 * 1024;
+inline constexpr size_t kMaxDumpsFingerprinted = 4096;
+// About 50 MB/s of a core. What was not done in time is done at the next look.
+inline constexpr absl::Duration kFingerprintDeadline = absl::Seconds(2);
+// Programs that go into a snapshot: jobs compile tens for all of their devices.
+inline constexpr size_t kMaxDumpedPrograms = 256;
+// For how long a snapshot of a second look waits for them.
+inline constexpr absl::Duration kHloDumpPatience = absl::Seconds(2);
 // Time to list the names in the directory, which delays no thread, and how often.
 inline constexpr absl::Duration kHloDumpDeadline = absl::Seconds(1);
 inline constexpr absl::Duration kHloDumpSpacing = absl::Seconds(10);

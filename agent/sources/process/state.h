@@ -57,6 +57,8 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   std::optional<ProcessId> alive() const;
   // True if the last reading showed another process than the previous one.
   bool replaced() const { return replaced_; }
+  // When it started, as the kernel keeps it; absent while that is not known.
+  std::optional<absl::Duration> started_at() const { return started_at_; }
   // When it was first seen to have ended; absent while it lives, or there is none.
   std::optional<absl::Duration> ended_at() const { return ended_at_; }
   // When the previous process was last seen alive; absent: there was none.

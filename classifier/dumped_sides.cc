@@ -1,0 +1,90 @@
+#include "classifier/dumped_sides.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace rapideye::classifier {
+namespace {
+
+using Fingerprints = std::set<std::string_view>;
+// Workers, by what each has compiled of one module.
+using Groups = std::map<Fingerprints, std::vector<int>>;
+using ModuleOfCohort = std::pair<int, std::string_view>;
+
+std::map<ModuleOfCohort, Groups> Compiled(const Topology& topology) {
+  std::map<ModuleOfCohort, std::map<int, Fingerprints>> by_worker;
+  for (int i = 0; i < static_cast<int>(topology.workers().size()); ++i) {
+    const WorkerInfo& worker = topology.worker(i);
+    if (worker.snapshot == nullptr) continue;
+    for (const Program& program : worker.snapshot->programs) {
+      if (!program.module.has_value() || program.fingerprint.empty()) continue;
+      by_worker[{worker.cohort, *program.module}][i].insert(program.fingerprint);
+    }
+  }
+  std::map<ModuleOfCohort, Groups> compiled;
+  for (auto& [module, workers] : by_worker) {
+    for (auto& [worker, fingerprints] : workers) {
+      compiled[module][std::move(fingerprints)].push_back(worker);
+    }
+  }
+  return compiled;
+}
+
+// Of two sets of one size that differ.
+std::string_view FirstOnlyIn(const Fingerprints& one, const Fingerprints& other) {
+  return *std::find_if(one.begin(), one.end(),
+                       [&other](std::string_view print) { return !other.contains(print); });
+}
+
+const Groups::value_type& Largest(const Groups& groups) {
+  return *std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    return a.second.size() < b.second.size();
+  });
+}
+
+std::optional<DumpedSides> Split(std::string_view module, const Groups& groups, bool halves) {
+  const auto& [common, most] = Largest(groups);
+  DumpedSides sides;
+  sides.module = module;
+  sides.rest = most;
+  sides.equal = halves;
+  for (const auto& [fingerprints, group] : groups) {
+    if (fingerprints == common || fingerprints.size() != common.size()) continue;
+    if (sides.odd.empty()) {
+      sides.odd_fingerprint = FirstOnlyIn(fingerprints, common);
+      sides.rest_fingerprint = FirstOnlyIn(common, fingerprints);
+    }
+    sides.odd.insert(sides.odd.end(), group.begin(), group.end());
+  }
+  if (sides.odd.empty()) return std::nullopt;
+  std::sort(sides.odd.begin(), sides.odd.end());
+  return sides;
+}
+
+}  // namespace
+
+DumpedDivergence FindDumpedSides(const Topology& topology) {
+  DumpedDivergence found;
+  for (const auto& [module, groups] : Compiled(topology)) {
+    if (groups.size() < 2) continue;
+    size_t workers = 0;
+    for (const auto& [fingerprints, group] : groups) workers += group.size();
+    const size_t most = Largest(groups).second.size();
+    const bool halves = groups.size() == 2 && 2 * most == workers;
+    if (2 * most <= workers && !halves) {
+      found.scattered.push_back(module.second);
+    } else if (auto sides = Split(module.second, groups, halves)) {
+      found.sides.push_back(*std::move(sides));
+    }
+  }
+  // A majority somewhere says more than two halves.
+  const bool majority = std::any_of(found.sides.begin(), found.sides.end(),
+                                    [](const DumpedSides& sides) { return !sides.equal; });
+  if (majority) std::erase_if(found.sides, [](const DumpedSides& sides) { return sides.equal; });
+  return found;
+}
+
+}  // namespace rapideye::classifier
