@@ -150,6 +150,19 @@ TEST_F(HostPlaceTest, PagesShowWhoLeftAnEvaluationOrASaveOut) {
   EXPECT_EQ(Activity(), "BARRIER");
 }
 
+TEST_F(HostPlaceTest, WhoseStackIsMissingWaitsAsOthersOfItsPhase) {
+  for (int task : {0, 1, 3}) {
+    Page(task, Phase::kCheckpoint, 40);
+    if (task != 1) Stand(task, kAtBarrier);
+  }
+  Page(2, Phase::kStep, 41);
+  Stand(2, kInCollective);
+  const Verdict verdict = Classify(s_.capture);
+  ASSERT_EQ(verdict.culprits.size(), 1U);
+  EXPECT_EQ(verdict.culprits[0].worker.task, 2);
+  EXPECT_EQ(Activity(), "BARRIER");
+}
+
 TEST_F(HostPlaceTest, OfThoseWhoWaitForNobodyTheEarliestStepIsTheHead) {
   for (int task : {0, 1, 2, 3}) Page(task, Phase::kStep, 41);
   for (int task : {1, 2}) Page(task, Phase::kInput, 41);

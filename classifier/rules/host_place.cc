@@ -180,6 +180,21 @@ std::optional<Odd> AmongWaiters(const std::vector<Placed>& placed) {
   return std::nullopt;
 }
 
+// A page does not tell whom a checkpoint waits for. Where the stacks of others in the same
+// phase do, it is taken to wait as they do.
+void WaitAsOthersOfThePhase(std::vector<Placed>& placed) {
+  std::map<Phase, std::vector<HostWait>> by_stack;
+  for (const Placed& one : placed) {
+    if (one.place.by_stack && one.place.phase) by_stack[*one.place.phase].push_back(one.place.wait);
+  }
+  for (Placed& one : placed) {
+    if (one.place.by_stack || !one.place.phase || one.place.wait != HostWait::kNone) continue;
+    const std::vector<HostWait>& waits = by_stack[*one.place.phase];
+    if (waits.empty() || !std::equal(waits.begin() + 1, waits.end(), waits.begin())) continue;
+    one.place.wait = waits.front();
+  }
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out) {
@@ -188,6 +203,7 @@ class Rule {
       if (snapshot == nullptr) continue;
       if (auto place = PlaceOfHost(*snapshot)) placed_.push_back({i, *std::move(place)});
     }
+    WaitAsOthersOfThePhase(placed_);
   }
 
   void Apply() {
