@@ -37,6 +37,23 @@ Case::Case(const Capture& capture_in)
       first_to_stop(FindFirstToStop(positions)),
       threshold_ms(ThresholdOf(capture_in)) {}
 
+bool Case::JobStands() const {
+  const std::optional<std::string>& trigger = capture.header.trigger;
+  if (trigger == "no-progress" || trigger == "hang-line") return true;
+  bool told = false;
+  for (const WorkerInfo& one : topology.workers()) {
+    if (one.snapshot == nullptr || !one.snapshot->progress.has_value()) continue;
+    const Progress& progress = *one.snapshot->progress;
+    const std::optional<int64_t>& stood =
+        progress.phase_ms.has_value() ? progress.phase_ms : progress.step_ms;
+    if (!stood.has_value()) continue;
+    const int64_t longest = kStepLineFactor * progress.longest_step_ms.value_or(0);
+    if (*stood < std::max(threshold_ms, longest)) return false;
+    told = true;
+  }
+  return told;
+}
+
 Culprit CulpritWorker(const Case& c, int worker, std::string why) {
   const WorkerInfo& info = c.worker(worker);
   Culprit culprit;

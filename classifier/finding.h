@@ -57,6 +57,11 @@ struct Case {
   std::optional<FirstToStop> first_to_stop;
   int64_t threshold_ms = 0;  // how long without progress counts as a hang here
 
+  // The job stands for the threshold or longer: an alarm says so, or all training loops that
+  // tell of themselves do, by their pages or the steps of their logs. Where launches are
+  // known these tell better.
+  bool JobStands() const;
+
   const WorkerInfo& worker(int index) const { return topology.worker(index); }
   const Place* PlaceOf(const Head& head) const {
     return head.place < 0 ? nullptr : &positions.place(head.place);

@@ -3,8 +3,8 @@
 // the positions of cores: the many who wait, and the few who do not, or wait for something
 // else.
 //
-// Only where the job stands, by an alarm or by all pages: it is not to be seen from places,
-// and in a job that advances somebody always does something of its own.
+// Only where the job stands (Case::JobStands): it is not to be seen from places, and in a job
+// that advances somebody always does something of its own.
 //
 // Facts: stacks of the training processes, phases and steps of their progress pages.
 #include "classifier/host_place.h"
@@ -47,19 +47,6 @@ const char* WaitedFor(HostWait wait) {
       return "for the others to end";
   }
   return "for nobody";
-}
-
-// The job stands: an alarm says so, or the pages of all training loops do.
-bool Stands(const Case& c) {
-  if (c.capture.header.trigger == "no-progress" || c.capture.header.trigger == "hang-line") {
-    return true;
-  }
-  return std::all_of(
-      c.topology.workers().begin(), c.topology.workers().end(), [&](const WorkerInfo& worker) {
-        if (worker.snapshot == nullptr) return true;
-        const auto& page = worker.snapshot->progress;
-        return page.has_value() && page->phase_ms.has_value() && *page->phase_ms >= c.threshold_ms;
-      });
 }
 
 // No core tells: none is known, or nothing runs on any.
@@ -207,7 +194,7 @@ class Rule {
   }
 
   void Apply() {
-    if (placed_.empty() || !HostsDecide(c_) || !Stands(c_)) return;
+    if (placed_.empty() || !HostsDecide(c_) || !c_.JobStands()) return;
     if (2 * placed_.size() <= c_.topology.workers().size()) {
       out_.Note(kRule, "no host is singled out: of most it is not known where they stand");
       return;

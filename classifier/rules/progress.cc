@@ -205,6 +205,8 @@ std::string PauseSeen(const Case& c, int worker) {
         break;
     }
   }
+  // What only stacks and processor time show excuses nobody for longer than the threshold.
+  if (c.positions.units().empty() && c.JobStands()) return "";
   for (const Stack* stack : LoopStacks(*snapshot)) {
     for (const std::string& frame : stack->frames) {
       if (text::ContainsIgnoreCase(frame, "backend_compile") ||
