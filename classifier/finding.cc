@@ -39,7 +39,8 @@ Case::Case(const Capture& capture_in)
 
 bool Case::JobStands() const {
   const std::optional<std::string>& trigger = capture.header.trigger;
-  if (trigger == "no-progress" || trigger == "hang-line") return true;
+  // An exit raises an alarm of the same name, and nobody stands for that.
+  if (trigger == "no-progress" || (trigger == "hang-line" && timeline.hang_declared)) return true;
   bool told = false;
   for (const WorkerInfo& one : topology.workers()) {
     if (one.snapshot == nullptr || !one.snapshot->progress.has_value()) continue;
