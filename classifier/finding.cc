@@ -1,6 +1,7 @@
 #include "classifier/finding.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +14,8 @@ namespace {
 
 int64_t ThresholdOf(const Capture& capture) {
   int64_t threshold = capture.header.hang_threshold_ms.value_or(kDefaultHangThresholdMs);
-  if (capture.header.trigger == "hang-line") {
+  const std::string trigger = capture.header.trigger.value_or("");
+  if (trigger == "hang-line" || trigger == "halt" || trigger == "exit") {
     threshold = std::min(threshold, kRuntimeLaunchThresholdMs);
   }
   // A runtime that declared the hang did so by a threshold of its own.
@@ -39,7 +41,7 @@ Case::Case(const Capture& capture_in)
 
 bool Case::JobStands() const {
   const std::optional<std::string>& trigger = capture.header.trigger;
-  // An exit raises an alarm of the same name, and nobody stands for that.
+  // Older coordinators gave an exit the same name, and nobody stands for that.
   if (trigger == "no-progress" || (trigger == "hang-line" && timeline.hang_declared)) return true;
   bool told = false;
   for (const WorkerInfo& one : topology.workers()) {

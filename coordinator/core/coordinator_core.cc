@@ -11,6 +11,24 @@
 
 namespace rapideye::coordinator {
 
+namespace {
+
+// As a capture names it.
+std::string TriggerOf(wire::AlarmKind kind) {
+  switch (kind) {
+    case wire::AlarmKind::kCoreHalt:
+      return "halt";
+    case wire::AlarmKind::kProcessExit:
+      return "exit";
+    case wire::AlarmKind::kUnspecified:
+    case wire::AlarmKind::kHangLine:
+      break;
+  }
+  return "hang-line";
+}
+
+}  // namespace
+
 CoordinatorCore::CoordinatorCore(Options options)
     : job_(std::move(options.shape), options.thresholds),
       collect_deadline_(options.collect_deadline),
@@ -329,19 +347,21 @@ void CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
   const std::string why = absl::StrCat(DebugName(member), " reports ", Quoted(alarm.text));
   // In a hang thousands may say the same.
   WarnOfPeer(why);
-  if (state_ == State::kArmed) alarm_.Raise(why, now_.monotonic);
+  if (state_ == State::kArmed) alarm_.Raise({alarm.kind, why}, now_.monotonic);
 }
 
 // Not before most others are there, or had the time to come: a coordinator that starts
 // together with its job would take the end of the old processes for that of one of them.
 void CoordinatorCore::FollowAlarm() {
-  const std::optional<std::string> why = alarm_.Due(now_.monotonic);
-  if (!why.has_value()) return;
+  const std::optional<WorkerAlarm::Raised> raised = alarm_.Due(now_.monotonic);
+  if (!raised.has_value()) return;
   const bool settled = job_.UpdateSettled(now_.monotonic);
   if (!settled && !job_.membership.MostAreThere()) return;
   if (restart_.MayDecide(settled, job_.membership.connected())) return;
-  Begin(
-      Suspicion{.trigger = "hang-line", .why = *why, .threshold = std::nullopt, .detected = now_});
+  Begin(Suspicion{.trigger = TriggerOf(raised->kind),
+                  .why = raised->why,
+                  .threshold = std::nullopt,
+                  .detected = now_});
 }
 
 void CoordinatorCore::Survey() {

@@ -312,7 +312,7 @@ TEST(CoreSnapshot, AnAlarmDuringASnapshotIsNotLost) {
   job.Freeze();
   job.Run(absl::Seconds(11));
   ASSERT_THAT(job.concluded(), SizeIs(1));
-  EXPECT_EQ(job.concluded()[0].capture.header.trigger, "hang-line");
+  EXPECT_EQ(job.concluded()[0].capture.header.trigger, "exit");
 }
 
 TEST(CoreSnapshot, AfterAJobRestartIsTakenOfTheNewJob) {

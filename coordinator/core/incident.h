@@ -33,7 +33,7 @@ namespace rapideye::coordinator {
 
 // The reason of an alarm, and its time.
 struct Suspicion {
-  std::string trigger;  // as in a capture: no-progress, hang-line, operator
+  std::string trigger;  // as in a capture: no-progress, hang-line, halt, exit, operator
   std::string why;      // for the log
   std::optional<absl::Duration> threshold;
   Instant detected;

@@ -1,19 +1,21 @@
 #include "coordinator/core/worker_alarm.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 
-void WorkerAlarm::Raise(const std::string& why, absl::Duration now) {
+void WorkerAlarm::Raise(Raised raised, absl::Duration now) {
   if (pending_.has_value()) return;
-  pending_ = Pending{.why = why, .tries = kAlarmTries, .due = std::max(now, not_before_)};
+  pending_ =
+      Pending{.raised = std::move(raised), .tries = kAlarmTries, .due = std::max(now, not_before_)};
 }
 
-std::optional<std::string> WorkerAlarm::Due(absl::Duration now) const {
+std::optional<WorkerAlarm::Raised> WorkerAlarm::Due(absl::Duration now) const {
   if (!pending_.has_value() || now < pending_->due) return std::nullopt;
-  return pending_->why;
+  return pending_->raised;
 }
 
 void WorkerAlarm::FoundNoHang(absl::Duration now) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {
 
@@ -13,10 +14,15 @@ namespace rapideye::coordinator {
 // start no more than one series in kAlarmInterval.
 class WorkerAlarm {
  public:
-  // Ignored while another alarm is pending. `why` is for the log.
-  void Raise(const std::string& why, absl::Duration now);
-  // Why a collection is due now; absent: none is.
-  std::optional<std::string> Due(absl::Duration now) const;
+  struct Raised {
+    wire::AlarmKind kind = wire::AlarmKind::kUnspecified;
+    std::string why;  // for the log
+  };
+
+  // Ignored while another alarm is pending.
+  void Raise(Raised raised, absl::Duration now);
+  // For what a collection is due now; absent: none is.
+  std::optional<Raised> Due(absl::Duration now) const;
 
   // The collection for the alarm, if one is pending, has shown no hang.
   void FoundNoHang(absl::Duration now);
@@ -27,7 +33,7 @@ class WorkerAlarm {
 
  private:
   struct Pending {
-    std::string why;
+    Raised raised;
     int tries = 0;  // collections that it is still worth
     absl::Duration due;
   };
