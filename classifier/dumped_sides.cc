@@ -1,6 +1,7 @@
 #include "classifier/dumped_sides.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,7 +34,7 @@ std::map<ModuleOfCohort, Groups> Compiled(const Topology& topology) {
   return compiled;
 }
 
-// Of two sets of one size that differ.
+// If `one` holds any.
 std::string_view FirstOnlyIn(const Fingerprints& one, const Fingerprints& other) {
   return *std::find_if(one.begin(), one.end(),
                        [&other](std::string_view print) { return !other.contains(print); });
@@ -45,6 +46,11 @@ const Groups::value_type& Largest(const Groups& groups) {
   });
 }
 
+bool HoldsAllOf(const Fingerprints& whole, const Fingerprints& part) {
+  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+}
+
+// Against the largest group: whoever has compiled as much and not the same.
 std::optional<DumpedSides> Split(std::string_view module, const Groups& groups, bool halves) {
   const auto& [common, most] = Largest(groups);
   DumpedSides sides;
@@ -64,6 +70,28 @@ std::optional<DumpedSides> Split(std::string_view module, const Groups& groups, 
   return sides;
 }
 
+// Of two groups: the fewer, or one of two halves, have compiled all that the others have, and
+// more.
+std::optional<DumpedSides> SplitOffMore(std::string_view module, const Groups& groups) {
+  if (groups.size() != 2) return std::nullopt;
+  const auto& [one, ones] = *groups.begin();
+  const auto& [other, others] = *std::next(groups.begin());
+  const bool first = HoldsAllOf(one, other);
+  if (!first && !HoldsAllOf(other, one)) return std::nullopt;
+  DumpedSides sides;
+  sides.module = module;
+  sides.more = true;
+  sides.odd = first ? ones : others;
+  sides.rest = first ? others : ones;
+  if (sides.odd.size() > sides.rest.size()) return std::nullopt;
+  sides.odd_fingerprint = first ? FirstOnlyIn(one, other) : FirstOnlyIn(other, one);
+  sides.rest_fingerprint = first ? *other.begin() : *one.begin();
+  return sides;
+}
+
+// How much it says of who is odd.
+int Rank(const DumpedSides& sides) { return sides.more ? 0 : sides.equal ? 1 : 2; }
+
 }  // namespace
 
 DumpedDivergence FindDumpedSides(const Topology& topology) {
@@ -78,12 +106,13 @@ DumpedDivergence FindDumpedSides(const Topology& topology) {
       found.scattered.push_back(module.second);
     } else if (auto sides = Split(module.second, groups, halves)) {
       found.sides.push_back(*std::move(sides));
+    } else if (auto more = SplitOffMore(module.second, groups)) {
+      found.sides.push_back(*std::move(more));
     }
   }
-  // A majority somewhere says more than two halves.
-  const bool majority = std::any_of(found.sides.begin(), found.sides.end(),
-                                    [](const DumpedSides& sides) { return !sides.equal; });
-  if (majority) std::erase_if(found.sides, [](const DumpedSides& sides) { return sides.equal; });
+  int best = 0;
+  for (const DumpedSides& sides : found.sides) best = std::max(best, Rank(sides));
+  std::erase_if(found.sides, [best](const DumpedSides& sides) { return Rank(sides) < best; });
   return found;
 }
 

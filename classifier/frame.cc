@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 44> kStandardLibrary = {
     "zipfile",
 };
 
-constexpr std::array<std::string_view, 49> kPackages = {
+constexpr std::array<std::string_view, 50> kPackages = {
     "absl",
     "aiohttp",
     "apache_beam",
@@ -94,6 +94,7 @@ constexpr std::array<std::string_view, 49> kPackages = {
     "pandas",
     "pyarrow",
     "qwix",
+    "rapideye_progress",
     "requests",
     "s3fs",
     "scipy",

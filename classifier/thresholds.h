@@ -142,6 +142,7 @@ inline constexpr double kConfidenceFingerprint = 0.95;
 // By dumps, of a job that stands: a program that differs need not be what it stands for.
 inline constexpr double kConfidenceFingerprintOfDump = 0.57;
 inline constexpr double kConfidenceFingerprintOfHalves = 0.55;  // who is odd is not told
+inline constexpr double kConfidenceFingerprintMore = 0.45;      // only one more: never the cause
 inline constexpr double kConfidenceFingerprintSaid = 0.92;      // and a collective found it so
 inline constexpr double kConfidenceLaunchOrder = 0.9;
 inline constexpr double kConfidenceSkippedLaunch = 0.6;

@@ -29,6 +29,11 @@ import weakref
 
 __all__ = ["Page", "batches", "checkpoint", "compile", "eval", "input_wait", "step"]
 
+# `import rapideye_progress.jax` works wherever the folder of this name lies beside this file,
+# and with this file as the folder's __init__.py; this file alone works without.
+if "__path__" not in globals():
+    __path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "rapideye_progress")]
+
 VARIABLE = "RAPIDEYE_PROGRESS_PAGE"
 
 _MAGIC = int.from_bytes(b"rapideye", "little")

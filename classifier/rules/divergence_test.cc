@@ -242,6 +242,10 @@ TEST_F(FingerprintsOfDumps, WhatOneAloneHasCompiledIsNoMismatch) {
 TEST_F(FingerprintsOfDumps, AnotherCompilationOfItIsNoMismatch) {
   Compiled(0, {{"jit_step", "aa01"}, {"jit_step", "aa02"}});
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  const Verdict unsure = Classify(s_.capture);
+  ASSERT_EQ(unsure.alternatives.size(), 1U);
+  EXPECT_EQ(unsure.alternatives[0].cause, Cause::kFingerprintMismatch);
+  EXPECT_EQ(unsure.alternatives[0].culprits[0].worker, (WorkerId{0, 0}));
   for (int task : {1, 2}) Compiled(task, {{"jit_step", "aa01"}, {"jit_step", "aa02"}});
   Compiled(3, {{"jit_step", "aa02"}});
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
@@ -279,6 +283,10 @@ TEST_F(FingerprintsOfDumps, TellWhoseCollectiveDoesNotFit) {
   EXPECT_EQ(Diagnose(s_), "DIFFERENT_MODULE");
   Compiled(2, {{"jit_step", "bb02"}});
   EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.2");
+  // Other shapes from some step on.
+  Compiled(2, {{"jit_step", "aa01"}, {"jit_step", "bb02"}});
+  EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.2");
+  EXPECT_EQ(Classify(s_.capture).sides[0].fingerprint, "bb02");
 }
 
 TEST_F(FingerprintsOfDumps, AreNotAskedWhereACoreIsKnown) {

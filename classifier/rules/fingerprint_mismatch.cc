@@ -65,11 +65,13 @@ ProgramSide Side(const Case& c, const DumpedSides& sides, const std::vector<int>
 }
 
 std::string Sentence(const Case& c, const DumpedSides& sides) {
-  return absl::StrCat("by XLA's dumps ", WhoAll(c.topology, sides.odd),
-                      sides.odd.size() == 1 ? " has" : " have", " compiled ", Quote(sides.module),
-                      " to another program (fingerprint ", Quote(sides.odd_fingerprint), ") than ",
-                      Count(static_cast<int64_t>(sides.rest.size()), "other worker"),
-                      " (fingerprint ", Quote(sides.rest_fingerprint), ")");
+  return absl::StrCat(
+      "by XLA's dumps ", WhoAll(c.topology, sides.odd), sides.odd.size() == 1 ? " has" : " have",
+      " compiled ", Quote(sides.module),
+      sides.more ? " to one more program (fingerprint " : " to another program (fingerprint ",
+      Quote(sides.odd_fingerprint), ") than ",
+      Count(static_cast<int64_t>(sides.rest.size()), "other worker"), " (fingerprint ",
+      Quote(sides.rest_fingerprint), ")");
 }
 
 void NameOddOnes(const Case& c, const std::vector<DumpedSides>& found, Finding& finding) {
@@ -83,13 +85,15 @@ void NameOddOnes(const Case& c, const std::vector<DumpedSides>& found, Finding& 
     culprits.insert(sides.odd.begin(), sides.equal ? sides.odd.begin() + 1 : sides.odd.end());
     if (sides.equal) culprits.insert(sides.rest.front());
   }
-  const char* than = found.front().equal ? " to another program than half of its peers"
-                                         : " to another program than most of its peers";
+  const DumpedSides& first = found.front();
+  const char* than = first.more    ? " to one more program than its peers"
+                     : first.equal ? " to another program than half of its peers"
+                                   : " to another program than most of its peers";
   for (int worker : culprits) {
     if (finding.culprits.size() == kDivergedCulprits) break;
     finding.culprits.push_back(CulpritWorker(
         c, worker,
-        absl::StrCat(Who(c.worker(worker)), " has compiled ", Quote(found.front().module), than)));
+        absl::StrCat(Who(c.worker(worker)), " has compiled ", Quote(first.module), than)));
   }
 }
 
@@ -108,7 +112,9 @@ void ByDumps(const Case& c, Findings& out) {
   Finding finding;
   finding.basis = Basis::kDivergence;
   finding.cause = Cause::kFingerprintMismatch;
-  finding.confidence = first.equal ? kConfidenceFingerprintOfHalves : kConfidenceFingerprintOfDump;
+  finding.confidence = first.more    ? kConfidenceFingerprintMore
+                       : first.equal ? kConfidenceFingerprintOfHalves
+                                     : kConfidenceFingerprintOfDump;
   if (said) finding.confidence = kConfidenceFingerprintSaid;
   finding.sides = {Side(c, first, first.odd, first.odd_fingerprint),
                    Side(c, first, first.rest, first.rest_fingerprint)};

@@ -6,6 +6,7 @@
 
 #include "agent/sources/hlo_dump/parse.h"
 #include "classifier/hlo/difference.h"
+#include "classifier/hlo/fingerprint.h"
 #include "classifier/hlo/module.h"
 #include "tests/fuzz/fuzzing.h"
 
@@ -37,6 +38,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   Require(Compare(left, left).outcome != HloOutcome::kDifferent,
           "a text does not differ from itself");
+  if (const auto fingerprint = classifier::FingerprintHlo(left)) {
+    Require(fingerprint->digits.size() == 16, "a fingerprint has 64 bits");
+    Require(classifier::FingerprintHlo(left)->digits == fingerprint->digits,
+            "it is always the same");
+  }
 
   const absl::string_view line(left.data(), left.size());
   if (const auto name = rapideye::agent::ParseDumpName(line)) {
