@@ -64,12 +64,16 @@ std::string_view DetailName(Detail detail) {
       return "POWER";
     case Detail::kPreempted:
       return "PREEMPTED";
+    case Detail::kNotStarted:
+      return "NOT_STARTED";
     case Detail::kOther:
       return "OTHER";
     case Detail::kRunning:
       return "RUNNING";
     case Detail::kPaused:
       return "PAUSED";
+    case Detail::kStarting:
+      return "STARTING";
     case Detail::kEnded:
       return "ENDED";
   }

@@ -49,10 +49,12 @@ enum class Detail {
   kOutOfMemory,
   kPower,
   kPreempted,
+  kNotStarted,
   kOther,
   // no hang
   kRunning,
   kPaused,
+  kStarting,
   kEnded,
 };
 
