@@ -57,9 +57,10 @@ class Steps {
     constexpr size_t kNamed = 5;
     std::vector<std::string> names;
     for (const Culprit& culprit : verdict_.culprits) {
+      const std::string id =
+          absl::StrCat("slice ", culprit.worker.slice, " task ", culprit.worker.task);
       const std::string name =
-          absl::StrCat("host ", Quote(culprit.host), " (slice ", culprit.worker.slice, " task ",
-                       culprit.worker.task, ")");
+          culprit.host.empty() ? id : absl::StrCat("host ", Quote(culprit.host), " (", id, ")");
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     std::string text;
@@ -113,6 +114,11 @@ class Steps {
         Add(absl::StrCat("See whether ", Hosts(),
                          " is alive (console, node status) and restart "
                          "the job without it."));
+        break;
+      case Detail::kNotStarted:
+        Add(absl::StrCat("See why no training process has come from ", Hosts(),
+                         ": whether it was scheduled and its image and command were there, whether "
+                         "the process ended before it joined; then restart the job."));
         break;
       case Detail::kPreempted:
         Add(absl::StrCat("Restart the job once ", Hosts(),

@@ -13,6 +13,7 @@ namespace rapideye {
 Verdict Classify(const Capture& capture) {
   const classifier::Case c(capture);
   classifier::Findings findings;
+  classifier::FindStartUp(c, findings);
   classifier::FindProgress(c, findings);
   classifier::FindEnded(c, findings);
   classifier::FindUnrecoverable(c, findings);

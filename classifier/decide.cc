@@ -33,6 +33,13 @@ std::set<WorkerId> WorkersOf(const Finding& finding) {
 // What failed outright, or is not there, also makes its cores stand elsewhere and
 // its connections break.
 bool Explains(const Finding& by, const Finding& finding, const std::set<WorkerId>& failed) {
+  // Who has not come makes the others' start-up end, and their processes with it.
+  if (by.detail == Detail::kNotStarted && by.confidence >= kLeastConfidence) {
+    const bool same =
+        std::all_of(finding.culprits.begin(), finding.culprits.end(),
+                    [&](const Culprit& culprit) { return failed.contains(culprit.worker); });
+    if (same || finding.detail == Detail::kProcessExit) return true;
+  }
   if (by.basis != Basis::kError && by.basis != Basis::kAbsence) return false;
   if (by.confidence < kLeastConfidence) return false;
   if (finding.basis == Basis::kLink && finding.detail != Detail::kIciLink) {

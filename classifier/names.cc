@@ -66,12 +66,16 @@ std::string_view DetailName(Detail detail) {
       return "PREEMPTED";
     case Detail::kDeviceUnavailable:
       return "DEVICE_UNAVAILABLE";
+    case Detail::kNotStarted:
+      return "NOT_STARTED";
     case Detail::kOther:
       return "OTHER";
     case Detail::kRunning:
       return "RUNNING";
     case Detail::kPaused:
       return "PAUSED";
+    case Detail::kStarting:
+      return "STARTING";
     case Detail::kEnded:
       return "ENDED";
   }

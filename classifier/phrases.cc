@@ -15,8 +15,8 @@ std::string Quote(std::string_view text) {
 }
 
 std::string Who(const WorkerInfo& worker) {
-  return absl::StrCat("slice ", worker.id.slice, " task ", worker.id.task, " (", Quote(worker.host),
-                      ")");
+  const std::string id = absl::StrCat("slice ", worker.id.slice, " task ", worker.id.task);
+  return worker.host.empty() ? id : absl::StrCat(id, " (", Quote(worker.host), ")");
 }
 
 std::string WhoAll(const Topology& topology, const std::vector<int>& workers) {

@@ -32,6 +32,8 @@ std::string WhyNot(const Verdict& verdict) {
         case Detail::kHostToDevice:
         case Detail::kDeviceToHost:
           return "a single event: eligible only if it repeats";
+        case Detail::kNotStarted:
+          return "why it has not come is not known: watched";
         case Detail::kPreempted:
           return "the host was preempted: never counts against it";
         default:

@@ -149,6 +149,7 @@ inline constexpr double kConfidenceSkippedLaunch = 0.6;
 inline constexpr double kConfidenceLaunchGroupSeen = 0.94;  // assertion, and who is odd
 inline constexpr double kConfidenceLaunchGroupText = 0.8;   // the assertion alone
 inline constexpr double kConfidenceMismatchText = 0.9;      // of a collective: names nobody
+inline constexpr double kConfidenceNotStarted = 0.96;       // the others' start-up ended, or waits
 inline constexpr double kConfidenceBarrier = 0.7;           // the few who did not come
 inline constexpr double kConfidenceBarrierByStep = 0.85;    // who left before the others
 inline constexpr double kConfidenceCameAlone = 0.65;        // to the shutdown, its step not known

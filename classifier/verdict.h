@@ -50,10 +50,12 @@ enum class Detail {
   kPower,
   kPreempted,
   kDeviceUnavailable,
+  kNotStarted,
   kOther,
   // no hang
   kRunning,
   kPaused,
+  kStarting,
   kEnded,
 };
 

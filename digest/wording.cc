@@ -6,6 +6,7 @@ const char* Headline(Cause cause, Detail detail) {
   switch (cause) {
     case Cause::kNoHang:
       if (detail == Detail::kEnded) return "No hang: the job has ended.";
+      if (detail == Detail::kStarting) return "No hang: the job is starting.";
       if (detail == Detail::kPaused) return "No hang: the job pauses.";
       return "No hang: the job makes progress.";
     case Cause::kBadTpuChip:

@@ -43,9 +43,12 @@ TEST(Barrier, TheFewWhoDidNotComeAreAwaited) {
 }
 
 TEST(Barrier, OneWhoNeverReportedIsLost) {
-  Scenario s = After(Report("[Init]Wait_for_all_tasks_to_register::0", 3, 0, "2"));
+  Scenario s = After(Report("orbax::save::0", 3, 0, "2"));
   s.Remove(0, 2);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
+  s = After(Report("[Init]Wait_for_all_tasks_to_register::0", 3, 0, "2"));
+  s.Remove(0, 2);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/NOT_STARTED 0.2");
 }
 
 TEST(Barrier, ItsReportMustBeOfThisJob) {

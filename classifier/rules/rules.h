@@ -32,6 +32,8 @@ struct Findings {
   }
 };
 
+// The job starts, or cannot because somebody has not come.
+void FindStartUp(const Case& c, Findings& out);
 // The job advances, or pauses on purpose.
 void FindProgress(const Case& c, Findings& out);
 // The job was ended from outside, to restart or to cancel it.

@@ -56,6 +56,35 @@ std::string WorkerTable(const google::protobuf::RepeatedPtrField<v1::WorkerStatu
   return table.Text("  ");
 }
 
+using Workers = google::protobuf::RepeatedPtrField<v1::WorkerStatus>;
+
+// "2: slice 0 task 3 (host-3), slice 0 task 5"
+std::string Named(const Workers& workers, int count) {
+  std::string text = absl::StrCat(count, ": ");
+  for (int i = 0; i < workers.size(); ++i) {
+    const v1::WorkerStatus& worker = workers[i];
+    absl::StrAppend(&text, i == 0 ? "" : ", ", "slice ", worker.worker().slice(), " task ",
+                    worker.worker().task());
+    if (!worker.host().empty()) absl::StrAppend(&text, " (", Shown(worker.host()), ")");
+  }
+  if (count > workers.size()) absl::StrAppend(&text, " and ", count - workers.size(), " more");
+  return text;
+}
+
+std::string StartUp(const v1::GetStatusReply& status) {
+  if (!status.has_starting_ms()) return "";
+  std::string text = absl::StrCat("start-up   for ", Span(status.starting_ms()), " of ",
+                                  Span(status.startup_grace_ms()), "\n");
+  if (status.not_come_count() > 0) {
+    absl::StrAppend(&text, "not come   ", Named(status.not_come(), status.not_come_count()), "\n");
+  }
+  if (status.without_process_count() > 0) {
+    absl::StrAppend(&text, "no process ",
+                    Named(status.without_process(), status.without_process_count()), "\n");
+  }
+  return text;
+}
+
 std::string Threshold(const char* name, int64_t milliseconds, bool set) {
   return absl::StrCat(name, " ", Span(milliseconds), set ? " (set)" : " (auto)");
 }
@@ -93,6 +122,7 @@ std::string StatusText(const v1::GetStatusReply& status) {
       status.has_since_completion_ms()
           ? absl::StrCat("last launch completed ", Span(status.since_completion_ms()), " ago\n")
           : "no launch has completed yet\n");
+  absl::StrAppend(&text, StartUp(status));
   if (status.has_still_for_ms()) {
     absl::StrAppend(&text, "alarm      if ", Shown(status.measure()), ": for ",
                     Span(status.still_for_ms()), " of ", Span(status.threshold_ms()), "\n");
@@ -149,6 +179,13 @@ std::string StatusJson(const v1::GetStatusReply& status) {
                      {"running", status.running()},
                      {"missing", WorkersJson(status.missing())},
                      {"slowest", WorkersJson(status.slowest())}};
+  if (status.has_starting_ms()) {
+    json["startUp"] = {{"startingMs", status.starting_ms()},
+                       {"notCome", WorkersJson(status.not_come())},
+                       {"notComeCount", status.not_come_count()},
+                       {"withoutProcess", WorkersJson(status.without_process())},
+                       {"withoutProcessCount", status.without_process_count()}};
+  }
   Json progress = Json::object();
   if (status.has_since_completion_ms())
     progress["sinceCompletionMs"] = status.since_completion_ms();

@@ -201,6 +201,7 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
   }
   job_.addresses.Claim(hello);
   if (!job_.first_hello.has_value()) job_.first_hello = now_.monotonic;
+  if (!job_.started.has_value()) job_.started = now_.monotonic;
   SendWelcome(stream, hello);
   Info(absl::StrFormat("%s connected, agent %s (%d connected)", DebugName(member),
                        Quoted(hello.version), job_.membership.connected()));
@@ -212,6 +213,8 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
   if (hello.job_incarnation.has_value()) {
     ShowIncarnation(hello.worker, *hello.job_incarnation, /*given=*/true);
   }
+  const bool start_up_waited = state_ == State::kWaiting && about_start_up_;
+  if (start_up_waited && job_.NotCome().empty()) Rearm("everybody has come");
   restart_.OnHello(hello.worker, hello.incident);
   if (Incident* one = Collecting()) one->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
   if (state_ == State::kWaiting && !recovery_.Recovered(hello.worker)) TellConcluded(member);
@@ -329,6 +332,8 @@ void CoordinatorCore::OnJobRestart() {
                     Quoted(job_.incarnation.Id().value_or("unknown"))));
   job_.progress.Forget();
   job_.learning.Forget();
+  job_.started = now_.monotonic;
+  job_.start_up_not_before = -absl::InfiniteDuration();
   restart_.Clear();
   alarm_.Clear();
   EndTexts("the job has restarted, and dumps anew");
@@ -375,8 +380,15 @@ void CoordinatorCore::Survey() {
 }
 
 void CoordinatorCore::Judge() {
-  const std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
-  if (!standstill.has_value()) return;
+  std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
+  if (!standstill.has_value()) {
+    if (now_.monotonic < job_.start_up_not_before) return;
+    standstill = job_.JudgeStartUp(now_.monotonic);
+    job_.start_up_not_before =
+        now_.monotonic +
+        (standstill.has_value() ? job_.thresholds.startup_grace : kStartUpJudgePeriod);
+    if (!standstill.has_value()) return;
+  }
   Begin(
       Suspicion{.trigger = "no-progress",
                 .why = absl::StrFormat(
@@ -468,6 +480,7 @@ void CoordinatorCore::ConcludeIncident() {
   absl::Duration from = now_.monotonic;
   if (!suspicion.threshold.has_value()) from += job_.LaunchThreshold();
   recovery_ = JobRecovery(from, std::move(shown));
+  about_start_up_ = job_.StartingFor(now_.monotonic).has_value() && !job_.NotCome().empty();
   alarm_.Clear();
   incident_.reset();
   state_ = State::kConcluding;

@@ -144,6 +144,7 @@ class CoordinatorCore {
   std::optional<Incident> incident_;
   std::optional<ModuleTexts> texts_;  // only while concluding
   std::string incident_id_;           // unless armed
+  bool about_start_up_ = false;       // that incident: somebody had not come
   JobRecovery recovery_;              // from that incident
   WorkerAlarm alarm_;
   absl::Duration next_survey_ = -absl::InfiniteDuration();

@@ -86,6 +86,14 @@ struct JobStatus {
   std::vector<WorkerStatus> missing;  // the first kMaxListedWorkers not connected
   std::vector<WorkerStatus> slowest;  // connected, longest without a completion first
 
+  // While the job starts: for how long, which workers have not come, and on which hosts no
+  // training process is known. The first kMaxListedWorkers of each, and how many there are.
+  std::optional<absl::Duration> starting;
+  std::vector<WorkerStatus> not_come;
+  size_t not_come_count = 0;
+  std::vector<WorkerStatus> without_process;
+  size_t without_process_count = 0;
+
   // The standstill of the job as a whole; absent while it does not run.
   struct Waiting {
     absl::Duration still_for;  // since anything advanced

@@ -85,6 +85,8 @@ inline constexpr absl::Duration kMaxAnnouncedPause = absl::Hours(1);
 inline constexpr double kAttentionChange = 1.25;
 // How often stillness is judged: the resolution of every threshold.
 inline constexpr absl::Duration kJudgePeriod = absl::Milliseconds(100);
+// How often it is looked for workers that have not come: at all expected ones.
+inline constexpr absl::Duration kStartUpJudgePeriod = absl::Seconds(1);
 
 // Incident -------------------------------------------------------------------
 

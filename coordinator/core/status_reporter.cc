@@ -75,6 +75,17 @@ JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity,
   std::partial_sort(status.slowest.begin(), end, status.slowest.end(), Slower);
   status.slowest.erase(end, status.slowest.end());
 
+  status.starting = job.StartingFor(now);
+  if (status.starting.has_value()) {
+    const auto list = [&](const std::vector<WorkerId>& ids, std::vector<WorkerStatus>& listed) {
+      for (size_t i = 0; i < std::min(ids.size(), kMaxListedWorkers); ++i) {
+        listed.push_back(StatusOf(job, ids[i], now));
+      }
+      return ids.size();
+    };
+    status.not_come_count = list(job.NotCome(), status.not_come);
+    status.without_process_count = list(job.WithoutProcess(), status.without_process);
+  }
   if (const auto last = job.progress.LastCompletion()) {
     status.since_completion = now - *last;
   }

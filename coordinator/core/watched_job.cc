@@ -16,6 +16,49 @@ std::optional<Standstill> WatchedJob::Measure(absl::Duration now) const {
   return progress.Measure(thresholds, learning, now);
 }
 
+std::optional<absl::Duration> WatchedJob::StartingFor(absl::Duration now) const {
+  if (!started.has_value() || progress.LastCompletion().has_value()) return std::nullopt;
+  return std::max(now - *started, absl::ZeroDuration());
+}
+
+std::vector<WorkerId> WatchedJob::NotCome() const {
+  std::vector<WorkerId> workers;
+  for (const ExpectedWorker& worker : membership.Expected()) {
+    if (membership.Find(worker.id) == nullptr) workers.push_back(worker.id);
+  }
+  return workers;
+}
+
+std::vector<WorkerId> WatchedJob::WithoutProcess() const {
+  std::vector<WorkerId> without;
+  bool some = false;
+  for (const auto& [id, member] : membership.members()) {
+    const WorkerProgress* known = progress.Find(id);
+    if (!member.stream.has_value() || known == nullptr || !known->heard) continue;
+    if (known->process_incarnation.has_value()) {
+      some = true;
+    } else {
+      without.push_back(id);
+    }
+  }
+  if (!some) without.clear();
+  return without;
+}
+
+std::optional<Standstill> WatchedJob::JudgeStartUp(absl::Duration now) const {
+  const std::optional<absl::Duration> starting = StartingFor(now);
+  if (!starting.has_value() || *starting < thresholds.startup_grace) return std::nullopt;
+  if (progress.Running() > 0) return std::nullopt;
+  const size_t not_come = NotCome().size();
+  const size_t without = WithoutProcess().size();
+  if (not_come + without == 0) return std::nullopt;
+  return Standstill{
+      .threshold = thresholds.startup_grace,
+      .still_for = *starting,
+      .why = absl::StrFormat("%d of %d workers have not come, and %d have no training process",
+                             not_come, membership.Expected().size(), without)};
+}
+
 absl::Duration WatchedJob::LaunchThreshold() const {
   return coordinator::LaunchThreshold(thresholds, learning, std::nullopt);
 }
@@ -72,6 +115,10 @@ Capture WatchedJob::BuildCapture(const Incident& incident) {
   }
   if (suspicion.announced_pause.has_value()) {
     header.announced_pause_ms = absl::ToInt64Milliseconds(*suspicion.announced_pause);
+  }
+  if (const auto starting = StartingFor(suspicion.detected.monotonic)) {
+    header.starting_ms = absl::ToInt64Milliseconds(*starting);
+    header.startup_grace_ms = absl::ToInt64Milliseconds(thresholds.startup_grace);
   }
   header.detected_unix_ms = absl::ToUnixMillis(suspicion.detected.wall);
   learning.ObserveModules(incident.named_programs());

@@ -46,6 +46,17 @@ struct WatchedJob {
   // Thresholds of the slowest known program's launch, and of the time without a launch.
   absl::Duration LaunchThreshold() const;
   absl::Duration HangThreshold() const;
+  // The same of a job of which nothing tells whether it advances, and of which a worker has
+  // not come while others have: once the startup grace has ended, and again whenever it has
+  // passed once more.
+  std::optional<Standstill> JudgeStartUp(absl::Duration now) const;
+  // For how long no launch and no step is known to have completed since the first agent came,
+  // or the job restarted; absent: one has, or nobody has come.
+  std::optional<absl::Duration> StartingFor(absl::Duration now) const;
+  // Expected workers that never said Hello, and those of which no training process is known
+  // while others have one. Sorted.
+  std::vector<WorkerId> NotCome() const;
+  std::vector<WorkerId> WithoutProcess() const;
   // Half of the threshold that applies to the programs known by now: from then on without
   // progress agents look closely.
   absl::Duration AttentionAfter() const;
@@ -74,6 +85,8 @@ struct WatchedJob {
   Counters counters;
   CollectionNumbers collections;
   std::optional<absl::Duration> first_hello;
+  std::optional<absl::Duration> started;  // the first Hello of this incarnation of the job
+  absl::Duration start_up_not_before = -absl::InfiniteDuration();  // judged again
   bool settled = false;
 };
 

@@ -75,6 +75,13 @@ v1::GetStatusReply ToWire(const JobStatus& status) {
   wire.set_connected(static_cast<int32_t>(status.connected));
   wire.set_running(static_cast<int32_t>(status.running));
   for (const WorkerStatus& worker : status.missing) *wire.add_missing() = ToWire(worker);
+  if (status.starting.has_value()) wire.set_starting_ms(Milliseconds(*status.starting));
+  for (const WorkerStatus& worker : status.not_come) *wire.add_not_come() = ToWire(worker);
+  wire.set_not_come_count(static_cast<int32_t>(status.not_come_count));
+  for (const WorkerStatus& worker : status.without_process) {
+    *wire.add_without_process() = ToWire(worker);
+  }
+  wire.set_without_process_count(static_cast<int32_t>(status.without_process_count));
   for (const WorkerStatus& worker : status.slowest) *wire.add_slowest() = ToWire(worker);
   AddProgress(status, wire);
   for (const CohortStatus& cohort : status.cohorts) {

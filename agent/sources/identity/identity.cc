@@ -99,6 +99,65 @@ std::vector<std::string> Hostnames(const Settings& settings) {
                         absl::SkipWhitespace());
 }
 
+// Variables of a launcher: the number of this process in the job, and how many there are.
+struct Launcher {
+  const char* rank;
+  std::vector<const char*> counts;
+};
+
+// In the order in which they are believed; those of JAX are what the job itself goes by.
+const std::vector<Launcher>& Launchers() {
+  static const auto* const kLaunchers =
+      new std::vector<Launcher>{{"JAX_PROCESS_ID", {"JAX_NUM_PROCESSES"}},
+                                {"PROCESS_ID", {"NUM_PROCESSES"}},
+                                {"SLURM_PROCID", {"SLURM_NTASKS", "SLURM_NPROCS"}},
+                                {"RANK", {"WORLD_SIZE"}},
+                                {"JOB_COMPLETION_INDEX", {"JOB_COMPLETIONS", "JOB_PARALLELISM"}},
+                                {"NODE_RANK", {"NNODES"}}};
+  return *kLaunchers;
+}
+
+// Nothing if the variable is not set, or no number: the launcher may mean something else.
+std::optional<int32_t> MaybeNumber(const Setting& setting, int32_t least) {
+  int32_t value = 0;
+  const bool valid = setting.given() && absl::SimpleAtoi(setting.value, &value) && value >= least &&
+                     value <= kMaxCount;
+  return valid ? std::optional(value) : std::nullopt;
+}
+
+// The number of this worker in a job of one slice by the first launcher that tells both it and
+// how many there are.
+std::optional<int32_t> TaskByLauncher(const Settings& settings) {
+  for (const Launcher& launcher : Launchers()) {
+    const std::optional<int32_t> rank = MaybeNumber(settings.Variable(launcher.rank), 0);
+    if (!rank.has_value()) continue;
+    for (const char* name : launcher.counts) {
+      const std::optional<int32_t> count = MaybeNumber(settings.Variable(name), 1);
+      if (count.has_value() && *rank < *count) return rank;
+    }
+  }
+  return std::nullopt;
+}
+
+// How many tasks a slice has by the first launcher that counts processes as this job counts
+// workers: where several processes share an agent, the numbers differ.
+std::optional<int32_t> TasksByLauncher(const Settings& settings, const Identity& identity) {
+  const int32_t slices = identity.slices.value_or(1);
+  for (const Launcher& launcher : Launchers()) {
+    const std::optional<int32_t> rank = MaybeNumber(settings.Variable(launcher.rank), 0);
+    for (const char* name : launcher.counts) {
+      const std::optional<int32_t> count = MaybeNumber(settings.Variable(name), 1);
+      if (!count.has_value() || *count % slices != 0) continue;
+      const int32_t tasks = *count / slices;
+      // Of the whole job, or, with a Job for each slice, of the slice.
+      const int64_t in_job = int64_t{identity.worker.slice} * tasks + identity.worker.task;
+      if (rank.has_value() && *rank != in_job) continue;
+      if (identity.worker.task < tasks) return tasks;
+    }
+  }
+  return std::nullopt;
+}
+
 absl::Status FindWorker(const IdentityFlags& flags, const Settings& settings,
                         const std::vector<std::string>& hostnames, Identity& identity) {
   if (const Setting slices = settings.Variable("MEGASCALE_NUM_SLICES"); slices.given()) {
@@ -123,6 +182,9 @@ absl::Status FindWorker(const IdentityFlags& flags, const Settings& settings,
     const absl::StatusOr<int32_t> number = Number(task, 0, kMaxCount - 1);
     if (!number.ok()) return number.status();
     identity.worker.task = *number;
+  } else if (const auto rank = TaskByLauncher(settings);
+             rank.has_value() && identity.slices.value_or(1) == 1 && hostnames.size() <= 1) {
+    identity.worker.task = *rank;
   } else if (hostnames.size() > 1 || identity.slices.value_or(1) > 1) {
     return absl::InvalidArgumentError(
         "which task of its slice is this? Give --task, or set TPU_WORKER_ID");
@@ -134,7 +196,15 @@ absl::Status FindWorker(const IdentityFlags& flags, const Settings& settings,
   // Several processes on a host make more tasks than hosts: then the list of
   // hosts says nothing about the number of tasks.
   const auto hosts = static_cast<int32_t>(hostnames.size());
-  if (hosts > identity.worker.task) identity.tasks_per_slice = hosts;
+  if (hosts > identity.worker.task) {
+    identity.tasks_per_slice = hosts;
+  } else if (hosts == 0) {
+    identity.tasks_per_slice = TasksByLauncher(settings, identity);
+  }
+  const bool slice_named = !flags.slice.empty() || settings.Variable("MEGASCALE_SLICE_ID").given();
+  if (identity.tasks_per_slice.has_value() && !slice_named && !identity.slices.has_value()) {
+    identity.slices = 1;
+  }
   return absl::OkStatus();
 }
 

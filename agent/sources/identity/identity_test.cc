@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 namespace rapideye::agent {
 namespace {
 
@@ -89,6 +92,47 @@ TEST(IdentityTest, OrderOfTheVariables) {
   EXPECT_EQ(Find({{"SLURM_JOB_NAME", "c"}, {"SLURM_JOB_ID", "17"}}).job, "c-17");
   EXPECT_EQ(Find({{"SLURM_RESTART_COUNT", "1"}}).job_incarnation, "1");
   EXPECT_EQ(Find({{"SLURMD_NODENAME", "s1"}}).node, "s1");
+}
+
+TEST(IdentityTest, LaunchersTellHowManyThereAre) {
+  for (const auto& [rank, count] :
+       std::vector<std::pair<std::string, std::string>>{{"JAX_PROCESS_ID", "JAX_NUM_PROCESSES"},
+                                                        {"PROCESS_ID", "NUM_PROCESSES"},
+                                                        {"SLURM_PROCID", "SLURM_NTASKS"},
+                                                        {"SLURM_PROCID", "SLURM_NPROCS"},
+                                                        {"RANK", "WORLD_SIZE"},
+                                                        {"JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"},
+                                                        {"NODE_RANK", "NNODES"}}) {
+    const Identity identity = Find({{rank, "2"}, {count, "4"}});
+    EXPECT_EQ(identity.worker, (WorkerId{0, 2})) << count;
+    EXPECT_EQ(identity.tasks_per_slice, 4) << count;
+    EXPECT_EQ(identity.slices, 1) << count;
+    // A flag names the worker; the count holds as long as it is that of the process.
+    IdentityFlags flags;
+    flags.task = "2";
+    EXPECT_EQ(Find({{count, "4"}}, flags).tasks_per_slice, 4) << count;
+    EXPECT_EQ(Find({{count, "x"}}, flags).tasks_per_slice, std::nullopt) << count;
+    flags.task = "1";
+    EXPECT_EQ(Find({{rank, "2"}, {count, "4"}}, flags).tasks_per_slice, std::nullopt) << count;
+    flags.task = "4";
+    EXPECT_EQ(Find({{count, "4"}}, flags).tasks_per_slice, std::nullopt) << count;
+  }
+}
+
+TEST(IdentityTest, LaunchersCountTheTasksOfAllSlices) {
+  const Environment environment = {{"MEGASCALE_NUM_SLICES", "2"},
+                                   {"MEGASCALE_SLICE_ID", "1"},
+                                   {"TPU_WORKER_ID", "1"},
+                                   {"SLURM_PROCID", "5"},
+                                   {"SLURM_NTASKS", "8"}};
+  EXPECT_EQ(Find(environment).worker, (WorkerId{1, 1}));
+  EXPECT_EQ(Find(environment).tasks_per_slice, 4);
+  Environment hosts = environment;
+  hosts["TPU_WORKER_HOSTNAMES"] = "a,b";
+  EXPECT_EQ(Find(hosts).tasks_per_slice, 2);
+  Environment odd = environment;
+  odd["SLURM_NTASKS"] = "7";
+  EXPECT_EQ(Find(odd).tasks_per_slice, std::nullopt);
 }
 
 TEST(IdentityTest, TheHostNameIsTheNodeOutsideOfPodsOnly) {

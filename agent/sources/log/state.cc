@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "agent/sources/log/limits.h"
 
 namespace rapideye::agent {
@@ -38,9 +39,18 @@ std::optional<wire::AlarmKind> AlarmOf(LogKind kind) {
   }
 }
 
+// The start-up of this process has ended by a time-out: somebody has not come.
+bool EndsStartUp(const LogEvent& event) {
+  if (event.kind != LogKind::kCoordinationTimeout) return false;
+  return absl::StrContains(event.text, "RegisterTask") ||
+         absl::StrContains(event.text, "egister with the leader") ||
+         absl::StrContains(event.text, "cluster registration failed") ||
+         absl::StrContains(event.text, "Id: [Init]");
+}
+
 }  // namespace
 
-void LogState::Observe(const logs::LogReading& reading, const JobFacts&, absl::Duration now,
+void LogState::Observe(const logs::LogReading& reading, const JobFacts& job, absl::Duration now,
                        Notices& notices) {
   notices.warnings = reading.notes;
   if (reading.steps.has_value()) KeepSteps(*reading.steps, now);
@@ -48,6 +58,10 @@ void LogState::Observe(const logs::LogReading& reading, const JobFacts&, absl::D
     Keep(line, now);
     const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event.kind);
     if (alarm.has_value() && !line.old) notices.alarms.push_back({*alarm, line.event.text});
+    const bool starting = !job.ever_launched && !advanced_at_.has_value();
+    if (starting && !line.old && EndsStartUp(line.event)) {
+      notices.alarms.push_back({wire::AlarmKind::kProcessExit, line.event.text});
+    }
   }
 }
 

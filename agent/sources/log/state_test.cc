@@ -103,6 +103,18 @@ TEST(LogStateTest, ForgetsWhatIsOldAndWhatAnotherProcessSaid) {
   EXPECT_THAT(Describe(state, absl::Seconds(21) + kKeepLogEventsFor).log_events, IsEmpty());
 }
 
+TEST(LogStateTest, AStartUpThatEndsByATimeOutIsAnAlarm) {
+  logs::LogLine line = Line(LogKind::kCoordinationTimeout, "a");
+  line.event.text = "while calling /tensorflow.CoordinationService/RegisterTask:";
+  LogState state;
+  Notices notices;
+  state.Observe({{line}, {}}, {.ever_launched = true}, absl::Seconds(10), notices);
+  EXPECT_THAT(notices.alarms, IsEmpty());
+  state.Observe({{line}, {}}, {}, absl::Seconds(20), notices);
+  ASSERT_THAT(notices.alarms, SizeIs(1));
+  EXPECT_EQ(notices.alarms[0].kind, wire::AlarmKind::kProcessExit);
+}
+
 class StepLinesStateTest : public testing::Test {
  protected:
   StepLinesStateTest() { state_.Watching(ProcessId{7, 1}); }

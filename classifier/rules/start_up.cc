@@ -1,0 +1,310 @@
+// A job that starts, and what keeps one from starting: a worker whose agent never said Hello,
+// or on whose host no training process runs, while the others wait for the job to be
+// complete. No log says who has not come: JAX's coordination service tells the time-out only.
+//
+// Whoever waits is in time while the startup grace lasts, unless somebody's start-up has
+// ended by a time-out of its own. Something that failed outright explains more.
+//
+// Facts: workers without a snapshot, and those that never came have no host; lines of the
+// coordination service; stacks; for how long the coordinator knows of no launch and no step.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/host_place.h"
+#include "classifier/phrases.h"
+#include "classifier/rules/rules.h"
+#include "classifier/thresholds.h"
+#include "proto/common/text/search.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "start_up";
+
+bool IsLaunched(const Core& core) {
+  return core.launch_id.has_value() || !core.queued.empty() || core.program.has_value();
+}
+
+bool IsGone(const Process& process) {
+  return process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
+}
+
+bool SaysStartUpTimedOut(const LogEvent& log) {
+  static constexpr std::array<std::string_view, 6> kWords = {
+      "RegisterTask", "egister with the leader",      "luster registration failed",
+      "Id: [Init]",   "imed out waiting for clients", "Connect() timed out"};
+  const bool exception =
+      log.kind == LogKind::kUncaughtException && text::Contains(log.text, "DEADLINE_EXCEEDED");
+  if (log.kind != LogKind::kCoordinationTimeout && log.kind != LogKind::kUncaughtException) {
+    return false;
+  }
+  return exception || std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+           return text::Contains(log.text, word);
+         });
+}
+
+// A line that says so; null: none.
+const LogEvent* StartUpTimeOut(const Snapshot& snapshot) {
+  const auto found =
+      std::find_if(snapshot.log_events.begin(), snapshot.log_events.end(), SaysStartUpTimedOut);
+  return found == snapshot.log_events.end() ? nullptr : &*found;
+}
+
+class Rule {
+ public:
+  Rule(const Case& c, Findings& out) : c_(c), out_(out) {
+    bool some_process = false;
+    for (const WorkerInfo& worker : c.topology.workers()) {
+      if (worker.snapshot != nullptr) some_process |= !worker.snapshot->processes.empty();
+    }
+    for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+      const WorkerInfo& worker = c.worker(i);
+      if (worker.snapshot == nullptr) {
+        (worker.host.empty() ? never_came_ : left_).push_back(i);
+      } else if (some_process && HasNoProcess(*worker.snapshot)) {
+        without_process_.push_back(i);
+      } else {
+        Place(i, *worker.snapshot);
+      }
+    }
+  }
+
+  void Apply() {
+    if (HasBegun()) return;
+    const CaptureHeader& header = c_.capture.header;
+    const bool outlasted = header.starting_ms.has_value()
+                               ? *header.starting_ms >= header.startup_grace_ms.value_or(0)
+                               : header.trigger == "no-progress";
+    if (!timed_out_.empty() || (outlasted && OthersWait())) {
+      NotStarted();
+    } else if (outlasted && header.trigger == "no-progress" && !AnythingTells()) {
+      NothingSaysThatItStands();
+    } else if (!outlasted && (header.starting_ms.has_value() || !in_start_up_.empty())) {
+      Starting();
+    }
+  }
+
+ private:
+  static bool HasNoProcess(const Snapshot& snapshot) {
+    return snapshot.processes.empty() && snapshot.cores.empty() &&
+           snapshot.runtime.state != RuntimeState::kServing;
+  }
+
+  void Place(int worker, const Snapshot& snapshot) {
+    if (StartUpTimeOut(snapshot) != nullptr) timed_out_.push_back(worker);
+    const std::optional<HostPlace> place = PlaceOfHost(snapshot);
+    if (!place.has_value() || !place->by_stack) {
+      unplaced_.push_back(worker);
+    } else if (place->wait == HostWait::kStartUp) {
+      in_start_up_.push_back(worker);
+    } else {
+      elsewhere_.push_back(worker);
+    }
+  }
+
+  // A launch or a step of anybody; a loop that saves or evaluates has made some.
+  bool HasBegun() const {
+    const bool watched = c_.capture.header.starting_ms.has_value();
+    for (const Snapshot& snapshot : c_.capture.snapshots) {
+      // That it runs what it has launched is not told; the coordinator knows of completions.
+      if (!watched && std::any_of(snapshot.cores.begin(), snapshot.cores.end(), IsLaunched)) {
+        return true;
+      }
+      if (snapshot.hang_report.has_value()) return true;
+      if (!snapshot.progress.has_value()) continue;
+      const Phase phase = snapshot.progress->phase;
+      if (phase == Phase::kCheckpoint || phase == Phase::kEval) return true;
+      if (snapshot.progress->step_ms.has_value()) return true;
+      if (!watched && snapshot.progress->step.value_or(0) > 0) return true;
+    }
+    return !WatchedFromItsBeginning();
+  }
+
+  // What a coordinator has not seen of a process that is older than itself may have been.
+  bool WatchedFromItsBeginning() const {
+    const std::optional<int64_t> starting = c_.capture.header.starting_ms;
+    if (!starting.has_value()) return true;
+    for (const Snapshot& snapshot : c_.capture.snapshots) {
+      for (const Process& process : snapshot.processes) {
+        if (process.started_ms_ago.value_or(0) > *starting + kOldNewsMs) return false;
+      }
+    }
+    return true;
+  }
+
+  // Runtimes or pages would tell that the job advances.
+  bool AnythingTells() const {
+    return std::any_of(c_.capture.snapshots.begin(), c_.capture.snapshots.end(),
+                       [](const Snapshot& snapshot) {
+                         return !snapshot.cores.empty() || snapshot.progress.has_value();
+                       });
+  }
+
+  bool OthersWait() const {
+    if (!in_start_up_.empty() && elsewhere_.size() < in_start_up_.size()) return true;
+    // Whoever has launched something has found the others.
+    const bool launched = std::any_of(
+        c_.capture.snapshots.begin(), c_.capture.snapshots.end(), [](const Snapshot& snapshot) {
+          return std::any_of(snapshot.cores.begin(), snapshot.cores.end(), IsLaunched);
+        });
+    return AnythingTells() && !launched && c_.capture.header.trigger == "no-progress";
+  }
+
+  // Errors that are more than a start-up that ended by its time-out, or by another's.
+  bool SomethingElseFailed() const {
+    return std::any_of(c_.timeline.roots.begin(), c_.timeline.roots.end(), [&](int root) {
+      const ErrorEvent& event = c_.timeline.errors[static_cast<size_t>(root)];
+      const bool end = event.kind == ErrorKind::kExit || event.kind == ErrorKind::kException;
+      const Snapshot* snapshot = c_.worker(event.worker).snapshot;
+      if (!end || snapshot == nullptr) return true;
+      const bool follows =
+          std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(),
+                      [](const LogEvent& log) { return log.kind == LogKind::kFollowOn; });
+      return StartUpTimeOut(*snapshot) == nullptr && !follows;
+    });
+  }
+
+  std::string WhyOthersWait() const {
+    if (!timed_out_.empty()) {
+      const Snapshot& snapshot = *c_.worker(timed_out_.front()).snapshot;
+      return absl::StrCat("the start-up of ", WhoAll(c_.topology, timed_out_),
+                          " ended by a time-out (", Quote(StartUpTimeOut(snapshot)->text), ")");
+    }
+    const std::string since =
+        c_.capture.header.starting_ms.has_value()
+            ? absl::StrCat(", ", Span(*c_.capture.header.starting_ms), " after the first came")
+            : "";
+    if (!in_start_up_.empty()) {
+      return absl::StrCat(WhoAll(c_.topology, in_start_up_),
+                          in_start_up_.size() == 1 ? " waits" : " wait",
+                          " for the job to be complete", since);
+    }
+    return absl::StrCat("no launch and no step has completed", since);
+  }
+
+  void NotStarted() {
+    std::vector<int> absent = never_came_;
+    absent.insert(absent.end(), without_process_.begin(), without_process_.end());
+    if (absent.empty()) absent = left_;
+    if (absent.empty()) {
+      out_.Note(kRule, absl::StrCat(WhyOthersWait(), ", but everybody has come"));
+      return;
+    }
+    if (SomethingElseFailed()) {
+      out_.RuleOut(kRule, absl::StrCat(WhoAll(c_.topology, absent),
+                                       " has not come, but something else failed outright"));
+      return;
+    }
+    std::sort(absent.begin(), absent.end());
+    Finding finding;
+    finding.basis = Basis::kAbsence;
+    finding.cause = Cause::kUnrecoverableError;
+    finding.detail = Detail::kNotStarted;
+    finding.confidence = kConfidenceNotStarted;
+    for (int worker : absent) {
+      std::string text = absl::StrCat(Who(c_.worker(worker)), " ", WhatIsMissing(worker));
+      if (finding.evidence.size() < kMaxEvidence / 2) {
+        finding.evidence.push_back(Evidence(c_, Strength::kDirect, {worker}, text));
+      }
+      finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
+    }
+    const std::vector<int>& witnesses = timed_out_.empty() ? in_start_up_ : timed_out_;
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait()));
+    finding.explains = c_.graph.waiting;
+    finding.why = finding.culprits.front().why;
+    out_.Add(kRule, std::move(finding));
+  }
+
+  std::string WhatIsMissing(int worker) const {
+    const WorkerInfo& info = c_.worker(worker);
+    if (info.snapshot != nullptr) return "has an agent, and no training process";
+    return info.host.empty() ? "never came: no agent has said Hello for it"
+                             : "sent no snapshot, and the job has not begun";
+  }
+
+  // An alarm about a job of which nothing tells whether it advances, because somebody has not
+  // come: without anybody who is seen to wait it may as well be at work.
+  void NothingSaysThatItStands() {
+    if (!in_start_up_.empty() || AnybodyEnded() || !c_.timeline.roots.empty()) return;
+    if (never_came_.empty() && without_process_.empty()) return;
+    Report("nothing shows that anybody waits for the job to be complete");
+  }
+
+  void Starting() {
+    const CaptureHeader& header = c_.capture.header;
+    const bool failed = !c_.timeline.roots.empty() || c_.timeline.hang_declared || AnybodyEnded();
+    if (header.trigger == "no-progress" || failed || !left_.empty()) return;
+    for (const Snapshot& snapshot : c_.capture.snapshots) {
+      // Steps are the pages' to tell.
+      if (snapshot.progress.has_value() && snapshot.progress->phase == Phase::kInput) return;
+    }
+    std::string why = "no launch and no step has completed yet";
+    if (header.starting_ms.has_value()) {
+      absl::StrAppend(&why, ", ", Span(*header.starting_ms), " after the first agent came");
+      if (header.startup_grace_ms.has_value()) {
+        absl::StrAppend(&why, "; it may take ", Span(*header.startup_grace_ms));
+      }
+    }
+    Report(std::move(why));
+  }
+
+  bool AnybodyEnded() const {
+    for (const Snapshot& snapshot : c_.capture.snapshots) {
+      for (const Process& process : snapshot.processes) {
+        if (IsGone(process) || process.state == ProcessState::kStopped) return true;
+      }
+    }
+    return false;
+  }
+
+  // Who is where, and who has not come.
+  void Report(std::string why) {
+    Finding finding;
+    finding.basis = Basis::kPause;
+    finding.cause = Cause::kNoHang;
+    finding.detail = Detail::kStarting;
+    finding.confidence = kConfidencePause;
+    finding.evidence.push_back({why, Strength::kStrong, {}});
+    const auto say = [&](const std::vector<int>& workers, std::string_view one,
+                         std::string_view many) {
+      if (workers.empty()) return;
+      const auto count = static_cast<int64_t>(workers.size());
+      finding.evidence.push_back(
+          Evidence(c_, Strength::kStrong, workers,
+                   absl::StrCat(Count(count, "worker"), " ", std::string(count == 1 ? one : many),
+                                ": ", WhoAll(c_.topology, workers))));
+    };
+    say(never_came_, "has not come", "have not come");
+    say(without_process_, "has an agent, and no training process",
+        "have an agent, and no training process");
+    say(in_start_up_, "waits for the job to be complete", "wait for the job to be complete");
+    say(elsewhere_, "is past that", "are past that");
+    say(unplaced_, "has its training process, whose stack is not known",
+        "have their training process, whose stack is not known");
+    finding.why = std::move(why);
+    out_.Add(kRule, std::move(finding));
+  }
+
+  const Case& c_;
+  Findings& out_;
+  std::vector<int> never_came_;
+  std::vector<int> left_;  // came, and sent no snapshot
+  std::vector<int> without_process_;
+  std::vector<int> timed_out_;
+  std::vector<int> in_start_up_;
+  std::vector<int> elsewhere_;
+  std::vector<int> unplaced_;
+};
+
+}  // namespace
+
+void FindStartUp(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+
+}  // namespace rapideye::classifier

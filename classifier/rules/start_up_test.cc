@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "classifier/classify.h"
+#include "classifier/thresholds.h"
+#include "tests/support/scenario.h"
+
+namespace rapideye::classifier::testing {
+namespace {
+
+constexpr int64_t kGraceMs = 1'800'000;
+
+// A job without chips, of which task 3 never came and all others wait for it.
+Scenario OfThree(const std::string& trigger, int64_t starting_ms) {
+  Scenario s({.slices = 1, .tasks = 4, .chips = 1});
+  s.ForgetCohorts();
+  s.capture.header.trigger = trigger;
+  s.capture.header.starting_ms = starting_ms;
+  s.capture.header.startup_grace_ms = kGraceMs;
+  for (int task = 0; task < 4; ++task) {
+    s.At(0, task).cores.clear();
+    s.At(0, task).runtime.state = RuntimeState::kUnavailable;
+    s.At(0, task).processes = {Process{.pid = 7, .state = ProcessState::kSleeping}};
+    s.At(0, task).stacks = {
+        Stack{.thread = "MainThread",
+              .frames = {"initialize (jax/_src/distributed.py:141)", "<module> (train.py:20)"}}};
+  }
+  s.Remove(0, 3);
+  for (ExpectedWorker& worker : s.capture.header.expected_workers) {
+    if (worker.id == WorkerId{0, 3}) worker.host.clear();
+  }
+  return s;
+}
+
+bool Says(const Verdict& verdict, const std::string& text) {
+  return std::any_of(verdict.evidence.begin(), verdict.evidence.end(), [&](const auto& item) {
+    return item.statement.find(text) != std::string::npos;
+  });
+}
+
+TEST(StartUp, WithinTheGraceItStartsAndSaysWhoHasNotCome) {
+  const Verdict verdict = Classify(OfThree("operator", 60'000).capture);
+  EXPECT_EQ(Summary(verdict), "NO_HANG/STARTING");
+  EXPECT_TRUE(Says(verdict, "1 worker has not come: slice 0 task 3"));
+  EXPECT_TRUE(Says(verdict, "3 workers wait for the job to be complete: slice 0 task 0 ("));
+}
+
+TEST(StartUp, WhoseProcessDoesNotRunIsSaidToo) {
+  Scenario s = OfThree("operator", 60'000);
+  s.At(0, 1).processes.clear();
+  s.At(0, 1).stacks.clear();
+  EXPECT_TRUE(Says(Classify(s.capture), "1 worker has an agent, and no training process"));
+}
+
+TEST(StartUp, AfterTheGraceWhoHasNotComeIsNamed) {
+  const Verdict verdict = Classify(OfThree("no-progress", kGraceMs).capture);
+  EXPECT_EQ(Summary(verdict), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3");
+  EXPECT_TRUE(Says(verdict, "slice 0 task 3 never came"));
+  EXPECT_FALSE(verdict.removal.eligible);
+  EXPECT_TRUE(verdict.alternatives.empty());
+}
+
+TEST(StartUp, AnAgentWithoutAProcessIsNamedBesideOneThatNeverCame) {
+  Scenario s = OfThree("no-progress", kGraceMs);
+  s.At(0, 1).processes.clear();
+  s.At(0, 1).stacks.clear();
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/NOT_STARTED 0.1 0.3");
+}
+
+// Those who waited end before the grace does; their ends are echoes.
+TEST(StartUp, ATimeOutOfTheOthersNamesWhoHasNotCome) {
+  for (const char* trigger : {"hang-line", "operator"}) {
+    Scenario s = OfThree(trigger, 305'000);
+    for (int task = 0; task < 3; ++task) {
+      s.At(0, task).stacks.clear();
+      s.Log(0, task, LogKind::kUncaughtException,
+            "jaxlib._jax.XlaRuntimeError: DEADLINE_EXCEEDED: Deadline Exceeded", 400);
+      s.Log(0, task, LogKind::kCoordinationTimeout,
+            "while calling /tensorflow.CoordinationService/RegisterTask:", 400);
+      s.Exit(0, task, 200, 1);
+    }
+    const Verdict verdict = Classify(s.capture);
+    EXPECT_EQ(Summary(verdict), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3") << trigger;
+    EXPECT_TRUE(verdict.alternatives.empty());
+    EXPECT_TRUE(Says(verdict, "ended by a time-out"));
+  }
+}
+
+TEST(StartUp, ItsOwnCrashExplainsMoreThanAWorkerThatHasNotCome) {
+  Scenario s = OfThree("hang-line", 305'000);
+  s.Log(0, 0, LogKind::kUncaughtException,
+        "jaxlib._jax.XlaRuntimeError: DEADLINE_EXCEEDED: Deadline Exceeded", 400);
+  s.Log(0, 1, LogKind::kUncaughtException, "ModuleNotFoundError: No module named 'optax'", 304'000);
+  s.Exit(0, 1, 303'000, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(StartUp, NeverAgainstAnExitAStopOrALostWorker) {
+  Scenario exited = OfThree("operator", 60'000);
+  exited.Exit(0, 1, 5'000, 1);
+  EXPECT_EQ(Diagnose(exited), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  Scenario stopped = OfThree("operator", 60'000);
+  stopped.At(0, 1).processes[0].state = ProcessState::kStopped;
+  EXPECT_EQ(Diagnose(stopped), "UNRECOVERABLE_ERROR/PROCESS_STOPPED 0.1");
+  Scenario lost = OfThree("operator", 60'000);
+  for (ExpectedWorker& worker : lost.capture.header.expected_workers) worker.host = "h";
+  EXPECT_NE(Diagnose(lost), "NO_HANG/STARTING");
+}
+
+// A job of which nothing tells whether it advances, and one agent that was never installed.
+TEST(StartUp, WhereNobodyIsSeenToWaitNobodyIsAccused) {
+  Scenario s = OfThree("no-progress", kGraceMs);
+  for (int task = 0; task < 3; ++task) {
+    s.At(0, task).stacks = {
+        Stack{.thread = "MainThread",
+              .frames = {"__float__ (jax/_src/array.py:1)", "<module> (train.py:20)"}}};
+  }
+  EXPECT_EQ(Summary(Classify(s.capture)), "NO_HANG/STARTING");
+  for (int task = 0; task < 3; ++task) s.At(0, task).stacks.clear();
+  EXPECT_EQ(Summary(Classify(s.capture)), "NO_HANG/STARTING");
+}
+
+TEST(StartUp, WhatHasMadeStepsDoesNotStart) {
+  Scenario s = OfThree("no-progress", kGraceMs);
+  s.At(0, 0).progress = Progress{.step = 40, .step_ms = 400'000, .longest_step_ms = 1'000};
+  EXPECT_NE(Diagnose(s), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3");
+  Scenario completed = OfThree("operator", 60'000);
+  completed.capture.header.starting_ms.reset();
+  completed.At(0, 0).progress = Progress{.step = 40};
+  EXPECT_NE(Diagnose(completed), "NO_HANG/STARTING");
+}
+
+// A coordinator that came late knows of no step that was made before.
+TEST(StartUp, AProcessOlderThanTheCoordinatorMayHaveMadeSteps) {
+  Scenario s = OfThree("operator", 60'000);
+  for (int task = 0; task < 3; ++task) {
+    s.At(0, task).processes[0].started_ms_ago = 60'000 + kOldNewsMs + 1;
+  }
+  EXPECT_NE(Diagnose(s), "NO_HANG/STARTING");
+}
+
+TEST(StartUp, CapturesThatTellNoTimesAreJudgedByWhatTheyShow) {
+  Scenario s = OfThree("no-progress", 0);
+  s.capture.header.starting_ms.reset();
+  s.capture.header.startup_grace_ms.reset();
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3");
+  s.capture.header.trigger = "operator";
+  EXPECT_EQ(Diagnose(s), "NO_HANG/STARTING");
+}
+
+}  // namespace
+}  // namespace rapideye::classifier::testing

@@ -1,0 +1,116 @@
+// A job that starts, and workers of it that do not come.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/core/limits.h"
+#include "tests/support/fake_job.h"
+
+namespace rapideye::coordinator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr absl::Duration kGrace = absl::Minutes(1);
+
+// Four workers without chips, pages or steps in their logs, of which three have come.
+class StartUpTest : public ::testing::Test {
+ protected:
+  StartUpTest() : job_(WithGrace(), 0, 0) {
+    for (int task = 0; task < 3; ++task) Come(task);
+  }
+
+  static Options WithGrace() {
+    Options options = Quick();
+    options.thresholds.startup_grace = kGrace;
+    return options;
+  }
+
+  void Come(int task) {
+    FakeAgent& agent = job_.Add({0, task});
+    agent.hello.slices = 1;
+    agent.hello.tasks_per_slice = 4;
+    agent.runtime = RuntimeState::kUnavailable;
+    agent.advancing = false;
+    agent.in_flight = false;
+    job_.Connect(agent);
+  }
+
+  JobStatus Status() {
+    job_.Step(StatusRequested{.ticket = 7});
+    return job_.statuses().back().status;
+  }
+
+  FakeJob job_;
+};
+
+TEST_F(StartUpTest, WhoHasNotComeIsMissedWhenTheGraceEnds) {
+  job_.Run(kGrace - absl::Seconds(1));
+  EXPECT_EQ(job_.core().counters().suspicions, 0);
+  ASSERT_TRUE(job_.RunUntilConclude(absl::Seconds(5)));
+  const CaptureHeader& header = job_.concluded()[0].capture.header;
+  EXPECT_EQ(header.trigger, "no-progress");
+  EXPECT_EQ(header.startup_grace_ms, absl::ToInt64Milliseconds(kGrace));
+  EXPECT_GE(header.starting_ms, header.startup_grace_ms);
+  ASSERT_THAT(header.expected_workers, SizeIs(4));
+  EXPECT_EQ(header.expected_workers[3].host, "");
+}
+
+TEST_F(StartUpTest, AJobThatIsCompleteIsNotMissed) {
+  Come(3);
+  job_.Run(10 * kGrace);
+  EXPECT_EQ(job_.core().counters().suspicions, 0);
+}
+
+TEST_F(StartUpTest, WhatTurnedOutToBeNoneIsLookedAtAgainAfterAnotherGrace) {
+  ASSERT_TRUE(job_.RunUntilConclude(2 * kGrace));
+  job_.Concluded(/*hang=*/false);
+  job_.Run(kGrace - absl::Seconds(5));
+  EXPECT_THAT(job_.concluded(), SizeIs(1));
+  EXPECT_TRUE(job_.RunUntilConclude(absl::Seconds(10)));
+}
+
+TEST_F(StartUpTest, OnceEverybodyHasComeTheJobIsWatchedAgain) {
+  ASSERT_TRUE(job_.RunUntilConclude(2 * kGrace));
+  job_.Concluded();
+  EXPECT_EQ(Status().activity, Activity::kWaiting);
+  Come(3);
+  EXPECT_EQ(Status().activity, Activity::kLearning);
+}
+
+TEST_F(StartUpTest, StatusSaysWhoHasNotCome) {
+  job_.Run(absl::Seconds(30));
+  JobStatus status = Status();
+  EXPECT_GE(status.starting, absl::Seconds(30));
+  ASSERT_THAT(status.not_come, SizeIs(1));
+  EXPECT_EQ(status.not_come[0].id, (WorkerId{0, 3}));
+  EXPECT_EQ(status.not_come_count, 1U);
+  EXPECT_THAT(status.without_process, IsEmpty());
+  Come(3);
+  EXPECT_THAT(Status().not_come, IsEmpty());
+}
+
+TEST_F(StartUpTest, AfterALaunchTheJobHasStarted) {
+  job_.at(0, 0).runtime = RuntimeState::kServing;
+  job_.at(0, 0).advancing = true;
+  job_.Run(absl::Seconds(30));
+  EXPECT_FALSE(Status().starting.has_value());
+  EXPECT_THAT(Status().not_come, IsEmpty());
+}
+
+TEST_F(StartUpTest, OneLiarInventsNobody) {
+  Come(3);
+  FakeAgent& liar = job_.Add({0, 4});
+  liar.hello.slices = 1;
+  liar.hello.tasks_per_slice = 100;
+  liar.runtime = RuntimeState::kUnavailable;
+  liar.advancing = false;
+  job_.Connect(liar);
+  job_.Run(10 * kGrace);
+  EXPECT_THAT(Status().not_come, IsEmpty());
+  EXPECT_EQ(job_.core().counters().suspicions, 0);
+}
+
+}  // namespace
+}  // namespace rapideye::coordinator
