@@ -157,6 +157,11 @@ bool Frame::IsPython() const { return file.ends_with(kPythonFile) || file.starts
 
 bool Frame::IsOf(std::string_view package) const { return TopOf(file) == package; }
 
+bool Frame::IsStandardLibrary() const {
+  return file.starts_with('<') ||
+         (file.ends_with(kPythonFile) && Holds(kStandardLibrary, TopOf(file)));
+}
+
 bool Frame::IsProgram() const {
   if (!file.ends_with(kPythonFile)) return false;
   const std::string_view top = TopOf(file);

@@ -18,6 +18,31 @@ bool OrderUnknown(const Case& c) {
 
 }  // namespace
 
+namespace {
+
+bool HasPythonMain(const Snapshot& snapshot) {
+  return std::any_of(snapshot.stacks.begin(), snapshot.stacks.end(),
+                     [](const Stack& stack) { return stack.thread == "MainThread"; });
+}
+
+// With the reason that the first of them gives.
+void AddMissingStacks(const Case& c, std::vector<std::string>& lacking) {
+  int64_t without = 0;
+  std::string why;
+  for (const WorkerInfo& worker : c.topology.workers()) {
+    const Snapshot* snapshot = worker.snapshot;
+    if (snapshot == nullptr || !snapshot->stacks_missing.has_value()) continue;
+    if (HasPythonMain(*snapshot)) continue;
+    ++without;
+    if (why.empty()) why = *snapshot->stacks_missing;
+  }
+  if (without == 0) return;
+  lacking.push_back(
+      absl::StrCat("where the main thread of ", Count(without, "worker"), " stands: ", why, "."));
+}
+
+}  // namespace
+
 std::vector<std::string> WhatWasLacking(const Case& c) {
   int64_t missing = 0;
   int64_t silent_runtime = 0;
@@ -71,6 +96,7 @@ std::vector<std::string> WhatWasLacking(const Case& c) {
   if (with_progress == 0) {
     lacking.push_back("what the hosts do: a progress page, or stacks of the training processes.");
   }
+  AddMissingStacks(c, lacking);
   if (with_ici == 0) lacking.push_back("the health of the ICI links (an exporter in the process).");
   if (with_transfers == 0) {
     lacking.push_back("which cross-slice transfers are pending (an exporter in the process).");

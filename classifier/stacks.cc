@@ -69,6 +69,9 @@ std::string HolderSentence(const Snapshot& snapshot, const ChipHolder& holder) {
                       absl::StrJoin(devices, ", "));
 }
 
+// As the agent names threads of processes that the training process has started.
+bool IsOfChild(const Stack& stack) { return stack.thread.starts_with("child "); }
+
 }  // namespace
 
 bool IsMainThread(const Stack& stack) {
@@ -80,7 +83,7 @@ std::vector<const Stack*> LoopStacks(const Snapshot& snapshot) {
   std::vector<const Stack*> stacks;
   const bool known = std::any_of(snapshot.stacks.begin(), snapshot.stacks.end(), IsMainThread);
   for (const Stack& stack : snapshot.stacks) {
-    if (!known || IsMainThread(stack)) stacks.push_back(&stack);
+    if (known ? IsMainThread(stack) : !IsOfChild(stack)) stacks.push_back(&stack);
   }
   std::sort(stacks.begin(), stacks.end(), [](const Stack* a, const Stack* b) {
     return std::tie(a->thread, a->frames) < std::tie(b->thread, b->frames);
@@ -119,7 +122,7 @@ void AddHostEvidence(const Capture& capture, Verdict& verdict) {
     }
     if (!culprit || snapshot->stacks.empty() || stacks.size() >= kMostWorkers) continue;
     const std::vector<const Stack*> loop = LoopStacks(*snapshot);
-    if (!IsMainThread(*loop.front()) || loop.front()->frames.empty()) continue;
+    if (loop.empty() || !IsMainThread(*loop.front()) || loop.front()->frames.empty()) continue;
     stacks.push_back(
         {StackSentence(*snapshot, *loop.front()), Strength::kWeak, {snapshot->worker}});
   }

@@ -19,6 +19,14 @@ TEST(LoopStacksTest, TheMainThreadSpeaksForTheLoop) {
   EXPECT_THAT(LoopStacks(snapshot), ElementsAre(&snapshot.stacks[3], &snapshot.stacks[2]));
 }
 
+TEST(LoopStacksTest, AChildNeverDoes) {
+  Snapshot snapshot;
+  snapshot.stacks = {{"child 40 (python3): MainThread", {"put (queue.py:1)"}}};
+  EXPECT_THAT(LoopStacks(snapshot), IsEmpty());
+  snapshot.stacks.push_back({"loader", {"get (queue.py:180)"}});
+  EXPECT_THAT(LoopStacks(snapshot), ElementsAre(&snapshot.stacks[1]));
+}
+
 TEST(InputFrameTest, ALoaderIsWaitedForUnlessTheDeviceIs) {
   EXPECT_EQ(InputFrame({"MainThread",
                         {"threading.py:320 wait", "queue.py:180 get",

@@ -121,6 +121,7 @@ void AddHost(Hasher& hasher, const Snapshot& snapshot) {
     return HashOf(e.kind, e.text, e.source, e.chip, e.core_type, e.core_index, e.core, e.sequencer,
                   e.tag, e.pc, e.hlo, e.launch_id, e.count, e.age_ms, e.peer_host);
   });
+  if (snapshot.stacks_missing) hasher.Add(*snapshot.stacks_missing);
   hasher.AddUnordered(snapshot.stacks, [](const Stack& stack) {
     Hasher one;
     one.Add(stack.thread);

@@ -2,12 +2,15 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "digest/fold.h"
 #include "digest/html_assets.h"
 #include "digest/html_map.h"
+#include "digest/stack_groups.h"
 #include "digest/text_states.h"
 #include "digest/wording.h"
 #include "proto/common/text/safe_text.h"
@@ -119,6 +122,21 @@ void AppendWaiting(const Report& report, std::string& page) {
   });
 }
 
+void AppendStacks(const Report& report, std::string& page) {
+  if (report.stack_groups.empty()) return;
+  absl::StrAppend(&page, "<h2>Where the main threads stand</h2>\n<p>",
+                  Html(StackGroupsText(report)), "</p>\n");
+  AppendList(page, "ul", report.stack_groups, [&](const StackGroup& group) {
+    std::vector<std::string> hosts;
+    for (const size_t worker : group.workers) {
+      hosts.push_back(text::EscapeName(report.workers[worker].host));
+    }
+    return absl::StrCat(Html(text::JoinBounded(FoldNames(std::move(hosts)), kMaxHostsBytes)),
+                        ": <span class=\"data\">", Html(absl::StrJoin(group.frames, " ← ")),
+                        "</span>");
+  });
+}
+
 std::string HostsHtml(const Report& report, const Position& position) {
   std::vector<std::string> hosts;
   for (const CoreAt& core : position.cores) {
@@ -223,6 +241,7 @@ std::string RenderHtml(const Report& report) {
   AppendVerdict(report, page);
   AppendMap(report, page);
   AppendWaiting(report, page);
+  AppendStacks(report, page);
   AppendStates(report, page);
   AppendTimeline(report, page);
   AppendEvidence(report, page);

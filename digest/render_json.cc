@@ -57,6 +57,13 @@ Json LinkJson(const ReportLink& link) {
   return json;
 }
 
+Json StackGroupJson(const StackGroup& group, const std::vector<ReportWorker>& workers) {
+  Json json = {{"frames", group.frames}};
+  json["workers"] = Array(group.workers, [&](size_t i) { return Numbers(workers[i].id); });
+  PutIf(json, "sinceMs", group.since_ms);
+  return json;
+}
+
 Json EvidenceJson(const EvidenceItem& item) {
   return {{"statement", item.statement},
           {"strength", StrengthName(item.strength)},
@@ -206,6 +213,11 @@ Json ReportToJson(const Report& report) {
   json["recommendedActions"] = Array(report.actions, ActionJson);
   json["tpuStates"] =
       Array(report.tpu_states, [&](const ProgramGroup& g) { return GroupJson(g, report.workers); });
+  if (!report.stack_groups.empty()) {
+    json["stackGroups"] = Array(report.stack_groups, [&](const StackGroup& g) {
+      return StackGroupJson(g, report.workers);
+    });
+  }
   if (report.hlo_comparison) json["hloComparison"] = ComparisonJson(*report.hlo_comparison);
   json["workers"] = {{"expected", report.workers.size()},
                      {"reported", report.reported},

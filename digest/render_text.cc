@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "digest/digest.h"
 #include "digest/fold.h"
+#include "digest/stack_groups.h"
 #include "digest/text_lines.h"
 #include "digest/text_states.h"
 #include "digest/wording.h"
@@ -205,6 +206,11 @@ void AppendLinks(const Report& report, TextLines& lines) {
   });
 }
 
+void AppendStacks(const Report& report, TextLines& lines) {
+  if (report.stack_groups.empty()) return;
+  lines.Add(kIndent, absl::StrCat("Stacks: ", StackGroupsText(report)));
+}
+
 void AppendAlternatives(const Report& report, TextLines& lines) {
   if (report.alternatives.empty()) return;
   lines.Add(kIndent, "Alternatives:");
@@ -309,6 +315,7 @@ std::string RenderText(const Report& report, TextFormat format) {
   lines.Add(kIndent, absl::StrCat("Confidence: ", ConfidenceText(report.confidence)));
   AppendEvidence(report, lines);
   AppendLinks(report, lines);
+  AppendStacks(report, lines);
   AppendAlternatives(report, lines);
   AppendMissing(report, lines);
   AppendNextStep(report, lines);

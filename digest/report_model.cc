@@ -11,6 +11,7 @@
 #include "digest/content_hash.h"
 #include "digest/digest.h"
 #include "digest/first_error.h"
+#include "digest/stack_groups.h"
 #include "digest/tpu_states.h"
 #include "digest/wording.h"
 #include "proto/common/text/safe_text.h"
@@ -228,6 +229,7 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
   }
   report.culprit_pcs = FindCulpritPcs(report, capture, verdict.culprits);
   report.tpu_states = GroupTpuStates(capture, report.workers, verdict.culprits);
+  report.stack_groups = GroupStacks(capture, report.workers, verdict.culprits);
   if (verdict.cause != Cause::kNoHang) report.first_error = FindFirstError(capture, verdict);
   report.timings = context.timings;
   report.files = context.files;

@@ -109,6 +109,16 @@ struct ProgramGroup {
   std::vector<Position> positions;  // most cores first
 };
 
+// Workers whose main threads stand alike.
+struct StackGroup {
+  std::string at;                   // "process_allgather (multihost_utils.py)"
+  bool waits = false;               // for other workers, or for the device
+  std::vector<std::string> frames;  // innermost first; of the program and of libraries
+  std::vector<size_t> workers;      // indexes into Report::workers, ascending
+  std::optional<int64_t> since_ms;  // by their progress pages, all of them
+  bool culprit = false;             // holds a culprit
+};
+
 // The pcs of a culprit's cores: distinct, ascending.
 struct CulpritPcs {
   std::string host;
@@ -151,6 +161,8 @@ struct Report {
   std::vector<CulpritPcs> culprit_pcs;
   // Largest first; what runs no program comes last.
   std::vector<ProgramGroup> tpu_states;
+  // Largest first; empty: no stacks are known.
+  std::vector<StackGroup> stack_groups;
   std::optional<FirstError> first_error;  // absent if there is no hang
   std::optional<Timings> timings;
   Files files;

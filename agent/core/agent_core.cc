@@ -38,6 +38,23 @@ bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
          AnnouncesPause(a.progress) != AnnouncesPause(b.progress);
 }
 
+// How far a look at the stacks may go: whoever advances is never stopped. The longest that a
+// launch or a step usually takes is behind those who stand still.
+StackLook DeepestLook(const WorkerView& view, const HostState& host, absl::Duration usual,
+                      absl::Duration now) {
+  const std::optional<wire::StepLines> lines = host.Of<LogState>().Steps(now);
+  if (lines.has_value() && lines->since_advance < std::max(usual, lines->longest.value_or(usual))) {
+    return StackLook::kReading;
+  }
+  std::optional<absl::Duration> advanced = host.Of<ProgressPageState>().last_advance();
+  if (view.EverLaunched()) {
+    advanced = std::max(advanced.value_or(view.last_progress()), view.last_progress());
+  }
+  const bool pauses = host.Of<ProgressPageState>().AnnouncesPause() && !view.AnyInLaunch();
+  if (!advanced.has_value() || pauses) return StackLook::kIfIdle;
+  return now - *advanced >= usual ? StackLook::kStopping : StackLook::kReading;
+}
+
 }  // namespace
 
 AgentCore::AgentCore(AgentSettings settings)
@@ -168,10 +185,10 @@ void AgentCore::Handle(const MessageReceived& received, Instant now, Effects& ef
 
 void AgentCore::Handle(const wire::Collect& collect, absl::Duration now) {
   requests_.Collect(collect, last_poll_, now);
+  host_.Of<StacksState>().Collected(collect.incident, now);
   if (!collect.incident.has_value()) return;
   alarms_.Collected();
   incident_.Collected(*collect.incident, view_.incarnation());
-  host_.Of<StacksState>().Collected(*collect.incident, now);
 }
 
 void AgentCore::Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects) {
@@ -333,11 +350,13 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
   if (with_hlo) next_hlo_at_ = now + kHloSpacing;
   const bool collects = requests_.NeedsSample();
   const bool hang = collects || purpose == Purpose::kDetail;
-  const HostLook look = {
-      .sockets = WantsSockets(now),
-      .hang = hang,
-      .counters = hang || WantsCounters(now),
-      .stacks = settings_.watches_host && collects && host_.Of<StacksState>().Ask(now)};
+  const HostLook look = {.sockets = WantsSockets(now),
+                         .hang = hang,
+                         .counters = hang || WantsCounters(now),
+                         .stacks = settings_.watches_host && collects
+                                       ? host_.Of<StacksState>().Ask(
+                                             DeepestLook(view_, host_, attention_after_, now), now)
+                                       : StackLook::kNone};
   if (look.counters) {
     next_counter_look_ = now + kCounterSpacing;
     counted_for_ = host_.process();

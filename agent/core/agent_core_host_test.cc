@@ -9,6 +9,7 @@
 namespace rapideye::agent {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -310,24 +311,84 @@ wire::Collect CollectFor(int64_t number, const char* incident) {
 
 constexpr char kIncident[] = "20260131T235959Z-0123abcd";
 
+// Of the looks so far, those that asked for stacks.
+std::vector<StackLook> StackLooks(const HostScript& script) {
+  std::vector<StackLook> looks;
+  for (const auto& seen : script.polls) {
+    if (seen.poll.look.stacks != StackLook::kNone) looks.push_back(seen.poll.look.stacks);
+  }
+  return looks;
+}
+
 TEST(AgentCoreHostTest, StacksAreTakenOncePerIncidentAndTold) {
   HostScript script;
-  script.stacks = StackReading{{{"MainThread", {"train.py:3 main"}}}, "eu-stack is not there"};
+  script.stacks = StackReading{{{"MainThread", {"main (train.py:3)"}}}, "eu-stack is not there"};
   script.Welcome();
   script.Launch(1);
   script.Pass(absl::Minutes(2));
-  for (const auto& seen : script.polls) EXPECT_FALSE(seen.poll.look.stacks);
-  script.Receive(wire::Collect{1, true, absl::Seconds(10)});  // an operator's, of no incident
-  EXPECT_THAT(script.Sent<wire::SnapshotReply>().back().snapshot.stacks, IsEmpty());
+  EXPECT_THAT(StackLooks(script), IsEmpty());
   script.Receive(CollectFor(2, kIncident));
   script.Receive(CollectFor(3, kIncident));
   script.Pass(absl::Seconds(10));
-  int asked = 0;
-  for (const auto& seen : script.polls) asked += seen.poll.look.stacks ? 1 : 0;
-  EXPECT_EQ(asked, 1);
+  EXPECT_THAT(StackLooks(script), ElementsAre(StackLook::kStopping));
   const Snapshot snapshot = script.Sent<wire::SnapshotReply>().back().snapshot;
   ASSERT_THAT(snapshot.stacks, SizeIs(1));
   EXPECT_EQ(snapshot.stacks[0].thread, "MainThread");
+  EXPECT_EQ(snapshot.stacks_missing, "eu-stack is not there");
+}
+
+TEST(AgentCoreHostTest, ASnapshotForAnOperatorHasStacksAndStopsNobody) {
+  HostScript script;
+  script.stacks = StackReading{{{"MainThread", {"main (train.py:3)"}}}, ""};
+  script.Welcome();
+  script.Launch(1);
+  script.Pass(absl::Minutes(2));
+  script.Receive(wire::Collect{1, true, absl::Seconds(10)});
+  script.Launch(2, absl::Seconds(1));  // the job advances between the two looks
+  script.Pass(absl::Milliseconds(500));
+  script.Receive(wire::Collect{2, true, absl::Seconds(10)});
+  script.Pass(absl::Seconds(10));
+  EXPECT_THAT(StackLooks(script), ElementsAre(StackLook::kReading));
+  EXPECT_THAT(script.Sent<wire::SnapshotReply>().back().snapshot.stacks, SizeIs(1));
+}
+
+TEST(AgentCoreHostTest, WhoeverAdvancesIsNotStopped) {
+  HostScript script;
+  script.Welcome(/*attention_after=*/absl::Seconds(10));
+  script.Launch(1);
+  script.Pass(absl::Seconds(5));
+  script.Receive(CollectFor(1, kIncident));  // a hang line that is wrong
+  script.Pass(absl::Seconds(1));
+  EXPECT_THAT(StackLooks(script), ElementsAre(StackLook::kReading));
+
+  // By the progress page.
+  HostScript page;
+  page.Welcome(/*attention_after=*/absl::Seconds(10));
+  ProgressSample sample;
+  sample.step = 7;
+  sample.phase = Phase::kStep;
+  page.host.Of<ProgressReading>() = ProgressReading{sample, ""};
+  page.Pass(absl::Minutes(1));
+  page.host.Of<ProgressReading>()->progress->step = 8;
+  page.Pass(absl::Seconds(10));
+  page.Receive(CollectFor(1, kIncident));
+  page.Pass(absl::Minutes(2));
+  page.Receive(CollectFor(2, "20260131T235959Z-0123abce"));
+  EXPECT_THAT(StackLooks(page), ElementsAre(StackLook::kReading, StackLook::kStopping));
+  // A pause that it announces may take its time.
+  page.host.Of<ProgressReading>()->progress->phase = Phase::kCheckpoint;
+  page.Pass(absl::Minutes(2));
+  page.Receive(CollectFor(3, "20260131T235959Z-0123abcf"));
+  EXPECT_EQ(StackLooks(page).back(), StackLook::kIfIdle);
+}
+
+TEST(AgentCoreHostTest, WhereNothingTellsOfProgressTheProcessMustBeIdle) {
+  HostScript script;
+  script.reading = NotServing(RuntimeState::kUnavailable, "nobody listens");
+  script.Welcome();
+  script.Pass(absl::Minutes(2));
+  script.Receive(CollectFor(1, kIncident));
+  EXPECT_THAT(StackLooks(script), ElementsAre(StackLook::kIfIdle));
 }
 
 TEST(AgentCoreHostTest, OnlyTheSecondLookWaitsForStacksAndNotForLong) {

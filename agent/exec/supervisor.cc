@@ -99,7 +99,7 @@ class Supervisor {
  private:
   bool Prepare();
   int StartCommand();
-  [[noreturn]] void BecomeCommand(int failed);
+  [[noreturn]] void BecomeCommand(pid_t supervisor, int failed);
   void StartAgent();
   [[noreturn]] void BecomeAgent();
   // What every child of ours but the command does first: no terminal or group of the
@@ -179,9 +179,10 @@ bool Supervisor::Prepare() {
 int Supervisor::StartCommand() {
   int failed[2] = {-1, -1};
   if (pipe2(failed, O_CLOEXEC) != 0) return kCannotBeRun;
+  const pid_t supervisor = getpid();
   command_ = fork();
   int error = command_ < 0 ? errno : 0;
-  if (command_ == 0) BecomeCommand(failed[1]);
+  if (command_ == 0) BecomeCommand(supervisor, failed[1]);
   close(failed[1]);
   for (Output& output : outputs_) CloseIfOpen(output.command_end);
   // Closed without a word when the command has taken over.
@@ -198,7 +199,7 @@ int Supervisor::StartCommand() {
 }
 
 // Between fork and exec.
-void Supervisor::BecomeCommand(int failed) {
+void Supervisor::BecomeCommand(pid_t supervisor, int failed) {
   setpgid(0, 0);
   if (has_terminal_) tcsetpgrp(STDIN_FILENO, getpid());
   dup2(outputs_.front().command_end, STDOUT_FILENO);
@@ -208,6 +209,10 @@ void Supervisor::BecomeCommand(int failed) {
   argv.push_back(nullptr);
   sigaction(SIGCHLD, &child_before_, nullptr);
   sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  // With kernel.yama.ptrace_scope=1 nobody but an ancestor may read its stacks. What it
+  // declares here holds for the supervisor and whatever that starts, and outlives execvp;
+  // children of the command do not inherit it. A kernel without Yama knows no such thing.
+  prctl(PR_SET_PTRACER, supervisor);
   execvp(argv[0], argv.data());
   const int error = errno;
   [[maybe_unused]] const ssize_t told = write(failed, &error, sizeof(error));

@@ -4,14 +4,22 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -59,6 +67,9 @@ struct Pipe {
 
 using AgentFunction = std::function<int(const CommandWatch&)>;
 
+// The exit status of a process that cannot filter system calls.
+constexpr int kNoFilter = 99;
+
 int DoNothing(const CommandWatch&) { return 0; }
 
 class SupervisorTest : public testing::Test {
@@ -68,10 +79,12 @@ class SupervisorTest : public testing::Test {
     StartCommand({"/bin/sh", "-c", script}, std::move(agent), one_place);
   }
 
-  void StartCommand(std::vector<std::string> command, AgentFunction agent = DoNothing,
-                    bool one_place = false) {
+  void StartCommand(
+      std::vector<std::string> command, AgentFunction agent = DoNothing, bool one_place = false,
+      const std::function<void()>& first = [] {}) {
     supervisor_ = fork();
     if (supervisor_ == 0) {
+      first();
       dup2(in_.read_end, STDIN_FILENO);
       dup2(out_.write_end, STDOUT_FILENO);
       dup2(one_place ? out_.write_end : err_.write_end, STDERR_FILENO);
@@ -188,6 +201,63 @@ TEST_F(SupervisorTest, OutputOfAnOrphanIsPassedOnAfterTheEnd) {
   EXPECT_EQ(ExitStatus(), 0);
   in_.Write("words\n");
   EXPECT_EQ(out_.Read(), "late words\n");
+}
+
+// Reading the command ---------------------------------------------------------
+
+// Kills whoever lets this process trace it.
+void KillWhoLetsThisProcessRead() {
+  const auto self = static_cast<uint32_t>(getpid());
+  constexpr uint32_t kWhat = offsetof(seccomp_data, args[0]);
+  constexpr uint32_t kWho = offsetof(seccomp_data, args[1]);
+  std::array<sock_filter, 8> filter = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kWhat),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_PTRACER, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kWho),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program = {filter.size(), filter.data()};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(kNoFilter);
+}
+
+// What is declared by the command itself outlives its execve, and holds for what the
+// supervisor starts (security/yama/yama_lsm.c of Linux).
+TEST_F(SupervisorTest, TheCommandLetsTheSupervisorReadIt) {
+  StartCommand({"/bin/true"}, DoNothing, /*one_place=*/false, KillWhoLetsThisProcessRead);
+  const int status = ExitStatus();
+  if (status == kNoFilter) GTEST_SKIP() << "no seccomp here";
+  EXPECT_EQ(status, 128 + SIGSYS);
+}
+
+// As a tool that the agent has started would: 0, or errno.
+int ReadFirstByte(pid_t pid) {
+  uintptr_t address = 0;
+  std::ifstream("/proc/" + std::to_string(pid) + "/maps") >> std::hex >> address;
+  char byte = 0;
+  const iovec here = {&byte, 1};
+  const iovec there = {reinterpret_cast<void*>(address), 1};
+  return process_vm_readv(pid, &here, 1, &there, 1, 0) == 1 ? 0 : errno;
+}
+
+TEST_F(SupervisorTest, WhatTheAgentStartsMayReadTheCommandUnderYama) {
+  std::string scope;
+  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
+  if (scope != "1") GTEST_SKIP() << "no kernel.yama.ptrace_scope=1 here";
+  Start("read x", [](const CommandWatch& watch) {
+    const pid_t tool = fork();
+    if (tool == 0) _exit(ReadFirstByte(watch.pid));
+    int status = 0;
+    waitpid(tool, &status, 0);
+    dprintf(STDERR_FILENO, "errno %d\n", WEXITSTATUS(status));
+    return 0;
+  });
+  EXPECT_EQ(log_.Read("\n"), "errno 0\n");
+  in_.Write("\n");
 }
 
 // The agent -------------------------------------------------------------------

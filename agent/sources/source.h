@@ -28,6 +28,15 @@ struct ProcessId {
 // "4211@881234": the same for every agent on this host.
 std::string NameProcess(const ProcessId& process);
 
+// How far a look at the stacks of the training process may go, each further than the one
+// before.
+enum class StackLook {
+  kNone,
+  kReading,   // reads memory only: nothing is held up
+  kIfIdle,    // also stops the main thread for a moment, if that has not run for a while
+  kStopping,  // also stops the main thread for a moment
+};
+
 // The costly readings that are due now; all others are read at every look.
 struct HostLook {
   bool sockets = false;  // connections to other workers
@@ -35,8 +44,8 @@ struct HostLook {
   // never read in health because it costs something.
   bool hang = false;
   bool counters = false;  // errors that NICs and PCIe count
-  // Stacks of the training process, to be told when they are there: once per incident.
-  bool stacks = false;
+  // Stacks of the training process, to be told when they are there.
+  StackLook stacks = StackLook::kNone;
 
   friend bool operator==(const HostLook&, const HostLook&) = default;
 };

@@ -28,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   }
   size_t bytes = 0;
-  const std::vector<rapideye::Stack> stacks = SelectStacks(1, python, native);
+  const std::vector<rapideye::Stack> stacks =
+      SelectStacks(1, python, native, {{2, "python3", python}});
   for (const rapideye::Stack& stack : stacks) {
     rapideye::Require(!stack.frames.empty(), "a stack has frames");
     for (const std::string& frame : stack.frames) bytes += frame.size();

@@ -171,7 +171,8 @@ void AgentNode::Sample(const agent::Poll& poll) {
   if (!around_.options.watches_host) return;
   Later(absl::Milliseconds(random_.Between(1, 10)), [this, poll] {
     agent::HostSampled sampled{poll.poll, around_.job.Host(worker_, around_.clockwork.now())};
-    if (poll.look.stacks) sampled.reading.Of<agent::StackReading>().emplace();
+    if (poll.look.stacks != agent::StackLook::kNone)
+      sampled.reading.Of<agent::StackReading>().emplace();
     Step(sampled);
   });
 }

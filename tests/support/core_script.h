@@ -141,7 +141,7 @@ class CoreScript {
         polls.push_back({now_, *poll});
         waiting_ = *poll;
         waiting_host_ = poll->poll;
-        waiting_for_stacks_ |= poll->look.stacks;
+        waiting_for_stacks_ |= poll->look.stacks != StackLook::kNone;
       } else if (const auto* connect = std::get_if<Connect>(&effect)) {
         stream = connect->stream;
         ++connects;

@@ -25,6 +25,14 @@ std::optional<LogKind> LogKindOf(const std::string& name) {
   return std::nullopt;
 }
 
+std::string PollText(const agent::Poll& poll) {
+  return absl::StrCat("poll", poll.with_hlo ? " with-hlo" : "",
+                      poll.look.sockets ? " with-sockets" : "",
+                      poll.look.hang ? " as-in-a-hang" : "",
+                      poll.look.stacks != agent::StackLook::kNone ? " with-stacks" : "",
+                      " deadline=", absl::FormatDuration(poll.deadline));
+}
+
 class AgentScript : public Script {
  public:
   absl::Status Run(Command& command, std::vector<std::string>& output) override {
@@ -205,11 +213,7 @@ class AgentScript : public Script {
 
   std::string Describe(const agent::Effect& effect) const {
     if (const auto* poll = std::get_if<agent::Poll>(&effect)) {
-      if (!show_polls_) return "";
-      return absl::StrCat(
-          "poll", poll->with_hlo ? " with-hlo" : "", poll->look.sockets ? " with-sockets" : "",
-          poll->look.hang ? " as-in-a-hang" : "", poll->look.stacks ? " with-stacks" : "",
-          " deadline=", absl::FormatDuration(poll->deadline));
+      return show_polls_ ? PollText(*poll) : "";
     }
     if (const auto* fetch = std::get_if<agent::FetchModuleText>(&effect)) {
       return absl::StrCat(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "classifier/pause.h"
 
@@ -14,8 +15,18 @@ bool AnnouncesPause(const std::optional<Progress>& progress) {
 void ProgressPageState::Observe(const ProgressReading& reading, const JobFacts&, absl::Duration now,
                                 Notices& notices) {
   unavailable_.Observe(reading.unavailable, notices);
-  last_ = reading.progress;
+  const std::optional<ProgressSample> before = std::exchange(last_, reading.progress);
   seen_ = now;
+  const bool tells =
+      last_.has_value() && (last_->step.has_value() || last_->phase != Phase::kUnspecified);
+  if (!tells) {
+    last_advance_.reset();
+  } else if (!before.has_value() || !last_advance_.has_value()) {
+    // A phase that it found begun may have begun long ago.
+    last_advance_ = now - last_->phase_for.value_or(absl::ZeroDuration());
+  } else if (before->step != last_->step || before->phase != last_->phase) {
+    last_advance_ = now;
+  }
 }
 
 bool ProgressPageState::AnnouncesPause() const {

@@ -41,6 +41,8 @@ class ProgressPageState final : public StateOf<ProgressReading> {
 
   // As above, of what it last said.
   bool AnnouncesPause() const;
+  // When its step or phase was last seen to change; absent: there is no page with either.
+  std::optional<absl::Duration> last_advance() const { return last_advance_; }
   // As it is now: ages have grown since the look.
   std::optional<Progress> Now(absl::Duration now) const;
 
@@ -48,6 +50,7 @@ class ProgressPageState final : public StateOf<ProgressReading> {
   UnavailableWarning unavailable_{"nothing is known of what the training loop does"};
   std::optional<ProgressSample> last_;
   absl::Duration seen_;
+  std::optional<absl::Duration> last_advance_;
 };
 
 struct ProgressPageSource : SourceOf<ProgressPageState, ProgressReading> {

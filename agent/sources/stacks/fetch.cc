@@ -8,9 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,6 +20,8 @@
 #include "agent/sources/fetcher.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/process/parse.h"
+#include "agent/sources/stacks/fetch_hold.h"
+#include "agent/sources/stacks/fetch_python.h"
 #include "agent/sources/stacks/fetch_tool.h"
 #include "agent/sources/stacks/parse.h"
 #include "proto/common/file/small_file.h"
@@ -35,120 +35,151 @@ std::string ReadText(const std::string& path) {
   return file::ReadSmallFile(path, kMaxProcFileBytes).value_or("");
 }
 
+absl::Duration Since(SteadyClock::time_point begin) {
+  return absl::FromChrono(SteadyClock::now() - begin);
+}
+
+std::string NameOf(const std::string& folder, int64_t tid) {
+  return std::string(
+      absl::StripAsciiWhitespace(ReadText(absl::StrCat(folder, "/task/", tid, "/comm"))));
+}
+
+// As the kernel tells them, of all threads, or of this one only.
+std::vector<ThreadStack> KernelStacks(const std::string& folder, std::optional<int64_t> only) {
+  std::vector<ThreadStack> threads;
+  file::ForEachEntry(folder + "/task", [&](const char* name) {
+    ThreadStack thread;
+    if (!absl::SimpleAtoi(name, &thread.tid)) return true;
+    if (only.has_value() && thread.tid != *only) return true;
+    const std::string task = absl::StrCat(folder, "/task/", name);
+    thread.name = NameOf(folder, thread.tid);
+    thread.frames = ParseKernelStack(ReadText(task + "/stack"), ReadText(task + "/wchan"),
+                                     ReadText(task + "/syscall"));
+    threads.push_back(std::move(thread));
+    return threads.size() < kMaxThreadsRead;
+  });
+  return threads;
+}
+
 // One attempt at one process.
 class Attempt {
  public:
-  Attempt(const StackOptions& options, const ProcessSample& process, int cancel)
+  Attempt(const StackOptions& options, const ProcessSample& process, StackLook look, int cancel)
       : options_(options),
         process_(process),
+        look_(look),
         folder_(absl::StrCat(options.proc_root, "/", process.id.pid)),
-        cancel_(cancel),
-        end_(SteadyClock::now() + absl::ToChronoNanoseconds(options.deadline)) {}
+        cancel_(cancel) {}
   ~Attempt() {
     if (pidfd_ >= 0) close(pidfd_);
   }
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
-  StackReading Take() {
+  StackReading Take(const std::function<void(const StackReading&)>& so_far) {
     // In another /proc, numbers of processes mean nothing to tools, nor to signals.
     if (options_.proc_root == "/proc") {
       pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, process_.id.pid, 0));
     }
-    const absl::StatusOr<ProcessStat> stat = ParseProcessStat(ReadText(folder_ + "/stat"));
-    if (!stat.ok() || stat->id != process_.id || stat->state == ProcessState::kZombie) {
-      return {{}, "the process has ended"};
-    }
-    // To look into one that is stopped would need it to be continued, and be told from
-    // one that was stopped by the look.
-    if (stat->state == ProcessState::kStopped) {
-      notes_.push_back("it is stopped, so that only the kernel's word is taken");
-    } else if (pidfd_ >= 0) {
-      UsePySpy();
-      UseEuStack();
+    if (!State().has_value()) return {{}, "the process has ended"};
+    const SteadyClock::time_point begin = SteadyClock::now();
+    const std::string switches = Switches();
+    if (pidfd_ >= 0) {
+      PythonReading python = ReadPython(options_, process_, cancel_);
+      python_ = std::move(python.threads);
+      children_ = std::move(python.children);
+      Note(std::move(python.unavailable));
       if (!options_.eu_stack.has_value() && !options_.py_spy.has_value()) {
-        notes_.push_back(
-            "neither eu-stack (Debian: elfutils) nor py-spy is on the PATH: of stacks only the "
-            "kernel's part is taken");
+        Note(
+            "neither py-spy (pip install py-spy) nor eu-stack (Debian: elfutils) is on the PATH: "
+            "of stacks only the kernel's part is taken");
       }
+      const bool native = look_ != StackLook::kReading && options_.eu_stack.has_value();
+      if (native && so_far) {
+        StackReading reading = Reading();
+        reading.complete = false;
+        so_far(reading);
+      }
+      if (native && (look_ == StackLook::kStopping || Idle(begin, switches))) UseEuStack();
     }
-    if (native_.empty()) UseKernel();
-    StackReading reading;
-    reading.stacks = SelectStacks(process_.id.pid, std::move(python_), std::move(native_));
-    if (reading.stacks.empty() && notes_.empty()) notes_.push_back("nothing may be looked at");
-    reading.unavailable = absl::StrJoin(notes_, "; ");
-    return reading;
+    // Where Python tells of the threads, the kernel is asked of the main one only.
+    if (native_.empty()) {
+      native_ =
+          KernelStacks(folder_, python_.empty() ? std::nullopt : std::optional(process_.id.pid));
+    }
+    return Reading();
   }
 
  private:
-  absl::Duration Left() const { return absl::FromChrono(end_ - SteadyClock::now()); }
-
-  // Empty: nothing came of it, and notes_ say why.
-  std::string Output(const std::string& name, std::vector<std::string> command) {
-    command.push_back(absl::StrCat(process_.id.pid));
-    const ToolRun run = RunTool(command, Left(), kMaxToolBytes, cancel_);
-    // A tracer that dies leaves its thread with the SIGSTOP that it was stopped by.
-    if (run.killed) syscall(SYS_pidfd_send_signal, pidfd_, SIGCONT, nullptr, 0);
-    if (!run.in_time && run.killed) {
-      notes_.push_back(
-          absl::StrCat(name, " was not done within ", absl::FormatDuration(options_.deadline)));
-    } else if (run.output.empty() || run.exit_code.value_or(0) > 1) {
-      notes_.push_back(absl::StrCat(
-          name, ": ", run.error.empty() ? "no output" : run.error,
-          " (the agent must be of the process's user with kernel.yama.ptrace_scope=0, or have "
-          "CAP_SYS_PTRACE)"));
+  // Absent: the process has ended.
+  std::optional<ProcessState> State() const {
+    const absl::StatusOr<ProcessStat> stat = ParseProcessStat(ReadText(folder_ + "/stat"));
+    if (!stat.ok() || stat->id != process_.id || stat->state == ProcessState::kZombie) {
+      return std::nullopt;
     }
-    return run.output;
+    return stat->state;
   }
 
-  void UsePySpy() {
-    if (!options_.py_spy.has_value()) return;
-    const std::string json =
-        Output("py-spy", {*options_.py_spy, "dump", "--nonblocking", "--json", "--pid"});
-    if (json.empty()) return;
-    absl::StatusOr<std::vector<ThreadStack>> threads = ParsePySpy(json);
-    if (threads.ok()) {
-      python_ = *std::move(threads);
-    } else {
-      notes_.push_back(std::string(threads.status().message()));
-    }
+  StackReading Reading() const {
+    StackReading reading;
+    reading.stacks = SelectStacks(process_.id.pid, python_, native_, children_);
+    std::vector<std::string> notes = notes_;
+    if (reading.stacks.empty() && notes.empty()) notes.push_back("nothing may be looked at");
+    reading.unavailable = absl::StrJoin(notes, "; ");
+    return reading;
+  }
+
+  // Grows whenever the main thread runs.
+  std::string Switches() const {
+    const std::string status =
+        ReadText(absl::StrCat(folder_, "/task/", process_.id.pid, "/status"));
+    const size_t begin = status.find("voluntary_ctxt_switches:");
+    return begin == std::string::npos ? "" : status.substr(begin);
+  }
+
+  // True if the main thread has not run since `begin`, which is long enough ago.
+  bool Idle(SteadyClock::time_point begin, const std::string& switches) const {
+    if (IsReadable(cancel_, options_.idle_look - Since(begin))) return false;
+    const std::optional<ProcessState> state = State();
+    const bool waits = state.has_value() && *state != ProcessState::kRunning;
+    return waits && !switches.empty() && Switches() == switches;
+  }
+
+  void Note(std::string text) {
+    if (!text.empty()) notes_.push_back(std::move(text));
   }
 
   void UseEuStack() {
-    if (!options_.eu_stack.has_value()) return;
-    native_ = ParseEuStack(
-        Output("eu-stack", {*options_.eu_stack, "-m", "-n", absl::StrCat(kMaxStackFrames), "-p"}));
-    for (ThreadStack& thread : native_) thread.name = NameOf(thread.tid);
-  }
-
-  std::string NameOf(int64_t tid) const {
-    return std::string(
-        absl::StripAsciiWhitespace(ReadText(absl::StrCat(folder_, "/task/", tid, "/comm"))));
-  }
-
-  void UseKernel() {
-    std::error_code error;
-    for (std::filesystem::directory_iterator it(folder_ + "/task", error), last;
-         !error && it != last && native_.size() < kMaxThreadsRead && Left() > absl::ZeroDuration();
-         it.increment(error)) {
-      ThreadStack thread;
-      if (!absl::SimpleAtoi(it->path().filename().string(), &thread.tid)) continue;
-      const std::string task = it->path().string();
-      thread.name = NameOf(thread.tid);
-      thread.frames = ParseKernelStack(ReadText(task + "/stack"), ReadText(task + "/wchan"),
-                                       ReadText(task + "/syscall"));
-      native_.push_back(std::move(thread));
+    // It would have to be told from one that was stopped by the look.
+    if (State() == ProcessState::kStopped) {
+      return Note("it is stopped, so that no native frames are taken");
+    }
+    const HoldLimit limit(absl::StrCat(folder_, "/task/", process_.id.pid), options_.max_hold,
+                          cancel_);
+    const ToolRun run =
+        RunTool({*options_.eu_stack, "-1", "-m", "-n", absl::StrCat(kMaxStackFrames), "-p",
+                 absl::StrCat(process_.id.pid)},
+                options_.native_deadline, kMaxToolBytes, limit.interrupt());
+    // A tracer that dies leaves its thread with the SIGSTOP that it was stopped by.
+    if (run.killed) syscall(SYS_pidfd_send_signal, pidfd_, SIGCONT, nullptr, 0);
+    native_ = ParseEuStack(run.output);
+    for (ThreadStack& thread : native_) thread.name = NameOf(folder_, thread.tid);
+    if (run.killed && run.in_time) {
+      Note("eu-stack held the main thread for too long and was ended");
+    } else {
+      Note(WhyNoOutput("eu-stack", run, options_.native_deadline, options_.proc_root));
     }
   }
 
   const StackOptions& options_;
   const ProcessSample& process_;
+  const StackLook look_;
   const std::string folder_;
   const int cancel_;
-  const SteadyClock::time_point end_;
   int pidfd_ = -1;
   std::vector<ThreadStack> python_;
   std::vector<ThreadStack> native_;
+  std::vector<ChildStacks> children_;
   std::vector<std::string> notes_;
 };
 
@@ -162,8 +193,9 @@ StackOptions FindStackTools(std::string proc_root, const std::string& path) {
   return options;
 }
 
-StackReading TakeStacks(const StackOptions& options, const ProcessSample& process, int cancel) {
-  return Attempt(options, process, cancel).Take();
+StackReading TakeStacks(const StackOptions& options, const ProcessSample& process, StackLook look,
+                        int cancel, const std::function<void(const StackReading&)>& so_far) {
+  return Attempt(options, process, look, cancel).Take(so_far);
 }
 
 StackTaker::StackTaker(StackOptions options)
@@ -175,23 +207,29 @@ StackTaker::~StackTaker() {
   close(cancel_);
 }
 
-void StackTaker::Start(const ProcessSample& process) {
+void StackTaker::Start(const ProcessSample& process, StackLook look) {
   {
     const MutexLock lock(mutex_);
     if (std::exchange(busy_, true)) return;
     finished_.reset();
   }
-  worker_.Post([this, process] {
-    StackReading reading = TakeStacks(options_, process, cancel_);
+  worker_.Post([this, process, look] {
+    StackReading reading =
+        TakeStacks(options_, process, look, cancel_, [this](const StackReading& so_far) {
+          const MutexLock lock(mutex_);
+          finished_ = so_far;
+          may_hold_ = true;
+        });
     const MutexLock lock(mutex_);
     busy_ = false;
+    may_hold_ = false;
     finished_ = std::move(reading);
   });
 }
 
-bool StackTaker::busy() const {
+bool StackTaker::may_hold() const {
   const MutexLock lock(mutex_);
-  return busy_;
+  return may_hold_;
 }
 
 std::optional<StackReading> StackTaker::Finished() {
@@ -212,9 +250,10 @@ class StackFetcher final : public Fetcher<StackReading> {
                                     HostFindings& found) override {
     std::optional<StackReading> reading;
     const bool lives = found.process.has_value() && !found.process->Ended();
-    if (look.stacks && lives) {
-      taker_.Start(*found.process);
-    } else if (look.stacks) {
+    const bool wanted = look.stacks != StackLook::kNone;
+    if (wanted && lives) {
+      taker_.Start(*found.process, look.stacks);
+    } else if (wanted) {
       reading.emplace();  // none are to be waited for
     }
     if (auto finished = taker_.Finished()) reading = *std::move(finished);
@@ -232,7 +271,7 @@ std::unique_ptr<Fetcher<StackReading>> StacksSource::MakeFetcher(const HostOptio
   const char* path = std::getenv("PATH");
   auto fetcher = std::make_unique<StackFetcher>(
       FindStackTools(options.proc_root, path == nullptr ? "/usr/bin:/bin" : path));
-  found.process_held_up = [&taker = fetcher->taker()] { return taker.busy(); };
+  found.process_held_up = [&taker = fetcher->taker()] { return taker.may_hold(); };
   return fetcher;
 }
 

@@ -3,23 +3,49 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/stacks/limits.h"
+#include "proto/common/file/small_file.h"
 #include "proto/common/process/run_process.h"
 
 namespace rapideye::agent {
 namespace {
 
-// The last line says what went wrong.
-std::string LastLine(const std::string& text) {
+// The line that says what went wrong: py-spy prints a trace of its own behind it, others
+// end with it.
+std::string ErrorLine(const std::string& text) {
   const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipWhitespace());
-  return lines.empty() ? "" : lines.back().substr(0, kMaxDetailBytes);
+  if (lines.empty()) return "";
+  const auto error = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return absl::StartsWith(line, "Error: ");
+  });
+  return (error == lines.end() ? lines.back() : *error).substr(0, kMaxDetailBytes);
+}
+
+// Who may look, in the words of this machine.
+std::string WhoMayLook(const std::string& proc_root) {
+  int64_t scope = 0;
+  const std::string text =
+      file::ReadSmallFile(proc_root + "/sys/kernel/yama/ptrace_scope", kMaxProcFileBytes)
+          .value_or("");
+  if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(text), &scope) || scope == 0) {
+    return "the agent must be of the process's user, or have CAP_SYS_PTRACE";
+  }
+  if (scope == 1) {
+    return "kernel.yama.ptrace_scope=1: the training command must be started by rapideye-agent "
+           "exec, which opens it but not its children, or the agent have CAP_SYS_PTRACE";
+  }
+  return absl::StrCat("kernel.yama.ptrace_scope=", scope,
+                      scope == 2 ? ": the agent must have CAP_SYS_PTRACE" : ": nobody may look");
 }
 
 }  // namespace
@@ -39,7 +65,7 @@ ToolRun RunTool(const std::vector<std::string>& command, absl::Duration deadline
   };
   options.error_output = [&](std::string_view bytes) {
     run.error.append(bytes);
-    if (run.error.size() > 2 * kMaxDetailBytes) run.error.erase(0, run.error.size() / 2);
+    if (run.error.size() > kMaxErrorBytes) run.error.erase(0, run.error.size() / 2);
     return true;
   };
   options.timeout = deadline;
@@ -55,8 +81,18 @@ ToolRun RunTool(const std::vector<std::string>& command, absl::Duration deadline
   run.in_time = outcome.stopped != ProcessOutcome::Stopped::kTimedOut;
   run.killed = outcome.signal.has_value();
   run.exit_code = outcome.exit_status;
-  run.error = LastLine(run.error);
+  run.error = ErrorLine(run.error);
   return run;
+}
+
+std::string WhyNoOutput(const std::string& name, const ToolRun& run, absl::Duration deadline,
+                        const std::string& proc_root) {
+  if (!run.in_time && run.killed) {
+    return absl::StrCat(name, " was not done within ", absl::FormatDuration(deadline));
+  }
+  if (!run.output.empty() && run.exit_code.value_or(0) <= 1) return "";
+  return absl::StrCat(name, ": ", run.error.empty() ? "no output" : run.error, " (",
+                      WhoMayLook(proc_root), ")");
 }
 
 std::optional<std::string> FindTool(const std::string& name, const std::string& path) {

@@ -14,7 +14,7 @@ namespace rapideye::agent {
 
 struct ToolRun {
   std::string output;  // of standard output, up to the limit
-  std::string error;   // its last words on standard error, or why it did not start
+  std::string error;   // its error on standard error, or why it did not start
   bool in_time = false;
   // It did not end by itself, so that what it was about was left half done.
   bool killed = false;
@@ -26,6 +26,11 @@ struct ToolRun {
 // with all that it started. Should the agent end first, the tool goes on to its own end.
 ToolRun RunTool(const std::vector<std::string>& command, absl::Duration deadline, size_t max_bytes,
                 int cancel);
+
+// Why the run gave nothing, and who may look into processes of this machine; empty: it did
+// what it should.
+std::string WhyNoOutput(const std::string& name, const ToolRun& run, absl::Duration deadline,
+                        const std::string& proc_root);
 
 // The path of the program `name` in the folders of `path` (in the form of PATH).
 std::optional<std::string> FindTool(const std::string& name, const std::string& path);

@@ -9,17 +9,36 @@
 
 namespace rapideye::agent {
 
-// Stacks of the training process: the tools need a tenth of a second for a small
-// process, and longer for hundreds of threads. They have less than a coordinator allows
-// for collecting, and what is not there in time is left out.
-inline constexpr absl::Duration kStackDeadline = absl::Seconds(2);
-// To look at a process holds it up, however shortly: a coordinator that names one
+// Python's stacks of the process and its children together: py-spy needs 0.06 s for each
+// in health, and several times that on a loaded machine. What is not there in time is left
+// out.
+inline constexpr absl::Duration kPythonDeadline = absl::Seconds(3);
+// Native frames of the main thread: eu-stack needs 0.6 s of processor time beside jaxlib.
+inline constexpr absl::Duration kNativeDeadline = absl::Seconds(3);
+// A main thread that has run within this time may be one that advances.
+inline constexpr absl::Duration kIdleLook = absl::Seconds(1);
+// The three together: less than a coordinator allows for collecting.
+inline constexpr absl::Duration kStackDeadline = absl::Seconds(7);
+// The main thread stands this long at most for its native frames (five milliseconds beside jaxlib):
+// a tracer that takes longer is killed, and the thread runs on.
+inline constexpr absl::Duration kMaxHold = absl::Milliseconds(900);
+inline constexpr absl::Duration kHoldLook = absl::Milliseconds(20);
+// To stop a thread holds its process up, however shortly: a coordinator that names one
 // incident after the other gets no more than this.
 inline constexpr absl::Duration kStackSpacing = absl::Minutes(1);
+// Reading costs processor time only. A second look within this is of the same snapshot for
+// an operator.
+inline constexpr absl::Duration kStackReadSpacing = absl::Seconds(5);
+// A job that advances is told where it was for as long as a collection lasts.
+inline constexpr absl::Duration kStackHold = absl::Seconds(10);
+// Loaders have a process per core at most, which stand alike.
+inline constexpr size_t kMaxChildrenRead = 16;
 // Processor time of one tool, which the kernel enforces even without the agent.
 inline constexpr unsigned long kToolCpuSeconds = 10;
 // A thousand threads of 48 frames.
 inline constexpr size_t kMaxToolBytes = 4 * 1024 * 1024;
+// Of what it says of an error, before the last.
+inline constexpr size_t kMaxErrorBytes = 16 * 1024;
 inline constexpr size_t kMaxThreadsRead = 2'048;
 // Bytes of all stacks in a snapshot, in which threads with equal stacks are
 // one entry: there may be ten thousand workers.

@@ -72,13 +72,13 @@ int64_t NumberOf(const Json& object, const char* key) {
   return it != object.end() && it->is_number_integer() ? it->get<int64_t>() : 0;
 }
 
-// "grain/_src/python/data_loader.py:421 __next__"
+// "__next__ (grain/_src/python/data_loader.py:421)"
 std::string PyFrame(const Json& frame) {
   std::string file = TextOf(frame, "short_filename");
   if (file.empty()) file = TextOf(frame, "filename");
   const std::string name = TextOf(frame, "name");
   if (file.empty()) return name;
-  return absl::StrCat(file, ":", NumberOf(frame, "line"), " ", name);
+  return absl::StrCat(name.empty() ? "?" : name, " (", file, ":", NumberOf(frame, "line"), ")");
 }
 
 // "futex" for the number; most of the threads of a process wait in one of these.
@@ -128,6 +128,29 @@ std::string NameOr(const std::string& name, absl::string_view otherwise) {
   return name.empty() ? std::string(otherwise) : name.substr(0, kMaxCommandBytes);
 }
 
+// Python's own process that counts what the others share: it waits for ever in health.
+bool IsResourceTracker(const ThreadStack& thread) {
+  return std::any_of(thread.frames.begin(), thread.frames.end(), [](const std::string& frame) {
+    return absl::StrContains(frame, "multiprocessing/resource_tracker.py");
+  });
+}
+
+// Splits the threads of all children into their main threads and the others, under the
+// names that tell them from those of the process itself.
+void NameChildren(std::vector<ChildStacks> children, std::vector<ThreadStack>& mains,
+                  std::vector<ThreadStack>& others) {
+  for (ChildStacks& child : children) {
+    for (ThreadStack& thread : child.threads) {
+      if (IsResourceTracker(thread)) continue;
+      const bool main = thread.name == kPythonMain || thread.tid == child.pid;
+      const std::string name = main ? kPythonMain : NameOr(thread.name, "Python thread");
+      const std::string command = NameOr(child.command, "?");
+      thread.name = absl::StrCat("child ", child.pid, " (", command, "): ", name);
+      (main ? mains : others).push_back(std::move(thread));
+    }
+  }
+}
+
 // Threads of a pool stand alike.
 void AddRest(const std::vector<ThreadStack>& rest, Selection& selection) {
   std::map<std::vector<std::string>, std::vector<const ThreadStack*>> alike;
@@ -137,7 +160,8 @@ void AddRest(const std::vector<ThreadStack>& rest, Selection& selection) {
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [count, frames] : order) {
-    std::string name = NameOr(alike[*frames].front()->name, "thread");
+    std::string name = alike[*frames].front()->name;
+    if (name.empty()) name = "thread";
     if (count > 1) absl::StrAppend(&name, " and ", count - 1, " more");
     selection.Add(std::move(name), *frames);
   }
@@ -212,7 +236,15 @@ std::vector<std::string> ParseKernelStack(absl::string_view stack, absl::string_
 }
 
 std::vector<Stack> SelectStacks(int64_t pid, std::vector<ThreadStack> python,
-                                std::vector<ThreadStack> native) {
+                                std::vector<ThreadStack> native,
+                                std::vector<ChildStacks> children) {
+  std::vector<ThreadStack> children_mains;
+  std::vector<ThreadStack> children_others;
+  NameChildren(std::move(children), children_mains, children_others);
+  for (std::vector<ThreadStack>* threads : {&python, &native}) {
+    for (ThreadStack& thread : *threads)
+      thread.name.resize(std::min(thread.name.size(), kMaxCommandBytes));
+  }
   Selection selection;
   const auto main_first = [](std::vector<ThreadStack>& threads, const auto& is_main) {
     std::stable_partition(threads.begin(), threads.end(), is_main);
@@ -228,11 +260,13 @@ std::vector<Stack> SelectStacks(int64_t pid, std::vector<ThreadStack> python,
     const std::string name = NameOr(native.front().name, "process");
     selection.Add(absl::StrCat("main (", name, ")"), std::move(native.front().frames));
   }
-  for (size_t i = python_main ? 1 : 0; i < python.size(); ++i) {
-    selection.Add(NameOr(python[i].name, "Python thread"), std::move(python[i].frames));
-  }
+  AddRest(children_mains, selection);
+  if (python_main) python.erase(python.begin());
+  for (ThreadStack& thread : python) thread.name = NameOr(thread.name, "Python thread");
+  AddRest(python, selection);
   if (native_main) native.erase(native.begin());
   AddRest(native, selection);
+  AddRest(children_others, selection);
   return selection.Take();
 }
 

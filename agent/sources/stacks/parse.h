@@ -19,6 +19,13 @@ struct ThreadStack {
   std::vector<std::string> frames;  // innermost first, bytes, bounded
 };
 
+// The Python threads of a process that the training process has started.
+struct ChildStacks {
+  int64_t pid = 0;
+  std::string command;  // bytes; may be empty
+  std::vector<ThreadStack> threads;
+};
+
 // Parses the output of `eu-stack -m -p PID`, which may be cut at its end.
 // Lines that make no sense are skipped. Threads have no names.
 std::vector<ThreadStack> ParseEuStack(absl::string_view text);
@@ -33,10 +40,13 @@ std::vector<std::string> ParseKernelStack(absl::string_view stack, absl::string_
                                           absl::string_view system_call);
 
 // The most telling threads first, within the limits of a snapshot: Python's main
-// thread, that of the process `pid`, other Python threads, then the rest, of which those
-// that stand alike are one entry and the rarest come first.
+// thread, that of the process `pid`, the children's main threads, other Python threads,
+// other native ones, then the rest of the children. Of each, those that stand alike are one
+// entry and the rarest come first. A child's threads are called "child <pid> (<command>):
+// <thread>", so that none is taken for one of the process itself.
 std::vector<Stack> SelectStacks(int64_t pid, std::vector<ThreadStack> python,
-                                std::vector<ThreadStack> native);
+                                std::vector<ThreadStack> native,
+                                std::vector<ChildStacks> children = {});
 
 }  // namespace rapideye::agent
 

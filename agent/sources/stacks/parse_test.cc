@@ -77,7 +77,7 @@ TEST(PySpyTest, NamesFilesLinesAndFunctionsOnly) {
   ASSERT_THAT(*threads, SizeIs(2));
   EXPECT_EQ((*threads)[0].name, "loader-0");
   EXPECT_EQ((*threads)[1].tid, 12);
-  EXPECT_THAT((*threads)[1].frames, ElementsAre("queue.py:180 get", "train.py:340 <module>"));
+  EXPECT_THAT((*threads)[1].frames, ElementsAre("get (queue.py:180)", "<module> (train.py:340)"));
 }
 
 TEST(PySpyTest, RefusesWhatIsNoDump) {
@@ -123,6 +123,23 @@ TEST(SelectStacksTest, TheMostTellingComeFirst) {
   EXPECT_EQ(stacks[2].thread, "loader-0");
   EXPECT_EQ(stacks[3].thread, "transfer");
   EXPECT_EQ(stacks[4].thread, "pool and 1 more");
+}
+
+TEST(SelectStacksTest, ChildrenAreToldFromTheProcess) {
+  const std::vector<ThreadStack> loader = {{40, "MainThread", {"put (queue.py:1)"}},
+                                           {45, "", {"poll (x.py:2)"}}};
+  std::vector<ThreadStack> other = loader;
+  other[0].tid = 41;
+  const ThreadStack tracker = {
+      39, "MainThread", {"main (multiprocessing/resource_tracker.py:197)"}};
+  const std::vector<Stack> stacks = SelectStacks(
+      12, {{12, "MainThread", {"main (train.py:3)"}}, {15, "saver", {"wait (a.py:1)"}}}, {},
+      {{39, "python3", {tracker}}, {40, "python3", loader}, {41, "python3", other}});
+  ASSERT_THAT(stacks, SizeIs(4));
+  EXPECT_EQ(stacks[0].thread, "MainThread");
+  EXPECT_EQ(stacks[1].thread, "child 40 (python3): MainThread and 1 more");
+  EXPECT_EQ(stacks[2].thread, "saver");
+  EXPECT_EQ(stacks[3].thread, "child 40 (python3): Python thread and 1 more");
 }
 
 TEST(SelectStacksTest, StaysWithinASnapshot) {

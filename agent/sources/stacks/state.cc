@@ -1,52 +1,82 @@
 #include "agent/sources/stacks/state.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "agent/sources/limits.h"
 #include "agent/sources/stacks/limits.h"
 
 namespace rapideye::agent {
 
-void StacksState::Collected(const std::string& incident, absl::Duration now) {
-  if (incident == incident_) {
+void StacksState::Forget() {
+  wanted_ = StackLook::kNone;
+  coming_ = false;
+  later_look_ = false;
+  progressed_ = false;
+  incident_.reset();
+  snapshot_until_ = -absl::InfiniteDuration();
+  stacks_.clear();
+  missing_.clear();
+}
+
+void StacksState::Collected(const std::optional<std::string>& incident, absl::Duration now) {
+  if (progressed_ && now >= asked_at_ + kStackHold) Forget();
+  if (incident.has_value() ? incident == incident_ : now < snapshot_until_) {
     later_look_ = true;
     return;
   }
-  incident_ = incident;
   later_look_ = false;
-  wanted_ = now >= next_ask_;
+  if (incident.has_value()) {
+    incident_ = incident;
+  } else {
+    snapshot_until_ = now + kStackReadSpacing;
+  }
+  if (incident.has_value() && now >= next_stop_) {
+    wanted_ = StackLook::kStopping;
+  } else if (now >= next_reading_) {
+    wanted_ = std::max(wanted_, StackLook::kReading);
+  }
 }
 
-bool StacksState::Ask(absl::Duration now) {
-  if (!wanted_) return false;
-  wanted_ = false;
+StackLook StacksState::Ask(StackLook deepest, absl::Duration now) {
+  // One that is under way, for an operator say, is not joined by another.
+  const bool busy = coming_ && now < wait_until_;
+  if (busy || wanted_ == StackLook::kNone) return StackLook::kNone;
+  const StackLook look = std::min(std::exchange(wanted_, StackLook::kNone), deepest);
   coming_ = true;
-  wait_until_ = now + kStackDeadline + kHostGrace;
-  next_ask_ = now + kStackSpacing;
-  return true;
+  progressed_ = false;
+  asked_at_ = now;
+  next_reading_ = now + kStackReadSpacing;
+  wait_until_ = now + kPythonDeadline + kHostGrace;
+  if (look > StackLook::kReading) {
+    next_stop_ = now + kStackSpacing;
+    wait_until_ = now + kStackDeadline + kHostGrace;
+  }
+  return look;
 }
 
 void StacksState::Observe(const StackReading& reading, const JobFacts&, absl::Duration,
                           Notices& notices) {
   unavailable_.Observe(reading.unavailable, notices);
-  // What was asked for before the job advanced is old.
+  // What was asked for of another process is worth nothing.
   if (!coming_) return;
-  coming_ = false;
+  coming_ = !reading.complete;
   stacks_ = reading.stacks;
+  missing_ = reading.unavailable;
 }
 
 bool StacksState::WorthWaiting(absl::Duration now) const {
-  return later_look_ && coming_ && now < wait_until_;
+  return later_look_ && (coming_ || wanted_ != StackLook::kNone) && now < wait_until_;
 }
 
-void StacksState::ProcessReplaced(std::optional<absl::Duration>) { JobProgressed(); }
+void StacksState::JobProgressed() { progressed_ = true; }
 
-void StacksState::AddTo(Snapshot& snapshot, Instant) const { snapshot.stacks = stacks_; }
+void StacksState::ProcessReplaced(std::optional<absl::Duration>) { Forget(); }
 
-void StacksState::JobProgressed() {
-  incident_.reset();
-  wanted_ = false;
-  coming_ = false;
-  later_look_ = false;
-  stacks_.clear();
+void StacksState::AddTo(Snapshot& snapshot, Instant now) const {
+  if (progressed_ && now.monotonic >= asked_at_ + kStackHold) return;
+  snapshot.stacks = stacks_;
+  if (!missing_.empty()) snapshot.stacks_missing = missing_;
 }
 
 }  // namespace rapideye::agent

@@ -19,38 +19,48 @@ struct StackReading {
   std::vector<Stack> stacks;
   // Why stacks are missing, and what would help; some may exist all the same.
   std::string unavailable;
+  bool complete = true;  // false: more is on its way
 };
 
-// They are asked for once per incident, when a coordinator first collects for it, and
-// not again too soon, whatever it is called. The first look does not wait for them; a
-// later one does, no longer than they may take.
+// They are asked for once per incident, and once per snapshot for an operator, when a
+// coordinator first collects for it, and not again too soon, whatever it is called. The first
+// look does not wait for them; a later one does, no longer than they may take. Only for an
+// incident may a thread be stopped.
 class StacksState final : public StateOf<StackReading> {
  public:
-  // A coordinator collects for this incident.
-  void Collected(const std::string& incident, absl::Duration now);
-  // True once per incident: the look that begins now is to ask for them.
-  bool Ask(absl::Duration now);
-  // A later look of the incident may wait for them.
+  // A coordinator collects for this incident; absent: for an operator.
+  void Collected(const std::optional<std::string>& incident, absl::Duration now);
+  // The look that begins now is to ask for them, and may go so far; `deepest` bounds it.
+  StackLook Ask(StackLook deepest, absl::Duration now);
+  // A later look may wait for them.
   bool WorthWaiting(absl::Duration now) const;
   // When that is over. Only if WorthWaiting.
   absl::Duration wait_until() const { return wait_until_; }
 
   void Observe(const StackReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
-  // Both make what was taken, or is on its way, old.
+  // What was taken, or is on its way, tells for a while where the job has been.
   void JobProgressed() override;
+  // Makes it worthless.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:
   UnavailableWarning unavailable_{"stacks of the training process"};
+  void Forget();
+
   std::optional<std::string> incident_;
-  bool wanted_ = false;      // not asked for yet
-  bool coming_ = false;      // asked for, and not there yet
-  bool later_look_ = false;  // the incident is collected for again
+  absl::Duration snapshot_until_ = -absl::InfiniteDuration();  // the one for an operator
+  StackLook wanted_ = StackLook::kNone;                        // not asked for yet
+  bool coming_ = false;                                        // asked for, and not all there yet
+  bool later_look_ = false;                                    // for the same incident or operator
+  bool progressed_ = false;                                    // since they were asked for
   absl::Duration wait_until_;
-  absl::Duration next_ask_ = -absl::InfiniteDuration();
+  absl::Duration asked_at_ = -absl::InfiniteDuration();
+  absl::Duration next_reading_ = -absl::InfiniteDuration();
+  absl::Duration next_stop_ = -absl::InfiniteDuration();
   std::vector<Stack> stacks_;
+  std::string missing_;  // why some are
 };
 
 struct StacksSource : SourceOf<StacksState, StackReading> {
@@ -59,7 +69,7 @@ struct StacksSource : SourceOf<StacksState, StackReading> {
                                                             HostFindings& found);
   // Without a fetcher no reading is awaited.
   static std::optional<StackReading> WithoutFetcher(const HostLook& look) {
-    return look.stacks ? std::optional(StackReading()) : std::nullopt;
+    return look.stacks != StackLook::kNone ? std::optional(StackReading()) : std::nullopt;
   }
 };
 

@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""Stacks of a real Python program with a thread and a child: for an operator, and at a hang line.
+
+usage: stacks_test.py BIN      (the folder of the programs)
+
+py-spy is the one on the PATH, else a stand-in that prints what each process has written of
+itself. eu-stack is always a stand-in, which leaves a mark: it would stop the program.
+"""
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "freeze"))
+from state_test import Coordinator  # noqa: E402
+
+BIN = None
+HANG = "Megascale hang detected: Timed out waiting for 1 graphs to complete"
+
+PROGRAM = '''
+import json, multiprocessing, os, sys, threading
+
+def tell(folder):
+    """What a stand-in for py-spy prints."""
+    threads = []
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    for ident, frame in sys._current_frames().items():
+        frames = []
+        if ident == threading.get_ident():
+            frame = frame.f_back
+        while frame is not None:
+            frames.append({"name": frame.f_code.co_name, "line": frame.f_lineno,
+                           "short_filename": os.path.basename(frame.f_code.co_filename)})
+            frame = frame.f_back
+        threads.append({"thread_name": names.get(ident, ""), "frames": frames})
+    with open(os.path.join(folder, str(os.getpid()) + ".json"), "w") as file:
+        json.dump(threads, file)
+
+def produce(folder, ready):
+    tell(folder)
+    ready.send("produces")
+    threading.Event().wait()
+
+def prefetch(begun):
+    begun.set()
+    threading.Event().wait()
+
+def read_shard(folder):
+    tell(folder)
+    for line in sys.stdin:
+        print(line, end="", file=sys.stderr, flush=True)
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    here, there = multiprocessing.Pipe()
+    multiprocessing.Process(target=produce, args=(sys.argv[1], there), daemon=True).start()
+    here.recv()
+    begun = threading.Event()
+    threading.Thread(target=prefetch, name="prefetch", args=(begun,), daemon=True).start()
+    begun.wait()
+    print("pid", os.getpid(), flush=True)
+    read_shard(sys.argv[1])
+'''
+
+
+class StacksTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.write("program.py", PROGRAM)
+        self.script("eu-stack", f"touch {self.folder}/stopped\n"
+                                "printf 'TID %s:\\n#0 0x1 poll - /lib/libtpu.so\\n' $6\n")
+        if shutil.which("py-spy") is None:
+            self.script("py-spy", f"exec cat {self.folder}/$5.json\n")
+        self.coordinator = Coordinator(BIN, self.folder, self.path("state"), [])
+        self.addCleanup(self.end, self.coordinator.process)
+        self.agent = subprocess.Popen(
+            [os.path.join(BIN, "rapideye-agent"), f"--coordinator={self.coordinator.address}",
+             "--job=job", "--slice=0", "--task=0", "--host=host-0", "--runtime=127.0.0.1:1",
+             "--poll-interval=200ms", f"--state-dir={self.path('agent')}", "--exec-log=stderr",
+             "exec", "/usr/bin/python3", self.path("program.py"), self.folder],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env={"PATH": f"{self.folder}:{os.environ['PATH']}", "HOME": self.folder,
+                 "MEGASCALE_NUM_SLICES": "1", "TPU_WORKER_HOSTNAMES": "host-0"})
+        self.addCleanup(self.end, self.agent)
+        self.pid = int(self.agent.stdout.readline().split()[1])
+        self.coordinator.line(r"host-0\) connected")
+
+    @staticmethod
+    def end(process):
+        process.kill()
+        with process:  # closes its pipes
+            pass
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="ascii") as file:
+            file.write(text)
+
+    def script(self, name, text):
+        self.write(name, "#!/bin/sh\n" + text)
+        os.chmod(self.path(name), 0o755)
+
+    def snapshot(self):
+        """The digest of a snapshot for an operator, and the worker's part of its capture."""
+        capture = self.path("capture.jsonl.gz")
+        digest = json.loads(self.coordinator.ask("snapshot", "--format=json",
+                                                 f"--capture={capture}"))
+        return digest, self.worker(capture)
+
+    @staticmethod
+    def worker(capture):
+        with gzip.open(capture, "rt", encoding="utf-8") as file:
+            records = [json.loads(line) for line in file]
+        return next(record["snapshot"] for record in records if "snapshot" in record)
+
+    def state(self):
+        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+
+    def check(self, digest, worker):
+        stacks = {stack["thread"]: stack["frames"] for stack in worker["stacks"]}
+        main = " < ".join(stacks["MainThread"])
+        self.assertRegex(main, r"read_shard \(program\.py:\d+\)")
+        self.assertRegex(" < ".join(stacks["prefetch"]), r"prefetch \(program\.py:\d+\)")
+        children = [name for name in stacks if name.startswith("child ")]
+        self.assertTrue(any("produce (program.py:" in " ".join(stacks[child])
+                            for child in children), stacks)
+        self.assertEqual(1, len(digest["stackGroups"]))
+        group = digest["stackGroups"][0]
+        self.assertEqual([{"slice": 0, "task": 0}], group["workers"])
+        self.assertTrue(any(frame.startswith("read_shard (program.py:")
+                            for frame in group["frames"]), group)
+        self.assertFalse(any("stack" in lacking for lacking in digest.get("lacking", [])))
+
+    def test_of_a_snapshot_for_an_operator(self):
+        digest, worker = self.snapshot()
+        self.check(digest, worker)
+        self.assertNotIn("stacksMissing", worker)
+        os.kill(self.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, self.pid, signal.SIGCONT)
+        digest, worker = self.snapshot()
+        self.check(digest, worker)
+        self.assertEqual("T", self.state())
+        self.assertFalse(os.path.exists(self.path("stopped")))
+
+    def test_at_a_hang_line(self):
+        self.agent.stdin.write(HANG + "\n")
+        self.agent.stdin.flush()
+        self.coordinator.line(r"Stacks: host-0 stands in read_shard \(program\.py:\d+\)")
+        incident = self.coordinator.line(r"Incident: (\S+)").group(1)
+        digest = json.loads(self.coordinator.ask("show", "latest", "--format=json"))
+        capture = self.path(f"state/incidents/{incident}/capture.jsonl.gz")
+        worker = self.worker(capture)
+        self.check(digest, worker)
+        # The main thread was idle: it could be stopped for its native frames.
+        self.assertIn({"thread": "main (python3)", "frames": ["poll (libtpu.so)"]},
+                      worker["stacks"])
+
+
+if __name__ == "__main__":
+    BIN = sys.argv.pop(1)
+    unittest.main()
