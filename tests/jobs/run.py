@@ -26,7 +26,7 @@ SKIPPED = 77
 def arguments():
     parser = argparse.ArgumentParser(
         prog="tests/jobs/run.sh",
-        description=__doc__.split("\n", 1)[0],
+        description=f"{__doc__.splitlines()[0]} JAX is installed from PyPI, once (needs pip).",
         epilog="faults: " + ", ".join(FAULTS),
     )
     parser.add_argument("--fault", help="names, by commas; default: all")
