@@ -18,7 +18,7 @@ _ALWAYS = (
 )
 MUST = {
     True: _ALWAYS
-    + ("save-hangs", "save-blocked", "restore-blocked", "link-cut", "link-lossy")
+    + ("save-hangs", "save-blocked", "restore-blocked", "link-cut")
     + ("to-the-end", "slow-rank", "sigterm-taken", "other-constant"),
     False: _ALWAYS,
 }
