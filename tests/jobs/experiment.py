@@ -478,7 +478,7 @@ def main():
         run = Run(asked)
         run.start()
         result = observe(run, run.break_it())
-    except (Failed, RuntimeError) as error:
+    except (Failed, RuntimeError, OSError) as error:
         result = {
             "fault": asked.fault,
             "page": asked.page,
