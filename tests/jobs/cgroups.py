@@ -18,13 +18,13 @@ def _version_2():
 
 
 def freezer_why_not():
-    if os.geteuid() != 0 or not (_version_2() or os.path.isdir("/sys/fs/cgroup/freezer")):
+    if not os.access(_version_2() or "/sys/fs/cgroup/freezer", os.W_OK):
         return "no control group can be made here to freeze a process"
     return None
 
 
 def memory_why_not():
-    if os.geteuid() != 0 or not _memory_root():
+    if not os.access(_memory_root() or "/none", os.W_OK):
         return "no control group can be made here to limit memory"
     return None
 

@@ -47,10 +47,10 @@ def _cpu_seconds(pids):
 
 
 def _megabytes(pids):
-    """Pages that several share count in parts."""
+    """Resident; pages that its processes share count in each."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError):
-            with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-                total += next(int(line.split()[1]) for line in file if line.startswith("Pss:"))
+            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+                total += next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
     return total / 1024

@@ -19,7 +19,7 @@ class Unavailable(Exception):
 def prepare(build):
     """The environment's folder below `build`; installed unless it is there."""
     with open(REQUIREMENTS, "rb") as file:
-        key = hashlib.sha256(file.read() + sys.version.encode()).hexdigest()[:16]
+        key = hashlib.sha256(file.read() + os.path.realpath(PYTHON).encode()).hexdigest()[:16]
     folder = os.path.join(build, "jobs", f"python-{key}")
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     with open(f"{folder}.lock", "w", encoding="ascii") as lock:
@@ -30,7 +30,8 @@ def prepare(build):
 
 
 def _install(folder):
-    if sys.version_info < (3, 11):
+    version = _run([PYTHON, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"])
+    if version.returncode:
         raise Unavailable(f"{PYTHON} is older than 3.11, which this version of JAX needs")
     shutil.rmtree(folder, ignore_errors=True)
     made = _run([PYTHON, "-m", "venv", folder])

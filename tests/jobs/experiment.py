@@ -218,12 +218,20 @@ class Run:
 
     def provoke(self):
         """Raises an alarm by a hang line, and keeps the capture: stacks are taken at an alarm only."""
+        reports = _text(self._file("coordinator.log")).count("reports")
         with open(self.rank(0).path("provoked.log"), "a", encoding="ascii") as file:
             file.write(HANG_LINE)
         with contextlib.suppress(Failed):
-            self._await("an incident is provoked", self.incidents, COLLECTION)
-            folder = os.path.dirname(self.incidents()[0])
-            _unpack(f"{folder}/capture.jsonl.gz", self._file("provoked.jsonl"))
+            self._await(
+                "the alarm arrives",
+                lambda: _text(self._file("coordinator.log")).count("reports") > reports,
+                COLLECTION,
+            )
+        # While an alarm is looked into, its capture is the answer, even if it becomes no incident.
+        capture = self._file("provoked.jsonl.gz")
+        self.ask("snapshot", f"--capture={capture}", timeout=70)
+        if os.path.exists(capture):
+            _unpack(capture, self._file("provoked.jsonl"))
 
     def diagnose(self, capture):
         """The digest of a capture, as text."""
@@ -470,7 +478,7 @@ def main():
         run = Run(asked)
         run.start()
         result = observe(run, run.break_it())
-    except (Failed, RuntimeError) as error:
+    except (Failed, RuntimeError, OSError) as error:
         result = {
             "fault": asked.fault,
             "page": asked.page,

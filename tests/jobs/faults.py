@@ -136,6 +136,14 @@ _DEATHS = (
         odd="exit",
     ),
     Fault(
+        "exit-0-at-once",
+        "ends with status 0 amid the loop, without JAX's shutdown",
+        "as sigkill",
+        "exit",
+        EXITED,
+        odd="exit-at-once",
+    ),
+    Fault(
         "leader-killed",
         "rank 0, which serves coordination, is killed",
         "all abort at once",

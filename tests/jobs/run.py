@@ -26,7 +26,7 @@ SKIPPED = 77
 def arguments():
     parser = argparse.ArgumentParser(
         prog="tests/jobs/run.sh",
-        description=__doc__.split("\n", 1)[0],
+        description=f"{__doc__.splitlines()[0]} JAX is installed from PyPI, once (needs pip).",
         epilog="faults: " + ", ".join(FAULTS),
     )
     parser.add_argument("--fault", help="names, by commas; default: all")
@@ -162,14 +162,14 @@ def main():
         _end_runs()
     print(table.markdown(results))
     print(f"\nlogs and captures: {asked.out}")
-    return (
-        1
-        if any(
-            (asked.demo or table.must_be_right(result)) and result["grade"] != "right"
-            for result in results
-        )
-        else 0
-    )
+    failed = [
+        result
+        for result in results
+        if result["grade"] != "right" and (asked.demo or table.must_be_right(result))
+    ]
+    for result in failed:
+        print(f"not right: {table.line(result)}")
+    return 1 if failed else 0
 
 
 def _end_runs():
