@@ -1,8 +1,8 @@
 // Reads a frame of a stack: its function, its file, and whether the program or a library
 // holds it.
 //
-// Facts: py-spy's "file:line function", the form "function (file:line)" that people and other
-// tools write, elfutils' "function (library)"; names of Python's standard library and of the
+// Facts: "function (file:line)", as py-spy prints a stack, and "file:line function", elfutils'
+// "function (library)"; names of Python's standard library and of the
 // packages that programs on JAX and PyTorch use.
 #ifndef RAPIDEYE_CLASSIFIER_FRAME_H_
 #define RAPIDEYE_CLASSIFIER_FRAME_H_

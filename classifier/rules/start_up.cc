@@ -57,9 +57,10 @@ const LogEvent* StartUpTimeOut(const Snapshot& snapshot) {
   return found == snapshot.log_events.end() ? nullptr : &*found;
 }
 
-class Rule {
+// Where everybody is in the start-up of the job. Workers by their indexes.
+class Whereabouts {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out) {
+  explicit Whereabouts(const Case& c) : c_(c) {
     bool some_process = false;
     for (const WorkerInfo& worker : c.topology.workers()) {
       if (worker.snapshot != nullptr) some_process |= !worker.snapshot->processes.empty();
@@ -67,45 +68,12 @@ class Rule {
     for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
       const WorkerInfo& worker = c.worker(i);
       if (worker.snapshot == nullptr) {
-        (worker.host.empty() ? never_came_ : left_).push_back(i);
+        (worker.host.empty() ? never_came : left).push_back(i);
       } else if (some_process && HasNoProcess(*worker.snapshot)) {
-        without_process_.push_back(i);
+        without_process.push_back(i);
       } else {
         Place(i, *worker.snapshot);
       }
-    }
-  }
-
-  void Apply() {
-    if (HasBegun()) return;
-    const CaptureHeader& header = c_.capture.header;
-    const bool outlasted = header.starting_ms.has_value()
-                               ? *header.starting_ms >= header.startup_grace_ms.value_or(0)
-                               : header.trigger == "no-progress";
-    if (!timed_out_.empty() || (outlasted && OthersWait())) {
-      NotStarted();
-    } else if (outlasted && header.trigger == "no-progress" && !AnythingTells()) {
-      NothingSaysThatItStands();
-    } else if (!outlasted && (header.starting_ms.has_value() || !in_start_up_.empty())) {
-      Starting();
-    }
-  }
-
- private:
-  static bool HasNoProcess(const Snapshot& snapshot) {
-    return snapshot.processes.empty() && snapshot.cores.empty() &&
-           snapshot.runtime.state != RuntimeState::kServing;
-  }
-
-  void Place(int worker, const Snapshot& snapshot) {
-    if (StartUpTimeOut(snapshot) != nullptr) timed_out_.push_back(worker);
-    const std::optional<HostPlace> place = PlaceOfHost(snapshot);
-    if (!place.has_value() || !place->by_stack) {
-      unplaced_.push_back(worker);
-    } else if (place->wait == HostWait::kStartUp) {
-      in_start_up_.push_back(worker);
-    } else {
-      elsewhere_.push_back(worker);
     }
   }
 
@@ -127,18 +95,6 @@ class Rule {
     return !WatchedFromItsBeginning();
   }
 
-  // What a coordinator has not seen of a process that is older than itself may have been.
-  bool WatchedFromItsBeginning() const {
-    const std::optional<int64_t> starting = c_.capture.header.starting_ms;
-    if (!starting.has_value()) return true;
-    for (const Snapshot& snapshot : c_.capture.snapshots) {
-      for (const Process& process : snapshot.processes) {
-        if (process.started_ms_ago.value_or(0) > *starting + kOldNewsMs) return false;
-      }
-    }
-    return true;
-  }
-
   // Runtimes or pages would tell that the job advances.
   bool AnythingTells() const {
     return std::any_of(c_.capture.snapshots.begin(), c_.capture.snapshots.end(),
@@ -148,7 +104,7 @@ class Rule {
   }
 
   bool OthersWait() const {
-    if (!in_start_up_.empty() && elsewhere_.size() < in_start_up_.size()) return true;
+    if (!in_start_up.empty() && elsewhere.size() < in_start_up.size()) return true;
     // Whoever has launched something has found the others.
     const bool launched = std::any_of(
         c_.capture.snapshots.begin(), c_.capture.snapshots.end(), [](const Snapshot& snapshot) {
@@ -171,33 +127,110 @@ class Rule {
     });
   }
 
-  std::string WhyOthersWait() const {
-    if (!timed_out_.empty()) {
-      const Snapshot& snapshot = *c_.worker(timed_out_.front()).snapshot;
-      return absl::StrCat("the start-up of ", WhoAll(c_.topology, timed_out_),
-                          " ended by a time-out (", Quote(StartUpTimeOut(snapshot)->text), ")");
+  bool AnybodyEnded() const {
+    for (const Snapshot& snapshot : c_.capture.snapshots) {
+      for (const Process& process : snapshot.processes) {
+        if (IsGone(process) || process.state == ProcessState::kStopped) return true;
+      }
     }
-    const std::string since =
-        c_.capture.header.starting_ms.has_value()
-            ? absl::StrCat(", ", Span(*c_.capture.header.starting_ms), " after the first came")
-            : "";
-    if (!in_start_up_.empty()) {
-      return absl::StrCat(WhoAll(c_.topology, in_start_up_),
-                          in_start_up_.size() == 1 ? " waits" : " wait",
-                          " for the job to be complete", since);
-    }
-    return absl::StrCat("no launch and no step has completed", since);
+    return false;
   }
 
+  std::vector<int> never_came;
+  std::vector<int> left;  // came, and sent no snapshot
+  std::vector<int> without_process;
+  std::vector<int> timed_out;
+  std::vector<int> in_start_up;
+  std::vector<int> elsewhere;
+  std::vector<int> unplaced;
+
+ private:
+  static bool HasNoProcess(const Snapshot& snapshot) {
+    return snapshot.processes.empty() && snapshot.cores.empty() &&
+           snapshot.runtime.state != RuntimeState::kServing;
+  }
+
+  void Place(int worker, const Snapshot& snapshot) {
+    if (StartUpTimeOut(snapshot) != nullptr) timed_out.push_back(worker);
+    const std::optional<HostPlace> place = PlaceOfHost(snapshot);
+    if (!place.has_value() || !place->by_stack) {
+      unplaced.push_back(worker);
+    } else if (place->wait == HostWait::kStartUp) {
+      in_start_up.push_back(worker);
+    } else {
+      elsewhere.push_back(worker);
+    }
+  }
+
+  // What a coordinator has not seen of a process that is older than itself may have been.
+  bool WatchedFromItsBeginning() const {
+    const std::optional<int64_t> starting = c_.capture.header.starting_ms;
+    if (!starting.has_value()) return true;
+    for (const Snapshot& snapshot : c_.capture.snapshots) {
+      for (const Process& process : snapshot.processes) {
+        if (process.started_ms_ago.value_or(0) > *starting + kOldNewsMs) return false;
+      }
+    }
+    return true;
+  }
+
+  const Case& c_;
+};
+
+std::string WhyOthersWait(const Case& c, const Whereabouts& who) {
+  if (!who.timed_out.empty()) {
+    const Snapshot& snapshot = *c.worker(who.timed_out.front()).snapshot;
+    return absl::StrCat("the start-up of ", WhoAll(c.topology, who.timed_out),
+                        " ended by a time-out (", Quote(StartUpTimeOut(snapshot)->text), ")");
+  }
+  const std::string since =
+      c.capture.header.starting_ms.has_value()
+          ? absl::StrCat(", ", Span(*c.capture.header.starting_ms), " after the first came")
+          : "";
+  if (!who.in_start_up.empty()) {
+    return absl::StrCat(WhoAll(c.topology, who.in_start_up),
+                        who.in_start_up.size() == 1 ? " waits" : " wait",
+                        " for the job to be complete", since);
+  }
+  return absl::StrCat("no launch and no step has completed", since);
+}
+
+std::string WhatIsMissing(const Case& c, int worker) {
+  const WorkerInfo& info = c.worker(worker);
+  if (info.snapshot != nullptr) return "has an agent, and no training process";
+  return info.host.empty() ? "never came: no agent has said Hello for it"
+                           : "sent no snapshot, and the job has not begun";
+}
+
+class Rule {
+ public:
+  Rule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {}
+
+  void Apply() {
+    if (who_.HasBegun()) return;
+    const CaptureHeader& header = c_.capture.header;
+    const bool outlasted = header.starting_ms.has_value()
+                               ? *header.starting_ms >= header.startup_grace_ms.value_or(0)
+                               : header.trigger == "no-progress";
+    if (!who_.timed_out.empty() || (outlasted && who_.OthersWait())) {
+      NotStarted();
+    } else if (outlasted && header.trigger == "no-progress" && !who_.AnythingTells()) {
+      NothingSaysThatItStands();
+    } else if (!outlasted && (header.starting_ms.has_value() || !who_.in_start_up.empty())) {
+      Starting();
+    }
+  }
+
+ private:
   void NotStarted() {
-    std::vector<int> absent = never_came_;
-    absent.insert(absent.end(), without_process_.begin(), without_process_.end());
-    if (absent.empty()) absent = left_;
+    std::vector<int> absent = who_.never_came;
+    absent.insert(absent.end(), who_.without_process.begin(), who_.without_process.end());
+    if (absent.empty()) absent = who_.left;
     if (absent.empty()) {
-      out_.Note(kRule, absl::StrCat(WhyOthersWait(), ", but everybody has come"));
+      out_.Note(kRule, absl::StrCat(WhyOthersWait(c_, who_), ", but everybody has come"));
       return;
     }
-    if (SomethingElseFailed()) {
+    if (who_.SomethingElseFailed()) {
       out_.RuleOut(kRule, absl::StrCat(WhoAll(c_.topology, absent),
                                        " has not come, but something else failed outright"));
       return;
@@ -209,38 +242,32 @@ class Rule {
     finding.detail = Detail::kNotStarted;
     finding.confidence = kConfidenceNotStarted;
     for (int worker : absent) {
-      std::string text = absl::StrCat(Who(c_.worker(worker)), " ", WhatIsMissing(worker));
+      std::string text = absl::StrCat(Who(c_.worker(worker)), " ", WhatIsMissing(c_, worker));
       if (finding.evidence.size() < kMaxEvidence / 2) {
         finding.evidence.push_back(Evidence(c_, Strength::kDirect, {worker}, text));
       }
       finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
     }
-    const std::vector<int>& witnesses = timed_out_.empty() ? in_start_up_ : timed_out_;
-    finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait()));
+    const std::vector<int>& witnesses = who_.timed_out.empty() ? who_.in_start_up : who_.timed_out;
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait(c_, who_)));
     finding.explains = c_.graph.waiting;
     finding.why = finding.culprits.front().why;
     out_.Add(kRule, std::move(finding));
   }
 
-  std::string WhatIsMissing(int worker) const {
-    const WorkerInfo& info = c_.worker(worker);
-    if (info.snapshot != nullptr) return "has an agent, and no training process";
-    return info.host.empty() ? "never came: no agent has said Hello for it"
-                             : "sent no snapshot, and the job has not begun";
-  }
-
   // An alarm about a job of which nothing tells whether it advances, because somebody has not
   // come: without anybody who is seen to wait it may as well be at work.
   void NothingSaysThatItStands() {
-    if (!in_start_up_.empty() || AnybodyEnded() || !c_.timeline.roots.empty()) return;
-    if (never_came_.empty() && without_process_.empty()) return;
+    if (!who_.in_start_up.empty() || who_.AnybodyEnded() || !c_.timeline.roots.empty()) return;
+    if (who_.never_came.empty() && who_.without_process.empty()) return;
     Report("nothing shows that anybody waits for the job to be complete");
   }
 
   void Starting() {
     const CaptureHeader& header = c_.capture.header;
-    const bool failed = !c_.timeline.roots.empty() || c_.timeline.hang_declared || AnybodyEnded();
-    if (header.trigger == "no-progress" || failed || !left_.empty()) return;
+    const bool failed =
+        !c_.timeline.roots.empty() || c_.timeline.hang_declared || who_.AnybodyEnded();
+    if (header.trigger == "no-progress" || failed || !who_.left.empty()) return;
     for (const Snapshot& snapshot : c_.capture.snapshots) {
       // Steps are the pages' to tell.
       if (snapshot.progress.has_value() && snapshot.progress->phase == Phase::kInput) return;
@@ -253,15 +280,6 @@ class Rule {
       }
     }
     Report(std::move(why));
-  }
-
-  bool AnybodyEnded() const {
-    for (const Snapshot& snapshot : c_.capture.snapshots) {
-      for (const Process& process : snapshot.processes) {
-        if (IsGone(process) || process.state == ProcessState::kStopped) return true;
-      }
-    }
-    return false;
   }
 
   // Who is where, and who has not come.
@@ -281,12 +299,12 @@ class Rule {
                    absl::StrCat(Count(count, "worker"), " ", std::string(count == 1 ? one : many),
                                 ": ", WhoAll(c_.topology, workers))));
     };
-    say(never_came_, "has not come", "have not come");
-    say(without_process_, "has an agent, and no training process",
+    say(who_.never_came, "has not come", "have not come");
+    say(who_.without_process, "has an agent, and no training process",
         "have an agent, and no training process");
-    say(in_start_up_, "waits for the job to be complete", "wait for the job to be complete");
-    say(elsewhere_, "is past that", "are past that");
-    say(unplaced_, "has its training process, whose stack is not known",
+    say(who_.in_start_up, "waits for the job to be complete", "wait for the job to be complete");
+    say(who_.elsewhere, "is past that", "are past that");
+    say(who_.unplaced, "has its training process, whose stack is not known",
         "have their training process, whose stack is not known");
     finding.why = std::move(why);
     out_.Add(kRule, std::move(finding));
@@ -294,13 +312,7 @@ class Rule {
 
   const Case& c_;
   Findings& out_;
-  std::vector<int> never_came_;
-  std::vector<int> left_;  // came, and sent no snapshot
-  std::vector<int> without_process_;
-  std::vector<int> timed_out_;
-  std::vector<int> in_start_up_;
-  std::vector<int> elsewhere_;
-  std::vector<int> unplaced_;
+  const Whereabouts who_;
 };
 
 }  // namespace

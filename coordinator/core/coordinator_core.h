@@ -154,8 +154,7 @@ class CoordinatorCore {
   bool all_connected_ = false;
   bool stopping_ = false;
 
-  // The time of the running Step.
-  Instant now_;
+  Instant now_;  // of the running Step
   Effects effects_;
 };
 

@@ -33,7 +33,7 @@ NO_SENTENCE = re.compile(r"(What|Who|Whom|Whose|Whoever|Which|One|How|Where|Whet
 LONGER = {
     ("agent/daemon/stream_client.cc", "StreamClient::Stream"): (211, "threads"),
     ("agent/sources/runtime/parse.cc", "Reader"): (173, "evidence"),
-    ("classifier/actions.cc", "Steps"): (149, "wording"),
+    ("classifier/actions.cc", "Steps"): (155, "wording"),
     ("classifier/decide.cc", "Decider"): (174, "wording"),
     ("classifier/divergence.cc", "Finder"): (324, "wording"),
     ("classifier/hlo/difference.cc", "Comparison"): (132, "wording"),

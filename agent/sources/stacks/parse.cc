@@ -72,10 +72,21 @@ int64_t NumberOf(const Json& object, const char* key) {
   return it != object.end() && it->is_number_integer() ? it->get<int64_t>() : 0;
 }
 
+// py-spy shortens the path of an installed package to its innermost folders where an outer
+// one has no __init__.py, as that of Orbax.
+std::string PyFile(const Json& frame) {
+  const std::string file = TextOf(frame, "filename");
+  for (const absl::string_view folder : {"/site-packages/", "/dist-packages/"}) {
+    const size_t at = file.rfind(folder);
+    if (at != std::string::npos) return file.substr(at + folder.size());
+  }
+  const std::string shortened = TextOf(frame, "short_filename");
+  return shortened.empty() ? file : shortened;
+}
+
 // "__next__ (grain/_src/python/data_loader.py:421)"
 std::string PyFrame(const Json& frame) {
-  std::string file = TextOf(frame, "short_filename");
-  if (file.empty()) file = TextOf(frame, "filename");
+  const std::string file = PyFile(frame);
   const std::string name = TextOf(frame, "name");
   if (file.empty()) return name;
   return absl::StrCat(name.empty() ? "?" : name, " (", file, ":", NumberOf(frame, "line"), ")");

@@ -80,6 +80,15 @@ TEST(PySpyTest, NamesFilesLinesAndFunctionsOnly) {
   EXPECT_THAT((*threads)[1].frames, ElementsAre("get (queue.py:180)", "<module> (train.py:340)"));
 }
 
+TEST(PySpyTest, NamesThePackageOfAnInstalledFile) {
+  const auto threads = ParsePySpy(R"([{"frames": [{"name": "save", "line": 9, "filename":
+      "/v/lib/python3.11/site-packages/orbax/checkpoint/_src/multihost/multihost.py",
+      "short_filename": "multihost.py"}]}])");
+  ASSERT_TRUE(threads.ok()) << threads.status();
+  EXPECT_THAT((*threads)[0].frames,
+              ElementsAre("save (orbax/checkpoint/_src/multihost/multihost.py:9)"));
+}
+
 TEST(PySpyTest, RefusesWhatIsNoDump) {
   EXPECT_TRUE(ParsePySpy("[]").ok());
   EXPECT_TRUE(ParsePySpy(R"([{"frames": [1, {"name": 2}]}])").ok());
