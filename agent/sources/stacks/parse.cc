@@ -76,7 +76,7 @@ int64_t NumberOf(const Json& object, const char* key) {
 // one has no __init__.py, as that of Orbax.
 std::string PyFile(const Json& frame) {
   const std::string file = TextOf(frame, "filename");
-  for (const absl::string_view folder : {"/site-packages/", "/dist-packages/"}) {
+  for (const std::string folder : {"/site-packages/", "/dist-packages/"}) {
     const size_t at = file.rfind(folder);
     if (at != std::string::npos) return file.substr(at + folder.size());
   }
