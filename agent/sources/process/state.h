@@ -53,6 +53,10 @@ class TrainingProcess final : public StateOf<ProcessReading> {
 
   // Absent while there is none, or once it has ended.
   std::optional<ProcessId> alive() const;
+  // The same, and one that has ended stays until another takes its place.
+  std::optional<ProcessId> last() const {
+    return process_.has_value() ? std::optional(process_->id) : std::nullopt;
+  }
   // True if the last reading showed another process than the previous one.
   bool replaced() const { return replaced_; }
   // When it was first seen to have ended; absent while it lives, or there is none.
