@@ -179,7 +179,7 @@ void AgentCore::Handle(const MessageReceived& received, Instant now, Effects& ef
     peers_.Learn(*peers);
   } else if (const auto* concluded = std::get_if<wire::Concluded>(&received.message)) {
     alarms_.Concluded();
-    incident_.Concluded(concluded->incident, InAttention(now.monotonic), view_.incarnation());
+    incident_.Concluded(concluded->incident, InAttention(now.monotonic), Process());
   }
 }
 
@@ -188,7 +188,7 @@ void AgentCore::Handle(const wire::Collect& collect, absl::Duration now) {
   host_.Of<StacksState>().Collected(collect.incident, now);
   if (!collect.incident.has_value()) return;
   alarms_.Collected();
-  incident_.Collected(*collect.incident, view_.incarnation());
+  incident_.Collected(*collect.incident, Process());
 }
 
 void AgentCore::Handle(const wire::Welcome& welcome, absl::Duration now, Effects& effects) {
@@ -270,8 +270,9 @@ void AgentCore::Advance(Instant now, Effects& effects) {
 
 std::optional<std::string> AgentCore::Process() const {
   if (view_.incarnation().has_value()) return view_.incarnation();
-  if (const auto process = host_.process(); process.has_value()) return NameProcess(*process);
-  return std::nullopt;
+  // One that ended under our eyes is still the one that all is about.
+  const std::optional<ProcessId> process = host_.Of<TrainingProcess>().last();
+  return process.has_value() ? std::optional(NameProcess(*process)) : std::nullopt;
 }
 
 void AgentCore::Inherit(absl::Duration now) {

@@ -285,7 +285,14 @@ TEST(AgentHostileCoordinatorTest, AFloodOfEveryMessageIsHarmless) {
 
 class EndScript : public CoreScript {
  public:
-  EndScript() : CoreScript(absl::Seconds(5), 1, /*watches_host=*/true) {
+  explicit EndScript(bool has_runtime = true)
+      : CoreScript(Settings(absl::Seconds(5), 1, /*watches_host=*/true), absl::Hours(100),
+                   nullptr) {
+    if (!has_runtime) {
+      reading = RuntimeReading{};
+      reading.health.state = RuntimeState::kUnavailable;
+    }
+    Step(Wake{});
     ProcessSample sample;
     sample.id = {4211, 100};
     sample.state = ProcessState::kSleeping;
@@ -353,6 +360,27 @@ TEST(AgentCoreEnd, AnAlarmThatTheCoordinatorTookWithItIsToldToTheNextOne) {
   EXPECT_FALSE(script.MayEnd());
   script.Step(StreamClosed{script.stream, absl::UnavailableError("gone")});
   EXPECT_TRUE(script.MayEnd());
+}
+
+// Also where no runtime names the process: a coordinator that begins and dies with its host
+// leaves the rest to the next one.
+TEST(AgentCoreEnd, RemembersForTheNextCoordinatorWhatThisOneHasBegun) {
+  EndScript script(/*has_runtime=*/false);
+  script.Welcome();
+  script.Pass(absl::Seconds(5));
+  script.End(std::nullopt, 6);
+  script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncidentOfEnd});
+  script.Pass(absl::Seconds(5));
+  script.Step(StreamClosed{script.stream, absl::UnavailableError("gone")});
+  script.Pass(absl::Minutes(1));
+  const wire::Hello hello = script.Sent<wire::Hello>().back();
+  ASSERT_TRUE(hello.incident.has_value());
+  EXPECT_EQ(hello.incident->incident, kIncidentOfEnd);
+  EXPECT_FALSE(hello.incident->concluded);
+  EXPECT_EQ(hello.incident->process_incarnation, "4211@100");
+  script.Welcome();
+  script.Pass(absl::Seconds(5));
+  EXPECT_EQ(script.Sent<wire::Heartbeat>().back().process_incarnation, "4211@100");
 }
 
 TEST(AgentCoreEnd, TriesOftenAtTheEndAndOnlyThen) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "classifier/logs/limits.h"
-#include "proto/common/text/search.h"
 
 namespace rapideye::logs {
 namespace {
@@ -221,10 +221,9 @@ uint64_t ShapeOf(absl::string_view line, const Candidate& candidate, uint64_t lo
 
 template <size_t n>
 bool HoldsAny(absl::string_view line, const std::array<absl::string_view, n>& words) {
-  return std::any_of(words.begin(), words.end(), [line](absl::string_view word) {
-    return text::ContainsIgnoreCase(std::string_view(line.data(), line.size()),
-                                    std::string_view(word.data(), word.size()));
-  });
+  const std::string lower = absl::AsciiStrToLower(line);
+  return std::any_of(words.begin(), words.end(),
+                     [&](absl::string_view word) { return absl::StrContains(lower, word); });
 }
 
 // Of an evaluation or of checkpoints, by what stands before the number.

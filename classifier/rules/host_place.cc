@@ -49,8 +49,13 @@ const char* WaitedFor(HostWait wait) {
   return "for nobody";
 }
 
-// No core tells: none is known, or nothing runs on any.
+// No core tells: none is known, or nothing runs on any and nobody is seen to wait for input,
+// which the rule of data stalls names by cores and pages together.
 bool HostsDecide(const Case& c) {
+  if (c.positions.units().empty()) return true;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    if (!InputWaitSeen(c, i).empty()) return false;
+  }
   return std::all_of(c.graph.slices.begin(), c.graph.slices.end(),
                      [](const SliceView& slice) { return slice.running == 0; });
 }

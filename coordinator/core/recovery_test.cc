@@ -36,6 +36,43 @@ TEST(Recovery, AWordIsLookedAtThoughNothingWasEverLaunched) {
   EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 4u);
 }
 
+// The leader's host takes the coordinator with it. The next one hears of it from the agents
+// that are left, which send again what the other one did not collect for.
+TEST(Recovery, TheNextCoordinatorLearnsOfADeathThatTookTheOneBeforeAlong) {
+  FakeJob job(Quick(), 1, 4);
+  for (auto& [id, agent] : job.agents()) {
+    agent.runtime = RuntimeState::kUnavailable;
+    agent.advancing = agent.in_flight = false;
+    agent.completed = 0;
+  }
+  job.Run(absl::Seconds(20));
+  job.RestartCoordinator();
+  for (int task = 1; task < 4; ++task) job.Connect(job.at(0, task));
+  job.Say(job.at(0, 3), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 6"});
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(5)));
+  const Capture& capture = job.concluded()[0].capture;
+  EXPECT_EQ(capture.header.expected_workers.size(), 4u);
+  EXPECT_EQ(capture.snapshots.size(), 3u);
+}
+
+// Of two workers the one that is left is no majority: it is waited for the others.
+TEST(Recovery, LikewiseOfASmallJobOnceTheOthersHadTheTimeToCome) {
+  FakeJob job(Quick(), 1, 2);
+  for (auto& [id, agent] : job.agents()) {
+    agent.runtime = RuntimeState::kUnavailable;
+    agent.advancing = agent.in_flight = false;
+    agent.completed = 0;
+  }
+  job.Run(absl::Seconds(20));
+  job.RestartCoordinator();
+  job.Connect(job.at(0, 1));
+  job.Say(job.at(0, 1), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 6"});
+  job.Run(kSettleTime - absl::Seconds(1));
+  EXPECT_TRUE(job.concluded().empty());
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(5)));
+  EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 1u);
+}
+
 TEST(Recovery, WhatWorkersHadQueuedIsNone) {
   FakeJob job = ConcludedOnAWord();
   job.Run(absl::Seconds(2));

@@ -55,6 +55,10 @@ class TrainingProcess final : public StateOf<ProcessReading> {
 
   // Absent while there is none, or once it has ended.
   std::optional<ProcessId> alive() const;
+  // The same, and one that has ended stays until another takes its place.
+  std::optional<ProcessId> last() const {
+    return process_.has_value() ? std::optional(process_->id) : std::nullopt;
+  }
   // True if the last reading showed another process than the previous one.
   bool replaced() const { return replaced_; }
   // When it started, as the kernel keeps it; absent while that is not known.
