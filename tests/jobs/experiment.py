@@ -371,6 +371,7 @@ def observe(run, since):
         if meter and not measured and time.time() > since + 15:
             measured = {"cost": meter.read()}
         time.sleep(0.2)
+    first = first or next(iter(run.incidents()), None)
     if not fault.raises_nothing and not first:
         asked = run.snapshot()
     result = {
@@ -462,7 +463,7 @@ def arguments():
     parser.add_argument("--bin", required=True, help="folder of the daemons")
     parser.add_argument("--launch-threshold", default="auto")
     parser.add_argument("--hang-threshold", default="30s")
-    parser.add_argument("--startup-grace", type=int, default=45)
+    parser.add_argument("--startup-grace", type=int, default=60)
     parser.add_argument(
         "--patience", type=float, default=75, help="seconds for an incident to arise"
     )

@@ -13,10 +13,11 @@ import injections
 from truth import NOBODY, Truth, Verdict
 
 ODD_RANK = 2
-# By then everything has happened once in health: two saves, two evaluations, four barriers.
-STEADY = 45
+# By then everything has happened in health: three saves, four evaluations, six barriers; and a
+# coordinator that hears of steps every 5 s has seen some end.
+STEADY = 65
 # Of runs that end.
-LAST_STEP = 70
+LAST_STEP = 90
 
 
 @dataclasses.dataclass(frozen=True)
@@ -282,7 +283,7 @@ _STORAGE = (
         "stacks; the page's phase",
         _not_queued("CHECKPOINT_RESTORE"),
         inject=injections.block_position_file,
-        options=("--restore-at=55",),
+        options=("--restore-at=75",),
     ),
 )
 _HOST_WORK = (
@@ -378,7 +379,7 @@ _NOTHING = (
         "",
         RUNNING,
         inject=injections.nothing,
-        options=("--steps=200",),
+        options=("--steps=220",),
     ),
     Fault("slow-rank", "a second more a step", "trains on", "", RUNNING, odd="slow"),
     Fault(

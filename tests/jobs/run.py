@@ -91,7 +91,7 @@ def experiments(asked):
                     command += [
                         "--launch-threshold=12s",
                         "--hang-threshold=12s",
-                        "--startup-grace=30",
+                        "--startup-grace=60",
                         "--patience=45",
                     ]
                 yield FAULTS[name], command, folder
