@@ -17,7 +17,7 @@ _ALWAYS = (
     *("sigstop", "other-shapes", "programs-swapped"),
 )
 MUST = {
-    True: _ALWAYS + ("to-the-end", "slow-rank", "sigterm-taken", "other-constant"),
+    True: _ALWAYS + ("to-the-end", "sigterm-taken", "other-constant"),
     False: _ALWAYS,
 }
 
