@@ -22,7 +22,8 @@ void AddIdentityFlags(CLI::App& app, IdentityFlags& identity) {
   AddFlag(app, "slice", identity.slice,
           "index of this worker's slice, from 0 (else MEGASCALE_SLICE_ID)");
   AddFlag(app, "task", identity.task,
-          "index of this worker in its slice, from 0 (else TPU_WORKER_ID, JOB_COMPLETION_INDEX, the launcher's)");
+          "index of this worker in its slice, from 0 (else TPU_WORKER_ID, JOB_COMPLETION_INDEX, "
+          "the launcher's)");
   AddFlag(app, "host", identity.host, "name of this host in digests (else its host name)");
   AddFlag(app, "node", identity.node, "name of the cluster node (else NODE_NAME, SLURMD_NODENAME)");
   AddFlag(app, "pod", identity.pod, "name of the pod (else POD_NAME)");

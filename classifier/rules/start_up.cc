@@ -267,7 +267,8 @@ class Rule {
     const CaptureHeader& header = c_.capture.header;
     const bool failed =
         !c_.timeline.roots.empty() || c_.timeline.hang_declared || who_.AnybodyEnded();
-    if (header.trigger == "no-progress" || failed || !who_.left.empty()) return;
+    // Whoever raises an alarm has seen something: it takes more than a start to explain that.
+    if (header.trigger.value_or("operator") != "operator" || failed || !who_.left.empty()) return;
     for (const Snapshot& snapshot : c_.capture.snapshots) {
       // Steps are the pages' to tell.
       if (snapshot.progress.has_value() && snapshot.progress->phase == Phase::kInput) return;
