@@ -16,6 +16,15 @@ std::optional<std::string_view> Behind(std::string_view text, std::string_view m
   return text.substr(at + marker.size());
 }
 
+// What stands between the two; nothing: one of them is not there.
+std::optional<std::string_view> Between(std::string_view text, std::string_view beginning,
+                                        std::string_view marker) {
+  const size_t end = text.find(marker);
+  const size_t begin = end == std::string_view::npos ? end : text.rfind(beginning, end);
+  if (begin == std::string_view::npos) return std::nullopt;
+  return text.substr(begin + beginning.size(), end - begin - beginning.size());
+}
+
 // A number off the beginning of the text.
 std::optional<int> TakeNumber(std::string_view& text) {
   int number = 0;
@@ -92,9 +101,12 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
     for (const LogEvent& log : worker.snapshot->log_events) {
       if (log.kind != LogKind::kMissedHealthChecks) continue;
       const auto list = Behind(log.text, "unhealthy (stopped sending heartbeats):");
-      if (!list.has_value()) continue;
-      const std::vector<int> numbers = Numbers(*list);
-      named.insert(named.end(), numbers.begin(), numbers.end());
+      const auto one = Between(log.text, "Task ", " heartbeat timeout");
+      for (const auto& found : {list, one}) {
+        if (!found.has_value()) continue;
+        const std::vector<int> numbers = Numbers(*found);
+        named.insert(named.end(), numbers.begin(), numbers.end());
+      }
     }
   }
   std::erase_if(named, [workers](int number) { return number >= workers; });

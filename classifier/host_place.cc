@@ -181,9 +181,20 @@ std::optional<HostPlace> PlaceByPage(const Progress& page) {
   return place;
 }
 
+// What it last stood in is the past once it has ended.
+bool HasEnded(const Snapshot& snapshot) {
+  return !snapshot.processes.empty() &&
+         std::all_of(snapshot.processes.begin(), snapshot.processes.end(),
+                     [](const Process& process) {
+                       return process.state == ProcessState::kExited ||
+                              process.state == ProcessState::kZombie;
+                     });
+}
+
 }  // namespace
 
 std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot) {
+  if (HasEnded(snapshot)) return std::nullopt;
   std::optional<HostPlace> place = StackReader(snapshot).Place();
   if (!snapshot.progress.has_value()) return place;
   const Progress& page = *snapshot.progress;

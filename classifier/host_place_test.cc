@@ -150,6 +150,18 @@ TEST_F(HostPlaceTest, PagesShowWhoLeftAnEvaluationOrASaveOut) {
   EXPECT_EQ(Activity(), "BARRIER");
 }
 
+TEST_F(HostPlaceTest, WhoIsMissingIsTheFirstCandidateOfThoseWhoWait) {
+  for (int task : {1, 3}) Stand(task, kInShutdown);
+  s_.Remove(0, 2);
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+}
+
+TEST_F(HostPlaceTest, WhatSomebodyStoodInBeforeItsEndIsThePast) {
+  Stand(2, kInLoader);
+  s_.At(0, 2).processes = {{.pid = 7, .state = ProcessState::kZombie, .signal = 6}};
+  EXPECT_FALSE(PlaceOfHost(s_.At(0, 2)).has_value());
+}
+
 TEST_F(HostPlaceTest, WhoseStackIsMissingWaitsAsOthersOfItsPhase) {
   for (int task : {0, 1, 3}) {
     Page(task, Phase::kCheckpoint, 40);

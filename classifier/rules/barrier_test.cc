@@ -91,6 +91,13 @@ TEST(Heartbeats, WhoeverSendsNoneAndNoSnapshotIsLost) {
   s.Log(0, 0, LogKind::kMissedHealthChecks,
         "The following tasks are unhealthy (stopped sending heartbeats): 2, 17", 1000);
   EXPECT_EQ(Diagnose(s), "UNKNOWN");  // it is there
+  Scenario other = Job();
+  other.Log(0, 0, LogKind::kMissedHealthChecks,
+            "INTERNAL: Barrier failed because: task is set to ERROR: UNAVAILABLE: Task 2 heartbeat "
+            "timeout. This indicates that the remote task has failed",
+            1000);
+  other.Remove(0, 2);
+  EXPECT_EQ(Diagnose(other), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
   s.Remove(0, 2);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
 }

@@ -209,6 +209,11 @@ class Rule {
     for (const Placed& one : placed_) {
       (one.place.wait == HostWait::kNone ? busy : waiting).push_back(&one);
     }
+    // Whoever is missing is the first candidate of those who wait.
+    if (busy.empty() && MissingWorker()) {
+      out_.Note(kRule, "no host is singled out: all that are known wait, and somebody is missing");
+      return;
+    }
     const std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
     if (odd.has_value()) return Name(*odd);
     out_.Note(kRule,
@@ -218,6 +223,11 @@ class Rule {
   }
 
  private:
+  bool MissingWorker() const {
+    return std::any_of(c_.topology.workers().begin(), c_.topology.workers().end(),
+                       [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
+  }
+
   std::optional<Odd> AmongBusy(const Group& busy, const Group& waiting) const {
     // Most hosts at work on things of their own are no chain. All of them at one thing that
     // hangs, a storage or a source of data, are.
