@@ -142,14 +142,26 @@ void Advancing(const Case& c, Findings& out) {
 void LoopsAdvancing(const Case& c, Findings& out) {
   int64_t telling = 0;
   int64_t recent = 0;
+  std::optional<int64_t> at;  // the furthest step that somebody has entered of late
+  std::vector<int64_t> between;
   for (const WorkerInfo& worker : c.topology.workers()) {
     if (worker.snapshot == nullptr || !worker.snapshot->progress.has_value()) continue;
     const Progress& progress = *worker.snapshot->progress;
+    if (!progress.step.has_value()) continue;
+    if (progress.phase == Phase::kUnspecified) between.push_back(*progress.step);
     // A loop that makes steps enters step and input anew each time.
     const bool makes_steps = progress.phase == Phase::kStep || progress.phase == Phase::kInput;
-    if (!makes_steps || !progress.step.has_value() || !progress.phase_ms.has_value()) continue;
+    if (!makes_steps || !progress.phase_ms.has_value()) continue;
     ++telling;
-    if (*progress.phase_ms < std::min(c.threshold_ms, kLoopMovesWithinMs)) ++recent;
+    if (*progress.phase_ms >= std::min(c.threshold_ms, kLoopMovesWithinMs)) continue;
+    ++recent;
+    at = std::max(at.value_or(*progress.step), *progress.step);
+  }
+  // Between two phases nothing says since when; but nobody enters a step before all have made
+  // the one before.
+  for (const int64_t step : between) {
+    ++telling;
+    if (at.has_value() && step >= *at) ++recent;
   }
   // Everybody's word counts: whoever says nothing may be the one who stands.
   const auto workers = static_cast<int64_t>(c.topology.workers().size());

@@ -41,6 +41,17 @@ TEST(Progress, LoopsThatMakeStepsAreNoHangAndSayWhereTheyAre) {
   EXPECT_EQ(verdict.evidence[2].statement.find("3 workers are in a step, steps 41 to 42: "), 0u);
 }
 
+TEST(Progress, LoopsBetweenTwoPhasesGoOnIfSomebodyHasEnteredTheirStep) {
+  Scenario s = OfLoops(200);
+  for (int task : {0, 1, 3}) s.At(0, task).progress = Progress{.step = 41};
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  s.At(0, 1).progress->step = 40;  // it has not come that far
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  s.At(0, 1).progress->step = 41;
+  s.At(0, 2).progress->phase_ms = kLoopMovesWithinMs;
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(Progress, LoopsThatStandOrFailOrAreSilentProveNothing) {
   EXPECT_EQ(Diagnose(OfLoops(kLoopMovesWithinMs)), "UNKNOWN");
   Scenario one_stands = OfLoops(200);
