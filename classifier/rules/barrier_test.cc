@@ -98,6 +98,9 @@ TEST(Heartbeats, WhoeverSendsNoneAndNoSnapshotIsLost) {
             1000);
   other.Remove(0, 2);
   EXPECT_EQ(Diagnose(other), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
+  // Its host is there: only agent and process are gone.
+  other.At(0, 0).probes = {{.peer = {0, 2}, .ok = true}};
+  EXPECT_EQ(Diagnose(other), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
   s.Remove(0, 2);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
 }

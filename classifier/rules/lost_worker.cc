@@ -21,6 +21,34 @@ namespace {
 
 constexpr char kRule[] = "lost_worker";
 
+// Its slice waits inside, for nobody that reported, and every other slice waits
+// for another slice.
+bool IsAwaited(const Case& c, int worker) {
+  if (std::any_of(c.graph.heads.begin(), c.graph.heads.end(), [&](const Head& head) {
+        return head.kind != HeadKind::kCrossWait ||
+               c.worker(head.worker).slice == c.worker(worker).slice;
+      })) {
+    return false;
+  }
+  if (!c.divergence.foreign.empty() || !c.divergence.misordered.empty()) return false;
+  const auto own = static_cast<size_t>(c.worker(worker).slice);
+  for (size_t s = 0; s < c.graph.slices.size(); ++s) {
+    const SliceView& view = c.graph.slices[s];
+    if (s == own) {
+      const bool waits = view.state == SliceState::kWaitsInside;
+      // With one slice there is nobody else to wait for.
+      const bool must = view.state == SliceState::kUnclear && c.graph.slices.size() == 1;
+      if (!waits && !must) return false;
+      if (view.cluster < view.running) return false;
+    } else if (view.state == SliceState::kWaitsInside ||
+               (view.state == SliceState::kUnclear &&
+                view.crowd_place == c.graph.slices[own].crowd_place)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {}
@@ -40,6 +68,11 @@ class Rule {
         silent.push_back(i);
       }
     }
+    const std::vector<int> dead = WithoutHeartbeats(c_.topology);
+    const auto is_dead = [&dead](int worker) {
+      return std::binary_search(dead.begin(), dead.end(), worker);
+    };
+    if (HaveEnded(reachable, is_dead)) return;
     if (!reachable.empty()) {
       out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, reachable),
                                     ": no snapshot, but probes are answered: the agent is gone, "
@@ -53,11 +86,10 @@ class Rule {
     std::vector<int> declared;
     std::vector<int> unanswering;
     std::vector<int> awaited;
-    const std::vector<int> dead = WithoutHeartbeats(c_.topology);
     for (int worker : silent) {
-      if (std::binary_search(dead.begin(), dead.end(), worker)) declared.push_back(worker);
+      if (is_dead(worker)) declared.push_back(worker);
       if (TakesNoBytes(worker)) unanswering.push_back(worker);
-      if (IsAwaited(worker)) awaited.push_back(worker);
+      if (IsAwaited(c_, worker)) awaited.push_back(worker);
     }
     if (!unanswering.empty()) {
       Report(unanswering, kConfidenceLostTakesNoBytes,
@@ -82,6 +114,20 @@ class Rule {
   }
 
  private:
+  // The hosts answer; of whom the service misses the process, that has ended as the agent has.
+  template <typename IsDead>
+  bool HaveEnded(std::vector<int>& reachable, const IsDead& is_dead) {
+    const auto living = std::stable_partition(reachable.begin(), reachable.end(), is_dead);
+    const std::vector<int> ended(reachable.begin(), living);
+    reachable.erase(reachable.begin(), living);
+    if (ended.empty() || !c_.timeline.roots.empty()) return false;
+    Report(ended, kConfidenceLostDeclared,
+           "sent no snapshot, though its host answers, and the coordination service misses the "
+           "heartbeats of its process: both have ended",
+           Strength::kStrong, Detail::kProcessExit);
+    return true;
+  }
+
   // For as long as the job stands; nobody probed it.
   bool TakesNoBytes(int worker) const {
     return std::any_of(links_.pairs.begin(), links_.pairs.end(), [&](const auto& entry) {
@@ -90,40 +136,12 @@ class Rule {
     });
   }
 
-  // Its slice waits inside, for nobody that reported, and every other slice waits
-  // for another slice.
-  bool IsAwaited(int worker) const {
-    if (std::any_of(c_.graph.heads.begin(), c_.graph.heads.end(), [&](const Head& head) {
-          return head.kind != HeadKind::kCrossWait ||
-                 c_.worker(head.worker).slice == c_.worker(worker).slice;
-        })) {
-      return false;
-    }
-    if (!c_.divergence.foreign.empty() || !c_.divergence.misordered.empty()) return false;
-    const auto own = static_cast<size_t>(c_.worker(worker).slice);
-    for (size_t s = 0; s < c_.graph.slices.size(); ++s) {
-      const SliceView& view = c_.graph.slices[s];
-      if (s == own) {
-        const bool waits = view.state == SliceState::kWaitsInside;
-        // With one slice there is nobody else to wait for.
-        const bool must = view.state == SliceState::kUnclear && c_.graph.slices.size() == 1;
-        if (!waits && !must) return false;
-        if (view.cluster < view.running) return false;
-      } else if (view.state == SliceState::kWaitsInside ||
-                 (view.state == SliceState::kUnclear &&
-                  view.crowd_place == c_.graph.slices[own].crowd_place)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   void Report(const std::vector<int>& workers, double confidence, std::string_view what,
-              Strength strength) {
+              Strength strength, Detail detail = Detail::kWorkerLost) {
     Finding finding;
     finding.basis = Basis::kAbsence;
     finding.cause = Cause::kUnrecoverableError;
-    finding.detail = Detail::kWorkerLost;
+    finding.detail = detail;
     finding.confidence = confidence;
     for (int worker : workers) {
       std::string text = absl::StrCat(Who(c_.worker(worker)), " ", std::string(what));
