@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "classifier/logs/recognise.h"
 
 namespace rapideye::agent {
@@ -80,6 +81,25 @@ const TpuDevice* TpuNamed(absl::string_view text, const std::vector<TpuDevice>& 
   return nullptr;
 }
 
+// "Memory cgroup out of memory: Killed process 4211 (python3) total-vm:…", "Out of memory: …".
+std::optional<KernelLine> RecogniseKilledProcess(const KernelRecord& record) {
+  absl::string_view rest = record.text;
+  if (!absl::ConsumePrefix(&rest, "Memory cgroup out of memory: Killed process ") &&
+      !absl::ConsumePrefix(&rest, "Out of memory: Killed process ")) {
+    return std::nullopt;
+  }
+  int64_t pid = 0;
+  if (!absl::SimpleAtoi(rest.substr(0, rest.find(' ')), &pid)) return std::nullopt;
+  KernelLine line;
+  line.killed = pid;
+  line.since_boot = record.since_boot;
+  line.line.event.kind = LogKind::kOutOfMemory;
+  line.line.event.source = LogSource::kKernelLog;
+  line.line.event.text = std::string(record.text.substr(0, record.text.find(", UID:")));
+  line.line.key = line.line.event.text;
+  return line;
+}
+
 }  // namespace
 
 std::optional<KernelRecord> ParseKernelRecord(absl::string_view line) {
@@ -100,7 +120,9 @@ std::optional<KernelRecord> ParseKernelRecord(absl::string_view line) {
 
 std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
                                               const std::vector<TpuDevice>& tpus) {
-  if (!record.of_kernel || !IsOfADevice(record.text, tpus)) return std::nullopt;
+  if (!record.of_kernel) return std::nullopt;
+  if (auto killed = RecogniseKilledProcess(record)) return killed;
+  if (!IsOfADevice(record.text, tpus)) return std::nullopt;
   const TpuDevice* tpu = TpuNamed(record.text, tpus);
   if (tpu == nullptr) return std::nullopt;
   logs::RecogniseOptions options;

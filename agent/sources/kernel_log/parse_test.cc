@@ -88,6 +88,18 @@ TEST(KernelLineTest, WhatIsCorrectedOrOfAnotherDeviceIsNoise) {
   }
 }
 
+TEST(KernelLineTest, TellsWhichProcessWasKilledForMemory) {
+  const auto line = Recognised(
+      "Memory cgroup out of memory: Killed process 4211 (python3) total-vm:2078564kB, "
+      "anon-rss:404108kB, file-rss:177532kB, shmem-rss:0kB, UID:0 pgtables:1652kB");
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(line->killed, 4211);
+  EXPECT_EQ(line->line.event.kind, LogKind::kOutOfMemory);
+  EXPECT_EQ(Recognised("Out of memory: Killed process 7 (a)")->killed, 7);
+  EXPECT_FALSE(Recognised("process x says Out of memory: Killed process 7 (a)").has_value());
+  EXPECT_FALSE(Recognised("Out of memory: Killed process x (a)").has_value());
+}
+
 TEST(KernelLineTest, WordsOfAProcessAreNotBelieved) {
   for (const char* text :
        {"audit: type=1400 msg='0000:05:00.0 Uncorrected (Fatal)'",

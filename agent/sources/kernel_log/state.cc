@@ -9,6 +9,7 @@ void KernelLogState::Watching(const std::optional<ProcessId>& process) {
   const absl::Duration start = absl::Seconds(1) * process->start_ticks / kTicksPerSecond;
   if (start == process_start_) return;
   process_start_ = start;
+  pid_ = process->pid;
   lines_.lines().clear();
 }
 
@@ -22,6 +23,8 @@ void KernelLogState::Observe(const KernelLogReading& reading, const JobFacts& jo
 void KernelLogState::AddTo(Snapshot& snapshot, Instant now) const { lines_.AddTo(snapshot, now); }
 
 void KernelLogState::Keep(const KernelLine& line, bool ever_launched, absl::Duration now) {
+  // In a PID namespace of its own the training process has another number.
+  if (line.killed.has_value() && line.killed != pid_) return;
   if (line.plain_reset && (line.backlog || !ever_launched)) return;
   // What comes in while the process lives may still have been written before it, when
   // both began between two looks.

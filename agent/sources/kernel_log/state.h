@@ -16,7 +16,7 @@
 
 namespace rapideye::agent {
 
-// A line of the kernel's log about a TPU of this host.
+// A line of the kernel's log about a TPU of this host, or a process that it killed for memory.
 struct KernelLine {
   logs::LogLine line;
   // The time of the line by the kernel's own clock, which is never corrected.
@@ -26,6 +26,8 @@ struct KernelLine {
   // A reset that nothing is said to have gone wrong with: a process that opens the
   // chip has it reset, too.
   bool plain_reset = false;
+  // The process that was killed, as this machine numbers it.
+  std::optional<int64_t> killed = std::nullopt;
 };
 
 struct KernelLogReading {
@@ -51,6 +53,7 @@ class KernelLogState final : public StateOf<KernelLogReading> {
 
   UnavailableWarning unavailable_{"nothing is known of what the kernel says of chips"};
   std::optional<absl::Duration> process_start_;  // since boot, of the last one that was seen
+  int64_t pid_ = 0;                              // likewise
   CountedLines lines_;
 };
 

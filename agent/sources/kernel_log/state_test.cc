@@ -56,6 +56,16 @@ class KernelLogStateTest : public testing::Test {
   KernelLogState state_;
 };
 
+TEST_F(KernelLogStateTest, OnlyTheTrainingProcessIsMissedWhenTheKernelKillsForMemory) {
+  KernelLine line = Line(kStart + absl::Minutes(1));
+  line.killed = 4212;
+  Observe(state_, line, true, kNow);
+  EXPECT_THAT(Events(), IsEmpty());
+  line.killed = 4211;
+  Observe(state_, line, true, kNow);
+  EXPECT_THAT(Events(), SizeIs(1));
+}
+
 TEST_F(KernelLogStateTest, KeepsAndCountsWhatIsSaidWhileTheProcessLives) {
   Observe(state_, Line(kStart + absl::Minutes(1)), true, kNow);
   Observe(state_, Line(kStart + absl::Minutes(2)), true, kNow + absl::Minutes(1));
