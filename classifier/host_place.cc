@@ -124,11 +124,12 @@ class StackReader {
   bool EnterCallback() {
     for (const Stack* other : others_) {
       const Frames frames = ParseFrames(*other);
-      const Frame* const callback = FindIf(frames, [](const Frame& frame) {
+      const auto callback = std::find_if(frames.begin(), frames.end(), [](const Frame& frame) {
         return frame.IsOf("jax") && text::Contains(frame.file, "callback");
       });
       const Frame* const program = ProgramFrame(frames);
-      if (callback != nullptr && program != nullptr && program < callback) return Enter(other);
+      if (callback != frames.end() && program != nullptr && program < &*callback)
+        return Enter(other);
     }
     return false;
   }

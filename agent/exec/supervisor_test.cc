@@ -155,7 +155,7 @@ class SignalTest : public SupervisorTest, public testing::WithParamInterface<int
 
 TEST_P(SignalTest, IsForwarded) {
   const std::string number = std::to_string(GetParam());
-  Start("trap 'echo got; kill $!; exit 7' " + number + "; sleep 1000 & echo ready; wait");
+  Start("trap 'echo got; kill -9 $!; exit 7' " + number + "; sleep 1000 & echo ready; wait");
   EXPECT_EQ(out_.Read("\n"), "ready\n");
   kill(supervisor_, GetParam());
   EXPECT_EQ(out_.Read(), "got\n");
