@@ -128,8 +128,9 @@ class StackReader {
         return frame.IsOf("jax") && text::Contains(frame.file, "callback");
       });
       const Frame* const program = ProgramFrame(frames);
-      if (callback != frames.end() && program != nullptr && program < &*callback)
+      if (callback != frames.end() && program != nullptr && program < &*callback) {
         return Enter(other);
+      }
     }
     return false;
   }
