@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 
 #include "proto/common/text/search.h"
 
@@ -30,12 +31,12 @@ bool HasWord(const Frame& frame, std::initializer_list<std::string_view> words) 
 
 // The innermost frame of which it is true; null: none.
 template <typename Is>
-const Frame* FindIf(const Frames& frames, const Is& is) {
+const Frame* FindIf(std::span<const Frame> frames, const Is& is) {
   const auto it = std::find_if(frames.begin(), frames.end(), is);
   return it == frames.end() ? nullptr : &*it;
 }
 
-const Frame* Find(const Frames& frames, Functions functions) {
+const Frame* Find(std::span<const Frame> frames, Functions functions) {
   return FindIf(frames, [&](const Frame& frame) { return IsAnyOf(frame, functions); });
 }
 
@@ -166,7 +167,7 @@ FrameMatch MatchNative(const Frames& all) {
   const auto python = std::find_if(all.begin(), all.end(), [](const Frame& frame) {
     return frame.function.starts_with("_PyEval_Eval");
   });
-  const Frames frames(all.begin(), python);
+  const std::span<const Frame> frames(all.begin(), python);
   if (frames.empty()) return {};
   if (const Frame* frame = Find(frames, {{"gc_collect", ""},
                                          {"PyGC_Collect", ""},

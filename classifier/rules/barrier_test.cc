@@ -86,6 +86,21 @@ TEST(Barrier, WhoRaisedCameBecauseOfIt) {
   EXPECT_EQ(Diagnose(echo), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
 }
 
+TEST(LostWorker, ThePeerThatClosedItsConnectionsIsTheOneOfWhomNothingIsHeard) {
+  Scenario s = Job();
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.processes = {{.pid = 7, .state = ProcessState::kSleeping}};
+  }
+  s.Log(0, 1, LogKind::kFollowOn, "Gloo all-reduce failed: Connection closed by peer", 12'000);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // everybody is there
+  s.Remove(0, 2);
+  s.At(0, 0).probes = {{.peer = {0, 2}, .ok = true}};
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+  s.At(0, 3).processes[0].state = ProcessState::kZombie;  // it may have been that one
+  s.At(0, 3).processes[0].exit_code = 0;
+  EXPECT_NE(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+}
+
 TEST(Heartbeats, WhoeverSendsNoneAndNoSnapshotIsLost) {
   Scenario s = Job();
   s.Log(0, 0, LogKind::kMissedHealthChecks,

@@ -5,6 +5,7 @@
 //
 // Facts: the expected workers against the snapshots that came; probes by peers.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
+#include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -47,6 +49,33 @@ bool IsAwaited(const Case& c, int worker) {
     }
   }
   return true;
+}
+
+bool Lives(const Snapshot& snapshot) {
+  return std::any_of(snapshot.processes.begin(), snapshot.processes.end(), [](const Process& one) {
+    return one.state != ProcessState::kExited && one.state != ProcessState::kZombie;
+  });
+}
+
+bool SaysPeerClosed(const LogEvent& log) {
+  return text::Contains(log.text, "onnection closed by peer") ||
+         text::Contains(log.text, "onnection reset by peer");
+}
+
+// The only worker that is missing, if somebody's log says that the process of a peer has closed
+// its connection, and those of all others live: then it was that one's.
+std::optional<int> WhoClosedItsConnections(const Topology& topology) {
+  std::optional<int> missing;
+  bool said = false;
+  for (int i = 0; i < static_cast<int>(topology.workers().size()); ++i) {
+    const Snapshot* snapshot = topology.worker(i).snapshot;
+    if (snapshot == nullptr && std::exchange(missing, i).has_value()) return std::nullopt;
+    if (snapshot == nullptr) continue;
+    if (!Lives(*snapshot)) return std::nullopt;
+    said = said ||
+           std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(), SaysPeerClosed);
+  }
+  return said ? missing : std::nullopt;
 }
 
 class Rule {
@@ -114,16 +143,20 @@ class Rule {
   }
 
  private:
-  // The hosts answer; of whom the service misses the process, that has ended as the agent has.
+  // The hosts answer; whose process the service or its peers miss, that has ended as the agent
+  // has.
   template <typename IsDead>
   bool HaveEnded(std::vector<int>& reachable, const IsDead& is_dead) {
-    const auto living = std::stable_partition(reachable.begin(), reachable.end(), is_dead);
+    const std::optional<int> closed = WhoClosedItsConnections(c_.topology);
+    const auto living = std::stable_partition(reachable.begin(), reachable.end(), [&](int worker) {
+      return is_dead(worker) || worker == closed;
+    });
     const std::vector<int> ended(reachable.begin(), living);
     reachable.erase(reachable.begin(), living);
     if (ended.empty() || !c_.timeline.roots.empty()) return false;
     Report(ended, kConfidenceLostDeclared,
-           "sent no snapshot, though its host answers, and the coordination service misses the "
-           "heartbeats of its process: both have ended",
+           "sent no snapshot, though its host answers, and the coordination service or its peers "
+           "miss its process: both have ended",
            Strength::kStrong, Detail::kProcessExit);
     return true;
   }
