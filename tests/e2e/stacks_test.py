@@ -95,9 +95,10 @@ class StacksTest(unittest.TestCase):
 
     @staticmethod
     def end(process):
-        process.kill()
+        # Asked, so that what it has started ends as well, and writes nothing any more.
+        process.terminate()
         with process:  # closes its pipes
-            pass
+            process.wait()
 
     def path(self, name):
         return os.path.join(self.folder, name)
