@@ -45,7 +45,10 @@ def tell(folder):
 def produce(folder, ready):
     tell(folder)
     ready.send("produces")
-    threading.Event().wait()
+    try:
+        ready.recv()
+    except EOFError:  # the program has ended
+        pass
 
 def prefetch(begun):
     begun.set()
@@ -60,6 +63,7 @@ if __name__ == "__main__":
     multiprocessing.set_start_method("spawn")
     here, there = multiprocessing.Pipe()
     multiprocessing.Process(target=produce, args=(sys.argv[1], there), daemon=True).start()
+    there.close()
     here.recv()
     begun = threading.Event()
     threading.Thread(target=prefetch, name="prefetch", args=(begun,), daemon=True).start()
