@@ -167,7 +167,7 @@ TEST_F(DumpedProgramsTest, NameWhatASilentRuntimeDoesNot) {
   ASSERT_THAT(snapshot.programs, SizeIs(1));
   EXPECT_EQ(snapshot.programs[0].module, "jit_step");
   EXPECT_EQ(snapshot.programs[0].fingerprint, "cc");
-  // What a runtime says comes first.
+  // A runtime's word comes first.
   snapshot.programs = {{"jit_f", "aa"}};
   texts_.AddTo(snapshot);
   EXPECT_THAT(snapshot.programs, SizeIs(1));

@@ -57,8 +57,9 @@ Relay::Relay(std::shared_ptr<RelayedOutput> output) : output_(std::move(output))
   worker_.Post([relayed = output_] {
     prctl(PR_SET_NAME, "relay");
     CopyAll(relayed->from, relayed->to, *relayed->ring, relayed->wake);
-    close(relayed->from);
+    // Before its number may be another's: who is forked meanwhile takes none over.
     relayed->is_over = true;
+    close(relayed->from);
     eventfd_write(relayed->over, 1);
   });
 }

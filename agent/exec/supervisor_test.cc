@@ -195,7 +195,7 @@ TEST_F(SupervisorTest, OutputThatAnOrphanHoldsOpenIsNotWaitedFor) {
 }
 
 TEST_F(SupervisorTest, OutputOfAnOrphanIsPassedOnAfterTheEnd) {
-  // What runs in the background has no other input of the shell.
+  // A shell gives its background no other input.
   Start("exec 3<&0; (read x <&3; echo late $x) & echo ready");
   EXPECT_EQ(out_.Read("\n"), "ready\n");
   EXPECT_EQ(ExitStatus(), 0);
@@ -225,7 +225,7 @@ void KillWhoLetsThisProcessRead() {
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(kNoFilter);
 }
 
-// What is declared by the command itself outlives its execve, and holds for what the
+// The command's own declaration outlives its execve, and holds for what the
 // supervisor starts (security/yama/yama_lsm.c of Linux).
 TEST_F(SupervisorTest, TheCommandLetsTheSupervisorReadIt) {
   StartCommand({"/bin/true"}, DoNothing, /*one_place=*/false, KillWhoLetsThisProcessRead);

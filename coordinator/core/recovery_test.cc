@@ -21,13 +21,18 @@ FakeJob ConcludedOnAWord() {
   return job;
 }
 
-TEST(Recovery, AWordIsLookedAtThoughNothingWasEverLaunched) {
-  FakeJob job(Quick(), 1, 4);
+// No runtime answers, and nothing was launched.
+void SilenceRuntimes(FakeJob& job) {
   for (auto& [id, agent] : job.agents()) {
     agent.runtime = RuntimeState::kUnavailable;
     agent.advancing = agent.in_flight = false;
     agent.completed = 0;
   }
+}
+
+TEST(Recovery, AWordIsLookedAtThoughNothingWasEverLaunched) {
+  FakeJob job(Quick(), 1, 4);
+  SilenceRuntimes(job);
   job.Run(absl::Seconds(20));
   EXPECT_TRUE(job.concluded().empty());
   job.Say(job.at(0, 3), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 9"});
@@ -40,11 +45,7 @@ TEST(Recovery, AWordIsLookedAtThoughNothingWasEverLaunched) {
 // that are left, which send again what the other one did not collect for.
 TEST(Recovery, TheNextCoordinatorLearnsOfADeathThatTookTheOneBeforeAlong) {
   FakeJob job(Quick(), 1, 4);
-  for (auto& [id, agent] : job.agents()) {
-    agent.runtime = RuntimeState::kUnavailable;
-    agent.advancing = agent.in_flight = false;
-    agent.completed = 0;
-  }
+  SilenceRuntimes(job);
   job.Run(absl::Seconds(20));
   job.RestartCoordinator();
   for (int task = 1; task < 4; ++task) job.Connect(job.at(0, task));
@@ -58,11 +59,7 @@ TEST(Recovery, TheNextCoordinatorLearnsOfADeathThatTookTheOneBeforeAlong) {
 // Of two workers the one that is left is no majority: it is waited for the others.
 TEST(Recovery, LikewiseOfASmallJobOnceTheOthersHadTheTimeToCome) {
   FakeJob job(Quick(), 1, 2);
-  for (auto& [id, agent] : job.agents()) {
-    agent.runtime = RuntimeState::kUnavailable;
-    agent.advancing = agent.in_flight = false;
-    agent.completed = 0;
-  }
+  SilenceRuntimes(job);
   job.Run(absl::Seconds(20));
   job.RestartCoordinator();
   job.Connect(job.at(0, 1));

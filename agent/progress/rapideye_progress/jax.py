@@ -140,7 +140,7 @@ def uninstall():
             if _watch in sys.meta_path:
                 sys.meta_path.remove(_watch)
             for owner, name, before, after in reversed(_changed):
-                # What somebody else has put over it stays, and lets everything through.
+                # Another's wrapper over it stays, and lets everything through.
                 if vars(owner).get(name) is not after:
                     continue
                 if before is None:

@@ -288,8 +288,8 @@ class Fingerprints {
     return fingerprint;
   }
 
-  // What a host computes by itself, on its own devices or for itself alone, may rightly differ
-  // from what others do.
+  // A host's own computations, on its devices or for itself alone, may rightly differ from
+  // those of others.
   std::vector<DumpedProgram> Chosen() const {
     std::set<std::pair<std::string, std::string>> chosen;
     for (const auto& [dump, fingerprint] : found_) {

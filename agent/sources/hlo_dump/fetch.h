@@ -36,7 +36,7 @@ class DumpFingerprints {
   std::map<Key, std::optional<classifier::HloFingerprint>> by_dump_;
 };
 
-// Which fingerprints of texts a look is to take.
+// Bounds what a look at the dumps takes.
 struct DumpLook {
   bool fingerprints = false;
   // Only of dumps written since: by the present training process, not one before it.
