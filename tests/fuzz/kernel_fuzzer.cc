@@ -27,8 +27,12 @@ void TryKernelLine(absl::string_view line) {
   if (!found.has_value()) return;
   const LogEvent& event = found->line.event;
   Require(record->of_kernel, "only the kernel is believed");
-  Require(event.kind == LogKind::kKernelHardware && event.source == LogSource::kKernelLog,
-          "it is the kernel's word on hardware");
+  Require(event.source == LogSource::kKernelLog, "it is the kernel's word");
+  if (event.kind == LogKind::kOutOfMemory) {
+    Require(found->killed.value_or(0) > 0 && !event.chip.has_value(), "a process, and no chip");
+  } else {
+    Require(event.kind == LogKind::kKernelHardware && !found->killed.has_value(), "of hardware");
+  }
   Require(!event.chip.has_value() || event.chip == 1, "of a chip that is there");
   Require(event.text.size() <= logs::kMaxLogTextBytes && !found->line.key.empty(), "bounded");
 }

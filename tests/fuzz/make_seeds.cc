@@ -132,6 +132,9 @@ void WriteKernelTexts(const fs::path& folder) {
         "03,18,6000000,-;pcieport 0000:00:1c.0: AER: Uncorrected (Fatal) error "
         "received: 0000:05:00.0");
   Write(folder / "reset", "06,19,7000000,-,caller=T1;accel accel1: reset");
+  Write(folder / "memory",
+        "03,20,8000000,-;Memory cgroup out of memory: Killed process 4211 (python3) "
+        "total-vm:2078564kB, UID:0");
   Write(folder / "counters", "2DLP 1\nTLP 1\nTOTAL_ERR_FATAL 2\n");
   Write(folder / "carrier", "31\n");
 }

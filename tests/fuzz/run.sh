@@ -21,7 +21,7 @@ if [ ${#fuzzers[@]} -eq 0 ]; then
   exit 1
 fi
 
-status=0
+found=()
 for fuzzer in "${fuzzers[@]}"; do
   name=$(basename "$fuzzer" _fuzzer)
   printf '== %s, %d s\n' "$name" "$seconds"
@@ -31,8 +31,15 @@ for fuzzer in "${fuzzers[@]}"; do
   if ! "$fuzzer" -max_total_time="$seconds" -max_len=20000 -rss_limit_mb=2048 -timeout=20 \
     -print_final_stats=1 -verbosity=0 -artifact_prefix="$here/findings/$name-" \
     "${dictionary[@]}" "$here/corpus/$name" "$here/seeds/$name"; then
-    echo "$name found something: $here/findings/$name-*"
-    status=1
+    found+=("$name")
   fi
 done
-exit $status
+for name in "${found[@]}"; do
+  echo "tests/fuzz/run.sh: the fuzzer $name found something:"
+  for finding in "$here/findings/$name"-*; do
+    printf '  %s\n' "$finding"
+    # Another machine's findings are gone with it; base64 -d makes one again from its text.
+    if [ "$(stat -c %s "$finding")" -le 1000 ]; then printf '  %s\n' "$(base64 -w 0 "$finding")"; fi
+  done
+done
+[ ${#found[@]} -eq 0 ]

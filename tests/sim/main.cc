@@ -1,4 +1,6 @@
 // rapideye-sim: runs simulations, seed after seed, until one fails.
+#include <google/protobuf/stubs/logging.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
@@ -33,6 +35,8 @@ void Report(const Options& options, const Outcome& outcome) {
 }
 
 int Main(const Settings& settings) {
+  // protobuf would tell standard error about each string of a hostile peer that is not UTF-8.
+  google::protobuf::SetLogHandler(nullptr);
   const auto began = std::chrono::steady_clock::now();
   uint64_t ran = 0;
   uint64_t failed = 0;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "classifier/logs/limits.h"
 #include "classifier/logs/recognise.h"
 
 namespace rapideye::agent {
@@ -89,13 +90,15 @@ std::optional<KernelLine> RecogniseKilledProcess(const KernelRecord& record) {
     return std::nullopt;
   }
   int64_t pid = 0;
-  if (!absl::SimpleAtoi(rest.substr(0, rest.find(' ')), &pid)) return std::nullopt;
+  if (!absl::SimpleAtoi(rest.substr(0, rest.find(' ')), &pid) || pid <= 0) return std::nullopt;
   KernelLine line;
   line.killed = pid;
   line.since_boot = record.since_boot;
   line.line.event.kind = LogKind::kOutOfMemory;
   line.line.event.source = LogSource::kKernelLog;
-  line.line.event.text = std::string(record.text.substr(0, record.text.find(", UID:")));
+  // A process chooses its own name, which stands in the line.
+  const absl::string_view text = record.text.substr(0, record.text.find(", UID:"));
+  line.line.event.text = std::string(text.substr(0, logs::kMaxLogTextBytes));
   line.line.key = line.line.event.text;
   return line;
 }

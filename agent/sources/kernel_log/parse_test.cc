@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "classifier/logs/limits.h"
+
 namespace rapideye::agent {
 namespace {
 
@@ -98,6 +102,10 @@ TEST(KernelLineTest, TellsWhichProcessWasKilledForMemory) {
   EXPECT_EQ(Recognised("Out of memory: Killed process 7 (a)")->killed, 7);
   EXPECT_FALSE(Recognised("process x says Out of memory: Killed process 7 (a)").has_value());
   EXPECT_FALSE(Recognised("Out of memory: Killed process x (a)").has_value());
+  EXPECT_FALSE(Recognised("Out of memory: Killed process -7 (a)").has_value());
+  const std::string longest(logs::kMaxLogTextBytes, 'a');
+  EXPECT_EQ(Recognised("Out of memory: Killed process 7 (" + longest + ")")->line.event.text.size(),
+            logs::kMaxLogTextBytes);
 }
 
 TEST(KernelLineTest, WordsOfAProcessAreNotBelieved) {
