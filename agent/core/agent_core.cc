@@ -90,7 +90,17 @@ Snapshot AgentCore::Describe(Instant now) const {
 
 bool AgentCore::MayEnd() const {
   const std::optional<absl::Duration> ended = host_.Of<TrainingProcess>().ended_at();
-  return ended.has_value() && (link_.refused() || !alarms_.Pending(*ended));
+  if (!ended.has_value()) return false;
+  return link_.refused() || (!alarms_.Pending(*ended) && !OwesItsEnd(*ended));
+}
+
+// The coordinator asks a second time, and learns then how the process ended: a worker that
+// only vanished in between could have been lost.
+bool AgentCore::OwesItsEnd(absl::Duration ended) const {
+  const std::optional<wire::IncidentMemory>& incident = incident_.memory();
+  const bool open = incident.has_value() && !incident->concluded;
+  return link_.up() && open && collected_at_ + kCollectionLasts > ended &&
+         requests_.delivered_at() < ended;
 }
 
 // Events ----------------------------------------------------------------------
@@ -188,6 +198,7 @@ void AgentCore::Handle(const wire::Collect& collect, absl::Duration now) {
   host_.Of<StacksState>().Collected(collect.incident, now);
   if (!collect.incident.has_value()) return;
   alarms_.Collected();
+  collected_at_ = now;
   incident_.Collected(*collect.incident, Process());
 }
 

@@ -321,6 +321,29 @@ TEST(AgentCoreEnd, AGoodEndIsNothingToStayFor) {
   EXPECT_TRUE(script.MayEnd());
 }
 
+TEST(AgentCoreEnd, ACollectionThatIsUnderWayLearnsOfAGoodEnd) {
+  EndScript script;
+  script.Welcome();
+  script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncidentOfEnd});
+  EXPECT_EQ(script.Sent<wire::SnapshotReply>().size(), 1u);
+  script.Pass(absl::Seconds(1));
+  script.End(0, std::nullopt);
+  EXPECT_FALSE(script.MayEnd());
+  script.Receive(wire::Collect{2, true, absl::Seconds(2), kIncidentOfEnd});
+  ASSERT_EQ(script.Sent<wire::SnapshotReply>().size(), 2u);
+  EXPECT_EQ(script.Sent<wire::SnapshotReply>().back().snapshot.processes[0].exit_code, 0);
+  EXPECT_TRUE(script.MayEnd());
+}
+
+TEST(AgentCoreEnd, ACollectionOfLongAgoIsNothingToStayFor) {
+  EndScript script;
+  script.Welcome();
+  script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncidentOfEnd});
+  script.Pass(kCollectionLasts);
+  script.End(0, std::nullopt);
+  EXPECT_TRUE(script.MayEnd());
+}
+
 TEST(AgentCoreEnd, StaysUntilTheIncidentIsConcluded) {
   EndScript script;
   script.Welcome();

@@ -114,6 +114,8 @@ inline constexpr absl::Duration kWelcomeTimeout = absl::Seconds(15);
 // Deadlines of a coordinator are brought into this range.
 inline constexpr absl::Duration kShortestDeadline = absl::Milliseconds(100);
 inline constexpr absl::Duration kLongestDeadline = absl::Minutes(1);
+// A coordinator that has asked for an incident, and not said its end, is waited for so long.
+inline constexpr absl::Duration kCollectionLasts = absl::Seconds(15);
 // A snapshot that never gets credit is dropped after this.
 inline constexpr absl::Duration kKeepSnapshotFor = absl::Minutes(5);
 // Messages that wait to be written. Heartbeats replace each other and there is

@@ -29,6 +29,7 @@ void Requests::Grant(const wire::Grant& grant, Effects& effects) {
 }
 
 void Requests::Deliver(Snapshot snapshot, absl::Duration now, Effects& effects) {
+  delivered_at_ = now;
   if (!collection_->credit) {
     effects.push_back(Send{wire::SampleReady{collection_->number, EstimateBytes(snapshot)}});
   }

@@ -37,6 +37,8 @@ class Requests {
   absl::Duration reply_by() const { return collection_->reply_by; }
   // Sends the snapshot, or keeps it until there is credit. Only if NeedsSample.
   void Deliver(Snapshot snapshot, absl::Duration now, Effects& effects);
+  // When a sample was last delivered; infinitely long ago if none was.
+  absl::Duration delivered_at() const { return delivered_at_; }
   // Sends what waits for credit without it, because there is no later.
   void HandOver(Effects& effects);
 
@@ -74,6 +76,7 @@ class Requests {
   };
 
   std::optional<Collection> collection_;
+  absl::Duration delivered_at_ = -absl::InfiniteDuration();
   std::optional<Hlo> hlo_;
 };
 

@@ -19,7 +19,7 @@ std::string TriggerOf(wire::AlarmKind kind) {
     case wire::AlarmKind::kCoreHalt:
       return "halt";
     case wire::AlarmKind::kProcessExit:
-      return "exit";
+      return kExitTrigger;
     case wire::AlarmKind::kUnspecified:
     case wire::AlarmKind::kHangLine:
       break;

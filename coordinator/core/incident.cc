@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "coordinator/core/exits.h"
 #include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
@@ -206,6 +207,10 @@ void Incident::EndFirstRound(absl::Duration now, Effects& effects) {
   state_ = State::kPause;
   // Counted from the last answer, so that it holds for every worker.
   second_round_at_ = now + kRoundInterval;
+  // An alarm of another kind is about a job that stands.
+  if (suspicion_.trigger == kExitTrigger && MayBeTheEndOfTheRun(snapshots_)) {
+    second_round_at_ = std::max(second_round_at_, started_ + std::min(kExitsSettle, (deadline_ - started_) / 2));
+  }
   AskForHlo(now, effects);
   wants_probes_ = true;
 }

@@ -3,7 +3,8 @@
 //
 // The life of one:
 //   first round   every connected worker is asked for a snapshot
-//   pause         HLO and probes are asked for; the second round waits for its interval
+//   pause         HLO and probes are asked for; the second round waits for its interval, and
+//                 after an exit for what becomes of the others
 //   second round  every connected worker is asked again
 //   answers       HLO and probes that are still out are awaited
 //   done          Snapshots() is the evidence
@@ -30,6 +31,9 @@
 #include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
+
+// What raised an alarm, as a capture says it, where that changes how it is followed.
+inline constexpr char kExitTrigger[] = "exit";
 
 // The reason of an alarm, and its time.
 struct Suspicion {

@@ -92,6 +92,9 @@ inline constexpr absl::Duration kStartUpJudgePeriod = absl::Seconds(1);
 
 // The two rounds are at least this far apart, per worker.
 inline constexpr absl::Duration kRoundInterval = absl::Milliseconds(500);
+// After the failed end of a process at what may be the end of the run the second round waits
+// for what becomes of the others. Less than agents stay after the end of their process.
+inline constexpr absl::Duration kExitsSettle = absl::Seconds(4);
 // Runtimes asked for their HLO, which is expensive for them.
 inline constexpr size_t kMaxHloRequests = 32;
 // Answering with HLO is expensive but bounded; the rest of the deadline is kept

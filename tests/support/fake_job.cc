@@ -185,6 +185,7 @@ Snapshot FakeJob::Show(const FakeAgent& agent) const {
   snapshot.host = agent.hello.host;
   snapshot.incarnation = agent.process;
   snapshot.runtime.state = agent.runtime;
+  snapshot.processes = agent.processes;
   snapshot.programs.push_back({.module = std::nullopt, .fingerprint = agent.programs.front()});
   Core core;
   core.chip = 0;

@@ -36,6 +36,7 @@ struct FakeAgent {
   int64_t pc = 0x40;
   std::optional<Phase> phase;  // as its progress page says; absent: it has none
   absl::Duration phase_began;
+  std::vector<Process> processes;  // of the training process, as snapshots show them
 
   // The agent.
   std::optional<wire::IncidentMemory> memory;
