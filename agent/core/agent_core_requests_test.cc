@@ -378,10 +378,15 @@ TEST(AgentCoreEnd, AnAlarmThatTheCoordinatorTookWithItIsToldToTheNextOne) {
   script.Pass(absl::Seconds(1));
   script.Welcome();
   EXPECT_EQ(script.Alarms(), 2u);
-  // This one has looked, and left: what it has is on its disk.
+  // This one has looked, and left: its disk may have gone with it.
   script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncidentOfEnd});
   EXPECT_FALSE(script.MayEnd());
   script.Step(StreamClosed{script.stream, absl::UnavailableError("gone")});
+  EXPECT_FALSE(script.MayEnd());
+  script.Pass(absl::Seconds(1));
+  script.Welcome();
+  EXPECT_EQ(script.Alarms(), 3u);
+  script.Receive(wire::Concluded{kIncidentOfEnd});
   EXPECT_TRUE(script.MayEnd());
 }
 

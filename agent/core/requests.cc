@@ -108,7 +108,9 @@ void Alarms::Collected() {
 }
 
 void Alarms::StreamClosed() {
-  std::erase_if(sent_, [](const auto& entry) { return entry.second.arrived; });
+  std::erase_if(sent_, [](const auto& entry) {
+    return entry.second.arrived && entry.first != wire::AlarmKind::kProcessExit;
+  });
   waiting_.merge(sent_);  // of two of a kind the newer one, which waits already
   sent_.clear();
 }

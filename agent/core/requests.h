@@ -84,7 +84,10 @@ class Requests {
 
 // One alarm of a kind in a while: a flood of lines is one alarm. What is raised
 // while there is no coordinator waits for it, but not for long; what was sent on a stream
-// that ended before the coordinator began to collect is sent again on the next one.
+// that ended before the coordinator began to collect is sent again on the next one. So is
+// the end of a process until its digest is out: a coordinator that dies with its host may take
+// along what it had collected, and the agent goes with its process; another one sees a job that
+// stands by itself.
 class Alarms {
  public:
   void Raise(wire::AlarmKind kind, std::string text, absl::Duration now);

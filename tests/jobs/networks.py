@@ -12,6 +12,8 @@ import time
 import processes
 
 PREFIX = "10.78.0."
+# Set: as where none can be had.
+LOOPBACK = "RAPIDEYE_JOBS_LOOPBACK"
 TOOLS = ("ip", "nsenter", "unshare")
 # Holds the namespaces: says that it is ready, then waits for its end.
 HOLD = 'mount -t sysfs sysfs /sys; hostname "$0"; echo ready; exec sleep infinity'
@@ -19,6 +21,8 @@ HOLD = 'mount -t sysfs sysfs /sys; hostname "$0"; echo ready; exec sleep infinit
 
 def why_not():
     """Why there can be no networks here; None: there can."""
+    if os.environ.get(LOOPBACK):
+        return "--loopback was asked for"
     if os.geteuid() != 0:
         return "network namespaces need root"
     for tool in TOOLS:

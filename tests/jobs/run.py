@@ -34,6 +34,11 @@ def arguments():
     parser.add_argument("--no-page", action="store_true", help="only without it")
     parser.add_argument("--seeds", type=int, default=1, help="how often each is run")
     parser.add_argument("--jobs", type=int, default=2, help="how many run side by side")
+    parser.add_argument(
+        "--loopback",
+        action="store_true",
+        help="all ranks on 127.0.0.1, as where no network namespace can be had",
+    )
     parser.add_argument("--quick", action="store_true", help="thresholds of 12 s instead of auto")
     parser.add_argument("--list", action="store_true", help="prints the faults, and runs nothing")
     parser.add_argument(
@@ -58,6 +63,8 @@ def arguments():
     asked.fault = asked.fault or ("sigkill" if asked.demo else ",".join(FAULTS))
     asked.page |= asked.demo and not asked.no_page
     asked.quick |= asked.demo
+    if asked.loopback:
+        os.environ[networks.LOOPBACK] = "yes"
     unknown = [name for name in asked.fault.split(",") if name not in FAULTS]
     if unknown:
         parser.error(f"no such fault: {', '.join(unknown)}; there are: {', '.join(FAULTS)}")
