@@ -101,6 +101,23 @@ TEST(LostWorker, ThePeerThatClosedItsConnectionsIsTheOneOfWhomNothingIsHeard) {
   EXPECT_NE(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
 }
 
+TEST(LostWorker, WhomAllOthersFollowedIsTheOneOfWhomNothingIsHeard) {
+  Scenario s = Job();
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.processes = {
+        {.pid = 7, .state = ProcessState::kExited, .signal = 6, .exited_ms_ago = 4'000}};
+    s.Log(snapshot.worker.slice, snapshot.worker.task, LogKind::kFollowOn,
+          "Failed to retrieve preemption notice from coordination service: Socket closed", 4'500);
+  }
+  s.Remove(0, 0);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
+  Scenario two = s;
+  two.Remove(0, 1);  // any of them may have been the first
+  EXPECT_EQ(Diagnose(two), "UNKNOWN");
+  s.At(0, 3).log_events.clear();  // nothing says that it followed
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(Heartbeats, WhoeverSendsNoneAndNoSnapshotIsLost) {
   Scenario s = Job();
   s.Log(0, 0, LogKind::kMissedHealthChecks,

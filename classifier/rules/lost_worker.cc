@@ -1,7 +1,8 @@
 // A worker is lost if it sent no snapshot and nobody reaches it either (probes fail,
 // or what peers sent it stays unacknowledged), or if it sent none and everyone waits
 // for its slice. A missing snapshot alone is weak:
-// agents crash, too.
+// agents crash, too. With the others it says more: if all of them have ended as victims do, it
+// was first.
 //
 // Facts: the expected workers against the snapshots that came; probes by peers.
 #include <algorithm>
@@ -22,6 +23,8 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "lost_worker";
+// One that ended may have been the first itself.
+constexpr int kLeastFollowers = 2;
 
 // Its slice waits inside, for nobody that reported, and every other slice waits
 // for another slice.
@@ -78,6 +81,30 @@ std::optional<int> WhoClosedItsConnections(const Topology& topology) {
   return said ? missing : std::nullopt;
 }
 
+// The only worker that is missing, if the processes of all others have ended, and each says that
+// something else was gone before: of all of them only the missing one can have been the first.
+std::optional<int> WhomTheOthersFollowed(const Case& c) {
+  if (!c.timeline.roots.empty()) return std::nullopt;
+  const auto follows = [](const LogEvent& log) {
+    return log.kind == LogKind::kFollowOn || log.kind == LogKind::kMissedHealthChecks ||
+           log.kind == LogKind::kCoordinationTimeout;
+  };
+  std::optional<int> missing;
+  int ended = 0;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const Snapshot* snapshot = c.worker(i).snapshot;
+    if (snapshot == nullptr) {
+      if (std::exchange(missing, i).has_value()) return std::nullopt;
+      continue;
+    }
+    const bool followed =
+        std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(), follows);
+    if (snapshot->processes.empty() || Lives(*snapshot) || !followed) return std::nullopt;
+    ++ended;
+  }
+  return ended >= kLeastFollowers ? missing : std::nullopt;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {}
@@ -129,6 +156,14 @@ class Rule {
       Report(declared, kConfidenceLostDeclared,
              "sent no snapshot, and the coordination service misses its heartbeats",
              Strength::kStrong);
+      return;
+    }
+    const std::optional<int> followed = WhomTheOthersFollowed(c_);
+    if (followed.has_value() && silent == std::vector{*followed}) {
+      Report(silent, kConfidenceLostDeclared,
+             "sent no snapshot, and the processes of all others ended because somebody else was "
+             "gone",
+             Strength::kStrong, Detail::kProcessExit);
       return;
     }
     // Several silent ones: any of them may be it.

@@ -117,7 +117,8 @@ class Run:
         self.coordinator = f"{self.network.address(COORDINATOR)}:{coordinator_port}"
         self.settings_server = "127.0.0.1:9"
         self.storage = None
-        self.state = self._folder("coordinator")
+        self.state = self._file("coordinator")
+        self.coordinator_process = None
 
     def rank(self, number):
         return self.ranks[number]
@@ -132,7 +133,18 @@ class Run:
             check=True,
             capture_output=True,
         )
-        processes.start(
+        self.start_coordinator()
+        if self.fault.prepare:
+            self.fault.prepare(self)
+        for rank in self.ranks:
+            if rank.number not in self.fault.absent:
+                self._start_rank(rank)
+
+    def start_coordinator(self):
+        """Also in the place of one that is gone with its disk."""
+        if os.path.exists(self.state):
+            self.state = self._folder("coordinator-of-another-host")
+        self.coordinator_process = processes.start(
             self.network.enter(COORDINATOR)
             + [
                 f"{self.asked.bin}/rapideye-coordinator",
@@ -152,11 +164,6 @@ class Run:
             env=_environment(),
         )
         self._await("the coordinator answers", lambda: self.ask("status"), 20)
-        if self.fault.prepare:
-            self.fault.prepare(self)
-        for rank in self.ranks:
-            if rank.number not in self.fault.absent:
-                self._start_rank(rank)
 
     def break_it(self):
         """Returns when the fault came, in seconds since 1970."""

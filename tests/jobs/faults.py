@@ -154,6 +154,15 @@ _DEATHS = (
         inject=injections.send(signal.SIGKILL),
     ),
     Fault(
+        "leader-host-lost",
+        "rank 0's host and the coordinator are gone; another coordinator starts",
+        "all abort at once",
+        "who has not come, exits of the others",
+        _ended("WORKER_LOST", 0) | _ended("PROCESS_EXIT", 0),
+        rank=0,
+        inject=injections.lose_leader_host,
+    ),
+    Fault(
         "source-raises",
         "the loader's source raises",
         "as exception",

@@ -3,10 +3,12 @@
 `*_why_not` says why it cannot be done on this machine; None: it can.
 """
 
+import contextlib
 import os
 import signal
 
 import networks
+import processes
 
 
 def send(number):
@@ -16,6 +18,18 @@ def send(number):
 
 def nothing(_run):
     """Leaves the job alone."""
+
+
+def lose_leader_host(run):
+    """Kills all that runs on rank 0's host, the coordinator among it; another one starts
+    elsewhere, with an empty disk, while the agents of the others still wait."""
+    lost = run.rank(0)
+    agents = [lost.process.pid] + processes.descendants(lost.process.pid)
+    for pid in [run.coordinator_process.pid] + agents + lost.pids():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    run.coordinator_process.wait()
+    run.start_coordinator()
 
 
 def freeze(run):
