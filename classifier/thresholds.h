@@ -68,10 +68,6 @@ inline constexpr char kPipelineReadyCount[] =
 inline constexpr int64_t kLeastPipelineLooks = 10;
 inline constexpr double kEmptyPipelineMean = 0.5;
 
-// Compiling burns processor time: more than this share of the time without
-// progress, on the hosts that are waited for, is work and not waiting.
-inline constexpr double kBusyCpuShare = 0.5;
-
 // --- Shares and counts ------------------------------------------------------
 
 // "All but a few": cores that stand elsewhere in the same launch are what the

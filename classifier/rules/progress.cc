@@ -2,7 +2,7 @@
 // because the hosts that others wait for compile, evaluate or write a checkpoint.
 //
 // Facts: for how long each core has completed no launch; the phase that the training loop
-// reports, the steps that logs tell, stacks, processor time.
+// reports, the steps that logs tell, stacks.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/host_place.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
-#include "classifier/stacks.h"
 #include "classifier/thresholds.h"
-#include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -217,28 +216,21 @@ std::string PauseSeen(const Case& c, int worker) {
         break;
     }
   }
-  // What only stacks and processor time show excuses nobody for longer than the threshold.
+  // An alarm for want of progress has outlived every pause that was learnt: what only a stack
+  // shows is no excuse any more. Processor time alone never is: a collector without end burns it,
+  // too.
+  if (c.capture.header.trigger == "no-progress") return "";
   if (c.positions.units().empty() && c.JobStands()) return "";
-  for (const Stack* stack : LoopStacks(*snapshot)) {
-    for (const std::string& frame : stack->frames) {
-      if (text::ContainsIgnoreCase(frame, "backend_compile") ||
-          text::ContainsIgnoreCase(frame, "XlaCompile")) {
-        return absl::StrCat("compiles (", Quote(frame), ")");
-      }
-      if (text::ContainsIgnoreCase(frame, "orbax") ||
-          text::ContainsIgnoreCase(frame, "checkpoint")) {
-        return absl::StrCat("is in a checkpoint (", Quote(frame), ")");
-      }
-    }
+  const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
+  if (!place.has_value() || !place->by_stack) return "";
+  switch (place->activity) {
+    case HostActivity::kCompilation:
+    case HostActivity::kCheckpointSave:
+    case HostActivity::kCheckpointRestore:
+      return place->text;
+    default:
+      return "";
   }
-  int64_t cpu = 0;
-  for (const Process& process : snapshot->processes) cpu += process.cpu_ms.value_or(0);
-  const int64_t stood = c.timeline.still_ms.value_or(c.threshold_ms);
-  if (stood > 0 && static_cast<double>(cpu) >= kBusyCpuShare * static_cast<double>(stood) &&
-      InputWaitSeen(c, worker).empty()) {
-    return absl::StrCat("computes on its host (", Span(cpu), " of processor time)");
-  }
-  return "";
 }
 
 // Whom everything waits for, if that is idle hosts only; otherwise nobody.

@@ -151,11 +151,34 @@ TEST(Progress, ACheckpointElsewhereExcusesNoStall) {
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
 }
 
-TEST(Progress, CompilingBurnsProcessorTime) {
+TEST(Progress, ProcessorTimeAloneExcusesNobody) {
   Scenario s;
   s.MakeIdle(0, 1);
   s.At(0, 1).processes[0].cpu_ms = kStillMs;
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
+// An alarm for want of progress has outlived what was learnt; another one has not.
+TEST(Progress, AStackInACompilationExcusesUntilTheThresholdHasPassed) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.At(0, 1).stacks = {{"MainThread",
+                        {"backend_compile_and_load (jax/_src/compiler.py:353)",
+                         "compile_or_get_cached (jax/_src/compiler.py:469)", "run (train.py:76)"}}};
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  s.capture.header.trigger = "hang-line";
   EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
+}
+
+// Who calls from a function of that name may be in anything.
+TEST(Progress, TheWordCheckpointInAnOuterFrameExcusesNobody) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.At(0, 1).stacks = {
+      {"MainThread",
+       {"wait (threading.py:324)", "get (queue.py:171)", "checkpoint_loop (train.py:9)"}}};
+  s.capture.header.trigger = "hang-line";
+  EXPECT_NE(Diagnose(s), "NO_HANG/PAUSED");
 }
 
 TEST(Progress, BlockingDoesNot) {
