@@ -19,6 +19,7 @@
 #include "agent/sources/limits.h"
 #include "agent/sources/process/fetch_holders.h"
 #include "agent/sources/process/limits.h"
+#include "agent/sources/tcp/fetch.h"
 #include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {
@@ -35,6 +36,9 @@ bool IsReadable(int descriptor) {
   pollfd poll_descriptor = {descriptor, POLLIN, 0};
   return poll(&poll_descriptor, 1, 0) == 1;
 }
+
+// Its sockets are those that sock_diag lists.
+constexpr char kThisNamespace[] = "/proc";
 
 }  // namespace
 
@@ -107,6 +111,15 @@ std::optional<int64_t> ProcessWatch::AgeMs(const ProcessStat& stat) const {
 
 std::set<uint64_t> ProcessWatch::FindListeners() const {
   std::set<uint64_t> inodes;
+  if (proc_root_ == kThisNamespace) {
+    const auto listeners = ListTcpListeners(kListenerDeadline);
+    if (listeners.ok()) {
+      for (const TcpConnection& one : *listeners) {
+        if (Serves(one.local, one.local_port, runtime_)) inodes.insert(one.inode);
+      }
+      return inodes;
+    }
+  }
   for (const char* table : {"/net/tcp", "/net/tcp6"}) {
     const auto text = file::ReadSmallFile(absl::StrCat(proc_root_, table), kMaxSocketTableBytes);
     if (text.has_value()) inodes.merge(ListeningInodes(*text, runtime_));

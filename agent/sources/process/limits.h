@@ -16,8 +16,9 @@ inline constexpr size_t kMaxDescriptorsSearched = 65'536;
 // many it is given up, and begun again no sooner than this.
 inline constexpr absl::Duration kProcessSearchDeadline = absl::Seconds(1);
 inline constexpr absl::Duration kProcessSearchSpacing = absl::Seconds(5);
-// Listening sockets are read from a table for which the kernel walks through all connections
+// Where the kernel does not list listening sockets by themselves it walks through all connections
 // of the host, milliseconds each time: of a process that lives, no more often than this.
+inline constexpr absl::Duration kListenerDeadline = absl::Milliseconds(200);
 inline constexpr absl::Duration kListenerSpacing = absl::Minutes(1);
 // Holders of the chips: searched at a hang only, among all descriptors of the host, and
 // not in every poll then.

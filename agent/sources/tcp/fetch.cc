@@ -32,7 +32,10 @@ absl::Status Unavailable(const char* what) {
 
 using Netlink = std::unique_ptr<mnl_socket, int (*)(mnl_socket*)>;
 
-absl::Status Ask(const mnl_socket* netlink, int family) {
+constexpr uint32_t kConnections = 1 << TCP_ESTABLISHED | 1 << TCP_SYN_SENT | 1 << TCP_CLOSE_WAIT;
+constexpr uint32_t kListeners = 1 << TCP_LISTEN;
+
+absl::Status Ask(const mnl_socket* netlink, int family, uint32_t states) {
   alignas(nlmsghdr) std::array<char, 128> buffer;
   nlmsghdr* message = mnl_nlmsg_put_header(buffer.data());
   message->nlmsg_type = SOCK_DIAG_BY_FAMILY;
@@ -42,7 +45,7 @@ absl::Status Ask(const mnl_socket* netlink, int family) {
   request->sdiag_family = static_cast<uint8_t>(family);
   request->sdiag_protocol = IPPROTO_TCP;
   request->idiag_ext = 1 << (INET_DIAG_INFO - 1);
-  request->idiag_states = 1 << TCP_ESTABLISHED | 1 << TCP_SYN_SENT | 1 << TCP_CLOSE_WAIT;
+  request->idiag_states = states;
   if (mnl_socket_sendto(netlink, message, message->nlmsg_len) < 0) return Unavailable("sock_diag");
   return absl::OkStatus();
 }
@@ -63,9 +66,7 @@ absl::Status Listen(const mnl_socket* netlink, Clock::time_point give_up,
   }
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration deadline) {
+absl::StatusOr<std::vector<TcpConnection>> List(uint32_t states, absl::Duration deadline) {
   const auto give_up = Clock::now() + absl::ToChronoMilliseconds(deadline);
   std::vector<TcpConnection> connections;
   for (const int family : {AF_INET, AF_INET6}) {
@@ -75,12 +76,22 @@ absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration dea
     const timeval timeout = absl::ToTimeval(deadline);
     setsockopt(mnl_socket_get_fd(netlink.get()), SOL_SOCKET, SO_RCVTIMEO, &timeout,
                sizeof(timeout));
-    absl::Status status = Ask(netlink.get(), family);
+    absl::Status status = Ask(netlink.get(), family, states);
     if (status.ok()) status = Listen(netlink.get(), give_up, connections);
     // A kernel without IPv6 still has the other.
     if (!status.ok() && family == AF_INET) return status;
   }
   return connections;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration deadline) {
+  return List(kConnections, deadline);
+}
+
+absl::StatusOr<std::vector<TcpConnection>> ListTcpListeners(absl::Duration deadline) {
+  return List(kListeners, deadline);
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// Lists the TCP connections of this network namespace.
+// Lists the TCP sockets of this network namespace.
 #ifndef RAPIDEYE_AGENT_SOURCES_TCP_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_TCP_FETCH_H_
 
@@ -14,6 +14,10 @@ namespace rapideye::agent {
 // privilege; blocks for at most about `deadline` and takes a bounded number of
 // them. UNAVAILABLE: this kernel or sandbox does not show them.
 absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration deadline);
+
+// Those that listen, in the same way. Cheap: the kernel has them in a table of their own, while
+// for /proc/net/tcp it walks through that of all connections.
+absl::StatusOr<std::vector<TcpConnection>> ListTcpListeners(absl::Duration deadline);
 
 }  // namespace rapideye::agent
 

@@ -54,5 +54,31 @@ TEST(ListTcpConnectionsTest, ShowsWhatTheSendQueueHolds) {
   for (const int descriptor : {accepted, client, listener}) close(descriptor);
 }
 
+TEST(ListTcpListenersTest, ShowsThoseThatListenAlone) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in server = At("127.77.0.3");
+  socklen_t size = sizeof(server);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&server), size), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&server), &size), 0);
+  const int client = socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(connect(client, reinterpret_cast<sockaddr*>(&server), sizeof(server)), 0);
+
+  const auto listeners = ListTcpListeners(absl::Seconds(10));
+  ASSERT_TRUE(listeners.ok()) << listeners.status();
+  const auto find = [&](int descriptor) {
+    struct stat status = {};
+    fstat(descriptor, &status);
+    return std::find_if(listeners->begin(), listeners->end(),
+                        [&](const TcpConnection& c) { return c.inode == status.st_ino; });
+  };
+  const auto found = find(listener);
+  ASSERT_NE(found, listeners->end());
+  EXPECT_EQ(found->local, FromV4({127, 77, 0, 3}));
+  EXPECT_EQ(found->local_port, ntohs(server.sin_port));
+  EXPECT_EQ(find(client), listeners->end());
+  for (const int descriptor : {client, listener}) close(descriptor);
+}
+
 }  // namespace
 }  // namespace rapideye::agent

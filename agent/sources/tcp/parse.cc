@@ -57,6 +57,9 @@ std::optional<TcpConnection> ParseConnection(const nlmsghdr* message) {
   TcpConnection connection;
   connection.state = StateOf(body->idiag_state);
   connection.local = AddressOf(body->id.idiag_src, family);
+  std::array<uint8_t, sizeof(body->id.idiag_sport)> port;  // in network order
+  std::memcpy(port.data(), &body->id.idiag_sport, port.size());
+  connection.local_port = static_cast<uint16_t>(port[0] << 8 | port[1]);
   connection.remote = AddressOf(body->id.idiag_dst, family);
   connection.send_queue_bytes = body->idiag_wqueue;
   connection.inode = body->idiag_inode;

@@ -19,7 +19,8 @@ namespace rapideye::agent {
 
 struct TcpConnection {
   IpAddress local;
-  IpAddress remote;
+  uint16_t local_port = 0;
+  IpAddress remote;    // of a listening socket: unspecified
   uint64_t inode = 0;  // 0: no process has it any more
   SocketState state = SocketState::kUnspecified;
   int64_t send_queue_bytes = 0;
