@@ -91,16 +91,12 @@ Snapshot AgentCore::Describe(Instant now) const {
 bool AgentCore::MayEnd() const {
   const std::optional<absl::Duration> ended = host_.Of<TrainingProcess>().ended_at();
   if (!ended.has_value()) return false;
-  return link_.refused() || (!alarms_.Pending(*ended) && !OwesItsEnd(*ended));
-}
-
-// The coordinator asks a second time, and learns then how the process ended: a worker that
-// only vanished in between could have been lost.
-bool AgentCore::OwesItsEnd(absl::Duration ended) const {
+  // The coordinator asks a second time, and learns then how the process ended: a worker that
+  // only vanished in between could have been lost.
   const std::optional<wire::IncidentMemory>& incident = incident_.memory();
-  const bool open = incident.has_value() && !incident->concluded;
-  return link_.up() && open && collected_at_ + kCollectionLasts > ended &&
-         requests_.delivered_at() < ended;
+  const bool open = link_.up() && incident.has_value() && !incident->concluded;
+  const bool awaited = open && requests_.AwaitedSince(*ended);
+  return link_.refused() || (!alarms_.Pending(*ended) && !awaited);
 }
 
 // Events ----------------------------------------------------------------------
@@ -198,7 +194,6 @@ void AgentCore::Handle(const wire::Collect& collect, absl::Duration now) {
   host_.Of<StacksState>().Collected(collect.incident, now);
   if (!collect.incident.has_value()) return;
   alarms_.Collected();
-  collected_at_ = now;
   incident_.Collected(*collect.incident, Process());
 }
 

@@ -51,12 +51,11 @@ class AgentCore {
 
   Effects Step(const Event& event, Instant now);
 
-  // On the monotonic clock; later than the last Step's time. Infinite after
-  // shutdown.
+  // On the monotonic clock; later than the last Step's time. Infinite after shutdown.
   absl::Duration NextWake() const { return next_wake_; }
 
   // True once the training process has ended, no alarm of it is left to deliver and to
-  // follow to its conclusion, and a collection that is under way has learnt of the end. The owner
+  // follow, and a collection that is under way has learnt of the end. The owner
   // bounds the wait for one that never arrives.
   bool MayEnd() const;
 
@@ -120,7 +119,6 @@ class AgentCore {
   bool WantsSockets(absl::Duration now) const;
   bool WantsCounters(absl::Duration now) const;
   bool KeepIsDue() const;
-  bool OwesItsEnd(absl::Duration ended) const;
   absl::Duration UsualPeriod() const;
   absl::Duration Period(absl::Duration now) const;
 
@@ -135,8 +133,7 @@ class AgentCore {
   ProbeDuty probes_;
   IncidentMemory incident_;
   RestoredState inherited_;
-  absl::Duration collected_at_ = -absl::InfiniteDuration();  // asked last, for an incident
-  std::optional<wire::IncidentMemory> incident_kept_;        // as it is on disk
+  std::optional<wire::IncidentMemory> incident_kept_;  // as it is on disk
   std::optional<CounterBaseline> baseline_kept_;
   absl::Duration next_keep_at_ = -absl::InfiniteDuration();
   bool shut_down_ = false;

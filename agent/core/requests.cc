@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/core/limits.h"
 #include "agent/core/snapshot_builder.h"
 #include "agent/sources/limits.h"
 
@@ -17,6 +16,7 @@ absl::Duration ReplyBy(absl::Duration now, absl::Duration deadline) {
 }
 
 void Requests::Collect(const wire::Collect& collect, int64_t last_poll, absl::Duration now) {
+  asked_at_ = now;
   collection_ = Collection{collect.collection, collect.credit,
                            last_poll,          ReplyBy(now, collect.deadline),
                            std::nullopt,       absl::InfiniteDuration()};

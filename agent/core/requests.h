@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
+#include "agent/core/limits.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
@@ -37,8 +38,11 @@ class Requests {
   absl::Duration reply_by() const { return collection_->reply_by; }
   // Sends the snapshot, or keeps it until there is credit. Only if NeedsSample.
   void Deliver(Snapshot snapshot, absl::Duration now, Effects& effects);
-  // When a sample was last delivered; infinitely long ago if none was.
-  absl::Duration delivered_at() const { return delivered_at_; }
+  // True if a collection was begun shortly before `since`, and no sample delivered after it: the
+  // coordinator may ask again.
+  bool AwaitedSince(absl::Duration since) const {
+    return asked_at_ + kCollectionLasts > since && delivered_at_ < since;
+  }
   // Sends what waits for credit without it, because there is no later.
   void HandOver(Effects& effects);
 
@@ -76,6 +80,7 @@ class Requests {
   };
 
   std::optional<Collection> collection_;
+  absl::Duration asked_at_ = -absl::InfiniteDuration();
   absl::Duration delivered_at_ = -absl::InfiniteDuration();
   std::optional<Hlo> hlo_;
 };

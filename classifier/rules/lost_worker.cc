@@ -105,25 +105,35 @@ std::optional<int> WhomTheOthersFollowed(const Case& c) {
   return ended >= kLeastFollowers ? missing : std::nullopt;
 }
 
+// The workers without a snapshot, by what probes of them say.
+struct Missing {
+  std::vector<int> unreachable;
+  std::vector<int> silent;  // nobody probed them
+  std::vector<int> reachable;
+};
+
+Missing FindMissing(const Case& c, const LinkEvidence& links) {
+  Missing missing;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    if (c.worker(i).snapshot != nullptr || !c.worker(i).in_named_cohort) continue;
+    const auto n = static_cast<size_t>(i);
+    if (links.probed[n] > 0 && links.probed_failed[n] == links.probed[n]) {
+      missing.unreachable.push_back(i);
+    } else if (links.probed[n] > 0) {
+      missing.reachable.push_back(i);
+    } else {
+      missing.silent.push_back(i);
+    }
+  }
+  return missing;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {}
 
   void Apply() {
-    std::vector<int> unreachable;
-    std::vector<int> silent;
-    std::vector<int> reachable;
-    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
-      if (c_.worker(i).snapshot != nullptr || !c_.worker(i).in_named_cohort) continue;
-      const auto n = static_cast<size_t>(i);
-      if (links_.probed[n] > 0 && links_.probed_failed[n] == links_.probed[n]) {
-        unreachable.push_back(i);
-      } else if (links_.probed[n] > 0) {
-        reachable.push_back(i);
-      } else {
-        silent.push_back(i);
-      }
-    }
+    auto [unreachable, silent, reachable] = FindMissing(c_, links_);
     const std::vector<int> dead = WithoutHeartbeats(c_.topology);
     const auto is_dead = [&dead](int worker) {
       return std::binary_search(dead.begin(), dead.end(), worker);
@@ -158,14 +168,7 @@ class Rule {
              Strength::kStrong);
       return;
     }
-    const std::optional<int> followed = WhomTheOthersFollowed(c_);
-    if (followed.has_value() && silent == std::vector{*followed}) {
-      Report(silent, kConfidenceLostDeclared,
-             "sent no snapshot, and the processes of all others ended because somebody else was "
-             "gone",
-             Strength::kStrong, Detail::kProcessExit);
-      return;
-    }
+    if (WasFollowed(silent)) return;
     // Several silent ones: any of them may be it.
     if (awaited.size() == 1) {
       Report(awaited, kConfidenceLostAwaited,
@@ -192,6 +195,16 @@ class Rule {
     Report(ended, kConfidenceLostDeclared,
            "sent no snapshot, though its host answers, and the coordination service or its peers "
            "miss its process: both have ended",
+           Strength::kStrong, Detail::kProcessExit);
+    return true;
+  }
+
+  bool WasFollowed(const std::vector<int>& silent) {
+    const std::optional<int> followed = WhomTheOthersFollowed(c_);
+    if (!followed.has_value() || silent != std::vector{*followed}) return false;
+    Report(silent, kConfidenceLostDeclared,
+           "sent no snapshot, and the processes of all others ended because somebody else was "
+           "gone",
            Strength::kStrong, Detail::kProcessExit);
     return true;
   }
