@@ -23,7 +23,8 @@ std::string Program(std::string_view marker) {
   const size_t computations = sample.find("\n%") + 1;
   const size_t entry = sample.find("\nENTRY ") + 1;
   std::string text = sample.substr(0, computations);
-  const std::string_view copied = std::string_view(sample).substr(computations, entry - computations);
+  const std::string_view copied =
+      std::string_view(sample).substr(computations, entry - computations);
   text += copied;
   // Names are unique in a module.
   for (int copy = 1; text.size() + sample.size() - entry < kTextBytes; ++copy) {
@@ -48,8 +49,9 @@ std::string Program(std::string_view marker) {
 
 size_t Lines(std::string_view text) {
   size_t lines = 0;
-  for (const char* at = text.data(); (at = static_cast<const char*>(std::memchr(
-                                          at, '\n', static_cast<size_t>(text.end() - at)))) != nullptr;
+  for (const char* at = text.data();
+       (at = static_cast<const char*>(
+            std::memchr(at, '\n', static_cast<size_t>(text.end() - at)))) != nullptr;
        ++at) {
     ++lines;
   }
@@ -79,7 +81,8 @@ void CompareRenamed(benchmark::State& state) {
   state.SetLabel("at most 20 ms");
   const std::string left = Program("");
   std::string right = left;
-  for (size_t at = right.find("%fusion."); at != std::string::npos; at = right.find("%fusion.", at)) {
+  for (size_t at = right.find("%fusion."); at != std::string::npos;
+       at = right.find("%fusion.", at)) {
     right[at + 1] = 'g';
   }
   for (auto _ : state) {
