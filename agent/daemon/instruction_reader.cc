@@ -55,7 +55,9 @@ void InstructionReader::AddWaits(RuntimeSample& sample, absl::Duration patience)
   if (!posted || !answer->there.WaitForNotificationWithTimeout(patience)) return;
   for (CoreSample& core : sample.cores) {
     for (SequencerSample& sequencer : core.sequencers) {
-      sequencer.hlo_waits = Of(answer->waits, sequencer);
+      // The text of the module says more than that of the instruction alone.
+      const std::optional<HloWaits> waits = Of(answer->waits, sequencer);
+      if (waits.has_value()) sequencer.hlo_waits = waits;
     }
   }
 }

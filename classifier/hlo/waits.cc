@@ -64,6 +64,7 @@ constexpr std::array<std::string_view, 14> kTimelessTargets = {"AllocateBuffer",
                                                                "SPMDShardToFullShape"};
 constexpr std::array<std::string_view, 2> kKernelTargets = {"tpu_custom_call", "mosaic"};
 constexpr std::string_view kHostMemory = "S(5)";
+constexpr std::string_view kHandler = "_xla_host_transfer_handler_name";
 constexpr std::string_view kMegascale = "xla_megascale_runtime";
 constexpr std::string_view kStart = "-start";
 constexpr std::string_view kDone = "-done";
@@ -94,6 +95,12 @@ std::optional<int64_t> NumberIn(std::string_view text) {
 
 bool IsLaterHalf(std::string_view opcode) {
   return opcode.ends_with(kDone) || opcode.ends_with(kUpdate);
+}
+
+// An opcode for which no other instruction has to be seen.
+bool IsComplete(std::string_view opcode) {
+  return !opcode.empty() && opcode != "fusion" && opcode != "custom-call" && !IsTransfer(opcode) &&
+         !IsOneOf(opcode, kCopies);
 }
 
 // One element, in whatever layout: "s32[]{:T(128)}", "u32[1]".
@@ -195,6 +202,27 @@ std::string_view HloWaitsName(HloWaits waits) {
       return "calls";
   }
   return "";
+}
+
+HloWaits HloWaitsOfLine(std::string_view instruction) {
+  const size_t equals = instruction.find(" = ");
+  const std::string_view text =
+      equals == std::string_view::npos ? instruction : instruction.substr(equals + 3);
+  const HloParts parts = ParseHloInstruction(text);
+  const std::string_view whole = WholeOpcode(parts.opcode);
+  const HloWaitAnalysis::Attributes attributes(parts.attributes);
+  const bool told = IsOneOf(whole, kCollectives) || whole == "infeed" || whole == "outfeed" ||
+                    (parts.opcode == "custom-call" && !attributes.target.empty()) ||
+                    (IsTransfer(parts.opcode) && Contains(attributes.frontend, kHandler)) ||
+                    (whole == parts.opcode && IsComplete(parts.opcode));
+  if (!told) return HloWaits::kUnspecified;
+  HloModule module;
+  module.entry = 0;
+  module.by_name.try_emplace("entry", 0);
+  HloComputation& entry = module.computations.emplace_back();
+  entry.name = "entry";
+  entry.instructions.push_back({"instruction", text});
+  return HloWaitAnalysis(module).Of(0, 0);
 }
 
 HloWaitAnalysis::HloWaitAnalysis(const HloModule& module)
@@ -393,14 +421,14 @@ HloWaits HloWaitAnalysis::ClassifyAsync(int computation, const HloParts& parts,
 
 HloWaits HloWaitAnalysis::ClassifyTransfer(int computation, const HloParts& parts,
                                            const Attributes& attributes) {
-  std::string_view handler = QuotedHloValue(attributes.frontend, "_xla_host_transfer_handler_name");
+  std::string_view handler = QuotedHloValue(attributes.frontend, kHandler);
   bool host = attributes.host_transfer;
   if (handler.empty()) {
     Place start = StartOf(computation, parts);
     if (start.computation < 0) start = StartByChannel(attributes.channel);
     if (start.computation >= 0) {
       const Attributes of_start(ParseHloInstruction(InstructionAt(start).text).attributes);
-      handler = QuotedHloValue(of_start.frontend, "_xla_host_transfer_handler_name");
+      handler = QuotedHloValue(of_start.frontend, kHandler);
       host = host || of_start.host_transfer;
     }
   }

@@ -30,10 +30,18 @@ struct HloPartners {
   std::string_view rendezvous;     // what the runtime's log calls the transfer; or empty
 };
 
+// What one instruction says by itself, without its module: "[ROOT] %name = shape opcode(…), …",
+// or what follows the equals sign. kUnspecified if that does not tell: of fusions, of second
+// halves, of copies, of transfers without a handler.
+HloWaits HloWaitsOfLine(std::string_view instruction);
+
 // Refers into `module`, which outlives it. Takes time and memory linear in the module for all
 // of its instructions together. Not synchronised.
 class HloWaitAnalysis {
  public:
+  // The attributes on which what it waits for depends.
+  struct Attributes;
+
   explicit HloWaitAnalysis(const HloModule& module);
 
   // Of instruction `index` of a computation. kUnspecified: no core can stand there, because it
@@ -64,8 +72,6 @@ class HloWaitAnalysis {
     bool other_slice = false;
     bool own_host = false;
   };
-  // The attributes on which what it waits for depends.
-  struct Attributes;
   struct Place {
     int computation = -1;
     int index = -1;

@@ -237,6 +237,30 @@ TEST(HloWaits, FusionsByWhatTheyHold) {
   EXPECT_THAT(text.PartnersOf("all-reduce.3").groups, IsEmpty());
 }
 
+TEST(HloWaits, WhatAnInstructionSaysByItself) {
+  for (const auto& [line, waits] : std::map<std::string, HloWaits>{
+           {"%psum.7 = f32[]{:T(128)} all-reduce(%a), replica_groups={}", HloWaits::kInSlice},
+           {"ROOT r = (f32[8], f32[2]) reduce-scatter-start(a)", HloWaits::kInSlice},
+           {"%x = f32[8] negate(%a)", HloWaits::kCompute},
+           {"f32[8] infeed(%t)", HloWaits::kOwnHost},
+           {"%w = (f32[8]) while(%a), body=%b", HloWaits::kCalls},
+           {"%s = token[] send-done(%a), frontend_attributes={_xla_host_transfer_handler_name="
+            "\"xla_megascale_runtime\"}",
+            HloWaits::kOtherSlice},
+           {"%k = f32[8] custom-call(%a), custom_call_target=\"AllocateBuffer\"",
+            HloWaits::kNothing},
+           {"%k = f32[8] custom-call(%a)", HloWaits::kUnspecified},
+           {"%f = f32[8] fusion(%a), kind=kLoop, calls=%c", HloWaits::kUnspecified},
+           {"%d = f32[8] async-done(%a)", HloWaits::kUnspecified},
+           {"%d = f32[8] copy-done(%a)", HloWaits::kUnspecified},
+           {"%s = token[] send-done(%a)", HloWaits::kUnspecified},
+           {"%p = f32[8] parameter(0)", HloWaits::kUnspecified},
+           {"all-reduce.3", HloWaits::kUnspecified},
+           {"", HloWaits::kUnspecified}}) {
+    EXPECT_EQ(HloWaitsOfLine(line), waits) << line;
+  }
+}
+
 TEST(HloWaits, PairsOfAPermutation) {
   const Text text =
       Text::Of("  ROOT %c = f32[8]{0} collective-permute(%p), source_target_pairs={{0,1},{1,0}}\n");
