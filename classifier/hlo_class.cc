@@ -12,10 +12,15 @@ struct Pattern {
 
 // The first pattern found anywhere in the name decides: fusions are named after
 // the collective they hold, and asynchronous halves end in -start or -done.
-// Opcodes as in XLA's HLO documentation; names may spell '-' as '_'.
+// Opcodes as in XLA's HLO documentation; names may spell '-' as '_'. A callback of JAX waits for
+// its own host.
 constexpr std::array kPatterns = {
     Pattern{"sparse-core", HloClass::kSparseWait},
     Pattern{"sparsecore", HloClass::kSparseWait},
+    Pattern{"io-callback", HloClass::kInput},
+    Pattern{"pure-callback", HloClass::kInput},
+    Pattern{"debug-callback", HloClass::kInput},
+    Pattern{"debug-print", HloClass::kInput},
     Pattern{"recv-done", HloClass::kCrossWait},
     Pattern{"send-done", HloClass::kCrossWait},
     Pattern{"recv", HloClass::kCrossWait},
@@ -39,6 +44,21 @@ constexpr std::array kPatterns = {
     Pattern{"wait", HloClass::kMaybeWait},
 };
 
+// JAX's primitives, by which it names what they become: mostly collectives, within a slice or
+// between slices, but at times a reshape beside them.
+constexpr std::array<std::string_view, 6> kPrimitives = {"psum",     "pmax",       "pmin",
+                                                         "ppermute", "pbroadcast", "pgather"};
+
+// "psum", "psum.7", "psum_invariant.1".
+bool IsOfPrimitive(std::string_view name) {
+  for (const std::string_view primitive : kPrimitives) {
+    if (!name.starts_with(primitive)) continue;
+    const std::string_view rest = name.substr(primitive.size());
+    if (rest.empty() || rest.front() == '.' || rest.front() == '_') return true;
+  }
+  return false;
+}
+
 // '_' counts as '-', without copying a name of any length.
 bool Contains(std::string_view name, std::string_view part) {
   for (size_t start = 0; start + part.size() <= name.size(); ++start) {
@@ -54,6 +74,32 @@ bool Contains(std::string_view name, std::string_view part) {
 
 }  // namespace
 
+HloClass ClassifyHlo(HloWaits waits) {
+  switch (waits) {
+    case HloWaits::kCompute:
+    // A kernel on its own chip, and a copy within its memory, wait for no other core.
+    case HloWaits::kKernel:
+    case HloWaits::kOwnDma:
+      return HloClass::kCompute;
+    case HloWaits::kInSlice:
+      return HloClass::kInSliceWait;
+    case HloWaits::kComputeWithCollective:
+    case HloWaits::kKernelInSlice:
+      return HloClass::kMaybeWait;
+    case HloWaits::kOtherSlice:
+      return HloClass::kCrossWait;
+    case HloWaits::kOwnHost:
+      return HloClass::kInput;
+    case HloWaits::kSparseCore:
+      return HloClass::kSparseWait;
+    case HloWaits::kNothing:
+    case HloWaits::kCalls:
+    case HloWaits::kUnspecified:
+      break;
+  }
+  return HloClass::kUnknown;
+}
+
 HloClass ClassifyHlo(std::string_view instruction) {
   if (instruction.empty()) return HloClass::kUnknown;
   // A name is short; whatever is longer is not one.
@@ -61,6 +107,7 @@ HloClass ClassifyHlo(std::string_view instruction) {
   for (const Pattern& pattern : kPatterns) {
     if (Contains(name, pattern.part)) return pattern.hlo_class;
   }
+  if (IsOfPrimitive(name)) return HloClass::kMaybeWait;
   return HloClass::kCompute;
 }
 

@@ -1,8 +1,10 @@
-// ClassifyHlo states by an HLO instruction's name what a core that stands there waits for.
+// ClassifyHlo states what a core waits for that stands at an HLO instruction.
 #ifndef RAPIDEYE_CLASSIFIER_HLO_CLASS_H_
 #define RAPIDEYE_CLASSIFIER_HLO_CLASS_H_
 
 #include <string_view>
+
+#include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {
 
@@ -16,6 +18,11 @@ enum class HloClass {
   kMaybeWait,    // custom call, asynchronous operation: can be either
 };
 
+// By the text of its program. kUnknown of what takes no time, or only calls others.
+HloClass ClassifyHlo(HloWaits waits);
+
+// By its name alone, the last resort: names come from the user's program as often as from
+// opcodes. A name that says nothing is taken for compute.
 HloClass ClassifyHlo(std::string_view instruction);
 
 }  // namespace rapideye::classifier

@@ -31,6 +31,11 @@ class Sentences {
       case HloOutcome::kEqualButForNames:
         return absl::StrCat("the HLO dumps of ", Both(), " differ in names and source lines only",
                             Doubt());
+      case HloOutcome::kKernelOrItsSource:
+        return absl::StrCat("the HLO dumps of ", Both(),
+                            " differ in the body of a kernel only: in the kernel, or in where its "
+                            "source lies",
+                            Doubt());
       case HloOutcome::kEqualAsFarAsRead:
         return absl::StrCat("the HLO dumps of ", Both(),
                             " are the same as far as they were read: they are too large to be "
@@ -55,6 +60,9 @@ class Sentences {
         return absl::StrCat("The optimised HLO of ", Both(),
                             " is the same: compare their libtpu versions and compiler flags "
                             "(XLA_FLAGS, LIBTPU_INIT_ARGS) rather than the program.");
+      case HloOutcome::kKernelOrItsSource:
+        return absl::StrCat("Compare the sources of the kernels that ", Both(),
+                            " run, and their versions of the libraries that hold kernels.");
       case HloOutcome::kEqualAsFarAsRead:
         return absl::StrCat("Compare the HLO dumps of ", Both(), " to their end.");
       case HloOutcome::kNotComparable:

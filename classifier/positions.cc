@@ -87,6 +87,7 @@ Positions::Positions(const Topology& topology) : topology_(topology) {
   first_unit_.push_back(static_cast<int>(units_.size()));
   first_sparse_.push_back(static_cast<int>(sparse_.size()));
   NameHlo();
+  ClassifyByText();
   FoldSiblings();
 }
 
@@ -165,6 +166,24 @@ void Positions::NameHlo() {
       }
     }
     where.hlo_class = contradicted ? HloClass::kUnknown : ClassifyHlo(where.hlo);
+  }
+}
+
+// What the text of the program says at one core holds for all, and more than any name.
+void Positions::ClassifyByText() {
+  std::map<int, std::map<HloClass, int>> seen;
+  const auto look = [&seen](const Core& core, int place) {
+    const Sequencer* sequencer = MainSequencer(core);
+    if (place < 0 || sequencer == nullptr || !sequencer->hlo_waits.has_value()) return;
+    const HloClass told = ClassifyHlo(*sequencer->hlo_waits);
+    if (told != HloClass::kUnknown) ++seen[place][told];
+  };
+  for (const Unit& unit : units_) look(*unit.core, unit.place);
+  for (const SparseUnit& unit : sparse_) look(*unit.core, unit.place);
+  for (const auto& [place, classes] : seen) {
+    Place& where = places_[static_cast<size_t>(place)];
+    where.hlo_class = classes.size() == 1 ? classes.begin()->first : HloClass::kUnknown;
+    where.by_text = true;
   }
 }
 

@@ -21,6 +21,7 @@ struct Place {
   CoreType core_type = CoreType::kTensorCore;
   std::string_view hlo;  // as seen at any core that stands there; empty: unknown
   HloClass hlo_class = HloClass::kUnknown;
+  bool by_text = false;  // the text of the program says so, not a name alone
 };
 
 enum class UnitState {
@@ -73,6 +74,7 @@ class Positions {
  private:
   void AddWorker(int worker);
   void NameHlo();
+  void ClassifyByText();
   void FoldSiblings();
   int InternPlace(const Place& place);
 

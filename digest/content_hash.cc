@@ -74,8 +74,10 @@ uint64_t HashCore(const Snapshot& snapshot, const Core& core) {
   hasher.Add(core.chip, core.chip_id, core.coords, core.physical, core.type, core.index,
              HashProgram(snapshot, core.program), core.launch_id, core.stuck_ms, core.error);
   hasher.AddUnordered(core.sequencers, [](const Sequencer& s) {
-    return HashOf(s.type, s.index, s.pc, s.tag, s.tracemark, s.run_id, s.hlo, s.hlo_text,
-                  s.frozen_ms);
+    const uint64_t hash =
+        HashOf(s.type, s.index, s.pc, s.tag, s.tracemark, s.run_id, s.hlo, s.hlo_text, s.frozen_ms);
+    // Captures of before this was reported keep their hash.
+    return s.hlo_waits.has_value() ? HashOf(hash, *s.hlo_waits) : hash;
   });
   for (const QueuedProgram& queued : core.queued) {
     hasher.Add(HashProgram(snapshot, queued.program), queued.launch_id, queued.run_id);

@@ -134,6 +134,8 @@ const char* OutcomeName(HloOutcome outcome) {
       return "EQUAL_BUT_FOR_NAMES";
     case HloOutcome::kEqualAsFarAsRead:
       return "EQUAL_AS_FAR_AS_READ";
+    case HloOutcome::kKernelOrItsSource:
+      return "KERNEL_OR_ITS_SOURCE";
     case HloOutcome::kNotComparable:
     case HloOutcome::kUnspecified:
       break;

@@ -70,6 +70,7 @@ class PositionAges {
   struct Hlo {
     std::optional<std::string> instruction;
     std::optional<std::string> text;
+    std::optional<HloWaits> waits;
   };
 
   // Sequencers that are not in the sample are forgotten.

@@ -85,6 +85,7 @@ void MergeCore(const Core& then, int64_t by, Core& core) {
       RaiseTo(Older(before.frozen_ms, by), sequencer.frozen_ms);
       if (!sequencer.hlo.has_value()) sequencer.hlo = before.hlo;
       if (!sequencer.hlo_text.has_value()) sequencer.hlo_text = before.hlo_text;
+      if (!sequencer.hlo_waits.has_value()) sequencer.hlo_waits = before.hlo_waits;
     }
   }
 }

@@ -36,6 +36,7 @@ Sequencer BuildSequencer(const CoreSample& core, const SequencerSample& sample,
   if (const PositionAges::Hlo* hlo = position_ages.HloOf(key)) {
     sequencer.hlo = hlo->instruction;
     sequencer.hlo_text = hlo->text;
+    sequencer.hlo_waits = hlo->waits;
   }
   if (const std::optional<absl::Duration> since = position_ages.StillSince(key)) {
     sequencer.frozen_ms = AgeMs(*since, now);

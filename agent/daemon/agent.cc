@@ -64,7 +64,7 @@ Agent::Agent(AgentOptions options)
       core_(Complete(options)),
       coordinator_(std::move(options.coordinator), std::move(options.credentials),
                    [this](Event event) { events_.Push(std::move(event)); }),
-      sampler_(options.host.runtime,
+      sampler_(options.host.runtime, options.hlo_dump_dir,
                [this](RuntimeSampled sampled) { events_.Push(std::move(sampled)); }),
       host_(options.host, [this](HostSampled sampled) { events_.Push(std::move(sampled)); }),
       logs_(std::move(options.logs), [this](LogsRead read) { events_.Push(std::move(read)); }),

@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "agent/daemon/host_sources.h"
+#include "agent/daemon/instruction_reader.h"
 #include "agent/daemon/sampler.h"
 #include "agent/sources/hlo_dump/fetch.h"
 #include "agent/sources/hlo_dump/limits.h"
@@ -27,6 +28,7 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   AgentCore core(std::move(settings));
   RuntimeClient client(host.runtime);
   HostSources sources(host);
+  InstructionReader instructions(hlo_dump_dir);
   const absl::Time started = absl::Now();
   const auto moment = [started] { return Instant{absl::Now() - started, absl::Now()}; };
   // What a source has to say of itself belongs to what this host would say.
@@ -42,7 +44,9 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
     if (poll == nullptr) continue;
     const HostLook everything = {.sockets = true, .hang = true, .counters = true};
     step(HostSampled{poll->poll, sources.Read(everything)});
-    step(RuntimeSampled{poll->poll, ReadRuntime(client, poll->with_hlo, poll->deadline)});
+    RuntimeReading reading = ReadRuntime(client, poll->with_hlo, poll->deadline);
+    if (reading.sample.has_value()) instructions.AddWaits(*reading.sample, kInstructionPatience);
+    step(RuntimeSampled{poll->poll, std::move(reading)});
   }
   if (!hlo_dump_dir.empty()) {
     DumpFingerprints none;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/sources/hlo_dump/limits.h"
 #include "agent/sources/runtime/parse.h"
 
 namespace rapideye::agent {
@@ -12,8 +13,8 @@ RuntimeReading ReadRuntime(RuntimeClient& runtime, bool with_hlo, absl::Duration
   return {HealthFromError(bytes.status(), deadline), std::nullopt};
 }
 
-Sampler::Sampler(const std::string& runtime_address, Sink sink)
-    : runtime_(runtime_address), sink_(std::move(sink)) {}
+Sampler::Sampler(const std::string& runtime_address, const std::string& hlo_dump_dir, Sink sink)
+    : runtime_(runtime_address), instructions_(hlo_dump_dir), sink_(std::move(sink)) {}
 
 Sampler::~Sampler() {
   worker_.Drop();
@@ -22,7 +23,11 @@ Sampler::~Sampler() {
 
 void Sampler::Start(const Poll& poll) {
   worker_.PostLatest([this, poll] {
-    sink_(RuntimeSampled{poll.poll, ReadRuntime(runtime_, poll.with_hlo, poll.deadline)});
+    RuntimeReading reading = ReadRuntime(runtime_, poll.with_hlo, poll.deadline);
+    if (poll.with_hlo && reading.sample.has_value()) {
+      instructions_.AddWaits(*reading.sample, kInstructionPatience);
+    }
+    sink_(RuntimeSampled{poll.poll, std::move(reading)});
   });
 }
 

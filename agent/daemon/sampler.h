@@ -6,6 +6,7 @@
 #include <string>
 
 #include "agent/core/effects.h"
+#include "agent/daemon/instruction_reader.h"
 #include "agent/sources/runtime/fetch.h"
 #include "agent/sources/runtime/sample.h"
 #include "proto/common/worker/worker.h"
@@ -17,7 +18,8 @@ class Sampler {
   // Called on the sampler's thread, once per Poll.
   using Sink = std::function<void(RuntimeSampled)>;
 
-  Sampler(const std::string& runtime_address, Sink sink);
+  // `hlo_dump_dir`: where XLA dumps its programs; empty: nowhere.
+  Sampler(const std::string& runtime_address, const std::string& hlo_dump_dir, Sink sink);
   // Waits for no runtime: a poll under way is given up.
   ~Sampler();
   Sampler(const Sampler&) = delete;
@@ -28,6 +30,7 @@ class Sampler {
 
  private:
   RuntimeClient runtime_;
+  InstructionReader instructions_;
   const Sink sink_;
   Worker worker_;  // last: its jobs use the others
 };

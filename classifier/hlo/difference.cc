@@ -1,12 +1,15 @@
 #include "classifier/hlo/difference.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "classifier/hlo/instruction.h"
+#include "classifier/hlo/kernel_body.h"
 #include "classifier/hlo/module.h"
 #include "classifier/hlo/token.h"
 
@@ -15,6 +18,8 @@ namespace {
 
 // Computations call each other a few levels deep; what lies deeper is not looked at.
 constexpr int kMaxDepth = 64;
+// In a backend configuration, in front of a kernel's bytes.
+constexpr std::string_view kBody = "\"body\"";
 
 using Names = absl::flat_hash_map<std::string_view, int>;
 using Pair = std::pair<int, int>;  // of computations
@@ -22,15 +27,10 @@ using Pair = std::pair<int, int>;  // of computations
 struct Instructions {
   const HloModule& module;
   const HloComputation& computation;
-  Names names;
+  mutable Names names;  // made when it is first asked for
 
   Instructions(const HloModule& m, int index)
-      : module(m), computation(m.computations[static_cast<size_t>(index)]) {
-    names.reserve(computation.instructions.size());
-    for (const HloInstruction& instruction : computation.instructions) {
-      names.try_emplace(instruction.name, static_cast<int>(names.size()));
-    }
-  }
+      : module(m), computation(m.computations[static_cast<size_t>(index)]) {}
 
   // What a word refers to: an instruction of this computation, or a computation.
   struct Referent {
@@ -40,6 +40,12 @@ struct Instructions {
   };
   Referent Find(const HloToken& token) const {
     if (!token.reference) return {};
+    if (names.empty()) {
+      names.reserve(computation.instructions.size());
+      for (const HloInstruction& instruction : computation.instructions) {
+        names.try_emplace(instruction.name, static_cast<int>(names.size()));
+      }
+    }
     if (const auto it = names.find(token.text); it != names.end()) return {it->second, -1};
     if (const auto it = module.by_name.find(token.text); it != module.by_name.end()) {
       return {-1, it->second};
@@ -47,6 +53,28 @@ struct Instructions {
     return {};
   }
 };
+
+bool SameNames(const Instructions& left, const Instructions& right) {
+  return std::equal(left.computation.instructions.begin(), left.computation.instructions.end(),
+                    right.computation.instructions.begin(), right.computation.instructions.end(),
+                    [](const auto& a, const auto& b) { return a.name == b.name; });
+}
+
+// Calls `take` with the name of each computation that an instruction of the long form calls:
+// it stands behind "=%", or in a list "={%a, %b}", where no operand does.
+template <typename Take>
+void ForEachCalled(std::string_view text, const Take& take) {
+  bool listed = false;
+  for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at)) {
+    const std::string_view before = text.substr(0, at);
+    const bool list = before.ends_with("={");
+    const bool called = list || before.ends_with('=') || (listed && before.ends_with(", "));
+    const size_t end = std::min(text.find_first_of(" ,)}\n", at), text.size());
+    if (called) take(text.substr(at + 1, end - at - 1));
+    listed = (list || (listed && called)) && text.substr(end).starts_with(',');
+    at = end;
+  }
+}
 
 // What an instruction says around the place `at` of its text.
 std::string Excerpt(const HloInstruction& instruction, size_t at) {
@@ -77,6 +105,8 @@ class Comparison {
       AttributesDiffer();
     } else if (unfinished_) {
       difference_.outcome = HloOutcome::kEqualAsFarAsRead;
+    } else if (difference_.kernel) {
+      difference_.outcome = HloOutcome::kKernelOrItsSource;
     } else {
       difference_.outcome = HloOutcome::kEqualButForNames;
     }
@@ -101,18 +131,40 @@ class Comparison {
     const Instructions right(right_, pair.second);
     const size_t lefts = left.computation.instructions.size();
     const size_t rights = right.computation.instructions.size();
+    const bool same_names = SameNames(left, right);
     for (size_t i = 0; i < std::max(lefts, rights); ++i) {
       if (i >= lefts || i >= rights) {
         Ended(left, right, i);
         return;
       }
       std::vector<Pair> called;
-      if (!Same(left, right, i, called)) return;
+      if (same_names && SameText(left, right, i)) {
+        AddCalled(left, right, i, called);
+      } else if (!Same(left, right, i, called)) {
+        return;
+      }
       for (const Pair& callee : called) {
         CompareComputations(callee, depth + 1);
-        if (Found()) return;
+        if (Found()) return AttributeToCaller(left, right, i, depth);
       }
     }
+  }
+
+  // In computations of the same names the same text of the long form says the same.
+  static bool SameText(const Instructions& left, const Instructions& right, size_t i) {
+    const std::string_view text = left.computation.instructions[i].text;
+    return text == right.computation.instructions[i].text &&
+           (text.find('%') != std::string_view::npos || text.find("()") != std::string_view::npos);
+  }
+
+  static void AddCalled(const Instructions& left, const Instructions& right, size_t i,
+                        std::vector<Pair>& called) {
+    ForEachCalled(left.computation.instructions[i].text, [&](std::string_view name) {
+      const auto from = left.module.by_name.find(name);
+      const auto to = right.module.by_name.find(name);
+      if (from == left.module.by_name.end() || to == right.module.by_name.end()) return;
+      called.emplace_back(from->second, to->second);
+    });
   }
 
   // A computation that is called from several places is the same one at each: none is
@@ -138,9 +190,16 @@ class Comparison {
             std::vector<Pair>& called) {
     HloTokens left_tokens(left.computation.instructions[i].text);
     HloTokens right_tokens(right.computation.instructions[i].text);
+    std::array<std::string_view, 2> before;  // the two words in front
     for (;;) {
       const HloToken a = left_tokens.Next();
       const HloToken b = right_tokens.Next();
+      const bool body = before[0] == kBody && before[1] == ":";
+      before = {before[1], a.text};
+      if (body && a.text != b.text && a.text.starts_with('"') && b.text.starts_with('"')) {
+        KernelDiffers(left, right, i, a, b);
+        continue;
+      }
       if (a.text.empty() && b.text.empty()) return true;
       const Instructions::Referent from = left.Find(a);
       const Instructions::Referent to = right.Find(b);
@@ -158,6 +217,38 @@ class Comparison {
     }
   }
 
+  // A fusion or reduction says more of where its computation comes from than the instructions
+  // in it. Of callers of callers the outermost that is no loop, branch or call.
+  void AttributeToCaller(const Instructions& left, const Instructions& right, size_t i, int depth) {
+    if (called_by_loop_ || depth > kMaxDepth) return;
+    const HloInstruction& caller = left.computation.instructions[i];
+    const std::string_view opcode = ParseHloInstruction(caller.text).opcode;
+    called_by_loop_ = opcode == "while" || opcode == "conditional" || opcode == "call";
+    if (called_by_loop_) return;
+    Attribute(left, caller, difference_.places[0]);
+    Attribute(right, right.computation.instructions[i], difference_.places[1]);
+  }
+
+  static void Attribute(const Instructions& side, const HloInstruction& to, HloPlace& place) {
+    const std::string_view operation = QuotedHloValue(to.text, "op_name");
+    if (!operation.empty()) place.operation = operation.substr(0, kMaxHloExcerptBytes);
+    const HloSourceLine source = HloSourceLines(side.module).Of(to.text);
+    if (source.known()) place.source = source;
+  }
+
+  // What a kernel does may be the same although its body is not.
+  void KernelDiffers(const Instructions& left, const Instructions& right, size_t i,
+                     const HloToken& a, const HloToken& b) {
+    if (difference_.kernel || SameKernelElsewhere(Unquoted(a.text), Unquoted(b.text))) return;
+    difference_.kernel = true;
+    difference_.position = static_cast<int64_t>(i) + 1;
+    difference_.places = {PlaceOf(left, i, 0), PlaceOf(right, i, 0)};
+  }
+
+  static std::string_view Unquoted(std::string_view text) {
+    return text.substr(1, std::max<size_t>(text.size(), 2) - 2);
+  }
+
   static bool IsCutOff(const Instructions& side, size_t i, const HloToken& token) {
     const std::vector<HloInstruction>& all = side.computation.instructions;
     return !side.computation.complete && i + 1 == all.size() &&
@@ -167,14 +258,22 @@ class Comparison {
   void Differs(const Instructions& left, const Instructions& right, size_t i, size_t left_at,
                size_t right_at) {
     difference_.outcome = HloOutcome::kDifferent;
+    difference_.kernel = false;
     difference_.position = static_cast<int64_t>(i) + 1;
     difference_.places = {PlaceOf(left, i, left_at), PlaceOf(right, i, right_at)};
   }
 
   static HloPlace PlaceOf(const Instructions& side, size_t i, size_t at) {
     const std::vector<HloInstruction>& all = side.computation.instructions;
-    return {std::string(side.computation.name.substr(0, kMaxHloExcerptBytes)),
-            i < all.size() ? Excerpt(all[i], at) : ""};
+    HloPlace place;
+    place.computation = std::string(side.computation.name.substr(0, kMaxHloExcerptBytes));
+    if (i >= all.size()) return place;
+    place.instruction = Excerpt(all[i], at);
+    place.name = std::string(all[i].name.substr(0, kMaxHloExcerptBytes));
+    const std::string_view shape = ParseHloInstruction(all[i].text).shape;
+    place.shape = std::string(shape.substr(0, std::min(shape.find('{'), kMaxHloExcerptBytes)));
+    Attribute(side, all[i], place);
+    return place;
   }
 
   void AttributesDiffer() {
@@ -182,8 +281,15 @@ class Comparison {
     const auto [a, b] = std::mismatch(left_.attributes.begin(), left_.attributes.end(),
                                       right_.attributes.begin(), right_.attributes.end());
     const auto at = static_cast<size_t>(a - left_.attributes.begin());
-    difference_.places = {HloPlace{"", Excerpt({"HloModule", left_.attributes}, at)},
-                          HloPlace{"", Excerpt({"HloModule", right_.attributes}, at)}};
+    difference_.kernel = false;
+    difference_.position = 0;
+    difference_.places = {OfModule(left_, at), OfModule(right_, at)};
+  }
+
+  static HloPlace OfModule(const HloModule& module, size_t at) {
+    HloPlace place;
+    place.instruction = Excerpt({"HloModule", module.attributes}, at);
+    return place;
   }
 
   const HloModule& left_;
@@ -192,7 +298,8 @@ class Comparison {
   absl::flat_hash_set<Pair> seen_;
   absl::flat_hash_map<int, int> left_partners_;  // of computations, how many so far
   absl::flat_hash_map<int, int> right_partners_;
-  bool unfinished_ = false;  // something was not read to its end
+  bool called_by_loop_ = false;  // the difference lies within a loop, branch or call
+  bool unfinished_ = false;      // something was not read to its end
 };
 
 }  // namespace
@@ -210,7 +317,7 @@ HloDifference CompareHlo(const HloText& left, const HloText& right) {
   if (!a.has_value() || !b.has_value()) return difference;
   difference = Comparison(*a, *b).Compare();
   const bool whole = !left.cut && !right.cut && a->complete && b->complete;
-  if (!whole && difference.outcome == HloOutcome::kEqualButForNames) {
+  if (!whole && difference.outcome != HloOutcome::kDifferent) {
     difference.outcome = HloOutcome::kEqualAsFarAsRead;
   }
   return difference;

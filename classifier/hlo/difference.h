@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "classifier/hlo/source_line.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {
@@ -23,14 +24,21 @@ struct HloPlace {
   // As it is written, metadata included, without the indentation; of a long one the
   // part around the difference. Empty: the computation ends before.
   std::string instruction;
+  std::string name;   // of that instruction
+  std::string shape;  // what it makes, without the layout: bf16[64,128]; of a tuple its beginning
+  // The operation of the user's program and the line from which it comes. Within a fusion or
+  // a reduction: those of the instruction that calls it.
+  std::string operation;
+  HloSourceLine source;
 };
 
 struct HloDifference {
   HloOutcome outcome = HloOutcome::kNotComparable;
-  // Only of kDifferent: the number of the instruction in its computation, from 1 (0:
-  // the module's own attributes), and what stands there on either side.
+  // Of kDifferent and kKernelOrItsSource: the number of the instruction in its computation, from 1
+  // (0: the module's own attributes), and what stands there on either side.
   int64_t position = 0;
   std::array<HloPlace, 2> places;
+  bool kernel = false;  // only bodies of kernels differ, this one first
 };
 
 // Bytes shown of an instruction: real ones run to tens of KiB.
@@ -41,7 +49,9 @@ inline constexpr size_t kMaxHloExcerptBytes = 300;
 // same program may spell differently makes no difference: names of instructions and
 // computations (operands are compared by where they come from), metadata such as source
 // lines, comments. Everything else counts: shapes, layouts, opcodes, attributes, backend
-// configurations, channel ids.
+// configurations, channel ids. Bodies of kernels count last: kKernelOrItsSource if nothing
+// else differs, and kEqualButForNames if they differ in the paths and lines of their source
+// alone.
 //
 // Texts without an entry computation, because they were cut, are compared computation by
 // computation in the order of the text. kNotComparable if one of them is no HLO. Time and

@@ -2,7 +2,9 @@
 // instructions.
 //
 // Both forms are read: the long one (%add.2 = f32[8] add(f32[8] %p, f32[8] %p)) and the
-// short one, without percent signs and without the shapes of operands.
+// short one, without percent signs and without the shapes of operands. An instruction ends
+// where its brackets and strings are closed, over as many lines as that takes: attributes of
+// kernels run over several, of which one may begin with a brace.
 #ifndef RAPIDEYE_CLASSIFIER_HLO_MODULE_H_
 #define RAPIDEYE_CLASSIFIER_HLO_MODULE_H_
 
@@ -24,24 +26,29 @@ struct HloInstruction {
 
 struct HloComputation {
   std::string_view name;
+  std::string_view execution_thread;  // empty: that of the module
   std::vector<HloInstruction> instructions;
-  bool complete = false;  // its end was seen
+  bool complete = false;  // its end was seen, and each of its lines was understood
 };
 
 struct HloModule {
   std::string_view name;
   std::string_view attributes;  // the rest of its first line
+  // Between that and the first computation: of files, functions and stack frames.
+  std::string_view tables;
   std::vector<HloComputation> computations;
   absl::flat_hash_map<std::string_view, int> by_name;  // of computations
   int entry = -1;                                      // -1: not seen
-  bool complete = true;                                // false: too large to be taken as a whole
+  // The entry and the ends of all computations were seen, and nothing was passed over.
+  bool complete = false;
 };
 
 // More than the largest modules that are compiled; what lies beyond is left out.
-inline constexpr size_t kMaxHloInstructions = 1'000'000;
+inline constexpr size_t kMaxHloInstructions = 4'000'000;
 
-// Total: whatever does not look like HLO is passed over. Absent if there is no
-// "HloModule" line.
+// Total: whatever does not look like HLO is passed over, and the module is incomplete. Absent
+// if there is no "HloModule" line. Time is linear in the text; memory is at most 64 bytes for
+// each instruction.
 std::optional<HloModule> ParseHloModule(std::string_view text);
 
 // The name in the first line that begins with "HloModule"; empty if there is none.

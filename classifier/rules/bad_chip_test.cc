@@ -9,6 +9,22 @@ namespace {
 
 using ::testing::HasSubstr;
 
+TEST(BadChip, TheTextOfTheProgramSaysWhoWaits) {
+  Scenario s;
+  for (int task = 0; task < 2; ++task) {
+    // A reduce-scatter is called fusion.318: by its name it computes.
+    Sequencer& sequencer = s.Tensor(0, task, 0).sequencers.front();
+    sequencer.pc = 0x318;
+    sequencer.hlo = "fusion.318";
+    sequencer.hlo_waits = HloWaits::kInSlice;
+  }
+  Sequencer& odd = s.Tensor(0, 1, 2).sequencers.front();
+  odd.pc = 0x77;
+  odd.hlo = "my_flash_kernel.1";
+  odd.hlo_waits = HloWaits::kKernel;
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
 TEST(BadChip, ACoreInComputeThatItsSliceWaitsFor) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);

@@ -108,13 +108,23 @@ class Rule {
       finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, pause));
     }
     // What was launched was queued: it is the input that is outstanding.
-    if (!seen.empty() || head.kind != HeadKind::kIdle) {
+    if (!seen.empty() || (head.kind != HeadKind::kIdle && !WithinItsHost(head))) {
       finding_.detail = Detail::kInputPipeline;
     }
     finding_.confidence = std::min(finding_.confidence, confidence);
     const bool again =
         !finding_.culprits.empty() && finding_.culprits.back().worker == c_.worker(head.worker).id;
     if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
+  }
+
+  // It has begun what it was given, and waits for its process in the middle of it: at a
+  // callback, a debug print, a transfer to its host's memory.
+  bool WithinItsHost(const Head& head) const {
+    const Place* place = c_.PlaceOf(head);
+    return head.kind == HeadKind::kInput && place != nullptr &&
+           place->hlo_class == HloClass::kInput &&
+           place->hlo.find("infeed") == std::string_view::npos &&
+           place->hlo.find("parameter") == std::string_view::npos;
   }
 
   // What the loop announces it does, if that was waited for longer than it may take.

@@ -72,6 +72,25 @@ TEST(DataStall, AtAnInfeed) {
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
 }
 
+TEST(DataStall, AtACallbackItsOwnProcessIsWaitedFor) {
+  Scenario s;
+  Sequencer& sequencer = s.Tensor(0, 1, 2).sequencers.front();
+  sequencer.pc = 0x77;
+  sequencer.hlo = "fusion.9";  // whatever it is called
+  sequencer.hlo_waits = HloWaits::kOwnHost;
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  s.At(0, 1).progress = WaitsForInput(kStillMs);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
+TEST(DataStall, AtACallbackByNameItsOwnProcessIsWaitedFor) {
+  Scenario s;
+  Sequencer& sequencer = s.Tensor(0, 1, 2).sequencers.front();
+  sequencer.pc = 0x77;
+  sequencer.hlo = "io_callback.18";
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
 TEST(DataStall, LaunchedButNotBegun) {
   Scenario s;
   s.PutHost(0, 1, 0, kStep, {0, 0, std::nullopt});

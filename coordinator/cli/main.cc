@@ -15,6 +15,7 @@
 #include "coordinator/cli/diagnose.h"
 #include "coordinator/cli/fleet/fleet_commands.h"
 #include "coordinator/cli/fleet/remover.h"
+#include "coordinator/cli/hlo.h"
 #include "coordinator/cli/incidents.h"
 #include "coordinator/cli/logs.h"
 #include "coordinator/cli/output.h"
@@ -37,6 +38,7 @@ Commands AllCommands(CLI::App& app) {
   commands.push_back(std::make_unique<ShowCommand>(app));
   commands.push_back(std::make_unique<Diagnose>(app));
   commands.push_back(std::make_unique<LogsCommand>(app));
+  commands.push_back(std::make_unique<HloCommand>(app));
   for (std::unique_ptr<Command>& command : FleetCommands(app)) {
     commands.push_back(std::move(command));
   }

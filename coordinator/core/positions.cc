@@ -144,6 +144,7 @@ void MergeHlo(const Snapshot& answer, Snapshot& snapshot) {
         }
         if (named.hlo.has_value()) sequencer.hlo = named.hlo;
         if (named.hlo_text.has_value()) sequencer.hlo_text = named.hlo_text;
+        if (named.hlo_waits.has_value()) sequencer.hlo_waits = named.hlo_waits;
       }
     }
   }

@@ -1,5 +1,6 @@
 // Any bytes as two texts of a module, and as the names and beginnings of dumps: what is
-// found stays within its bounds, the same whichever side is the first.
+// found stays within its bounds, the same whichever side is the first; each instruction
+// has a class.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,13 +8,43 @@
 #include "agent/sources/hlo_dump/parse.h"
 #include "classifier/hlo/difference.h"
 #include "classifier/hlo/fingerprint.h"
+#include "classifier/hlo/groups.h"
+#include "classifier/hlo/kernel_body.h"
 #include "classifier/hlo/module.h"
+#include "classifier/hlo/source_line.h"
+#include "classifier/hlo/waits.h"
 #include "tests/fuzz/fuzzing.h"
 
 namespace {
 
 rapideye::classifier::HloDifference Compare(std::string_view left, std::string_view right) {
   return rapideye::classifier::CompareHlo({left, false}, {right, false});
+}
+
+// Every instruction has a class, and groups of devices within their bounds.
+void Walk(std::string_view text) {
+  using rapideye::Require;
+  namespace classifier = rapideye::classifier;
+  const auto module = classifier::ParseHloModule(text);
+  if (!module.has_value()) return;
+  classifier::HloWaitAnalysis analysis(*module);
+  const classifier::HloSourceLines sources(*module);
+  for (size_t c = 0; c < module->computations.size(); ++c) {
+    const classifier::HloComputation& computation = module->computations[c];
+    Require(!module->complete || computation.complete, "a whole module has whole computations");
+    for (size_t i = 0; i < computation.instructions.size(); ++i) {
+      const int at = static_cast<int>(i);
+      const rapideye::HloWaits waits = analysis.Of(static_cast<int>(c), at);
+      Require(waits == analysis.Of(static_cast<int>(c), at), "it is always the same");
+      size_t devices = 0;
+      for (const auto& group : analysis.PartnersOf(static_cast<int>(c), at).groups) {
+        devices += group.size();
+      }
+      Require(devices <= classifier::kMaxHloDevices + text.size(), "groups are bounded");
+      sources.Of(computation.instructions[i].text);
+      analysis.OfName(computation.instructions[i].name);
+    }
+  }
 }
 
 }  // namespace
@@ -43,6 +74,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Require(classifier::FingerprintHlo(left)->digits == fingerprint->digits,
             "it is always the same");
   }
+
+  Walk(left);
+  Require(
+      classifier::SameKernelElsewhere(left, right) == classifier::SameKernelElsewhere(right, left),
+      "neither kernel is the first");
+  classifier::ParseHloGroups(left, 8);
 
   const absl::string_view line(left.data(), left.size());
   if (const auto name = rapideye::agent::ParseDumpName(line)) {

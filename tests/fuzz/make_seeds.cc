@@ -34,6 +34,24 @@ constexpr char kHlo[] =
     "HloModule m, frontend_attributes={fingerprint=\"00112233445566778899aabbccddeeff\"}\n"
     "f.1 {\n  ROOT a = f32[] add(p.1, q), metadata={op_name=\"x\"}\n}\n"
     "ENTRY main {\n  p = f32[8]{0} parameter(0)\n  ROOT r = f32[] fusion(p), calls=f.1\n}\n";
+constexpr char kAsynchronousHlo[] = R"(HloModule m, num_partitions=8
+
+%c (p: f32[8]) -> f32[8] {
+  ROOT %r = f32[8] all-reduce(%p), replica_groups=mesh['a'=2,'b'=4] {'b':(2)2,'a'}
+}, execution_thread="sparsecore"
+
+ENTRY %e (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0:S(5)} parameter(0), metadata={op_name="p[\'w\']" stack_frame_id=1}
+  %a = ((f32[8]), f32[8]) async-start(%p), async_execution_thread="sparsecore", calls=%c
+  %d = f32[8] async-done(%a)
+  %s = (f32[8], u32[], token[]) send(%d), channel_id=1, is_host_transfer=true, frontend_attributes={_xla_host_transfer_handler_name="xla_megascale_runtime",kernel_metadata={
+"mesh_axes":"[\"x\"]"
+}}
+  %sd = token[] send-done(%s), channel_id=1
+  %w = f32[8] while(%d), condition=%c, body=%c
+  ROOT %f = f32[8] fusion(%w), kind=kCustom, calls=%c, backend_config={"custom_call_config":{"body":"TUzvUg=="}}
+}
+)";
 constexpr char kOtherHlo[] =
     "HloModule m\n"
     "%f.2 (p: f32[]) -> f32[] {\n  ROOT %a = f32[] multiply(f32[] %p.1, /*index=1*/ %q)\n}\n"
@@ -188,6 +206,7 @@ int Main(const fs::path& samples, const fs::path& out) {
   }
   WriteSignatures(out);
   Write(out / "hlo" / "pair", std::string(kHlo) + '\xff' + kOtherHlo);
+  Write(out / "hlo" / "waits", kAsynchronousHlo);
   Write(out / "hlo" / "name", "module_0001.jit_f.cl_5.after_optimizations.txt");
   WriteCaptures(wire::FilledCapture(), out / "capture", "filled");
   v1::Snapshot snapshot;

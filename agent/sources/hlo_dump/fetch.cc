@@ -20,6 +20,8 @@
 #include "agent/sources/hlo_dump/limits.h"
 #include "agent/sources/hlo_dump/parse.h"
 #include "agent/sources/limits.h"
+#include "classifier/hlo/module.h"
+#include "classifier/hlo/waits.h"
 #include "proto/common/gzip/gzip.h"
 #include "proto/wire/limits.h"
 
@@ -248,6 +250,20 @@ bool IsPrintable(const std::string& name) {
                      [](char c) { return absl::ascii_isgraph(static_cast<unsigned char>(c)); });
 }
 
+void LookUp(const Directory& directory, const Dump& dump, const std::set<std::string>& instructions,
+            std::map<std::string, std::optional<HloWaits>>& waits) {
+  if (dump.size > kMaxLookedUpBytes) return;
+  const std::optional<std::string> text = directory.Text(dump);
+  if (!text.has_value()) return;
+  const std::optional<classifier::HloModule> module = classifier::ParseHloModule(*text);
+  if (!module.has_value()) return;
+  classifier::HloWaitAnalysis analysis(*module);
+  for (const std::string& name : instructions) {
+    const HloWaits of = analysis.OfName(name);
+    waits[name] = of == HloWaits::kUnspecified ? std::nullopt : std::optional(of);
+  }
+}
+
 // Takes the fingerprints of texts within the bounds of one look.
 class Fingerprints {
  public:
@@ -315,6 +331,39 @@ class Fingerprints {
 };
 
 }  // namespace
+
+WaitsOfInstructions InstructionWaits::Find(const InstructionsOfModules& wanted,
+                                           absl::Duration patience) {
+  WaitsOfInstructions found;
+  const Deadline deadline(patience);
+  absl::StatusOr<Directory> opened = Directory::Open(directory_);
+  if (!opened.ok()) return found;
+  const absl::StatusOr<std::vector<Dump>> dumps = opened->List(deadline);
+  if (!dumps.ok()) return found;
+  std::map<std::string, Known> present;
+  for (const auto& [module, instructions] : wanted) {
+    const auto latest =
+        std::find_if(dumps->begin(), dumps->end(),
+                     [&name = module](const Dump& dump) { return IsDumpOf(dump.name, name); });
+    if (latest == dumps->end()) continue;
+    Known known{latest->Key(), {}};
+    if (const auto before = known_.find(module);
+        before != known_.end() && before->second.dump == known.dump) {
+      known = before->second;
+    }
+    const bool all =
+        std::all_of(instructions.begin(), instructions.end(),
+                    [&known](const std::string& name) { return known.waits.contains(name); });
+    if (!all && !deadline.passed()) LookUp(*opened, *latest, instructions, known.waits);
+    for (const std::string& name : instructions) {
+      if (const auto it = known.waits.find(name); it != known.waits.end())
+        found[module].insert(*it);
+    }
+    present[module] = std::move(known);
+  }
+  known_ = std::move(present);
+  return found;
+}
 
 HloDumpReading ListHloDumps(const std::string& directory, const DumpLook& look,
                             absl::Duration patience, DumpFingerprints& known) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -41,6 +42,32 @@ struct DumpLook {
   bool fingerprints = false;
   // Only of dumps written since: by the present training process, not one before it.
   absl::Time since = absl::InfinitePast();
+};
+
+// Instructions by the module that holds them.
+using InstructionsOfModules = std::map<std::string, std::set<std::string>>;
+// What a core waits for at each. Without a value: no text says it.
+using WaitsOfInstructions = std::map<std::string, std::map<std::string, std::optional<HloWaits>>>;
+
+// Looks up what a core waits for that stands at an instruction. Remembers it: a hang stands
+// still, so a text is read once. Not synchronised.
+class InstructionWaits {
+ public:
+  explicit InstructionWaits(std::string directory) : directory_(std::move(directory)) {}
+
+  // Of a module that was dumped several times the text written last counts. Blocks for about
+  // `patience` at most and the time that one text takes, unless the disk hangs; what was not
+  // done by then is left out, and done at the next call.
+  WaitsOfInstructions Find(const InstructionsOfModules& wanted, absl::Duration patience);
+
+ private:
+  struct Known {
+    DumpFingerprints::Key dump;
+    std::map<std::string, std::optional<HloWaits>> waits;
+  };
+
+  const std::string directory_;
+  std::map<std::string, Known> known_;  // by module
 };
 
 // All of these block for at most about `deadline`, unless the disk hangs. Only regular

@@ -235,5 +235,32 @@ TEST_F(HloDumpFingerprintTest, ANameThatNobodyCanPrintIsNone) {
   EXPECT_EQ(Compiled(), "");
 }
 
+std::string StepWith(const std::string& opcode) {
+  return absl::StrCat(
+      "HloModule jit_step\n\nENTRY %main (p: f32[8]) -> f32[8] {\n  %p = f32[8] parameter(0)\n",
+      "  ROOT %fusion.318 = f32[8] ", opcode, "(%p)\n}\n");
+}
+
+TEST_F(HloDumpTest, WhatACoreWaitsForAtAnInstruction) {
+  InstructionWaits waits(path_);
+  const InstructionsOfModules wanted = {{"jit_step", {"fusion.318", "p", "nowhere"}},
+                                        {"jit_other", {"fusion.318"}}};
+  EXPECT_THAT(waits.Find(wanted, kPatience), IsEmpty());
+
+  Write("module_0001.jit_step.cl_7.after_optimizations.txt", StepWith("negate"));
+  EXPECT_EQ(
+      waits.Find(wanted, kPatience),
+      (WaitsOfInstructions{
+          {"jit_step",
+           {{"fusion.318", HloWaits::kCompute}, {"nowhere", std::nullopt}, {"p", std::nullopt}}}}));
+  // Compiled anew.
+  Write("module_0002.jit_step.cl_7.after_optimizations.txt", StepWith("all-reduce"));
+  EXPECT_EQ(waits.Find(wanted, kPatience)["jit_step"]["fusion.318"], HloWaits::kInSlice);
+  // Read once: as long as names and times of dumps say that nothing is new.
+  EXPECT_EQ(waits.Find(wanted, absl::ZeroDuration()).size(), 0U) << "not even listed in no time";
+  EXPECT_EQ(waits.Find({{"jit_step", {"fusion.318"}}}, kPatience)["jit_step"]["fusion.318"],
+            HloWaits::kInSlice);
+}
+
 }  // namespace
 }  // namespace rapideye::agent

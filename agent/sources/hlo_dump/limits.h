@@ -25,6 +25,10 @@ inline constexpr int64_t kMaxFingerprintedBytesPerLook = 128 * 1024 * 1024;
 inline constexpr size_t kMaxDumpsFingerprinted = 4096;
 // About 50 MB/s of a core. What was not done in time is done at the next look.
 inline constexpr absl::Duration kFingerprintDeadline = absl::Seconds(2);
+// Texts in which instructions are looked up: larger than any that is known, and as much memory.
+inline constexpr int64_t kMaxLookedUpBytes = 128 * 1024 * 1024;
+// For how long a sample with HLO waits for that. About 100 MB/s of a core.
+inline constexpr absl::Duration kInstructionPatience = absl::Seconds(1);
 // Programs that go into a snapshot: jobs compile tens for all of their devices.
 inline constexpr size_t kMaxDumpedPrograms = 256;
 // For how long a snapshot of a second look waits for them.

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/runtime/limits.h"
+#include "classifier/hlo/waits.h"
 
 namespace rapideye::agent {
 namespace {
@@ -37,6 +38,11 @@ std::optional<std::string> AsModule(absl::string_view text) {
   return std::string(text);
 }
 
+std::optional<HloWaits> WaitsOf(absl::string_view instruction) {
+  const HloWaits waits = classifier::HloWaitsOfLine({instruction.data(), instruction.size()});
+  return waits == HloWaits::kUnspecified ? std::nullopt : std::optional(waits);
+}
+
 template <typename T>
 void FillIn(std::optional<T>& target, std::optional<T> value) {
   if (!target.has_value()) target = std::move(value);
@@ -52,6 +58,7 @@ bool ReadLabelled(absl::string_view text, HloNames& names) {
       // An instruction may stand here in full.
       const absl::string_view name = part.substr(0, part.find_first_of(" \t="));
       FillIn(names.instruction, AsInstruction(name));
+      FillIn(names.waits, WaitsOf(part));
       labelled = true;
     } else if (absl::ConsumePrefix(&part, "HLO module: ")) {
       FillIn(names.module, AsModule(absl::StripAsciiWhitespace(part)));
@@ -69,6 +76,7 @@ void ReadText(absl::string_view text, HloNames& names) {
   absl::ConsumePrefix(&text, "ROOT ");
   const size_t equals = text.find(" = ");
   FillIn(names.instruction, AsInstruction(text.substr(0, equals)));
+  FillIn(names.waits, WaitsOf(text));
 }
 
 void ReadObject(const Json& object, HloNames& names) {

@@ -6,12 +6,15 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
 
 struct HloNames {
   std::optional<std::string> instruction;  // all-reduce.3
   std::optional<std::string> module;       // jit_train_step
+  // Of an instruction in full, if that says what a core waits for there.
+  std::optional<HloWaits> waits;
 };
 
 // No sample of these two texts is published, so several forms are understood,

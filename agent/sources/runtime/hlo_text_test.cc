@@ -25,6 +25,14 @@ TEST(HloTextTest, ReadsAnInstructionInFull) {
   }
 }
 
+TEST(HloTextTest, AnInstructionInFullSaysWhatACoreWaitsFor) {
+  EXPECT_EQ(NamesFromHlo("%psum.7 = f32[8] all-reduce(%a), replica_groups={}", "").waits,
+            HloWaits::kInSlice);
+  EXPECT_EQ(NamesFromHlo("HLO: %in.2 = f32[8] infeed(%t); HLO module: m", "").waits,
+            HloWaits::kOwnHost);
+  EXPECT_EQ(NamesFromHlo("all-reduce.3", "").waits, std::nullopt);
+}
+
 TEST(HloTextTest, WhatIsNoNameYieldsNothing) {
   for (const char* text : {"", " ", "%", "=", " = ", ";;;;;;;;;;;;;",
                            "HLO: ", "HLO: ; HLO module: ", "12345", "somewhere in the loop",

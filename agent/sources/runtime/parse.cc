@@ -193,6 +193,7 @@ class Reader {
     HloNames names = NamesFromHlo(info.hlo_location(), info.hlo_detailed_info());
     sequencer.hlo = std::move(names.instruction);
     sequencer.module = std::move(names.module);
+    sequencer.hlo_waits = names.waits;
     const size_t size = std::min(text.size(), kMaxHloTextBytes);
     if (hlo_bytes_ + size > kMaxHloTextBytesPerSample) {
       if (!hlo_limit_reached_) {
