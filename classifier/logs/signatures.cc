@@ -19,6 +19,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+constexpr absl::string_view kAnyCase = "any-case";
+
 bool Fits(absl::string_view line, const Signature& signature) {
   const auto holds = [line](const std::string& words) { return absl::StrContains(line, words); };
   return std::all_of(signature.all_of.begin(), signature.all_of.end(), [&](const Words& group) {
@@ -91,9 +93,16 @@ absl::StatusOr<Signature> ParseSignature(absl::string_view line) {
   Signature signature;
   signature.kind = *kind;
   absl::string_view rest = absl::StripLeadingAsciiWhitespace(line.substr(name.size()));
+  if (absl::ConsumePrefix(&rest, kAnyCase)) {
+    signature.any_case = true;
+    rest = absl::StripLeadingAsciiWhitespace(rest);
+  }
   do {
     absl::StatusOr<Words> group = TakeGroup(rest);
     if (!group.ok()) return group.status();
+    if (signature.any_case) {
+      for (std::string& text : *group) absl::AsciiStrToLower(&text);
+    }
     signature.all_of.push_back(*std::move(group));
   } while (!rest.empty());
   if (ShortestText(Rarest(signature)) < kMinSignatureBytes) {
@@ -122,7 +131,9 @@ std::shared_ptr<const re2::RE2> AnyOf(const std::vector<Signature>& signatures) 
   std::string pattern;
   for (const Signature& signature : signatures) {
     for (const std::string& text : Rarest(signature)) {
-      absl::StrAppend(&pattern, pattern.empty() ? "" : "|", re2::RE2::QuoteMeta(text));
+      const std::string quoted = re2::RE2::QuoteMeta(text);
+      absl::StrAppend(&pattern, pattern.empty() ? "" : "|", signature.any_case ? "(?i:" : "",
+                      quoted, signature.any_case ? ")" : "");
     }
   }
   re2::RE2::Options options;
@@ -178,16 +189,18 @@ const Signature* SignatureTable::Find(absl::string_view line, bool kernel) const
   if (any_->ok() && !re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *any_)) {
     return nullptr;
   }
+  const std::string lower = absl::AsciiStrToLower(line);
   for (const Signature& signature : *signatures_) {
     if (signature.kind == LogKind::kKernelHardware && !kernel) continue;
-    if (Fits(line, signature)) return &signature;
+    if (Fits(signature.any_case ? absl::string_view(lower) : line, signature)) return &signature;
   }
   return nullptr;
 }
 
 bool IsToldApartByText(LogKind kind) {
   return kind == LogKind::kNicFault || kind == LogKind::kCopyFailed ||
-         kind == LogKind::kKernelHardware;
+         kind == LogKind::kKernelHardware || kind == LogKind::kRuntimeVerdict ||
+         kind == LogKind::kHostOom || kind == LogKind::kHostCrash;
 }
 
 }  // namespace rapideye::logs

@@ -100,6 +100,9 @@ class Spoiler {
         case FieldDescriptor::CPPTYPE_STRING:
           reflection.AddString(&message, &field, "x");
           break;
+        case FieldDescriptor::CPPTYPE_INT32:
+          reflection.AddInt32(&message, &field, 1);
+          break;
         default:
           FAIL() << "teach Lengthen the type of " << field.full_name();
       }
