@@ -29,6 +29,10 @@ std::vector<FailedBarrier> FailedBarriers(const Topology& topology);
 // Workers that the service has declared dead for want of heartbeats, sorted.
 std::vector<int> WithoutHeartbeats(const Topology& topology);
 
+// Workers that came back as another incarnation while the service still knew the one before,
+// sorted: that one has ended.
+std::vector<int> RestartedTasks(const Topology& topology);
+
 }  // namespace rapideye::classifier
 
 #endif  // RAPIDEYE_CLASSIFIER_COORDINATION_H_

@@ -113,10 +113,13 @@ class Rule {
       return;
     }
     std::vector<int> declared;
+    std::vector<int> restarted;
     std::vector<int> unanswering;
+    const std::vector<int> again = RestartedTasks(c_.topology);
     std::vector<int> awaited;
     for (int worker : silent) {
       if (is_dead(worker)) declared.push_back(worker);
+      if (std::binary_search(again.begin(), again.end(), worker)) restarted.push_back(worker);
       if (TakesNoBytes(worker)) unanswering.push_back(worker);
       if (IsAwaited(c_, worker)) awaited.push_back(worker);
     }
@@ -128,6 +131,12 @@ class Rule {
     if (!declared.empty() && c_.timeline.roots.empty()) {
       Report(declared, kConfidenceLostDeclared,
              "sent no snapshot, and the coordination service misses its heartbeats",
+             Strength::kStrong);
+      return;
+    }
+    if (!restarted.empty() && c_.timeline.roots.empty()) {
+      Report(restarted, kConfidenceLostDeclared,
+             "sent no snapshot, and came back to the coordination service as another incarnation",
              Strength::kStrong);
       return;
     }
