@@ -125,7 +125,7 @@ std::vector<int> RestartedTasks(const Topology& topology) {
 }
 
 std::vector<int> WithoutHeartbeats(const Topology& topology) {
-  std::vector<int> named;
+  std::vector<int> named = RestartedTasks(topology);
   for (const WorkerInfo& worker : topology.workers()) {
     if (worker.snapshot == nullptr) continue;
     for (const LogEvent& log : worker.snapshot->log_events) {

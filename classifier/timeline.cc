@@ -120,7 +120,7 @@ bool SaysChipsAreOutOfReach(std::string_view text) {
                             "Couldn't open iommu group", "Couldn't open device"});
 }
 
-std::optional<ErrorKind> KindOf(const LogEvent& event) {
+std::optional<ErrorKind> KindOf(const LogEvent& event, const Snapshot& snapshot) {
   switch (event.kind) {
     case LogKind::kKernelHardware:
       return ErrorKind::kKernelHardware;
@@ -164,12 +164,14 @@ std::optional<ErrorKind> KindOf(const LogEvent& event) {
     case LogKind::kCollectiveStuck:
     case LogKind::kDeviceSlow:
     case LogKind::kInputWait:
-    case LogKind::kHostOom:
     case LogKind::kHungTask:
     case LogKind::kHostCrash:
     case LogKind::kNetwork:
     case LogKind::kProgramRejected:
       return std::nullopt;
+    // The kernel ended some process: this one, if it was killed.
+    case LogKind::kHostOom:
+      return WasKilled(snapshot) ? std::optional(ErrorKind::kOutOfMemory) : std::nullopt;
     case LogKind::kDeviceUnavailable:
       return SaysChipsAreOutOfReach(event.text) ? std::optional(ErrorKind::kDeviceUnavailable)
                                                 : std::nullopt;
@@ -239,9 +241,7 @@ class Reader {
   void ReadLogs(int worker, const Snapshot& snapshot) {
     timeline_.hang_declared = timeline_.hang_declared || DeclaredHang(worker);
     for (const LogEvent& log : snapshot.log_events) {
-      std::optional<ErrorKind> kind = KindOf(log);
-      // The kernel ended some process: this one, if it was killed.
-      if (log.kind == LogKind::kHostOom && WasKilled(snapshot)) kind = ErrorKind::kOutOfMemory;
+      const std::optional<ErrorKind> kind = KindOf(log, snapshot);
       if (!kind.has_value() || IsFollowOn(log)) continue;
       ErrorEvent event;
       event.kind = *kind;

@@ -78,6 +78,13 @@ std::optional<int> WhoClosedItsConnections(const Topology& topology) {
   return said ? missing : std::nullopt;
 }
 
+std::string_view WhatTheServiceSays(const Topology& topology) {
+  return RestartedTasks(topology).empty()
+             ? "sent no snapshot, and the coordination service misses its heartbeats"
+             : "sent no snapshot, and the coordination service misses its heartbeats, or has seen "
+               "it come back as another incarnation";
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {}
@@ -113,13 +120,10 @@ class Rule {
       return;
     }
     std::vector<int> declared;
-    std::vector<int> restarted;
     std::vector<int> unanswering;
-    const std::vector<int> again = RestartedTasks(c_.topology);
     std::vector<int> awaited;
     for (int worker : silent) {
       if (is_dead(worker)) declared.push_back(worker);
-      if (std::binary_search(again.begin(), again.end(), worker)) restarted.push_back(worker);
       if (TakesNoBytes(worker)) unanswering.push_back(worker);
       if (IsAwaited(c_, worker)) awaited.push_back(worker);
     }
@@ -129,15 +133,7 @@ class Rule {
       return;
     }
     if (!declared.empty() && c_.timeline.roots.empty()) {
-      Report(declared, kConfidenceLostDeclared,
-             "sent no snapshot, and the coordination service misses its heartbeats",
-             Strength::kStrong);
-      return;
-    }
-    if (!restarted.empty() && c_.timeline.roots.empty()) {
-      Report(restarted, kConfidenceLostDeclared,
-             "sent no snapshot, and came back to the coordination service as another incarnation",
-             Strength::kStrong);
+      Report(declared, kConfidenceLostDeclared, WhatTheServiceSays(c_.topology), Strength::kStrong);
       return;
     }
     // Several silent ones: any of them may be it.

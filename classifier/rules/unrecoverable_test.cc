@@ -161,9 +161,8 @@ TEST(Unrecoverable, ALineOfChipsThatAreOutOfReachIsOneToo) {
   again.Log(0, 1, LogKind::kDeviceUnavailable, kBusy, kStillMs + 30'000);
   EXPECT_EQ(Diagnose(again), "UNKNOWN");
   // Lines that only warn.
-  for (const char* text :
-       {"TPU backend initialization is taking more than 60.0 seconds.",
-        "profiler: bind [::]:9999: Address already in use"}) {
+  for (const char* text : {"TPU backend initialization is taking more than 60.0 seconds.",
+                           "profiler: bind [::]:9999: Address already in use"}) {
     Scenario warned;
     warned.Log(0, 1, LogKind::kDeviceUnavailable, text, kStillMs);
     EXPECT_EQ(Diagnose(warned), "UNKNOWN") << text;
