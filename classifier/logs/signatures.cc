@@ -1,9 +1,11 @@
 #include "classifier/logs/signatures.h"
 
 #include <re2/re2.h>
+#include <re2/set.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -127,21 +129,28 @@ size_t Rank(LogKind kind) {
       list.begin());
 }
 
-std::shared_ptr<const re2::RE2> AnyOf(const std::vector<Signature>& signatures) {
+// Fits each line that the signature fits.
+std::string PatternOf(const Signature& signature) {
   std::string pattern;
-  for (const Signature& signature : signatures) {
-    for (const std::string& text : Rarest(signature)) {
-      const std::string quoted = re2::RE2::QuoteMeta(text);
-      absl::StrAppend(&pattern, pattern.empty() ? "" : "|", signature.any_case ? "(?i:" : "",
-                      quoted, signature.any_case ? ")" : "");
-    }
+  for (const std::string& text : Rarest(signature)) {
+    absl::StrAppend(&pattern, pattern.empty() ? "" : "|", re2::RE2::QuoteMeta(text));
   }
+  return absl::StrCat(signature.any_case ? "(?i:" : "(?:", pattern, ")");
+}
+
+re2::RE2::Options AutomatonOptions() {
   re2::RE2::Options options;
   // A log may hold any bytes.
   options.set_encoding(re2::RE2::Options::EncodingLatin1);
   options.set_log_errors(false);
   options.set_max_mem(kSignatureAutomatonBytes);
-  return std::make_shared<const re2::RE2>(pattern, options);
+  return options;
+}
+
+std::shared_ptr<const re2::RE2> AnyOf(const std::vector<Signature>& signatures) {
+  std::vector<std::string> patterns;
+  for (const Signature& signature : signatures) patterns.push_back(PatternOf(signature));
+  return std::make_shared<const re2::RE2>(absl::StrJoin(patterns, "|"), AutomatonOptions());
 }
 
 }  // namespace
@@ -167,9 +176,37 @@ absl::StatusOr<std::vector<Signature>> ParseSignatures(absl::string_view text) {
   return signatures;
 }
 
+struct SignatureTable::Candidates {
+  explicit Candidates(const std::vector<Signature>& signatures)
+      : set(AutomatonOptions(), re2::RE2::UNANCHORED) {
+    works = std::all_of(signatures.begin(), signatures.end(), [this](const Signature& signature) {
+      return set.Add(PatternOf(signature), nullptr) >= 0;
+    });
+    works = works && set.Compile();
+  }
+
+  // Places in the table, sorted; of all signatures if the automaton gives up.
+  std::vector<int> Find(absl::string_view line, size_t all) const {
+    std::vector<int> found;
+    re2::RE2::Set::ErrorInfo error{};
+    const bool matched =
+        works && set.Match(re2::StringPiece(line.data(), line.size()), &found, &error);
+    if (!works || (!matched && error.kind != re2::RE2::Set::kNoError)) {
+      found.resize(all);
+      std::iota(found.begin(), found.end(), 0);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  re2::RE2::Set set;
+  bool works = false;
+};
+
 SignatureTable::SignatureTable(std::vector<Signature> signatures)
     : signatures_(std::make_shared<const std::vector<Signature>>(std::move(signatures))),
-      any_(AnyOf(*signatures_)) {}
+      any_(AnyOf(*signatures_)),
+      candidates_(std::make_shared<const Candidates>(*signatures_)) {}
 
 const SignatureTable& SignatureTable::BuiltIn() {
   static const SignatureTable table(BuiltInList());
@@ -190,7 +227,8 @@ const Signature* SignatureTable::Find(absl::string_view line, bool kernel) const
     return nullptr;
   }
   const std::string lower = absl::AsciiStrToLower(line);
-  for (const Signature& signature : *signatures_) {
+  for (const int place : candidates_->Find(line, signatures_->size())) {
+    const Signature& signature = (*signatures_)[static_cast<size_t>(place)];
     if (signature.kind == LogKind::kKernelHardware && !kernel) continue;
     if (Fits(signature.any_case ? absl::string_view(lower) : line, signature)) return &signature;
   }

@@ -59,6 +59,9 @@ class SignatureTable {
   std::shared_ptr<const std::vector<Signature>> signatures_;
   // Matches every line that fits any signature, and few others.
   std::shared_ptr<const re2::RE2> any_;
+  // Tells which ones those may be: some texts are words of ordinary lines, too.
+  struct Candidates;
+  std::shared_ptr<const Candidates> candidates_;
 };
 
 // Lines whose words vary from one time to the next are still told apart by them
