@@ -151,7 +151,7 @@ bool LogContext::BeginsTraceback(absl::string_view line) {
   const absl::string_view prefix = absl::StripSuffix(line, kTraceback);
   // A longer one, or one that does not end so, is a sentence.
   const bool blank = absl::StripAsciiWhitespace(prefix).empty();
-  if (prefix.size() > kMaxTracebackPrefixBytes || (!prefix.empty() && prefix.back() != ' ')) {
+  if (prefix.size() > kMaxLinePrefixBytes || (!prefix.empty() && prefix.back() != ' ')) {
     return false;
   }
   prefix_ = blank ? "" : std::string(prefix);
@@ -203,7 +203,7 @@ void LogContext::TakeException(absl::string_view line, const RecogniseOptions& o
 
 bool LogContext::TakeListLine(absl::string_view line, const RecogniseOptions& options, Sink sink) {
   if (list_ != List::kNone) {
-    if (const std::optional<int32_t> task = TaskNumber(line)) {
+    if (const std::optional<int32_t> task = ListedTask(line)) {
       AddTask(*task);
       return true;
     }
@@ -243,6 +243,7 @@ bool LogContext::TakeListLine(absl::string_view line, const RecogniseOptions& op
 bool LogContext::BeginsList(absl::string_view line, absl::string_view marker) {
   const size_t at = line.find(marker);
   if (at == absl::string_view::npos) return false;
+  prefix_ = std::string(line.substr(0, std::min(at, kMaxLinePrefixBytes)));
   absl::string_view rest = line.substr(at + marker.size());
   while (!rest.empty()) {
     // Where a record of several lines was written as one.
@@ -258,6 +259,15 @@ bool LogContext::BeginsList(absl::string_view line, absl::string_view marker) {
     rest.remove_prefix(name.size());
   }
   return true;
+}
+
+// The task that is all of the line, but for the prefix that the list's first line had, too.
+std::optional<int32_t> LogContext::ListedTask(absl::string_view line) const {
+  if (const std::optional<int32_t> task = TaskNumber(line)) return task;
+  const size_t space = line.rfind(' ');
+  if (space == absl::string_view::npos || space + 1 > prefix_.size()) return std::nullopt;
+  const auto name = BehindPrefix(line, absl::string_view(prefix_).substr(0, space + 1));
+  return name.has_value() ? TaskNumber(*name) : std::nullopt;
 }
 
 void LogContext::AddTask(int32_t task) {

@@ -3,6 +3,7 @@
 #define RAPIDEYE_CLASSIFIER_LOGS_CONTEXT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,12 @@ class LogContext {
   // True if the line belongs to a list and says nothing by itself.
   bool TakeListLine(absl::string_view line, const RecogniseOptions& options, Sink sink);
   bool BeginsList(absl::string_view line, absl::string_view marker);
+  std::optional<int32_t> ListedTask(absl::string_view line) const;
   void AddTask(int32_t task);
   void EndList(const RecogniseOptions& options, Sink sink);
 
   Expecting expecting_ = Expecting::kAnything;
-  std::string prefix_;       // of each line of this traceback
+  std::string prefix_;       // of each line of this traceback or list
   int lines_ = 0;            // of this traceback that are no frames
   bool any_frame_ = false;   // of this traceback
   bool of_program_ = false;  // its outermost frame is that of the program

@@ -202,6 +202,13 @@ TEST(LogContextTest, TasksBecomeNumbersWhereverTheyStand) {
   EXPECT_THAT(Tasks("tasks are unhealthy (stopped sending heartbeats):\\n/job:w/replica:0/task:2"
                     "\\n/job:w/replica:0/task:1\\nThe tasks have crashed.\nstep 4\n"),
               ElementsAre(none, std::vector{1, 2}));
+  // A launcher puts its rank or the time before each line.
+  EXPECT_THAT(Tasks("0: UNAVAILABLE: The following tasks are unhealthy (stopped sending "
+                    "heartbeats):\n0: 7\n0: /job:w/replica:0/task:2\n0: step 4\n"),
+              ElementsAre(none, std::vector{2, 7}));
+  EXPECT_THAT(Tasks("2026-11-22T11:32:02.389Z tasks are unhealthy (stopped sending heartbeats):\n"
+                    "2026-11-22T11:32:03.000Z 3\nstep 4\n"),
+              ElementsAre(none, std::vector{3}));
   // Of a list whose beginning is lost; a number alone is nothing.
   EXPECT_THAT(Events("/job:jax_worker/replica:0/task:6\n7\n"),
               ElementsAre("MISSED_HEALTH_CHECKS /job:jax_worker/replica:0/task:6"));
