@@ -6,6 +6,7 @@
 #include "classifier/finding.h"
 #include "classifier/hlo_evidence.h"
 #include "classifier/rules/rules.h"
+#include "classifier/runtime_verdict.h"
 #include "classifier/stacks.h"
 
 namespace rapideye {
@@ -28,6 +29,7 @@ Verdict Classify(const Capture& capture) {
   classifier::FindHostPlace(c, findings);
   Verdict verdict = classifier::Decide(c, std::move(findings));
   classifier::AddHloComparison(capture.header, verdict);
+  classifier::AddRuntimeVerdict(c.topology, verdict);
   classifier::AddHostEvidence(capture, verdict);
   return verdict;
 }

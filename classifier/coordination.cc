@@ -34,11 +34,17 @@ std::optional<int> TakeNumber(std::string_view& text) {
   return number;
 }
 
-// "1, 3": what is no number ends it.
+// "1, 3", or names such as "/job:jax_worker/replica:0/task:3": what is neither ends it.
 std::vector<int> Numbers(std::string_view text) {
   std::vector<int> numbers;
   while (!text.empty()) {
     text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
+    if (text.starts_with("/job:")) {
+      constexpr std::string_view kTask = "/task:";
+      const size_t task = text.substr(0, text.find_first_of(" ,")).rfind(kTask);
+      if (task == std::string_view::npos) break;
+      text.remove_prefix(task + kTask.size());
+    }
     const std::optional<int> number = TakeNumber(text);
     if (!number.has_value()) break;
     numbers.push_back(*number);
@@ -93,13 +99,41 @@ std::vector<FailedBarrier> FailedBarriers(const Topology& topology) {
   return barriers;
 }
 
-std::vector<int> WithoutHeartbeats(const Topology& topology) {
+namespace {
+
+// Sorted, each once, and only of this job.
+void Tidy(const Topology& topology, std::vector<int>& named) {
   const int workers = static_cast<int>(topology.workers().size());
+  std::erase_if(named, [workers](int number) { return number < 0 || number >= workers; });
+  std::sort(named.begin(), named.end());
+  named.erase(std::unique(named.begin(), named.end()), named.end());
+}
+
+}  // namespace
+
+std::vector<int> RestartedTasks(const Topology& topology) {
   std::vector<int> named;
   for (const WorkerInfo& worker : topology.workers()) {
     if (worker.snapshot == nullptr) continue;
     for (const LogEvent& log : worker.snapshot->log_events) {
+      if (log.kind != LogKind::kRestartedPeer) continue;
+      named.insert(named.end(), log.peer_tasks.begin(), log.peer_tasks.end());
+    }
+  }
+  Tidy(topology, named);
+  return named;
+}
+
+std::vector<int> WithoutHeartbeats(const Topology& topology) {
+  std::vector<int> named = RestartedTasks(topology);
+  for (const WorkerInfo& worker : topology.workers()) {
+    if (worker.snapshot == nullptr) continue;
+    for (const LogEvent& log : worker.snapshot->log_events) {
       if (log.kind != LogKind::kMissedHealthChecks) continue;
+      // A name alone, of a list whose beginning is lost, does not say what it is of.
+      if (text::Contains(log.text, "heartbeat")) {
+        named.insert(named.end(), log.peer_tasks.begin(), log.peer_tasks.end());
+      }
       const auto list = Behind(log.text, "unhealthy (stopped sending heartbeats):");
       const auto one = Between(log.text, "Task ", " heartbeat timeout");
       for (const auto& found : {list, one}) {
@@ -109,9 +143,7 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
       }
     }
   }
-  std::erase_if(named, [workers](int number) { return number >= workers; });
-  std::sort(named.begin(), named.end());
-  named.erase(std::unique(named.begin(), named.end()), named.end());
+  Tidy(topology, named);
   return named;
 }
 

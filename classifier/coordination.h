@@ -26,8 +26,13 @@ struct FailedBarrier {
 // out: whoever they name is somebody else.
 std::vector<FailedBarrier> FailedBarriers(const Topology& topology);
 
-// Workers that the service has declared dead for want of heartbeats, sorted.
+// Workers that the service has declared dead for want of heartbeats, and RestartedTasks;
+// sorted.
 std::vector<int> WithoutHeartbeats(const Topology& topology);
+
+// Workers that came back as another incarnation while the service still knew the one before,
+// sorted: that one has ended.
+std::vector<int> RestartedTasks(const Topology& topology);
 
 }  // namespace rapideye::classifier
 

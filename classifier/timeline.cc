@@ -51,7 +51,7 @@ std::optional<ErrorKind> KindByWording(std::string_view text) {
 constexpr std::string_view kContinuatorHalted = "The program continuator has halted unexpectedly";
 
 // Said of a peer that is gone, or by a service that ends everybody because one is.
-constexpr std::array<std::string_view, 14> kWordsOfVictims = {
+constexpr std::array<std::string_view, 19> kWordsOfVictims = {
     "onnection closed by peer",
     "onnection reset by peer",
     "Gloo ",
@@ -66,6 +66,12 @@ constexpr std::array<std::string_view, 14> kWordsOfVictims = {
     "Shutdown barrier",
     "Barrier failed because: task is set to ERROR",
     "DEADLINE_EXCEEDED: Barrier timed out",
+    "with a different incarnation",
+    // Watchdogs end whoever waits.
+    "Watchdog caught collective operation timeout",
+    "failure detected by watchdog",
+    "we are taking the entire process down",
+    "threads to join the rendezvous",
 };
 
 bool HasWordsOfVictims(std::string_view text) {
@@ -90,6 +96,14 @@ bool IsAlive(const Process& process) {
          process.state == ProcessState::kUninterruptible;
 }
 
+bool WasKilled(const Snapshot& snapshot) {
+  static constexpr int32_t kSigKill = 9;
+  return std::any_of(snapshot.processes.begin(), snapshot.processes.end(),
+                     [](const Process& process) {
+                       return process.signal == kSigKill || process.exit_code == 128 + kSigKill;
+                     });
+}
+
 ErrorKind CopyDirection(std::string_view text) {
   const bool down = MentionsAny(text, {"host-to-device", "host to device", "HostToDevice", "H2D",
                                        "TransferToDevice", "to the device"});
@@ -99,7 +113,14 @@ ErrorKind CopyDirection(std::string_view text) {
   return down ? ErrorKind::kHostToDevice : ErrorKind::kDeviceToHost;
 }
 
-std::optional<ErrorKind> KindOf(const LogEvent& event) {
+// Others only warn that an initialisation takes long, or are of a port that a program can do
+// without.
+bool SaysChipsAreOutOfReach(std::string_view text) {
+  return MentionsAny(text, {"TPU initialization failed", "TPU is already in use",
+                            "Couldn't open iommu group", "Couldn't open device"});
+}
+
+std::optional<ErrorKind> KindOf(const LogEvent& event, const Snapshot& snapshot) {
   switch (event.kind) {
     case LogKind::kKernelHardware:
       return ErrorKind::kKernelHardware;
@@ -138,7 +159,22 @@ std::optional<ErrorKind> KindOf(const LogEvent& event) {
     case LogKind::kNicFault:
     case LogKind::kUnknownFlag:
     case LogKind::kBenign:
+    case LogKind::kRuntimeVerdict:
+    case LogKind::kRestartedPeer:
+    case LogKind::kCollectiveStuck:
+    case LogKind::kDeviceSlow:
+    case LogKind::kInputWait:
+    case LogKind::kHungTask:
+    case LogKind::kHostCrash:
+    case LogKind::kNetwork:
+    case LogKind::kProgramRejected:
       return std::nullopt;
+    // The kernel ended some process: this one, if it was killed.
+    case LogKind::kHostOom:
+      return WasKilled(snapshot) ? std::optional(ErrorKind::kOutOfMemory) : std::nullopt;
+    case LogKind::kDeviceUnavailable:
+      return SaysChipsAreOutOfReach(event.text) ? std::optional(ErrorKind::kDeviceUnavailable)
+                                                : std::nullopt;
   }
   return std::nullopt;
 }
@@ -205,7 +241,7 @@ class Reader {
   void ReadLogs(int worker, const Snapshot& snapshot) {
     timeline_.hang_declared = timeline_.hang_declared || DeclaredHang(worker);
     for (const LogEvent& log : snapshot.log_events) {
-      const std::optional<ErrorKind> kind = KindOf(log);
+      const std::optional<ErrorKind> kind = KindOf(log, snapshot);
       if (!kind.has_value() || IsFollowOn(log)) continue;
       ErrorEvent event;
       event.kind = *kind;
@@ -349,9 +385,10 @@ class Reader {
     if (event.succeeded || !event.age_ms) return false;
     const std::vector<LogEvent>& logs = topology_.worker(event.worker).snapshot->log_events;
     return std::any_of(logs.begin(), logs.end(), [&](const LogEvent& log) {
-      const bool weak = log.kind == LogKind::kFollowOn ||
-                        log.kind == LogKind::kMissedHealthChecks ||
-                        log.kind == LogKind::kCoordinationTimeout;
+      const bool weak =
+          log.kind == LogKind::kFollowOn || log.kind == LogKind::kMissedHealthChecks ||
+          log.kind == LogKind::kRestartedPeer || log.kind == LogKind::kCollectiveStuck ||
+          log.kind == LogKind::kNetwork || log.kind == LogKind::kCoordinationTimeout;
       // A warning that names somebody else ends nobody.
       if (!weak || !HasWordsOfVictims(log.text)) return false;
       return log.age_ms && *log.age_ms <= *event.age_ms + kVictimEndsWithinMs;
@@ -414,7 +451,9 @@ class Reader {
       } else if (errors[i].kind == ErrorKind::kPreempted &&
                  (!IsGone(errors[i].worker) || Lives(errors[i].worker))) {
         Note(errors[i], "a notice alone, its worker is still there");
-      } else if (errors[i].kind == ErrorKind::kException && WentOnAfter(errors[i])) {
+      } else if ((errors[i].kind == ErrorKind::kException ||
+                  errors[i].kind == ErrorKind::kDeviceUnavailable) &&
+                 WentOnAfter(errors[i])) {
         Note(errors[i], "its training loop went on after it");
       } else {
         timeline_.roots.push_back(static_cast<int>(i));

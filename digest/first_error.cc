@@ -17,7 +17,9 @@ constexpr int32_t kSigtermExitCode = 128 + kSigterm;  // as a shell reports it
 
 // Lines that tell of trouble with the job, not of noise or of start-up.
 bool IsTrouble(LogKind kind) {
-  return kind != LogKind::kUnspecified && kind != LogKind::kBenign && kind != LogKind::kUnknownFlag;
+  return kind != LogKind::kUnspecified && kind != LogKind::kBenign &&
+         kind != LogKind::kUnknownFlag && kind != LogKind::kRuntimeVerdict &&
+         kind != LogKind::kDeviceSlow;
 }
 
 bool WasToldToStop(const Process& process) {

@@ -3,48 +3,169 @@
 namespace rapideye::logs {
 
 // signatures.h explains the form. The order of the kinds is that of their being
-// specific: where a line fits several, the first of them here wins.
+// specific: where a line fits several, the first of them here wins. The wordings are
+// those of the programs named: a text is as long as needed to be found in nothing else.
 const char kBuiltInSignatures[] = R"table(
 # In every healthy run.
 BENIGN                 "failed call to cuInit"
 BENIGN                 "MSCCL++: Feature not enabled"
 BENIGN                 "LL cutoff points not detected"
 BENIGN                 "in a low-power state"
+# XLA takes back what it said of a collective; the allocator tries something else.
+BENIGN                 "Thread is unstuck!"
+BENIGN                 "The caller indicates that this is not a failure"
+# What NCCL tells, rather than warns of; PyTorch's watchdog as the store of the job closes.
+BENIGN                 "NCCL INFO"
+BENIGN                 "Failed to check the \"should dump\" flag on TCPStore"
+BENIGN                 "Failed to open libibverbs"
 
-HANG_DETECTED          "Megascale hang detected: Timed out waiting for "
+# Megascale's own opinion, and the lines below it that name hosts.
+RUNTIME_VERDICT        "Megascale detects a hang"
+RUNTIME_VERDICT        "Some workers have halted with an unrecoverable error"
+RUNTIME_VERDICT        "The host that have bad TPUs are: "|"The host that have data input stalls are: "
+RUNTIME_VERDICT        "Example hosts that have different HLO "
+RUNTIME_VERDICT        "Potential culprit workers: "
+
+HANG_DETECTED          "Megascale hang detected:"
+HANG_DETECTED          "Timed out waiting for "  " graphs to complete at launch_id "
+HANG_DETECTED          any-case  "megascale"  "hang_detected"
 
 # Halts: what the hardware says of itself, then what is known to be software.
-HALT_HARDWARE          "observed errors are: [Hardware]"
-HALT_NETWORK           "observed errors are: [Network]"
-HALT_POWER             "observed errors are: [Power]"
-LAUNCH_GROUP_MISMATCH  "shows up in the launch group with a different launch id than the current group leader"
+HALT_HARDWARE          any-case  "observed errors are: [hardware"
+HALT_HARDWARE          any-case  "uncorrectable ecc error encountered"|"gpu has fallen off the bus"|"cuda_error_ecc_uncorrectable"|"hiperroreccnotcorrectable"
+HALT_NETWORK           any-case  "observed errors are: [network"
+HALT_POWER             any-case  "observed errors are: [power"
+LAUNCH_GROUP_MISMATCH  "in the launch group with a different launch id"
+LAUNCH_GROUP_MISMATCH  "unexpected leader shows up"|"unexpected peer shows up"
 # Whoever finds that a message is too long need not be the one whose program differs.
 COLLECTIVE_MISMATCH    "Is there a distributed collective mismatch in your code"
-HALT_USER              "observed errors are: [User]"
-HALT_ASSERTION         "BoundsCheck"|"scheckne"|"scheckeq"|"schecklt"|"scheckge"|"scheckbetween"
+COLLECTIVE_MISMATCH    "Detected mismatch between collectives on ranks"
+HALT_USER              any-case  "observed errors are: [user"
+HALT_ASSERTION         "BoundsCheck"|"scheckne"|"scheckeq"|"schecklt"|"scheckle"|"scheckgt"|"scheckge"|"scheckbetween"
 HALT_ASSERTION         "Semaphore ("  "has a nonzero value upon exit"
 
-OUT_OF_MEMORY          "RESOURCE_EXHAUSTED: Out of memory while trying to allocate"
-OUT_OF_MEMORY          "Ran out of memory in memory space hbm"
+# The kernel's or a supervisor's killing for want of the host's memory; the device's memory.
+HOST_OOM               any-case  "out of memory: kill"
+HOST_OOM               "oom-kill:constraint"|"invoked oom-killer"|"oom_reaper: reaped process"
+HOST_OOM               any-case  "oom-kill event"|"oom_kill event"|"oomkilled"|"oom killed"
+HOST_OOM               any-case  "node was low on resource: memory"|"node running low on memory"|"due to memory pressure (oom)"
+OUT_OF_MEMORY          any-case  "resource_exhausted"|"resource exhausted"  "out of memory"|"attempting to allocate"|"attempting to reserve"|"error allocating device buffer"|"error loading program"|"ran out of memory"|"would exceed memory"|"exceeded scoped"|"hbm usage"|"failed to allocate"
+OUT_OF_MEMORY          any-case  "ran out of memory in memory space "
+OUT_OF_MEMORY          "at the bottom of memory. That was not possible"
+OUT_OF_MEMORY          "Error allocating device buffer: "|"Error loading program '"
+OUT_OF_MEMORY          "RuntimeBufferAllocationFailure"|"RuntimeProgramAllocationFailure"|"CompileTimeHbmOom"|"CompileTimeScopedVmemOom"|"CompileTimeSparseCoreAllocationFailure"
+OUT_OF_MEMORY          any-case  "exceeded hbm capacity by"|"hbm usage: "
+OUT_OF_MEMORY          "exceeds the legitimate user allocatable offset upper bound"
+OUT_OF_MEMORY          "Scoped allocation with size "|"Allocation (size="  "exceeded scoped "|"would exceed memory"
+OUT_OF_MEMORY          "ran out of memory trying to allocate"|"Out of memory allocating "|"failed to allocate "  "GiB"|"MiB"|"bytes"
+OUT_OF_MEMORY          "CUDA out of memory"|"HIP out of memory"|"CUDA_ERROR_OUT_OF_MEMORY"|"hipErrorOutOfMemory"|"torch.OutOfMemoryError"|"cudaMalloc failed: out of memory"|"Cuda failure 'out of memory'"|"CUDA error: out of memory"
+OUT_OF_MEMORY          "DefaultCPUAllocator: "  "memory"
+OUT_OF_MEMORY          "std::bad_alloc"
+
 CHIP_DRIVER_ERROR      "Session master detected TPU session error from worker "  "The reporting TPU chip locations are:"
+CHIP_DRIVER_ERROR      "detected TPU session error"
 FATAL_PROGRAM_ERROR    "A program or fatal error occurred, all pending programs will fail"
+FATAL_PROGRAM_ERROR    "!!!! FATAL ERROR !!!!"|"FATAL ERROR RECEIVED FROM HARDWARE"|"Fatal error occurred. Data links will go down"
+# GPUs: HSA and the drivers of CUDA and HIP.
+FATAL_PROGRAM_ERROR    "HW Exception by GPU"|"Memory access fault by GPU"|"HSA_STATUS_ERROR_"
+FATAL_PROGRAM_ERROR    "an illegal memory access was encountered"|"unspecified launch failure"|"device-side assert triggered"|"CUDA_ERROR_ILLEGAL_ADDRESS"|"CUDA_ERROR_LAUNCH_FAILED"|"CUDA_ERROR_ASSERT"|"hipErrorIllegalAddress"|"hipErrorLaunchFailure"
 
 # A halt that says nothing of its cause.
-CORE_HALT              "Core halted unexpectedly"|"Accelerator device halted prematurely"
+CORE_HALT              any-case  "core halted unexpectedly"|"accelerator device halted prematurely"
+CORE_HALT              "RuntimeUnexpectedCoreHalt"|"halted unexpectedly at tag:pc"
+
+# Chips, ports and settings without which a runtime does not start.
+DEVICE_UNAVAILABLE     "/dev/vfio"|"/dev/accel"  "Device or resource busy"|"Operation not permitted"|"Permission denied"|"No such device"
+DEVICE_UNAVAILABLE     "TPU initialization failed: "
+DEVICE_UNAVAILABLE     "TPU is already in use"|"libtpu.so already in use"|"libtpu.so is already in use"|"libtpu multi-process lockfile"|"/tmp/libtpu_lockfile"
+DEVICE_UNAVAILABLE     "Couldn't open iommu group "|"Couldn't open device: "
+DEVICE_UNAVAILABLE     "Failed to get global TPU topology"|"slice_builder_worker_addresses"
+DEVICE_UNAVAILABLE     "RuntimeError: Unable to initialize backend '"
+DEVICE_UNAVAILABLE     "No accelerator found. "|"PJRT_DEVICE is not set"|"No available TPU"|"is not HEALTHY"|"Insufficient google.com/tpu"|"TPU system initialization failed"|"Failed to initialize TPU system"
+DEVICE_UNAVAILABLE     "TPU backend initialization is taking more than "
+DEVICE_UNAVAILABLE     "Waiting to connect to client mesh master"
+DEVICE_UNAVAILABLE     "Failed to add port to server"|"Failed to start RPC server"|"server socket has failed to listen on"|"server socket has failed to bind to"
+DEVICE_UNAVAILABLE     "ddress already in use"
+DEVICE_UNAVAILABLE     "device(s) is/are busy or unavailable"|"NVML: Driver/library version mismatch"|"CUDA driver version is insufficient"
 
 # An error that names a NIC, or a link of one that went down.
 NIC_FAULT              "ionic"|"mlx5"|"bnxt"|"irdma"|"idpf"|"gve"|"eth0"|"eth1"|"eth2"|"eth3"|"ens"|"enp"  "cqe with error"|"CQE with error"|"completion with error"
 NIC_FAULT              "ionic"|"mlx5"|"bnxt"|"irdma"|"idpf"|"gve"|"eth0"|"eth1"|"eth2"|"eth3"|"ens"|"enp"  "Link is Down"|"link is down"|"link down"|"Link down"
+NIC_FAULT              any-case  "mlx5_"|"mlx4_"|"bnxt_"|"irdma"|"ionic_"|"ionic "|"idpf"|"i40e"|"ixgbe"|"hfi1"|"ena 0000:"|"ice 0000:"|"gve 0000:"  "error cqe"|"cable unplugged"|"cable error"|"bad cable"|"health compromised"|"tx timeout"|"transmit queue"|"fatal error"|"catastrophic error"|"fatal event"|"fw error"|"firmware error"|"port error"|"port_err"|"not responding"|"will cause a leak of a command resource"|"syndrome ("|"bad device"|"oicr event notification"|"async event"|"abnormal ae_id"|"error recovery"|"error (timeout:"|"lost carrier"|"retry exc"|"retry counter exceeded"|"retry count exceeded"
+NIC_FAULT              "Detected Tx Unit Hang"|"Detected Hardware Unit Hang"|": PCIe link lost"
+NIC_FAULT              "NETDEV WATCHDOG"|"link status definitely down for interface"|"link status down for active interface"|"link status down for interface"
+NIC_FAULT              any-case  "net/ib"  "got completion from peer"|"completion with error"|"completion error"|"got async event"|"got async fatal event"|"port error"|"with status="|"timed out"
+NIC_FAULT              any-case  "net/ofi"|"efa_"|"libfabric"  "completed with error"|"unresponsive receiver"|"completion error"
+NIC_FAULT              "Call to ibv_"|"ibv_poll_cq()"|"ibv_post_send()"  "failed"
+NIC_FAULT              "ransport retry counter exceeded"|"ransport retry count exceeded"|"RNR retry counter exceeded"|"IBV_WC_RETRY_EXC_ERR"|"IBV_WC_RNR_RETRY_EXC_ERR"|"IBV_WC_REM_OP_ERR"|"IBV_EVENT_PORT_ERR"|"IBV_EVENT_DEVICE_FATAL"
 COPY_FAILED            "host-to-device"|"host to device"|"Host-to-device"|"Host to device"|"HostToDevice"|"device-to-host"|"device to host"|"Device-to-host"|"Device to host"|"DeviceToHost"|"TransferToDevice"|"TransferFromDevice"  "fail"|"Fail"|"error"|"Error"|"ERROR"|"timed out"|"EXCEEDED"
 
-PREEMPTED              "maintenance event"|"Maintenance event"
+# The platform on a machine that is gone, and the kernel on itself.
+HOST_CRASH             "TerminationEvent: "|"compute.instances.hostError"
+HOST_CRASH             any-case  "terminated"|"stopped"|"failed"|"instance"  "due to: host error"|"due to host error"|"hosterror"
+HOST_CRASH             "node.kubernetes.io/unreachable"|"node.kubernetes.io/not-ready"
+HOST_CRASH             "DUE TO NODE FAILURE"|"error: Node failure on "|"NodeNotReady"|"Kubelet stopped posting node status"
+HOST_CRASH             "Kernel panic - not syncing"|"BUG: unable to handle "
+# A notice, or the end that it told of.
+PREEMPTED              "maintenance event"|"Maintenance event"|"MaintenanceEvent: "
 PREEMPTED              "SIGTERM"  "eceived"|"caught"|"Caught"|"got "|"Got "
+PREEMPTED              "Received 15 death signal"|"Received signal 15"|"terminating on signal 15"
+PREEMPTED              "was preempted."|"was preempted by "|"has been preempted"|"PreemptionEvent: "|"compute.instances.preempted"|"DUE TO PREEMPTION"|"Preempted by "
+PREEMPTED              "imminent node shutdown"|"compute.instances.terminateOnHostMaintenance"|"eceived preemption notice"
+PREEMPTED              "CANCELLED AT "  "slurmstepd: "|"*** JOB "|"*** STEP "
 
 # These name a peer.
+RESTARTED_PEER         "unexpectedly tried to connect with a different incarnation"
+RESTARTED_PEER         "tried to connect with a different"|"unexpectedly tried to connect while it is already in error"
+RESTARTED_PEER         "Incarnation ID mismatch"|"Incarnation mismatch"|"incarnation. It has likely restarted"
 MISSED_HEALTH_CHECKS   "The task with address "  " missed "  " health checks"
 MISSED_HEALTH_CHECKS   "Task /job:"  " heartbeat timeout"
 MISSED_HEALTH_CHECKS   "task is set to ERROR: "|"Barrier failed because: "|"has been set to ERROR in coordination service"  "Task "  " heartbeat timeout"
-MISSED_HEALTH_CHECKS   "unexpectedly tried to connect with a different incarnation"
+MISSED_HEALTH_CHECKS   "Task "  " heartbeat timeout. This indicates"
+MISSED_HEALTH_CHECKS   "has been set to ERROR in coordination service"
+MISSED_HEALTH_CHECKS   any-case  "missed too many heartbeats"|"has been marked dead because"|"lost heartbeat"|"missed heartbeat"|"lame workers found"
+
+# Collectives that stand, by those who wait in them. XLA's rendezvous on the host first.
+COLLECTIVE_STUCK       "This thread has been waiting for "  "may be stuck"
+COLLECTIVE_STUCK       "threads to join the rendezvous"|"Exiting to ensure a consistent program state"
+COLLECTIVE_STUCK       any-case  "rendezvous"  "timed out"|"may be stuck"|"only some of them arrived"|"of them arrived on time"
+COLLECTIVE_STUCK       "Aborting communicator: "|"NCCL operation "  "async NCCL error"|" failed: "
+COLLECTIVE_STUCK       "async NCCL error"|"NCCL error: "|"NCCL error in:"|"NCCL communicator was aborted"
+# PyTorch's watchdogs, on NCCL, RCCL and Gloo.
+COLLECTIVE_STUCK       "Watchdog caught collective operation timeout"|"failure detected by watchdog"|"detected by watchdog at work"|"watchdog thread terminated with exception"|"watchdog got stuck for "
+COLLECTIVE_STUCK       "operations have failed or timed out"|"we are taking the entire process down"|"timed out in blocking wait"
+COLLECTIVE_STUCK       "finished collective #"|"joined but didn't finish collective #"|"didn't join collective #"
+COLLECTIVE_STUCK       "Not all ranks joining collective"|"Mismatched collective detected"
+COLLECTIVE_STUCK       "last enqueued work: "|"last enqueued NCCL work: "  "last completed work: "|"last completed NCCL work: "
+COLLECTIVE_STUCK       "dump signal from another rank"|"dump signal due to a collective timeout"|"on this rank to signal dumping"|"Stack trace of the failed collective not found"|"preparing to dump debug info"|"Terminating the process after attempting to dump debug info"
+COLLECTIVE_STUCK       "Heartbeat monitor timed out"|"no heartbeat of its watchdog"
+COLLECTIVE_STUCK       "failed to pass monitoredBarrier"|"monitoredBarrier timeout"|"monitored_barrier"
+COLLECTIVE_STUCK       "Timed out waiting "  "for recv operation to complete"|"for send operation to complete"
+COLLECTIVE_STUCK       "submitted to be reduced, gathered or broadcasted by subset of ranks"
+COLLECTIVE_STUCK       "NCCL WARN "  "Cuda failure"|"HIP failure"|"Proxy Timeout Detected"
+
+# A kernel or a file server that does not come back.
+HUNG_TASK              "blocked for more than "  "seconds"
+HUNG_TASK              "nfs: server "|"NFS: server "  "not responding"
+HUNG_TASK              "operations using this service will "|"ceph: mds"  "lost"|"fail"|"hung"
+HUNG_TASK              "CIFS: "  "has not responded in "
+HUNG_TASK              "BUG: soft lockup"|"hard LOCKUP"|"detected stalls on CPUs"|"self-detected stall on CPU"
+HUNG_TASK              "nvme"|"blk_update_request"|"scsi "  "timeout, aborting"|"timeout, reset controller"|"timing out command"
+
+# Waits for data, and programs that take longer than they should.
+INPUT_WAIT             any-case  "data loading is taking a long time"|"data loader stalled"|"dataloader stalled"|"input pipeline stalled"|"data input stall"
+INPUT_WAIT             any-case  "data loader"|"dataloader"|"input pipeline"  "timed out after"|"is stuck"|"starved"|"stalled"|"exited unexpectedly"|"killed by signal"
+INPUT_WAIT             any-case  "waiting for data"|"waiting for input"|"waiting on data"|"waiting for next batch"|"waiting for batch"  " stuck"|"too long"|"a long time"
+DEVICE_SLOW            "TPU Execute is taking a long time"|"TPU program took more than "
+DEVICE_SLOW            "This might be due to a deadlock between multiple TPU cores"
+
+# Connections, without the name of a NIC.
+NETWORK                any-case  "nccl warn"|"rccl warn"  "connection reset"|"connection refused"|"connection timed out"|"connection closed"|"no route to host"|"network is unreachable"|"broken pipe"|"failed to connect"|"failed to send"|"no socket interface found"|"remote process exited"|"socket recv failed"
+NETWORK                "ncclRemoteError"|"ncclSystemError"|"remote process exited or there was a network error"
+NETWORK                "UNAVAILABLE: DNS resolution failed"
+NETWORK                any-case  "ici "  "link failure"|"link down"|"link is down"|"probe failed"|"chips disconnected"
+NETWORK                any-case  "megascale"  "failed to connect"|"connection refused"|"connection reset"|"transport error"|"unreachable"|"timed out"
+NETWORK                "chips disconnected from the rest of the slice"|"MegaScale Corrupted Buffer Detected"
 
 # What only follows from something else.
 FOLLOW_ON              "The program continuator has halted unexpectedly"
@@ -52,23 +173,60 @@ FOLLOW_ON              "tasks are unhealthy (stopped sending heartbeats)"
 # A peer is gone, or its service says that one is: 0.1 s after the death, too.
 FOLLOW_ON              "onnection closed by peer"|"onnection reset by peer"
 FOLLOW_ON              "Gloo "  " failed: "
+FOLLOW_ON              "Gloo connectFullMesh failed"|"Application timeout caused pair closure"
 FOLLOW_ON              "Failed to send RPC to coordination service"
 FOLLOW_ON              "olled an error from coordination service"|"olled error from coordination service"
 FOLLOW_ON              "Use error polling to propagate the following error to all tasks"
-FOLLOW_ON              "CoordinationService/PollForError"
+FOLLOW_ON              "CoordinationService/PollForError"|"CoordinationService/Heartbeat"|"CoordinationService/Barrier"|"CoordinationService/ShutdownTask"|"CoordinationService/WatchTasks"|"CoordinationService/ResetTask"
 FOLLOW_ON              "Failed to retrieve preemption notice from coordination service"
 FOLLOW_ON              "Shutdown barrier has failed"|"Shutdown barrier in coordination service has failed"
 FOLLOW_ON              "Terminating process because the JAX distributed service detected fatal errors"
+FOLLOW_ON              "Terminating process because the coordinator detected missing heartbeats"|"most likely indicates that another task died"|"only expected if one of the tasks is unhealthy"|"The tasks have crashed. Check the task logs"
 FOLLOW_ON              "Aborting the coordinator after collecting errors"
-FOLLOW_ON              "Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR"
+FOLLOW_ON              "SLICE_FAILURE_"
+FOLLOW_ON              "Detected slice failure"|"core dump will begin"|"Now taking a TPU core dump"
+FOLLOW_ON              "is already in error before the barrier"|"Barrier failed because service is shutting down"|"Barrier failed beacuse a task is in error"|"Barrier failed because a task is in error"
+FOLLOW_ON              "oordination service is shutting down"|"oordination service has shut down"|"oordination service has stopped"|"oordination agent is set to ERROR"|"gent must be in CONNECTED state"|"that is already in error state polling for errors"
+FOLLOW_ON              "Error received from peer"|"Additional GRPC error information"  "Socket closed"|"grpc_status:14"|"grpc_status\":14"|"grpc_status:4"|"grpc_status\":4"|"grpc_status:10"
+FOLLOW_ON              "UNAVAILABLE: "  "Socket closed"|"GOAWAY received"|"Connection reset"
+FOLLOW_ON              "(other replicas may have failed as well)"
+# How a process falls; why it does, other lines tell.
+FOLLOW_ON              "*** SIGSEGV"|"*** SIGABRT"|"*** SIGBUS"|"*** SIGFPE"|"*** SIGILL"
+FOLLOW_ON              "RAW: Raising signal "|"Remote crash data gathering hook invoked"|"Fatal Python error: "|"terminate called after throwing"
+FOLLOW_ON              "Segmentation fault"|"(core dumped)"
+FOLLOW_ON              ": line "  " Killed  "|" Aborted  "
+FOLLOW_ON              "died unexpectedly"|"A worker died or was killed while executing"|"ActorDiedError"|"RayActorError"|"NodeDiedError"|"EngineDeadError"
+FOLLOW_ON              "segfault at "  " ip "
+FOLLOW_ON              "Sending process "  "closing signal"
+FOLLOW_ON              "failed (exitcode: "  "local_rank"
+FOLLOW_ON              "srun: error: "  ": task "|": tasks "
+FOLLOW_ON              "Job step aborted: "|"exited on signal "|"Back-off restarting failed container"|"CrashLoopBackOff"
 COORDINATION_TIMEOUT   "DEADLINE_EXCEEDED: GetKeyValue() timed out"|"Barrier timed out"
 COORDINATION_TIMEOUT   "CoordinationService/RegisterTask"|"Coordination service agent failed to register with the leader"
 COORDINATION_TIMEOUT   "Stopping coordination service as cluster registration failed"
+COORDINATION_TIMEOUT   "CoordinationService/GetKeyValue"|"GetKeyValue() timed out"|"failed to register with the leader"|"luster registration failed"
+COORDINATION_TIMEOUT   "imed out waiting for clients"|"Connect() timed out"|"imed out initializing process group"|" clients joined."
+COORDINATION_TIMEOUT   "# of tasks that reached the barrier: "|"imed out task names:"
+COORDINATION_TIMEOUT   any-case  "barrier"  "timed out while"|"has timed out"|"timeout exceeded"
+COORDINATION_TIMEOUT   "client socket has timed out after "|"failed to connect to TCPStore"|"RendezvousTimeoutError"|"wait timeout after "
+COORDINATION_TIMEOUT   "DEADLINE_EXCEEDED: Deadline Exceeded"|"DEADLINE_EXCEEDED: deadline exceeded"
+COORDINATION_TIMEOUT   "failed to connect to all addresses"|"Failed to connect to remote server at address"|"keepalive watchdog timeout"|"too_many_pings"
 UNKNOWN_FLAG           "Unknown flag"  "parse_flags_from_env"
+UNKNOWN_FLAG           "Unknown flags in XLA_FLAGS"|"Unknown flag in XLA_FLAGS"|"Unknown command line flag"
+
+# XLA's catalogue of errors, of programs that it does not take.
+PROGRAM_REJECTED       "Mosaic failed to compile TPU kernel"|"XLA:TPU compile permanent error"|"No viable logical replica count"
+PROGRAM_REJECTED       "CompileTimeMosaic"|"CompileTimeHostOffload"|"CompileTimeSparseCoreInvalidReplicaCount"|"RuntimeProgramInputMismatch"
+PROGRAM_REJECTED       "Executable("  "but got buffer with incompatible size"
+PROGRAM_REJECTED       "Tensor which is moved to host"  "is not set to host memory"
 
 # Only in the log of the kernel, and only where it names a TPU.
 KERNEL_HARDWARE        "Uncorrected (Fatal)"|"Uncorrectable (Fatal)"|"device recovery failed"
 KERNEL_HARDWARE        "accel"|"vfio-pci"  "reset"
+# Of GPUs, and of the machine: told of a log of the kernel that is read by itself.
+KERNEL_HARDWARE        "NVRM: Xid"|"NVRM: GPU at PCI:"
+KERNEL_HARDWARE        "amdgpu"  "GPU reset begin"|"timeout, signaled seq"|"GPU hang"|"uncorrectable hardware errors"|"GPU recovery"
+KERNEL_HARDWARE        "ncorrected hardware memory error"|"Machine Check Exception"
 )table";
 
 }  // namespace rapideye::logs

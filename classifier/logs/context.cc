@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "classifier/logs/fields.h"
 #include "classifier/logs/limits.h"
 
 namespace rapideye::logs {
@@ -24,9 +25,12 @@ constexpr absl::string_view kReached = "# of tasks that reached the barrier: ";
 constexpr absl::string_view kFirst = "The first task at the barrier: ";
 constexpr absl::string_view kNames = "Some timed out task names:";
 constexpr absl::string_view kUnhealthy = "tasks are unhealthy (stopped sending heartbeats):";
+constexpr absl::string_view kStragglers = "Example stragglers:";
+constexpr absl::string_view kNotRegistered = "luster registration failed";
 
 bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
 bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c)); }
+bool IsSeparator(char c) { return c == ' ' || c == ','; }
 bool IsWord(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // "ValueError" of "ValueError: loss is not finite"; empty if the line is none such.
@@ -50,7 +54,14 @@ absl::string_view WithoutModule(absl::string_view name) {
 
 bool IsWeak(LogKind kind) {
   return kind == LogKind::kFollowOn || kind == LogKind::kMissedHealthChecks ||
-         kind == LogKind::kCoordinationTimeout;
+         kind == LogKind::kRestartedPeer || kind == LogKind::kCoordinationTimeout ||
+         kind == LogKind::kCollectiveStuck || kind == LogKind::kNetwork;
+}
+
+// Says why a program ended, and does not stand for the end itself.
+bool IsReason(LogKind kind) {
+  return kind == LogKind::kDeviceUnavailable || kind == LogKind::kProgramRejected ||
+         kind == LogKind::kInputWait || kind == LogKind::kDeviceSlow;
 }
 
 // A connection that ended, or a wait for others that did.
@@ -75,18 +86,6 @@ bool EndsOnPurpose(absl::string_view name) {
   return name == "KeyboardInterrupt" || name == "SystemExit";
 }
 
-// "2", or "/job:jax_worker/replica:0/task:2".
-std::string TaskNumber(absl::string_view line) {
-  const size_t task = line.rfind("task:");
-  const absl::string_view digits =
-      absl::StartsWith(line, "/job:") && task != absl::string_view::npos ? line.substr(task + 5)
-                                                                         : line;
-  constexpr size_t kMostDigits = 7;
-  const bool number = !digits.empty() && digits.size() <= kMostDigits &&
-                      std::all_of(digits.begin(), digits.end(), IsDigit);
-  return number ? std::string(digits) : "";
-}
-
 // What stands behind the marker, up to `end`.
 std::optional<std::string> Behind(absl::string_view line, absl::string_view marker,
                                   absl::string_view end) {
@@ -97,11 +96,23 @@ std::optional<std::string> Behind(absl::string_view line, absl::string_view mark
   return std::string(absl::StripSuffix(taken.substr(0, kMaxLogNameBytes), "."));
 }
 
-LogLine Event(LogKind kind, std::string text, const RecogniseOptions& options) {
+// The line behind a prefix such as "[rank0]: ", in which digits may differ (the time).
+std::optional<absl::string_view> BehindPrefix(absl::string_view line, absl::string_view prefix) {
+  if (line.size() < prefix.size()) return std::nullopt;
+  const bool same = std::equal(prefix.begin(), prefix.end(), line.begin(),
+                               [](char a, char b) { return a == b || (IsDigit(a) && IsDigit(b)); });
+  return same ? std::optional(line.substr(prefix.size())) : std::nullopt;
+}
+
+LogLine Event(LogKind kind, std::string text, std::vector<int32_t> tasks,
+              const RecogniseOptions& options) {
   LogLine line;
   line.event.kind = kind;
   line.event.source = options.source;
   line.event.text = text.substr(0, kMaxLogTextBytes);
+  std::sort(tasks.begin(), tasks.end());
+  tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+  line.event.peer_tasks = std::move(tasks);
   line.key = absl::StrCat(static_cast<int>(kind), "|", line.event.text);
   return line;
 }
@@ -109,15 +120,13 @@ LogLine Event(LogKind kind, std::string text, const RecogniseOptions& options) {
 }  // namespace
 
 void LogContext::Take(absl::string_view line, const RecogniseOptions& options, Sink sink) {
-  const absl::string_view text = absl::StripAsciiWhitespace(line.substr(0, kMaxLogLineBytes));
-  if (text == kTraceback) {
-    expecting_ = Expecting::kFrames;
-    of_victim_ = of_victim_ && chained_;
-    chained_ = any_frame_ = of_program_ = false;
-    lines_ = 0;
-    return;
-  }
-  if (std::find(kChains.begin(), kChains.end(), text) != kChains.end()) {
+  line = line.substr(0, kMaxLogLineBytes);
+  std::string plain;
+  if (absl::StrContains(line, '\x1b')) line = plain = WithoutColours(line);
+  const absl::string_view text = absl::StripAsciiWhitespace(line);
+  if (BeginsTraceback(absl::StripTrailingAsciiWhitespace(line))) return;
+  if (std::any_of(kChains.begin(), kChains.end(),
+                  [text](absl::string_view chain) { return absl::EndsWith(text, chain); })) {
     chained_ = true;
     return;
   }
@@ -127,13 +136,38 @@ void LogContext::Take(absl::string_view line, const RecogniseOptions& options, S
   }
   if (TakeListLine(text, options, sink)) return;
   std::optional<LogLine> found = Recognise(line, options);
-  if (found.has_value()) sink(*std::move(found));
+  if (found.has_value()) {
+    sink(*std::move(found));
+  } else if (absl::StartsWith(text, "/job:")) {
+    // Of a list whose beginning is lost.
+    if (const std::optional<int32_t> task = TaskNumber(text)) {
+      sink(Event(LogKind::kMissedHealthChecks, std::string(text), {*task}, options));
+    }
+  }
 }
 
-void LogContext::TakeTracebackLine(absl::string_view line, const RecogniseOptions& options,
+bool LogContext::BeginsTraceback(absl::string_view line) {
+  if (!absl::EndsWith(line, kTraceback)) return false;
+  const absl::string_view prefix = absl::StripSuffix(line, kTraceback);
+  // A longer one, or one that does not end so, is a sentence.
+  const bool blank = absl::StripAsciiWhitespace(prefix).empty();
+  if (prefix.size() > kMaxLinePrefixBytes || (!prefix.empty() && prefix.back() != ' ')) {
+    return false;
+  }
+  prefix_ = blank ? "" : std::string(prefix);
+  expecting_ = Expecting::kFrames;
+  of_victim_ = of_victim_ && chained_;
+  chained_ = any_frame_ = of_program_ = false;
+  lines_ = 0;
+  return true;
+}
+
+void LogContext::TakeTracebackLine(absl::string_view whole, const RecogniseOptions& options,
                                    Sink sink) {
-  const absl::string_view text = absl::StripAsciiWhitespace(line.substr(0, kMaxLogLineBytes));
-  if (line.front() == ' ' || line.front() == '\t') {
+  const std::optional<absl::string_view> own = BehindPrefix(whole, prefix_);
+  const absl::string_view line = own.value_or("");
+  const absl::string_view text = absl::StripAsciiWhitespace(line);
+  if (!line.empty() && (line.front() == ' ' || line.front() == '\t')) {
     if (!absl::StartsWith(text, "File \"")) return;
     if (!any_frame_) {
       of_program_ =
@@ -151,7 +185,7 @@ void LogContext::TakeTracebackLine(absl::string_view line, const RecogniseOption
   }
   // Another thread writes in between.
   if (++lines_ > kMaxStrangeTracebackLines) expecting_ = Expecting::kAnything;
-  std::optional<LogLine> found = Recognise(line, options);
+  std::optional<LogLine> found = Recognise(whole, options);
   if (found.has_value()) sink(*std::move(found));
 }
 
@@ -160,18 +194,17 @@ void LogContext::TakeException(absl::string_view line, const RecogniseOptions& o
   std::optional<LogLine> found = Recognise(line, options);
   of_victim_ =
       of_victim_ || SaysPeerIsGone(name, line) || (found.has_value() && IsWeak(found->event.kind));
-  if (found.has_value()) {
-    sink(*std::move(found));
-  } else if (of_program_ && !of_victim_ && !EndsOnPurpose(name)) {
-    sink(Event(LogKind::kUncaughtException, std::string(line), options));
+  const bool reason = !found.has_value() || IsReason(found->event.kind);
+  if (found.has_value()) sink(*std::move(found));
+  if (reason && of_program_ && !of_victim_ && !EndsOnPurpose(name)) {
+    sink(Event(LogKind::kUncaughtException, std::string(line), {}, options));
   }
 }
 
 bool LogContext::TakeListLine(absl::string_view line, const RecogniseOptions& options, Sink sink) {
   if (list_ != List::kNone) {
-    std::string task = TaskNumber(line);
-    if (!task.empty()) {
-      if (tasks_.size() < kMaxListedTasks) tasks_.push_back(std::move(task));
+    if (const std::optional<int32_t> task = ListedTask(line)) {
+      AddTask(*task);
       return true;
     }
     EndList(options, sink);
@@ -185,30 +218,80 @@ bool LogContext::TakeListLine(absl::string_view line, const RecogniseOptions& op
     // No barrier has been told of.
   } else if (auto reached = Behind(line, kReached, " ")) {
     reached_ = *std::move(reached);
-  } else if (auto first = Behind(line, kFirst, ". ")) {
-    first_ = TaskNumber(*first);
   }
-  if (!barrier_.empty() && absl::EndsWith(line, kNames)) {
+  if (auto first = Behind(line, kFirst, ". "); first.has_value() && !barrier_.empty()) {
+    const std::optional<int32_t> task = TaskNumber(*first);
+    first_ = task.has_value() ? absl::StrCat(*task) : "";
+  }
+  if (!barrier_.empty() && BeginsList(line, kNames)) {
     list_ = List::kBarrier;
-  } else if (absl::EndsWith(line, kUnhealthy)) {
+  } else if (BeginsList(line, kUnhealthy)) {
     list_ = List::kUnhealthy;
+  } else if (BeginsList(line, kStragglers)) {
+    list_ = List::kStragglers;
+  } else if (absl::StrContains(line, kNotRegistered) && !stragglers_.empty()) {
+    const std::string names = absl::StrJoin(stragglers_, ", ");
+    sink(Event(LogKind::kCoordinationTimeout,
+               absl::StrCat(line.substr(0, kMaxLogNameBytes), " Not connected: ", names),
+               std::exchange(stragglers_, {}), options));
   }
   return false;
 }
 
+// True if the names stand in the lines that come; those that stand behind the marker, on
+// the same line, are the first.
+bool LogContext::BeginsList(absl::string_view line, absl::string_view marker) {
+  const size_t at = line.find(marker);
+  if (at == absl::string_view::npos) return false;
+  prefix_ = std::string(line.substr(0, std::min(at, kMaxLinePrefixBytes)));
+  absl::string_view rest = line.substr(at + marker.size());
+  while (!rest.empty()) {
+    // Where a record of several lines was written as one.
+    if (IsSeparator(rest.front()) || absl::StartsWith(rest, "\\n")) {
+      rest.remove_prefix(rest.front() == '\\' ? 2 : 1);
+      continue;
+    }
+    const absl::string_view name =
+        rest.substr(0, std::min(rest.find_first_of(" ,\\"), rest.size()));
+    const std::optional<int32_t> task = TaskNumber(absl::StripSuffix(name, "."));
+    if (!task.has_value()) break;
+    AddTask(*task);
+    rest.remove_prefix(name.size());
+  }
+  return true;
+}
+
+// The task that is all of the line, but for the prefix that the list's first line had, too.
+std::optional<int32_t> LogContext::ListedTask(absl::string_view line) const {
+  if (const std::optional<int32_t> task = TaskNumber(line)) return task;
+  const size_t space = line.rfind(' ');
+  if (space == absl::string_view::npos || space + 1 > prefix_.size()) return std::nullopt;
+  const auto name = BehindPrefix(line, absl::string_view(prefix_).substr(0, space + 1));
+  return name.has_value() ? TaskNumber(*name) : std::nullopt;
+}
+
+void LogContext::AddTask(int32_t task) {
+  if (tasks_.size() < kMaxListedTasks) tasks_.push_back(task);
+}
+
 void LogContext::EndList(const RecogniseOptions& options, Sink sink) {
   const List ended = std::exchange(list_, List::kNone);
-  const std::string names = absl::StrJoin(std::exchange(tasks_, {}), ", ");
-  if (names.empty()) return;
+  std::vector<int32_t> tasks = std::exchange(tasks_, {});
+  if (tasks.empty()) return;
+  const std::string names = absl::StrJoin(tasks, ", ");
+  if (ended == List::kStragglers) {
+    stragglers_ = std::move(tasks);
+    return;
+  }
   if (ended == List::kUnhealthy) {
     sink(Event(LogKind::kMissedHealthChecks, absl::StrCat("The following ", kUnhealthy, " ", names),
-               options));
+               std::move(tasks), options));
     return;
   }
   sink(Event(LogKind::kCoordinationTimeout,
              absl::StrCat(kBarrier, std::exchange(barrier_, ""), ". ", kReached, reached_, ". ",
                           kFirst, first_, ". ", kNames, " ", names),
-             options));
+             std::move(tasks), options));
 }
 
 }  // namespace rapideye::logs

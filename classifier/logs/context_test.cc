@@ -163,8 +163,8 @@ The first task at the barrier: 2. Some timed out task names:
  [type.googleapis.com/tensorflow.BarrierError='Shutdown::146']
 )";
   const std::vector<std::string> events = Events(kLog);
-  ASSERT_THAT(events, SizeIs(3));
-  EXPECT_EQ(events[2],
+  ASSERT_THAT(events, SizeIs(5));
+  EXPECT_EQ(events[4],
             "COORDINATION_TIMEOUT Barrier timed out. Id: Shutdown::146::0. # of tasks that reached "
             "the barrier: 1/4. The first task at the barrier: 2. Some timed out task names: 0, 3");
 }
@@ -179,6 +179,82 @@ The tasks have crashed.
                           "sending heartbeats): 2"));
   // A number alone is nothing.
   EXPECT_THAT(Events("2\n3\nstep 4\n"), IsEmpty());
+}
+
+std::vector<std::vector<int32_t>> Tasks(absl::string_view log) {
+  LogContext context;
+  std::vector<std::vector<int32_t>> tasks;
+  for (const absl::string_view line : absl::StrSplit(log, '\n', absl::SkipEmpty())) {
+    context.Take(line, {}, [&](const LogLine& found) { tasks.push_back(found.event.peer_tasks); });
+  }
+  return tasks;
+}
+
+TEST(LogContextTest, TasksBecomeNumbersWhereverTheyStand) {
+  const std::vector<int32_t> none;
+  EXPECT_THAT(Tasks("tasks are unhealthy (stopped sending heartbeats):\n"
+                    "/job:jax_worker/replica:0/task:8\n3\nThe tasks have crashed.\n"),
+              ElementsAre(none, std::vector{3, 8}));
+  // On the line itself, also where a record of several lines was written as one.
+  EXPECT_THAT(Tasks("tasks are unhealthy (stopped sending heartbeats): "
+                    "/job:w/replica:0/task:0\nstep 4\n"),
+              ElementsAre(none, std::vector{0}));
+  EXPECT_THAT(Tasks("tasks are unhealthy (stopped sending heartbeats):\\n/job:w/replica:0/task:2"
+                    "\\n/job:w/replica:0/task:1\\nThe tasks have crashed.\nstep 4\n"),
+              ElementsAre(none, std::vector{1, 2}));
+  // A launcher puts its rank or the time before each line.
+  EXPECT_THAT(Tasks("0: UNAVAILABLE: The following tasks are unhealthy (stopped sending "
+                    "heartbeats):\n0: 7\n0: /job:w/replica:0/task:2\n0: step 4\n"),
+              ElementsAre(none, std::vector{2, 7}));
+  EXPECT_THAT(Tasks("2026-11-22T11:32:02.389Z tasks are unhealthy (stopped sending heartbeats):\n"
+                    "2026-11-22T11:32:03.000Z 3\nstep 4\n"),
+              ElementsAre(none, std::vector{3}));
+  // Of a list whose beginning is lost; a number alone is nothing.
+  EXPECT_THAT(Events("/job:jax_worker/replica:0/task:6\n7\n"),
+              ElementsAre("MISSED_HEALTH_CHECKS /job:jax_worker/replica:0/task:6"));
+}
+
+TEST(LogContextTest, WhoHadNotConnectedIsToldAsTheRegistrationFails) {
+  constexpr char kWaiting[] =
+      "Waiting for 2/8 tasks to connect.\nExample stragglers:\n"
+      "/job:jax_worker/replica:0/task:3\n/job:jax_worker/replica:0/task:5\nstep 1\n";
+  EXPECT_THAT(Events(kWaiting), IsEmpty());
+  EXPECT_THAT(Events(absl::StrCat(kWaiting,
+                                  "Stopping coordination service as cluster registration failed. "
+                                  "This may be due to 1) some tasks crashed earlier\n")),
+              testing::Contains(testing::EndsWith("Not connected: 3, 5")));
+}
+
+TEST(LogContextTest, ATracebackMayHaveThePrefixOfItsRank) {
+  EXPECT_THAT(Events(R"([rank3]: Traceback (most recent call last):
+[rank3]:   File "/job/train.py", line 181, in <module>
+[rank1]: Core halted unexpectedly
+[rank3]:     raise ValueError("Barrier timed out")
+[rank3]: ValueError: loss is not finite
+)"),
+              ElementsAre("CORE_HALT [rank1]: Core halted unexpectedly",
+                          "UNCAUGHT_EXCEPTION ValueError: loss is not finite"));
+  // Its time goes on.
+  EXPECT_THAT(Events(R"(ERROR 02-10 18:47:53 [core.py:982] Traceback (most recent call last):
+ERROR 02-10 18:47:54 [core.py:982]   File "/job/train.py", line 181, in <module>
+ERROR 02-10 18:47:54 [core.py:982] KeyError: 3
+)"),
+              ElementsAre("UNCAUGHT_EXCEPTION KeyError: 3"));
+}
+
+TEST(LogContextTest, AReasonStandsBesideTheEndThatItBrought) {
+  EXPECT_THAT(Events(R"(Traceback (most recent call last):
+  File "/job/train.py", line 181, in <module>
+RuntimeError: TPU initialization failed: open(/dev/vfio/0): Device or resource busy
+)"),
+              ElementsAre(testing::StartsWith("DEVICE_UNAVAILABLE RuntimeError"),
+                          testing::StartsWith("UNCAUGHT_EXCEPTION RuntimeError")));
+  // Whoever waits in a collective is no culprit.
+  EXPECT_THAT(Events(R"(Traceback (most recent call last):
+  File "/job/train.py", line 181, in <module>
+torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1333, remote error
+)"),
+              ElementsAre(testing::StartsWith("COLLECTIVE_STUCK")));
 }
 
 TEST(LogContextTest, ListsAreBounded) {

@@ -1,10 +1,13 @@
 #include "classifier/logs/fields.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -51,7 +54,123 @@ std::optional<std::string> Name(absl::string_view text) {
   return std::string(text.substr(0, kMaxLogNameBytes));
 }
 
+// The number behind the last of what stands before it, such as "task:" or "Rank ".
+std::optional<int32_t> NumberOff(absl::string_view text) {
+  constexpr size_t kMostDigits = 7;
+  const absl::string_view digits = TakeWhile(text, kDigits);
+  int32_t number = 0;
+  if (digits.empty() || digits.size() > kMostDigits || !absl::SimpleAtoi(digits, &number)) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<int32_t> NumberBehind(absl::string_view line, absl::string_view marker) {
+  const size_t at = line.find(marker);
+  if (at == absl::string_view::npos) return std::nullopt;
+  return NumberOff(line.substr(at + marker.size()));
+}
+
+// The task whose name or number is the last word before the marker.
+std::optional<int32_t> TaskBefore(absl::string_view line, absl::string_view marker) {
+  const size_t at = line.find(marker);
+  if (at == absl::string_view::npos) return std::nullopt;
+  const absl::string_view before = absl::StripTrailingAsciiWhitespace(line.substr(0, at));
+  const size_t space = before.find_last_of(" \t(");
+  return TaskNumber(space == absl::string_view::npos ? before : before.substr(space + 1));
+}
+
+void AddTask(std::optional<int32_t> task, LogEvent& event) {
+  std::vector<int32_t>& tasks = event.peer_tasks;
+  if (!task.has_value() || tasks.size() >= kMaxListedTasks) return;
+  const auto at = std::lower_bound(tasks.begin(), tasks.end(), *task);
+  if (at == tasks.end() || *at != *task) tasks.insert(at, *task);
+}
+
+// "[rank218]:[E108 …] [Rank 13] …": the first is the number in the job, the second
+// that in the group, which is the job's where no other is told.
+void ExtractWatchdogRank(absl::string_view line, LogEvent& event) {
+  const auto ahead = line.substr(0, line.find("] "));
+  if (const auto rank = NumberBehind(ahead, "[rank")) {
+    AddTask(rank, event);
+  } else if (const auto alone = NumberBehind(line, "[Rank ")) {
+    AddTask(alone, event);
+  } else {
+    AddTask(NumberBehind(line, " Rank "), event);
+  }
+}
+
+void ExtractRanksOfCollective(absl::string_view line, LogEvent& event) {
+  if (const auto around = NumberBehind(line, "at and around rank ")) {
+    AddTask(around, event);
+  } else if (absl::StrContains(line, " finished collective #") ||
+             absl::StrContains(line, "joined but didn't finish collective #")) {
+    // "[7] finished collective #182, but didn't join collective #183 (count from 1)"
+    const size_t bracket = line.rfind('[', line.find(" collective #"));
+    if (bracket != absl::string_view::npos) AddTask(NumberOff(line.substr(bracket + 1)), event);
+  } else if (const size_t at = line.find(" failed to pass monitoredBarrier");
+             at != absl::string_view::npos) {
+    const absl::string_view before = line.substr(0, at);
+    const size_t ranks = before.rfind("Ranks ");
+    if (ranks == absl::string_view::npos) return;
+    for (const absl::string_view rank : absl::StrSplit(before.substr(ranks + 6), ", ")) {
+      AddTask(TaskNumber(rank), event);
+    }
+  } else {
+    ExtractWatchdogRank(line, event);
+  }
+}
+
 }  // namespace
+
+std::string WithoutColours(absl::string_view line) {
+  constexpr char kEscape = '\x1b';
+  std::string plain;
+  plain.reserve(line.size());
+  while (!line.empty()) {
+    const size_t escape = std::min(line.find(kEscape), line.size());
+    plain.append(line.data(), escape);
+    line.remove_prefix(escape);
+    if (line.empty()) break;
+    line.remove_prefix(1);
+    // "ESC [ 0;31 m": parameters, then one letter. Any other escape is of one byte.
+    if (!absl::ConsumePrefix(&line, "[")) continue;
+    line.remove_prefix(std::min(line.find_first_not_of("0123456789;:?"), line.size()));
+    if (!line.empty() && absl::ascii_isalpha(static_cast<unsigned char>(line.front()))) {
+      line.remove_prefix(1);
+    }
+  }
+  return plain;
+}
+
+std::optional<int32_t> TaskNumber(absl::string_view text) {
+  if (absl::StartsWith(text, "/job:")) {
+    const size_t task = text.rfind("/task:");
+    if (task == absl::string_view::npos) return std::nullopt;
+    text.remove_prefix(task + 6);
+  }
+  const std::optional<int32_t> number = NumberOff(text);
+  const bool whole = text.find_first_not_of(kDigits) == absl::string_view::npos;
+  return whole ? number : std::nullopt;
+}
+
+void ExtractPeerTasks(absl::string_view line, LogEvent& event) {
+  switch (event.kind) {
+    case LogKind::kMissedHealthChecks:
+      AddTask(TaskBefore(line, " heartbeat timeout"), event);
+      AddTask(TaskBefore(line, " has been set to ERROR"), event);
+      break;
+    case LogKind::kRestartedPeer:
+      AddTask(TaskBefore(line, " unexpectedly tried to connect"), event);
+      AddTask(TaskBefore(line, " Heartbeat: Incarnation ID mismatch"), event);
+      break;
+    case LogKind::kCollectiveStuck:
+      ExtractRanksOfCollective(line, event);
+      break;
+    default:
+      break;
+  }
+}
 
 absl::string_view WithoutPrefix(absl::string_view line) {
   constexpr absl::string_view kSeverities = "IWEF";

@@ -2,12 +2,17 @@
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_FIELDS_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_FIELDS_H_
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::logs {
+
+// The line without the sequences that colour it on a terminal.
+std::string WithoutColours(absl::string_view line);
 
 // The line without "E1001 15:22:33.275768    4353 file.cc:1350] ".
 absl::string_view WithoutPrefix(absl::string_view line);
@@ -21,6 +26,12 @@ void ExtractCoreName(absl::string_view line, LogEvent& event);
 void ExtractHlo(absl::string_view line, LogEvent& event);
 void ExtractLaunchId(absl::string_view line, LogEvent& event);
 void ExtractPeerHost(absl::string_view line, LogEvent& event);
+// Which tasks a line of this kind is about: those without heartbeats, those that
+// came back, those that a watchdog names. Sorted, each once, at most kMaxListedTasks.
+void ExtractPeerTasks(absl::string_view line, LogEvent& event);
+
+// "2" or "/job:jax_worker/replica:0/task:2", and nothing else; absent: it is none such.
+std::optional<int32_t> TaskNumber(absl::string_view text);
 
 }  // namespace rapideye::logs
 

@@ -20,6 +20,8 @@ inline constexpr size_t kMaxLogNameBytes = 256;
 inline constexpr size_t kMaxLogLinesPerLook = 256;
 // Lines that other threads write into a traceback before its last line comes.
 inline constexpr int kMaxStrangeTracebackLines = 100;
+// What a launcher or a logger puts before each line: its time, its process.
+inline constexpr size_t kMaxLinePrefixBytes = 160;
 // Tasks that one message of the coordination service names; it names some of them.
 inline constexpr size_t kMaxListedTasks = 100;
 // The part of a line in which its step is looked for: tables of metrics name it first.

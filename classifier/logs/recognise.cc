@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "classifier/logs/fields.h"
 #include "classifier/logs/limits.h"
 
@@ -25,6 +26,7 @@ std::string KeyOf(const LogEvent& event) {
                                  event.pc.value_or(-1), "|", event.hlo.value_or(""), "|",
                                  event.peer_host.value_or(""));
   if (IsToldApartByText(event.kind)) absl::StrAppend(&key, "|", WithoutPrefix(event.text));
+  absl::StrAppend(&key, "|", absl::StrJoin(event.peer_tasks, ","));
   return key;
 }
 
@@ -32,15 +34,17 @@ std::string KeyOf(const LogEvent& event) {
 
 std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions& options) {
   line = absl::StripAsciiWhitespace(line.substr(0, kMaxLogLineBytes));
-  const Signature* signature =
-      options.signatures->Find(line, options.source == LogSource::kKernelLog);
+  std::string plain;
+  if (absl::StrContains(line, '\x1b')) line = plain = WithoutColours(line);
+  const Signature* signature = options.signatures->Find(
+      line, options.kernel_words || options.source == LogSource::kKernelLog);
   if (signature == nullptr) return std::nullopt;
   LogLine found;
   LogEvent& event = found.event;
   event.kind = signature->kind;
   event.source = options.source;
   event.text = std::string(line.substr(0, kMaxLogTextBytes));
-  if (event.kind == LogKind::kKernelHardware) {
+  if (event.kind == LogKind::kKernelHardware && options.source == LogSource::kKernelLog) {
     event.chip = ChipNamed(line, options);
     if (!event.chip.has_value()) return std::nullopt;
   }
@@ -53,6 +57,7 @@ std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions&
   ExtractHlo(line, event);
   if (!event.launch_id.has_value()) ExtractLaunchId(line, event);
   ExtractPeerHost(line, event);
+  ExtractPeerTasks(line, event);
   found.key = KeyOf(event);
   return found;
 }

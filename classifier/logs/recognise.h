@@ -21,13 +21,16 @@ struct RecogniseOptions {
   // For the kernel's log: PCI addresses of the TPUs of this host, with the chip's
   // ordinal. Errors of any other device are noise.
   std::vector<std::pair<std::string, int32_t>> tpu_addresses;
+  // A log that is read by itself may be a kernel's: what it says of hardware is told, of
+  // whatever device, as the word of whoever wrote the file.
+  bool kernel_words = false;
 };
 
 // The event of a line; absent if no signature matches. Pure; the line may
-// hold anything and is looked at up to kMaxLogLineBytes. Benign lines are events,
-// too: the caller drops them. Fields that the line does not state in so many
-// words stay absent; in particular `chip`, since neither the coordinates in a
-// core's name nor a node's number say which chip of the host it is.
+// hold anything and is looked at up to kMaxLogLineBytes, without its colours. Benign lines are
+// events, too: the caller drops them. Fields that the line does not state in so many words stay
+// absent; in particular `chip`, since neither the coordinates in a core's name nor a node's number
+// say which chip of the host it is.
 std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions& options = {});
 
 }  // namespace rapideye::logs

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "classifier/logs/fields.h"
 #include "classifier/logs/limits.h"
 #include "v1/capture.pb.h"
 
@@ -117,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
               "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 12 bytes",
               "RESOURCE_EXHAUSTED: quota"},
         Twins{LogKind::kOutOfMemory, "Ran out of memory in memory space hbm. Used 17G",
-              "Ran out of memory in memory space vmem"},
+              "Ran out of disk in /tmp"},
         Twins{LogKind::kCoordinationTimeout, "DEADLINE_EXCEEDED: GetKeyValue() timed out with key",
               "DEADLINE_EXCEEDED: timed out"},
         Twins{LogKind::kCoordinationTimeout, "Barrier timed out. Id: x", "Barrier passed"},
@@ -151,9 +152,63 @@ INSTANTIATE_TEST_SUITE_P(
               "INTERNAL: Barrier failed because: task is set to ERROR: UNAVAILABLE: Task 2 "
               "heartbeat timeout. This indicates",
               "Task 2 heartbeat"},
-        Twins{LogKind::kMissedHealthChecks,
+        Twins{LogKind::kRestartedPeer,
               "ABORTED: 5 unexpectedly tried to connect with a different incarnation",
-              "5 tried to connect"},
+              "5 has connected to coordination service. Incarnation: 77"},
+        Twins{LogKind::kRuntimeVerdict,
+              "Megascale detects a hang that is likely caused by a networking issue.",
+              "Megascale detects 2 slices"},
+        Twins{LogKind::kHaltUser, "!!!! FATAL ERROR !!!! observed errors are: [USER]. Now taking",
+              "observed errors are: user"},
+        Twins{LogKind::kOutOfMemory, "RESOURCE_EXHAUSTED: E0100: RuntimeBufferAllocationFailure:",
+              "E0100: RuntimeBufferAllocation succeeded"},
+        Twins{
+            LogKind::kOutOfMemory,
+            "Error loading program 'jit_f': Attempting to reserve 29.49G at the bottom of memory.",
+            "loading program 'jit_f'"},
+        Twins{LogKind::kProgramRejected,
+              "INTERNAL: Mosaic failed to compile TPU kernel: failed to legalize operation",
+              "Mosaic compiled TPU kernel"},
+        Twins{LogKind::kDeviceUnavailable,
+              "open(/dev/vfio/0): Device or resource busy; Couldn't open iommu group /dev/vfio/0",
+              "umount: /mnt: Device or resource busy"},
+        Twins{LogKind::kDeviceUnavailable,
+              "RuntimeError: Unable to initialize backend 'tpu': UNKNOWN: no chips",
+              "INFO:jax._src.xla_bridge:Unable to initialize backend 'rocm': NOT_FOUND"},
+        Twins{LogKind::kHostOom,
+              "[ 1234.567890] Memory cgroup out of memory: Killed process 5678 (python3)",
+              "oom_score_adj is 0"},
+        Twins{LogKind::kHungTask, "INFO: task python3:88 blocked for more than 120 seconds.",
+              "task python3:88 slept for 120 seconds"},
+        Twins{LogKind::kHungTask, "nfs: server fs not responding, still trying",
+              "nfs: server fs OK"},
+        Twins{LogKind::kInputWait,
+              "Data loading is taking a long time: 14480.0 seconds. Waiting for 256 items.",
+              "Data loading took 3 seconds"},
+        Twins{LogKind::kDeviceSlow, "TPU Execute is taking a long time. This might be due to a",
+              "Constant folding an instruction is taking > 1s"},
+        Twins{LogKind::kCollectiveStuck,
+              "[rank0]:[E515 18:36:47.3 ProcessGroupNCCL.cpp:632] [Rank 0] Watchdog caught "
+              "collective operation timeout: WorkNCCL(SeqNum=241, OpType=ALLREDUCE)",
+              "[Rank 0] Watchdog started"},
+        Twins{LogKind::kCollectiveStuck,
+              "This thread has been waiting for 5000ms for and may be stuck: participant",
+              "Thread is unstuck!  Warning above was a false-positive."},
+        Twins{LogKind::kNetwork, "misc/socket.cc:538 NCCL WARN Net : Connection closed by remote",
+              "NCCL INFO [Service thread] Connection closed by localRank 3"},
+        Twins{LogKind::kNicFault,
+              "NCCL WARN NET/IB : Got completion from peer 10.2.0.5<33092> with error 12, opcode 0",
+              "NCCL INFO NET/IB : Using [0]mlx5_0:1/IB"},
+        Twins{LogKind::kNicFault,
+              "mlx5_core 0000:3b:00.0: Port module event: module 0, Cable unplugged",
+              "mlx5_core 0000:3b:00.0: Port module event: module 0, Cable plugged"},
+        Twins{LogKind::kHostCrash,
+              "TerminationEvent: Node 'pool-1' was terminated due to: Host Error",
+              "Node 'pool-1' was drained"},
+        Twins{LogKind::kPreempted, "PreemptionEvent: Node 'pool-1' in pool 'tpu' was preempted.",
+              "if it was preempted, it resumes"},
+        Twins{LogKind::kFollowOn, "*** SIGSEGV (@(nil)) received by PID 160 (TID 3418) on cpu 100",
+              "RAW: Signal 15 raised at PC: 0x7f91481f87b2 while already in FailureSignalHandler!"},
         Twins{LogKind::kCollectiveMismatch,
               "what():  [enforce fail at pair.cc:459] op.preamble.length <= op.nbytes. 8192 vs "
               "4096. Is there a distributed collective mismatch in your code?",
@@ -180,6 +235,69 @@ TEST(RecogniseTest, TheKernelsErrorsOnlyFromTheKernelAndOnlyOfATpu) {
   EXPECT_EQ(found->event.source, LogSource::kKernelLog);
   EXPECT_FALSE(Recognise("pcieport 0000:05:00.0: AER: Corrected error", kernel).has_value());
 }
+
+TEST(RecogniseTest, ALogThatIsReadByItselfMayBeAKernels) {
+  RecogniseOptions alone;
+  alone.kernel_words = true;
+  const auto found =
+      Recognise("[  942.18] pcieport 0000:00:1c.4: AER: Uncorrected (Fatal) error received", alone);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->event.kind, LogKind::kKernelHardware);
+  // The word of whoever wrote the file, of a device that may be anything.
+  EXPECT_EQ(found->event.source, LogSource::kJobLog);
+  EXPECT_FALSE(found->event.chip.has_value());
+  EXPECT_FALSE(Recognise("igen6_edac 0000:ed:01.0: AER: device recovery successful", alone));
+}
+
+TEST(RecogniseTest, ColoursAreNoPartOfALine) {
+  const auto found = Recognise("\x1b[1;31mERROR\x1b[0m Core halted \x1b[4munexpectedly\x1b[24m: x");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->event.text, "ERROR Core halted unexpectedly: x");
+  // A sequence that is cut short, and an escape that is none.
+  EXPECT_EQ(WithoutColours("a\x1b[31"), "a");
+  EXPECT_EQ(WithoutColours("a\x1b"), "a");
+  EXPECT_EQ(WithoutColours("a\x1bMb"), "aMb");
+}
+
+struct Named {
+  const char* line;
+  std::vector<int32_t> tasks;
+};
+
+class NamedTasksTest : public testing::TestWithParam<Named> {};
+
+TEST_P(NamedTasksTest, AreTakenOutOfTheLine) {
+  const auto found = Recognise(GetParam().line);
+  ASSERT_TRUE(found.has_value()) << GetParam().line;
+  EXPECT_EQ(found->event.peer_tasks, GetParam().tasks) << GetParam().line;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, NamedTasksTest,
+    testing::Values(
+        Named{"UNAVAILABLE: Task /job:jax_worker/replica:0/task:37 heartbeat timeout.", {37}},
+        Named{"Barrier failed because: task is set to ERROR: Task 2 heartbeat timeout. This", {2}},
+        Named{"/job:w/replica:0/task:8 has been set to ERROR in coordination service: UNAVAILABLE: "
+              "Task /job:w/replica:0/task:8 heartbeat timeout. This indicates",
+              {8}},
+        Named{"missed heartbeat of a worker", {}},
+        Named{"ABORTED: 5 unexpectedly tried to connect with a different incarnation", {5}},
+        Named{"/job:jax_worker/replica:0/task:11 unexpectedly tried to connect with a different "
+              "incarnation. It has likely restarted.",
+              {11}},
+        Named{"/job:w/replica:0/task:N unexpectedly tried to connect with a different", {}},
+        Named{"[rank218]:[E108 16:19:09.6 ProcessGroupNCCL.cpp:685] [Rank 13] Watchdog caught "
+              "collective operation timeout: WorkNCCL(SeqNum=1)",
+              {218}},
+        Named{"[E ProcessGroupNCCL.cpp:475] [Rank 1] Watchdog caught collective operation timeout",
+              {1}},
+        Named{"  [7] finished collective #182, but didn't join collective #183 (count from 1)",
+              {7}},
+        Named{"NCCL WARN Mismatched collective detected, please check your collective calls at and "
+              "around rank 39. You can use",
+              {39}},
+        Named{"Rank 0: Ranks 1, 3 failed to pass monitoredBarrier in 2000 ms", {1, 3}},
+        Named{"Task 99999999999999999999 heartbeat timeout. This indicates", {}}));
 
 TEST(RecogniseTest, MostLinesAreNothing) {
   for (const char* line :

@@ -1,9 +1,11 @@
 #include "classifier/logs/signatures.h"
 
 #include <re2/re2.h>
+#include <re2/set.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -18,6 +20,8 @@ namespace rapideye::logs {
 namespace {
 
 using Words = std::vector<std::string>;
+
+constexpr absl::string_view kAnyCase = "any-case";
 
 bool Fits(absl::string_view line, const Signature& signature) {
   const auto holds = [line](const std::string& words) { return absl::StrContains(line, words); };
@@ -91,9 +95,16 @@ absl::StatusOr<Signature> ParseSignature(absl::string_view line) {
   Signature signature;
   signature.kind = *kind;
   absl::string_view rest = absl::StripLeadingAsciiWhitespace(line.substr(name.size()));
+  if (absl::ConsumePrefix(&rest, kAnyCase)) {
+    signature.any_case = true;
+    rest = absl::StripLeadingAsciiWhitespace(rest);
+  }
   do {
     absl::StatusOr<Words> group = TakeGroup(rest);
     if (!group.ok()) return group.status();
+    if (signature.any_case) {
+      for (std::string& text : *group) absl::AsciiStrToLower(&text);
+    }
     signature.all_of.push_back(*std::move(group));
   } while (!rest.empty());
   if (ShortestText(Rarest(signature)) < kMinSignatureBytes) {
@@ -118,19 +129,28 @@ size_t Rank(LogKind kind) {
       list.begin());
 }
 
-std::shared_ptr<const re2::RE2> AnyOf(const std::vector<Signature>& signatures) {
+// Fits each line that the signature fits.
+std::string PatternOf(const Signature& signature) {
   std::string pattern;
-  for (const Signature& signature : signatures) {
-    for (const std::string& text : Rarest(signature)) {
-      absl::StrAppend(&pattern, pattern.empty() ? "" : "|", re2::RE2::QuoteMeta(text));
-    }
+  for (const std::string& text : Rarest(signature)) {
+    absl::StrAppend(&pattern, pattern.empty() ? "" : "|", re2::RE2::QuoteMeta(text));
   }
+  return absl::StrCat(signature.any_case ? "(?i:" : "(?:", pattern, ")");
+}
+
+re2::RE2::Options AutomatonOptions() {
   re2::RE2::Options options;
   // A log may hold any bytes.
   options.set_encoding(re2::RE2::Options::EncodingLatin1);
   options.set_log_errors(false);
   options.set_max_mem(kSignatureAutomatonBytes);
-  return std::make_shared<const re2::RE2>(pattern, options);
+  return options;
+}
+
+std::shared_ptr<const re2::RE2> AnyOf(const std::vector<Signature>& signatures) {
+  std::vector<std::string> patterns;
+  for (const Signature& signature : signatures) patterns.push_back(PatternOf(signature));
+  return std::make_shared<const re2::RE2>(absl::StrJoin(patterns, "|"), AutomatonOptions());
 }
 
 }  // namespace
@@ -156,9 +176,37 @@ absl::StatusOr<std::vector<Signature>> ParseSignatures(absl::string_view text) {
   return signatures;
 }
 
+struct SignatureTable::Candidates {
+  explicit Candidates(const std::vector<Signature>& signatures)
+      : set(AutomatonOptions(), re2::RE2::UNANCHORED) {
+    works = std::all_of(signatures.begin(), signatures.end(), [this](const Signature& signature) {
+      return set.Add(PatternOf(signature), nullptr) >= 0;
+    });
+    works = works && set.Compile();
+  }
+
+  // Places in the table, sorted; of all signatures if the automaton gives up.
+  std::vector<int> Find(absl::string_view line, size_t all) const {
+    std::vector<int> found;
+    re2::RE2::Set::ErrorInfo error{};
+    const bool matched =
+        works && set.Match(re2::StringPiece(line.data(), line.size()), &found, &error);
+    if (!works || (!matched && error.kind != re2::RE2::Set::kNoError)) {
+      found.resize(all);
+      std::iota(found.begin(), found.end(), 0);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  re2::RE2::Set set;
+  bool works = false;
+};
+
 SignatureTable::SignatureTable(std::vector<Signature> signatures)
     : signatures_(std::make_shared<const std::vector<Signature>>(std::move(signatures))),
-      any_(AnyOf(*signatures_)) {}
+      any_(AnyOf(*signatures_)),
+      candidates_(std::make_shared<const Candidates>(*signatures_)) {}
 
 const SignatureTable& SignatureTable::BuiltIn() {
   static const SignatureTable table(BuiltInList());
@@ -178,16 +226,19 @@ const Signature* SignatureTable::Find(absl::string_view line, bool kernel) const
   if (any_->ok() && !re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *any_)) {
     return nullptr;
   }
-  for (const Signature& signature : *signatures_) {
+  const std::string lower = absl::AsciiStrToLower(line);
+  for (const int place : candidates_->Find(line, signatures_->size())) {
+    const Signature& signature = (*signatures_)[static_cast<size_t>(place)];
     if (signature.kind == LogKind::kKernelHardware && !kernel) continue;
-    if (Fits(line, signature)) return &signature;
+    if (Fits(signature.any_case ? absl::string_view(lower) : line, signature)) return &signature;
   }
   return nullptr;
 }
 
 bool IsToldApartByText(LogKind kind) {
   return kind == LogKind::kNicFault || kind == LogKind::kCopyFailed ||
-         kind == LogKind::kKernelHardware;
+         kind == LogKind::kKernelHardware || kind == LogKind::kRuntimeVerdict ||
+         kind == LogKind::kHostOom || kind == LogKind::kHostCrash;
 }
 
 }  // namespace rapideye::logs

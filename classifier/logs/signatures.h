@@ -20,6 +20,7 @@ namespace rapideye::logs {
 // A line fits if of each group it holds at least one text.
 struct Signature {
   LogKind kind = LogKind::kUnspecified;
+  bool any_case = false;  // its texts are in lower case, the line may be in any
   std::vector<std::vector<std::string>> all_of;
 };
 
@@ -27,11 +28,12 @@ struct Signature {
 //
 //   # comment
 //   NIC_FAULT  "acme_rdma"|"acme_eth"  "link lost"
+//   NIC_FAULT  any-case  "acme_rdma"  "link lost"
 //
 // A kind as captures name it, then groups separated by blanks: the line must hold
-// one text of each. Case counts; in a text, \" is a quotation mark and \\ a
-// backslash. One group at least must consist of texts of kMinSignatureBytes or
-// more, so that no signature fits nearly every line.
+// one text of each. Case counts, unless `any-case` stands before the groups; in a text, \" is a
+// quotation mark and \\ a backslash. One group at least must consist of texts of kMinSignatureBytes
+// or more, so that no signature fits nearly every line.
 //
 // INVALID_ARGUMENT: "line 3: ..." says what is wrong, and what would be right.
 absl::StatusOr<std::vector<Signature>> ParseSignatures(absl::string_view text);
@@ -57,6 +59,9 @@ class SignatureTable {
   std::shared_ptr<const std::vector<Signature>> signatures_;
   // Matches every line that fits any signature, and few others.
   std::shared_ptr<const re2::RE2> any_;
+  // Tells which ones those may be: some texts are words of ordinary lines, too.
+  struct Candidates;
+  std::shared_ptr<const Candidates> candidates_;
 };
 
 // Lines whose words vary from one time to the next are still told apart by them

@@ -63,7 +63,7 @@ TEST(SignatureTableTest, HasEveryKind) {
   }
   // An exception is told by the lines before it: no text fits every one.
   EXPECT_THAT(kinds, testing::Not(testing::Contains(LogKind::kUncaughtException)));
-  EXPECT_EQ(kinds.size(), static_cast<size_t>(LogKind::kCollectiveMismatch) - 1);
+  EXPECT_EQ(kinds.size(), static_cast<size_t>(LogKind::kProgramRejected) - 1);
 }
 
 TEST(SignatureTableTest, TheKernelsWordsCountOnlyInTheKernelsLog) {
@@ -93,6 +93,15 @@ TEST(SignatureTableTest, WhatIsAddedJoinsItsKind) {
   // What is benign comes first.
   EXPECT_EQ(KindOf(table, "Barrier timed out in test"), LogKind::kBenign);
   EXPECT_EQ(KindOf(table, "Barrier timed out"), LogKind::kCoordinationTimeout);
+}
+
+TEST(SignatureTableTest, CaseCountsUnlessTheSignatureSaysOtherwise) {
+  const SignatureTable table = With(
+      "NIC_FAULT any-case \"acme_Rdma\" \"Link Lost\"\n"
+      "NIC_FAULT \"acme_eth\" \"link lost\"\n");
+  EXPECT_EQ(KindOf(table, "ACME_RDMA: LINK lost"), LogKind::kNicFault);
+  EXPECT_EQ(KindOf(table, "acme_eth: link lost"), LogKind::kNicFault);
+  EXPECT_EQ(KindOf(table, "acme_eth: Link lost"), LogKind::kUnspecified);
 }
 
 TEST(SignatureTableTest, TakesAsManyAsItMay) {
@@ -140,6 +149,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"KIND_UNSPECIFIED \"acme\"", "begins with a kind"},
                     Broken{"\"acme\"", "begins with a kind"},
                     Broken{"NIC_FAULT", "expected a text in double quotes"},
+                    Broken{"NIC_FAULT any-case", "expected a text in double quotes"},
                     Broken{"NIC_FAULT acme", "expected a text in double quotes"},
                     Broken{"NIC_FAULT \"acme\" |\"b\"", "expected a text in double quotes"},
                     Broken{"NIC_FAULT \"acme\"|", "expected a text in double quotes"},

@@ -137,5 +137,30 @@ TEST(Heartbeats, WhoeverSendsNoneAndNoSnapshotIsLost) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
 }
 
+TEST(Heartbeats, AreMissedUnderTheFullNameOfATaskToo) {
+  Scenario s = Job();
+  s.Log(0, 0, LogKind::kMissedHealthChecks,
+        "UNAVAILABLE: Task /job:jax_worker/replica:0/task:2 heartbeat timeout. This indicates",
+        1000);
+  s.Remove(0, 2);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
+  // A name alone, of a list whose beginning is lost, accuses nobody.
+  Scenario other = Job();
+  other.Log(0, 0, LogKind::kMissedHealthChecks, "/job:jax_worker/replica:0/task:2", 1000);
+  other.At(0, 0).log_events.back().peer_tasks = {2};
+  other.Remove(0, 2);
+  EXPECT_EQ(Diagnose(other), "UNKNOWN");
+}
+
+TEST(Heartbeats, WhoeverCameBackAsAnotherIncarnationHadEnded) {
+  Scenario s = Job();
+  s.Log(0, 0, LogKind::kRestartedPeer,
+        "ABORTED: 2 unexpectedly tried to connect with a different incarnation", 1000);
+  s.At(0, 0).log_events.back().peer_tasks = {2, 99};
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // it is there
+  s.Remove(0, 2);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
+}
+
 }  // namespace
 }  // namespace rapideye::classifier::testing

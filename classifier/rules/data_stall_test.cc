@@ -28,6 +28,19 @@ TEST(DataStall, SeenWaitingForInput) {
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
 }
 
+TEST(DataStall, ItsLogSaysThatItWaitsForInput) {
+  constexpr char kLine[] = "Data loading is taking a long time: 60.0 seconds. Waiting for 8 items.";
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.Log(0, 1, LogKind::kInputWait, kLine, kStillMs);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+  // Of an earlier wait.
+  Scenario before;
+  before.MakeIdle(0, 1);
+  before.Log(0, 1, LogKind::kInputWait, kLine, 10 * kStillMs);
+  EXPECT_EQ(Diagnose(before), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
 TEST(DataStall, WhatItRanLastNeedNotBeKnown) {
   Scenario s;
   s.MakeIdle(0, 1);

@@ -128,6 +128,13 @@ Missing FindMissing(const Case& c, const LinkEvidence& links) {
   return missing;
 }
 
+std::string_view WhatTheServiceSays(const Topology& topology) {
+  return RestartedTasks(topology).empty()
+             ? "sent no snapshot, and the coordination service misses its heartbeats"
+             : "sent no snapshot, and the coordination service misses its heartbeats, or has seen "
+               "it come back as another incarnation";
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {}
@@ -163,9 +170,7 @@ class Rule {
       return;
     }
     if (!declared.empty() && c_.timeline.roots.empty()) {
-      Report(declared, kConfidenceLostDeclared,
-             "sent no snapshot, and the coordination service misses its heartbeats",
-             Strength::kStrong);
+      Report(declared, kConfidenceLostDeclared, WhatTheServiceSays(c_.topology), Strength::kStrong);
       return;
     }
     if (WasFollowed(silent)) return;

@@ -57,6 +57,15 @@ const LogEvent* StartUpTimeOut(const Snapshot& snapshot) {
   return found == snapshot.log_events.end() ? nullptr : &*found;
 }
 
+// How a process falls is no word of somebody else.
+bool TellsOfAnother(const LogEvent& log) {
+  static constexpr std::array<std::string_view, 5> kFalls = {
+      "*** SIG", "Raising signal", "egmentation fault", "segfault at", "Fatal Python error"};
+  return log.kind == LogKind::kFollowOn &&
+         std::none_of(kFalls.begin(), kFalls.end(),
+                      [&](std::string_view fall) { return text::Contains(log.text, fall); });
+}
+
 // Where everybody is in the start-up of the job. Workers by their indexes.
 class Whereabouts {
  public:
@@ -121,8 +130,7 @@ class Whereabouts {
       const Snapshot* snapshot = c_.worker(event.worker).snapshot;
       if (!end || snapshot == nullptr) return true;
       const bool follows =
-          std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(),
-                      [](const LogEvent& log) { return log.kind == LogKind::kFollowOn; });
+          std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(), TellsOfAnother);
       return StartUpTimeOut(*snapshot) == nullptr && !follows;
     });
   }

@@ -149,6 +149,48 @@ TEST(Unrecoverable, AnExceptionForWantOfThePortOrTheChipsIsNoFaultOfTheProgram) 
   }
 }
 
+TEST(Unrecoverable, ALineOfChipsThatAreOutOfReachIsOneToo) {
+  constexpr char kBusy[] =
+      "UNKNOWN: TPU initialization failed: open(/dev/vfio/0): Device or resource busy; Couldn't "
+      "open iommu group /dev/vfio/0";
+  Scenario s;
+  s.Log(0, 1, LogKind::kDeviceUnavailable, kBusy, kStillMs);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.1");
+  // It was tried again: launches completed after it.
+  Scenario again;
+  again.Log(0, 1, LogKind::kDeviceUnavailable, kBusy, kStillMs + 30'000);
+  EXPECT_EQ(Diagnose(again), "UNKNOWN");
+  // Lines that only warn.
+  for (const char* text : {"TPU backend initialization is taking more than 60.0 seconds.",
+                           "profiler: bind [::]:9999: Address already in use"}) {
+    Scenario warned;
+    warned.Log(0, 1, LogKind::kDeviceUnavailable, text, kStillMs);
+    EXPECT_EQ(Diagnose(warned), "UNKNOWN") << text;
+  }
+}
+
+TEST(Unrecoverable, WhoWasKilledAsTheKernelRanOutOfMemoryWantedIt) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kHostOom, "Memory cgroup out of memory: Killed process 7 (python3)",
+        kStillMs);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // some other process
+  s.Exit(0, 1, kStillMs, std::nullopt, 9);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/OUT_OF_MEMORY 0.1");
+}
+
+TEST(Unrecoverable, WhomAWatchdogEndsIsNoCause) {
+  // Two waited in a collective until their watchdogs ended them; one had raised before.
+  Scenario s;
+  for (const int task : {1, 2}) {
+    s.Log(0, task, LogKind::kCollectiveStuck,
+          "[rank1]: Watchdog caught collective operation timeout: WorkNCCL(SeqNum=241)", kStillMs);
+    s.Exit(0, task, kStillMs - 100, 1);
+  }
+  s.Log(0, 3, LogKind::kUncaughtException, "ValueError: loss is not finite", kStillMs);
+  s.Exit(0, 3, kStillMs, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.3");
+}
+
 TEST(Unrecoverable, AnExceptionAfterWhichTheLoopWentOnIsNoCause) {
   const auto scenario = [] {
     Scenario s;

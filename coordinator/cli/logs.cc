@@ -91,6 +91,7 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
                                            const logs::SignatureTable& signatures) const {
   logs::RecogniseOptions options;
   options.signatures = &signatures;
+  options.kernel_words = true;
   logs::LineSplitter splitter;
   logs::LogContext context;
   std::string out;

@@ -67,7 +67,8 @@ class Filler {
              : reflection.SetString(&message, &field, Text(field));
         return;
       case FieldDescriptor::CPPTYPE_INT32:
-        reflection.SetInt32(&message, &field, static_cast<int32_t>(Number(field)));
+        list ? reflection.AddInt32(&message, &field, static_cast<int32_t>(Number(field)))
+             : reflection.SetInt32(&message, &field, static_cast<int32_t>(Number(field)));
         return;
       case FieldDescriptor::CPPTYPE_INT64:
         reflection.SetInt64(&message, &field, Number(field));

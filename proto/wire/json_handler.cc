@@ -150,7 +150,9 @@ bool JsonHandler::number_float(double, const std::string& text) {
 bool JsonHandler::SetInteger(int64_t value) {
   Frame& frame = frames_.back();
   const Reflection& reflection = *frame.message->GetReflection();
-  if (frame.is_list) return FailType("a number");
+  if (frame.is_list && frame.field->cpp_type() != FieldDescriptor::CPPTYPE_INT32) {
+    return FailType("a number");
+  }
   switch (frame.field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT64:
       reflection.SetInt64(frame.message, frame.field, value);
@@ -160,7 +162,8 @@ bool JsonHandler::SetInteger(int64_t value) {
           value > std::numeric_limits<int32_t>::max()) {
         return Fail(absl::StrCat(value, " is out of range"));
       }
-      reflection.SetInt32(frame.message, frame.field, static_cast<int32_t>(value));
+      frame.is_list ? reflection.AddInt32(frame.message, frame.field, static_cast<int32_t>(value))
+                    : reflection.SetInt32(frame.message, frame.field, static_cast<int32_t>(value));
       return true;
     case FieldDescriptor::CPPTYPE_ENUM:
       if (value < 0 || value > std::numeric_limits<int32_t>::max()) return true;

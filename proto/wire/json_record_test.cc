@@ -63,6 +63,21 @@ TEST(JsonRecordTest, ReadsEveryKindOfField) {
   EXPECT_EQ(snapshot.stacks(0).frames(1), "b");
 }
 
+TEST(JsonRecordTest, ReadsListsOfNumbers) {
+  const auto line = [](const std::string& tasks) {
+    return Snapshot(absl::StrCat(R"("logEvents":[{"peerTasks":)", tasks, "}]"));
+  };
+  absl::StatusOr<v1::CaptureRecord> record = Read(line("[3,-1]"));
+  ASSERT_TRUE(record.ok()) << record.status();
+  ASSERT_EQ(record->snapshot().log_events(0).peer_tasks_size(), 2);
+  EXPECT_EQ(record->snapshot().log_events(0).peer_tasks(1), -1);
+  EXPECT_EQ(ErrorOf(line("3")), "snapshot.logEvents[0].peerTasks: expected a list, found a number");
+  EXPECT_EQ(ErrorOf(line("[\"3\"]")),
+            "snapshot.logEvents[0].peerTasks[0]: expected an integer, found a string");
+  EXPECT_EQ(ErrorOf(line("[1,4294967296]")),
+            "snapshot.logEvents[0].peerTasks[1]: 4294967296 is out of range");
+}
+
 TEST(JsonRecordTest, AbsentIsNotZero) {
   absl::StatusOr<v1::CaptureRecord> record = Read(Core(R"("chip":0,"launchId":null)"));
   ASSERT_TRUE(record.ok()) << record.status();

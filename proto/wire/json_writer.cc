@@ -34,6 +34,8 @@ void AppendElement(const Message& message, const FieldDescriptor& field, int i, 
       std::string scratch;
       return AppendString(reflection.GetRepeatedStringReference(message, &field, i, &scratch), out);
     }
+    case FieldDescriptor::CPPTYPE_INT32:
+      return absl::StrAppend(&out, reflection.GetRepeatedInt32(message, &field, i));
     default:
       throw std::logic_error("teach AppendElement the type of " + field.full_name());
   }

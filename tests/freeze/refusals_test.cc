@@ -93,15 +93,14 @@ class Spoiler {
   static void Lengthen(Message& message, const FieldDescriptor& field) {
     const Reflection& reflection = *message.GetReflection();
     while (reflection.FieldSize(message, &field) < kLongList) {
-      switch (field.cpp_type()) {
-        case FieldDescriptor::CPPTYPE_MESSAGE:
-          reflection.AddMessage(&message, &field);
-          break;
-        case FieldDescriptor::CPPTYPE_STRING:
-          reflection.AddString(&message, &field, "x");
-          break;
-        default:
-          FAIL() << "teach Lengthen the type of " << field.full_name();
+      if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        reflection.AddMessage(&message, &field);
+      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+        reflection.AddString(&message, &field, "x");
+      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_INT32) {
+        reflection.AddInt32(&message, &field, 1);
+      } else {
+        FAIL() << "teach Lengthen the type of " << field.full_name();
       }
     }
   }

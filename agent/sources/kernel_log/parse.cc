@@ -103,6 +103,23 @@ std::optional<KernelLine> RecogniseKilledProcess(const KernelRecord& record) {
   return line;
 }
 
+// "INFO: task python3:4211 blocked for more than 120 seconds.", "nfs: server fs not responding,
+// still trying". Whoever it is of, the process may wait for the same.
+std::optional<KernelLine> RecogniseHungTask(const KernelRecord& record) {
+  if (!absl::StartsWith(record.text, "INFO: task ") &&
+      !absl::StartsWith(record.text, "nfs: server ")) {
+    return std::nullopt;
+  }
+  logs::RecogniseOptions options;
+  options.source = LogSource::kKernelLog;
+  std::optional<logs::LogLine> found = logs::Recognise(record.text, options);
+  if (!found.has_value() || found->event.kind != LogKind::kHungTask) return std::nullopt;
+  KernelLine line;
+  line.line = *std::move(found);
+  line.since_boot = record.since_boot;
+  return line;
+}
+
 }  // namespace
 
 std::optional<KernelRecord> ParseKernelRecord(absl::string_view line) {
@@ -125,6 +142,7 @@ std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
                                               const std::vector<TpuDevice>& tpus) {
   if (!record.of_kernel) return std::nullopt;
   if (auto killed = RecogniseKilledProcess(record)) return killed;
+  if (auto hung = RecogniseHungTask(record)) return hung;
   if (!IsOfADevice(record.text, tpus)) return std::nullopt;
   const TpuDevice* tpu = TpuNamed(record.text, tpus);
   if (tpu == nullptr) return std::nullopt;

@@ -27,9 +27,10 @@ struct KernelRecord {
 // before.
 std::optional<KernelRecord> ParseKernelRecord(absl::string_view line);
 
-// A fault of one of these TPUs, or the end of a process for want of memory; absent: anything else,
-// what the kernel corrected included. Only what a device or its driver says counts: "<driver>
-// <device>: ...". The kernel repeats words of processes, too. `backlog` is not set.
+// A fault of one of these TPUs, the end of a process for want of memory, or one that is stuck in
+// the kernel; absent: anything else, what the kernel corrected included. Of TPUs only what a device
+// or its driver says counts: "<driver> <device>: ...". The kernel repeats words of processes, too.
+// `backlog` is not set.
 std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
                                               const std::vector<TpuDevice>& tpus);
 

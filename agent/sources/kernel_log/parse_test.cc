@@ -46,6 +46,19 @@ TEST(KernelRecordTest, NothingElseIsOne) {
   EXPECT_TRUE(ParseKernelRecord("3,1,2;x").has_value());
 }
 
+TEST(KernelLineTest, WhoIsStuckInTheKernelIsTold) {
+  for (const char* text : {"INFO: task python3:4211 blocked for more than 120 seconds.",
+                           "nfs: server fs.example not responding, still trying"}) {
+    const auto line = Recognised(text);
+    ASSERT_TRUE(line.has_value()) << text;
+    EXPECT_EQ(line->line.event.kind, LogKind::kHungTask) << text;
+    EXPECT_EQ(line->line.event.source, LogSource::kKernelLog) << text;
+    EXPECT_FALSE(line->killed.has_value());
+  }
+  EXPECT_FALSE(Recognised("nfs: server fs.example OK"));
+  EXPECT_FALSE(Recognised("x: INFO: task python3:4211 blocked for more than 120 seconds."));
+}
+
 TEST(KernelLineTest, FaultsOfTpusNameTheirChip) {
   for (const char* text :
        {"pcieport 0000:05:00.0: AER: Multiple Uncorrected (Fatal) error received",

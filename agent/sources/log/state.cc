@@ -12,8 +12,21 @@ namespace {
 
 // Names a peer, or says what something else brought about.
 bool IsWeak(LogKind kind) {
-  return kind == LogKind::kFollowOn || kind == LogKind::kMissedHealthChecks ||
-         kind == LogKind::kCoordinationTimeout || kind == LogKind::kUnknownFlag;
+  switch (kind) {
+    case LogKind::kFollowOn:
+    case LogKind::kMissedHealthChecks:
+    case LogKind::kRestartedPeer:
+    case LogKind::kCoordinationTimeout:
+    case LogKind::kCollectiveStuck:
+    case LogKind::kNetwork:
+    case LogKind::kHungTask:
+    case LogKind::kInputWait:
+    case LogKind::kDeviceSlow:
+    case LogKind::kUnknownFlag:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Events that the coordinator must get before the next heartbeat.
