@@ -126,9 +126,7 @@ class Rule {
       return;
     }
     if (!declared.empty() && c_.timeline.roots.empty()) {
-      Report(declared, kConfidenceLostDeclared,
-             "sent no snapshot, and the coordination service misses its heartbeats",
-             Strength::kStrong);
+      Report(declared, kConfidenceLostDeclared, WhyDeclared(), Strength::kStrong);
       return;
     }
     // Several silent ones: any of them may be it.
@@ -143,6 +141,12 @@ class Rule {
   }
 
  private:
+  const char* WhyDeclared() const {
+    return c_.logs == nullptr
+               ? "sent no snapshot, and the coordination service misses its heartbeats"
+               : "has no log here, and the coordination service misses its heartbeats";
+  }
+
   // The hosts answer; whose process the service or its peers miss, that has ended as the agent
   // has.
   template <typename IsDead>
