@@ -96,6 +96,20 @@ TEST(JobLogsTest, WhomTheServiceMissesAndWhoIsSilentIsLost) {
   // Its own complaint makes it a victim.
   EXPECT_EQ(Diagnose({told, Health(kClosed), Health(kClosed), Health(kClosed)}).cause,
             Cause::kUnknown);
+  // Who hears that it is missed lives.
+  EXPECT_EQ(Diagnose({told, told, told, told}).cause, Cause::kUnknown);
+}
+
+TEST(JobLogsTest, RanksCountOverSlices) {
+  std::vector<std::pair<std::string, std::string>> logs;
+  for (const char* pod : {"0-0", "0-1", "1-0", "1-1"}) {
+    logs.emplace_back(absl::StrCat("train-slice-", pod, "-x2k2q.log"),
+                      Health(pod == std::string("0-0") ? kHeartbeat : ""));
+  }
+  const JobEvidence evidence = Read(logs);
+  const Verdict verdict = ClassifyLogs(evidence.capture, evidence.logs);
+  ASSERT_THAT(verdict.culprits, SizeIs(1));
+  EXPECT_EQ(verdict.culprits[0].worker, (WorkerId{1, 0}));  // task 2 of the job
 }
 
 TEST(JobLogsTest, ASilentLeaderIsNamedByThoseWhoMissIt) {

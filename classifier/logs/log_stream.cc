@@ -40,7 +40,8 @@ std::optional<Complaint> ComplaintOf(absl::string_view line) {
       "closed|"
       "remote process exited|oordination service|leader task|[Tt]imed out waiting|"
       "collective operation timeout|DEADLINE_EXCEEDED|hang detected|join the rendezvous|"
-      "detected fatal errors|heartbeat timeout|sending heartbeats|Barrier timed out|"
+      "failed to connect to all addresses|may be stuck|detected fatal errors|heartbeat "
+      "timeout|sending heartbeats|Barrier timed out|"
       "Shutdown barrier|PollForError");
   if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kAny)) return std::nullopt;
   // What leads to the service's own words is said by it, too.
@@ -53,13 +54,14 @@ std::optional<Complaint> ComplaintOf(absl::string_view line) {
                 "Barrier timed out", "Shutdown barrier", "Use error polling", "PollForError"})) {
     return Complaint::kByService;
   }
-  if (HoldsAny(line, {"onnection closed by peer", "onnection reset by peer", "ConnectionResetError",
-                      "ConnectionRefusedError", "BrokenPipeError", "Broken pipe", "Socket closed",
-                      "remote process exited"})) {
+  if (HoldsAny(line,
+               {"onnection closed by peer", "onnection reset by peer", "ConnectionResetError",
+                "BrokenPipeError", "Broken pipe", "Socket closed", "remote process exited"})) {
     return Complaint::kPeerGone;
   }
   if (HoldsAny(line, {"imed out waiting", "collective operation timeout", "DEADLINE_EXCEEDED",
-                      "hang detected", "join the rendezvous"})) {
+                      "hang detected", "join the rendezvous", "may be stuck",
+                      "ConnectionRefusedError", "failed to connect to all addresses"})) {
     return Complaint::kTimedOut;
   }
   return std::nullopt;

@@ -212,19 +212,19 @@ void OfNobody(const Look& look) {
   look.out.Add(kRule, std::move(finding));
 }
 
-// The coordination service misses heartbeats, and whose they are says nothing more.
+// The coordination service misses heartbeats, and whose they are says nothing more. Whoever
+// hears of it lives.
 bool Declared(const Look& look) {
   std::vector<int> dead = WithoutHeartbeats(look.c.topology);
   const size_t declared = dead.size();
   std::erase_if(dead, [&](int worker) {
     const WorkerLog* log = look.voices.Log(worker);
-    return log != nullptr && log->complaints.OfOwn();
+    return log != nullptr && log->complaints.Any();
   });
   if (!AreFew(dead, look.all())) {
     if (declared > 0) {
       look.out.Note(kRule,
-                    "whom the coordination service misses are many, or complain of others "
-                    "themselves");
+                    "whom the coordination service misses are many, or speak themselves later");
     }
     return false;
   }
