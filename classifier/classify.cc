@@ -5,14 +5,16 @@
 #include "classifier/decide.h"
 #include "classifier/finding.h"
 #include "classifier/hlo_evidence.h"
+#include "classifier/lacking.h"
 #include "classifier/rules/rules.h"
 #include "classifier/runtime_verdict.h"
 #include "classifier/stacks.h"
 
 namespace rapideye {
 
-Verdict Classify(const Capture& capture) {
-  const classifier::Case c(capture);
+namespace {
+
+Verdict ClassifyCase(const classifier::Case& c) {
   classifier::Findings findings;
   classifier::FindStartUp(c, findings);
   classifier::FindProgress(c, findings);
@@ -27,10 +29,22 @@ Verdict Classify(const Capture& capture) {
   classifier::FindFingerprintMismatch(c, findings);
   classifier::FindDataStall(c, findings);
   classifier::FindHostPlace(c, findings);
+  classifier::FindInLogs(c, findings);
   Verdict verdict = classifier::Decide(c, std::move(findings));
-  classifier::AddHloComparison(capture.header, verdict);
+  classifier::AddHloComparison(c.capture.header, verdict);
   classifier::AddRuntimeVerdict(c.topology, verdict);
-  classifier::AddHostEvidence(capture, verdict);
+  classifier::AddHostEvidence(c.capture, verdict);
+  return verdict;
+}
+
+}  // namespace
+
+Verdict Classify(const Capture& capture) { return ClassifyCase(classifier::Case(capture)); }
+
+Verdict ClassifyLogs(const Capture& capture, const LogEvidence& logs) {
+  const classifier::Case c(capture, &logs);
+  Verdict verdict = ClassifyCase(c);
+  verdict.lacking = classifier::WhatLogsLack(c, verdict);
   return verdict;
 }
 

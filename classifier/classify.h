@@ -2,6 +2,7 @@
 #ifndef RAPIDEYE_CLASSIFIER_CLASSIFY_H_
 #define RAPIDEYE_CLASSIFIER_CLASSIFY_H_
 
+#include "classifier/log_evidence.h"
 #include "classifier/verdict.h"
 #include "proto/v1/evidence.h"
 
@@ -14,6 +15,10 @@ namespace rapideye {
 // randomness and no global state, and takes time roughly linear in the number
 // of cores.
 Verdict Classify(const Capture& capture);
+
+// The same where logs are all there is of a job: `capture` holds what was recognised in
+// them, `logs` what else they show.
+Verdict ClassifyLogs(const Capture& capture, const LogEvidence& logs);
 
 }  // namespace rapideye
 

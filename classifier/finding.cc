@@ -29,8 +29,9 @@ int64_t ThresholdOf(const Capture& capture) {
 
 }  // namespace
 
-Case::Case(const Capture& capture_in)
+Case::Case(const Capture& capture_in, const LogEvidence* logs_in)
     : capture(capture_in),
+      logs(logs_in),
       topology(capture_in),
       positions(topology),
       divergence(FindDivergence(topology, positions)),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "classifier/divergence.h"
+#include "classifier/log_evidence.h"
 #include "classifier/positions.h"
 #include "classifier/timeline.h"
 #include "classifier/topology.h"
@@ -46,9 +47,11 @@ struct Finding {
 
 // The evidence in all forms that rules read, computed once. Refers into the capture.
 struct Case {
-  explicit Case(const Capture& capture);
+  // `logs`: nullptr unless logs are all there is. Outlives the case, as the capture does.
+  explicit Case(const Capture& capture, const LogEvidence* logs = nullptr);
 
   const Capture& capture;
+  const LogEvidence* logs;
   Topology topology;
   Positions positions;
   Divergence divergence;

@@ -109,4 +109,40 @@ std::vector<std::string> WhatWasLacking(const Case& c) {
   return lacking;
 }
 
+std::vector<std::string> WhatLogsLack(const Case& c, const Verdict& verdict) {
+  std::vector<std::string> lacking;
+  std::vector<int> without_log;
+  bool untimed = false;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const auto log =
+        std::find_if(c.logs->workers.begin(), c.logs->workers.end(),
+                     [&](const WorkerLog& one) { return one.worker == c.worker(i).id; });
+    if (log == c.logs->workers.end()) {
+      without_log.push_back(i);
+    } else {
+      untimed = untimed || !log->last_line_ms.has_value();
+    }
+  }
+  const bool started = verdict.detail != Detail::kNotStarted;
+  if (!without_log.empty() && started) {
+    lacking.push_back(absl::StrCat("the logs of ", WhoAll(c.topology, without_log), "."));
+  }
+  if (untimed) {
+    lacking.push_back(
+        "when lines were written: logs with times (kubectl logs --timestamps) order what "
+        "happened.");
+  }
+  if (verdict.cause == Cause::kNoHang) return lacking;
+  lacking.push_back(
+      "how each training process ended, and when: an agent (rapideye-agent) sees exit status, "
+      "signal and the kernel's word on memory.");
+  lacking.push_back(
+      "where each host stood: an agent reads the stacks of the training processes, and what they "
+      "wait for.");
+  lacking.push_back(
+      "the state of the cores, and of the connections between workers: agents ask the runtimes "
+      "and the kernels.");
+  return lacking;
+}
+
 }  // namespace rapideye::classifier

@@ -160,6 +160,15 @@ inline constexpr double kConfidenceUnknown = 0.9;
 // A whole host that stands elsewhere is explained by a broken link up to this.
 inline constexpr double kExplainedByLink = 0.62;
 
+// By logs alone: who is silent while others speak of it, and in which way.
+inline constexpr double kConfidenceSilentAndDeclared = 0.85;  // the service misses it, too
+inline constexpr double kConfidenceSilentLeader = 0.65;       // all others miss the leader
+inline constexpr double kConfidenceSilentAndClosed = 0.6;     // a connection to it was closed
+inline constexpr double kConfidenceSilentInWait = 0.56;       // the others' waits timed out
+inline constexpr double kConfidenceRetries = 0.55;            // it tries again and again
+inline constexpr double kConfidenceOfNobody = 0.57;           // a log of several: names nobody
+inline constexpr int64_t kLeastRetries = 5;
+
 // The place of hosts, where no core is known: by stacks, and by pages alone.
 inline constexpr double kConfidenceHostByStack = 0.85;
 inline constexpr double kConfidenceHostByPage = 0.8;

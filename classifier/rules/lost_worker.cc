@@ -128,11 +128,16 @@ Missing FindMissing(const Case& c, const LinkEvidence& links) {
   return missing;
 }
 
-std::string_view WhatTheServiceSays(const Topology& topology) {
-  return RestartedTasks(topology).empty()
-             ? "sent no snapshot, and the coordination service misses its heartbeats"
-             : "sent no snapshot, and the coordination service misses its heartbeats, or has seen "
-               "it come back as another incarnation";
+// What of the worker is not there: where logs are all, everything else is missing of everybody.
+std::string_view WhatIsMissing(const Case& c) {
+  return c.logs == nullptr ? "sent no snapshot" : "has no log here";
+}
+
+std::string WhatTheServiceSays(const Case& c) {
+  return absl::StrCat(
+      std::string(WhatIsMissing(c)), ", and the coordination service misses its heartbeats",
+      RestartedTasks(c.topology).empty() ? ""
+                                         : ", or has seen it come back as another incarnation");
 }
 
 class Rule {
@@ -170,7 +175,7 @@ class Rule {
       return;
     }
     if (!declared.empty() && c_.timeline.roots.empty()) {
-      Report(declared, kConfidenceLostDeclared, WhatTheServiceSays(c_.topology), Strength::kStrong);
+      Report(declared, kConfidenceLostDeclared, WhatTheServiceSays(c_), Strength::kStrong);
       return;
     }
     if (WasFollowed(silent)) return;
@@ -208,8 +213,8 @@ class Rule {
     const std::optional<int> followed = WhomTheOthersFollowed(c_);
     if (!followed.has_value() || silent != std::vector{*followed}) return false;
     Report(silent, kConfidenceLostDeclared,
-           "sent no snapshot, and the processes of all others ended because somebody else was "
-           "gone",
+           absl::StrCat(std::string(WhatIsMissing(c_)),
+                        ", and the processes of all others ended because somebody else was gone"),
            Strength::kStrong, Detail::kProcessExit);
     return true;
   }

@@ -49,6 +49,8 @@ void FindDataStall(const Case& c, Findings& out);
 void FindHostPlace(const Case& c, Findings& out);
 void FindUnrecoverable(const Case& c, Findings& out);
 void FindLostWorker(const Case& c, Findings& out);
+// Only where logs are all there is: after the others, whose findings say more.
+void FindInLogs(const Case& c, Findings& out);
 
 }  // namespace rapideye::classifier
 

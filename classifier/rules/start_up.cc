@@ -206,6 +206,8 @@ std::string WhyOthersWait(const Case& c, const Whereabouts& who) {
 std::string WhatIsMissing(const Case& c, int worker) {
   const WorkerInfo& info = c.worker(worker);
   if (info.snapshot != nullptr) return "has an agent, and no training process";
+  if (c.logs != nullptr)
+    return "never spoke: there is no line of it, and the others' start-up failed";
   return info.host.empty() ? "never came: no agent has said Hello for it"
                            : "sent no snapshot, and the job has not begun";
 }

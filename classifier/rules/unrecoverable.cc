@@ -66,7 +66,10 @@ std::string Sentence(const Case& c, const ErrorEvent& event) {
   if (process && event.text.starts_with("killed")) absl::StrAppend(&text, "was ");
   if (event.kind == ErrorKind::kException) absl::StrAppend(&text, "its program ended by ");
   absl::StrAppend(&text, event.text);
-  if (event.age_ms) absl::StrAppend(&text, ", ", Span(*event.age_ms), " before the collection");
+  if (event.age_ms) {
+    absl::StrAppend(&text, ", ", Span(*event.age_ms), " before the ",
+                    c.logs == nullptr ? "collection" : "end of the logs");
+  }
   return text;
 }
 

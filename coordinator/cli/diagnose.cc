@@ -1,11 +1,17 @@
 #include "coordinator/cli/diagnose.h"
 
+#include <re2/re2.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "agent/sources/log/fetch_signatures.h"
 #include "classifier/classify.h"
+#include "classifier/logs/worker_names.h"
+#include "coordinator/cli/join_logs.h"
 #include "coordinator/cli/output.h"
 #include "digest/digest.h"
 #include "digest/render_html.h"
@@ -16,10 +22,29 @@
 namespace rapideye::cli {
 namespace {
 
-// One line; `capture` first, so that people find it.
-std::string JsonLine(const std::string& path, const digest::Report& report, bool explain) {
-  nlohmann::ordered_json line = {{"capture", path}};
+// Of a job that counts ranks, culprits state theirs.
+void AddRanks(const digest::Report& report, nlohmann::ordered_json& culprits) {
+  for (auto& culprit : culprits) {
+    const WorkerId id{culprit["slice"].get<int32_t>(), culprit["task"].get<int32_t>()};
+    const auto worker =
+        std::find_if(report.workers.begin(), report.workers.end(),
+                     [id](const digest::ReportWorker& one) { return one.id == id; });
+    if (worker != report.workers.end()) culprit["rank"] = worker - report.workers.begin();
+  }
+}
+
+// One line; the files first, so that people find it.
+std::string JsonLine(const std::string& capture, const std::vector<std::string>& logs,
+                     const digest::Report& report, bool explain) {
+  nlohmann::ordered_json line = nlohmann::ordered_json::object();
+  if (!capture.empty()) line["capture"] = capture;
+  if (!logs.empty()) line["logs"] = logs;
   line.update(digest::ReportToJson(report));
+  if (capture.empty()) {
+    AddRanks(report, line["culprits"]);
+    for (auto& alternative : line["alternatives"]) AddRanks(report, alternative["culprits"]);
+    line["lacking"] = report.lacking;
+  }
   if (explain) {
     nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
     for (const Reason& reason : report.reasons) {
@@ -34,55 +59,154 @@ std::string JsonLine(const std::string& path, const digest::Report& report, bool
   return digest::Dump(line, /*pretty=*/false) + "\n";
 }
 
+void ComplainOf(const std::string& path, const absl::Status& status) {
+  Complain(absl::StrCat(ShownPath(path), ": ", ShownPath(std::string(status.message()))));
+}
+
 }  // namespace
 
 Diagnose::Diagnose(CLI::App& app)
-    : Command(app, "diagnose", "Find the cause of a hang in capture files, offline") {
-  program::AddArgument(this->app(), "CAPTURE", captures_,
-                       "Capture files: JSON Lines or binary, plain or gzip")
+    : Command(app, "diagnose",
+              "Find the cause of a hang in captures, or in a job's logs, offline") {
+  program::AddArgument(
+      this->app(), "FILE", files_,
+      "Captures (JSON Lines or binary), or the logs of one job (a file a worker, one "
+      "of all with labels, an export of Cloud Logging); plain or gzip")
       .Required();
-  program::AddFlag(this->app(), "format", format_,
-                   "output format; json: one line per capture; html: a page for one capture")
+  program::AddFlag(
+      this->app(), "format", format_,
+      "output format; json: one line per capture, or of the logs; html: a page for one")
       .Among({"text", "json", "html"});
   program::AddFlag(this->app(), "digest-format", digest_format_,
                    "layout of the TPU states in text; grouped: as newer TPU runtimes print them")
       .Among({"classic", "grouped"});
+  program::AddFlag(
+      this->app(), "worker-from", worker_from_,
+      "regular expression (RE2) for whose a log is, searched in label, pod and path: one "
+      "group around the number, or groups named rank, or slice and task");
+  program::AddFlag(this->app(), "log-signatures", signatures_file_,
+                   "file that adds patterns of log lines to the built-in ones");
   program::AddFlag(this->app(), "explain", explain_, "adds the steps that led to the verdict");
 }
 
 int Diagnose::Run() {
+  if (!SortFiles()) return program::kExitUsage;
+  bool all_read = true;
+  if (!logs_.empty()) {
+    all_read = DiagnoseLogs();
+  } else {
+    for (const std::string& path : captures_) {
+      all_read = DiagnoseCapture(path) && all_read;
+      if (unwritten_) break;
+    }
+  }
+  if (unwritten_) return program::kExitFailure;
+  return all_read ? program::kExitOk : program::kExitUsage;
+}
+
+// False: they do not fit together; that has been complained about.
+bool Diagnose::SortFiles() {
+  for (const std::string& path : files_) {
+    const FileContent content = ContentOf(path);
+    if (content == FileContent::kCapture) {
+      captures_.push_back(path);
+    } else {
+      logs_.push_back(path);
+      contents_.push_back(content);
+    }
+  }
+  if (!logs_.empty() && captures_.size() > 1) {
+    Complain(absl::StrCat(ShownPath(logs_.front()), ": logs beside several captures (",
+                          ShownPath(captures_[0]), ", ", ShownPath(captures_[1]),
+                          ", …): of which job they are, nothing tells; give one capture at most"));
+    return false;
+  }
   if (format_ == "html" && captures_.size() > 1) {
     Complain("--format=html makes a page for one capture; call it once for each");
-    return program::kExitUsage;
+    return false;
   }
-  const auto text_format =
-      digest_format_ == "grouped" ? digest::TextFormat::kGrouped : digest::TextFormat::kClassic;
+  return true;
+}
+
+std::optional<logs::JobEvidence> Diagnose::ReadLogs() const {
+  const RE2 pattern(worker_from_, RE2::Quiet);
+  if (!worker_from_.empty()) {
+    if (absl::Status status = logs::CheckWorkerPattern(pattern); !status.ok()) {
+      Complain(absl::StrCat("--worker-from: ", status.message()));
+      return std::nullopt;
+    }
+  }
+  const absl::StatusOr<logs::SignatureTable> signatures =
+      agent::ReadSignatureTable(signatures_file_);
+  if (!signatures.ok()) {
+    Fail(signatures.status());
+    return std::nullopt;
+  }
+  logs::JobLogs job(*signatures);
   bool all_read = true;
-  bool first = true;
-  for (const std::string& path : captures_) {
-    const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(path);
-    if (!capture.ok()) {
-      all_read = false;
-      Complain(
-          absl::StrCat(ShownPath(path), ": ", ShownPath(std::string(capture.status().message()))));
-      continue;
+  {
+    LogFileReader reader(logs_, job);
+    for (size_t i = 0; i < logs_.size(); ++i) {
+      const absl::Status status = reader.Read(logs_[i], contents_[i]);
+      if (!status.ok()) ComplainOf(logs_[i], status);
+      all_read = all_read && status.ok();
     }
-    const digest::Report report = digest::BuildReport(*capture, Classify(*capture), {});
-    std::string text;
-    if (format_ == "json") {
-      text = JsonLine(path, report, explain_);
-    } else if (format_ == "html") {
-      text = digest::RenderHtml(report);
-    } else {
-      if (captures_.size() > 1)
-        text = absl::StrCat(first ? "" : "\n", "==> ", ShownPath(path), " <==\n");
-      text += digest::RenderText(report, text_format);
-      if (explain_) text += digest::RenderExplanation(report);
-    }
-    first = false;
-    if (!Print(text)) return program::kExitFailure;
   }
-  return all_read ? program::kExitOk : program::kExitUsage;
+  if (!all_read) return std::nullopt;
+  return job.Finish(worker_from_.empty() ? nullptr : &pattern);
+}
+
+// True if every file was read.
+bool Diagnose::DiagnoseLogs() {
+  std::optional<logs::JobEvidence> evidence = ReadLogs();
+  if (captures_.empty()) {
+    if (!evidence) return false;
+    Show({.capture = "", .logs = logs_},
+         digest::BuildReport(evidence->capture, ClassifyLogs(evidence->capture, evidence->logs),
+                             {}));
+    return true;
+  }
+  absl::StatusOr<Capture> capture = wire::ReadCaptureFile(captures_.front());
+  if (!capture.ok()) {
+    ComplainOf(captures_.front(), capture.status());
+    return false;
+  }
+  if (!evidence) return false;
+  if (absl::Status status = JoinLogs(*evidence, *capture); !status.ok()) {
+    ComplainOf(captures_.front(), status);
+    return false;
+  }
+  Show({.capture = captures_.front(), .logs = logs_},
+       digest::BuildReport(*capture, Classify(*capture), {}));
+  return true;
+}
+
+bool Diagnose::DiagnoseCapture(const std::string& path) {
+  const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(path);
+  if (!capture.ok()) {
+    ComplainOf(path, capture.status());
+    return false;
+  }
+  Show({.capture = path, .logs = {}}, digest::BuildReport(*capture, Classify(*capture), {}));
+  return true;
+}
+
+void Diagnose::Show(const Subject& subject, const digest::Report& report) {
+  std::string text;
+  if (format_ == "json") {
+    text = JsonLine(subject.capture, subject.logs, report, explain_);
+  } else if (format_ == "html") {
+    text = digest::RenderHtml(report);
+  } else {
+    if (captures_.size() > 1) {
+      text = absl::StrCat(shown_ == 0 ? "" : "\n", "==> ", ShownPath(subject.capture), " <==\n");
+    }
+    text += digest::RenderText(report, digest_format_ == "grouped" ? digest::TextFormat::kGrouped
+                                                                   : digest::TextFormat::kClassic);
+    if (explain_) text += digest::RenderExplanation(report);
+  }
+  ++shown_;
+  unwritten_ = !Print(text);
 }
 
 }  // namespace rapideye::cli

@@ -1,0 +1,361 @@
+#include "classifier/logs/job_logs.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace rapideye::logs {
+namespace {
+
+// So many steps after an event, or steps for so long, show that the program went on. Fewer
+// may have waited in a buffer until it ended.
+constexpr int64_t kStepsAfter = 2;
+constexpr int64_t kManyStepsAfter = 200;
+constexpr int64_t kWentOnMs = 5'000;
+// The job is never taken to be larger than so many times its logs.
+constexpr int32_t kMaxSizeFactor = 64;
+// An exception that most workers raise is no own hand where another one raises something else.
+constexpr double kMost = 0.5;
+
+bool IsOfException(const LogEvent& event) { return event.kind == LogKind::kUncaughtException; }
+
+std::string Shape(absl::string_view text) {
+  std::string shape;
+  for (const char c : text) {
+    if (!absl::ascii_isdigit(static_cast<unsigned char>(c))) shape.push_back(c);
+  }
+  return shape;
+}
+
+bool SaysTimeOut(absl::string_view text) {
+  return absl::StrContains(text, "imed out") || absl::StrContains(text, "imeout");
+}
+
+// A log of the job, with whose it is.
+struct OneLog {
+  LogName name;
+  StreamReading reading;
+  std::optional<WorkerId> worker;
+};
+
+// The clock and the steps of all logs: how long ago something was said, and whether the
+// program went on after it.
+class JobClock {
+ public:
+  explicit JobClock(const std::vector<OneLog>& logs) {
+    for (const OneLog& log : logs) years_known_ = years_known_ || log.reading.year_known;
+    for (const OneLog& log : logs) {
+      if (IsTimed(log.reading)) end_ms_ = std::max(end_ms_.value_or(0), *log.reading.last_ms);
+      // Whether anybody's last words, after all its steps, are of others.
+      for (const SaidLine& said : log.reading.complaints) {
+        const int64_t after = log.reading.steps.advances - said.at.advances;
+        somebody_complains_ = somebody_complains_ || (!said.text.empty() && after < kStepsAfter);
+      }
+    }
+  }
+
+  // Before the end of all logs.
+  std::optional<int64_t> Age(const StreamReading& reading, std::optional<int64_t> at) const {
+    if (!at || !end_ms_ || !IsTimed(reading)) return std::nullopt;
+    return std::max<int64_t>(*end_ms_ - *at, 0);
+  }
+
+  bool WentOn(const StreamReading& reading, const SaidAt& at) const {
+    const int64_t after = reading.steps.advances - at.advances;
+    if (after < kStepsAfter) return false;
+    if (after >= kManyStepsAfter) return true;
+    if (at.unix_ms && reading.step_at_ms) return *reading.step_at_ms - *at.unix_ms >= kWentOnMs;
+    return !somebody_complains_;
+  }
+
+  // Absent: no line tells a year.
+  std::optional<int64_t> end_unix_ms() const { return years_known_ ? end_ms_ : std::nullopt; }
+
+ private:
+  bool IsTimed(const StreamReading& reading) const {
+    return reading.last_ms.has_value() && reading.year_known == years_known_;
+  }
+
+  std::optional<int64_t> end_ms_;
+  bool years_known_ = false;
+  bool somebody_complains_ = false;
+};
+
+struct Worker {
+  Snapshot snapshot;
+  WorkerLog log;
+  bool has_log = false;
+};
+
+using Workers = std::map<WorkerId, Worker>;
+
+// The size of the job that the logs tell; 0: none does.
+int32_t SizeOf(const std::vector<OneLog>& logs) {
+  int32_t size = 0;
+  for (const OneLog& log : logs) size = std::max(size, log.reading.size.value_or(0));
+  return size;
+}
+
+// Logs that tell no number: the only one of a job of one; or each of a host of its own.
+void GiveToWorkers(std::vector<OneLog>& logs) {
+  std::vector<OneLog*> open;
+  for (OneLog& log : logs) {
+    const bool shared = log.reading.ranks.size() > 1 || log.name.of_nobody;
+    if (!log.worker && !shared) open.push_back(&log);
+  }
+  if (open.size() < logs.size() || (open.size() == 1 && SizeOf(logs) > 1)) return;
+  std::sort(open.begin(), open.end(),
+            [](const OneLog* a, const OneLog* b) { return a->name.path < b->name.path; });
+  for (size_t i = 0; i < open.size(); ++i) open[i]->worker = WorkerId{0, static_cast<int32_t>(i)};
+}
+
+std::string HostOf(const LogName& name) {
+  if (!name.pod.empty()) return name.pod;
+  if (name.label) return absl::StrCat("rank-", *name.label);
+  const size_t slash = name.path.rfind('/');
+  absl::string_view host = name.path;
+  if (slash != std::string::npos) host.remove_prefix(slash + 1);
+  for (const char* ending : {".gz", ".log", ".txt", ".out", ".err", ".json", ".jsonl"}) {
+    host = absl::StripSuffix(host, ending);
+  }
+  return std::string(host);
+}
+
+void AddDeath(Snapshot& snapshot, std::optional<int32_t> signal, std::optional<int32_t> code,
+              std::optional<int64_t> age_ms) {
+  if (!snapshot.processes.empty()) return;
+  Process& process = snapshot.processes.emplace_back();
+  process.state = ProcessState::kExited;
+  process.signal = signal;
+  process.exit_code = code;
+  process.exited_ms_ago = age_ms;
+}
+
+void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worker) {
+  WorkerLog& log = worker.log;
+  std::string* const kinds[kComplaints] = {&log.complaints.peer_gone, &log.complaints.leader_gone,
+                                           &log.complaints.timed_out, &log.complaints.by_service};
+  for (size_t i = 0; i < kComplaints; ++i) {
+    const SaidLine& said = reading.complaints[i];
+    if (kinds[i]->empty() && !clock.WentOn(reading, said.at)) *kinds[i] = said.text;
+  }
+  if (log.said_end.empty() && !clock.WentOn(reading, reading.end.at)) {
+    log.said_end = reading.end.text;
+  }
+  if (reading.retries > log.retries) {
+    log.retries = reading.retries;
+    log.retried = reading.retried;
+  }
+  if (reading.steps.step && (!log.step || *log.step < *reading.steps.step)) {
+    log.step = reading.steps.step;
+    log.step_ms = clock.Age(reading, reading.step_at_ms);
+    log.longest_step_ms = reading.longest_step_ms;
+    worker.snapshot.progress.emplace().step = log.step;
+  }
+  const std::optional<int64_t> last = clock.Age(reading, reading.last_line_ms);
+  const bool later =
+      log.last_line.empty() || (last && (!log.last_line_ms || *last < *log.last_line_ms));
+  if (later && !reading.last_line.empty()) {
+    log.last_line = reading.last_line;
+    log.last_line_ms = last;
+  }
+}
+
+void AddLog(const JobClock& clock, OneLog& log, Workers& workers) {
+  StreamReading& reading = log.reading;
+  Worker& worker = workers[*log.worker];
+  worker.has_log = true;
+  Snapshot& snapshot = worker.snapshot;
+  snapshot.worker = *log.worker;
+  if (snapshot.host.empty()) snapshot.host = HostOf(log.name);
+  if (!log.name.pod.empty()) snapshot.pod = log.name.pod;
+  for (StreamEvent& event : reading.events) {
+    // A notice that ended nothing is told as such.
+    const bool notice = event.event.kind == LogKind::kPreempted;
+    const bool went_on = clock.WentOn(reading, event.at);
+    if (notice && !went_on) worker.log.told_to_stop = true;
+    if (went_on && !notice) continue;
+    event.event.age_ms = clock.Age(reading, event.at.unix_ms);
+    event.event.count = event.count;
+    snapshot.log_events.push_back(std::move(event.event));
+  }
+  if (reading.death && !clock.WentOn(reading, reading.death->said.at)) {
+    AddDeath(snapshot, reading.death->signal, std::nullopt,
+             clock.Age(reading, reading.death->said.at.unix_ms));
+  }
+  AddWords(clock, reading, worker);
+}
+
+// What a log of several workers says: the coordination service names whom it means, an error
+// of somebody's own hand is nobody's.
+void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
+                    std::vector<LogEvent>& shared, std::vector<std::string>& of_nobody) {
+  for (const StreamEvent& event : reading.events) {
+    if (clock.WentOn(reading, event.at)) continue;
+    switch (event.event.kind) {
+      case LogKind::kMissedHealthChecks:
+      case LogKind::kCoordinationTimeout:
+        shared.push_back(event.event);
+        shared.back().age_ms = clock.Age(reading, event.at.unix_ms);
+        break;
+      case LogKind::kFollowOn:
+      case LogKind::kPreempted:
+      case LogKind::kNicFault:
+      case LogKind::kHangDetected:
+        break;
+      default:
+        of_nobody.push_back(event.event.text);
+    }
+  }
+  if (reading.death && !clock.WentOn(reading, reading.death->said.at)) {
+    of_nobody.push_back(reading.death->said.text);
+  }
+}
+
+// What the launcher saw first; of whoever complains of others it is an echo.
+void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
+  for (const OneLog& log : logs) {
+    for (const TaskExit& exit : log.reading.exits) {
+      const WorkerId id{0, exit.task};
+      Worker& worker = workers[id];
+      worker.snapshot.worker = id;
+      if (worker.snapshot.host.empty()) worker.snapshot.host = absl::StrCat("rank-", exit.task);
+      if (worker.log.complaints.Any() || exit.exit_code == 0) continue;
+      AddDeath(worker.snapshot, exit.signal, exit.exit_code, std::nullopt);
+    }
+  }
+}
+
+// What most workers raise came of something else if a few raise something of their own,
+// and a time-out of most is that of a wait for others.
+void TellEchoesApart(Workers& workers) {
+  std::map<std::string, std::set<WorkerId>> raised;
+  std::set<WorkerId> timed_out;
+  for (const auto& [id, worker] : workers) {
+    if (!worker.log.complaints.timed_out.empty()) timed_out.insert(id);
+    for (const LogEvent& event : worker.snapshot.log_events) {
+      if (!IsOfException(event)) continue;
+      raised[Shape(event.text)].insert(id);
+      if (SaysTimeOut(event.text)) timed_out.insert(id);
+    }
+  }
+  const double most = kMost * static_cast<double>(workers.size());
+  for (auto& [id, worker] : workers) {
+    for (LogEvent& event : worker.snapshot.log_events) {
+      if (!IsOfException(event)) continue;
+      const bool of_most = raised.size() > 1 && workers.size() > 2 &&
+                           static_cast<double>(raised[Shape(event.text)].size()) > most;
+      const bool of_wait = SaysTimeOut(event.text) && timed_out.size() > 1 &&
+                           static_cast<double>(timed_out.size()) >= most;
+      if (!of_most && !of_wait) continue;
+      event.kind = LogKind::kFollowOn;
+      if (worker.log.complaints.timed_out.empty()) worker.log.complaints.timed_out = event.text;
+    }
+  }
+}
+
+void Expect(WorkerId id, const Workers& workers, CaptureHeader& header) {
+  ExpectedWorker& expected = header.expected_workers.emplace_back();
+  expected.id = id;
+  const auto worker = workers.find(id);
+  if (worker != workers.end()) expected.host = worker->second.snapshot.host;
+}
+
+// Every worker up to the last that is known, of every slice.
+void ExpectWorkers(const Workers& workers, int32_t size, CaptureHeader& header) {
+  std::map<int32_t, int32_t> tasks;  // of each slice
+  int32_t most = 0;
+  for (const auto& [id, worker] : workers) {
+    tasks[id.slice] = std::max(tasks[id.slice], id.task + 1);
+    most = std::max(most, id.task + 1);
+  }
+  const int32_t bound = kMaxSizeFactor * std::max(static_cast<int32_t>(workers.size()), 1);
+  if (tasks.size() == 1 && tasks.begin()->first == 0 && size <= bound) {
+    tasks[0] = std::max(tasks[0], size);
+  } else if (tasks.size() > 1) {
+    for (auto& [slice, count] : tasks) count = most;
+  }
+  for (const auto& [slice, count] : tasks) {
+    // Numbers far apart are no tasks: only those that are known are expected.
+    for (int32_t task = 0; count <= bound && task < count; ++task) {
+      Expect({slice, task}, workers, header);
+    }
+  }
+  for (const auto& [id, worker] : workers) {
+    if (tasks[id.slice] > bound) Expect(id, workers, header);
+  }
+}
+
+JobEvidence Build(std::vector<OneLog> logs) {
+  JobEvidence evidence;
+  CaptureHeader& header = evidence.capture.header;
+  const JobClock clock(logs);
+  GiveToWorkers(logs);
+  Workers workers;
+  std::vector<LogEvent> shared;
+  for (OneLog& log : logs) {
+    if (log.worker) {
+      AddLog(clock, log, workers);
+    } else {
+      AddLogOfNobody(clock, log.reading, shared, evidence.logs.of_nobody);
+    }
+  }
+  AddExits(logs, workers);
+  TellEchoesApart(workers);
+  // Anybody can have seen what the service says: it names whom it means.
+  if (!shared.empty()) {
+    Worker& worker = workers[WorkerId{0, 0}];
+    worker.snapshot.worker = WorkerId{0, 0};
+    for (LogEvent& event : shared) worker.snapshot.log_events.push_back(std::move(event));
+  }
+  header.version = 1;
+  header.job = "job";
+  header.detected_unix_ms = clock.end_unix_ms();
+  ExpectWorkers(workers, SizeOf(logs), header);
+  for (auto& [id, worker] : workers) {
+    // A process of which nothing more is known: nothing says that there is none.
+    if (worker.snapshot.processes.empty()) worker.snapshot.processes.emplace_back();
+    evidence.capture.snapshots.push_back(std::move(worker.snapshot));
+    worker.log.worker = id;
+    if (worker.has_log) evidence.logs.workers.push_back(std::move(worker.log));
+  }
+  return evidence;
+}
+
+}  // namespace
+
+JobLogs::JobLogs(const SignatureTable& signatures) { options_.signatures = &signatures; }
+
+size_t JobLogs::Add(LogName name) {
+  names_.push_back(std::move(name));
+  streams_.emplace_back();
+  return names_.size() - 1;
+}
+
+void JobLogs::Take(size_t log, absl::string_view line, std::optional<int64_t> unix_ms) {
+  streams_[log].Take(line, unix_ms, options_);
+}
+
+JobEvidence JobLogs::Finish(const re2::RE2* pattern) {
+  std::vector<OneLog> logs;
+  for (size_t i = 0; i < names_.size(); ++i) {
+    OneLog& log = logs.emplace_back();
+    log.reading = streams_[i].Finish(options_);
+    log.name = std::move(names_[i]);
+    if (log.reading.ranks.size() == 1) log.name.said = log.reading.ranks.front();
+    if (log.reading.ranks.size() > 1) log.name.of_nobody = log.name.of_nobody || !log.name.label;
+  }
+  std::vector<LogName> names;
+  for (const OneLog& log : logs) names.push_back(log.name);
+  const std::vector<std::optional<WorkerId>> workers = WhoseLogs(names, pattern);
+  for (size_t i = 0; i < logs.size(); ++i) logs[i].worker = workers[i];
+  return Build(std::move(logs));
+}
+
+}  // namespace rapideye::logs

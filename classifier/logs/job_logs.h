@@ -1,0 +1,50 @@
+// JobLogs turns the logs of one job into the evidence that the classifier reads.
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_JOB_LOGS_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_JOB_LOGS_H_
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "classifier/log_evidence.h"
+#include "classifier/logs/log_stream.h"
+#include "classifier/logs/signatures.h"
+#include "classifier/logs/worker_names.h"
+#include "proto/v1/evidence.h"
+
+namespace rapideye::logs {
+
+struct JobEvidence {
+  // A snapshot for each worker that has a log. Its invariants hold.
+  Capture capture;
+  LogEvidence logs;
+};
+
+// Bounded by the number of logs, whatever they hold. Not synchronised.
+class JobLogs {
+ public:
+  // `signatures` outlives it.
+  explicit JobLogs(const SignatureTable& signatures);
+
+  // Adds a log; returns its number for Take.
+  size_t Add(LogName name);
+  // The next line of a log, without its end; `unix_ms`: when it was written, if somebody
+  // else than the line tells.
+  void Take(size_t log, absl::string_view line, std::optional<int64_t> unix_ms);
+
+  // Call once, last. `pattern`: see WhoseLogs. A log of which nothing tells whose it is
+  // accuses nobody by itself; if there is but one worker, it is that one's.
+  JobEvidence Finish(const re2::RE2* pattern);
+
+ private:
+  std::vector<LogName> names_;
+  std::deque<LogStream> streams_;
+  RecogniseOptions options_;
+};
+
+}  // namespace rapideye::logs
+
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_JOB_LOGS_H_

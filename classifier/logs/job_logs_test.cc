@@ -1,0 +1,240 @@
+#include "classifier/logs/job_logs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "classifier/classify.h"
+
+namespace rapideye::logs {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr char kHealth[] = "completed step: 0\ncompleted step: 5\ncompleted step: 10\n";
+constexpr char kClosed[] =
+    "Traceback (most recent call last):\n"
+    "  File \"/job/train.py\", line 181, in <module>\n"
+    "jax.errors.JaxRuntimeError: UNKNOWN: Gloo all-reduce failed: Connection closed by peer\n";
+constexpr char kTimedOut[] =
+    "Traceback (most recent call last):\n"
+    "  File \"/job/train.py\", line 181, in <module>\n"
+    "jax.errors.JaxRuntimeError: UNKNOWN: Gloo all-reduce failed: Timed out waiting 20000ms for "
+    "recv operation to complete\n";
+constexpr char kRaised[] =
+    "Traceback (most recent call last):\n"
+    "  File \"/job/train.py\", line 181, in <module>\n"
+    "ValueError: loss is not finite\n";
+constexpr char kLeaderGone[] =
+    "E1122 10:57:30.206823   19702 coordination_service_agent.cc:330] Failed to send RPC to "
+    "coordination service. Either the leader task died/restarted unexpectedly\n";
+constexpr char kHeartbeat[] =
+    "E1122 10:58:53.206823   19702 coordination_service.cc:1549] Use error polling to propagate "
+    "the following error to all tasks: UNAVAILABLE: The following tasks are unhealthy (stopped "
+    "sending heartbeats):\n2\nThe tasks have crashed.\n";
+constexpr char kTerm[] =
+    "W1122 11:35:21.999586     662 preemption_notifier.cc:90] SIGTERM caught\n";
+
+JobEvidence Read(const std::vector<std::pair<std::string, std::string>>& logs) {
+  JobLogs job(SignatureTable::BuiltIn());
+  for (const auto& [path, text] : logs) {
+    LogName name;
+    name.path = path;
+    const size_t log = job.Add(std::move(name));
+    for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+      job.Take(log, line, std::nullopt);
+    }
+  }
+  return job.Finish(nullptr);
+}
+
+// Logs of ranks 0, 1, …; an empty one is not given.
+Verdict Diagnose(const std::vector<std::string>& ranks) {
+  std::vector<std::pair<std::string, std::string>> logs;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (!ranks[i].empty()) logs.emplace_back(absl::StrCat("rank-", i, ".log"), ranks[i]);
+  }
+  const JobEvidence evidence = Read(logs);
+  return ClassifyLogs(evidence.capture, evidence.logs);
+}
+
+std::vector<int> Named(const Verdict& verdict) {
+  std::vector<int> named;
+  for (const Culprit& culprit : verdict.culprits) named.push_back(culprit.worker.task);
+  return named;
+}
+
+std::string Health(const std::string& more = "") { return absl::StrCat(kHealth, more); }
+
+TEST(JobLogsTest, WhoRaisedFirstByItsOwnHandIsTheCulprit) {
+  const Verdict verdict = Diagnose({Health(), Health(kClosed), Health(kRaised), Health(kClosed)});
+  EXPECT_EQ(verdict.cause, Cause::kUnrecoverableError);
+  EXPECT_EQ(verdict.detail, Detail::kProcessExit);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+}
+
+TEST(JobLogsTest, WhoFellSilentWhileConnectionsClosedHasExited) {
+  const Verdict verdict = Diagnose({Health(kClosed), Health(kClosed), Health(), Health(kClosed)});
+  EXPECT_EQ(verdict.detail, Detail::kProcessExit);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  EXPECT_THAT(verdict.culprits.at(0).why, HasSubstr("after step 10"));
+}
+
+TEST(JobLogsTest, WhomTheServiceMissesAndWhoIsSilentIsLost) {
+  const std::string told = Health(kHeartbeat);
+  const Verdict verdict = Diagnose({told, Health(), Health(), Health()});
+  EXPECT_EQ(verdict.detail, Detail::kWorkerLost);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  // Its own complaint makes it a victim.
+  EXPECT_EQ(Diagnose({told, Health(kClosed), Health(kClosed), Health(kClosed)}).cause,
+            Cause::kUnknown);
+  // Who hears that it is missed lives.
+  EXPECT_EQ(Diagnose({told, told, told, told}).cause, Cause::kUnknown);
+}
+
+TEST(JobLogsTest, RanksCountOverSlices) {
+  std::vector<std::pair<std::string, std::string>> logs;
+  for (const char* pod : {"0-0", "0-1", "1-0", "1-1"}) {
+    logs.emplace_back(absl::StrCat("train-slice-", pod, "-x2k2q.log"),
+                      Health(pod == std::string("0-0") ? kHeartbeat : ""));
+  }
+  const JobEvidence evidence = Read(logs);
+  const Verdict verdict = ClassifyLogs(evidence.capture, evidence.logs);
+  ASSERT_THAT(verdict.culprits, SizeIs(1));
+  EXPECT_EQ(verdict.culprits[0].worker, (WorkerId{1, 0}));  // task 2 of the job
+}
+
+TEST(JobLogsTest, ASilentLeaderIsNamedByThoseWhoMissIt) {
+  const Verdict verdict =
+      Diagnose({Health(), Health(kLeaderGone), Health(kLeaderGone), Health(kLeaderGone)});
+  EXPECT_EQ(verdict.detail, Detail::kProcessExit);
+  EXPECT_THAT(Named(verdict), ElementsAre(0));
+}
+
+TEST(JobLogsTest, WhoIsSilentWhileOthersTimeOutHasNotCome) {
+  const Verdict verdict =
+      Diagnose({Health(kTimedOut), Health(kTimedOut), Health(), Health(kTimedOut)});
+  EXPECT_EQ(verdict.cause, Cause::kDataInputStall);
+  EXPECT_EQ(verdict.detail, Detail::kProgramNotQueued);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+}
+
+TEST(JobLogsTest, NobodyIsNamedWhereAnyOfSeveralMayBeIt) {
+  // All wait; half of them say nothing; the log of one is missing.
+  for (const auto& ranks : std::vector<std::vector<std::string>>{
+           {Health(kTimedOut), Health(kTimedOut), Health(kTimedOut), Health(kTimedOut)},
+           {Health(), Health(kTimedOut), Health(), Health(kTimedOut)},
+           {Health(kTimedOut), Health(kTimedOut), "", Health(kTimedOut)}}) {
+    const Verdict verdict = Diagnose(ranks);
+    EXPECT_EQ(verdict.cause, Cause::kUnknown);
+    EXPECT_THAT(verdict.culprits, IsEmpty());
+    EXPECT_FALSE(verdict.lacking.empty());
+  }
+}
+
+TEST(JobLogsTest, WhoNeverSpokeHasNotStarted) {
+  const std::string failed =
+      "2026-11-22 11:31:47,905 INFO jax._src.distributed: Connecting to JAX distributed service\n"
+      "I1122 11:32:12.909401   25235 coordination_service_agent.cc:170] Coordination service agent "
+      "failed to register with the leader. Error status: DEADLINE_EXCEEDED: Deadline Exceeded\n";
+  const Verdict verdict = Diagnose({failed, failed, "", failed});
+  EXPECT_EQ(verdict.detail, Detail::kNotStarted);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  // Whether there is a rank 3, nothing tells.
+  EXPECT_THAT(Diagnose({failed, failed, failed}).culprits, IsEmpty());
+}
+
+TEST(JobLogsTest, WhoTriesAgainAndAgainIsNamedIfTheOthersDoNot) {
+  std::string tries = Health();
+  for (int i = 0; i < 9; ++i)
+    absl::StrAppend(&tries, "Retrying read of shard 7, attempt ", i, "\n");
+  const Verdict verdict = Diagnose({Health(), Health(), tries, Health()});
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  EXPECT_EQ(verdict.culprits.at(0).host_activity, HostActivity::kRetry);
+  EXPECT_EQ(Diagnose({tries, tries, tries, tries}).cause, Cause::kNoHang);
+}
+
+TEST(JobLogsTest, StepsThatGoOnAreNoHang) {
+  const std::string later = "completed step: 15\ncompleted step: 20\ncompleted step: 25\n";
+  const Verdict healthy = Diagnose({Health(), Health(), Health()});
+  EXPECT_EQ(healthy.detail, Detail::kRunning);
+  // What is behind them ended nothing: a SIGTERM that was caught, an exception that was handled.
+  for (const char* before : {kTerm, kRaised, kClosed}) {
+    const Verdict verdict = Diagnose(
+        {Health(later), Health(later), absl::StrCat(kHealth, before, later), Health(later)});
+    EXPECT_EQ(verdict.cause, Cause::kNoHang) << before;
+    EXPECT_EQ(verdict.detail, Detail::kRunning) << before;
+  }
+  // Unless they only waited in a buffer: others speak of a failure.
+  EXPECT_THAT(Named(Diagnose({Health(kClosed), Health(kClosed),
+                              absl::StrCat("completed step: 0\n", kRaised, later)})),
+              ElementsAre(2));
+}
+
+TEST(JobLogsTest, AJobWhoseStepsAreOldStands) {
+  const std::string end = "2026-11-22 12:30:00,000 INFO root: heartbeat\n";
+  std::string steps;
+  for (int i = 0; i < 6; ++i) {
+    absl::StrAppend(&steps, "2026-11-22 12:00:0", i, ",000 INFO root: completed step: ", i, "\n");
+  }
+  EXPECT_EQ(Diagnose({steps, steps}).cause, Cause::kNoHang);
+  EXPECT_EQ(Diagnose({steps + end, steps}).cause, Cause::kUnknown);
+}
+
+TEST(JobLogsTest, ARunThatHasEndedIsNoHangEvenIfOneFallsOver) {
+  const std::string done = Health("training finished after 11 steps\n");
+  const Verdict verdict =
+      Diagnose({done, done, Health("terminate called without an active exception\n"), done});
+  EXPECT_EQ(verdict.cause, Cause::kNoHang);
+  EXPECT_EQ(verdict.detail, Detail::kEnded);
+  EXPECT_EQ(Diagnose({Health(kTerm), Health(kTerm)}).detail, Detail::kEnded);
+}
+
+TEST(JobLogsTest, ALauncherSaysHowTasksEnded) {
+  const std::string launcher =
+      "srun: error: node3: task 2: Killed\n"
+      "srun: Terminating StepId=4711.0\n"
+      "srun: error: node1: task 0: Terminated\n";
+  const JobEvidence evidence = Read({{"rank-0.log", kHealth},
+                                     {"rank-1.log", kHealth},
+                                     {"rank-2.log", kHealth},
+                                     {"launch.err", launcher}});
+  const Verdict verdict = ClassifyLogs(evidence.capture, evidence.logs);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  EXPECT_EQ(verdict.detail, Detail::kProcessExit);
+}
+
+TEST(JobLogsTest, ALogOfSeveralWorkersAccusesNobody) {
+  const JobEvidence evidence =
+      Read({{"train.log", absl::StrCat("[Gloo] Rank 0 is connected to 1 peer ranks\n",
+                                       "[Gloo] Rank 1 is connected to 1 peer ranks\n", kRaised)}});
+  EXPECT_THAT(evidence.logs.of_nobody, SizeIs(1));
+  const Verdict verdict = ClassifyLogs(evidence.capture, evidence.logs);
+  EXPECT_EQ(verdict.cause, Cause::kUnrecoverableError);
+  EXPECT_THAT(verdict.culprits, IsEmpty());
+}
+
+TEST(JobLogsTest, MemoryIsBoundedWhateverALogHolds) {
+  JobLogs job(SignatureTable::BuiltIn());
+  LogName name;
+  name.path = "rank-0.log";
+  const size_t log = job.Add(std::move(name));
+  for (int i = 0; i < 20'000; ++i) {
+    job.Take(log, absl::StrCat("mlx5_", i, ": cqe with error ", i), std::nullopt);
+    job.Take(log, absl::StrCat("srun: error: n: task ", i, ": Killed"), std::nullopt);
+  }
+  const JobEvidence evidence = job.Finish(nullptr);
+  EXPECT_LE(evidence.capture.snapshots.at(0).log_events.size(), 256U);
+  EXPECT_LE(evidence.capture.snapshots.size(), 300U);
+}
+
+}  // namespace
+}  // namespace rapideye::logs

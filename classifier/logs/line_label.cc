@@ -1,0 +1,136 @@
+#include "classifier/logs/line_label.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "classifier/logs/line_time.h"
+#include "classifier/logs/recognise.h"
+
+namespace rapideye::logs {
+namespace {
+
+constexpr size_t kMaxRankDigits = 6;
+
+// A rank at `at`, which is then behind it.
+std::optional<int32_t> TakeRank(absl::string_view line, size_t& at) {
+  const size_t begin = at;
+  while (at < line.size() && absl::ascii_isdigit(static_cast<unsigned char>(line[at]))) ++at;
+  int32_t rank = 0;
+  if (at == begin || at - begin > kMaxRankDigits) return std::nullopt;
+  if (!absl::SimpleAtoi(line.substr(begin, at - begin), &rank)) return std::nullopt;
+  return rank;
+}
+
+// What stands at `at`, which is then behind it.
+bool Accept(absl::string_view line, absl::string_view words, size_t& at) {
+  if (!absl::StartsWith(line.substr(std::min(at, line.size())), words)) return false;
+  at += words.size();
+  return true;
+}
+
+std::optional<LineLabel> TakeNumberLabel(absl::string_view line) {
+  size_t at = line.find_first_not_of(' ');
+  if (at == absl::string_view::npos) return std::nullopt;
+  LineLabel label;
+  label.rank = TakeRank(line, at);
+  if (!label.rank || !Accept(line, ":", at)) return std::nullopt;
+  // "11:26:39" is a time.
+  if (at < line.size() && !Accept(line, " ", at)) return std::nullopt;
+  label.text = at;
+  return label;
+}
+
+std::optional<LineLabel> TakePod(absl::string_view line) {
+  size_t at = 0;
+  if (!Accept(line, "[pod/", at)) return std::nullopt;
+  const size_t end = line.find(']');
+  if (end == absl::string_view::npos) return std::nullopt;
+  LineLabel label;
+  label.pod = line.substr(at, end - at);
+  label.text = end + 1;
+  Accept(line, " ", label.text);
+  return label;
+}
+
+std::optional<LineLabel> TakeTag(absl::string_view line) {
+  size_t at = 0;
+  LineLabel label;
+  if (!Accept(line, "[", at) || !TakeRank(line, at) || !Accept(line, ",", at)) return std::nullopt;
+  label.rank = TakeRank(line, at);
+  const bool output = label.rank && Accept(line, "]<std", at);
+  if (!output || !(Accept(line, "out>:", at) || Accept(line, "err>:", at))) return std::nullopt;
+  label.text = at;
+  return label;
+}
+
+std::optional<LineLabel> TakeBracket(absl::string_view line) {
+  size_t at = 0;
+  LineLabel label;
+  if (!Accept(line, "[rank", at) && !Accept(line, "[default", at)) return std::nullopt;
+  label.rank = TakeRank(line, at);
+  if (!label.rank || !Accept(line, "]:", at)) return std::nullopt;
+  Accept(line, " ", at);
+  label.text = at;
+  return label;
+}
+
+// Every line has the number that follows the one before.
+bool OnlyCount(const std::vector<int32_t>& numbers) {
+  if (numbers.size() < 2) return false;
+  for (size_t i = 1; i < numbers.size(); ++i) {
+    if (numbers[i] <= numbers[i - 1]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form) {
+  switch (form) {
+    case LabelForm::kNone:
+      break;
+    case LabelForm::kNumber:
+      return TakeNumberLabel(line);
+    case LabelForm::kPod:
+      return TakePod(line);
+    case LabelForm::kTag:
+      return TakeTag(line);
+    case LabelForm::kBracket:
+      return TakeBracket(line);
+  }
+  return std::nullopt;
+}
+
+LabelForm FormOfLabels(const std::vector<absl::string_view>& lines) {
+  for (LabelForm form :
+       {LabelForm::kPod, LabelForm::kTag, LabelForm::kBracket, LabelForm::kNumber}) {
+    size_t labelled = 0;
+    std::vector<int32_t> numbers;
+    for (absl::string_view line : lines) {
+      const std::optional<LineLabel> label = TakeLabel(line, form);
+      if (!label) continue;
+      ++labelled;
+      if (label->rank) numbers.push_back(*label->rank);
+    }
+    if (labelled == 0 || 2 * labelled < lines.size()) continue;
+    if (form == LabelForm::kNumber && OnlyCount(numbers) && numbers.size() > 8) continue;
+    return form;
+  }
+  return LabelForm::kNone;
+}
+
+bool IsLogLine(absl::string_view line) {
+  if (TakeLineTime(line, 2000).has_value() || Recognise(line).has_value()) return true;
+  static const RE2* const kLog = new RE2(
+      "^(?:\\S+ )?\\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)[\\]:]? |"
+      "^Traceback \\(most recent call last\\):|^\\[Gloo\\] Rank |"
+      "(?i)^.{0,80}\\b(?:step|iter|iteration)\\b\\s*[:=#]?\\s*\\[?\\d+|^\\[pod/|^srun: |"
+      "^\\s*\\d{1,2}:\\d{2}:\\d{2}[., ]");
+  return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kLog);
+}
+
+}  // namespace rapideye::logs

@@ -1,0 +1,43 @@
+// LineLabels tells what launchers put before each line of a log that several workers share.
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_LINE_LABEL_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_LINE_LABEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace rapideye::logs {
+
+// Whose a line is.
+struct LineLabel {
+  std::optional<int32_t> rank;
+  absl::string_view pod;  // and its container: "train-slice-0-2-x2k2q/jax"
+  size_t text = 0;        // where the line proper begins
+};
+
+enum class LabelForm {
+  kNone,
+  kNumber,   // srun --label: "2: text", "02: text"
+  kPod,      // kubectl logs --prefix: "[pod/train-slice-0-2-x2k2q/jax] text"
+  kTag,      // mpirun --tag-output: "[1,2]<stdout>:text"
+  kBracket,  // torchrun: "[rank2]: text", "[default2]:text"
+};
+
+// The label of a line in this form; nothing: it has none.
+std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form);
+
+// The form in which the lines of a log are labelled, by its first lines: at least half of
+// them have to be. Numbers that only count the lines are no labels.
+LabelForm FormOfLabels(const std::vector<absl::string_view>& lines);
+
+// True if the line looks as if a program had logged it: a time, a severity, a step, a
+// traceback, words that are recognised. Prose and data do not.
+bool IsLogLine(absl::string_view line);
+
+}  // namespace rapideye::logs
+
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_LINE_LABEL_H_

@@ -1,0 +1,62 @@
+#include "classifier/logs/line_label.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace rapideye::logs {
+namespace {
+
+TEST(LineLabelTest, TakesTheLabelsOfLaunchers) {
+  struct Example {
+    LabelForm form;
+    const char* line;
+    int rank;
+  };
+  for (const Example& one :
+       {Example{LabelForm::kNumber, "2: text", 2}, Example{LabelForm::kNumber, " 12: text", 12},
+        Example{LabelForm::kTag, "[1,3]<stderr>:text", 3},
+        Example{LabelForm::kBracket, "[rank2]: text", 2},
+        Example{LabelForm::kBracket, "[default7]:text", 7}}) {
+    const auto label = TakeLabel(one.line, one.form);
+    ASSERT_TRUE(label.has_value()) << one.line;
+    EXPECT_EQ(label->rank, one.rank);
+    EXPECT_EQ(std::string(one.line).substr(label->text), "text");
+  }
+  const std::string line = "[pod/train-slice-0-2-x2k2q/jax] 2026-11-22T11:26:39Z text";
+  const auto pod = TakeLabel(line, LabelForm::kPod);
+  ASSERT_TRUE(pod.has_value());
+  EXPECT_EQ(pod->pod, "train-slice-0-2-x2k2q/jax");
+  EXPECT_EQ(line.substr(pod->text), "2026-11-22T11:26:39Z text");
+  // The indentation of a stack, and an empty line.
+  EXPECT_EQ(TakeLabel("0:     @ 0x7f", LabelForm::kNumber)->text, 3U);
+  EXPECT_EQ(TakeLabel("0: ", LabelForm::kNumber)->text, 3U);
+}
+
+TEST(LineLabelTest, TellsLabelsFromWhatLooksLikeThem) {
+  EXPECT_FALSE(TakeLabel("11:26:39 text", LabelForm::kNumber).has_value());
+  EXPECT_FALSE(TakeLabel("completed step: 5", LabelForm::kNumber).has_value());
+  EXPECT_FALSE(TakeLabel("[Gloo] Rank 2", LabelForm::kPod).has_value());
+  EXPECT_EQ(FormOfLabels({"0: a", "1: b", "0: c", "srun: error"}), LabelForm::kNumber);
+  EXPECT_EQ(FormOfLabels({"a", "b", "0: c"}), LabelForm::kNone);
+  // The numbers of lines, as grep -n has them.
+  EXPECT_EQ(FormOfLabels({"1: a", "2: b", "3: c", "4: d", "5: e", "6: f", "7: g", "8: h", "9: i"}),
+            LabelForm::kNone);
+  EXPECT_EQ(FormOfLabels({}), LabelForm::kNone);
+}
+
+TEST(LineLabelTest, TellsLogsFromProseAndData) {
+  for (const char* line :
+       {"2026-11-22 11:26:39,439 INFO jax: x", "I1122 11:26:39.439000   1 a.cc:1] x",
+        "completed step: 5, seconds: 0.2", "WARNING: all log messages before", "[INFO] text",
+        "Traceback (most recent call last):", "Megascale hang detected: Timed out waiting for x"}) {
+    EXPECT_TRUE(IsLogLine(line)) << line;
+  }
+  for (const char* line : {"", "# Samples", "Each step of the way is told.", "a,b,c\n",
+                           "{\"version\": 1}", "0123456789abcdef"}) {
+    EXPECT_FALSE(IsLogLine(line)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace rapideye::logs

@@ -1,0 +1,362 @@
+#include "classifier/logs/log_stream.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "classifier/logs/limits.h"
+#include "classifier/logs/line_time.h"
+
+namespace rapideye::logs {
+namespace {
+
+// Before a line tells the year; a leap year.
+constexpr int64_t kSomeYear = 1972;
+// Lines this close to both sides of a line without a time are about as old.
+constexpr int64_t kNearMs = 2'000;
+// Distinct events of one kind that are kept; the last one takes the place of the one before.
+constexpr int kMaxEventsOfKind = 24;
+constexpr size_t kMaxEvents = 256;
+constexpr size_t kMaxQuoteBytes = 512;
+constexpr size_t kMaxExits = 256;
+// A log tells its rank when it begins.
+constexpr int64_t kIdentityLines = 2'000;
+
+bool HoldsAny(absl::string_view line, std::initializer_list<absl::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [line](absl::string_view word) { return absl::StrContains(line, word); });
+}
+
+// Of a line: whether it complains of others, and of what.
+std::optional<Complaint> ComplaintOf(absl::string_view line) {
+  static const RE2* const kAny = new RE2(
+      "by peer|ConnectionResetError|ConnectionRefusedError|BrokenPipeError|Broken pipe|Socket "
+      "closed|"
+      "remote process exited|oordination service|leader task|[Tt]imed out waiting|"
+      "collective operation timeout|DEADLINE_EXCEEDED|hang detected|join the rendezvous|"
+      "failed to connect to all addresses|may be stuck|detected fatal errors|heartbeat "
+      "timeout|sending heartbeats|Barrier timed out|"
+      "Shutdown barrier|PollForError");
+  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kAny)) return std::nullopt;
+  // What leads to the service's own words is said by it, too.
+  if (HoldsAny(line, {"Failed to send RPC to coordination service", "Either the leader task"})) {
+    return Complaint::kLeaderGone;
+  }
+  if (HoldsAny(line,
+               {"olled an error from coordination service", "olled error from coordination service",
+                "detected fatal errors", "heartbeat timeout", "sending heartbeats",
+                "Barrier timed out", "Shutdown barrier", "Use error polling", "PollForError"})) {
+    return Complaint::kByService;
+  }
+  if (HoldsAny(line,
+               {"onnection closed by peer", "onnection reset by peer", "ConnectionResetError",
+                "BrokenPipeError", "Broken pipe", "Socket closed", "remote process exited"})) {
+    return Complaint::kPeerGone;
+  }
+  if (HoldsAny(line, {"imed out waiting", "collective operation timeout", "DEADLINE_EXCEEDED",
+                      "hang detected", "join the rendezvous", "may be stuck",
+                      "ConnectionRefusedError", "failed to connect to all addresses"})) {
+    return Complaint::kTimedOut;
+  }
+  return std::nullopt;
+}
+
+bool SaysEnd(absl::string_view line) {
+  static const RE2* const kEnd = new RE2(
+      "(?i)\\b(training|train loop|run|job|fit)( loop| job| run)?( is| has| was)?( been)?"
+      "( successfully)? (complete|completed|finished|done|ended|succeeded)\\b"
+      "|\\b(finished|done|completed?) (the )?(training|run|job)\\b"
+      "|agent has successfully shut down|`?Trainer\\.fit`? stopped: |^(all )?done[.!]?$");
+  return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kEnd);
+}
+
+// The signal that ended the process, by words that it or a shell writes when it ends.
+int32_t SignalOf(absl::string_view line) {
+  static const RE2* const kAny = new RE2(
+      "Fatal Python error: |\\*\\*\\* SIG|[Ss]ignal(: | )SIG|Segmentation fault|\\bKilled\\b|"
+      "Check failed: |terminate called|\\bAborted \\(core|Bus error");
+  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kAny)) return 0;
+  const bool of_shell = absl::EndsWith(line, "(core dumped)") || absl::StrContains(line, ": line ");
+  if (HoldsAny(line, {"Fatal Python error: Segmentation fault", "*** SIGSEGV", "signal SIGSEGV",
+                      "Segmentation fault (core dumped)"}) ||
+      line == "Segmentation fault") {
+    return 11;
+  }
+  if (HoldsAny(line, {"Fatal Python error: Bus error", "*** SIGBUS", "Bus error (core"})) return 7;
+  if (HoldsAny(line, {"Fatal Python error: Illegal instruction", "*** SIGILL"})) return 4;
+  if (HoldsAny(line, {"Fatal Python error: Floating", "*** SIGFPE"})) return 8;
+  if (line == "Killed" || (of_shell && absl::StrContains(line, " Killed"))) return 9;
+  const bool fatal = line.front() == 'F' && absl::StrContains(line, "Check failed: ");
+  if (fatal || absl::StartsWith(line, "terminate called") ||
+      HoldsAny(line, {"Fatal Python error: Aborted", "*** SIGABRT", "Aborted (core dumped)"})) {
+    return 6;
+  }
+  return 0;
+}
+
+bool IsStackLine(absl::string_view line) {
+  return absl::StartsWith(line, "    @ ") || absl::StartsWith(line, "@ ") ||
+         absl::StartsWith(line, "  File \"");
+}
+
+// What differs from line to line left out.
+uint64_t ShapeOf(absl::string_view line) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : line.substr(0, kMaxQuoteBytes)) {
+    if (absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '.' || c == ' ') continue;
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+bool IsTry(absl::string_view line) {
+  static const RE2* const kTry =
+      new RE2("(?i)\\bretry|\\bretries\\b|\\battempt\\b|\\btrying again\\b|will try again");
+  return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kTry);
+}
+
+}  // namespace
+
+SaidLine LogStream::Said(absl::string_view line) const {
+  return {std::string(line.substr(0, kMaxQuoteBytes)), Now()};
+}
+
+void LogStream::Take(absl::string_view line, std::optional<int64_t> unix_ms,
+                     const RecogniseOptions& options) {
+  ++reading_.lines;
+  line = Strip(line.substr(0, kMaxLogLineBytes), unix_ms);
+  const absl::string_view text = absl::StripAsciiWhitespace(line);
+  if (text.empty()) return;
+  TakeEvents(line, options);
+  TakeSteps(line);
+  TakeWords(text);
+  TakeDeath(text);
+  TakeExit(text);
+  if (reading_.lines <= kIdentityLines) TakeIdentity(text);
+  if (IsStackLine(line)) return;
+  TakeRepetition(text);
+  reading_.last_line.assign(text.data(), std::min(text.size(), kMaxQuoteBytes));
+  reading_.last_line_ms = line_ms_;
+}
+
+absl::string_view LogStream::Strip(absl::string_view line, std::optional<int64_t>& unix_ms) {
+  if (line.find('\x1b') != absl::string_view::npos) {
+    buffer_.clear();
+    for (size_t at = 0; at < line.size(); ++at) {
+      if (line[at] != '\x1b') {
+        buffer_.push_back(line[at]);
+        continue;
+      }
+      // "\x1b[31m": to the letter that ends it.
+      if (at + 1 < line.size() && line[at + 1] == '[') ++at;
+      while (at + 1 < line.size() &&
+             !absl::ascii_isalpha(static_cast<unsigned char>(line[at + 1]))) {
+        ++at;
+      }
+      ++at;
+    }
+    line = buffer_;
+  }
+  bool dated = unix_ms.has_value();
+  // That of kubectl, then the logger's own.
+  for (int i = 0; i < 2; ++i) {
+    const int64_t last = reading_.last_ms.value_or(0);
+    const int64_t year = unix_ms ? YearOf(*unix_ms) : reading_.last_ms ? YearOf(last) : kSomeYear;
+    const std::optional<LineTime> time = TakeLineTime(line, year);
+    if (!time.has_value()) break;
+    if (!unix_ms) {
+      unix_ms = time->unix_ms;
+      dated = time->text > 0;
+    }
+    if (time->text == 0) break;
+    line.remove_prefix(std::min(time->text, line.size()));
+  }
+  Advance(unix_ms, dated);
+  return line;
+}
+
+// The time of the line that comes.
+void LogStream::Advance(std::optional<int64_t> unix_ms, bool dated) {
+  line_ms_ = unix_ms;
+  if (!unix_ms) return;
+  if (dated && !reading_.year_known) {
+    // What came before told no year: its times are taken back.
+    reading_.year_known = true;
+    reading_.first_ms = reading_.last_ms = std::nullopt;
+    for (StreamEvent& event : reading_.events) event.at.unix_ms = std::nullopt;
+  }
+  const bool near = reading_.last_ms && *unix_ms - *reading_.last_ms <= kNearMs;
+  for (size_t event : without_time_) {
+    if (near) reading_.events[event].at.unix_ms = reading_.last_ms;
+  }
+  without_time_.clear();
+  if (!reading_.first_ms) reading_.first_ms = unix_ms;
+  reading_.last_ms = std::max(reading_.last_ms.value_or(*unix_ms), *unix_ms);
+}
+
+void LogStream::TakeEvents(absl::string_view line, const RecogniseOptions& options) {
+  context_.Take(line, options, [this](LogLine found) { Keep(std::move(found)); });
+}
+
+void LogStream::Keep(LogLine found) {
+  if (found.event.kind == LogKind::kBenign || found.event.kind == LogKind::kUnknownFlag) return;
+  const auto same = known_.find(found.key);
+  if (same != known_.end()) {
+    ++reading_.events[same->second].count;
+    return;
+  }
+  int& kept = of_kind_[found.event.kind];
+  if (reading_.events.size() >= kMaxEvents) return;
+  if (kept >= kMaxEventsOfKind) {
+    // Of a flood the first ones and the last one.
+    for (auto event = reading_.events.rbegin(); event != reading_.events.rend(); ++event) {
+      if (event->event.kind != found.event.kind) continue;
+      *event = {std::move(found.event), event->count + 1, Now()};
+      return;
+    }
+  }
+  ++kept;
+  known_.emplace(found.key, reading_.events.size());
+  if (!line_ms_) without_time_.push_back(reading_.events.size());
+  reading_.events.push_back({std::move(found.event), 1, Now()});
+}
+
+void LogStream::TakeSteps(absl::string_view line) {
+  steps_.Take(line, 0);
+  const StepReading now = steps_.Read();
+  if (now.advances > reading_.steps.advances && line_ms_) {
+    if (reading_.step_at_ms) {
+      reading_.longest_step_ms =
+          std::max(reading_.longest_step_ms.value_or(0), *line_ms_ - *reading_.step_at_ms);
+    }
+    reading_.step_at_ms = line_ms_;
+  }
+  if (now.advances > reading_.steps.advances) same_lines_ = 0;
+  reading_.steps = now;
+}
+
+void LogStream::TakeWords(absl::string_view line) {
+  if (const std::optional<Complaint> complaint = ComplaintOf(line)) {
+    reading_.complaints[static_cast<size_t>(*complaint)] = Said(line);
+  }
+  if (SaysEnd(line)) reading_.end = Said(line);
+}
+
+void LogStream::TakeDeath(absl::string_view line) {
+  if (reading_.death) return;
+  const int32_t signal = SignalOf(line);
+  if (signal != 0) reading_.death = StreamDeath{signal, Said(line)};
+}
+
+// "srun: error: node3: task 2: Killed"; torchrun's "rank : 2" and "exitcode : -9" of the
+// first observed failure.
+void LogStream::TakeExit(absl::string_view line) {
+  if (reading_.exits.size() >= kMaxExits) return;
+  if (absl::StartsWith(line, "srun:") || absl::StartsWith(line, "slurmstepd:")) {
+    static const RE2* const kTask = new RE2(
+        "^srun: error: [^:]+: task (\\d+): (?:Exited with exit code (\\d+)|(Killed|Terminated|"
+        "Segmentation fault|Aborted|Bus error|Out Of Memory))");
+    aborting_ = aborting_ || HoldsAny(line, {"Job step aborted", "CANCELLED", "erminating job step",
+                                             "Terminating"});
+    TaskExit exit;
+    std::string code;
+    std::string word;
+    if (!aborting_ && RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kTask,
+                                        &exit.task, &code, &word)) {
+      int32_t number = 0;
+      if (absl::SimpleAtoi(code, &number)) exit.exit_code = number;
+      if (word == "Killed" || word == "Out Of Memory") exit.signal = 9;
+      if (word == "Terminated") exit.signal = 15;
+      if (word == "Segmentation fault") exit.signal = 11;
+      if (word == "Bus error") exit.signal = 7;
+      if (word == "Aborted") exit.signal = 6;
+      exit.text = Said(line).text;
+      reading_.exits.push_back(std::move(exit));
+    }
+    return;
+  }
+  if (absl::StartsWith(line, "Root Cause (first observed failure)")) root_cause_ = true;
+  if (!root_cause_) return;
+  static const RE2* const kRank = new RE2("^rank\\s*: (\\d+) ");
+  static const RE2* const kCode = new RE2("^exitcode\\s*: (-?\\d+) ");
+  int32_t number = 0;
+  const re2::StringPiece text(line.data(), line.size());
+  if (RE2::PartialMatch(text, *kRank, &number)) failed_rank_ = number;
+  if (failed_rank_ && RE2::PartialMatch(text, *kCode, &number)) {
+    root_cause_ = false;
+    TaskExit exit;
+    exit.task = *failed_rank_;
+    (number < 0 ? exit.signal : exit.exit_code) = number < 0 ? -number : number;
+    exit.text = absl::StrCat("torchrun: rank ", *failed_rank_, " failed first, ", Said(line).text);
+    reading_.exits.push_back(std::move(exit));
+  }
+}
+
+void LogStream::TakeIdentity(absl::string_view line) {
+  static const RE2* const kAny =
+      new RE2("(?i)rank|process|world.?size|the barrier: |starting jax distr");
+  const re2::StringPiece text(line.data(), line.size());
+  if (!RE2::PartialMatch(text, *kAny)) return;
+  static const RE2* const kGloo =
+      new RE2("\\[Gloo\\] Rank (\\d{1,6}) is connected to (\\d{1,6}) peer ranks");
+  static const RE2* const kOf = new RE2(
+      "(?i)\\b(?:process|rank|worker)(?:[_ ](?:index|id))?\\s*[:=#]?\\s*"
+      "(\\d{1,6})\\s*(?:/|of)\\s*(\\d{1,6})\\b");
+  static const RE2* const kRank = new RE2(
+      "(?i)\\b(?:process_(?:index|id)(?:\\(\\))?|global_rank|RANK)\\s*[:=]\\s*(\\d{1,6})\\b");
+  static const RE2* const kSize = new RE2(
+      "(?i)(?:num_processes|process_count(?:\\(\\))?|world[_ ]size)\\s*[:=]\\s*(\\d{1,6})\\b");
+  static const RE2* const kReached = new RE2("reached the barrier: \\d{1,6}/(\\d{1,6})");
+  int32_t rank = 0;
+  int32_t size = 0;
+  bool ranked = true;
+  // The service runs in the first process.
+  if (absl::StrContains(line, "Starting JAX distributed service on")) {
+    rank = 0;
+  } else if (RE2::PartialMatch(text, *kGloo, &rank, &size)) {
+    reading_.size = size + 1;
+  } else if (RE2::PartialMatch(text, *kOf, &rank, &size) && rank < size) {
+    reading_.size = size;
+  } else if (!RE2::PartialMatch(text, *kRank, &rank)) {
+    ranked = false;
+  }
+  if (RE2::PartialMatch(text, *kReached, &size)) reading_.size = size;
+  if (!reading_.size && RE2::PartialMatch(text, *kSize, &size) && size > 0) reading_.size = size;
+  auto& ranks = reading_.ranks;
+  if (!ranked || ranks.size() >= 2 || std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) {
+    return;
+  }
+  ranks.push_back(rank);
+}
+
+// Counts the lines at the end that are of at most three shapes.
+void LogStream::TakeRepetition(absl::string_view line) {
+  const uint64_t shape = ShapeOf(line);
+  const auto end = shapes_.begin() + static_cast<std::ptrdiff_t>(shape_count_);
+  if (std::find(shapes_.begin(), end, shape) == end) {
+    if (shape_count_ == shapes_.size()) {
+      shape_count_ = 0;
+      same_lines_ = 0;
+      trying_.clear();
+    }
+    shapes_[shape_count_++] = shape;
+  }
+  if (!IsTry(line)) return;
+  ++same_lines_;
+  trying_ = std::string(line.substr(0, kMaxQuoteBytes));
+}
+
+StreamReading LogStream::Finish(const RecogniseOptions& options) {
+  TakeEvents(".", options);  // ends a list that the log ends with
+  reading_.retries = same_lines_;
+  reading_.retried = same_lines_ > 0 ? trying_ : "";
+  return std::move(reading_);
+}
+
+}  // namespace rapideye::logs

@@ -1,0 +1,122 @@
+// LogStream reads the lines of one log of one worker, and keeps what a verdict needs of them.
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_LOG_STREAM_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_LOG_STREAM_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "classifier/logs/context.h"
+#include "classifier/logs/log_line.h"
+#include "classifier/logs/recognise.h"
+#include "classifier/logs/step_lines.h"
+
+namespace rapideye::logs {
+
+// When something was said: by the clock of the log, and by its steps.
+struct SaidAt {
+  std::optional<int64_t> unix_ms;  // absent: no line near it has a time
+  int64_t advances = 0;            // of the step, before it
+};
+
+struct SaidLine {
+  std::string text;  // empty: nothing of the kind was said
+  SaidAt at;
+};
+
+struct StreamEvent {
+  LogEvent event;
+  int64_t count = 1;
+  SaidAt at;
+};
+
+// The end of the process, in words of its own or of a shell's.
+struct StreamDeath {
+  int32_t signal = 0;
+  SaidLine said;
+};
+
+// The end of a task, as its launcher tells.
+struct TaskExit {
+  int32_t task = 0;
+  std::optional<int32_t> signal;
+  std::optional<int32_t> exit_code;
+  std::string text;
+};
+
+enum class Complaint { kPeerGone, kLeaderGone, kTimedOut, kByService };
+inline constexpr size_t kComplaints = 4;
+
+// Everything that was read; plain values.
+struct StreamReading {
+  int64_t lines = 0;
+  std::vector<StreamEvent> events;               // in the order of the lines
+  std::array<SaidLine, kComplaints> complaints;  // the last of each kind
+  std::optional<StreamDeath> death;              // the first
+  std::vector<TaskExit> exits;
+  SaidLine end;  // the run has ended well
+  std::string last_line;
+  std::optional<int64_t> last_line_ms;  // absent: it has no time of its own
+  std::optional<int64_t> first_ms;
+  std::optional<int64_t> last_ms;
+  bool year_known = false;  // of those times
+  StepReading steps;
+  std::optional<int64_t> step_at_ms;
+  std::optional<int64_t> longest_step_ms;
+  std::string retried;
+  int64_t retries = 0;
+  std::vector<int32_t> ranks;   // that the log tells of itself: at most two are kept
+  std::optional<int32_t> size;  // of the job, in ranks
+};
+
+// Bounded, whatever the lines hold. Lines come in their order. Not synchronised.
+class LogStream {
+ public:
+  // A line without its end; `unix_ms`: when it was written, where somebody else than the
+  // line tells.
+  void Take(absl::string_view line, std::optional<int64_t> unix_ms,
+            const RecogniseOptions& options);
+
+  // Call once, last.
+  StreamReading Finish(const RecogniseOptions& options);
+
+ private:
+  // The text of the line behind its times and colours; sets when it was written.
+  absl::string_view Strip(absl::string_view line, std::optional<int64_t>& unix_ms);
+  void Advance(std::optional<int64_t> unix_ms, bool dated);
+  void TakeEvents(absl::string_view line, const RecogniseOptions& options);
+  void Keep(LogLine found);
+  void TakeSteps(absl::string_view line);
+  void TakeWords(absl::string_view line);
+  void TakeDeath(absl::string_view line);
+  void TakeExit(absl::string_view line);
+  void TakeIdentity(absl::string_view line);
+  void TakeRepetition(absl::string_view line);
+  SaidAt Now() const { return {line_ms_, reading_.steps.advances}; }
+  SaidLine Said(absl::string_view line) const;
+
+  StreamReading reading_;
+  LogContext context_;
+  StepLines steps_;
+  std::string buffer_;                   // a line without its colours
+  std::map<std::string, size_t> known_;  // key: place among the events
+  std::map<LogKind, int> of_kind_;       // how many events are kept
+  std::vector<size_t> without_time_;     // events since the last line with a time
+  std::optional<int64_t> line_ms_;       // of this line
+  std::optional<int64_t> first_rise_ms_;
+  bool aborting_ = false;    // the launcher ends the tasks that are left
+  bool root_cause_ = false;  // torchrun tells of the first failure
+  std::optional<int32_t> failed_rank_;
+  std::array<uint64_t, 3> shapes_{};  // of the last lines
+  size_t shape_count_ = 0;
+  int64_t same_lines_ = 0;
+  std::string trying_;
+};
+
+}  // namespace rapideye::logs
+
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_LOG_STREAM_H_

@@ -1,0 +1,292 @@
+#include "classifier/logs/worker_names.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace rapideye::logs {
+namespace {
+
+// A number of a name and the word that it stands behind: "rank" and 3 of "rank-3".
+struct Number {
+  std::string word;  // lower case, without a plural's s; empty: it stands behind a number
+  int32_t value = 0;
+  bool behind_number = false;
+};
+
+bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
+bool IsLetter(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); }
+
+std::string Word(absl::string_view letters) {
+  std::string word = absl::AsciiStrToLower(letters);
+  if (word.size() > 3 && word.back() == 's' && word != "process") word.pop_back();
+  return word;
+}
+
+std::vector<Number> NumbersOf(absl::string_view name) {
+  std::vector<Number> numbers;
+  std::string word;
+  bool behind_number = false;
+  for (size_t at = 0; at < name.size();) {
+    size_t end = at;
+    while (end < name.size() && (IsDigit(name[end]) || IsLetter(name[end]))) ++end;
+    absl::string_view part = name.substr(at, end - at);
+    at = end + 1;
+    if (part.empty()) continue;
+    const size_t letters = std::find_if(part.begin(), part.end(), IsDigit) - part.begin();
+    if (letters > 0) {
+      // "x2k2q" is random.
+      const absl::string_view rest = part.substr(letters);
+      if (!std::all_of(rest.begin(), rest.end(), IsDigit)) continue;
+      word = Word(part.substr(0, letters));
+      behind_number = false;
+      part = rest;
+      if (part.empty()) continue;
+    }
+    int32_t value = 0;
+    if (!absl::SimpleAtoi(part, &value) || value > kMaxWorkerNumber) continue;
+    numbers.push_back({behind_number ? "" : word, value, behind_number});
+    behind_number = true;
+  }
+  return numbers;
+}
+
+// The words that stand before the number of a worker, the surest first.
+constexpr std::array<absl::string_view, 12> kTaskWords = {
+    "rank", "task", "process", "proc", "worker", "pod", "replica", "host", "w", "node", "r", "p"};
+// Of these the last two numbers are the slice and the task, as JobSet names its pods.
+constexpr std::array<absl::string_view, 5> kPodWords = {"slice", "worker", "pod", "replica",
+                                                        "host"};
+
+bool IsOfMachine(absl::string_view word) { return word == "host" || word == "node"; }
+
+// The worker that the words of a name tell.
+std::optional<WorkerId> ByWords(const std::vector<Number>& numbers) {
+  const auto behind = [&](absl::string_view word) {
+    return std::find_if(numbers.begin(), numbers.end(),
+                        [word](const Number& number) { return number.word == word; });
+  };
+  for (absl::string_view word : kPodWords) {
+    const auto first = behind(word);
+    if (first == numbers.end() || first + 1 == numbers.end()) continue;
+    if ((first + 1)->behind_number) return WorkerId{first->value, (first + 1)->value};
+  }
+  const auto slice = behind("slice");
+  for (absl::string_view word : kTaskWords) {
+    const auto task = behind(word);
+    if (task == numbers.end()) continue;
+    const bool ranks = word == "rank" || slice == numbers.end();
+    return WorkerId{ranks ? 0 : slice->value, task->value};
+  }
+  return std::nullopt;
+}
+
+using Places = std::vector<std::optional<WorkerId>>;
+
+size_t Distinct(const Places& places) {
+  std::set<WorkerId> distinct;
+  for (const auto& place : places) {
+    if (place.has_value()) distinct.insert(*place);
+  }
+  return distinct.size();
+}
+
+bool AreAllKnown(const Places& places) {
+  return std::all_of(places.begin(), places.end(), [](const auto& p) { return p.has_value(); });
+}
+
+// By the numbers that differ between names that are alike.
+Places ByDifference(const std::vector<std::vector<Number>>& names) {
+  Places places(names.size());
+  const size_t count = names.front().size();
+  std::vector<size_t> differing;
+  for (const auto& numbers : names) {
+    if (numbers.size() != count) return places;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const bool same = std::all_of(names.begin(), names.end(), [&](const auto& numbers) {
+      return numbers[i].value == names.front()[i].value;
+    });
+    if (!same) differing.push_back(i);
+  }
+  if (differing.empty()) return places;
+  const size_t task = differing.back();
+  const std::optional<size_t> slice =
+      differing.size() > 1 ? std::optional(differing[differing.size() - 2]) : std::nullopt;
+  for (size_t i = 0; i < names.size(); ++i) {
+    places[i] = WorkerId{slice ? names[i][*slice].value : 0, names[i][task].value};
+  }
+  return places;
+}
+
+// Machines are often counted from 1, ranks and pods never.
+void CountFromZero(Places& places) {
+  std::set<int32_t> tasks;
+  for (const auto& place : places) {
+    if (!place.has_value() || place->slice != 0) return;
+    tasks.insert(place->task);
+  }
+  if (tasks.empty() || *tasks.begin() != 1) return;
+  for (auto& place : places) --place->task;
+}
+
+Places ByNumbers(const std::vector<std::string>& names) {
+  std::vector<std::vector<Number>> numbers;
+  Places by_words;
+  bool of_machines = names.size() > 1;
+  for (const std::string& name : names) {
+    numbers.push_back(NumbersOf(name));
+    by_words.push_back(ByWords(numbers.back()));
+    of_machines = of_machines && std::all_of(numbers.back().begin(), numbers.back().end(),
+                                             [](const Number& n) { return IsOfMachine(n.word); });
+  }
+  const bool told = AreAllKnown(by_words);
+  if (told && (names.size() == 1 || Distinct(by_words) == names.size())) {
+    if (of_machines) CountFromZero(by_words);
+    return by_words;
+  }
+  Places by_difference = ByDifference(numbers);
+  if (!told) CountFromZero(by_difference);
+  // Several files may be of one worker: its two outputs, say.
+  const bool better =
+      AreAllKnown(by_difference) && (!told || Distinct(by_difference) > Distinct(by_words));
+  if (better) return by_difference;
+  if (told) return by_words;
+  return Places(names.size());
+}
+
+absl::string_view BaseName(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == absl::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// The folders tell if the names of the files do not: "2/stdout.log".
+Places ByNames(const std::vector<std::string>& names) {
+  std::vector<std::string> short_names;
+  for (const std::string& name : names) short_names.emplace_back(BaseName(name));
+  Places places = ByNumbers(short_names);
+  if (AreAllKnown(places) && (names.size() == 1 || Distinct(places) > 1)) return places;
+  Places of_paths = ByNumbers(names);
+  return Distinct(of_paths) > Distinct(places) ? of_paths : places;
+}
+
+std::optional<WorkerId> ByPattern(const LogName& name, const re2::RE2& pattern) {
+  const std::string label = name.label ? absl::StrCat(*name.label) : "";
+  for (const std::string& text : {label, name.pod, name.path}) {
+    if (text.empty()) continue;
+    const int count = pattern.NumberOfCapturingGroups();
+    std::vector<re2::StringPiece> groups(static_cast<size_t>(count) + 1);
+    if (!pattern.Match(text, 0, text.size(), RE2::UNANCHORED, groups.data(), count + 1)) continue;
+    const auto number = [&](int group) -> std::optional<int32_t> {
+      const re2::StringPiece& found = groups[static_cast<size_t>(group)];
+      int32_t value = 0;
+      const bool read = absl::SimpleAtoi(absl::string_view(found.data(), found.size()), &value);
+      return read && value >= 0 && value <= kMaxWorkerNumber ? std::optional(value) : std::nullopt;
+    };
+    const auto& named = pattern.NamedCapturingGroups();
+    const auto of = [&](const char* group) -> std::optional<int32_t> {
+      const auto found = named.find(group);
+      return found == named.end() ? std::nullopt : number(found->second);
+    };
+    std::optional<int32_t> task = of("rank");
+    if (!task) task = of("task");
+    if (!task && named.empty()) task = number(1);
+    if (task) return WorkerId{of("rank") ? 0 : of("slice").value_or(0), *task};
+  }
+  return std::nullopt;
+}
+
+// What the logs tell of themselves is surer than their names, if all of them do.
+bool TellThemselves(absl::Span<const LogName> names) {
+  std::set<int32_t> said;
+  size_t asked = 0;
+  for (const LogName& name : names) {
+    if (name.of_nobody) continue;
+    ++asked;
+    if (name.said) said.insert(*name.said);
+  }
+  return asked > 0 && said.size() == asked;
+}
+
+}  // namespace
+
+absl::Status CheckWorkerPattern(const re2::RE2& pattern) {
+  if (!pattern.ok()) return absl::InvalidArgumentError(pattern.error());
+  const auto& named = pattern.NamedCapturingGroups();
+  const bool known = std::all_of(named.begin(), named.end(), [](const auto& group) {
+    return group.first == "slice" || group.first == "task" || group.first == "rank";
+  });
+  const bool tells = named.count("rank") > 0 || named.count("task") > 0;
+  if (named.empty() ? pattern.NumberOfCapturingGroups() == 1 : known && tells) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "it needs one group around the worker's number, or groups named rank, or slice and task, "
+      "e.g. 'host(\\d+)' or 's(?P<slice>\\d+)-w(?P<task>\\d+)'");
+}
+
+namespace {
+
+// Names that count from 1, by what some of the logs tell of themselves.
+int32_t FirstNumber(absl::Span<const LogName> names, const std::vector<size_t>& open,
+                    const Places& by_names) {
+  std::optional<int32_t> first;
+  for (size_t k = 0; k < open.size(); ++k) {
+    const std::optional<int32_t>& said = names[open[k]].said;
+    if (!said || !by_names[k]) continue;
+    const int32_t difference = by_names[k]->task - *said;
+    if (by_names[k]->slice != 0 || first.value_or(difference) != difference) return 0;
+    first = difference;
+  }
+  return first == 1 ? 1 : 0;
+}
+
+}  // namespace
+
+std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
+                                               const re2::RE2* pattern) {
+  Places places(names.size());
+  std::vector<size_t> open;
+  const bool tell_themselves = TellThemselves(names);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const LogName& name = names[i];
+    if (name.of_nobody) continue;
+    if (pattern != nullptr) places[i] = ByPattern(name, *pattern);
+    if (places[i].has_value()) continue;
+    if (name.label) {
+      places[i] = WorkerId{0, *name.label};
+    } else if (name.index && name.slice) {
+      places[i] = WorkerId{*name.slice, *name.index};
+    } else {
+      open.push_back(i);
+    }
+  }
+  std::vector<std::string> open_names;
+  for (size_t i : open) open_names.push_back(names[i].pod.empty() ? names[i].path : names[i].pod);
+  const Places by_names = open.empty() ? Places() : ByNames(open_names);
+  const int32_t first_number = FirstNumber(names, open, by_names);
+  std::set<int32_t> slices;
+  for (const auto& place : by_names) slices.insert(place ? place->slice : 0);
+  for (size_t k = 0; k < open.size(); ++k) {
+    const LogName& name = names[open[k]];
+    std::optional<WorkerId>& place = places[open[k]];
+    place = by_names[k];
+    if (place && place->task >= first_number) place->task -= first_number;
+    // An index counts within its slice.
+    if (name.index) place = WorkerId{place ? place->slice : 0, *name.index};
+    const bool one_slice = slices.size() <= 1;
+    if (name.said && (!place || (tell_themselves && one_slice))) place = WorkerId{0, *name.said};
+  }
+  return places;
+}
+
+}  // namespace rapideye::logs

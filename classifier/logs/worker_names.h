@@ -1,0 +1,47 @@
+// WhoseLogs tells of which worker each log of a job is, by the names under which it came.
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_WORKER_NAMES_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_WORKER_NAMES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "proto/v1/evidence.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace rapideye::logs {
+
+// The names of one log.
+struct LogName {
+  std::string path;
+  std::string pod;               // empty: none is known
+  std::optional<int32_t> label;  // the number before each of its lines
+  std::optional<int32_t> index;  // a label of the platform: the index within the job
+  std::optional<int32_t> slice;  // likewise, of the slice
+  std::optional<int32_t> said;   // the rank that the log tells of itself
+  bool of_nobody = false;        // lines without the label that the others have
+};
+
+// The larger numbers in names are dates, processes and jobs.
+inline constexpr int32_t kMaxWorkerNumber = 999'999;
+
+// INVALID_ARGUMENT: the pattern has neither one group nor groups named slice, task or rank.
+absl::Status CheckWorkerPattern(const re2::RE2& pattern);
+
+// In the order of the names; absent: nothing tells. `pattern` (nullptr: none) comes before
+// everything else where it matches a label, pod or path; then labels, then the numbers in
+// the names ("rank-3.log", "train-slice-1-3-x2k2q"), which may be those that differ from
+// name to name only. Workers of a job that counts ranks are in slice 0.
+std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
+                                               const re2::RE2* pattern);
+
+}  // namespace rapideye::logs
+
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_WORKER_NAMES_H_

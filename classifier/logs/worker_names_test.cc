@@ -1,0 +1,92 @@
+#include "classifier/logs/worker_names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <re2/re2.h>
+
+#include <string>
+#include <vector>
+
+namespace rapideye::logs {
+namespace {
+
+using Pairs = std::vector<std::pair<int, int>>;
+
+Pairs Of(const std::vector<LogName>& names, const char* pattern = nullptr) {
+  const RE2 regexp(pattern == nullptr ? "" : pattern);
+  Pairs pairs;
+  for (const auto& place : WhoseLogs(names, pattern == nullptr ? nullptr : &regexp)) {
+    pairs.emplace_back(place ? place->slice : -1, place ? place->task : -1);
+  }
+  return pairs;
+}
+
+Pairs OfPaths(const std::vector<std::string>& paths, const char* pattern = nullptr) {
+  std::vector<LogName> names;
+  for (const std::string& path : paths) names.emplace_back().path = path;
+  return Of(names, pattern);
+}
+
+TEST(WorkerNamesTest, ReadsTheNumbersBehindTheWordsOfTheField) {
+  EXPECT_EQ(OfPaths({"logs/rank-2.log"}), (Pairs{{0, 2}}));
+  EXPECT_EQ(OfPaths({"rank_0.log", "rank_3.log"}), (Pairs{{0, 0}, {0, 3}}));
+  EXPECT_EQ(OfPaths({"train-slice-0-2.log"}), (Pairs{{0, 2}}));
+  EXPECT_EQ(OfPaths({"train-slice-0-2-x2k2q.log", "train-slice-1-0-ab4cd.log"}),
+            (Pairs{{0, 2}, {1, 0}}));
+  EXPECT_EQ(OfPaths({"mljob-workers-0-3.txt"}), (Pairs{{0, 3}}));
+  EXPECT_EQ(OfPaths({"slice1-worker12.log.gz"}), (Pairs{{1, 12}}));
+  EXPECT_EQ(OfPaths({"rank-1.log", "rank-2.log"}), (Pairs{{0, 1}, {0, 2}}));
+}
+
+TEST(WorkerNamesTest, TakesTheNumbersThatDiffer) {
+  EXPECT_EQ(OfPaths({"slurm-4711_0.out", "slurm-4711_2.out"}), (Pairs{{0, 0}, {0, 2}}));
+  EXPECT_EQ(OfPaths({"run7/0/stdout.log", "run7/1/stdout.log"}), (Pairs{{0, 0}, {0, 1}}));
+  EXPECT_EQ(OfPaths({"job-worker-0-0.log", "job-worker-0-1.log"}), (Pairs{{0, 0}, {0, 1}}));
+  // Machines are counted from 1.
+  EXPECT_EQ(OfPaths({"node1.log", "node2.log", "node3.log"}), (Pairs{{0, 0}, {0, 1}, {0, 2}}));
+}
+
+TEST(WorkerNamesTest, SeveralFilesMayBeOfOneWorker) {
+  EXPECT_EQ(OfPaths({"rank-0.out", "rank-0.err", "rank-1.out", "rank-1.err"}),
+            (Pairs{{0, 0}, {0, 0}, {0, 1}, {0, 1}}));
+}
+
+TEST(WorkerNamesTest, LabelsComeBeforeNames) {
+  LogName srun;
+  srun.path = "slurm-4711.out";
+  srun.label = 3;
+  LogName rest;
+  rest.path = "slurm-4711.out";
+  rest.of_nobody = true;
+  LogName pod;
+  pod.path = "downloaded-logs.json";
+  pod.pod = "train-slice-1-0-x0k2q";
+  pod.index = 5;
+  EXPECT_EQ(Of({srun, rest, pod}), (Pairs{{0, 3}, {-1, -1}, {1, 5}}));
+}
+
+TEST(WorkerNamesTest, ALogMayTellItsRank) {
+  LogName a;
+  a.path = "tpu-vm-a.log";
+  a.said = 1;
+  LogName b;
+  b.path = "tpu-vm-b.log";
+  b.said = 0;
+  EXPECT_EQ(Of({a, b}), (Pairs{{0, 1}, {0, 0}}));
+  EXPECT_EQ(OfPaths({"tpu-vm-a.log", "tpu-vm-b.log"}), (Pairs{{-1, -1}, {-1, -1}}));
+}
+
+TEST(WorkerNamesTest, APatternDecides) {
+  EXPECT_EQ(OfPaths({"rank-9/box7.txt"}, "box(\\d+)"), (Pairs{{0, 7}}));
+  EXPECT_EQ(OfPaths({"s1-w4.txt"}, "s(?P<slice>\\d+)-w(?P<task>\\d+)"), (Pairs{{1, 4}}));
+  EXPECT_EQ(OfPaths({"rank-9.txt"}, "box(\\d+)"), (Pairs{{0, 9}}));
+  EXPECT_TRUE(CheckWorkerPattern(RE2("(\\d+)")).ok());
+  EXPECT_TRUE(CheckWorkerPattern(RE2("(?P<rank>\\d+)")).ok());
+  for (const char* wrong : {"\\d+", "(\\d+)-(\\d+)", "(?P<slice>\\d+)", "(?P<who>\\d+)", "("}) {
+    const RE2 pattern(wrong, RE2::Quiet);
+    EXPECT_EQ(CheckWorkerPattern(pattern).code(), absl::StatusCode::kInvalidArgument) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace rapideye::logs

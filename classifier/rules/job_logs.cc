@@ -1,0 +1,345 @@
+// What only the logs of a job show, where they are all there is: who fell silent while the
+// others speak of it, who tries the same again and again, whether steps go on to the end, and
+// whether the run has ended.
+//
+// Nobody who waits errs: a broken connection, a time-out, the service's word that somebody
+// failed are the words of those who live. Whoever has none of them, and says nothing more, is
+// whom they wait for; but only if it is a few, and if the log of nobody else is missing.
+// Something that failed outright by its own hand explains more, and is found by other rules.
+//
+// Facts: LogEvidence; lines of the coordination service.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "classifier/coordination.h"
+#include "classifier/phrases.h"
+#include "classifier/rules/rules.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+constexpr char kRule[] = "job_logs";
+
+// The workers by what their logs say. Indexes of workers.
+class Voices {
+ public:
+  explicit Voices(const Case& c) : c_(c), logs_(c.topology.workers().size(), nullptr) {
+    for (const WorkerLog& log : c.logs->workers) {
+      const int worker = c.topology.Find(log.worker);
+      if (worker >= 0) logs_[static_cast<size_t>(worker)] = &log;
+    }
+    for (int i = 0; i < static_cast<int>(logs_.size()); ++i) {
+      const WorkerLog* log = Log(i);
+      if (log == nullptr) {
+        without_log.push_back(i);
+        continue;
+      }
+      const LogComplaints& of = log->complaints;
+      if (of.OfOwn()) {
+        complaining.push_back(i);
+      } else {
+        (of.Any() ? told : silent).push_back(i);
+      }
+      if (!of.peer_gone.empty()) peer_gone.push_back(i);
+      if (!of.leader_gone.empty()) leader_gone.push_back(i);
+      if (!log->said_end.empty()) ended.push_back(i);
+      if (log->told_to_stop) stopped.push_back(i);
+    }
+  }
+
+  const WorkerLog* Log(int worker) const { return logs_[static_cast<size_t>(worker)]; }
+  int with_log() const { return static_cast<int>(logs_.size() - without_log.size()); }
+  bool AnyComplains() const { return !complaining.empty() || !told.empty(); }
+  bool IsSilent(int worker) const {
+    return Log(worker) != nullptr && !Log(worker)->complaints.Any();
+  }
+
+  std::vector<int> without_log;
+  std::vector<int> complaining;  // of a wait or a connection of their own
+  std::vector<int> told;         // only what the coordination service tells everybody
+  std::vector<int> silent;       // neither
+  std::vector<int> peer_gone;
+  std::vector<int> leader_gone;
+  std::vector<int> ended;
+  std::vector<int> stopped;
+
+ private:
+  const Case& c_;
+  std::vector<const WorkerLog*> logs_;
+};
+
+bool AreFew(const std::vector<int>& some, size_t all) {
+  return !some.empty() && all > some.size() &&
+         (some.size() == 1 ||
+          static_cast<double>(some.size()) <= kFewShare * static_cast<double>(all));
+}
+
+std::string LastWords(const WorkerLog& log) {
+  std::string text;
+  if (log.step) absl::StrAppend(&text, " after step ", *log.step);
+  if (log.last_line_ms && *log.last_line_ms >= 1000) {
+    absl::StrAppend(&text, ", ", Span(*log.last_line_ms), " before the end of the logs");
+  }
+  if (!log.last_line.empty())
+    absl::StrAppend(&text, " (its last line: ", Quote(log.last_line), ")");
+  return text;
+}
+
+struct Look {
+  const Case& c;
+  Findings& out;
+  const Voices voices;
+
+  size_t all() const { return c.topology.workers().size(); }
+};
+
+void Report(const Look& look, Detail detail, double confidence, std::string why) {
+  Finding finding;
+  finding.basis = Basis::kPause;
+  finding.cause = Cause::kNoHang;
+  finding.detail = detail;
+  finding.confidence = confidence;
+  finding.evidence.push_back({why, Strength::kStrong, {}});
+  for (int worker : look.voices.stopped) {
+    if (detail != Detail::kRunning || finding.evidence.size() >= kMaxEvidence) break;
+    finding.evidence.push_back(
+        Evidence(look.c, Strength::kWeak, {worker},
+                 absl::StrCat(Who(look.c.worker(worker)), " caught a SIGTERM")));
+  }
+  finding.why = std::move(why);
+  look.out.Add(kRule, std::move(finding));
+}
+
+Finding Begin(Detail detail, double confidence) {
+  Finding finding;
+  finding.basis = detail == Detail::kProgramNotQueued ? Basis::kPosition : Basis::kAbsence;
+  finding.cause =
+      detail == Detail::kProgramNotQueued ? Cause::kDataInputStall : Cause::kUnrecoverableError;
+  finding.detail = detail;
+  finding.confidence = confidence;
+  return finding;
+}
+
+void AddCulprit(const Look& look, int worker, const std::string& what,
+                std::optional<HostActivity> activity, Finding& finding) {
+  std::string text = absl::StrCat(Who(look.c.worker(worker)), what);
+  if (finding.evidence.size() < kMaxEvidence / 2) {
+    finding.evidence.push_back(Evidence(look.c, Strength::kStrong, {worker}, text));
+  }
+  Culprit culprit = CulpritWorker(look.c, worker, std::move(text));
+  culprit.host_activity = activity;
+  finding.culprits.push_back(std::move(culprit));
+}
+
+// With what the others say.
+void Add(const Look& look, Finding finding) {
+  for (int worker : look.voices.complaining) {
+    if (finding.evidence.size() >= kMaxEvidence) break;
+    const LogComplaints& of = look.voices.Log(worker)->complaints;
+    const std::string& words = !of.peer_gone.empty()     ? of.peer_gone
+                               : !of.leader_gone.empty() ? of.leader_gone
+                                                         : of.timed_out;
+    finding.evidence.push_back(
+        Evidence(look.c, Strength::kWeak, {worker},
+                 absl::StrCat(Who(look.c.worker(worker)), ": ", Quote(words))));
+  }
+  finding.why = finding.culprits.front().why;
+  look.out.Add(kRule, std::move(finding));
+}
+
+void Accuse(const Look& look, const std::vector<int>& workers, Detail detail, double confidence,
+            std::string_view while_others) {
+  const bool told_to_stop = std::all_of(workers.begin(), workers.end(), [&](int worker) {
+    return look.voices.Log(worker) != nullptr && look.voices.Log(worker)->told_to_stop;
+  });
+  if (told_to_stop && detail != Detail::kProgramNotQueued) detail = Detail::kPreempted;
+  Finding finding = Begin(detail, confidence);
+  for (int worker : workers) {
+    const WorkerLog* log = look.voices.Log(worker);
+    const std::string last = log == nullptr ? ": there is no log of it"
+                                            : absl::StrCat(" says nothing more", LastWords(*log));
+    AddCulprit(look, worker, absl::StrCat(last, ", ", std::string(while_others)), std::nullopt,
+               finding);
+  }
+  Add(look, std::move(finding));
+}
+
+// All but a few say that the run has ended, and those have made the same steps; or all were
+// told to stop, and nobody complains.
+bool Ended(const Look& look) {
+  const auto with_log = static_cast<size_t>(look.voices.with_log());
+  if (with_log == 0) return false;
+  const bool told = look.voices.stopped.size() == with_log && !look.voices.AnyComplains() &&
+                    look.c.timeline.roots.empty();
+  if (told) {
+    Report(look, Detail::kEnded, kConfidenceAdvancing,
+           absl::StrCat("the run has ended: ", WhoAll(look.c.topology, look.voices.stopped),
+                        " was told to stop (SIGTERM), and no error came before it"));
+    return true;
+  }
+  if (2 * look.voices.ended.size() <= with_log) return false;
+  const WorkerLog& first = *look.voices.Log(look.voices.ended.front());
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const WorkerLog* log = look.voices.Log(i);
+    if (log == nullptr || !log->said_end.empty()) continue;
+    if (!log->step || log->step != first.step) return false;
+  }
+  Report(look, Detail::kEnded, kConfidenceAdvancing,
+         absl::StrCat("the run has ended: ", WhoAll(look.c.topology, look.voices.ended), " ",
+                      look.voices.ended.size() == 1 ? "says" : "say", " so (",
+                      Quote(first.said_end), ")"));
+  return true;
+}
+
+void OfNobody(const Look& look) {
+  if (look.c.logs->of_nobody.empty() || !look.out.items.empty()) return;
+  Finding finding;
+  finding.basis = Basis::kError;
+  finding.cause = Cause::kUnrecoverableError;
+  finding.detail = Detail::kProcessExit;
+  finding.confidence = kConfidenceOfNobody;
+  finding.why =
+      absl::StrCat("a log of several workers, whose lines do not tell whose they are, says: ",
+                   Quote(look.c.logs->of_nobody.front()));
+  finding.evidence.push_back({finding.why, Strength::kStrong, {}});
+  look.out.Add(kRule, std::move(finding));
+}
+
+// The coordination service misses heartbeats, and whose they are says nothing more. Whoever
+// hears of it lives.
+bool Declared(const Look& look) {
+  std::vector<int> dead = WithoutHeartbeats(look.c.topology);
+  const size_t declared = dead.size();
+  std::erase_if(dead, [&](int worker) {
+    const WorkerLog* log = look.voices.Log(worker);
+    return log != nullptr && log->complaints.Any();
+  });
+  if (!AreFew(dead, look.all())) {
+    if (declared > 0) {
+      look.out.Note(kRule,
+                    "whom the coordination service misses are many, or speak themselves later");
+    }
+    return false;
+  }
+  const bool closed = !look.voices.peer_gone.empty();
+  Accuse(look, dead, closed ? Detail::kProcessExit : Detail::kWorkerLost,
+         kConfidenceSilentAndDeclared, "and then the coordination service missed its heartbeats");
+  return true;
+}
+
+// Everybody else says that the service of worker 0 does not answer.
+bool Leader(const Look& look) {
+  if (look.voices.leader_gone.empty() || !look.voices.IsSilent(0)) return false;
+  const size_t others = static_cast<size_t>(look.voices.with_log()) - 1;
+  if (look.voices.leader_gone.size() * 2 <= others) return false;
+  Accuse(look, {0}, Detail::kProcessExit, kConfidenceSilentLeader,
+         absl::StrCat("and the coordination service, which it runs, did not answer ",
+                      Count(static_cast<int64_t>(look.voices.leader_gone.size()), "other")));
+  return true;
+}
+
+bool Silent(const Look& look) {
+  if (look.voices.complaining.empty()) return false;
+  if (!look.voices.without_log.empty()) {
+    look.out.Note(kRule, absl::StrCat("who fell silent is not told: there is no log of ",
+                                      WhoAll(look.c.topology, look.voices.without_log)));
+    return false;
+  }
+  // Whom the service has told lives: it is named only if nobody is silent altogether, and all
+  // others waited until a time-out. Where connections were closed others still wait.
+  const bool closed = !look.voices.peer_gone.empty() || !look.voices.leader_gone.empty();
+  if (look.voices.silent.empty() && closed) {
+    look.out.Note(kRule, "everybody speaks of somebody who is gone: nobody is singled out");
+    return false;
+  }
+  const std::vector<int>& silent =
+      look.voices.silent.empty() ? look.voices.told : look.voices.silent;
+  if (!AreFew(silent, look.all())) {
+    look.out.Note(kRule, silent.empty() ? "everybody waits for others: nobody is singled out"
+                                        : absl::StrCat("too many say nothing: ",
+                                                       WhoAll(look.c.topology, silent)));
+    return false;
+  }
+  if (!look.voices.peer_gone.empty() && !look.voices.silent.empty()) {
+    Accuse(look, silent, Detail::kProcessExit, kConfidenceSilentAndClosed,
+           absl::StrCat("while connections to a peer were closed for ",
+                        WhoAll(look.c.topology, look.voices.peer_gone)));
+  } else {
+    Accuse(
+        look, silent, Detail::kProgramNotQueued, kConfidenceSilentInWait,
+        absl::StrCat("while ", Count(static_cast<int64_t>(look.voices.complaining.size()), "other"),
+                     " waited for it until a time-out"));
+  }
+  return true;
+}
+
+bool Retries(const Look& look) {
+  std::vector<int> trying;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const WorkerLog* log = look.voices.Log(i);
+    if (log != nullptr && log->retries >= kLeastRetries && !log->complaints.OfOwn())
+      trying.push_back(i);
+  }
+  if (!AreFew(trying, look.all())) return false;
+  Finding finding = Begin(Detail::kProgramNotQueued, kConfidenceRetries);
+  for (int worker : trying) {
+    const WorkerLog& log = *look.voices.Log(worker);
+    AddCulprit(look, worker,
+               absl::StrCat(" tries again and again, ", log.retries,
+                            " times so far: ", Quote(log.retried)),
+               HostActivity::kRetry, finding);
+  }
+  Add(look, std::move(finding));
+  return true;
+}
+
+// Steps go on to where the logs end, and nobody complains.
+void Running(const Look& look) {
+  if (look.voices.AnyComplains() || look.c.timeline.hang_declared) return;
+  std::vector<int> telling;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const WorkerLog* log = look.voices.Log(i);
+    if (log == nullptr || !log->step) continue;
+    const int64_t due =
+        std::max(kLoopMovesWithinMs, kStepLineFactor * log->longest_step_ms.value_or(0));
+    if (log->step_ms && *log->step_ms > due) {
+      look.out.Note(kRule, absl::StrCat(Who(look.c.worker(i)), " made its last step ",
+                                        Span(*log->step_ms), " before the end of the logs"));
+      return;
+    }
+    telling.push_back(i);
+  }
+  if (telling.empty()) return;
+  Report(look, Detail::kRunning, kConfidencePause,
+         absl::StrCat("steps go on to the end of the logs, and nobody speaks of an error; the "
+                      "last one is ",
+                      *look.voices.Log(telling.front())->step, " (",
+                      WhoAll(look.c.topology, telling), ")"));
+}
+
+void Apply(const Look& look) {
+  if (Ended(look)) return;
+  if (!look.c.timeline.roots.empty()) {
+    look.out.Note(kRule, "somebody failed by its own hand: who fell silent is not asked");
+    return;
+  }
+  OfNobody(look);
+  if (!look.out.items.empty()) return;
+  if (Declared(look) || Leader(look) || Retries(look) || Silent(look)) return;
+  Running(look);
+}
+
+}  // namespace
+
+void FindInLogs(const Case& c, Findings& out) {
+  if (c.logs != nullptr) Apply({c, out, Voices(c)});
+}
+
+}  // namespace rapideye::classifier

@@ -1,0 +1,177 @@
+// rapideye diagnose on the logs of a job, as a shell would run it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/run_program.h"
+
+namespace rapideye::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+constexpr char kCapture[] =
+    R"({"header":{"version":1,"job":"llama","expectedWorkers":[{"slice":0,"task":0,"host":"h0"},{"slice":1,"task":0,"host":"h1"}],"detectedUnixMs":1795348810000}}
+{"snapshot":{"worker":{"slice":0,"task":0},"host":"h0","runtime":{"state":"SERVING"}}}
+)";
+constexpr char kSteps[] =
+    "2026-11-22 12:00:00,000 INFO root: completed step: 1\n"
+    "2026-11-22 12:00:01,000 INFO root: completed step: 2\n"
+    "2026-11-22 12:00:02,000 INFO root: completed step: 3\n";
+constexpr char kRaised[] =
+    "2026-11-22 12:00:03,000 ERROR root: failed\n"
+    "Traceback (most recent call last):\n"
+    "  File \"/job/train.py\", line 181, in <module>\n"
+    "ValueError: loss is not finite\n";
+
+std::string Compressed(const std::string& name, const std::string& content) {
+  std::string path = TempPath(name);
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, content.data(), static_cast<unsigned>(content.size()));
+  gzclose(file);
+  return path;
+}
+
+std::string Entry(int pod, const std::string& time, const std::string& text) {
+  return ordered_json{
+      {"timestamp", time},
+      {"textPayload", text},
+      {"resource", {{"labels", {{"pod_name", "train-slice-0-" + std::to_string(pod) + "-x2k2q"}}}}}}
+      .dump();
+}
+
+ordered_json Only(const Result& result) {
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  const auto objects = JsonLines(result.out);
+  EXPECT_THAT(objects, SizeIs(1));
+  return objects.empty() ? ordered_json() : objects[0];
+}
+
+std::vector<int> Ranks(const ordered_json& verdict) {
+  std::vector<int> ranks;
+  for (const auto& culprit : verdict["culprits"]) ranks.push_back(culprit["rank"].get<int>());
+  return ranks;
+}
+
+TEST(DiagnoseLogsTest, AllLogsAreOneJobAndOneObject) {
+  const std::string a = File("rank-0.log", kSteps);
+  const std::string b = Compressed("rank-1.log.gz", std::string(kSteps) + kRaised);
+  const ordered_json verdict = Only(Rapideye({"diagnose", a, b}));
+  EXPECT_EQ(verdict.begin().key(), "logs");
+  EXPECT_EQ(verdict["logs"], ordered_json({a, b}));
+  EXPECT_FALSE(verdict.contains("capture"));
+  EXPECT_EQ(verdict["detail"], "PROCESS_EXIT");
+  EXPECT_THAT(Ranks(verdict), ElementsAre(1));
+  EXPECT_EQ(verdict["culprits"][0]["slice"], 0);
+  EXPECT_EQ(verdict["culprits"][0]["task"], 1);
+  EXPECT_THAT(verdict["lacking"].dump(), HasSubstr("rapideye-agent"));
+  // The order of the files changes nothing.
+  const ordered_json turned = Only(Rapideye({"diagnose", b, a}));
+  EXPECT_EQ(turned["incidentId"], verdict["incidentId"]);
+  EXPECT_THAT(Rapideye({"diagnose", "--format=text", a, b}).out,
+              AllOf(StartsWith("Some workers have halted"), HasSubstr("rapideye-agent")));
+  EXPECT_THAT(Rapideye({"diagnose", "--format=html", a, b}).out, StartsWith("<!DOCTYPE html>"));
+}
+
+TEST(DiagnoseLogsTest, ContentDecidesWhatAFileIs) {
+  // A capture stays one, whatever its name, and stays broken.
+  const std::string capture = File("capture.log", kCapture);
+  EXPECT_EQ(Only(Rapideye({"diagnose", capture}))["capture"], capture);
+  const std::string broken = File("broken.log", "{\"header\": 7}\n2026-11-22 12:00:00,000 x\n");
+  EXPECT_THAT(Rapideye({"diagnose", broken}).err, HasSubstr("broken.log: line 1: "));
+  const std::string nothing[] = {File("empty.log", ""), File("none.json", "[]"),
+                                 File("prose.txt", "Once upon a time\nthere was a job.\n"),
+                                 File("binary.log", std::string(4096, '\0') + "\xff\xfe\x01"),
+                                 TempPath("absent.log")};
+  for (const std::string& path : nothing) {
+    const Result result = Rapideye({"diagnose", path});
+    EXPECT_EQ(result.exit_status, 2) << path;
+    EXPECT_THAT(result.err, HasSubstr(path));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+}
+
+TEST(DiagnoseLogsTest, ReadsExportsInEitherOrderAndForm) {
+  std::vector<std::string> entries;
+  for (int step = 1; step < 5; ++step) {
+    const std::string time = "2026-11-22T12:00:0" + std::to_string(step) + ".5Z";
+    for (int pod = 0; pod < 3; ++pod) {
+      entries.push_back(Entry(pod, time, "completed step: " + std::to_string(step)));
+    }
+  }
+  entries.push_back(Entry(1, "2026-11-22T12:00:06Z", kRaised));
+  std::string lines;
+  std::string array;
+  for (const std::string& entry : entries) {
+    lines += entry + "\n";
+    array = entry + (array.empty() ? "" : ",\n") + array;  // newest first
+  }
+  for (const std::string& path :
+       {File("lines.json", lines), File("array.json", "[\n" + array + "\n]\n")}) {
+    const ordered_json verdict = Only(Rapideye({"diagnose", path}));
+    EXPECT_EQ(verdict["detail"], "PROCESS_EXIT");
+    EXPECT_THAT(Ranks(verdict), ElementsAre(1));
+    EXPECT_EQ(verdict["culprits"][0]["host"], "train-slice-0-1-x2k2q");
+  }
+}
+
+TEST(DiagnoseLogsTest, ABrokenLogLeavesTheJobWithoutVerdict) {
+  const std::string good = File("rank-0.log", kSteps);
+  std::string cut = Slurp(Compressed("whole.gz", std::string(kSteps) + kRaised));
+  cut.resize(cut.size() - 9);
+  for (const std::string& path :
+       {File("rank-1.log.gz", cut), File("cut.json", "[" + Entry(1, "2026-11-22T12:00:00Z", "x")),
+        File("no.json", Entry(1, "2026-11-22T12:00:00Z", "x") + "\nx")}) {
+    const Result result = Rapideye({"diagnose", good, path});
+    EXPECT_EQ(result.exit_status, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr(path), Not(HasSubstr(good))));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+}
+
+TEST(DiagnoseLogsTest, LogsJoinOneCaptureAndNoMore) {
+  const std::string capture = File("capture.jsonl", kCapture);
+  const std::string log = File("rank-1.log", std::string(kSteps) + kRaised);
+  const ordered_json verdict = Only(Rapideye({"diagnose", log, capture}));
+  EXPECT_EQ(verdict["capture"], capture);
+  EXPECT_EQ(verdict["logs"], ordered_json({log}));
+  EXPECT_EQ(verdict["detail"], "PROCESS_EXIT");
+  // Rank 1 of the job is the first worker of the second slice.
+  EXPECT_EQ(verdict["culprits"][0]["slice"], 1);
+  EXPECT_EQ(verdict["culprits"][0]["host"], "h1");
+  const Result several = Rapideye({"diagnose", capture, capture, log});
+  EXPECT_EQ(several.exit_status, 2);
+  EXPECT_THAT(several.err, HasSubstr("several captures"));
+  const Result stranger = Rapideye({"diagnose", capture, File("rank-7.log", kRaised)});
+  EXPECT_EQ(stranger.exit_status, 2);
+  EXPECT_THAT(stranger.err, HasSubstr("no worker of the capture"));
+}
+
+TEST(DiagnoseLogsTest, APatternSaysWhoseALogIs) {
+  const std::string a = File("box-a5.txt", kSteps);
+  const std::string b = File("box-a6.txt", std::string(kSteps) + kRaised);
+  EXPECT_THAT(Ranks(Only(Rapideye({"diagnose", "--worker-from=box-a(\\d+)", a, b}))),
+              ElementsAre(6));
+  const ordered_json named = Only(Rapideye(
+      {"diagnose", "--worker-from=box-a(?P<slice>5|6).*t(?P<task>)|box-a(?P<rank>\\d)", a, b}));
+  EXPECT_THAT(Ranks(named), ElementsAre(6));
+  for (const char* wrong : {"--worker-from=box", "--worker-from=(", "--worker-from=(a)(b)"}) {
+    const Result result = Rapideye({"diagnose", wrong, a, b});
+    EXPECT_EQ(result.exit_status, 2) << wrong;
+    EXPECT_THAT(result.err, HasSubstr("--worker-from"));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace rapideye::cli

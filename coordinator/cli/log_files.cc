@@ -1,0 +1,233 @@
+#include "coordinator/cli/log_files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "classifier/logs/line_label.h"
+#include "classifier/logs/lines.h"
+#include "coordinator/cli/log_export.h"
+
+namespace rapideye::cli {
+namespace {
+
+constexpr size_t kHeadBytes = 64 * 1024;
+constexpr size_t kReadBytes = 256 * 1024;
+// The lines that tell what a text is.
+constexpr size_t kHeadLines = 400;
+// Progress is shown so often, of files that together have as much.
+constexpr int64_t kShowBytes = 32 * 1024 * 1024;
+
+// Of a log that was cut in the midst, some bytes are none of its text.
+constexpr size_t kTextBytesPerOther = 20;
+
+int64_t SizeOf(const std::string& path) {
+  struct stat status{};
+  return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
+}
+
+// Reads a file as it is, or what is compressed in it.
+class LogInput {
+ public:
+  explicit LogInput(const std::string& path) : file_(gzopen(path.c_str(), "rb"), gzclose_r) {}
+
+  // Empty: the end.
+  absl::StatusOr<absl::string_view> Read(std::string& buffer) {
+    if (file_ == nullptr) return absl::InvalidArgumentError(std::strerror(errno));
+    const int n = gzread(file_.get(), buffer.data(), static_cast<unsigned>(buffer.size()));
+    if (n < 0) {
+      int code = Z_OK;
+      const char* text = gzerror(file_.get(), &code);
+      return absl::InvalidArgumentError(code == Z_ERRNO ? std::strerror(errno) : text);
+    }
+    return absl::string_view(buffer.data(), static_cast<size_t>(n));
+  }
+  // On the disk.
+  int64_t Offset() const { return gzoffset(file_.get()); }
+  // A compressed file that was cut short reads as one that ends.
+  absl::Status Close() {
+    if (gzclose_r(file_.release()) != Z_BUF_ERROR) return absl::OkStatus();
+    return absl::InvalidArgumentError("the compressed data is cut short");
+  }
+
+ private:
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
+};
+
+std::string HeadOf(const std::string& path) {
+  std::string buffer(kHeadBytes, '\0');
+  const absl::StatusOr<absl::string_view> head = LogInput(path).Read(buffer);
+  return head.ok() ? std::string(*head) : "";
+}
+
+std::vector<absl::string_view> LinesOf(absl::string_view head) {
+  std::vector<absl::string_view> lines;
+  for (absl::string_view line :
+       absl::StrSplit(head, absl::ByAnyChar("\r\n"), absl::SkipWhitespace())) {
+    if (lines.size() >= kHeadLines) break;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+bool IsText(absl::string_view head) {
+  const auto others = static_cast<size_t>(std::count_if(head.begin(), head.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\x1b' && c != '\b';
+  }));
+  return !head.empty() && others * kTextBytesPerOther <= head.size();
+}
+
+// The first key of the object that the text begins with.
+absl::string_view FirstKey(absl::string_view text) {
+  text = absl::StripLeadingAsciiWhitespace(text.substr(1));
+  if (!absl::StartsWith(text, "\"")) return "";
+  return text.substr(1, text.find('"', 1) - 1);
+}
+
+// JSON objects, one after the other or in an array; nothing: the text is no JSON.
+std::optional<FileContent> ContentOfJson(absl::string_view head) {
+  absl::string_view text = absl::StripLeadingAsciiWhitespace(head);
+  if (absl::StartsWith(text, "[")) {
+    text = absl::StripLeadingAsciiWhitespace(text.substr(1));
+    if (absl::StartsWith(text, "]")) return FileContent::kCapture;
+  }
+  if (!absl::StartsWith(text, "{")) return std::nullopt;
+  const absl::string_view key = FirstKey(text);
+  if (key.empty()) return std::nullopt;
+  if (key == "header" || key == "snapshot") return FileContent::kCapture;
+  for (const char* known :
+       {"\"textPayload\"", "\"jsonPayload\"", "\"message\"", "\"msg\"", "\"log\""}) {
+    if (absl::StrContains(text, known)) return FileContent::kExport;
+  }
+  return FileContent::kCapture;
+}
+
+absl::Status ReadExport(const std::string& path, LogInput& input, logs::JobLogs& logs,
+                        absl::FunctionRef<void()> show) {
+  LogExport entries(path, logs);
+  std::string buffer(kReadBytes, '\0');
+  while (true) {
+    const absl::StatusOr<absl::string_view> bytes = input.Read(buffer);
+    if (!bytes.ok()) return bytes.status();
+    if (bytes->empty()) break;
+    if (absl::Status status = entries.Add(*bytes); !status.ok()) return status;
+    show();
+  }
+  if (absl::Status status = input.Close(); !status.ok()) return status;
+  return entries.Finish();
+}
+
+// The logs in one file: several, if its lines are labelled.
+class TextLogs {
+ public:
+  TextLogs(std::string path, logs::LabelForm form, logs::JobLogs& logs)
+      : path_(std::move(path)), form_(form), logs_(logs) {}
+
+  void Take(absl::string_view line) {
+    const std::optional<logs::LineLabel> label = logs::TakeLabel(line, form_);
+    if (!label) return logs_.Take(LogOf(""), line, std::nullopt);
+    const std::string key =
+        label->rank ? absl::StrCat(*label->rank) : absl::StrCat("/", label->pod);
+    logs_.Take(LogOf(key), line.substr(label->text), std::nullopt);
+  }
+
+ private:
+  // Of the lines without a label, the key is empty.
+  size_t LogOf(const std::string& key) {
+    const auto known = known_.find(key);
+    if (known != known_.end()) return known->second;
+    logs::LogName name;
+    name.path = path_;
+    name.of_nobody = key.empty() && form_ != logs::LabelForm::kNone;
+    if (absl::StartsWith(key, "/")) {
+      name.pod = key.substr(1, key.find('/', 1) - 1);
+    } else if (!key.empty()) {
+      name.label = std::stoi(key);
+    }
+    return known_.emplace(key, logs_.Add(std::move(name))).first->second;
+  }
+
+  const std::string path_;
+  const logs::LabelForm form_;
+  logs::JobLogs& logs_;
+  std::map<std::string, size_t> known_;
+};
+
+absl::Status ReadText(const std::string& path, LogInput& input, logs::JobLogs& logs,
+                      absl::FunctionRef<void()> show) {
+  const std::string head = HeadOf(path);
+  TextLogs text(path, logs::FormOfLabels(LinesOf(head)), logs);
+  const auto take = [&text](absl::string_view line) { text.Take(line); };
+  logs::LineSplitter splitter;
+  std::string buffer(kReadBytes, '\0');
+  while (true) {
+    const absl::StatusOr<absl::string_view> bytes = input.Read(buffer);
+    if (!bytes.ok()) return bytes.status();
+    if (bytes->empty()) break;
+    splitter.Add(*bytes, take);
+    show();
+  }
+  splitter.Finish(take);
+  return input.Close();
+}
+
+}  // namespace
+
+FileContent ContentOf(const std::string& path) {
+  const std::string head = HeadOf(path);
+  if (const std::optional<FileContent> json = ContentOfJson(head)) return *json;
+  if (!IsText(head)) return FileContent::kCapture;
+  const std::vector<absl::string_view> lines = LinesOf(head);
+  const logs::LabelForm form = logs::FormOfLabels(lines);
+  const bool log = std::any_of(lines.begin(), lines.end(), [form](absl::string_view line) {
+    const std::optional<logs::LineLabel> label = logs::TakeLabel(line, form);
+    return logs::IsLogLine(label ? line.substr(label->text) : line);
+  });
+  return log ? FileContent::kLog : FileContent::kCapture;
+}
+
+LogFileReader::LogFileReader(const std::vector<std::string>& paths, logs::JobLogs& logs)
+    : logs_(logs), terminal_(isatty(STDERR_FILENO) != 0) {
+  for (const std::string& path : paths) all_bytes_ += SizeOf(path);
+}
+
+LogFileReader::~LogFileReader() {
+  if (shown_ > 0) std::fputs("\r\x1b[K", stderr);
+}
+
+void LogFileReader::Show(int64_t bytes_of_file) {
+  const int64_t now = done_bytes_ + bytes_of_file;
+  if (!terminal_ || now < shown_ + kShowBytes) return;
+  shown_ = now;
+  std::fputs(absl::StrCat("\rrapideye: read ", now / 1'000'000, " of ", all_bytes_ / 1'000'000,
+                          " MB\x1b[K")
+                 .c_str(),
+             stderr);
+}
+
+absl::Status LogFileReader::Read(const std::string& path, FileContent content) {
+  LogInput input(path);
+  const auto show = [&] { Show(input.Offset()); };
+  const absl::Status status = content == FileContent::kExport ? ReadExport(path, input, logs_, show)
+                                                              : ReadText(path, input, logs_, show);
+  done_bytes_ += SizeOf(path);
+  return status;
+}
+
+}  // namespace rapideye::cli
