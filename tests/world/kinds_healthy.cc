@@ -1,0 +1,85 @@
+// Jobs that work, work slowly, pause or have ended.
+#include "tests/world/kinds.h"
+
+namespace rapideye::world {
+namespace {
+
+void Training(Draft& draft) {
+  draft.OperatorAsks();
+  draft.NoHang({"RUNNING", "PAUSED"});
+}
+
+// An operator asks while most write a checkpoint.
+void Saving(Draft& draft) {
+  draft.OperatorAsks();
+  draft.plan.looks_at_step->second =
+      draft.plan.schedule.step_seconds * 1.1 +
+      draft.random.Uniform(0, 1.2 * draft.plan.schedule.write_seconds);
+  draft.NoHang({"RUNNING", "PAUSED"});
+}
+
+void Evaluating(Draft& draft) {
+  draft.OperatorAsks();
+  draft.plan.looks_at_step->second = draft.plan.schedule.step_seconds * draft.random.Uniform(1, 3);
+  draft.NoHang({"RUNNING", "PAUSED"});
+}
+
+void Compiling(Draft& draft) {
+  draft.plan.trigger = "operator";
+  draft.plan.looks_at_step = {1, draft.random.Uniform(0.2, 5)};
+  draft.NoHang({});
+}
+
+void SlowRank(Draft& draft) {
+  Training(draft);
+  draft.plan.slow_workers[draft.AnyWorker()] = draft.random.Uniform(1.5, 6);
+}
+
+void SlowLoader(Draft& draft) {
+  Training(draft);
+  draft.plan.slow_loaders[draft.AnyWorker()] = draft.random.Uniform(3, 8);
+}
+
+void LossyHost(Draft& draft) {
+  Training(draft);
+  Fault& fault = draft.Break(Happening::kLossy, draft.AnyWorker());
+  fault.step = 1;
+  fault.factor = draft.random.Uniform(3, 30);
+}
+
+void Firewall(Draft& draft) {
+  Training(draft);
+  draft.Break(Happening::kProbesDropped, draft.AnyWorker()).step = 0;
+}
+
+void AgentMissing(Draft& draft) {
+  Training(draft);
+  draft.plan.missing_agents = {draft.AnyWorker()};
+}
+
+void Ended(Draft& draft) {
+  draft.plan.schedule.last_step = draft.plan.fault_step;
+  draft.plan.trigger = "exit";
+  draft.plan.evidence.logs = true;  // how they ended
+  draft.NoHang({"ENDED"});
+}
+
+}  // namespace
+
+std::vector<Kind> HealthyKinds() {
+  const ShapeNeeds two{.workers = 2};
+  return {
+      {"training", {}, Training},
+      {"saving", {.save = true}, Saving},
+      {"evaluating", {.evaluation = true}, Evaluating},
+      {"compiling", {}, Compiling},
+      {"slow-rank", {.shape = two}, SlowRank},
+      {"slow-loader", {.shape = two}, SlowLoader},
+      {"lossy-host", {.shape = {.slices = 2}}, LossyHost},
+      {"firewall", {.shape = two}, Firewall},
+      {"agent-missing", {.shape = two}, AgentMissing},
+      {"ended", {}, Ended},
+  };
+}
+
+}  // namespace rapideye::world
