@@ -74,8 +74,9 @@ void Engine::RunUntil(double time) {
 double Engine::RunUntilAlarm() {
   for (;;) {
     // Starting up takes longer than any step; whoever has not begun is waited for.
-    const bool began = std::all_of(hosts_.begin(), hosts_.end(),
-                                   [](const HostState& host) { return host.step >= 2; });
+    const bool began =
+        last_progress_ > 0 && std::all_of(hosts_.begin(), hosts_.end(),
+                                          [](const HostState& host) { return host.step >= 2; });
     double until = (began ? last_progress_ : std::max(last_progress_, started_)) + plan_.threshold;
     if (look_.has_value()) {
       until = std::min(until, *look_);
@@ -186,7 +187,7 @@ void Engine::WriteStep(int worker, HostState& host) {
   using Does = HostState::Does;
   const Schedule& schedule = plan_.schedule;
   ++host.step;
-  ReachStep(host.step);
+  ReachStep(std::min(host.step, 1));
   const size_t stage =
       plan_.shape.stages ? static_cast<size_t>(plan_.shape.slice_of_worker(worker)) : 0;
   host.script.push_back({Does::kBatch, Phase::kInput, 0});
@@ -599,6 +600,7 @@ void Engine::Complete(int index) {
     any = true;
   }
   if (any) {
+    ReachStep(host.step - static_cast<int>(host.in_flight.size()));
     Push(now_ + random_.Uniform(0.0001, 0.001), Kind::kHost, core.worker);
   }
 }

@@ -12,15 +12,14 @@ void Training(Draft& draft) {
 // An operator asks while most write a checkpoint.
 void Saving(Draft& draft) {
   draft.OperatorAsks();
-  draft.plan.looks_at_step->second =
-      draft.plan.schedule.step_seconds * 1.1 +
-      draft.random.Uniform(0, 1.2 * draft.plan.schedule.write_seconds);
+  draft.plan.looks_at_step->second = draft.random.Uniform(
+      0, 0.2 * draft.plan.schedule.step_seconds + draft.plan.schedule.write_seconds);
   draft.NoHang({"RUNNING", "PAUSED"});
 }
 
 void Evaluating(Draft& draft) {
   draft.OperatorAsks();
-  draft.plan.looks_at_step->second = draft.plan.schedule.step_seconds * draft.random.Uniform(1, 3);
+  draft.plan.looks_at_step->second = draft.plan.schedule.step_seconds * draft.random.Uniform(0, 2);
   draft.NoHang({"RUNNING", "PAUSED"});
 }
 
@@ -49,7 +48,9 @@ void LossyHost(Draft& draft) {
 
 void Firewall(Draft& draft) {
   Training(draft);
-  draft.Break(Happening::kProbesDropped, draft.AnyWorker()).step = 0;
+  Fault& fault = draft.Break(Happening::kProbesDropped, draft.AnyWorker());
+  fault.step = 0;
+  fault.both_ways = draft.random.Chance(0.5);
 }
 
 void AgentMissing(Draft& draft) {

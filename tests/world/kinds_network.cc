@@ -66,7 +66,6 @@ void Cut(Draft& draft, std::set<int> workers) {
   const Shape& shape = draft.plan.shape;
   Fault& fault = draft.Break(Happening::kSwitchCut, *workers.begin());
   fault.workers = workers;
-  std::set<int> smaller = workers;
   std::set<int> others;
   for (int worker = 0; worker < shape.workers(); ++worker) {
     if (!workers.contains(worker)) {
@@ -74,7 +73,11 @@ void Cut(Draft& draft, std::set<int> workers) {
     }
   }
   draft.Accept("NETWORKING_ISSUE", {"DCN_PARTITION"}, draft.Workers(workers), true);
-  if (others.size() <= workers.size()) {
+  if (others.size() == workers.size()) {  // pairs across the cut, then, too
+    std::set<int> both = workers;
+    both.insert(others.begin(), others.end());
+    draft.Accept("NETWORKING_ISSUE", {"DCN_PARTITION"}, draft.Workers(both), true);
+  } else if (others.size() < workers.size()) {
     draft.Accept("NETWORKING_ISSUE", {"DCN_PARTITION"}, draft.Workers(others), true);
   }
   AcceptDoubtWithoutWitnesses(draft);
@@ -106,6 +109,8 @@ void SliceCut(Draft& draft) {
 void FirewallOverBlockedHost(Draft& draft) {
   Fault& firewall = draft.Break(Happening::kProbesDropped, draft.AnyWorker());
   firewall.step = 0;
+  // Only clean sockets tell such a host from one that is cut off.
+  firewall.both_ways = draft.plan.evidence.sockets && draft.random.Chance(0.5);
   const int worker = draft.AnyWorker();
   draft.Break(Happening::kThreadBlocks, worker).activity = HostActivity::kLock;
   draft.Accept("DATA_INPUT_STALL", {"PROGRAM_NOT_QUEUED"}, {draft.Worker(worker)});

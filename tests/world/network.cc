@@ -48,13 +48,14 @@ double Network::Slowness(int from, int to) const {
   return slowness;
 }
 
-void Network::Break(const Fault& fault) {
-  if (fault.what == Happening::kProbesDropped) {
-    no_probes_.insert(fault.worker);
-    return;
-  }
-  faults_.push_back(&fault);
+bool Network::AnswersProbes(int from, int to) const {
+  return std::none_of(faults_.begin(), faults_.end(), [&](const Fault* fault) {
+    return fault->what == Happening::kProbesDropped &&
+           (fault->worker == to || (fault->both_ways && fault->worker == from));
+  });
 }
+
+void Network::Break(const Fault& fault) { faults_.push_back(&fault); }
 
 void Network::Stick(int from, int to, int nic, double now) {
   Flow& flow = stuck_[{from, to, nic}];

@@ -26,7 +26,7 @@ class Network {
   bool HostAnswers(int worker) const { return !dead_.contains(worker); }
   // How many times as long as in health a transfer takes.
   double Slowness(int from, int to) const;
-  bool DropsProbes(int worker) const { return no_probes_.contains(worker); }
+  bool AnswersProbes(int from, int to) const;
 
   void Break(const Fault& fault);
   void LoseHost(int worker) { dead_.insert(worker); }
@@ -37,7 +37,6 @@ class Network {
  private:
   std::vector<const Fault*> faults_;
   std::set<int> dead_;
-  std::set<int> no_probes_;
   std::map<std::tuple<int, int, int>, Flow> stuck_;  // from, to, NIC
 };
 

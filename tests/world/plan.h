@@ -65,7 +65,8 @@ enum class Happening {
   kProbesDropped,  // a firewall; the job's own connections work
 };
 
-// It happens `delay` seconds after the first host has come to `step`.
+// It happens `delay` seconds after the first host has seen its devices complete `step`; hosts run
+// ahead of those. Steps 0 and 1 count as soon as they begin.
 struct Fault {
   Happening what = Happening::kCoreStops;
   int step = 3;
@@ -84,8 +85,9 @@ struct Fault {
   LogKind log = LogKind::kUnspecified;
   std::string source;  // of kLoaderStops: starved, blocked, died
   HostActivity activity = HostActivity::kOther;
-  double factor = 1;    // of kLossy
-  bool notice = false;  // kHostDies: after a maintenance notice
+  double factor = 1;       // of kLossy
+  bool notice = false;     // kHostDies: after a maintenance notice
+  bool both_ways = false;  // kProbesDropped: also those that it sends
 };
 
 // A worker that departs from what all others do, from a step on.

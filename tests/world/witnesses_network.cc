@@ -91,8 +91,7 @@ void DescribeNetwork(const Engine& engine, int worker, Random& random, Snapshot&
     for (const int peer : peers) {
       for (int nic = 0; nic < shape.nics; ++nic) {
         Probe probe{.peer = shape.id_of(peer), .nic = NicName(nic)};
-        probe.ok = network.Passes(worker, peer, nic) && !network.DropsProbes(peer) &&
-                   !network.DropsProbes(worker);
+        probe.ok = network.Passes(worker, peer, nic) && network.AnswersProbes(worker, peer);
         if (probe.ok) {
           probe.rtt_us = random.Between(80, 900);
         } else {

@@ -73,6 +73,20 @@ CaptureHeader HeaderOf(const Engine& engine, double alarm) {
   return header;
 }
 
+// What the loops' pages announce is waited for longer; the threshold of a world is that long
+// already.
+void AddAnnouncedPause(const Engine& engine, double alarm, CaptureHeader& header) {
+  if (!engine.plan().evidence.page || engine.plan().trigger != "no-progress") {
+    return;
+  }
+  for (const HostState& host : engine.hosts()) {
+    if (host.runs() && (host.phase == Phase::kCompile || host.phase == Phase::kCheckpoint ||
+                        host.phase == Phase::kEval)) {
+      header.announced_pause_ms = static_cast<int64_t>((alarm - engine.last_progress()) * 1000);
+    }
+  }
+}
+
 // Asks one runtime a position for the instructions at its pcs, the rarest positions first; the
 // answer is of the whole process.
 void AskForInstructions(const Engine& engine, const std::map<WorkerId, int>& workers,
@@ -186,6 +200,7 @@ World MakeWorld(std::string_view kind, uint64_t seed, int noise) {
   }
   std::sort(asked.begin(), asked.end());
   world.capture.header = HeaderOf(engine, world.alarm);
+  AddAnnouncedPause(engine, world.alarm, world.capture.header);
   std::map<WorkerId, int> workers;
   for (const auto& [time, worker] : asked) {
     engine.RunUntil(time);
