@@ -2,33 +2,17 @@
 
 #include <algorithm>
 
-#include "absl/hash/hash.h"
+#include "tests/world/script.h"
 
 namespace rapideye::world {
 namespace {
 
 constexpr double kTransferSeconds = 0.02;
-constexpr int kShutdownBarrier = 1 << 20;
-
-uint64_t HashText(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
-  return hash;
-}
-
-uint64_t Mix(std::initializer_list<uint64_t> parts) {
-  uint64_t hash = 0;
-  for (const uint64_t part : parts) {
-    hash = Random(hash ^ part).Next();
-  }
-  return hash;
-}
 
 }  // namespace
 
-Engine::Engine(const Plan& plan) : plan_(plan), random_(plan.seed ^ 0x656e67696e65) {
+Engine::Engine(const Plan& plan)
+    : plan_(plan), meetings_(plan), random_(plan.seed ^ 0x656e67696e65) {
   const Shape& shape = plan.shape;
   for (int device = 0; device < shape.devices(); ++device) {
     cores_.push_back({.device = device, .worker = shape.worker_of(device)});
@@ -150,70 +134,6 @@ void Engine::ReachStep(int step) {
   }
 }
 
-std::vector<int> Engine::StepPrograms(int worker) const {
-  const auto& by_stage = plan_.schedule.step;
-  const size_t stage =
-      plan_.shape.stages ? static_cast<size_t>(plan_.shape.slice_of_worker(worker)) : 0;
-  std::vector<int> programs = by_stage[stage];
-  const auto departure = plan_.departures.find(worker);
-  const int step = hosts_[static_cast<size_t>(worker)].step;
-  if (departure == plan_.departures.end() || step < departure->second.from_step) {
-    return programs;
-  }
-  for (int& program : programs) {
-    const auto instead = departure->second.instead.find(program);
-    program = instead == departure->second.instead.end() ? program : instead->second;
-  }
-  if (const auto& swap = departure->second.swap; swap.has_value()) {
-    std::swap(programs[static_cast<size_t>(swap->first)],
-              programs[static_cast<size_t>(swap->second)]);
-  }
-  if (departure->second.leaves_out.has_value() && step == departure->second.from_step) {
-    programs.erase(programs.begin() + *departure->second.leaves_out);
-  }
-  return programs;
-}
-
-void Engine::WriteLaunches(HostState& host, const std::vector<int>& programs, Phase phase) {
-  for (const int program : programs) {
-    if (host.compiled.insert(program).second) {
-      host.script.push_back({HostState::Does::kCompile, Phase::kCompile, program});
-    }
-    host.script.push_back({HostState::Does::kDispatch, phase, program});
-  }
-}
-
-void Engine::WriteStep(int worker, HostState& host) {
-  using Does = HostState::Does;
-  const Schedule& schedule = plan_.schedule;
-  ++host.step;
-  ReachStep(std::min(host.step, 1));
-  const size_t stage =
-      plan_.shape.stages ? static_cast<size_t>(plan_.shape.slice_of_worker(worker)) : 0;
-  host.script.push_back({Does::kBatch, Phase::kInput, 0});
-  WriteLaunches(host, StepPrograms(worker), Phase::kStep);
-  if (host.step % schedule.log_every == 0) {
-    host.script.push_back({Does::kAwait, Phase::kStep, 0});
-  }
-  if (schedule.evaluate_every > 0 && host.step % schedule.evaluate_every == 0) {
-    for (int i = 0; i < schedule.evaluation_launches; ++i) {
-      WriteLaunches(host, {schedule.evaluation[stage]}, Phase::kEval);
-    }
-    host.script.push_back({Does::kAwait, Phase::kEval, 0});
-  }
-  if (schedule.save_every > 0 && host.step % schedule.save_every == 0) {
-    WriteLaunches(host, {schedule.save[stage]}, Phase::kCheckpoint);
-    host.script.push_back({Does::kAwait, Phase::kCheckpoint, 0});
-    host.script.push_back({Does::kWrite, Phase::kCheckpoint, 0});
-    host.script.push_back({Does::kBarrier, Phase::kCheckpoint, host.step});
-  }
-  if (schedule.last_step > 0 && host.step == schedule.last_step) {
-    host.script.push_back({Does::kAwait, Phase::kStep, 0});
-    host.script.push_back({Does::kBarrier, Phase::kUnspecified, kShutdownBarrier});
-    host.script.push_back({Does::kFinish, Phase::kUnspecified, 0});
-  }
-}
-
 // Runs the main thread until it waits for something.
 void Engine::StepHost(int worker) {
   HostState& host = hosts_[static_cast<size_t>(worker)];
@@ -225,7 +145,8 @@ void Engine::StepHost(int worker) {
         return;
       }
       if (host.script.empty()) {
-        WriteStep(worker, host);
+        WriteStep(plan_, worker, host);
+        ReachStep(std::min(host.step, 1));
       }
       host.action = host.script.front();
       host.script.pop_front();
@@ -355,31 +276,29 @@ const Instruction& Engine::At(const CoreState& core) const {
   return program.code[static_cast<size_t>(VisitOf(core).instruction)];
 }
 
-const std::vector<int>& Engine::GroupOf(unsigned axes, int local) const {
-  auto& groups = groups_[axes];
-  if (groups.empty()) {
-    for (int i = 0; i < plan_.shape.devices_per_slice(); ++i) {
-      groups.push_back(plan_.shape.Group(axes, i));
-    }
-  }
-  return groups[static_cast<size_t>(local)];
-}
-
-uint64_t Engine::MeetingKey(const CoreState& core, int instruction, int turn, unsigned axes) const {
+// The collective that a core stands at; of a pair both halves are one.
+Attendance Engine::AttendanceOf(const CoreState& core) const {
   const Program& program = plan_.programs[static_cast<size_t>(core.current->program)];
-  const Shape& shape = plan_.shape;
-  const int first = GroupOf(axes, shape.local_of(core.device)).front();
-  return Mix({HashText(program.fingerprint), static_cast<uint64_t>(core.current->ordinal),
-              static_cast<uint64_t>(instruction), static_cast<uint64_t>(turn),
-              static_cast<uint64_t>(core.device / shape.devices_per_slice()), axes,
-              static_cast<uint64_t>(first), static_cast<uint64_t>(core.sparse + 1)});
+  const Instruction& instruction = At(core);
+  const bool sparse = core.sparse >= 0;
+  return {.core = static_cast<int>(&core - cores_.data()),
+          .device = core.device,
+          .plane = core.sparse + 1,
+          .program = HashOf(program.fingerprint),
+          .ordinal = core.current->ordinal,
+          .instruction = sparse                        ? static_cast<int>(core.at)
+                         : instruction.op == Op::kDone ? instruction.start
+                                                       : VisitOf(core).instruction,
+          .turn = sparse ? 0 : VisitOf(core).turn,
+          .axes = instruction.axes};
 }
 
 uint64_t Engine::DeliveryKey(const CoreState& core, const Instruction& instruction, int from,
                              int to) const {
   const int turn = core.sparse < 0 ? VisitOf(core).turn : 0;
-  return Mix({HashText(instruction.channel), static_cast<uint64_t>(core.current->ordinal),
-              static_cast<uint64_t>(turn), static_cast<uint64_t>(from), static_cast<uint64_t>(to)});
+  return HashOf({HashOf(instruction.channel), static_cast<uint64_t>(core.current->ordinal),
+                 static_cast<uint64_t>(turn), static_cast<uint64_t>(from),
+                 static_cast<uint64_t>(to)});
 }
 
 // The devices of other slices at the same seat.
@@ -473,7 +392,7 @@ void Engine::Enter(int index) {
     case Op::kCollective:
     case Op::kRingKernel:
     case Op::kStart:
-      Join(index, instruction);
+      Join(index);
       break;
     case Op::kSend:
       Send(core, instruction);
@@ -492,27 +411,14 @@ void Engine::Enter(int index) {
   }
 }
 
-bool Engine::Broken(int slice, const std::vector<int>& group) const {
-  const auto in = [&](int device) {
-    return plan_.shape.worker_of(device) / plan_.shape.hosts == slice &&
-           std::find(group.begin(), group.end(), plan_.shape.local_of(device)) != group.end();
-  };
-  return std::any_of(broken_ici_.begin(), broken_ici_.end(),
-                     [&](const Fault* fault) { return in(fault->device) && in(fault->other); });
-}
-
-void Engine::Join(int index, const Instruction& instruction) {
-  CoreState& core = cores_[static_cast<size_t>(index)];
-  const int visited = core.sparse >= 0 ? static_cast<int>(core.at) : VisitOf(core).instruction;
-  const int turn = core.sparse >= 0 ? 0 : VisitOf(core).turn;
-  Meeting& meeting = meetings_[MeetingKey(core, visited, turn, instruction.axes)];
-  const std::vector<int>& group = GroupOf(instruction.axes, plan_.shape.local_of(core.device));
-  meeting.arrived.insert(index);
-  if (meeting.arrived.size() < group.size() ||
-      Broken(core.device / plan_.shape.devices_per_slice(), group)) {
+void Engine::Join(int index) {
+  const CoreState& core = cores_[static_cast<size_t>(index)];
+  const Attendance attendance = AttendanceOf(core);
+  if (!meetings_.Join(attendance)) {
     return;
   }
-  meeting.done = now_ + Jitter(instruction.seconds);
+  Meeting& meeting = meetings_.At(attendance);
+  meeting.done = now_ + Jitter(At(core).seconds);
   for (const int member : meeting.arrived) {
     Push(*meeting.done, Kind::kCore, member);
   }
@@ -533,13 +439,8 @@ std::optional<double> Engine::ReadyAt(int index) {
     case Op::kCollective:
     case Op::kRingKernel:
     case Op::kDone: {
-      const bool pair = instruction.op == Op::kDone;
-      const int visited = core.sparse >= 0 ? static_cast<int>(core.at)
-                          : pair           ? instruction.start
-                                           : VisitOf(core).instruction;
-      const int turn = core.sparse >= 0 ? 0 : VisitOf(core).turn;
-      const auto meeting = meetings_.find(MeetingKey(core, visited, turn, instruction.axes));
-      return meeting == meetings_.end() ? std::nullopt : meeting->second.done;
+      const Meeting* meeting = meetings_.Find(AttendanceOf(core));
+      return meeting == nullptr ? std::nullopt : meeting->done;
     }
     case Op::kSendDone:
     case Op::kRecvDone:
@@ -641,28 +542,9 @@ void Engine::Arrive(uint64_t key) {
 
 int Engine::RingSteps(const CoreState& core) const {
   const Instruction& instruction = At(core);
-  if (core.sparse >= 0 || !instruction.ring || instruction.op == Op::kStart) {
-    return 0;
-  }
-  const int visited = instruction.op == Op::kDone ? instruction.start : VisitOf(core).instruction;
-  const auto meeting =
-      meetings_.find(MeetingKey(core, visited, VisitOf(core).turn, instruction.axes));
-  if (meeting == meetings_.end() || meeting->second.done.has_value()) {
-    return 0;
-  }
-  // Each step needs the neighbour's of the step before: the further downstream of somebody
-  // who is absent, the more steps were possible.
-  const int base = core.device - plan_.shape.local_of(core.device);
-  const std::vector<int>& group = GroupOf(instruction.axes, plan_.shape.local_of(core.device));
-  const size_t size = group.size();
-  const size_t own = static_cast<size_t>(
-      std::find(group.begin(), group.end(), plan_.shape.local_of(core.device)) - group.begin());
-  size_t steps = 0;
-  while (steps + 1 < size &&
-         meeting->second.arrived.contains(base + group[(own + size - steps - 1) % size])) {
-    ++steps;
-  }
-  return static_cast<int>(steps);
+  const bool waits = instruction.op == Op::kCollective || instruction.op == Op::kRingKernel ||
+                     instruction.op == Op::kDone;
+  return core.sparse < 0 && instruction.ring && waits ? meetings_.RingSteps(AttendanceOf(core)) : 0;
 }
 
 // ---- faults
@@ -674,41 +556,21 @@ void Engine::EndProcess(int worker, HostState::Process how, const Fault& fault) 
   host.fault = &fault;
 }
 
-void Engine::Apply(const Fault& fault) {
+void Engine::StopChip(const Fault& fault) {
+  const Shape& shape = plan_.shape;
+  for (CoreState& core : cores_) {
+    if (core.worker == fault.worker && shape.chip_of(core.device) == shape.chip_of(fault.device)) {
+      core.stopped = true;
+      core.error = core.device == fault.device && core.sparse < 0 ? fault.words : "";
+    }
+  }
+}
+
+// Whatever befalls a whole process or host. False if this does not.
+bool Engine::ApplyToProcess(const Fault& fault) {
   HostState& host = hosts_[static_cast<size_t>(fault.worker)];
   using Process = HostState::Process;
-  const bool waits_for_place = fault.what == Happening::kCoreStops ||
-                               fault.what == Happening::kCoreLoops ||
-                               fault.what == Happening::kSparseCoreStops;
-  if (!waits_for_place) {
-    fault_time_ = fault_time_.value_or(now_);
-  }
-  if (plan_.looks_after_fault.has_value() && !look_.has_value()) {
-    Push(now_ + *plan_.looks_after_fault, Kind::kLook, 0);
-  }
   switch (fault.what) {
-    case Happening::kCoreStops:
-    case Happening::kCoreLoops:
-      stops_[fault.device] = &fault;
-      break;
-    case Happening::kSparseCoreStops: {
-      const int each = plan_.shape.sparse_cores / plan_.shape.devices_per_chip;
-      stops_[plan_.shape.devices() + fault.device * each + fault.other] = &fault;
-      break;
-    }
-    case Happening::kChipHalts:
-      for (CoreState& core : cores_) {
-        if (core.worker == fault.worker &&
-            plan_.shape.chip_of(core.device) == plan_.shape.chip_of(fault.device)) {
-          core.stopped = true;
-          core.error = core.device == fault.device && core.sparse < 0 ? fault.words : "";
-        }
-      }
-      host.fault = &fault;
-      break;
-    case Happening::kIciBreaks:
-      broken_ici_.push_back(&fault);
-      break;
     case Happening::kProcessEnds:
     case Happening::kPodVanishes:
       EndProcess(fault.worker, Process::kEnded, fault);
@@ -744,6 +606,41 @@ void Engine::Apply(const Fault& fault) {
       break;
     case Happening::kStorageHangs:
       host.storage_hangs = &fault;
+      break;
+    default:
+      return false;
+  }
+  return true;
+}
+
+void Engine::Apply(const Fault& fault) {
+  const bool waits_for_place = fault.what == Happening::kCoreStops ||
+                               fault.what == Happening::kCoreLoops ||
+                               fault.what == Happening::kSparseCoreStops;
+  if (!waits_for_place) {
+    fault_time_ = fault_time_.value_or(now_);
+  }
+  if (plan_.looks_after_fault.has_value() && !look_.has_value()) {
+    Push(now_ + *plan_.looks_after_fault, Kind::kLook, 0);
+  }
+  if (ApplyToProcess(fault)) {
+    return;
+  }
+  const int sparse = plan_.shape.sparse_cores / plan_.shape.devices_per_chip;
+  switch (fault.what) {
+    case Happening::kCoreStops:
+    case Happening::kCoreLoops:
+      stops_[fault.device] = &fault;
+      break;
+    case Happening::kSparseCoreStops:
+      stops_[plan_.shape.devices() + fault.device * sparse + fault.other] = &fault;
+      break;
+    case Happening::kChipHalts:
+      StopChip(fault);
+      hosts_[static_cast<size_t>(fault.worker)].fault = &fault;
+      break;
+    case Happening::kIciBreaks:
+      meetings_.BreakLink(fault);
       break;
     default:
       network_.Break(fault);

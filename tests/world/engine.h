@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tests/world/meetings.h"
 #include "tests/world/network.h"
 #include "tests/world/plan.h"
 
@@ -113,10 +114,6 @@ class Engine {
       return std::tie(time, order) > std::tie(o.time, o.order);
     }
   };
-  struct Meeting {
-    std::set<int> arrived;  // cores
-    std::optional<double> done;
-  };
   struct Delivery {
     int from = 0;  // devices
     int to = 0;
@@ -130,31 +127,29 @@ class Engine {
   void StepHost(int worker);
   bool FinishAction(int worker, HostState& host);
   void BeginAction(HostState& host);
-  void WriteStep(int worker, HostState& host);
-  void WriteLaunches(HostState& host, const std::vector<int>& programs, Phase phase);
-  std::vector<int> StepPrograms(int worker) const;
   void Dispatch(int worker, HostState& host, int program);
   void Load(int worker);
   void RunCore(int index);
   void Enter(int index);
-  void Join(int index, const Instruction& instruction);
+  void Join(int index);
   std::optional<double> ReadyAt(int index);
   void Complete(int index);
   void Send(const CoreState& core, const Instruction& instruction);
   void Arrive(uint64_t key);
   std::vector<int> PeersOf(const CoreState& core, const Instruction& instruction) const;
   const Visit& VisitOf(const CoreState& core) const;
-  uint64_t MeetingKey(const CoreState& core, int instruction, int turn, unsigned axes) const;
+  Attendance AttendanceOf(const CoreState& core) const;
   uint64_t DeliveryKey(const CoreState& core, const Instruction& instruction, int from,
                        int to) const;
-  const std::vector<int>& GroupOf(unsigned axes, int local) const;
-  bool Broken(int slice, const std::vector<int>& group) const;
   bool MayStopHere(const CoreState& core) const;
   void Apply(const Fault& fault);
+  bool ApplyToProcess(const Fault& fault);
+  void StopChip(const Fault& fault);
   void EndProcess(int worker, HostState::Process how, const Fault& fault);
   void ReachStep(int step);
 
   const Plan& plan_;
+  Meetings meetings_;
   Random random_;
   Network network_;
   double now_ = 0;
@@ -167,12 +162,9 @@ class Engine {
   std::vector<CoreState> cores_;
   std::vector<HostState> hosts_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::unordered_map<uint64_t, Meeting> meetings_;
   std::unordered_map<uint64_t, Delivery> deliveries_;
   std::map<int, std::set<int>> barriers_;
   std::map<int, const Fault*> stops_;  // core: will stop when it comes to such a place
-  std::vector<const Fault*> broken_ici_;
-  mutable std::map<unsigned, std::vector<std::vector<int>>> groups_;
   std::function<void(int)> poll_;
 };
 

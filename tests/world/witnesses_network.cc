@@ -56,6 +56,26 @@ Socket DescribeSocket(const Engine& engine, int worker, int peer, int nic, Rando
   return socket;
 }
 
+void DescribeIci(const Engine& engine, int worker, Snapshot& snapshot) {
+  const Plan& plan = engine.plan();
+  const Shape& shape = plan.shape;
+
+  for (int chip = 0; chip < shape.chips; ++chip) {
+    for (const char* link : {"x+", "y+"}) {
+      snapshot.ici_links.push_back({.chip = chip, .link = link, .health = 0});
+    }
+  }
+  for (const Fault& fault : plan.faults) {
+    if (fault.what == Happening::kIciBreaks && engine.fault_time().has_value()) {
+      for (const int device : {fault.device, fault.other}) {
+        if (shape.worker_of(device) == worker) {
+          snapshot.ici_links.push_back({.chip = shape.chip_of(device), .link = "z+", .health = 9});
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void DescribeNetwork(const Engine& engine, int worker, Random& random, Snapshot& snapshot) {
@@ -102,21 +122,7 @@ void DescribeNetwork(const Engine& engine, int worker, Random& random, Snapshot&
     }
   }
   if (plan.evidence.ici_health) {
-    for (int chip = 0; chip < shape.chips; ++chip) {
-      for (const char* link : {"x+", "y+"}) {
-        snapshot.ici_links.push_back({.chip = chip, .link = link, .health = 0});
-      }
-    }
-    for (const Fault& fault : plan.faults) {
-      if (fault.what == Happening::kIciBreaks && engine.fault_time().has_value()) {
-        for (const int device : {fault.device, fault.other}) {
-          if (shape.worker_of(device) == worker) {
-            snapshot.ici_links.push_back(
-                {.chip = shape.chip_of(device), .link = "z+", .health = 9});
-          }
-        }
-      }
-    }
+    DescribeIci(engine, worker, snapshot);
   }
 }
 
