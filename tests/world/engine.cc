@@ -234,6 +234,7 @@ bool Engine::FinishAction(int worker, HostState& host) {
     case HostState::Does::kFinish:
       host.process = HostState::Process::kEnded;
       host.since = now_;
+      host.fault = host.crashes_at_end;
       return true;
   }
   return true;
@@ -606,6 +607,11 @@ bool Engine::ApplyToProcess(const Fault& fault) {
       break;
     case Happening::kStorageHangs:
       host.storage_hangs = &fault;
+      break;
+    case Happening::kCrashesAtEnd:
+      host.crashes_at_end = &fault;
+      break;
+    case Happening::kWarns:
       break;
     default:
       return false;

@@ -67,6 +67,7 @@ struct HostState {
   const Fault* will_block = nullptr;
   const Fault* callbacks_block = nullptr;
   const Fault* storage_hangs = nullptr;
+  const Fault* crashes_at_end = nullptr;
   int step = 0;
   int batches = 0;
   const Fault* loader_stopped = nullptr;

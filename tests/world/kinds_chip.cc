@@ -7,11 +7,11 @@ namespace rapideye::world {
 namespace {
 
 // Of a group of two without instructions nobody can say who of the two waits.
-void AcceptDoubtOfPairs(Draft& draft) {
+void AcceptDoubtOfPairs(Draft& draft, bool hlo) {
   const auto& axes = draft.plan.shape.axes;
   const bool pairs =
       std::any_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.size == 2; });
-  if (pairs && !draft.plan.evidence.hlo) {
+  if (pairs && !hlo) {
     draft.Accept("UNKNOWN", {}, {});
   }
 }
@@ -21,7 +21,7 @@ Fault& BreakCore(Draft& draft, Happening what) {
   Fault& fault = draft.Break(what, draft.plan.shape.worker_of(device));
   fault.device = device;
   draft.Accept("BAD_TPU_CHIP", {"TENSOR_CORE"}, {draft.Chip(device)});
-  AcceptDoubtOfPairs(draft);
+  AcceptDoubtOfPairs(draft, draft.plan.evidence.hlo);
   return fault;
 }
 
@@ -58,8 +58,29 @@ void CoreBeforeSave(Draft& draft) {
 
 void CoreThenAbort(Draft& draft) {
   CoreInCompute(draft);
+  if (draft.plan.evidence.hlo) {  // nobody is left to ask for instructions
+    AcceptDoubtOfPairs(draft, false);
+  }
   draft.plan.aborts_on_hang = true;
   draft.plan.trigger = "hang-line";
+}
+
+// Independent ones, in two places at once.
+void TwoCores(Draft& draft) {
+  CoreInCompute(draft);
+  const Shape& shape = draft.plan.shape;
+  const int first = draft.plan.faults.front().device;
+  const int second =
+      (first + draft.random.Between(1, shape.devices() / shape.devices_per_chip - 1) *
+                   shape.devices_per_chip) %
+      shape.devices();
+  Fault& fault = draft.Break(Happening::kCoreStops, shape.worker_of(second));
+  fault.device = second;
+  fault.ops = {Op::kCompute};
+  fault.delay = draft.plan.faults.front().delay;
+  Accepted& accepted = draft.plan.truth.accepted.front();
+  accepted.culprits.insert(draft.Chip(second));
+  accepted.some_of = true;
 }
 
 void SparseCore(Draft& draft) {
@@ -152,6 +173,7 @@ std::vector<Kind> ChipKinds() {
       {"core-in-evaluation", {.evaluation = true}, CoreInEvaluation},
       {"core-before-save", {.save = true}, CoreBeforeSave},
       {"core-then-abort", {}, CoreThenAbort},
+      {"two-cores", {}, TwoCores},
       {"sparse-core", {.shape = {.sparse_cores = true}, .sparse = true}, SparseCore},
       {"halt-hardware", {}, HaltHardware},
       {"halt-kernel-error", {}, HaltWithKernelError},

@@ -65,6 +65,22 @@ void Ended(Draft& draft) {
   draft.NoHang({"ENDED"});
 }
 
+void CrashAtTheEnd(Draft& draft) {
+  Ended(draft);
+  Fault& fault = draft.Break(Happening::kCrashesAtEnd, draft.AnyWorker());
+  fault.step = 1;
+  fault.signal = 6;
+}
+
+void SigtermIgnored(Draft& draft) {
+  Training(draft);
+  Fault& fault = draft.Break(Happening::kWarns, draft.AnyWorker());
+  fault.step = 1;
+  fault.log = LogKind::kPreempted;
+  fault.words = "preemption_notifier.cc:90] SIGTERM caught at 2026-11-20T12:44:15";
+  draft.plan.evidence.logs = true;
+}
+
 }  // namespace
 
 std::vector<Kind> HealthyKinds() {
@@ -80,6 +96,8 @@ std::vector<Kind> HealthyKinds() {
       {"firewall", {.shape = two}, Firewall},
       {"agent-missing", {.shape = two}, AgentMissing},
       {"ended", {}, Ended},
+      {"crash-at-the-end", {.shape = two}, CrashAtTheEnd},
+      {"sigterm-ignored", {.shape = two}, SigtermIgnored},
   };
 }
 

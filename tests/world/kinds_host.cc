@@ -23,6 +23,8 @@ void LoaderStarvesEverywhere(Draft& draft) {
     all.insert(worker);
   }
   LoaderOf(draft, all, "starved");
+  // Those that had a batch more than others stand in a launch that these never got.
+  draft.plan.truth.accepted.front().some_of = true;
   if (!draft.plan.evidence.page && !draft.plan.evidence.stacks) {
     draft.Accept("UNKNOWN", {}, {});
   }
@@ -57,8 +59,16 @@ void StorageHangs(Draft& draft) {
   draft.Break(Happening::kStorageHangs, worker).delay = 0;
   draft.Accept("DATA_INPUT_STALL", {"PROGRAM_NOT_QUEUED"}, {draft.Worker(worker)});
   draft.plan.truth.activity = HostActivity::kCheckpointSave;
-  if (!draft.plan.evidence.page && !draft.plan.evidence.stacks) {
-    draft.Accept("UNKNOWN", {}, {});  // all are idle
+  if (!draft.plan.evidence.stacks) {
+    // All are idle, and by their pages all are in a checkpoint.
+    std::set<int> all;
+    for (int other = 0; other < draft.plan.shape.workers(); ++other) {
+      all.insert(other);
+    }
+    draft.Accept("DATA_INPUT_STALL", {"PROGRAM_NOT_QUEUED"}, draft.Workers(all), true);
+    if (!draft.plan.evidence.page) {
+      draft.Accept("UNKNOWN", {}, {});
+    }
   }
 }
 

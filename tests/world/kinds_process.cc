@@ -96,6 +96,32 @@ void DeviceMemory(Draft& draft) {
   draft.plan.evidence.logs = true;
 }
 
+void Preempted(Draft& draft) {
+  Fault& fault = End(draft, "PREEMPTED");
+  fault.signal = 15;
+  fault.log = LogKind::kPreempted;
+  fault.words = "maintenance event: TERMINATE_ON_HOST_MAINTENANCE, SIGTERM received";
+  draft.plan.evidence.logs = true;
+}
+
+// The service that all are joined by notices one death and ends the others.
+void ExitThenAllEnd(Draft& draft) {
+  Crashed(draft);
+  draft.plan.evidence.logs = true;
+  draft.plan.looks_after_fault.reset();
+  draft.plan.trigger = "exit";
+  const Fault first = draft.plan.faults.front();
+  for (int worker = 0; worker < draft.plan.shape.workers(); ++worker) {
+    if (worker != first.worker) {
+      Fault& fault = draft.Break(Happening::kProcessEnds, worker);
+      fault.delay = first.delay + draft.random.Uniform(1, 9);
+      fault.signal = 6;
+      fault.log = LogKind::kFollowOn;
+      fault.words = "Terminating process because the JAX distributed service detected fatal errors";
+    }
+  }
+}
+
 // Two faults at once: an exit, and a thread of another host that blocks later.
 void ExitThenBlock(Draft& draft) {
   Killed(draft);
@@ -124,6 +150,8 @@ std::vector<Kind> ProcessKinds() {
       {"never-came", {.shape = two}, NeverCame},
       {"copy-failed", {.shape = two}, CopyFailed},
       {"device-memory", {.shape = two}, DeviceMemory},
+      {"preempted", {.shape = two}, Preempted},
+      {"exit-then-all-end", {.shape = two}, ExitThenAllEnd},
       {"exit-then-block", {.shape = two}, ExitThenBlock},
   };
 }

@@ -63,6 +63,8 @@ enum class Happening {
   kThreadBlocks,   // the main thread, in `activity`
   kStorageHangs,   // writes of this worker never return
   kProbesDropped,  // a firewall; the job's own connections work
+  kCrashesAtEnd,   // falls over after its last step
+  kWarns,          // writes a line of which nothing follows
 };
 
 // It happens `delay` seconds after the first host has seen its devices complete `step`; hosts run

@@ -24,6 +24,8 @@ void JudgeOne(const World& world, Figures& figures) {
                   .cause = judgement.cause,
                   .detail = judgement.cause && judgement.detail,
                   .culprits = judgement.cause && judgement.culprits,
+                  .activity = judgement.cause && judgement.activity,
+                  .activities = plan.truth.activity.has_value(),
                   .wrong_accusations = judgement.accuses_wrongly,
                   .wrong_removals = judgement.removes_wrongly};
   figures.by_kind[{plan.kind, plan.noise}] += one;
@@ -35,6 +37,14 @@ void JudgeOne(const World& world, Figures& figures) {
                       : !seen.sockets && !seen.probes ? "without sockets and probes"
                       : !seen.stacks                  ? "without stacks"
                                                       : "all of these"] += one;
+  const Shape& shape = plan.shape;
+  figures.by_shape[shape.stages           ? "slices are stages"
+                   : shape.workers() == 1 ? "one host"
+                   : shape.slices == 1    ? "one slice"
+                   : shape.hosts == 1     ? "slices of one host"
+                                          : "slices of several hosts"] += one;
+  figures.by_shape[plan.schedule.step_seconds < 4 ? "steps below 4 s" : "steps of 4 to 30 s"] +=
+      one;
   const std::string said(CauseName(verdict.cause));
   const std::string right = judgement.cause ? said : plan.truth.accepted.front().cause;
   ++figures.confusion[{right, said}];
@@ -56,10 +66,10 @@ void JudgeOne(const World& world, Figures& figures) {
 }
 
 std::string Row(const std::string& name, int noise, const Count& count) {
-  return absl::StrFormat("%-30s %5d %6d %7.1f %7.1f %9.1f %8d %8d\n", name, noise, count.n,
-                         Percent(count.cause, count.n), Percent(count.detail, count.n),
-                         Percent(count.culprits, count.n), count.wrong_accusations,
-                         count.wrong_removals);
+  return absl::StrFormat(
+      "%-30s %5s %6d %7.1f %7.1f %9.1f %8d %8d\n", name, noise < 0 ? "" : absl::StrCat(noise),
+      count.n, Percent(count.cause, count.n), Percent(count.detail, count.n),
+      Percent(count.culprits, count.n), count.wrong_accusations, count.wrong_removals);
 }
 
 }  // namespace
@@ -69,19 +79,24 @@ Count& Count::operator+=(const Count& other) {
   cause += other.cause;
   detail += other.detail;
   culprits += other.culprits;
+  activity += other.activity;
+  activities += other.activities;
   wrong_accusations += other.wrong_accusations;
   wrong_removals += other.wrong_removals;
   return *this;
 }
 
+void JudgeKind(const Kind& kind, uint64_t first, uint64_t last, int noise, Figures& figures) {
+  for (uint64_t seed = first; seed < last; ++seed) {
+    JudgeOne(MakeWorld(kind.name, seed, noise), figures);
+  }
+}
+
 void JudgeSeeds(uint64_t first, uint64_t last, int noise, const std::string& filter,
                 Figures& figures) {
   for (const Kind& kind : Kinds()) {
-    if (kind.name.find(filter) == std::string::npos) {
-      continue;
-    }
-    for (uint64_t seed = first; seed < last; ++seed) {
-      JudgeOne(MakeWorld(kind.name, seed, noise), figures);
+    if (kind.name.find(filter) != std::string::npos) {
+      JudgeKind(kind, first, last, noise, figures);
     }
   }
 }
@@ -116,6 +131,18 @@ std::string Print(const Figures& figures) {
   for (const auto& [evidence, count] : figures.by_evidence) {
     text += Row(evidence, -1, count);
   }
+  text += "\nby shape and step\n";
+  for (const auto& [shape, count] : figures.by_shape) {
+    text += Row(shape, -1, count);
+  }
+  int activity = 0;
+  int activities = 0;
+  for (const auto& [key, count] : figures.by_kind) {
+    activity += count.activity;
+    activities += count.activities;
+  }
+  absl::StrAppendFormat(&text, "\nhostActivity right: %.1f%% of %d\n",
+                        Percent(activity, activities), activities);
   text += "\nconfusion of causes (right, said, n)\n";
   for (const auto& [causes, n] : figures.confusion) {
     absl::StrAppendFormat(&text, "%-22s %-22s %6d\n", causes.first, causes.second, n);

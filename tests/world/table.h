@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/world/kinds.h"
+
 namespace rapideye::world {
 
 struct Count {
@@ -15,6 +17,8 @@ struct Count {
   int cause = 0;
   int detail = 0;
   int culprits = 0;
+  int activity = 0;  // right, of so many for which one is stated
+  int activities = 0;
   int wrong_accusations = 0;
   int wrong_removals = 0;
   Count& operator+=(const Count& other);
@@ -34,12 +38,15 @@ struct Figures {
   std::map<std::pair<std::string, std::string>, int> confusion;  // right cause, said cause
   std::map<std::pair<std::string, std::string>, Mistake> mistakes;
   std::map<std::string, Count> by_evidence;
+  std::map<std::string, Count> by_shape;
   // Of the verdicts that state a confidence: its sum, and how many were right.
   std::map<int, std::pair<double, int>> stated;
   std::map<int, int> stated_n;
 };
 
-// Judges the worlds of all kinds whose name contains `filter`.
+// Judges the worlds of seeds from `first` up to and without `last`.
+void JudgeKind(const Kind& kind, uint64_t first, uint64_t last, int noise, Figures& figures);
+// All kinds whose name contains `filter`.
 void JudgeSeeds(uint64_t first, uint64_t last, int noise, const std::string& filter,
                 Figures& figures);
 std::string Print(const Figures& figures);

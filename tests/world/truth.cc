@@ -29,6 +29,7 @@ Judgement Judge(const Truth& truth, const Verdict& verdict) {
   std::set<Accused> accused;
   for (const Culprit& culprit : verdict.culprits) {
     accused.insert({culprit.worker, culprit.chip});
+    judgement.activity |= truth.activity.has_value() && culprit.host_activity == truth.activity;
   }
   std::set<Accused> guilty;
   for (const Accepted& accepted : truth.accepted) {

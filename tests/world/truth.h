@@ -37,6 +37,7 @@ struct Judgement {
   bool cause = false;
   bool detail = false;
   bool culprits = false;
+  bool activity = false;         // hostActivity of a culprit, where the truth states one
   bool accuses_wrongly = false;  // names a worker or chip that no accepted verdict names
   bool removes_wrongly = false;  // a healthy host would be eligible for removal
 };

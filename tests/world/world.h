@@ -20,7 +20,7 @@ struct World {
   std::optional<double> fault;
 };
 
-// The same arguments give the same world on every platform. `kind` is one of Kinds().
+// The same arguments give the same world. `kind` is one of Kinds().
 World MakeWorld(std::string_view kind, uint64_t seed, int noise);
 
 // Who works how, who breaks, in one line a part: for people.
