@@ -30,7 +30,17 @@ void LoaderStarvesEverywhere(Draft& draft) {
   }
 }
 
-void InfeedStarves(Draft& draft) { LoaderOf(draft, {draft.AnyWorker()}, "starved"); }
+// The main thread has dispatched ahead: page and stack tell of steps, only the instruction of the
+// infeed.
+void InfeedStarves(Draft& draft) {
+  LoaderOf(draft, {draft.AnyWorker()}, "starved");
+  if (!draft.plan.evidence.hlo) {
+    draft.plan.truth.accepted.front().details.clear();
+    if (draft.plan.shape.hosts <= 2) {  // nor are there enough others to stand apart from
+      draft.Accept("UNKNOWN", {}, {});
+    }
+  }
+}
 
 void CallbackBlocks(Draft& draft) {
   const int worker = draft.AnyWorker();

@@ -75,6 +75,8 @@ Shape DrawShape(Random& random, const ShapeNeeds& needs) {
     shape.hosts = random.Pick(hosts);
   } while (shape.slices < needs.slices || shape.hosts < needs.hosts ||
            shape.slices * shape.hosts < needs.workers || shape.slices * shape.hosts > 32);
+  const bool lite = shape.generation == "v5e" || shape.generation == "v6e";
+  shape.chips = shape.hosts == 1 && lite && random.Chance(0.5) ? 8 : 4;
   shape.nics = random.Between(1, 3);
   shape.stages = !needs.no_stages && shape.slices > 1 && shape.slices <= 4 && random.Chance(0.2);
   shape.axes = DrawAxes(random, shape.devices_per_slice());
