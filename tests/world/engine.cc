@@ -56,6 +56,8 @@ void Engine::RunUntil(double time) {
 }
 
 double Engine::RunUntilAlarm() {
+  // A job that nothing stops is let off after so long.
+  const double longest = started_ + 100 * plan_.schedule.step_seconds + 5 * plan_.threshold;
   for (;;) {
     // Starting up takes longer than any step; whoever has not begun is waited for.
     const bool began =
@@ -72,7 +74,7 @@ double Engine::RunUntilAlarm() {
       RunUntil(until);
       return until;
     }
-    if (now_ >= until) {
+    if (now_ >= std::min(until, longest)) {
       return now_;
     }
     RunUntil(std::min(until, events_.empty() ? until : std::max(now_, events_.top().time)));

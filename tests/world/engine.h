@@ -87,7 +87,8 @@ class Engine {
   // Called at every time at which an agent polls its runtime.
   void OnPoll(std::function<void(int worker)> poll) { poll_ = std::move(poll); }
   void RunUntil(double time);
-  // Until the alarm is raised or somebody asks. Returns the time.
+  // Until the alarm is raised or somebody asks, or, if neither comes, for a bounded time. Returns
+  // the time.
   double RunUntilAlarm();
 
   const Plan& plan() const { return plan_; }
