@@ -1,0 +1,30 @@
+#include "tests/world/kinds.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace rapideye::world {
+
+const std::vector<Kind>& Kinds() {
+  static const auto& kinds = *[] {
+    auto* all = new std::vector<Kind>;
+    for (auto part : {ChipKinds(), ProcessKinds(), NetworkKinds(), HostKinds(), ProgramKinds(),
+                      HealthyKinds()}) {
+      std::move(part.begin(), part.end(), std::back_inserter(*all));
+    }
+    return all;
+  }();
+  return kinds;
+}
+
+Plan MakePlan(std::string_view kind, uint64_t seed, int noise) {
+  const auto& kinds = Kinds();
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == kind; });
+  Draft draft = DrawDraft(kind, seed, noise, found->needs);
+  found->befall(draft);
+  return std::move(draft.plan);
+}
+
+}  // namespace rapideye::world
