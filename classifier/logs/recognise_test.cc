@@ -259,12 +259,12 @@ TEST(RecogniseTest, ColoursAreNoPartOfALine) {
   EXPECT_EQ(WithoutColours("a\x1bMb"), "aMb");
 }
 
-struct Named {
+struct TasksOfLine {
   const char* line;
   std::vector<int32_t> tasks;
 };
 
-class NamedTasksTest : public testing::TestWithParam<Named> {};
+class NamedTasksTest : public testing::TestWithParam<TasksOfLine> {};
 
 TEST_P(NamedTasksTest, AreTakenOutOfTheLine) {
   const auto found = Recognise(GetParam().line);
@@ -275,29 +275,29 @@ TEST_P(NamedTasksTest, AreTakenOutOfTheLine) {
 INSTANTIATE_TEST_SUITE_P(
     Forms, NamedTasksTest,
     testing::Values(
-        Named{"UNAVAILABLE: Task /job:jax_worker/replica:0/task:37 heartbeat timeout.", {37}},
-        Named{"Barrier failed because: task is set to ERROR: Task 2 heartbeat timeout. This", {2}},
-        Named{"/job:w/replica:0/task:8 has been set to ERROR in coordination service: UNAVAILABLE: "
+        TasksOfLine{"UNAVAILABLE: Task /job:jax_worker/replica:0/task:37 heartbeat timeout.", {37}},
+        TasksOfLine{"Barrier failed because: task is set to ERROR: Task 2 heartbeat timeout. This", {2}},
+        TasksOfLine{"/job:w/replica:0/task:8 has been set to ERROR in coordination service: UNAVAILABLE: "
               "Task /job:w/replica:0/task:8 heartbeat timeout. This indicates",
               {8}},
-        Named{"missed heartbeat of a worker", {}},
-        Named{"ABORTED: 5 unexpectedly tried to connect with a different incarnation", {5}},
-        Named{"/job:jax_worker/replica:0/task:11 unexpectedly tried to connect with a different "
+        TasksOfLine{"missed heartbeat of a worker", {}},
+        TasksOfLine{"ABORTED: 5 unexpectedly tried to connect with a different incarnation", {5}},
+        TasksOfLine{"/job:jax_worker/replica:0/task:11 unexpectedly tried to connect with a different "
               "incarnation. It has likely restarted.",
               {11}},
-        Named{"/job:w/replica:0/task:N unexpectedly tried to connect with a different", {}},
-        Named{"[rank218]:[E108 16:19:09.6 ProcessGroupNCCL.cpp:685] [Rank 13] Watchdog caught "
+        TasksOfLine{"/job:w/replica:0/task:N unexpectedly tried to connect with a different", {}},
+        TasksOfLine{"[rank218]:[E108 16:19:09.6 ProcessGroupNCCL.cpp:685] [Rank 13] Watchdog caught "
               "collective operation timeout: WorkNCCL(SeqNum=1)",
               {218}},
-        Named{"[E ProcessGroupNCCL.cpp:475] [Rank 1] Watchdog caught collective operation timeout",
+        TasksOfLine{"[E ProcessGroupNCCL.cpp:475] [Rank 1] Watchdog caught collective operation timeout",
               {1}},
-        Named{"  [7] finished collective #182, but didn't join collective #183 (count from 1)",
+        TasksOfLine{"  [7] finished collective #182, but didn't join collective #183 (count from 1)",
               {7}},
-        Named{"NCCL WARN Mismatched collective detected, please check your collective calls at and "
+        TasksOfLine{"NCCL WARN Mismatched collective detected, please check your collective calls at and "
               "around rank 39. You can use",
               {39}},
-        Named{"Rank 0: Ranks 1, 3 failed to pass monitoredBarrier in 2000 ms", {1, 3}},
-        Named{"Task 99999999999999999999 heartbeat timeout. This indicates", {}}));
+        TasksOfLine{"Rank 0: Ranks 1, 3 failed to pass monitoredBarrier in 2000 ms", {1, 3}},
+        TasksOfLine{"Task 99999999999999999999 heartbeat timeout. This indicates", {}}));
 
 TEST(RecogniseTest, MostLinesAreNothing) {
   for (const char* line :
