@@ -221,12 +221,23 @@ class HeadFinder {
         Add(HeadKind::kInput, cluster.units, cluster.hlo_class);
       } else if (cluster.hlo_class == HloClass::kSparseWait && !is_largest) {
         Add(HeadKind::kSparse, cluster.units, cluster.hlo_class);
-      } else if (cluster.hlo_class == HloClass::kCompute && !is_largest &&
+      } else if (cluster.hlo_class == HloClass::kCompute && !is_largest && !Doubtful(cluster) &&
                  2 * cluster.units.size() <= static_cast<size_t>(group_.running)) {
         // Where most stand "in compute" the text cannot be the whole truth.
         Add(HeadKind::kCompute, cluster.units, cluster.hlo_class);
       }
     }
+  }
+
+  // Several cores of several hosts at one place whose name says nothing: rather a collective
+  // that is called otherwise, in which they wait for somebody else, than as many bad chips.
+  bool Doubtful(const Cluster& cluster) const {
+    if (positions_.place(cluster.place).by_text || cluster.units.size() < kLeastDoubtfulUnits) {
+      return false;
+    }
+    const int worker = positions_.unit(cluster.units.front()).worker;
+    return std::any_of(cluster.units.begin(), cluster.units.end(),
+                       [&](int unit) { return positions_.unit(unit).worker != worker; });
   }
 
   // Idle, while the slice is in a launch they never got. Work that ran out behind

@@ -74,6 +74,10 @@ inline constexpr double kEmptyPipelineMean = 0.5;
 // rest of their slice waits for if they are at most this share of the slice.
 inline constexpr double kFewShare = 1.0 / 3;
 
+// So many cores, of several hosts, that compute by the name of their instruction alone: bad
+// chips are one or two, and a fusion may be a collective that is called otherwise.
+inline constexpr size_t kLeastDoubtfulUnits = 3;
+
 // Deliberately beyond any real job; keeps quoted text and lists bounded.
 inline constexpr size_t kQuoteBytes = 160;
 inline constexpr size_t kDivergedCulprits = 10;  // of the smaller side; more names do not help

@@ -10,14 +10,15 @@ namespace rapideye::classifier {
 
 enum class HloCharacter : unsigned char { kOther, kOpens, kCloses, kQuote, kSlash };
 
-inline constexpr std::array<HloCharacter, 256> kHloCharacters = [] {
+constexpr std::array<HloCharacter, 256> HloCharacters() {
   std::array<HloCharacter, 256> kinds{};
   for (const char c : {'(', '[', '{'}) kinds[static_cast<unsigned char>(c)] = HloCharacter::kOpens;
   for (const char c : {')', ']', '}'}) kinds[static_cast<unsigned char>(c)] = HloCharacter::kCloses;
   kinds['"'] = HloCharacter::kQuote;
   kinds['/'] = HloCharacter::kSlash;
   return kinds;
-}();
+}
+inline constexpr std::array<HloCharacter, 256> kHloCharacters = HloCharacters();
 inline HloCharacter KindOf(char c) { return kHloCharacters[static_cast<unsigned char>(c)]; }
 
 // The position behind the string whose quotation mark stands at `at`; the text's size if it is

@@ -42,7 +42,8 @@ class Text {
   // A step with these instructions, and computations of which one may be called.
   static Text Of(const std::string& instructions, const std::string& computations = "") {
     return Text(absl::StrCat("HloModule m, num_partitions=4\n\n", computations,
-                             "ENTRY %main (p: f32[8]) -> f32[8] {\n", instructions, "}\n"));
+                             computations.empty() ? "" : "\n\n",
+                             "ENTRY %main (p: f32[8]) -> f32[8] {\n", instructions, "\n}\n"));
   }
 
   const HloModule& module() const { return module_; }
@@ -105,8 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Samples, HloWaitsOfPrograms,
                                          "kernels-v5e", "kernels-v5e-elsewhere", "kernels-v5e-max",
                                          "named-v5e", "pipeline-v5e-2-slices"));
 
-TEST(HloWaits, MemoryOfTheHostIsTheOwnHosts) {
-  const Text text = Text::Of(R"(  %p = f32[8]{0:S(5)} parameter(0)
+constexpr char kHostMemory[] = R"(  %p = f32[8]{0:S(5)} parameter(0)
   %start = (f32[8]{0}, f32[8]{0:S(5)}, u32[]) copy-start(%p)
   %done = f32[8]{0} copy-done(%start)
   %away = (f32[8]{0:S(5)}, f32[8]{0}, u32[]) copy-start(%done)
@@ -115,8 +115,10 @@ TEST(HloWaits, MemoryOfTheHostIsTheOwnHosts) {
   %own = (f32[8]{0:S(1)}, f32[8]{0}, u32[]) copy-start(%done)
   %owned = f32[8]{0:S(1)} copy-done(%own)
   %slice = ((f32[8]{0}), f32[4]{0:S(1)}, u32[]) slice-start(%done), slice={[0:4]}
-  ROOT %sliced = f32[4]{0:S(1)} slice-done(%slice)
-)");
+  ROOT %sliced = f32[4]{0:S(1)} slice-done(%slice))";
+
+TEST(HloWaits, MemoryOfTheHostIsTheOwnHosts) {
+  const Text text = Text::Of(kHostMemory);
   for (const char* name : {"start", "done", "away", "gone", "part"}) {
     EXPECT_EQ(text.WaitsOf(name), "own-host") << name;
   }
@@ -132,13 +134,10 @@ TEST(HloWaits, InputOutputAndComputationsOfTheHost) {
   %out = token[] outfeed(%in, %t)
   %call-start = ((f32[8]{0}), f32[8]{0}, u32[]) call-start(%p), async_execution_thread="host", to_apply=%host
   %call-done = f32[8]{0} call-done(%call-start)
-  ROOT %call = f32[8]{0} call(%p), to_apply=%host, frontend_attributes={_xla_compute_type="host"}
-)",
+  ROOT %call = f32[8]{0} call(%p), to_apply=%host, frontend_attributes={_xla_compute_type="host"})",
                              R"(%host (a: f32[8]) -> f32[8] {
   ROOT %work = f32[8]{0} negate(%a)
-}, execution_thread="host"
-
-)");
+}, execution_thread="host")");
   for (const char* name : {"in", "out", "call-start", "call-done", "call"}) {
     EXPECT_EQ(text.WaitsOf(name), "own-host") << name;
   }
@@ -153,8 +152,7 @@ TEST(HloWaits, TransfersByTheirHandler) {
   %r = (f32[8]{0}, u32[], token[]) recv(%t), channel_id=2, is_host_transfer=true, frontend_attributes={_xla_host_transfer_handler_name="tf_rendezvous"}
   %rd = (f32[8]{0}, token[]) recv-done(%r), channel_id=2, is_host_transfer=true
   %peer = (f32[8]{0}, u32[], token[]) send(%p, %t), channel_id=3
-  ROOT %peered = token[] send-done(%peer), channel_id=3
-)");
+  ROOT %peered = token[] send-done(%peer), channel_id=3)");
   EXPECT_EQ(text.WaitsOf("s"), "other-slice");
   EXPECT_EQ(text.WaitsOf("carried"), "other-slice");
   EXPECT_EQ(text.WaitsOf("r"), "own-host");
@@ -174,8 +172,7 @@ TEST(HloWaits, AsynchronousOperationsByWhatTheyCall) {
   %carried = f32[2]{0} async-done(%gte)
   %x = ((f32[8]{0}), f32[8]{0}, u32[]) reduce-scatter-start(%p), replica_groups={{0,1,2,3}}
   %y = f32[8]{0} reduce-scatter-done(%x)
-  ROOT %g = (f32[8]{0}, f32[8]{0}) all-gather-start(%p), replica_groups=[2,2]<=[4]
-)",
+  ROOT %g = (f32[8]{0}, f32[8]{0}) all-gather-start(%p), replica_groups=[2,2]<=[4])",
                              R"(%inner (q: f32[8]) -> f32[2] {
   %q = f32[8]{0} parameter(0)
   ROOT %rs = f32[2]{0} reduce-scatter(%q), replica_groups={{0,1},{2,3}}, channel_id=7
@@ -184,9 +181,7 @@ TEST(HloWaits, AsynchronousOperationsByWhatTheyCall) {
 %scatters (q: f32[8]) -> f32[2] {
   %q = f32[8]{0} parameter(0)
   ROOT %wrapped = f32[2]{0} call(%q), to_apply=%inner
-}
-
-)");
+})");
   for (const char* name : {"a", "b", "c", "carried", "x", "y", "g"}) {
     EXPECT_EQ(text.WaitsOf(name), "in-slice") << name;
   }
@@ -202,8 +197,7 @@ TEST(HloWaits, FusionsByWhatTheyHold) {
   %fusion.2 = f32[2]{0} fusion(%p), kind=kOutput, calls=%both
   %all-reduce.3 = f32[8]{0} fusion(%p), kind=kLoop, calls=%adds
   %kernels = f32[8]{0} fusion(%p), kind=kCustom, calls=%kernel
-  ROOT %lost = f32[8]{0} fusion(%p), kind=kLoop, calls=%nowhere
-)",
+  ROOT %lost = f32[8]{0} fusion(%p), kind=kLoop, calls=%nowhere)",
                              R"(%reduces (q: f32[8]) -> f32[2] {
   %q = f32[8]{0} parameter(0)
   %ar = f32[8]{0} all-reduce(%q), replica_groups={}
@@ -225,9 +219,7 @@ TEST(HloWaits, FusionsByWhatTheyHold) {
 %kernel (q: f32[8]) -> f32[8] {
   %q = f32[8]{0} parameter(0)
   ROOT %k = f32[8]{0} custom-call(%q), custom_call_target="tpu_custom_call", backend_config={"custom_call_config":{"body":"abc","has_communication": true}}
-}
-
-)");
+})");
   EXPECT_EQ(text.WaitsOf("fusion.1"), "in-slice");
   EXPECT_EQ(text.WaitsOf("fusion.2"), "compute-with-collective");
   EXPECT_EQ(text.WaitsOf("all-reduce.3"), "compute") << "a name proves nothing";
@@ -270,8 +262,7 @@ TEST(HloWaits, PairsOfAPermutation) {
 
 TEST(HloWaits, WhatIsCalledFromLoopsAndBranchesIsReached) {
   const Text text = Text::Of(R"(  %l = f32[8]{0} while(%p), condition=%test, body=%round
-  ROOT %c = f32[8]{0} conditional(%p, %p, %p), branch_computations={%one, %two}
-)",
+  ROOT %c = f32[8]{0} conditional(%p, %p, %p), branch_computations={%one, %two})",
                              R"(%test (a: f32[8]) -> pred[] {
   ROOT %less = pred[] compare(%a, %a), direction=LT
 }
@@ -290,9 +281,7 @@ TEST(HloWaits, WhatIsCalledFromLoopsAndBranchesIsReached) {
 
 %sum (a: f32[], b: f32[]) -> f32[] {
   ROOT %add = f32[] add(%a, %b)
-}
-
-)");
+})");
   EXPECT_EQ(text.WaitsOf("l"), "calls");
   EXPECT_EQ(text.WaitsOf("c"), "calls");
   EXPECT_EQ(text.WaitsOf("again"), "calls");

@@ -9,6 +9,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
+TEST(BadChip, ManyAtOneNamelessPlaceAreNoBadChips) {
+  Scenario s({.slices = 1, .tasks = 8, .chips = 4});
+  const Spot nameless{2, 0x318, "fusion.318"};
+  for (int i = 0; i < 15; ++i) s.Put(s.Tensor(0, i % 8, i / 8), 0, kStep, nameless);
+  const Spot elsewhere{2, 0x77, "fusion.12"};
+  s.Put(s.Tensor(0, 5, 3), 0, kStep, elsewhere);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.5.3");
+  // Even if no name tells that one from the rest, the fifteen are not accused.
+  s.Tensor(0, 5, 3).sequencers.front().hlo = "all-gather.2";
+  EXPECT_EQ(Diagnose(s).find("0.1.1"), std::string::npos) << Diagnose(s);
+}
+
 TEST(BadChip, TheTextOfTheProgramSaysWhoWaits) {
   Scenario s;
   for (int task = 0; task < 2; ++task) {

@@ -57,7 +57,8 @@ TEST(CliTest, HelpAndVersion) {
 constexpr char kNobody[] = "--coordinator=127.0.0.1:1";  // nothing listens there
 
 TEST(CliTest, EveryCommandShowsItsFlagsWithDefaultAndVariable) {
-  for (const char* command : {"status", "snapshot", "incidents", "show", "diagnose", "logs", "hlo"}) {
+  for (const char* command :
+       {"status", "snapshot", "incidents", "show", "diagnose", "logs", "hlo"}) {
     const Result help = Rapideye({command, "--help"});
     EXPECT_EQ(help.exit_status, 0);
     std::istringstream lines(help.out);
