@@ -30,7 +30,7 @@ constexpr char kRule[] = "job_logs";
 // The workers by what their logs say. Indexes of workers.
 class Voices {
  public:
-  explicit Voices(const Case& c) : c_(c), logs_(c.topology.workers().size(), nullptr) {
+  explicit Voices(const Case& c) : logs_(c.topology.workers().size(), nullptr) {
     for (const WorkerLog& log : c.logs->workers) {
       const int worker = c.topology.Find(log.worker);
       if (worker >= 0) logs_[static_cast<size_t>(worker)] = &log;
@@ -71,7 +71,6 @@ class Voices {
   std::vector<int> stopped;
 
  private:
-  const Case& c_;
   std::vector<const WorkerLog*> logs_;
 };
 
