@@ -44,6 +44,7 @@ Verdict Classify(const Capture& capture) { return ClassifyCase(classifier::Case(
 Verdict ClassifyLogs(const Capture& capture, const LogEvidence& logs) {
   const classifier::Case c(capture, &logs);
   Verdict verdict = ClassifyCase(c);
+  classifier::AddLogEvidence(c, verdict);
   verdict.lacking = classifier::WhatLogsLack(c, verdict);
   return verdict;
 }

@@ -95,7 +95,7 @@ class Decider {
     } else {
       verdict_.cause = Cause::kUnknown;
       verdict_.confidence = kConfidenceUnknown;
-      verdict_.lacking = WhatWasLacking(c_);
+      verdict_.lacking = WhatToCollect(c_);
       Note(items.empty() ? "no rule found anything: nothing singles anyone out"
                          : absl::StrFormat("the surest finding has a certainty of %.2f; what may "
                                            "be named as the cause has at least %.2f",

@@ -145,4 +145,8 @@ std::vector<std::string> WhatLogsLack(const Case& c, const Verdict& verdict) {
   return lacking;
 }
 
+std::vector<std::string> WhatToCollect(const Case& c) {
+  return c.logs == nullptr ? WhatWasLacking(c) : WhatLogsLack(c, {});
+}
+
 }  // namespace rapideye::classifier

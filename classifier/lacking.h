@@ -12,6 +12,9 @@ namespace rapideye::classifier {
 // Sentences, the most helpful first; never empty.
 std::vector<std::string> WhatWasLacking(const Case& c);
 
+// The same, or where logs are all there is WhatLogsLack of a verdict that names nothing.
+std::vector<std::string> WhatToCollect(const Case& c);
+
 // Where logs are all there is: logs that were not given, and what agents would have added.
 std::vector<std::string> WhatLogsLack(const Case& c, const Verdict& verdict);
 

@@ -137,6 +137,8 @@ TEST(JobLogsTest, NobodyIsNamedWhereAnyOfSeveralMayBeIt) {
     EXPECT_EQ(verdict.cause, Cause::kUnknown);
     EXPECT_THAT(verdict.culprits, IsEmpty());
     EXPECT_FALSE(verdict.lacking.empty());
+    ASSERT_FALSE(verdict.evidence.empty());
+    EXPECT_THAT(verdict.evidence.front().statement, HasSubstr("Timed out waiting"));
   }
 }
 

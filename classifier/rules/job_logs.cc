@@ -30,7 +30,7 @@ constexpr char kRule[] = "job_logs";
 // The workers by what their logs say. Indexes of workers.
 class Voices {
  public:
-  explicit Voices(const Case& c) : c_(c), logs_(c.topology.workers().size(), nullptr) {
+  explicit Voices(const Case& c) : logs_(c.topology.workers().size(), nullptr) {
     for (const WorkerLog& log : c.logs->workers) {
       const int worker = c.topology.Find(log.worker);
       if (worker >= 0) logs_[static_cast<size_t>(worker)] = &log;
@@ -71,7 +71,6 @@ class Voices {
   std::vector<int> stopped;
 
  private:
-  const Case& c_;
   std::vector<const WorkerLog*> logs_;
 };
 
@@ -138,18 +137,25 @@ void AddCulprit(const Look& look, int worker, const std::string& what,
   finding.culprits.push_back(std::move(culprit));
 }
 
+// What those who complain say of others, as far as there is room.
+void AddComplaints(const Case& c, const Voices& voices, std::vector<EvidenceItem>& evidence) {
+  for (const std::vector<int>* workers : {&voices.complaining, &voices.told}) {
+    for (int worker : *workers) {
+      if (evidence.size() >= kMaxEvidence) return;
+      const LogComplaints& of = voices.Log(worker)->complaints;
+      const std::string& words = !of.peer_gone.empty()     ? of.peer_gone
+                                 : !of.leader_gone.empty() ? of.leader_gone
+                                 : !of.timed_out.empty()   ? of.timed_out
+                                                           : of.by_service;
+      evidence.push_back(Evidence(c, Strength::kWeak, {worker},
+                                  absl::StrCat(Who(c.worker(worker)), ": ", Quote(words))));
+    }
+  }
+}
+
 // With what the others say.
 void Add(const Look& look, Finding finding) {
-  for (int worker : look.voices.complaining) {
-    if (finding.evidence.size() >= kMaxEvidence) break;
-    const LogComplaints& of = look.voices.Log(worker)->complaints;
-    const std::string& words = !of.peer_gone.empty()     ? of.peer_gone
-                               : !of.leader_gone.empty() ? of.leader_gone
-                                                         : of.timed_out;
-    finding.evidence.push_back(
-        Evidence(look.c, Strength::kWeak, {worker},
-                 absl::StrCat(Who(look.c.worker(worker)), ": ", Quote(words))));
-  }
+  AddComplaints(look.c, look.voices, finding.evidence);
   finding.why = finding.culprits.front().why;
   look.out.Add(kRule, std::move(finding));
 }
@@ -340,6 +346,11 @@ void Apply(const Look& look) {
 
 void FindInLogs(const Case& c, Findings& out) {
   if (c.logs != nullptr) Apply({c, out, Voices(c)});
+}
+
+void AddLogEvidence(const Case& c, Verdict& verdict) {
+  if (c.logs == nullptr || !verdict.evidence.empty()) return;
+  AddComplaints(c, Voices(c), verdict.evidence);
 }
 
 }  // namespace rapideye::classifier

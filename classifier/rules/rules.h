@@ -51,6 +51,8 @@ void FindUnrecoverable(const Case& c, Findings& out);
 void FindLostWorker(const Case& c, Findings& out);
 // Only where logs are all there is: after the others, whose findings say more.
 void FindInLogs(const Case& c, Findings& out);
+// A verdict without evidence states what logs say of others.
+void AddLogEvidence(const Case& c, Verdict& verdict);
 
 }  // namespace rapideye::classifier
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -127,6 +128,22 @@ void CollectNames(const Descriptor& type, std::set<std::string>& names) {
   }
 }
 
+// The logs of real jobs: before each, how many logs its lines are of, and their labels.
+void WriteJobLogs(const fs::path& samples, const fs::path& out) {
+  fs::create_directories(out);
+  for (const auto& job : fs::directory_iterator(samples.parent_path() / "field" / "job-logs")) {
+    if (!job.is_directory()) continue;
+    for (const auto& log : fs::directory_iterator(job.path())) {
+      const bool labelled = log.path().extension() == ".out";
+      std::ifstream in(log.path());
+      const std::string text((std::istreambuf_iterator<char>(in)),
+                             std::istreambuf_iterator<char>());
+      Write(out / (job.path().filename().string() + "-" + log.path().stem().string()),
+            std::string(1, '\3') + std::string(1, labelled ? '\1' : '\0') + text.substr(0, 16000));
+    }
+  }
+}
+
 // The built-in table, a line at a time and whole.
 void WriteSignatures(const fs::path& out) {
   const std::string table = logs::kBuiltInSignatures;
@@ -204,6 +221,7 @@ int Main(const fs::path& samples, const fs::path& out) {
       fs::copy_file(entry.path(), out / "log" / entry.path().filename());
     }
   }
+  WriteJobLogs(samples, out / "job_logs");
   WriteSignatures(out);
   Write(out / "hlo" / "pair", std::string(kHlo) + '\xff' + kOtherHlo);
   Write(out / "hlo" / "waits", kAsynchronousHlo);
