@@ -19,6 +19,7 @@ Verdict Classify(const Capture& capture) {
   classifier::FindUnrecoverable(c, findings);
   classifier::FindLostWorker(c, findings);
   classifier::FindBarrier(c, findings);
+  classifier::FindTimedOut(c, findings);
   classifier::FindBadChip(c, findings);
   classifier::FindNetworking(c, findings);
   classifier::FindIci(c, findings);
