@@ -120,6 +120,15 @@ class Steps {
                          ": whether it was scheduled and its image and command were there, whether "
                          "the process ended before it joined; then restart the job."));
         break;
+      case Detail::kConfiguration:
+        Add(absl::StrCat("Compare the settings and versions of ", Hosts(),
+                         " (TPU_*, MEGASCALE_*, JAX_*, libtpu, jax, jaxlib) with what the slice "
+                         "needs and with those of the other workers."));
+        break;
+      case Detail::kCoordinationService:
+        Add("Raise the time-outs of the coordination service (heartbeat_timeout_seconds, "
+            "initialization_timeout): it ended a job in which everybody was alive.");
+        break;
       case Detail::kPreempted:
         Add(absl::StrCat("Restart the job once ", Hosts(),
                          " is back or replaced; nothing is "

@@ -22,6 +22,7 @@ Verdict ClassifyCase(const classifier::Case& c) {
   classifier::FindUnrecoverable(c, findings);
   classifier::FindLostWorker(c, findings);
   classifier::FindBarrier(c, findings);
+  classifier::FindTimedOut(c, findings);
   classifier::FindBadChip(c, findings);
   classifier::FindNetworking(c, findings);
   classifier::FindIci(c, findings);

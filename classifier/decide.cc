@@ -136,7 +136,7 @@ class Decider {
     const bool advancing = progress.confidence >= kConfidenceAdvancing;
     const bool contradicted =
         !advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {
-          return finding.confidence >= progress.confidence;
+          return finding.basis != Basis::kPause && finding.confidence >= progress.confidence;
         });
     if (contradicted) {
       RuleOut(absl::StrCat("no hang by ", progress.why, ": something surer speaks against it"));

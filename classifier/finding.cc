@@ -1,6 +1,7 @@
 #include "classifier/finding.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,18 @@ Case::Case(const Capture& capture_in, const LogEvidence* logs_in)
       first_to_stop(FindFirstToStop(positions)),
       threshold_ms(ThresholdOf(capture_in)) {}
 
+int64_t Case::LongestPauseMs() const {
+  const int64_t learnt = capture.header.hang_threshold_ms.value_or(0);
+  // A hostile threshold must not overflow.
+  if (learnt > std::numeric_limits<int64_t>::max() / 2) return learnt;
+  return std::max(kLongestPauseMs, 2 * learnt);
+}
+
 bool Case::JobStands() const {
   const std::optional<std::string>& trigger = capture.header.trigger;
   // Older coordinators gave an exit the same name, and nobody stands for that.
   if (trigger == "no-progress" || (trigger == "hang-line" && timeline.hang_declared)) return true;
+  if (timeline.still_ms.value_or(0) >= LongestPauseMs()) return true;
   bool told = false;
   for (const WorkerInfo& one : topology.workers()) {
     if (one.snapshot == nullptr || !one.snapshot->progress.has_value()) continue;

@@ -64,6 +64,9 @@ struct Case {
   // tell of themselves do, by their pages or the steps of their logs. Where launches are
   // known these tell better.
   bool JobStands() const;
+  // How long anybody may rest on purpose, in ms. Twice the threshold where that is long: it
+  // tells how long the launches of this job take.
+  int64_t LongestPauseMs() const;
 
   const WorkerInfo& worker(int index) const { return topology.worker(index); }
   const Place* PlaceOf(const Head& head) const {

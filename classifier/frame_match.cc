@@ -40,9 +40,15 @@ const Frame* Find(std::span<const Frame> frames, Functions functions) {
   return FindIf(frames, [&](const Frame& frame) { return IsAnyOf(frame, functions); });
 }
 
+// JAX's own writer of checkpoints, and Levanter's above it.
+bool IsOfSerialiser(const Frame& frame) {
+  return text::Contains(frame.file, "array_serialization") ||
+         text::Contains(frame.file, "tensorstore_serialization");
+}
+
 // Recomputation in the backward pass bears the same name as a checkpoint.
 bool IsOfCheckpoint(const Frame& frame) {
-  if (frame.IsOf("orbax")) return true;
+  if (frame.IsOf("orbax") || IsOfSerialiser(frame)) return true;
   if (frame.IsOf("jax") || frame.IsOf("torch") || frame.IsOf("flax")) return false;
   const bool named = HasWord(frame, {"checkpoint", "ckpt"}) ||
                      text::ContainsIgnoreCase(frame.file, "checkpoint") ||
@@ -77,6 +83,7 @@ const Frame* DeviceFrame(const Frames& frames) {
     return frame;
   }
   const Frame& innermost = frames.front();
+  if (IsOfSerialiser(innermost)) return nullptr;
   return innermost.IsOf("jax") || innermost.IsOf("jaxlib") ? &innermost : nullptr;
 }
 

@@ -68,6 +68,10 @@ std::string_view DetailName(Detail detail) {
       return "DEVICE_UNAVAILABLE";
     case Detail::kNotStarted:
       return "NOT_STARTED";
+    case Detail::kConfiguration:
+      return "CONFIGURATION";
+    case Detail::kCoordinationService:
+      return "COORDINATION_SERVICE";
     case Detail::kOther:
       return "OTHER";
     case Detail::kRunning:

@@ -34,6 +34,9 @@ std::string WhyNot(const Verdict& verdict) {
           return "a single event: eligible only if it repeats";
         case Detail::kNotStarted:
           return "why it has not come is not known: watched";
+        case Detail::kConfiguration:
+        case Detail::kCoordinationService:
+          return "a matter of settings: watched, hosts are never removed for it";
         case Detail::kPreempted:
           return "the host was preempted: never counts against it";
         default:

@@ -43,6 +43,8 @@ inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
 
 // A training loop whose page changed within this has not been standing for long enough to
 // be called hung: no threshold is shorter than half of it.
+// Nobody rests on purpose for longer than this, whatever is seen of it.
+inline constexpr int64_t kLongestPauseMs = 30 * 60'000;
 inline constexpr int64_t kLoopMovesWithinMs = 20'000;
 
 // Lines of a log that tell steps are this many times as far apart as ever before in health
@@ -153,6 +155,8 @@ inline constexpr double kConfidenceNotStarted = 0.96;       // the others' start
 inline constexpr double kConfidenceBarrier = 0.7;           // the few who did not come
 inline constexpr double kConfidenceBarrierByStep = 0.85;    // who left before the others
 inline constexpr double kConfidenceCameAlone = 0.65;        // to the shutdown, its step not known
+inline constexpr double kConfidenceAwaitedInVain = 0.75;    // busy as others' wait timed out
+inline constexpr double kConfidenceDeclaredAlive = 0.7;     // it lived to hear that it was dead
 inline constexpr double kConfidenceLostUnreachable = 0.93;
 inline constexpr double kConfidenceLostTakesNoBytes = 0.9;
 inline constexpr double kConfidenceLostDeclared = 0.85;  // its service misses it, too

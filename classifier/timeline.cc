@@ -37,7 +37,21 @@ constexpr std::array kWordings = {
     Wording{"TPU is already in use", ErrorKind::kDeviceUnavailable},
     Wording{"Device or resource busy", ErrorKind::kDeviceUnavailable},
     Wording{"No available TPU", ErrorKind::kDeviceUnavailable},
+    Wording{"TPU initialization failed: Invalid", ErrorKind::kConfiguration},
+    Wording{"slice_builder_worker_addresses", ErrorKind::kConfiguration},
+    Wording{"TPU initialization failed", ErrorKind::kDeviceUnavailable},
+    Wording{"Failed to get global TPU topology", ErrorKind::kDeviceUnavailable},
+    Wording{"Couldn't open iommu group", ErrorKind::kDeviceUnavailable},
+    Wording{"Couldn't open device: /dev/", ErrorKind::kDeviceUnavailable},
     Wording{"RESOURCE_EXHAUSTED: Out of memory", ErrorKind::kOutOfMemory},
+    Wording{"RESOURCE_EXHAUSTED: Error loading program", ErrorKind::kOutOfMemory},
+    Wording{"RESOURCE_EXHAUSTED: Error allocating", ErrorKind::kOutOfMemory},
+    Wording{"RESOURCE_EXHAUSTED: Failed to allocate", ErrorKind::kOutOfMemory},
+    Wording{"RESOURCE_EXHAUSTED: Attempting to", ErrorKind::kOutOfMemory},
+    Wording{"RESOURCE_EXHAUSTED: E0100", ErrorKind::kOutOfMemory},
+    Wording{"RESOURCE_EXHAUSTED: E0101", ErrorKind::kOutOfMemory},
+    Wording{"CUDA out of memory", ErrorKind::kOutOfMemory},
+    Wording{"HIP out of memory", ErrorKind::kOutOfMemory},
     Wording{"Ran out of memory in memory space hbm", ErrorKind::kOutOfMemory},
 };
 
@@ -51,7 +65,7 @@ std::optional<ErrorKind> KindByWording(std::string_view text) {
 constexpr std::string_view kContinuatorHalted = "The program continuator has halted unexpectedly";
 
 // Said of a peer that is gone, or by a service that ends everybody because one is.
-constexpr std::array<std::string_view, 19> kWordsOfVictims = {
+constexpr std::array<std::string_view, 20> kWordsOfVictims = {
     "onnection closed by peer",
     "onnection reset by peer",
     "Gloo ",
@@ -72,7 +86,15 @@ constexpr std::array<std::string_view, 19> kWordsOfVictims = {
     "failure detected by watchdog",
     "we are taking the entire process down",
     "threads to join the rendezvous",
+    "DEADLINE_EXCEEDED: GetKeyValue() timed out",
 };
+
+// What lines with such words are filed as.
+bool IsOfVictims(LogKind kind) {
+  return kind == LogKind::kFollowOn || kind == LogKind::kMissedHealthChecks ||
+         kind == LogKind::kRestartedPeer || kind == LogKind::kCollectiveStuck ||
+         kind == LogKind::kNetwork || kind == LogKind::kCoordinationTimeout;
+}
 
 bool HasWordsOfVictims(std::string_view text) {
   return std::any_of(kWordsOfVictims.begin(), kWordsOfVictims.end(),
@@ -283,7 +305,10 @@ class Reader {
   }
 
   void ReadProcesses(int worker, const Snapshot& snapshot) {
+    constexpr int32_t kSigTrap = 5;
     constexpr int32_t kSigAbrt = 6;
+    constexpr int32_t kSigKill = 9;
+    constexpr int32_t kSigTerm = 15;
     const bool alive = std::any_of(snapshot.processes.begin(), snapshot.processes.end(), IsAlive);
     for (const Process& process : snapshot.processes) {
       const bool gone =
@@ -297,7 +322,11 @@ class Reader {
       event.worker = worker;
       event.age_ms = process.exited_ms_ago;
       // A shell reports death by a signal as 128 plus its number.
-      event.aborted = gone && (process.signal == kSigAbrt || process.exit_code == 128 + kSigAbrt);
+      const auto ended_by = [&process, gone](int32_t signal) {
+        return gone && (process.signal == signal || process.exit_code == 128 + signal);
+      };
+      event.aborted = ended_by(kSigAbrt) || ended_by(kSigTrap);
+      event.terminated = ended_by(kSigTerm) || ended_by(kSigKill);
       event.succeeded = gone && process.exit_code == 0;
       event.signalled = gone && !event.aborted &&
                         (process.signal.has_value() || process.exit_code.value_or(0) > 128);
@@ -379,20 +408,26 @@ class Reader {
   }
 
   // Ends by its own status or an abort after words of a victim: whoever ends so does it
-  // because somebody else is gone, however early. Signals but SIGABRT are no echo.
+  // because somebody else is gone, however early. So does whoever is told to end after such
+  // words, by the launcher that ends them all. Other signals are no echo.
   bool IsEndOfVictim(const ErrorEvent& event) const {
-    if (event.kind != ErrorKind::kExit || event.signalled || event.unexplained) return false;
-    if (event.succeeded || !event.age_ms) return false;
-    const std::vector<LogEvent>& logs = topology_.worker(event.worker).snapshot->log_events;
-    return std::any_of(logs.begin(), logs.end(), [&](const LogEvent& log) {
-      const bool weak =
-          log.kind == LogKind::kFollowOn || log.kind == LogKind::kMissedHealthChecks ||
-          log.kind == LogKind::kRestartedPeer || log.kind == LogKind::kCollectiveStuck ||
-          log.kind == LogKind::kNetwork || log.kind == LogKind::kCoordinationTimeout;
-      // A warning that names somebody else ends nobody.
-      if (!weak || !HasWordsOfVictims(log.text)) return false;
-      return log.age_ms && *log.age_ms <= *event.age_ms + kVictimEndsWithinMs;
-    });
+    const bool told = event.kind == ErrorKind::kPreempted || event.terminated;
+    if (event.kind != ErrorKind::kExit && !told) return false;
+    if ((event.signalled && !told) || event.unexplained) return false;
+    const Snapshot* snapshot = topology_.worker(event.worker).snapshot;
+    if (event.succeeded || !event.age_ms || snapshot == nullptr) return false;
+    return std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(),
+                       [&](const LogEvent& log) {
+                         const bool weak = log.kind == LogKind::kFollowOn ||
+                                           log.kind == LogKind::kMissedHealthChecks ||
+                                           log.kind == LogKind::kCoordinationTimeout;
+                         // A warning that names somebody else ends nobody.
+                         if (!weak || !HasWordsOfVictims(log.text)) return false;
+                         // Of a signal the words come first: who is told to end loses its peers
+                         // afterwards, too.
+                         if (told && (!log.age_ms || *log.age_ms < *event.age_ms)) return false;
+                         return log.age_ms && *log.age_ms <= *event.age_ms + kVictimEndsWithinMs;
+                       });
   }
 
   // Takes the ends of victims out of the roots, if there is anything that they can have
@@ -401,8 +436,7 @@ class Reader {
     std::vector<int> others;
     std::vector<int> victims;
     for (int root : timeline_.roots) {
-      const bool victim = IsEndOfVictim(timeline_.errors[static_cast<size_t>(root)]);
-      (victim ? victims : others).push_back(root);
+      (timeline_.errors[static_cast<size_t>(root)].of_victim ? victims : others).push_back(root);
     }
     const bool missing =
         std::any_of(topology_.workers().begin(), topology_.workers().end(),
@@ -436,6 +470,7 @@ class Reader {
   void ChooseRoots() {
     RankExits();
     auto& errors = timeline_.errors;
+    for (ErrorEvent& event : errors) event.of_victim = IsEndOfVictim(event);
     for (size_t i = 0; i < errors.size(); ++i) {
       // Errors of a worker stand together, the most specific first.
       const bool repeats =

@@ -27,6 +27,7 @@ enum class ErrorKind {
   kDeviceToHost,
   kCopyUnclear,
   kDeviceUnavailable,  // its chips or its port are another process's, absent or not permitted
+  kConfiguration,      // its runtime refuses what it was told of the job
   kPreempted,
   kStopped,
   kOtherHalt,
@@ -41,10 +42,12 @@ struct ErrorEvent {
   CoreType core_type = CoreType::kUnspecified;
   std::optional<int64_t> age_ms;
   bool beyond_job = false;   // from the kernel's log
-  bool aborted = false;      // an exit by SIGABRT
+  bool aborted = false;      // an exit by SIGABRT, or by SIGTRAP as a fatal check ends
   bool signalled = false;    // an exit by any other signal
+  bool terminated = false;   // by SIGTERM, or by SIGKILL, which ends a grace period
   bool succeeded = false;    // an exit with status 0
   bool unexplained = false;  // an exit of which neither status nor signal is known
+  bool of_victim = false;    // an end after words of a victim: see IsEndOfVictim
   std::string text;          // what to quote, bounded
 };
 
@@ -60,7 +63,7 @@ struct Timeline {
   // How long the job has stood still: the median over its cores. Absent: no core
   // reported it.
   std::optional<int64_t> still_ms;
-  int aborted = 0;  // processes gone by SIGABRT
+  int aborted = 0;  // processes gone by SIGABRT or SIGTRAP
   bool hang_declared = false;
   std::vector<std::string> reasons;  // errors that are no roots, and why
 };

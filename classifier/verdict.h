@@ -51,6 +51,8 @@ enum class Detail {
   kPreempted,
   kDeviceUnavailable,
   kNotStarted,
+  kConfiguration,
+  kCoordinationService,
   kOther,
   // no hang
   kRunning,

@@ -76,7 +76,9 @@ std::vector<text::ListItem> OrNone(std::vector<text::ListItem> items) {
 
 // Whoever cannot be named is not known; where there is nobody, there is none.
 std::vector<text::ListItem> OrNotKnown(const Report& report, std::vector<text::ListItem> items) {
-  if (items.empty() && report.cause == Cause::kDifferentModule) items.push_back({"not known", 1});
+  const bool somebody =
+      report.cause == Cause::kDifferentModule || report.detail == Detail::kCoordinationService;
+  if (items.empty() && somebody) items.push_back({"not known", 1});
   return OrNone(std::move(items));
 }
 
@@ -119,7 +121,7 @@ void AppendHead(const Report& report, TextLines& lines) {
     lines.AddEach(kFirstIndent, ErrorLines(report), kMaxErrorLines,
                   [](const std::string& line) { return line; });
     lines.Add(kFirstIndent, "Please inspect the error log of these workers:");
-    lines.AddList(kFirstIndent, "", OrNone(CulpritWorkers(report, report.culprits)));
+    lines.AddList(kFirstIndent, "", OrNotKnown(report, CulpritWorkers(report, report.culprits)));
   } else if (const std::string prefix = HostsPrefix(report.cause); !prefix.empty()) {
     lines.AddList(kFirstIndent, prefix, OrNotKnown(report, CulpritHosts(report)));
   }

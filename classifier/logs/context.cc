@@ -180,6 +180,8 @@ void LogContext::TakeTracebackLine(absl::string_view whole, const RecogniseOptio
   }
   if (any_frame_ && !ExceptionClass(text).empty()) {
     expecting_ = Expecting::kAnything;
+    // A barrier whose lists of tasks are the next lines.
+    TakeListLine(text, options, sink);
     TakeException(text, options, sink);
     return;
   }

@@ -134,10 +134,40 @@ bool FellAfterTheEnd(const Case& c) {
   return finished > fallen && first_fall <= last_finish + kAgeErrorMs;
 }
 
+// True if the first worker, with which JAX's coordination service ends, ended with status 0, and
+// all that fell over did so after that, saying that this service was gone and no peer. A leader
+// that ends well has been through the barrier of the shutdown, to which all come when they are
+// done.
+bool FellAfterTheLeader(const Case& c) {
+  const Snapshot* leader = c.worker(0).snapshot;
+  if (leader == nullptr || leader->processes.empty()) return false;
+  const auto ended_well = [](const Process& process) {
+    return Gone(process) && process.exit_code == 0 && process.exited_ms_ago.has_value();
+  };
+  const auto& processes = leader->processes;
+  if (!std::all_of(processes.begin(), processes.end(), ended_well)) return false;
+  const bool says_nothing =
+      std::all_of(leader->log_events.begin(), leader->log_events.end(), [](const LogEvent& log) {
+        return log.kind == LogKind::kBenign || log.kind == LogKind::kUnknownFlag;
+      });
+  if (!says_nothing) return false;
+  const int64_t end = *processes.front().exited_ms_ago;
+  return std::all_of(c.timeline.errors.begin(), c.timeline.errors.end(), [&](const ErrorEvent& e) {
+    if (e.kind != ErrorKind::kExit) return false;
+    if (e.succeeded) return true;
+    if (!e.of_victim || e.age_ms.value_or(0) > end + kAgeErrorMs) return false;
+    const std::vector<LogEvent>& logs = c.worker(e.worker).snapshot->log_events;
+    return std::none_of(logs.begin(), logs.end(), [](const LogEvent& log) {
+      return text::Contains(log.text, "closed by peer") ||
+             text::Contains(log.text, "reset by peer") || text::Contains(log.text, "Gloo");
+    });
+  });
+}
+
 // What speaks against it, or nothing.
 std::optional<std::string> Objection(const Case& c) {
   const Generations generations(c);
-  const bool fell_after_the_end = FellAfterTheEnd(c);
+  const bool fell_after_the_end = FellAfterTheEnd(c) || FellAfterTheLeader(c);
   const auto of_this_job = [&](const Process& process) { return !generations.IsNext(process); };
   int gone = 0;
   std::optional<int> signal;
@@ -200,7 +230,7 @@ void FindEnded(const Case& c, Findings& out) {
   finding.detail = Detail::kEnded;
   finding.confidence = kConfidenceAdvancing;
   const bool fell = std::any_of(c.topology.workers().begin(), c.topology.workers().end(), FellOver);
-  finding.why = fell ? "all training processes have ended, most of them with status 0"
+  finding.why = fell ? "all training processes have ended, some with status 0 before any fell over"
                      : "all training processes were ended from outside at about the same time";
   EvidenceItem& evidence = finding.evidence.emplace_back();
   evidence.statement = finding.why;

@@ -112,6 +112,13 @@ bool SomebodyFailed(const Case& c) {
   return false;
 }
 
+// By whatever: who followed somebody else has ended, too.
+bool SomebodyEnded(const Case& c) {
+  return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [](const ErrorEvent& e) {
+    return e.kind == ErrorKind::kExit && !e.succeeded;
+  });
+}
+
 void Advancing(const Case& c, Findings& out) {
   int telling = 0;
   int recent = 0;
@@ -199,9 +206,26 @@ void LogsAdvancing(const Case& c, Findings& out) {
          out);
 }
 
+// For how long the worker has been at what it is at: by its page, or else by the last launch
+// that one of its cores completed.
+int64_t PausedMs(const Case& c, int worker) {
+  const Snapshot* snapshot = c.worker(worker).snapshot;
+  if (snapshot->progress.has_value() && snapshot->progress->phase_ms.has_value()) {
+    return *snapshot->progress->phase_ms;
+  }
+  std::optional<int64_t> shortest;
+  const auto [first, last] = c.positions.UnitsOf(worker);
+  for (int u = first; u < last; ++u) {
+    const std::optional<int64_t> stood = StoodMs(c.positions.unit(u));
+    if (stood && (!shortest || *stood < *shortest)) shortest = stood;
+  }
+  return shortest.value_or(0);
+}
+
 std::string PauseSeen(const Case& c, int worker) {
   const Snapshot* snapshot = c.worker(worker).snapshot;
   if (snapshot == nullptr) return "";
+  if (PausedMs(c, worker) >= c.LongestPauseMs()) return "";
   if (snapshot->progress.has_value()) {
     switch (snapshot->progress->phase) {
       case Phase::kCompile:
@@ -281,6 +305,10 @@ void Pausing(const Case& c, Findings& out) {
     }
   }
   if (pausing == 0 || waiting_for_input > pausing || SomebodyFailed(c)) return;
+  if (SomebodyEnded(c)) {
+    out.Note(kRule, "training processes have ended: no pause of others is an excuse for that");
+    return;
+  }
   Report(c, Detail::kPaused, kConfidencePause,
          absl::StrCat("nothing runs where work is missing, and ", example), out);
 }

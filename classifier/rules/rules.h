@@ -39,6 +39,8 @@ void FindProgress(const Case& c, Findings& out);
 // The job was ended from outside, to restart or to cancel it.
 void FindEnded(const Case& c, Findings& out);
 void FindBarrier(const Case& c, Findings& out);
+// Waits that a time-out ended, and the coordination service's word against somebody alive.
+void FindTimedOut(const Case& c, Findings& out);
 void FindBadChip(const Case& c, Findings& out);
 void FindNetworking(const Case& c, Findings& out);
 void FindIci(const Case& c, Findings& out);

@@ -41,6 +41,8 @@ std::optional<Detail> DetailOf(ErrorKind kind) {
       return Detail::kPreempted;
     case ErrorKind::kDeviceUnavailable:
       return Detail::kDeviceUnavailable;
+    case ErrorKind::kConfiguration:
+      return Detail::kConfiguration;
     case ErrorKind::kStopped:
       return Detail::kProcessStopped;
     case ErrorKind::kException:
