@@ -418,11 +418,8 @@ class Reader {
     if (event.succeeded || !event.age_ms || snapshot == nullptr) return false;
     return std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(),
                        [&](const LogEvent& log) {
-                         const bool weak = log.kind == LogKind::kFollowOn ||
-                                           log.kind == LogKind::kMissedHealthChecks ||
-                                           log.kind == LogKind::kCoordinationTimeout;
                          // A warning that names somebody else ends nobody.
-                         if (!weak || !HasWordsOfVictims(log.text)) return false;
+                         if (!IsOfVictims(log.kind) || !HasWordsOfVictims(log.text)) return false;
                          // Of a signal the words come first: who is told to end loses its peers
                          // afterwards, too.
                          if (told && (!log.age_ms || *log.age_ms < *event.age_ms)) return false;
