@@ -433,7 +433,10 @@ HloWaits HloWaitAnalysis::ClassifyTransfer(int computation, const HloParts& part
     }
   }
   if (handler == kMegascale) return HloWaits::kOtherSlice;
-  return host || !handler.empty() ? HloWaits::kOwnHost : HloWaits::kInSlice;
+  // Transfers to the own host name who takes them there (pjrt_rendezvous); to take a wait for
+  // another slice for one would accuse the host.
+  if (handler.empty()) return host ? HloWaits::kOtherSlice : HloWaits::kInSlice;
+  return HloWaits::kOwnHost;
 }
 
 HloWaits HloWaitAnalysis::ClassifyCopy(int computation, const HloParts& parts) {

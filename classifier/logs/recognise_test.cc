@@ -276,26 +276,32 @@ INSTANTIATE_TEST_SUITE_P(
     Forms, NamedTasksTest,
     testing::Values(
         TasksOfLine{"UNAVAILABLE: Task /job:jax_worker/replica:0/task:37 heartbeat timeout.", {37}},
-        TasksOfLine{"Barrier failed because: task is set to ERROR: Task 2 heartbeat timeout. This", {2}},
-        TasksOfLine{"/job:w/replica:0/task:8 has been set to ERROR in coordination service: UNAVAILABLE: "
-              "Task /job:w/replica:0/task:8 heartbeat timeout. This indicates",
-              {8}},
+        TasksOfLine{"Barrier failed because: task is set to ERROR: Task 2 heartbeat timeout. This",
+                    {2}},
+        TasksOfLine{
+            "/job:w/replica:0/task:8 has been set to ERROR in coordination service: UNAVAILABLE: "
+            "Task /job:w/replica:0/task:8 heartbeat timeout. This indicates",
+            {8}},
         TasksOfLine{"missed heartbeat of a worker", {}},
         TasksOfLine{"ABORTED: 5 unexpectedly tried to connect with a different incarnation", {5}},
-        TasksOfLine{"/job:jax_worker/replica:0/task:11 unexpectedly tried to connect with a different "
-              "incarnation. It has likely restarted.",
-              {11}},
+        TasksOfLine{
+            "/job:jax_worker/replica:0/task:11 unexpectedly tried to connect with a different "
+            "incarnation. It has likely restarted.",
+            {11}},
         TasksOfLine{"/job:w/replica:0/task:N unexpectedly tried to connect with a different", {}},
-        TasksOfLine{"[rank218]:[E108 16:19:09.6 ProcessGroupNCCL.cpp:685] [Rank 13] Watchdog caught "
-              "collective operation timeout: WorkNCCL(SeqNum=1)",
-              {218}},
-        TasksOfLine{"[E ProcessGroupNCCL.cpp:475] [Rank 1] Watchdog caught collective operation timeout",
-              {1}},
-        TasksOfLine{"  [7] finished collective #182, but didn't join collective #183 (count from 1)",
-              {7}},
-        TasksOfLine{"NCCL WARN Mismatched collective detected, please check your collective calls at and "
-              "around rank 39. You can use",
-              {39}},
+        TasksOfLine{
+            "[rank218]:[E108 16:19:09.6 ProcessGroupNCCL.cpp:685] [Rank 13] Watchdog caught "
+            "collective operation timeout: WorkNCCL(SeqNum=1)",
+            {218}},
+        TasksOfLine{
+            "[E ProcessGroupNCCL.cpp:475] [Rank 1] Watchdog caught collective operation timeout",
+            {1}},
+        TasksOfLine{
+            "  [7] finished collective #182, but didn't join collective #183 (count from 1)", {7}},
+        TasksOfLine{
+            "NCCL WARN Mismatched collective detected, please check your collective calls at and "
+            "around rank 39. You can use",
+            {39}},
         TasksOfLine{"Rank 0: Ranks 1, 3 failed to pass monitoredBarrier in 2000 ms", {1, 3}},
         TasksOfLine{"Task 99999999999999999999 heartbeat timeout. This indicates", {}}));
 

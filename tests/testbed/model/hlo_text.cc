@@ -14,7 +14,12 @@ std::string Attributes(const Program& program, size_t i) {
       return absl::StrCat(", channel_id=", i + 1, ", replica_groups={}, to_apply=region_0.1");
     case OperationKind::kSend:
     case OperationKind::kReceive:
-      return absl::StrCat(", channel_id=", i + 1, ", is_host_transfer=true");
+      return absl::StrCat(", channel_id=", i + 1,
+                          ", is_host_transfer=true, frontend_attributes={"
+                          "_xla_host_transfer_handler_name=\"xla_megascale_runtime\"}");
+    case OperationKind::kOffload:
+    case OperationKind::kAwaitOffload:
+      return ", async_execution_thread=\"sparsecore\"";
     case OperationKind::kCompute: {
       const bool last = i + 1 == program.operations.size();
       const int64_t code = last ? 0 : program.operations[i + 1].pc - operation.pc;
