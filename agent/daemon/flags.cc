@@ -130,7 +130,6 @@ absl::Status Check(Flags& flags) {
   if (!disabled.ok()) return disabled.status();
   flags.host.disabled = *std::move(disabled);
   if (flags.host.disabled.contains(TrainingLogSource::kName)) flags.logs.patterns.clear();
-  flags.host.logs = flags.logs.patterns;
   if (flags.host.disabled.contains(HloDumpSource::kName)) flags.hlo_dump_dir.clear();
   absl::StatusOr<logs::SignatureTable> signatures = ReadSignatureTable(flags.log_signatures);
   if (!signatures.ok()) return signatures.status();

@@ -31,8 +31,6 @@ struct HostOptions {
   std::string input_pipeline_metrics = "127.0.0.1:9431";
   WorkerId self;
   std::set<std::string> disabled;  // names of sources
-  // Paths or shell patterns of the training log's files.
-  std::vector<std::string> logs = {};
   // Number of the process that the agent itself has started.
   std::optional<int64_t> command = std::nullopt;
 };

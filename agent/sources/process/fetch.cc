@@ -18,7 +18,6 @@
 #include "agent/sources/fetcher.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/process/fetch_holders.h"
-#include "agent/sources/process/fetch_writer.h"
 #include "agent/sources/process/limits.h"
 #include "agent/sources/tcp/fetch.h"
 #include "proto/common/file/small_file.h"
@@ -44,11 +43,10 @@ constexpr char kThisNamespace[] = "/proc";
 }  // namespace
 
 ProcessWatch::ProcessWatch(std::string proc_root, Endpoint runtime, std::optional<int64_t> command,
-                           std::string sys_root, std::vector<std::string> logs)
+                           std::string sys_root)
     : proc_root_(std::move(proc_root)),
       runtime_(runtime),
       command_(command),
-      logs_(std::move(logs)),
       ticks_per_second_(std::max<int64_t>(1, sysconf(_SC_CLK_TCK))),
       oom_(proc_root_, std::move(sys_root)) {}
 
@@ -66,7 +64,6 @@ ProcessReading ProcessWatch::Read(absl::Duration now) {
                                  [this](uint64_t inode) { return listeners_.contains(inode); });
   if (listening.empty() || known) {
     unavailable_.clear();
-    FollowLogs(now);
   } else if (now >= next_search_) {
     unavailable_ = Search(listening);
     next_search_ = unavailable_.empty() ? now : now + kProcessSearchSpacing;
@@ -182,17 +179,6 @@ void ProcessWatch::FollowCommand() {
   }
 }
 
-// A job without a runtime, or before it has one, is known by what it writes.
-void ProcessWatch::FollowLogs(absl::Duration now) {
-  const bool lives = process_.has_value() && !process_->Ended();
-  if (lives || command_.has_value() || logs_.empty() || now < next_writer_search_) return;
-  next_writer_search_ = now + kProcessSearchSpacing;
-  const std::optional<int64_t> writer = FindLogWriter(proc_root_, logs_);
-  if (!writer.has_value()) return;
-  const std::optional<ProcessStat> stat = ReadStat(*writer);
-  if (stat.has_value() && !(process_.has_value() && process_->id == stat->id)) Adopt(*stat);
-}
-
 void ProcessWatch::SetEnded(ProcessState state, std::optional<int32_t> exit_status) {
   process_->state = state;
   process_->wait_channel.reset();
@@ -272,7 +258,7 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
   ProcessFetcher(const HostOptions& options, const Endpoint& runtime)
       : proc_root_(options.proc_root),
         dev_root_(options.dev_root),
-        watch_(options.proc_root, runtime, options.command, options.sys_root, options.logs) {}
+        watch_(options.proc_root, runtime, options.command, options.sys_root) {}
 
   ProcessWatch& watch() { return watch_; }
 

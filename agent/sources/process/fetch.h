@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -17,8 +16,7 @@
 
 namespace rapideye::agent {
 
-// The training process is the one that listens where its runtime does; while none does, the one
-// that writes the training log, if that is known. Once
+// The training process is the one that listens where its runtime does. Once
 // found it is followed by number and start time, also beyond its end, until
 // another process listens there; while it lives that is looked at now and then only.
 // A command that the agent itself has started is the training process until one listens;
@@ -26,10 +24,9 @@ namespace rapideye::agent {
 class ProcessWatch {
  public:
   // `proc_root` is normally "/proc". `command`: number of the process that the agent
-  // itself has started. `sys_root`: normally "/sys". `logs`: paths or shell patterns.
+  // itself has started. `sys_root`: normally "/sys".
   ProcessWatch(std::string proc_root, Endpoint runtime,
-               std::optional<int64_t> command = std::nullopt, std::string sys_root = "/sys",
-               std::vector<std::string> logs = {});
+               std::optional<int64_t> command = std::nullopt, std::string sys_root = "/sys");
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
@@ -54,7 +51,6 @@ class ProcessWatch {
   std::set<uint64_t> FindListeners() const;
   void Follow();
   void FollowCommand();
-  void FollowLogs(absl::Duration now);
   void SetEnded(ProcessState state, std::optional<int32_t> exit_status);
   // Makes the process that owns one of the sockets the one that is followed;
   // otherwise says why not.
@@ -65,7 +61,6 @@ class ProcessWatch {
   const std::string proc_root_;
   const Endpoint runtime_;
   const std::optional<int64_t> command_;
-  const std::vector<std::string> logs_;
   const int64_t ticks_per_second_;
 
   OomWatch oom_;
@@ -77,7 +72,6 @@ class ProcessWatch {
   int pidfd_ = -1;
   absl::Duration next_listener_look_ = -absl::InfiniteDuration();  // while it lives
   absl::Duration next_search_ = -absl::InfiniteDuration();
-  absl::Duration next_writer_search_ = -absl::InfiniteDuration();
   std::string unavailable_;
 };
 
