@@ -209,7 +209,8 @@ void Incident::EndFirstRound(absl::Duration now, Effects& effects) {
   second_round_at_ = now + kRoundInterval;
   // An alarm of another kind is about a job that stands.
   if (suspicion_.trigger == kExitTrigger && MayBeTheEndOfTheRun(snapshots_)) {
-    second_round_at_ = std::max(second_round_at_, started_ + std::min(kExitsSettle, (deadline_ - started_) / 2));
+    second_round_at_ =
+        std::max(second_round_at_, started_ + std::min(kExitsSettle, (deadline_ - started_) / 2));
   }
   AskForHlo(now, effects);
   wants_probes_ = true;
