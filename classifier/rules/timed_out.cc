@@ -25,7 +25,11 @@ namespace {
 
 constexpr char kRule[] = "timed_out";
 
-bool SaysWaitTimedOut(const LogEvent& log) { return log.kind == LogKind::kCoordinationTimeout; }
+// A key of another slice that never came is filed under the network.
+bool SaysWaitTimedOut(const LogEvent& log) {
+  return log.kind == LogKind::kCoordinationTimeout ||
+         (log.kind == LogKind::kNetwork && text::Contains(log.text, "GetKeyValue() timed out"));
+}
 
 // Its end, if it followed something; null: it has not ended, or by its own hand.
 const ErrorEvent* EndAsVictim(const Case& c, int worker) {
