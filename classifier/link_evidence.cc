@@ -1,6 +1,8 @@
 #include "classifier/link_evidence.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "classifier/thresholds.h"
 
@@ -35,6 +37,7 @@ class Collector {
       for (const Socket& socket : snapshot->sockets) AddSocket(i, socket);
       for (const Transfer& transfer : snapshot->transfers) AddTransfer(i, transfer);
     }
+    for (const auto& [pair, ends] : clean_) DropProbes(pair, ends);
     for (const auto& [pair, evidence] : links_.pairs) {
       if (!evidence.Broken()) continue;
       links_.broken_peers[static_cast<size_t>(pair.first)].insert(pair.second);
@@ -69,8 +72,13 @@ class Collector {
   void AddSocket(int worker, const Socket& socket) {
     const bool stuck = socket.unacked_bytes > 0 && socket.since_ack_ms >= long_ms_;
     const bool unanswered = socket.state == SocketState::kSynSent;
-    if (!stuck && !unanswered && socket.state != SocketState::kGone) return;
     int peer = -1;
+    if (!stuck && !unanswered && socket.state != SocketState::kGone) {
+      peer = c_.topology.Find(socket.peer);
+      const bool clean = socket.state == SocketState::kEstablished && socket.unacked_bytes == 0;
+      if (clean && peer >= 0 && peer != worker) clean_[std::minmax(worker, peer)].insert(worker);
+      return;
+    }
     PairEvidence* pair = Pair(worker, socket.peer, peer);
     if (pair == nullptr) return;
     if (stuck || unanswered) {
@@ -88,8 +96,21 @@ class Collector {
     if (pair != nullptr) pair->pending.insert(worker);
   }
 
+  // Whom a transfer does not reach, of that the sender's bytes are left unacknowledged. Where both
+  // ends show connections to each other, and none holds any, something drops probes alone: a
+  // firewall.
+  void DropProbes(const WorkerPair& pair, const std::set<int>& ends) {
+    const auto found = links_.pairs.find(pair);
+    if (found == links_.pairs.end() || ends.size() < 2) return;
+    PairEvidence& evidence = found->second;
+    if (!evidence.unacked.empty() || !evidence.gone.empty() || !evidence.pending.empty()) return;
+    evidence.failed_probe.clear();
+    evidence.bad_nics.clear();
+  }
+
   const Case& c_;
   LinkEvidence links_;
+  std::map<WorkerPair, std::set<int>> clean_;  // the ends that have clean connections
   int64_t long_ms_ = 0;
 };
 

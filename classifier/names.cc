@@ -36,6 +36,8 @@ std::string_view DetailName(Detail detail) {
       return "DCN_LINK";
     case Detail::kDcnHost:
       return "DCN_HOST";
+    case Detail::kDcnPartition:
+      return "DCN_PARTITION";
     case Detail::kIciLink:
       return "ICI_LINK";
     case Detail::kModuleDivergence:

@@ -22,6 +22,9 @@ std::string WhyNot(const Verdict& verdict) {
       if (verdict.detail == Detail::kDcnHost) {
         return "its own side and its peers' probes do not agree sufficiently: watched";
       }
+      if (verdict.detail == Detail::kDcnPartition) {
+        return "something between the hosts is cut, no host: watched";
+      }
       return "which end of the link is bad is not known: watched";
     case Cause::kBadTpuChip:
       return "no evidence from outside the job's reach on that chip: eligible only if it repeats";

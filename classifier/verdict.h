@@ -32,6 +32,7 @@ enum class Detail {
   // networking
   kDcnLink,
   kDcnHost,
+  kDcnPartition,
   kIciLink,
   // different module
   kModuleDivergence,

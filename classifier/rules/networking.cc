@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/link_evidence.h"
+#include "classifier/network_cut.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
@@ -26,6 +27,25 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "networking";
+
+// One NIC alone fails: the host reaches its peers over another, or that NIC has
+// no carrier while another one has.
+std::optional<std::string> NicAtFault(const Case& c, int worker, const std::set<std::string>& bad,
+                                      const std::set<std::string>& good) {
+  if (bad.size() != 1 || good.contains(*bad.begin())) return std::nullopt;
+  const std::string& name = *bad.begin();
+  if (!good.empty()) return name;
+  bool down = false;
+  bool other_up = false;
+  for (const Nic& nic : c.worker(worker).snapshot->nics) {
+    if (nic.name == name) {
+      down = !nic.up;
+    } else {
+      other_up = other_up || nic.up;
+    }
+  }
+  return down && other_up ? std::optional(name) : std::nullopt;
+}
 
 class Rule {
  public:
@@ -53,6 +73,8 @@ class Rule {
       return;
     }
     TakeHosts(open);
+    JoinIfOneCut(c_, links_, hosts_);
+    for (Finding& finding : hosts_) out_.Add(kRule, std::move(finding));
     for (const auto& [pair, evidence] : open) TakePair(pair, *evidence);
   }
 
@@ -133,7 +155,7 @@ class Rule {
       AddLink(pair, *evidence, finding);
       it = open.erase(it);
     }
-    const std::optional<std::string> nic = NicAtFault(worker, bad, good);
+    const std::optional<std::string> nic = NicAtFault(c_, worker, bad, good);
     const std::string text = absl::StrCat(Who(c_.worker(worker)), " does not get through to ",
                                           Count(static_cast<int64_t>(peers.size()), "peer"),
                                           nic ? absl::StrCat(" over its NIC ", Quote(*nic)) : "",
@@ -146,26 +168,7 @@ class Rule {
     finding.confidence = awaited ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
     Finish(finding, text);
     JudgeRemoval(worker, nic, peers, agreeing, finding);
-    out_.Add(kRule, std::move(finding));
-  }
-
-  // One NIC alone fails: the host reaches its peers over another, or that NIC has
-  // no carrier while another one has.
-  std::optional<std::string> NicAtFault(int worker, const std::set<std::string>& bad,
-                                        const std::set<std::string>& good) const {
-    if (bad.size() != 1 || good.contains(*bad.begin())) return std::nullopt;
-    const std::string& name = *bad.begin();
-    if (!good.empty()) return name;
-    bool down = false;
-    bool other_up = false;
-    for (const Nic& nic : c_.worker(worker).snapshot->nics) {
-      if (nic.name == name) {
-        down = !nic.up;
-      } else {
-        other_up = other_up || nic.up;
-      }
-    }
-    return down && other_up ? std::optional(name) : std::nullopt;
+    hosts_.push_back(std::move(finding));
   }
 
   // The host's own side and its peers' probes agree, while those peers reach others.
@@ -372,6 +375,7 @@ class Rule {
   const Case& c_;
   Findings& out_;
   LinkEvidence links_;
+  std::vector<Finding> hosts_;
   std::set<int> waits_outside_;
   std::set<int> may_wait_outside_;
 };

@@ -36,6 +36,43 @@ TEST(Networking, WithoutHloTheTransferIsKnownByWhoElseStandsThere) {
   EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
 }
 
+// Slice 0 against the others, whatever is between them.
+TEST(Networking, HostsThatReachNobodyElseAreOneCut) {
+  Scenario s({.slices = 3});
+  for (int slice = 0; slice < 3; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
+  s.ProbeAll();
+  for (int task = 0; task < 4; ++task) {
+    for (const int other : {1, 2}) s.FailProbes({0, task}, {other, task});
+  }
+  Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_PARTITION 0.0 0.1 0.2 0.3");
+  EXPECT_EQ(verdict.links.size(), 8U);
+  EXPECT_FALSE(verdict.removal.eligible);
+  // One that is reached is not cut off; nobody is removed still, as several fail at once.
+  s.At(2, 0).probes.push_back({.peer = {0, 1}, .ok = true});
+  verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.0 0.1 0.2 0.3");
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+TEST(Networking, WhatDropsProbesAloneIsNoFault) {
+  Scenario s = Link();
+  s.FailProbes({0, 3}, {1, 3});
+  const auto socket = [](WorkerId peer, int64_t unacked) {
+    return Socket{peer, "eth1", SocketState::kEstablished, unacked, kStillMs, 0};
+  };
+  s.At(0, 3).sockets = {socket({1, 3}, 0)};
+  const auto by_probes = [&s] {
+    const Verdict verdict = Classify(s.capture);
+    return verdict.links.at(0).why.find("probes fail both ways") != std::string::npos;
+  };
+  EXPECT_TRUE(by_probes());  // the other end may hold some
+  s.At(1, 3).sockets = {socket({0, 3}, 0)};
+  EXPECT_FALSE(by_probes());  // the place of both is all that is left
+  s.At(1, 3).sockets.push_back(socket({0, 3}, 70'000));
+  EXPECT_TRUE(by_probes());
+}
+
 TEST(Networking, UnacknowledgedBytesAlone) {
   Scenario s = Link();
   for (Snapshot& snapshot : s.capture.snapshots) snapshot.probes.clear();

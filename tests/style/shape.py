@@ -41,7 +41,7 @@ LONGER = {
     ("classifier/hlo/layers.cc", "Comparison"): (142, "wording"),
     ("classifier/hlo/module.cc", "Parser"): (187, "grammar"),
     ("classifier/lacking.cc", "WhatWasLacking"): (66, "wording"),
-    ("classifier/names.cc", "DetailName"): (61, "wording"),
+    ("classifier/names.cc", "DetailName"): (63, "wording"),
     ("classifier/rules/bad_chip.cc", "Rule"): (249, "wording"),
     ("classifier/rules/data_stall.cc", "Rule"): (183, "wording"),
     ("classifier/rules/networking.cc", "Rule"): (348, "wording"),
