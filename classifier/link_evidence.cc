@@ -37,7 +37,12 @@ class Collector {
       for (const Socket& socket : snapshot->sockets) AddSocket(i, socket);
       for (const Transfer& transfer : snapshot->transfers) AddTransfer(i, transfer);
     }
-    for (const auto& [pair, ends] : clean_) DropProbes(pair, ends);
+    for (auto& [pair, evidence] : links_.pairs) {
+      if (OnlyProbesAreDropped(pair, evidence)) {
+        evidence.failed_probe.clear();
+        evidence.bad_nics.clear();
+      }
+    }
     for (const auto& [pair, evidence] : links_.pairs) {
       if (!evidence.Broken()) continue;
       links_.broken_peers[static_cast<size_t>(pair.first)].insert(pair.second);
@@ -59,6 +64,7 @@ class Collector {
     if (pair == nullptr) return;
     ++links_.probed[static_cast<size_t>(peer)];
     if (probe.ok) {
+      passed_[std::minmax(worker, peer)].insert(worker);
       if (probe.nic.has_value()) pair->good_nics.insert(*probe.nic);
       links_.reached_peers[static_cast<size_t>(worker)].insert(peer);
       links_.reached_peers[static_cast<size_t>(peer)].insert(worker);
@@ -96,21 +102,24 @@ class Collector {
     if (pair != nullptr) pair->pending.insert(worker);
   }
 
-  // Whom a transfer does not reach, of that the sender's bytes are left unacknowledged. Where both
-  // ends show connections to each other, and none holds any, something drops probes alone: a
-  // firewall.
-  void DropProbes(const WorkerPair& pair, const std::set<int>& ends) {
-    const auto found = links_.pairs.find(pair);
-    if (found == links_.pairs.end() || ends.size() < 2) return;
-    PairEvidence& evidence = found->second;
-    if (!evidence.unacked.empty() || !evidence.gone.empty() || !evidence.pending.empty()) return;
-    evidence.failed_probe.clear();
-    evidence.bad_nics.clear();
+  // A firewall drops them, and nothing else. So it is if both ends show connections to each other
+  // none of which holds bytes: whom a transfer does not reach, of that the sender's are left
+  // unacknowledged. Likewise if each probe of the other end succeeds: it went there and back.
+  bool OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence& evidence) const {
+    if (!evidence.unacked.empty() || !evidence.gone.empty() || !evidence.pending.empty()) {
+      return false;
+    }
+    const auto clean = clean_.find(pair);
+    if (clean != clean_.end() && clean->second.size() == 2) return true;
+    const auto passed = passed_.find(pair);
+    return passed != passed_.end() && passed->second.size() == 1 &&
+           evidence.failed_probe.size() == 1 && passed->second != evidence.failed_probe;
   }
 
   const Case& c_;
   LinkEvidence links_;
-  std::map<WorkerPair, std::set<int>> clean_;  // the ends that have clean connections
+  std::map<WorkerPair, std::set<int>> clean_;   // the ends that have clean connections
+  std::map<WorkerPair, std::set<int>> passed_;  // the ends a probe of which succeeded
   int64_t long_ms_ = 0;
 };
 

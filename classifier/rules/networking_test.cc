@@ -73,6 +73,13 @@ TEST(Networking, WhatDropsProbesAloneIsNoFault) {
   EXPECT_TRUE(by_probes());
 }
 
+TEST(Networking, AProbeThatSucceedsFromTheOtherEndWentThereAndBack) {
+  Scenario s = Link();
+  s.FailProbes({0, 3}, {1, 3});
+  for (Probe& probe : s.At(1, 3).probes) probe.ok = true;
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(Networking, UnacknowledgedBytesAlone) {
   Scenario s = Link();
   for (Snapshot& snapshot : s.capture.snapshots) snapshot.probes.clear();
