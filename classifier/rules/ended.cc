@@ -170,6 +170,7 @@ std::optional<std::string> Objection(const Case& c) {
   const bool fell_after_the_end = FellAfterTheEnd(c) || FellAfterTheLeader(c);
   const auto of_this_job = [&](const Process& process) { return !generations.IsNext(process); };
   int gone = 0;
+  int ended_well = 0;
   std::optional<int> signal;
   for (const WorkerInfo& worker : c.topology.workers()) {
     const Snapshot* snapshot = worker.snapshot;
@@ -192,6 +193,10 @@ std::optional<std::string> Objection(const Case& c) {
       return absl::StrCat(Who(worker), " has not ended");
     }
     ++gone;
+    if (std::all_of(processes.begin(), processes.end(),
+                    [](const Process& process) { return process.exit_code == 0; })) {
+      ++ended_well;
+    }
     for (const Process& process : processes) {
       const Manner manner = HowItWent(process);
       if (!manner.from_outside && !fell_after_the_end) {
@@ -204,7 +209,9 @@ std::optional<std::string> Objection(const Case& c) {
       signal = manner.signal;
     }
   }
-  if (gone < kLeastProcesses) return "too few processes are known to have ended";
+  // The only process of a job ends it with status 0.
+  const bool all_of_it = c.topology.workers().size() == 1 && ended_well == 1;
+  if (gone < kLeastProcesses && !all_of_it) return "too few processes are known to have ended";
   if (c.timeline.hang_declared) return "its runtime had declared a hang";
   const bool failed =
       std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),

@@ -30,6 +30,17 @@ TEST(Ended, NorIsOneOfWhichNobodySawHowItWent) {
   EXPECT_EQ(Diagnose(EndedBy(std::nullopt)), "NO_HANG/ENDED");
 }
 
+TEST(Ended, TheOnlyProcessOfAJobEndsItWithStatusZero) {
+  Scenario s({.slices = 1, .tasks = 1});
+  s.StandFor(400, 400);
+  s.Exit(0, 0, 500, 0);
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
+  s.Exit(0, 0, 500, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
+  s.Exit(0, 0, 500, std::nullopt, kSigKill);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
+}
+
 TEST(Ended, AsAShellReportsIt) {
   Scenario s = EndedBy(kSigTerm);
   s.Exit(0, 1, 500, 128 + kSigTerm);
