@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
+#include "classifier/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {
