@@ -65,7 +65,9 @@ class Code {
     if (random_.Chance(0.3)) {
       Kernel(random_.Pick(kernels));
     } else {
-      Plain(Op::kCompute, random_.Pick(fusions), "fusion", random_.LogUniform(0.3, 2));
+      const double seconds =
+          random_.LogUniform(0.3, 2);  // a compiler chooses the order of arguments
+      Plain(Op::kCompute, random_.Pick(fusions), "fusion", seconds);
     }
   }
 
