@@ -172,7 +172,7 @@ std::string InputWaitSeen(const Case& c, int worker) {
     }
   }
   for (const LogEvent& log : snapshot->log_events) {
-    // What was said before the job stood is of an earlier wait.
+    // A line older than the standstill is of an earlier wait.
     if (log.kind != LogKind::kInputWait || !log.age_ms.has_value()) continue;
     if (long_enough(*log.age_ms) && *log.age_ms <= stood + kAgeErrorMs) {
       return absl::StrCat("its log says ", Quote(log.text));

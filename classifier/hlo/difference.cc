@@ -236,7 +236,7 @@ class Comparison {
     if (source.known()) place.source = source;
   }
 
-  // What a kernel does may be the same although its body is not.
+  // A kernel may do the same although its body is another one.
   void KernelDiffers(const Instructions& left, const Instructions& right, size_t i,
                      const HloToken& a, const HloToken& b) {
     if (difference_.kernel || SameKernelElsewhere(Unquoted(a.text), Unquoted(b.text))) return;

@@ -161,7 +161,7 @@ class Comparison {
     return "";
   }
 
-  // What differs first, and what came of it.
+  // The sentence names the layer that differs first, and what came of it.
   std::string Sentence() const {
     if (result_.layers.empty()) return AfterAlone();
     const HloLayerDifference& first = result_.layers.front();

@@ -16,7 +16,7 @@
 
 namespace rapideye::classifier {
 
-// What XLA dumps of one compilation. Views are into texts that outlive the comparison.
+// A dump holds the files of one compilation by XLA. Its views are into texts that outlive it.
 struct HloDump {
   std::string build;                       // of libtpu, "cl_933746096"; empty: not told
   std::optional<std::string_view> flags;   // the .flagfile: --name=value, one a line

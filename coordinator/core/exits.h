@@ -1,4 +1,4 @@
-// The ends of training processes, and whether time will show what they were.
+// Tells whether a process that failed may have done so at the end of the run.
 #ifndef RAPIDEYE_COORDINATOR_CORE_EXITS_H_
 #define RAPIDEYE_COORDINATOR_CORE_EXITS_H_
 

@@ -32,7 +32,7 @@
 
 namespace rapideye::coordinator {
 
-// What raised an alarm, as a capture says it, where that changes how it is followed.
+// The trigger of a capture whose alarm is followed in a way of its own.
 inline constexpr char kExitTrigger[] = "exit";
 
 // The reason of an alarm, and its time.

@@ -46,7 +46,7 @@ struct DumpLook {
 
 // Instructions by the module that holds them.
 using InstructionsOfModules = std::map<std::string, std::set<std::string>>;
-// What a core waits for at each. Without a value: no text says it.
+// The waits of a core, by module and instruction. Without a value: no text says it.
 using WaitsOfInstructions = std::map<std::string, std::map<std::string, std::optional<HloWaits>>>;
 
 // Looks up what a core waits for that stands at an instruction. Remembers it: a hang stands

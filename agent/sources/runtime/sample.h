@@ -22,7 +22,7 @@ struct SequencerSample {
   std::optional<std::string> hlo;       // name of the instruction at the pc
   std::optional<std::string> module;    // name of the module it belongs to
   std::optional<std::string> hlo_text;  // the runtime's text; bytes, not checked to be UTF-8
-  // What a core at that instruction waits for, by the runtime's text or XLA's dump of its module.
+  // The wait of a core at that instruction, by the runtime's text or XLA's dump of its module.
   std::optional<HloWaits> hlo_waits;
 };
 
