@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/library_counts.h"
 #include "classifier/phrases.h"
 #include "classifier/stacks.h"
 #include "classifier/thresholds.h"
@@ -124,25 +125,6 @@ std::string StoodFor(const Case& c, const Head& head) {
   }
   return longest ? absl::StrCat(" for ", Span(*longest)) : "";
 }
-
-namespace {
-
-// Grain tells how many elements lay ready whenever the loop asked for one; a mean
-// below half an element is a loop that finds its pipeline empty more often than not.
-std::string EmptyPipeline(const std::vector<Metric>& metrics) {
-  int64_t sum = 0;
-  int64_t count = 0;
-  for (const Metric& metric : metrics) {
-    if (metric.source != MetricSource::kInputPipeline) continue;
-    if (metric.name == kPipelineReadySum) sum = std::max(sum, metric.value_milli);
-    if (metric.name == kPipelineReadyCount) count = std::max(count, metric.value_milli);
-  }
-  if (count < kLeastPipelineLooks * 1000) return "";
-  if (static_cast<double>(sum) >= kEmptyPipelineMean * static_cast<double>(count)) return "";
-  return "its input pipeline (Grain) has mostly had nothing ready when it was asked";
-}
-
-}  // namespace
 
 std::string InputWaitSeen(const Case& c, int worker) {
   const Snapshot* snapshot = c.worker(worker).snapshot;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "classifier/frame.h"
 #include "classifier/frame_match.h"
+#include "classifier/library_counts.h"
 #include "classifier/phrases.h"
 #include "classifier/stacks.h"
 #include "proto/common/text/search.h"
@@ -183,6 +184,15 @@ std::optional<HostPlace> PlaceByPage(const Progress& page) {
   return place;
 }
 
+std::optional<HostPlace> PlaceByCounts(const std::vector<Metric>& metrics) {
+  const std::optional<CheckpointUnderWay> checkpoint = CheckpointByCounts(metrics);
+  if (!checkpoint.has_value()) return std::nullopt;
+  HostPlace place;
+  place.activity = checkpoint->activity;
+  place.text = checkpoint->text;
+  return place;
+}
+
 // What it last stood in is the past once it has ended.
 bool HasEnded(const Snapshot& snapshot) {
   return !snapshot.processes.empty() &&
@@ -198,10 +208,10 @@ bool HasEnded(const Snapshot& snapshot) {
 std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot) {
   if (HasEnded(snapshot)) return std::nullopt;
   std::optional<HostPlace> place = StackReader(snapshot).Place();
-  if (!snapshot.progress.has_value()) return place;
+  if (!place.has_value() && snapshot.progress.has_value()) place = PlaceByPage(*snapshot.progress);
+  if (!place.has_value()) place = PlaceByCounts(snapshot.metrics);
+  if (!place.has_value() || !snapshot.progress.has_value()) return place;
   const Progress& page = *snapshot.progress;
-  if (!place.has_value()) place = PlaceByPage(page);
-  if (!place.has_value()) return place;
   place->step = page.step;
   if (page.phase != Phase::kUnspecified) place->phase = page.phase;
   if (place->by_stack && page.phase_ms.has_value() && place->phase.has_value()) {

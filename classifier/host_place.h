@@ -1,5 +1,5 @@
 // Derives where the training loop of a worker stands from its stacks, else from its
-// progress page: what a host is in where no core tells.
+// progress page, else from what its libraries count: what a host is in where no core tells.
 //
 // Facts: frames of py-spy and eu-stack in JAX, Orbax, Grain and CPython, whose functions
 // are public; wait channels of the kernel; the phases of agent/progress.
@@ -28,7 +28,8 @@ struct HostPlace {
   std::string text;
 };
 
-// Absent where neither a stack of its main thread nor a page with a phase is there.
+// Absent where there is neither a stack of its main thread nor a page with a phase, and no
+// library counts a checkpoint.
 std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot);
 
 // The process is frozen by a cgroup: the kernel lets it do nothing, whatever it was in.

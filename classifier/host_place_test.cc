@@ -239,6 +239,18 @@ TEST_F(HostPlaceTest, WhereCoresAreKnownTheyTell) {
   EXPECT_EQ(with, Diagnose(healthy));
 }
 
+TEST_F(HostPlaceTest, ACheckpointThatOrbaxCountsIsWhereNothingElseTells) {
+  Metric begun;
+  begun.source = MetricSource::kInputPipeline;
+  begun.name = "jax_orbax_write_start_total";
+  begun.value_milli = 1000;
+  s_.At(0, 2).metrics = {begun};
+  EXPECT_EQ(Activity(), "");  // its stack stands where all do
+  s_.At(0, 2).stacks.clear();
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  EXPECT_EQ(Activity(), "CHECKPOINT_SAVE");
+}
+
 TEST(PlaceOfHost, AbsentWithoutStacksAndPage) { EXPECT_FALSE(PlaceOfHost(Snapshot{}).has_value()); }
 
 }  // namespace

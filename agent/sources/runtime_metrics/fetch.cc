@@ -27,14 +27,21 @@ namespace {
 
 constexpr char kMethod[] = "/tpu.monitoring.runtime.RuntimeMetricService/GetRuntimeMetric";
 
-// What a standstill shows in: what waits for the cores, since when they idle, and how
-// long transfers between slices took.
-constexpr std::array<const char*, 5> kMetrics = {
+// What a standstill shows in: what waits for the cores and how long they take, since when
+// they idle, whether memory is full, and how long transfers between slices took.
+constexpr std::array<const char*, 12> kMetrics = {
     "hlo.queue.size.gauge",
+    "hlo.execution.timing.distribution.microseconds",
     "tpu.runtime.tensorcore.idle_duration.seconds",
+    "tpu.runtime.tensorcore.dutycycle.percent",
+    "tpu.runtime.hbm.memory.usage.bytes",
+    "tpu.runtime.hbm.memory.total.bytes",
     "tpu.runtime.uptime.seconds.gauge",
     "megascale.dcn_transfer_latencies.microsecond.cumulative.distribution",
+    "megascale.dcn_inbound_transfer_latencies.microsecond.cumulative.distribution",
     "megascale.collective_end_to_end_latencies.microsecond.cumulative.distribution",
+    "megascale.grpc_tcp_min_rtt.microsecond.cumulative.distribution",
+    "megascale.grpc_tcp_delivery_rate.Mbps.cumulative.distribution",
 };
 
 std::string Bytes(const grpc::ByteBuffer& buffer) {

@@ -10,8 +10,8 @@ namespace rapideye::agent {
 
 // A page of a device plugin or of Grain has some KiB.
 inline constexpr size_t kMaxMetricsPageBytes = 1024 * 1024;
-// Values kept of each endpoint: enough for all of a host's chips.
-inline constexpr size_t kMaxMetricsPerSource = 64;
+// Values kept of each page, and of each metric of the runtime: enough for the cores of a host.
+inline constexpr size_t kMaxMetricsPerSource = 128;
 inline constexpr size_t kMaxMetricLabels = 8;
 // All of them are on this host and answer in milliseconds; less than the host's grace.
 inline constexpr absl::Duration kMetricsDeadline = absl::Milliseconds(200);

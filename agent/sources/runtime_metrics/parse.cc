@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/runtime_metrics/limits.h"
+#include "agent/sources/runtime_metrics/percentile.h"
 #include "v1/runtime_status.pb.h"
 
 namespace rapideye::agent {
@@ -33,12 +34,23 @@ std::optional<int64_t> Milli(double value) {
   return static_cast<int64_t>(std::llround(value * 1000));
 }
 
+// Prefixes of what the libraries of the training process export by themselves: Grain, and
+// Orbax with what it shares with others. Anything else of the process's registry is the job's.
+constexpr std::array<absl::string_view, 4> kOfLibraries = {
+    "grain_python_", "jax_orbax_write_", "jax_orbax_read_", "jax_checkpoint_write_"};
+
 bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c == ':'; }
 
-bool SaysNothing(absl::string_view name) {
-  return absl::EndsWith(name, "_bucket") || absl::EndsWith(name, "_created") ||
-         std::any_of(kOfTheExporter.begin(), kOfTheExporter.end(),
+template <typename Prefixes>
+bool StartsWithAny(absl::string_view name, const Prefixes& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
                      [name](absl::string_view prefix) { return absl::StartsWith(name, prefix); });
+}
+
+bool SaysNothing(absl::string_view name, MetricSource source) {
+  if (source == MetricSource::kInputPipeline && !StartsWithAny(name, kOfLibraries)) return true;
+  return absl::EndsWith(name, "_bucket") || absl::EndsWith(name, "_created") ||
+         StartsWithAny(name, kOfTheExporter);
 }
 
 // Takes the name that the text begins with.
@@ -101,7 +113,7 @@ bool TakeLabels(absl::string_view& text, std::vector<std::string>& labels) {
 std::optional<Metric> ParseLine(absl::string_view line, MetricSource source) {
   SkipBlanks(line);
   const absl::string_view name = TakeName(line);
-  if (name.empty() || name.size() > kMaxNameBytes || SaysNothing(name)) return std::nullopt;
+  if (name.empty() || name.size() > kMaxNameBytes || SaysNothing(name, source)) return std::nullopt;
   Metric metric;
   metric.source = source;
   metric.name = std::string(name);
@@ -140,30 +152,58 @@ std::optional<double> Number(const runtime::Counter& counter) {
   }
 }
 
-std::optional<std::string> Label(const runtime::Attribute& attribute) {
-  std::string value;
-  switch (attribute.value().attr_case()) {
-    case runtime::AttrValue::kIntAttr:
-      value = absl::StrCat(attribute.value().int_attr());
-      break;
+std::optional<std::string> Text(const runtime::AttrValue& value) {
+  switch (value.attr_case()) {
     case runtime::AttrValue::kStringAttr:
-      value = attribute.value().string_attr();
-      break;
+      return value.string_attr();
+    case runtime::AttrValue::kBoolAttr:
+      return value.bool_attr() ? "true" : "false";
+    case runtime::AttrValue::kIntAttr:
+      return absl::StrCat(value.int_attr());
+    case runtime::AttrValue::kDoubleAttr:
+      return absl::StrCat(value.double_attr());
     default:
       return std::nullopt;
   }
-  return absl::StrCat(attribute.key(), "=", value).substr(0, kMaxNameBytes);
 }
 
-void Add(const std::string& name, const runtime::Metric& entry, std::optional<double> value,
-         std::vector<Metric>& metrics) {
+// Most metrics of a chip come with its number, those of cores and of transfers with a list
+// of keys and values.
+std::vector<std::string> Labels(const runtime::Attribute& attribute) {
+  std::vector<std::string> labels;
+  const auto add = [&labels](const runtime::Attribute& one) {
+    const std::optional<std::string> text = Text(one.value());
+    if (!text.has_value() || labels.size() >= kMaxMetricLabels) return;
+    labels.push_back(absl::StrCat(one.key(), "=", *text).substr(0, kMaxNameBytes));
+  };
+  if (attribute.value().has_kvlist_attr()) {
+    for (const runtime::Attribute& one : attribute.value().kvlist_attr().attributes()) add(one);
+  } else {
+    add(attribute);
+  }
+  return labels;
+}
+
+void Add(const std::string& name, const std::vector<std::string>& labels,
+         std::optional<double> value, std::vector<Metric>& metrics) {
   const std::optional<int64_t> milli = value.has_value() ? Milli(*value) : std::nullopt;
   if (!milli.has_value() || metrics.size() >= kMaxMetricsPerSource) return;
   Metric& metric = metrics.emplace_back();
   metric.source = MetricSource::kRuntime;
   metric.name = name;
-  if (const auto label = Label(entry.attribute())) metric.labels.push_back(*label);
+  metric.labels = labels;
   metric.value_milli = *milli;
+}
+
+// Google's own tools show these percentiles, and p90.
+void AddDistribution(const std::string& name, const std::vector<std::string>& labels,
+                     const runtime::Distribution& distribution, std::vector<Metric>& metrics) {
+  Add(name + ".count", labels, static_cast<double>(distribution.count()), metrics);
+  if (distribution.count() <= 0) return;
+  Add(name + ".mean", labels, distribution.mean(), metrics);
+  Add(name + ".p50", labels, Percentile(distribution, 0.5), metrics);
+  Add(name + ".p95", labels, Percentile(distribution, 0.95), metrics);
+  Add(name + ".p999", labels, Percentile(distribution, 0.999), metrics);
 }
 
 }  // namespace
@@ -187,11 +227,10 @@ absl::StatusOr<std::vector<Metric>> ParseRuntimeMetric(const std::string& name,
   }
   std::vector<Metric> metrics;
   for (const runtime::Metric& entry : response.metric().metrics()) {
-    if (entry.has_gauge()) Add(name, entry, Number(entry.gauge()), metrics);
-    if (entry.has_counter()) Add(name, entry, Number(entry.counter()), metrics);
-    if (!entry.has_distribution()) continue;
-    Add(name + ".count", entry, static_cast<double>(entry.distribution().count()), metrics);
-    Add(name + ".mean", entry, entry.distribution().mean(), metrics);
+    const std::vector<std::string> labels = Labels(entry.attribute());
+    if (entry.has_gauge()) Add(name, labels, Number(entry.gauge()), metrics);
+    if (entry.has_counter()) Add(name, labels, Number(entry.counter()), metrics);
+    if (entry.has_distribution()) AddDistribution(name, labels, entry.distribution(), metrics);
   }
   return metrics;
 }

@@ -14,11 +14,14 @@ namespace rapideye::agent {
 
 // Parses Prometheus' text format. Skips malformed lines, and values that are no evidence
 // of a hang: buckets of histograms, values that are no numbers, and metrics of the exporter
-// itself. At most kMaxMetricsPerSource, the first ones.
+// itself; of kInputPipeline all but those of Grain and Orbax. At most kMaxMetricsPerSource,
+// the first ones.
 std::vector<Metric> ParsePrometheus(absl::string_view text, MetricSource source);
 
-// A MetricResponse of the runtime: gauges and counters as they are, of a distribution
-// its count and its mean. INVALID_ARGUMENT: it is none.
+// A MetricResponse of the runtime: gauges and counters as they are; of a distribution its
+// count and, unless that is zero, its mean and its percentiles 50, 95 and 99.9 (".count",
+// ".mean", ".p50", ".p95", ".p999" behind the name). A label for an attribute, or for each of
+// a list. INVALID_ARGUMENT: it is none.
 absl::StatusOr<std::vector<Metric>> ParseRuntimeMetric(const std::string& name,
                                                        const std::string& bytes);
 
