@@ -13,6 +13,8 @@
 //   worker:   healed                             (faults that destroyed nothing are over)
 //   launcher: progress
 //   worker:   progress step=41 launches=82 idle-ms=5012
+//   launcher: cores
+//   worker:   core 0 type=1 pc=4096 launch=77 queued=2 fingerprint=9f… (each, by global core id)
 //   launcher: stop
 #ifndef RAPIDEYE_TESTS_TESTBED_MODEL_CONTROL_H_
 #define RAPIDEYE_TESTS_TESTBED_MODEL_CONTROL_H_

@@ -9,11 +9,11 @@ namespace rapideye::testbed {
 namespace {
 
 constexpr std::array<Generation, 5> kGenerations = {{
-    {"v4", 2, 4},
-    {"v5e", 1, 0},
-    {"v5p", 2, 4},
-    {"v6e", 1, 2},
-    {"7x", 2, 4},
+    {"v4", 2, 4, 32, 1},
+    {"v5e", 1, 0, 16, 1},
+    {"v5p", 2, 4, 95, 1},
+    {"v6e", 1, 2, 32, 1},
+    {"7x", 2, 4, 192, 2},
 }};
 
 absl::Status CheckRange(absl::string_view what, int value, int most) {

@@ -18,6 +18,8 @@ struct Generation {
   absl::string_view name;  // v4 v5e v5p v6e 7x
   int tensor_cores = 1;
   int sparse_cores = 0;
+  int64_t hbm_gib = 0;  // of a chip
+  int devices = 1;      // of a chip, as JAX and the runtime's metrics count them
 };
 
 // NOT_FOUND names the generations there are.

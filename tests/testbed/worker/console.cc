@@ -26,6 +26,25 @@ void AnnounceProgress(const Worker& worker) {
       progress.launches == 0 ? "" : absl::StrCat(" idle-ms=", absl::ToInt64Milliseconds(idle))));
 }
 
+// What each core does, as the worker itself knows it.
+void AnnounceCores(const Worker& worker) {
+  const WorkerOptions& options = worker.options();
+  int id = WorkerNumber(options.shape, options.self) * static_cast<int>(worker.cores().size());
+  for (const std::unique_ptr<Core>& core : worker.cores()) {
+    const CoreState state = core->State();
+    std::string line = absl::StrCat("core ", id++, " type=", static_cast<int>(core->id().type),
+                                    " queued=", state.queued.size());
+    if (state.running.has_value()) {
+      const Program& program = *state.running->program;
+      absl::StrAppend(
+          &line, " pc=", program.operations[static_cast<size_t>(state.operation)].pc + state.within,
+          " launch=", state.running->launch_id, " run=", state.running->run_id,
+          " fingerprint=", FingerprintHex(program.fingerprint));
+    }
+    Announce(line);
+  }
+}
+
 // Prints "step N" while N grows.
 void ReportSteps(const Worker& worker, const std::stop_token& stop) {
   std::mutex mutex;
@@ -55,6 +74,10 @@ absl::Status Obey(const ControlLine& line, Worker& worker, std::jthread& reporte
   }
   if (line.verb == "progress") {
     AnnounceProgress(worker);
+    return absl::OkStatus();
+  }
+  if (line.verb == "cores") {
+    AnnounceCores(worker);
     return absl::OkStatus();
   }
   if (line.verb == "fault") {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/time/clock.h"
+
 namespace rapideye::testbed {
 
 void Core::Start(Execute execute, Events events) {
@@ -45,6 +47,13 @@ CoreState Core::State() const {
   return state_;
 }
 
+CoreUse Core::Use() const {
+  const std::lock_guard lock(mutex_);
+  CoreUse use = use_;
+  if (state_.running.has_value()) use.busy += absl::Now() - begun_;
+  return use;
+}
+
 void Core::Run(const std::stop_token& stop) {
   while (true) {
     Launch launch;
@@ -54,6 +63,7 @@ void Core::Run(const std::stop_token& stop) {
       launch = std::move(state_.queued.front());
       state_.queued.pop_front();
       state_.running = launch;
+      begun_ = absl::Now();
       state_.operation = 0;
     }
     events_.dequeued();
@@ -70,6 +80,9 @@ void Core::Run(const std::stop_token& stop) {
     {
       const std::lock_guard lock(mutex_);
       state_.running.reset();
+      use_.last_completion = absl::Now();
+      use_.busy += use_.last_completion - begun_;
+      executions_.Add(use_.last_completion - begun_);
     }
     events_.completed(launch);
   }

@@ -15,8 +15,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "proto/v1/evidence.h"
 #include "tests/testbed/model/program.h"
+#include "tests/testbed/worker/durations.h"
 
 namespace rapideye::testbed {
 
@@ -45,6 +47,12 @@ struct CoreState {
   int64_t within = 0;  // how far the pc stands behind the operation's first
   std::deque<Launch> queued;
   std::string error;
+};
+
+// How much it has done.
+struct CoreUse {
+  absl::Duration busy;  // with a launch, the present one included
+  absl::Time last_completion = absl::InfinitePast();
 };
 
 class Core {
@@ -82,6 +90,8 @@ class Core {
 
   size_t QueueLength() const;  // without what runs
   CoreState State() const;
+  CoreUse Use() const;
+  const Durations& executions() const { return executions_; }  // of launches that completed
 
  private:
   void Run(const std::stop_token& stop);
@@ -93,6 +103,9 @@ class Core {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   CoreState state_;
+  absl::Time begun_;  // of the running launch
+  CoreUse use_;       // of those that are over
+  Durations executions_;
   std::vector<Gate> gates_;
   std::jthread thread_;
 };

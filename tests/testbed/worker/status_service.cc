@@ -4,14 +4,14 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <regex>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
+#include "tests/testbed/worker/runtime_metrics.h"
 #include "v1/runtime_status.grpc.pb.h"
 
 namespace rapideye::testbed {
@@ -19,10 +19,6 @@ namespace {
 
 namespace runtime = tpu::monitoring::runtime;
 
-constexpr absl::string_view kQueueSize = "hlo.queue.size.gauge";
-constexpr absl::string_view kUptime = "tpu.runtime.uptime.seconds.gauge";
-constexpr absl::string_view kIdle = "tpu.runtime.tensorcore.idle_duration.seconds";
-constexpr std::array kMetrics = {kQueueSize, kUptime, kIdle};
 // A tracemark is set where a region of a program begins.
 constexpr int64_t kTracemarksPerTag = 16;
 // A filter longer than this is no filter; std::regex recurses with its length.
@@ -83,30 +79,13 @@ class RuntimeMetrics final : public runtime::RuntimeMetricService::Service {
 
   grpc::Status GetRuntimeMetric(grpc::ServerContext*, const runtime::MetricRequest* request,
                                 runtime::MetricResponse* response) override {
-    runtime::TPUMetric& metric = *response->mutable_metric();
-    metric.set_name(request->metric_name());
-    if (request->metric_name() == kQueueSize) {
-      metric.set_description("Programs queued per TensorCore.");
-      for (const std::unique_ptr<Core>& core : worker_.cores()) {
-        if (core->id().type != CoreType::kTensorCore) continue;
-        AddGauge("core_id", core->id().tensor_core, static_cast<int64_t>(core->QueueLength()),
-                 metric);
-      }
-      return grpc::Status::OK;
+    absl::StatusOr<runtime::TPUMetric> metric =
+        RuntimeMetric(worker_, request->metric_name(), started_);
+    if (!metric.ok()) {
+      return {grpc::StatusCode::NOT_FOUND, std::string(metric.status().message())};
     }
-    if (request->metric_name() == kIdle) {
-      metric.set_description("Seconds since the TensorCores last completed a launch.");
-      const absl::Time last = std::max(worker_.host().Progress().last_completion, started_);
-      AddGauge("host", 0, absl::ToInt64Seconds(absl::Now() - last), metric);
-      return grpc::Status::OK;
-    }
-    if (request->metric_name() == kUptime) {
-      metric.set_description("Seconds since the runtime started.");
-      AddGauge("host", 0, absl::ToInt64Seconds(absl::Now() - started_), metric);
-      return grpc::Status::OK;
-    }
-    return {grpc::StatusCode::NOT_FOUND,
-            absl::StrCat("no metric '", request->metric_name(), "', see ListSupportedMetrics")};
+    *response->mutable_metric() = *std::move(metric);
+    return grpc::Status::OK;
   }
 
   grpc::Status ListSupportedMetrics(grpc::ServerContext*,
@@ -117,9 +96,9 @@ class RuntimeMetrics final : public runtime::RuntimeMetricService::Service {
     }
     try {
       const std::regex filter(request->filter());
-      for (absl::string_view name : kMetrics) {
-        if (request->filter().empty() || std::regex_search(std::string(name), filter)) {
-          response->add_supported_metric()->set_metric_name(std::string(name));
+      for (const std::string& name : RuntimeMetricNames()) {
+        if (request->filter().empty() || std::regex_search(name, filter)) {
+          response->add_supported_metric()->set_metric_name(name);
         }
       }
     } catch (const std::regex_error& error) {
@@ -129,17 +108,6 @@ class RuntimeMetrics final : public runtime::RuntimeMetricService::Service {
   }
 
  private:
-  static void AddGauge(const std::string& key, int64_t attribute, int64_t value,
-                       runtime::TPUMetric& metric) {
-    runtime::Metric& entry = *metric.add_metrics();
-    entry.mutable_attribute()->set_key(key);
-    entry.mutable_attribute()->mutable_value()->set_int_attr(attribute);
-    entry.mutable_gauge()->set_as_int(value);
-    const int64_t now = absl::ToUnixMillis(absl::Now());
-    entry.mutable_timestamp()->set_seconds(now / 1000);
-    entry.mutable_timestamp()->set_nanos(static_cast<int32_t>(now % 1000 * 1'000'000));
-  }
-
   const Worker& worker_;
   const absl::Time started_;
 };

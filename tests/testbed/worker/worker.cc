@@ -52,6 +52,7 @@ Worker::Worker(WorkerOptions options)
       cores_.push_back(std::make_unique<Core>(CoreId{chip, CoreType::kSparseCore, i, 0}));
     }
   }
+  sent_.resize(tensor_cores.size());
   host_ = std::make_unique<Host>(options_.host, step_, std::move(tensor_cores), input_);
 }
 
@@ -164,12 +165,20 @@ absl::Status Worker::Execute(const CoreId& core, const Launch& launch, int opera
     case OperationKind::kCollective:
       return exchange_->AllReduce(id, core.tensor_core, stop);
     case OperationKind::kSend:
+      sent_[static_cast<size_t>(core.tensor_core)] = absl::Now();
       exchange_->SendToNeighbours(transfer, core.tensor_core);
       return absl::OkStatus();
     case OperationKind::kReceive: {
       OperationId sent_at = transfer;
       sent_at.operation = SendBefore(*launch.program, operation);
-      return exchange_->ReceiveFromNeighbours(sent_at, core.tensor_core, stop);
+      const absl::Time begun = absl::Now();
+      absl::Status received = exchange_->ReceiveFromNeighbours(sent_at, core.tensor_core, stop);
+      if (received.ok()) {
+        const absl::Time now = absl::Now();
+        inbound_transfers_.Add(now - begun);
+        end_to_end_.Add(now - sent_[static_cast<size_t>(core.tensor_core)]);
+      }
+      return received;
     }
     case OperationKind::kOffload:
       // One TensorCore speaks for the chip.

@@ -16,6 +16,7 @@
 #include "tests/testbed/model/program.h"
 #include "tests/testbed/model/topology.h"
 #include "tests/testbed/worker/core.h"
+#include "tests/testbed/worker/durations.h"
 #include "tests/testbed/worker/exchange.h"
 #include "tests/testbed/worker/hlo_dumps.h"
 #include "tests/testbed/worker/host.h"
@@ -73,6 +74,9 @@ class Worker {
   HloDumps& dumps() { return dumps_; }
   Recovery& recovery() { return recovery_; }
   const Host& host() const { return *host_; }
+  // Of transfers from other slices: how long a core waited for one, and from its own send on.
+  const Durations& inbound_transfers() const { return inbound_transfers_; }
+  const Durations& end_to_end() const { return end_to_end_; }
 
   // Announces that a fault has taken hold, with when it did.
   void AnnounceEffect(absl::string_view fault, absl::string_view what) const;
@@ -96,6 +100,9 @@ class Worker {
   Mailbox mailbox_;
   Offload offload_;
   Recovery recovery_;
+  Durations inbound_transfers_;
+  Durations end_to_end_;
+  std::vector<absl::Time> sent_;  // by TensorCore, on its own thread
   std::unique_ptr<Mesh> mesh_;
   std::unique_ptr<Exchange> exchange_;
   std::vector<std::unique_ptr<Core>> cores_;  // by chip: TensorCores, SparseCores
