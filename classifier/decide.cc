@@ -1,6 +1,7 @@
 #include "classifier/decide.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <tuple>
@@ -182,10 +183,10 @@ class Decider {
       for (Culprit& culprit : finding.culprits) same->culprits.push_back(std::move(culprit));
       for (BrokenLink& link : finding.links) same->links.push_back(std::move(link));
       for (EvidenceItem& item : finding.evidence) same->evidence.push_back(std::move(item));
-      for (RemovalTarget& target : finding.removable) {
-        same->removable.push_back(std::move(target));
-      }
-      if (same->removal_reason.empty()) same->removal_reason = finding.removal_reason;
+      const bool first = same->removable.empty() && !finding.removable.empty();
+      std::move(finding.removable.begin(), finding.removable.end(),
+                std::back_inserter(same->removable));
+      if (first || same->removal_reason.empty()) same->removal_reason = finding.removal_reason;
     }
     for (Finding& finding : merged) {
       auto& culprits = finding.culprits;

@@ -41,7 +41,7 @@ struct Finding {
   std::string why;       // one sentence
   // Evidence from outside the job's reach that allows removal at once; empty: none.
   std::vector<RemovalTarget> removable;
-  std::string removal_reason;
+  std::string removal_reason;      // or why there is none
   std::vector<ProgramSide> sides;  // as Verdict::sides
 };
 

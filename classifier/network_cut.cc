@@ -45,7 +45,9 @@ void JoinIfOneCut(const Case& c, const LinkEvidence& links, std::vector<Finding>
   std::set<int> cut;
   for (const Finding& finding : hosts) cut.insert(HostOf(c, finding));
   for (Finding& finding : hosts) {
-    if (!HasNicWithoutCarrier(c, HostOf(c, finding))) finding.removable.clear();
+    if (HasNicWithoutCarrier(c, HostOf(c, finding))) continue;
+    finding.removable.clear();
+    finding.removal_reason.clear();
   }
   if (!IsOneCut(c, links, cut)) return;
   Finding one = hosts.front();

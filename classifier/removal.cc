@@ -63,6 +63,7 @@ bool IsCulprit(const Verdict& verdict, const RemovalTarget& target) {
 Removal JudgeRemoval(const Verdict& verdict, std::vector<RemovalTarget> removable,
                      const std::string& reason) {
   Removal removal;
+  const bool nothing = removable.empty();
   const bool kind_allows =
       verdict.cause == Cause::kBadTpuChip ||
       (verdict.cause == Cause::kNetworkingIssue && verdict.detail == Detail::kDcnHost);
@@ -72,7 +73,13 @@ Removal JudgeRemoval(const Verdict& verdict, std::vector<RemovalTarget> removabl
     }
   }
   removal.eligible = !removal.targets.empty();
-  removal.reason = removal.eligible ? absl::StrCat("eligible at once: ", reason) : WhyNot(verdict);
+  if (removal.eligible) {
+    removal.reason = absl::StrCat("eligible at once: ", reason);
+  } else {
+    removal.reason = nothing && verdict.cause == Cause::kBadTpuChip && !reason.empty()
+                         ? reason
+                         : WhyNot(verdict);
+  }
   return removal;
 }
 

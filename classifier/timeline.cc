@@ -270,9 +270,10 @@ class Reader {
       event.chip = log.chip;
       event.core_type = log.core_type;
       event.age_ms = log.age_ms;
-      // Only the kernel's log is beyond the job's reach; a kernel's line found in
-      // the job's own log is the job's word.
-      event.beyond_job = *kind == ErrorKind::kKernelHardware && log.source == LogSource::kKernelLog;
+      // A kernel's line found in the job's own log is the job's word; one of the kernel's log is
+      // beyond the job's reach if the agent is, which the coordinator says by its certificate.
+      event.by_host = *kind == ErrorKind::kKernelHardware && log.source == LogSource::kKernelLog;
+      event.beyond_job = event.by_host && snapshot.direct_evidence.value_or(false);
       event.text = Quote(log.text);
       event.worker = worker;
       const bool of_peer = *kind == ErrorKind::kChipDriver || *kind == ErrorKind::kPreempted;

@@ -33,13 +33,18 @@
 #include "proto/common/http/http_server.h"
 #include "proto/common/logging/logging.h"
 #include "proto/common/metrics/metric_page.h"
+#include "proto/common/process/private_memory.h"
 #include "proto/common/process/signals.h"
+#include "proto/transport/certificate_watch.h"
 #include "proto/transport/credentials.h"
 
 extern char** environ;
 
 namespace rapideye::agent {
 namespace {
+
+// Between two looks at when the own certificate ends, which is said a week before.
+constexpr absl::Duration kCertificateInterval = absl::Hours(1);
 
 Environment ReadEnvironment() {
   Environment environment;
@@ -131,6 +136,8 @@ void StartLogging(const Flags& flags) {
 // `command`: what the agent itself has started; nullptr: nothing.
 int Watch(const Flags& flags, const Identity& identity, const CommandWatch* command) {
   if (identity.coordinator.empty()) return Usage(kNoCoordinator);
+  // The training process may be of the same user, and is not to read the key.
+  KeepMemoryPrivate();
   auto credentials = transport::MakeChannelCredentials(flags.credentials, identity.coordinator);
   if (!credentials.ok()) return Usage(std::string(credentials.status().message()));
 
@@ -156,6 +163,11 @@ int Watch(const Flags& flags, const Identity& identity, const CommandWatch* comm
     return absl::IsInvalidArgument(metrics.status()) ? program::kExitUsage : program::kExitFailure;
   }
   if (*metrics != nullptr) spdlog::info("metrics at http://{}/metrics", (*metrics)->address());
+  const transport::CertificateWatch certificates(
+      flags.credentials,
+      {.warn = [](const std::string& text) { spdlog::warn("{}", text); },
+       .changed = [](const std::shared_ptr<const transport::PeerChecker>&) {}},
+      kCertificateInterval);
   std::thread worker([&agent] { agent.Run(); });
   if (command != nullptr) {
     AwaitEnd(*command, agent, *signals);

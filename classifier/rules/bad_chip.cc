@@ -26,14 +26,32 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "bad_chip";
+constexpr char kJobsWord[] =
+    "the agent that reports the chip's fault is within the job's reach (--direct-evidence-from "
+    "names others, or nobody): eligible only if it repeats";
 
 using ChipKey = std::pair<int, std::optional<int32_t>>;  // worker, chip
 
 struct DirectEvidence {
   std::string text;
-  bool beyond_job = false;
+  bool by_host = false;     // the kernel's log or PCIe
+  bool beyond_job = false;  // the same, by an agent out of the job's reach
   CoreType core_type = CoreType::kUnspecified;
 };
+
+// Whether the evidence on a chip of that host allows to remove it at once.
+void JudgeChipRemoval(const WorkerInfo& host, const ChipKey& where, const DirectEvidence& direct,
+                      Finding& finding) {
+  if (!direct.by_host || !where.second.has_value()) return;
+  if (!direct.beyond_job) {
+    if (finding.removable.empty()) finding.removal_reason = kJobsWord;
+    return;
+  }
+  finding.removable.push_back({std::string(host.host), host.node, std::nullopt, where.second});
+  finding.removal_reason =
+      absl::StrCat("an agent out of the job's reach reports the fault of chip ", *where.second,
+                   " of its host: ", direct.text);
+}
 
 class Rule {
  public:
@@ -55,8 +73,9 @@ class Rule {
     for (int root : c_.timeline.roots) {
       const ErrorEvent& event = c_.timeline.errors[static_cast<size_t>(root)];
       if (!IsChipFault(event.kind)) continue;
-      DirectEvidence direct{event.text, event.beyond_job, event.core_type};
-      direct_.try_emplace({event.worker, event.chip}, std::move(direct));
+      DirectEvidence direct{event.text, event.by_host, event.beyond_job, event.core_type};
+      const auto [it, added] = direct_.try_emplace({event.worker, event.chip}, direct);
+      if (!added && direct.beyond_job && !it->second.beyond_job) it->second = direct;
     }
     for (size_t i = 0; i < c_.topology.workers().size(); ++i) {
       const Snapshot* snapshot = c_.topology.workers()[i].snapshot;
@@ -66,9 +85,12 @@ class Rule {
         DirectEvidence direct;
         direct.text = absl::StrCat("PCIe reports ", Count(pcie.fatal, "fatal error"),
                                    " on the chip since the job started");
-        direct.beyond_job = true;
+        direct.by_host = true;
+        direct.beyond_job = snapshot->direct_evidence.value_or(false);
         auto [it, added] = direct_.try_emplace({static_cast<int>(i), pcie.chip}, direct);
-        if (!added && !it->second.beyond_job) it->second = direct;
+        if (!added && !it->second.beyond_job && (direct.beyond_job || !it->second.by_host)) {
+          it->second = direct;
+        }
       }
     }
   }
@@ -231,15 +253,8 @@ class Rule {
           Evidence(c_, Strength::kDirect, {key.first},
                    absl::StrCat(Who(c_.worker(key.first)), ": ", direct.text)));
       finding.confidence = std::max(finding.confidence, kConfidenceDirectHardware);
-      if (direct.beyond_job && where.second.has_value()) AddRemovable(where, direct, finding);
+      JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
     }
-  }
-
-  void AddRemovable(const ChipKey& where, const DirectEvidence& direct, Finding& finding) const {
-    const WorkerInfo& info = c_.worker(where.first);
-    finding.removable.push_back({std::string(info.host), info.node, std::nullopt, where.second});
-    finding.removal_reason = absl::StrCat("the host itself reports the fault of chip ",
-                                          *where.second, ": ", direct.text);
   }
 
   // The hardware's word alone.
@@ -258,7 +273,7 @@ class Rule {
       finding.culprits.push_back(std::move(culprit));
       finding.evidence.push_back(Evidence(c_, Strength::kDirect, {where.first}, text));
       finding.explains = c_.graph.waiting;
-      if (direct.beyond_job && where.second.has_value()) AddRemovable(where, direct, finding);
+      JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
       finding.why = std::move(text);
       out_.Add(kRule, std::move(finding));
     }

@@ -259,6 +259,7 @@ TEST(BadChipRemoval, AFatalPcieErrorOnThatChipDoes) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
   s.At(0, 1).pcie = {{2, 1, 0, 0}};
+  s.At(0, 1).direct_evidence = true;
   const Verdict verdict = Classify(s.capture);
   EXPECT_TRUE(verdict.removal.eligible);
   ASSERT_EQ(verdict.removal.targets.size(), 1U);
@@ -270,6 +271,7 @@ TEST(BadChipRemoval, OneOnAnotherChipDoesNot) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
   s.At(0, 1).pcie = {{3, 1, 0, 0}};
+  s.At(0, 1).direct_evidence = true;
   const Verdict verdict = Classify(s.capture);
   for (const RemovalTarget& target : verdict.removal.targets) EXPECT_EQ(target.chip, 3);
 }
@@ -284,9 +286,47 @@ TEST(BadChipRemoval, OnlyTheKernelsLogIsBeyondTheJobsReach) {
   for (const LogSource source : {LogSource::kKernelLog, LogSource::kJobLog}) {
     Scenario s;
     s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+    s.At(0, 1).direct_evidence = true;
     s.Log(0, 1, LogKind::kKernelHardware, "accel2: device recovery failed", kStillMs, 2, source);
     EXPECT_EQ(Classify(s.capture).removal.eligible, source == LogSource::kKernelLog);
   }
+}
+
+// The same evidence names the same culprit, whoever reports it.
+TEST(BadChipTrust, OnlyAnAgentOutOfTheJobsReachRemovesAtOnce) {
+  for (const bool by_pcie : {true, false}) {
+    for (const std::optional<bool> direct :
+         {std::optional<bool>(), std::optional(false), std::optional(true)}) {
+      Scenario s;
+      s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+      s.At(0, 1).direct_evidence = direct;
+      s.At(1, 0).direct_evidence = true;  // another agent's standing is not this one's
+      if (by_pcie) {
+        s.At(0, 1).pcie = {{2, 1, 0, 0}};
+      } else {
+        s.Log(0, 1, LogKind::kKernelHardware, "accel2: device recovery failed", kStillMs, 2,
+              LogSource::kKernelLog);
+      }
+      const Verdict verdict = Classify(s.capture);
+      EXPECT_EQ(Summary(verdict), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+      EXPECT_EQ(verdict.evidence.front().strength, Strength::kDirect);
+      EXPECT_EQ(verdict.removal.eligible, direct == true);
+      EXPECT_THAT(verdict.removal.reason,
+                  ::testing::HasSubstr(direct == true ? "an agent out of the job's reach reports"
+                                                      : "is within the job's reach"));
+    }
+  }
+}
+
+// An agent of the job cannot hide what one out of its reach says of the same chip.
+TEST(BadChipTrust, TheJobsWordDoesNotStandBeforeAnother) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.At(0, 1).direct_evidence = true;
+  s.Log(0, 1, LogKind::kHaltHardware, "observed errors are: [Hardware]", kStillMs + 5, 2);
+  s.Log(0, 1, LogKind::kKernelHardware, "accel2: device recovery failed", kStillMs, 2,
+        LogSource::kKernelLog);
+  EXPECT_TRUE(Classify(s.capture).removal.eligible);
 }
 
 TEST(BadChip, ADriverErrorAccusesTheWorkerItNames) {

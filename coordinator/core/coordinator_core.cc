@@ -30,7 +30,7 @@ std::string TriggerOf(wire::AlarmKind kind) {
 }  // namespace
 
 CoordinatorCore::CoordinatorCore(Options options)
-    : job_(std::move(options.shape), options.thresholds),
+    : job_(std::move(options.shape), options.thresholds, std::move(options.identity)),
       collect_deadline_(options.collect_deadline),
       on_demand_(options.collect_deadline),
       attention_after_(job_.AttentionAfter()) {}
@@ -184,7 +184,7 @@ void CoordinatorCore::On(MessageReceived& event) {
 
 absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello) {
   absl::StatusOr<Membership::Admission> admission =
-      job_.membership.Admit(stream, hello, streams_.IdentityOf(stream));
+      job_.membership.Admit(stream, hello, streams_.PeerOf(stream, now_.wall));
   if (!admission.ok()) return admission.status();
   const Member& member = *job_.membership.Find(hello.worker);
   if (admission->superseded.has_value()) {
@@ -198,6 +198,11 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
                         absl::StrFormat("a newer %s speaks for this worker", newer))});
     Info(
         absl::StrFormat("%s: a newer %s takes the place of the old one", DebugName(member), newer));
+  }
+  if (!admission->not_direct.empty()) {
+    WarnOfPeer(absl::StrCat(DebugName(member), ": --direct-evidence-from names it, but ",
+                            admission->not_direct,
+                            "; what it says of its machine counts as the job's word"));
   }
   job_.addresses.Claim(hello);
   if (!job_.first_hello.has_value()) job_.first_hello = now_.monotonic;
@@ -264,6 +269,7 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
   } else if (auto* snapshot = std::get_if<wire::SnapshotReply>(&event.message)) {
     collection = snapshot->collection;
     if (Incident* one = collector(collection)) {
+      Attribute(member, snapshot->snapshot);
       return one->OnSnapshot(worker, std::move(*snapshot), event.bytes, now, effects_);
     }
   } else if (const auto* hlo = std::get_if<wire::HloReply>(&event.message)) {

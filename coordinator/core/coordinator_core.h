@@ -35,6 +35,7 @@ struct Options {
   JobShape shape;
   Thresholds thresholds;
   absl::Duration collect_deadline = absl::Seconds(10);
+  IdentityRules identity = {};
 };
 
 class CoordinatorCore {

@@ -29,8 +29,9 @@ using Ticket = int64_t;
 
 struct StreamOpened {
   StreamId stream = 0;
-  std::string peer;           // address, for people
-  std::string identity = {};  // of its certificate; empty without TLS
+  std::string peer;                     // address, for people
+  std::string identity = {};            // of its certificate; empty without TLS
+  std::vector<std::string> names = {};  // in its certificate
 };
 
 // A stream that the shell refused before it said anything.

@@ -15,6 +15,9 @@ namespace rapideye::coordinator {
 // One coordinator is meant for about 10,000 hosts; ten times that keeps a wrong
 // shape in one Hello from costing gigabytes.
 inline constexpr int64_t kMaxWorkers = 100'000;
+// An agent's start is stamped by its host's clock, which may be wrong, but not by more than this:
+// of two agents of a worker the younger one speaks, and one of the far future would do so for ever.
+inline constexpr absl::Duration kMaxAgentClockLead = absl::Hours(24);
 // A stream that does not say who it is holds a slot for no longer than this.
 inline constexpr absl::Duration kHelloDeadline = absl::Seconds(10);
 // After a start, agents come back within their backoff. Until all are there or
@@ -143,6 +146,8 @@ inline constexpr size_t kMaxLoggedRefusals = 3;
 // Each snapshot on demand has runtimes asked for HLO, which is expensive; requests in
 // between wait and share the next one.
 inline constexpr absl::Duration kSnapshotInterval = absl::Seconds(5);
+// One certificate asks for them no more often than this, so that nobody keeps runtimes at it.
+inline constexpr absl::Duration kLookInterval = absl::Minutes(1);
 // Requests for a snapshot that wait at once: each is a person at a keyboard.
 inline constexpr size_t kMaxSnapshotRequests = 16;
 // Workers and cohorts that a status names; longer lists are not read.

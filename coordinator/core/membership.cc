@@ -95,11 +95,14 @@ absl::Status Membership::CheckSuccession(const Member& member, const wire::Hello
 }
 
 absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const wire::Hello& hello,
-                                                        const std::string& identity) {
+                                                        const Peer& peer) {
   if (by_stream_.contains(stream)) {
     return absl::InvalidArgumentError("hello: a second one on the same stream");
   }
-  if (absl::Status status = CheckIdentity(hello); !status.ok()) return status;
+  for (const absl::Status& status : {CheckIdentity(hello), CheckAgentIncarnation(hello, peer.now),
+                                     CheckAgentIdentity(rules_, peer.names, hello)}) {
+    if (!status.ok()) return status;
+  }
   Admission admission;
   admission.worker = hello.worker;
   int takeovers = 0;
@@ -111,7 +114,7 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
     }
   } else {
     const Member& member = found->second;
-    if (absl::Status status = CheckSuccession(member, hello, identity); !status.ok()) {
+    if (absl::Status status = CheckSuccession(member, hello, peer.identity); !status.ok()) {
       return status;
     }
     admission.superseded = member.stream;
@@ -126,8 +129,13 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
     ++shape_votes_[*shape];
   }
   if (configured_.job.empty()) configured_.job = hello.job;
-  members_[hello.worker] =
-      Member{.hello = hello, .stream = stream, .identity = identity, .takeovers = takeovers};
+  const absl::Status direct = CheckDirectEvidence(rules_, peer.names, hello);
+  if (absl::IsFailedPrecondition(direct)) admission.not_direct = std::string(direct.message());
+  members_[hello.worker] = Member{.hello = hello,
+                                  .stream = stream,
+                                  .identity = peer.identity,
+                                  .direct_evidence = direct.ok(),
+                                  .takeovers = takeovers};
   by_stream_[stream] = hello.worker;
   return admission;
 }
@@ -217,6 +225,17 @@ std::optional<std::string> Membership::Generation() const {
                                [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == votes.end()) return std::nullopt;
   return most->first;
+}
+
+void Attribute(const Member& member, Snapshot& snapshot) {
+  const wire::Hello& hello = member.hello;
+  const bool direct = member.direct_evidence;
+  snapshot.direct_evidence = direct;
+  snapshot.host = hello.host;
+  // The certificate of a trusted agent was compared with its Hello, and with nothing else.
+  if (direct || hello.node.has_value()) snapshot.node = hello.node;
+  if (direct || hello.hardware.has_value()) snapshot.hardware = hello.hardware;
+  if (hello.pod.has_value()) snapshot.pod = hello.pod;
 }
 
 }  // namespace rapideye::coordinator

@@ -13,6 +13,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/core/agent_identity.h"
 #include "coordinator/core/events.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
@@ -26,11 +28,19 @@ struct JobShape {
   std::optional<int32_t> tasks_per_slice;
 };
 
+// Who is at the other end of a stream, and when it says so.
+struct Peer {
+  std::string identity = {};            // of its certificate, in one text; empty without TLS
+  std::vector<std::string> names = {};  // in its certificate
+  absl::Time now = absl::InfiniteFuture();
+};
+
 // A worker that said Hello at least once.
 struct Member {
   wire::Hello hello;               // its latest
   std::optional<StreamId> stream;  // absent: not connected now
   std::string identity;            // of its agent's certificate
+  bool direct_evidence = false;    // its word on its machine is beyond the job's reach
   // Number of streams of this agent that replaced one that was still there,
   // since one last ended by itself.
   int takeovers = 0;
@@ -38,7 +48,8 @@ struct Member {
 
 class Membership {
  public:
-  explicit Membership(JobShape configured) : configured_(std::move(configured)) {}
+  explicit Membership(JobShape configured, IdentityRules rules = {})
+      : configured_(std::move(configured)), rules_(std::move(rules)) {}
 
   struct Admission {
     WorkerId worker;
@@ -46,6 +57,9 @@ class Membership {
     std::optional<StreamId> superseded;
     // The agent is another process than the last one that spoke for it.
     bool new_agent = true;
+    // Of an agent that the operator trusts with its machine, which its certificate does not name:
+    // what is missing. Empty: nothing is.
+    std::string not_direct = {};
   };
 
   // Admits a worker, or says why not. A stream that is still there gives way to a
@@ -54,16 +68,15 @@ class Membership {
   //   FAILED_PRECONDITION  protocol version out of range
   //   INVALID_ARGUMENT     foreign job; slice or task out of the job's shape, or
   //                        out of the shape that the Hello itself states; a
-  //                        second Hello on one stream
+  //                        second Hello on one stream; an incarnation of the future
   //   ALREADY_EXISTS       a newer agent, or a newer connection of the same one,
   //                        speaks for this worker; or two agents that call
   //                        themselves the same drive each other out
-  //   PERMISSION_DENIED    an agent with another certificate speaks for it: who
-  //                        comes from elsewhere waits until that one has gone
+  //   PERMISSION_DENIED    its certificate is of another worker or machine; or an agent
+  //                        with another certificate speaks for it: who comes from
+  //                        elsewhere waits until that one has gone
   //   RESOURCE_EXHAUSTED   more workers than one coordinator takes
-  // `identity` is what the stream's certificate says; empty without TLS.
-  absl::StatusOr<Admission> Admit(StreamId stream, const wire::Hello& hello,
-                                  const std::string& identity = "");
+  absl::StatusOr<Admission> Admit(StreamId stream, const wire::Hello& hello, const Peer& peer = {});
 
   // The stream has gone. Returns the worker it spoke for, if it still did.
   std::optional<WorkerId> Leave(StreamId stream);
@@ -103,10 +116,15 @@ class Membership {
   std::optional<Shape> LearntShape() const;
 
   JobShape configured_;
+  IdentityRules rules_;
   std::map<WorkerId, Member> members_;
   absl::flat_hash_map<StreamId, WorkerId> by_stream_;
   std::map<Shape, int64_t> shape_votes_;  // of the members
 };
+
+// Who a worker is was settled when its agent was admitted, and with it whether that agent's word on
+// the machine is beyond the job's reach. What the snapshot itself says of it is dropped.
+void Attribute(const Member& member, Snapshot& snapshot);
 
 // "slice 0 task 3 (host-3)", safe for a log line.
 std::string DebugName(const Member& member);

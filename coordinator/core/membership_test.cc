@@ -164,13 +164,14 @@ TEST(Membership, EqualIncarnationOnAnotherHostIsAnotherAgent) {
 
 TEST(Membership, AnotherCertificateWaitsUntilTheOneThatSpeaksHasGone) {
   Membership membership(TwoByFour());
-  ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0, 10), "spiffe://job/a").ok());
-  const absl::Status status = membership.Admit(2, HelloOf(0, 0, 11), "spiffe://job/b").status();
+  ASSERT_TRUE(membership.Admit(1, HelloOf(0, 0, 10), {.identity = "spiffe://job/a"}).ok());
+  const absl::Status status =
+      membership.Admit(2, HelloOf(0, 0, 11), {.identity = "spiffe://job/b"}).status();
   EXPECT_TRUE(absl::IsPermissionDenied(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("'spiffe://job/a'"));
-  EXPECT_TRUE(membership.Admit(2, HelloOf(0, 0, 11), "spiffe://job/a").ok());
+  EXPECT_TRUE(membership.Admit(2, HelloOf(0, 0, 11), {.identity = "spiffe://job/a"}).ok());
   ASSERT_TRUE(membership.Leave(2).has_value());
-  EXPECT_TRUE(membership.Admit(3, HelloOf(0, 0, 12), "spiffe://job/b").ok());
+  EXPECT_TRUE(membership.Admit(3, HelloOf(0, 0, 12), {.identity = "spiffe://job/b"}).ok());
 }
 
 TEST(Membership, SecondHelloOnAStreamIsRefused) {

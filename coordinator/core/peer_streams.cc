@@ -11,10 +11,16 @@ namespace rapideye::coordinator {
 void PeerStreams::Open(const StreamOpened& event, absl::Duration now) {
   streams_[event.stream] = Stream{.peer = event.peer,
                                   .identity = event.identity,
+                                  .names = event.names,
                                   .opened = now,
                                   .heard = now,
                                   .tokens = kMessageBurst,
                                   .refilled = now};
+}
+
+Peer PeerStreams::PeerOf(StreamId stream, absl::Time now) const {
+  const Stream& one = streams_.at(stream);
+  return {.identity = one.identity, .names = one.names, .now = now};
 }
 
 void PeerStreams::CloseAll(const absl::Status& status, Effects& effects) {

@@ -31,9 +31,8 @@ class PeerStreams {
   bool empty() const { return streams_.empty(); }
   size_t size() const { return streams_.size(); }
 
-  // The names in the stream's certificate; empty without TLS. Here and below the stream must
-  // be open.
-  const std::string& IdentityOf(StreamId stream) const { return streams_.at(stream).identity; }
+  // What the stream's certificate says. Here and below the stream must be open.
+  Peer PeerOf(StreamId stream, absl::Time now) const;
   // "10.0.0.7:40112 of slice 0 task 3 (host-3)", safe for a log line.
   std::string DebugName(StreamId stream, const Membership& membership) const;
 
@@ -59,6 +58,7 @@ class PeerStreams {
   struct Stream {
     std::string peer;
     std::string identity;
+    std::vector<std::string> names;
     absl::Duration opened;
     absl::Duration heard;  // its last message
     double tokens = 0;     // messages it may still send

@@ -130,12 +130,6 @@ Capture WatchedJob::BuildCapture(const Incident& incident) {
   header.cohorts = learning.Cohorts(workers);
   for (const auto& [worker, collected] : incident.snapshots()) {
     Snapshot snapshot = collected;
-    // Who a worker is was settled when it was admitted.
-    const wire::Hello& hello = membership.Find(worker)->hello;
-    snapshot.host = hello.host;
-    if (hello.node.has_value()) snapshot.node = hello.node;
-    if (hello.pod.has_value()) snapshot.pod = hello.pod;
-    if (hello.hardware.has_value()) snapshot.hardware = hello.hardware;
     for (Program& program : snapshot.programs) {
       if (!program.module.has_value()) program.module = learning.ModuleOf(program.fingerprint);
     }

@@ -37,8 +37,8 @@ class CollectionNumbers {
 };
 
 struct WatchedJob {
-  WatchedJob(JobShape shape, Thresholds limits)
-      : thresholds(limits), membership(std::move(shape)) {}
+  WatchedJob(JobShape shape, Thresholds limits, IdentityRules identity = {})
+      : thresholds(limits), membership(std::move(shape), std::move(identity)) {}
 
   // Progress::Judge and Progress::Measure with what holds for this job.
   std::optional<Standstill> Judge(absl::Duration now) const;

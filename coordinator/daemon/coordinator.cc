@@ -19,6 +19,7 @@ namespace rapideye::coordinator {
 absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSettings settings) {
   std::unique_ptr<Coordinator> coordinator(new Coordinator(std::move(settings)));
   if (absl::Status status = coordinator->Listen(); !status.ok()) return status;
+  coordinator->WatchCertificates();
   if (absl::Status status = coordinator->ServePages(); !status.ok()) return status;
   return coordinator;
 }
@@ -29,7 +30,7 @@ Coordinator::Coordinator(CoordinatorSettings settings)
       service_(queue_, settings_.credentials.identities),
       status_cache_(queue_),
       operators_(queue_, status_cache_, std::make_shared<IncidentArchive>(settings_.state_dir),
-                 settings_.digest_format) {
+                 settings_.digest_format, settings_.operator_identities) {
   hooks_ = std::make_shared<ProcessHookRunner>(HookLimits{.timeout = settings_.removal.hook_timeout,
                                                           .grace = kHookGrace,
                                                           .max_output = kMaxHookOutput},
@@ -77,6 +78,7 @@ void Coordinator::Recall() {
 Coordinator::~Coordinator() {
   if (web_ != nullptr) web_->Stop();
   http_.reset();
+  certificates_.reset();
   // Streams end before what they post to.
   if (server_ != nullptr) {
     server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kStopStreams));
@@ -102,6 +104,26 @@ absl::Status Coordinator::Listen() {
   }
   address_ = absl::StrCat(settings_.listen.substr(0, settings_.listen.rfind(':')), ":", port);
   return absl::OkStatus();
+}
+
+void Coordinator::WatchCertificates() {
+  const bool tls = !settings_.credentials.tls_cert.empty();
+  if (tls && settings_.core.identity.templates.empty()) {
+    spdlog::warn(
+        "--agent-identity-template is not set: whoever holds an agent's certificate may speak for "
+        "any worker");
+  }
+  certificates_ = std::make_unique<transport::CertificateWatch>(
+      settings_.credentials,
+      transport::CertificateWatch::Actions{
+          .warn = [](const std::string& text) { spdlog::warn("{}", text); },
+          .changed =
+              [this](const std::shared_ptr<const transport::PeerChecker>& checker) {
+                spdlog::info("--tls-ca or --tls-crl-dir has changed: connected agents are checked");
+                operators_.CheckPeers(checker);
+                service_.CheckPeers(checker);
+              }},
+      settings_.certificate_interval);
 }
 
 absl::Status Coordinator::ServePages() {
@@ -135,6 +157,7 @@ Readings Coordinator::Read() const {
           .queued_events = depth.events,
           .queued_bytes = depth.bytes,
           .streams = service_.streams(),
+          .certificates = certificates_->expiry(),
           .since_turn = telemetry_->SinceTurn(MonotonicTime()),
           .stopping = telemetry_->stopping()};
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "coordinator/core/coordinator_core.h"
@@ -21,6 +22,7 @@
 #include "coordinator/store/incident_writer.h"
 #include "digest/digest.h"
 #include "proto/common/http/http_server.h"
+#include "proto/transport/certificate_watch.h"
 #include "proto/transport/credentials.h"
 
 namespace grpc {
@@ -36,6 +38,10 @@ struct CoordinatorSettings {
   Retention retention;
   RemovalSettings removal;
   transport::CredentialOptions credentials;
+  // Names that the certificate of whoever reads and asks must hold; empty: any certificate.
+  std::vector<std::string> operator_identities;
+  // Between two looks at the credentials' files.
+  absl::Duration certificate_interval = absl::Seconds(60);
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
   std::string http;  // HOST:PORT of the pages; "" for none
@@ -68,6 +74,7 @@ class Coordinator final : private EffectHandler {
   explicit Coordinator(CoordinatorSettings settings);
 
   absl::Status Listen();
+  void WatchCertificates();
   absl::Status ServePages();
   Readings Read() const;
   // Reports to the core the incidents that an earlier coordinator has left.
@@ -100,6 +107,7 @@ class Coordinator final : private EffectHandler {
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<IncidentRecovery> incident_recovery_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<transport::CertificateWatch> certificates_;
   std::string address_;
   std::unique_ptr<Web> web_;
   std::unique_ptr<http::HttpServer> http_;

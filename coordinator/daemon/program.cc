@@ -34,6 +34,36 @@ struct Flags {
   std::string log_format = "text";
 };
 
+// Who may connect, and what each may say and ask.
+void AddIdentityFlags(CLI::App& app, CoordinatorSettings& s) {
+  using program::AddFlag;
+  AddFlag(app, "tls-cert", s.credentials.tls_cert, "PEM file: certificate of this coordinator");
+  AddFlag(app, "tls-key", s.credentials.tls_key, "PEM file: private key of --tls-cert");
+  AddFlag(app, "tls-ca", s.credentials.tls_ca,
+          "PEM file: CA that must have signed the certificates of agents and operators");
+  AddFlag(app, "tls-identity", s.credentials.identities,
+          "name that a client's certificate must hold, or a pattern with * and ?; may be repeated "
+          "(else any certificate that --tls-ca has signed)");
+  AddFlag(app, "tls-crl-dir", s.credentials.tls_crl_dir,
+          "directory of certificate revocation lists by hash (openssl rehash): refuses whom they "
+          "name, and whose issuer has no list there");
+  AddFlag(
+      app, "agent-identity-template", s.core.identity.templates,
+      "name that an agent's certificate must hold for its worker, with {slice}, {task} and {job} "
+      "(rapideye-agent-{slice}-{task}); may be repeated (else any agent may speak for any worker)");
+  AddFlag(
+      app, "direct-evidence-from", s.core.identity.direct_evidence_from,
+      "name, or pattern with * and ?, in the certificate of agents out of the job's reach: only "
+      "their kernel log and PCIe counters remove a machine at once, which their certificate must "
+      "name; may be repeated (else nobody's)");
+  AddFlag(
+      app, "operator-identity", s.operator_identities,
+      "name that the certificate of who reads and asks must hold, or a pattern with * and ?; may "
+      "be repeated (else any certificate that --tls-ca has signed)");
+  AddFlag(app, "insecure", s.credentials.insecure,
+          "allows plaintext on an address that is not loopback, of --listen and of --http");
+}
+
 void AddFlags(CLI::App& app, Flags& flags) {
   using program::AddFlag;
   CoordinatorSettings& s = flags.settings;
@@ -78,15 +108,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
       "but loopback needs --insecure");
   AddFlag(app, "log-format", flags.log_format, "format of the log on standard error")
       .Among({"text", "json"});
-  AddFlag(app, "tls-cert", s.credentials.tls_cert, "PEM file: certificate of this coordinator");
-  AddFlag(app, "tls-key", s.credentials.tls_key, "PEM file: private key of --tls-cert");
-  AddFlag(app, "tls-ca", s.credentials.tls_ca,
-          "PEM file: CA that must have signed the certificates of agents and operators");
-  AddFlag(app, "tls-identity", s.credentials.identities,
-          "name that a client's certificate must hold, or a pattern with * and ?; may be repeated "
-          "(else any certificate that --tls-ca has signed)");
-  AddFlag(app, "insecure", s.credentials.insecure,
-          "allows plaintext on an address that is not loopback, of --listen and of --http");
+  AddIdentityFlags(app, s);
 }
 
 absl::Status CheckThreshold(const char* flag, std::optional<absl::Duration> value) {
@@ -102,6 +124,28 @@ absl::Status CheckCount(const char* flag, std::optional<int32_t> value) {
   return absl::InvalidArgumentError(absl::StrCat(flag, ": ", *value, " is not above 0"));
 }
 
+// Without TLS nobody has a certificate.
+absl::Status CheckIdentities(const CoordinatorSettings& s) {
+  const IdentityRules& rules = s.core.identity;
+  for (const auto& [flag, given] :
+       {std::pair("--agent-identity-template", !rules.templates.empty()),
+        std::pair("--direct-evidence-from", !rules.direct_evidence_from.empty()),
+        std::pair("--operator-identity", !s.operator_identities.empty()),
+        std::pair("--tls-crl-dir", !s.credentials.tls_crl_dir.empty())}) {
+    if (given && s.credentials.tls_cert.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          flag, ": nobody has a certificate without --tls-cert, --tls-key and --tls-ca"));
+    }
+  }
+  for (const std::string& text : rules.templates) {
+    if (absl::Status status = CheckIdentityTemplate(text); !status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--agent-identity-template=", text, ": ", std::string(status.message())));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Turns what the flags say into settings; INVALID_ARGUMENT names the flag.
 absl::Status Complete(Flags& flags) {
   CoordinatorSettings& s = flags.settings;
@@ -115,6 +159,7 @@ absl::Status Complete(Flags& flags) {
   }
   s.retention.bytes = flags.retain_bytes.bytes;
   if (absl::Status status = CheckRemoval(flags.removal); !status.ok()) return status;
+  if (absl::Status status = CheckIdentities(s); !status.ok()) return status;
   s.removal = {.policy = flags.removal.policy,
                .fleet_db = flags.removal.fleet_db,
                .hooks = flags.removal.hooks,

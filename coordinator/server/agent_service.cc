@@ -52,6 +52,8 @@ class AgentStream final : public Reactor {
               grpc::CallbackServerContext* context)
       : service_(service), queue_(queue), id_(id), context_(context) {}
 
+  const std::string& chain() const { return chain_; }
+
   void ReadNext() {
     const MutexLock lock(mutex_);
     if (!closing_) StartRead(&incoming_);
@@ -149,6 +151,8 @@ class AgentStream final : public Reactor {
   EventQueue& queue_;
   const StreamId id_;
   grpc::CallbackServerContext* const context_;
+  // The peer's certificates; empty without TLS.
+  const std::string chain_ = transport::PeerChain(*context_->auth_context());
   grpc::ByteBuffer incoming_;  // of the one read in flight
 
   Mutex mutex_;
@@ -178,6 +182,7 @@ Reactor* AgentService::Attach(grpc::CallbackServerContext* context) {
   }
   std::shared_ptr<AgentStream> stream;
   StreamId id = 0;
+  std::shared_ptr<const transport::PeerChecker> checker;
   {
     const MutexLock lock(mutex_);
     if (streams_.size() >= kMaxStreams) {
@@ -187,10 +192,20 @@ Reactor* AgentService::Attach(grpc::CallbackServerContext* context) {
     id = next_++;
     stream = std::make_shared<AgentStream>(*this, queue_, id, context);
     streams_[id] = stream;
+    checker = checker_;
   }
   queue_.Post(StreamOpened{.stream = id,
                            .peer = context->peer(),
-                           .identity = transport::PeerIdentity(*context->auth_context())});
+                           .identity = transport::PeerIdentity(*context->auth_context()),
+                           .names = names});
+  // One that came while the others were checked is in the list, or is checked here.
+  if (checker != nullptr && !stream->chain().empty()) {
+    if (absl::Status status = checker->Check(stream->chain()); !status.ok()) {
+      queue_.Post(StreamCutOff{id, status});
+      stream->Close(status);
+      return stream.get();
+    }
+  }
   stream->ReadNext();
   return stream.get();
 }
@@ -225,14 +240,27 @@ void AgentService::ReadNext(StreamId stream) {
   if (auto found = Find(stream)) found->ReadNext();
 }
 
+std::vector<std::pair<StreamId, std::shared_ptr<AgentStream>>> AgentService::Streams() {
+  const MutexLock lock(mutex_);
+  return {streams_.begin(), streams_.end()};
+}
+
 void AgentService::CutOffOverdue(absl::Duration now) {
-  std::vector<std::shared_ptr<AgentStream>> streams;
+  for (const auto& [id, stream] : Streams()) stream->CutOffIfOverdue(now);
+}
+
+void AgentService::CheckPeers(std::shared_ptr<const transport::PeerChecker> checker) {
   {
     const MutexLock lock(mutex_);
-    streams.reserve(streams_.size());
-    for (const auto& [id, stream] : streams_) streams.push_back(stream);
+    checker_ = checker;
   }
-  for (const auto& stream : streams) stream->CutOffIfOverdue(now);
+  for (const auto& [id, stream] : Streams()) {
+    if (stream->chain().empty()) continue;
+    const absl::Status status = checker->Check(stream->chain());
+    if (status.ok()) continue;
+    queue_.Post(StreamCutOff{id, status});
+    stream->Close(status);
+  }
 }
 
 size_t AgentService::streams() const {

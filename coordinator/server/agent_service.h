@@ -19,6 +19,7 @@
 #include "absl/time/time.h"
 #include "coordinator/server/event_queue.h"
 #include "proto/common/sync/mutex.h"
+#include "proto/transport/tls_files.h"
 #include "v1/agent.grpc.pb.h"
 
 namespace rapideye::coordinator {
@@ -44,6 +45,9 @@ class AgentService final
   void ReadNext(StreamId stream);
   // Cuts off streams that were closed kCloseGrace ago and are still there.
   void CutOffOverdue(absl::Duration now);
+  // Ends the streams whose certificate is refused, with the reason, and refuses later ones. Those
+  // without TLS are left alone.
+  void CheckPeers(std::shared_ptr<const transport::PeerChecker> checker);
   // Open ones, admitted or not.
   size_t streams() const;
 
@@ -52,12 +56,14 @@ class AgentService final
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Refuse(
       grpc::CallbackServerContext* context, const absl::Status& why);
   std::shared_ptr<AgentStream> Find(StreamId stream);
+  std::vector<std::pair<StreamId, std::shared_ptr<AgentStream>>> Streams();
   // The stream has ended for good.
   void Remove(StreamId stream);
 
   EventQueue& queue_;
   const std::vector<std::string> identities_;
   mutable Mutex mutex_;
+  std::shared_ptr<const transport::PeerChecker> checker_ ABSL_GUARDED_BY(mutex_);  // nullptr: none
   StreamId next_ ABSL_GUARDED_BY(mutex_) = 1;
   absl::flat_hash_map<StreamId, std::shared_ptr<AgentStream>> streams_ ABSL_GUARDED_BY(mutex_);
 };

@@ -177,6 +177,13 @@ void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) 
   page.Gauge("events_queued_bytes", "Size of the messages among them.",
              static_cast<double>(readings.queued_bytes));
   page.Gauge("streams", "Open streams, admitted or not.", static_cast<double>(readings.streams));
+  for (const auto& [file, end] : {std::pair("cert", readings.certificates.certificate),
+                                  std::pair("ca", readings.certificates.authority)}) {
+    if (!end.has_value()) continue;
+    page.Gauge("tls_expiry_timestamp_seconds",
+               "When --tls-cert and --tls-ca end, in seconds since 1970; of several CAs the last.",
+               static_cast<double>(absl::ToUnixSeconds(*end)), {{"file", file}});
+  }
   if (readings.since_turn < absl::InfiniteDuration()) {
     page.Gauge("seconds_since_loop_turn", "Since the core's thread was last seen at work.",
                absl::ToDoubleSeconds(readings.since_turn));

@@ -12,6 +12,7 @@
 #include "coordinator/removal/worker/removal_worker.h"
 #include "coordinator/server/telemetry.h"
 #include "coordinator/store/incident_keeper.h"
+#include "proto/transport/certificate_watch.h"
 
 namespace rapideye::coordinator {
 
@@ -23,7 +24,8 @@ struct Readings {
   RemovalReport removal;
   size_t queued_events = 0;  // that wait for the core
   int64_t queued_bytes = 0;
-  size_t streams = 0;         // open ones
+  size_t streams = 0;  // open ones
+  transport::CertificateExpiry certificates;
   absl::Duration since_turn;  // of the event loop
   bool stopping = false;      // the program has been asked to end
 };

@@ -25,6 +25,8 @@ Readings SomeReadings() {
   readings.disk.pending_incidents = 2;
   readings.removal.counters.watches = 4;
   readings.streams = 9;
+  readings.certificates = {.certificate = absl::FromUnixSeconds(1'800'000'000),
+                           .authority = absl::FromUnixSeconds(1'900'000'000)};
   readings.since_turn = absl::Milliseconds(500);
   return readings;
 }
@@ -35,14 +37,26 @@ TEST(CoordinatorMetricsTest, StatesWhatItRead) {
   telemetry.CountVerdict(Cause::kBadTpuChip, absl::Milliseconds(3));
   telemetry.CountWrite(absl::Milliseconds(40));
   const std::string page = RenderMetrics(SomeReadings(), telemetry);
-  for (const char* line :
-       {"workers_expected 8", "workers_connected 7", "activity{activity=\"collecting\"} 1",
-        "activity{activity=\"waiting\"} 0", "seconds_since_last_completion 2.5", "floods_total 3",
-        "incident_write_failures_total 5", "decisions_to_watch_total 4", "fleet_history_works 1",
-        "incidents_pending 2", "state_dir_works 1", "streams 9", "seconds_since_loop_turn 0.5",
-        "streams_closed_total{status=\"INVALID_ARGUMENT\"} 1",
-        "verdicts_total{cause=\"BAD_TPU_CHIP\"} 1", "verdicts_total{cause=\"UNKNOWN\"} 0",
-        "classification_seconds_count 1", "incident_write_seconds_count 1"}) {
+  for (const char* line : {"workers_expected 8",
+                           "workers_connected 7",
+                           "activity{activity=\"collecting\"} 1",
+                           "activity{activity=\"waiting\"} 0",
+                           "seconds_since_last_completion 2.5",
+                           "floods_total 3",
+                           "incident_write_failures_total 5",
+                           "decisions_to_watch_total 4",
+                           "fleet_history_works 1",
+                           "incidents_pending 2",
+                           "state_dir_works 1",
+                           "streams 9",
+                           "tls_expiry_timestamp_seconds{file=\"cert\"} 1800000000",
+                           "tls_expiry_timestamp_seconds{file=\"ca\"} 1900000000",
+                           "seconds_since_loop_turn 0.5",
+                           "streams_closed_total{status=\"INVALID_ARGUMENT\"} 1",
+                           "verdicts_total{cause=\"BAD_TPU_CHIP\"} 1",
+                           "verdicts_total{cause=\"UNKNOWN\"} 0",
+                           "classification_seconds_count 1",
+                           "incident_write_seconds_count 1"}) {
     EXPECT_THAT(page, HasSubstr(std::string("\nrapideye_coordinator_") + line + "\n"));
   }
   EXPECT_THAT(page, HasSubstr("\nprocess_resident_memory_bytes "));

@@ -11,6 +11,7 @@
 #include "coordinator/server/operator_messages.h"
 #include "proto/capture/capture_writer.h"
 #include "proto/common/clock/clock.h"
+#include "proto/transport/identity.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -42,20 +43,63 @@ absl::StatusOr<Document> ReadDocument(const IncidentArchive& archive, const std:
 
 OperatorService::OperatorService(EventQueue& queue, StatusCache& cache,
                                  std::shared_ptr<const IncidentArchive> archive,
-                                 digest::TextFormat format)
+                                 digest::TextFormat format, std::vector<std::string> identities)
     : queue_(queue),
       cache_(cache),
       archive_(std::move(archive)),
       format_(format),
+      identities_(std::move(identities)),
       disk_(kMaxOperatorCalls),
       examiner_(kMaxSnapshotRequests) {}
 
-grpc::ServerUnaryReactor* OperatorService::GetStatus(grpc::CallbackServerContext* /*context*/,
+void OperatorService::CheckPeers(std::shared_ptr<const transport::PeerChecker> checker) {
+  const MutexLock lock(mutex_);
+  checker_ = std::move(checker);
+}
+
+absl::Status OperatorService::CheckCaller(const grpc::CallbackServerContext& context) {
+  const std::string chain = transport::PeerChain(*context.auth_context());
+  std::shared_ptr<const transport::PeerChecker> checker;
+  {
+    const MutexLock lock(mutex_);
+    checker = checker_;
+  }
+  if (checker != nullptr && !chain.empty()) {
+    if (absl::Status status = checker->Check(chain); !status.ok()) return status;
+  }
+  if (identities_.empty()) return absl::OkStatus();
+  const std::vector<std::string> names = transport::PeerNames(*context.auth_context());
+  if (transport::MatchesIdentity(names, identities_)) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat("the certificate is of ", transport::JoinNames(names),
+                   ", which the coordinator's --operator-identity does not name"));
+}
+
+absl::Status OperatorService::CountLook(const grpc::CallbackServerContext& context,
+                                        absl::Duration now) {
+  const std::string identity = transport::PeerIdentity(*context.auth_context());
+  if (identity.empty()) return absl::OkStatus();
+  const MutexLock lock(mutex_);
+  std::erase_if(looks_, [now](const auto& look) { return now - look.second >= kLookInterval; });
+  const auto [look, first] = looks_.try_emplace(identity, now);
+  if (first) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("this certificate asked for a snapshot ",
+                   absl::FormatDuration(absl::Trunc(now - look->second, absl::Seconds(1))),
+                   " ago, and may do so once in ", absl::FormatDuration(kLookInterval),
+                   ": each has runtimes asked for HLO; try again later, or see rapideye status"));
+}
+
+grpc::ServerUnaryReactor* OperatorService::GetStatus(grpc::CallbackServerContext* context,
                                                      const v1::GetStatusRequest* /*request*/,
                                                      v1::GetStatusReply* reply) {
   grpc::ServerUnaryReactor* reactor = nullptr;
   const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
   if (call == nullptr) return reactor;
+  if (absl::Status status = CheckCaller(*context); !status.ok()) {
+    call->Refuse(status);
+    return reactor;
+  }
   cache_.Ask(MonotonicTime(), [call, reply](const std::shared_ptr<const JobStatus>& status) {
     if (status == nullptr) {
       call->Refuse(Stopping());
@@ -66,12 +110,16 @@ grpc::ServerUnaryReactor* OperatorService::GetStatus(grpc::CallbackServerContext
   return reactor;
 }
 
-grpc::ServerUnaryReactor* OperatorService::ListIncidents(grpc::CallbackServerContext* /*context*/,
+grpc::ServerUnaryReactor* OperatorService::ListIncidents(grpc::CallbackServerContext* context,
                                                          const v1::ListIncidentsRequest* request,
                                                          v1::ListIncidentsReply* reply) {
   grpc::ServerUnaryReactor* reactor = nullptr;
   const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
   if (call == nullptr) return reactor;
+  if (absl::Status status = CheckCaller(*context); !status.ok()) {
+    call->Refuse(status);
+    return reactor;
+  }
   if (request->limit() < 0) {
     call->Refuse(absl::InvalidArgumentError("limit: must not be negative"));
     return reactor;
@@ -97,6 +145,10 @@ DocumentReactor* OperatorService::GetIncident(grpc::CallbackServerContext* conte
   DocumentReactor* reactor = nullptr;
   const std::shared_ptr<DocumentCall> call = DocumentCall::Begin(limiter_, context, reactor);
   if (call == nullptr) return reactor;
+  if (absl::Status status = CheckCaller(*context); !status.ok()) {
+    call->Refuse(status);
+    return reactor;
+  }
   const absl::StatusOr<IncidentForm> form = FormFromWire(request->form());
   if (!form.ok()) {
     call->Refuse(form.status());
@@ -120,11 +172,19 @@ DocumentReactor* OperatorService::Snapshot(grpc::CallbackServerContext* context,
   DocumentReactor* reactor = nullptr;
   const std::shared_ptr<DocumentCall> call = DocumentCall::Begin(limiter_, context, reactor);
   if (call == nullptr) return reactor;
+  if (absl::Status status = CheckCaller(*context); !status.ok()) {
+    call->Refuse(status);
+    return reactor;
+  }
   const absl::StatusOr<IncidentForm> form = FormFromWire(request->form());
   if (!form.ok() || *form == IncidentForm::kCapture) {
     call->Refuse(form.ok() ? absl::InvalidArgumentError(
                                  "form: CAPTURE is no form of a digest; set `capture` instead")
                            : form.status());
+    return reactor;
+  }
+  if (absl::Status status = CountLook(*context, MonotonicTime()); !status.ok()) {
+    call->Refuse(status);
     return reactor;
   }
   Ticket ticket = 0;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -21,6 +22,7 @@
 #include "digest/digest.h"
 #include "proto/common/sync/mutex.h"
 #include "proto/common/worker/worker.h"
+#include "proto/transport/tls_files.h"
 #include "v1/operator.grpc.pb.h"
 
 namespace rapideye::coordinator {
@@ -28,9 +30,11 @@ namespace rapideye::coordinator {
 // Thread-safe. Outlives the server that it is registered with.
 class OperatorService final : public v1::Operator::CallbackService {
  public:
-  // `format`: layout of the TPU states in the text of a snapshot on demand.
+  // `format`: layout of the TPU states in the text of a snapshot on demand. `identities`: names
+  // that a caller's certificate must hold (proto/transport/identity.h); empty: anybody may call.
   OperatorService(EventQueue& queue, StatusCache& cache,
-                  std::shared_ptr<const IncidentArchive> archive, digest::TextFormat format);
+                  std::shared_ptr<const IncidentArchive> archive, digest::TextFormat format,
+                  std::vector<std::string> identities = {});
   // Leaves a thread behind whose disk hangs.
   ~OperatorService() override;
 
@@ -50,6 +54,9 @@ class OperatorService final : public v1::Operator::CallbackService {
   void Handle(const SnapshotAnswered& effect);
   void Handle(const SnapshotRefused& effect);
 
+  // Refuses callers whose certificate is refused, from now on.
+  void CheckPeers(std::shared_ptr<const transport::PeerChecker> checker);
+
   void CutOffOverdue(absl::Duration now) { limiter_->CutOffOverdue(now); }
   // Ends all calls with UNAVAILABLE; later ones end so at once.
   void Stop();
@@ -61,6 +68,12 @@ class OperatorService final : public v1::Operator::CallbackService {
     bool capture = false;
   };
 
+  // PERMISSION_DENIED if --operator-identity does not name the caller, or its certificate is
+  // not good any more.
+  absl::Status CheckCaller(const grpc::CallbackServerContext& context);
+  // RESOURCE_EXHAUSTED if the caller has asked for a snapshot less than kLookInterval ago. Without
+  // TLS callers have no name and are not told apart.
+  absl::Status CountLook(const grpc::CallbackServerContext& context, absl::Duration now);
   // The request behind a ticket; empty if there is none (any more).
   PendingSnapshot Take(Ticket ticket);
 
@@ -68,10 +81,14 @@ class OperatorService final : public v1::Operator::CallbackService {
   StatusCache& cache_;
   const std::shared_ptr<const IncidentArchive> archive_;
   const digest::TextFormat format_;
+  const std::vector<std::string> identities_;
   const std::shared_ptr<CallLimiter> limiter_ = std::make_shared<CallLimiter>();
   Mutex mutex_;
   Ticket next_ ABSL_GUARDED_BY(mutex_) = 1;
   std::map<Ticket, PendingSnapshot> pending_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const transport::PeerChecker> checker_ ABSL_GUARDED_BY(mutex_);  // nullptr: none
+  // When each identity last asked for a snapshot, for kLookInterval.
+  std::map<std::string, absl::Duration> looks_ ABSL_GUARDED_BY(mutex_);
   Worker disk_;
   Worker examiner_;
 };

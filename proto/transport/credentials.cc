@@ -111,6 +111,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
   grpc::experimental::TlsServerCredentialsOptions settings(Provider(options));
   settings.watch_root_certs();
   settings.watch_identity_key_cert_pairs();
+  if (!options.tls_crl_dir.empty()) settings.set_crl_directory(options.tls_crl_dir);
   settings.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   return grpc::experimental::TlsServerCredentials(settings);
 }

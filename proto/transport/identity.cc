@@ -1,14 +1,15 @@
 #include "proto/transport/identity.h"
 
-#include <fnmatch.h>
 #include <grpc/grpc_security_constants.h>
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/common/text/pattern.h"
 
 namespace rapideye::transport {
 namespace {
@@ -62,24 +63,41 @@ std::vector<std::string> PeerNames(const grpc::AuthContext& context) {
 std::string PeerIdentity(const grpc::AuthContext& context) {
   std::vector<std::string> names = PeerNames(context);
   std::sort(names.begin(), names.end());
-  return absl::StrJoin(names, ",");
+  for (std::string& name : names) name = absl::CHexEscape(name);
+  return absl::StrJoin(names, "\n");
+}
+
+std::string PeerChain(const grpc::AuthContext& context) {
+  std::string chain;
+  for (const char* property :
+       {GRPC_X509_PEM_CERT_PROPERTY_NAME, GRPC_X509_PEM_CERT_CHAIN_PROPERTY_NAME}) {
+    for (const grpc::string_ref& pem : context.FindPropertyValues(property)) {
+      chain.append(pem.data(), pem.size());
+    }
+  }
+  return chain;
 }
 
 bool MatchesIdentity(const std::vector<std::string>& names,
                      const std::vector<std::string>& patterns) {
-  for (const std::string& pattern : patterns) {
-    for (const std::string& name : names) {
-      if (fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0) return true;
-    }
-  }
-  return false;
+  const auto has_nul = [](const std::string& name) { return name.find('\0') != name.npos; };
+  if (std::any_of(names.begin(), names.end(), has_nul)) return false;
+  return std::any_of(names.begin(), names.end(), [&patterns](const std::string& name) {
+    return std::any_of(patterns.begin(), patterns.end(), [&name](const std::string& pattern) {
+      return text::MatchesPattern(name, pattern);
+    });
+  });
 }
 
 std::string JoinNames(const std::vector<std::string>& names) {
   if (names.empty()) return "nobody";
   const size_t shown = std::min(names.size(), kMaxShownNames);
   const auto end = names.begin() + static_cast<ptrdiff_t>(shown);
-  return absl::StrCat(absl::StrJoin(names.begin(), end, ", "), shown < names.size() ? ", ..." : "");
+  return absl::StrCat(absl::StrJoin(names.begin(), end, ", ",
+                                    [](std::string* out, const std::string& name) {
+                                      absl::StrAppend(out, absl::CHexEscape(name));
+                                    }),
+                      shown < names.size() ? ", ..." : "");
 }
 
 std::shared_ptr<grpc::experimental::CertificateVerifier> MakeIdentityVerifier(

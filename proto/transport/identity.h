@@ -15,12 +15,17 @@ namespace rapideye::transport {
 // Empty without TLS. Never what a message says.
 std::vector<std::string> PeerNames(const grpc::AuthContext& context);
 
-// The same names in one text, the same for every certificate with these names: a
-// certificate that was renewed is still the same identity. Empty without TLS.
+// The same names in one text, the same for every certificate with these names, and of no other:
+// a certificate that was renewed is still the same identity. A line each, sorted and escaped. Empty
+// without TLS.
 std::string PeerIdentity(const grpc::AuthContext& context);
 
+// The peer's certificate as PEM, followed by those that it sent with it. Empty without TLS.
+std::string PeerChain(const grpc::AuthContext& context);
+
 // True if one of the names fits one of the patterns (--tls-identity): `*` stands
-// for any text, `?` for a character; everything else for itself.
+// for any text, `?` for a byte; everything else for itself. A certificate with a name that holds
+// a NUL fits none: others would read that name as far as there.
 bool MatchesIdentity(const std::vector<std::string>& names,
                      const std::vector<std::string>& patterns);
 

@@ -6,12 +6,17 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <sstream>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "proto/transport/certificate_watch.h"
 #include "proto/transport/channel_options.h"
 #include "proto/transport/credentials.h"
 #include "proto/transport/identity.h"
 #include "proto/transport/status_conversion.h"
+#include "proto/transport/tls_files.h"
 #include "tests/support/test_certificates.h"
 #include "v1/runtime_status.grpc.pb.h"
 
@@ -130,8 +135,16 @@ TEST_F(CredentialsTest, FilesAreCheckedBeforeGrpcSeesThem) {
             absl::StrCat("--tls-key=", Path("other-key"),
                          ": does not belong to --tls-cert=", Path("cert")));
   ours_.Issue(Path("old-cert"), Path("old-key"), "spiffe://job/worker/0/1", -1);
-  EXPECT_EQ(ErrorOf(Files("old-cert", "old-key"), "127.0.0.1:0"),
-            absl::StrCat("--tls-cert=", Path("old-cert"), ": has expired"));
+  EXPECT_THAT(ErrorOf(Files("old-cert", "old-key"), "127.0.0.1:0"),
+              HasSubstr(absl::StrCat("--tls-cert=", Path("old-cert"), ": has expired at 20")));
+  // Nobody whom an expired authority has signed is let in.
+  TestAuthority("expired", -1).WriteCa(Path("old-ca"));
+  EXPECT_THAT(ErrorOf(Files("cert", "key", "old-ca"), "127.0.0.1:0"),
+              HasSubstr(absl::StrCat("--tls-ca=", Path("old-ca"), ": has expired at 20")));
+  // One of a bundle suffices.
+  std::ofstream(Path("bundle")) << std::ifstream(Path("old-ca")).rdbuf()
+                                << std::ifstream(Path("ca")).rdbuf();
+  EXPECT_EQ(ErrorOf(Files("cert", "key", "bundle"), "127.0.0.1:0"), "accepted");
 }
 
 // Tells who called, as TLS knows it.
@@ -208,9 +221,78 @@ TEST(IdentityTest, PatternsNameWhoMay) {
   EXPECT_FALSE(MatchesIdentity(names, {"host"}));
   EXPECT_FALSE(MatchesIdentity(names, {"spiffe://other/agent/*"}));
   EXPECT_FALSE(MatchesIdentity({}, {"*"}));
+  // Brackets and backslashes stand for themselves.
+  EXPECT_FALSE(MatchesIdentity(names, {"host-[0-9]"}));
+  EXPECT_TRUE(MatchesIdentity({"host-[0-9]"}, {"host-[0-9]"}));
+  // Others read a name with a NUL as far as there: it is no name at all.
+  const std::string nul("rapideye-agent\0.evil.example", 28);
+  EXPECT_FALSE(MatchesIdentity({nul}, {"rapideye-agent"}));
+  EXPECT_FALSE(MatchesIdentity({nul, "rapideye-agent"}, {"*"}));
   EXPECT_FALSE(MatchesIdentity(names, {}));
   EXPECT_EQ(JoinNames({}), "nobody");
   EXPECT_EQ(JoinNames(names), "host-3, spiffe://job/agent/1/2");
+}
+
+// What a certificate holds is another one's no more than its names are.
+TEST_F(CredentialsTest, APeerIsCheckedAgainstWhatIsThereNow) {
+  const auto read = [](const std::string& path) {
+    return (std::ostringstream() << std::ifstream(path).rdbuf()).str();
+  };
+  const std::string chain = read(Path("cert"));
+  TestAuthority theirs("another authority");
+  theirs.WriteCa(Path("their-ca"));
+  EXPECT_TRUE(PeerChecker::Load(Path("ca"), "")->Check(chain).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(PeerChecker::Load(Path("their-ca"), "")->Check(chain)));
+  EXPECT_TRUE(absl::IsPermissionDenied(PeerChecker::Load(Path("ca"), "")->Check("no PEM")));
+  EXPECT_FALSE(PeerChecker::Load(Path("none"), "").ok());
+  // One that has expired since it was let in goes on.
+  ours_.Issue(Path("old-cert"), Path("old-key"), "spiffe://job/worker/0/1", -1);
+  EXPECT_TRUE(PeerChecker::Load(Path("ca"), "")->Check(read(Path("old-cert"))).ok());
+
+  const std::string lists = Path("crl");
+  std::filesystem::create_directory(lists);
+  ours_.RevokeNobody(lists);
+  EXPECT_TRUE(PeerChecker::Load(Path("ca"), lists)->Check(chain).ok());
+  ours_.Revoke(Path("cert"), lists);
+  const absl::Status revoked = PeerChecker::Load(Path("ca"), lists)->Check(chain);
+  EXPECT_TRUE(absl::IsPermissionDenied(revoked));
+  EXPECT_THAT(std::string(revoked.message()), HasSubstr("revoked"));
+  EXPECT_TRUE(PeerChecker::Load(Path("ca"), lists)->Check(read(Path("old-cert"))).ok());
+}
+
+TEST_F(CredentialsTest, AChangedCaIsNoticed) {
+  std::promise<bool> still_good;
+  const std::string chain = (std::ostringstream() << std::ifstream(Path("cert")).rdbuf()).str();
+  std::string warning;
+  CertificateWatch watch(Files(),
+                         {.warn = [&](const std::string& text) { warning = text; },
+                          .changed =
+                              [&](const std::shared_ptr<const PeerChecker>& checker) {
+                                still_good.set_value(checker->Check(chain).ok());
+                              }},
+                         absl::Milliseconds(5));
+  while (!watch.expiry().authority.has_value()) std::this_thread::yield();
+  TestAuthority("an authority of another name").WriteCa(Path("ca"));
+  EXPECT_FALSE(still_good.get_future().get());
+  EXPECT_TRUE(watch.Stop());
+  // A day is left of both.
+  EXPECT_THAT(warning,
+              testing::AllOf(HasSubstr("--tls-cert ends at 20"), HasSubstr("--tls-ca ends at 20")));
+}
+
+TEST(ExpiryNoticeTest, SaysSoAWeekBeforeOnceADay) {
+  const absl::Time now = absl::FromUnixSeconds(1'800'000'000);
+  ExpiryNotice notice;
+  CertificateExpiry expiry = {.certificate = now + absl::Hours(24 * 8),
+                              .authority = now + absl::Hours(24 * 300)};
+  EXPECT_EQ(notice.Observe(expiry, now), "");
+  EXPECT_EQ(notice.Observe({}, now), "");
+  const absl::Time later = now + absl::Hours(25);
+  EXPECT_THAT(notice.Observe(expiry, later), HasSubstr("--tls-cert ends at 2027-01-23 08:00 UTC"));
+  EXPECT_EQ(notice.Observe(expiry, later + absl::Hours(23)), "");
+  EXPECT_THAT(notice.Observe(expiry, later + absl::Hours(24)), HasSubstr("--tls-cert"));
+  expiry.authority = later;
+  EXPECT_THAT(notice.Observe(expiry, later + absl::Hours(48)), HasSubstr("--tls-ca has ended at"));
 }
 
 TEST_F(CredentialsTest, IdentitiesNeedCertificates) {

@@ -50,7 +50,7 @@ using BadChipSeenByTwoAgents = RunningJobTest;
 // Errors count from the beginning of the training process, whichever agent saw it.
 TEST_F(BadChipSeenByTwoAgents, AnErrorBeforeTheSecondBegan) {
   JobOptions options = JobLike(/*seed=*/28);
-  options.made_up_kernels = true;
+  FindScenario("bad-chip-pcie")->prepare(options);
   Start(options);
   Injection injection = FindScenario("bad-chip-pcie")
                             ->plan({.shape = options.shape,

@@ -62,6 +62,8 @@ MISTAKES = (
     ("rapideye-coordinator", "--state-dir=/dev/null/state", "--removal=enforce"),
     ("rapideye-coordinator", "--state-dir=/dev/null/state", "--collect-deadline=1s"),
     ("rapideye-coordinator", "--state-dir=/dev/null/state", "--launch-threshold=soon"),
+    ("rapideye-coordinator", "--state-dir=/dev/null/state", "--direct-evidence-from=*"),
+    ("rapideye-coordinator", "--state-dir=/dev/null/state", "--tls-cert=c", "--agent-identity-template=agent-{task}"),
     ("rapideye-coordinator", "--state-dir=/dev/null/state", "--nosuch"),
 )
 

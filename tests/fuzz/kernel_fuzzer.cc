@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "agent/sources/kernel_log/parse.h"
 #include "agent/sources/nic/parse.h"
@@ -17,11 +18,17 @@ namespace {
 using namespace rapideye;         // NOLINT: a fuzz target
 using namespace rapideye::agent;  // NOLINT
 
-void TryKernelLine(absl::string_view line) {
+// The bytes behind the first line stand for what the dictionary says.
+void TryKernelLine(absl::string_view bytes) {
+  const absl::string_view line = bytes.substr(0, bytes.find('\n'));
   static const std::vector<TpuDevice> tpus = {{"0000:05:00.0", 1, 0, 1},
                                               {"0000:06:00.0", std::nullopt, 1, std::nullopt}};
-  const auto record = ParseKernelRecord(line);
+  auto record = ParseKernelRecord(line);
   if (!record.has_value()) return;
+  if (line.size() < bytes.size()) {
+    record->device = bytes.substr(line.size() + 1);
+    record->subsystem = absl::StartsWith(record->device, "+pci:") ? "pci" : "accel";
+  }
   Require(record->sequence >= 0 && record->since_boot >= absl::ZeroDuration(), "not negative");
   const auto found = RecogniseKernelLine(*record, tpus);
   if (!found.has_value()) return;
@@ -30,8 +37,9 @@ void TryKernelLine(absl::string_view line) {
   Require(event.source == LogSource::kKernelLog, "it is the kernel's word");
   if (event.kind == LogKind::kOutOfMemory) {
     Require(found->killed.value_or(0) > 0 && !event.chip.has_value(), "a process, and no chip");
-  } else {
+  } else if (event.kind != LogKind::kHungTask) {
     Require(event.kind == LogKind::kKernelHardware && !found->killed.has_value(), "of hardware");
+    Require(record->severity <= 3 && !record->device.empty(), "an error of a device");
   }
   Require(!event.chip.has_value() || event.chip == 1, "of a chip that is there");
   Require(event.text.size() <= logs::kMaxLogTextBytes && !found->line.key.empty(), "bounded");

@@ -201,6 +201,7 @@ void AddHost(const Scene& scene, int worker, Random random, Snapshot& snapshot) 
   AddHangReport(scene, worker, random, snapshot);
   AddLogLines(scene, worker, snapshot);
   AddPcie(scene, worker, random.Chance(0.5), snapshot);
+  if (scene.plan.trusted_agents) snapshot.direct_evidence = true;
   for (const HostStack& stack : scene.plan.stacks) {
     if (stack.worker == worker) {
       snapshot.stacks.push_back({.thread = "MainThread", .frames = stack.frames});

@@ -85,6 +85,7 @@ struct Plan {
   std::vector<HostStack> stacks;
   std::vector<PcieCounters> pcie;  // parallel to pcie_workers
   std::vector<int> pcie_workers;
+  bool trusted_agents = false;       // their word on their machines is beyond the job's reach
   std::vector<int> looping_devices;  // pc moves, nothing completes
   std::vector<int> halted_devices;   // the runtime reports an error for the core
   std::vector<int> dead_hosts;       // all cross-slice NICs

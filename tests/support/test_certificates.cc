@@ -45,8 +45,8 @@ void WritePem(const std::string& path, Write write) {
 
 }  // namespace
 
-TestAuthority::TestAuthority(const std::string& name)
-    : key_(EVP_EC_gen("P-256")), certificate_(NewCertificate(name, key_, 1, kDaySeconds)) {
+TestAuthority::TestAuthority(const std::string& name, int days)
+    : key_(EVP_EC_gen("P-256")), certificate_(NewCertificate(name, key_, 1, days * kDaySeconds)) {
   X509_set_issuer_name(certificate_, X509_get_subject_name(certificate_));
   AddExtension(certificate_, certificate_, NID_basic_constraints, "critical,CA:TRUE");
   AddExtension(certificate_, certificate_, NID_key_usage, "critical,keyCertSign,cRLSign");
@@ -63,13 +63,15 @@ void TestAuthority::WriteCa(const std::string& path) const {
 }
 
 void TestAuthority::Issue(const std::string& cert_path, const std::string& key_path,
-                          const std::string& uri, int days, const std::string& address) {
+                          const std::string& uri, int days, const std::string& address,
+                          const std::vector<std::string>& more_uris) {
   EVP_PKEY* key = EVP_EC_gen("P-256");
   X509* certificate = NewCertificate("worker", key, next_serial_++, days * kDaySeconds);
   X509_set_issuer_name(certificate, X509_get_subject_name(certificate_));
   AddExtension(certificate, certificate_, NID_basic_constraints, "CA:FALSE");
-  AddExtension(certificate, certificate_, NID_subject_alt_name,
-               "IP:" + address + ",DNS:localhost,URI:" + uri);
+  std::string names = "IP:" + address + ",DNS:localhost,URI:" + uri;
+  for (const std::string& more : more_uris) names += ",URI:" + more;
+  AddExtension(certificate, certificate_, NID_subject_alt_name, names);
   Check(X509_sign(certificate, key_, EVP_sha256()) > 0, "signature");
   WritePem(cert_path, [&](std::FILE* file) { return PEM_write_X509(file, certificate); });
   WritePem(key_path, [&](std::FILE* file) {
@@ -77,6 +79,46 @@ void TestAuthority::Issue(const std::string& cert_path, const std::string& key_p
   });
   X509_free(certificate);
   EVP_PKEY_free(key);
+}
+
+void TestAuthority::Revoke(const std::string& cert_path, const std::string& directory) const {
+  std::FILE* file = std::fopen(cert_path.c_str(), "r");
+  Check(file != nullptr, cert_path.c_str());
+  X509* revoked = PEM_read_X509(file, nullptr, nullptr, nullptr);
+  std::fclose(file);
+  Check(revoked != nullptr, cert_path.c_str());
+  WriteList(revoked, directory);
+  X509_free(revoked);
+}
+
+void TestAuthority::RevokeNobody(const std::string& directory) const {
+  WriteList(nullptr, directory);
+}
+
+void TestAuthority::WriteList(const X509* revoked, const std::string& directory) const {
+  X509_CRL* list = X509_CRL_new();
+  X509_CRL_set_version(list, 1);
+  X509_CRL_set_issuer_name(list, X509_get_subject_name(certificate_));
+  ASN1_TIME* now = X509_gmtime_adj(nullptr, -60);
+  ASN1_TIME* later = X509_gmtime_adj(nullptr, kDaySeconds);
+  X509_CRL_set1_lastUpdate(list, now);
+  X509_CRL_set1_nextUpdate(list, later);
+  if (revoked != nullptr) {
+    X509_REVOKED* entry = X509_REVOKED_new();
+    X509_REVOKED_set_serialNumber(entry,
+                                  const_cast<ASN1_INTEGER*>(X509_get0_serialNumber(revoked)));
+    X509_REVOKED_set_revocationDate(entry, now);
+    X509_CRL_add0_revoked(list, entry);
+  }
+  X509_CRL_sort(list);
+  Check(X509_CRL_sign(list, key_, EVP_sha256()) > 0, "signature");
+  char name[32];
+  std::snprintf(name, sizeof name, "/%08lx.r0",
+                X509_NAME_hash(X509_get_subject_name(certificate_)));
+  WritePem(directory + name, [list](std::FILE* file) { return PEM_write_X509_CRL(file, list); });
+  ASN1_TIME_free(now);
+  ASN1_TIME_free(later);
+  X509_CRL_free(list);
 }
 
 }  // namespace rapideye::transport

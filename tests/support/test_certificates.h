@@ -7,13 +7,15 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace rapideye::transport {
 
 // An authority that signs certificates and writes them as PEM files.
 class TestAuthority {
  public:
-  explicit TestAuthority(const std::string& name);
+  // `days`: as of Issue.
+  explicit TestAuthority(const std::string& name, int days = 1);
   ~TestAuthority();
   TestAuthority(const TestAuthority&) = delete;
   TestAuthority& operator=(const TestAuthority&) = delete;
@@ -23,9 +25,17 @@ class TestAuthority {
   // Writes a certificate for `address`, localhost and `uri` that ends `days` from
   // now (negative: has ended), and its key.
   void Issue(const std::string& cert_path, const std::string& key_path, const std::string& uri,
-             int days = 1, const std::string& address = "127.0.0.1");
+             int days = 1, const std::string& address = "127.0.0.1",
+             const std::vector<std::string>& more_uris = {});
+  // Writes a list of revoked certificates that holds the one of that file, as OpenSSL looks for it
+  // in `directory`.
+  void Revoke(const std::string& cert_path, const std::string& directory) const;
+  // Likewise of nobody.
+  void RevokeNobody(const std::string& directory) const;
 
  private:
+  void WriteList(const X509* revoked, const std::string& directory) const;
+
   EVP_PKEY* key_;
   X509* certificate_;
   long next_serial_ = 2;

@@ -237,6 +237,7 @@ void DescribeHost(const Engine& engine, int worker, Random& random, Snapshot& sn
   snapshot.node = absl::StrCat("node-", worker);
   snapshot.hardware = absl::StrFormat("hw-%08x", plan.seed * 131 + static_cast<uint64_t>(worker));
   snapshot.incarnation = absl::StrCat("first-", worker);
+  snapshot.direct_evidence = true;  // of a DaemonSet: whoever is named wrongly may be removed
   snapshot.captured_unix_ms = 1790000000000 + static_cast<int64_t>(engine.now() * 1000) +
                               random.Between(-3000, 3000);  // clocks differ
   DescribeProcesses(engine, worker, snapshot);

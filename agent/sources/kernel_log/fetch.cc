@@ -22,6 +22,10 @@
 namespace rapideye::agent {
 namespace {
 
+// Keys of a record's dictionary.
+constexpr std::string_view kSubsystem = " SUBSYSTEM=";
+constexpr std::string_view kDevice = " DEVICE=";
+
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string WhyNot(const std::string& path, int error) {
@@ -92,6 +96,12 @@ void KernelLog::Take(std::string_view bytes, const std::vector<TpuDevice>& tpus,
 
 void KernelLog::TakeLine(std::string_view text, const std::vector<TpuDevice>& tpus,
                          KernelLogReading& reading) {
+  if (text.starts_with(' ')) {
+    TakeProperty(text, tpus, reading);
+    return;
+  }
+  record_.clear();
+  subsystem_.clear();
   const std::optional<KernelRecord> record = ParseKernelRecord(View(text));
   if (!record.has_value()) return;
   const bool lost = last_sequence_.has_value() && record->sequence > *last_sequence_ + 1;
@@ -102,7 +112,26 @@ void KernelLog::TakeLine(std::string_view text, const std::vector<TpuDevice>& tp
         " lines of it: errors of chips may be among them (log_buf_len= makes it larger)"));
   }
   last_sequence_ = record->sequence;
-  std::optional<KernelLine> line = RecogniseKernelLine(*record, tpus);
+  Keep(RecogniseKernelLine(*record, tpus), reading);
+  if (record->of_kernel) record_ = std::string(text);
+}
+
+void KernelLog::TakeProperty(std::string_view line, const std::vector<TpuDevice>& tpus,
+                             KernelLogReading& reading) {
+  if (record_.empty()) return;
+  if (line.starts_with(kSubsystem)) {
+    subsystem_ = line.substr(kSubsystem.size());
+  } else if (line.starts_with(kDevice)) {
+    // The kernel writes it last.
+    std::optional<KernelRecord> record = ParseKernelRecord(record_);
+    record->subsystem = subsystem_;
+    record->device = View(line.substr(kDevice.size()));
+    Keep(RecogniseKernelLine(*record, tpus), reading);
+    record_.clear();
+  }
+}
+
+void KernelLog::Keep(std::optional<KernelLine> line, KernelLogReading& reading) {
   if (!line.has_value()) return;
   line->backlog = backlog_;
   const auto [same, added] = known_.emplace(line->line.key, reading.lines.size());

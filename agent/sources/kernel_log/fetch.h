@@ -32,11 +32,16 @@ class KernelLog {
   void Take(std::string_view bytes, const std::vector<TpuDevice>& tpus, KernelLogReading& reading);
   void TakeLine(std::string_view line, const std::vector<TpuDevice>& tpus,
                 KernelLogReading& reading);
+  void TakeProperty(std::string_view line, const std::vector<TpuDevice>& tpus,
+                    KernelLogReading& reading);
+  void Keep(std::optional<KernelLine> line, KernelLogReading& reading);
 
   const std::string path_;
   int file_ = -1;
-  bool backlog_ = true;  // until all that was there has been read
-  std::string partial_;  // the beginning of a line
+  bool backlog_ = true;    // until all that was there has been read
+  std::string partial_;    // the beginning of a line
+  std::string record_;     // the last one, while its dictionary may follow
+  std::string subsystem_;  // of its dictionary, so far
   std::optional<int64_t> last_sequence_;
   bool told_of_loss_ = false;
   std::map<std::string, size_t> known_;  // of this look: key and place in the reading

@@ -35,9 +35,9 @@ class KernelLogTest : public testing::Test {
   ~KernelLogTest() override { unlink(path_.c_str()); }
 
   void Append(const std::string& bytes) { std::ofstream(path_, std::ios::app) << bytes; }
-  void Line(int sequence, const std::string& text) {
+  void Line(int sequence, const std::string& text, const std::string& address = "0000:05:00.0") {
     Append("3," + std::to_string(sequence) + "," + std::to_string(sequence * 1'000'000) + ",-;" +
-           text + "\n SUBSYSTEM=pci\n DEVICE=+pci:0000:05:00.0\n");
+           text + "\n SUBSYSTEM=pci\n DEVICE=+pci:" + address + "\n");
   }
 
   const std::string path_;
@@ -54,7 +54,7 @@ TEST_F(KernelLogTest, TellsWhatWasThereFromWhatComesIn) {
   EXPECT_EQ(before.lines[0].line.event.chip, 1);
   EXPECT_EQ(before.unavailable, "");
   EXPECT_THAT(log.Read(kTpus).lines, IsEmpty());
-  Line(3, "vfio-pci 0000:06:00.0: AER: device recovery failed");
+  Line(3, "vfio-pci 0000:06:00.0: AER: device recovery failed", "0000:06:00.0");
   const KernelLogReading after = log.Read(kTpus);
   ASSERT_THAT(after.lines, SizeIs(1));
   EXPECT_FALSE(after.lines[0].backlog);
@@ -74,7 +74,29 @@ TEST_F(KernelLogTest, LinesMayComeInPieces) {
   Append("3,1,1000000,-;vfio-pci 0000:05");
   KernelLog log(path_);
   EXPECT_THAT(log.Read(kTpus).lines, IsEmpty());
-  Append(":00.0: AER: device recovery failed\n");
+  Append(":00.0: AER: device recovery failed\n SUBSYS");
+  EXPECT_THAT(log.Read(kTpus).lines, IsEmpty());
+  Append("TEM=pci\n DEVICE=+pci:0000:05:00.0\n");
+  EXPECT_THAT(log.Read(kTpus).lines, SizeIs(1));
+}
+
+// An x86 kernel prints this of a process that calls itself "accel1: x", or by a TPU's address, and
+// dies in a file that it named "Uncorrected (Fatal)": without a dictionary, at severity 6.
+TEST_F(KernelLogTest, ALineWithoutADictionaryIsNotOfADevice) {
+  for (const char* priority : {"6", "3", "0"}) {
+    for (const char* name : {"accel1: x", "0000:05:00.0: x"}) {
+      Append(std::string(priority) + ",7,1000000,-;" + name +
+             "[20320]: segfault at 0 ip 0 sp 0 error 6 in Uncorrected (Fatal)[116f,1000+1000]\n");
+    }
+    Append(std::string(priority) + ",7,1000000,-;" + kFatal + "\n");
+  }
+  // A dictionary belongs to the record before it, and to no other.
+  Append("6,8,1000000,-;usb 1-1: new device\n SUBSYSTEM=usb\n DEVICE=c189:1\n");
+  Append(std::string("3,9,1000000,-;") + kFatal + "\n");
+  Append("30,10,1000000,-;x\n SUBSYSTEM=pci\n DEVICE=+pci:0000:05:00.0\n");
+  KernelLog log(path_);
+  EXPECT_THAT(log.Read(kTpus).lines, IsEmpty());
+  Line(11, kFatal);
   EXPECT_THAT(log.Read(kTpus).lines, SizeIs(1));
 }
 
@@ -206,7 +228,13 @@ TEST_F(KernelLogOfThisMachine, WhatAProcessWroteIsNotBelieved) {
   EXPECT_EQ(record->text, text);
   EXPECT_FALSE(record->of_kernel);
   EXPECT_THAT(OfDevices(log.Read(tpus)), IsEmpty());
+  // Nor would it be as the kernel's own: it has no dictionary.
   record->of_kernel = true;
+  record->severity = 3;
+  EXPECT_FALSE(RecogniseKernelLine(*record, tpus).has_value());
+  const std::string device = absl::StrCat("+pci:", kNowhere);
+  record->subsystem = "pci";
+  record->device = device;
   EXPECT_TRUE(RecogniseKernelLine(*record, tpus).has_value());
 }
 

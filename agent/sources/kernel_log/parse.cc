@@ -21,6 +21,8 @@ namespace {
 constexpr size_t kFields = 3;
 // The lower bits of the priority are the severity, the others say who wrote it.
 constexpr int64_t kFacility = 8;
+// KERN_ERR: drivers say that a device failed at this severity or a graver one.
+constexpr int kError = 3;
 constexpr size_t kMaxDigits = 18;
 
 std::optional<int64_t> TakeNumber(absl::string_view& fields) {
@@ -40,46 +42,54 @@ std::string AccelName(const TpuDevice& tpu) {
   return tpu.accel.has_value() ? absl::StrCat("accel", *tpu.accel) : std::string();
 }
 
-bool IsDevice(absl::string_view word, const std::vector<TpuDevice>& tpus) {
-  return IsPciAddress(word) || std::any_of(tpus.begin(), tpus.end(), [word](const TpuDevice& tpu) {
-           return !word.empty() && AccelName(tpu) == word;
-         });
+// The device of "<driver> <device>: ..." and "<device>: ..."; empty if it is neither.
+absl::string_view DeviceSaying(absl::string_view text) {
+  const absl::string_view who = text.substr(0, std::min(text.find(": "), text.size()));
+  if (who.size() == text.size()) return "";
+  const absl::string_view device = who.substr(who.rfind(' ') + 1);  // npos + 1 is 0
+  const absl::string_view driver = who.substr(0, who.size() - device.size());
+  return std::count(driver.begin(), driver.end(), ' ') <= 1 ? device : absl::string_view();
 }
 
-bool IsDriver(absl::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-    return absl::ascii_isalnum(c) || c == '-' || c == '_';
-  });
-}
-
-// True for "<driver> <device>: ..." and "<device>: ...".
-bool IsOfADevice(absl::string_view text, const std::vector<TpuDevice>& tpus) {
-  const size_t colon = text.find(": ");
+// "c261:3"
+bool IsCharacterDevice(absl::string_view device) {
+  if (!absl::ConsumePrefix(&device, "c")) return false;
+  const size_t colon = device.find(':');
   if (colon == absl::string_view::npos) return false;
-  const absl::string_view who = text.substr(0, colon);
-  const size_t space = who.find(' ');
-  if (space == absl::string_view::npos) return IsDevice(who, tpus);
-  return IsDriver(who.substr(0, space)) && IsDevice(who.substr(space + 1), tpus);
+  const auto is_number = [](absl::string_view digits) {
+    return !digits.empty() && std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit);
+  };
+  return is_number(device.substr(0, colon)) && is_number(device.substr(colon + 1));
 }
 
-// The word stands alone: "accel1" is not in "accel12".
-bool Names(absl::string_view text, absl::string_view word) {
-  if (word.empty()) return false;
-  const auto part = [](char c) { return absl::ascii_isalnum(c) || c == '.'; };
-  for (size_t at = text.find(word); at != absl::string_view::npos; at = text.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    const bool begins = at == 0 || !part(text[at - 1]);
-    const bool ends = end == text.size() || !absl::ascii_isalnum(text[end]);
-    if (begins && ends) return true;
-  }
-  return false;
-}
-
-const TpuDevice* TpuNamed(absl::string_view text, const std::vector<TpuDevice>& tpus) {
+// The TPU whose dictionary the record carries. A device of a class with device files has their
+// number there in place of its name, which then stands in the text: dev_printk() writes both.
+const TpuDevice* TpuSaying(const KernelRecord& record, const std::vector<TpuDevice>& tpus) {
+  const absl::string_view says = DeviceSaying(record.text);
   for (const TpuDevice& tpu : tpus) {
-    if (Names(text, tpu.address) || Names(text, AccelName(tpu))) return &tpu;
+    if (record.subsystem == "pci" && says == tpu.address &&
+        record.device == absl::StrCat("+pci:", tpu.address)) {
+      return &tpu;
+    }
+    const std::string accel = AccelName(tpu);
+    if (record.subsystem == "accel" && !accel.empty() && says == accel &&
+        (record.device == absl::StrCat("+accel:", accel) || IsCharacterDevice(record.device))) {
+      return &tpu;
+    }
   }
   return nullptr;
+}
+
+// "python3[4211]: ...": the kernel says so of processes, whose names are of their own choice. It
+// also numbers bits so ("[14] CmpltTO"), in lines that say nothing by themselves.
+bool IsOfAProcess(absl::string_view text) {
+  for (size_t open = text.find('['); open != absl::string_view::npos;
+       open = text.find('[', open + 1)) {
+    size_t end = open + 1;
+    while (end < text.size() && absl::ascii_isdigit(text[end])) ++end;
+    if (end > open + 1 && absl::StartsWith(text.substr(end), "]")) return true;
+  }
+  return false;
 }
 
 // "Memory cgroup out of memory: Killed process 4211 (python3) total-vm:…", "Out of memory: …".
@@ -133,6 +143,7 @@ std::optional<KernelRecord> ParseKernelRecord(absl::string_view line) {
     number = *taken;
   }
   return KernelRecord{.of_kernel = numbers[0] < kFacility,
+                      .severity = static_cast<int>(numbers[0] % kFacility),
                       .sequence = numbers[1],
                       .since_boot = absl::Microseconds(numbers[2]),
                       .text = line.substr(semicolon + 1)};
@@ -141,10 +152,12 @@ std::optional<KernelRecord> ParseKernelRecord(absl::string_view line) {
 std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
                                               const std::vector<TpuDevice>& tpus) {
   if (!record.of_kernel) return std::nullopt;
-  if (auto killed = RecogniseKilledProcess(record)) return killed;
-  if (auto hung = RecogniseHungTask(record)) return hung;
-  if (!IsOfADevice(record.text, tpus)) return std::nullopt;
-  const TpuDevice* tpu = TpuNamed(record.text, tpus);
+  if (record.device.empty()) {
+    if (auto killed = RecogniseKilledProcess(record)) return killed;
+    return IsOfAProcess(record.text) ? std::nullopt : RecogniseHungTask(record);
+  }
+  if (record.severity > kError || IsOfAProcess(record.text)) return std::nullopt;
+  const TpuDevice* tpu = TpuSaying(record, tpus);
   if (tpu == nullptr) return std::nullopt;
   logs::RecogniseOptions options;
   options.source = LogSource::kKernelLog;

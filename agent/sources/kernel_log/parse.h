@@ -13,23 +13,33 @@
 
 namespace rapideye::agent {
 
-// A line as /dev/kmsg shows it: "3,1234,5678901,-;pcieport 0000:00:01.0: AER: ...".
+// A record as /dev/kmsg shows it: "3,1234,5678901,-;vfio-pci 0000:05:00.0: AER: ...", and behind it
+// the dictionary that the kernel writes for a device's own messages, a line each:
+// " SUBSYSTEM=pci", " DEVICE=+pci:0000:05:00.0".
 struct KernelRecord {
   // The kernel itself wrote it. The kernel marks lines of processes, and these are not
   // believed.
   bool of_kernel = false;
+  int severity = 7;  // 0 emergency ... 3 error ... 7 debug
   int64_t sequence = 0;
   absl::Duration since_boot;
   absl::string_view text;  // points into the line
+  // Of the dictionary; empty: the record has none.
+  absl::string_view subsystem = {};
+  absl::string_view device = {};
 };
 
-// Absent if it is no such line; those that begin with a blank are details of the one
+// Absent if it is no such line; those that begin with a blank are the dictionary of the one
 // before.
 std::optional<KernelRecord> ParseKernelRecord(absl::string_view line);
 
 // A fault of one of these TPUs, the end of a process for want of memory, or one that is stuck in
-// the kernel; absent: anything else, what the kernel corrected included. Of TPUs only what a device
-// or its driver says counts: "<driver> <device>: ...". The kernel repeats words of processes, too.
+// the kernel; absent: anything else, what the kernel corrected included.
+//
+// Of TPUs only an error (severity 3 or graver) counts whose dictionary names that very device. The
+// kernel prints names of processes and files in lines of its own, so that a text proves nothing;
+// it writes the dictionary for dev_printk() alone, where no process reaches it. Messages that
+// repeat a process's name behind a device's dictionary exist, too, as warnings: hence the severity.
 // `backlog` is not set.
 std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
                                               const std::vector<TpuDevice>& tpus);

@@ -8,34 +8,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/removal/policy/repetition.h"
+#include "proto/common/text/pattern.h"
 
 namespace rapideye::coordinator {
 namespace {
 
 constexpr absl::Duration kHour = absl::Hours(1);
 constexpr absl::Duration kDay = absl::Hours(24);
-
-// fnmatch would ask the locale.
-bool Matches(std::string_view text, std::string_view pattern) {
-  size_t t = 0, p = 0, star = std::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() &&
-               (pattern[p] == '?' ||
-                absl::ascii_tolower(static_cast<unsigned char>(pattern[p])) ==
-                    absl::ascii_tolower(static_cast<unsigned char>(text[t])))) {
-      ++t, ++p;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  return pattern.substr(p).find_first_not_of('*') == std::string_view::npos;
-}
 
 // The names by which lists may call a machine.
 std::vector<std::string> NamesOf(const Finding& finding) {
@@ -62,7 +41,7 @@ bool NamesOneMachine(std::string_view name) {
 std::string Named(const Finding& finding, const std::vector<std::string>& patterns) {
   for (const std::string& name : NamesOf(finding)) {
     for (const std::string& pattern : patterns) {
-      if (Matches(name, pattern)) return pattern;
+      if (text::MatchesPattern(name, pattern, text::LetterCase::kIgnored)) return pattern;
     }
   }
   return "";

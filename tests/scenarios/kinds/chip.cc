@@ -111,7 +111,7 @@ Plan HaltText(Random& random) {
 }
 
 // A fatal PCIe error of the chip that stands: counted by the device (AER), told
-// by the kernel, or both. From outside the job's reach, so that the machine may
+// by the kernel, or both, to an agent outside the job's reach, so that the machine may
 // go at once.
 Plan Pcie(Random& random) {
   Plan plan = OneChip(random.Chance(0.3), random);
@@ -135,6 +135,7 @@ Plan Pcie(Random& random) {
          .chip = chip});
   }
   plan.truth.accepted[0].details.clear();
+  plan.trusted_agents = true;
   plan.truth.removal = true;
   return plan;
 }

@@ -3,8 +3,10 @@
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_CERTIFICATES_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye::testbed {
 
@@ -18,12 +20,24 @@ struct TlsFiles {
   std::string ca;
 };
 
-// Makes the certificates of both issuers, for `host` and the machine itself, in
-// <state_dir>/tls. UNAVAILABLE says what failed.
-absl::Status MakeCertificates(const std::string& state_dir, const std::string& host);
+// Names of agents' certificates, as --agent-identity-template and as a pattern.
+inline constexpr char kAgentTemplate[] = "spiffe://testbed/agent/{slice}/{task}";
+inline constexpr char kAgentPattern[] = "spiffe://testbed/agent/*";
+
+// An agent's certificate names its worker, and with these URIs its machine.
+struct AgentNames {
+  WorkerId worker;
+  std::vector<std::string> machine;
+};
+
+// Makes the certificates of both issuers, for `host` and the machine itself, and one for each
+// agent, in <state_dir>/tls. UNAVAILABLE says what failed.
+absl::Status MakeCertificates(const std::string& state_dir, const std::string& host,
+                              const std::vector<AgentNames>& agents);
 
 // Where they are.
 TlsFiles CertificatesOf(const std::string& state_dir, Issuer issuer);
+TlsFiles CertificatesOf(const std::string& state_dir, WorkerId agent);
 
 }  // namespace rapideye::testbed
 

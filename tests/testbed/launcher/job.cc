@@ -53,7 +53,8 @@ absl::Status Job::StartAll() {
   }
   if (options_.tls) {
     const std::string host = coordinator_address_.substr(0, coordinator_address_.find(':'));
-    if (absl::Status s = MakeCertificates(options_.state_dir, host); !s.ok()) return s;
+    const absl::Status s = MakeCertificates(options_.state_dir, host, NamesOfAgents(options_));
+    if (!s.ok()) return s;
   }
   if (options_.made_up_kernels) {
     for (WorkerId worker : AllWorkers(options_.shape)) {

@@ -55,6 +55,8 @@ struct JobOptions {
   bool slow_input = false;
   // The daemons speak mutual TLS, with certificates made for this job.
   bool tls = false;
+  // With tls: what agents say of their machines is beyond the job's reach.
+  bool trusted_agents = false;
   // With tls: agents whose certificate another authority has signed.
   std::set<WorkerId> foreign_agents;
   // Each worker has a host with networks of its own (host_networks.h). Needs root.

@@ -50,8 +50,7 @@ absl::Status MadeUpKernel::Create(int chips) const {
   for (int chip = 0; chip < chips; ++chip) {
     if (absl::Status s = CreateChip(chip); !s.ok()) return s;
   }
-  return Log(absl::StrCat("vfio-pci ", AddressOf(0), ": AER: device recovery failed"),
-             kOldLineSeconds);
+  return Log(0, "AER: device recovery failed", kOldLineSeconds);
 }
 
 absl::Status MadeUpKernel::CreateChip(int chip) const {
@@ -85,19 +84,20 @@ absl::Status MadeUpKernel::CountErrors(int chip, int fatal) const {
   return absl::OkStatus();
 }
 
-absl::Status MadeUpKernel::Log(absl::string_view text, double since_boot) const {
+absl::Status MadeUpKernel::Log(int chip, absl::string_view text, double since_boot) const {
+  const std::string address = AddressOf(chip);
   const double at = since_boot < 0 ? SecondsSinceBoot() : since_boot;
   return Write(dev() + "/kmsg",
                absl::StrCat("3,", static_cast<int64_t>(at), ",", static_cast<int64_t>(at * 1e6),
-                            ",-;", text, "\n SUBSYSTEM=pci\n"),
+                            ",-;vfio-pci ", address, ": ", text,
+                            "\n SUBSYSTEM=pci\n DEVICE=+pci:", address, "\n"),
                std::ios::app);
 }
 
 absl::Status MadeUpKernel::Tell(KernelFault fault, int chip) const {
   if (fault == KernelFault::kFatalError) return CountErrors(chip, kOldFatalErrors + 1);
-  return Log(absl::StrCat("vfio-pci ", AddressOf(chip),
-                          ": PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction "
-                          "Layer, (Receiver ID)"),
+  return Log(chip,
+             "PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Receiver ID)",
              -1);
 }
 

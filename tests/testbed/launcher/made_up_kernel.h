@@ -29,8 +29,9 @@ class MadeUpKernel {
   static std::string AddressOf(int chip);
   absl::Status CreateChip(int chip) const;
   absl::Status CountErrors(int chip, int fatal) const;
-  // As if the kernel had written it so many seconds after its start; now, if negative.
-  absl::Status Log(absl::string_view text, double since_boot) const;
+  // What the driver says of a chip, with the dictionary that the kernel writes behind it, as if so
+  // many seconds after the kernel's start; now, if negative.
+  absl::Status Log(int chip, absl::string_view text, double since_boot) const;
 
   std::string root_;
 };

@@ -120,6 +120,18 @@ MadeUpKernel KernelOf(const JobOptions& options, WorkerId worker) {
       absl::StrCat(options.state_dir, "/", NameOf("kernel", MachineOf(options.shape, worker))));
 }
 
+std::vector<AgentNames> NamesOfAgents(const JobOptions& options) {
+  std::vector<AgentNames> names;
+  for (const WorkerId worker : AllWorkers(options.shape)) {
+    const WorkerId machine = MachineOf(options.shape, worker);
+    names.push_back({worker,
+                     {absl::StrCat("rapideye://host/", HostOf(options.shape, worker)),
+                      absl::StrCat("rapideye://node/", NameOf("node", machine)),
+                      absl::StrCat("rapideye://hardware/", NameOf("machine", machine))}});
+  }
+  return names;
+}
+
 ChildProcess::Options CoordinatorProcess(const JobOptions& options,
                                          const CoordinatorProgram& program,
                                          const std::string& address) {
@@ -134,7 +146,13 @@ ChildProcess::Options CoordinatorProcess(const JobOptions& options,
       .environment = program.environment,
       .log_path = LogPath(options, "coordinator"),
       .on_line = nullptr};
-  if (options.tls) AddTls(CertificatesOf(options.state_dir, Issuer::kOwn), process.command);
+  if (options.tls) {
+    AddTls(CertificatesOf(options.state_dir, Issuer::kOwn), process.command);
+    process.command.push_back(absl::StrCat("--agent-identity-template=", kAgentTemplate));
+  }
+  if (options.trusted_agents) {
+    process.command.push_back(absl::StrCat("--direct-evidence-from=", kAgentPattern));
+  }
   if (options.own_networks) process.command.push_back("--insecure");
   process.command.insert(process.command.end(), options.coordinator_flags.begin(),
                          options.coordinator_flags.end());
@@ -213,7 +231,8 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
   }
   if (options.tls) {
     const bool foreign = options.foreign_agents.contains(worker);
-    AddTls(CertificatesOf(options.state_dir, foreign ? Issuer::kForeign : Issuer::kOwn),
+    AddTls(foreign ? CertificatesOf(options.state_dir, Issuer::kForeign)
+                   : CertificatesOf(options.state_dir, worker),
            process.command);
   }
   return process;

@@ -4,9 +4,11 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tests/testbed/launcher/certificates.h"
 #include "tests/testbed/launcher/child_process.h"
 #include "tests/testbed/launcher/job_options.h"
 #include "tests/testbed/launcher/made_up_kernel.h"
@@ -35,6 +37,9 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
 // Both in one: the agent starts the worker. `runtime_port` is not 0.
 ChildProcess::Options ExecProcess(const JobOptions& options, WorkerId worker,
                                   const std::string& coordinator, int runtime_port, int attempt);
+
+// What the certificates of the job's agents hold.
+std::vector<AgentNames> NamesOfAgents(const JobOptions& options);
 
 std::string LogDirectory(const JobOptions& options);
 // The log of "coordinator", "worker-0-1", "agent-0-1".

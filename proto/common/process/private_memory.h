@@ -1,0 +1,15 @@
+// Keeps other processes of the same user out of this one.
+#ifndef RAPIDEYE_PROTO_COMMON_PROCESS_PRIVATE_MEMORY_H_
+#define RAPIDEYE_PROTO_COMMON_PROCESS_PRIVATE_MEMORY_H_
+
+namespace rapideye {
+
+// From now on nobody without CAP_SYS_PTRACE reads this process's memory and environment, attaches
+// to it, or walks through /proc/PID/root into its mount namespace, where its keys may lie; and it
+// leaves no core file. What it reads of itself, and programs that it starts, are as before. Nothing
+// happens in builds with sanitizers, which trace themselves.
+void KeepMemoryPrivate();
+
+}  // namespace rapideye
+
+#endif  // RAPIDEYE_PROTO_COMMON_PROCESS_PRIVATE_MEMORY_H_

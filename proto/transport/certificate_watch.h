@@ -1,0 +1,63 @@
+// CertificateWatch looks at a daemon's own TLS files again and again: when they end, and whether
+// whom they let in has changed.
+#ifndef RAPIDEYE_PROTO_TRANSPORT_CERTIFICATE_WATCH_H_
+#define RAPIDEYE_PROTO_TRANSPORT_CERTIFICATE_WATCH_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "proto/common/worker/periodic_worker.h"
+#include "proto/transport/credentials.h"
+#include "proto/transport/tls_files.h"
+
+namespace rapideye::transport {
+
+// When a daemon's own certificates end. Absent: it has none, or they could not be read.
+struct CertificateExpiry {
+  std::optional<absl::Time> certificate;
+  std::optional<absl::Time> authority;  // of several the last
+};
+
+// Says what a person should know of the ends: nothing until a week before. Each line once a day.
+class ExpiryNotice {
+ public:
+  // Of --tls-cert and --tls-ca, in this order; empty: nothing to say now.
+  std::string Observe(const CertificateExpiry& expiry, absl::Time now);
+
+ private:
+  absl::Time told_ = absl::InfinitePast();
+};
+
+// Thread-safe. Looks from a thread of its own, since a disk may hang; that thread is left behind
+// if it hangs when this ends.
+class CertificateWatch {
+ public:
+  struct Actions {
+    std::function<void(const std::string& text)> warn;
+    // The CA or the revocation lists have changed: peers that are connected are to be checked, and
+    // those that come, too, since gRPC itself reads a list once.
+    std::function<void(const std::shared_ptr<const PeerChecker>& checker)> changed;
+  };
+
+  // Nothing happens without TLS. `interval`: between two looks.
+  CertificateWatch(const CredentialOptions& options, Actions actions,
+                   absl::Duration interval = absl::Seconds(60));
+  ~CertificateWatch();
+
+  // As of the last look.
+  CertificateExpiry expiry() const;
+  // After it no action is called. False if the thread hangs, and was left behind.
+  bool Stop();
+
+ private:
+  struct State;
+  const std::shared_ptr<State> state_;
+  std::optional<PeriodicWorker> worker_;
+};
+
+}  // namespace rapideye::transport
+
+#endif  // RAPIDEYE_PROTO_TRANSPORT_CERTIFICATE_WATCH_H_
