@@ -64,6 +64,7 @@ class Finder {
       for (const Launch& launch : topology_.Chain(worker, *unit.core)) {
         if (launch.program >= 0) held.insert(launch.program);
       }
+      if (unit.at) in_step_.insert(cohort);
       if (unit.state != UnitState::kRunning || unit.program < 0) continue;
       mixed = mixed || (running >= 0 && running != unit.program);
       running = unit.program;
@@ -71,7 +72,6 @@ class Finder {
       if (places.size() < 2) places.insert(unit.place);
     }
     if (mixed) running = -1;
-    if (running >= 0 && OrderOf(cohort).Holds(running)) in_step_.insert(cohort);
     result_.running[static_cast<size_t>(worker)] = running;
     for (int program : held) {
       Holders& holders = holders_[{cohort, program}];
@@ -239,29 +239,23 @@ class Finder {
     return longest;
   }
 
-  // Whoever are fewer in their slice, else in the job, else run against the order that they
-  // were `accustomed` to (positive: that of `one`); slices that are at one are compared with
-  // each other. With no majority both sides are named.
+  // Whoever are fewer in the job, else in fewer of the slices that are at one, else run against
+  // the order that they were `accustomed` to (positive: that of `one`). With no majority both
+  // sides are named.
   void NameOdd(const Sides& sides, int64_t accustomed) {
-    std::map<int, Sides> slices;
-    for (int worker : sides.one) slices[topology_.worker(worker).slice].one.push_back(worker);
-    for (int worker : sides.other) slices[topology_.worker(worker).slice].other.push_back(worker);
-    int64_t balance = 0;  // of slices that are at one
-    for (const auto& [slice, in] : slices) {
-      if (in.other.empty()) ++balance;
-      if (in.one.empty()) --balance;
-    }
-    auto job = static_cast<int64_t>(sides.one.size()) - static_cast<int64_t>(sides.other.size());
-    if (job == 0) job = accustomed;
-    for (const auto& [slice, in] : slices) {
-      int64_t majority = balance != 0 ? balance : job;
-      if (!in.one.empty() && !in.other.empty()) {
-        majority = static_cast<int64_t>(in.one.size()) - static_cast<int64_t>(in.other.size());
-        if (majority == 0) majority = job;
+    auto majority =
+        static_cast<int64_t>(sides.one.size()) - static_cast<int64_t>(sides.other.size());
+    if (majority == 0) {
+      std::map<int, std::pair<bool, bool>> slices;  // which sides are in it
+      for (int worker : sides.one) slices[topology_.worker(worker).slice].first = true;
+      for (int worker : sides.other) slices[topology_.worker(worker).slice].second = true;
+      for (const auto& [slice, in] : slices) {
+        majority += (in.second ? 0 : 1) - (in.first ? 0 : 1);
       }
-      if (majority >= 0) AddMisordered(in.other);
-      if (majority <= 0) AddMisordered(in.one);
     }
+    if (majority == 0) majority = accustomed;
+    if (majority >= 0) AddMisordered(sides.other);
+    if (majority <= 0) AddMisordered(sides.one);
   }
 
   void AddMisordered(const std::vector<int>& workers) {
@@ -503,7 +497,7 @@ class Finder {
   // By cohort and two programs: who is in the one, who in the other.
   std::map<std::tuple<int, int, int>, std::pair<std::vector<int>, std::vector<int>>> swapped_;
   std::optional<bool> torn_;                             // nothing: not looked at yet
-  std::set<int> in_step_;                                // cohorts of which somebody is in the step
+  std::set<int> in_step_;                                // of which somebody is in the step, or between two
   std::map<std::pair<int, int>, Holders> holders_;       // by cohort, program
   std::map<std::pair<int, int>, std::set<int>> places_;  // by slice, program; up to two
 };

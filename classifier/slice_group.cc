@@ -504,16 +504,18 @@ class HeadFinder {
     return true;
   }
 
-  // Two cores that can be a pair of a mesh axis of two: the one may wait for the other there.
   bool HasMateAmong(int unit, const std::vector<const Cluster*>& clusters) const {
-    const auto seats = static_cast<int>(group_.at.size());
     return std::any_of(clusters.begin(), clusters.end(), [&](const Cluster* cluster) {
-      const int other = cluster->units.front();
-      if (other == unit) return false;
-      const int first = std::min(unit, other) - group_.first_unit;
-      const int stride = std::abs(unit - other);
-      return seats % (2 * stride) == 0 && first / stride % 2 == 0;
+      return cluster->units.front() != unit && CanBePair(cluster->units.front(), unit);
     });
+  }
+
+  // Two cores that can be a pair of a mesh axis of two: the one may wait for the other there.
+  bool CanBePair(int unit, int other) const {
+    const auto seats = static_cast<int>(group_.at.size());
+    const int first = std::min(unit, other) - group_.first_unit;
+    const int stride = std::abs(unit - other);
+    return seats % (2 * stride) == 0 && first / stride % 2 == 0;
   }
 
   void KeepFirstToStop(std::vector<const Cluster*>& clusters) const {
@@ -536,6 +538,11 @@ class HeadFinder {
   void AddHosts(HeadKind kind, const std::vector<const Cluster*>& groups) {
     size_t largest = 0;
     for (const Cluster* cluster : groups) largest = std::max(largest, cluster->units.size());
+    if (groups.size() == 1 && groups.front()->units.size() < kLeastDoubtfulUnits &&
+        groups.front()->hlo_class != HloClass::kInSliceWait && !OnOneWorker(*groups.front())) {
+      AddTwoAlike(kind, *groups.front());
+      return;
+    }
     for (const bool may_wait : {false, true}) {
       bool found = false;
       for (const Cluster* cluster : groups) {
@@ -548,6 +555,17 @@ class HeadFinder {
       }
       if (found) return;
     }
+  }
+
+  // Two cores of two hosts at one place, and all others at another: they fail alike, or they are
+  // a pair that waits for somebody.
+  void AddTwoAlike(HeadKind kind, const Cluster& cluster) {
+    const int one = cluster.units.front();
+    const int other = cluster.units.back();
+    const bool pair = cluster.hlo_class != HloClass::kKernel && CanBePair(one, other);
+    const size_t before = heads_.size();
+    Add(kind, cluster.units, cluster.hlo_class);
+    for (size_t i = before; i < heads_.size(); ++i) heads_[i].or_mate = pair;
   }
 
   std::vector<int> HeldByHosts(const Cluster& cluster) const {
