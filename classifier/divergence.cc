@@ -180,6 +180,7 @@ class Finder {
         }
       }
     }
+    std::vector<std::pair<Sides, int64_t>> contradictions;
     for (const auto& [key, workers] : behind) {
       const auto& [cohort, first, first_id, second, second_id] = key;
       const Behind reverse{cohort, second, second_id, first, first_id};
@@ -187,11 +188,34 @@ class Finder {
       const auto found = behind.find(reverse);
       if (found == behind.end()) continue;
       const Sides sides{workers, found->second};
-      NameOdd(sides, Accustomed({first, first_id}, {second, second_id}, sides));
+      contradictions.emplace_back(
+          sides, Accustomed({first, first_id}, {second, second_id}, sides));
     }
     for (const auto& [key, workers] : next) {
       const auto found = next_but_one.find(key);
-      if (found != next_but_one.end()) NameOdd({workers, found->second}, 0);
+      if (found != next_but_one.end()) contradictions.emplace_back(Sides{workers, found->second}, 0);
+    }
+    JudgeContradictions(contradictions);
+  }
+
+  // That of most workers first: of other launches of theirs some queues may show less.
+  void JudgeContradictions(std::vector<std::pair<Sides, int64_t>>& contradictions) {
+    std::stable_sort(contradictions.begin(), contradictions.end(),
+                     [](const auto& a, const auto& b) {
+                       return a.first.one.size() + a.first.other.size() >
+                              b.first.one.size() + b.first.other.size();
+                     });
+    std::set<int> judged;
+    for (const auto& [sides, accustomed] : contradictions) {
+      bool again = false;
+      for (const std::vector<int>* side : {&sides.one, &sides.other}) {
+        for (int worker : *side) again = again || judged.contains(worker);
+      }
+      if (again) continue;
+      for (const std::vector<int>* side : {&sides.one, &sides.other}) {
+        judged.insert(side->begin(), side->end());
+      }
+      NameOdd(sides, accustomed);
     }
   }
 
