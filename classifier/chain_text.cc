@@ -79,7 +79,7 @@ std::string GroupText(const Topology& topology, const Positions& positions, cons
 std::string WhyHead(const Head& head) {
   switch (head.kind) {
     case HeadKind::kCompute:
-      return "the instruction computes, and waits for nobody";
+      return "the instruction computes, or is a kernel in which it is alone, and waits for nobody";
     case HeadKind::kLaggard:
       return "it is still in an earlier launch than the rest of its slice";
     case HeadKind::kElsewhere:

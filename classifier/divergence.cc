@@ -30,9 +30,10 @@ class Finder {
     for (int i = 0; i < workers; ++i) NoteWorker(i);
     for (int s = 0; s < static_cast<int>(topology_.slices().size()); ++s) JudgeSlice(s);
     TakeSwapped();
+    JudgeQueues();
     std::map<std::pair<int, int>, std::vector<int>> groups;
     for (int i = 0; i < workers; ++i) {
-      if (Misordered(i)) result_.misordered.push_back(i);
+      if (!result_.order_proved && Misordered(i)) result_.misordered.push_back(i);
       if (!result_.is_foreign[static_cast<size_t>(i)]) continue;
       groups[{topology_.worker(i).cohort, Running(i)}].push_back(i);
     }
@@ -63,10 +64,7 @@ class Finder {
       for (const Launch& launch : topology_.Chain(worker, *unit.core)) {
         if (launch.program >= 0) held.insert(launch.program);
       }
-      if (unit.at) {
-        auto [it, added] = furthest_.try_emplace(cohort, *unit.at);
-        if (!added) it->second = std::max(it->second, *unit.at);
-      }
+      if (unit.at) in_step_.insert(cohort);
       if (unit.state != UnitState::kRunning || unit.program < 0) continue;
       mixed = mixed || (running >= 0 && running != unit.program);
       running = unit.program;
@@ -92,7 +90,10 @@ class Finder {
     for (const auto& [cohort, programs] : cohorts) {
       if (programs.size() == 1) {
         const auto& [program, workers] = *programs.begin();
-        if (IsForeignToStep(slice, cohort, program, workers)) Mark(workers);
+        if (IsForeignToStep(slice, cohort, program, workers) ||
+            IsOddAmongSlices(slice, cohort, program)) {
+          Mark(workers);
+        }
         continue;
       }
       const int main = MainOf(cohort, programs);
@@ -142,6 +143,149 @@ class Finder {
     }
   }
 
+  // A launch, and the one that comes behind it somewhere in a queue.
+  using Behind = std::tuple<int, int, int32_t, int, int32_t>;  // cohort, program, id, program, id
+  struct Sides {
+    std::vector<int> one;
+    std::vector<int> other;
+  };
+
+  // Two queues that hold the same two launches in opposite order prove it by themselves; so do
+  // two that hold the same two launches, and another between them in the one only.
+  void JudgeQueues() {
+    const std::vector<int> by_slot = std::move(result_.misordered);
+    result_.misordered.clear();
+    CompareQueues();
+    result_.order_proved = !result_.misordered.empty();
+    if (!result_.order_proved) result_.misordered = by_slot;
+  }
+
+  void CompareQueues() {
+    std::map<Behind, std::vector<int>> behind;
+    std::map<Behind, std::vector<int>> next;
+    std::map<Behind, std::vector<int>> next_but_one;
+    constexpr size_t kMostLaunches = 12;  // of a queue: hosts run a few launches ahead
+    for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
+      if (topology_.worker(i).snapshot == nullptr || topology_.worker(i).standby) continue;
+      std::vector<Launch> chain = ChainOf(i);
+      std::erase_if(chain, [](const Launch& launch) { return launch.program < 0 || !launch.id; });
+      if (chain.size() > kMostLaunches) chain.resize(kMostLaunches);
+      const int cohort = topology_.worker(i).cohort;
+      for (size_t a = 0; a < chain.size(); ++a) {
+        for (size_t b = a + 1; b < chain.size(); ++b) {
+          const Behind key{cohort, chain[a].program, *chain[a].id, chain[b].program, *chain[b].id};
+          behind[key].push_back(i);
+          if (b == a + 1) next[key].push_back(i);
+          if (b == a + 2) next_but_one[key].push_back(i);
+        }
+      }
+    }
+    std::vector<std::pair<Sides, int64_t>> contradictions;
+    for (const auto& [key, workers] : behind) {
+      const auto& [cohort, first, first_id, second, second_id] = key;
+      const Behind reverse{cohort, second, second_id, first, first_id};
+      if (!(key < reverse)) continue;
+      const auto found = behind.find(reverse);
+      if (found == behind.end()) continue;
+      const Sides sides{workers, found->second};
+      contradictions.emplace_back(
+          sides, Accustomed({first, first_id}, {second, second_id}, sides));
+    }
+    for (const auto& [key, workers] : next) {
+      const auto found = next_but_one.find(key);
+      if (found != next_but_one.end()) contradictions.emplace_back(Sides{workers, found->second}, 0);
+    }
+    JudgeContradictions(contradictions);
+  }
+
+  // That of most workers first: of other launches of theirs some queues may show less.
+  void JudgeContradictions(std::vector<std::pair<Sides, int64_t>>& contradictions) {
+    std::stable_sort(contradictions.begin(), contradictions.end(),
+                     [](const auto& a, const auto& b) {
+                       return a.first.one.size() + a.first.other.size() >
+                              b.first.one.size() + b.first.other.size();
+                     });
+    std::set<int> judged;
+    for (const auto& [sides, accustomed] : contradictions) {
+      bool again = false;
+      for (const std::vector<int>* side : {&sides.one, &sides.other}) {
+        for (int worker : *side) again = again || judged.contains(worker);
+      }
+      if (again) continue;
+      for (const std::vector<int>* side : {&sides.one, &sides.other}) {
+        judged.insert(side->begin(), side->end());
+      }
+      NameOdd(sides, accustomed);
+    }
+  }
+
+  // How many of them ran the two programs in this order in steps before, less those that ran
+  // them in the other.
+  int64_t Accustomed(const Launch& first, const Launch& second, const Sides& sides) const {
+    int64_t votes = 0;
+    for (const std::vector<int>* side : {&sides.one, &sides.other}) {
+      for (int worker : *side) {
+        const std::vector<Launch> past = PastOf(worker);
+        for (size_t a = 0; a < past.size(); ++a) {
+          for (size_t b = a + 1; b < past.size(); ++b) {
+            votes += SameOfAnEarlierStep(past[a], past[b], first, second) ? 1 : 0;
+            votes -= SameOfAnEarlierStep(past[b], past[a], first, second) ? 1 : 0;
+          }
+        }
+      }
+    }
+    return votes;
+  }
+
+  static bool SameOfAnEarlierStep(const Launch& a, const Launch& b, const Launch& first,
+                                  const Launch& second) {
+    return a.program == first.program && b.program == second.program &&
+           SerialDistance(*first.id, *a.id) > 0 &&
+           SerialDistance(*first.id, *a.id) == SerialDistance(*second.id, *b.id);
+  }
+
+  // The launches that its polls saw a worker in, oldest first.
+  std::vector<Launch> PastOf(int worker) const {
+    const WorkerInfo& info = topology_.worker(worker);
+    std::vector<Launch> longest;
+    const auto [begin, end] = positions_.UnitsOf(worker);
+    for (int i = begin; i < end; ++i) {
+      std::vector<Launch> past;
+      for (const Transition& seen : positions_.unit(i).core->transitions) {
+        if (!seen.program || !seen.launch_id) continue;
+        const int program = info.programs[static_cast<size_t>(*seen.program)];
+        const bool again = !past.empty() && past.back().program == program &&
+                           past.back().id == seen.launch_id;
+        if (program >= 0 && !again) past.push_back({program, seen.launch_id});
+      }
+      if (past.size() > longest.size()) longest = std::move(past);
+    }
+    return longest;
+  }
+
+  // Whoever are fewer in the job, else in fewer of the slices that are at one, else run against
+  // the order that they were `accustomed` to (positive: that of `one`). With no majority both
+  // sides are named.
+  void NameOdd(const Sides& sides, int64_t accustomed) {
+    auto majority =
+        static_cast<int64_t>(sides.one.size()) - static_cast<int64_t>(sides.other.size());
+    if (majority == 0) {
+      std::map<int, std::pair<bool, bool>> slices;  // which sides are in it
+      for (int worker : sides.one) slices[topology_.worker(worker).slice].first = true;
+      for (int worker : sides.other) slices[topology_.worker(worker).slice].second = true;
+      for (const auto& [slice, in] : slices) {
+        majority += (in.second ? 0 : 1) - (in.first ? 0 : 1);
+      }
+    }
+    if (majority == 0) majority = accustomed;
+    if (majority >= 0) AddMisordered(sides.other);
+    if (majority <= 0) AddMisordered(sides.one);
+  }
+
+  void AddMisordered(const std::vector<int>& workers) {
+    result_.misordered.insert(result_.misordered.end(), workers.begin(), workers.end());
+  }
+
   // Workers that were given the first two launches of `chain`, or the same two of
   // another step, one right after the other.
   int VotesFor(const std::vector<Launch>& chain, int cohort) const {
@@ -185,7 +329,9 @@ class Finder {
   }
 
   // A whole slice is in one program. Slices may rightly be in different programs of
-  // a step: only one that is no part of a wholly known step is foreign.
+  // a step: only one that is no part of a wholly known step is foreign, and only to another
+  // slice that is in the step now. It must stand together at a wait that another slice can
+  // end: whoever computes, or waits within its slice, is held up there, whatever it runs.
   bool IsForeignToStep(int slice, int cohort, int program, const std::vector<int>& workers) {
     const ProgramOrder& order = OrderOf(cohort);
     if (!order.complete() || order.Holds(program)) return false;
@@ -194,8 +340,50 @@ class Finder {
     // a pipeline: then it is no divergence if a slice holds somebody it waits for.
     const bool given = !topology_.capture().header.cohorts.empty();
     if (!given && AnySliceTorn()) return false;
-    // All that wait in it together have no laggard among them.
-    return WaitTogether(slice, program) || (given && !MayLag(workers.front(), order));
+    if (!in_step_.contains(cohort)) return false;
+    return MayMeetAnotherSlice(slice, program) ||
+           (WaitTogether(slice, program) && NeverReturns(workers.front(), order));
+  }
+
+  // It was given more to do, and nothing of the step.
+  bool NeverReturns(int worker, const ProgramOrder& order) const {
+    const std::vector<Launch> chain = ChainOf(worker);
+    return chain.size() > 1 && std::none_of(chain.begin(), chain.end(), [&](const Launch& launch) {
+             return order.Holds(launch.program);
+           });
+  }
+
+  // All other slices, two or more, are in one program, and this one in another of the same
+  // module; none of them holds the other's. It needs no order: of the programs of a pipeline's
+  // stages more than one is odd, and those of one step differ in their modules.
+  bool IsOddAmongSlices(int slice, int cohort, int program) {
+    const ProgramInfo& own = topology_.programs()[static_cast<size_t>(program)];
+    if (own.module.empty() || HoldersOf(cohort, program).by_others) return false;
+    if (!MayMeetAnotherSlice(slice, program) || AnySliceTorn()) return false;
+    int other = -1;
+    int others = 0;
+    for (int s = 0; s < static_cast<int>(topology_.slices().size()); ++s) {
+      if (s == slice) continue;
+      const int theirs = ProgramOfSlice(s, cohort);
+      if (theirs < 0 || theirs == program || (other >= 0 && theirs != other)) return false;
+      if (!MayMeetAnotherSlice(s, theirs)) return false;
+      other = theirs;
+      ++others;
+    }
+    return others >= 2 && topology_.programs()[static_cast<size_t>(other)].module == own.module &&
+           !HoldersOf(cohort, other).by_others;
+  }
+
+  // -1: several, none, or another cohort.
+  int ProgramOfSlice(int slice, int cohort) const {
+    const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
+    int program = -1;
+    for (int i = info.first; i < info.last; ++i) {
+      if (topology_.worker(i).cohort != cohort || Running(i) < 0) return -1;
+      if (program >= 0 && program != Running(i)) return -1;
+      program = Running(i);
+    }
+    return program;
   }
 
   // In some slice the cores do not all stand at one place, or some are idle, or a
@@ -234,8 +422,8 @@ class Finder {
         return true;
       case Relation::kUnordered:
         // Who waits for another slice may be held up there, in a launch that the
-        // others have left.
-        return !HoldersOf(cohort, program).by_others &&
+        // others have left; and who does not stand together by one of their own.
+        return !HoldersOf(cohort, program).by_others && WaitTogether(slice, program) &&
                CommonClass(slice, program) != HloClass::kCrossWait;
       case Relation::kBehind:
         return order.complete() && WaitTogether(slice, program);
@@ -266,17 +454,6 @@ class Finder {
     });
   }
 
-  // Its queue holds a launch of the step that others are in, or have left.
-  bool MayLag(int worker, const ProgramOrder& order) const {
-    auto furthest = furthest_.find(topology_.worker(worker).cohort);
-    if (furthest == furthest_.end()) return false;
-    const std::vector<Launch> chain = ChainOf(worker);
-    return std::any_of(chain.begin() + 1, chain.end(), [&](const Launch& queued) {
-      const auto at = order.Ordinal(queued);
-      return at && 2 * *at <= furthest->second;
-    });
-  }
-
   // The longest queue of the worker's cores, with what it runs in front.
   std::vector<Launch> ChainOf(int worker) const {
     const auto [first, last] = positions_.UnitsOf(worker);
@@ -297,6 +474,12 @@ class Finder {
   bool WaitTogether(int slice, int program) const {
     const HloClass hlo_class = CommonClass(slice, program).value_or(HloClass::kCompute);
     return hlo_class != HloClass::kCompute && hlo_class != HloClass::kInput;
+  }
+
+  bool MayMeetAnotherSlice(int slice, int program) const {
+    const std::optional<HloClass> hlo_class = CommonClass(slice, program);
+    return hlo_class == HloClass::kCrossWait || hlo_class == HloClass::kMaybeWait ||
+           hlo_class == HloClass::kUnknown;
   }
 
   bool MeetsInSlice(int slice, int program) const {
@@ -338,7 +521,7 @@ class Finder {
   // By cohort and two programs: who is in the one, who in the other.
   std::map<std::tuple<int, int, int>, std::pair<std::vector<int>, std::vector<int>>> swapped_;
   std::optional<bool> torn_;                             // nothing: not looked at yet
-  std::map<int, int64_t> furthest_;                      // per cohort, as Unit::at
+  std::set<int> in_step_;                                // of which somebody is in the step, or between two
   std::map<std::pair<int, int>, Holders> holders_;       // by cohort, program
   std::map<std::pair<int, int>, std::set<int>> places_;  // by slice, program; up to two
 };

@@ -24,6 +24,7 @@ struct Divergence {
   std::vector<bool> is_foreign;         // per worker
   // Workers whose own queue runs against their cohort's order. Sorted.
   std::vector<int> misordered;
+  bool order_proved = false;  // by two queues that contradict each other, without any order
   // Per worker: the program all its running units are in; -1: none, or several.
   std::vector<int> running;
 };

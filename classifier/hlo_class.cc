@@ -35,8 +35,9 @@ constexpr std::array kPatterns = {
     Pattern{"barrier", HloClass::kInSliceWait},
     Pattern{"remote-dma", HloClass::kInSliceWait},
     Pattern{"remote-copy", HloClass::kInSliceWait},
-    Pattern{"custom-call", HloClass::kMaybeWait},
-    Pattern{"tpu-custom-call", HloClass::kMaybeWait},
+    Pattern{"custom-call", HloClass::kKernel},
+    // An asynchronous call goes on elsewhere on the chip: on its SparseCores.
+    Pattern{"call-done", HloClass::kSparseWait},
     Pattern{"async-", HloClass::kMaybeWait},
     Pattern{"outfeed", HloClass::kMaybeWait},
     Pattern{"copy-done", HloClass::kMaybeWait},
@@ -77,10 +78,12 @@ bool Contains(std::string_view name, std::string_view part) {
 HloClass ClassifyHlo(HloWaits waits) {
   switch (waits) {
     case HloWaits::kCompute:
-    // A kernel on its own chip, and a copy within its memory, wait for no other core.
-    case HloWaits::kKernel:
+    // A copy within its own chip's memory waits for no other core.
     case HloWaits::kOwnDma:
       return HloClass::kCompute;
+    // The text of one instruction does not show what its kernel does.
+    case HloWaits::kKernel:
+      return HloClass::kKernel;
     case HloWaits::kInSlice:
       return HloClass::kInSliceWait;
     case HloWaits::kComputeWithCollective:

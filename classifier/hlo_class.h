@@ -11,11 +11,12 @@ namespace rapideye::classifier {
 enum class HloClass {
   kUnknown,      // not reported: never to be taken for compute
   kCompute,      // fusion, dot, …: waits for no core
+  kKernel,       // that a person wrote: waits for nobody, or for those who are in it, too
   kInSliceWait,  // a collective or a barrier: waits for cores of its own slice
   kCrossWait,    // send/recv: waits for another slice
   kInput,        // infeed, a parameter: waits for its own host
   kSparseWait,   // waits for a SparseCore of its own chip
-  kMaybeWait,    // custom call, asynchronous operation: can be either
+  kMaybeWait,    // an asynchronous operation, a kernel that talks to others: can be either
 };
 
 // By the text of its program. kUnknown of what takes no time, or only calls others.

@@ -17,8 +17,8 @@ TEST(HloClass, InstructionsByWhatTheyWaitFor) {
   EXPECT_EQ(ClassifyHlo("send-done"), HloClass::kCrossWait);
   EXPECT_EQ(ClassifyHlo("infeed.1"), HloClass::kInput);
   EXPECT_EQ(ClassifyHlo("sparse-core-done.9"), HloClass::kSparseWait);
-  EXPECT_EQ(ClassifyHlo("custom-call.4"), HloClass::kMaybeWait);
-  EXPECT_EQ(ClassifyHlo("tpu_custom_call.4"), HloClass::kMaybeWait);
+  EXPECT_EQ(ClassifyHlo("custom-call.4"), HloClass::kKernel);
+  EXPECT_EQ(ClassifyHlo("tpu_custom_call.4"), HloClass::kKernel);
   EXPECT_EQ(ClassifyHlo("fusion.212"), HloClass::kCompute);
   EXPECT_EQ(ClassifyHlo("convolution.1"), HloClass::kCompute);
 }
@@ -40,7 +40,7 @@ TEST(HloClass, TheTextOfTheProgramSaysMoreThanANameCan) {
   EXPECT_EQ(ClassifyHlo(HloWaits::kOtherSlice), HloClass::kCrossWait);
   EXPECT_EQ(ClassifyHlo(HloWaits::kOwnHost), HloClass::kInput);
   EXPECT_EQ(ClassifyHlo(HloWaits::kSparseCore), HloClass::kSparseWait);
-  EXPECT_EQ(ClassifyHlo(HloWaits::kKernel), HloClass::kCompute);
+  EXPECT_EQ(ClassifyHlo(HloWaits::kKernel), HloClass::kKernel);
   EXPECT_EQ(ClassifyHlo(HloWaits::kKernelInSlice), HloClass::kMaybeWait);
   EXPECT_EQ(ClassifyHlo(HloWaits::kOwnDma), HloClass::kCompute);
   EXPECT_EQ(ClassifyHlo(HloWaits::kNothing), HloClass::kUnknown);

@@ -5,6 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "classifier/hlo/instruction.h"
+#include "classifier/hlo/waits.h"
+
 namespace rapideye::classifier {
 
 const Sequencer* MainSequencer(const Core& core) {
@@ -88,6 +91,8 @@ Positions::Positions(const Topology& topology) : topology_(topology) {
   first_sparse_.push_back(static_cast<int>(sparse_.size()));
   NameHlo();
   ClassifyByText();
+  FoldInstructions();
+  FoldRings();
   FoldSiblings();
 }
 
@@ -169,13 +174,25 @@ void Positions::NameHlo() {
   }
 }
 
+namespace {
+
+// What the text of the program says of the instruction at which a core stands; without that,
+// what the runtime's own text of the instruction says by itself.
+HloClass ClassByText(const Sequencer& sequencer) {
+  if (sequencer.hlo_waits.has_value()) return ClassifyHlo(*sequencer.hlo_waits);
+  if (!sequencer.hlo_text.has_value()) return HloClass::kUnknown;
+  return ClassifyHlo(HloWaitsOfLine(*sequencer.hlo_text));
+}
+
+}  // namespace
+
 // What the text of the program says at one core holds for all, and more than any name.
 void Positions::ClassifyByText() {
   std::map<int, std::map<HloClass, int>> seen;
   const auto look = [&seen](const Core& core, int place) {
     const Sequencer* sequencer = MainSequencer(core);
-    if (place < 0 || sequencer == nullptr || !sequencer->hlo_waits.has_value()) return;
-    const HloClass told = ClassifyHlo(*sequencer->hlo_waits);
+    if (place < 0 || sequencer == nullptr) return;
+    const HloClass told = ClassByText(*sequencer);
     if (told != HloClass::kUnknown) ++seen[place][told];
   };
   for (const Unit& unit : units_) look(*unit.core, unit.place);
@@ -185,6 +202,95 @@ void Positions::ClassifyByText() {
     where.hlo_class = classes.size() == 1 ? classes.begin()->first : HloClass::kUnknown;
     where.by_text = true;
   }
+}
+
+std::vector<int> Positions::UnitsByPlace() const {
+  std::vector<int> standing(places_.size(), 0);
+  for (const Unit& unit : units_) {
+    if (unit.place >= 0) ++standing[static_cast<size_t>(unit.place)];
+  }
+  return standing;
+}
+
+void Positions::MoveTo(const std::vector<int>& folded) {
+  for (Unit& unit : units_) {
+    if (unit.place >= 0) unit.place = folded[static_cast<size_t>(unit.place)];
+  }
+  for (SparseUnit& unit : sparse_) {
+    if (unit.place >= 0) unit.place = folded[static_cast<size_t>(unit.place)];
+  }
+}
+
+// A ring takes its steps at several pcs of one collective, a loop goes through several pcs of
+// one fusion: where the instruction is known, it is the place. The pc and tag kept are those at
+// which most stand.
+void Positions::FoldInstructions() {
+  const std::vector<int> standing = UnitsByPlace();
+  std::map<std::tuple<int, CoreType, std::string_view>, int> chosen;
+  std::vector<int> folded(places_.size());
+  const auto key = [this](size_t i) {
+    const Place& place = places_[i];
+    return std::tuple(place.program, place.core_type, place.hlo);
+  };
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].hlo.empty() || places_[i].program < 0) continue;
+    auto [it, added] = chosen.try_emplace(key(i), static_cast<int>(i));
+    if (added) continue;
+    const auto rank = [&](size_t at) {
+      return std::tuple(-standing[at], places_[at].tag, places_[at].pc);
+    };
+    if (rank(i) < rank(static_cast<size_t>(it->second))) it->second = static_cast<int>(i);
+  }
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const auto it = chosen.find(key(i));
+    folded[i] = it == chosen.end() ? static_cast<int>(i) : it->second;
+    Place& whole = places_[static_cast<size_t>(folded[i])];
+    if (places_[i].by_text && !whole.by_text) {
+      whole.hlo_class = places_[i].hlo_class;
+      whole.by_text = true;
+    }
+  }
+  MoveTo(folded);
+}
+
+// Without any instruction, several TensorCores one next to another in the code are at the steps
+// of one ring. Two alone may as well be a core and the instruction behind it.
+void Positions::FoldRings() {
+  constexpr int64_t kRingStep = 16;  // of the pc, from one step to the next, at most
+  constexpr size_t kLeastSteps = 3;
+  const std::vector<int> standing = UnitsByPlace();
+  std::vector<size_t> unnamed;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const Place& place = places_[i];
+    if (place.hlo.empty() && place.core_type == CoreType::kTensorCore && standing[i] > 0) {
+      unnamed.push_back(i);
+    }
+  }
+  const auto key = [this](size_t i) {
+    return std::tuple(places_[i].program, places_[i].tag, places_[i].pc);
+  };
+  std::sort(unnamed.begin(), unnamed.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  std::vector<int> folded(places_.size());
+  for (size_t i = 0; i < places_.size(); ++i) folded[i] = static_cast<int>(i);
+  const auto next_step = [this](const Place& a, const Place& b) {
+    return a.program == b.program && a.tag == b.tag && b.pc - a.pc <= kRingStep;
+  };
+  for (size_t begin = 0; begin < unnamed.size();) {
+    size_t end = begin + 1;
+    while (end < unnamed.size() &&
+           next_step(places_[unnamed[end - 1]], places_[unnamed[end]])) {
+      ++end;
+    }
+    if (end - begin >= kLeastSteps) {
+      size_t most = unnamed[begin];
+      for (size_t i = begin; i < end; ++i) {
+        if (standing[unnamed[i]] > standing[most]) most = unnamed[i];
+      }
+      for (size_t i = begin; i < end; ++i) folded[unnamed[i]] = static_cast<int>(most);
+    }
+    begin = end;
+  }
+  MoveTo(folded);
 }
 
 // On v4 and v5p the TensorCores of a chip run one program together: while one is

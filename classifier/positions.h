@@ -13,7 +13,8 @@
 
 namespace rapideye::classifier {
 
-// A place in a program. The pc identifies places; it does not order them.
+// A place in a program: an instruction, where that is known, else a pc. The pc identifies
+// places; it does not order them.
 struct Place {
   int program = -1;
   std::optional<int64_t> tag;
@@ -75,6 +76,10 @@ class Positions {
   void AddWorker(int worker);
   void NameHlo();
   void ClassifyByText();
+  void FoldInstructions();
+  void FoldRings();
+  void MoveTo(const std::vector<int>& folded);
+  std::vector<int> UnitsByPlace() const;
   void FoldSiblings();
   int InternPlace(const Place& place);
 

@@ -1,17 +1,38 @@
 #include "classifier/slice_group.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "classifier/thresholds.h"
+#include "classifier/wavefront.h"
 
 namespace rapideye::classifier {
 namespace {
 
-bool NeverWaits(HloClass hlo_class) {
-  return hlo_class == HloClass::kCompute || hlo_class == HloClass::kInput;
+bool Computes(HloClass hlo_class) {
+  return hlo_class == HloClass::kCompute || hlo_class == HloClass::kKernel;
+}
+
+// Nobody waits there. Several cores in one kernel may wait for others that are in it, too, and
+// where many compute by the name of their instruction alone it is a collective that is called
+// otherwise.
+bool NeverWaits(const Positions& positions, const Cluster& cluster) {
+  switch (cluster.hlo_class) {
+    case HloClass::kInput:
+      return true;
+    case HloClass::kKernel:
+      return cluster.units.size() == 1;
+    case HloClass::kCompute:
+      return positions.place(cluster.place).by_text ||
+             cluster.units.size() < kLeastDoubtfulUnits;
+    default:
+      return false;
+  }
 }
 
 // Relates the launches of one slice where the cohort's order does not: within one
@@ -74,9 +95,10 @@ using ClusterKey = std::pair<std::optional<int64_t>, int>;  // at, place
 
 // The largest group; a tie goes to whoever can be waiting, then to whoever is
 // further on, so that who moved on is not taken for who holds up.
-std::tuple<bool, size_t, int, std::optional<int64_t>> ClusterRank(const Cluster& cluster) {
+std::tuple<bool, size_t, int, std::optional<int64_t>> ClusterRank(const Positions& positions,
+                                                                  const Cluster& cluster) {
   const int patience = cluster.hlo_class == HloClass::kUnknown ? 0 : 1;
-  return {!NeverWaits(cluster.hlo_class), cluster.units.size(), patience, cluster.at};
+  return {!NeverWaits(positions, cluster), cluster.units.size(), patience, cluster.at};
 }
 
 }  // namespace
@@ -85,6 +107,12 @@ SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
                            const Divergence& divergence, int slice) {
   const SliceInfo& info = topology.slices()[static_cast<size_t>(slice)];
   SliceGroup group;
+  for (int i = info.first; i < info.last; ++i) {
+    const WorkerInfo& worker = topology.worker(i);
+    const auto [begin, end] = positions.UnitsOf(i);
+    group.lacks_workers = group.lacks_workers || worker.snapshot == nullptr ||
+                          (begin == end && !worker.standby);
+  }
   group.first_unit = positions.UnitsOf(info.first).first;
   const int last = positions.UnitsOf(info.last - 1).second;
   std::vector<int> running;
@@ -142,9 +170,10 @@ SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
     cluster.units.push_back(i);
   }
   for (auto& [key, cluster] : clusters) group.clusters.push_back(std::move(cluster));
-  std::stable_sort(
-      group.clusters.begin(), group.clusters.end(),
-      [](const Cluster& a, const Cluster& b) { return ClusterRank(a) > ClusterRank(b); });
+  std::stable_sort(group.clusters.begin(), group.clusters.end(),
+                   [&](const Cluster& a, const Cluster& b) {
+                     return ClusterRank(positions, a) > ClusterRank(positions, b);
+                   });
   return group;
 }
 
@@ -168,13 +197,17 @@ class HeadFinder {
     view.crowd_at = largest_->at;
     view.cluster = static_cast<int>(largest_->units.size());
     AddProven();
+    AddComputing();
+    AddMoving();
     AddEntry();
     const bool proven = !heads_.empty();
-    AddIdle();
+    if (heads_.empty()) AddLeftAlone();
+    if (!OnlyHeadsRun()) AddIdle();
     AddLoose(proven);
     if (heads_.empty()) AddUnclear();
     AddCross();
     view.state = StateOfSlice();
+    if (IsHead(*largest_)) view.cluster = 0;
     if (heads_.empty()) NoteAhead(ahead);
     return std::move(heads_);
   }
@@ -213,31 +246,122 @@ class HeadFinder {
     }
   }
 
-  // HLO shows that they wait for nobody on another chip.
+  // Units of one chip: what a bad chip holds. Who waits has company.
+  bool OnOneChip(const Cluster& cluster) const {
+    const Unit& first = positions_.unit(cluster.units.front());
+    return std::all_of(cluster.units.begin(), cluster.units.end(), [&](int i) {
+      const Unit& unit = positions_.unit(i);
+      return i == cluster.units.front() ||
+             (unit.worker == first.worker && unit.core->chip.has_value() &&
+              unit.core->chip == first.core->chip);
+    });
+  }
+
+  bool OnOneWorker(const Cluster& cluster) const {
+    return positions_.unit(cluster.units.front()).worker ==
+           positions_.unit(cluster.units.back()).worker;
+  }
+
+  bool IsHead(const Cluster& cluster) const {
+    return std::any_of(heads_.begin(), heads_.end(), [&](const Head& head) {
+      return std::find(head.units.begin(), head.units.end(), cluster.units.front()) !=
+             head.units.end();
+    });
+  }
+
+  // Whoever is idle beside them has finished, for nobody waits.
+  bool OnlyHeadsRun() const {
+    return !heads_.empty() &&
+           std::all_of(group_.clusters.begin(), group_.clusters.end(),
+                       [&](const Cluster& cluster) { return IsHead(cluster); });
+  }
+
+  // HLO shows that they wait for their own host or SparseCore.
   void AddProven() {
     for (const Cluster& cluster : group_.clusters) {
-      const bool is_largest = &cluster == largest_;
       if (cluster.hlo_class == HloClass::kInput) {
         Add(HeadKind::kInput, cluster.units, cluster.hlo_class);
-      } else if (cluster.hlo_class == HloClass::kSparseWait && !is_largest) {
+      } else if (cluster.hlo_class == HloClass::kSparseWait && &cluster != largest_) {
         Add(HeadKind::kSparse, cluster.units, cluster.hlo_class);
-      } else if (cluster.hlo_class == HloClass::kCompute && !is_largest && !Doubtful(cluster) &&
-                 2 * cluster.units.size() <= static_cast<size_t>(group_.running)) {
-        // Where most stand "in compute" the text cannot be the whole truth.
-        Add(HeadKind::kCompute, cluster.units, cluster.hlo_class);
       }
+    }
+  }
+
+  // HLO shows that they wait for nobody: those that compute alone, then those alone in a
+  // kernel, then the others, unless their number says that the text is not the whole truth.
+  void AddComputing() {
+    const bool others = group_.clusters.size() > 1 || !group_.idle.empty();
+    if (!others) return;  // of a slice of one core other slices may tell more
+    for (const HloClass hlo_class : {HloClass::kCompute, HloClass::kKernel}) {
+      bool found = false;
+      for (const Cluster& cluster : group_.clusters) {
+        if (cluster.hlo_class != hlo_class || !OnOneChip(cluster)) continue;
+        if (&cluster == largest_ && group_.clusters.size() > 1) continue;
+        Add(HeadKind::kCompute, cluster.units, cluster.hlo_class);
+        found = true;
+      }
+      if (found) return;
+    }
+    for (const Cluster& cluster : group_.clusters) {
+      if (cluster.hlo_class != HloClass::kCompute || &cluster == largest_ || Doubtful(cluster) ||
+          2 * cluster.units.size() > static_cast<size_t>(group_.running)) {
+        continue;
+      }
+      Add(HeadKind::kCompute, cluster.units, cluster.hlo_class);
     }
   }
 
   // Several cores of several hosts at one place whose name says nothing: rather a collective
   // that is called otherwise, in which they wait for somebody else, than as many bad chips.
   bool Doubtful(const Cluster& cluster) const {
-    if (positions_.place(cluster.place).by_text || cluster.units.size() < kLeastDoubtfulUnits) {
-      return false;
+    return !positions_.place(cluster.place).by_text &&
+           cluster.units.size() >= kLeastDoubtfulUnits && !OnOneWorker(cluster);
+  }
+
+  // The pc of one goes on while those of the others stand still: it loops.
+  void AddMoving() {
+    const int64_t median = MedianFrozen();
+    std::vector<const Cluster*> moving;
+    for (const Cluster& cluster : group_.clusters) {
+      if (IsHead(cluster) || !OnOneChip(cluster) || group_.clusters.size() < 2) continue;
+      const Unit& unit = positions_.unit(cluster.units.front());
+      if (unit.frozen_ms && *unit.frozen_ms < median / 4 && MovesAloneOnHost(unit, median)) {
+        moving.push_back(&cluster);
+      }
     }
-    const int worker = positions_.unit(cluster.units.front()).worker;
-    return std::any_of(cluster.units.begin(), cluster.units.end(),
-                       [&](int unit) { return positions_.unit(unit).worker != worker; });
+    // An agent that began to look lately sees nobody stand for long.
+    constexpr size_t kMostLoops = 2;
+    if (moving.size() > kMostLoops) return;
+    for (const Cluster* cluster : moving) {
+      Add(Behind(cluster->at) ? HeadKind::kLaggard : HeadKind::kElsewhere, cluster->units,
+          HloClass::kUnknown);
+      heads_.back().moving = true;
+    }
+  }
+
+  int64_t MedianFrozen() const {
+    std::vector<int64_t> frozen;
+    for (const Cluster& cluster : group_.clusters) {
+      for (int i : cluster.units) {
+        if (positions_.unit(i).frozen_ms) frozen.push_back(*positions_.unit(i).frozen_ms);
+      }
+    }
+    if (frozen.empty()) return 0;
+    const auto middle = frozen.begin() + static_cast<std::ptrdiff_t>(frozen.size() / 2);
+    std::nth_element(frozen.begin(), middle, frozen.end());
+    return *middle;
+  }
+
+  bool MovesAloneOnHost(const Unit& moving, int64_t median) const {
+    const auto [first, last] = positions_.UnitsOf(moving.worker);
+    bool others = false;
+    for (int i = first; i < last; ++i) {
+      const Unit& unit = positions_.unit(i);
+      if (unit.core->chip == moving.core->chip || unit.state != UnitState::kRunning) continue;
+      others = true;
+      if (unit.frozen_ms && *unit.frozen_ms >= median / 4) return true;
+    }
+    return !others;
   }
 
   // Idle, while the slice is in a launch they never got. Work that ran out behind
@@ -248,11 +372,11 @@ class HeadFinder {
     for (int unit : group_.idle) {
       const std::optional<int64_t> at = group_.AtOf(unit);
       if (!at.has_value()) {
-        unknown.push_back(unit);
+        if (!Finished(unit)) unknown.push_back(unit);
       } else if (Behind(at) && !OvertakenByHead(*at)) {
         known.push_back(unit);
       } else if (largest_->at.has_value() && *at == *largest_->at + 1 && heads_.empty() &&
-                 largest_->hlo_class != HloClass::kCrossWait) {
+                 largest_->hlo_class != HloClass::kCrossWait && !Finished(unit)) {
         // Given the launch its slice waits in, but never begun: arguments are outstanding.
         known.push_back(unit);
       }
@@ -264,6 +388,42 @@ class HeadFinder {
     }
     std::sort(known.begin(), known.end());
     Add(HeadKind::kIdle, known, HloClass::kUnknown);
+  }
+
+  // The one core that still runs, while all others of its slice have finished its launch and
+  // have nothing left to do: whatever it stands at, they do not wait for it there.
+  void AddLeftAlone() {
+    const bool alone = group_.clusters.size() == 1 && OnOneChip(*largest_) &&
+                       !group_.idle.empty() && group_.entry.empty() && group_.unclear.empty();
+    if (!alone || !(IsLoose(*largest_) || Computes(largest_->hlo_class))) return;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    std::vector<int64_t> done;
+    for (int i : largest_->units) {
+      if (positions_.unit(i).stuck_ms) least = std::min(least, *positions_.unit(i).stuck_ms);
+    }
+    for (int i : group_.idle) {
+      const std::optional<int64_t> at = group_.AtOf(i);
+      if (at && largest_->at && *at < *largest_->at) return;
+      if (positions_.unit(i).stuck_ms) done.push_back(*positions_.unit(i).stuck_ms);
+    }
+    if (2 * done.size() < group_.idle.size()) return;
+    const auto middle = done.begin() + static_cast<std::ptrdiff_t>(done.size() / 2);
+    std::nth_element(done.begin(), middle, done.end());
+    if (least == std::numeric_limits<int64_t>::max() || *middle + kCollectionSpreadMs >= least) {
+      return;
+    }
+    Add(HeadKind::kElsewhere, largest_->units, largest_->hlo_class);
+  }
+
+  // It completed a launch later than those that wait: that in which they wait.
+  bool Finished(int unit) const {
+    const std::optional<int64_t>& own = positions_.unit(unit).stuck_ms;
+    std::optional<int64_t> least;
+    for (int i : largest_->units) {
+      const std::optional<int64_t>& stuck = positions_.unit(i).stuck_ms;
+      if (stuck && (!least || *stuck < *least)) least = stuck;
+    }
+    return own && least && *own + kAgeErrorMs < *least;
   }
 
   bool OvertakenByHead(int64_t idle_at) const {
@@ -280,7 +440,7 @@ class HeadFinder {
 
   static bool IsLoose(const Cluster& cluster) {
     return cluster.hlo_class == HloClass::kUnknown || cluster.hlo_class == HloClass::kInSliceWait ||
-           cluster.hlo_class == HloClass::kMaybeWait;
+           cluster.hlo_class == HloClass::kMaybeWait || cluster.hlo_class == HloClass::kKernel;
   }
 
   // Heads by where they stand alone: behind the rest, or elsewhere.
@@ -310,20 +470,115 @@ class HeadFinder {
     }
   }
 
-  // Of several groups in the earliest launch, one that holds most of them waits
-  // there for the others.
+  // Of those in the earliest launch: one that is alone where it stands is what its mates wait
+  // for, and these what everybody else does.
   void AddLaggards(const std::vector<const Cluster*>& groups) {
-    size_t total = 0;
+    if (AddAlone(HeadKind::kLaggard, groups)) return;
+    AddHosts(HeadKind::kLaggard, groups);
+  }
+
+  // The cores that stand alone, of them those that are not known to wait, if there are such;
+  // and of one that is known to wait only if it is the only one. Mates that wait for one of
+  // their group have company, unless the group is a pair.
+  bool AddAlone(HeadKind kind, const std::vector<const Cluster*>& groups) {
+    std::vector<const Cluster*> free;
+    std::vector<const Cluster*> waiting;
+    for (const Cluster* cluster : groups) {
+      if (!OnOneChip(*cluster)) continue;
+      (cluster->hlo_class == HloClass::kInSliceWait ? waiting : free).push_back(cluster);
+    }
+    const bool mates = std::any_of(groups.begin(), groups.end(), [&](const Cluster* cluster) {
+      return !OnOneChip(*cluster);
+    });
+    if (free.empty()) {
+      // Whoever waits for a worker of which nothing is known stands alone, too.
+      if (waiting.size() != 1 || mates || group_.lacks_workers) return false;
+      Add(kind, waiting.front()->units, waiting.front()->hlo_class);
+      return true;
+    }
+    KeepFirstToStop(free);
+    for (const Cluster* cluster : free) {
+      Add(kind, cluster->units, cluster->hlo_class);
+      heads_.back().or_mate = !mates && HasMateAmong(cluster->units.front(), free);
+    }
+    return true;
+  }
+
+  bool HasMateAmong(int unit, const std::vector<const Cluster*>& clusters) const {
+    return std::any_of(clusters.begin(), clusters.end(), [&](const Cluster* cluster) {
+      return cluster->units.front() != unit && CanBePair(cluster->units.front(), unit);
+    });
+  }
+
+  // Two cores that can be a pair of a mesh axis of two: the one may wait for the other there.
+  bool CanBePair(int unit, int other) const {
+    const auto seats = static_cast<int>(group_.at.size());
+    const int first = std::min(unit, other) - group_.first_unit;
+    const int stride = std::abs(unit - other);
+    return seats % (2 * stride) == 0 && first / stride % 2 == 0;
+  }
+
+  void KeepFirstToStop(std::vector<const Cluster*>& clusters) const {
+    const auto core = [&](const Cluster* cluster) -> const Core& {
+      return *positions_.unit(cluster->units.front()).core;
+    };
+    for (const Cluster* first : clusters) {
+      const bool before_all =
+          std::all_of(clusters.begin(), clusters.end(), [&](const Cluster* other) {
+            return other == first || StoppedBefore(core(first), core(other));
+          });
+      if (!before_all) continue;
+      clusters = {first};
+      return;
+    }
+  }
+
+  // Of several groups the largest waits for the others. Cores of several hosts that stand
+  // together wait for somebody; all cores of a host, or some of one host, may be held by it.
+  void AddHosts(HeadKind kind, const std::vector<const Cluster*>& groups) {
     size_t largest = 0;
-    for (const Cluster* cluster : groups) {
-      total += cluster->units.size();
-      largest = std::max(largest, cluster->units.size());
+    for (const Cluster* cluster : groups) largest = std::max(largest, cluster->units.size());
+    if (groups.size() == 1 && groups.front()->units.size() < kLeastDoubtfulUnits &&
+        groups.front()->hlo_class != HloClass::kInSliceWait && !OnOneWorker(*groups.front())) {
+      AddTwoAlike(kind, *groups.front());
+      return;
     }
-    for (const Cluster* cluster : groups) {
-      const bool waits = groups.size() > 1 && cluster->units.size() == largest && largest >= 3 &&
-                         2 * largest > total;
-      if (!waits) Add(HeadKind::kLaggard, cluster->units, cluster->hlo_class);
+    for (const bool may_wait : {false, true}) {
+      bool found = false;
+      for (const Cluster* cluster : groups) {
+        if ((cluster->hlo_class == HloClass::kInSliceWait) != may_wait) continue;
+        if (groups.size() > 1 && cluster->units.size() == largest && largest >= 3) continue;
+        if (may_wait && groups.size() > 1) continue;
+        const std::vector<int> units = HeldByHosts(*cluster);
+        Add(kind, units, cluster->hlo_class);
+        found = found || !units.empty();
+      }
+      if (found) return;
     }
+  }
+
+  // Two cores of two hosts at one place, and all others at another: they fail alike, or they are
+  // a pair that waits for somebody.
+  void AddTwoAlike(HeadKind kind, const Cluster& cluster) {
+    const int one = cluster.units.front();
+    const int other = cluster.units.back();
+    const bool pair = cluster.hlo_class != HloClass::kKernel && CanBePair(one, other);
+    const size_t before = heads_.size();
+    Add(kind, cluster.units, cluster.hlo_class);
+    for (size_t i = before; i < heads_.size(); ++i) heads_[i].or_mate = pair;
+  }
+
+  std::vector<int> HeldByHosts(const Cluster& cluster) const {
+    if (OnOneWorker(cluster)) return cluster.units;
+    std::map<int, std::vector<int>> by_worker;
+    for (int unit : cluster.units) by_worker[positions_.unit(unit).worker].push_back(unit);
+    std::vector<int> units;
+    for (const auto& [worker, members] : by_worker) {
+      const auto [first, last] = positions_.UnitsOf(worker);
+      if (last - first < 2 || static_cast<int>(members.size()) < last - first) continue;
+      units.insert(units.end(), members.begin(), members.end());
+    }
+    return units;
   }
 
   // Some wait for another slice at this very launch: those lead, not who is
@@ -343,11 +598,15 @@ class HeadFinder {
         return cluster->hlo_class == HloClass::kInSliceWait;
       });
     }
+    if (groups.empty() || group_.running < 3) return;
+    if (!(group_.lacks_workers && largest_->units.size() > 1) &&
+        AddAlone(HeadKind::kElsewhere, groups)) {
+      return;
+    }
     size_t total = 0;
     for (const Cluster* cluster : groups) total += cluster->units.size();
-    if (total == 0 || static_cast<double>(total) > kFewShare * group_.running) return;
-    for (const Cluster* cluster : groups)
-      Add(HeadKind::kElsewhere, cluster->units, cluster->hlo_class);
+    if (static_cast<double>(total) > kFewShare * group_.running) return;
+    AddHosts(HeadKind::kElsewhere, groups);
   }
 
   // In an earlier launch, but at a place that was not reported.

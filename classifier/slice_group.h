@@ -26,6 +26,7 @@ struct SliceGroup {
   std::vector<std::optional<int64_t>> at;  // per unit of the slice, from first_unit
   int first_unit = 0;
   int running = 0;
+  bool lacks_workers = false;  // of some nothing is known
 
   std::optional<int64_t> AtOf(int unit) const { return at[static_cast<size_t>(unit - first_unit)]; }
 };

@@ -47,94 +47,191 @@ class Builder {
  private:
   int SliceOf(const Head& head) const { return topology_.worker(head.worker).slice; }
 
+  using Seat = std::tuple<int32_t, std::optional<int32_t>, int32_t>;  // task, chip, index
+
+  Seat SeatOf(int unit) const {
+    const Unit& u = positions_.unit(unit);
+    return {topology_.worker(u.worker).id.task, u.core->chip, u.core->index};
+  }
+
   // Without HLO a cross-slice wait is still known by who else stands there: a whole
-  // other slice does (a core that is broken has no such company), or the same task
-  // of another slice does, with all its cores.
+  // other slice does (a core that is broken has no such company), or the same seats of
+  // another slice do: those wait for the seat of a third.
   void InferCrossWaits() {
-    std::map<int, std::set<int>> uniform;                     // place -> slices
-    std::map<std::pair<int, int32_t>, std::set<int>> paired;  // place, task -> slices
+    std::map<int, std::set<int>> uniform;                // place -> slices
+    std::map<std::pair<int, Seat>, std::set<int>> seats;  // place, seat -> slices
+    // By slice, the place of each seat that is not where most of the slice stands.
+    std::vector<std::map<Seat, int>> apart(knots_.size());
     for (size_t s = 0; s < knots_.size(); ++s) {
       const SliceGroup& group = knots_[s];
       if (group.clusters.size() == 1 && group.running >= 2) {
         uniform[group.clusters.front().place].insert(static_cast<int>(s));
       }
       for (size_t i = 1; i < group.clusters.size(); ++i) {
-        for (int32_t task : WholeHostTasks(group.clusters[i])) {
-          paired[{group.clusters[i].place, task}].insert(static_cast<int>(s));
+        for (int unit : group.clusters[i].units) {
+          seats[{group.clusters[i].place, SeatOf(unit)}].insert(static_cast<int>(s));
+          apart[s][SeatOf(unit)] = group.clusters[i].place;
         }
       }
     }
-    for (SliceGroup& group : knots_) {
+    for (size_t s = 0; s < knots_.size(); ++s) {
+      SliceGroup& group = knots_[s];
       for (size_t i = 1; i < group.clusters.size(); ++i) {
         Cluster& cluster = group.clusters[i];
         if (cluster.hlo_class != HloClass::kUnknown) continue;
-        bool shared = uniform.contains(cluster.place);
-        for (int32_t task : WholeHostTasks(cluster)) {
-          shared = shared || paired[{cluster.place, task}].size() >= 2;
+        // Where no slice is left that they could wait for, they wait for each other.
+        const bool hosts = WholeHosts(cluster);
+        const bool peers =
+            std::all_of(cluster.units.begin(), cluster.units.end(), [&](int unit) {
+              const size_t there = seats[{cluster.place, SeatOf(unit)}].size();
+              return there >= 2 && (hosts || there < knots_.size());
+            });
+        if (uniform.contains(cluster.place) || peers || AwaitsSeats(cluster, s, apart)) {
+          cluster.hlo_class = HloClass::kCrossWait;
         }
-        if (shared) cluster.hlo_class = HloClass::kCrossWait;
       }
     }
   }
 
-  // Tasks all of whose (two or more) units stand there; empty if any has not.
-  std::vector<int32_t> WholeHostTasks(const Cluster& cluster) const {
+  // All units of each of its workers, two or more, stand there.
+  bool WholeHosts(const Cluster& cluster) const {
     std::map<int, int> count;
     for (int unit : cluster.units) ++count[positions_.unit(unit).worker];
-    std::vector<int32_t> tasks;
-    for (const auto& [worker, units] : count) {
-      const auto [first, last] = positions_.UnitsOf(worker);
-      if (last - first < 2 || units != last - first) return {};
-      tasks.push_back(topology_.worker(worker).id.task);
-    }
-    return tasks;
+    return std::all_of(count.begin(), count.end(), [&](const auto& entry) {
+      const auto [first, last] = positions_.UnitsOf(entry.first);
+      return last - first >= 2 && entry.second == last - first;
+    });
   }
 
-  // A SparseCore leads only if its own chip's TensorCore waits for it, and its
-  // peers on other chips are elsewhere: they have passed it, or are idle again.
-  void FollowSparse(int slice, std::vector<Head>& heads, SliceView& view) {
+  // Another slice has the same seats, and no others, away from where most of it stands, at
+  // several places: one of those is what the others there and this cluster wait for.
+  static bool AwaitsSeats(size_t units, int place, const std::map<Seat, int>& theirs,
+                          const std::vector<Seat>& seats) {
+    if (theirs.size() != units) return false;
+    std::set<int> places;
+    for (const Seat& seat : seats) {
+      const auto it = theirs.find(seat);
+      if (it == theirs.end() || it->second == place) return false;
+      places.insert(it->second);
+    }
+    return places.size() >= 2;
+  }
+
+  bool AwaitsSeats(const Cluster& cluster, size_t slice,
+                   const std::vector<std::map<Seat, int>>& apart) const {
+    if (cluster.units.size() < 2) return false;
+    std::vector<Seat> seats;
+    for (int unit : cluster.units) seats.push_back(SeatOf(unit));
+    for (size_t s = 0; s < apart.size(); ++s) {
+      if (s != slice && AwaitsSeats(seats.size(), cluster.place, apart[s], seats)) return true;
+    }
+    return false;
+  }
+
+  // SparseCores carry collectives of their own: those that stand together wait for each other or
+  // for somebody absent. One leads if it is alone where it stands, and the TensorCore of its
+  // chip waits for it.
+  void FollowSparse(int slice, std::vector<Head>& heads, SliceView& view) const {
+    if (std::any_of(heads.begin(), heads.end(), Proven)) {
+      std::erase_if(heads, [](const Head& head) { return head.kind == HeadKind::kSparse; });
+      return;
+    }
+    bool sure = false;
+    std::vector<int> alone = LoneSparseCores(slice, sure);
+    std::erase_if(alone, [&](int i) { return !AwaitedByTensorCore(i, view, heads); });
+    if (alone.empty()) {
+      size_t at_sparse = 0;
+      for (const Head& head : heads) {
+        if (head.kind == HeadKind::kSparse) at_sparse += head.units.size();
+      }
+      if (at_sparse > 1) {
+        std::erase_if(heads, [](const Head& head) { return head.kind == HeadKind::kSparse; });
+        if (heads.empty()) view.state = SliceState::kWaitsInside;
+      }
+      return;
+    }
+    std::erase_if(heads, [](const Head& head) {
+      return head.kind == HeadKind::kSparse || head.kind == HeadKind::kLaggard ||
+             head.kind == HeadKind::kElsewhere;
+    });
+    for (int i : alone) {
+      heads.push_back(SparseHead(i));
+      heads.back().or_mate = alone.size() > 1 && !sure;
+    }
+    view.state = SliceState::kHeaded;
+  }
+
+  // Those on one chip only, of them those that are known not to wait, if there are such.
+  std::vector<int> LoneSparseCores(int slice, bool& sure) const {
     const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
-    std::map<int, int> stands;  // place -> SparseCores there
-    const int first = positions_.SparseOf(info.first).first;
-    const int last = positions_.SparseOf(info.last - 1).second;
-    for (int i = first; i < last; ++i) ++stands[positions_.sparse()[static_cast<size_t>(i)].place];
-    int crowd_place = -1;
-    int cluster = 0;
-    int total = 0;
-    for (const auto& [place, count] : stands) {
-      total += count;
-      if (count > cluster) {
-        cluster = count;
-        crowd_place = place;
+    std::map<int, std::vector<int>> stands;  // place -> SparseCores there
+    for (int i = positions_.SparseOf(info.first).first;
+         i < positions_.SparseOf(info.last - 1).second; ++i) {
+      const SparseUnit& unit = positions_.sparse()[static_cast<size_t>(i)];
+      if (divergence_.is_foreign[static_cast<size_t>(unit.worker)]) continue;
+      stands[unit.place].push_back(i);
+    }
+    std::vector<int> computing;
+    std::vector<int> unknown;
+    for (const auto& [place, cores] : stands) {
+      const SparseUnit& first = positions_.sparse()[static_cast<size_t>(cores.front())];
+      const bool one_chip = std::all_of(cores.begin(), cores.end(), [&](int i) {
+        const SparseUnit& unit = positions_.sparse()[static_cast<size_t>(i)];
+        return unit.worker == first.worker && unit.core->chip == first.core->chip;
+      });
+      if (!one_chip) continue;
+      switch (positions_.place(place).hlo_class) {
+        case HloClass::kCompute:
+        case HloClass::kKernel:
+          computing.push_back(cores.front());
+          break;
+        case HloClass::kUnknown:
+        case HloClass::kMaybeWait:
+          unknown.push_back(cores.front());
+          break;
+        default:
+          break;
       }
     }
-    const auto odd = [&](int sparse) {
-      const int place = positions_.sparse()[static_cast<size_t>(sparse)].place;
-      return total <= 2 || (place != crowd_place && 4 * stands[place] <= total) ||
-             (place == crowd_place && 4 * cluster <= view.running);
-    };
-    for (Head& head : heads) AttachSparse(head, odd);
-    if (!heads.empty()) return;
-    // All TensorCores wait in one collective that the SparseCores carry. A whole host
-    // elsewhere in it is no matter of a chip.
-    std::map<int, std::set<std::optional<int32_t>>> chips;
-    std::vector<int> elsewhere;
+    sure = !computing.empty();
+    return sure ? computing : unknown;
+  }
+
+  // Its TensorCore is at a wait for SparseCores, or where nothing is known of what it waits for;
+  // and nobody of its slice is in an earlier launch.
+  bool AwaitedByTensorCore(int sparse, const SliceView& view,
+                           const std::vector<Head>& heads) const {
+    const SparseUnit& unit = positions_.sparse()[static_cast<size_t>(sparse)];
+    const auto [first, last] = positions_.UnitsOf(unit.worker);
     for (int i = first; i < last; ++i) {
-      const SparseUnit& sparse = positions_.sparse()[static_cast<size_t>(i)];
-      const bool carried = 2 * cluster > view.running && sparse.place != crowd_place;
-      if (!carried || !odd(i) || divergence_.is_foreign[static_cast<size_t>(sparse.worker)]) {
-        continue;
+      const Unit& tensor = positions_.unit(i);
+      if (tensor.core->chip != unit.core->chip || tensor.place < 0) continue;
+      const bool same_launch = !tensor.core->launch_id || !unit.core->launch_id ||
+                               tensor.core->launch_id == unit.core->launch_id;
+      const bool earlier = std::any_of(heads.begin(), heads.end(), [&](const Head& head) {
+        return head.at && tensor.at && *head.at < *tensor.at;
+      });
+      if (!same_launch || earlier) return false;
+      switch (positions_.place(tensor.place).hlo_class) {
+        case HloClass::kSparseWait:
+        case HloClass::kUnknown:
+        case HloClass::kMaybeWait:
+          return true;
+        case HloClass::kInSliceWait:
+          // All are in the one collective that the SparseCores carry.
+          return heads.empty() ? view.cluster == view.running
+                               : IsHead(heads, i) || tensor.place != view.crowd_place;
+        default:
+          return false;
       }
-      elsewhere.push_back(i);
-      chips[sparse.worker].insert(sparse.core->chip);
     }
-    for (int i : elsewhere) {
-      const int worker = positions_.sparse()[static_cast<size_t>(i)].worker;
-      const auto [begin, end] = positions_.UnitsOf(worker);
-      const auto units = static_cast<size_t>(end - begin);
-      if (units < 2 || chips[worker].size() < units) heads.push_back(SparseHead(i));
-    }
-    if (!heads.empty()) view.state = SliceState::kHeaded;
+    return false;
+  }
+
+  static bool IsHead(const std::vector<Head>& heads, int unit) {
+    return std::any_of(heads.begin(), heads.end(), [&](const Head& head) {
+      return std::find(head.units.begin(), head.units.end(), unit) != head.units.end();
+    });
   }
 
   Head SparseHead(int sparse) const {
@@ -151,29 +248,6 @@ class Builder {
       head.at = positions_.unit(i).at;
     }
     return head;
-  }
-
-  template <typename Odd>
-  void AttachSparse(Head& head, const Odd& odd) const {
-    if (head.kind == HeadKind::kCompute || head.kind == HeadKind::kInput ||
-        head.kind == HeadKind::kIdle || head.kind == HeadKind::kCrossWait || head.units.empty() ||
-        (head.whole_host && head.kind != HeadKind::kSparse)) {
-      return;
-    }
-    const auto [first, last] = positions_.SparseOf(head.worker);
-    for (int i = first; i < last; ++i) {
-      const SparseUnit& sparse = positions_.sparse()[static_cast<size_t>(i)];
-      for (int u : head.units) {
-        const Core& tensor = *positions_.unit(u).core;
-        const bool same_launch = !tensor.launch_id || !sparse.core->launch_id ||
-                                 tensor.launch_id == sparse.core->launch_id;
-        if (sparse.core->chip != tensor.chip || !same_launch || !odd(i)) continue;
-        head.kind = HeadKind::kSparse;
-        head.sparse = i;
-        head.place = sparse.place;
-        return;
-      }
-    }
   }
 
   // A slice of one core has no peers that could wait for it. If that core computes
@@ -224,7 +298,9 @@ class Builder {
   }
 
   static bool ComputesAlone(const SliceGroup& group) {
-    return group.running == 1 && group.clusters.front().hlo_class == HloClass::kCompute &&
+    return group.running == 1 &&
+           (group.clusters.front().hlo_class == HloClass::kCompute ||
+            group.clusters.front().hlo_class == HloClass::kKernel) &&
            group.idle.empty() && group.entry.empty() && group.unclear.empty();
   }
 
@@ -267,15 +343,13 @@ class Builder {
   // two such lead, and nothing proves that both do, one waits for the other: the
   // one that is proved or is further behind leads.
   void ComparePeers() {
-    using Seat = std::tuple<int32_t, std::optional<int32_t>, int32_t>;  // task, chip, index
     std::map<Seat, std::vector<size_t>> seats;
     for (size_t i = 0; i < graph_.heads.size(); ++i) {
       const Head& head = graph_.heads[i];
       if (head.whole_host || head.units.size() != 1) continue;
       const Unit& unit = positions_.unit(head.units.front());
       if (!unit.core->chip.has_value() || unit.state != UnitState::kRunning) continue;
-      seats[{topology_.worker(head.worker).id.task, unit.core->chip, unit.core->index}].push_back(
-          i);
+      seats[SeatOf(head.units.front())].push_back(i);
     }
     for (const auto& [seat, peers] : seats) {
       if (peers.size() >= 2) ChooseAmong(peers);

@@ -127,6 +127,7 @@ class Rule {
       confidence = kConfidenceWaitingHead;
     }
     if (head.ambiguous) confidence = std::min(confidence, kConfidencePeerHead);
+    if (head.or_mate) confidence = std::min(confidence, kConfidenceManyHeads);
     if (head.moving) confidence -= kConfidenceLoopPenalty;
     return confidence;
   }

@@ -76,7 +76,8 @@ void ByQueueOrder(const Case& c, Findings& out) {
   }
   for (int worker : c.divergence.misordered) odd[c.worker(worker).cohort].push_back(worker);
   for (const auto& [cohort, members] : odd) {
-    if (2 * static_cast<int>(members.size()) > workers[cohort]) continue;
+    const bool most = 2 * static_cast<int>(members.size()) > workers[cohort];
+    if (most && !c.divergence.order_proved) continue;
     Finding finding;
     finding.basis = Basis::kDivergence;
     finding.cause = Cause::kDifferentModule;

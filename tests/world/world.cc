@@ -1,6 +1,7 @@
 #include "tests/world/world.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -19,13 +20,19 @@ namespace {
 
 constexpr size_t kAskedForInstructions = 32;
 
-// The launches of one step, as agents learnt them in health.
+// The launches of one step, as agents learnt them in health. A host that blocks in the middle of
+// a step has launched some of its programs once more than others: those are no step yet.
 std::vector<SequenceEntry> SequenceOf(const Plan& plan, const HostState& host, size_t stage) {
-  std::vector<SequenceEntry> sequence;
+  int whole_steps = std::numeric_limits<int>::max();
   for (const int index : plan.schedule.step[stage]) {
     const Program& program = plan.programs[static_cast<size_t>(index)];
     const auto launched = host.launched.find(program.fingerprint);
-    const int ordinal = launched == host.launched.end() ? 0 : std::max(0, launched->second - 3);
+    whole_steps = std::min(whole_steps, launched == host.launched.end() ? 0 : launched->second);
+  }
+  const int ordinal = std::max(0, whole_steps - 3);
+  std::vector<SequenceEntry> sequence;
+  for (const int index : plan.schedule.step[stage]) {
+    const Program& program = plan.programs[static_cast<size_t>(index)];
     sequence.push_back(
         {.module = program.module,
          .fingerprint = program.fingerprint,
