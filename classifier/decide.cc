@@ -48,9 +48,24 @@ bool Explains(const Finding& by, const Finding& finding, const std::set<WorkerId
              return failed.contains(link.from) || failed.contains(link.to);
            });
   }
-  if (finding.basis != Basis::kPosition) return false;
+  // The others went on to another program without it.
+  if (finding.basis != Basis::kPosition && finding.basis != Basis::kDivergence) return false;
   return std::all_of(finding.culprits.begin(), finding.culprits.end(),
                      [&](const Culprit& culprit) { return failed.contains(culprit.worker); });
+}
+
+// Whoever is missing is the first candidate of those who wait in its slice. What of these
+// stands elsewhere than the others by its place alone shares a collective with it.
+bool ExplainsByAbsence(const Finding& by, const Finding& finding) {
+  if (by.detail != Detail::kWorkerLost || by.basis != Basis::kAbsence) return false;
+  if (finding.basis != Basis::kPosition || finding.confidence >= kConfidenceComputeHead) {
+    return false;
+  }
+  return std::all_of(finding.culprits.begin(), finding.culprits.end(), [&](const Culprit& one) {
+    return std::any_of(by.culprits.begin(), by.culprits.end(), [&](const Culprit& missing) {
+      return missing.worker.slice == one.worker.slice;
+    });
+  });
 }
 
 // A broken connection explains a whole host that stands elsewhere, unless what it
@@ -153,7 +168,10 @@ class Decider {
       const std::set<WorkerId> failed = WorkersOf(items[i]);
       for (size_t j = 0; j < items.size(); ++j) {
         if (i == j || drop[j]) continue;
-        if (!Explains(items[i], items[j], failed) && !ExplainsByLink(items[i], items[j])) continue;
+        if (!Explains(items[i], items[j], failed) && !ExplainsByLink(items[i], items[j]) &&
+            !ExplainsByAbsence(items[i], items[j])) {
+          continue;
+        }
         drop[j] = true;
         RuleOut(absl::StrCat(std::string(CauseName(items[j].cause)), " by ", items[j].why,
                              ": explained by ", std::string(CauseName(items[i].cause)), ", ",
