@@ -73,6 +73,29 @@ TEST(Networking, WhatDropsProbesAloneIsNoFault) {
   EXPECT_TRUE(by_probes());
 }
 
+// Probes of a host fail at all its peers, also at those to which it has no connections.
+TEST(Networking, AFirewallIsSeenByThePeersWithConnections) {
+  Scenario s({.slices = 3});
+  for (int slice = 0; slice < 3; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
+  s.PutSlice(1, 0, kStep, kCollective);
+  s.MakeIdle(1, 2);
+  s.ProbeAll();
+  for (const WorkerId peer : {WorkerId{1, 3}, WorkerId{2, 3}, WorkerId{0, 2}}) {
+    s.FailProbes({0, 3}, peer);
+  }
+  const Verdict by_probes = Classify(s.capture);
+  EXPECT_EQ(Summary(by_probes), "NETWORKING_ISSUE/DCN_HOST 0.3");
+  const auto socket = [](WorkerId peer, int64_t unacked) {
+    return Socket{peer, "eth1", SocketState::kEstablished, unacked, kStillMs, 0};
+  };
+  s.At(0, 3).sockets = {socket({1, 3}, 0)};
+  s.At(1, 3).sockets = {socket({0, 3}, 0)};
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 1.2");
+  // One of its connections does not deliver: it is no firewall.
+  s.At(2, 3).sockets = {socket({0, 3}, 70'000)};
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.3");
+}
+
 TEST(Networking, AProbeThatSucceedsFromTheOtherEndWentThereAndBack) {
   Scenario s = Link();
   s.FailProbes({0, 3}, {1, 3});
