@@ -25,6 +25,7 @@ class Collector {
     links_.reached_peers.resize(workers);
     links_.probed.resize(workers);
     links_.probed_failed.resize(workers);
+    links_.delivers.resize(workers);
     long_ms_ = static_cast<int64_t>(
         kLongWaitShare * static_cast<double>(c.timeline.still_ms.value_or(c.threshold_ms)));
   }
@@ -43,6 +44,7 @@ class Collector {
       links_.broken_peers[static_cast<size_t>(pair.first)].insert(pair.second);
       links_.broken_peers[static_cast<size_t>(pair.second)].insert(pair.first);
     }
+    NoteWhoDelivers();
     return std::move(links_);
   }
 
@@ -138,6 +140,20 @@ class Collector {
         return drops_incoming.contains(target) || drops_both.contains(reporter);
       });
       if (evidence.failed_probe.empty()) evidence.bad_nics.clear();
+    }
+  }
+
+  void NoteWhoDelivers() {
+    for (const auto& [pair, ends] : clean_) {
+      if (ends.size() < 2) continue;
+      for (int worker : {pair.first, pair.second})
+        links_.delivers[static_cast<size_t>(worker)] = true;
+    }
+    for (const auto& [pair, evidence] : links_.pairs) {
+      if (!HasOtherEvidence(evidence)) continue;
+      for (int worker : {pair.first, pair.second}) {
+        links_.delivers[static_cast<size_t>(worker)] = false;
+      }
     }
   }
 

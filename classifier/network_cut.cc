@@ -56,7 +56,8 @@ void JoinIfOneCut(const Case& c, const LinkEvidence& links, std::vector<Finding>
   one.culprits.clear();
   one.links.clear();
   for (const Finding& finding : hosts) {
-    one.confidence = std::min(one.confidence, finding.confidence);
+    // Who of them had nothing to send proves the cut less, but does not speak against it.
+    one.confidence = std::max(one.confidence, finding.confidence);
     if (one.culprits.size() < kMaxCulprits) {
       Culprit culprit = finding.culprits.front();
       culprit.nic.reset();

@@ -165,9 +165,11 @@ class Rule {
     finding.culprits.push_back(std::move(culprit));
     finding.evidence.insert(finding.evidence.begin(),
                             Evidence(c_, Strength::kStrong, {worker}, text));
-    finding.confidence = awaited ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+    // Probes of those with which it exchanges nothing say nothing of what it exchanges.
+    const bool delivers = links_.delivers[static_cast<size_t>(worker)];
+    finding.confidence = awaited && !delivers ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
     Finish(finding, text);
-    JudgeRemoval(worker, nic, peers, agreeing, finding);
+    if (!delivers) JudgeRemoval(worker, nic, peers, agreeing, finding);
     hosts_.push_back(std::move(finding));
   }
 
