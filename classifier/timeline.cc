@@ -235,6 +235,7 @@ class Reader {
       ReadCores(static_cast<int>(i), *snapshot);
       ReadProcesses(static_cast<int>(i), *snapshot);
       ReadRuntime(static_cast<int>(i), *snapshot);
+      ReadRestart(static_cast<int>(i), *snapshot);
     }
     std::sort(timeline_.errors.begin(), timeline_.errors.end(),
               [](const ErrorEvent& a, const ErrorEvent& b) {
@@ -268,6 +269,12 @@ class Reader {
       }
       if (!stands.empty()) break;
     }
+    std::vector<int64_t> starts;
+    for (const WorkerInfo& worker : topology_.workers()) {
+      if (worker.snapshot == nullptr || worker.standby) continue;
+      if (const auto started = StartedMsAgo(*worker.snapshot)) starts.push_back(*started);
+    }
+    if (starts.size() > 1) usual_start_ms_ = Median(starts);
     if (stands.empty()) return;
     timeline_.still_ms = Median(stands);
     std::vector<int64_t> waits;
@@ -373,6 +380,33 @@ class Reader {
     event.unexplained = true;
     event.text = "has ended: nobody listens where its runtime answered before";
     timeline_.errors.push_back(std::move(event));
+  }
+
+  // Its process is younger than the standstill, those of most others are older, and it runs
+  // nothing: the one before it has ended.
+  void ReadRestart(int worker, const Snapshot& snapshot) {
+    const std::optional<int64_t> started = StartedMsAgo(snapshot);
+    if (!started || !usual_start_ms_ || !waiting_ms_ || snapshot.cores.empty()) return;
+    const bool younger = *started + kAgeErrorMs < *usual_start_ms_;
+    const bool after = *started <= *waiting_ms_ + kAgeErrorMs;
+    if (!younger || !after || !RanOut(snapshot)) return;
+    ErrorEvent event;
+    event.kind = ErrorKind::kExit;
+    event.worker = worker;
+    event.age_ms = started;
+    event.unexplained = true;
+    event.text = "has been started anew, and the one before it had ended";
+    timeline_.errors.push_back(std::move(event));
+  }
+
+  // Of what runs there the oldest: the others are its helpers.
+  static std::optional<int64_t> StartedMsAgo(const Snapshot& snapshot) {
+    std::optional<int64_t> oldest;
+    for (const Process& process : snapshot.processes) {
+      if (!IsAlive(process) || !process.started_ms_ago) continue;
+      if (!oldest || *process.started_ms_ago > *oldest) oldest = process.started_ms_ago;
+    }
+    return oldest;
   }
 
   // Since when the worker's own cores stand in a launch: the one that has stood longest. A
@@ -608,6 +642,7 @@ class Reader {
   Timeline timeline_;
   // How long the workers that are in a launch stand, or else all: the median.
   std::optional<int64_t> waiting_ms_;
+  std::optional<int64_t> usual_start_ms_;  // how long ago processes started: the median
   // For how long a core may have stood, or a host have rested, in a job that still worked.
   int64_t wait_before_failing_ms_ = 0;
   int64_t idle_before_failing_ms_ = 0;

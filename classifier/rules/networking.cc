@@ -204,6 +204,7 @@ class Rule {
     }
     own_side = own_side || CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{});
     if (!own_side || needed == 0 || witnesses.size() < needed) return;
+    if (IsReached(worker, nic) || AnotherIsCutOff(worker)) return;
     // A single witness can be the end that is broken; peers that reached it over
     // the same NIC speak for the host.
     if (probing.size() < 2) return;
@@ -212,6 +213,36 @@ class Rule {
     finding.removal_reason = absl::StrCat("its own side and the probes of ",
                                           Count(static_cast<int64_t>(witnesses.size()), "peer"),
                                           ", which reach others, agree");
+  }
+
+  // Somebody reaches it, or it reaches somebody, over the NIC in question.
+  bool IsReached(int worker, const std::optional<std::string>& nic) const {
+    const WorkerId id = c_.worker(worker).id;
+    const auto passes = [&](const Probe& probe) {
+      return probe.ok && (!nic.has_value() || !probe.nic.has_value() || probe.nic == nic);
+    };
+    return std::any_of(c_.topology.workers().begin(), c_.topology.workers().end(),
+                       [&](const WorkerInfo& one) {
+                         if (one.snapshot == nullptr) return false;
+                         return std::any_of(one.snapshot->probes.begin(),
+                                            one.snapshot->probes.end(), [&](const Probe& probe) {
+                                              const bool own = one.id == id || probe.peer == id;
+                                              return own && passes(probe);
+                                            });
+                       });
+  }
+
+  // Of a host that is missing nobody tells the other side: it may be behind the same cut.
+  bool AnotherIsCutOff(int worker) const {
+    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+      if (i == worker || c_.worker(i).snapshot != nullptr) continue;
+      const auto n = static_cast<size_t>(i);
+      if (std::any_of(links_.broken_peers[n].begin(), links_.broken_peers[n].end(),
+                      [worker](int peer) { return peer != worker; })) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void TakePair(const WorkerPair& pair, const PairEvidence& evidence) {

@@ -73,6 +73,35 @@ TEST(Networking, WhatDropsProbesAloneIsNoFault) {
   EXPECT_TRUE(by_probes());
 }
 
+// A host that its own and its peers' probes show cut off.
+Scenario CutOff() {
+  Scenario s({.slices = 4});
+  for (int slice = 0; slice < 4; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
+  s.ProbeAll();
+  for (const int slice : {1, 2, 3}) s.FailProbes({0, 1}, {slice, 1});
+  for (const int task : {0, 2}) s.FailProbes({0, 1}, {0, task});
+  return s;
+}
+
+TEST(Networking, AHostThatIsReachedIsNotRemoved) {
+  Scenario s = CutOff();
+  Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.1");
+  EXPECT_TRUE(verdict.removal.eligible);
+  s.At(0, 3).probes.push_back({.peer = {0, 1}, .ok = true});
+  verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.1");
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+// Of the one that is missing only the others tell: it may be behind the same switch.
+TEST(Networking, AHostBesideAMissingOneThatIsCutOffIsNotRemoved) {
+  Scenario s = CutOff();
+  for (const int slice : {1, 2, 3}) s.FailProbes({0, 2}, {slice, 2});
+  s.Remove(0, 2);
+  EXPECT_FALSE(Classify(s.capture).removal.eligible);
+}
+
 // Probes of a host fail at all its peers, also at those to which it has no connections.
 TEST(Networking, AFirewallIsSeenByThePeersWithConnections) {
   Scenario s({.slices = 3});

@@ -365,6 +365,18 @@ TEST(Unrecoverable, ARuntimeThatNeverAnsweredHasNotEnded) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// Nothing was launched by the new process, for which the others wait.
+TEST(Unrecoverable, AProcessThatWasStartedAnewHasEndedBefore) {
+  Scenario s;
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
+  }
+  s.MakeIdle(0, 1);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  for (Process& process : s.At(0, 1).processes) process.started_ms_ago = kStillMs - 5000;
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
 TEST(Unrecoverable, AnExceptionIsNotOutlivedByWhatWasQueuedBefore) {
   Scenario s;
   s.MakeIdle(0, 1);
