@@ -149,10 +149,18 @@ class Decider {
       return true;
     });
     const bool advancing = progress.confidence >= kConfidenceAdvancing;
-    const bool contradicted =
-        !advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {
-          return finding.basis != Basis::kPause && finding.confidence >= progress.confidence;
+    // Who is gone completes nothing any more, however recent the others' launches are.
+    const bool somebody_is_gone =
+        progress.detail != Detail::kEnded &&
+        std::any_of(items.begin(), items.end(), [](const Finding& finding) {
+          return finding.basis == Basis::kAbsence && finding.detail == Detail::kWorkerLost &&
+                 finding.confidence >= kConfidenceLostClosed;
         });
+    const bool contradicted =
+        somebody_is_gone ||
+        (!advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {
+          return finding.basis != Basis::kPause && finding.confidence >= progress.confidence;
+        }));
     if (contradicted) {
       RuleOut(absl::StrCat("no hang by ", progress.why, ": something surer speaks against it"));
       return false;

@@ -388,7 +388,8 @@ class Reader {
     const std::optional<int64_t> started = StartedMsAgo(snapshot);
     if (!started || !usual_start_ms_ || !waiting_ms_ || snapshot.cores.empty()) return;
     const bool younger = *started + kAgeErrorMs < *usual_start_ms_;
-    const bool after = *started <= *waiting_ms_ + kAgeErrorMs;
+    // The others have completed what did not need it.
+    const bool after = *started <= *waiting_ms_ + wait_before_failing_ms_;
     if (!younger || !after || !RanOut(snapshot)) return;
     ErrorEvent event;
     event.kind = ErrorKind::kExit;

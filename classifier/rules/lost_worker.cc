@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/host_place.h"
 #include "classifier/link_evidence.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
@@ -112,6 +113,22 @@ bool IsAwaited(const Case& c, int worker) {
       return false;
   }
   return false;
+}
+
+// No core runs anything, and every host that is there waits for the same: the missing one is
+// all that they can wait for.
+bool AllHostsWait(const Case& c) {
+  if (!c.JobStands()) return false;
+  for (const SliceView& view : c.graph.slices) {
+    if (view.running > 0) return false;
+  }
+  std::set<HostWait> waits;
+  for (const WorkerInfo& worker : c.topology.workers()) {
+    if (worker.snapshot == nullptr) continue;
+    const std::optional<HostPlace> place = PlaceOfHost(*worker.snapshot);
+    waits.insert(place.has_value() ? place->wait : HostWait::kNone);
+  }
+  return waits.size() == 1 && *waits.begin() != HostWait::kNone;
 }
 
 bool Lives(const Snapshot& snapshot) {
@@ -289,9 +306,10 @@ class Rule {
   bool NameAwaited(const std::vector<int>& silent, const std::vector<int>& reachable) {
     std::vector<int> awaited;
     bool open = false;
+    const bool all_wait = AllHostsWait(c_);
     for (const std::vector<int>* group : {&silent, &reachable}) {
       for (int worker : *group) {
-        if (!IsAwaited(c_, worker)) continue;
+        if (!all_wait && !IsAwaited(c_, worker)) continue;
         awaited.push_back(worker);
         open = open || ConnectionsTo(c_, worker).open > 0;
       }
@@ -299,7 +317,9 @@ class Rule {
     if (awaited.empty()) return false;
     std::sort(awaited.begin(), awaited.end());
     Report(awaited, awaited.size() == 1 && !open ? kConfidenceLostAwaited : kConfidenceLostMaybe,
-           "sent no snapshot, and every core that reported waits for its slice", Strength::kStrong);
+           all_wait ? "sent no snapshot, and all other hosts wait for somebody"
+                    : "sent no snapshot, and every core that reported waits for its slice",
+           Strength::kStrong);
     return true;
   }
 
