@@ -109,7 +109,6 @@ class Decider {
       items.erase(items.begin());
     } else {
       verdict_.cause = Cause::kUnknown;
-      verdict_.confidence = kConfidenceUnknown;
       verdict_.lacking = WhatToCollect(c_);
       Note(items.empty() ? "no rule found anything: nothing singles anyone out"
                          : absl::StrFormat("the surest finding has a certainty of %.2f; what may "
@@ -227,12 +226,14 @@ class Decider {
   void Take(const Finding& finding) {
     verdict_.cause = finding.cause;
     verdict_.detail = finding.detail;
-    verdict_.confidence = StatedConfidence(finding.confidence);
+    const double stated = StatedConfidence(finding.confidence);
+    if (finding.cause != Cause::kNoHang) verdict_.confidence = stated;
     verdict_.culprits = finding.culprits;
     std::stable_sort(
         verdict_.culprits.begin(), verdict_.culprits.end(),
         [](const Culprit& a, const Culprit& b) { return CulpritRank(a) < CulpritRank(b); });
     verdict_.links = finding.links;
+    verdict_.partition = finding.partition;
     verdict_.evidence = finding.evidence;
     std::stable_sort(
         verdict_.evidence.begin(), verdict_.evidence.end(),
@@ -243,7 +244,7 @@ class Decider {
     verdict_.sides = finding.sides;
     Note(absl::StrFormat(
         "%s: of what is left, its finding is the surest (certainty %.2f, stated as %.2f)",
-        std::string(CauseName(finding.cause)), finding.confidence, verdict_.confidence));
+        std::string(CauseName(finding.cause)), finding.confidence, stated));
   }
 
   void AddAlternatives() {
@@ -254,7 +255,8 @@ class Decider {
       Alternative alternative;
       alternative.cause = finding.cause;
       alternative.detail = finding.detail;
-      alternative.confidence = std::min(StatedConfidence(finding.confidence), verdict_.confidence);
+      const double stated = StatedConfidence(finding.confidence);
+      alternative.confidence = std::min(stated, verdict_.confidence.value_or(stated));
       alternative.culprits = finding.culprits;
       alternative.why = finding.why;
       verdict_.alternatives.push_back(std::move(alternative));

@@ -170,7 +170,6 @@ inline constexpr double kConfidenceLostAwaited = 0.63;
 inline constexpr double kConfidenceLostMaybe = 0.45;  // or its agent alone: never the cause
 inline constexpr double kConfidenceAdvancing = 0.97;
 inline constexpr double kConfidencePause = 0.9;
-inline constexpr double kConfidenceUnknown = 0.9;
 
 // A whole host that stands elsewhere is explained by a broken link up to this.
 inline constexpr double kExplainedByLink = 0.62;

@@ -72,6 +72,7 @@ class Rule {
       ByPlaceAlone();
       return;
     }
+    TakeCut(open);
     TakeHosts(open);
     JoinIfOneCut(c_, links_, hosts_);
     for (Finding& finding : hosts_) out_.Add(kRule, std::move(finding));
@@ -85,6 +86,52 @@ class Rule {
   }
   SliceState StateOf(int worker) const {
     return c_.graph.slices[static_cast<size_t>(c_.worker(worker).slice)].state;
+  }
+
+  // Nobody of either side is ever eligible for removal: what they share is cut.
+  void TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
+    const std::optional<NetworkCut> cut = FindNetworkCut(c_, links_, open);
+    if (!cut.has_value()) return;
+    Finding finding;
+    finding.basis = Basis::kLink;
+    finding.cause = Cause::kNetworkingIssue;
+    finding.detail = Detail::kDcnPartition;
+    const std::vector<int>& smaller = cut->sides.front();
+    const std::string text =
+        absl::StrCat("no connection between ", WhoAll(c_.topology, smaller), " and ",
+                     WhoAll(c_.topology, cut->sides.back()),
+                     " works, while those within either set do: something between them is cut");
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, smaller, text));
+    bool awaited = false;
+    bool sent = false;
+    std::set<int> ends;
+    for (const WorkerPair& pair : cut->pairs) {
+      const PairEvidence& evidence = *open.at(pair);
+      if (finding.evidence.size() < kMaxEvidence) {
+        AddLink(pair, evidence, finding);
+      } else {
+        const size_t kept = finding.evidence.size();
+        AddLink(pair, evidence, finding);
+        finding.evidence.resize(kept);
+      }
+      awaited = awaited || Awaited(pair.first) || Awaited(pair.second);
+      sent = sent || !evidence.unacked.empty() || evidence.failed_probe.size() == 2;
+      ends.insert({pair.first, pair.second});
+      open.erase(pair);
+    }
+    for (int worker : smaller) {
+      if (finding.culprits.size() == kDivergedCulprits) break;
+      if (!ends.contains(worker)) continue;
+      finding.culprits.push_back(CulpritWorker(c_, worker, text));
+    }
+    for (size_t side = 0; side < cut->sides.size(); ++side) {
+      for (int worker : cut->sides[side]) {
+        finding.partition[side].push_back(c_.worker(worker).id);
+      }
+    }
+    finding.confidence = awaited && sent ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+    Finish(finding, text);
+    out_.Add(kRule, std::move(finding));
   }
 
   // While one worker is in two or more broken connections, the one in most of

@@ -48,11 +48,32 @@ TEST(Networking, HostsThatReachNobodyElseAreOneCut) {
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_PARTITION 0.0 0.1 0.2 0.3");
   EXPECT_EQ(verdict.links.size(), 8U);
   EXPECT_FALSE(verdict.removal.eligible);
+  EXPECT_EQ(verdict.partition[0], (std::vector<WorkerId>{{0, 0}, {0, 1}, {0, 2}, {0, 3}}));
+  EXPECT_EQ(verdict.partition[1].size(), 8U);
   // One that is reached is not cut off; nobody is removed still, as several fail at once.
   s.At(2, 0).probes.push_back({.peer = {0, 1}, .ok = true});
   verdict = Classify(s.capture);
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.0 0.1 0.2 0.3");
   EXPECT_FALSE(verdict.removal.eligible);
+}
+
+// Each host of either slice shows one broken connection, to its peer in the other.
+TEST(Networking, TwoSlicesThatDoNotReachEachOtherAreOneCut) {
+  Scenario s;
+  for (int slice = 0; slice < 2; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
+  s.ProbeAll();
+  for (int task = 0; task < 4; ++task) s.FailProbes({0, task}, {1, task});
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_PARTITION 0.0 0.1 0.2 0.3");
+  EXPECT_EQ(verdict.partition[1], (std::vector<WorkerId>{{1, 0}, {1, 1}, {1, 2}, {1, 3}}));
+  EXPECT_EQ(verdict.links.size(), 4U);
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+TEST(Networking, OneBrokenPairIsNoCut) {
+  Scenario s = Link();
+  s.FailProbes({0, 3}, {1, 3});
+  EXPECT_TRUE(Classify(s.capture).partition[0].empty());
 }
 
 TEST(Networking, WhatDropsProbesAloneIsNoFault) {

@@ -20,8 +20,8 @@ void Explain(const rapideye::world::World& world) {
             << world.last_progress << " s, fault at " << world.fault.value_or(-1) << " s\n";
   const rapideye::Verdict verdict = rapideye::Classify(world.capture);
   std::cout << "said: " << CauseName(verdict.cause) << " " << DetailName(verdict.detail) << " "
-            << verdict.confidence << (verdict.removal.eligible ? ", eligible for removal" : "")
-            << "\n";
+            << verdict.confidence.value_or(0)
+            << (verdict.removal.eligible ? ", eligible for removal" : "") << "\n";
   for (const rapideye::Culprit& culprit : verdict.culprits) {
     std::cout << "  names " << culprit.host << ": " << culprit.why << "\n";
   }
