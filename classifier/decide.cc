@@ -49,9 +49,24 @@ bool Explains(const Finding& by, const Finding& finding, const std::set<WorkerId
              return failed.contains(link.from) || failed.contains(link.to);
            });
   }
-  if (finding.basis != Basis::kPosition) return false;
+  // The others went on to another program without it.
+  if (finding.basis != Basis::kPosition && finding.basis != Basis::kDivergence) return false;
   return std::all_of(finding.culprits.begin(), finding.culprits.end(),
                      [&](const Culprit& culprit) { return failed.contains(culprit.worker); });
+}
+
+// Whoever is missing is the first candidate of those who wait in its slice. What of these
+// stands elsewhere than the others by its place alone shares a collective with it.
+bool ExplainsByAbsence(const Finding& by, const Finding& finding) {
+  if (by.detail != Detail::kWorkerLost || by.basis != Basis::kAbsence) return false;
+  if (finding.basis != Basis::kPosition || finding.confidence >= kConfidenceComputeHead) {
+    return false;
+  }
+  return std::all_of(finding.culprits.begin(), finding.culprits.end(), [&](const Culprit& one) {
+    return std::any_of(by.culprits.begin(), by.culprits.end(), [&](const Culprit& missing) {
+      return missing.worker.slice == one.worker.slice;
+    });
+  });
 }
 
 // A broken connection explains a whole host that stands elsewhere, unless what it
@@ -95,7 +110,6 @@ class Decider {
       items.erase(items.begin());
     } else {
       verdict_.cause = Cause::kUnknown;
-      verdict_.confidence = kConfidenceUnknown;
       verdict_.lacking = WhatToCollect(c_);
       Note(items.empty() ? "no rule found anything: nothing singles anyone out"
                          : absl::StrFormat("the surest finding has a certainty of %.2f; what may "
@@ -135,10 +149,18 @@ class Decider {
       return true;
     });
     const bool advancing = progress.confidence >= kConfidenceAdvancing;
-    const bool contradicted =
-        !advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {
-          return finding.basis != Basis::kPause && finding.confidence >= progress.confidence;
+    // Who is gone completes nothing any more, however recent the others' launches are.
+    const bool somebody_is_gone =
+        progress.detail != Detail::kEnded &&
+        std::any_of(items.begin(), items.end(), [](const Finding& finding) {
+          return finding.basis == Basis::kAbsence && finding.detail == Detail::kWorkerLost &&
+                 finding.confidence >= kConfidenceLostClosed;
         });
+    const bool contradicted =
+        somebody_is_gone ||
+        (!advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {
+          return finding.basis != Basis::kPause && finding.confidence >= progress.confidence;
+        }));
     if (contradicted) {
       RuleOut(absl::StrCat("no hang by ", progress.why, ": something surer speaks against it"));
       return false;
@@ -154,7 +176,10 @@ class Decider {
       const std::set<WorkerId> failed = WorkersOf(items[i]);
       for (size_t j = 0; j < items.size(); ++j) {
         if (i == j || drop[j]) continue;
-        if (!Explains(items[i], items[j], failed) && !ExplainsByLink(items[i], items[j])) continue;
+        if (!Explains(items[i], items[j], failed) && !ExplainsByLink(items[i], items[j]) &&
+            !ExplainsByAbsence(items[i], items[j])) {
+          continue;
+        }
         drop[j] = true;
         RuleOut(absl::StrCat(std::string(CauseName(items[j].cause)), " by ", items[j].why,
                              ": explained by ", std::string(CauseName(items[i].cause)), ", ",
@@ -202,12 +227,14 @@ class Decider {
   void Take(const Finding& finding) {
     verdict_.cause = finding.cause;
     verdict_.detail = finding.detail;
-    verdict_.confidence = StatedConfidence(finding.confidence);
+    const double stated = StatedConfidence(finding.confidence);
+    if (finding.cause != Cause::kNoHang) verdict_.confidence = stated;
     verdict_.culprits = finding.culprits;
     std::stable_sort(
         verdict_.culprits.begin(), verdict_.culprits.end(),
         [](const Culprit& a, const Culprit& b) { return CulpritRank(a) < CulpritRank(b); });
     verdict_.links = finding.links;
+    verdict_.partition = finding.partition;
     verdict_.evidence = finding.evidence;
     std::stable_sort(
         verdict_.evidence.begin(), verdict_.evidence.end(),
@@ -218,7 +245,7 @@ class Decider {
     verdict_.sides = finding.sides;
     Note(absl::StrFormat(
         "%s: of what is left, its finding is the surest (certainty %.2f, stated as %.2f)",
-        std::string(CauseName(finding.cause)), finding.confidence, verdict_.confidence));
+        std::string(CauseName(finding.cause)), finding.confidence, stated));
   }
 
   void AddAlternatives() {
@@ -229,7 +256,8 @@ class Decider {
       Alternative alternative;
       alternative.cause = finding.cause;
       alternative.detail = finding.detail;
-      alternative.confidence = std::min(StatedConfidence(finding.confidence), verdict_.confidence);
+      const double stated = StatedConfidence(finding.confidence);
+      alternative.confidence = std::min(stated, verdict_.confidence.value_or(stated));
       alternative.culprits = finding.culprits;
       alternative.why = finding.why;
       verdict_.alternatives.push_back(std::move(alternative));

@@ -2,6 +2,7 @@
 #ifndef RAPIDEYE_CLASSIFIER_FINDING_H_
 #define RAPIDEYE_CLASSIFIER_FINDING_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct Finding {
   double confidence = 0;
   std::vector<Culprit> culprits;  // in the order of Verdict::culprits
   std::vector<BrokenLink> links;
+  std::array<std::vector<WorkerId>, 2> partition;  // as Verdict::partition
   std::vector<EvidenceItem> evidence;
   int64_t explains = 0;  // cores that wait for the culprits
   std::string why;       // one sentence

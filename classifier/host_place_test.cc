@@ -156,6 +156,14 @@ TEST_F(HostPlaceTest, WhoIsMissingIsTheFirstCandidateOfThoseWhoWait) {
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
 }
 
+TEST_F(HostPlaceTest, WhomAllOthersWaitForIsLostIfItIsMissing) {
+  for (int task : {0, 1, 3}) Stand(task, kAtBarrier);
+  s_.Remove(0, 2);
+  EXPECT_EQ(Diagnose(s_), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
+  Stand(1, kInLoader);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
 TEST_F(HostPlaceTest, WhatSomebodyStoodInBeforeItsEndIsThePast) {
   Stand(2, kInLoader);
   s_.At(0, 2).processes = {{.pid = 7, .state = ProcessState::kZombie, .signal = 6}};
@@ -173,6 +181,28 @@ TEST_F(HostPlaceTest, WhoseStackIsMissingWaitsAsOthersOfItsPhase) {
   ASSERT_EQ(verdict.culprits.size(), 1U);
   EXPECT_EQ(verdict.culprits[0].worker.task, 2);
   EXPECT_EQ(Activity(), "BARRIER");
+}
+
+TEST_F(HostPlaceTest, WhoseStackIsMissingIsNoCulpritBesideOneThatIsSeenToHang) {
+  for (int task : {0, 1, 2, 3}) {
+    Page(task, Phase::kCheckpoint, 40);
+    Stand(task, kAtBarrier);
+  }
+  Stand(2, kInSave);
+  s_.At(0, 1).stacks.clear();
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+TEST_F(HostPlaceTest, WhoseStackAloneIsMissingIsWhatAllOthersWaitFor) {
+  for (int task : {0, 1, 2, 3}) {
+    Page(task, Phase::kCheckpoint, 40);
+    Stand(task, kAtBarrier);
+  }
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  s_.At(0, 1).stacks.clear();
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  s_.At(0, 2).stacks.clear();
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
 }
 
 TEST_F(HostPlaceTest, OfThoseWhoWaitForNobodyTheEarliestStepIsTheHead) {

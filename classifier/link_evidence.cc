@@ -25,6 +25,7 @@ class Collector {
     links_.reached_peers.resize(workers);
     links_.probed.resize(workers);
     links_.probed_failed.resize(workers);
+    links_.delivers.resize(workers);
     long_ms_ = static_cast<int64_t>(
         kLongWaitShare * static_cast<double>(c.timeline.still_ms.value_or(c.threshold_ms)));
   }
@@ -37,17 +38,13 @@ class Collector {
       for (const Socket& socket : snapshot->sockets) AddSocket(i, socket);
       for (const Transfer& transfer : snapshot->transfers) AddTransfer(i, transfer);
     }
-    for (auto& [pair, evidence] : links_.pairs) {
-      if (OnlyProbesAreDropped(pair, evidence)) {
-        evidence.failed_probe.clear();
-        evidence.bad_nics.clear();
-      }
-    }
+    DropWhatFirewallsExplain();
     for (const auto& [pair, evidence] : links_.pairs) {
       if (!evidence.Broken()) continue;
       links_.broken_peers[static_cast<size_t>(pair.first)].insert(pair.second);
       links_.broken_peers[static_cast<size_t>(pair.second)].insert(pair.first);
     }
+    NoteWhoDelivers();
     return std::move(links_);
   }
 
@@ -106,14 +103,62 @@ class Collector {
   // none of which holds bytes: whom a transfer does not reach, of that the sender's are left
   // unacknowledged. Likewise if each probe of the other end succeeds: it went there and back.
   bool OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence& evidence) const {
-    if (!evidence.unacked.empty() || !evidence.gone.empty() || !evidence.pending.empty()) {
-      return false;
-    }
+    if (HasOtherEvidence(evidence)) return false;
     const auto clean = clean_.find(pair);
     if (clean != clean_.end() && clean->second.size() == 2) return true;
     const auto passed = passed_.find(pair);
     return passed != passed_.end() && passed->second.size() == 1 &&
            evidence.failed_probe.size() == 1 && passed->second != evidence.failed_probe;
+  }
+
+  // A firewall is a host's: where it is seen to drop probes of one peer and nothing else, those
+  // that it drops of others are no evidence either. It may drop what comes, or what goes, too.
+  void DropWhatFirewallsExplain() {
+    std::set<int> drops_incoming;
+    std::set<int> drops_both;
+    for (auto& [pair, evidence] : links_.pairs) {
+      if (evidence.failed_probe.empty() || !OnlyProbesAreDropped(pair, evidence)) continue;
+      for (int reporter : evidence.failed_probe) {
+        const int target = reporter == pair.first ? pair.second : pair.first;
+        drops_incoming.insert(target);
+        if (evidence.failed_probe.size() == 2) drops_both.insert(target);
+      }
+      evidence.failed_probe.clear();
+      evidence.bad_nics.clear();
+    }
+    for (const auto& [pair, evidence] : links_.pairs) {
+      if (!HasOtherEvidence(evidence)) continue;
+      for (int worker : {pair.first, pair.second}) {
+        drops_incoming.erase(worker);
+        drops_both.erase(worker);
+      }
+    }
+    for (auto& [pair, evidence] : links_.pairs) {
+      if (HasOtherEvidence(evidence) || evidence.failed_probe.empty()) continue;
+      std::erase_if(evidence.failed_probe, [&, &ends = pair](int reporter) {
+        const int target = reporter == ends.first ? ends.second : ends.first;
+        return drops_incoming.contains(target) || drops_both.contains(reporter);
+      });
+      if (evidence.failed_probe.empty()) evidence.bad_nics.clear();
+    }
+  }
+
+  void NoteWhoDelivers() {
+    for (const auto& [pair, ends] : clean_) {
+      if (ends.size() < 2) continue;
+      for (int worker : {pair.first, pair.second})
+        links_.delivers[static_cast<size_t>(worker)] = true;
+    }
+    for (const auto& [pair, evidence] : links_.pairs) {
+      if (!HasOtherEvidence(evidence)) continue;
+      for (int worker : {pair.first, pair.second}) {
+        links_.delivers[static_cast<size_t>(worker)] = false;
+      }
+    }
+  }
+
+  static bool HasOtherEvidence(const PairEvidence& evidence) {
+    return !evidence.unacked.empty() || !evidence.gone.empty() || !evidence.pending.empty();
   }
 
   const Case& c_;

@@ -36,6 +36,8 @@ struct LinkEvidence {
   std::vector<std::set<int>> reached_peers;  // per worker: peers reached either way
   std::vector<int> probed;                   // per worker: probes of it by others
   std::vector<int> probed_failed;
+  // Per worker: it exchanges data with somebody, and all that both ends show arrives.
+  std::vector<bool> delivers;
 };
 
 // Retransmits alone, acknowledged traffic and short gaps are noise.

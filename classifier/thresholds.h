@@ -37,6 +37,10 @@ inline constexpr int64_t kDefaultHangThresholdMs = 60'000;
 // few seconds: the bar lies somewhat below.
 inline constexpr double kRecentShareOfThreshold = 0.75;
 
+// In a healthy step a core waits for a slow peer, or for the stage before its own, for up to
+// this share of the threshold, which is learnt as some multiple of a step.
+inline constexpr double kStepShareOfThreshold = 0.25;
+
 // The runtime's own threshold inside a launch: what a hang line can mean where it
 // was not parsed.
 inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
@@ -109,6 +113,7 @@ inline constexpr double kConfidenceDirectHardware = 0.97;  // the hardware said 
 inline constexpr double kConfidenceDirectError = 0.95;     // an error older than the freeze
 inline constexpr double kConfidenceUnorderedErrors = 0.6;  // another one as old elsewhere
 inline constexpr double kConfidenceErrorWithoutAge = 0.85;
+inline constexpr double kConfidenceGoneAlone = 0.955;    // one process is gone, all others live
 inline constexpr double kConfidenceComputeHead = 0.95;   // HLO proves it does not wait
 inline constexpr double kConfidenceLoneComputer = 0.85;  // and only other slices wait for it
 inline constexpr double kConfidenceLaggard = 0.93;       // peers are in a later launch
@@ -160,10 +165,11 @@ inline constexpr double kConfidenceDeclaredAlive = 0.7;     // it lived to hear 
 inline constexpr double kConfidenceLostUnreachable = 0.93;
 inline constexpr double kConfidenceLostTakesNoBytes = 0.9;
 inline constexpr double kConfidenceLostDeclared = 0.85;  // its service misses it, too
+inline constexpr double kConfidenceLostClosed = 0.92;    // its connections are closed
 inline constexpr double kConfidenceLostAwaited = 0.63;
+inline constexpr double kConfidenceLostMaybe = 0.45;  // or its agent alone: never the cause
 inline constexpr double kConfidenceAdvancing = 0.97;
 inline constexpr double kConfidencePause = 0.9;
-inline constexpr double kConfidenceUnknown = 0.9;
 
 // A whole host that stands elsewhere is explained by a broken link up to this.
 inline constexpr double kExplainedByLink = 0.62;

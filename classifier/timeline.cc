@@ -211,7 +211,20 @@ std::string WhatBecameOf(const Process& process) {
 
 class Reader {
  public:
-  explicit Reader(const Topology& topology) : topology_(topology) {}
+  explicit Reader(const Topology& topology) : topology_(topology) {
+    const int64_t threshold =
+        topology.capture().header.hang_threshold_ms.value_or(kDefaultHangThresholdMs);
+    const auto share_of_threshold = [threshold](double share) {
+      return std::max(kAgeErrorMs, static_cast<int64_t>(share * static_cast<double>(threshold)));
+    };
+    wait_before_failing_ms_ = share_of_threshold(kStepShareOfThreshold);
+    idle_before_failing_ms_ = share_of_threshold(kRecentShareOfThreshold);
+    somebody_serves_ = std::any_of(
+        topology.workers().begin(), topology.workers().end(), [](const WorkerInfo& worker) {
+          return worker.snapshot != nullptr &&
+                 worker.snapshot->runtime.state == RuntimeState::kServing;
+        });
+  }
 
   Timeline Read() {
     MeasureStandstill();
@@ -221,6 +234,8 @@ class Reader {
       ReadLogs(static_cast<int>(i), *snapshot);
       ReadCores(static_cast<int>(i), *snapshot);
       ReadProcesses(static_cast<int>(i), *snapshot);
+      ReadRuntime(static_cast<int>(i), *snapshot);
+      ReadRestart(static_cast<int>(i), *snapshot);
     }
     std::sort(timeline_.errors.begin(), timeline_.errors.end(),
               [](const ErrorEvent& a, const ErrorEvent& b) {
@@ -254,10 +269,26 @@ class Reader {
       }
       if (!stands.empty()) break;
     }
+    std::vector<int64_t> starts;
+    for (const WorkerInfo& worker : topology_.workers()) {
+      if (worker.snapshot == nullptr || worker.standby) continue;
+      if (const auto started = StartedMsAgo(*worker.snapshot)) starts.push_back(*started);
+    }
+    if (starts.size() > 1) usual_start_ms_ = Median(starts);
     if (stands.empty()) return;
-    auto middle = stands.begin() + static_cast<std::ptrdiff_t>(stands.size() / 2);
-    std::nth_element(stands.begin(), middle, stands.end());
-    timeline_.still_ms = *middle;
+    timeline_.still_ms = Median(stands);
+    std::vector<int64_t> waits;
+    for (const WorkerInfo& worker : topology_.workers()) {
+      if (worker.snapshot == nullptr || worker.standby) continue;
+      if (const auto stood = LongestStandMs(*worker.snapshot)) waits.push_back(*stood);
+    }
+    waiting_ms_ = waits.empty() ? *timeline_.still_ms : Median(waits);
+  }
+
+  static int64_t Median(std::vector<int64_t>& values) {
+    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
   }
 
   void ReadLogs(int worker, const Snapshot& snapshot) {
@@ -338,9 +369,78 @@ class Reader {
     }
   }
 
-  // An error that is clearly younger than the standstill came of it.
+  // Of a runtime that has answered before nobody listens any more, and of its process nothing
+  // else is known: it has ended. If all are gone so, the job has, which is another matter.
+  void ReadRuntime(int worker, const Snapshot& snapshot) {
+    const bool gone = snapshot.runtime.state == RuntimeState::kUnavailable &&
+                      snapshot.processes.empty() && !snapshot.cores.empty();
+    if (!gone || !somebody_serves_) return;
+    ErrorEvent event;
+    event.kind = ErrorKind::kExit;
+    event.worker = worker;
+    event.unexplained = true;
+    event.text = "has ended: nobody listens where its runtime answered before";
+    timeline_.errors.push_back(std::move(event));
+  }
+
+  // Its process is younger than the standstill, those of most others are older, and it runs
+  // nothing: the one before it has ended.
+  void ReadRestart(int worker, const Snapshot& snapshot) {
+    const std::optional<int64_t> started = StartedMsAgo(snapshot);
+    if (!started || !usual_start_ms_ || !waiting_ms_ || snapshot.cores.empty()) return;
+    const bool younger = *started + kAgeErrorMs < *usual_start_ms_;
+    // The others have completed what did not need it.
+    const bool after = *started <= *waiting_ms_ + wait_before_failing_ms_;
+    if (!younger || !after || !RanOut(snapshot)) return;
+    ErrorEvent event;
+    event.kind = ErrorKind::kExit;
+    event.worker = worker;
+    event.age_ms = started;
+    event.unexplained = true;
+    event.text = "has been started anew, and the one before it had ended";
+    timeline_.errors.push_back(std::move(event));
+  }
+
+  // Of what runs there the oldest: the others are its helpers.
+  static std::optional<int64_t> StartedMsAgo(const Snapshot& snapshot) {
+    std::optional<int64_t> oldest;
+    for (const Process& process : snapshot.processes) {
+      if (!IsAlive(process) || !process.started_ms_ago) continue;
+      if (!oldest || *process.started_ms_ago > *oldest) oldest = process.started_ms_ago;
+    }
+    return oldest;
+  }
+
+  // Since when the worker's own cores stand in a launch: the one that has stood longest. A
+  // core that runs nothing waits for no one.
+  std::optional<int64_t> OwnStandMs(int worker) const {
+    const Snapshot* snapshot = topology_.worker(worker).snapshot;
+    if (snapshot == nullptr) return std::nullopt;
+    return LongestStandMs(*snapshot);
+  }
+
+  static std::optional<int64_t> LongestStandMs(const Snapshot& snapshot) {
+    std::optional<int64_t> longest;
+    for (const Core& core : snapshot.cores) {
+      if (core.type != CoreType::kTensorCore || core.sequencers.empty()) continue;
+      const Sequencer& sequencer = core.sequencers.front();
+      const bool runs = sequencer.pc.value_or(0) != 0;
+      const std::optional<int64_t> stood =
+          sequencer.frozen_ms.has_value() ? sequencer.frozen_ms : core.stuck_ms;
+      if (runs && stood && (!longest || *stood > *longest)) longest = stood;
+    }
+    return longest;
+  }
+
+  // An error came of the standstill if the worker's own cores had stood still clearly before
+  // it. A host without a launch may have been slow for a while, and others wait for it, before
+  // it fails: the job has to have stood for about as long as a hang takes.
   bool IsAfterStandstill(const ErrorEvent& event) const {
-    return event.age_ms && timeline_.still_ms && *event.age_ms + kAgeErrorMs < *timeline_.still_ms;
+    if (!event.age_ms) return false;
+    if (const std::optional<int64_t> own = OwnStandMs(event.worker)) {
+      return *event.age_ms + wait_before_failing_ms_ < *own;
+    }
+    return waiting_ms_ && *event.age_ms + idle_before_failing_ms_ < *waiting_ms_;
   }
 
   bool IsLongBeforeStandstill(const ErrorEvent& event) const {
@@ -366,6 +466,14 @@ class Reader {
                        [](const Process& process) { return IsAlive(process); });
   }
 
+  // Nothing runs on its cores, and nothing is queued.
+  static bool RanOut(const Snapshot& snapshot) {
+    return std::all_of(snapshot.cores.begin(), snapshot.cores.end(), [](const Core& core) {
+      const bool runs = !core.sequencers.empty() && core.sequencers.front().pc.value_or(0) != 0;
+      return !runs && core.queued.empty();
+    });
+  }
+
   // The worker did something after it that it can only do if it went on: a launch
   // completed, its training loop entered the phase that it is in, or its main thread still
   // stands in the program, which an exception would have left.
@@ -376,8 +484,9 @@ class Reader {
       return age_ms && event.age_ms && *age_ms + kAgeErrorMs < *event.age_ms;
     };
     if (snapshot->progress.has_value() && later(snapshot->progress->phase_ms)) return true;
-    if (std::any_of(snapshot->cores.begin(), snapshot->cores.end(),
-                    [&](const Core& core) { return later(core.stuck_ms); })) {
+    // What was queued before is completed afterwards.
+    if (!RanOut(*snapshot) && std::any_of(snapshot->cores.begin(), snapshot->cores.end(),
+                                          [&](const Core& core) { return later(core.stuck_ms); })) {
       return true;
     }
     if (event.kind != ErrorKind::kException) return false;
@@ -533,6 +642,13 @@ class Reader {
 
   const Topology& topology_;
   Timeline timeline_;
+  // How long the workers that are in a launch stand, or else all: the median.
+  std::optional<int64_t> waiting_ms_;
+  std::optional<int64_t> usual_start_ms_;  // how long ago processes started: the median
+  // For how long a core may have stood, or a host have rested, in a job that still worked.
+  int64_t wait_before_failing_ms_ = 0;
+  int64_t idle_before_failing_ms_ = 0;
+  bool somebody_serves_ = false;
   std::optional<int64_t> oldest_exit_;
   std::optional<int64_t> second_exit_;
   std::map<std::pair<std::string, std::string>, std::vector<int>> not_first_;  // text, why

@@ -2,6 +2,7 @@
 #ifndef RAPIDEYE_CLASSIFIER_VERDICT_H_
 #define RAPIDEYE_CLASSIFIER_VERDICT_H_
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -174,11 +175,15 @@ struct ProgramSide {
 struct Verdict {
   Cause cause = Cause::kUnknown;
   Detail detail = Detail::kNone;
-  double confidence = 0;  // 0..1, calibrated: 0.9 is right nine times in ten
+  // 0..1, calibrated: 0.9 is right nine times in ten. Absent for kUnknown and kNoHang.
+  std::optional<double> confidence;
   // Ordered by (slice, task, chip, core); for diverged programs the smaller
   // side, at most 10, or one of each side if they are equal.
   std::vector<Culprit> culprits;
   std::vector<BrokenLink> links;
+  // Of Detail::kDcnPartition: the workers on either side of the cut, as far as they are known,
+  // sorted, the smaller side first. Otherwise empty.
+  std::array<std::vector<WorkerId>, 2> partition;
   std::vector<EvidenceItem> evidence;      // strongest first
   std::vector<Alternative> alternatives;   // most likely first
   std::vector<WorkerId> missing;           // expected, no snapshot; sorted

@@ -69,10 +69,10 @@ void AppendFact(std::string& page, const char* what, const std::optional<std::st
 }
 
 void AppendVerdict(const Report& report, std::string& page) {
-  absl::StrAppend(&page, "<div class=\"verdict", report.cause == Cause::kNoHang ? " fine" : "",
-                  "\">\n<h1>", Html(report.headline), "</h1>\n<p>",
-                  CauseHtml(report.cause, report.detail), ", confidence ",
-                  PercentHtml(report.confidence), "</p>\n");
+  absl::StrAppend(
+      &page, "<div class=\"verdict", report.cause == Cause::kNoHang ? " fine" : "", "\">\n<h1>",
+      Html(report.headline), "</h1>\n<p>", CauseHtml(report.cause, report.detail),
+      report.confidence ? ", confidence " + PercentHtml(*report.confidence) : "", "</p>\n");
   AppendList(page, "ul", report.culprits, CulpritHtml);
   page += "</div>\n<h2>What to do next</h2>\n";
   AppendList(page, "ol", report.actions, [](const RecommendedAction& action) {
@@ -113,6 +113,14 @@ void AppendWaiting(const Report& report, std::string& page) {
   page += "<h2>Who waits for whom</h2>\n";
   AppendList(page, "ul", steps, [](const Reason* reason) { return Html(reason->text); });
   if (report.links.empty()) return;
+  if (!report.partition[0].empty()) {
+    page += "<p>Cut between:</p>\n";
+    AppendList(page, "ul", report.partition, [](const std::vector<ReportWorker>& side) {
+      std::vector<std::string> hosts;
+      for (const ReportWorker& worker : side) hosts.push_back(WorkerHtml(worker));
+      return absl::StrJoin(hosts, ", ");
+    });
+  }
   page += "<p>Broken links:</p>\n";
   AppendList(page, "ul", report.links, [](const ReportLink& link) {
     std::string html = absl::StrCat(WorkerHtml(link.from), " → ", WorkerHtml(link.to));

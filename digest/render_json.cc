@@ -205,10 +205,14 @@ Json ReportToJson(const Report& report) {
   PutIf(json, "trigger", report.trigger);
   json["cause"] = CauseName(report.cause);
   PutIf(json, "detail", std::string(DetailName(report.detail)));
-  json["confidence"] = report.confidence;
+  PutIf(json, "confidence", report.confidence);
   json["headline"] = report.headline;
   json["culprits"] = Array(report.culprits, CulpritJson);
   json["links"] = Array(report.links, LinkJson);
+  if (!report.partition[0].empty()) {
+    json["partition"] = Array(
+        report.partition, [](const std::vector<ReportWorker>& side) { return Array(side, Named); });
+  }
   json["evidence"] = Array(report.evidence, EvidenceJson);
   json["alternatives"] = Array(report.alternatives, AlternativeJson);
   json["removal"] = RemovalJson(report.removal);

@@ -208,6 +208,22 @@ void AppendLinks(const Report& report, TextLines& lines) {
   });
 }
 
+// One side a line.
+void AppendPartition(const Report& report, TextLines& lines) {
+  if (report.partition[0].empty()) return;
+  lines.Add(kIndent, "Cut between:");
+  for (const std::vector<ReportWorker>& side : report.partition) {
+    std::vector<std::string> hosts;
+    for (const ReportWorker& worker : side) {
+      if (hosts.size() == kMaxLinks) break;
+      hosts.push_back(Place(worker));
+    }
+    const size_t more = side.size() - hosts.size();
+    lines.Add(kItemIndent, absl::StrCat(absl::StrJoin(hosts, ", "),
+                                        more > 0 ? absl::StrCat(" and ", more, " more") : ""));
+  }
+}
+
 void AppendStacks(const Report& report, TextLines& lines) {
   if (report.stack_groups.empty()) return;
   lines.Add(kIndent, absl::StrCat("Stacks: ", StackGroupsText(report)));
@@ -314,8 +330,11 @@ std::string RenderText(const Report& report, TextFormat format) {
   if (report.detail != Detail::kNone) {
     lines.Add(kIndent, absl::StrCat("Detail: ", std::string(DetailName(report.detail))));
   }
-  lines.Add(kIndent, absl::StrCat("Confidence: ", ConfidenceText(report.confidence)));
+  if (report.confidence) {
+    lines.Add(kIndent, absl::StrCat("Confidence: ", ConfidenceText(*report.confidence)));
+  }
   AppendEvidence(report, lines);
+  AppendPartition(report, lines);
   AppendLinks(report, lines);
   AppendStacks(report, lines);
   AppendAlternatives(report, lines);

@@ -97,12 +97,17 @@ Removal Describe(const Removal& removal) {
 void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& report) {
   report.cause = verdict.cause;
   report.detail = verdict.detail;
-  report.confidence = Confidence(verdict.confidence);
+  if (verdict.confidence) report.confidence = Confidence(*verdict.confidence);
   report.headline = Headline(verdict.cause, verdict.detail);
   report.culprits = Describe(verdict.culprits, directory);
   for (const BrokenLink& link : verdict.links) {
     report.links.push_back({directory.Describe(link.from), directory.Describe(link.to),
                             OptionalName(link.nic), Sentence(link.why)});
+  }
+  for (size_t side = 0; side < verdict.partition.size(); ++side) {
+    for (const WorkerId id : verdict.partition[side]) {
+      report.partition[side].push_back(directory.Describe(id));
+    }
   }
   for (const EvidenceItem& item : verdict.evidence) {
     report.evidence.push_back({Sentence(item.statement), item.strength, item.workers});

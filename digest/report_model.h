@@ -142,10 +142,11 @@ struct Report {
 
   Cause cause = Cause::kUnknown;
   Detail detail = Detail::kNone;
-  double confidence = 0;  // 0..1, to three places
-  std::string headline;   // the digest's first line
+  std::optional<double> confidence;  // 0..1, to three places
+  std::string headline;              // the digest's first line
   std::vector<ReportCulprit> culprits;
   std::vector<ReportLink> links;
+  std::array<std::vector<ReportWorker>, 2> partition;  // both empty: no cut
   std::vector<EvidenceItem> evidence;
   std::vector<ReportAlternative> alternatives;
   std::vector<std::string> lacking;

@@ -268,9 +268,9 @@ TEST(JsonTest, OptionalKeysAreLeftOut) {
   Verdict verdict;
   verdict.cause = Cause::kNoHang;
   const auto json = ReportToJson(BuildReport(capture, verdict, {}));
-  EXPECT_THAT(Keys(json), ElementsAre("schemaVersion", "incidentId", "job", "cause", "confidence",
-                                      "headline", "culprits", "links", "evidence", "alternatives",
-                                      "removal", "recommendedActions", "tpuStates", "workers"));
+  EXPECT_THAT(Keys(json), ElementsAre("schemaVersion", "incidentId", "job", "cause", "headline",
+                                      "culprits", "links", "evidence", "alternatives", "removal",
+                                      "recommendedActions", "tpuStates", "workers"));
   EXPECT_EQ(json["cause"], "NO_HANG");
 }
 

@@ -172,20 +172,50 @@ std::optional<Odd> AmongWaiters(const std::vector<Placed>& placed) {
   return std::nullopt;
 }
 
-// A page does not tell whom a checkpoint waits for. Where the stacks of others in the same
-// phase do, it is taken to wait as they do.
-void WaitAsOthersOfThePhase(std::vector<Placed>& placed) {
-  std::map<Phase, std::vector<HostWait>> by_stack;
-  for (const Placed& one : placed) {
-    if (one.place.by_stack && one.place.phase) by_stack[*one.place.phase].push_back(one.place.wait);
+// A page does not tell whom a checkpoint waits for, the stacks of others in the same phase do.
+// Without a stack of its own a host is taken to wait as most of these do, unless it is the only
+// one of which nothing else is known while all others wait: then it is what they wait for.
+class OfThePhase {
+ public:
+  explicit OfThePhase(std::vector<Placed>& placed) : placed_(placed) {
+    for (Placed& one : placed) {
+      if (!one.place.phase.has_value()) continue;
+      if (one.place.by_stack) {
+        ++by_stack_[*one.place.phase][one.place.wait];
+      } else if (one.place.wait == HostWait::kNone) {
+        pages_[*one.place.phase].push_back(&one);
+      }
+    }
   }
-  for (Placed& one : placed) {
-    if (one.place.by_stack || !one.place.phase || one.place.wait != HostWait::kNone) continue;
-    const std::vector<HostWait>& waits = by_stack[*one.place.phase];
-    if (waits.empty() || !std::equal(waits.begin() + 1, waits.end(), waits.begin())) continue;
-    one.place.wait = waits.front();
+
+  void Apply(bool all_are_known) {
+    for (auto& [phase, pages] : pages_) {
+      const auto found = by_stack_.find(phase);
+      if (found == by_stack_.end()) continue;
+      const std::map<HostWait, int>& waits = found->second;
+      const auto most =
+          std::max_element(waits.begin(), waits.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+      const bool all_wait = !waits.contains(HostWait::kNone);
+      const bool last_candidate = all_are_known && all_wait && pages.size() == 1 &&
+                                  pages_.size() == 1 && OthersWait() &&
+                                  most->second >= static_cast<int>(kLeastForMajority);
+      if (last_candidate) continue;
+      for (Placed* one : pages) one->place.wait = most->first;
+    }
   }
-}
+
+ private:
+  bool OthersWait() const {
+    return std::all_of(placed_.begin(), placed_.end(), [](const Placed& one) {
+      return !one.place.by_stack || one.place.wait != HostWait::kNone;
+    });
+  }
+
+  std::vector<Placed>& placed_;
+  std::map<Phase, std::map<HostWait, int>> by_stack_;
+  std::map<Phase, std::vector<Placed*>> pages_;
+};
 
 class Rule {
  public:
@@ -195,7 +225,7 @@ class Rule {
       if (snapshot == nullptr) continue;
       if (auto place = PlaceOfHost(*snapshot)) placed_.push_back({i, *std::move(place)});
     }
-    WaitAsOthersOfThePhase(placed_);
+    OfThePhase(placed_).Apply(placed_.size() == c.topology.workers().size());
   }
 
   void Apply() {

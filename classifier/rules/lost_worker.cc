@@ -7,12 +7,14 @@
 // Facts: the expected workers against the snapshots that came; probes by peers.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/host_place.h"
 #include "classifier/link_evidence.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
@@ -26,32 +28,107 @@ constexpr char kRule[] = "lost_worker";
 // One that ended may have been the first itself.
 constexpr int kLeastFollowers = 2;
 
+// Of the missing worker's slice, cores that stand elsewhere than the rest by their place alone:
+// fewer than a worker has, and no known collective, are no mates of a whole worker.
+bool AreTooFewForMates(const Case& c, int missing) {
+  size_t loose = 0;
+  bool known_to_wait = false;
+  for (const Head& head : c.graph.heads) {
+    if (c.worker(head.worker).slice != c.worker(missing).slice) continue;
+    if (head.kind != HeadKind::kLaggard && head.kind != HeadKind::kElsewhere) continue;
+    loose += head.units.size();
+    const Place* place = c.PlaceOf(head);
+    known_to_wait =
+        known_to_wait || (place != nullptr && place->hlo_class == HloClass::kInSliceWait);
+  }
+  if (loose == 0 || known_to_wait) return false;
+  size_t of_worker = 0;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const auto [first, last] = c.positions.UnitsOf(i);
+    of_worker = std::max(of_worker, static_cast<size_t>(last - first));
+  }
+  return loose < of_worker;
+}
+
+// What a head stands at says itself that it waits for nobody, or for somebody who is there.
+bool IsProven(const Case& c, const Head& head, int missing) {
+  switch (head.kind) {
+    case HeadKind::kCrossWait:
+      return c.worker(head.worker).slice == c.worker(missing).slice;
+    case HeadKind::kLaggard:
+    case HeadKind::kElsewhere:
+      // Whoever shares a collective with the missing worker has not come as far as the rest of
+      // their slice.
+      return c.worker(head.worker).slice != c.worker(missing).slice;
+    case HeadKind::kCompute:
+    case HeadKind::kSparse:
+    case HeadKind::kInput:
+    case HeadKind::kIdle:
+      return true;
+  }
+  return true;
+}
+
+// Where no instruction is known: the only slice; or the others, of which there are two at
+// least, stand together elsewhere, so that it is this one that is not where it should be.
+bool StandsApart(const Case& c, size_t own) {
+  std::set<int> places;
+  for (size_t s = 0; s < c.graph.slices.size(); ++s) {
+    if (s != own) places.insert(c.graph.slices[s].crowd_place);
+  }
+  if (places.empty()) return true;
+  return c.graph.slices.size() > 2 && places.size() == 1 &&
+         !places.contains(c.graph.slices[own].crowd_place);
+}
+
 // Its slice waits inside, for nobody that reported, and every other slice waits
 // for another slice.
 bool IsAwaited(const Case& c, int worker) {
-  if (std::any_of(c.graph.heads.begin(), c.graph.heads.end(), [&](const Head& head) {
-        return head.kind != HeadKind::kCrossWait ||
-               c.worker(head.worker).slice == c.worker(worker).slice;
-      })) {
+  if (std::any_of(c.graph.heads.begin(), c.graph.heads.end(),
+                  [&](const Head& head) { return IsProven(c, head, worker); })) {
     return false;
   }
+  if (AreTooFewForMates(c, worker)) return false;
   if (!c.divergence.foreign.empty() || !c.divergence.misordered.empty()) return false;
   const auto own = static_cast<size_t>(c.worker(worker).slice);
-  for (size_t s = 0; s < c.graph.slices.size(); ++s) {
-    const SliceView& view = c.graph.slices[s];
-    if (s == own) {
-      const bool waits = view.state == SliceState::kWaitsInside;
-      // With one slice there is nobody else to wait for.
-      const bool must = view.state == SliceState::kUnclear && c.graph.slices.size() == 1;
-      if (!waits && !must) return false;
-      if (view.cluster < view.running) return false;
-    } else if (view.state == SliceState::kWaitsInside ||
-               (view.state == SliceState::kUnclear &&
-                view.crowd_place == c.graph.slices[own].crowd_place)) {
+  const auto outside = [&](const SliceView& view) {
+    return &view == &c.graph.slices[own] || view.state == SliceState::kWaitsOutside;
+  };
+  const bool others_wait_outside =
+      std::all_of(c.graph.slices.begin(), c.graph.slices.end(), outside);
+  switch (c.graph.slices[own].state) {
+    case SliceState::kWaitsInside:
+    case SliceState::kHeaded:
+      return std::none_of(c.graph.slices.begin(), c.graph.slices.end(), [&](const SliceView& view) {
+        if (&view == &c.graph.slices[own]) return false;
+        return view.state == SliceState::kWaitsInside || view.state == SliceState::kHeaded ||
+               view.state == SliceState::kIdle;
+      });
+    case SliceState::kUnclear:
+      return others_wait_outside || StandsApart(c, own);
+    case SliceState::kEmpty:
+      return others_wait_outside && c.graph.slices.size() > 1;
+    case SliceState::kWaitsOutside:
+    case SliceState::kIdle:
       return false;
-    }
   }
-  return true;
+  return false;
+}
+
+// No core runs anything, and every host that is there waits for the same: the missing one is
+// all that they can wait for.
+bool AllHostsWait(const Case& c) {
+  if (!c.JobStands()) return false;
+  for (const SliceView& view : c.graph.slices) {
+    if (view.running > 0) return false;
+  }
+  std::set<HostWait> waits;
+  for (const WorkerInfo& worker : c.topology.workers()) {
+    if (worker.snapshot == nullptr) continue;
+    const std::optional<HostPlace> place = PlaceOfHost(*worker.snapshot);
+    waits.insert(place.has_value() ? place->wait : HostWait::kNone);
+  }
+  return waits.size() == 1 && *waits.begin() != HostWait::kNone;
 }
 
 bool Lives(const Snapshot& snapshot) {
@@ -105,6 +182,27 @@ std::optional<int> WhomTheOthersFollowed(const Case& c) {
   return ended >= kLeastFollowers ? missing : std::nullopt;
 }
 
+// What the sockets of its peers say of the process of a worker: the kernel of the other end
+// closes them when it ends.
+struct Connections {
+  int closed = 0;
+  int open = 0;
+};
+
+Connections ConnectionsTo(const Case& c, int worker) {
+  Connections found;
+  for (const WorkerInfo& one : c.topology.workers()) {
+    if (one.snapshot == nullptr) continue;
+    for (const Socket& socket : one.snapshot->sockets) {
+      if (socket.peer != c.worker(worker).id) continue;
+      const bool closed =
+          socket.state == SocketState::kGone || socket.state == SocketState::kCloseWait;
+      ++(closed ? found.closed : found.open);
+    }
+  }
+  return found;
+}
+
 // The workers without a snapshot, by what probes of them say.
 struct Missing {
   std::vector<int> unreachable;
@@ -151,10 +249,11 @@ class Rule {
       return std::binary_search(dead.begin(), dead.end(), worker);
     };
     if (HaveEnded(reachable, is_dead)) return;
+    if (HaveClosed(reachable, silent)) return;
     if (!reachable.empty()) {
       out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, reachable),
-                                    ": no snapshot, but probes are answered: the agent is gone, "
-                                    "not the host"));
+                                    ": no snapshot, but probes are answered: the agent or the "
+                                    "pod is gone, not the host"));
     }
     if (!unreachable.empty()) {
       Report(unreachable, kConfidenceLostUnreachable,
@@ -163,11 +262,9 @@ class Rule {
     }
     std::vector<int> declared;
     std::vector<int> unanswering;
-    std::vector<int> awaited;
     for (int worker : silent) {
       if (is_dead(worker)) declared.push_back(worker);
       if (TakesNoBytes(worker)) unanswering.push_back(worker);
-      if (IsAwaited(c_, worker)) awaited.push_back(worker);
     }
     if (!unanswering.empty()) {
       Report(unanswering, kConfidenceLostTakesNoBytes,
@@ -179,12 +276,7 @@ class Rule {
       return;
     }
     if (WasFollowed(silent)) return;
-    // Several silent ones: any of them may be it.
-    if (awaited.size() == 1) {
-      Report(awaited, kConfidenceLostAwaited,
-             "sent no snapshot, and every core that reported waits for its slice",
-             Strength::kStrong);
-    } else if (!silent.empty()) {
+    if (!NameAwaited(silent, reachable) && !silent.empty()) {
       out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, silent),
                                     ": no snapshot, and nothing else that speaks against it"));
     }
@@ -206,6 +298,51 @@ class Rule {
            "sent no snapshot, though its host answers, and the coordination service or its peers "
            "miss its process: both have ended",
            Strength::kStrong, Detail::kProcessExit);
+    return true;
+  }
+
+  // Of several missing ones, any may be it; and one whose connections are open lives, though
+  // nobody knows where it stands: then nobody is accused, those who wait for it neither.
+  bool NameAwaited(const std::vector<int>& silent, const std::vector<int>& reachable) {
+    std::vector<int> awaited;
+    bool open = false;
+    const bool all_wait = AllHostsWait(c_);
+    for (const std::vector<int>* group : {&silent, &reachable}) {
+      for (int worker : *group) {
+        if (!all_wait && !IsAwaited(c_, worker)) continue;
+        awaited.push_back(worker);
+        open = open || ConnectionsTo(c_, worker).open > 0;
+      }
+    }
+    if (awaited.empty()) return false;
+    std::sort(awaited.begin(), awaited.end());
+    Report(awaited, awaited.size() == 1 && !open ? kConfidenceLostAwaited : kConfidenceLostMaybe,
+           all_wait ? "sent no snapshot, and all other hosts wait for somebody"
+                    : "sent no snapshot, and every core that reported waits for its slice",
+           Strength::kStrong);
+    return true;
+  }
+
+  // Its peers' connections to it were closed from its end, and none is open: its process has
+  // ended, whatever answers probes of its host.
+  bool HaveClosed(const std::vector<int>& reachable, const std::vector<int>& silent) {
+    // Where others have ended, too, it may have followed them, or what they followed.
+    const bool others =
+        std::any_of(c_.timeline.errors.begin(), c_.timeline.errors.end(),
+                    [](const ErrorEvent& event) { return event.kind == ErrorKind::kExit; });
+    if (!c_.timeline.roots.empty() || others || c_.timeline.hang_declared) return false;
+    std::vector<int> closed;
+    for (const std::vector<int>* group : {&reachable, &silent}) {
+      for (int worker : *group) {
+        const Connections found = ConnectionsTo(c_, worker);
+        if (found.closed > 0 && found.open == 0) closed.push_back(worker);
+      }
+    }
+    if (closed.empty()) return false;
+    std::sort(closed.begin(), closed.end());
+    Report(closed, kConfidenceLostClosed,
+           "sent no snapshot, and its end of every connection that its peers show is closed",
+           Strength::kStrong);
     return true;
   }
 

@@ -72,6 +72,7 @@ class Rule {
       ByPlaceAlone();
       return;
     }
+    TakeCut(open);
     TakeHosts(open);
     JoinIfOneCut(c_, links_, hosts_);
     for (Finding& finding : hosts_) out_.Add(kRule, std::move(finding));
@@ -85,6 +86,52 @@ class Rule {
   }
   SliceState StateOf(int worker) const {
     return c_.graph.slices[static_cast<size_t>(c_.worker(worker).slice)].state;
+  }
+
+  // Nobody of either side is ever eligible for removal: what they share is cut.
+  void TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
+    const std::optional<NetworkCut> cut = FindNetworkCut(c_, links_, open);
+    if (!cut.has_value()) return;
+    Finding finding;
+    finding.basis = Basis::kLink;
+    finding.cause = Cause::kNetworkingIssue;
+    finding.detail = Detail::kDcnPartition;
+    const std::vector<int>& smaller = cut->sides.front();
+    const std::string text =
+        absl::StrCat("no connection between ", WhoAll(c_.topology, smaller), " and ",
+                     WhoAll(c_.topology, cut->sides.back()),
+                     " works, while those within either set do: something between them is cut");
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, smaller, text));
+    bool awaited = false;
+    bool sent = false;
+    std::set<int> ends;
+    for (const WorkerPair& pair : cut->pairs) {
+      const PairEvidence& evidence = *open.at(pair);
+      if (finding.evidence.size() < kMaxEvidence) {
+        AddLink(pair, evidence, finding);
+      } else {
+        const size_t kept = finding.evidence.size();
+        AddLink(pair, evidence, finding);
+        finding.evidence.resize(kept);
+      }
+      awaited = awaited || Awaited(pair.first) || Awaited(pair.second);
+      sent = sent || !evidence.unacked.empty() || evidence.failed_probe.size() == 2;
+      ends.insert({pair.first, pair.second});
+      open.erase(pair);
+    }
+    for (int worker : smaller) {
+      if (finding.culprits.size() == kDivergedCulprits) break;
+      if (!ends.contains(worker)) continue;
+      finding.culprits.push_back(CulpritWorker(c_, worker, text));
+    }
+    for (size_t side = 0; side < cut->sides.size(); ++side) {
+      for (int worker : cut->sides[side]) {
+        finding.partition[side].push_back(c_.worker(worker).id);
+      }
+    }
+    finding.confidence = awaited && sent ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+    Finish(finding, text);
+    out_.Add(kRule, std::move(finding));
   }
 
   // While one worker is in two or more broken connections, the one in most of
@@ -165,9 +212,11 @@ class Rule {
     finding.culprits.push_back(std::move(culprit));
     finding.evidence.insert(finding.evidence.begin(),
                             Evidence(c_, Strength::kStrong, {worker}, text));
-    finding.confidence = awaited ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+    // Probes of those with which it exchanges nothing say nothing of what it exchanges.
+    const bool delivers = links_.delivers[static_cast<size_t>(worker)];
+    finding.confidence = awaited && !delivers ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
     Finish(finding, text);
-    JudgeRemoval(worker, nic, peers, agreeing, finding);
+    if (!delivers) JudgeRemoval(worker, nic, peers, agreeing, finding);
     hosts_.push_back(std::move(finding));
   }
 
@@ -202,6 +251,7 @@ class Rule {
     }
     own_side = own_side || CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{});
     if (!own_side || needed == 0 || witnesses.size() < needed) return;
+    if (IsReached(worker, nic) || AnotherIsCutOff(worker)) return;
     // A single witness can be the end that is broken; peers that reached it over
     // the same NIC speak for the host.
     if (probing.size() < 2) return;
@@ -210,6 +260,36 @@ class Rule {
     finding.removal_reason = absl::StrCat("its own side and the probes of ",
                                           Count(static_cast<int64_t>(witnesses.size()), "peer"),
                                           ", which reach others, agree");
+  }
+
+  // Somebody reaches it, or it reaches somebody, over the NIC in question.
+  bool IsReached(int worker, const std::optional<std::string>& nic) const {
+    const WorkerId id = c_.worker(worker).id;
+    const auto passes = [&](const Probe& probe) {
+      return probe.ok && (!nic.has_value() || !probe.nic.has_value() || probe.nic == nic);
+    };
+    return std::any_of(c_.topology.workers().begin(), c_.topology.workers().end(),
+                       [&](const WorkerInfo& one) {
+                         if (one.snapshot == nullptr) return false;
+                         return std::any_of(one.snapshot->probes.begin(),
+                                            one.snapshot->probes.end(), [&](const Probe& probe) {
+                                              const bool own = one.id == id || probe.peer == id;
+                                              return own && passes(probe);
+                                            });
+                       });
+  }
+
+  // Of a host that is missing nobody tells the other side: it may be behind the same cut.
+  bool AnotherIsCutOff(int worker) const {
+    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+      if (i == worker || c_.worker(i).snapshot != nullptr) continue;
+      const auto n = static_cast<size_t>(i);
+      if (std::any_of(links_.broken_peers[n].begin(), links_.broken_peers[n].end(),
+                      [worker](int peer) { return peer != worker; })) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void TakePair(const WorkerPair& pair, const PairEvidence& evidence) {

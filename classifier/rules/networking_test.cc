@@ -48,11 +48,32 @@ TEST(Networking, HostsThatReachNobodyElseAreOneCut) {
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_PARTITION 0.0 0.1 0.2 0.3");
   EXPECT_EQ(verdict.links.size(), 8U);
   EXPECT_FALSE(verdict.removal.eligible);
+  EXPECT_EQ(verdict.partition[0], (std::vector<WorkerId>{{0, 0}, {0, 1}, {0, 2}, {0, 3}}));
+  EXPECT_EQ(verdict.partition[1].size(), 8U);
   // One that is reached is not cut off; nobody is removed still, as several fail at once.
   s.At(2, 0).probes.push_back({.peer = {0, 1}, .ok = true});
   verdict = Classify(s.capture);
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.0 0.1 0.2 0.3");
   EXPECT_FALSE(verdict.removal.eligible);
+}
+
+// Each host of either slice shows one broken connection, to its peer in the other.
+TEST(Networking, TwoSlicesThatDoNotReachEachOtherAreOneCut) {
+  Scenario s;
+  for (int slice = 0; slice < 2; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
+  s.ProbeAll();
+  for (int task = 0; task < 4; ++task) s.FailProbes({0, task}, {1, task});
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_PARTITION 0.0 0.1 0.2 0.3");
+  EXPECT_EQ(verdict.partition[1], (std::vector<WorkerId>{{1, 0}, {1, 1}, {1, 2}, {1, 3}}));
+  EXPECT_EQ(verdict.links.size(), 4U);
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+TEST(Networking, OneBrokenPairIsNoCut) {
+  Scenario s = Link();
+  s.FailProbes({0, 3}, {1, 3});
+  EXPECT_TRUE(Classify(s.capture).partition[0].empty());
 }
 
 TEST(Networking, WhatDropsProbesAloneIsNoFault) {
@@ -71,6 +92,58 @@ TEST(Networking, WhatDropsProbesAloneIsNoFault) {
   EXPECT_FALSE(by_probes());  // the place of both is all that is left
   s.At(1, 3).sockets.push_back(socket({0, 3}, 70'000));
   EXPECT_TRUE(by_probes());
+}
+
+// A host that its own and its peers' probes show cut off.
+Scenario CutOff() {
+  Scenario s({.slices = 4});
+  for (int slice = 0; slice < 4; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
+  s.ProbeAll();
+  for (const int slice : {1, 2, 3}) s.FailProbes({0, 1}, {slice, 1});
+  for (const int task : {0, 2}) s.FailProbes({0, 1}, {0, task});
+  return s;
+}
+
+TEST(Networking, AHostThatIsReachedIsNotRemoved) {
+  Scenario s = CutOff();
+  Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.1");
+  EXPECT_TRUE(verdict.removal.eligible);
+  s.At(0, 3).probes.push_back({.peer = {0, 1}, .ok = true});
+  verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.1");
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+// Of the one that is missing only the others tell: it may be behind the same switch.
+TEST(Networking, AHostBesideAMissingOneThatIsCutOffIsNotRemoved) {
+  Scenario s = CutOff();
+  for (const int slice : {1, 2, 3}) s.FailProbes({0, 2}, {slice, 2});
+  s.Remove(0, 2);
+  EXPECT_FALSE(Classify(s.capture).removal.eligible);
+}
+
+// Probes of a host fail at all its peers, also at those to which it has no connections.
+TEST(Networking, AFirewallIsSeenByThePeersWithConnections) {
+  Scenario s({.slices = 3});
+  for (int slice = 0; slice < 3; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
+  s.PutSlice(1, 0, kStep, kCollective);
+  s.MakeIdle(1, 2);
+  s.ProbeAll();
+  for (const WorkerId peer : {WorkerId{1, 3}, WorkerId{2, 3}, WorkerId{0, 2}}) {
+    s.FailProbes({0, 3}, peer);
+  }
+  const Verdict by_probes = Classify(s.capture);
+  EXPECT_EQ(Summary(by_probes), "NETWORKING_ISSUE/DCN_HOST 0.3");
+  const auto socket = [](WorkerId peer, int64_t unacked) {
+    return Socket{peer, "eth1", SocketState::kEstablished, unacked, kStillMs, 0};
+  };
+  s.At(0, 3).sockets = {socket({1, 3}, 0)};
+  s.At(1, 3).sockets = {socket({0, 3}, 0)};
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 1.2");
+  // One of its connections does not deliver: it is no firewall.
+  s.At(2, 3).sockets = {socket({0, 3}, 70'000)};
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.3");
 }
 
 TEST(Networking, AProbeThatSucceedsFromTheOtherEndWentThereAndBack) {

@@ -93,21 +93,37 @@ std::optional<int64_t> StoodMs(const Unit& unit) {
   return unit.stuck_ms.has_value() ? unit.stuck_ms : unit.frozen_ms;
 }
 
+// The launches that its own chip has completed since are the only ones that speak against an
+// error of a chip; an error of a process leaves its cores what was queued before.
+bool WentOnAfter(const Case& c, const ErrorEvent& event) {
+  switch (event.kind) {
+    case ErrorKind::kExit:
+    case ErrorKind::kStopped:
+    case ErrorKind::kOutOfMemory:
+    case ErrorKind::kHostToDevice:
+    case ErrorKind::kDeviceToHost:
+    case ErrorKind::kCopyUnclear:
+    case ErrorKind::kException:
+      return false;
+    default:
+      break;
+  }
+  const auto [first, last] = c.positions.UnitsOf(event.worker);
+  for (int u = first; u < last; ++u) {
+    const Unit& unit = c.positions.unit(u);
+    if (event.chip && unit.core->chip && event.chip != unit.core->chip) continue;
+    const auto stood = StoodMs(unit);
+    if (stood && event.age_ms && *stood + kAgeErrorMs < *event.age_ms) return true;
+  }
+  // The kernel reports what it has mended, too.
+  return event.kind == ErrorKind::kKernelHardware && !event.age_ms;
+}
+
 // A worker that failed outright, and completed nothing since, stops the job
 // however recent its peers' last launches are.
 bool SomebodyFailed(const Case& c) {
-  for (int i = 0; i < c.timeline.first_count; ++i) {
-    const ErrorEvent& event =
-        c.timeline.errors[static_cast<size_t>(c.timeline.roots[static_cast<size_t>(i)])];
-    if (event.kind == ErrorKind::kKernelHardware) continue;
-    if (event.kind == ErrorKind::kExit || event.kind == ErrorKind::kStopped) return true;
-    const auto [first, last] = c.positions.UnitsOf(event.worker);
-    bool went_on = false;
-    for (int u = first; u < last; ++u) {
-      const auto stood = StoodMs(c.positions.unit(u));
-      went_on = went_on || (stood && event.age_ms && *stood + kAgeErrorMs < *event.age_ms);
-    }
-    if (!went_on) return true;
+  for (int root : c.timeline.roots) {
+    if (!WentOnAfter(c, c.timeline.errors[static_cast<size_t>(root)])) return true;
   }
   return false;
 }

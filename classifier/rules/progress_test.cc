@@ -19,6 +19,28 @@ TEST(Progress, RecentLaunchesAreNoHang) {
   EXPECT_TRUE(verdict.actions.empty());
 }
 
+// The launches of the others were recent when it went.
+TEST(Progress, WhoIsGoneCompletesNothingMore) {
+  Scenario s;
+  s.StandFor(10'000, 5000);
+  s.ProbeAll();
+  s.Remove(0, 1);
+  for (const Snapshot& snapshot : s.capture.snapshots) s.FailProbes({0, 1}, snapshot.worker);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
+}
+
+// The kernel reports an error of a chip, which has completed nothing since.
+TEST(Progress, AnErrorOfAChipThatWentOnIsNone) {
+  Scenario s;
+  s.StandFor(30'000, 25'000);
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.Log(0, 1, LogKind::kKernelHardware, "AER: Uncorrectable (Fatal) error", 30'000, 2,
+        LogSource::kKernelLog);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+  s.StandFor(3000, 3000);
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+}
+
 // A job without any runtime to ask, whose loops tell.
 Scenario OfLoops(int64_t phase_ms) {
   Scenario s({.slices = 1, .tasks = 4, .chips = 1});

@@ -60,6 +60,16 @@ std::optional<Detail> DetailOf(ErrorKind kind) {
   return std::nullopt;
 }
 
+// A process that is gone, of which nobody saw when: all others live, so that none of them has
+// ended what it followed.
+bool GoneAlone(const Case& c, const std::vector<const ErrorEvent*>& events) {
+  if (events.size() != 1 || !events.front()->unexplained) return false;
+  return std::all_of(c.timeline.errors.begin(), c.timeline.errors.end(),
+                     [&](const ErrorEvent& event) {
+                       return event.kind != ErrorKind::kExit || &event == events.front();
+                     });
+}
+
 std::string Sentence(const Case& c, const ErrorEvent& event) {
   const bool process = event.kind == ErrorKind::kExit || event.kind == ErrorKind::kStopped;
   std::string text =
@@ -101,10 +111,11 @@ void FindUnrecoverable(const Case& c, Findings& out) {
     const bool aged = std::all_of(events.begin(), events.end(), [](const ErrorEvent* event) {
       return event->age_ms.has_value() || event->kind == ErrorKind::kStopped;
     });
-    finding.confidence = !most_specific     ? kConfidenceUnorderedErrors - 0.15
-                         : first.size() > 1 ? kConfidenceUnorderedErrors
-                         : aged             ? kConfidenceDirectError
-                                            : kConfidenceErrorWithoutAge;
+    finding.confidence = !most_specific         ? kConfidenceUnorderedErrors - 0.15
+                         : first.size() > 1     ? kConfidenceUnorderedErrors
+                         : aged                 ? kConfidenceDirectError
+                         : GoneAlone(c, events) ? kConfidenceGoneAlone
+                                                : kConfidenceErrorWithoutAge;
     for (const ErrorEvent* event : events) {
       std::string text = Sentence(c, *event);
       if (finding.evidence.size() < kMaxEvidence) {

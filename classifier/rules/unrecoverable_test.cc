@@ -323,6 +323,67 @@ TEST(Unrecoverable, ANoticeAloneIsNothing) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// A launch of a long step is half over when something breaks.
+TEST(Unrecoverable, AnErrorIsComparedWithItsOwnCores) {
+  Scenario s;
+  s.StandFor(kStillMs + 30'000, kStillMs);
+  s.Exit(0, 1, kStillMs, std::nullopt, 9);
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, AnExitAfterItsOwnCoresHadStoodForLongFollowsSomethingElse) {
+  Scenario s;
+  s.StandFor(kStillMs, kStillMs);
+  s.Exit(0, 1, kStillMs - 40'000, 1);
+  s.Put(s.Tensor(0, 2, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.2.2");
+}
+
+// A host without a launch may have been slow for a while before it failed.
+TEST(Unrecoverable, AnIdleHostMayFailAfterAWhile) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.Exit(0, 1, kStillMs - 20'000, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+// No list of processes, but nobody listens where a runtime has answered before.
+TEST(Unrecoverable, ARuntimeThatIsGoneHasEnded) {
+  Scenario s;
+  s.At(0, 1).processes.clear();
+  s.At(0, 1).runtime.state = RuntimeState::kUnavailable;
+  s.PutHost(0, 1, 0, kStep - 1, kSomewhere);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, ARuntimeThatNeverAnsweredHasNotEnded) {
+  Scenario s;
+  s.At(0, 1).processes.clear();
+  s.At(0, 1).runtime.state = RuntimeState::kUnavailable;
+  s.At(0, 1).cores.clear();
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+// Nothing was launched by the new process, for which the others wait.
+TEST(Unrecoverable, AProcessThatWasStartedAnewHasEndedBefore) {
+  Scenario s;
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
+  }
+  s.MakeIdle(0, 1);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  for (Process& process : s.At(0, 1).processes) process.started_ms_ago = kStillMs - 5000;
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, AnExceptionIsNotOutlivedByWhatWasQueuedBefore) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.Log(0, 1, LogKind::kUncaughtException, "KeyError: 'labels'", kStillMs + 15'000);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
 TEST(LostWorker, MissingAndUnreachable) {
   Scenario s;
   s.ProbeAll();
@@ -331,11 +392,60 @@ TEST(LostWorker, MissingAndUnreachable) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
 }
 
-TEST(LostWorker, MissingButReachableIsACrashedAgent) {
+// A pod that vanished leaves its host, which answers probes.
+TEST(LostWorker, MissingAndAwaitedThoughItsHostAnswers) {
   Scenario s;
   s.ProbeAll();
   s.Remove(0, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
+}
+
+Scenario ConnectedTo(SocketState state) {
+  Scenario s;
+  s.Remove(0, 1);
+  Socket socket;
+  socket.peer = {0, 1};
+  socket.state = state;
+  s.At(1, 1).sockets = {socket};
+  return s;
+}
+
+TEST(LostWorker, MissingButConnectedIsACrashedAgent) {
+  EXPECT_EQ(Diagnose(ConnectedTo(SocketState::kEstablished)), "UNKNOWN");
+}
+
+TEST(LostWorker, MissingWithClosedConnectionsHasEnded) {
+  const Verdict verdict = Classify(ConnectedTo(SocketState::kCloseWait).capture);
+  EXPECT_EQ(Summary(verdict), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
+  EXPECT_NE(verdict.culprits[0].why.find("closed"), std::string::npos) << verdict.culprits[0].why;
+}
+
+// Three cores of two hosts stand at the collectives that they share with the missing worker.
+Scenario MatesOfTheMissing() {
+  Scenario s;
+  s.Remove(0, 1);
+  const Spot shared{4, 0x500, "all-gather-done.5"};
+  s.Put(s.Tensor(0, 2, 0), 0, kStep, shared);
+  s.Put(s.Tensor(0, 2, 1), 0, kStep, shared);
+  s.Put(s.Tensor(0, 3, 0), 0, kStep, shared);
+  return s;
+}
+
+TEST(LostWorker, MatesOfTheMissingAreNoCulprits) {
+  EXPECT_EQ(Diagnose(MatesOfTheMissing()), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
+}
+
+TEST(LostWorker, MatesOfTheMissingAreNoCulpritsEvenIfItMayLive) {
+  Scenario s = MatesOfTheMissing();
+  s.At(1, 1).sockets = ConnectedTo(SocketState::kEstablished).At(1, 1).sockets;
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(LostWorker, OneCoreElsewhereIsNoMateOfAWholeWorker) {
+  Scenario s;
+  s.Remove(0, 1);
+  s.Put(s.Tensor(0, 2, 0), 0, kStep - 1, kSomewhere);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.2.0");
 }
 
 TEST(LostWorker, MissingAndAwaitedByEveryone) {

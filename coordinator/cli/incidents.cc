@@ -37,7 +37,7 @@ std::string Text(const v1::ListIncidentsReply& reply) {
   Table table({"ID", "DETECTED", "JOB", "CONFIDENCE", "CAUSE", "CULPRITS"});
   for (const v1::IncidentSummary& incident : reply.incidents()) {
     table.Add({incident.id(), incident.detected_at(), incident.job().empty() ? "-" : incident.job(),
-               incident.problem().empty() ? absl::StrFormat("%.2f", incident.confidence()) : "-",
+               incident.has_confidence() ? absl::StrFormat("%.2f", incident.confidence()) : "-",
                CauseOf(incident), CulpritsOf(incident)});
   }
   return table.Text("");
@@ -51,7 +51,7 @@ std::string JsonLine(const v1::IncidentSummary& incident) {
     json["job"] = incident.job();
     json["cause"] = incident.cause();
     if (!incident.detail().empty()) json["detail"] = incident.detail();
-    json["confidence"] = incident.confidence();
+    if (incident.has_confidence()) json["confidence"] = incident.confidence();
     json["headline"] = incident.headline();
     json["culprits"] = Json(incident.culprits());
     json["culpritHosts"] = incident.culprit_hosts();

@@ -106,7 +106,7 @@ v1::IncidentSummary ToWire(const IncidentSummary& summary) {
   wire.set_job(summary.job);
   wire.set_cause(summary.cause);
   wire.set_detail(summary.detail);
-  wire.set_confidence(summary.confidence);
+  if (summary.confidence) wire.set_confidence(*summary.confidence);
   wire.set_headline(summary.headline);
   for (const std::string& host : summary.culprits) wire.add_culprits(host);
   wire.set_culprit_hosts(static_cast<int32_t>(summary.culprit_hosts));

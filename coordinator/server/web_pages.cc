@@ -179,7 +179,7 @@ std::string IncidentsPage(const std::vector<IncidentSummary>& incidents, bool ne
           {IncidentLink(incident.id), Html(incident.detected_at), Html(incident.job),
            absl::StrCat(Html(incident.cause), incident.detail.empty() ? "" : " ",
                         Html(incident.detail)),
-           absl::StrFormat("%.2f", incident.confidence), culprits,
+           incident.confidence ? absl::StrFormat("%.2f", *incident.confidence) : "", culprits,
            absl::StrCat(link, ".txt\">text</a> ", link, ".json\">JSON</a> ", link,
                         ".capture.jsonl.gz\">capture</a> ", link, ".hooks.json\">hooks</a>")});
     }

@@ -16,9 +16,9 @@ struct IncidentSummary {
   std::string id;
   std::string detected_at;  // RFC 3339, UTC
   std::string job;
-  std::string cause;   // a CauseName; "" if not known
-  std::string detail;  // "" for none
-  double confidence = 0;
+  std::string cause;                 // a CauseName; "" if not known
+  std::string detail;                // "" for none
+  std::optional<double> confidence;  // absent: the cause states none
   std::string headline;
   std::vector<std::string> culprits;  // hosts, each once, at most kMaxListedCulprits
   size_t culprit_hosts = 0;           // how many there are

@@ -60,6 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const logs::JobEvidence evidence = job.Finish(nullptr);
   Check(evidence, count);
   const rapideye::Verdict verdict = rapideye::ClassifyLogs(evidence.capture, evidence.logs);
-  rapideye::Require(verdict.confidence >= 0 && verdict.confidence <= 1, "a verdict is stated");
+  const double stated = verdict.confidence.value_or(0);
+  rapideye::Require(stated >= 0 && stated <= 1, "a confidence is between 0 and 1");
   return 0;
 }

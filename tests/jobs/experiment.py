@@ -412,7 +412,7 @@ def _describe_incident(run, path, since, result):
     result.update(
         verdict=str(said),
         verdictGrade=truth.grade(run.fault.truth, said),
-        confidence=digest["confidence"],
+        confidence=digest.get("confidence"),
         trigger=digest.get("trigger", {}),
         alarmSeconds=round(_seconds(digest["detectedAt"]) - since, 1),
         digestSeconds=round(os.path.getmtime(path) - since, 1),

@@ -40,7 +40,7 @@ std::string Summary(const Verdict& verdict) {
 
 std::string FullText(const Verdict& verdict) {
   std::string text =
-      absl::StrCat(Cause(verdict.cause, verdict.detail), " ", verdict.confidence, "\n");
+      absl::StrCat(Cause(verdict.cause, verdict.detail), " ", verdict.confidence.value_or(0), "\n");
   Append(verdict.culprits, text);
   for (const BrokenLink& link : verdict.links) {
     absl::StrAppend(&text, "link ", Name(link.from), " ", Name(link.to), " ", link.nic.value_or(""),

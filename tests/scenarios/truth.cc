@@ -85,7 +85,7 @@ std::string Explain(const Truth& truth, const Verdict& verdict) {
   return absl::StrCat("truth ", CauseAndDetail(answer.cause, detail), " {",
                       answer.among ? "among " : "", DescribeAll(answer.culprits), "}, said ",
                       CauseAndDetail(verdict.cause, verdict.detail), " {",
-                      DescribeAll(verdict.culprits), "} at ", verdict.confidence);
+                      DescribeAll(verdict.culprits), "} at ", verdict.confidence.value_or(0));
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ Verdict VerdictOf(Cause cause, Detail detail, double confidence, const std::stri
   Verdict verdict;
   verdict.cause = cause;
   verdict.detail = detail;
-  verdict.confidence = confidence;
+  const bool states = cause != Cause::kUnknown && cause != Cause::kNoHang;
+  if (states) verdict.confidence = confidence;
   if (!next_step.empty()) verdict.actions.push_back({next_step, std::nullopt});
   verdict.removal.reason = "this finding never removes a host by itself";
   return verdict;

@@ -8,6 +8,7 @@
 #include "proto/capture/capture_writer.h"
 #include "tests/world/kinds.h"
 #include "tests/world/table.h"
+#include "tests/world/truth.h"
 #include "tests/world/world.h"
 
 namespace {
@@ -19,14 +20,39 @@ void Explain(const rapideye::world::World& world) {
             << world.last_progress << " s, fault at " << world.fault.value_or(-1) << " s\n";
   const rapideye::Verdict verdict = rapideye::Classify(world.capture);
   std::cout << "said: " << CauseName(verdict.cause) << " " << DetailName(verdict.detail) << " "
-            << verdict.confidence << (verdict.removal.eligible ? ", eligible for removal" : "")
-            << "\n";
+            << verdict.confidence.value_or(0)
+            << (verdict.removal.eligible ? ", eligible for removal" : "") << "\n";
   for (const rapideye::Culprit& culprit : verdict.culprits) {
     std::cout << "  names " << culprit.host << ": " << culprit.why << "\n";
   }
   for (const rapideye::Reason& reason : verdict.reasons) {
     std::cout << "  " << reason.rule << " " << ReasonKindName(reason.kind) << ": " << reason.text
               << "\n";
+  }
+}
+
+// Lists the worlds whose verdict is wrong, one a line: what `truth` is worth being asked of.
+void ListWrong(uint64_t first, uint64_t last, int noise, const std::string& filter) {
+  for (const auto& kind : Kinds()) {
+    if (kind.name.find(filter) == std::string::npos) {
+      continue;
+    }
+    for (uint64_t seed = first; seed < last; ++seed) {
+      const auto world = rapideye::world::MakeWorld(kind.name, seed, noise);
+      const rapideye::Verdict verdict = rapideye::Classify(world.capture);
+      const auto judgement = rapideye::world::Judge(world.plan.truth, verdict);
+      if (judgement.cause && judgement.culprits && !judgement.removes_wrongly) {
+        continue;
+      }
+      std::cout << kind.name << " " << seed << " " << noise << " "
+                << world.plan.truth.accepted.front().cause << " -> " << CauseName(verdict.cause)
+                << " " << DetailName(verdict.detail)
+                << (judgement.removes_wrongly ? ", removes wrongly" : "") << ":";
+      for (const rapideye::Culprit& culprit : verdict.culprits) {
+        std::cout << " " << culprit.host;
+      }
+      std::cout << "\n";
+    }
   }
 }
 
@@ -76,6 +102,8 @@ int main(int argc, char** argv) {
   judge->add_option("--last", last, "The seed after the last")->capture_default_str();
   judge->add_option("--noise", noise, "0, 1 or 2; all if not given");
   judge->add_option("--kind", kind, "Only kinds whose name contains this");
+  bool wrong = false;
+  judge->add_flag("--wrong", wrong, "Lists the worlds that are judged wrongly, instead");
   auto* kinds = app.add_subcommand("kinds", "Lists the kinds");
   CLI11_PARSE(app, argc, argv);
   if (*kinds) {
@@ -87,11 +115,18 @@ int main(int argc, char** argv) {
   if (*judge) {
     rapideye::world::Figures figures;
     for (int level = 0; level < 3; ++level) {
-      if (noise < 0 || noise == level) {
+      if (noise >= 0 && noise != level) {
+        continue;
+      }
+      if (wrong) {
+        ListWrong(first, last, level, kind);
+      } else {
         JudgeSeeds(first, last, level, kind, figures);
       }
     }
-    std::cout << Print(figures);
+    if (!wrong) {
+      std::cout << Print(figures);
+    }
     return 0;
   }
   return WriteOne(kind, seed, noise, truth->parsed());

@@ -48,9 +48,9 @@ void JudgeOne(const World& world, Figures& figures) {
   const std::string said(CauseName(verdict.cause));
   const std::string right = judgement.cause ? said : plan.truth.accepted.front().cause;
   ++figures.confusion[{right, said}];
-  if (verdict.cause != Cause::kUnknown && verdict.cause != Cause::kNoHang) {
-    const int tenth = std::min(9, static_cast<int>(verdict.confidence * 10));
-    figures.stated[tenth].first += verdict.confidence;
+  if (verdict.confidence) {
+    const int tenth = std::min(9, static_cast<int>(*verdict.confidence * 10));
+    figures.stated[tenth].first += *verdict.confidence;
     figures.stated[tenth].second += judgement.cause && judgement.culprits;
     ++figures.stated_n[tenth];
   }

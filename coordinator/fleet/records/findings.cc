@@ -140,7 +140,7 @@ IncidentRecord Describe(const std::string& incident, const Capture& capture, con
   record.incarnation = capture.header.job_incarnation.value_or("");
   record.cause = std::string(CauseName(verdict.cause));
   record.detail = std::string(DetailName(verdict.detail));
-  record.confidence = verdict.confidence;
+  record.confidence = verdict.confidence.value_or(0);
   record.detected = detected;
   std::set<std::string> hosts;
   std::set<int32_t> slices;

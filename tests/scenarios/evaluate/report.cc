@@ -84,16 +84,18 @@ void Report::Add(const Scenario& scenario, const Verdict& verdict, const Grade& 
   // Saying that one does not know claims nothing that could be right or wrong: it is
   // counted apart.
   if (grade.unknown) {
-    unknown_.Add({1, grade.cause ? 1 : 0, verdict.confidence});
+    unknown_.Add({1, grade.cause ? 1 : 0, 0});
     return;
   }
-  const int index = std::clamp(static_cast<int>(verdict.confidence * kBins), 0, kBins - 1);
-  Bin& bin = (verdict.confidence < kHard ? hard_ : easy_)[static_cast<size_t>(index)];
-  ++bin.verdicts;
-  bin.confidence += verdict.confidence;
   const int right = grade.cause && grade.culprits ? 1 : 0;
+  const double confidence = verdict.confidence.value_or(0);
+  said_[{verdict.cause, verdict.detail, confidence}].Add({1, right, confidence});
+  if (!verdict.confidence) return;
+  const int index = std::clamp(static_cast<int>(confidence * kBins), 0, kBins - 1);
+  Bin& bin = (confidence < kHard ? hard_ : easy_)[static_cast<size_t>(index)];
+  ++bin.verdicts;
+  bin.confidence += confidence;
   bin.right += right;
-  said_[{verdict.cause, verdict.detail, verdict.confidence}].Add({1, right, verdict.confidence});
 }
 
 double Report::CalibrationError(double below) const {
@@ -145,8 +147,7 @@ std::string Report::RenderCalibration() const {
     }
   }
   if (unknown_.verdicts > 0) {
-    absl::StrAppendFormat(&text, "UNKNOWN      %8d  %.3f  %.3f\n", unknown_.verdicts,
-                          unknown_.confidence / unknown_.verdicts,
+    absl::StrAppendFormat(&text, "UNKNOWN      %8d         %.3f\n", unknown_.verdicts,
                           static_cast<double>(unknown_.right) / unknown_.verdicts);
   }
   absl::StrAppendFormat(&text, "\n%-42s  verdicts  confidence  right\n", "said");

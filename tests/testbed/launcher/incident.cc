@@ -29,7 +29,7 @@ Finding FindingFrom(const Json& json) {
   Finding finding;
   finding.cause = json.at("cause").get<std::string>();
   finding.detail = json.value("detail", "");
-  finding.confidence = json.at("confidence").get<double>();
+  if (json.contains("confidence")) finding.confidence = json.at("confidence").get<double>();
   for (const Json& culprit : json.at("culprits")) {
     finding.culprits.push_back(ParseNamed(culprit));
     if (culprit.contains("nic")) finding.nics.push_back(culprit.at("nic").get<std::string>());

@@ -27,7 +27,7 @@ struct Named {
 struct Finding {
   std::string cause;
   std::string detail;  // empty: none
-  double confidence = 0;
+  std::optional<double> confidence;
   std::vector<Named> culprits;
   std::vector<std::string> nics;  // of the culprits, where one is named
   std::vector<Named> missing;

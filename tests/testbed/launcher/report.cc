@@ -40,7 +40,10 @@ std::string Report(const ExperimentOptions& options, const Outcome& outcome) {
     absl::StrAppend(&text, "\n", incident.text, "\n");
     absl::StrAppend(&text, "true fault: ", Describe(outcome.truth), "\n");
     absl::StrAppend(&text, "verdict:    ", Describe(incident.finding),
-                    absl::StrFormat(" (confidence %.2f)\n", incident.finding.confidence));
+                    incident.finding.confidence
+                        ? absl::StrFormat(" (confidence %.2f)", *incident.finding.confidence)
+                        : "",
+                    "\n");
     absl::StrAppend(&text, "latency:    ", LatencyLine(options.job, outcome), "\n");
     absl::StrAppend(&text, "digest:     ", incident.json_path, "\n");
     absl::StrAppend(&text, "capture:    ", incident.capture_path, "\n");

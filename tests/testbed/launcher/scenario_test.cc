@@ -148,7 +148,7 @@ TEST(ParseDigest, ReadsWhatTheContractNames) {
 }
 
 TEST(ParseDigest, NamesWhatIsMissing) {
-  EXPECT_THAT(ParseDigest(R"({"cause": "UNKNOWN"})").status().ToString(), HasSubstr("confidence"));
+  EXPECT_THAT(ParseDigest(R"({"cause": "UNKNOWN"})").status().ToString(), HasSubstr("culprits"));
   EXPECT_TRUE(absl::IsInvalidArgument(ParseDigest("{").status()));
 }
 
