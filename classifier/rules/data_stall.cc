@@ -37,6 +37,10 @@ void AddActivities(const Case& c, std::vector<Culprit>& culprits) {
     const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
     if (!place.has_value() || place->wait == HostWait::kDevice) continue;
     culprit.host_activity = place->activity;
+    // Frames that say nothing are those of the program itself, which its page tells about.
+    if (place->activity != HostActivity::kOther) continue;
+    if (place->phase == Phase::kCheckpoint) culprit.host_activity = HostActivity::kCheckpointSave;
+    if (place->phase == Phase::kCompile) culprit.host_activity = HostActivity::kCompilation;
   }
 }
 

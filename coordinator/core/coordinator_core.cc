@@ -527,7 +527,7 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",
                       event.incident_id, ")"));
     state_ = State::kArmed;
-    judge_not_before_ = now_.monotonic + kAlarmInterval;
+    judge_not_before_ = looks_.open() ? looks_.next() : now_.monotonic + kAlarmInterval;
     alarm_.HoldOff(now_.monotonic);
     if (stopping_) CloseAll();
     return;

@@ -180,11 +180,15 @@ TEST_F(LooksTest, AnAlarmIsHeardDuringAnExcuse) {
 }
 
 TEST_F(LooksTest, ARestartOfTheJobEndsThem) {
-  FirstLook();
+  const std::string incident = FirstLook();
   Conclude({.hang = true, .unknown = true});
   for (auto& [id, agent] : job_.agents()) agent.process = "p2";
-  job_.Run(absl::Minutes(20));  // less than a start-up may take
-  EXPECT_THAT(job_.concluded(), SizeIs(1));
+  job_.Run(absl::Minutes(5));
+  EXPECT_EQ(Status().next_look, std::nullopt);
+  // The new one stands, too, and that is another hang.
+  ASSERT_THAT(job_.concluded(), SizeIs(2));
+  EXPECT_NE(job_.concluded()[1].incident_id, incident);
+  EXPECT_FALSE(job_.concluded()[1].again);
 }
 
 // Neither what was told nor that it is not settled is lost with a coordinator.
