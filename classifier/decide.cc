@@ -243,6 +243,7 @@ class Decider {
     removable_ = finding.removable;
     removal_reason_ = finding.removal_reason;
     verdict_.sides = finding.sides;
+    verdict_.excused_ms = finding.excused_ms;
     Note(absl::StrFormat(
         "%s: of what is left, its finding is the surest (certainty %.2f, stated as %.2f)",
         std::string(CauseName(finding.cause)), finding.confidence, stated));

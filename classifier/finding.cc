@@ -49,6 +49,18 @@ int64_t Case::LongestPauseMs() const {
   return std::max(kLongestPauseMs, 2 * learnt);
 }
 
+int64_t Case::ExcusedMs(Phase phase) const {
+  const CaptureHeader& header = capture.header;
+  const int64_t limit = header.longest_pause_ms.value_or(LongestPauseMs());
+  int64_t longest = 0;
+  for (const LearntPause& pause : header.learnt_pauses) {
+    if (pause.phase == phase) longest = std::max(longest, pause.longest_ms);
+  }
+  // Nobody has seen how long these take in this job. A hostile length must not overflow.
+  if (longest == 0 || longest >= limit) return limit;
+  return std::min(std::max(kPauseFactor * longest, kLeastExcusedMs), limit);
+}
+
 bool Case::JobStands() const {
   const std::optional<std::string>& trigger = capture.header.trigger;
   // Older coordinators gave an exit the same name, and nobody stands for that.

@@ -43,8 +43,9 @@ struct Finding {
   std::string why;       // one sentence
   // Evidence from outside the job's reach that allows removal at once; empty: none.
   std::vector<RemovalTarget> removable;
-  std::string removal_reason;      // or why there is none
-  std::vector<ProgramSide> sides;  // as Verdict::sides
+  std::string removal_reason;                        // or why there is none
+  std::vector<ProgramSide> sides;                    // as Verdict::sides
+  std::optional<int64_t> excused_ms = std::nullopt;  // as Verdict::excused_ms
 };
 
 // The evidence in all forms that rules read, computed once. Refers into the capture.
@@ -69,6 +70,9 @@ struct Case {
   // How long anybody may rest on purpose, in ms. Twice the threshold where that is long: it
   // tells how long the launches of this job take.
   int64_t LongestPauseMs() const;
+  // For how long a pause of this kind, as a training loop announces it, excuses a job that
+  // stands, in ms: three times the longest of its kind in health, as far as the capture tells.
+  int64_t ExcusedMs(Phase phase) const;
 
   const WorkerInfo& worker(int index) const { return topology.worker(index); }
   const Place* PlaceOf(const Head& head) const {

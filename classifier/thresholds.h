@@ -47,9 +47,18 @@ inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
 
 // A training loop whose page changed within this has not been standing for long enough to
 // be called hung: no threshold is shorter than half of it.
-// Nobody rests on purpose for longer than this, whatever is seen of it.
-inline constexpr int64_t kLongestPauseMs = 30 * 60'000;
 inline constexpr int64_t kLoopMovesWithinMs = 20'000;
+
+// Nobody rests on purpose for longer than this, whatever is seen of it. Of captures that
+// do not state the limit.
+inline constexpr int64_t kLongestPauseMs = 30 * 60'000;
+
+// A pause that lasts so many times as long as the longest of its kind in health is none.
+inline constexpr int64_t kPauseFactor = 3;
+
+// Pauses in health are known as well as heartbeats show them. Those that took seconds say
+// little about how long one of them may take on a slow day.
+inline constexpr int64_t kLeastExcusedMs = 60'000;
 
 // Lines of a log that tell steps are this many times as far apart as ever before in health
 // when the next one is missing.

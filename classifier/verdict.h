@@ -193,6 +193,8 @@ struct Verdict {
   // If programs diverged: the two whose texts are worth comparing, the smaller
   // side first. Otherwise empty.
   std::vector<ProgramSide> sides;
+  // Of a job that pauses: for how many ms more that is an excuse for standing still.
+  std::optional<int64_t> excused_ms = std::nullopt;
   std::vector<Reason> reasons;  // in the order they were found
 };
 

@@ -203,6 +203,10 @@ uint64_t ContentHash(const Capture& capture) {
   });
   hasher.AddUnordered(header.cohorts, HashCohort);
   if (header.announced_pause_ms) hasher.Add(*header.announced_pause_ms);
+  for (const LearntPause& pause : header.learnt_pauses) {
+    hasher.Add(pause.phase, pause.longest_ms);
+  }
+  if (header.longest_pause_ms) hasher.Add(*header.longest_pause_ms);
   if (header.hlo_comparison) hasher.Add(HashComparison(*header.hlo_comparison));
   hasher.AddUnordered(capture.snapshots, HashSnapshot);
   return hasher.Finish();

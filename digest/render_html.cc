@@ -91,6 +91,7 @@ void AppendVerdict(const Report& report, std::string& page) {
   AppendFact(page, "Job", report.job);
   AppendFact(page, "Incarnation", report.job_incarnation);
   AppendFact(page, "Incident", report.incident_id);
+  if (report.revision > 1) AppendFact(page, "Revision", absl::StrCat(report.revision));
   AppendFact(page, "Trigger", report.trigger);
   absl::StrAppend(&page, "<span>Workers: ", report.reported, " of ", report.workers.size(),
                   " reported</span>\n</p>\n");

@@ -200,6 +200,7 @@ void PutRun(Json& json, const Report& report) {
 Json ReportToJson(const Report& report) {
   Json json = {
       {"schemaVersion", kSchemaVersion}, {"incidentId", report.incident_id}, {"job", report.job}};
+  if (report.revision > 1) json["revision"] = report.revision;
   PutIf(json, "jobIncarnation", report.job_incarnation);
   PutIf(json, "detectedAt", report.detected_at);
   PutIf(json, "trigger", report.trigger);

@@ -342,6 +342,10 @@ std::string RenderText(const Report& report, TextFormat format) {
   AppendNextStep(report, lines);
   AppendRemoval(report, lines);
   lines.Add(kIndent, absl::StrCat("Incident: ", text::EscapeName(report.incident_id)));
+  if (report.revision > 1) {
+    lines.Add(kIndent, absl::StrCat("Revision: ", report.revision,
+                                    " (a later look has changed the verdict)"));
+  }
   AppendFiles(report.files, lines);
   return lines.Take();
 }

@@ -214,6 +214,7 @@ std::string OfflineId(const Capture& capture) {
 Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportContext& context) {
   const CaptureHeader& header = capture.header;
   Report report;
+  report.revision = context.revision;
   report.incident_id = context.incident_id.empty() ? OfflineId(capture) : Name(context.incident_id);
   report.job = Name(header.job);
   report.job_incarnation = OptionalName(header.job_incarnation);

@@ -40,6 +40,8 @@ struct ReportContext {
   std::string incident_id;
   std::optional<Timings> timings;
   Files files;
+  // How many digests there have been of the incident, this one included.
+  int64_t revision = 1;
 };
 
 // A worker as readers know it. `task_id` is its number in the whole job (slice
@@ -135,6 +137,7 @@ struct FirstError {
 // The model itself.
 struct Report {
   std::string incident_id;
+  int64_t revision = 1;  // as in ReportContext
   std::string job;
   std::optional<std::string> job_incarnation;
   std::optional<std::string> detected_at;  // RFC 3339, UTC

@@ -37,6 +37,10 @@ void AddActivities(const Case& c, std::vector<Culprit>& culprits) {
     const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
     if (!place.has_value() || place->wait == HostWait::kDevice) continue;
     culprit.host_activity = place->activity;
+    // Frames that say nothing are those of the program itself, which its page tells about.
+    if (place->activity != HostActivity::kOther) continue;
+    if (place->phase == Phase::kCheckpoint) culprit.host_activity = HostActivity::kCheckpointSave;
+    if (place->phase == Phase::kCompile) culprit.host_activity = HostActivity::kCompilation;
   }
 }
 
@@ -130,20 +134,24 @@ class Rule {
   // What the loop announces it does, if that was waited for longer than it may take.
   std::string PauseWaitedFor(int worker) const {
     const Snapshot* snapshot = c_.worker(worker).snapshot;
-    if (!c_.capture.header.announced_pause_ms.has_value() || snapshot == nullptr ||
-        !snapshot->progress.has_value()) {
-      return "";
-    }
+    if (snapshot == nullptr || !snapshot->progress.has_value()) return "";
     const Progress& progress = *snapshot->progress;
     if (!AnnouncesPause(progress.phase)) return "";
+    const std::optional<int64_t>& waited = c_.capture.header.announced_pause_ms;
+    const int64_t excused = c_.ExcusedMs(progress.phase);
+    if (!waited.has_value() && progress.phase_ms.value_or(0) < excused) return "";
     std::string text =
         absl::StrCat(Who(c_.worker(worker)), ": its training loop says that it is in ",
                      progress.phase == Phase::kCheckpoint ? "a checkpoint"
                      : progress.phase == Phase::kEval     ? "an evaluation"
                                                           : "a compilation");
     if (progress.phase_ms.has_value()) absl::StrAppend(&text, " for ", Span(*progress.phase_ms));
-    absl::StrAppend(&text, "; it was waited for for ", Span(*c_.capture.header.announced_pause_ms),
-                    ", longer than that may take");
+    if (waited.has_value()) {
+      absl::StrAppend(&text, "; it was waited for for ", Span(*waited),
+                      ", longer than that may take");
+    } else {
+      absl::StrAppend(&text, ", longer than the ", Span(excused), " for which that is an excuse");
+    }
     return text;
   }
 

@@ -238,18 +238,30 @@ int64_t PausedMs(const Case& c, int worker) {
   return shortest.value_or(0);
 }
 
-std::string PauseSeen(const Case& c, int worker) {
+// What a host rests for, and for how long that is still an excuse.
+struct Pause {
+  std::string text;
+  int64_t excused_ms;
+};
+
+std::optional<Pause> While(const Case& c, int worker, Phase phase, std::string text) {
+  const int64_t left = c.ExcusedMs(phase) - PausedMs(c, worker);
+  if (left <= 0) return std::nullopt;
+  return Pause{std::move(text), left};
+}
+
+std::optional<Pause> PauseSeen(const Case& c, int worker) {
   const Snapshot* snapshot = c.worker(worker).snapshot;
-  if (snapshot == nullptr) return "";
-  if (PausedMs(c, worker) >= c.LongestPauseMs()) return "";
+  if (snapshot == nullptr) return std::nullopt;
   if (snapshot->progress.has_value()) {
-    switch (snapshot->progress->phase) {
+    const Phase phase = snapshot->progress->phase;
+    switch (phase) {
       case Phase::kCompile:
-        return "compiles";
+        return While(c, worker, phase, "compiles");
       case Phase::kCheckpoint:
-        return "writes or reads a checkpoint";
+        return While(c, worker, phase, "writes or reads a checkpoint");
       case Phase::kEval:
-        return "evaluates";
+        return While(c, worker, phase, "evaluates");
       case Phase::kUnspecified:
       case Phase::kInput:
       case Phase::kStep:
@@ -259,17 +271,18 @@ std::string PauseSeen(const Case& c, int worker) {
   // An alarm for want of progress has outlived every pause that was learnt: what only a stack
   // shows is no excuse any more. Processor time alone never is: a collector without end burns it,
   // too.
-  if (c.capture.header.trigger == "no-progress") return "";
-  if (c.positions.units().empty() && c.JobStands()) return "";
+  if (c.capture.header.trigger == "no-progress") return std::nullopt;
+  if (c.positions.units().empty() && c.JobStands()) return std::nullopt;
   const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
-  if (!place.has_value() || !place->by_stack) return "";
+  if (!place.has_value() || !place->by_stack) return std::nullopt;
   switch (place->activity) {
     case HostActivity::kCompilation:
+      return While(c, worker, Phase::kCompile, place->text);
     case HostActivity::kCheckpointSave:
     case HostActivity::kCheckpointRestore:
-      return place->text;
+      return While(c, worker, Phase::kCheckpoint, place->text);
     default:
-      return "";
+      return std::nullopt;
   }
 }
 
@@ -311,11 +324,13 @@ void Pausing(const Case& c, Findings& out) {
   std::string example;
   int pausing = 0;
   int waiting_for_input = 0;
+  int64_t excused_ms = 0;
   for (int worker : awaited) {
-    const std::string seen = PauseSeen(c, worker);
-    if (!seen.empty()) {
+    const std::optional<Pause> seen = PauseSeen(c, worker);
+    if (seen.has_value()) {
       ++pausing;
-      if (example.empty()) example = absl::StrCat(Who(c.worker(worker)), " ", seen);
+      if (example.empty()) example = absl::StrCat(Who(c.worker(worker)), " ", seen->text);
+      excused_ms = std::max(excused_ms, seen->excused_ms);
     } else if (!InputWaitSeen(c, worker).empty()) {
       ++waiting_for_input;
     }
@@ -327,6 +342,7 @@ void Pausing(const Case& c, Findings& out) {
   }
   Report(c, Detail::kPaused, kConfidencePause,
          absl::StrCat("nothing runs where work is missing, and ", example), out);
+  out.items.back().excused_ms = excused_ms;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "classifier/classify.h"
@@ -162,6 +163,36 @@ TEST(Progress, APauseThatWasWaitedForInVainIsNoExcuse) {
   EXPECT_TRUE(std::any_of(verdict.evidence.begin(), verdict.evidence.end(), [](const auto& item) {
     return item.statement.find("is in a checkpoint for 300 s") != std::string::npos;
   }));
+}
+
+// Three times the longest in health, at least a minute, at most what the operator allows.
+TEST(Progress, APauseExcusesAsLongAsItsKindTookInHealth) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  Progress& page = s.At(0, 1).progress.emplace();
+  page.phase = Phase::kCheckpoint;
+  CaptureHeader& header = s.capture.header;
+  header.longest_pause_ms = 900'000;
+  const auto excused = [&](int64_t phase_ms) -> std::optional<int64_t> {
+    page.phase_ms = phase_ms;
+    const Verdict verdict = Classify(s.capture);
+    if (verdict.cause == Cause::kNoHang) {
+      EXPECT_EQ(Summary(verdict), "NO_HANG/PAUSED");
+      return verdict.excused_ms.value_or(0);
+    }
+    EXPECT_EQ(Summary(verdict), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+    EXPECT_EQ(verdict.culprits[0].host_activity, HostActivity::kCheckpointSave);
+    return std::nullopt;
+  };
+  EXPECT_EQ(excused(100'000), 800'000);  // nothing learnt: as long as the operator allows
+  EXPECT_EQ(excused(900'000), std::nullopt);
+  header.learnt_pauses = {{Phase::kEval, 500'000}, {Phase::kCheckpoint, 40'000}};
+  EXPECT_EQ(excused(100'000), 20'000);
+  EXPECT_EQ(excused(120'000), std::nullopt);
+  header.learnt_pauses[1].longest_ms = 2'000;
+  EXPECT_EQ(excused(50'000), 10'000);
+  header.learnt_pauses[1].longest_ms = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(excused(100'000), 800'000);
 }
 
 TEST(Progress, ACheckpointElsewhereExcusesNoStall) {

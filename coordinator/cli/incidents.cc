@@ -21,8 +21,9 @@ constexpr absl::Duration kListTimeout = absl::Seconds(30);
 
 std::string CauseOf(const v1::IncidentSummary& incident) {
   if (!incident.problem().empty()) return absl::StrCat("broken: ", incident.problem());
-  return incident.detail().empty() ? incident.cause()
-                                   : absl::StrCat(incident.cause(), " ", incident.detail());
+  return absl::StrCat(
+      incident.cause(), incident.detail().empty() ? "" : " ", incident.detail(),
+      incident.revision() > 1 ? absl::StrCat(" (revision ", incident.revision(), ")") : "");
 }
 
 std::string CulpritsOf(const v1::IncidentSummary& incident) {
@@ -51,6 +52,7 @@ std::string JsonLine(const v1::IncidentSummary& incident) {
     json["job"] = incident.job();
     json["cause"] = incident.cause();
     if (!incident.detail().empty()) json["detail"] = incident.detail();
+    if (incident.revision() > 1) json["revision"] = incident.revision();
     if (incident.has_confidence()) json["confidence"] = incident.confidence();
     json["headline"] = incident.headline();
     json["culprits"] = Json(incident.culprits());

@@ -152,8 +152,14 @@ std::string StatusText(const v1::GetStatusReply& status) {
                     " more cohorts\n");
   }
   if (status.has_last_incident_id()) {
-    absl::StrAppend(&text, "incident   ", Shown(status.last_incident_id()), " (rapideye show ",
-                    Shown(status.last_incident_id()), ")\n");
+    absl::StrAppend(
+        &text, "incident   ", Shown(status.last_incident_id()),
+        status.last_revision() > 1 ? absl::StrCat(", revision ", status.last_revision()) : "",
+        " (rapideye show ", Shown(status.last_incident_id()), ")\n");
+  }
+  if (status.has_next_look_ms()) {
+    absl::StrAppend(&text, "next look  in ", Span(status.next_look_ms()),
+                    ", if the job still stands\n");
   }
   const int missing = status.expected() - status.connected();
   if (status.missing_size() > 0) {
@@ -173,7 +179,11 @@ std::string StatusJson(const v1::GetStatusReply& status) {
   if (status.has_generation()) json["generation"] = status.generation();
   json["coordinatorVersion"] = status.version();
   json["state"] = v1::GetStatusReply::Activity_Name(status.activity());
-  if (status.has_last_incident_id()) json["lastIncident"] = status.last_incident_id();
+  if (status.has_last_incident_id()) {
+    json["lastIncident"] = status.last_incident_id();
+    if (status.last_revision() > 1) json["lastRevision"] = status.last_revision();
+  }
+  if (status.has_next_look_ms()) json["nextLookMs"] = status.next_look_ms();
   json["workers"] = {{"expected", status.expected()},
                      {"connected", status.connected()},
                      {"running", status.running()},

@@ -342,6 +342,7 @@ void CoordinatorCore::OnJobRestart() {
   job_.start_up_not_before = -absl::InfiniteDuration();
   restart_.Clear();
   alarm_.Clear();
+  looks_.Clear();
   EndTexts("the job has restarted, and dumps anew");
   if (incident_.has_value()) AbandonIncident("the job has restarted");
   on_demand_.Abandon(effects_);  // those who asked get a snapshot of the job as it is now
@@ -369,16 +370,20 @@ void CoordinatorCore::FollowAlarm() {
   const bool settled = job_.UpdateSettled(now_.monotonic);
   if (!settled && !job_.membership.MostAreThere()) return;
   if (restart_.MayDecide(settled, job_.membership.connected())) return;
-  Begin(Suspicion{.trigger = TriggerOf(raised->kind),
-                  .why = raised->why,
-                  .threshold = std::nullopt,
-                  .detected = now_});
+  Suspicion suspicion{.trigger = TriggerOf(raised->kind),
+                      .why = raised->why,
+                      .threshold = std::nullopt,
+                      .detected = now_};
+  // It is about the standstill that has been looked at.
+  if (looks_.open() && job_.Judge(now_.monotonic)) suspicion.incident = looks_.incident();
+  Begin(std::move(suspicion));
 }
 
 void CoordinatorCore::Survey() {
   if (now_.monotonic < next_survey_) return;
   next_survey_ = now_.monotonic + kJudgePeriod;
   CloseSilentStreams();
+  if (state_ == State::kWaiting) LookAgain();
   if (state_ != State::kArmed) return;
   UpdateAttention();
   if (!job_.UpdateSettled(now_.monotonic) || now_.monotonic < judge_not_before_ || Recall()) return;
@@ -387,6 +392,8 @@ void CoordinatorCore::Survey() {
 
 void CoordinatorCore::Judge() {
   std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
+  if (!standstill.has_value()) looks_.Clear();
+  if (looks_.open() && !looks_.Due(now_.monotonic)) return;
   if (!standstill.has_value()) {
     if (now_.monotonic < job_.start_up_not_before) return;
     standstill = job_.JudgeStartUp(now_.monotonic);
@@ -395,16 +402,21 @@ void CoordinatorCore::Judge() {
         (standstill.has_value() ? job_.thresholds.startup_grace : kStartUpJudgePeriod);
     if (!standstill.has_value()) return;
   }
-  Begin(
-      Suspicion{.trigger = "no-progress",
-                .why = absl::StrFormat(
-                    "no progress for %s (threshold %s): %s",
-                    absl::FormatDuration(absl::Trunc(standstill->still_for, absl::Milliseconds(1))),
-                    absl::FormatDuration(standstill->threshold), standstill->why),
-                .threshold = standstill->threshold,
-                .detected = now_,
-                .announced_pause =
-                    standstill->announced ? std::optional(standstill->threshold) : std::nullopt});
+  Suspicion suspicion = SuspicionOf(*standstill, now_);
+  if (looks_.open()) suspicion.incident = looks_.incident();
+  Begin(std::move(suspicion));
+}
+
+// Workers that are gone, or advance here and there, show nothing that the digest lacks.
+void CoordinatorCore::LookAgain() {
+  if (!looks_.Due(now_.monotonic)) return;
+  const std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
+  if (!standstill.has_value()) {
+    return looks_.Plan(incident_id_, kLookAfterUnknown, now_.monotonic);
+  }
+  Suspicion suspicion = SuspicionOf(*standstill, now_);
+  suspicion.incident = incident_id_;
+  Begin(std::move(suspicion));
 }
 
 // An incident: begin, follow, abandon or conclude, recover ------------------------
@@ -415,6 +427,11 @@ void CoordinatorCore::Begin(Suspicion suspicion) {
     suspicion.incident = job_.NameIncident(suspicion.detected.wall);
   }
   incident_id_ = *suspicion.incident;
+  if (looks_.open() && looks_.incident() == incident_id_) {
+    ++job_.counters.further_looks;
+    Info(absl::StrFormat("looking again at incident %s (%d of at most %d times)", incident_id_,
+                         std::min(looks_.looks(), kMaxLooks), kMaxLooks));
+  }
   restart_.Clear();              // what agents remember of this one, they tell anew
   on_demand_.Abandon(effects_);  // those who asked are answered by the incident
   const std::vector<Target> targets = job_.ConnectedWorkers();
@@ -440,7 +457,7 @@ void CoordinatorCore::FollowIncident() {
 }
 
 void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
-  if (state_ == State::kCollecting) {
+  if (state_ == State::kCollecting && !IsTold()) {
     // What a worker reported by itself is settled by the two rounds; a lack of
     // progress by progress.
     if (incident_->suspicion().threshold.has_value() && !job_.Judge(now_.monotonic).has_value()) {
@@ -450,17 +467,23 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
     return;
   }
   if (!recovery_.Observe(worker, job_.progress.Find(worker)->last_completion)) return;
-  if (state_ == State::kWaiting && recovery_.MostRecovered(job_.progress.Running())) {
-    Rearm("most workers complete launches again");
-  }
+  if (!recovery_.MostRecovered(job_.progress.Running())) return;
+  if (state_ == State::kCollecting) AbandonIncident("most workers complete launches again");
+  if (state_ == State::kWaiting) Rearm("most workers complete launches again");
 }
 
 void CoordinatorCore::AbandonIncident(const std::string& why) {
-  Info(absl::StrCat("no hang: ", why));
+  Info(absl::StrCat(IsTold() ? "the further look has ended: " : "no hang: ", why));
   job_.counters.probes_asked += static_cast<int64_t>(incident_->probes_asked());
   incident_->Abandon(effects_);
   const std::optional<absl::Duration> threshold = incident_->suspicion().threshold;
   incident_.reset();
+  if (looks_.open()) looks_.Plan(incident_id_, kLookAfterNoHang, now_.monotonic);
+  if (IsTold()) {
+    state_ = State::kWaiting;
+    if (!stopping_) TellAllConcluded();  // those who have come meanwhile, too
+    return;
+  }
   state_ = State::kArmed;
   judge_not_before_ = now_.monotonic + std::min(threshold.value_or(kAlarmRetry), kAlarmInterval);
   if (!threshold.has_value()) alarm_.FoundNoHang(now_.monotonic);
@@ -474,7 +497,15 @@ void CoordinatorCore::ConcludeIncident() {
                 .capture = job_.BuildCapture(*incident_),
                 .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
                 .collect = now_.monotonic - incident_->started(),
-                .hardware = job_.HardwareOfMissing(*incident_)});
+                .hardware = job_.HardwareOfMissing(*incident_),
+                .again = IsTold()});
+  alarm_.Clear();
+  if (IsTold()) {
+    // From when on the job has recovered, and what it is, were settled by the first look.
+    incident_.reset();
+    state_ = State::kConcluding;
+    return;
+  }
   std::map<WorkerId, std::string> shown;
   for (const auto& [worker, snapshot] : incident_->snapshots()) {
     std::optional<std::string> key = job_.incarnation.LastGiven(worker);
@@ -496,17 +527,20 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
   if (state_ != State::kConcluding) return;
   texts_.reset();  // no longer needed
   restart_.Clear();
-  if (!event.hang) {
+  const bool told = IsTold();
+  PlanLook(event);
+  if (!event.hang && !told) {
     Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",
                       event.incident_id, ")"));
     state_ = State::kArmed;
-    judge_not_before_ = now_.monotonic + kAlarmInterval;
+    judge_not_before_ = looks_.open() ? looks_.next() : now_.monotonic + kAlarmInterval;
     alarm_.HoldOff(now_.monotonic);
     if (stopping_) CloseAll();
     return;
   }
-  ++job_.counters.incidents;
+  if (!told) ++job_.counters.incidents;
   last_incident_ = event.incident_id;
+  if (event.hang) last_revision_ = event.revision;
   on_demand_.AnswerAll(event.incident_id, effects_);
   state_ = State::kWaiting;
   TellAllConcluded();
@@ -519,9 +553,24 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
   }
 }
 
+// A verdict stands unless it is UNKNOWN. Of NO_HANG nothing was told: the job is looked at
+// again as long as it stands.
+void CoordinatorCore::PlanLook(const IncidentConcluded& event) {
+  const bool unknown = event.unknown || std::exchange(recalled_unknown_, false);
+  if (event.hang && !unknown) return looks_.Clear();
+  if (!event.hang && !IsTold() && !job_.Judge(now_.monotonic).has_value()) return looks_.Clear();
+  looks_.Plan(event.incident_id, event.hang ? kLookAfterUnknown : kLookAfterNoHang, now_.monotonic,
+              event.excused.value_or(absl::InfiniteDuration()));
+  if (looks_.next() == absl::InfiniteDuration() || stopping_) return;
+  Info(absl::StrFormat(
+      "incident %s: looking again in %s, if the job still stands", event.incident_id,
+      absl::FormatDuration(absl::Trunc(looks_.next() - now_.monotonic, absl::Seconds(1)))));
+}
+
 void CoordinatorCore::Rearm(const std::string& why) {
   Info(absl::StrCat("watching again: ", why));
   state_ = State::kArmed;
+  looks_.Clear();
   restart_.Clear();
   job_.learning.AfterIncident();
 }
@@ -579,7 +628,9 @@ void CoordinatorCore::EndTexts(const std::string& why) {
 
 // Incidents of an earlier coordinator ------------------------------------------------
 
-void CoordinatorCore::On(IncidentsOnDisk& event) { restart_.OnDisk(std::move(event.ids)); }
+void CoordinatorCore::On(IncidentsOnDisk& event) {
+  restart_.OnDisk(std::move(event.ids), std::move(event.unknown));
+}
 
 void CoordinatorCore::On(const IncidentUnreadable& event) {
   restart_.OnUnreadable(event.incident_id);
@@ -588,6 +639,7 @@ void CoordinatorCore::On(const IncidentUnreadable& event) {
   // same name, the disk keeps what it has, and the log gets a digest. In the place
   // of a damaged one the new evidence would be lost: the hang gets another name.
   if (event.damaged) restart_.Clear();
+  recalled_unknown_ = false;
   state_ = State::kArmed;
   if (stopping_) CloseAll();
 }
@@ -617,6 +669,7 @@ void CoordinatorCore::RecallConcluded(const std::string& incident) {
   last_incident_ = incident;
   recovery_ = JobRecovery(now_.monotonic);
   alarm_.Clear();
+  if (restart_.IsUnknown(incident)) looks_.Plan(incident, kLookAfterUnknown, now_.monotonic);
   TellAllConcluded();
   restart_.Clear();
 }
@@ -628,6 +681,7 @@ void CoordinatorCore::RecallWritten(const std::string& incident) {
   state_ = State::kConcluding;
   incident_id_ = incident;
   recovery_ = JobRecovery(now_.monotonic);
+  recalled_unknown_ = restart_.IsUnknown(incident);
   alarm_.Clear();
   Emit(Retell{incident});  // the votes stay, in case it cannot be read
 }
@@ -661,8 +715,12 @@ void CoordinatorCore::On(const SnapshotRequested& event) {
 }
 
 void CoordinatorCore::On(const StatusRequested& event) {
-  Emit(StatusReport{event.ticket,
-                    reporter_.Report(job_, CurrentActivity(), last_incident_, now_.monotonic)});
+  JobStatus status = reporter_.Report(job_, CurrentActivity(), last_incident_, now_.monotonic);
+  status.last_revision = last_revision_;
+  if (looks_.next() < absl::InfiniteDuration()) {
+    status.next_look = std::max(looks_.next() - now_.monotonic, absl::ZeroDuration());
+  }
+  Emit(StatusReport{event.ticket, std::move(status)});
 }
 
 Activity CoordinatorCore::CurrentActivity() const {
@@ -687,11 +745,12 @@ void CoordinatorCore::On(const Stop&) {
   on_demand_.Abandon(effects_);
   EndTexts("the coordinator was stopping");
   on_demand_.RefuseAll(absl::UnavailableError("the coordinator is stopping"), effects_);
-  if (incident_.has_value() && !incident_->snapshots().empty()) {
+  const bool conclude = incident_.has_value() && !incident_->snapshots().empty() && !IsTold();
+  if (conclude) {
     Warn("asked to stop during an incident; concluding with what there is");
     ConcludeIncident();
   } else if (incident_.has_value()) {
-    AbandonIncident("asked to stop before any worker answered");
+    AbandonIncident(IsTold() ? "asked to stop" : "asked to stop before any worker answered");
   }
   // Workers that were collected from for an incident must still get its end.
   if (state_ != State::kConcluding) CloseAll();

@@ -20,6 +20,7 @@
 #include "coordinator/core/incident.h"
 #include "coordinator/core/job_recovery.h"
 #include "coordinator/core/limits.h"
+#include "coordinator/core/look_schedule.h"
 #include "coordinator/core/module_texts.h"
 #include "coordinator/core/peer_streams.h"
 #include "coordinator/core/restart_recovery.h"
@@ -104,9 +105,14 @@ class CoordinatorCore {
   void Survey();
   void Judge();        // raises the alarm if the job stands still
   void FollowAlarm();  // collects if a worker has raised it
+  void LookAgain();    // if the digest that is out says UNKNOWN, and it is time
 
   // Gives the incident a name unless it has one.
   void Begin(Suspicion suspicion);
+  // The digest of the incident under way is out already: this is a further look at it.
+  bool IsTold() const { return last_incident_ == incident_id_; }
+  // After a look at a job that stands: what the verdict demands.
+  void PlanLook(const IncidentConcluded& event);
   void FollowIncident();  // acts on what has become of it
   void AbandonIncident(const std::string& why);
   void ConcludeIncident();
@@ -146,12 +152,15 @@ class CoordinatorCore {
   std::optional<ModuleTexts> texts_;  // only while concluding
   std::string incident_id_;           // unless armed
   bool about_start_up_ = false;       // that incident: somebody had not come
+  LookSchedule looks_;                // at a standstill whose verdict may change
   JobRecovery recovery_;              // from that incident
   WorkerAlarm alarm_;
   absl::Duration next_survey_ = -absl::InfiniteDuration();
   absl::Duration judge_not_before_ = -absl::InfiniteDuration();
   absl::Duration attention_after_;            // as all agents were last told
   std::optional<std::string> last_incident_;  // whose digest is out
+  int64_t last_revision_ = 1;                 // of that digest
+  bool recalled_unknown_ = false;             // it is being repeated, and says UNKNOWN
   bool all_connected_ = false;
   bool stopping_ = false;
 

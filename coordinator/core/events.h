@@ -77,8 +77,14 @@ struct Tick {};
 
 // The answer to a Conclude effect.
 struct IncidentConcluded {
-  std::string incident_id;
+  std::string incident_id = {};
   bool hang = false;  // false: the verdict was NO_HANG, nothing was raised
+  // The digest that is out says UNKNOWN.
+  bool unknown = false;
+  // Of NO_HANG: for how long more the pause of the job is an excuse.
+  std::optional<absl::Duration> excused = std::nullopt;
+  // Of the digest that is out: how many there have been of this incident.
+  int64_t revision = 1;
 };
 
 // The verdict on an incident under way is that programs have diverged: the texts of both
@@ -91,6 +97,8 @@ struct TextsWanted {
 // The incidents that an earlier coordinator has left on disk; once, at the start.
 struct IncidentsOnDisk {
   std::vector<std::string> ids;
+  // Of these, the newest whose digest says UNKNOWN.
+  std::vector<std::string> unknown = {};
 };
 
 // The answer to a Retell effect whose digest could not be read.
@@ -141,6 +149,9 @@ struct Conclude {
   absl::Duration collect;
   // Hardware of the workers without a snapshot, as far as their agents reported it.
   std::map<WorkerId, std::string> hardware = {};
+  // A digest of this incident is out: the evidence is of a later look, and matters if the
+  // verdict is another one.
+  bool again = false;
 };
 
 // The text of one side, from a worker that was asked for it. Not checked.

@@ -34,6 +34,7 @@ struct Counters {
   int64_t alarms = 0;            // raised by workers
   int64_t job_restarts = 0;
   int64_t suspicions = 0;             // collections begun
+  int64_t further_looks = 0;          // of these: at a standstill that was looked at before
   int64_t recovered_in_between = 0;   // of these: launches completed after all
   int64_t incidents = 0;              // of these: hangs
   int64_t recalled = 0;               // incidents of a coordinator before this one
@@ -79,6 +80,8 @@ struct JobStatus {
   Activity activity = Activity::kLearning;
   // The last one that this coordinator knows of; older ones are on disk.
   std::optional<std::string> last_incident;
+  int64_t last_revision = 1;                // of its digest
+  std::optional<absl::Duration> next_look;  // in how long the standstill is looked at again
 
   size_t expected = 0;                // workers of the job, as far as known
   size_t connected = 0;               // with an agent here

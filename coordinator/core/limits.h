@@ -80,9 +80,6 @@ inline constexpr int kPauseFactor = 3;
 // long pause usually is (a checkpoint, an evaluation, a compilation) is excluded, and
 // the runtime's own patience inside a launch is enough.
 inline constexpr absl::Duration kMinWatchedHangThreshold = absl::Minutes(1);
-// However long such phases took in health, one that is announced is waited for no
-// longer than this: a loop that hangs in its checkpoint announces it for ever.
-inline constexpr absl::Duration kMaxAnnouncedPause = absl::Hours(1);
 // The threshold from which agents poll more often is sent anew once it has changed by this
 // factor: each such message costs all of them something.
 inline constexpr double kAttentionChange = 1.25;
@@ -113,6 +110,15 @@ inline constexpr absl::Duration kAlarmRetry = absl::Seconds(2);
 inline constexpr int kAlarmTries = 4;
 // Alarms that turned out to be none start no more than one collection in this time.
 inline constexpr absl::Duration kAlarmInterval = absl::Seconds(10);
+
+// Another look at a job that stands (core/look_schedule.h). After a verdict without a hang as
+// soon as an alarm may be raised again.
+inline constexpr absl::Duration kLookAfterNoHang = kAlarmInterval;
+// After UNKNOWN: what was lacking, an error or a line in a log, comes within minutes or never.
+inline constexpr absl::Duration kLookAfterUnknown = absl::Minutes(1);
+inline constexpr absl::Duration kLongestLookInterval = absl::Minutes(30);
+// Looks at one standstill, all but the first: a night of them.
+inline constexpr int kMaxLooks = 24;
 
 // Probes ---------------------------------------------------------------------
 

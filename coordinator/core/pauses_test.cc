@@ -107,9 +107,40 @@ TEST_F(PausesTest, LongCheckpointsAreLearntWithinBounds) {
   EXPECT_EQ(PauseAllowance(thresholds, learning, Phase::kCheckpoint), absl::Minutes(12));
   EXPECT_EQ(PauseAllowance(thresholds, learning, Phase::kEval), kMinHangThreshold);
   checkpoint(absl::Hours(1000));
-  EXPECT_EQ(PauseAllowance(thresholds, learning, Phase::kCheckpoint), kMaxAnnouncedPause);
+  EXPECT_EQ(PauseAllowance(thresholds, learning, Phase::kCheckpoint), absl::Minutes(30));
+  thresholds.longest_pause = absl::Hours(2);
+  EXPECT_EQ(PauseAllowance(thresholds, learning, Phase::kCheckpoint), absl::Hours(2));
+  thresholds.longest_pause = absl::Minutes(2);
+  EXPECT_EQ(PauseAllowance(thresholds, learning, Phase::kCheckpoint), absl::Minutes(2));
   learning.Forget();
-  EXPECT_EQ(PauseAllowance(thresholds, learning, Phase::kCheckpoint), kMinHangThreshold);
+  EXPECT_EQ(PauseAllowance({}, learning, Phase::kCheckpoint), kMinHangThreshold);
+}
+
+// What evaluations take excuses no checkpoint, once there was one.
+TEST_F(PausesTest, EachKindOfPauseIsMeasuredByItsOwn) {
+  Learning learning;
+  wire::Heartbeat heartbeat;
+  heartbeat.longest_pause = absl::Minutes(6);
+  heartbeat.progress.emplace().phase = Phase::kCheckpoint;
+  heartbeat.progress->phase_ms = 120'000;
+  learning.Observe({0, 0}, heartbeat, false);
+  EXPECT_EQ(PauseAllowance({}, learning, Phase::kCheckpoint), absl::Minutes(18));
+  heartbeat.progress->phase = Phase::kStep;
+  learning.Observe({0, 0}, heartbeat, true);
+  EXPECT_EQ(PauseAllowance({}, learning, Phase::kCheckpoint), absl::Minutes(6));
+}
+
+TEST_F(PausesTest, WhatWasLearntStandsInTheCapture) {
+  Pause(Phase::kCheckpoint);
+  job_.Run(absl::Minutes(2));
+  GoOn();
+  Pause(Phase::kEval);
+  ASSERT_TRUE(job_.RunUntilConclude(2 * kMinHangThreshold));
+  const CaptureHeader& header = job_.concluded()[0].capture.header;
+  EXPECT_EQ(header.longest_pause_ms, 30 * 60'000);
+  ASSERT_EQ(header.learnt_pauses.size(), 1u);
+  EXPECT_EQ(header.learnt_pauses[0].phase, Phase::kCheckpoint);
+  EXPECT_NEAR(static_cast<double>(header.learnt_pauses[0].longest_ms), 120'000, 2'000);
 }
 
 TEST_F(PausesTest, ACheckpointThatEndedAHangTeachesNothing) {

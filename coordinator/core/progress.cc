@@ -153,6 +153,11 @@ bool AnyConnected(const std::map<WorkerId, WorkerProgress>& workers) {
                      [](const auto& entry) { return entry.second.connected; });
 }
 
+// A pause that lasts three times as long as the longest in health is none.
+absl::Duration BeyondLearnt(const Thresholds& thresholds, absl::Duration longest) {
+  return std::min(kPauseFactor * longest, thresholds.longest_pause);
+}
+
 void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
                  const Learning& learning, Overview& overview) {
   // A launch whose program is not reported may be of any: it gets no grace.
@@ -192,23 +197,25 @@ absl::Duration StepLinesThreshold(const Thresholds& thresholds, const Learning& 
 
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning) {
   if (thresholds.hang.has_value()) return *thresholds.hang;
-  return std::max(kMinHangThreshold, kPauseFactor * learning.LongestPause());
+  return std::max(kMinHangThreshold, BeyondLearnt(thresholds, learning.LongestPause()));
 }
 
 absl::Duration WatchedHangThreshold(const Thresholds& thresholds, const Learning& learning) {
   if (thresholds.hang.has_value()) return *thresholds.hang;
-  return std::max(kMinWatchedHangThreshold, kPauseFactor * learning.LongestUnannouncedPause());
+  return std::max(kMinWatchedHangThreshold,
+                  BeyondLearnt(thresholds, learning.LongestUnannouncedPause()));
 }
 
 absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& learning, Phase phase) {
-  // Pauses are remembered by agents, phases only here.
-  const absl::Duration longest = std::max(learning.LongestPhase(phase), learning.LongestPause());
-  const absl::Duration learnt = std::min(kPauseFactor * longest, kMaxAnnouncedPause);
+  // Agents remember pauses of any kind, the kinds are learnt only here: after a restart of the
+  // coordinator the others stand in for a kind that has not been seen yet.
+  absl::Duration longest = learning.LongestPhase(phase);
+  if (longest == absl::ZeroDuration()) longest = learning.LongestPause();
   // The first compilation takes as long as a start, for which the operator has said it.
   const absl::Duration least = phase == Phase::kCompile
                                    ? std::max(thresholds.startup_grace, kMinHangThreshold)
                                    : kMinHangThreshold;
-  return std::max(learnt, least);
+  return std::min(std::max(kPauseFactor * longest, least), thresholds.longest_pause);
 }
 
 bool Progress::Advanced(const WorkerId& worker, int64_t agent_incarnation,

@@ -21,6 +21,8 @@ struct Thresholds {
   std::optional<absl::Duration> launch;  // absent: auto, from what was learnt
   std::optional<absl::Duration> hang;    // absent: auto
   absl::Duration startup_grace = absl::Minutes(30);
+  // However long pauses were in health, none is waited for any longer.
+  absl::Duration longest_pause = absl::Minutes(30);
 };
 
 // The longest time that launches of this program may take (--launch-threshold).
@@ -38,7 +40,7 @@ absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learn
 // The same while every loop's page says that it is within a step or waits for input.
 absl::Duration WatchedHangThreshold(const Thresholds& thresholds, const Learning& learning);
 // The longest time without progress while a loop announces such a phase. Bounded for
-// any page: a loop may hang in its checkpoint.
+// any page (--longest-pause): a loop may hang in its checkpoint.
 absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& learning, Phase phase);
 
 // The time for which the job has stood still, and the threshold that applies. The job

@@ -27,8 +27,9 @@ void RestartRecovery::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat&
   }
 }
 
-void RestartRecovery::OnDisk(std::vector<std::string> incidents) {
+void RestartRecovery::OnDisk(std::vector<std::string> incidents, std::vector<std::string> unknown) {
   for (std::string& incident : incidents) on_disk_.insert(std::move(incident));
+  for (std::string& incident : unknown) unknown_.insert(std::move(incident));
 }
 
 std::optional<RestartRecovery::Decision> RestartRecovery::Decide(size_t connected) const {

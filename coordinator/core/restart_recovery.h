@@ -38,7 +38,10 @@ class RestartRecovery {
   void Clear() { votes_.clear(); }
 
   // Sets the incidents that earlier coordinators have left on disk.
-  void OnDisk(std::vector<std::string> incidents);
+  // `unknown`: those whose digest says UNKNOWN.
+  void OnDisk(std::vector<std::string> incidents, std::vector<std::string> unknown);
+  // The digest that is on disk says so.
+  bool IsUnknown(const std::string& incident) const { return unknown_.contains(incident); }
   // The incident's digest could not be read: it counts as not written.
   void OnUnreadable(const std::string& incident) { on_disk_.erase(incident); }
 
@@ -67,6 +70,7 @@ class RestartRecovery {
   };
   std::map<WorkerId, Vote> votes_;
   std::set<std::string> on_disk_;
+  std::set<std::string> unknown_;
 };
 
 }  // namespace rapideye::coordinator

@@ -83,7 +83,7 @@ TEST_F(RestartRecoveryTest, NoProcessIsAnotherProcess) {
 TEST_F(RestartRecoveryTest, SaysWhatIsOnDiskUntilItCannotBeRead) {
   Remember(0, 3, kOne, false);
   EXPECT_FALSE(recovery_.Decide(4)->written);
-  recovery_.OnDisk({kOther, kOne});
+  recovery_.OnDisk({kOther, kOne}, {});
   EXPECT_TRUE(recovery_.Decide(4)->written);
   recovery_.OnUnreadable(kOther);
   EXPECT_TRUE(recovery_.Decide(4)->written);

@@ -7,6 +7,26 @@
 #include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
+namespace {
+
+void AddPause(Phase phase, absl::Duration longest, CaptureHeader& header) {
+  if (longest == absl::ZeroDuration()) return;
+  header.learnt_pauses.push_back({phase, absl::ToInt64Milliseconds(longest)});
+}
+
+}  // namespace
+
+Suspicion SuspicionOf(const Standstill& standstill, const Instant& now) {
+  return {
+      .trigger = "no-progress",
+      .why = absl::StrFormat(
+          "no progress for %s (threshold %s): %s",
+          absl::FormatDuration(absl::Trunc(standstill.still_for, absl::Milliseconds(1))),
+          absl::FormatDuration(standstill.threshold), standstill.why),
+      .threshold = standstill.threshold,
+      .detected = now,
+      .announced_pause = standstill.announced ? std::optional(standstill.threshold) : std::nullopt};
+}
 
 std::optional<Standstill> WatchedJob::Judge(absl::Duration now) const {
   return progress.Judge(thresholds, learning, now);
@@ -120,6 +140,11 @@ Capture WatchedJob::BuildCapture(const Incident& incident) {
     header.starting_ms = absl::ToInt64Milliseconds(*starting);
     header.startup_grace_ms = absl::ToInt64Milliseconds(thresholds.startup_grace);
   }
+  for (const Phase phase : {Phase::kCompile, Phase::kCheckpoint, Phase::kEval}) {
+    AddPause(phase, learning.LongestPhase(phase), header);
+  }
+  AddPause(Phase::kUnspecified, learning.LongestPause(), header);
+  header.longest_pause_ms = absl::ToInt64Milliseconds(thresholds.longest_pause);
   header.detected_unix_ms = absl::ToUnixMillis(suspicion.detected.wall);
   learning.ObserveModules(incident.named_programs());
   for (const auto& [worker, snapshot] : incident.snapshots()) {

@@ -20,6 +20,7 @@
 #include "coordinator/core/membership.h"
 #include "coordinator/core/probe_plan.h"
 #include "coordinator/core/progress.h"
+#include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
@@ -35,6 +36,9 @@ class CollectionNumbers {
  private:
   int64_t next_ = 1;
 };
+
+// What raises the alarm about it.
+Suspicion SuspicionOf(const Standstill& standstill, const Instant& now);
 
 struct WatchedJob {
   WatchedJob(JobShape shape, Thresholds limits, IdentityRules identity = {})

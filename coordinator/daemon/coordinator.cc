@@ -11,10 +11,26 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/daemon/environment.h"
 #include "coordinator/store/incident_archive.h"
+#include "coordinator/store/incident_summary.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/worker/thread.h"
 #include "proto/transport/channel_options.h"
 
 namespace rapideye::coordinator {
+
+namespace {
+
+// A disk that hangs does not hold up a digest.
+int64_t RevisionOnDisk(const std::shared_ptr<const IncidentArchive>& archive,
+                       const std::string& id) {
+  const auto json =
+      WithPatience([archive, id] { return archive->Read(id, IncidentForm::kJson); }, kDiskPatience);
+  if (!json.has_value() || !json->ok()) return 1;
+  const absl::StatusOr<IncidentSummary> summary = SummariseDigest(**json);
+  return summary.ok() ? summary->revision : 1;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSettings settings) {
   std::unique_ptr<Coordinator> coordinator(new Coordinator(std::move(settings)));
@@ -63,16 +79,38 @@ Coordinator::Coordinator(CoordinatorSettings settings)
           .found =
               [this](IncidentRecord incident) { removal_worker_->Expect(std::move(incident)); },
           .want_texts = [this](TextsWanted event) { queue_.Post(std::move(event)); },
+          .revision_on_disk = [archive =
+                                   std::make_shared<const IncidentArchive>(settings_.state_dir)](
+                                  const std::string& id) { return RevisionOnDisk(archive, id); },
           .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
   Recall();
 }
+
+namespace {
+
+// Agents remember one incident, which is among the newest.
+constexpr size_t kRecalled = 4;
+
+absl::StatusOr<IncidentsOnDisk> FindLeft(const IncidentArchive& archive) {
+  absl::StatusOr<std::vector<std::string>> ids = archive.Ids();
+  if (!ids.ok()) return ids.status();
+  IncidentsOnDisk left{.ids = *std::move(ids)};
+  const absl::StatusOr<std::vector<IncidentSummary>> newest = archive.List(kRecalled);
+  if (!newest.ok()) return left;
+  for (const IncidentSummary& incident : *newest) {
+    if (incident.cause == CauseName(Cause::kUnknown)) left.unknown.push_back(incident.id);
+  }
+  return left;
+}
+
+}  // namespace
 
 void Coordinator::Recall() {
   const auto archive = std::make_shared<const IncidentArchive>(settings_.state_dir);
   incident_recovery_ = std::make_unique<IncidentRecovery>(
       [archive](const std::string& id) { return archive->Read(id, IncidentForm::kText); },
       settings_.log_digest, [this](Event event) { queue_.Post(std::move(event)); });
-  incident_recovery_->FindLeft([archive] { return archive->Ids(); });
+  incident_recovery_->FindLeft([archive] { return FindLeft(*archive); });
 }
 
 Coordinator::~Coordinator() {

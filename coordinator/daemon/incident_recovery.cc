@@ -24,8 +24,8 @@ IncidentRecovery::~IncidentRecovery() {
 
 void IncidentRecovery::FindLeft(List list) {
   lister_.Post([sink = sink_, list = std::move(list)] {
-    absl::StatusOr<std::vector<std::string>> ids = list();
-    if (ids.ok()) sink->Send(IncidentsOnDisk{*std::move(ids)});
+    absl::StatusOr<IncidentsOnDisk> left = list();
+    if (left.ok()) sink->Send(*std::move(left));
   });
 }
 

@@ -21,7 +21,7 @@ class IncidentRecovery {
   using Read = std::function<absl::StatusOr<std::string>(const std::string& incident_id)>;
   using LogDigest = std::function<void(const std::string& incident_id, const std::string& text)>;
 
-  using List = std::function<absl::StatusOr<std::vector<std::string>>()>;
+  using List = std::function<absl::StatusOr<IncidentsOnDisk>()>;
 
   // `read` may take as long as a disk does, on a thread of its own, which may
   // outlive this object; the other two are not called after its end.
@@ -29,7 +29,7 @@ class IncidentRecovery {
   // Waits for work under way, at most kDiskPatience.
   ~IncidentRecovery();
 
-  // Posts IncidentsOnDisk once `list` has returned, which may take as long, too. On
+  // Posts what `list` says once it has returned, which may take as long, too. On
   // an error, which the disk reports, it posts nothing.
   void FindLeft(List list);
 

@@ -97,6 +97,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "startup-grace", s.core.thresholds.startup_grace,
           "raises an alarm when the first launch of a job, or of a new program, has not completed "
           "after this long");
+  AddFlag(
+      app, "longest-pause", s.core.thresholds.longest_pause,
+      "longest time for which a checkpoint, an evaluation, a compilation or a busy host excuses "
+      "a job that stands; usually 3 x the longest such pause in health");
   AddFlag(app, "collect-deadline", s.core.collect_deadline,
           "longest time to collect evidence from all workers after an alarm, at least 2s");
   AddFlag(app, "digest-format", flags.digest_format,
@@ -171,7 +175,8 @@ absl::Status Complete(Flags& flags) {
         CheckCount("--tasks-per-slice", s.core.shape.tasks_per_slice),
         CheckThreshold("--launch-threshold", s.core.thresholds.launch),
         CheckThreshold("--hang-threshold", s.core.thresholds.hang),
-        CheckThreshold("--startup-grace", s.core.thresholds.startup_grace)}) {
+        CheckThreshold("--startup-grace", s.core.thresholds.startup_grace),
+        CheckThreshold("--longest-pause", s.core.thresholds.longest_pause)}) {
     if (!status.ok()) return status;
   }
   s.core.shape = WithEnvironment(std::move(s.core.shape), ReadProcessVariable);

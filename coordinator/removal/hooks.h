@@ -11,8 +11,9 @@ namespace rapideye::coordinator {
 
 // One run of one hook, for one machine of one incident, or for an incident as a whole.
 struct HookCall {
-  std::string hook;     // its path
-  Finding finding;      // the machine and its incident; no host: nothing is removed
+  std::string hook;  // its path
+  // The machine and its incident (IncidentKey); no host: nothing is removed.
+  Finding finding;
   std::string reason;   // of the decision
   std::string digest;   // JSON, for its standard input; empty if it is not available
   int64_t attempt = 1;  // more than 1: it may have run before, in part or in whole

@@ -45,6 +45,8 @@ constexpr std::array kCoreCounters = {
     CoreRow{&Counters::job_restarts, "job_restarts_total", "Times the job was seen to restart."},
     CoreRow{&Counters::suspicions, "suspicions_total",
             "Collections of evidence begun because the job seemed to hang."},
+    CoreRow{&Counters::further_looks, "further_looks_total",
+            "Of the suspicions: at a standstill that was looked at before."},
     CoreRow{&Counters::recovered_in_between, "recovered_in_between_total",
             "Of the suspicions: launches completed after all."},
     CoreRow{&Counters::incidents, "incidents_total", "Of the suspicions: hangs."},

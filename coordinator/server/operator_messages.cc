@@ -70,7 +70,11 @@ v1::GetStatusReply ToWire(const JobStatus& status) {
   if (status.generation) wire.set_generation(Name(*status.generation));
   wire.set_version(program::Version());
   wire.set_activity(ToWire(status.activity));
-  if (status.last_incident) wire.set_last_incident_id(*status.last_incident);
+  if (status.last_incident) {
+    wire.set_last_incident_id(*status.last_incident);
+    wire.set_last_revision(status.last_revision);
+  }
+  if (status.next_look) wire.set_next_look_ms(Milliseconds(*status.next_look));
   wire.set_expected(static_cast<int32_t>(status.expected));
   wire.set_connected(static_cast<int32_t>(status.connected));
   wire.set_running(static_cast<int32_t>(status.running));
@@ -111,6 +115,7 @@ v1::IncidentSummary ToWire(const IncidentSummary& summary) {
   for (const std::string& host : summary.culprits) wire.add_culprits(host);
   wire.set_culprit_hosts(static_cast<int32_t>(summary.culprit_hosts));
   wire.set_problem(Sentence(summary.problem));
+  wire.set_revision(summary.revision);
   return wire;
 }
 
@@ -149,6 +154,7 @@ std::vector<std::pair<std::string, int64_t>> NamedCounters(const Counters& c) {
           {"alarms", c.alarms},
           {"job_restarts", c.job_restarts},
           {"suspicions", c.suspicions},
+          {"further_looks", c.further_looks},
           {"recovered_in_between", c.recovered_in_between},
           {"incidents", c.incidents},
           {"recalled", c.recalled},

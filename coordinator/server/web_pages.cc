@@ -120,7 +120,14 @@ std::string Job(const JobStatus& status) {
   }
   body += "</p>\n";
   if (status.last_incident.has_value()) {
-    absl::StrAppend(&body, "<p>Last incident: ", IncidentLink(*status.last_incident), "</p>\n");
+    absl::StrAppend(
+        &body, "<p>Last incident: ", IncidentLink(*status.last_incident),
+        status.last_revision > 1 ? absl::StrCat(", revision ", status.last_revision) : "",
+        "</p>\n");
+  }
+  if (status.next_look.has_value()) {
+    absl::StrAppend(&body, "<p>Looking again in ", Ago(status.next_look),
+                    ", if the job still stands.</p>\n");
   }
   body += Workers(absl::StrCat("Missing: ", status.expected - status.connected, " workers"),
                   status.missing);
@@ -177,8 +184,9 @@ std::string IncidentsPage(const std::vector<IncidentSummary>& incidents, bool ne
       const std::string link = absl::StrCat("<a href=\"/incidents/", Html(incident.id));
       table.Row(
           {IncidentLink(incident.id), Html(incident.detected_at), Html(incident.job),
-           absl::StrCat(Html(incident.cause), incident.detail.empty() ? "" : " ",
-                        Html(incident.detail)),
+           absl::StrCat(
+               Html(incident.cause), incident.detail.empty() ? "" : " ", Html(incident.detail),
+               incident.revision > 1 ? absl::StrCat(" (revision ", incident.revision, ")") : ""),
            incident.confidence ? absl::StrFormat("%.2f", *incident.confidence) : "", culprits,
            absl::StrCat(link, ".txt\">text</a> ", link, ".json\">JSON</a> ", link,
                         ".capture.jsonl.gz\">capture</a> ", link, ".hooks.json\">hooks</a>")});

@@ -78,6 +78,17 @@ class PosixDisk final : public Disk {
     return Failed("cannot rename to", to, errno);
   }
 
+  absl::Status Exchange(const std::string& one, const std::string& other) override {
+    if (renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) {
+      return absl::OkStatus();
+    }
+    // NFS and others do not know the flag.
+    if (errno == EINVAL || errno == ENOSYS) {
+      return absl::UnimplementedError(absl::StrCat("cannot swap with ", one));
+    }
+    return Failed("cannot swap with", one, errno);
+  }
+
   absl::Status RemoveAll(const std::string& path) override {
     std::error_code error;
     fs::remove_all(path, error);

@@ -27,6 +27,9 @@ class Disk {
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   // Replaces `to`, if it exists, atomically: a reader finds the old or the new file.
   virtual absl::Status Replace(const std::string& from, const std::string& to) = 0;
+  // Swaps the two, both of which must be there: a reader finds either whole at any time.
+  // UNIMPLEMENTED on a file system that cannot.
+  virtual absl::Status Exchange(const std::string& one, const std::string& other) = 0;
   // OK if there is nothing.
   virtual absl::Status RemoveAll(const std::string& path) = 0;
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/core/limits.h"
+#include "coordinator/fleet/records/records.h"
 #include "proto/common/backoff/backoff.h"
 #include "proto/common/clock/clock.h"
 #include "proto/common/sync/mutex.h"
@@ -108,7 +109,10 @@ void IncidentKeeper::State::Prepare() {
 
 void IncidentKeeper::State::Write(const IncidentFiles& incident) {
   const absl::Duration begin = MonotonicTime();
-  const absl::Status status = WithDisk([&] { return store.Write(incident.id, incident.files); });
+  const absl::Status status = WithDisk([&] {
+    return incident.revision > 1 ? store.Replace(incident.id, incident.files)
+                                 : store.Write(incident.id, incident.files);
+  });
   const absl::Duration end = MonotonicTime();
   if (!status.ok()) {
     ++report.counters.write_failures;
@@ -126,7 +130,7 @@ void IncidentKeeper::State::Write(const IncidentFiles& incident) {
   ++report.counters.written;
   NoteItWorks();
   spdlog::info("incident {}: written to {}", incident.id, store.PathOf(incident.id));
-  if (settings.wrote) settings.wrote(incident.id, end - begin);
+  if (settings.wrote) settings.wrote(IncidentKey(incident.id, incident.revision), end - begin);
   Answer(incident.id, status);
   Retain(incident.id);
 }

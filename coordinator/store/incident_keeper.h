@@ -50,9 +50,9 @@ class IncidentKeeper {
     PendingIncidents::Limits pending;
     // A disk that takes longer counts as hanging.
     absl::Duration patience = kDiskPatience;
-    // Called for each incident that is on disk, with the time that took, on a thread
-    // that may outlive the keeper. May be empty.
-    std::function<void(const std::string& id, absl::Duration took)> wrote;
+    // Called for each digest of an incident that is on disk (IncidentKey), with the time that
+    // took, on a thread that may outlive the keeper. May be empty.
+    std::function<void(const std::string& key, absl::Duration took)> wrote;
   };
 
   // Prepares the state directory, off the calling thread.

@@ -14,6 +14,9 @@ namespace {
 
 constexpr char kWritingPrefix[] = ".writing-";
 constexpr char kRemovingPrefix[] = ".removing-";
+// Of a later digest: what is written, and, where nothing can be swapped, what it replaces.
+constexpr char kReplacingPrefix[] = ".replacing-";
+constexpr char kReplacedPrefix[] = ".replaced-";
 constexpr char kVersionName[] = "/version";
 // A version file is a number; whatever is longer is none of ours.
 constexpr size_t kMaxVersionBytes = 32;
@@ -68,6 +71,15 @@ absl::StatusOr<IncidentStore::Leftovers> IncidentStore::Prepare() {
   if (!names.ok()) return names.status();
   std::sort(names->begin(), names->end());
   for (const std::string& name : *names) {
+    if (!absl::StartsWith(name, kReplacedPrefix)) continue;
+    absl::Status status = FinishReplacing(name.substr(sizeof(kReplacedPrefix) - 1));
+    if (!status.ok()) return status;
+  }
+  for (const std::string& name : *names) {
+    if (absl::StartsWith(name, kReplacingPrefix)) {
+      if (absl::Status status = disk_.RemoveAll(PathOf(name)); !status.ok()) return status;
+      continue;
+    }
     const bool half_written = absl::StartsWith(name, kWritingPrefix);
     if (!half_written && !absl::StartsWith(name, kRemovingPrefix)) continue;
     if (absl::Status status = disk_.RemoveAll(PathOf(name)); !status.ok()) return status;
@@ -76,24 +88,59 @@ absl::StatusOr<IncidentStore::Leftovers> IncidentStore::Prepare() {
   return leftovers;
 }
 
+absl::Status IncidentStore::WriteDirectory(const std::string& path,
+                                           const std::vector<IncidentFile>& files) {
+  if (absl::Status status = disk_.RemoveAll(path); !status.ok()) return status;
+  if (absl::Status status = disk_.MakeDirectory(path); !status.ok()) return status;
+  for (const IncidentFile& file : files) {
+    absl::Status status = disk_.WriteFile(absl::StrCat(path, "/", file.name), file.bytes);
+    if (status.ok()) continue;
+    // What is half written only takes up room, which may be what is lacking.
+    disk_.RemoveAll(path).IgnoreError();
+    return status;
+  }
+  return disk_.SyncDirectory(path);
+}
+
 absl::Status IncidentStore::Write(const std::string& id, const std::vector<IncidentFile>& files) {
   bool unversioned = false;
   if (absl::Status status = MakeLayout(&unversioned); !status.ok()) return status;
   const std::string temporary = PathOf(absl::StrCat(kWritingPrefix, id));
-  if (absl::Status status = disk_.RemoveAll(temporary); !status.ok()) return status;
-  if (absl::Status status = disk_.MakeDirectory(temporary); !status.ok()) return status;
-  for (const IncidentFile& file : files) {
-    absl::Status status = disk_.WriteFile(absl::StrCat(temporary, "/", file.name), file.bytes);
-    if (status.ok()) continue;
-    // What is half written only takes up room, which may be what is lacking.
-    disk_.RemoveAll(temporary).IgnoreError();
-    return status;
-  }
-  if (absl::Status status = disk_.SyncDirectory(temporary); !status.ok()) return status;
+  if (absl::Status status = WriteDirectory(temporary, files); !status.ok()) return status;
   absl::Status status = disk_.Rename(temporary, PathOf(id));
   if (absl::IsAlreadyExists(status)) return disk_.RemoveAll(temporary);
   if (!status.ok()) return status;
   return disk_.SyncDirectory(incidents_);
+}
+
+absl::Status IncidentStore::FinishReplacing(const std::string& id) {
+  const std::string replaced = PathOf(absl::StrCat(kReplacedPrefix, id));
+  const absl::Status back = disk_.Rename(replaced, PathOf(id));
+  if (absl::IsAlreadyExists(back)) return disk_.RemoveAll(replaced);
+  if (!back.ok() && !absl::IsNotFound(back)) return back;
+  return disk_.SyncDirectory(incidents_);
+}
+
+absl::Status IncidentStore::Replace(const std::string& id, const std::vector<IncidentFile>& files) {
+  bool unversioned = false;
+  if (absl::Status status = MakeLayout(&unversioned); !status.ok()) return status;
+  if (absl::Status status = FinishReplacing(id); !status.ok()) return status;
+  const absl::StatusOr<int64_t> there = disk_.BytesIn(PathOf(id));
+  if (absl::IsNotFound(there.status())) return Write(id, files);
+  if (!there.ok()) return there.status();
+  const std::string temporary = PathOf(absl::StrCat(kReplacingPrefix, id));
+  if (absl::Status status = WriteDirectory(temporary, files); !status.ok()) return status;
+  absl::Status status = disk_.Exchange(temporary, PathOf(id));
+  if (absl::IsUnimplemented(status)) {
+    // For a moment there is neither; after a crash in it the old one is put back.
+    const std::string replaced = PathOf(absl::StrCat(kReplacedPrefix, id));
+    status = disk_.Rename(PathOf(id), replaced);
+    if (status.ok()) status = disk_.Rename(temporary, PathOf(id));
+    if (status.ok()) status = disk_.SyncDirectory(incidents_);
+    return status.ok() ? disk_.RemoveAll(replaced) : status;
+  }
+  if (status.ok()) status = disk_.SyncDirectory(incidents_);
+  return status.ok() ? disk_.RemoveAll(temporary) : status;
 }
 
 IncidentStore::Retained IncidentStore::Retain(const Retention& retention,

@@ -7,7 +7,9 @@
 // An incident is written under a temporary name, every file and the directory
 // synced, then renamed, and the rename synced: after a crash at any point the
 // incident is there as a whole or not at all. An incident that is removed is
-// renamed first, for the same reason. Entries without an incident's name are left alone.
+// renamed first, for the same reason. A later digest of an incident is written likewise, and
+// then swapped with the earlier one: after a crash there is one of them, whole. Entries without an
+// incident's name are left alone.
 //
 // A state directory without a version file is older than versions: its layout is the
 // same, and it gets the file. A directory of a newer version is not touched.
@@ -57,6 +59,8 @@ class IncidentStore {
   std::string PathOf(const std::string& id) const;
   // Writes one incident. OK if an incident of that id is already there.
   absl::Status Write(const std::string& id, const std::vector<IncidentFile>& files);
+  // Writes these files in the place of all those of the incident, or Write if there is none.
+  absl::Status Replace(const std::string& id, const std::vector<IncidentFile>& files);
 
   struct Retained {
     std::vector<std::string> removed;  // ids, oldest first
@@ -70,6 +74,10 @@ class IncidentStore {
 
  private:
   absl::Status MakeLayout(bool* unversioned);
+  // All files, synced, in a directory of this name.
+  absl::Status WriteDirectory(const std::string& path, const std::vector<IncidentFile>& files);
+  // What a Replace that was interrupted has left of this incident.
+  absl::Status FinishReplacing(const std::string& id);
   absl::Status Remove(const std::string& id);
 
   std::string state_dir_;

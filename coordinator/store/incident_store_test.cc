@@ -28,7 +28,8 @@ const std::vector<IncidentFile> kFiles = {{"digest.json", "{}\n"}, {"capture.jso
 // the write it dies in leaves half of its bytes.
 class DyingDisk final : public Disk {
  public:
-  explicit DyingDisk(int changes, bool torn = false) : changes_left_(changes), torn_(torn) {}
+  explicit DyingDisk(int changes, bool torn = false, bool exchanges = true)
+      : changes_left_(changes), torn_(torn), exchanges_(exchanges) {}
 
   absl::Status MakeDirectory(const std::string& path) override {
     return Dies() ? Dead() : RealDisk().MakeDirectory(path);
@@ -49,6 +50,10 @@ class DyingDisk final : public Disk {
   }
   absl::Status Replace(const std::string& from, const std::string& to) override {
     return Dies() ? Dead() : RealDisk().Replace(from, to);
+  }
+  absl::Status Exchange(const std::string& one, const std::string& other) override {
+    if (!exchanges_) return absl::UnimplementedError("not here");
+    return Dies() ? Dead() : RealDisk().Exchange(one, other);
   }
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
     return RealDisk().List(path);
@@ -71,6 +76,7 @@ class DyingDisk final : public Disk {
 
   int changes_left_;
   bool torn_;
+  bool exchanges_;  // as not every file system does
 };
 
 class IncidentStoreTest : public ::testing::Test {
@@ -145,6 +151,61 @@ TEST_F(IncidentStoreTest, CrashBetweenAnyTwoStepsLeavesItCompleteOrAbsent) {
       ASSERT_TRUE(store.Write("one", kFiles).ok());
       EXPECT_THAT(Incidents(), ElementsAre("one"));
     }
+  }
+}
+
+TEST_F(IncidentStoreTest, ALaterDigestTakesThePlaceOfAnEarlierOne) {
+  for (const bool exchanges : {true, false}) {
+    DyingDisk disk(1000, false, exchanges);
+    IncidentStore store(root_, disk);
+    ASSERT_TRUE(store.Write("one", {{"digest.json", "old"}, {"hooks.json", "{}"}}).ok());
+    ASSERT_TRUE(store.Replace("one", kFiles).ok());
+    EXPECT_EQ(Read(store.PathOf("one") + "/digest.json"), "{}\n");
+    // Nothing is left of the old one: its hooks are not those of the new.
+    EXPECT_FALSE(fs::exists(store.PathOf("one") + "/hooks.json"));
+    EXPECT_THAT(Incidents(), ElementsAre("one"));
+    // An incident that was never written is written.
+    ASSERT_TRUE(store.Replace("two", kFiles).ok());
+    EXPECT_THAT(Incidents(), UnorderedElementsAre("one", "two"));
+    fs::remove_all(root_ + "/incidents");
+  }
+}
+
+TEST_F(IncidentStoreTest, CrashBetweenAnyTwoStepsLeavesTheOldDigestOrTheNew) {
+  for (const bool exchanges : {true, false}) {
+    bool completed = false;
+    bool seen_old = false;
+    for (int steps = 0; !completed; ++steps) {
+      for (const bool torn : {false, true}) {
+        fs::remove_all(root_);
+        fs::create_directory(root_);
+        const std::vector<IncidentFile> old = {{"digest.json", "old"}, {"capture.jsonl.gz", "old"}};
+        ASSERT_TRUE(IncidentStore(root_, RealDisk()).Write("one", old).ok());
+        DyingDisk disk(steps, torn, exchanges);
+        const absl::Status status = IncidentStore(root_, disk).Replace("one", kFiles);
+        completed = !disk.died();
+        EXPECT_EQ(status.ok(), completed) << steps;
+        // After the restart.
+        IncidentStore store(root_, RealDisk());
+        const auto leftovers = store.Prepare();
+        ASSERT_TRUE(leftovers.ok()) << leftovers.status();
+        EXPECT_THAT(leftovers->half_written, IsEmpty()) << "the incident is there";
+        EXPECT_THAT(Incidents(), ElementsAre("one")) << steps;
+        const std::string json = Read(store.PathOf("one") + "/digest.json");
+        const std::string capture = Read(store.PathOf("one") + "/capture.jsonl.gz");
+        if (json == "old") {
+          seen_old = true;
+          EXPECT_EQ(capture, "old") << steps;
+          EXPECT_FALSE(completed) << steps;
+        } else {
+          EXPECT_EQ(json, "{}\n") << steps;
+          EXPECT_EQ(capture, "abc") << steps;
+        }
+        ASSERT_TRUE(store.Replace("one", kFiles).ok());
+        EXPECT_EQ(Read(store.PathOf("one") + "/digest.json"), "{}\n");
+      }
+    }
+    EXPECT_TRUE(seen_old);
   }
 }
 

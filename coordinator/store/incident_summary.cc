@@ -1,5 +1,6 @@
 #include "coordinator/store/incident_summary.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -14,13 +15,15 @@ namespace {
 using nlohmann::json;
 
 constexpr int kSchemaVersion = 1;
+// No incident is looked at so often; work is done for each digest of one.
+constexpr int64_t kMaxRevision = 1000;
 
 // Most of a large digest is what a list does not show: it is not kept while
 // parsing.
 bool Wanted(const std::string& key) {
   static const std::set<std::string_view> kKeys = {"schemaVersion", "detectedAt", "job",
                                                    "cause",         "detail",     "confidence",
-                                                   "headline",      "culprits"};
+                                                   "headline",      "culprits",   "revision"};
   return kKeys.contains(key);
 }
 
@@ -70,6 +73,10 @@ absl::StatusOr<IncidentSummary> SummariseDigest(const std::string& text) {
   if (const auto confidence = digest.find("confidence");
       confidence != digest.end() && confidence->is_number()) {
     summary.confidence = confidence->get<double>();
+  }
+  if (const auto revision = digest.find("revision");
+      revision != digest.end() && revision->is_number_integer()) {
+    summary.revision = std::clamp<int64_t>(revision->get<int64_t>(), 1, kMaxRevision);
   }
   if (const auto culprits = digest.find("culprits"); culprits != digest.end()) {
     TakeCulprits(*culprits, summary);

@@ -3,6 +3,7 @@
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_SUMMARY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct IncidentSummary {
   std::string detail;                // "" for none
   std::optional<double> confidence;  // absent: the cause states none
   std::string headline;
+  int64_t revision = 1;               // more: a later look has changed the verdict
   std::vector<std::string> culprits;  // hosts, each once, at most kMaxListedCulprits
   size_t culprit_hosts = 0;           // how many there are
   // The problem with the incident's files; "" for a complete incident. Fields that

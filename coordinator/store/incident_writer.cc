@@ -62,6 +62,30 @@ void IncidentWriter::FinishWaiting() {
   if (awaits_texts_.has_value()) Finish(*std::exchange(awaits_texts_, std::nullopt));
 }
 
+int64_t IncidentWriter::RevisionOf(const std::string& incident_id) const {
+  if (incident_id == last_incident_) return last_revision_;
+  return settings_.revision_on_disk ? settings_.revision_on_disk(incident_id) : 1;
+}
+
+// Only a digest that says UNKNOWN is followed by further looks.
+bool IncidentWriter::SaysNothingNew(const Begun& begun) {
+  const bool unknown = begun.verdict.cause == Cause::kUnknown && begun.conclude.again;
+  if (begun.verdict.cause != Cause::kNoHang && !unknown) return false;
+  IncidentConcluded event{
+      .incident_id = begun.conclude.incident_id, .hang = unknown, .unknown = unknown};
+  if (unknown) event.revision = RevisionOf(event.incident_id);
+  if (begun.verdict.excused_ms.has_value()) {
+    event.excused = absl::Milliseconds(*begun.verdict.excused_ms);
+  }
+  spdlog::info("incident {}: {}{}{}{}", event.incident_id,
+               std::string(CauseName(begun.verdict.cause)),
+               begun.verdict.detail == Detail::kNone ? "" : " ",
+               std::string(DetailName(begun.verdict.detail)),
+               begun.conclude.again ? ", as seen again; its digest stays as it is" : "");
+  settings_.concluded(std::move(event));
+  return true;
+}
+
 void IncidentWriter::Process(Conclude conclude) {
   const absl::Duration begin = MonotonicTime();
   Begun begun{std::move(conclude), {}, {}};
@@ -69,10 +93,8 @@ void IncidentWriter::Process(Conclude conclude) {
   begun.classification = MonotonicTime() - begin;
   if (settings_.classified) settings_.classified(begun.verdict.cause, begun.classification);
   const std::string& id = begun.conclude.incident_id;
-  if (begun.verdict.cause == Cause::kNoHang) {
-    settings_.concluded({.incident_id = id, .hang = false});
-    return;
-  }
+  if (SaysNothingNew(begun)) return;
+  begun.revision = begun.conclude.again ? RevisionOf(id) + 1 : 1;
   // There is one incident at a time; one that waits for ever would not be told.
   FinishWaiting();
   if (begun.verdict.sides.empty() || settings_.want_texts == nullptr) {
@@ -95,6 +117,7 @@ void IncidentWriter::Process(TextsGathered texts) {
   // Classifies again, so that a later run on the capture gives the same verdict.
   begun.verdict = Classify(begun.conclude.capture);
   begun.classification += MonotonicTime() - begin;
+  if (SaysNothingNew(begun)) return;
   Finish(std::move(begun));
 }
 
@@ -111,7 +134,8 @@ void IncidentWriter::Finish(Begun begun) {
       .files = {.capture = absl::StrCat(path, "/", kCaptureFile),
                 .json = absl::StrCat(path, "/", kJsonFile),
                 .text = absl::StrCat(path, "/", kTextFile),
-                .html = absl::StrCat(path, "/", kHtmlFile)}};
+                .html = absl::StrCat(path, "/", kHtmlFile)},
+      .revision = begun.revision};
   for (const IncidentFile& text : begun.texts) {
     context.files.hlo.push_back(absl::StrCat(path, "/", text.name));
   }
@@ -121,7 +145,7 @@ void IncidentWriter::Finish(Begun begun) {
       wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
   if (settings_.found) {
     IncidentRecord record =
-        Describe(id, conclude.capture, begun.verdict,
+        Describe(IncidentKey(id, begun.revision), conclude.capture, begun.verdict,
                  absl::FromUnixMillis(conclude.capture.header.detected_unix_ms.value_or(0)),
                  conclude.hardware);
     record.digest = rendered.json;
@@ -139,14 +163,20 @@ void IncidentWriter::Finish(Begun begun) {
   }
   // The digest comes last in the log, after where it lies, but waits for no disk
   // that hangs.
-  const auto first_try = keeper_.Keep({.id = id, .files = std::move(files)});
+  last_incident_ = id;
+  last_revision_ = begun.revision;
+  const auto first_try =
+      keeper_.Keep({.id = id, .files = std::move(files), .revision = begun.revision});
   const absl::Duration patience = settings_.disk_patience;
   if (first_try.wait_for(absl::ToChronoNanoseconds(patience)) != std::future_status::ready) {
     spdlog::error("incident {}: the state directory has not taken it within {}; still trying", id,
                   absl::FormatDuration(patience));
   }
   settings_.log_digest(id, rendered.text);
-  settings_.concluded({.incident_id = id, .hang = true});
+  settings_.concluded({.incident_id = id,
+                       .hang = true,
+                       .unknown = begun.verdict.cause == Cause::kUnknown,
+                       .revision = begun.revision});
 }
 
 }  // namespace rapideye::coordinator

@@ -36,6 +36,9 @@ class IncidentWriter {
     // Requests the texts of programs that have diverged; the answer is a Post of
     // TextsGathered. Empty: texts are not available.
     std::function<void(TextsWanted)> want_texts = nullptr;
+    // The number of the digest that an earlier coordinator has left of this incident; 1 if it
+    // is not known. Asked for a further look at it. May be empty.
+    std::function<int64_t(const std::string& incident_id)> revision_on_disk = nullptr;
     // Called when the digest is in the log and the disk has done its work, has
     // failed for now, or has run out of time.
     std::function<void(IncidentConcluded)> concluded;
@@ -57,9 +60,15 @@ class IncidentWriter {
     Verdict verdict;
     absl::Duration classification;
     std::vector<IncidentFile> texts = {};
+    int64_t revision = 1;
   };
 
   void Process(Conclude conclude);
+  // Of the digest that is out.
+  int64_t RevisionOf(const std::string& incident_id) const;
+  // The verdict says nothing that a digest is to be written for; reports it, and for how long
+  // it holds.
+  bool SaysNothingNew(const Begun& begun);
   void Process(TextsGathered texts);
   // Without the texts that it still waits for.
   void FinishWaiting();
@@ -67,8 +76,11 @@ class IncidentWriter {
 
   IncidentKeeper& keeper_;
   const Settings settings_;
-  std::optional<Begun> awaits_texts_;  // of the thread
-  Worker worker_;                      // last: its jobs use the others
+  // Of the thread.
+  std::optional<Begun> awaits_texts_;
+  std::string last_incident_;  // that got a digest, and the number of the last
+  int64_t last_revision_ = 1;
+  Worker worker_;  // last: its jobs use the others
 };
 
 }  // namespace rapideye::coordinator

@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <future>
+#include <memory>
+#include <sstream>
+#include <vector>
 
 #include "tests/support/faulty_disk.h"
 #include "tests/support/scenario.h"
@@ -15,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kId[] = "20261120T124419Z-5dc4d1c8";
 
@@ -130,6 +135,118 @@ TEST_F(IncidentWriterTest, TheEndWaitsForNoTexts) {
     wanted.get_future().get();
   }
   EXPECT_THAT(digest, HasSubstr("Fingerprint mismatch"));
+}
+
+// Everybody waits at the same place; or for a chip that is seen to compute.
+Conclude Look(bool again, bool known) {
+  classifier::testing::Scenario scenario;
+  if (known) {
+    scenario.Put(scenario.Tensor(0, 1, 2), 0, classifier::testing::kStep,
+                 classifier::testing::kCompute);
+  }
+  return {.incident_id = kId,
+          .capture = scenario.capture,
+          .detect_to_collect = {},
+          .collect = {},
+          .again = again};
+}
+
+class FurtherLooksTest : public IncidentWriterTest {
+ protected:
+  // Another process of the coordinator, if there was one before.
+  void Start() {
+    writer_.reset();
+    keeper_.reset();
+    keeper_ = std::make_unique<IncidentKeeper>(
+        IncidentStore(root_, RealDisk()),
+        IncidentKeeper::Settings{
+            .retention = {},
+            .pending = {},
+            .patience = absl::Seconds(30),
+            .wrote = [this](const std::string& key, absl::Duration) { wrote_.push_back(key); }});
+    writer_ = std::make_unique<IncidentWriter>(
+        *keeper_,
+        IncidentWriter::Settings{
+            .disk_patience = absl::Seconds(30),
+            .log_digest = [this](const std::string&,
+                                 const std::string& text) { digests_.push_back(text); },
+            .classified = nullptr,
+            .found = [this](IncidentRecord record) { found_.push_back(std::move(record)); },
+            .revision_on_disk = [](const std::string&) { return 4; },
+            .concluded = [this](IncidentConcluded event) { concluded_.set_value(event); }});
+  }
+  IncidentConcluded Process(Conclude conclude) {
+    concluded_ = std::promise<IncidentConcluded>();
+    writer_->Post(std::move(conclude));
+    return concluded_.get_future().get();
+  }
+
+  std::vector<std::string> wrote_;
+  std::vector<std::string> digests_;
+  std::vector<IncidentRecord> found_;
+  std::promise<IncidentConcluded> concluded_;
+  std::unique_ptr<IncidentKeeper> keeper_;
+  std::unique_ptr<IncidentWriter> writer_;
+};
+
+TEST_F(FurtherLooksTest, AVerdictThatIsStillUnknownChangesNothing) {
+  Start();
+  const IncidentConcluded first = Process(Look(false, false));
+  EXPECT_TRUE(first.hang);
+  EXPECT_TRUE(first.unknown);
+  EXPECT_EQ(first.revision, 1);
+  const IncidentConcluded second = Process(Look(true, false));
+  EXPECT_TRUE(second.hang);
+  EXPECT_TRUE(second.unknown);
+  EXPECT_EQ(second.revision, 1);
+  EXPECT_EQ(digests_.size(), 1u);
+  EXPECT_EQ(found_.size(), 1u);
+}
+
+TEST_F(FurtherLooksTest, AVerdictThatHasChangedTakesThePlaceOfTheFirst) {
+  Start();
+  Process(Look(false, false));
+  const IncidentConcluded second = Process(Look(true, true));
+  EXPECT_TRUE(second.hang);
+  EXPECT_FALSE(second.unknown);
+  EXPECT_EQ(second.revision, 2);
+  ASSERT_EQ(digests_.size(), 2u);
+  EXPECT_THAT(digests_[0], Not(HasSubstr("Revision:")));
+  EXPECT_THAT(digests_[1], HasSubstr("Revision: 2"));
+  ASSERT_EQ(found_.size(), 2u);
+  EXPECT_EQ(found_[1].id, IncidentKey(kId, 2));
+  EXPECT_EQ(found_[1].cause, "BAD_TPU_CHIP");
+  keeper_->Keep({.id = "20261120T124420Z-00000000", .files = {}}).wait();  // they are on disk
+  ASSERT_GE(wrote_.size(), 2u);
+  EXPECT_EQ(wrote_[0], kId);
+  EXPECT_EQ(wrote_[1], IncidentKey(kId, 2));
+  std::ostringstream json;
+  json << std::ifstream(root_ + "/incidents/" + kId + "/digest.json").rdbuf();
+  EXPECT_THAT(json.str(), HasSubstr("\"revision\": 2"));
+  EXPECT_THAT(json.str(), HasSubstr("BAD_TPU_CHIP"));
+}
+
+TEST_F(FurtherLooksTest, AnotherCoordinatorCountsOn) {
+  Start();
+  Process(Look(false, false));
+  Start();
+  EXPECT_EQ(Process(Look(true, true)).revision, 5);
+}
+
+TEST_F(FurtherLooksTest, AnExcuseIsReportedWithItsEnd) {
+  classifier::testing::Scenario scenario;
+  scenario.MakeIdle(0, 1);
+  Progress& page = scenario.At(0, 1).progress.emplace();
+  page.phase = Phase::kCheckpoint;
+  page.phase_ms = 60'000;
+  scenario.capture.header.longest_pause_ms = 600'000;
+  Conclude conclude = Look(false, false);
+  conclude.capture = scenario.capture;
+  Start();
+  const IncidentConcluded event = Process(std::move(conclude));
+  EXPECT_FALSE(event.hang);
+  EXPECT_EQ(event.excused, absl::Minutes(9));
+  EXPECT_TRUE(digests_.empty());
 }
 
 }  // namespace

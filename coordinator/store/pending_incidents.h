@@ -20,6 +20,8 @@ namespace rapideye::coordinator {
 struct IncidentFiles {
   std::string id;
   std::vector<IncidentFile> files;
+  // More than 1: a later digest, which takes the place of what is there.
+  int64_t revision = 1;
 };
 
 // Reads no clock: `now` is an argument, on any clock that never goes back. Not

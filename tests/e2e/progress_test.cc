@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "tests/e2e/fixture.h"
 #include "tests/testbed/launcher/processes.h"
 
@@ -51,6 +52,35 @@ TEST_F(AnnouncedPause, OfOneWorkerRaisesNothing) {
   const std::string log((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   EXPECT_THAT(log, HasSubstr("are connected"));
   EXPECT_THAT(log, Not(HasSubstr("collecting from")));
+}
+
+// A save that hangs: at the first look it is an excuse, and no longer than it may be.
+TEST_F(AnnouncedPause, ThatNeverEndsIsToldOfOnceItIsNoExcuseAnyMore) {
+  JobOptions options = JobLike(/*seed=*/4);
+  options.progress_pages = true;
+  options.coordinator_flags = {"--longest-pause=12s"};
+  Start(options);
+  const WorkerId worker{1, 1};
+  Check(job_->Inject(worker, "checkpoint seconds=600"));
+  Check(job_->AwaitEffect(worker, kPatience).status());
+  Check(job_->AwaitCoordinatorLog("NO_HANG PAUSED", kPatience));
+  EXPECT_THAT(job_->Incidents(), IsEmpty());
+  const absl::StatusOr<std::string> incident = job_->AwaitIncident(kPatience);
+  Check(incident.status());
+  const absl::StatusOr<Finding> finding = Diagnose(*incident + "/capture.jsonl.gz");
+  Check(finding.status());
+  EXPECT_EQ(finding->cause, "DATA_INPUT_STALL");
+  EXPECT_EQ(finding->detail, "PROGRAM_NOT_QUEUED");
+  std::ifstream file(*incident + "/digest.json");
+  const std::string digest((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+  EXPECT_THAT(digest, HasSubstr("\"hostActivity\": \"CHECKPOINT_SAVE\""));
+  EXPECT_THAT(digest, HasSubstr("for which that is an excuse"));
+  // The first look had its name already.
+  Check(job_->AwaitCoordinatorLog(
+      absl::StrCat("looking again at incident ", incident->substr(incident->rfind('/') + 1)),
+      kPatience));
+  ExpectNoMoreThan(1);
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ void CoordinatorNode::Start() {
   trace_.Add(clockwork_.now(), "coordinator begins", 0, "");
   trace_.Line(absl::StrCat(absl::FormatDuration(clockwork_.now()), " coordinator begins"));
   network_.SetCoordinator(this);
-  Step(coordinator::IncidentsOnDisk{{disk_.begin(), disk_.end()}});
+  Step(coordinator::IncidentsOnDisk{{disk_.begin(), disk_.end()},
+                                    {unknown_.begin(), unknown_.end()}});
 }
 
 void CoordinatorNode::Stop() {
@@ -148,9 +149,11 @@ void CoordinatorNode::CarryOut(coordinator::Effect& effect) {
     Conclude(*conclude);
   } else if (auto* texts = std::get_if<coordinator::TextsGathered>(&effect)) {
     referee_.TextsArrived(*texts);
-    Answer(texts->incident_id, /*hang=*/true);
+    Answer({.incident_id = texts->incident_id, .hang = true});
   } else if (auto* retell = std::get_if<coordinator::Retell>(&effect)) {
-    Answer(retell->incident_id, /*hang=*/true);
+    Answer({.incident_id = retell->incident_id,
+            .hang = true,
+            .unknown = unknown_.contains(retell->incident_id)});
   } else if (auto* log = std::get_if<coordinator::Log>(&effect)) {
     trace_.Add(clockwork_.now(), "log", 0, log->text);
     if (trace_.wanted()) trace_.Line(absl::StrCat(time, " coordinator: ", log->text));
@@ -164,7 +167,13 @@ void CoordinatorNode::Conclude(const coordinator::Conclude& conclude) {
   trace_.Line(absl::StrCat(absl::FormatDuration(clockwork_.now()), " concluded ",
                            conclude.incident_id, ": ", std::string(CauseName(verdict.cause))));
   referee_.Concluded(conclude, verdict, speakers_);
-  if (!hang || verdict.sides.empty()) return Answer(conclude.incident_id, hang);
+  if (!hang || verdict.sides.empty()) {
+    coordinator::IncidentConcluded event{.incident_id = conclude.incident_id,
+                                         .hang = hang,
+                                         .unknown = verdict.cause == Cause::kUnknown};
+    if (verdict.excused_ms.has_value()) event.excused = absl::Milliseconds(*verdict.excused_ms);
+    return Answer(event);
+  }
   referee_.TextsAwaited();
   clockwork_.After(absl::Milliseconds(random_.Between(1, 50)),
                    [this, process = process_, id = conclude.incident_id, sides = verdict.sides] {
@@ -173,16 +182,18 @@ void CoordinatorNode::Conclude(const coordinator::Conclude& conclude) {
                    });
 }
 
-void CoordinatorNode::Answer(const std::string& incident, bool hang) {
+void CoordinatorNode::Answer(const coordinator::IncidentConcluded& event) {
   const bool slow = random_.Chance(options_.slow_disk);
   clockwork_.After(absl::Milliseconds(slow ? random_.Between(1000, 8000) : random_.Between(1, 300)),
-                   [this, process = process_, incident, hang] {
+                   [this, process = process_, event] {
                      if (core_ == nullptr || process != process_) return;
-                     if (hang) {
-                       disk_.insert(incident);
-                       referee_.Stored(incident);
+                     if (event.hang) {
+                       disk_.insert(event.incident_id);
+                       unknown_.erase(event.incident_id);
+                       if (event.unknown) unknown_.insert(event.incident_id);
+                       referee_.Stored(event.incident_id, !event.unknown);
                      }
-                     Step(coordinator::IncidentConcluded{incident, hang});
+                     Step(event);
                    });
 }
 

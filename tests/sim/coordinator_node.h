@@ -42,7 +42,7 @@ class CoordinatorNode : public CoordinatorEnd {
   void CarryOut(coordinator::Effect& effect);
   void Conclude(const coordinator::Conclude& conclude);
   // The disk has it, after a while, unless the coordinator is killed before.
-  void Answer(const std::string& incident, bool hang);
+  void Answer(const coordinator::IncidentConcluded& event);
 
   const Options& options_;
   const Job& job_;
@@ -57,6 +57,7 @@ class CoordinatorNode : public CoordinatorEnd {
   Speakers speakers_;
   std::set<Connection> unread_;  // what was malformed ends the reading
   std::set<std::string> disk_;
+  std::set<std::string> unknown_;  // of these: the digest says UNKNOWN
   absl::Duration last_step_ = -absl::InfiniteDuration();
   int ticks_at_once_ = 0;
 };

@@ -104,9 +104,15 @@ void Referee::Concluded(const coordinator::Conclude& conclude, const Verdict& ve
   const Capture& capture = conclude.capture;
   CheckCapture(capture, speakers);
   if (verdict.cause == Cause::kNoHang) return;
-  if (stored_.contains(conclude.incident_id)) {
+  if (conclude.again) {
+    ++further_looks_;
+    if (settled_.contains(conclude.incident_id)) {
+      Fail(absl::StrCat("incident ", conclude.incident_id, " is looked at again, and was settled"));
+    }
+  } else if (stored_.contains(conclude.incident_id)) {
     Fail(absl::StrCat("incident ", conclude.incident_id, " is on disk, and concluded again"));
   }
+  unknown_ = verdict.cause == Cause::kUnknown;
   const absl::Duration detected =
       absl::FromUnixMillis(capture.header.detected_unix_ms.value_or(0)) - WallOrigin();
   CheckHang(conclude, verdict, detected, speakers);
@@ -169,7 +175,10 @@ void Referee::CheckToldOnce(const Job::Standstill& standstill, const std::string
   told.incidents.insert(incident);
 }
 
-void Referee::Stored(const std::string& incident) { stored_.insert(incident); }
+void Referee::Stored(const std::string& incident, bool settled) {
+  stored_.insert(incident);
+  if (settled) settled_.insert(incident);
+}
 
 bool Referee::Complete(const Capture& capture) const {
   if (capture.snapshots.size() < capture.header.expected_workers.size()) return false;

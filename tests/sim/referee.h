@@ -59,7 +59,8 @@ class Referee {
   // Before the verdict is told to anyone.
   void Concluded(const coordinator::Conclude& conclude, const Verdict& verdict,
                  const Speakers& speakers);
-  void Stored(const std::string& incident);
+  // `settled`: with a verdict that names a cause.
+  void Stored(const std::string& incident, bool settled = true);
   // The texts of both sides are asked for, and must be there in time.
   void TextsAwaited() { texts_awaited_ = clockwork_.now(); }
   void TextsArrived(const coordinator::TextsGathered& texts);
@@ -69,6 +70,11 @@ class Referee {
   // The moment by which it must have.
   absl::Duration Deadline() const;
   void CheckEnd();
+
+  // The last hang that was told of got the verdict UNKNOWN: it is looked at again.
+  bool unknown() const { return unknown_; }
+  // At incidents that were told of.
+  int further_looks() const { return further_looks_; }
 
   int hangs() const { return static_cast<int>(told_.size()); }
 
@@ -95,6 +101,9 @@ class Referee {
   std::map<Connection, absl::Duration> asked_;  // with what deadline
   std::map<std::pair<Connection, int64_t>, absl::Duration> granted_;
   std::set<std::string> stored_;
+  std::set<std::string> settled_;
+  bool unknown_ = false;
+  int further_looks_ = 0;
   absl::Duration texts_awaited_;
   int coordinators_ = 0;
   struct Told {

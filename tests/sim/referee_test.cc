@@ -37,8 +37,9 @@ class RefereeTest : public testing::Test {
   }
 
   // Without any worker in it, so that nothing is asked of the verdict.
-  void Tell(const std::string& incident) {
+  void Tell(const std::string& incident, bool again = false) {
     coordinator::Conclude conclude;
+    conclude.again = again;
     conclude.incident_id = incident;
     conclude.capture.header.expected_workers.resize(1);
     conclude.capture.header.detected_unix_ms = absl::ToUnixMillis(WallOrigin() + clockwork_.now());
@@ -79,6 +80,18 @@ TEST_F(RefereeTest, SnapshotsInFlightAreBounded) {
   EXPECT_THAT(referee_.failures(), IsEmpty());
   referee_.Sent(66, wire::Grant{1});
   EXPECT_THAT(referee_.failures(), ElementsAre(HasSubstr("65 snapshots are in flight")));
+}
+
+TEST_F(RefereeTest, AFurtherLookAtWhatIsSettled) {
+  PassUntil(job_.last_break() + absl::Seconds(60));
+  Tell("one");
+  referee_.Stored("one", /*settled=*/false);
+  Tell("one", /*again=*/true);
+  EXPECT_THAT(referee_.failures(), IsEmpty());
+  EXPECT_EQ(referee_.further_looks(), 1);
+  referee_.Stored("one");
+  Tell("one", /*again=*/true);
+  EXPECT_THAT(referee_.failures(), ElementsAre(HasSubstr("was settled")));
 }
 
 TEST_F(HealthyTest, AHangOfAHealthyJobIsAFalseAlarm) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "coordinator/core/limits.h"
 #include "tests/scenarios/random.h"
@@ -17,6 +18,8 @@ namespace {
 
 // After a hang was told of: would it be told of again?
 constexpr absl::Duration kAftermath = absl::Seconds(20);
+// And after an UNKNOWN: twice it is looked at again.
+constexpr absl::Duration kFurtherLooks = 4 * coordinator::kLookAfterUnknown;
 
 class Simulation {
  public:
@@ -40,13 +43,19 @@ class Simulation {
   Outcome Run() {
     Schedule();
     absl::Duration end = End();
+    bool aftermath = false;
     while (referee_.failures().empty() && clockwork_.RunNext(end)) {
-      if (referee_.Satisfied()) end = std::min(end, clockwork_.now() + kAftermath);
+      if (!referee_.Satisfied() || std::exchange(aftermath, true)) continue;
+      end = clockwork_.now() + (referee_.unknown() ? kFurtherLooks : kAftermath);
     }
     if (referee_.failures().empty()) referee_.CheckEnd();
-    return {referee_.failures(), referee_.wrong_verdicts(),
-            trace_.hash(),       referee_.hangs(),
-            clockwork_.now(),    {trace_.lines().begin(), trace_.lines().end()}};
+    return {referee_.failures(),
+            referee_.wrong_verdicts(),
+            trace_.hash(),
+            referee_.hangs(),
+            referee_.further_looks(),
+            clockwork_.now(),
+            {trace_.lines().begin(), trace_.lines().end()}};
   }
 
  private:

@@ -17,6 +17,7 @@ struct Outcome {
   std::vector<std::string> wrong_verdicts;
   uint64_t hash = 0;               // of everything that was said and done
   int hangs = 0;                   // told of
+  int further_looks = 0;           // at these
   absl::Duration lasted;           // virtual time
   std::vector<std::string> trace;  // the last lines, if wanted
 };

@@ -60,6 +60,10 @@ class FaultyDisk final : public Disk {
     const absl::Status status = Admit();
     return status.ok() ? RealDisk().Replace(from, to) : status;
   }
+  absl::Status Exchange(const std::string& one, const std::string& other) override {
+    const absl::Status status = Admit();
+    return status.ok() ? RealDisk().Exchange(one, other) : status;
+  }
   absl::Status RemoveAll(const std::string& path) override {
     const absl::Status status = Admit();
     return status.ok() ? RealDisk().RemoveAll(path) : status;

@@ -21,6 +21,9 @@ void StacksState::Forget() {
 
 void StacksState::Collected(const std::optional<std::string>& incident, absl::Duration now) {
   if (progressed_ && now >= asked_at_ + kStackHold) Forget();
+  // Minutes later a standstill is looked at anew, under the same name.
+  const bool taken = wanted_ == StackLook::kNone && now >= asked_at_ + kStackSpacing;
+  if (incident == incident_ && taken) incident_.reset();
   if (incident.has_value() ? incident == incident_ : now < snapshot_until_) {
     later_look_ = true;
     return;

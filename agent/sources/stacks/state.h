@@ -22,10 +22,10 @@ struct StackReading {
   bool complete = true;  // false: more is on its way
 };
 
-// They are asked for once per incident, and once per snapshot for an operator, when a
-// coordinator first collects for it, and not again too soon, whatever it is called. The first
-// look does not wait for them; a later one does, no longer than they may take. Only for an
-// incident may a thread be stopped.
+// They are asked for once per look at an incident (two looks are a minute apart), and once per
+// snapshot for an operator, when a coordinator first collects for it, and not again too soon,
+// whatever it is called. The first look does not wait for them; a later one does, no longer than
+// they may take. Only for an incident may a thread be stopped.
 class StacksState final : public StateOf<StackReading> {
  public:
   // A coordinator collects for this incident; absent: for an operator.

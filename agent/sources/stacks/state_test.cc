@@ -38,12 +38,25 @@ TEST_F(StacksStateTest, AreAskedForOncePerIncident) {
   EXPECT_EQ(Ask(), StackLook::kNone);
   state_.Observe(reading_, {}, now_, notices_);
   EXPECT_THAT(stacks(), SizeIs(1));
-  state_.Collected("a", now_ + absl::Hours(1));
-  EXPECT_EQ(Ask(absl::Hours(1)), StackLook::kNone);
+  state_.Collected("a", now_ + kStackSpacing - absl::Seconds(1));
+  EXPECT_EQ(Ask(kStackSpacing - absl::Seconds(1)), StackLook::kNone);
   EXPECT_THAT(stacks(), SizeIs(1));
   Snapshot snapshot;
   state_.AddTo(snapshot, {});
   EXPECT_EQ(snapshot.stacks_missing, "no eu-stack");
+}
+
+// The coordinator looks again at a job that still stands: where it stands may be another place.
+TEST_F(StacksStateTest, MinutesLaterTheSameIncidentIsAskedAboutAnew) {
+  state_.Collected("a", now_);
+  Ask();
+  state_.Observe(reading_, {}, now_, notices_);
+  state_.Collected("a", now_ + kStackSpacing);
+  EXPECT_FALSE(state_.WorthWaiting(now_ + kStackSpacing));
+  EXPECT_EQ(Ask(kStackSpacing), StackLook::kStopping);
+  state_.Collected("a", now_ + kStackSpacing + absl::Seconds(1));  // the second round
+  EXPECT_TRUE(state_.WorthWaiting(now_ + kStackSpacing + absl::Seconds(1)));
+  EXPECT_EQ(Ask(kStackSpacing + absl::Seconds(1)), StackLook::kNone);
 }
 
 TEST_F(StacksStateTest, WhoeverAdvancesIsReadOnly) {

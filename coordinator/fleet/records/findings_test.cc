@@ -185,5 +185,20 @@ TEST_F(FindingsTest, DirectIsOnlyWhatTheVerdictNamesAsTarget) {
   EXPECT_EQ(Run().culprits[0].grounds, Grounds::kRepetition);
 }
 
+TEST(IncidentKey, LeadsBackToTheIncidentAndItsDigest) {
+  const std::string id = "20261120T124419Z-5dc4d1c8";
+  EXPECT_EQ(IncidentKey(id, 1), id);
+  EXPECT_EQ(IncidentKey(id, 12), id + "-r12");
+  for (const int64_t revision : {1, 2, 1000}) {
+    const IncidentOfKey of = ParseIncidentKey(IncidentKey(id, revision));
+    EXPECT_EQ(of.id, id);
+    EXPECT_EQ(of.revision, revision);
+  }
+  for (const char* other : {"i1", "a-r", "a-r1", "a-rx", "a-r-2"}) {
+    EXPECT_EQ(ParseIncidentKey(other).id, other);
+    EXPECT_EQ(ParseIncidentKey(other).revision, 1);
+  }
+}
+
 }  // namespace
 }  // namespace rapideye::coordinator

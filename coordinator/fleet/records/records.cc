@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace rapideye::coordinator {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::string_view kByHardware = "hardware:";
 constexpr std::string_view kByName = "host:";
+constexpr char kRevision[] = "-r";
 
 // Of a machine that has no number of its own, or is not allowed to tell.
 bool SaysNothing(absl::string_view hardware) {
@@ -92,5 +94,19 @@ std::string MachineKey(const std::optional<std::string>& hardware, const std::st
 }
 
 bool KnownByNameOnly(std::string_view machine_key) { return machine_key.starts_with(kByName); }
+
+std::string IncidentKey(const std::string& id, int64_t revision) {
+  return revision > 1 ? absl::StrCat(id, kRevision, revision) : id;
+}
+
+IncidentOfKey ParseIncidentKey(const std::string& key) {
+  const size_t at = key.rfind(kRevision);
+  int64_t revision = 0;
+  if (at == std::string::npos ||
+      !absl::SimpleAtoi(key.substr(at + sizeof(kRevision) - 1), &revision) || revision < 2) {
+    return {key, 1};
+  }
+  return {key.substr(0, at), revision};
+}
 
 }  // namespace rapideye::coordinator

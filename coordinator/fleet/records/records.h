@@ -36,6 +36,17 @@ std::optional<RemovalMode> RemovalModeNamed(std::string_view name);
 std::string MachineKey(const std::optional<std::string>& hardware, const std::string& host);
 bool KnownByNameOnly(std::string_view machine_key);
 
+// The key of one digest of an incident in histories and journals: the incident's id, of a later
+// digest with its number ("20261120T124419Z-5dc4d1c8-r2"), because a history is only ever added
+// to, and because hooks run again.
+std::string IncidentKey(const std::string& id, int64_t revision);
+struct IncidentOfKey {
+  std::string id;
+  int64_t revision = 1;
+};
+// What is no such key is an id.
+IncidentOfKey ParseIncidentKey(const std::string& key);
+
 // One culprit of an incident.
 struct CulpritRecord {
   std::string machine;  // MachineKey
@@ -60,7 +71,7 @@ struct CulpritRecord {
 
 // One incident: a verdict as the fleet remembers it.
 struct IncidentRecord {
-  std::string id;
+  std::string id;  // IncidentKey
   std::string job;
   std::string incarnation;  // of the job; empty: not known
   std::string cause;        // CauseName

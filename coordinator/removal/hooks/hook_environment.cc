@@ -51,6 +51,7 @@ std::vector<std::string> HookEnvironment(const HookRun& call,
   variables.emplace("PATH", kDefaultPath);
   variables.emplace("HOME", "/");
   variables["RAPIDEYE_INCIDENT"] = Value(call.incident);
+  variables["RAPIDEYE_REVISION"] = absl::StrCat(call.revision);
   variables["RAPIDEYE_CAUSE"] = Value(call.cause);
   variables["RAPIDEYE_JOB"] = Value(call.job);
   variables["RAPIDEYE_REMOVE_HOSTS"] = Value(absl::StrJoin(call.remove_hosts, ","));

@@ -9,7 +9,7 @@
 
 namespace rapideye::coordinator {
 
-// NAME=VALUE, by name: RAPIDEYE_INCIDENT, RAPIDEYE_CAUSE, RAPIDEYE_JOB,
+// NAME=VALUE, by name: RAPIDEYE_INCIDENT, RAPIDEYE_REVISION, RAPIDEYE_CAUSE, RAPIDEYE_JOB,
 // RAPIDEYE_REMOVE_HOSTS, RAPIDEYE_REMOVE_NODES; and of the daemon's own, PATH, HOME, what the
 // platforms' tools need to find their service, and RAPIDEYE_HOOK_*, by which hooks are configured.
 // Nothing else: the daemon's flags in the environment may hold the history's password.

@@ -25,7 +25,11 @@ TEST(HookEnvironment, IsSmall) {
                                        "RAPIDEYE_FLEET_DB=postgresql://me:secret@db"}),
               ElementsAre("HOME=/root", "PATH=/bin", "RAPIDEYE_CAUSE=BAD_TPU_CHIP",
                           "RAPIDEYE_INCIDENT=20261120T120000Z-0badcafe", "RAPIDEYE_JOB=train",
-                          "RAPIDEYE_REMOVE_HOSTS=host-3,host-7", "RAPIDEYE_REMOVE_NODES=,node-7"));
+                          "RAPIDEYE_REMOVE_HOSTS=host-3,host-7", "RAPIDEYE_REMOVE_NODES=,node-7",
+                          "RAPIDEYE_REVISION=1"));
+  HookRun later = Call();
+  later.revision = 2;
+  EXPECT_THAT(HookEnvironment(later, {}), Contains("RAPIDEYE_REVISION=2"));
 }
 
 TEST(HookEnvironment, HoldsTheHooksSettingsAndWhereThePlatformIs) {

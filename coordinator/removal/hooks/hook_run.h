@@ -2,6 +2,7 @@
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUN_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_HOOK_RUN_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@ namespace rapideye::coordinator {
 struct HookRun {
   std::string hook;  // path of an executable; it is run without a shell
   std::string incident;
-  std::string cause;  // CauseName
+  int64_t revision = 1;  // which digest of the incident
+  std::string cause;     // CauseName
   std::string job;
   // Empty: there is nothing to remove (watched, refused, or a dry run).
   std::vector<std::string> remove_hosts;

@@ -20,8 +20,10 @@ ProcessHookRunner::~ProcessHookRunner() {
 
 HookResult ProcessHookRunner::Run(const HookCall& call) {
   const Finding& finding = call.finding;
+  IncidentOfKey incident = ParseIncidentKey(finding.incident);
   HookRun run = {.hook = call.hook,
-                 .incident = finding.incident,
+                 .incident = std::move(incident.id),
+                 .revision = incident.revision,
                  .cause = finding.cause,
                  .job = finding.job,
                  .remove_hosts = {}};

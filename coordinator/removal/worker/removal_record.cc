@@ -21,6 +21,8 @@ std::string RenderRemovalRecord(const RemovalRecord& record) {
   for (const Task& task : record.hooks) {
     nlohmann::ordered_json hook = {{"hook", task.hook}};
     if (!task.subject.empty()) hook["machine"] = task.subject;
+    const int64_t revision = ParseIncidentKey(task.incident).revision;
+    if (revision > 1) hook["revision"] = revision;
     hook["state"] = task.state;
     hook["attempts"] = task.attempts;
     hook["outcome"] = task.outcome;

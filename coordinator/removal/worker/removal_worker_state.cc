@@ -31,6 +31,18 @@ void LogHistory(const absl::Status& status) {
   }
 }
 
+template <typename T>
+void Append(const absl::StatusOr<std::vector<T>>& more, std::vector<T>& list) {
+  if (more.ok()) list.insert(list.end(), more->begin(), more->end());
+}
+
+// `digest`: of this incident, as it is on disk.
+std::string KeyOfDigest(const std::string& id, const absl::StatusOr<std::string>& digest) {
+  if (!digest.ok()) return id;
+  const absl::StatusOr<IncidentSummary> summary = SummariseDigest(*digest);
+  return summary.ok() ? IncidentKey(id, summary->revision) : id;
+}
+
 }  // namespace
 
 void RemovalWorker::State::Run() {
@@ -139,15 +151,17 @@ void RemovalWorker::State::Recover() {
   ids->resize(std::min(ids->size(), kMaxPendingIncidents));
   for (const std::string& id : *ids) {
     const std::string directory = DirectoryOf(id);
-    if (Knows(id)) continue;
+    const auto digest = archive.Read(id, IncidentForm::kJson);
+    const std::string key = KeyOfDigest(id, digest);
+    if (Knows(key)) continue;
     const auto record = archive.Read(id, IncidentForm::kHooks);
     if (record.ok()) {
-      if (IsUnfinished(*record)) unfinished.insert(id);
+      if (IsUnfinished(*record)) unfinished.insert(key);
       continue;
     }
     if (first_run) {
       // Of a version that had no hooks: nothing of it is to happen now.
-      WriteRecord(id);
+      WriteRecord(key);
       continue;
     }
     const auto capture = wire::ReadCaptureFile(absl::StrCat(directory, "/", kCaptureFile));
@@ -158,11 +172,9 @@ void RemovalWorker::State::Recover() {
     }
     spdlog::info("incident {}: was on disk when its coordinator ended; its hooks are taken up", id);
     IncidentRecord incident =
-        Describe(id, *capture, Classify(*capture),
+        Describe(key, *capture, Classify(*capture),
                  absl::FromUnixMillis(capture->header.detected_unix_ms.value_or(0)), {});
-    if (auto digest = archive.Read(id, IncidentForm::kJson); digest.ok()) {
-      incident.digest = *std::move(digest);
-    }
+    if (digest.ok()) incident.digest = *digest;
     const MutexLock lock(mutex);
     arrived.push_front(std::move(incident));
   }
@@ -290,7 +302,8 @@ std::optional<std::string> RemovalWorker::State::RanForRemoval(const Task& task)
 }
 
 absl::StatusOr<HookCall> RemovalWorker::State::CallFor(const Task& task) const {
-  absl::StatusOr<std::string> digest = archive.Read(task.incident, IncidentForm::kJson);
+  absl::StatusOr<std::string> digest =
+      archive.Read(ParseIncidentKey(task.incident).id, IncidentForm::kJson);
   if (!digest.ok()) return digest.status();
   const absl::StatusOr<IncidentSummary> summary = SummariseDigest(*digest);
   if (!summary.ok()) return summary.status();
@@ -306,17 +319,19 @@ absl::StatusOr<HookCall> RemovalWorker::State::CallFor(const Task& task) const {
   return call;
 }
 
-void RemovalWorker::State::WriteRecord(const std::string& id) {
-  const std::string directory = DirectoryOf(id);
+void RemovalWorker::State::WriteRecord(const std::string& key) {
+  const auto [id, revision] = ParseIncidentKey(key);
+  const std::string directory = DirectoryOf(key);
   const absl::StatusOr<int64_t> bytes = settings.disk->BytesIn(directory);
   if (!bytes.ok() || *bytes < 0) return;  // the retention has removed it
   RemovalRecord record{.incident = id, .mode = policy().mode, .decisions = {}, .hooks = {}};
-  if (history != nullptr) {
-    record.decisions = History(*history).DecisionsOf(id, policy().mode).value_or(record.decisions);
-    record.hooks = Journal(*history, "", {}).TasksOf(id).value_or(record.hooks);
-  }
-  if (const auto tasks = hooks->TasksOf(id); tasks.ok()) {
-    record.hooks.insert(record.hooks.end(), tasks->begin(), tasks->end());
+  for (int64_t i = 1; i <= revision; ++i) {
+    const std::string one = IncidentKey(id, i);
+    if (history != nullptr) {
+      Append(History(*history).DecisionsOf(one, policy().mode), record.decisions);
+      Append(Journal(*history, "", {}).TasksOf(one), record.hooks);
+    }
+    Append(hooks->TasksOf(one), record.hooks);
   }
   const absl::Status status = WriteRemovalRecord(*settings.disk, directory, record);
   if (status.ok()) return;

@@ -1,5 +1,8 @@
 // RemovalWorker::State holds the data and the work of the worker's thread; it may outlive the
 // worker.
+//
+// Each digest of an incident is taken up for itself: where nothing else is said, `key` and the
+// names of incidents here are IncidentKeys.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_STATE_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_STATE_H_
 
@@ -36,7 +39,8 @@ class RunnerWithDigests final : public HookRunner {
   HookResult Run(const HookCall& call) override {
     if (!call.digest.empty()) return runner_->Run(call);
     HookCall complete = call;
-    if (auto digest = archive_.Read(call.finding.incident, IncidentForm::kJson); digest.ok()) {
+    const std::string id = ParseIncidentKey(call.finding.incident).id;
+    if (auto digest = archive_.Read(id, IncidentForm::kJson); digest.ok()) {
       complete.digest = *std::move(digest);
     }
     return runner_->Run(complete);
@@ -88,8 +92,8 @@ struct RemovalWorker::State {
   bool closing ABSL_GUARDED_BY(mutex) = false;
 
   const Policy& policy() const { return settings.removal.policy; }
-  std::string DirectoryOf(const std::string& id) const {
-    return absl::StrCat(settings.state_dir, "/incidents/", id);
+  std::string DirectoryOf(const std::string& key) const {
+    return absl::StrCat(settings.state_dir, "/incidents/", ParseIncidentKey(key).id);
   }
   bool GoesOn() const {
     const MutexLock lock(mutex);
@@ -119,7 +123,8 @@ struct RemovalWorker::State {
   void ReleaseDecided(std::set<std::string>& touched);
   std::optional<std::string> RanForRemoval(const Task& task) const;
   absl::StatusOr<HookCall> CallFor(const Task& task) const;
-  void WriteRecord(const std::string& id);
+  // For its incident, with what came of all its digests.
+  void WriteRecord(const std::string& key);
 };
 
 }  // namespace rapideye::coordinator

@@ -93,6 +93,11 @@ class RemovalWorkerTest : public ::testing::Test {
     fs::create_directories(fs::path(FileOf(number, "x")).parent_path());
     std::ofstream(FileOf(number, "digest.json")) << kDigest;
   }
+  void WriteRevision(int number, int64_t revision) {
+    nlohmann::json digest = nlohmann::json::parse(kDigest);
+    digest["revision"] = revision;
+    std::ofstream(FileOf(number, "digest.json")) << digest;
+  }
   // An incident of which the worker hears, and that comes to disk.
   void Happen(RemovalWorker& worker, int number) {
     worker.Expect(Record(number));
@@ -182,6 +187,52 @@ TEST_F(RemovalWorkerTest, WhatWasOnDiskWhenItsCoordinatorDiedIsTakenUp) {
   // Once.
   Open(RemovalMode::kDryRun).reset();
   EXPECT_THAT(hooks_->calls(), SizeIs(1));
+}
+
+// The digest says another cause than before: nobody has acted on that yet.
+TEST_F(RemovalWorkerTest, ALaterDigestOfAnIncidentRunsTheHooksAgain) {
+  auto worker = Open(RemovalMode::kDryRun);
+  worker->Expect(testing::Incident(IdOf(1), absl::Now(), {}));
+  Write(1);
+  worker->Arrived()(IdOf(1));
+  hooks_->Await(1);
+  const std::string key = IncidentKey(IdOf(1), 2);
+  worker->Expect(testing::Incident(key, absl::Now(), {testing::BadChip("a", 1)}));
+  fs::remove(FileOf(1, "hooks.json"));  // the files are replaced
+  WriteRevision(1, 2);
+  worker->Arrived()(key);
+  const std::vector<HookCall> calls = hooks_->Await(2);
+  EXPECT_EQ(calls[0].finding.incident, IdOf(1));
+  EXPECT_EQ(calls[1].finding.incident, key);
+  EXPECT_THAT(calls[1].digest, HasSubstr("\"revision\""));
+  worker.reset();
+  const nlohmann::json record = RecordOf(1);
+  EXPECT_EQ(record["incident"], IdOf(1));
+  EXPECT_THAT(record["decisions"], SizeIs(1));
+  ASSERT_THAT(record["hooks"], SizeIs(2));
+  EXPECT_FALSE(record["hooks"][0].contains("revision"));
+  EXPECT_EQ(record["hooks"][1]["revision"], 2);
+  EXPECT_EQ(record["hooks"][1]["state"], "done");
+  // Once.
+  Open(RemovalMode::kDryRun).reset();
+  EXPECT_THAT(hooks_->calls(), SizeIs(2));
+}
+
+TEST_F(RemovalWorkerTest, ALaterDigestThatWasOnDiskWhenItsCoordinatorDiedIsTakenUp) {
+  auto worker = Open(RemovalMode::kDryRun);
+  worker->Expect(testing::Incident(IdOf(1), absl::Now(), {}));
+  Write(1);
+  worker->Arrived()(IdOf(1));
+  hooks_->Await(1);
+  worker.reset();
+  fs::remove(FileOf(1, "hooks.json"));
+  WriteRevision(1, 2);
+  fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
+                FileOf(1, "capture.jsonl.gz"));
+  worker = Open(RemovalMode::kDryRun);
+  EXPECT_EQ(hooks_->Await(2)[1].finding.incident, IncidentKey(IdOf(1), 2));
+  worker.reset();
+  EXPECT_THAT(RecordOf(1)["hooks"], SizeIs(2));
 }
 
 // The process died between the end of a hook and the record of it.

@@ -50,6 +50,10 @@ class CrashingDisk final : public Disk {
     points_.Pass("disk");
     return RealDisk().Replace(from, to);
   }
+  absl::Status Exchange(const std::string& one, const std::string& other) override {
+    points_.Pass("disk");
+    return RealDisk().Exchange(one, other);
+  }
   absl::Status RemoveAll(const std::string& path) override {
     points_.Pass("disk");
     return RealDisk().RemoveAll(path);

@@ -1,0 +1,42 @@
+// LookSchedule plans further looks at a job that stands and whose last verdict need not be the
+// last word: a pause was the excuse, nothing was wrong, or it was not known what.
+#ifndef RAPIDEYE_COORDINATOR_CORE_LOOK_SCHEDULE_H_
+#define RAPIDEYE_COORDINATOR_CORE_LOOK_SCHEDULE_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace rapideye::coordinator {
+
+// Each look collects from all workers: the time between two of them doubles up to
+// kLongestLookInterval, and there are no more than kMaxLooks. `now` never goes back.
+class LookSchedule {
+ public:
+  // After a look at this incident: the first further one comes in `first`, each later one in
+  // twice the time of the one before; none later than in `excused`, when an excuse ends.
+  // Another incident begins a schedule of its own.
+  void Plan(const std::string& incident, absl::Duration first, absl::Duration now,
+            absl::Duration excused = absl::InfiniteDuration());
+  // Ends the schedule: the job advances again, or the verdict stands.
+  void Clear() { *this = LookSchedule(); }
+
+  bool open() const { return !incident_.empty(); }
+  // Whose looks they are; "" unless open.
+  const std::string& incident() const { return incident_; }
+  // How many have been planned; more than kMaxLooks: no further one comes.
+  int looks() const { return looks_; }
+  // Infinite if none comes.
+  absl::Duration next() const { return next_; }
+  bool Due(absl::Duration now) const { return now >= next_; }
+
+ private:
+  std::string incident_;
+  int looks_ = 0;
+  absl::Duration interval_ = absl::ZeroDuration();
+  absl::Duration next_ = absl::InfiniteDuration();
+};
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_LOOK_SCHEDULE_H_
