@@ -30,11 +30,16 @@ absl::string_view Name(RuntimeState state) {
   return "not read yet";
 }
 
+size_t Obstacles(const wire::Heartbeat& heartbeat) {
+  return heartbeat.start_up.has_value() ? heartbeat.start_up->obstacles.size() : 0;
+}
+
 // True if the coordinator acts on the difference; other changes wait for their turn.
 bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
   return a.process_incarnation != b.process_incarnation || a.runtime.state != b.runtime.state ||
          a.launches_completed != b.launches_completed || a.launch_in_flight != b.launch_in_flight ||
-         a.attentive != b.attentive || a.step_lines.has_value() != b.step_lines.has_value() ||
+         a.attentive != b.attentive || Obstacles(a) != Obstacles(b) ||
+         a.step_lines.has_value() != b.step_lines.has_value() ||
          AnnouncesPause(a.progress) != AnnouncesPause(b.progress);
 }
 
@@ -229,6 +234,10 @@ void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) 
 
 // Polling ---------------------------------------------------------------------
 
+bool AgentCore::HasStarted() const {
+  return view_.last_completion().has_value() || host_.Of<LogState>().advances() > 0;
+}
+
 bool AgentCore::InAttention(absl::Duration now) const {
   return view_.EverLaunched() && now - view_.last_progress() >= attention_after_;
 }
@@ -363,7 +372,9 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
                          .stacks = settings_.watches_host && collects
                                        ? host_.Of<StacksState>().Ask(
                                              DeepestLook(view_, host_, attention_after_, now), now)
-                                       : StackLook::kNone};
+                                       : StackLook::kNone,
+                         .starting = settings_.watches_host && !HasStarted(),
+                         .salt = collects ? requests_.salt() : ""};
   if (look.counters) {
     next_counter_look_ = now + kCounterSpacing;
     counted_for_ = host_.process();
@@ -382,6 +393,7 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
 void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Instant now,
                        Effects& effects) {
   Learn(poll, reading, now.monotonic, effects);
+  FollowStartUp(reading, now.monotonic);
   Inherit(now.monotonic);
   if (view_.last_progress() != poll.progress) host_.JobProgressed();
   if (poll.purpose == Purpose::kHloRequest) {
@@ -405,6 +417,19 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
   }
   next_poll_at_ = poll.started + Period(now.monotonic);
   SendHeartbeat(now.monotonic, effects);
+}
+
+void AgentCore::FollowStartUp(const RuntimeReading& reading, absl::Duration now) {
+  auto& start_up = host_.Of<StartUpState>();
+  if (HasStarted()) {
+    start_up.Complete();
+    return;
+  }
+  if (reading.sample.has_value() && !reading.sample->cores.empty()) start_up.ServesCores(now);
+  const std::optional<Progress> page = host_.Of<ProgressPageState>().Now(now);
+  // What the runtime holds has been compiled.
+  const bool compiled = view_.EverLaunched();
+  if (compiled || (page.has_value() && page->phase == Phase::kCompile)) start_up.Compiles(now);
 }
 
 void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, absl::Duration now,
@@ -471,6 +496,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   view_.Describe(now, heartbeat);
   heartbeat.progress = host_.Of<ProgressPageState>().Now(now);
   heartbeat.step_lines = host_.Of<LogState>().Steps(now);
+  heartbeat.start_up = host_.Of<StartUpState>().Now(now);
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();

@@ -21,6 +21,7 @@
 #include "agent/sources/runtime_metrics/state.h"
 #include "agent/sources/source.h"
 #include "agent/sources/stacks/state.h"
+#include "agent/sources/start_up/state.h"
 #include "agent/sources/tcp/state.h"
 
 namespace rapideye::agent {
@@ -41,6 +42,7 @@ using Sources = SourceList<  //
     ProgressPageSource,      //
     RuntimeMetricsSource,    //
     ProbeSource,             //
+    StartUpSource,           //
     StacksSource>;
 
 // The readings of one look at the host. Sources that were not read are absent.
