@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/host_place.h"
+#include "classifier/obstacles.h"
 #include "classifier/phrases.h"
 #include "classifier/stacks.h"
 #include "classifier/thresholds.h"
@@ -319,6 +320,8 @@ class Reader {
       if (gone && alive && process.exit_code == 0) continue;
       ErrorEvent event;
       event.kind = gone ? ErrorKind::kExit : ErrorKind::kStopped;
+      const std::vector<const Obstacle*> obstacles = ObstaclesOf(topology_, worker);
+      if (gone && !obstacles.empty()) event.kind = ErrorKind::kDeviceUnavailable;
       event.worker = worker;
       event.age_ms = process.exited_ms_ago;
       // A shell reports death by a signal as 128 plus its number.
@@ -333,6 +336,10 @@ class Reader {
       event.unexplained = gone && !process.signal && !process.exit_code;
       if (event.aborted) ++timeline_.aborted;
       event.text = WhatBecameOf(process);
+      if (event.kind == ErrorKind::kDeviceUnavailable) {
+        event.text =
+            absl::StrCat("its training process ", event.text, "; ", DescribeObstacles(obstacles));
+      }
       timeline_.errors.push_back(std::move(event));
     }
   }

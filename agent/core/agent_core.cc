@@ -227,6 +227,9 @@ void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) 
     alarms_.Send(now.monotonic, effects);
     if (requests_.NeedsSample()) requests_.Deliver(Describe(now), now.monotonic, effects);
     requests_.HandOver(effects);
+    // Whoever is told to end while its process goes on is replaced, and comes back.
+    if (host_.Of<TrainingProcess>().EndedOnPurpose())
+      effects.push_back(Send{wire::Leaving{Process()}});
   }
   if (settings_.keeps_state) effects.push_back(Keep{State(now)});
   link_.ShutDown(effects);

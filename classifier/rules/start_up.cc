@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +19,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/host_place.h"
+#include "classifier/obstacles.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
+#include "classifier/settings.h"
+#include "classifier/start_up_stage.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
 
@@ -214,7 +218,11 @@ std::string WhatIsMissing(const Case& c, int worker) {
 
 class Rule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {}
+  Rule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {
+    for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+      if (!ObstaclesOf(c.topology, i).empty()) kept_.push_back(i);
+    }
+  }
 
   void Apply() {
     if (who_.HasBegun()) return;
@@ -222,7 +230,7 @@ class Rule {
     const bool outlasted = header.starting_ms.has_value()
                                ? *header.starting_ms >= header.startup_grace_ms.value_or(0)
                                : header.trigger == "no-progress";
-    if (!who_.timed_out.empty() || (outlasted && who_.OthersWait())) {
+    if (!who_.timed_out.empty() || (outlasted && (who_.OthersWait() || !kept_.empty()))) {
       NotStarted();
     } else if (outlasted && header.trigger == "no-progress" && !who_.AnythingTells()) {
       NothingSaysThatItStands();
@@ -232,7 +240,87 @@ class Rule {
   }
 
  private:
+  // The workers that something keeps which their hosts know.
+  void Kept() {
+    Finding finding;
+    finding.basis = Basis::kAbsence;
+    finding.cause = Cause::kUnrecoverableError;
+    finding.detail = Detail::kDeviceUnavailable;
+    finding.confidence = kConfidenceKept;
+    for (int worker : kept_) {
+      std::string text = absl::StrCat(Who(c_.worker(worker)), ": ",
+                                      DescribeObstacles(ObstaclesOf(c_.topology, worker)));
+      if (finding.evidence.size() < kMaxEvidence / 2) {
+        finding.evidence.push_back(Evidence(c_, Strength::kDirect, {worker}, text));
+      }
+      finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
+    }
+    Conclude(std::move(finding));
+  }
+
+  // The workers that were started with other settings or versions than most.
+  void StartedOtherwise(const std::vector<SettingDifference>& differences) {
+    Finding finding;
+    finding.basis = Basis::kAbsence;
+    finding.cause = Cause::kUnrecoverableError;
+    finding.detail = Detail::kConfiguration;
+    finding.confidence = kConfidenceKept;
+    std::map<int, std::string> culprits;
+    for (const SettingDifference& difference : differences) {
+      std::string text = Describe(c_.topology, difference);
+      for (int worker : difference.odd) culprits.emplace(worker, text);
+      if (finding.evidence.size() < kMaxEvidence / 2) {
+        finding.evidence.push_back(
+            Evidence(c_, Strength::kDirect, difference.odd, std::move(text)));
+      }
+    }
+    for (auto& [worker, why] : culprits) {
+      finding.culprits.push_back(CulpritWorker(c_, worker, std::move(why)));
+    }
+    Conclude(std::move(finding));
+  }
+
+  // How far everybody has come, as far as agents tell.
+  void AddStages(Finding& finding) const {
+    std::map<StartUpStage, std::vector<int>> stages;
+    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+      const Snapshot* snapshot = c_.worker(i).snapshot;
+      if (snapshot == nullptr || !snapshot->start_up.has_value()) continue;
+      stages[StageOf(*snapshot->start_up)].push_back(i);
+    }
+    for (const auto& [stage, workers] : stages) {
+      finding.evidence.push_back(
+          Evidence(c_, Strength::kStrong, workers,
+                   absl::StrCat(Count(static_cast<int64_t>(workers.size()), "worker"), " ",
+                                StageName(stage), ": ", WhoAll(c_.topology, workers))));
+    }
+  }
+
+  void Conclude(Finding finding) {
+    const std::vector<int>& witnesses = who_.timed_out.empty() ? who_.in_start_up : who_.timed_out;
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait(c_, who_)));
+    AddStages(finding);
+    finding.explains = c_.graph.waiting;
+    finding.why = finding.culprits.front().why;
+    out_.Add(kRule, std::move(finding));
+  }
+
+  // Something that is known of a worker explains more than that another has not come; settings
+  // explain only what nothing else does.
   void NotStarted() {
+    if (!kept_.empty() && !who_.SomethingElseFailed()) {
+      Kept();
+      return;
+    }
+    NotCome();
+    const bool absent =
+        !who_.never_came.empty() || !who_.without_process.empty() || !who_.left.empty();
+    if (absent || who_.SomethingElseFailed()) return;
+    const std::vector<SettingDifference> differences = DifferentSettings(c_.topology);
+    if (!differences.empty()) StartedOtherwise(differences);
+  }
+
+  void NotCome() {
     std::vector<int> absent = who_.never_came;
     absent.insert(absent.end(), who_.without_process.begin(), who_.without_process.end());
     if (absent.empty()) absent = who_.left;
@@ -258,11 +346,7 @@ class Rule {
       }
       finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
     }
-    const std::vector<int>& witnesses = who_.timed_out.empty() ? who_.in_start_up : who_.timed_out;
-    finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait(c_, who_)));
-    finding.explains = c_.graph.waiting;
-    finding.why = finding.culprits.front().why;
-    out_.Add(kRule, std::move(finding));
+    Conclude(std::move(finding));
   }
 
   // An alarm about a job of which nothing tells whether it advances, because somebody has not
@@ -315,6 +399,14 @@ class Rule {
         "have an agent, and no training process");
     say(who_.in_start_up, "waits for the job to be complete", "wait for the job to be complete");
     say(who_.elsewhere, "is past that", "are past that");
+    AddStages(finding);
+    for (int worker : kept_) {
+      finding.evidence.push_back(
+          Evidence(c_, Strength::kStrong, {worker},
+                   absl::StrCat(Who(c_.worker(worker)), ": ",
+                                DescribeObstacles(ObstaclesOf(c_.topology, worker)))));
+      if (finding.evidence.size() >= kMaxEvidence) break;
+    }
     say(who_.unplaced, "has its training process, whose stack is not known",
         "have their training process, whose stack is not known");
     finding.why = std::move(why);
@@ -324,6 +416,7 @@ class Rule {
   const Case& c_;
   Findings& out_;
   const Whereabouts who_;
+  std::vector<int> kept_;  // workers that something keeps which their hosts know
 };
 
 }  // namespace

@@ -106,6 +106,7 @@ void CoordinatorCore::Drop(StreamId stream, bool log) {
   if (!worker.has_value()) return;
   all_connected_ = false;
   job_.progress.Disconnected(*worker);
+  job_.Left(*worker, now_.monotonic);
   restart_.OnLeave(*worker);
   LeaveCollections(*worker);
   if (log) {
@@ -255,6 +256,9 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
   } else if (const auto* alarm = std::get_if<wire::Alarm>(&event.message)) {
     OnAlarm(member, *alarm);
     return absl::OkStatus();
+  } else if (std::holds_alternative<wire::Leaving>(event.message)) {
+    OnLeaving(member);
+    return absl::OkStatus();
   } else if (const auto* question = std::get_if<wire::WhoIs>(&event.message)) {
     OnWhoIs(member, *question);
     return absl::OkStatus();
@@ -308,6 +312,11 @@ void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& h
   } else if (advanced) {
     NoteRecovery(worker);
   }
+}
+
+void CoordinatorCore::OnLeaving(const Member& member) {
+  Info(absl::StrCat(DebugName(member), " leaves the job on purpose"));
+  job_.membership.AnnounceLeave(member.hello.worker);
 }
 
 void CoordinatorCore::OnWhoIs(const Member& member, const wire::WhoIs& question) {
@@ -375,8 +384,18 @@ void CoordinatorCore::Survey() {
   CloseSilentStreams();
   if (state_ != State::kArmed) return;
   UpdateAttention();
+  RetireLeavers();
   if (!job_.UpdateSettled(now_.monotonic) || now_.monotonic < judge_not_before_ || Recall()) return;
   Judge();
+}
+
+void CoordinatorCore::RetireLeavers() {
+  if (now_.monotonic < next_retire_) return;
+  next_retire_ = now_.monotonic + kRetirePeriod;
+  for (const WorkerId& worker : job_.RetireLeavers(now_.monotonic)) {
+    Info(absl::StrCat(DebugName(*job_.membership.Find(worker)),
+                      " has left, and the job goes on without it: it is not missed"));
+  }
 }
 
 void CoordinatorCore::Judge() {
