@@ -15,6 +15,7 @@
 #include "agent/sources/log/state.h"
 #include "agent/sources/nic/state.h"
 #include "agent/sources/pcie/state.h"
+#include "agent/sources/platform/state.h"
 #include "agent/sources/probe/state.h"
 #include "agent/sources/process/state.h"
 #include "agent/sources/progress_page/state.h"
@@ -43,6 +44,7 @@ using Sources = SourceList<  //
     RuntimeMetricsSource,    //
     ProbeSource,             //
     StartUpSource,           //
+    PlatformSource,          //
     StacksSource>;
 
 // The readings of one look at the host. Sources that were not read are absent.
