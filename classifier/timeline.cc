@@ -273,7 +273,9 @@ class Reader {
       event.age_ms = log.age_ms;
       // Only the kernel's log is beyond the job's reach; a kernel's line found in
       // the job's own log is the job's word.
-      event.beyond_job = *kind == ErrorKind::kKernelHardware && log.source == LogSource::kKernelLog;
+      event.beyond_job =
+          (*kind == ErrorKind::kKernelHardware && log.source == LogSource::kKernelLog) ||
+          (*kind == ErrorKind::kPreempted && log.source == LogSource::kPlatform);
       event.text = Quote(log.text);
       event.worker = worker;
       const bool of_peer = *kind == ErrorKind::kChipDriver || *kind == ErrorKind::kPreempted;
@@ -420,6 +422,8 @@ class Reader {
   bool IsEndOfVictim(const ErrorEvent& event) const {
     const bool told = event.kind == ErrorKind::kPreempted || event.terminated;
     if (event.kind != ErrorKind::kExit && !told) return false;
+    // Whom the platform takes away loses its peers, too.
+    if (event.beyond_job) return false;
     if ((event.signalled && !told) || event.unexplained) return false;
     const Snapshot* snapshot = topology_.worker(event.worker).snapshot;
     if (event.succeeded || !event.age_ms || snapshot == nullptr) return false;
