@@ -210,6 +210,20 @@ std::string WhatBecameOf(const Process& process) {
   return "exited";
 }
 
+bool IsBeyondJob(ErrorKind kind, LogSource source) {
+  return (kind == ErrorKind::kKernelHardware && source == LogSource::kKernelLog) ||
+         (kind == ErrorKind::kPreempted && source == LogSource::kPlatform);
+}
+
+// The end of a process that its host has kept from its first launch.
+void ExplainByObstacles(const Topology& topology, ErrorEvent& event) {
+  const std::vector<const Obstacle*> obstacles = ObstaclesOf(topology, event.worker);
+  if (obstacles.empty()) return;
+  event.kind = ErrorKind::kDeviceUnavailable;
+  event.text =
+      absl::StrCat("its training process ", event.text, "; ", DescribeObstacles(obstacles));
+}
+
 class Reader {
  public:
   explicit Reader(const Topology& topology) : topology_(topology) {}
@@ -273,9 +287,7 @@ class Reader {
       event.age_ms = log.age_ms;
       // Only the kernel's log is beyond the job's reach; a kernel's line found in
       // the job's own log is the job's word.
-      event.beyond_job =
-          (*kind == ErrorKind::kKernelHardware && log.source == LogSource::kKernelLog) ||
-          (*kind == ErrorKind::kPreempted && log.source == LogSource::kPlatform);
+      event.beyond_job = IsBeyondJob(*kind, log.source);
       event.text = Quote(log.text);
       event.worker = worker;
       const bool of_peer = *kind == ErrorKind::kChipDriver || *kind == ErrorKind::kPreempted;
@@ -322,8 +334,6 @@ class Reader {
       if (gone && alive && process.exit_code == 0) continue;
       ErrorEvent event;
       event.kind = gone ? ErrorKind::kExit : ErrorKind::kStopped;
-      const std::vector<const Obstacle*> obstacles = ObstaclesOf(topology_, worker);
-      if (gone && !obstacles.empty()) event.kind = ErrorKind::kDeviceUnavailable;
       event.worker = worker;
       event.age_ms = process.exited_ms_ago;
       // A shell reports death by a signal as 128 plus its number.
@@ -338,10 +348,7 @@ class Reader {
       event.unexplained = gone && !process.signal && !process.exit_code;
       if (event.aborted) ++timeline_.aborted;
       event.text = WhatBecameOf(process);
-      if (event.kind == ErrorKind::kDeviceUnavailable) {
-        event.text =
-            absl::StrCat("its training process ", event.text, "; ", DescribeObstacles(obstacles));
-      }
+      if (gone) ExplainByObstacles(topology_, event);
       timeline_.errors.push_back(std::move(event));
     }
   }
@@ -418,12 +425,10 @@ class Reader {
 
   // Ends by its own status or an abort after words of a victim: whoever ends so does it
   // because somebody else is gone, however early. So does whoever is told to end after such
-  // words, by the launcher that ends them all. Other signals are no echo.
+  // words, by the launcher that ends them all, but not by the platform. Other signals are no echo.
   bool IsEndOfVictim(const ErrorEvent& event) const {
     const bool told = event.kind == ErrorKind::kPreempted || event.terminated;
-    if (event.kind != ErrorKind::kExit && !told) return false;
-    // Whom the platform takes away loses its peers, too.
-    if (event.beyond_job) return false;
+    if ((event.kind != ErrorKind::kExit && !told) || event.beyond_job) return false;
     if ((event.signalled && !told) || event.unexplained) return false;
     const Snapshot* snapshot = topology_.worker(event.worker).snapshot;
     if (event.succeeded || !event.age_ms || snapshot == nullptr) return false;

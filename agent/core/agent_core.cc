@@ -43,6 +43,25 @@ bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
          AnnouncesPause(a.progress) != AnnouncesPause(b.progress);
 }
 
+// A launch of the present process has completed, or a step that its log tells.
+bool HasStarted(const WorkerView& view, const HostState& host) {
+  return view.last_completion().has_value() || host.Of<LogState>().advances() > 0;
+}
+
+void FollowStartUp(const RuntimeReading& reading, const WorkerView& view, absl::Duration now,
+                   HostState& host) {
+  auto& start_up = host.Of<StartUpState>();
+  if (HasStarted(view, host)) {
+    start_up.Complete();
+    return;
+  }
+  if (reading.sample.has_value() && !reading.sample->cores.empty()) start_up.ServesCores(now);
+  const std::optional<Progress> page = host.Of<ProgressPageState>().Now(now);
+  // What the runtime holds has been compiled.
+  const bool compiled = view.EverLaunched();
+  if (compiled || (page.has_value() && page->phase == Phase::kCompile)) start_up.Compiles(now);
+}
+
 // How far a look at the stacks may go: whoever advances is never stopped. The longest that a
 // launch or a step usually takes is behind those who stand still.
 StackLook DeepestLook(const WorkerView& view, const HostState& host, absl::Duration usual,
@@ -237,10 +256,6 @@ void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) 
 
 // Polling ---------------------------------------------------------------------
 
-bool AgentCore::HasStarted() const {
-  return view_.last_completion().has_value() || host_.Of<LogState>().advances() > 0;
-}
-
 bool AgentCore::InAttention(absl::Duration now) const {
   return view_.EverLaunched() && now - view_.last_progress() >= attention_after_;
 }
@@ -376,7 +391,7 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
                                        ? host_.Of<StacksState>().Ask(
                                              DeepestLook(view_, host_, attention_after_, now), now)
                                        : StackLook::kNone,
-                         .starting = settings_.watches_host && !HasStarted(),
+                         .starting = settings_.watches_host && !HasStarted(view_, host_),
                          .salt = collects ? requests_.salt() : ""};
   if (look.counters) {
     next_counter_look_ = now + kCounterSpacing;
@@ -396,7 +411,7 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
 void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Instant now,
                        Effects& effects) {
   Learn(poll, reading, now.monotonic, effects);
-  FollowStartUp(reading, now.monotonic);
+  FollowStartUp(reading, view_, now.monotonic, host_);
   Inherit(now.monotonic);
   if (view_.last_progress() != poll.progress) host_.JobProgressed();
   if (poll.purpose == Purpose::kHloRequest) {
@@ -420,19 +435,6 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
   }
   next_poll_at_ = poll.started + Period(now.monotonic);
   SendHeartbeat(now.monotonic, effects);
-}
-
-void AgentCore::FollowStartUp(const RuntimeReading& reading, absl::Duration now) {
-  auto& start_up = host_.Of<StartUpState>();
-  if (HasStarted()) {
-    start_up.Complete();
-    return;
-  }
-  if (reading.sample.has_value() && !reading.sample->cores.empty()) start_up.ServesCores(now);
-  const std::optional<Progress> page = host_.Of<ProgressPageState>().Now(now);
-  // What the runtime holds has been compiled.
-  const bool compiled = view_.EverLaunched();
-  if (compiled || (page.has_value() && page->phase == Phase::kCompile)) start_up.Compiles(now);
 }
 
 void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, absl::Duration now,

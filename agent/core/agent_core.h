@@ -112,10 +112,6 @@ class AgentCore {
   void LogHealth(absl::Duration now, Effects& effects);
   void PlanWake(absl::Duration now);
 
-  void FollowStartUp(const RuntimeReading& reading, absl::Duration now);
-
-  // A launch of the present process has completed, or a step that its log tells.
-  bool HasStarted() const;
   // True once nothing has moved for long, although something had been launched.
   bool InAttention(absl::Duration now) const;
   bool DetailTaken() const { return detail_taken_for_ == view_.last_progress(); }

@@ -216,6 +216,98 @@ std::string WhatIsMissing(const Case& c, int worker) {
                            : "sent no snapshot, and the job has not begun";
 }
 
+// How far everybody has come, as far as agents tell.
+void AddStages(const Case& c, Finding& finding) {
+  std::map<StartUpStage, std::vector<int>> stages;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const Snapshot* snapshot = c.worker(i).snapshot;
+    if (snapshot == nullptr || !snapshot->start_up.has_value()) continue;
+    stages[StageOf(*snapshot->start_up)].push_back(i);
+  }
+  for (const auto& [stage, workers] : stages) {
+    finding.evidence.push_back(
+        Evidence(c, Strength::kStrong, workers,
+                 absl::StrCat(Count(static_cast<int64_t>(workers.size()), "worker"), " ",
+                              StageName(stage), ": ", WhoAll(c.topology, workers))));
+  }
+}
+
+// The workers that something keeps which their hosts know.
+Finding Kept(const Case& c, const std::vector<int>& workers) {
+  Finding finding;
+  finding.basis = Basis::kAbsence;
+  finding.cause = Cause::kUnrecoverableError;
+  finding.detail = Detail::kDeviceUnavailable;
+  finding.confidence = kConfidenceKept;
+  for (int worker : workers) {
+    std::string text = absl::StrCat(Who(c.worker(worker)), ": ",
+                                    DescribeObstacles(ObstaclesOf(c.topology, worker)));
+    if (finding.evidence.size() < kMaxEvidence / 2) {
+      finding.evidence.push_back(Evidence(c, Strength::kDirect, {worker}, text));
+    }
+    finding.culprits.push_back(CulpritWorker(c, worker, std::move(text)));
+  }
+  return finding;
+}
+
+// The workers that were started with other settings or versions than most.
+Finding StartedOtherwise(const Case& c, const std::vector<SettingDifference>& differences) {
+  Finding finding;
+  finding.basis = Basis::kAbsence;
+  finding.cause = Cause::kUnrecoverableError;
+  finding.detail = Detail::kConfiguration;
+  finding.confidence = kConfidenceKept;
+  std::map<int, std::string> culprits;
+  for (const SettingDifference& difference : differences) {
+    std::string text = Describe(c.topology, difference);
+    for (int worker : difference.odd) culprits.emplace(worker, text);
+    if (finding.evidence.size() < kMaxEvidence / 2) {
+      finding.evidence.push_back(Evidence(c, Strength::kDirect, difference.odd, std::move(text)));
+    }
+  }
+  for (auto& [worker, why] : culprits) {
+    finding.culprits.push_back(CulpritWorker(c, worker, std::move(why)));
+  }
+  return finding;
+}
+
+// Who is where, and who has not come.
+Finding Whereabout(const Case& c, const Whereabouts& who, const std::vector<int>& kept,
+                   std::string why) {
+  Finding finding;
+  finding.basis = Basis::kPause;
+  finding.cause = Cause::kNoHang;
+  finding.detail = Detail::kStarting;
+  finding.confidence = kConfidencePause;
+  finding.evidence.push_back({why, Strength::kStrong, {}});
+  const auto say = [&](const std::vector<int>& workers, std::string_view one,
+                       std::string_view many) {
+    if (workers.empty()) return;
+    const auto count = static_cast<int64_t>(workers.size());
+    finding.evidence.push_back(
+        Evidence(c, Strength::kStrong, workers,
+                 absl::StrCat(Count(count, "worker"), " ", std::string(count == 1 ? one : many),
+                              ": ", WhoAll(c.topology, workers))));
+  };
+  say(who.never_came, "has not come", "have not come");
+  say(who.without_process, "has an agent, and no training process",
+      "have an agent, and no training process");
+  say(who.in_start_up, "waits for the job to be complete", "wait for the job to be complete");
+  say(who.elsewhere, "is past that", "are past that");
+  AddStages(c, finding);
+  for (int worker : kept) {
+    finding.evidence.push_back(
+        Evidence(c, Strength::kStrong, {worker},
+                 absl::StrCat(Who(c.worker(worker)), ": ",
+                              DescribeObstacles(ObstaclesOf(c.topology, worker)))));
+    if (finding.evidence.size() >= kMaxEvidence) break;
+  }
+  say(who.unplaced, "has its training process, whose stack is not known",
+      "have their training process, whose stack is not known");
+  finding.why = std::move(why);
+  return finding;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {
@@ -240,66 +332,10 @@ class Rule {
   }
 
  private:
-  // The workers that something keeps which their hosts know.
-  void Kept() {
-    Finding finding;
-    finding.basis = Basis::kAbsence;
-    finding.cause = Cause::kUnrecoverableError;
-    finding.detail = Detail::kDeviceUnavailable;
-    finding.confidence = kConfidenceKept;
-    for (int worker : kept_) {
-      std::string text = absl::StrCat(Who(c_.worker(worker)), ": ",
-                                      DescribeObstacles(ObstaclesOf(c_.topology, worker)));
-      if (finding.evidence.size() < kMaxEvidence / 2) {
-        finding.evidence.push_back(Evidence(c_, Strength::kDirect, {worker}, text));
-      }
-      finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
-    }
-    Conclude(std::move(finding));
-  }
-
-  // The workers that were started with other settings or versions than most.
-  void StartedOtherwise(const std::vector<SettingDifference>& differences) {
-    Finding finding;
-    finding.basis = Basis::kAbsence;
-    finding.cause = Cause::kUnrecoverableError;
-    finding.detail = Detail::kConfiguration;
-    finding.confidence = kConfidenceKept;
-    std::map<int, std::string> culprits;
-    for (const SettingDifference& difference : differences) {
-      std::string text = Describe(c_.topology, difference);
-      for (int worker : difference.odd) culprits.emplace(worker, text);
-      if (finding.evidence.size() < kMaxEvidence / 2) {
-        finding.evidence.push_back(
-            Evidence(c_, Strength::kDirect, difference.odd, std::move(text)));
-      }
-    }
-    for (auto& [worker, why] : culprits) {
-      finding.culprits.push_back(CulpritWorker(c_, worker, std::move(why)));
-    }
-    Conclude(std::move(finding));
-  }
-
-  // How far everybody has come, as far as agents tell.
-  void AddStages(Finding& finding) const {
-    std::map<StartUpStage, std::vector<int>> stages;
-    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
-      const Snapshot* snapshot = c_.worker(i).snapshot;
-      if (snapshot == nullptr || !snapshot->start_up.has_value()) continue;
-      stages[StageOf(*snapshot->start_up)].push_back(i);
-    }
-    for (const auto& [stage, workers] : stages) {
-      finding.evidence.push_back(
-          Evidence(c_, Strength::kStrong, workers,
-                   absl::StrCat(Count(static_cast<int64_t>(workers.size()), "worker"), " ",
-                                StageName(stage), ": ", WhoAll(c_.topology, workers))));
-    }
-  }
-
   void Conclude(Finding finding) {
     const std::vector<int>& witnesses = who_.timed_out.empty() ? who_.in_start_up : who_.timed_out;
     finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait(c_, who_)));
-    AddStages(finding);
+    AddStages(c_, finding);
     finding.explains = c_.graph.waiting;
     finding.why = finding.culprits.front().why;
     out_.Add(kRule, std::move(finding));
@@ -309,7 +345,7 @@ class Rule {
   // explain only what nothing else does.
   void NotStarted() {
     if (!kept_.empty() && !who_.SomethingElseFailed()) {
-      Kept();
+      Conclude(Kept(c_, kept_));
       return;
     }
     NotCome();
@@ -317,7 +353,7 @@ class Rule {
         !who_.never_came.empty() || !who_.without_process.empty() || !who_.left.empty();
     if (absent || who_.SomethingElseFailed()) return;
     const std::vector<SettingDifference> differences = DifferentSettings(c_.topology);
-    if (!differences.empty()) StartedOtherwise(differences);
+    if (!differences.empty()) Conclude(StartedOtherwise(c_, differences));
   }
 
   void NotCome() {
@@ -354,7 +390,8 @@ class Rule {
   void NothingSaysThatItStands() {
     if (!who_.in_start_up.empty() || who_.AnybodyEnded() || !c_.timeline.roots.empty()) return;
     if (who_.never_came.empty() && who_.without_process.empty()) return;
-    Report("nothing shows that anybody waits for the job to be complete");
+    out_.Add(kRule, Whereabout(c_, who_, kept_,
+                               "nothing shows that anybody waits for the job to be complete"));
   }
 
   void Starting() {
@@ -374,43 +411,7 @@ class Rule {
         absl::StrAppend(&why, "; it may take ", Span(*header.startup_grace_ms));
       }
     }
-    Report(std::move(why));
-  }
-
-  // Who is where, and who has not come.
-  void Report(std::string why) {
-    Finding finding;
-    finding.basis = Basis::kPause;
-    finding.cause = Cause::kNoHang;
-    finding.detail = Detail::kStarting;
-    finding.confidence = kConfidencePause;
-    finding.evidence.push_back({why, Strength::kStrong, {}});
-    const auto say = [&](const std::vector<int>& workers, std::string_view one,
-                         std::string_view many) {
-      if (workers.empty()) return;
-      const auto count = static_cast<int64_t>(workers.size());
-      finding.evidence.push_back(
-          Evidence(c_, Strength::kStrong, workers,
-                   absl::StrCat(Count(count, "worker"), " ", std::string(count == 1 ? one : many),
-                                ": ", WhoAll(c_.topology, workers))));
-    };
-    say(who_.never_came, "has not come", "have not come");
-    say(who_.without_process, "has an agent, and no training process",
-        "have an agent, and no training process");
-    say(who_.in_start_up, "waits for the job to be complete", "wait for the job to be complete");
-    say(who_.elsewhere, "is past that", "are past that");
-    AddStages(finding);
-    for (int worker : kept_) {
-      finding.evidence.push_back(
-          Evidence(c_, Strength::kStrong, {worker},
-                   absl::StrCat(Who(c_.worker(worker)), ": ",
-                                DescribeObstacles(ObstaclesOf(c_.topology, worker)))));
-      if (finding.evidence.size() >= kMaxEvidence) break;
-    }
-    say(who_.unplaced, "has its training process, whose stack is not known",
-        "have their training process, whose stack is not known");
-    finding.why = std::move(why);
-    out_.Add(kRule, std::move(finding));
+    out_.Add(kRule, Whereabout(c_, who_, kept_, std::move(why)));
   }
 
   const Case& c_;

@@ -257,7 +257,7 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
     OnAlarm(member, *alarm);
     return absl::OkStatus();
   } else if (std::holds_alternative<wire::Leaving>(event.message)) {
-    OnLeaving(member);
+    job_.membership.AnnounceLeave(worker);
     return absl::OkStatus();
   } else if (const auto* question = std::get_if<wire::WhoIs>(&event.message)) {
     OnWhoIs(member, *question);
@@ -312,11 +312,6 @@ void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& h
   } else if (advanced) {
     NoteRecovery(worker);
   }
-}
-
-void CoordinatorCore::OnLeaving(const Member& member) {
-  Info(absl::StrCat(DebugName(member), " leaves the job on purpose"));
-  job_.membership.AnnounceLeave(member.hello.worker);
 }
 
 void CoordinatorCore::OnWhoIs(const Member& member, const wire::WhoIs& question) {
@@ -384,18 +379,9 @@ void CoordinatorCore::Survey() {
   CloseSilentStreams();
   if (state_ != State::kArmed) return;
   UpdateAttention();
-  RetireLeavers();
+  for (std::string& text : job_.RetireLeavers(now_.monotonic)) Info(std::move(text));
   if (!job_.UpdateSettled(now_.monotonic) || now_.monotonic < judge_not_before_ || Recall()) return;
   Judge();
-}
-
-void CoordinatorCore::RetireLeavers() {
-  if (now_.monotonic < next_retire_) return;
-  next_retire_ = now_.monotonic + kRetirePeriod;
-  for (const WorkerId& worker : job_.RetireLeavers(now_.monotonic)) {
-    Info(absl::StrCat(DebugName(*job_.membership.Find(worker)),
-                      " has left, and the job goes on without it: it is not missed"));
-  }
 }
 
 void CoordinatorCore::Judge() {

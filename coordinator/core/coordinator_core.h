@@ -93,7 +93,6 @@ class CoordinatorCore {
   absl::Status Dispatch(const Member& member, MessageReceived& event);
   void OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat);
   void OnAlarm(const Member& member, const wire::Alarm& alarm);
-  void OnLeaving(const Member& member);
   void OnWhoIs(const Member& member, const wire::WhoIs& question);
   void SendWelcome(StreamId stream, const wire::Hello& hello);
   void UpdateAttention();
@@ -102,8 +101,7 @@ class CoordinatorCore {
 
   // Does the work over all workers, every kJudgePeriod rather than at every event.
   void Survey();
-  void Judge();  // raises the alarm if the job stands still
-  void RetireLeavers();
+  void Judge();        // raises the alarm if the job stands still
   void FollowAlarm();  // collects if a worker has raised it
 
   // Gives the incident a name unless it has one.
@@ -150,7 +148,6 @@ class CoordinatorCore {
   JobRecovery recovery_;              // from that incident
   WorkerAlarm alarm_;
   absl::Duration next_survey_ = -absl::InfiniteDuration();
-  absl::Duration next_retire_ = -absl::InfiniteDuration();
   absl::Duration judge_not_before_ = -absl::InfiniteDuration();
   absl::Duration attention_after_;            // as all agents were last told
   std::optional<std::string> last_incident_;  // whose digest is out

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "classifier/start_up_stage.h"
 #include "coordinator/core/limits.h"
@@ -80,7 +81,9 @@ void WatchedJob::Left(const WorkerId& worker, absl::Duration now) {
   left_at.insert_or_assign(worker, now);
 }
 
-std::vector<WorkerId> WatchedJob::RetireLeavers(absl::Duration now) {
+std::vector<std::string> WatchedJob::RetireLeavers(absl::Duration now) {
+  if (now < next_retire) return {};
+  next_retire = now + kRetirePeriod;
   std::erase_if(left_at, [this](const auto& entry) {
     const Member* member = membership.Find(entry.first);
     return member == nullptr || member->stream.has_value() || membership.Retired(entry.first);
@@ -92,13 +95,14 @@ std::vector<WorkerId> WatchedJob::RetireLeavers(absl::Duration now) {
   }
   const absl::Duration longest = learning.LongestLaunch(std::nullopt);
   const absl::Duration enough = std::max(kGoesOnWithout, kLaunchesWithout * longest);
-  std::vector<WorkerId> retired;
+  std::vector<std::string> retired;
   for (const auto& [id, left] : left_at) {
     const bool may_go = membership.Find(id)->leaving || !inhabited.contains(id.slice);
     if (!may_go || now - left < enough || !progress.GoesOnSince(left + enough)) continue;
     membership.Retire(id);
     incarnation.Forget(id);
-    retired.push_back(id);
+    retired.push_back(absl::StrCat(DebugName(*membership.Find(id)),
+                                   " has left, and the job goes on without it: it is not missed"));
   }
   return retired;
 }

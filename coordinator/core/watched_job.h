@@ -65,8 +65,8 @@ struct WatchedJob {
   void Left(const WorkerId& worker, absl::Duration now);
   // Retires workers that have gone if the job goes on without them: those that announced it, and
   // slices of which nobody is left. A single worker that has just vanished stays expected: its
-  // agent may have crashed. Returns those that it has retired.
-  std::vector<WorkerId> RetireLeavers(absl::Duration now);
+  // agent may have crashed. Returns a line of the log for each.
+  std::vector<std::string> RetireLeavers(absl::Duration now);
   // Half of the threshold that applies to the programs known by now: from then on without
   // progress agents look closely.
   absl::Duration AttentionAfter() const;
@@ -96,6 +96,7 @@ struct WatchedJob {
   CollectionNumbers collections;
   std::optional<absl::Duration> first_hello;
   std::optional<absl::Duration> started;  // the first Hello of this incarnation of the job
+  absl::Duration next_retire = -absl::InfiniteDuration();
   absl::Duration start_up_not_before = -absl::InfiniteDuration();  // judged again
   bool settled = false;
   std::map<WorkerId, absl::Duration> left_at;  // of those that have gone and are expected
