@@ -8,6 +8,7 @@
 #include "classifier/lacking.h"
 #include "classifier/rules/rules.h"
 #include "classifier/runtime_verdict.h"
+#include "classifier/settings.h"
 #include "classifier/stacks.h"
 
 namespace rapideye {
@@ -35,6 +36,7 @@ Verdict ClassifyCase(const classifier::Case& c) {
   classifier::AddHloComparison(c.capture.header, verdict);
   classifier::AddRuntimeVerdict(c.topology, verdict);
   classifier::AddHostEvidence(c.capture, verdict);
+  classifier::AddSettingEvidence(c, verdict);
   return verdict;
 }
 

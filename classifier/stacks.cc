@@ -62,11 +62,17 @@ std::string HolderSentence(const Snapshot& snapshot, const ChipHolder& holder) {
     devices.push_back(Quote(device));
   }
   std::sort(devices.begin(), devices.end());
-  return absl::StrCat(WhoIs(snapshot), ": process ", holder.process.pid, " (",
-                      Quote(holder.process.command.value_or("?")),
-                      "), which is not its training "
-                      "process, holds ",
-                      absl::StrJoin(devices, ", "));
+  const Process& process = holder.process;
+  std::string text = absl::StrCat(WhoIs(snapshot), ": process ", process.pid, " (",
+                                  Quote(process.command.value_or("?")), ")");
+  if (process.user.has_value()) absl::StrAppend(&text, " of user ", Quote(*process.user));
+  if (process.started_ms_ago.has_value()) {
+    absl::StrAppend(&text, ", which has run for ", Span(*process.started_ms_ago), " and");
+  } else {
+    absl::StrAppend(&text, ", which");
+  }
+  absl::StrAppend(&text, " is not its training process, holds ", absl::StrJoin(devices, ", "));
+  return text;
 }
 
 // As the agent names threads of processes that the training process has started.
@@ -117,7 +123,10 @@ void AddHostEvidence(const Capture& capture, Verdict& verdict) {
       }
       std::sort(sentences.begin(), sentences.end());
       if (!sentences.empty() && holders.size() < kMostWorkers) {
-        holders.push_back({sentences.front(), Strength::kWeak, {snapshot->worker}});
+        // A job that could not have its chips has the reason here.
+        const Strength strength =
+            verdict.detail == Detail::kDeviceUnavailable ? Strength::kDirect : Strength::kWeak;
+        holders.push_back({sentences.front(), strength, {snapshot->worker}});
       }
     }
     if (!culprit || snapshot->stacks.empty() || stacks.size() >= kMostWorkers) continue;

@@ -166,6 +166,7 @@ inline constexpr double kConfidenceLaunchGroupSeen = 0.94;  // assertion, and wh
 inline constexpr double kConfidenceLaunchGroupText = 0.8;   // the assertion alone
 inline constexpr double kConfidenceMismatchText = 0.9;      // of a collective: names nobody
 inline constexpr double kConfidenceNotStarted = 0.96;       // the others' start-up ended, or waits
+inline constexpr double kConfidenceKept = 0.95;             // by what its host knows
 inline constexpr double kConfidenceBarrier = 0.7;           // the few who did not come
 inline constexpr double kConfidenceBarrierByStep = 0.85;    // who left before the others
 inline constexpr double kConfidenceCameAlone = 0.65;        // to the shutdown, its step not known

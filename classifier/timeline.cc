@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/host_place.h"
+#include "classifier/obstacles.h"
 #include "classifier/phrases.h"
 #include "classifier/stacks.h"
 #include "classifier/thresholds.h"
@@ -209,6 +210,20 @@ std::string WhatBecameOf(const Process& process) {
   return "exited";
 }
 
+bool IsByHost(ErrorKind kind, LogSource source) {
+  return (kind == ErrorKind::kKernelHardware && source == LogSource::kKernelLog) ||
+         (kind == ErrorKind::kPreempted && source == LogSource::kPlatform);
+}
+
+// The end of a process that its host has kept from its first launch.
+void ExplainByObstacles(const Topology& topology, ErrorEvent& event) {
+  const std::vector<const Obstacle*> obstacles = ObstaclesOf(topology, event.worker);
+  if (obstacles.empty()) return;
+  event.kind = ErrorKind::kDeviceUnavailable;
+  event.text =
+      absl::StrCat("its training process ", event.text, "; ", DescribeObstacles(obstacles));
+}
+
 class Reader {
  public:
   explicit Reader(const Topology& topology) : topology_(topology) {
@@ -301,9 +316,10 @@ class Reader {
       event.chip = log.chip;
       event.core_type = log.core_type;
       event.age_ms = log.age_ms;
-      // A kernel's line found in the job's own log is the job's word; one of the kernel's log is
-      // beyond the job's reach if the agent is, which the coordinator says by its certificate.
-      event.by_host = *kind == ErrorKind::kKernelHardware && log.source == LogSource::kKernelLog;
+      // A kernel's line found in the job's own log is the job's word; one of the kernel's log, or
+      // of the platform, is beyond the job's reach if the agent is, which the coordinator says by
+      // its certificate.
+      event.by_host = IsByHost(*kind, log.source);
       event.beyond_job = event.by_host && snapshot.direct_evidence.value_or(false);
       event.text = Quote(log.text);
       event.worker = worker;
@@ -365,6 +381,7 @@ class Reader {
       event.unexplained = gone && !process.signal && !process.exit_code;
       if (event.aborted) ++timeline_.aborted;
       event.text = WhatBecameOf(process);
+      if (gone) ExplainByObstacles(topology_, event);
       timeline_.errors.push_back(std::move(event));
     }
   }
@@ -519,10 +536,10 @@ class Reader {
 
   // Ends by its own status or an abort after words of a victim: whoever ends so does it
   // because somebody else is gone, however early. So does whoever is told to end after such
-  // words, by the launcher that ends them all. Other signals are no echo.
+  // words, by the launcher that ends them all, but not by the platform. Other signals are no echo.
   bool IsEndOfVictim(const ErrorEvent& event) const {
     const bool told = event.kind == ErrorKind::kPreempted || event.terminated;
-    if (event.kind != ErrorKind::kExit && !told) return false;
+    if ((event.kind != ErrorKind::kExit && !told) || event.beyond_job) return false;
     if ((event.signalled && !told) || event.unexplained) return false;
     const Snapshot* snapshot = topology_.worker(event.worker).snapshot;
     if (event.succeeded || !event.age_ms || snapshot == nullptr) return false;

@@ -41,7 +41,7 @@ struct ErrorEvent {
   std::optional<int32_t> chip;
   CoreType core_type = CoreType::kUnspecified;
   std::optional<int64_t> age_ms;
-  bool by_host = false;      // from the kernel's log
+  bool by_host = false;      // from the kernel's log, or the platform's word
   bool beyond_job = false;   // the same, by an agent out of the job's reach
   bool aborted = false;      // an exit by SIGABRT, or by SIGTRAP as a fatal check ends
   bool signalled = false;    // an exit by any other signal

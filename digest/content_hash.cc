@@ -111,6 +111,7 @@ uint64_t HashOfProcess(const Process& p) {
              p.wait_channel);
   // Captures that do not tell it keep the hash that they had before there was such a field.
   if (p.started_ms_ago) hasher.Add(*p.started_ms_ago);
+  if (p.user) hasher.Add(*p.user);
   return hasher.Finish();
 }
 
@@ -138,6 +139,21 @@ void AddHost(Hasher& hasher, const Snapshot& snapshot) {
       one.Add(HashOfProcess(holder.process));
       for (const std::string& device : holder.devices) one.Add(device);
       return one.Finish();
+    });
+  }
+  if (const auto& start_up = snapshot.start_up) {
+    hasher.Add(start_up->process_ms, start_up->device_ms, start_up->coordination_ms,
+               start_up->compilation_ms, start_up->launch_ms);
+    hasher.AddUnordered(start_up->obstacles, [](const Obstacle& obstacle) {
+      Hasher one;
+      one.Add(obstacle.kind, obstacle.subject, obstacle.detail);
+      if (obstacle.holder) one.Add(HashOfProcess(*obstacle.holder));
+      return one.Finish();
+    });
+  }
+  if (!snapshot.settings.empty()) {
+    hasher.AddUnordered(snapshot.settings, [](const Setting& setting) {
+      return HashOf(setting.kind, setting.name, setting.value, setting.hash);
     });
   }
   if (!snapshot.metrics.empty()) {

@@ -30,12 +30,36 @@ absl::string_view Name(RuntimeState state) {
   return "not read yet";
 }
 
+size_t Obstacles(const wire::Heartbeat& heartbeat) {
+  return heartbeat.start_up.has_value() ? heartbeat.start_up->obstacles.size() : 0;
+}
+
 // True if the coordinator acts on the difference; other changes wait for their turn.
 bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
   return a.process_incarnation != b.process_incarnation || a.runtime.state != b.runtime.state ||
          a.launches_completed != b.launches_completed || a.launch_in_flight != b.launch_in_flight ||
-         a.attentive != b.attentive || a.step_lines.has_value() != b.step_lines.has_value() ||
+         a.attentive != b.attentive || Obstacles(a) != Obstacles(b) ||
+         a.step_lines.has_value() != b.step_lines.has_value() ||
          AnnouncesPause(a.progress) != AnnouncesPause(b.progress);
+}
+
+// A launch of the present process has completed, or a step that its log tells.
+bool HasStarted(const WorkerView& view, const HostState& host) {
+  return view.last_completion().has_value() || host.Of<LogState>().advances() > 0;
+}
+
+void FollowStartUp(const RuntimeReading& reading, const WorkerView& view, absl::Duration now,
+                   HostState& host) {
+  auto& start_up = host.Of<StartUpState>();
+  if (HasStarted(view, host)) {
+    start_up.Complete();
+    return;
+  }
+  if (reading.sample.has_value() && !reading.sample->cores.empty()) start_up.ServesCores(now);
+  const std::optional<Progress> page = host.Of<ProgressPageState>().Now(now);
+  // What the runtime holds has been compiled.
+  const bool compiled = view.EverLaunched();
+  if (compiled || (page.has_value() && page->phase == Phase::kCompile)) start_up.Compiles(now);
 }
 
 // How far a look at the stacks may go: whoever advances is never stopped. The longest that a
@@ -222,6 +246,9 @@ void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) 
     alarms_.Send(now.monotonic, effects);
     if (requests_.NeedsSample()) requests_.Deliver(Describe(now), now.monotonic, effects);
     requests_.HandOver(effects);
+    // Whoever is told to end while its process goes on is replaced, and comes back.
+    if (host_.Of<TrainingProcess>().EndedOnPurpose())
+      effects.push_back(Send{wire::Leaving{Process()}});
   }
   if (settings_.keeps_state) effects.push_back(Keep{State(now)});
   link_.ShutDown(effects);
@@ -363,7 +390,9 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
                          .stacks = settings_.watches_host && collects
                                        ? host_.Of<StacksState>().Ask(
                                              DeepestLook(view_, host_, attention_after_, now), now)
-                                       : StackLook::kNone};
+                                       : StackLook::kNone,
+                         .starting = settings_.watches_host && !HasStarted(view_, host_),
+                         .salt = collects ? requests_.salt() : ""};
   if (look.counters) {
     next_counter_look_ = now + kCounterSpacing;
     counted_for_ = host_.process();
@@ -382,6 +411,7 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
 void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, Instant now,
                        Effects& effects) {
   Learn(poll, reading, now.monotonic, effects);
+  FollowStartUp(reading, view_, now.monotonic, host_);
   Inherit(now.monotonic);
   if (view_.last_progress() != poll.progress) host_.JobProgressed();
   if (poll.purpose == Purpose::kHloRequest) {
@@ -471,6 +501,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   view_.Describe(now, heartbeat);
   heartbeat.progress = host_.Of<ProgressPageState>().Now(now);
   heartbeat.step_lines = host_.Of<LogState>().Steps(now);
+  heartbeat.start_up = host_.Of<StartUpState>().Now(now);
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();

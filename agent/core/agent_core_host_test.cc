@@ -117,6 +117,51 @@ TEST(AgentCoreHostTest, StepsOfTheLogAreToldWhileTheProcessLives) {
   EXPECT_FALSE(script.Sent<wire::Heartbeat>().back().step_lines.has_value());
 }
 
+TEST(AgentCoreHostTest, TheStartUpIsToldUntilALaunchHasCompleted) {
+  HostScript script;
+  script.Welcome();
+  StartUpReading& start_up = script.host.Of<StartUpReading>().emplace();
+  start_up.process = true;
+  Obstacle obstacle;
+  obstacle.kind = ObstacleKind::kNoDriver;
+  obstacle.subject = "0000:05:00.0";
+  start_up.obstacles = {obstacle};
+  script.Pass(absl::Seconds(5));
+  wire::Heartbeat heartbeat = script.Sent<wire::Heartbeat>().back();
+  ASSERT_TRUE(heartbeat.start_up.has_value());
+  EXPECT_TRUE(heartbeat.start_up->process_ms.has_value());
+  EXPECT_FALSE(heartbeat.start_up->device_ms.has_value());
+  EXPECT_THAT(heartbeat.start_up->obstacles, SizeIs(1));
+  EXPECT_EQ(script.Describe().start_up->obstacles.size(), 1U);
+  // The runtime answers, a first launch runs, and completes.
+  script.Launch(1);
+  EXPECT_TRUE(script.Sent<wire::Heartbeat>().back().start_up->device_ms.has_value());
+  script.Launch(2);
+  script.Launch(3);
+  EXPECT_FALSE(script.Sent<wire::Heartbeat>().back().start_up.has_value());
+  EXPECT_FALSE(script.Describe().start_up.has_value());
+}
+
+TEST(AgentCoreHostTest, WhoEndsOnPurposeSaysSo) {
+  for (const bool on_purpose : {true, false}) {
+    HostScript script;
+    script.Welcome();
+    script.Launch(1);
+    script.End(on_purpose ? 0 : 1, std::nullopt);
+    script.Step(ShutdownRequested{});
+    EXPECT_THAT(script.Sent<wire::Leaving>(), SizeIs(on_purpose ? 1 : 0));
+  }
+}
+
+// An agent that is replaced while its process goes on comes back.
+TEST(AgentCoreHostTest, WhoseProcessLivesDoesNotLeave) {
+  HostScript script;
+  script.Welcome();
+  script.Launch(1);
+  script.Step(ShutdownRequested{});
+  EXPECT_THAT(script.Sent<wire::Leaving>(), IsEmpty());
+}
+
 TEST(AgentCoreHostTest, MetricsOfAStandstillEndWithIt) {
   HostScript script;
   script.Welcome();

@@ -17,9 +17,13 @@ absl::Duration ReplyBy(absl::Duration now, absl::Duration deadline) {
 
 void Requests::Collect(const wire::Collect& collect, int64_t last_poll, absl::Duration now) {
   asked_at_ = now;
-  collection_ = Collection{collect.collection, collect.credit,
-                           last_poll,          ReplyBy(now, collect.deadline),
-                           std::nullopt,       absl::InfiniteDuration()};
+  collection_ = Collection{collect.collection,
+                           collect.credit,
+                           last_poll,
+                           ReplyBy(now, collect.deadline),
+                           std::nullopt,
+                           absl::InfiniteDuration(),
+                           collect.salt.value_or("")};
 }
 
 void Requests::Grant(const wire::Grant& grant, Effects& effects) {

@@ -36,6 +36,8 @@ class Requests {
   bool NeedsPoll(int64_t poll) const { return NeedsSample() && poll > collection_->last_poll; }
   // When the snapshot must be on its way, fresh or not. Only if NeedsSample.
   absl::Duration reply_by() const { return collection_->reply_by; }
+  // For the hashes of settings in it; empty: the coordinator gave none. Only if NeedsSample.
+  const std::string& salt() const { return collection_->salt; }
   // Sends the snapshot, or keeps it until there is credit. Only if NeedsSample.
   void Deliver(Snapshot snapshot, absl::Duration now, Effects& effects);
   // True if a collection was begun shortly before `since`, and no sample delivered after it: the
@@ -73,6 +75,7 @@ class Requests {
     absl::Duration reply_by;
     std::optional<Snapshot> snapshot;  // waits for credit
     absl::Duration keep_until;
+    std::string salt;
   };
   struct Hlo {
     int64_t collection = 0;

@@ -66,6 +66,12 @@ void AddSourceFlags(CLI::App& app, Flags& flags) {
   AddFlag(app, "disable", flags.disable,
           absl::StrCat("source of evidence that the agent does not read; may be repeated: ",
                        absl::StrJoin(SourceNames(), ", ")));
+  AddFlag(app, "platform", flags.platforms,
+          absl::StrCat("platform whose word on this host the agent asks for (what it may do, or is "
+                       "about to do, to it); may be repeated: ",
+                       kComputeEngine, ", ", kKubernetes, ", ", kSlurm, " (else none)"));
+  AddFlag(app, "scontrol", flags.host.platform.scontrol,
+          "path of Slurm's scontrol, for --platform=slurm");
   AddFlag(app, "proc-root", flags.host.proc_root,
           "path of a /proc that shows the processes of the training container");
   AddFlag(app, "sys-root", flags.host.sys_root,
@@ -126,6 +132,14 @@ absl::Status Check(Flags& flags) {
   absl::StatusOr<Peers> peers = Peers::Parse(flags.peers, flags.peer_address_template);
   if (!peers.ok()) return peers.status();
   flags.host.peers = *std::move(peers);
+  for (const std::string& name : flags.platforms) {
+    if (name != kComputeEngine && name != kKubernetes && name != kSlurm) {
+      return absl::InvalidArgumentError(absl::StrCat("--platform: there is no platform '", name,
+                                                     "'; there are ", kComputeEngine, ", ",
+                                                     kKubernetes, ", ", kSlurm));
+    }
+    flags.host.platform.names.insert(name);
+  }
   absl::StatusOr<std::set<std::string>> disabled = ParseSources(flags.disable);
   if (!disabled.ok()) return disabled.status();
   flags.host.disabled = *std::move(disabled);

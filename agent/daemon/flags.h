@@ -26,6 +26,7 @@ struct Flags {
   std::string hlo_dump_dir;
   std::vector<std::string> peers;
   std::vector<std::string> disable;
+  std::vector<std::string> platforms;
   std::string peer_address_template;
   int32_t probe_port = kProbePort;
   transport::CredentialOptions credentials;

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -96,6 +98,19 @@ HostOptions Host(const Flags& flags, const Identity& identity) {
   HostOptions host = flags.host;
   host.runtime = identity.runtime;
   host.self = identity.worker;
+  host.platform.node = identity.node.value_or(identity.host);
+  host.platform.pod = identity.pod.value_or("");
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  // As Google's own libraries are told of another one.
+  const std::string metadata = variable("GCE_METADATA_HOST");
+  if (!metadata.empty()) host.platform.metadata_server = metadata;
+  const std::string api = variable("KUBERNETES_SERVICE_HOST");
+  const bool v6 = absl::StrContains(api, ':');
+  host.platform.api_server = absl::StrCat("https://", v6 ? "[" : "", api, v6 ? "]:" : ":",
+                                          variable("KUBERNETES_SERVICE_PORT"));
   return host;
 }
 

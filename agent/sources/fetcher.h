@@ -17,6 +17,23 @@
 
 namespace rapideye::agent {
 
+// Names of the platforms that can be asked, as --platform takes them.
+inline constexpr char kComputeEngine[] = "compute-engine";
+inline constexpr char kKubernetes[] = "kubernetes";
+inline constexpr char kSlurm[] = "slurm";
+
+struct PlatformOptions {
+  std::set<std::string> names;                               // of those to ask; empty: none
+  std::string metadata_server = "metadata.google.internal";  // HOST[:PORT]
+  std::string api_server;                                    // URL without a path
+  // Where Kubernetes puts token, CA and namespace of the pod's service account.
+  std::string account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
+  std::string scontrol = "/usr/bin/scontrol";
+  // The worker's node and pod, as the platform calls them; empty: not known.
+  std::string node;
+  std::string pod;
+};
+
 struct HostOptions {
   std::string runtime;  // HOST:PORT; where the training process listens
   // Paths of the kernel's file systems: those of tests, or of another
@@ -31,6 +48,7 @@ struct HostOptions {
   std::string input_pipeline_metrics = "127.0.0.1:9431";
   WorkerId self;
   std::set<std::string> disabled;  // names of sources
+  PlatformOptions platform = {};
   // Number of the process that the agent itself has started.
   std::optional<int64_t> command = std::nullopt;
 };

@@ -15,12 +15,14 @@
 #include "agent/sources/log/state.h"
 #include "agent/sources/nic/state.h"
 #include "agent/sources/pcie/state.h"
+#include "agent/sources/platform/state.h"
 #include "agent/sources/probe/state.h"
 #include "agent/sources/process/state.h"
 #include "agent/sources/progress_page/state.h"
 #include "agent/sources/runtime_metrics/state.h"
 #include "agent/sources/source.h"
 #include "agent/sources/stacks/state.h"
+#include "agent/sources/start_up/state.h"
 #include "agent/sources/tcp/state.h"
 
 namespace rapideye::agent {
@@ -41,6 +43,8 @@ using Sources = SourceList<  //
     ProgressPageSource,      //
     RuntimeMetricsSource,    //
     ProbeSource,             //
+    StartUpSource,           //
+    PlatformSource,          //
     StacksSource>;
 
 // The readings of one look at the host. Sources that were not read are absent.

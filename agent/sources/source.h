@@ -46,6 +46,9 @@ struct HostLook {
   bool counters = false;  // errors that NICs and PCIe count
   // Stacks of the training process, to be told when they are there.
   StackLook stacks = StackLook::kNone;
+  bool starting = false;  // no launch and no step has completed yet
+  // With `hang`: the salt for hashes of settings; empty: there is none.
+  std::string salt = {};
 
   friend bool operator==(const HostLook&, const HostLook&) = default;
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +19,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/host_place.h"
+#include "classifier/obstacles.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
+#include "classifier/settings.h"
+#include "classifier/start_up_stage.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
 
@@ -212,9 +216,105 @@ std::string WhatIsMissing(const Case& c, int worker) {
                            : "sent no snapshot, and the job has not begun";
 }
 
+// How far everybody has come, as far as agents tell.
+void AddStages(const Case& c, Finding& finding) {
+  std::map<StartUpStage, std::vector<int>> stages;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const Snapshot* snapshot = c.worker(i).snapshot;
+    if (snapshot == nullptr || !snapshot->start_up.has_value()) continue;
+    stages[StageOf(*snapshot->start_up)].push_back(i);
+  }
+  for (const auto& [stage, workers] : stages) {
+    finding.evidence.push_back(
+        Evidence(c, Strength::kStrong, workers,
+                 absl::StrCat(Count(static_cast<int64_t>(workers.size()), "worker"), " ",
+                              StageName(stage), ": ", WhoAll(c.topology, workers))));
+  }
+}
+
+// The workers that something keeps which their hosts know.
+Finding Kept(const Case& c, const std::vector<int>& workers) {
+  Finding finding;
+  finding.basis = Basis::kAbsence;
+  finding.cause = Cause::kUnrecoverableError;
+  finding.detail = Detail::kDeviceUnavailable;
+  finding.confidence = kConfidenceKept;
+  for (int worker : workers) {
+    std::string text = absl::StrCat(Who(c.worker(worker)), ": ",
+                                    DescribeObstacles(ObstaclesOf(c.topology, worker)));
+    if (finding.evidence.size() < kMaxEvidence / 2) {
+      finding.evidence.push_back(Evidence(c, Strength::kDirect, {worker}, text));
+    }
+    finding.culprits.push_back(CulpritWorker(c, worker, std::move(text)));
+  }
+  return finding;
+}
+
+// The workers that were started with other settings or versions than most.
+Finding StartedOtherwise(const Case& c, const std::vector<SettingDifference>& differences) {
+  Finding finding;
+  finding.basis = Basis::kAbsence;
+  finding.cause = Cause::kUnrecoverableError;
+  finding.detail = Detail::kConfiguration;
+  finding.confidence = kConfidenceKept;
+  std::map<int, std::string> culprits;
+  for (const SettingDifference& difference : differences) {
+    std::string text = Describe(c.topology, difference);
+    for (int worker : difference.odd) culprits.emplace(worker, text);
+    if (finding.evidence.size() < kMaxEvidence / 2) {
+      finding.evidence.push_back(Evidence(c, Strength::kDirect, difference.odd, std::move(text)));
+    }
+  }
+  for (auto& [worker, why] : culprits) {
+    finding.culprits.push_back(CulpritWorker(c, worker, std::move(why)));
+  }
+  return finding;
+}
+
+// Who is where, and who has not come.
+Finding Whereabout(const Case& c, const Whereabouts& who, const std::vector<int>& kept,
+                   std::string why) {
+  Finding finding;
+  finding.basis = Basis::kPause;
+  finding.cause = Cause::kNoHang;
+  finding.detail = Detail::kStarting;
+  finding.confidence = kConfidencePause;
+  finding.evidence.push_back({why, Strength::kStrong, {}});
+  const auto say = [&](const std::vector<int>& workers, std::string_view one,
+                       std::string_view many) {
+    if (workers.empty()) return;
+    const auto count = static_cast<int64_t>(workers.size());
+    finding.evidence.push_back(
+        Evidence(c, Strength::kStrong, workers,
+                 absl::StrCat(Count(count, "worker"), " ", std::string(count == 1 ? one : many),
+                              ": ", WhoAll(c.topology, workers))));
+  };
+  say(who.never_came, "has not come", "have not come");
+  say(who.without_process, "has an agent, and no training process",
+      "have an agent, and no training process");
+  say(who.in_start_up, "waits for the job to be complete", "wait for the job to be complete");
+  say(who.elsewhere, "is past that", "are past that");
+  AddStages(c, finding);
+  for (int worker : kept) {
+    finding.evidence.push_back(
+        Evidence(c, Strength::kStrong, {worker},
+                 absl::StrCat(Who(c.worker(worker)), ": ",
+                              DescribeObstacles(ObstaclesOf(c.topology, worker)))));
+    if (finding.evidence.size() >= kMaxEvidence) break;
+  }
+  say(who.unplaced, "has its training process, whose stack is not known",
+      "have their training process, whose stack is not known");
+  finding.why = std::move(why);
+  return finding;
+}
+
 class Rule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {}
+  Rule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {
+    for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+      if (!ObstaclesOf(c.topology, i).empty()) kept_.push_back(i);
+    }
+  }
 
   void Apply() {
     if (who_.HasBegun()) return;
@@ -222,7 +322,7 @@ class Rule {
     const bool outlasted = header.starting_ms.has_value()
                                ? *header.starting_ms >= header.startup_grace_ms.value_or(0)
                                : header.trigger == "no-progress";
-    if (!who_.timed_out.empty() || (outlasted && who_.OthersWait())) {
+    if (!who_.timed_out.empty() || (outlasted && (who_.OthersWait() || !kept_.empty()))) {
       NotStarted();
     } else if (outlasted && header.trigger == "no-progress" && !who_.AnythingTells()) {
       NothingSaysThatItStands();
@@ -232,7 +332,31 @@ class Rule {
   }
 
  private:
+  void Conclude(Finding finding) {
+    const std::vector<int>& witnesses = who_.timed_out.empty() ? who_.in_start_up : who_.timed_out;
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait(c_, who_)));
+    AddStages(c_, finding);
+    finding.explains = c_.graph.waiting;
+    finding.why = finding.culprits.front().why;
+    out_.Add(kRule, std::move(finding));
+  }
+
+  // Something that is known of a worker explains more than that another has not come; settings
+  // explain only what nothing else does.
   void NotStarted() {
+    if (!kept_.empty() && !who_.SomethingElseFailed()) {
+      Conclude(Kept(c_, kept_));
+      return;
+    }
+    NotCome();
+    const bool absent =
+        !who_.never_came.empty() || !who_.without_process.empty() || !who_.left.empty();
+    if (absent || who_.SomethingElseFailed()) return;
+    const std::vector<SettingDifference> differences = DifferentSettings(c_.topology);
+    if (!differences.empty()) Conclude(StartedOtherwise(c_, differences));
+  }
+
+  void NotCome() {
     std::vector<int> absent = who_.never_came;
     absent.insert(absent.end(), who_.without_process.begin(), who_.without_process.end());
     if (absent.empty()) absent = who_.left;
@@ -258,11 +382,7 @@ class Rule {
       }
       finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
     }
-    const std::vector<int>& witnesses = who_.timed_out.empty() ? who_.in_start_up : who_.timed_out;
-    finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait(c_, who_)));
-    finding.explains = c_.graph.waiting;
-    finding.why = finding.culprits.front().why;
-    out_.Add(kRule, std::move(finding));
+    Conclude(std::move(finding));
   }
 
   // An alarm about a job of which nothing tells whether it advances, because somebody has not
@@ -270,7 +390,8 @@ class Rule {
   void NothingSaysThatItStands() {
     if (!who_.in_start_up.empty() || who_.AnybodyEnded() || !c_.timeline.roots.empty()) return;
     if (who_.never_came.empty() && who_.without_process.empty()) return;
-    Report("nothing shows that anybody waits for the job to be complete");
+    out_.Add(kRule, Whereabout(c_, who_, kept_,
+                               "nothing shows that anybody waits for the job to be complete"));
   }
 
   void Starting() {
@@ -290,40 +411,13 @@ class Rule {
         absl::StrAppend(&why, "; it may take ", Span(*header.startup_grace_ms));
       }
     }
-    Report(std::move(why));
-  }
-
-  // Who is where, and who has not come.
-  void Report(std::string why) {
-    Finding finding;
-    finding.basis = Basis::kPause;
-    finding.cause = Cause::kNoHang;
-    finding.detail = Detail::kStarting;
-    finding.confidence = kConfidencePause;
-    finding.evidence.push_back({why, Strength::kStrong, {}});
-    const auto say = [&](const std::vector<int>& workers, std::string_view one,
-                         std::string_view many) {
-      if (workers.empty()) return;
-      const auto count = static_cast<int64_t>(workers.size());
-      finding.evidence.push_back(
-          Evidence(c_, Strength::kStrong, workers,
-                   absl::StrCat(Count(count, "worker"), " ", std::string(count == 1 ? one : many),
-                                ": ", WhoAll(c_.topology, workers))));
-    };
-    say(who_.never_came, "has not come", "have not come");
-    say(who_.without_process, "has an agent, and no training process",
-        "have an agent, and no training process");
-    say(who_.in_start_up, "waits for the job to be complete", "wait for the job to be complete");
-    say(who_.elsewhere, "is past that", "are past that");
-    say(who_.unplaced, "has its training process, whose stack is not known",
-        "have their training process, whose stack is not known");
-    finding.why = std::move(why);
-    out_.Add(kRule, std::move(finding));
+    out_.Add(kRule, Whereabout(c_, who_, kept_, std::move(why)));
   }
 
   const Case& c_;
   Findings& out_;
   const Whereabouts who_;
+  std::vector<int> kept_;  // workers that something keeps which their hosts know
 };
 
 }  // namespace

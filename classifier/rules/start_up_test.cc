@@ -150,5 +150,162 @@ TEST(StartUp, CapturesThatTellNoTimesAreJudgedByWhatTheyShow) {
   EXPECT_EQ(Diagnose(s), "NO_HANG/STARTING");
 }
 
+// Task 2's agent says what keeps it; its process lives and tries again and again.
+Scenario KeptBy(Obstacle obstacle, const std::string& trigger = "no-progress") {
+  Scenario s = OfThree(trigger, kGraceMs);
+  // Everybody has come.
+  s.At(0, 2).processes[0].started_ms_ago = kGraceMs;
+  StartUp start_up;
+  start_up.process_ms = kGraceMs;
+  start_up.obstacles = {std::move(obstacle)};
+  s.At(0, 2).start_up = start_up;
+  s.At(0, 2).stacks.clear();
+  return s;
+}
+
+Obstacle Held(int64_t age_ms) {
+  Obstacle obstacle;
+  obstacle.kind = ObstacleKind::kDeviceHeld;
+  obstacle.subject = "vfio/0";
+  obstacle.holder = Process{.pid = 1877, .command = "python3"};
+  obstacle.holder->user = "alice";
+  obstacle.holder->started_ms_ago = age_ms;
+  return obstacle;
+}
+
+Obstacle Simple(ObstacleKind kind, const std::string& subject) {
+  Obstacle obstacle;
+  obstacle.kind = kind;
+  obstacle.subject = subject;
+  return obstacle;
+}
+
+TEST(StartUp, WhoseChipsALeftoverHoldsIsTheCulprit) {
+  const Verdict verdict = Classify(KeptBy(Held(7'200'000)).capture);
+  EXPECT_EQ(Summary(verdict), "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.2");
+  EXPECT_TRUE(Says(verdict, "vfio/0 is held by python3 (1877) of user alice, which has run for"));
+  EXPECT_FALSE(verdict.removal.eligible);
+}
+
+TEST(StartUp, EachObstacleIsTheReason) {
+  EXPECT_EQ(Diagnose(KeptBy(Simple(ObstacleKind::kDeviceNotPermitted, "vfio/0"))),
+            "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.2");
+  EXPECT_EQ(Diagnose(KeptBy(Simple(ObstacleKind::kNoDriver, "0000:05:00.0"))),
+            "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.2");
+  EXPECT_EQ(Diagnose(KeptBy(Simple(ObstacleKind::kPortTaken, "8471"))),
+            "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.2");
+}
+
+TEST(StartUp, WhatKeepsNobodyIsNoReason) {
+  // Younger than the training process: one that it has started.
+  EXPECT_EQ(Diagnose(KeptBy(Held(1'000))), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3");
+  Scenario opened = KeptBy(Held(7'200'000));
+  opened.At(0, 2).start_up->device_ms = 1'000;
+  EXPECT_EQ(Diagnose(opened), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3");
+}
+
+// Where no training process is known the holder may be it.
+TEST(StartUp, AHolderWithoutAKnownProcessIsALeftoverIfItIsOlderThanTheJob) {
+  for (const bool older : {true, false}) {
+    Scenario s = KeptBy(Held(older ? 7'200'000 : kGraceMs));
+    s.At(0, 2).processes.clear();
+    s.At(0, 2).start_up->process_ms.reset();
+    s.At(0, 0).processes[0].started_ms_ago = kGraceMs;
+    s.At(0, 1).processes[0].started_ms_ago = kGraceMs;
+    EXPECT_EQ(Diagnose(s), older ? "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.2"
+                                 : "UNRECOVERABLE_ERROR/NOT_STARTED 0.2 0.3");
+  }
+}
+
+TEST(StartUp, AnEndBeforeTheFirstLaunchHasTheReasonThatItsHostKnows) {
+  Scenario s = KeptBy(Held(7'200'000), "exit");
+  s.Exit(0, 2, 5'000, 1);
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.2");
+  EXPECT_TRUE(Says(verdict, "exited with status 1; vfio/0 is held by python3 (1877)"));
+}
+
+TEST(StartUp, WithinTheGraceTheReasonIsSaid) {
+  Scenario s = KeptBy(Held(7'200'000), "operator");
+  s.capture.header.starting_ms = 60'000;
+  s.At(0, 2).processes[0].started_ms_ago = 60'000;
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "NO_HANG/STARTING");
+  EXPECT_TRUE(Says(verdict, "vfio/0 is held by python3 (1877)"));
+  EXPECT_TRUE(Says(verdict, "1 worker with a training process: slice 0 task 2"));
+}
+
+// All have come, and all wait; of task 3 a setting is another.
+Scenario With(const std::string& name, const std::string& usual, const std::string& odd,
+              SettingKind kind = SettingKind::kEnvironment, bool hashed = false) {
+  Scenario s = OfThree("no-progress", kGraceMs);
+  Snapshot last = s.At(0, 2);
+  last.worker = {0, 3};
+  s.capture.snapshots.push_back(last);
+  for (int task = 0; task < 4; ++task) {
+    Setting read;
+    read.kind = SettingKind::kEnvironment;
+    read.name = "TPU_TYPE";
+    read.value = "v5e";
+    Setting setting;
+    setting.kind = kind;
+    setting.name = name;
+    const std::string& value = task == 3 ? odd : usual;
+    (hashed ? setting.hash : setting.value) = value;
+    s.At(0, task).settings = {read};
+    if (!value.empty()) s.At(0, task).settings.push_back(setting);
+  }
+  return s;
+}
+
+TEST(StartUp, WhoWasStartedOtherwiseThanMostIsNamed) {
+  const Verdict verdict = Classify(With("TPU_TOPOLOGY", "4x4", "2x4").capture);
+  EXPECT_EQ(Summary(verdict), "UNRECOVERABLE_ERROR/CONFIGURATION 0.3");
+  EXPECT_TRUE(Says(verdict, "TPU_TOPOLOGY is 4x4 on most workers, and 2x4 on slice 0 task 3"));
+  EXPECT_EQ(Diagnose(With("jaxlib", "0.4.35", "0.4.34", SettingKind::kVersion)),
+            "UNRECOVERABLE_ERROR/CONFIGURATION 0.3");
+  EXPECT_EQ(Diagnose(With("LIBTPU_INIT_ARGS:--xla_x", "true", "", SettingKind::kFlag)),
+            "UNRECOVERABLE_ERROR/CONFIGURATION 0.3");
+}
+
+TEST(StartUp, ASecretThatDiffersIsNotTold) {
+  const Verdict verdict = Classify(
+      With("JAX_X", "0a0b0c0d", "0a0b0c0e", SettingKind::kEnvironment, /*hashed=*/true).capture);
+  EXPECT_EQ(Summary(verdict), "UNRECOVERABLE_ERROR/CONFIGURATION 0.3");
+  EXPECT_FALSE(Says(verdict, "0a0b0c0e"));
+}
+
+TEST(StartUp, WhatIsMeantToDifferIsNoDifference) {
+  for (const char* name : {"TPU_WORKER_ID", "JAX_PROCESS_ID", "MEGASCALE_SLICE_ID",
+                           "TPU_STDERR_LOG_LEVEL", "JAX_COMPILATION_CACHE_DIR"}) {
+    EXPECT_EQ(Diagnose(With(name, "1", "2")), "UNKNOWN") << name;
+  }
+  // The address of its own.
+  Scenario s = With("TPU_SOMETHING", "x", "y");
+  s.At(0, 3).settings.back().value = s.At(0, 3).host + ":1";
+  for (int task = 0; task < 3; ++task) {
+    s.At(0, task).settings.back().value = s.At(0, task).host + ":1";
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(StartUp, NoMajorityNobodyOdd) {
+  Scenario s = With("TPU_TOPOLOGY", "4x4", "2x4");
+  s.At(0, 2).settings.back().value = "2x4";
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(StartUp, OnceTheJobHasLaunchedSettingsAccuseNobody) {
+  Scenario s({.slices = 1, .tasks = 4, .chips = 1});
+  for (int task = 0; task < 4; ++task) {
+    Setting setting;
+    setting.kind = SettingKind::kEnvironment;
+    setting.name = "TPU_TOPOLOGY";
+    setting.value = task == 3 ? "2x4" : "4x4";
+    s.At(0, task).settings = {setting};
+  }
+  EXPECT_NE(Classify(s.capture).detail, Detail::kConfiguration);
+}
+
 }  // namespace
 }  // namespace rapideye::classifier::testing

@@ -317,6 +317,24 @@ TEST(Unrecoverable, PreemptedIsADetailOfItsOwn) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PREEMPTED 0.1");
 }
 
+// The job may have said that it lost its peers, as everybody does who is told to end.
+TEST(Unrecoverable, ThePlatformsWordMakesAnEndAPreemptionWhateverTheJobSays) {
+  Scenario s;
+  s.Log(0, 1, LogKind::kPreempted, "Compute Engine says that this VM has been preempted",
+        kStillMs + 5000, std::nullopt, LogSource::kPlatform);
+  s.Log(0, 1, LogKind::kCoordinationTimeout, "UNAVAILABLE: Connection reset by peer",
+        kStillMs + 8000);
+  s.Exit(0, 1, kStillMs, std::nullopt, 15);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PREEMPTED 0.1");
+}
+
+// Somebody inside the job told it to end: nobody has taken the machine away.
+TEST(Unrecoverable, ASigtermWithoutANoticeIsNoPreemption) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs, std::nullopt, 15);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
 TEST(Unrecoverable, ANoticeAloneIsNothing) {
   Scenario s;
   s.Log(0, 1, LogKind::kPreempted, "maintenance event", kStillMs + 5000);

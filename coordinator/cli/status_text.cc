@@ -75,6 +75,19 @@ std::string StartUp(const v1::GetStatusReply& status) {
   if (!status.has_starting_ms()) return "";
   std::string text = absl::StrCat("start-up   for ", Span(status.starting_ms()), " of ",
                                   Span(status.startup_grace_ms()), "\n");
+  for (const v1::StartUpPhase& phase : status.phases()) {
+    absl::StrAppend(&text, "           ", phase.workers(),
+                    phase.workers() == 1 ? " worker: " : " workers: ", Shown(phase.name()), "\n");
+  }
+  for (const v1::WorkerStatus& worker : status.behind()) {
+    absl::StrAppend(&text, "behind     slice ", worker.worker().slice(), " task ",
+                    worker.worker().task(), " (", Shown(worker.host()),
+                    "): ", Shown(worker.start_up()), "\n");
+  }
+  if (status.behind_count() > status.behind_size()) {
+    absl::StrAppend(&text, "           … and ", status.behind_count() - status.behind_size(),
+                    " more behind\n");
+  }
   if (status.not_come_count() > 0) {
     absl::StrAppend(&text, "not come   ", Named(status.not_come(), status.not_come_count()), "\n");
   }
@@ -100,6 +113,7 @@ Json WorkersJson(const google::protobuf::RepeatedPtrField<v1::WorkerStatus>& wor
     if (worker.has_in_flight_ms()) one["inFlightMs"] = worker.in_flight_ms();
     if (worker.has_fingerprint()) one["fingerprint"] = worker.fingerprint();
     if (worker.has_module()) one["module"] = worker.module();
+    if (worker.has_start_up()) one["startUp"] = worker.start_up();
     list.push_back(std::move(one));
   }
   return list;
@@ -190,7 +204,14 @@ std::string StatusJson(const v1::GetStatusReply& status) {
                      {"missing", WorkersJson(status.missing())},
                      {"slowest", WorkersJson(status.slowest())}};
   if (status.has_starting_ms()) {
+    Json phases = Json::array();
+    for (const v1::StartUpPhase& phase : status.phases()) {
+      phases.push_back({{"phase", phase.name()}, {"workers", phase.workers()}});
+    }
     json["startUp"] = {{"startingMs", status.starting_ms()},
+                       {"phases", std::move(phases)},
+                       {"behind", WorkersJson(status.behind())},
+                       {"behindCount", status.behind_count()},
                        {"notCome", WorkersJson(status.not_come())},
                        {"notComeCount", status.not_come_count()},
                        {"withoutProcess", WorkersJson(status.without_process())},

@@ -106,6 +106,7 @@ void CoordinatorCore::Drop(StreamId stream, bool log) {
   if (!worker.has_value()) return;
   all_connected_ = false;
   job_.progress.Disconnected(*worker);
+  job_.Left(*worker, now_.monotonic);
   restart_.OnLeave(*worker);
   LeaveCollections(*worker);
   if (log) {
@@ -260,6 +261,9 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
   } else if (const auto* alarm = std::get_if<wire::Alarm>(&event.message)) {
     OnAlarm(member, *alarm);
     return absl::OkStatus();
+  } else if (std::holds_alternative<wire::Leaving>(event.message)) {
+    job_.membership.AnnounceLeave(worker);
+    return absl::OkStatus();
   } else if (const auto* question = std::get_if<wire::WhoIs>(&event.message)) {
     OnWhoIs(member, *question);
     return absl::OkStatus();
@@ -386,6 +390,7 @@ void CoordinatorCore::Survey() {
   if (state_ == State::kWaiting) LookAgain();
   if (state_ != State::kArmed) return;
   UpdateAttention();
+  for (std::string& text : job_.RetireLeavers(now_.monotonic)) Info(std::move(text));
   if (!job_.UpdateSettled(now_.monotonic) || now_.monotonic < judge_not_before_ || Recall()) return;
   Judge();
 }

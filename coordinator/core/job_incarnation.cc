@@ -45,6 +45,10 @@ void JobIncarnation::Rejoin(const WorkerId& worker) {
   left_.erase(left);
 }
 
+void JobIncarnation::Forget(const WorkerId& worker) {
+  for (std::map<WorkerId, Key>* keys : {&ahead_, &current_, &left_}) keys->erase(worker);
+}
+
 std::optional<std::string> JobIncarnation::LastGiven(const WorkerId& worker) const {
   for (const std::map<WorkerId, Key>* keys : {&ahead_, &current_, &left_}) {
     const auto found = keys->find(worker);

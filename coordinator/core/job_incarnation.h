@@ -26,6 +26,8 @@ class JobIncarnation {
   // while most others have. One that completes launches is called back.
   bool Left(const WorkerId& worker) const { return left_.contains(worker); }
   void Rejoin(const WorkerId& worker);
+  // The job goes on without this worker: its key no longer counts among those of the job.
+  void Forget(const WorkerId& worker);
 
   // The platform's job incarnation that the worker last stated, in any incarnation;
   // absent if it stated none.

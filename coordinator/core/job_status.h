@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -64,6 +65,8 @@ struct WorkerStatus {
   std::optional<absl::Duration> in_flight_for;
   std::optional<std::string> fingerprint;
   std::optional<std::string> module;
+  // While the job starts: its phase, and what keeps it there.
+  std::optional<std::string> start_up = std::nullopt;
 };
 
 struct CohortStatus {
@@ -96,6 +99,12 @@ struct JobStatus {
   size_t not_come_count = 0;
   std::vector<WorkerStatus> without_process;
   size_t without_process_count = 0;
+
+  // How many connected workers are in each phase of the start-up, in the order of the phases.
+  std::vector<std::pair<std::string, size_t>> phases;
+  // The first kMaxListedWorkers that are behind others, or kept by something.
+  std::vector<WorkerStatus> behind;
+  size_t behind_count = 0;
 
   // The standstill of the job as a whole; absent while it does not run.
   struct Waiting {

@@ -86,6 +86,12 @@ inline constexpr double kAttentionChange = 1.25;
 // How often stillness is judged: the resolution of every threshold.
 inline constexpr absl::Duration kJudgePeriod = absl::Milliseconds(100);
 // How often it is looked for workers that have not come: at all expected ones.
+// Workers run a few launches ahead: if they needed one that has gone, they would all have stood
+// still long before.
+inline constexpr absl::Duration kGoesOnWithout = absl::Minutes(1);
+inline constexpr int kLaunchesWithout = 4;
+// How often it is looked at who has gone.
+inline constexpr absl::Duration kRetirePeriod = absl::Seconds(1);
 inline constexpr absl::Duration kStartUpJudgePeriod = absl::Seconds(1);
 
 // Incident -------------------------------------------------------------------

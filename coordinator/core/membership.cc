@@ -121,9 +121,7 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
     admission.new_agent = hello.agent_incarnation != member.hello.agent_incarnation;
     if (!admission.new_agent && member.stream.has_value()) takeovers = member.takeovers + 1;
     if (member.stream.has_value()) by_stream_.erase(*member.stream);
-    if (const std::optional<Shape> shape = StatedShape(member.hello); shape.has_value()) {
-      if (--shape_votes_[*shape] == 0) shape_votes_.erase(*shape);
-    }
+    if (retired_.erase(hello.worker) == 0) WithdrawVote(member.hello);
   }
   if (const std::optional<Shape> shape = StatedShape(hello); shape.has_value()) {
     ++shape_votes_[*shape];
@@ -148,6 +146,28 @@ std::optional<WorkerId> Membership::Leave(StreamId stream) {
   members_.at(worker).takeovers = 0;
   by_stream_.erase(found);
   return worker;
+}
+
+void Membership::WithdrawVote(const wire::Hello& hello) {
+  const std::optional<Shape> shape = StatedShape(hello);
+  if (shape.has_value() && --shape_votes_[*shape] == 0) shape_votes_.erase(*shape);
+}
+
+void Membership::AnnounceLeave(const WorkerId& worker) {
+  if (auto found = members_.find(worker); found != members_.end()) found->second.leaving = true;
+}
+
+void Membership::Retire(const WorkerId& worker) {
+  const Member* member = Find(worker);
+  if (member == nullptr || member->stream.has_value()) return;
+  if (retired_.insert(worker).second) WithdrawVote(member->hello);
+}
+
+int64_t Membership::Slots(const Shape& shape) const {
+  const auto inside = std::count_if(retired_.begin(), retired_.end(), [&](const WorkerId& id) {
+    return id.slice < shape.slices && id.task < shape.tasks_per_slice;
+  });
+  return int64_t{shape.slices} * shape.tasks_per_slice - inside;
 }
 
 const Member* Membership::Find(const WorkerId& worker) const {
@@ -185,7 +205,8 @@ std::optional<Membership::Shape> Membership::LearntShape() const {
 
 std::vector<ExpectedWorker> Membership::Expected() const {
   std::map<WorkerId, ExpectedWorker> expected;
-  if (const std::optional<Shape> shape = LearntShape(); shape.has_value()) {
+  const std::optional<Shape> shape = LearntShape();
+  if (shape.has_value()) {
     for (int32_t slice = 0; slice < shape->slices; ++slice) {
       for (int32_t task = 0; task < shape->tasks_per_slice; ++task) {
         const WorkerId id{slice, task};
@@ -193,7 +214,10 @@ std::vector<ExpectedWorker> Membership::Expected() const {
       }
     }
   }
+  for (const WorkerId& id : retired_) expected.erase(id);
   for (const auto& [id, member] : members_) {
+    const bool inside = !shape.has_value() || expected.contains(id);
+    if (retired_.contains(id) || (!inside && !member.stream.has_value())) continue;
     expected[id] = ExpectedWorker{.id = id, .host = member.hello.host, .node = member.hello.node};
   }
   std::vector<ExpectedWorker> result;
@@ -203,17 +227,15 @@ std::vector<ExpectedWorker> Membership::Expected() const {
 }
 
 bool Membership::Complete() const {
-  if (connected() < members_.size() || members_.empty()) return false;
+  if (connected() < members_.size() - retired_.size() || connected() == 0) return false;
   const std::optional<Shape> shape = LearntShape();
   // Without a shape it is not known which other workers may come.
-  return shape.has_value() &&
-         static_cast<int64_t>(connected()) >= int64_t{shape->slices} * shape->tasks_per_slice;
+  return shape.has_value() && static_cast<int64_t>(connected()) >= Slots(*shape);
 }
 
 bool Membership::MostAreThere() const {
   const std::optional<Shape> shape = LearntShape();
-  return shape.has_value() &&
-         2 * static_cast<int64_t>(connected()) > int64_t{shape->slices} * shape->tasks_per_slice;
+  return shape.has_value() && 2 * static_cast<int64_t>(connected()) > Slots(*shape);
 }
 
 std::optional<std::string> Membership::Generation() const {

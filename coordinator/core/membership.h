@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct Member {
   // Number of streams of this agent that replaced one that was still there,
   // since one last ended by itself.
   int takeovers = 0;
+  bool leaving = false;  // it has said that it leaves the job on purpose
 };
 
 class Membership {
@@ -81,6 +83,13 @@ class Membership {
   // The stream has gone. Returns the worker it spoke for, if it still did.
   std::optional<WorkerId> Leave(StreamId stream);
 
+  // The worker says that it leaves the job on purpose. Until its next Hello.
+  void AnnounceLeave(const WorkerId& worker);
+  // The job goes on without this worker, which is not connected: it is no longer expected, until
+  // it says Hello again, and what it stated of the job's shape no longer counts.
+  void Retire(const WorkerId& worker);
+  bool Retired(const WorkerId& worker) const { return retired_.contains(worker); }
+
   // nullptr if no worker of that id said Hello, or the stream is not admitted.
   const Member* Find(const WorkerId& worker) const;
   const Member* FindByStream(StreamId stream) const;
@@ -91,7 +100,9 @@ class Membership {
   const std::string& job() const { return configured_.job; }
 
   // Every worker of the job, sorted: the configured or learnt shape and everyone
-  // who connected. `host` is empty for a worker that never connected.
+  // who connected. `host` is empty for a worker that never connected. Left out are workers
+  // without which the job goes on, and those that have gone and lie outside of the shape that
+  // most state by now.
   std::vector<ExpectedWorker> Expected() const;
   // True if every expected worker is connected.
   bool Complete() const;
@@ -114,12 +125,16 @@ class Membership {
   // The shape that a Hello states, completed by what is configured.
   std::optional<Shape> StatedShape(const wire::Hello& hello) const;
   std::optional<Shape> LearntShape() const;
+  // Workers of the shape that are not retired.
+  int64_t Slots(const Shape& shape) const;
+  void WithdrawVote(const wire::Hello& hello);
 
   JobShape configured_;
   IdentityRules rules_;
   std::map<WorkerId, Member> members_;
   absl::flat_hash_map<StreamId, WorkerId> by_stream_;
-  std::map<Shape, int64_t> shape_votes_;  // of the members
+  std::map<Shape, int64_t> shape_votes_;  // of the members that are not retired
+  std::set<WorkerId> retired_;
 };
 
 // Who a worker is was settled when its agent was admitted, and with it whether that agent's word on

@@ -252,6 +252,7 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
   }
   known.heard = true;
   known.connected = true;
+  known.start_up = heartbeat.start_up;
   known.runtime_answers = RuntimeIsThere(heartbeat);
   known.agent_incarnation = agent_incarnation;
   known.process_incarnation = heartbeat.process_incarnation;
@@ -353,6 +354,16 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
   const absl::Duration hang = job.watched ? WatchedHangThreshold(thresholds, learning)
                                           : HangThreshold(thresholds, learning);
   return Allow(since(last, hang, "nothing is running"), thresholds.hang.has_value(), job, now);
+}
+
+bool Progress::GoesOnSince(absl::Duration moment) const {
+  bool any = false;
+  for (const auto& [id, worker] : workers_) {
+    if (!worker.Shown() || !worker.last_completion.has_value()) continue;
+    if (*worker.last_completion < moment) return false;
+    any = true;
+  }
+  return any;
 }
 
 const WorkerProgress* Progress::Find(const WorkerId& worker) const {

@@ -68,6 +68,7 @@ struct WorkerProgress {
   std::optional<Phase> phase;                // as its page says, if it has one
   std::optional<int64_t> step;               // likewise, else as lines of its log tell
   std::optional<int64_t> line_advances;      // of its log; absent: a page has the step, or nothing
+  std::optional<StartUp> start_up;           // as it was told, until a launch has completed
   // How long the step took that the last heartbeat showed to be over; of several the
   // average. Absent if it showed none, or a pause was announced in between.
   std::optional<absl::Duration> step_took;
@@ -126,6 +127,10 @@ class Progress {
   // When the last launch, or step, completed on any worker; absent if none has in this
   // incarnation of the job.
   std::optional<absl::Duration> LastCompletion() const;
+
+  // True if all workers that are connected and have ever completed something have done so again
+  // since then, and there are any: the job goes on.
+  bool GoesOnSince(absl::Duration moment) const;
 
   const WorkerProgress* Find(const WorkerId& worker) const;
   // Workers that are Shown.

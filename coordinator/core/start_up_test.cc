@@ -91,6 +91,31 @@ TEST_F(StartUpTest, StatusSaysWhoHasNotCome) {
   EXPECT_THAT(Status().not_come, IsEmpty());
 }
 
+TEST_F(StartUpTest, StatusSaysInWhichPhaseWorkersAreAndWhatKeepsThem) {
+  Come(3);
+  for (int task = 0; task < 4; ++task) {
+    wire::Heartbeat heartbeat;
+    heartbeat.process_incarnation = "p1";
+    heartbeat.start_up.emplace().process_ms = 1'000;
+    if (task < 3) heartbeat.start_up->device_ms = 500;
+    if (task == 3) {
+      Obstacle& obstacle = heartbeat.start_up->obstacles.emplace_back();
+      obstacle.kind = ObstacleKind::kNoDriver;
+      obstacle.subject = "0000:05:00.0";
+    }
+    job_.Say(job_.at(0, task), heartbeat);
+  }
+  const JobStatus status = Status();
+  ASSERT_THAT(status.phases, SizeIs(2));
+  EXPECT_EQ(status.phases[0], (std::pair<std::string, size_t>("with a training process", 1)));
+  EXPECT_EQ(status.phases[1].second, 3U);
+  ASSERT_THAT(status.behind, SizeIs(1));
+  EXPECT_EQ(status.behind[0].id, (WorkerId{0, 3}));
+  EXPECT_EQ(status.behind[0].start_up,
+            "with a training process; no kernel driver is bound to the TPU at "
+            "0000:05:00.0");
+}
+
 TEST_F(StartUpTest, AfterALaunchTheJobHasStarted) {
   job_.at(0, 0).runtime = RuntimeState::kServing;
   job_.at(0, 0).advancing = true;

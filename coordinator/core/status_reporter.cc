@@ -1,18 +1,50 @@
 #include "coordinator/core/status_reporter.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "classifier/start_up_stage.h"
 #include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
 namespace {
+
+// One line of a page; a host with many chips repeats itself.
+constexpr size_t kMaxStartUpText = 512;
 
 // Longest without a completion first; workers without any completion lead.
 bool Slower(const WorkerStatus& a, const WorkerStatus& b) {
   const absl::Duration since_a = a.since_completion.value_or(absl::InfiniteDuration());
   const absl::Duration since_b = b.since_completion.value_or(absl::InfiniteDuration());
   return since_a != since_b ? since_a > since_b : a.id < b.id;
+}
+
+// "with its chips open; port 8471 is taken by python3 (71)"
+std::string DescribeStartUp(const StartUp& start_up) {
+  std::string text = classifier::StageName(classifier::StageOf(start_up));
+  for (const Obstacle& obstacle : start_up.obstacles) {
+    absl::StrAppend(&text, "; ", classifier::DescribeObstacle(obstacle));
+    if (text.size() > kMaxStartUpText) break;
+  }
+  return text;
+}
+
+std::vector<std::pair<std::string, size_t>> PhasesOf(const WatchedJob& job) {
+  std::array<size_t, classifier::kStartUpStages> counts = {};
+  for (const auto& [id, member] : job.membership.members()) {
+    const WorkerProgress* progress = job.progress.Find(id);
+    if (!member.stream.has_value() || progress == nullptr) continue;
+    if (!progress->start_up.has_value()) continue;
+    ++counts[static_cast<size_t>(classifier::StageOf(*progress->start_up))];
+  }
+  std::vector<std::pair<std::string, size_t>> phases;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    phases.emplace_back(classifier::StageName(static_cast<classifier::StartUpStage>(i)), counts[i]);
+  }
+  return phases;
 }
 
 WorkerStatus StatusOf(const WatchedJob& job, const WorkerId& id, absl::Duration now) {
@@ -41,6 +73,7 @@ WorkerStatus StatusOf(const WatchedJob& job, const WorkerId& id, absl::Duration 
         *progress->in_flight_since, progress->last_completion.value_or(-absl::InfiniteDuration()));
     status.in_flight_for = now - since;
   }
+  if (progress->start_up.has_value()) status.start_up = DescribeStartUp(*progress->start_up);
   status.fingerprint = progress->program;
   if (progress->program.has_value()) status.module = job.learning.ModuleOf(*progress->program);
   return status;
@@ -84,6 +117,8 @@ JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity,
       return ids.size();
     };
     status.not_come_count = list(job.NotCome(), status.not_come);
+    status.behind_count = list(job.Behind(), status.behind);
+    status.phases = PhasesOf(job);
     status.without_process_count = list(job.WithoutProcess(), status.without_process);
   }
   if (const auto last = job.progress.LastCompletion()) {

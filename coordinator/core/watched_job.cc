@@ -1,10 +1,14 @@
 #include "coordinator/core/watched_job.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "classifier/start_up_stage.h"
 #include "coordinator/core/limits.h"
+#include "coordinator/core/settings.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -65,18 +69,79 @@ std::vector<WorkerId> WatchedJob::WithoutProcess() const {
   return without;
 }
 
+std::vector<WorkerId> WatchedJob::Obstructed() const {
+  std::vector<WorkerId> workers;
+  for (const auto& [id, member] : membership.members()) {
+    const WorkerProgress* known = progress.Find(id);
+    if (!member.stream.has_value() || known == nullptr || !known->start_up.has_value()) continue;
+    if (!known->start_up->obstacles.empty()) workers.push_back(id);
+  }
+  return workers;
+}
+
+std::vector<WorkerId> WatchedJob::Behind() const {
+  using classifier::StartUpStage;
+  std::map<WorkerId, StartUpStage> stages;
+  StartUpStage furthest = StartUpStage::kAgent;
+  for (const auto& [id, member] : membership.members()) {
+    const WorkerProgress* known = progress.Find(id);
+    if (!member.stream.has_value() || known == nullptr || !known->start_up.has_value()) continue;
+    const StartUpStage stage = classifier::StageOf(*known->start_up);
+    stages[id] = stage;
+    furthest = std::max(furthest, stage);
+  }
+  std::vector<WorkerId> workers;
+  for (const auto& [id, stage] : stages) {
+    if (stage < furthest || !progress.Find(id)->start_up->obstacles.empty()) workers.push_back(id);
+  }
+  return workers;
+}
+
+void WatchedJob::Left(const WorkerId& worker, absl::Duration now) {
+  left_at.insert_or_assign(worker, now);
+}
+
+std::vector<std::string> WatchedJob::RetireLeavers(absl::Duration now) {
+  if (now < next_retire) return {};
+  next_retire = now + kRetirePeriod;
+  std::erase_if(left_at, [this](const auto& entry) {
+    const Member* member = membership.Find(entry.first);
+    return member == nullptr || member->stream.has_value() || membership.Retired(entry.first);
+  });
+  if (left_at.empty()) return {};
+  std::set<int32_t> inhabited;  // slices
+  for (const auto& [id, member] : membership.members()) {
+    if (member.stream.has_value()) inhabited.insert(id.slice);
+  }
+  const absl::Duration longest = learning.LongestLaunch(std::nullopt);
+  const absl::Duration enough = std::max(kGoesOnWithout, kLaunchesWithout * longest);
+  std::vector<std::string> retired;
+  for (const auto& [id, left] : left_at) {
+    const bool may_go = membership.Find(id)->leaving || !inhabited.contains(id.slice);
+    if (!may_go || now - left < enough || !progress.GoesOnSince(left + enough)) continue;
+    membership.Retire(id);
+    incarnation.Forget(id);
+    retired.push_back(absl::StrCat(DebugName(*membership.Find(id)),
+                                   " has left, and the job goes on without it: it is not missed"));
+  }
+  return retired;
+}
+
 std::optional<Standstill> WatchedJob::JudgeStartUp(absl::Duration now) const {
   const std::optional<absl::Duration> starting = StartingFor(now);
   if (!starting.has_value() || *starting < thresholds.startup_grace) return std::nullopt;
   if (progress.Running() > 0) return std::nullopt;
   const size_t not_come = NotCome().size();
   const size_t without = WithoutProcess().size();
-  if (not_come + without == 0) return std::nullopt;
+  const size_t kept = Obstructed().size();
+  if (not_come + without + kept == 0) return std::nullopt;
   return Standstill{
       .threshold = thresholds.startup_grace,
       .still_for = *starting,
       .why = absl::StrFormat("%d of %d workers have not come, and %d have no training process",
-                             not_come, membership.Expected().size(), without)};
+                             not_come, membership.Expected().size(), without) +
+             (kept > 0 ? absl::StrFormat("; %d are kept by something that their hosts know", kept)
+                       : "")};
 }
 
 absl::Duration WatchedJob::LaunchThreshold() const {
@@ -160,6 +225,7 @@ Capture WatchedJob::BuildCapture(const Incident& incident) {
     }
     capture.snapshots.push_back(std::move(snapshot));
   }
+  DropCommonSettings(capture.snapshots);
   return capture;
 }
 

@@ -61,6 +61,16 @@ struct WatchedJob {
   // while others have one. Sorted.
   std::vector<WorkerId> NotCome() const;
   std::vector<WorkerId> WithoutProcess() const;
+  // Connected workers that are behind others in the start-up, or kept by something that their
+  // hosts know; `obstructed`: these alone. Sorted.
+  std::vector<WorkerId> Behind() const;
+  std::vector<WorkerId> Obstructed() const;
+  // The worker's stream has gone.
+  void Left(const WorkerId& worker, absl::Duration now);
+  // Retires workers that have gone if the job goes on without them: those that announced it, and
+  // slices of which nobody is left. A single worker that has just vanished stays expected: its
+  // agent may have crashed. Returns a line of the log for each.
+  std::vector<std::string> RetireLeavers(absl::Duration now);
   // Half of the threshold that applies to the programs known by now: from then on without
   // progress agents look closely.
   absl::Duration AttentionAfter() const;
@@ -90,8 +100,10 @@ struct WatchedJob {
   CollectionNumbers collections;
   std::optional<absl::Duration> first_hello;
   std::optional<absl::Duration> started;  // the first Hello of this incarnation of the job
+  absl::Duration next_retire = -absl::InfiniteDuration();
   absl::Duration start_up_not_before = -absl::InfiniteDuration();  // judged again
   bool settled = false;
+  std::map<WorkerId, absl::Duration> left_at;  // of those that have gone and are expected
 };
 
 }  // namespace rapideye::coordinator

@@ -222,7 +222,10 @@ void Coordinator::Run() {
       c.suspicions, c.recovered_in_between, c.incidents, c.job_restarts);
 }
 
-void Coordinator::Handle(Send effect) { service_.Send(effect.stream, effect.message); }
+void Coordinator::Handle(Send effect) {
+  if (auto* collect = std::get_if<wire::Collect>(&effect.message)) salt_.AddTo(*collect);
+  service_.Send(effect.stream, effect.message);
+}
 void Coordinator::Handle(Close effect) {
   telemetry_->CountClose(effect.status.code());
   service_.Close(effect.stream, effect.status);

@@ -14,6 +14,7 @@
 #include "coordinator/removal/hooks/process_hook_runner.h"
 #include "coordinator/removal/worker/removal_worker.h"
 #include "coordinator/server/agent_service.h"
+#include "coordinator/server/collection_salt.h"
 #include "coordinator/server/operator_service.h"
 #include "coordinator/server/status_cache.h"
 #include "coordinator/server/telemetry.h"
@@ -96,6 +97,7 @@ class Coordinator final : private EffectHandler {
   CoordinatorSettings settings_;
   CoordinatorCore core_;
   EventQueue queue_;
+  const CollectionSalt salt_;
   AgentService service_;
   StatusCache status_cache_;
   OperatorService operators_;

@@ -42,6 +42,7 @@ v1::WorkerStatus ToWire(const WorkerStatus& status) {
   if (status.in_flight_for) wire.set_in_flight_ms(Milliseconds(*status.in_flight_for));
   if (status.fingerprint) wire.set_fingerprint(Name(*status.fingerprint));
   if (status.module) wire.set_module(Name(*status.module));
+  if (status.start_up) wire.set_start_up(Sentence(*status.start_up));
   return wire;
 }
 
@@ -86,6 +87,13 @@ v1::GetStatusReply ToWire(const JobStatus& status) {
     *wire.add_without_process() = ToWire(worker);
   }
   wire.set_without_process_count(static_cast<int32_t>(status.without_process_count));
+  for (const auto& [name, workers] : status.phases) {
+    v1::StartUpPhase& phase = *wire.add_phases();
+    phase.set_name(Name(name));
+    phase.set_workers(static_cast<int32_t>(workers));
+  }
+  for (const WorkerStatus& worker : status.behind) *wire.add_behind() = ToWire(worker);
+  wire.set_behind_count(static_cast<int32_t>(status.behind_count));
   for (const WorkerStatus& worker : status.slowest) *wire.add_slowest() = ToWire(worker);
   AddProgress(status, wire);
   for (const CohortStatus& cohort : status.cohorts) {

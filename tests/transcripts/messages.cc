@@ -198,6 +198,12 @@ struct AgentPrinter {
         .AddIf(reply.text->cut, "cut")
         .text();
   }
+  std::string operator()(const wire::Leaving& leaving) const {
+    Fields fields("leaving");
+    if (leaving.process_incarnation.has_value())
+      fields.Add("process", *leaving.process_incarnation);
+    return fields.text();
+  }
   std::string operator()(const wire::ProbeReply& reply) const {
     std::vector<std::string> probes;
     for (const Probe& probe : reply.probes) probes.push_back(PrintProbe(probe));

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "agent/sources/fetcher.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/process/fetch_holders.h"
+#include "agent/sources/process/fetch_owner.h"
 #include "agent/sources/process/limits.h"
 #include "agent/sources/tcp/fetch.h"
 #include "proto/common/file/small_file.h"
@@ -97,18 +97,6 @@ std::optional<ProcessStat> ProcessWatch::ReadStat(int64_t pid) const {
   return *stat;
 }
 
-// The kernel counts a start from the boot of the machine, its sleep included. A start that
-// is still to come was counted by another clock (of another machine, or a sandbox's own).
-std::optional<int64_t> ProcessWatch::AgeMs(const ProcessStat& stat) const {
-  timespec now = {};
-  if (clock_gettime(CLOCK_BOOTTIME, &now) != 0) return std::nullopt;
-  const int64_t started_ms = stat.id.start_ticks / ticks_per_second_ * 1000 +
-                             stat.id.start_ticks % ticks_per_second_ * 1000 / ticks_per_second_;
-  const int64_t age_ms = absl::ToInt64Milliseconds(absl::DurationFromTimespec(now)) - started_ms;
-  if (age_ms < 0) return std::nullopt;
-  return age_ms;
-}
-
 std::set<uint64_t> ProcessWatch::FindListeners() const {
   std::set<uint64_t> inodes;
   if (proc_root_ == kThisNamespace) {
@@ -136,7 +124,7 @@ void ProcessWatch::Follow() {
     return;
   }
   process_->cpu_ms = stat->cpu_ticks * 1000 / ticks_per_second_;
-  process_->age_ms = AgeMs(*stat);
+  process_->age_ms = AgeMs(stat->id);
   const bool seen_to_end = pidfd_ >= 0 && IsReadable(pidfd_);
   if (stat->state == ProcessState::kZombie || seen_to_end) {
     // A first thread that ended before the others looks the same.
@@ -274,8 +262,9 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
     if (look.hang && now >= next_holder_look_) {
       next_holder_look_ = now + kHolderSpacing;
       const bool lives = reading.process.has_value() && !reading.process->Ended();
-      reading.chip_holders = FindChipHolders(
-          proc_root_, dev_root_, lives ? std::optional(reading.process->id) : std::nullopt);
+      // Holders cannot be told from a training process that is not known.
+      reading.chip_holders.emplace();
+      if (lives) reading.chip_holders = FindChipHolders(proc_root_, dev_root_, reading.process->id);
     }
     found.process = reading.process;
     return reading;

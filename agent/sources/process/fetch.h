@@ -47,7 +47,6 @@ class ProcessWatch {
  private:
   std::string PathOf(int64_t pid, absl::string_view file) const;
   std::optional<ProcessStat> ReadStat(int64_t pid) const;
-  std::optional<int64_t> AgeMs(const ProcessStat& stat) const;
   std::set<uint64_t> FindListeners() const;
   void Follow();
   void FollowCommand();

@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "agent/sources/limits.h"
+#include "agent/sources/process/fetch_owner.h"
 #include "agent/sources/process/limits.h"
 #include "agent/sources/process/parse.h"
 #include "proto/common/file/small_file.h"
@@ -54,7 +55,9 @@ std::set<std::string> DevicesOf(const std::string& folder, absl::string_view dev
 std::vector<ChipHolder> FindChipHolders(const std::string& proc_root, absl::string_view dev_root,
                                         const std::optional<ProcessId>& training) {
   std::vector<ChipHolder> found;
-  if (!training.has_value()) return found;
+  const auto comes_from_training = [&training](const Processes& processes, int64_t pid) {
+    return training.has_value() && ComesFrom(processes, pid, *training);
+  };
   const auto give_up =
       std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(kHolderSearchDeadline);
   Processes processes;
@@ -73,11 +76,11 @@ std::vector<ChipHolder> FindChipHolders(const std::string& proc_root, absl::stri
   });
   std::set<std::string> own;
   for (const auto& [pid, devices] : holders) {
-    if (ComesFrom(processes, pid, *training)) own.insert(devices.begin(), devices.end());
+    if (comes_from_training(processes, pid)) own.insert(devices.begin(), devices.end());
   }
   for (const auto& [pid, devices] : holders) {
     const auto stat = processes.find(pid);
-    if (stat == processes.end() || ComesFrom(processes, pid, *training)) continue;
+    if (stat == processes.end() || comes_from_training(processes, pid)) continue;
     const bool in_the_way =
         own.empty() || std::any_of(devices.begin(), devices.end(),
                                    [&](const std::string& device) { return own.contains(device); });
@@ -86,6 +89,7 @@ std::vector<ChipHolder> FindChipHolders(const std::string& proc_root, absl::stri
     holder.process.pid = pid;
     holder.process.command = stat->second.command;
     holder.process.state = stat->second.state;
+    DescribeOwner(proc_root, stat->second.id, holder.process);
     holder.devices.assign(devices.begin(), devices.end());
     if (found.size() >= kMaxChipHolders) break;
   }

@@ -17,8 +17,8 @@ namespace rapideye::agent {
 // has chips, a process with others is another worker of the host. Searches
 // all descriptors of all processes that may be looked into, within a deadline;
 // holders not found by then are left out. `dev_root` is the path of the device files
-// as those processes see it, normally "/dev". `training`: absent if it is not known;
-// then holders cannot be told from it, and the list is empty.
+// as those processes see it, normally "/dev". `training`: absent if it is not known; then
+// it may be among the holders.
 std::vector<ChipHolder> FindChipHolders(const std::string& proc_root, absl::string_view dev_root,
                                         const std::optional<ProcessId>& training);
 

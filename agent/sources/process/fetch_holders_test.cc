@@ -67,10 +67,18 @@ TEST_F(ChipHoldersTest, AnotherWorkerOfTheHostIsNotInTheWay) {
   EXPECT_THAT(Find(), SizeIs(1));
 }
 
-TEST_F(ChipHoldersTest, NobodyIsNamedWhileTheTrainingProcessIsNotKnown) {
+TEST_F(ChipHoldersTest, AllHoldersWhileTheTrainingProcessIsNotKnown) {
+  Process(20, 1, 500, {"/dev/accel0"});
   Process(30, 1, 100, {"/dev/accel1"});
-  EXPECT_THAT(FindChipHolders(root_, "/dev", std::nullopt), IsEmpty());
-  EXPECT_THAT(Find(), SizeIs(1));
+  EXPECT_THAT(FindChipHolders(root_, "/dev", std::nullopt), SizeIs(2));
+}
+
+TEST_F(ChipHoldersTest, SaysWhoseAHolderIsAndSinceWhen) {
+  Process(30, 1, 100, {"/dev/accel1"});
+  const std::vector<ChipHolder> holders = FindChipHolders(root_, "/dev", std::nullopt);
+  ASSERT_THAT(holders, SizeIs(1));
+  EXPECT_TRUE(holders[0].process.user.has_value());
+  EXPECT_GT(holders[0].process.started_ms_ago.value_or(0), 0);
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ inline constexpr absl::Duration kListenerSpacing = absl::Minutes(1);
 // not in every poll then.
 inline constexpr absl::Duration kHolderSearchDeadline = absl::Milliseconds(200);
 inline constexpr absl::Duration kHolderSpacing = absl::Seconds(30);
+// The users of a machine; those of a directory service are not there.
+inline constexpr size_t kMaxPasswordFileBytes = 256 * 1024;
 // Usually one or two leftovers; more add no evidence.
 inline constexpr size_t kMaxChipHolders = 8;
 

@@ -175,4 +175,15 @@ std::optional<std::string> ChipDevice(absl::string_view link, absl::string_view 
   return std::string(link);
 }
 
+std::optional<std::string> UserName(absl::string_view passwords, uint32_t user) {
+  for (const absl::string_view line : absl::StrSplit(passwords, '\n')) {
+    const std::vector<absl::string_view> fields = absl::StrSplit(line, ':');
+    uint32_t id = 0;
+    if (fields.size() > 2 && absl::SimpleAtoi(fields[2], &id) && id == user) {
+      return std::string(fields[0]);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace rapideye::agent

@@ -44,6 +44,9 @@ std::optional<uint64_t> SocketInode(absl::string_view link);
 // "/dev/accel0", "vfio/3" for "/dev/vfio/3", which is a group of chips.
 std::optional<std::string> ChipDevice(absl::string_view link, absl::string_view dev_root);
 
+// The name of a user in the text of /etc/passwd; absent: it is not there.
+std::optional<std::string> UserName(absl::string_view passwords, uint32_t user);
+
 }  // namespace rapideye::agent
 
 #endif  // RAPIDEYE_AGENT_SOURCES_PROCESS_PARSE_H_

@@ -79,6 +79,16 @@ bool TrainingProcess::EndedBadly() const {
          (process_->signal.has_value() || process_->exit_code.value_or(0) != 0);
 }
 
+bool TrainingProcess::EndedOnPurpose() const {
+  constexpr int32_t kSigInt = 2;
+  constexpr int32_t kSigTerm = 15;
+  if (!process_.has_value() || !process_->Ended()) return false;
+  // A shell reports death by a signal as 128 plus its number.
+  return process_->exit_code == 0 || process_->exit_code == 128 + kSigTerm ||
+         process_->exit_code == 128 + kSigInt || process_->signal == kSigTerm ||
+         process_->signal == kSigInt;
+}
+
 bool TrainingProcess::KilledForMemory() const {
   constexpr int32_t kSigKill = 9;
   return process_->out_of_memory && process_->signal == kSigKill;

@@ -65,6 +65,8 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   std::optional<absl::Duration> started_at() const { return started_at_; }
   // When it was first seen to have ended; absent while it lives, or there is none.
   std::optional<absl::Duration> ended_at() const { return ended_at_; }
+  // It has ended with status 0, or because it was told to (SIGTERM, SIGINT).
+  bool EndedOnPurpose() const;
   // When the previous process was last seen alive; absent: there was none.
   std::optional<absl::Duration> before_until() const { return before_until_; }
 

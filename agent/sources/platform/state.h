@@ -1,0 +1,60 @@
+// Keeps what the platform says of this host: cloud, cluster or scheduler.
+#ifndef RAPIDEYE_AGENT_SOURCES_PLATFORM_STATE_H_
+#define RAPIDEYE_AGENT_SOURCES_PLATFORM_STATE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/sources/source.h"
+#include "proto/common/time/instant.h"
+#include "proto/v1/evidence.h"
+
+namespace rapideye::agent {
+
+// What a platform says: PREEMPTED (it takes or took the host away), HOST_CRASH (it holds the host
+// for failed), HOST_OOM, HUNG_TASK.
+struct PlatformEvent {
+  LogKind kind = LogKind::kUnspecified;
+  std::string text;
+  // Since it came about, by the platform's clock; absent: it is so now.
+  std::optional<absl::Duration> age;
+};
+
+struct PlatformReading {
+  std::vector<PlatformEvent> events;
+  // Which platform did not answer, why, and what would help; empty: all did.
+  std::string unavailable;
+};
+
+class PlatformState final : public StateOf<PlatformReading> {
+ public:
+  void Observe(const PlatformReading& reading, const JobFacts& job, absl::Duration now,
+               Notices& notices) override;
+  // Events that are no older than kKeepPlatformEvents, of no matter which process: a
+  // preemption ends one.
+  void AddTo(Snapshot& snapshot, Instant now) const override;
+
+ private:
+  struct Seen {
+    PlatformEvent event;
+    absl::Duration first;
+    absl::Duration last;
+  };
+
+  UnavailableWarning unavailable_{"a part of what the platform says is not known"};
+  std::vector<Seen> seen_;
+};
+
+struct PlatformSource : SourceOf<PlatformState, PlatformReading> {
+  static constexpr char kName[] = "platform";
+  // Null unless HostOptions names a platform to ask.
+  static std::unique_ptr<Fetcher<PlatformReading>> MakeFetcher(const HostOptions& options,
+                                                               HostFindings& found);
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_PLATFORM_STATE_H_
