@@ -87,7 +87,11 @@ class Rank:
         )
 
     def steps(self):
-        return self.read("log").count("completed step: ")
+        """Completed ones, as the program counts them in memory of a file."""
+        with contextlib.suppress(OSError):
+            with open(self.path("steps"), "rb") as file:
+                return int.from_bytes(file.read(8), sys.byteorder)
+        return 0
 
 
 class Run:
@@ -331,6 +335,7 @@ class Run:
                 f"--folder={rank.folder}",
                 f"--checkpoints={self.checkpoints}",
                 f"--settings-server={self.settings_server}",
+                *(["--silent", "--step-seconds=0.5"] if self.asked.silent else []),
                 *fault.options,
                 *odd,
             ],
@@ -384,6 +389,7 @@ def observe(run, since):
     result = {
         "fault": fault.name,
         "page": run.asked.page,
+        "silent": run.asked.silent,
         "seed": run.asked.seed,
         "ownNetworks": run.own_networks,
         "truth": str(fault.truth),
@@ -463,6 +469,7 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--fault", required=True, choices=FAULTS)
     parser.add_argument("--page", action="store_true")
+    parser.add_argument("--silent", action="store_true", help="neither page nor lines")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", required=True)
     parser.add_argument("--provoke", action="store_true")
