@@ -203,6 +203,7 @@ uint64_t ContentHash(const Capture& capture) {
   });
   hasher.AddUnordered(header.cohorts, HashCohort);
   if (header.announced_pause_ms) hasher.Add(*header.announced_pause_ms);
+  if (header.noticed_by) hasher.Add(*header.noticed_by);
   if (header.hlo_comparison) hasher.Add(HashComparison(*header.hlo_comparison));
   hasher.AddUnordered(capture.snapshots, HashSnapshot);
   return hasher.Finish();

@@ -92,6 +92,7 @@ void AppendVerdict(const Report& report, std::string& page) {
   AppendFact(page, "Incarnation", report.job_incarnation);
   AppendFact(page, "Incident", report.incident_id);
   AppendFact(page, "Trigger", report.trigger);
+  AppendFact(page, "Noticed by", report.noticed_by);
   absl::StrAppend(&page, "<span>Workers: ", report.reported, " of ", report.workers.size(),
                   " reported</span>\n</p>\n");
 }

@@ -315,6 +315,9 @@ std::string RenderText(const Report& report, TextFormat format) {
     lines.Add(kIndent, absl::StrCat("Detail: ", std::string(DetailName(report.detail))));
   }
   lines.Add(kIndent, absl::StrCat("Confidence: ", ConfidenceText(report.confidence)));
+  if (report.noticed_by) {
+    lines.Add(kIndent, absl::StrCat("Noticed by: ", Sentence(*report.noticed_by)));
+  }
   AppendEvidence(report, lines);
   AppendLinks(report, lines);
   AppendStacks(report, lines);

@@ -398,7 +398,8 @@ void CoordinatorCore::Judge() {
                 .threshold = standstill->threshold,
                 .detected = now_,
                 .announced_pause =
-                    standstill->announced ? std::optional(standstill->threshold) : std::nullopt});
+                    standstill->announced ? std::optional(standstill->threshold) : std::nullopt,
+                .noticed_by = standstill->noticed_by});
 }
 
 // An incident: begin, follow, abandon or conclude, recover ------------------------
@@ -443,8 +444,10 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
     }
     return;
   }
-  if (!recovery_.Observe(worker, job_.progress.Find(worker)->last_completion)) return;
-  if (state_ == State::kWaiting && recovery_.MostRecovered(job_.progress.Running())) {
+  const WorkerProgress& known = *job_.progress.Find(worker);
+  const bool by_work = !known.Shown() && known.active_at.has_value();
+  if (!recovery_.Observe(worker, by_work ? known.active_at : known.last_completion)) return;
+  if (state_ == State::kWaiting && recovery_.MostRecovered(job_.progress.Told())) {
     Rearm("most workers complete launches again");
   }
 }
@@ -508,7 +511,7 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     CloseAll();
     return;
   }
-  if (recovery_.MostRecovered(job_.progress.Running())) {
+  if (recovery_.MostRecovered(job_.progress.Told())) {
     Rearm("most workers complete launches again");
   }
 }

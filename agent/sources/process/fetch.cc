@@ -18,6 +18,7 @@
 #include "agent/sources/fetcher.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/process/fetch_holders.h"
+#include "agent/sources/process/fetch_tree.h"
 #include "agent/sources/process/limits.h"
 #include "agent/sources/tcp/fetch.h"
 #include "proto/common/file/small_file.h"
@@ -258,7 +259,8 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
   ProcessFetcher(const HostOptions& options, const Endpoint& runtime)
       : proc_root_(options.proc_root),
         dev_root_(options.dev_root),
-        watch_(options.proc_root, runtime, options.command, options.sys_root) {}
+        watch_(options.proc_root, runtime, options.command, options.sys_root),
+        tree_(options.proc_root) {}
 
   ProcessWatch& watch() { return watch_; }
 
@@ -277,6 +279,9 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
       reading.chip_holders = FindChipHolders(
           proc_root_, dev_root_, lives ? std::optional(reading.process->id) : std::nullopt);
     }
+    if (reading.process.has_value() && !reading.process->Ended()) {
+      reading.work = tree_.Read(reading.process->id, now);
+    }
     found.process = reading.process;
     return reading;
   }
@@ -285,6 +290,7 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
   const std::string proc_root_;
   const std::string dev_root_;
   ProcessWatch watch_;
+  ProcessTree tree_;
   ProcessState last_state_ = ProcessState::kUnspecified;
   absl::Duration next_holder_look_ = -absl::InfiniteDuration();
 };
