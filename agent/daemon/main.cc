@@ -91,6 +91,7 @@ HostOptions Host(const Flags& flags, const Identity& identity) {
   HostOptions host = flags.host;
   host.runtime = identity.runtime;
   host.self = identity.worker;
+  host.logs = flags.logs.patterns;
   return host;
 }
 
