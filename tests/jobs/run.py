@@ -38,6 +38,11 @@ def arguments():
         help="without the page, and the program writes no lines: only its traffic, input, output "
         "and CPU time tell of its steps, which are longer (0.5 s)",
     )
+    parser.add_argument(
+        "--sidecar",
+        action="store_true",
+        help="the agent beside the program (not exec), which it finds by its --log",
+    )
     parser.add_argument("--seeds", type=int, default=1, help="how often each is run")
     parser.add_argument("--jobs", type=int, default=2, help="how many run side by side")
     parser.add_argument(
@@ -103,11 +108,14 @@ def experiments(asked):
                     command.append("--page")
                 if asked.silent:
                     command.append("--silent")
+                if asked.sidecar:
+                    command.append("--sidecar")
                 if asked.quick:
                     command += [
                         "--launch-threshold=12s",
                         "--hang-threshold=12s",
-                        "--startup-grace=60",
+                        # Nothing is concluded from the work of processes while a job starts.
+                        f"--startup-grace={30 if asked.silent else 60}",
                         "--patience=45",
                     ]
                 yield FAULTS[name], command, folder
