@@ -163,6 +163,7 @@ uint64_t HashSnapshot(const Snapshot& snapshot) {
     hasher.Add(report->pending_graphs, report->launch_id, report->completed,
                report->step_globally_in_progress, report->timeout_ms);
   }
+  if (snapshot.work) hasher.Add(snapshot.work->since_ms, snapshot.work->longest_ms);
   if (const auto& progress = snapshot.progress) {
     hasher.Add(progress->step, progress->phase, progress->phase_ms, progress->input_wait_ms);
   }

@@ -85,6 +85,13 @@ Snapshot AgentCore::Describe(Instant now) const {
   host_.AddTo(snapshot, now);
   inherited_.Describe(now, snapshot);
   texts_.AddTo(snapshot);
+  if (const auto activity = activity_.Now(now.monotonic);
+      activity.has_value() && TellsByActivity(now.monotonic)) {
+    snapshot.work = Work{.since_ms = absl::ToInt64Milliseconds(activity->since_advance)};
+    if (activity->longest.has_value()) {
+      snapshot.work->longest_ms = absl::ToInt64Milliseconds(*activity->longest);
+    }
+  }
   return snapshot;
 }
 

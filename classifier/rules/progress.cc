@@ -206,6 +206,34 @@ void LogsAdvancing(const Case& c, Findings& out) {
          out);
 }
 
+// Where nothing tells of steps: the work that kernels count. An alarm has seen something that
+// this cannot refute: what is lost in a hang is missed only after a while.
+void WorkAdvancing(const Case& c, Findings& out) {
+  if (c.capture.header.trigger.value_or("operator") != "operator") return;
+  const auto workers = static_cast<int64_t>(c.topology.workers().size());
+  std::vector<int> telling;
+  for (int i = 0; i < static_cast<int>(workers); ++i) {
+    const Snapshot* snapshot = c.worker(i).snapshot;
+    if (snapshot == nullptr) return;
+    if (!snapshot->work.has_value()) continue;
+    const int64_t due =
+        std::max(kLoopMovesWithinMs, kStepLineFactor * snapshot->work->longest_ms.value_or(0));
+    if (snapshot->work->since_ms >= std::min(c.threshold_ms, due)) return;
+    telling.push_back(i);
+  }
+  if (static_cast<int64_t>(telling.size()) * 2 <= workers) return;
+  if (SomebodyFailed(c)) {
+    out.Note(kRule, "processes worked a short while ago, but a worker has failed since");
+    return;
+  }
+  Report(c, Detail::kRunning, kConfidencePause,
+         absl::StrCat(WhoAll(c.topology, telling),
+                      telling.size() == 1 ? " sends, receives, reads or writes"
+                                          : " send, receive, read or write",
+                      " as in health"),
+         out);
+}
+
 // For how long the worker has been at what it is at: by its page, or else by the last launch
 // that one of its cores completed.
 int64_t PausedMs(const Case& c, int worker) {
@@ -320,6 +348,7 @@ void FindProgress(const Case& c, Findings& out) {
   Advancing(c, out);
   if (out.items.size() == before && c.positions.units().empty()) LoopsAdvancing(c, out);
   if (out.items.size() == before && c.positions.units().empty()) LogsAdvancing(c, out);
+  if (out.items.size() == before && c.positions.units().empty()) WorkAdvancing(c, out);
   if (out.items.size() == before) Pausing(c, out);
 }
 
