@@ -16,6 +16,7 @@
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
+#include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -112,6 +113,21 @@ bool SomebodyFailed(const Case& c) {
   return false;
 }
 
+// A collective ended because a peer's process had gone: steps made until then are the past,
+// although the one that left, with status 0 or without a word, is no failure by itself.
+bool CollectiveLostAPeer(const Case& c) {
+  if (c.capture.header.trigger != "exit") return false;
+  const auto lost = [](const LogEvent& event) {
+    return event.kind == LogKind::kFollowOn && text::Contains(event.text, "RuntimeError: ") &&
+           (text::Contains(event.text, "closed by peer") ||
+            text::Contains(event.text, "reset by peer"));
+  };
+  return std::any_of(
+      c.capture.snapshots.begin(), c.capture.snapshots.end(), [&](const Snapshot& snapshot) {
+        return std::any_of(snapshot.log_events.begin(), snapshot.log_events.end(), lost);
+      });
+}
+
 // By whatever: who followed somebody else has ended, too.
 bool SomebodyEnded(const Case& c) {
   return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [](const ErrorEvent& e) {
@@ -172,7 +188,7 @@ void LoopsAdvancing(const Case& c, Findings& out) {
   // Everybody's word counts: whoever says nothing may be the one who stands.
   const auto workers = static_cast<int64_t>(c.topology.workers().size());
   if (telling == 0 || recent < telling || telling <= kAdvancingShare * workers) return;
-  if (SomebodyFailed(c)) {
+  if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
     out.Note(kRule, "training loops made steps a short while ago, but a worker has failed since");
     return;
   }
@@ -196,7 +212,7 @@ void LogsAdvancing(const Case& c, Findings& out) {
     telling.push_back(i);
   }
   if (telling.empty()) return;
-  if (SomebodyFailed(c)) {
+  if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
     out.Note(kRule, "logs told steps a short while ago, but a worker has failed since");
     return;
   }

@@ -93,6 +93,20 @@ TEST(Progress, ALogWhoseNextStepIsOverdueProvesNothing) {
   EXPECT_NE(Diagnose(missing), "NO_HANG/RUNNING");
 }
 
+TEST(Progress, StepsThatAWorkerHasLeftAreThePast) {
+  Scenario s = OfLoops(200);
+  for (int task : {0, 1, 3}) {
+    s.Log(0, task, LogKind::kFollowOn,
+          "jax.errors.JaxRuntimeError: UNKNOWN: Gloo all-reduce failed: Connection closed by peer",
+          100);
+  }
+  std::erase_if(s.capture.snapshots,
+                [](const Snapshot& snapshot) { return snapshot.worker == WorkerId{0, 2}; });
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  s.capture.header.trigger = "exit";
+  EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
+}
+
 // Nothing tells steps; kernels count the work of processes.
 Scenario OfWork(int64_t since_ms) {
   Scenario s = OfLoops(200);
