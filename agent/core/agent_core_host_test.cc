@@ -92,6 +92,7 @@ TEST(AgentCoreHostTest, WhatTheLoopSaysIsToldAndGrowsOld) {
 TEST(AgentCoreHostTest, WorkIsToldOnceItsRhythmIsKnownAndShownWhereNothingElseTells) {
   HostScript script;
   script.Welcome();
+  script.reading = RuntimeReading{{RuntimeState::kUnavailable, "nobody listens"}, std::nullopt};
   script.host.Of<ProcessReading>()->work = ProcessWork{.io_bytes = 0};
   script.Pass(absl::Seconds(5));
   EXPECT_FALSE(script.Sent<wire::Heartbeat>().back().activity.has_value());

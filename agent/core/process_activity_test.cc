@@ -45,7 +45,7 @@ TEST(ProcessActivity, IsUnknownUntilARhythmIsLearnt) {
   EXPECT_FALSE(worker.activity.Now(worker.now).has_value());
   worker.Poll(400'000, 450'000, 300);
   ASSERT_TRUE(worker.activity.Now(worker.now).has_value());
-  EXPECT_EQ(worker.activity.Now(worker.now)->signal, Signal::kInputOutput);
+  EXPECT_EQ(worker.activity.Now(worker.now)->signal, Signal::kTraffic);
   EXPECT_EQ(worker.activity.Now(worker.now)->longest, kPoll);
 }
 
