@@ -196,8 +196,13 @@ std::optional<ErrorKind> KindOf(const LogEvent& event, const Snapshot& snapshot)
     case LogKind::kHostOom:
       return WasKilled(snapshot) ? std::optional(ErrorKind::kOutOfMemory) : std::nullopt;
     case LogKind::kDeviceUnavailable:
-      return SaysChipsAreOutOfReach(event.text) ? std::optional(ErrorKind::kDeviceUnavailable)
-                                                : std::nullopt;
+      if (SaysChipsAreOutOfReach(event.text)) return ErrorKind::kDeviceUnavailable;
+      // A server without its port; one that is of no importance ends nobody.
+      if (text::Contains(event.text, "Failed to add port to server") &&
+          std::none_of(snapshot.processes.begin(), snapshot.processes.end(), IsAlive)) {
+        return ErrorKind::kDeviceUnavailable;
+      }
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -534,6 +539,17 @@ class Reader {
     return timeline_.hang_declared;
   }
 
+  // What is left of a collective whose peer was killed receives what is not meant for it. A
+  // mismatch itself ends whoever meets it by an abort.
+  bool IsMismatchAfterKill(const ErrorEvent& event) const {
+    if (event.kind != ErrorKind::kCollectiveMismatch || !event.age_ms.has_value()) return false;
+    return std::any_of(timeline_.errors.begin(), timeline_.errors.end(), [&](const ErrorEvent& e) {
+      const bool killed =
+          e.kind == ErrorKind::kExit && (e.signalled || e.terminated) && !e.of_victim;
+      return killed && e.worker != event.worker && e.age_ms.value_or(0) > *event.age_ms;
+    });
+  }
+
   // Ends by its own status or an abort after words of a victim: whoever ends so does it
   // because somebody else is gone, however early. So does whoever is told to end after such
   // words, by the launcher that ends them all, but not by the platform. Other signals are no echo.
@@ -607,6 +623,8 @@ class Reader {
         Note(errors[i], "younger than the standstill");
       } else if (IsLongBeforeStandstill(errors[i])) {
         Note(errors[i], "the job went on for long after it");
+      } else if (IsMismatchAfterKill(errors[i])) {
+        Note(errors[i], "a peer had been killed before");
       } else if (errors[i].kind == ErrorKind::kPreempted &&
                  (!IsGone(errors[i].worker) || Lives(errors[i].worker))) {
         Note(errors[i], "a notice alone, its worker is still there");

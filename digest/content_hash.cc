@@ -179,6 +179,7 @@ uint64_t HashSnapshot(const Snapshot& snapshot) {
     hasher.Add(report->pending_graphs, report->launch_id, report->completed,
                report->step_globally_in_progress, report->timeout_ms);
   }
+  if (snapshot.work) hasher.Add(snapshot.work->since_ms, snapshot.work->longest_ms);
   if (const auto& progress = snapshot.progress) {
     hasher.Add(progress->step, progress->phase, progress->phase_ms, progress->input_wait_ms);
   }
@@ -223,6 +224,7 @@ uint64_t ContentHash(const Capture& capture) {
     hasher.Add(pause.phase, pause.longest_ms);
   }
   if (header.longest_pause_ms) hasher.Add(*header.longest_pause_ms);
+  if (header.noticed_by) hasher.Add(*header.noticed_by);
   if (header.hlo_comparison) hasher.Add(HashComparison(*header.hlo_comparison));
   hasher.AddUnordered(capture.snapshots, HashSnapshot);
   return hasher.Finish();

@@ -93,6 +93,7 @@ void AppendVerdict(const Report& report, std::string& page) {
   AppendFact(page, "Incident", report.incident_id);
   if (report.revision > 1) AppendFact(page, "Revision", absl::StrCat(report.revision));
   AppendFact(page, "Trigger", report.trigger);
+  AppendFact(page, "Noticed by", report.noticed_by);
   absl::StrAppend(&page, "<span>Workers: ", report.reported, " of ", report.workers.size(),
                   " reported</span>\n</p>\n");
 }

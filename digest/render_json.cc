@@ -204,6 +204,7 @@ Json ReportToJson(const Report& report) {
   PutIf(json, "jobIncarnation", report.job_incarnation);
   PutIf(json, "detectedAt", report.detected_at);
   PutIf(json, "trigger", report.trigger);
+  PutIf(json, "noticedBy", report.noticed_by);
   json["cause"] = CauseName(report.cause);
   PutIf(json, "detail", std::string(DetailName(report.detail)));
   PutIf(json, "confidence", report.confidence);

@@ -333,6 +333,9 @@ std::string RenderText(const Report& report, TextFormat format) {
   if (report.confidence) {
     lines.Add(kIndent, absl::StrCat("Confidence: ", ConfidenceText(*report.confidence)));
   }
+  if (report.noticed_by) {
+    lines.Add(kIndent, absl::StrCat("Noticed by: ", Sentence(*report.noticed_by)));
+  }
   AppendEvidence(report, lines);
   AppendPartition(report, lines);
   AppendLinks(report, lines);

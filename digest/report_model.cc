@@ -220,6 +220,7 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
   report.job_incarnation = OptionalName(header.job_incarnation);
   if (header.detected_unix_ms) report.detected_at = FormatUtc(*header.detected_unix_ms);
   report.trigger = OptionalName(header.trigger);
+  report.noticed_by = OptionalName(header.noticed_by);
 
   Directory directory(capture);
   DescribeVerdict(verdict, directory, report);

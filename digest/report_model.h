@@ -142,6 +142,7 @@ struct Report {
   std::optional<std::string> job_incarnation;
   std::optional<std::string> detected_at;  // RFC 3339, UTC
   std::optional<std::string> trigger;
+  std::optional<std::string> noticed_by;  // what told of progress until then
 
   Cause cause = Cause::kUnknown;
   Detail detail = Detail::kNone;

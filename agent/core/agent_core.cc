@@ -109,6 +109,13 @@ Snapshot AgentCore::Describe(Instant now) const {
   host_.AddTo(snapshot, now);
   inherited_.Describe(now, snapshot);
   texts_.AddTo(snapshot);
+  if (const auto activity = activity_.Now(now.monotonic);
+      activity.has_value() && TellsByActivity(now.monotonic)) {
+    snapshot.work = Work{.since_ms = absl::ToInt64Milliseconds(activity->since_advance)};
+    if (activity->longest.has_value()) {
+      snapshot.work->longest_ms = absl::ToInt64Milliseconds(*activity->longest);
+    }
+  }
   return snapshot;
 }
 
@@ -161,6 +168,7 @@ void AgentCore::Handle(const HostSampled& sampled, Instant now, Effects& effects
     if (link_.up()) peers_.Ask(now.monotonic, effects);
   }
   host_.Observe(reading, now.monotonic, view_, alarms_, effects);
+  ObserveActivity(reading, now.monotonic);
   if (const auto& nics = reading.Of<NicReading>(); nics.has_value() && nics->addresses) {
     Announce(*nics->addresses, now.monotonic, effects);
   }
@@ -169,6 +177,23 @@ void AgentCore::Handle(const HostSampled& sampled, Instant now, Effects& effects
   if (!poll_->reading.has_value()) return;
   const PollUnderWay poll = *std::exchange(poll_, std::nullopt);
   Finish(poll, *poll.reading, now, effects);
+}
+
+void AgentCore::ObserveActivity(const HostReading& reading, absl::Duration now) {
+  const std::optional<wire::IncidentMemory>& incident = incident_.memory();
+  if (incident.has_value() && incident->concluded) activity_.MeasureAnew();
+  const int64_t before = activity_.advances();
+  if (const auto& process = reading.Of<ProcessReading>(); process.has_value()) {
+    activity_.Observe(*process, now);
+  }
+  if (const auto& sockets = reading.Of<SocketReading>();
+      sockets.has_value() && sockets->bytes_moved.has_value()) {
+    activity_.ObserveTraffic(*sockets->bytes_moved, now);
+  }
+  if (activity_.advances() <= before || !TellsByActivity(now)) return;
+  host_.Of<TrainingProcess>().JobProgressed();
+  incident_.Progressed();
+  inherited_.Progressed();
 }
 
 void AgentCore::Announce(const std::vector<wire::HostAddress>& addresses, absl::Duration now,
@@ -258,6 +283,13 @@ void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) 
 
 bool AgentCore::InAttention(absl::Duration now) const {
   return view_.EverLaunched() && now - view_.last_progress() >= attention_after_;
+}
+
+bool AgentCore::TellsByActivity(absl::Duration now) const {
+  const std::optional<Progress> page = host_.Of<ProgressPageState>().Now(now);
+  return settings_.watches_host && !view_.EverLaunched() &&
+         health_.state != RuntimeState::kServing && !host_.Of<LogState>().Steps(now).has_value() &&
+         !(page.has_value() && page->step.has_value());
 }
 
 bool AgentCore::WantsDetail(absl::Duration now) const {
@@ -398,8 +430,9 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
     counted_for_ = host_.process();
   }
   if (look.sockets) {
-    next_socket_look_ =
-        now + (InAttention(now) ? kSocketSpacing : kPollsPerSocketLook * UsualPeriod());
+    // Traffic is counted with every poll where it tells of progress.
+    const int polls = TellsByActivity(now) ? 1 : kPollsPerSocketLook;
+    next_socket_look_ = now + (InAttention(now) ? kSocketSpacing : polls * UsualPeriod());
   }
   effects.push_back(Poll{last_poll_, with_hlo, look, deadline});
   if (look.hang) {
@@ -502,6 +535,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   heartbeat.progress = host_.Of<ProgressPageState>().Now(now);
   heartbeat.step_lines = host_.Of<LogState>().Steps(now);
   heartbeat.start_up = host_.Of<StartUpState>().Now(now);
+  heartbeat.activity = activity_.Now(now);
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();

@@ -89,6 +89,28 @@ TEST(AgentCoreHostTest, WhatTheLoopSaysIsToldAndGrowsOld) {
   EXPECT_THAT(script.logs, SizeIs(1));
 }
 
+TEST(AgentCoreHostTest, WorkIsToldOnceItsRhythmIsKnownAndShownWhereNothingElseTells) {
+  HostScript script;
+  script.Welcome();
+  script.reading = RuntimeReading{{RuntimeState::kUnavailable, "nobody listens"}, std::nullopt};
+  script.host.Of<ProcessReading>()->work = ProcessWork{.io_bytes = 0};
+  script.Pass(absl::Seconds(5));
+  EXPECT_FALSE(script.Sent<wire::Heartbeat>().back().activity.has_value());
+  for (size_t i = 0; i <= kActivityWindows; ++i) {
+    *script.host.Of<ProcessReading>()->work->io_bytes += 400'000;
+    script.Pass(absl::Seconds(5));
+  }
+  const wire::Heartbeat heartbeat = script.Sent<wire::Heartbeat>().back();
+  ASSERT_TRUE(heartbeat.activity.has_value());
+  EXPECT_EQ(heartbeat.activity->signal, wire::ProcessActivitySignal::kInputOutput);
+  EXPECT_TRUE(script.Describe().work.has_value());
+  script.Pass(absl::Seconds(60));
+  EXPECT_GE(script.Describe().work->since_ms, 55'000);
+  EXPECT_GE(script.Sent<wire::Heartbeat>().back().activity->since_advance, absl::Seconds(55));
+  script.Launch(1);
+  EXPECT_FALSE(script.Describe().work.has_value());
+}
+
 TEST(AgentCoreHostTest, StepsOfTheLogAreToldWhileTheProcessLives) {
   HostScript script;
   script.Welcome();

@@ -74,6 +74,16 @@ inline constexpr absl::Duration kSlowestPoll = absl::Hours(1);
 inline constexpr double kOverdueLaunch = 1.25;
 inline constexpr absl::Duration kOverduePollingFor = absl::Seconds(10);
 inline constexpr absl::Duration kOverdueSpacing = absl::Minutes(1);
+// The work of the training process, where nothing tells of its steps. Shorter windows than the
+// usual polls would show little of a step each.
+inline constexpr absl::Duration kActivityWindow = absl::Seconds(4);
+// So many windows with work tell what is usual.
+inline constexpr size_t kActivityWindows = 8;
+// One part of so many of it is still work: services that go on in a hang move far less.
+inline constexpr int64_t kActivityPart = 8;
+// So many windows with less, and none with as much in between, are another kind of work: two
+// minutes at the usual pace of polls, before any hang threshold that is not set.
+inline constexpr size_t kSmallerWindows = 24;
 // The least --poll-interval may be: a poll costs the training process something.
 inline constexpr absl::Duration kShortestPollInterval = absl::Milliseconds(50);
 // A runtime whose state changes with every poll does not flood the log.

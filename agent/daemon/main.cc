@@ -111,6 +111,7 @@ HostOptions Host(const Flags& flags, const Identity& identity) {
   const bool v6 = absl::StrContains(api, ':');
   host.platform.api_server = absl::StrCat("https://", v6 ? "[" : "", api, v6 ? "]:" : ":",
                                           variable("KUBERNETES_SERVICE_PORT"));
+  host.logs = flags.logs.patterns;
   return host;
 }
 

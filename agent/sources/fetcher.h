@@ -51,6 +51,9 @@ struct HostOptions {
   PlatformOptions platform = {};
   // Number of the process that the agent itself has started.
   std::optional<int64_t> command = std::nullopt;
+  // Logs of the training process, as paths or shell patterns, by which it is found where
+  // neither a command nor a listener is known.
+  std::vector<std::string> logs = {};
 };
 
 // Findings pass from one source to another that needs them. Functions are empty while the source

@@ -16,6 +16,7 @@
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
+#include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -128,6 +129,21 @@ bool SomebodyFailed(const Case& c) {
   return false;
 }
 
+// A collective ended because a peer's process had gone: steps made until then are the past,
+// although the one that left, with status 0 or without a word, is no failure by itself.
+bool CollectiveLostAPeer(const Case& c) {
+  if (c.capture.header.trigger != "exit") return false;
+  const auto lost = [](const LogEvent& event) {
+    return event.kind == LogKind::kFollowOn && text::Contains(event.text, "RuntimeError: ") &&
+           (text::Contains(event.text, "closed by peer") ||
+            text::Contains(event.text, "reset by peer"));
+  };
+  return std::any_of(
+      c.capture.snapshots.begin(), c.capture.snapshots.end(), [&](const Snapshot& snapshot) {
+        return std::any_of(snapshot.log_events.begin(), snapshot.log_events.end(), lost);
+      });
+}
+
 // By whatever: who followed somebody else has ended, too.
 bool SomebodyEnded(const Case& c) {
   return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [](const ErrorEvent& e) {
@@ -188,7 +204,7 @@ void LoopsAdvancing(const Case& c, Findings& out) {
   // Everybody's word counts: whoever says nothing may be the one who stands.
   const auto workers = static_cast<int64_t>(c.topology.workers().size());
   if (telling == 0 || recent < telling || telling <= kAdvancingShare * workers) return;
-  if (SomebodyFailed(c)) {
+  if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
     out.Note(kRule, "training loops made steps a short while ago, but a worker has failed since");
     return;
   }
@@ -212,13 +228,41 @@ void LogsAdvancing(const Case& c, Findings& out) {
     telling.push_back(i);
   }
   if (telling.empty()) return;
-  if (SomebodyFailed(c)) {
+  if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
     out.Note(kRule, "logs told steps a short while ago, but a worker has failed since");
     return;
   }
   Report(c, Detail::kRunning, kConfidencePause,
          absl::StrCat("the log of ", WhoAll(c.topology, telling),
                       " has told a further step no longer ago than such lines are apart"),
+         out);
+}
+
+// Where nothing tells of steps: the work that kernels count. An alarm has seen something that
+// this cannot refute: what is lost in a hang is missed only after a while.
+void WorkAdvancing(const Case& c, Findings& out) {
+  if (c.capture.header.trigger.value_or("operator") != "operator") return;
+  const auto workers = static_cast<int64_t>(c.topology.workers().size());
+  std::vector<int> telling;
+  for (int i = 0; i < static_cast<int>(workers); ++i) {
+    const Snapshot* snapshot = c.worker(i).snapshot;
+    if (snapshot == nullptr) return;
+    if (!snapshot->work.has_value()) continue;
+    const int64_t due =
+        std::max(kLoopMovesWithinMs, kStepLineFactor * snapshot->work->longest_ms.value_or(0));
+    if (snapshot->work->since_ms >= std::min(c.threshold_ms, due)) return;
+    telling.push_back(i);
+  }
+  if (static_cast<int64_t>(telling.size()) * 2 <= workers) return;
+  if (SomebodyFailed(c)) {
+    out.Note(kRule, "processes worked a short while ago, but a worker has failed since");
+    return;
+  }
+  Report(c, Detail::kRunning, kConfidencePause,
+         absl::StrCat(WhoAll(c.topology, telling),
+                      telling.size() == 1 ? " sends, receives, reads or writes"
+                                          : " send, receive, read or write",
+                      " as in health"),
          out);
 }
 
@@ -352,6 +396,7 @@ void FindProgress(const Case& c, Findings& out) {
   Advancing(c, out);
   if (out.items.size() == before && c.positions.units().empty()) LoopsAdvancing(c, out);
   if (out.items.size() == before && c.positions.units().empty()) LogsAdvancing(c, out);
+  if (out.items.size() == before && c.positions.units().empty()) WorkAdvancing(c, out);
   if (out.items.size() == before) Pausing(c, out);
 }
 

@@ -116,6 +116,46 @@ TEST(Progress, ALogWhoseNextStepIsOverdueProvesNothing) {
   EXPECT_NE(Diagnose(missing), "NO_HANG/RUNNING");
 }
 
+TEST(Progress, StepsThatAWorkerHasLeftAreThePast) {
+  Scenario s = OfLoops(200);
+  for (int task : {0, 1, 3}) {
+    s.Log(0, task, LogKind::kFollowOn,
+          "jax.errors.JaxRuntimeError: UNKNOWN: Gloo all-reduce failed: Connection closed by peer",
+          100);
+  }
+  std::erase_if(s.capture.snapshots,
+                [](const Snapshot& snapshot) { return snapshot.worker == WorkerId{0, 2}; });
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  s.capture.header.trigger = "exit";
+  EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
+}
+
+// Nothing tells steps; kernels count the work of processes.
+Scenario OfWork(int64_t since_ms) {
+  Scenario s = OfLoops(200);
+  for (int task = 0; task < 4; ++task) {
+    s.At(0, task).progress.reset();
+    s.At(0, task).work = Work{.since_ms = since_ms, .longest_ms = 5'000};
+  }
+  s.capture.header.trigger = "operator";
+  s.capture.header.hang_threshold_ms = 300'000;
+  return s;
+}
+
+TEST(Progress, ProcessesThatWorkAsInHealthAreNoHang) {
+  EXPECT_EQ(Diagnose(OfWork(4'000)), "NO_HANG/RUNNING");
+}
+
+TEST(Progress, WorkThatIsOverdueOrLackingProvesNothing) {
+  EXPECT_NE(Diagnose(OfWork(kLoopMovesWithinMs)), "NO_HANG/RUNNING");
+  Scenario half = OfWork(4'000);
+  for (int task : {0, 1}) half.At(0, task).work.reset();
+  EXPECT_NE(Diagnose(half), "NO_HANG/RUNNING");
+  Scenario alarm = OfWork(4'000);
+  alarm.capture.header.trigger = "hang-line";
+  EXPECT_NE(Diagnose(alarm), "NO_HANG/RUNNING");
+}
+
 TEST(Progress, TheSameStandingForLongIsAHang) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);

@@ -124,6 +124,32 @@ TEST(Unrecoverable, AMismatchOfCollectivesNamesNobody) {
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE");
 }
 
+// What is left of Gloo's ring mixes up its messages.
+TEST(Unrecoverable, AMismatchAfterAKillFollowsIt) {
+  Scenario s;
+  s.Exit(0, 0, kStillMs, std::nullopt, 9);
+  s.Log(0, 1, LogKind::kCollectiveMismatch,
+        "what():  Is there a distributed collective mismatch in your code?", kStillMs - 100);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
+  // A launcher that kills the others after it.
+  Scenario before;
+  before.Exit(0, 0, kStillMs - 100, std::nullopt, 9);
+  before.Log(0, 1, LogKind::kCollectiveMismatch,
+             "what():  Is there a distributed collective mismatch in your code?", kStillMs);
+  EXPECT_EQ(Diagnose(before), "DIFFERENT_MODULE");
+}
+
+TEST(Unrecoverable, AServerWithoutItsPortIsTheCauseOfACrash) {
+  constexpr char kLine[] = "Failed to add port to server: No address added out of total 1 resolved";
+  Scenario s;
+  s.Exit(0, 0, kStillMs, std::nullopt, 11);
+  s.Log(0, 0, LogKind::kDeviceUnavailable, kLine, kStillMs);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.0");
+  Scenario lives;
+  lives.Log(0, 0, LogKind::kDeviceUnavailable, kLine, kStillMs);
+  EXPECT_EQ(Diagnose(lives), Diagnose(Scenario()));
+}
+
 // JAX waits for the others in its shutdown: the process of an exception lives on.
 TEST(Unrecoverable, AnUncaughtExceptionIsTheCauseThoughItsProcessLives) {
   Scenario s;

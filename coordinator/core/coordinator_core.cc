@@ -471,8 +471,10 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
     }
     return;
   }
-  if (!recovery_.Observe(worker, job_.progress.Find(worker)->last_completion)) return;
-  if (!recovery_.MostRecovered(job_.progress.Running())) return;
+  const WorkerProgress& known = *job_.progress.Find(worker);
+  const bool by_work = !known.Shown() && known.active_at.has_value();
+  if (!recovery_.Observe(worker, by_work ? known.active_at : known.last_completion)) return;
+  if (!recovery_.MostRecovered(job_.progress.Told())) return;
   if (state_ == State::kCollecting) AbandonIncident("most workers complete launches again");
   if (state_ == State::kWaiting) Rearm("most workers complete launches again");
 }
@@ -553,7 +555,7 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     CloseAll();
     return;
   }
-  if (recovery_.MostRecovered(job_.progress.Running())) {
+  if (recovery_.MostRecovered(job_.progress.Told())) {
     Rearm("most workers complete launches again");
   }
 }

@@ -1,6 +1,8 @@
 #include "coordinator/core/progress.h"
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "classifier/pause.h"
@@ -10,7 +12,7 @@ namespace rapideye::coordinator {
 namespace {
 
 // What tells of progress: the first of these that any worker has.
-enum class Measured { kByLaunches, kByPages, kByLines };
+enum class Measured { kByLaunches, kByPages, kByLines, kByActivity };
 
 // The job as a whole, for one judgement.
 struct Overview {
@@ -98,6 +100,15 @@ int64_t StepsSince(const WorkerProgress& known, int64_t agent, const wire::Heart
          heartbeat.step_lines->advances > *known.line_advances;
 }
 
+// True if work was seen since the worker's last heartbeat, and nothing better tells.
+bool WorkedSince(const WorkerProgress& known, int64_t agent, const wire::Heartbeat& heartbeat) {
+  const bool better = RuntimeIsThere(heartbeat) || heartbeat.step_lines.has_value() ||
+                      (heartbeat.progress.has_value() && heartbeat.progress->step.has_value());
+  return !better && heartbeat.activity.has_value() && known.activity.has_value() &&
+         known.agent_incarnation == agent &&
+         heartbeat.activity->advances > known.activity->advances;
+}
+
 // A step completes when the next one begins, which is what a page shows.
 void ObserveStep(int64_t agent, const wire::Heartbeat& heartbeat, absl::Duration now,
                  WorkerProgress& known) {
@@ -125,8 +136,10 @@ void Lower(std::optional<absl::Duration>& earliest, absl::Duration time) {
 }
 
 Measured HowToMeasure(const std::map<WorkerId, WorkerProgress>& workers) {
-  Measured measured = Measured::kByLines;
+  Measured measured = Measured::kByActivity;
   for (const auto& [id, worker] : workers) {
+    // The only log that tells steps may have gone with its host.
+    if (worker.ByLines()) measured = std::min(measured, Measured::kByLines);
     if (!worker.Shown()) continue;
     if (worker.runtime_answers) return Measured::kByLaunches;
     if (!worker.ByLines()) measured = Measured::kByPages;
@@ -134,8 +147,7 @@ Measured HowToMeasure(const std::map<WorkerId, WorkerProgress>& workers) {
   return measured;
 }
 
-// True if this worker has part in the measure. The only log that tells steps may have gone
-// with its host.
+// True if this worker has part in the measure.
 bool Tells(const WorkerProgress& worker, Measured measured) {
   switch (measured) {
     case Measured::kByLaunches:
@@ -144,8 +156,51 @@ bool Tells(const WorkerProgress& worker, Measured measured) {
       return worker.Shown() && !worker.ByLines();
     case Measured::kByLines:
       return worker.ByLines();
+    case Measured::kByActivity:
+      return worker.connected && worker.active_at.has_value();
   }
   return false;
+}
+
+// For people, what told of progress.
+const char* Name(Measured measured) {
+  switch (measured) {
+    case Measured::kByLaunches:
+      return "launches of the TPU runtime";
+    case Measured::kByPages:
+      return "steps of the progress pages";
+    case Measured::kByLines:
+      return "steps that the log tells";
+    case Measured::kByActivity:
+      break;
+  }
+  return "work of the processes";
+}
+
+// The signal of most workers: the others may have none of the better ones.
+const char* NameOfActivity(const std::map<WorkerId, WorkerProgress>& workers) {
+  using Signal = wire::ProcessActivitySignal;
+  std::map<Signal, size_t> counts;
+  for (const auto& [id, worker] : workers) {
+    if (Tells(worker, Measured::kByActivity) && worker.activity.has_value()) {
+      ++counts[worker.activity->signal];
+    }
+  }
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == counts.end()) return Name(Measured::kByActivity);
+  switch (most->first) {
+    case Signal::kTraffic:
+      return "traffic of the training processes' connections";
+    case Signal::kInputOutput:
+      return "input and output of the training processes";
+    case Signal::kCpuTime:
+      return "CPU time of the training processes";
+    case Signal::kUnspecified:
+      break;
+  }
+  return Name(Measured::kByActivity);
 }
 
 bool AnyConnected(const std::map<WorkerId, WorkerProgress>& workers) {
@@ -195,6 +250,12 @@ absl::Duration StepLinesThreshold(const Thresholds& thresholds, const Learning& 
   return std::max(HangThreshold(thresholds, learning), kPauseFactor * learning.LongestStepLines());
 }
 
+absl::Duration ActivityThreshold(const Thresholds& thresholds, const Learning& learning,
+                                 absl::Duration longest_gap) {
+  return std::max(HangThreshold(thresholds, learning),
+                  kPauseFactor * std::min(longest_gap, kMaxLearntPause));
+}
+
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning) {
   if (thresholds.hang.has_value()) return *thresholds.hang;
   return std::max(kMinHangThreshold, BeyondLearnt(thresholds, learning.LongestPause()));
@@ -226,6 +287,7 @@ bool Progress::Advanced(const WorkerId& worker, int64_t agent_incarnation,
     return heartbeat.launches_completed > 0;
   }
   if (StepsSince(*known, agent_incarnation, heartbeat) > 0) return true;
+  if (WorkedSince(*known, agent_incarnation, heartbeat)) return true;
   // Another agent counts from when it first saw the process: not comparable.
   return known->agent_incarnation == agent_incarnation &&
          heartbeat.launches_completed > known->completed;
@@ -250,6 +312,9 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
       known.last_completion = std::min(*known.last_completion, completion);
     }
   }
+  known.activity = heartbeat.activity;
+  known.active_at.reset();
+  if (heartbeat.activity.has_value()) known.active_at = now - heartbeat.activity->since_advance;
   known.heard = true;
   known.connected = true;
   known.start_up = heartbeat.start_up;
@@ -297,6 +362,20 @@ std::optional<Standstill> Progress::Judge(const Thresholds& thresholds, const Le
   return measure;
 }
 
+std::optional<absl::Duration> Progress::LastWork() const {
+  if (HowToMeasure(workers_) != Measured::kByActivity) return std::nullopt;
+  std::vector<absl::Duration> times;
+  size_t connected = 0;
+  for (const auto& [id, worker] : workers_) {
+    connected += worker.connected ? 1 : 0;
+    if (Tells(worker, Measured::kByActivity)) times.push_back(*worker.active_at);
+  }
+  if (times.empty() || times.size() * 2 < connected) return std::nullopt;
+  const auto half = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), half, times.end(), std::greater<>());
+  return *half;
+}
+
 std::optional<absl::Duration> Progress::LastCompletion() const {
   std::optional<absl::Duration> last;
   for (const auto& [id, worker] : workers_) {
@@ -307,14 +386,40 @@ std::optional<absl::Duration> Progress::LastCompletion() const {
   return last;
 }
 
+// The work of the processes, where nothing else tells of progress.
+std::optional<Standstill> Progress::MeasureWork(const Thresholds& thresholds,
+                                                const Learning& learning,
+                                                absl::Duration now) const {
+  const std::optional<absl::Duration> last = LastWork();
+  if (!last.has_value()) return std::nullopt;
+  absl::Duration longest = absl::ZeroDuration();
+  std::optional<absl::Duration> first_seen;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.seen_since.has_value()) Lower(first_seen, *worker.seen_since);
+    if (!worker.activity.has_value() || !worker.activity->longest.has_value()) continue;
+    longest = std::max(longest, *worker.activity->longest);
+  }
+  if (!first_seen.has_value()) return std::nullopt;
+  const absl::Duration grace_left = *first_seen + thresholds.startup_grace - *last;
+  return Standstill{
+      .threshold = std::max(ActivityThreshold(thresholds, learning, longest), grace_left),
+      .still_for = now - *last,
+      .why = "neither traffic nor input, output or CPU time shows that half of the processes work",
+      .noticed_by = NameOfActivity(workers_)};
+}
+
 std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const Learning& learning,
                                             absl::Duration now) const {
-  const auto since = [now](absl::Duration begin, absl::Duration threshold, const char* why) {
-    return Standstill{.threshold = threshold, .still_for = now - begin, .why = why};
-  };
   Overview job;
   job.last_completion = LastCompletion();
   job.measured = HowToMeasure(workers_);
+  if (job.measured == Measured::kByActivity) return MeasureWork(thresholds, learning, now);
+  const auto since = [&](absl::Duration begin, absl::Duration threshold, const char* why) {
+    return Standstill{.threshold = threshold,
+                      .still_for = now - begin,
+                      .why = why,
+                      .noticed_by = Name(job.measured)};
+  };
   for (const auto& [id, worker] : workers_) {
     if (!Tells(worker, job.measured)) continue;
     job.running = true;
@@ -376,6 +481,12 @@ size_t Progress::Running() const {
                                            [](const auto& entry) { return entry.second.Shown(); }));
 }
 
+size_t Progress::Told() const {
+  return static_cast<size_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
+    return entry.second.Shown() || Tells(entry.second, Measured::kByActivity);
+  }));
+}
+
 void Progress::Forget() {
   for (auto& [id, worker] : workers_) {
     worker.last_completion.reset();
@@ -384,6 +495,8 @@ void Progress::Forget() {
     worker.phase.reset();
     worker.step.reset();
     worker.line_advances.reset();
+    worker.activity.reset();
+    worker.active_at.reset();
     worker.paused_for.reset();
     worker.seen_since.reset();
   }

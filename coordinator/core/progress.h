@@ -1,7 +1,7 @@
 // Progress judges whether the job advances: by launches that complete, or, where no TPU
 // runtime answers, by the steps of the progress pages, or else by those that lines of logs
-// tell. Never by messages that arrive, because the agent of a stuck worker still sends
-// heartbeats.
+// tell, or else by the work of the processes as their kernels count it. Never by messages that
+// arrive, because the agent of a stuck worker still sends heartbeats.
 #ifndef RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
 #define RAPIDEYE_COORDINATOR_CORE_PROGRESS_H_
 
@@ -34,6 +34,10 @@ absl::Duration StepThreshold(const Thresholds& thresholds, const Learning& learn
 // The longest time without a line that tells a further step, where nothing else tells of
 // progress (--hang-threshold): no line is missing before it is due.
 absl::Duration StepLinesThreshold(const Thresholds& thresholds, const Learning& learning);
+// The longest time without work of the processes, whose longest healthy gap was so long
+// (--hang-threshold), where nothing else tells of progress.
+absl::Duration ActivityThreshold(const Thresholds& thresholds, const Learning& learning,
+                                 absl::Duration longest_gap);
 // The longest time without a launch (--hang-threshold), while the state of the
 // training loops is unknown.
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
@@ -48,7 +52,8 @@ absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& lear
 struct Standstill {
   absl::Duration threshold;  // the one that applies
   absl::Duration still_for;
-  std::string why;  // one clause for the log
+  std::string why;         // one clause for the log
+  std::string noticed_by = {};  // what told of progress until then, for people
   // A pause is announced, and has made the threshold longer.
   bool announced = false;
 };
@@ -69,6 +74,9 @@ struct WorkerProgress {
   std::optional<int64_t> step;               // likewise, else as lines of its log tell
   std::optional<int64_t> line_advances;      // of its log; absent: a page has the step, or nothing
   std::optional<StartUp> start_up;           // as it was told, until a launch has completed
+  // The work of its processes, of use where nothing else tells; absent: no rhythm is known.
+  std::optional<wire::ProcessActivity> activity;
+  std::optional<absl::Duration> active_at;  // when work was last seen
   // How long the step took that the last heartbeat showed to be over; of several the
   // average. Absent if it showed none, or a pause was announced in between.
   std::optional<absl::Duration> step_took;
@@ -116,6 +124,10 @@ class Progress {
   //   * Otherwise: hang threshold. An announced pause counts as above.
   // Where no page has a step either, but the log of some worker tells one, seldom of every
   // worker: StepLinesThreshold, also once the agent of that worker has gone while others stay.
+  // Where no log does, but a rhythm of work is known of at least half of the workers:
+  // ActivityThreshold, from when half of those or more have stood still. One that spins,
+  // retries or compiles while the others wait for it does not count. A start has rhythms of its
+  // own: until the startup grace has passed since the first worker came nothing is concluded.
   // None while none of these is known: the job is not running.
   std::optional<Standstill> Measure(const Thresholds& thresholds, const Learning& learning,
                                     absl::Duration now) const;
@@ -124,6 +136,9 @@ class Progress {
   std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
                                   absl::Duration now) const;
 
+  // When half of the workers or more were last seen at work, where nothing better tells; absent:
+  // something does, or it is not known.
+  std::optional<absl::Duration> LastWork() const;
   // When the last launch, or step, completed on any worker; absent if none has in this
   // incarnation of the job.
   std::optional<absl::Duration> LastCompletion() const;
@@ -135,11 +150,16 @@ class Progress {
   const WorkerProgress* Find(const WorkerId& worker) const;
   // Workers that are Shown.
   size_t Running() const;
+  // Workers that tell of progress in any way.
+  size_t Told() const;
   // The job restarted: what has completed belongs to the past. Counters stay, so
   // that a worker which only repeats old ones does not seem to advance.
   void Forget();
 
  private:
+  std::optional<Standstill> MeasureWork(const Thresholds& thresholds, const Learning& learning,
+                                        absl::Duration now) const;
+
   std::map<WorkerId, WorkerProgress> workers_;
 };
 

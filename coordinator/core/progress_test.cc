@@ -406,6 +406,92 @@ TEST_F(StepLinesTest, ARuntimeThatAnswersIsBelievedRatherThanLines) {
   EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(100));
 }
 
+// Four workers whose kernels alone tell of their work; first seen at 100 s.
+class ActivityTest : public ::testing::Test {
+ protected:
+  ActivityTest() {
+    thresholds_.startup_grace = absl::Minutes(10);
+    Hear(100, {100, 100, 100, 100});
+  }
+
+  // `worked`: when each was last seen at work, in seconds; below zero: no rhythm is known.
+  void Hear(double now, std::vector<double> worked, bool process = true) {
+    for (int task = 0; task < static_cast<int>(worked.size()); ++task) {
+      wire::Heartbeat heartbeat;
+      if (process) heartbeat.process_incarnation = "p";
+      const double at = worked[static_cast<size_t>(task)];
+      if (at >= 0) {
+        heartbeat.activity = wire::ProcessActivity{.signal = wire::ProcessActivitySignal::kTraffic,
+                                                   .advances = static_cast<int64_t>(at),
+                                                   .since_advance = absl::Seconds(now - at),
+                                                   .longest = longest_};
+      }
+      advanced_ = progress_.Observe({0, task}, kAgent, heartbeat, absl::Seconds(now));
+    }
+  }
+  std::optional<Standstill> Judge(double seconds) const {
+    return progress_.Judge(thresholds_, learning_, absl::Seconds(seconds));
+  }
+
+  absl::Duration longest_ = absl::Seconds(5);
+  Thresholds thresholds_;
+  Learning learning_;
+  Progress progress_;
+  bool advanced_ = false;
+};
+
+TEST_F(ActivityTest, ProcessesThatStopWorkingStandStill) {
+  Hear(1000, {1000, 1000, 1000, 1000});
+  EXPECT_TRUE(advanced_);
+  EXPECT_FALSE(Judge(1299).has_value());
+  ASSERT_TRUE(Judge(1300).has_value());
+  EXPECT_EQ(Judge(1300)->threshold, kMinHangThreshold);
+  EXPECT_EQ(Judge(1300)->noticed_by, "traffic of the training processes' connections");
+}
+
+TEST_F(ActivityTest, OneThatSpinsWhileAllWaitForItDoesNotHideIt) {
+  Hear(1300, {1000, 1000, 1300, 1000});
+  EXPECT_TRUE(Judge(1300).has_value());
+  // Most work: some have less to do for a while.
+  Hear(1300, {1000, 1300, 1300, 1300});
+  EXPECT_FALSE(Judge(1300).has_value());
+}
+
+TEST_F(ActivityTest, TheLongestGapOfHealthCountsThreefold) {
+  longest_ = absl::Seconds(200);
+  Hear(1000, {1000, 1000, 1000, 1000});
+  EXPECT_FALSE(Judge(1599).has_value());
+  EXPECT_TRUE(Judge(1600).has_value());
+}
+
+TEST_F(ActivityTest, NothingIsConcludedWhileAJobStarts) {
+  EXPECT_FALSE(Judge(699).has_value());
+  EXPECT_TRUE(Judge(700).has_value());
+}
+
+TEST_F(ActivityTest, TooFewRhythmsTellNothing) {
+  Hear(1000, {1000, -1, -1, -1});
+  EXPECT_FALSE(Judge(10'000).has_value());
+  Hear(1000, {1000, 1000, -1, -1});
+  EXPECT_TRUE(Judge(10'000).has_value());
+}
+
+TEST_F(ActivityTest, AProcessThatEndsTakesItsRhythmAlong) {
+  Hear(1000, {-1, -1, -1, -1}, /*process=*/false);
+  EXPECT_FALSE(Judge(10'000).has_value());
+}
+
+TEST_F(ActivityTest, LinesOfALogAreBelievedRatherThanWork) {
+  wire::Heartbeat heartbeat;
+  heartbeat.process_incarnation = "p";
+  heartbeat.step_lines =
+      wire::StepLines{.step = 9, .advances = 9, .since_advance = absl::ZeroDuration()};
+  progress_.Observe({0, 0}, kAgent, heartbeat, absl::Seconds(1300));
+  EXPECT_FALSE(Judge(1599).has_value());
+  ASSERT_TRUE(Judge(1600).has_value());
+  EXPECT_EQ(Judge(1600)->noticed_by, "steps that the log tells");
+}
+
 TEST_F(StepsTest, ARuntimeThatAnswersIsBelievedRatherThanPages) {
   wire::Heartbeat heartbeat;
   heartbeat.process_incarnation = "p";

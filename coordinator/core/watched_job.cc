@@ -29,7 +29,8 @@ Suspicion SuspicionOf(const Standstill& standstill, const Instant& now) {
           absl::FormatDuration(standstill.threshold), standstill.why),
       .threshold = standstill.threshold,
       .detected = now,
-      .announced_pause = standstill.announced ? std::optional(standstill.threshold) : std::nullopt};
+      .announced_pause = standstill.announced ? std::optional(standstill.threshold) : std::nullopt,
+      .noticed_by = standstill.noticed_by};
 }
 
 std::optional<Standstill> WatchedJob::Judge(absl::Duration now) const {
@@ -42,7 +43,11 @@ std::optional<Standstill> WatchedJob::Measure(absl::Duration now) const {
 
 std::optional<absl::Duration> WatchedJob::StartingFor(absl::Duration now) const {
   if (!started.has_value() || progress.LastCompletion().has_value()) return std::nullopt;
-  return std::max(now - *started, absl::ZeroDuration());
+  const absl::Duration starting = std::max(now - *started, absl::ZeroDuration());
+  // A rhythm of work is no step, but no start takes longer than its grace.
+  const bool works = progress.LastWork().has_value() && starting >= thresholds.startup_grace;
+  if (works && NotCome().empty() && WithoutProcess().empty()) return std::nullopt;
+  return starting;
 }
 
 std::vector<WorkerId> WatchedJob::NotCome() const {
@@ -210,6 +215,7 @@ Capture WatchedJob::BuildCapture(const Incident& incident) {
   }
   AddPause(Phase::kUnspecified, learning.LongestPause(), header);
   header.longest_pause_ms = absl::ToInt64Milliseconds(thresholds.longest_pause);
+  if (!suspicion.noticed_by.empty()) header.noticed_by = suspicion.noticed_by;
   header.detected_unix_ms = absl::ToUnixMillis(suspicion.detected.wall);
   learning.ObserveModules(incident.named_programs());
   for (const auto& [worker, snapshot] : incident.snapshots()) {

@@ -87,7 +87,11 @@ class Rank:
         )
 
     def steps(self):
-        return self.read("log").count("completed step: ")
+        """Completed ones, as the program counts them in memory of a file."""
+        with contextlib.suppress(OSError):
+            with open(self.path("steps"), "rb") as file:
+                return int.from_bytes(file.read(8), sys.byteorder)
+        return 0
 
 
 class Run:
@@ -305,7 +309,7 @@ class Run:
             f"--task={rank.number}",
             f"--host={rank.host}",
             f"--state-dir={rank.path('agent')}",
-            f"--exec-log={rank.path('agent.log')}",
+            *([] if self.asked.sidecar else [f"--exec-log={rank.path('agent.log')}"]),
         ]
         if self.asked.provoke:
             rank.write("provoked.log", "")
@@ -315,26 +319,32 @@ class Run:
         if fault.dumps:
             environment["XLA_FLAGS"] = f"--xla_dump_to={rank.path('programs')}"
             agent.append(f"--hlo-dump-dir={rank.path('programs')}")
+        training = [
+            f"{self.asked.python}/bin/python",
+            f"{HERE}/job/train.py",
+            f"--rank={rank.number}",
+            f"--ranks={RANKS}",
+            f"--leader={self.ranks[0].address}:{self.leader_port}",
+            f"--folder={rank.folder}",
+            f"--checkpoints={self.checkpoints}",
+            f"--settings-server={self.settings_server}",
+            *(["--silent", "--step-seconds=0.5"] if self.asked.silent else []),
+            *fault.options,
+            *odd,
+        ]
+        enter = self.network.enter(rank.host)
+        beside = [f"{self.asked.bin}/rapideye-agent"] + agent + self._tls("agent")
+        if not self.asked.sidecar:
+            rank.process = processes.start(
+                enter + beside + ["exec", "--"] + training, rank.path("log"), env=environment
+            )
+            return
+        # The launcher has the log as its output, too.
+        launcher = ["/bin/sh", "-c", '"$@"; exit $?', "sh"]
+        processes.start(enter + launcher + training, rank.path("log"), env=environment)
         rank.process = processes.start(
-            self.network.enter(rank.host)
-            + [f"{self.asked.bin}/rapideye-agent"]
-            + agent
-            + self._tls("agent")
-            + [
-                "exec",
-                "--",
-                f"{self.asked.python}/bin/python",
-                f"{HERE}/job/train.py",
-                f"--rank={rank.number}",
-                f"--ranks={RANKS}",
-                f"--leader={self.ranks[0].address}:{self.leader_port}",
-                f"--folder={rank.folder}",
-                f"--checkpoints={self.checkpoints}",
-                f"--settings-server={self.settings_server}",
-                *fault.options,
-                *odd,
-            ],
-            rank.path("log"),
+            enter + beside + [f"--log={rank.path('log')}"],
+            rank.path("agent.log"),
             env=environment,
         )
 
@@ -384,6 +394,7 @@ def observe(run, since):
     result = {
         "fault": fault.name,
         "page": run.asked.page,
+        "silent": run.asked.silent,
         "seed": run.asked.seed,
         "ownNetworks": run.own_networks,
         "truth": str(fault.truth),
@@ -463,6 +474,8 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--fault", required=True, choices=FAULTS)
     parser.add_argument("--page", action="store_true")
+    parser.add_argument("--silent", action="store_true", help="neither page nor lines")
+    parser.add_argument("--sidecar", action="store_true", help="the agent follows the log only")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", required=True)
     parser.add_argument("--provoke", action="store_true")

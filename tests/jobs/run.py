@@ -32,6 +32,17 @@ def arguments():
     parser.add_argument("--fault", help="names, by commas; default: all")
     parser.add_argument("--page", action="store_true", help="only with the progress page")
     parser.add_argument("--no-page", action="store_true", help="only without it")
+    parser.add_argument(
+        "--silent",
+        action="store_true",
+        help="without the page, and the program writes no lines: only its traffic, input, output "
+        "and CPU time tell of its steps, which are longer (0.5 s)",
+    )
+    parser.add_argument(
+        "--sidecar",
+        action="store_true",
+        help="the agent beside the program (not exec), which it finds by its --log",
+    )
     parser.add_argument("--seeds", type=int, default=1, help="how often each is run")
     parser.add_argument("--jobs", type=int, default=2, help="how many run side by side")
     parser.add_argument(
@@ -73,6 +84,7 @@ def arguments():
 
 def experiments(asked):
     """The command of each run, and the folder it writes to."""
+    asked.no_page |= asked.silent
     pages = [page for page, out in ((True, asked.no_page), (False, asked.page)) if not out]
     for seed in range(1, asked.seeds + 1):
         for name in asked.fault.split(","):
@@ -94,11 +106,16 @@ def experiments(asked):
                     command.append("--provoke")
                 if page:
                     command.append("--page")
+                if asked.silent:
+                    command.append("--silent")
+                if asked.sidecar:
+                    command.append("--sidecar")
                 if asked.quick:
                     command += [
                         "--launch-threshold=12s",
                         "--hang-threshold=12s",
-                        "--startup-grace=60",
+                        # Nothing is concluded from the work of processes while a job starts.
+                        f"--startup-grace={30 if asked.silent else 60}",
                         "--patience=45",
                     ]
                 yield FAULTS[name], command, folder

@@ -23,7 +23,7 @@ MUST = {
 
 
 def must_be_right(result):
-    return result["fault"] in MUST[result["page"]]
+    return not result.get("silent") and result["fault"] in MUST[result["page"]]
 
 
 def row(result):
@@ -35,8 +35,9 @@ def row(result):
         grade += f" (asked: {result.get('askedGrade', 'no answer')})"
     seconds = f"{result['alarmSeconds']:.1f}, {result['digestSeconds']:.1f} s" if by_itself else ""
     alarm = "yes" if by_itself else "nothing" if nothing else "no"
+    page = "yes" if result["page"] else "silent" if result.get("silent") else "no"
     return (
-        f"| {result['fault']} | {'yes' if result['page'] else 'no'} | {result['truth']} "
+        f"| {result['fault']} | {page} | {result['truth']} "
         f"| {verdict} | {alarm} | {seconds} | {grade} |"
     )
 

@@ -29,9 +29,20 @@ bool IsWeak(LogKind kind) {
   }
 }
 
+// An exception that ended a collective because a peer's process had gone: a run that is over has
+// no collective under way. So the end of a process with status 0 amid the run is told at once,
+// by the others.
+bool LostPeerInCollective(const LogEvent& event) {
+  if (event.kind != LogKind::kFollowOn) return false;
+  const bool exception = absl::StrContains(event.text, "RuntimeError: ");
+  return exception && (absl::StrContains(event.text, "onnection closed by peer") ||
+                       absl::StrContains(event.text, "onnection reset by peer"));
+}
+
 // Events that the coordinator must get before the next heartbeat.
-std::optional<wire::AlarmKind> AlarmOf(LogKind kind) {
-  switch (kind) {
+std::optional<wire::AlarmKind> AlarmOf(const LogEvent& event) {
+  if (LostPeerInCollective(event)) return wire::AlarmKind::kProcessExit;
+  switch (event.kind) {
     case LogKind::kHangDetected:
       return wire::AlarmKind::kHangLine;
     case LogKind::kHaltHardware:
@@ -69,7 +80,7 @@ void LogState::Observe(const logs::LogReading& reading, const JobFacts& job, abs
   if (reading.steps.has_value()) KeepSteps(*reading.steps, now);
   for (const logs::LogLine& line : reading.lines) {
     Keep(line, now);
-    const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event.kind);
+    const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event);
     if (alarm.has_value() && !line.old) notices.alarms.push_back({*alarm, line.event.text});
     const bool starting = !job.ever_launched && !advanced_at_.has_value();
     if (starting && !line.old && EndsStartUp(line.event)) {

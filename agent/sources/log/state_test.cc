@@ -115,6 +115,25 @@ TEST(LogStateTest, AStartUpThatEndsByATimeOutIsAnAlarm) {
   EXPECT_EQ(notices.alarms[0].kind, wire::AlarmKind::kProcessExit);
 }
 
+TEST(LogStateTest, ACollectiveThatLostAPeerIsAnAlarm) {
+  const auto alarms = [](const std::string& text, bool old) {
+    logs::LogLine line = Line(LogKind::kFollowOn, text);
+    line.event.text = text;
+    line.old = old;
+    LogState state;
+    Notices notices;
+    state.Observe({{line}, {}}, {}, absl::Seconds(10), notices);
+    return notices.alarms.size();
+  };
+  const std::string lost =
+      "jax.errors.JaxRuntimeError: UNKNOWN: Gloo all-reduce failed: Connection closed by peer";
+  EXPECT_EQ(alarms(lost, /*old=*/false), 1u);
+  EXPECT_EQ(alarms(lost, /*old=*/true), 0u);
+  // Storage that is asked again says as much.
+  EXPECT_EQ(alarms("W1 retrying: Connection closed by peer", /*old=*/false), 0u);
+  EXPECT_EQ(alarms("jax.errors.JaxRuntimeError: INTERNAL: Barrier failed", /*old=*/false), 0u);
+}
+
 class StepLinesStateTest : public testing::Test {
  protected:
   StepLinesStateTest() { state_.Watching(ProcessId{7, 1}); }

@@ -17,7 +17,9 @@
 #include "agent/sources/fetcher.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/process/fetch_holders.h"
+#include "agent/sources/process/fetch_log_writer.h"
 #include "agent/sources/process/fetch_owner.h"
+#include "agent/sources/process/fetch_tree.h"
 #include "agent/sources/process/limits.h"
 #include "agent/sources/tcp/fetch.h"
 #include "proto/common/file/small_file.h"
@@ -43,11 +45,14 @@ constexpr char kThisNamespace[] = "/proc";
 }  // namespace
 
 ProcessWatch::ProcessWatch(std::string proc_root, Endpoint runtime, std::optional<int64_t> command,
-                           std::string sys_root)
+                           std::string sys_root, std::vector<std::string> logs,
+                           std::string dev_root)
     : proc_root_(std::move(proc_root)),
       runtime_(runtime),
       command_(command),
       ticks_per_second_(std::max<int64_t>(1, sysconf(_SC_CLK_TCK))),
+      logs_(std::move(logs)),
+      dev_root_(std::move(dev_root)),
       oom_(proc_root_, std::move(sys_root)) {}
 
 ProcessWatch::~ProcessWatch() { CloseDescriptor(); }
@@ -64,6 +69,7 @@ ProcessReading ProcessWatch::Read(absl::Duration now) {
                                  [this](uint64_t inode) { return listeners_.contains(inode); });
   if (listening.empty() || known) {
     unavailable_.clear();
+    SearchByLog(now);
   } else if (now >= next_search_) {
     unavailable_ = Search(listening);
     next_search_ = unavailable_.empty() ? now : now + kProcessSearchSpacing;
@@ -175,6 +181,30 @@ void ProcessWatch::SetEnded(ProcessState state, std::optional<int32_t> exit_stat
   CloseDescriptor();
 }
 
+void ProcessWatch::SearchByLog(absl::Duration now) {
+  const bool ended = process_.has_value() && process_->Ended();
+  if (!ended) {
+    ended_seen_.reset();
+  } else if (!ended_seen_.has_value()) {
+    ended_seen_ = now;
+  }
+  if (logs_.empty() || command_.has_value() || (process_.has_value() && !ended)) return;
+  if (now < next_log_search_) return;
+  next_log_search_ = now + kLogWriterSpacing;
+  std::vector<LogWriter> writers = FindLogWriters(proc_root_, dev_root_, logs_);
+  // Children that outlive a process are not the next one.
+  std::erase_if(writers, [&](const LogWriter& writer) {
+    const std::optional<int64_t> age = AgeMs(writer.stat);
+    const bool older =
+        !age.has_value() || absl::Milliseconds(*age) > now - ended_seen_.value_or(now);
+    return ended && older;
+  });
+  const std::optional<ProcessStat> stat = ChooseTraining(writers);
+  if (!stat.has_value()) return;
+  Adopt(*stat);
+  listeners_.clear();
+}
+
 std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {
   const auto give_up =
       std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(kProcessSearchDeadline);
@@ -246,7 +276,9 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
   ProcessFetcher(const HostOptions& options, const Endpoint& runtime)
       : proc_root_(options.proc_root),
         dev_root_(options.dev_root),
-        watch_(options.proc_root, runtime, options.command, options.sys_root) {}
+        watch_(options.proc_root, runtime, options.command, options.sys_root, options.logs,
+               options.dev_root),
+        tree_(options.proc_root) {}
 
   ProcessWatch& watch() { return watch_; }
 
@@ -266,6 +298,9 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
       reading.chip_holders.emplace();
       if (lives) reading.chip_holders = FindChipHolders(proc_root_, dev_root_, reading.process->id);
     }
+    if (reading.process.has_value() && !reading.process->Ended()) {
+      reading.work = tree_.Read(reading.process->id, now);
+    }
     found.process = reading.process;
     return reading;
   }
@@ -274,6 +309,7 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
   const std::string proc_root_;
   const std::string dev_root_;
   ProcessWatch watch_;
+  ProcessTree tree_;
   ProcessState last_state_ = ProcessState::kUnspecified;
   absl::Duration next_holder_look_ = -absl::InfiniteDuration();
 };

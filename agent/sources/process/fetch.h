@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -20,13 +21,15 @@ namespace rapideye::agent {
 // found it is followed by number and start time, also beyond its end, until
 // another process listens there; while it lives that is looked at now and then only.
 // A command that the agent itself has started is the training process until one listens;
-// its exit status stands for that of a process that it started in turn. Not synchronised.
+// its exit status stands for that of a process that it started in turn. Where there is no
+// command and nobody listens, it is found by its log. Not synchronised.
 class ProcessWatch {
  public:
   // `proc_root` is normally "/proc". `command`: number of the process that the agent
   // itself has started. `sys_root`: normally "/sys".
   ProcessWatch(std::string proc_root, Endpoint runtime,
-               std::optional<int64_t> command = std::nullopt, std::string sys_root = "/sys");
+               std::optional<int64_t> command = std::nullopt, std::string sys_root = "/sys",
+               std::vector<std::string> logs = {}, std::string dev_root = "/dev");
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
@@ -54,6 +57,8 @@ class ProcessWatch {
   // Makes the process that owns one of the sockets the one that is followed;
   // otherwise says why not.
   std::string Search(const std::set<uint64_t>& inodes);
+  // Makes the process that writes the log the one that is followed, if none is.
+  void SearchByLog(absl::Duration now);
   void Adopt(const ProcessStat& stat);
   void CloseDescriptor();
 
@@ -61,6 +66,8 @@ class ProcessWatch {
   const Endpoint runtime_;
   const std::optional<int64_t> command_;
   const int64_t ticks_per_second_;
+  const std::vector<std::string> logs_;
+  const std::string dev_root_;
 
   OomWatch oom_;
   std::optional<ProcessSample> process_;
@@ -71,6 +78,8 @@ class ProcessWatch {
   int pidfd_ = -1;
   absl::Duration next_listener_look_ = -absl::InfiniteDuration();  // while it lives
   absl::Duration next_search_ = -absl::InfiniteDuration();
+  absl::Duration next_log_search_ = -absl::InfiniteDuration();
+  std::optional<absl::Duration> ended_seen_;  // when the one that is known had first ended
   std::string unavailable_;
 };
 

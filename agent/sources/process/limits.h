@@ -20,6 +20,14 @@ inline constexpr absl::Duration kProcessSearchSpacing = absl::Seconds(5);
 // of the host, milliseconds each time: of a process that lives, no more often than this.
 inline constexpr absl::Duration kListenerDeadline = absl::Milliseconds(200);
 inline constexpr absl::Duration kListenerSpacing = absl::Minutes(1);
+// The children of a process are listed thread by thread: of one with a thousand threads that
+// takes milliseconds. Loaders are started once and stay.
+inline constexpr absl::Duration kTreeSpacing = absl::Seconds(30);
+inline constexpr size_t kMaxTreeThreads = 4096;
+inline constexpr size_t kMaxTreeProcesses = 64;
+// A search by the log goes through all processes of the host, twice.
+inline constexpr absl::Duration kLogWriterSpacing = absl::Seconds(30);
+inline constexpr size_t kMaxLogWriters = 256;
 // Holders of the chips: searched at a hang only, among all descriptors of the host, and
 // not in every poll then.
 inline constexpr absl::Duration kHolderSearchDeadline = absl::Milliseconds(200);

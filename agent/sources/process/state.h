@@ -32,6 +32,14 @@ struct ProcessSample {
   bool Ended() const { return state == ProcessState::kZombie || state == ProcessState::kExited; }
 };
 
+// The work of a process and its children, as the kernel counts it.
+struct ProcessWork {
+  // Read and written by system calls, of whatever kind of file, since it was first looked at;
+  // absent: the kernel does not show it to this agent.
+  std::optional<int64_t> io_bytes;
+  int64_t cpu_ms = 0;  // likewise
+};
+
 struct ProcessReading {
   // A process that has ended stays until another takes its place.
   std::optional<ProcessSample> process;
@@ -40,6 +48,7 @@ struct ProcessReading {
   // Processes that have chips open and are not the training process; absent: not
   // searched, which is done at a hang only.
   std::optional<std::vector<ChipHolder>> chip_holders = std::nullopt;
+  std::optional<ProcessWork> work = std::nullopt;  // absent: none lives, or it is not known
 };
 
 // The training process that lives or has ended, and who else holds the host's chips. An

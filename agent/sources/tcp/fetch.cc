@@ -109,12 +109,15 @@ class TcpFetcher final : public Fetcher<SocketReading> {
         ListTcpConnections(kSocketDeadline);
     if (!connections.ok())
       return SocketReading{{}, {}, std::string(connections.status().message())};
-    return SocketsOf(*connections, *inodes, peers_, self_, ListNics());
+    SocketReading reading = SocketsOf(*connections, *inodes, peers_, self_, ListNics());
+    reading.bytes_moved = traffic_.Add(*connections, *inodes);
+    return reading;
   }
 
  private:
   const Peers peers_;
   const WorkerId self_;
+  Traffic traffic_;
 };
 
 }  // namespace

@@ -4,14 +4,17 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
-#include <netinet/tcp.h>
+// Not netinet/tcp.h, whose tcp_info ends before the bytes.
+#include <linux/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "agent/sources/tcp/limits.h"
@@ -19,13 +22,16 @@
 namespace rapideye::agent {
 namespace {
 
+// As the kernel numbers them (include/net/tcp_states.h).
+enum KernelState : uint8_t { kEstablished = 1, kSynSent = 2, kCloseWait = 8 };
+
 SocketState StateOf(uint8_t state) {
   switch (state) {
-    case TCP_ESTABLISHED:
+    case kEstablished:
       return SocketState::kEstablished;
-    case TCP_SYN_SENT:
+    case kSynSent:
       return SocketState::kSynSent;
-    case TCP_CLOSE_WAIT:
+    case kCloseWait:
       return SocketState::kCloseWait;
     default:
       return SocketState::kUnspecified;
@@ -47,6 +53,11 @@ void AddInfo(const nlattr* attribute, TcpConnection& connection) {
               std::min<size_t>(mnl_attr_get_payload_len(attribute), sizeof(info)));
   connection.since_ack_ms = info.tcpi_last_ack_recv;
   connection.retransmits = info.tcpi_total_retrans;
+  // A third of the range each, so that sums cannot overflow.
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max() / 3;
+  connection.bytes_moved =
+      static_cast<int64_t>(std::min<uint64_t>(info.tcpi_bytes_acked, kMost) +
+                           std::min<uint64_t>(info.tcpi_bytes_received, kMost));
 }
 
 std::optional<TcpConnection> ParseConnection(const nlmsghdr* message) {
@@ -122,6 +133,23 @@ absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
   }
   if (left > 0) return absl::DataLossError("sock_diag: a message is cut short");
   return false;
+}
+
+int64_t Traffic::Add(const std::vector<TcpConnection>& connections,
+                     const std::set<uint64_t>& inodes) {
+  std::map<uint64_t, int64_t> now;
+  for (const TcpConnection& connection : connections) {
+    if (inodes.contains(connection.inode)) now[connection.inode] += connection.bytes_moved;
+  }
+  if (!std::exchange(first_, false)) {
+    for (const auto& [inode, moved] : now) {
+      const auto before = moved_.find(inode);
+      const int64_t base = before != moved_.end() && before->second <= moved ? before->second : 0;
+      total_ += std::min(moved - base, std::numeric_limits<int64_t>::max() - total_);
+    }
+  }
+  moved_ = std::move(now);
+  return total_;
 }
 
 SocketReading SocketsOf(const std::vector<TcpConnection>& connections,

@@ -26,6 +26,20 @@ struct TcpConnection {
   int64_t send_queue_bytes = 0;
   int64_t since_ack_ms = 0;
   int64_t retransmits = 0;
+  int64_t bytes_moved = 0;  // received, and sent and acknowledged, since it was opened
+};
+
+// Sums what a process's connections move, from one listing to the next. The bytes of a
+// connection that closes in between are lost. Not synchronised.
+class Traffic {
+ public:
+  // Bytes since the first call; `inodes` are the sockets that the process has open.
+  int64_t Add(const std::vector<TcpConnection>& connections, const std::set<uint64_t>& inodes);
+
+ private:
+  std::map<uint64_t, int64_t> moved_;  // by inode, of those that were open
+  bool first_ = true;
+  int64_t total_ = 0;
 };
 
 // One datagram of an answer of sock_diag, in this machine's byte order and aligned to

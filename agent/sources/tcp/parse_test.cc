@@ -126,6 +126,25 @@ TEST(PeersTest, RefusesWhatIsMalformed) {
   }
 }
 
+TEST(TrafficTest, SumsWhatConnectionsOfTheProcessMove) {
+  TcpConnection one;
+  one.inode = 7;
+  one.bytes_moved = 1'000;
+  TcpConnection other_process = one;
+  other_process.inode = 8;
+  Traffic traffic;
+  EXPECT_EQ(traffic.Add({one, other_process}, {7}), 0);
+  one.bytes_moved = 1'500;
+  other_process.bytes_moved = 9'000;
+  EXPECT_EQ(traffic.Add({one, other_process}, {7}), 500);
+  // A new one counts from its beginning, a closed one takes nothing away.
+  TcpConnection opened = one;
+  opened.inode = 9;
+  opened.bytes_moved = 40;
+  EXPECT_EQ(traffic.Add({opened}, {7, 9}), 540);
+  EXPECT_EQ(traffic.Add({}, {}), 540);
+}
+
 TEST(SocketsOfTest, KeepsThoseOfTheProcessToOthers) {
   const Peers peers = MustParse({}, "127.77.{slice}.{task}");
   TcpConnection ours;

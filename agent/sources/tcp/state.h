@@ -28,6 +28,9 @@ struct SocketReading {
   std::vector<StrangerSocket> strangers;
   // Why nothing can be said, and what would help; empty: nothing is wrong.
   std::string unavailable;
+  // Sent and received by all connections of the process since the agent first looked;
+  // absent: not known.
+  std::optional<int64_t> bytes_moved = std::nullopt;
 };
 
 // A connection belongs to health if two samples in a row showed its peer, and

@@ -1,0 +1,81 @@
+// ProcessActivity tracks the work of the training process, and learns its rhythm in health.
+#ifndef RAPIDEYE_AGENT_CORE_PROCESS_ACTIVITY_H_
+#define RAPIDEYE_AGENT_CORE_PROCESS_ACTIVITY_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/sources/process/state.h"
+#include "proto/wire/messages.h"
+
+namespace rapideye::agent {
+
+// The rhythm of one counter of the kernel that only grows. The counter is looked at in windows
+// of at least kActivityWindow; a window shows work if the counter grew in it by a good part of what
+// it usually grows by, which the heartbeats of services and the writing of logs do not. Pure.
+class ActivityRhythm {
+ public:
+  // A window in which the counter grows by less than `floor` never shows work.
+  explicit ActivityRhythm(int64_t floor) : floor_(floor) {}
+
+  // Of any looks, in the order of time; a counter that fell starts anew. True if a window ended
+  // that shows work.
+  bool Observe(int64_t counter, absl::Duration now);
+  // An incident lasts: the time since the last work is no measure of health.
+  void MeasureAnew() { healthy_since_advance_ = false; }
+
+  // Enough windows have shown work to know what is usual.
+  bool Learnt() const { return usual_.has_value(); }
+  // When a window last showed work; absent: none has.
+  const std::optional<absl::Duration>& advanced_at() const { return advanced_at_; }
+  // The longest healthy time between two such windows; absent: no two have been.
+  const std::optional<absl::Duration>& longest() const { return longest_; }
+
+ private:
+  bool ShowsWork(int64_t growth);
+
+  int64_t floor_;
+  std::optional<int64_t> counter_;  // at the begin of the window
+  absl::Duration begun_;
+  std::vector<int64_t> recent_;   // growth of the last windows with work, oldest first
+  std::vector<int64_t> smaller_;  // since then, of windows above the floor with less than usual
+  std::optional<int64_t> usual_;
+  std::optional<absl::Duration> advanced_at_;
+  std::optional<absl::Duration> longest_;
+  bool healthy_since_advance_ = true;
+};
+
+// Traffic between workers stops in every hang. So do input and output, unless a loop polls a file.
+// CPU time goes on wherever a library waits in a loop, as Gloo and XLA do: it counts only where
+// neither of the others has a rhythm. Pure, not synchronised.
+class ProcessActivity {
+ public:
+  void Observe(const ProcessReading& reading, absl::Duration now);
+  // `bytes_moved` as in SocketReading.
+  void ObserveTraffic(int64_t bytes_moved, absl::Duration now);
+  void MeasureAnew();
+
+  // How often work was seen of the signals that count.
+  int64_t advances() const { return advances_; }
+  // For a heartbeat; absent while the process is not alive or no rhythm is known.
+  std::optional<wire::ProcessActivity> Now(absl::Duration now) const;
+
+ private:
+  // Heartbeats of JAX's coordination service are some hundred bytes in five seconds.
+  static constexpr int64_t kLeastTraffic = 4 * 1024;
+  static constexpr int64_t kLeastIo = 16 * 1024;
+  // Threads that only wake up to wait again use some ten milliseconds in five seconds.
+  static constexpr int64_t kLeastCpuMs = 100;
+
+  std::optional<ProcessId> process_;  // that lives
+  ActivityRhythm traffic_{kLeastTraffic};
+  ActivityRhythm io_{kLeastIo};
+  ActivityRhythm cpu_{kLeastCpuMs};
+  int64_t advances_ = 0;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_CORE_PROCESS_ACTIVITY_H_

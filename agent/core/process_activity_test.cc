@@ -1,0 +1,133 @@
+#include "agent/core/process_activity.h"
+
+#include "agent/core/limits.h"
+#include "gtest/gtest.h"
+
+namespace rapideye::agent {
+namespace {
+
+using Signal = wire::ProcessActivitySignal;
+
+constexpr absl::Duration kPoll = absl::Seconds(5);
+
+// A process whose counters grow poll by poll.
+struct Worker {
+  absl::Duration now = absl::Seconds(100);
+  int64_t moved = 0;
+  ProcessWork work = {.io_bytes = 0};
+  ProcessId id = {.pid = 7, .start_ticks = 1};
+  ProcessActivity activity;
+
+  void Poll(int64_t traffic, int64_t io, int64_t cpu_ms) {
+    now += kPoll;
+    moved += traffic;
+    *work.io_bytes += io;
+    work.cpu_ms += cpu_ms;
+    ProcessReading reading;
+    reading.process.emplace();
+    reading.process->id = id;
+    reading.process->state = ProcessState::kSleeping;
+    reading.work = work;
+    activity.Observe(reading, now);
+    activity.ObserveTraffic(moved, now);
+  }
+  void Polls(int count, int64_t traffic, int64_t io, int64_t cpu_ms) {
+    for (int i = 0; i < count; ++i) Poll(traffic, io, cpu_ms);
+  }
+  absl::Duration Still() const { return activity.Now(now)->since_advance; }
+};
+
+constexpr int kLearns = static_cast<int>(kActivityWindows) + 1;
+
+TEST(ProcessActivity, IsUnknownUntilARhythmIsLearnt) {
+  Worker worker;
+  worker.Polls(kLearns - 1, 400'000, 450'000, 300);
+  EXPECT_FALSE(worker.activity.Now(worker.now).has_value());
+  worker.Poll(400'000, 450'000, 300);
+  ASSERT_TRUE(worker.activity.Now(worker.now).has_value());
+  EXPECT_EQ(worker.activity.Now(worker.now)->signal, Signal::kTraffic);
+  EXPECT_EQ(worker.activity.Now(worker.now)->longest, kPoll);
+}
+
+TEST(ProcessActivity, HeartbeatsOfServicesAndALoopThatWaitsAreNoWork) {
+  Worker worker;
+  worker.Polls(20, 400'000, 450'000, 300);
+  const int64_t advances = worker.activity.advances();
+  // As measured of a JAX job on Gloo that hangs; and a core that only polls.
+  worker.Polls(12, 700, 32, 5'000);
+  EXPECT_EQ(worker.Still(), 12 * kPoll);
+  EXPECT_EQ(worker.activity.advances(), advances);
+  worker.Poll(400'000, 450'000, 300);
+  EXPECT_EQ(worker.Still(), absl::ZeroDuration());
+  EXPECT_GT(worker.activity.advances(), advances);
+}
+
+TEST(ProcessActivity, LearnsTheLongestGapOfHealthAndNotThatOfAHang) {
+  Worker worker;
+  for (int step = 0; step < 20; ++step) {
+    worker.Poll(10'000'000, 0, 300);
+    worker.Polls(5, 500, 0, 300);
+  }
+  EXPECT_EQ(worker.activity.Now(worker.now)->longest, 6 * kPoll);
+  worker.Polls(100, 500, 0, 300);
+  worker.activity.MeasureAnew();
+  worker.Poll(10'000'000, 0, 300);
+  EXPECT_EQ(worker.activity.Now(worker.now)->longest, 6 * kPoll);
+  // Its twin: no incident.
+  worker.Polls(10, 500, 0, 300);
+  worker.Poll(10'000'000, 0, 300);
+  EXPECT_EQ(worker.activity.Now(worker.now)->longest, 11 * kPoll);
+}
+
+TEST(ProcessActivity, AStartThatReadsFarMoreThanStepsDoDelaysTheRhythmOnly) {
+  Worker worker;
+  worker.Polls(kLearns, 0, 500'000'000, 5'000);
+  // Steps read little of it, two minutes long: that is usual from then on.
+  worker.Polls(static_cast<int>(kSmallerWindows), 0, 50'000, 300);
+  EXPECT_EQ(worker.Still(), absl::ZeroDuration());
+  worker.Poll(0, 50'000, 300);
+  EXPECT_EQ(worker.Still(), absl::ZeroDuration());
+}
+
+TEST(ProcessActivity, ASaveThatMovesFarMoreChangesNothing) {
+  Worker worker;
+  worker.Polls(20, 400'000, 450'000, 300);
+  worker.Poll(40'000'000'000, 40'000'000'000, 5'000);
+  worker.Poll(400'000, 450'000, 300);
+  EXPECT_EQ(worker.Still(), absl::ZeroDuration());
+}
+
+TEST(ProcessActivity, CpuTimeCountsWhereNothingElseHasARhythm) {
+  Worker worker;
+  worker.Polls(20, 500, 100, 4'000);
+  EXPECT_EQ(worker.activity.Now(worker.now)->signal, Signal::kCpuTime);
+  worker.Polls(6, 500, 100, 20);
+  EXPECT_EQ(worker.Still(), 6 * kPoll);
+}
+
+TEST(ProcessActivity, AnotherProcessIsLearntAnewAndNoneIsUnknown) {
+  Worker worker;
+  worker.Polls(20, 400'000, 450'000, 300);
+  ++worker.id.pid;
+  worker.Poll(400'000, 450'000, 300);
+  EXPECT_FALSE(worker.activity.Now(worker.now).has_value());
+  worker.Polls(20, 400'000, 450'000, 300);
+  ASSERT_TRUE(worker.activity.Now(worker.now).has_value());
+  worker.activity.Observe(ProcessReading(), worker.now);
+  EXPECT_FALSE(worker.activity.Now(worker.now).has_value());
+}
+
+TEST(ProcessActivity, FastPollsAreTakenTogether) {
+  Worker worker;
+  worker.Polls(20, 400'000, 450'000, 300);
+  const int64_t advances = worker.activity.advances();
+  for (int i = 0; i < 16; ++i) {
+    worker.now += absl::Milliseconds(250);
+    worker.moved += 20'000;
+    worker.activity.ObserveTraffic(worker.moved, worker.now);
+  }
+  EXPECT_EQ(worker.activity.advances(), advances + 1);
+}
+
+}  // namespace
+}  // namespace rapideye::agent

@@ -1,0 +1,56 @@
+// Sums the work of a process and its children, from the kernel's counters of each.
+//
+// Facts: /proc/PID/stat and /proc/PID/io, /proc/PID/task/TID/children (proc(5)). `rchar` and
+// `wchar` count all that is read and written by read(2), write(2) and their kin: files, pipes,
+// and sockets as far as they are used so.
+#ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_TREE_H_
+#define RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_TREE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "agent/sources/process/state.h"
+
+namespace rapideye::agent {
+
+// Bytes read and written by the text of /proc/PID/io; absent: it does not say.
+std::optional<int64_t> IoBytes(absl::string_view text);
+
+// Follows the work of one process after another. Not synchronised.
+class ProcessTree {
+ public:
+  // `proc_root` is normally "/proc".
+  explicit ProcessTree(std::string proc_root);
+
+  // Two small files of each process; the children are searched now and then. What a child does
+  // before it is first seen does not count. Absent: the process has gone. `now` is monotonic.
+  std::optional<ProcessWork> Read(const ProcessId& process, absl::Duration now);
+
+ private:
+  struct Counters {
+    ProcessId id;
+    std::optional<int64_t> io_bytes;
+    int64_t cpu_ms = 0;
+  };
+
+  void ListChildren();
+  void AddChildrenOf(int64_t pid);
+  std::optional<Counters> ReadOne(int64_t pid) const;
+
+  const std::string proc_root_;
+  const int64_t ticks_per_second_;
+  std::optional<ProcessId> process_;
+  std::vector<int64_t> pids_;  // the process, then its children
+  absl::Duration next_list_ = -absl::InfiniteDuration();
+  std::map<int64_t, Counters> last_;  // by pid
+  ProcessWork total_;
+};
+
+}  // namespace rapideye::agent
+
+#endif  // RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_TREE_H_
