@@ -20,6 +20,7 @@
 #include "proto/common/flags/command_line.h"
 #include "proto/common/logging/logging.h"
 #include "proto/common/process/signals.h"
+#include "proto/transport/tls_files.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -139,6 +140,20 @@ absl::Status Complete(Flags& flags) {
   return absl::OkStatus();
 }
 
+// Certificates are read again by gRPC itself, hooks whenever they are run.
+void Reload(const transport::CredentialOptions& credentials) {
+  spdlog::info("SIGHUP: reading the files again that flags name");
+  if (credentials.tls_cert.empty()) return;
+  const absl::Status checked =
+      transport::CheckTlsFiles(credentials.tls_cert, credentials.tls_key, credentials.tls_ca);
+  if (checked.ok()) {
+    spdlog::info("the certificate is in order; new connections use it within a minute");
+  } else {
+    spdlog::error("{}; connections go on with what was read before",
+                  std::string(checked.message()));
+  }
+}
+
 // Log readers grep for whole lines of the digest: as text it stands in the log as
 // it is, in one piece; as JSON it is the message of one record.
 void LogDigest(const std::string& text, bool json) {
@@ -179,6 +194,10 @@ int RunProgram(int argc, char** argv, const std::function<void(CoordinatorSettin
     spdlog::error("{}", std::string(signals.status().message()));
     return program::kExitFailure;
   }
+
+  const transport::CredentialOptions credentials = flags.settings.credentials;
+  const absl::Status hangup = signals->OnHangup([&credentials] { Reload(credentials); });
+  if (!hangup.ok()) spdlog::warn("{}", std::string(hangup.message()));
 
   auto coordinator = Coordinator::Start(std::move(flags.settings));
   if (!coordinator.ok()) {
