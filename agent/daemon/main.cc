@@ -36,6 +36,7 @@
 #include "proto/common/http/http_server.h"
 #include "proto/common/logging/logging.h"
 #include "proto/common/metrics/metric_page.h"
+#include "proto/common/process/descriptor_limit.h"
 #include "proto/common/process/signals.h"
 #include "proto/transport/credentials.h"
 #include "proto/transport/tls_files.h"
@@ -160,6 +161,8 @@ using Credentials = std::shared_ptr<grpc::ChannelCredentials>;
 // `command`: what the agent itself has started; nullptr: nothing.
 int Watch(const Flags& flags, const Identity& identity, Credentials credentials,
           const CommandWatch* command) {
+  // In the agent's own process: the command keeps the limit that it was given.
+  program::RaiseDescriptorLimit();
   absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
   if (!signals.ok()) {
     spdlog::error("{}", std::string(signals.status().message()));

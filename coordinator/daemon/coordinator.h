@@ -21,6 +21,7 @@
 #include "coordinator/store/incident_writer.h"
 #include "digest/digest.h"
 #include "proto/common/http/http_server.h"
+#include "proto/transport/acceptor.h"
 #include "proto/transport/credentials.h"
 
 namespace grpc {
@@ -99,6 +100,7 @@ class Coordinator final : private EffectHandler {
   std::unique_ptr<IncidentKeeper> keeper_;
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<IncidentRecovery> incident_recovery_;
+  std::unique_ptr<transport::Acceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
   std::unique_ptr<Web> web_;
