@@ -90,8 +90,6 @@ AgentCore::AgentCore(AgentSettings settings)
       inherited_(std::exchange(settings_.kept, std::nullopt), settings_.hello) {
   incident_.Restore(inherited_.Incident());
   incident_kept_ = incident_.memory();
-  baseline_kept_ = inherited_.Counters();
-  host_.Of<PcieState>().Restore(baseline_kept_);
 }
 
 Effects AgentCore::Step(const Event& event, Instant now) {
@@ -350,14 +348,12 @@ void AgentCore::Inherit(absl::Duration now) {
 }
 
 bool AgentCore::KeepIsDue() const {
-  return settings_.keeps_state && (incident_.memory() != incident_kept_ ||
-                                   host_.Of<PcieState>().baseline() != baseline_kept_);
+  return settings_.keeps_state && incident_.memory() != incident_kept_;
 }
 
 void AgentCore::KeepIfChanged(Instant now, Effects& effects) {
   if (!KeepIsDue() || now.monotonic < next_keep_at_) return;
   incident_kept_ = incident_.memory();
-  baseline_kept_ = host_.Of<PcieState>().baseline();
   next_keep_at_ = now.monotonic + kKeepSpacing;
   effects.push_back(Keep{State(now)});
 }
@@ -367,7 +363,6 @@ SavedState AgentCore::State(Instant now) const {
   state.kept_at = now.monotonic;
   state.hello = settings_.hello;
   state.hello.incident = incident_.memory();
-  state.counters = host_.Of<PcieState>().baseline();
   state.alarms = alarms_.Waiting(now.monotonic);
   // A worker that still moves is observed anew by the next agent.
   if (incident_.memory().has_value() || InAttention(now.monotonic) || !state.alarms.empty()) {

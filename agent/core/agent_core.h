@@ -139,7 +139,6 @@ class AgentCore {
   IncidentMemory incident_;
   RestoredState inherited_;
   std::optional<wire::IncidentMemory> incident_kept_;  // as it is on disk
-  std::optional<CounterBaseline> baseline_kept_;
   absl::Duration next_keep_at_ = -absl::InfiniteDuration();
   bool shut_down_ = false;
 

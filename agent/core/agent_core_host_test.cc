@@ -576,16 +576,15 @@ void ShowHardware(HostReading& host, int64_t fatal, std::vector<KernelLine> line
   host.Of<KernelLogReading>() = KernelLogReading{std::move(lines), {}, ""};
 }
 
-TEST(AgentCoreHostTest, HardwareCountsSinceTheProcessBeganAcrossAgents) {
+TEST(AgentCoreHostTest, HardwareCountsOfAnotherAgentAreNotBelieved) {
   AgentSettings settings = CoreScript::Settings(absl::Seconds(5), 1, /*watches_host=*/true);
   settings.keeps_state = true;
   CoreScript first(settings, absl::Hours(100), nullptr);
   first.host.Of<ProcessReading>() = ProcessReading{HostScript::Alive({4211, 100}, 0), ""};
   ShowHardware(first.host, 0);
   first.Step(Wake{});
+  first.Step(ShutdownRequested{});
   ASSERT_THAT(first.kept, testing::Not(IsEmpty()));
-  ASSERT_TRUE(first.kept.back().counters.has_value());
-  EXPECT_EQ(first.kept.back().counters->process, "4211@100");
 
   settings.kept = first.kept.back();
   CoreScript next(settings, absl::Hours(101), nullptr);
@@ -593,8 +592,11 @@ TEST(AgentCoreHostTest, HardwareCountsSinceTheProcessBeganAcrossAgents) {
   ShowHardware(next.host, 2);
   next.Step(Wake{});
   ASSERT_THAT(next.Describe().pcie, SizeIs(2));
-  EXPECT_EQ(next.Describe().pcie[0].fatal, 0);
-  EXPECT_EQ(next.Describe().pcie[1].fatal, 2);
+  // The training process can write what an agent leaves: counts are of this one's own readings.
+  EXPECT_EQ(next.Describe().pcie[1].fatal, 0);
+  ShowHardware(next.host, 3);
+  next.Pass(absl::Hours(1));
+  EXPECT_EQ(next.Describe().pcie[1].fatal, 1);
 }
 
 TEST(AgentCoreHostTest, CountersAreReadAtFirstForEachProcessAndInAHang) {

@@ -116,9 +116,12 @@ void MergeCores(const Snapshot& then, int64_t by, Snapshot& snapshot) {
 void MergeLogs(const Snapshot& then, int64_t by, Snapshot& snapshot) {
   if (!snapshot.hang_report.has_value()) snapshot.hang_report = then.hang_report;
   for (const LogEvent& before : then.log_events) {
+    // The kernel's log can be read again, and only there are its lines known to be its own.
+    if (before.source == LogSource::kKernelLog) continue;
     const auto same = std::find_if(snapshot.log_events.begin(), snapshot.log_events.end(),
                                    [&before](const LogEvent& event) {
-                                     return event.kind == before.kind && event.text == before.text;
+                                     return event.source == before.source &&
+                                            event.kind == before.kind && event.text == before.text;
                                    });
     const std::optional<int64_t> age = Older(before.age_ms, by);
     if (same != snapshot.log_events.end()) {
@@ -158,10 +161,6 @@ void RestoredState::Watching(const std::optional<std::string>& process) {
 
 std::optional<wire::IncidentMemory> RestoredState::Incident() const {
   return kept_.has_value() ? kept_->hello.incident : std::nullopt;
-}
-
-std::optional<CounterBaseline> RestoredState::Counters() const {
-  return kept_.has_value() ? kept_->counters : std::nullopt;
 }
 
 std::vector<wire::Alarm> RestoredState::TakeAlarms(absl::Duration now) {

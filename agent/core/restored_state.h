@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/sources/pcie/state.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
@@ -49,22 +48,21 @@ struct SavedState {
   wire::Hello hello;
   // Its snapshot of a worker that stood still, HLO included.
   std::optional<Snapshot> snapshot;
-  // From where the errors of its chips are counted.
-  std::optional<CounterBaseline> counters;
   // Raised, and not yet sent.
   std::vector<wire::Alarm> alarms;
 
   // True if there is nothing worth keeping.
   bool Empty() const {
-    return !hello.incident.has_value() && !snapshot.has_value() && !counters.has_value() &&
-           alarms.empty();
+    return !hello.incident.has_value() && !snapshot.has_value() && alarms.empty();
   }
 };
 
 // Holds the state that the agent before this one left of the same training process. Nothing of
 // it is used for another process, another incarnation of the job, or
 // another worker. A process that is not seen at all may be starting: what was kept
-// stands in for it for a short while only.
+// stands in for it for a short while only. Nothing that convicts a machine is restored, because
+// the training process can write the file: no line of the kernel's log, no error counter. The
+// agent reads those again.
 class RestoredState {
  public:
   // `hello` is of this agent. What is not of its worker and job is left aside.
@@ -79,8 +77,6 @@ class RestoredState {
 
   // The incident that it remembered.
   std::optional<wire::IncidentMemory> Incident() const;
-  // From where errors were counted; of use only for the process that it names.
-  std::optional<CounterBaseline> Counters() const;
   // The alarms not yet sent, once, and not before the process is seen: an alarm makes
   // the coordinator collect from all workers.
   std::vector<wire::Alarm> TakeAlarms(absl::Duration now);

@@ -196,6 +196,24 @@ TEST(RestoredState, StandsInForARuntimeThatShowsNothing) {
   EXPECT_EQ(snapshot.log_events[0].age_ms, 10'500);
 }
 
+// The training process can write the file.
+TEST(RestoredState, LinesOfTheKernelAndErrorCountsAreNotRestored) {
+  SavedState kept = Kept();
+  LogEvent forged;
+  forged.kind = LogKind::kKernelHardware;
+  forged.source = LogSource::kKernelLog;
+  forged.text = "PCIe Bus Error: severity=Uncorrected (Fatal)";
+  forged.age_ms = 500;
+  kept.snapshot->log_events.push_back(forged);
+  kept.snapshot->pcie.push_back({0, 7, 0, 0});
+  RestoredState restored(kept, Self());
+  restored.Watching("17@4");
+  const Snapshot snapshot = Described(restored, Snapshot());
+  ASSERT_THAT(snapshot.log_events, SizeIs(1));
+  EXPECT_EQ(snapshot.log_events[0].text, "hang");
+  EXPECT_THAT(snapshot.pcie, IsEmpty());
+}
+
 TEST(RestoredState, AddsHloAndAgesWhereItStillStands) {
   RestoredState restored(Kept(), Self());
   restored.Watching("17@4");

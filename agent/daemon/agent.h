@@ -48,6 +48,9 @@ class Agent {
   // coordinator is on its way. Any thread, any number of times.
   void Stop();
 
+  // Recognises lines of the training logs by these from now on. Any thread.
+  void Use(logs::SignatureTable signatures) { logs_.Use(std::move(signatures)); }
+
   // For the page of metrics. Any thread.
   const AgentTelemetry& telemetry() const { return telemetry_; }
   size_t dropped_events() const { return events_.dropped(); }

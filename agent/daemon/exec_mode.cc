@@ -10,35 +10,33 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/status/statusor.h"
 #include "agent/daemon/agent.h"
 #include "agent/exec/limits.h"
+#include "proto/common/file/trusted_directory.h"
 
 namespace rapideye::agent {
 namespace {
 
-// Standard error if there is nowhere else: an agent that cannot complain is worse than
-// lines of it among those of the command.
-int OpenLog(const Flags& flags, const std::string& name) {
-  const bool no_directory = flags.state_dir.empty() || flags.state_dir == "off";
-  if (flags.exec_log == "stderr" || (flags.exec_log.empty() && no_directory)) return STDERR_FILENO;
-  std::error_code error;
-  if (flags.exec_log.empty()) std::filesystem::create_directories(flags.state_dir, error);
-  const std::string path =
-      flags.exec_log.empty() ? absl::StrCat(flags.state_dir, "/", name) : flags.exec_log;
-  struct stat status = {};
-  if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-      status.st_size > kMaxExecLogBytes) {
-    std::filesystem::rename(path, path + ".1", error);
-  }
+// DIRECTORY and FILE; a path without a directory is of the working directory.
+std::pair<std::string, std::string> Split(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+absl::StatusOr<int> OpenLogIn(const file::TrustedDirectory& directory, const std::string& name) {
   constexpr mode_t kMode = 0640;
-  const int log = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, kMode);
-  if (log >= 0) return log;
-  std::fprintf(stderr, "rapideye-agent exec: %s: %s; the agent logs here\n", path.c_str(),
-               std::strerror(errno));
-  return STDERR_FILENO;
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND;
+  absl::StatusOr<int> log = directory.OpenFile(name, kFlags, kMode);
+  struct stat status = {};
+  if (!log.ok() || fstat(*log, &status) != 0 || status.st_size <= kMaxExecLogBytes) return log;
+  const std::string old = name + ".1";
+  if (renameat(directory.fd(), name.c_str(), directory.fd(), old.c_str()) != 0) return log;
+  close(*log);
+  return directory.OpenFile(name, kFlags, kMode);
 }
 
 int ToTimeout(absl::Duration duration) {
@@ -47,17 +45,27 @@ int ToTimeout(absl::Duration duration) {
 
 }  // namespace
 
-int RunCommand(const Flags& flags, const std::string& problem, const std::string& log_name,
-               const std::function<int(const CommandWatch&)>& watch) {
-  if (!problem.empty()) {
-    std::fprintf(stderr, "rapideye-agent exec: %s\nrapideye-agent exec: %s runs unwatched\n",
-                 problem.c_str(), flags.command.front().c_str());
-  }
-  ExecOptions options;
-  options.command = flags.command;
-  options.agent = watch;
-  options.log = OpenLog(flags, log_name);
-  return Exec(options);
+int OpenLog(const Flags& flags, const std::string& name) {
+  const bool no_directory = flags.state_dir.empty() || flags.state_dir == "off";
+  if (flags.exec_log == "stderr" || (flags.exec_log.empty() && no_directory)) return STDERR_FILENO;
+  const auto [folder, file] =
+      flags.exec_log.empty() ? std::pair(flags.state_dir, name) : Split(flags.exec_log);
+  using IfMissing = file::TrustedDirectory::IfMissing;
+  const auto directory = file::TrustedDirectory::Open(
+      folder, flags.exec_log.empty() ? IfMissing::kCreate : IfMissing::kRefuse);
+  const absl::StatusOr<int> log =
+      directory.ok() ? OpenLogIn(*directory, file) : absl::StatusOr<int>(directory.status());
+  if (log.ok()) return *log;
+  std::fprintf(stderr,
+               "rapideye-agent exec: %s; the agent logs here: give --exec-log or --state-dir in a "
+               "directory that only this user can write\n",
+               std::string(log.status().message()).c_str());
+  return STDERR_FILENO;
+}
+
+void LogTo(int log) {
+  dup2(log, STDERR_FILENO);
+  dup2(log, STDOUT_FILENO);
 }
 
 void LetSourcesKnow(const CommandWatch& command, Flags& flags) {
@@ -68,20 +76,32 @@ void LetSourcesKnow(const CommandWatch& command, Flags& flags) {
   flags.logs.told_to_end = command.told_to_end;
 }
 
-void AwaitEnd(const CommandWatch& command, const Agent& agent,
-              const program::StopSignals& signals) {
+void AwaitEnd(const CommandWatch& command, const Agent& agent, program::StopSignals& signals) {
+  // A descriptor of -1 is passed over.
+  std::array<pollfd, 3> waiting = {
+      {{signals.fd(), POLLIN, 0}, {signals.hangup_fd(), POLLIN, 0}, {-1, POLLIN, 0}}};
+  // True: asked to stop.
+  const auto wait = [&](int timeout) {
+    int ready = 0;
+    do {
+      ready = poll(waiting.data(), waiting.size(), timeout);
+      if (ready > 0) signals.HandleHangup();
+    } while ((ready < 0 && errno == EINTR) ||
+             (ready > 0 && waiting[0].revents == 0 && waiting[2].revents == 0));
+    return ready > 0 && waiting[0].revents != 0;
+  };
   // One that is not there any more has ended.
   const int process = static_cast<int>(syscall(SYS_pidfd_open, command.pid, 0));
   if (process >= 0) {
-    std::array<pollfd, 2> waiting = {{{signals.fd(), POLLIN, 0}, {process, POLLIN, 0}}};
-    while (poll(waiting.data(), waiting.size(), /*timeout=*/-1) < 0 && errno == EINTR) continue;
+    waiting[2].fd = process;
+    const bool stop = wait(/*timeout=*/-1);
     close(process);
-    if (waiting[0].revents != 0) return;
+    if (stop) return;
   }
   const absl::Duration patience =
       command.told_to_end->load() != 0 ? kLastWordsIfTold : kLastWordsFor;
-  std::array<pollfd, 2> waiting = {{{signals.fd(), POLLIN, 0}, {agent.last_words_fd(), POLLIN, 0}}};
-  poll(waiting.data(), waiting.size(), ToTimeout(patience));
+  waiting[2].fd = agent.last_words_fd();
+  wait(ToTimeout(patience));
 }
 
 }  // namespace rapideye::agent

@@ -2,7 +2,6 @@
 #ifndef RAPIDEYE_AGENT_DAEMON_EXEC_MODE_H_
 #define RAPIDEYE_AGENT_DAEMON_EXEC_MODE_H_
 
-#include <functional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -14,19 +13,20 @@ namespace rapideye::agent {
 
 class Agent;
 
-// Runs flags.command, and beside it `watch` as the agent, in a process of its own;
-// returns the exit status to leave with. `problem` states why the job
-// cannot be watched (empty: it can); the command runs all the same. `log_name`: of
-// the file for the agent's own log. Call before any thread is started.
-int RunCommand(const Flags& flags, const std::string& problem, const std::string& log_name,
-               const std::function<int(const CommandWatch&)>& watch);
+// Opens the file `name` for the agent's own log as the flags say, in a directory and a file that
+// no other user controls; where that cannot be done, says why on standard error, and returns
+// that: an agent that cannot complain is worse than lines of it among those of the command.
+int OpenLog(const Flags& flags, const std::string& name);
+
+// Lets standard output and error go to this descriptor.
+void LogTo(int log);
 
 // Sets what the agent's sources need to know of the command.
 void LetSourcesKnow(const CommandWatch& command, Flags& flags);
 
-// Waits until the agent gets a signal to stop, or the command has ended and its end has
-// been reported, or could not be reported in time.
-void AwaitEnd(const CommandWatch& command, const Agent& agent, const program::StopSignals& signals);
+// Waits until the agent gets a signal to stop (a SIGHUP is handled meanwhile), or the command has
+// ended and its end has been reported, or could not be reported in time.
+void AwaitEnd(const CommandWatch& command, const Agent& agent, program::StopSignals& signals);
 
 }  // namespace rapideye::agent
 

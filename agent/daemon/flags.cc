@@ -94,7 +94,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
           "address on which --metrics-port listens; any but loopback needs --insecure");
   AddFlag(app, "state-dir", flags.state_dir,
           "directory for evidence and alarms that have not reached the coordinator; a restarted "
-          "agent sends them; off: keeps none");
+          "agent sends them; not used if other users may write to it; off: keeps none")
+      .DefaultText(
+          "rapideye-agent in $XDG_RUNTIME_DIR or /run/user/UID, else "
+          "/var/tmp/rapideye-agent-UID");
   AddFlag(app, "exec-log", flags.exec_log,
           "with exec: file of the agent's own log; stderr: mixes it with the command's output "
           "(else a file in --state-dir)");

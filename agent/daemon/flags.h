@@ -13,6 +13,7 @@
 #include "agent/sources/identity/identity.h"
 #include "agent/sources/log/fetch.h"
 #include "agent/sources/probe/limits.h"
+#include "proto/common/file/trusted_directory.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/transport/credentials.h"
 
@@ -33,7 +34,7 @@ struct Flags {
   absl::Duration poll_interval = absl::Seconds(5);
   std::optional<int32_t> metrics_port;
   std::string metrics_address = "127.0.0.1";
-  std::string state_dir = "/var/tmp/rapideye-agent";
+  std::string state_dir = file::PrivateDirectory("rapideye-agent");
   std::string log_format = "text";
   std::string exec_log;
   bool once = false;

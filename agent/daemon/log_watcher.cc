@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdint>
 #include <future>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -30,9 +32,15 @@ struct LogWatcher::Shared {
 
   void Look() {
     looked_at = MonotonicTime();
+    if (std::optional<logs::SignatureTable> table = TakeNew()) follower.Use(*std::move(table));
     logs::LogReading reading = follower.Read(looked_at);
     const bool news = !reading.lines.empty() || !reading.notes.empty() || reading.steps.has_value();
     if (news) sink.Send(LogsRead{std::move(reading)});
+  }
+
+  std::optional<logs::SignatureTable> TakeNew() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(signatures, std::nullopt);
   }
 
   // Until the next look is due, or there is news. False: there is none.
@@ -62,6 +70,8 @@ struct LogWatcher::Shared {
   absl::Duration looked_at;
   ClosableSink<LogsRead> sink;
   std::promise<void> looked;  // for the first time
+  std::mutex mutex;
+  std::optional<logs::SignatureTable> signatures;  // new ones; guarded by the mutex
 };
 
 LogWatcher::LogWatcher(LogOptions options, Sink sink) {
@@ -70,6 +80,12 @@ LogWatcher::LogWatcher(LogOptions options, Sink sink) {
   const std::future<void> looked = shared_->looked.get_future();
   thread_ = std::make_unique<Thread>([shared = shared_] { shared->Run(); });
   looked.wait_for(absl::ToChronoMilliseconds(kFirstLogLook));
+}
+
+void LogWatcher::Use(logs::SignatureTable signatures) {
+  if (shared_ == nullptr) return;
+  const std::lock_guard lock(shared_->mutex);
+  shared_->signatures = std::move(signatures);
 }
 
 LogWatcher::~LogWatcher() {

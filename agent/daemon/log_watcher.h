@@ -26,6 +26,9 @@ class LogWatcher {
   LogWatcher(const LogWatcher&) = delete;
   LogWatcher& operator=(const LogWatcher&) = delete;
 
+  // Recognises lines by these from the next look on. Any thread.
+  void Use(logs::SignatureTable signatures);
+
  private:
   struct Shared;
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
@@ -26,8 +27,10 @@
 #include "agent/daemon/flags.h"
 #include "agent/daemon/once.h"
 #include "agent/daemon/state_file.h"
+#include "agent/exec/exec_arguments.h"
 #include "agent/sources/identity/fetch.h"
 #include "agent/sources/identity/identity.h"
+#include "agent/sources/log/fetch_signatures.h"
 #include "agent/sources/nic/fetch.h"
 #include "agent/sources/nic/parse.h"
 #include "agent/sources/probe/limits.h"
@@ -35,10 +38,12 @@
 #include "proto/common/http/http_server.h"
 #include "proto/common/logging/logging.h"
 #include "proto/common/metrics/metric_page.h"
+#include "proto/common/process/descriptor_limit.h"
 #include "proto/common/process/private_memory.h"
 #include "proto/common/process/signals.h"
 #include "proto/transport/certificate_watch.h"
 #include "proto/transport/credentials.h"
+#include "proto/transport/tls_files.h"
 
 extern char** environ;
 
@@ -149,14 +154,38 @@ void StartLogging(const Flags& flags) {
                                                                      : program::LogFormat::kText);
 }
 
+// Reads the files again that the flags name. gRPC reads certificates by itself.
+void Reload(const Flags& flags, Agent& agent) {
+  spdlog::info("SIGHUP: reading the files again that flags name");
+  if (!flags.log_signatures.empty()) {
+    absl::StatusOr<logs::SignatureTable> signatures = ReadSignatureTable(flags.log_signatures);
+    if (signatures.ok()) {
+      agent.Use(*std::move(signatures));
+    } else {
+      spdlog::error("{}; the signatures stay as they are",
+                    std::string(signatures.status().message()));
+    }
+  }
+  if (flags.credentials.tls_cert.empty()) return;
+  const absl::Status checked = transport::CheckTlsFiles(
+      flags.credentials.tls_cert, flags.credentials.tls_key, flags.credentials.tls_ca);
+  if (checked.ok()) {
+    spdlog::info("the certificate is in order; new connections use it within a minute");
+  } else {
+    spdlog::error("{}; connections go on with what was read before",
+                  std::string(checked.message()));
+  }
+}
+
+using Credentials = std::shared_ptr<grpc::ChannelCredentials>;
+
 // `command`: what the agent itself has started; nullptr: nothing.
-int Watch(const Flags& flags, const Identity& identity, const CommandWatch* command) {
-  if (identity.coordinator.empty()) return Usage(kNoCoordinator);
+int Watch(const Flags& flags, const Identity& identity, Credentials credentials,
+          const CommandWatch* command) {
   // The training process may be of the same user, and is not to read the key.
   KeepMemoryPrivate();
-  auto credentials = transport::MakeChannelCredentials(flags.credentials, identity.coordinator);
-  if (!credentials.ok()) return Usage(std::string(credentials.status().message()));
-
+  // In the agent's own process: the command keeps the limit that it was given.
+  program::RaiseDescriptorLimit();
   absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
   if (!signals.ok()) {
     spdlog::error("{}", std::string(signals.status().message()));
@@ -170,9 +199,12 @@ int Watch(const Flags& flags, const Identity& identity, const CommandWatch* comm
                flags.logs,
                {static_cast<uint16_t>(flags.probe_port), kProbeTime},
                identity.coordinator,
-               *std::move(credentials),
+               std::move(credentials),
                StateOf(flags, identity),
                flags.hlo_dump_dir});
+  if (absl::Status status = signals->OnHangup([&] { Reload(flags, agent); }); !status.ok()) {
+    spdlog::warn("{}", std::string(status.message()));
+  }
   auto metrics = ServeMetrics(flags, agent);
   if (!metrics.ok()) {
     spdlog::error("--metrics-port: {}", std::string(metrics.status().message()));
@@ -196,23 +228,54 @@ int Watch(const Flags& flags, const Identity& identity, const CommandWatch* comm
   return program::kExitOk;
 }
 
-// An agent that cannot work is no reason for a job not to run.
-int Supervise(Flags& flags, const absl::StatusOr<Identity>& identity) {
-  std::string problem;
-  std::string log_name = "agent.log";
-  if (!identity.ok()) {
-    problem = std::string(identity.status().message());
-  } else {
-    if (identity->coordinator.empty()) problem = kNoCoordinator;
-    log_name = absl::StrCat("agent-", identity->worker.slice, "-", identity->worker.task, ".log");
+absl::StatusOr<Identity> IdentityOf(const Flags& flags) {
+  absl::StatusOr<Identity> identity = FindIdentity(flags.identity, ReadEnvironment(), Hostname());
+  if (identity.ok() && !identity->hardware.has_value()) {
+    identity->hardware = ReadSerial(flags.host.sys_root);
   }
-  return RunCommand(flags, problem, log_name, [&](const CommandWatch& command) {
-    StartLogging(flags);
-    if (!problem.empty()) return program::kExitUsage;
-    for (const std::string& note : identity->notes) spdlog::warn("{}", note);
-    LetSourcesKnow(command, flags);
-    return Watch(flags, *identity, &command);
-  });
+  return identity;
+}
+
+absl::StatusOr<Credentials> CredentialsOf(const Flags& flags,
+                                          const absl::StatusOr<Identity>& identity) {
+  if (!identity.ok()) return identity.status();
+  if (identity->coordinator.empty()) return absl::InvalidArgumentError(kNoCoordinator);
+  return transport::MakeChannelCredentials(flags.credentials, identity->coordinator);
+}
+
+// In a process of its own beside the command: whatever is looked at here may be wrong, or block.
+int WatchBeside(Flags& flags, const std::string& wrong_arguments, const CommandWatch& command) {
+  absl::Status problem =
+      wrong_arguments.empty() ? Check(flags) : absl::InvalidArgumentError(wrong_arguments);
+  const absl::StatusOr<Identity> identity =
+      problem.ok() ? IdentityOf(flags) : absl::StatusOr<Identity>(problem);
+  absl::StatusOr<Credentials> credentials = CredentialsOf(flags, identity);
+  problem.Update(credentials.status());
+  if (!problem.ok()) {
+    std::fprintf(stderr, "rapideye-agent exec: %s\nrapideye-agent exec: %s runs unwatched\n",
+                 std::string(problem.message()).c_str(), flags.command.front().c_str());
+    return program::kExitUsage;
+  }
+  const WorkerId worker = identity->worker;
+  LogTo(OpenLog(flags, absl::StrCat("agent-", worker.slice, "-", worker.task, ".log")));
+  StartLogging(flags);
+  for (const std::string& note : identity->notes) spdlog::warn("{}", note);
+  LetSourcesKnow(command, flags);
+  return Watch(flags, *identity, *std::move(credentials), &command);
+}
+
+// Runs the command, and the agent beside it. An agent that cannot work is no reason for a job not
+// to run, and nothing of its settings is looked at before the command runs. `wrong_arguments`:
+// what the parser says against the agent's own.
+int Supervise(Flags& flags, const std::string& wrong_arguments) {
+  ExecOptions options;
+  options.command = flags.command;
+  options.agent = [&](const CommandWatch& command) {
+    return WatchBeside(flags, wrong_arguments, command);
+  };
+  // Of the supervisor's own lines: it need not know which worker this is.
+  options.open_log = [&] { return OpenLog(flags, "exec.log"); };
+  return Exec(options);
 }
 
 int Main(int argc, char** argv) {
@@ -221,18 +284,28 @@ int Main(int argc, char** argv) {
                "rapideye-agent");
   AddFlags(app, flags);
   program::ConfigureApp(app);
-  if (const std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
+  std::string problem;
+  if (const std::optional<int> exit_code = program::Parse(app, argc, argv, problem)) {
+    if (*exit_code == program::kExitOk) return *exit_code;  // --help, --version
+    flags.command = FindCommand(std::vector<std::string>(argv + 1, argv + argc));
+    // What was parsed of them is half of what was meant.
+    flags.exec_log = "stderr";
+    if (!flags.command.empty()) return Supervise(flags, problem);
+    std::fputs(problem.c_str(), stderr);
+    return *exit_code;
+  }
+  if (!flags.command.empty()) return Supervise(flags, /*wrong_arguments=*/"");
   const absl::Status checked = Check(flags);
   if (!checked.ok()) return Usage(std::string(checked.message()));
-  absl::StatusOr<Identity> identity = FindIdentity(flags.identity, ReadEnvironment(), Hostname());
-  if (identity.ok() && !identity->hardware.has_value()) {
-    identity->hardware = ReadSerial(flags.host.sys_root);
-  }
-  if (!flags.command.empty()) return Supervise(flags, identity);
+  const absl::StatusOr<Identity> identity = IdentityOf(flags);
   StartLogging(flags);
   if (!identity.ok()) return Usage(std::string(identity.status().message()));
   for (const std::string& note : identity->notes) spdlog::warn("{}", note);
-  if (!flags.once) return Watch(flags, *identity, /*command=*/nullptr);
+  if (!flags.once) {
+    absl::StatusOr<Credentials> credentials = CredentialsOf(flags, identity);
+    if (!credentials.ok()) return Usage(std::string(credentials.status().message()));
+    return Watch(flags, *identity, *std::move(credentials), /*command=*/nullptr);
+  }
 
   const absl::StatusOr<std::string> line =
       SampleOnce(Settings(*identity, flags.poll_interval), Host(flags, *identity), flags.logs,

@@ -1,15 +1,12 @@
 #include "agent/daemon/state_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,18 +18,21 @@
 #include "absl/strings/str_split.h"
 #include "agent/core/limits.h"
 #include "proto/common/file/descriptor.h"
+#include "proto/common/file/small_file.h"
+#include "proto/common/file/trusted_directory.h"
 #include "proto/wire/messages.h"
 #include "v1/agent.pb.h"
 
 namespace rapideye::agent {
 namespace {
 
-namespace fs = std::filesystem;
-
+constexpr char kName[] = "state";
+constexpr char kWritingName[] = "state.writing";
 constexpr char kMagic[] = "rapideye-agent-state";
 constexpr char kVersion[] = "1";
 constexpr size_t kLengthDigits = 8;  // of each message, in hex
-// The collection number that marks the reply with the counters.
+// The collection number of a reply with error counters, which an agent of 0.1 left. They are not
+// used (agent/core/restored_state.h).
 constexpr int64_t kCountersReply = 1;
 // "rapideye-agent-state 1 <boot> <ms> <crc>\n"
 constexpr size_t kHeaderWords = 5;
@@ -65,26 +65,6 @@ absl::StatusOr<wire::AgentMessage> Next(std::string_view& body) {
   return std::move(parsed->message);
 }
 
-// Encodes counters as a snapshot that holds nothing else.
-wire::SnapshotReply AsReply(const CounterBaseline& counters, const wire::Hello& hello) {
-  Snapshot snapshot;
-  snapshot.worker = hello.worker;
-  snapshot.host = hello.host;
-  snapshot.incarnation = counters.process;
-  for (const PcieSample& chip : counters.chips) {
-    snapshot.pcie.push_back({chip.chip, chip.fatal, chip.non_fatal, chip.correctable});
-  }
-  return {kCountersReply, std::move(snapshot)};
-}
-
-CounterBaseline CountersOf(const Snapshot& snapshot) {
-  CounterBaseline counters{snapshot.incarnation.value_or(""), {}};
-  for (const PcieCounters& chip : snapshot.pcie) {
-    counters.chips.push_back({chip.chip, chip.fatal, chip.non_fatal, chip.correctable});
-  }
-  return counters;
-}
-
 absl::Status Failed(const char* what, const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat(what, " ", path));
 }
@@ -101,24 +81,19 @@ std::string SafeName(const std::string& name) {
   return safe;
 }
 
-absl::Status WriteSynced(const std::string& path, const std::string& bytes) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return Failed("cannot create", path);
-  const absl::Cleanup closer = [file] { close(file); };
-  if (file::WriteAll(file, bytes) != 0) return Failed("cannot write", path);
-  return fsync(file) == 0 ? absl::OkStatus() : Failed("cannot sync", path);
-}
+using Directory = file::TrustedDirectory;
 
-absl::StatusOr<std::string> ReadAtMost(const std::string& path, size_t limit) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0) return Failed("cannot read", path);
-  const absl::Cleanup closer = [file] { close(file); };
-  struct stat info{};
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) return Broken("is not a file");
-  std::string bytes;
-  if (file::ReadUpTo(file, limit + 1, bytes) != 0) return Failed("cannot read", path);
-  if (bytes.size() > limit) return Broken("is larger than what an agent writes");
-  return bytes;
+absl::Status WriteSynced(const Directory& directory, const std::string& name,
+                         const std::string& bytes) {
+  // A file of this name that is not ours is replaced, not written to.
+  if (unlinkat(directory.fd(), name.c_str(), 0) != 0 && errno != ENOENT) {
+    return Failed("cannot remove", name);
+  }
+  const absl::StatusOr<int> file = directory.OpenFile(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (!file.ok()) return file.status();
+  const absl::Cleanup closer = [file = *file] { close(file); };
+  if (file::WriteAll(*file, bytes) != 0) return Failed("cannot write", name);
+  return fsync(*file) == 0 ? absl::OkStatus() : Failed("cannot sync", name);
 }
 
 }  // namespace
@@ -126,7 +101,6 @@ absl::StatusOr<std::string> ReadAtMost(const std::string& path, size_t limit) {
 std::string EncodeState(const SavedState& state, const std::string& boot) {
   std::string body;
   Append(state.hello, body);
-  if (state.counters.has_value()) Append(AsReply(*state.counters, state.hello), body);
   if (state.snapshot.has_value()) Append(wire::SnapshotReply{0, *state.snapshot}, body);
   for (const wire::Alarm& alarm : state.alarms) Append(alarm, body);
   return absl::StrFormat("%s %s %s %d %08x\n", kMagic, kVersion, boot.empty() ? "-" : boot,
@@ -163,13 +137,9 @@ absl::StatusOr<SavedState> DecodeState(std::string_view bytes, const std::string
     absl::StatusOr<wire::AgentMessage> message = Next(body);
     if (!message.ok()) return message.status();
     if (auto* reply = std::get_if<wire::SnapshotReply>(&*message)) {
-      if (reply->collection == kCountersReply) {
-        if (state.counters.has_value()) return Broken("holds two sets of counters");
-        state.counters = CountersOf(reply->snapshot);
-      } else {
-        if (state.snapshot.has_value()) return Broken("holds two snapshots");
-        state.snapshot = std::move(reply->snapshot);
-      }
+      if (reply->collection == kCountersReply) continue;
+      if (state.snapshot.has_value()) return Broken("holds two snapshots");
+      state.snapshot = std::move(reply->snapshot);
     } else if (auto* alarm = std::get_if<wire::Alarm>(&*message)) {
       state.alarms.push_back(std::move(*alarm));
     } else {
@@ -181,46 +151,57 @@ absl::StatusOr<SavedState> DecodeState(std::string_view bytes, const std::string
 
 std::string BootId() {
   constexpr size_t kMaxBytes = 64;
-  const absl::StatusOr<std::string> id = ReadAtMost("/proc/sys/kernel/random/boot_id", kMaxBytes);
-  return id.ok() ? id->substr(0, id->find('\n')) : "";
+  const std::string id =
+      file::ReadSmallFile("/proc/sys/kernel/random/boot_id", kMaxBytes).value_or("");
+  return id.substr(0, id.find('\n'));
 }
 
 StateFile::StateFile(const std::string& state_dir, const wire::Hello& hello)
     : directory_(absl::StrCat(state_dir, "/", SafeName(hello.job), "-", hello.worker.slice, "-",
                               hello.worker.task)),
-      path_(directory_ + "/state"),
+      path_(absl::StrCat(directory_, "/", kName)),
       boot_(BootId()) {}
 
 absl::StatusOr<std::optional<SavedState>> StateFile::Load() const {
-  const absl::StatusOr<std::string> bytes = ReadAtMost(path_, kMaxStateBytes);
-  if (absl::IsNotFound(bytes.status())) return std::nullopt;
-  if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<SavedState> state = DecodeState(*bytes, boot_);
+  const auto directory = Directory::Open(directory_, Directory::IfMissing::kRefuse);
+  if (absl::IsNotFound(directory.status())) return std::nullopt;
+  if (!directory.ok()) return directory.status();
+  const absl::StatusOr<int> file = directory->OpenFile(kName, O_RDONLY);
+  if (absl::IsNotFound(file.status())) return std::nullopt;
+  if (!file.ok()) return file.status();
+  const absl::Cleanup closer = [file = *file] { close(file); };
+  std::string bytes;
+  if (file::ReadUpTo(*file, kMaxStateBytes + 1, bytes) != 0) return Failed("cannot read", path_);
+  if (bytes.size() > kMaxStateBytes) return Broken("is larger than what an agent writes");
+  absl::StatusOr<SavedState> state = DecodeState(bytes, boot_);
   if (absl::IsFailedPrecondition(state.status())) return std::nullopt;
   if (!state.ok()) return state.status();
   return *std::move(state);
 }
 
 absl::Status StateFile::Save(const SavedState& state) const {
-  if (state.Empty()) {
-    if (unlink(path_.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return absl::OkStatus();
-    return Failed("cannot remove", path_);
-  }
-  const std::string bytes = EncodeState(state, boot_);
+  const bool empty = state.Empty();
+  const std::string bytes = empty ? "" : EncodeState(state, boot_);
   if (bytes.size() > kMaxStateBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(bytes.size(), " bytes are more than an agent leaves (", kMaxStateBytes, ")"));
   }
-  std::error_code error;
-  fs::create_directories(directory_, error);
-  if (error) return absl::UnavailableError(absl::StrCat(directory_, ": ", error.message()));
-  const std::string temporary = path_ + ".writing";
-  if (absl::Status status = WriteSynced(temporary, bytes); !status.ok()) return status;
-  if (rename(temporary.c_str(), path_.c_str()) != 0) return Failed("cannot rename to", path_);
-  const int directory = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return Failed("cannot open", directory_);
-  const absl::Cleanup closer = [directory] { close(directory); };
-  return fsync(directory) == 0 ? absl::OkStatus() : Failed("cannot sync", directory_);
+  const auto directory = Directory::Open(
+      directory_, empty ? Directory::IfMissing::kRefuse : Directory::IfMissing::kCreate);
+  if (empty) {
+    if (!directory.ok() || unlinkat(directory->fd(), kName, 0) == 0 || errno == ENOENT) {
+      return absl::OkStatus();
+    }
+    return Failed("cannot remove", path_);
+  }
+  if (!directory.ok()) return directory.status();
+  if (absl::Status status = WriteSynced(*directory, kWritingName, bytes); !status.ok()) {
+    return status;
+  }
+  if (renameat(directory->fd(), kWritingName, directory->fd(), kName) != 0) {
+    return Failed("cannot rename to", path_);
+  }
+  return fsync(directory->fd()) == 0 ? absl::OkStatus() : Failed("cannot sync", directory_);
 }
 
 }  // namespace rapideye::agent

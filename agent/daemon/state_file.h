@@ -3,8 +3,9 @@
 //   <state-dir>/<job>-<slice>-<task>/state
 //
 // The file is a line with its format, then messages as they would have gone to the
-// coordinator: a Hello, error counters of the chips, a snapshot, alarms. They are read
-// with the same checks: the writer of the file is no more trusted than a peer.
+// coordinator: a Hello, a snapshot, alarms. They are read with the same checks: the writer of
+// the file is no more trusted than a peer. File and directory are used only if no other user can
+// have written them (proto/common/file/trusted_directory.h).
 #ifndef RAPIDEYE_AGENT_DAEMON_STATE_FILE_H_
 #define RAPIDEYE_AGENT_DAEMON_STATE_FILE_H_
 
@@ -36,7 +37,7 @@ class StateFile {
   const std::string& path() const { return path_; }
 
   // Absent if there is no file, or none for this boot. INVALID_ARGUMENT names the
-  // problem of a file.
+  // problem of a file, PERMISSION_DENIED who else may have written it.
   absl::StatusOr<std::optional<SavedState>> Load() const;
   // Replaces the file as a whole, synced; or removes it if there is nothing to keep.
   absl::Status Save(const SavedState& state) const;

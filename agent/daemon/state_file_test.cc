@@ -32,7 +32,6 @@ SavedState State() {
   state.snapshot->worker = {1, 2};
   state.snapshot->incarnation = "17@4";
   state.snapshot->cores.emplace_back().launch_id = 5;
-  state.counters = CounterBaseline{"17@4", {{2, 1, 3, 900}}};
   state.alarms.push_back({wire::AlarmKind::kCoreHalt, "a halt"});
   return state;
 }
@@ -50,7 +49,6 @@ TEST(StateBytes, SurviveBothWays) {
   EXPECT_EQ(state->hello.incident, State().hello.incident);
   ASSERT_TRUE(state->snapshot.has_value());
   EXPECT_EQ(state->snapshot->cores[0].launch_id, 5);
-  EXPECT_EQ(state->counters, State().counters);
   ASSERT_EQ(state->alarms.size(), 1u);
   EXPECT_EQ(state->alarms[0].text, "a halt");
 }
@@ -137,6 +135,29 @@ TEST_F(StateFileTest, BrokenLargeOrStrangeFilesAreNotUsed) {
   fs::create_symlink("/etc/passwd", File().path());
   EXPECT_FALSE(File().Load().ok());
   EXPECT_FALSE(StateKeeper::Load(File()).has_value());
+}
+
+TEST_F(StateFileTest, WhatAnotherUserMayHaveWrittenIsNotUsed) {
+  const fs::path directory = fs::path(File().path()).parent_path();
+  ASSERT_TRUE(File().Save(State()).ok());
+  ASSERT_TRUE(StateKeeper::Load(File()).has_value());
+  fs::permissions(directory, fs::perms::all);
+  EXPECT_TRUE(absl::IsPermissionDenied(File().Load().status()));
+  EXPECT_FALSE(File().Save(State()).ok());
+  EXPECT_FALSE(StateKeeper::Load(File()).has_value());
+  fs::permissions(directory, fs::perms::owner_all);
+  EXPECT_TRUE(StateKeeper::Load(File()).has_value());
+  fs::permissions(File().path(), fs::perms::all);
+  EXPECT_TRUE(absl::IsPermissionDenied(File().Load().status()));
+  if (geteuid() != 0) return;  // only root gives files away
+  constexpr uid_t kAnother = 65534;
+  fs::permissions(File().path(), fs::perms::owner_read);
+  ASSERT_EQ(chown(File().path().c_str(), kAnother, kAnother), 0);
+  EXPECT_TRUE(absl::IsPermissionDenied(File().Load().status()));
+  EXPECT_TRUE(File().Save(State()).ok());  // replaces it
+  EXPECT_TRUE(StateKeeper::Load(File()).has_value());
+  ASSERT_EQ(chown(directory.c_str(), kAnother, kAnother), 0);
+  EXPECT_TRUE(absl::IsPermissionDenied(File().Load().status()));
 }
 
 TEST_F(StateFileTest, DirectoryThatCannotBeUsedIsAnErrorAndNoMore) {

@@ -86,7 +86,7 @@ class Supervisor {
   explicit Supervisor(const ExecOptions& options) : options_(options) {}
 
   int Run() {
-    if (!Prepare()) return kCannotBeRun;
+    if (!Prepare()) return RunInPlace();
     if (const int status = StartCommand(); status != 0) return status;
     for (Output& output : outputs_) output.relay = std::make_unique<Relay>(output.relayed);
     StartAgent();
@@ -99,7 +99,10 @@ class Supervisor {
  private:
   bool Prepare();
   int StartCommand();
+  // Runs the command in place of this process; returns only if it cannot be run.
+  int RunInPlace();
   [[noreturn]] void BecomeCommand(pid_t supervisor, int failed);
+  [[noreturn]] void ExecuteCommand(int failed);
   void StartAgent();
   [[noreturn]] void BecomeAgent();
   // What every child of ours but the command does first: no terminal or group of the
@@ -119,7 +122,8 @@ class Supervisor {
   std::vector<const RelayedOutput*> Relayed() const;
   bool Drained() const;
   uint64_t Written() const;
-  void Say(const std::string& text) const;
+  // `aloud`: on standard error, too.
+  void Say(const std::string& text, bool aloud = false) const;
 
   const ExecOptions& options_;
   sigset_t mask_before_ = {};
@@ -137,8 +141,26 @@ class Supervisor {
   Backoff backoff_{kFirstRestart, kSlowestRestart};
 };
 
-void Supervisor::Say(const std::string& text) const {
-  dprintf(options_.log, "rapideye-agent exec: %s\n", text.c_str());
+// A line that is said by a child which blocks, and ends in time, in the supervisor's place.
+void Supervisor::Say(const std::string& text, bool aloud) const {
+  if (fork() != 0) return;
+  Detach("rapideye-say");
+  signal(SIGALRM, SIG_DFL);
+  sigset_t none = {};
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  alarm(kSaySeconds);
+  PutNothingAt(STDOUT_FILENO);
+  for (const Output& output : outputs_) {
+    if (!output.relayed->is_over) close(output.relayed->from);
+  }
+  const std::string line = absl::StrCat("rapideye-agent exec: ", text, "\n");
+  const int log = options_.open_log();
+  [[maybe_unused]] ssize_t written = write(log, line.data(), line.size());
+  if (aloud && !SamePlace(log, STDERR_FILENO)) {
+    written = write(STDERR_FILENO, line.data(), line.size());
+  }
+  _exit(0);
 }
 
 bool Supervisor::Prepare() {
@@ -171,22 +193,33 @@ bool Supervisor::Prepare() {
     ready = ring.ok() && output.relayed->over >= 0 && ready;
     if (ring.ok()) output.relayed->ring = *std::move(ring);
   }
-  if (!ready) std::fprintf(stderr, "rapideye-agent exec: no descriptors or memory left\n");
   return ready;
+}
+
+int Supervisor::RunInPlace() {
+  constexpr char kProblem[] =
+      "rapideye-agent exec: no descriptors, memory or processes left; the command runs unwatched\n";
+  // Standard error may be a pipe that nobody reads.
+  pollfd room = {STDERR_FILENO, POLLOUT, 0};
+  if (poll(&room, 1, /*timeout=*/0) > 0 && (room.revents & POLLOUT) != 0) {
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kProblem, sizeof(kProblem) - 1);
+  }
+  ExecuteCommand(/*failed=*/-1);
 }
 
 // 0, or the exit status that says why there is no command.
 int Supervisor::StartCommand() {
   int failed[2] = {-1, -1};
-  if (pipe2(failed, O_CLOEXEC) != 0) return kCannotBeRun;
+  if (pipe2(failed, O_CLOEXEC) != 0) return RunInPlace();
   const pid_t supervisor = getpid();
   command_ = fork();
-  int error = command_ < 0 ? errno : 0;
+  if (command_ < 0) return RunInPlace();
+  int error = 0;
   if (command_ == 0) BecomeCommand(supervisor, failed[1]);
   close(failed[1]);
   for (Output& output : outputs_) CloseIfOpen(output.command_end);
   // Closed without a word when the command has taken over.
-  while (command_ >= 0 && read(failed[0], &error, sizeof(error)) < 0 && errno == EINTR) continue;
+  while (read(failed[0], &error, sizeof(error)) < 0 && errno == EINTR) continue;
   close(failed[0]);
   if (error == 0) {
     setpgid(command_, command_);  // whichever of the two comes first
@@ -204,17 +237,26 @@ void Supervisor::BecomeCommand(pid_t supervisor, int failed) {
   if (has_terminal_) tcsetpgrp(STDIN_FILENO, getpid());
   dup2(outputs_.front().command_end, STDOUT_FILENO);
   dup2(outputs_.back().command_end, STDERR_FILENO);
+  // With kernel.yama.ptrace_scope=1 nobody but an ancestor may read its stacks. What it
+  // declares here holds for the supervisor and whatever that starts, and outlives execvp;
+  // children of the command do not inherit it. A kernel without Yama knows no such thing.
+  prctl(PR_SET_PTRACER, supervisor);
+  ExecuteCommand(failed);
+}
+
+// `failed` is told errno; -1: standard error is.
+void Supervisor::ExecuteCommand(int failed) {
   std::vector<char*> argv;
   for (const std::string& word : options_.command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   sigaction(SIGCHLD, &child_before_, nullptr);
   sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
-  // With kernel.yama.ptrace_scope=1 nobody but an ancestor may read its stacks. What it
-  // declares here holds for the supervisor and whatever that starts, and outlives execvp;
-  // children of the command do not inherit it. A kernel without Yama knows no such thing.
-  prctl(PR_SET_PTRACER, supervisor);
   execvp(argv[0], argv.data());
   const int error = errno;
+  if (failed < 0) {
+    std::fprintf(stderr, "rapideye-agent exec: cannot run %s: %s\n", argv[0], std::strerror(error));
+    _exit(error == ENOENT ? kNoSuchCommand : kCannotBeRun);
+  }
   [[maybe_unused]] const ssize_t told = write(failed, &error, sizeof(error));
   _exit(kCannotBeRun);
 }
@@ -267,8 +309,6 @@ void Supervisor::BecomeAgent() {
     watch.outputs.push_back(output.relayed->ring.get());
     if (!output.relayed->is_over) close(output.relayed->from);
   }
-  dup2(options_.log, STDERR_FILENO);
-  dup2(STDERR_FILENO, STDOUT_FILENO);
   CloseIfOpen(signals_);
   sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
   sigaction(SIGCHLD, &child_before_, nullptr);
@@ -355,7 +395,9 @@ void Supervisor::NoteAgentEnd(const siginfo_t& child) {
   agent_ = -1;
   if (exit_status_.has_value()) return;
   if (child.si_code == CLD_EXITED && (child.si_status == 0 || child.si_status == 2)) {
-    Say("the agent has ended; the command goes on unwatched");
+    // What is wrong with its settings is to be seen where a person looks.
+    const bool aloud = child.si_status != 0;
+    Say("the agent has ended; the command goes on unwatched", aloud);
     return;
   }
   const absl::Duration delay = backoff_.Next();

@@ -9,6 +9,9 @@
 //   agent       everything else. Reads the rings; the supervisor never waits for it while
 //               the command lives. If the supervisor is killed, it goes on with the output
 //
+// The supervisor itself writes and opens nothing: a log that blocks (a full pipe, a hanging
+// disk) would keep signals from the command. What it has to say is said by a child.
+//
 // The command does not notice if either is killed. What an orphan of the command still
 // writes after its end is passed on by a child that the supervisor leaves behind.
 #ifndef RAPIDEYE_AGENT_EXEC_SUPERVISOR_H_
@@ -40,15 +43,18 @@ struct ExecOptions {
   std::vector<std::string> command;  // not empty; searched for in PATH
   // Becomes the agent, in a process of its own, whose exit status it returns: 0 it is
   // done, 2 it cannot work as it is set up; after anything else it is started again.
+  // Standard output and error are still the supervisor's own: it logs elsewhere.
   std::function<int(const CommandWatch&)> agent;
-  // Gets what is said beside the command's own output, the agent's standard error
-  // included; standard error itself is as good as any other.
-  int log = -1;
+  // Opens the log for what is said beside the command's own output, and returns its
+  // descriptor; standard error itself is as good as any other. Runs in children of the
+  // supervisor that nobody waits for, after the command has been started: it may block.
+  std::function<int()> open_log;
 };
 
 // Runs the command and returns the exit status to leave with: the command's own, or
 // 128 + n if signal n ended it; 127 if there is no such command, 126 if it cannot be
-// run. Call once, before any thread is started.
+// run. If there are no descriptors or processes left to supervise it with, this process
+// becomes the command. Call once, before any thread is started.
 int Exec(const ExecOptions& options);
 
 }  // namespace rapideye::agent

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -81,7 +82,7 @@ class SupervisorTest : public testing::Test {
 
   void StartCommand(
       std::vector<std::string> command, AgentFunction agent = DoNothing, bool one_place = false,
-      const std::function<void()>& first = [] {}) {
+      const std::function<void()>& first = [] {}, const std::function<void()>& last = [] {}) {
     supervisor_ = fork();
     if (supervisor_ == 0) {
       first();
@@ -90,7 +91,13 @@ class SupervisorTest : public testing::Test {
       dup2(one_place ? out_.write_end : err_.write_end, STDERR_FILENO);
       const int log = fcntl(log_.write_end, F_DUPFD_CLOEXEC, 10);
       for (Pipe* pipe : {&in_, &out_, &err_, &log_}) pipe->~Pipe();
-      _exit(Exec({std::move(command), std::move(agent), log}));
+      const auto logging = [&agent, log](const CommandWatch& watch) {
+        dup2(log, STDERR_FILENO);
+        dup2(log, STDOUT_FILENO);
+        return agent(watch);
+      };
+      last();
+      _exit(Exec({std::move(command), logging, [log] { return log; }}));
     }
     in_.CloseReading();
     out_.CloseWriting();
@@ -315,8 +322,65 @@ TEST_F(SupervisorTest, TheCommandSurvivesItsAgent) {
 TEST_F(SupervisorTest, AnAgentThatCannotWorkIsLeftAlone) {
   Start("read x; exit 5", [](const CommandWatch&) { return 2; });
   EXPECT_THAT(log_.Read("\n"), HasSubstr("the command goes on unwatched"));
+  EXPECT_THAT(err_.Read("\n"), HasSubstr("the command goes on unwatched"));
   in_.Write("\n");
   EXPECT_EQ(ExitStatus(), 5);
+}
+
+// Once as much is written that the next write blocks.
+void Fill(int pipe) {
+  fcntl(pipe, F_SETFL, O_NONBLOCK);
+  while (write(pipe, "x", 1) == 1) continue;
+  fcntl(pipe, F_SETFL, 0);
+}
+
+TEST_F(SupervisorTest, SignalsReachTheCommandWhileNobodyReadsTheLog) {
+  Pipe agents;
+  Fill(log_.write_end);
+  Start("trap 'echo got; kill -9 $!; exit 7' TERM; sleep 1000 & echo ready; wait",
+        [&agents](const CommandWatch&) {
+          agents.Write("another\n");
+          return kill(getpid(), SIGKILL);
+        });
+  EXPECT_EQ(out_.Read("\n"), "ready\n");
+  // The second is started after the first one's death was to be logged.
+  EXPECT_EQ(agents.Read("\n"), "another\n");
+  EXPECT_EQ(agents.Read("\n"), "another\n");
+  kill(supervisor_, SIGTERM);
+  EXPECT_EQ(out_.Read(), "got\n");
+  EXPECT_EQ(ExitStatus(), 7);
+}
+
+TEST_F(SupervisorTest, ALogThatCannotBeOpenedStopsNothing) {
+  Pipe never;
+  const auto open_log = [&never] {
+    never.Read();
+    return STDERR_FILENO;
+  };
+  supervisor_ = fork();
+  if (supervisor_ == 0) {
+    never.CloseWriting();
+    dup2(out_.write_end, STDOUT_FILENO);
+    _exit(Exec({{"/bin/sh", "-c", "echo runs; exit 3"},
+                [&open_log](const CommandWatch&) { return open_log(); },
+                open_log}));
+  }
+  EXPECT_EQ(out_.Read("\n"), "runs\n");
+  never.CloseWriting();
+  EXPECT_EQ(ExitStatus(), 3);
+}
+
+TEST_F(SupervisorTest, WithoutDescriptorsTheCommandRunsUnwatched) {
+  const auto leave_few = [] {
+    constexpr rlim_t kFew = 6;
+    const rlimit few = {kFew, kFew};
+    setrlimit(RLIMIT_NOFILE, &few);
+  };
+  StartCommand(
+      {"/bin/sh", "-c", "echo runs; exit 3"}, DoNothing, /*one_place=*/false, [] {}, leave_few);
+  EXPECT_EQ(out_.Read(), "runs\n");
+  EXPECT_THAT(err_.Read(), HasSubstr("the command runs unwatched"));
+  EXPECT_EQ(ExitStatus(), 3);
 }
 
 // Until the command has ended.

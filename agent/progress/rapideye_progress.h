@@ -1,4 +1,4 @@
-/* The progress page is one page of memory in which a training loop reports its step
+/* The progress page is a file of one page in which a training loop reports its step
  * and phase, for rapideye-agent to read when the job stands still.
  *
  * This header is the format, and a writer of it for C11 and C++; it needs Linux and
@@ -29,11 +29,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,22 +76,22 @@ struct rapideye_progress_page {
 };
 
 struct rapideye_progress {
-  struct rapideye_progress_page* page; /* NULL: nothing is written */
-  int descriptor;                      /* holds the lock that tells the writer lives */
-  unsigned forks;                      /* of this process when the page was opened */
-  int64_t outer_phase;                 /* the phase around a wait for input */
+  struct rapideye_progress_page page; /* as it was last written */
+  int descriptor;      /* holds the lock that tells the writer lives; -1: nothing is written */
+  unsigned forks;      /* of this process when the page was opened */
+  int64_t outer_phase; /* the phase around a wait for input */
   int64_t outer_since;
 };
 
-/* How often the process was forked off since it opened pages: a child shares the
- * memory of its parent's page, and must not write there. Weak: one for the program. */
+/* How often the process was forked off since it opened pages: a child shares its
+ * parent's file, and must not write there. Weak: one for the program. */
 /* NOLINTNEXTLINE(misc-definitions-in-headers) */
 __attribute__((weak)) unsigned rapideye_progress_forks = 0;
 
 static inline void rapideye_progress_forked(void) { ++rapideye_progress_forks; }
 
 static inline int rapideye_progress_writes(const struct rapideye_progress* progress) {
-  return progress->page != NULL && progress->forks == rapideye_progress_forks;
+  return progress->descriptor >= 0 && progress->forks == rapideye_progress_forks;
 }
 
 static inline int64_t rapideye_progress_now(void) {
@@ -99,35 +100,48 @@ static inline int64_t rapideye_progress_now(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What stands between the two is written as one. */
-static inline void rapideye_progress_begin_write(struct rapideye_progress_page* page) {
-  const uint64_t sequence = __atomic_load_n(&page->sequence, __ATOMIC_RELAXED) | 1;
-  __atomic_store_n(&page->sequence, sequence, __ATOMIC_RELAXED);
-  __atomic_thread_fence(__ATOMIC_RELEASE);
+/* Writes these bytes of the page. By pwrite: whoever truncates a file that is mapped ends
+ * the process (SIGBUS). If it fails, nothing is written any more. */
+static inline void rapideye_progress_put(struct rapideye_progress* progress, const void* first,
+                                         size_t size) {
+  const off_t offset = (off_t)((const char*)first - (const char*)&progress->page);
+  if (progress->descriptor < 0) return;
+  if (pwrite(progress->descriptor, first, size, offset) == (ssize_t)size) return;
+  close(progress->descriptor);
+  progress->descriptor = -1;
 }
 
-static inline void rapideye_progress_end_write(struct rapideye_progress_page* page) {
-  const uint64_t sequence = __atomic_load_n(&page->sequence, __ATOMIC_RELAXED);
-  __atomic_store_n(&page->sequence, sequence + 1, __ATOMIC_RELEASE);
+/* What stands between the two is written as one: a reader that sees an odd sequence, or not
+ * the same one twice, reads again. */
+static inline void rapideye_progress_begin_write(struct rapideye_progress* progress) {
+  progress->page.sequence |= 1;
+  rapideye_progress_put(progress, &progress->page.sequence, sizeof(progress->page.sequence));
 }
 
-/* `since`, `wait`: on CLOCK_MONOTONIC. A few nanoseconds. */
+static inline void rapideye_progress_end_write(struct rapideye_progress* progress) {
+  progress->page.sequence += 1;
+  rapideye_progress_put(progress, &progress->page.sequence, sizeof(progress->page.sequence));
+}
+
+/* `since`, `wait`: on CLOCK_MONOTONIC. About a microsecond. */
 static inline void rapideye_progress_write(struct rapideye_progress* progress, int64_t step,
                                            int64_t phase, int64_t since, int64_t wait) {
-  struct rapideye_progress_page* page = progress->page;
-  rapideye_progress_begin_write(page);
-  __atomic_store_n(&page->step, step, __ATOMIC_RELAXED);
-  __atomic_store_n(&page->phase, phase, __ATOMIC_RELAXED);
-  __atomic_store_n(&page->phase_since, since, __ATOMIC_RELAXED);
-  __atomic_store_n(&page->input_wait_since, wait, __ATOMIC_RELAXED);
-  rapideye_progress_end_write(page);
+  struct rapideye_progress_page* page = &progress->page;
+  rapideye_progress_begin_write(progress);
+  page->step = step;
+  page->phase = phase;
+  page->phase_since = since;
+  page->input_wait_since = wait;
+  rapideye_progress_put(progress, &page->step,
+                        sizeof(*page) - offsetof(struct rapideye_progress_page, step));
+  rapideye_progress_end_write(progress);
 }
 
 /* The loop enters this phase now; RAPIDEYE_PHASE_NONE: it leaves the last one. */
 static inline void rapideye_progress_phase(struct rapideye_progress* progress,
                                            enum rapideye_phase phase) {
   if (!rapideye_progress_writes(progress)) return;
-  rapideye_progress_write(progress, progress->page->step, phase, rapideye_progress_now(), 0);
+  rapideye_progress_write(progress, progress->page.step, phase, rapideye_progress_now(), 0);
 }
 
 /* The loop begins this step now. */
@@ -138,7 +152,7 @@ static inline void rapideye_progress_step(struct rapideye_progress* progress, in
 
 /* The loop waits for input from now on, within whatever phase it is in. */
 static inline void rapideye_progress_input_begin(struct rapideye_progress* progress) {
-  struct rapideye_progress_page* page = progress->page;
+  struct rapideye_progress_page* page = &progress->page;
   int64_t now, phase, since;
   if (!rapideye_progress_writes(progress)) return;
   now = rapideye_progress_now();
@@ -155,7 +169,7 @@ static inline void rapideye_progress_input_begin(struct rapideye_progress* progr
 /* The input has come: the phase around the wait goes on. */
 static inline void rapideye_progress_input_end(struct rapideye_progress* progress) {
   if (!rapideye_progress_writes(progress)) return;
-  rapideye_progress_write(progress, progress->page->step, progress->outer_phase,
+  rapideye_progress_write(progress, progress->page.step, progress->outer_phase,
                           progress->outer_since, 0);
 }
 
@@ -178,9 +192,10 @@ static inline int64_t rapideye_progress_start_ticks(void) {
   return at == NULL ? 0 : strtoll(at + 1, NULL, 10);
 }
 
-static inline void rapideye_progress_introduce(struct rapideye_progress_page* page) {
+static inline void rapideye_progress_introduce(struct rapideye_progress* progress) {
+  struct rapideye_progress_page* page = &progress->page;
   struct stat time_namespace;
-  rapideye_progress_begin_write(page);
+  rapideye_progress_begin_write(progress);
   page->magic = RAPIDEYE_PROGRESS_MAGIC;
   page->version = RAPIDEYE_PROGRESS_VERSION;
   page->bytes = RAPIDEYE_PROGRESS_BYTES;
@@ -195,39 +210,49 @@ static inline void rapideye_progress_introduce(struct rapideye_progress_page* pa
   page->phase = RAPIDEYE_PHASE_NONE;
   page->phase_since = 0;
   page->input_wait_since = 0;
-  rapideye_progress_end_write(page);
+  rapideye_progress_put(progress, page, sizeof(*page));
+  rapideye_progress_end_write(progress);
 }
 
 /* Takes the file for this process: 0, or why not. A file that is neither empty nor a
- * page is somebody's, and stays as it is (EEXIST). */
-static inline int rapideye_progress_prepare(int descriptor) {
+ * page is somebody's, and stays as it is (EEXIST); one that others own, may write to or
+ * know by another name is not written to (EPERM). */
+static inline int rapideye_progress_prepare(struct rapideye_progress* progress) {
   struct stat status;
+  struct rlimit limit;
   struct flock lock;
-  uint64_t magic = 0;
+  const int descriptor = progress->descriptor;
   if (fstat(descriptor, &status) != 0) return errno;
   if (!S_ISREG(status.st_mode)) return EINVAL;
+  if (status.st_uid != geteuid() || status.st_nlink != 1) return EPERM;
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return EPERM;
+  /* A write beyond it would end the process (SIGXFSZ). */
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < RAPIDEYE_PROGRESS_BYTES) {
+    return EFBIG;
+  }
   /* Held until the process ends, however it does; a child does not inherit it. */
   memset(&lock, 0, sizeof(lock));
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   if (fcntl(descriptor, F_SETLK, &lock) != 0) return errno == EACCES ? EAGAIN : errno;
   if (status.st_size != 0) {
+    struct rapideye_progress_page before;
     if (status.st_size != RAPIDEYE_PROGRESS_BYTES) return EEXIST;
-    if (pread(descriptor, &magic, sizeof(magic), 0) != (ssize_t)sizeof(magic)) return EIO;
-    return magic == 0 || magic == RAPIDEYE_PROGRESS_MAGIC ? 0 : EEXIST;
+    if (pread(descriptor, &before, sizeof(before), 0) != (ssize_t)sizeof(before)) return EIO;
+    if (before.magic != 0 && before.magic != RAPIDEYE_PROGRESS_MAGIC) return EEXIST;
+    progress->page.sequence = before.sequence; /* goes on */
+    return 0;
   }
   (void)fchmod(descriptor, 0644); /* the agent may be another user */
-  /* Memory without room behind it would end the process at the first write. */
   return posix_fallocate(descriptor, 0, RAPIDEYE_PROGRESS_BYTES);
 }
 
 /* Opens the page, makes the file if it is not there. `path` NULL: what
  * RAPIDEYE_PROGRESS_PAGE says. 0; or why there is no page: ENOENT (no path is given),
- * EAGAIN (another process writes it), EEXIST (the file is no page), or what the
- * system says. */
+ * EAGAIN (another process writes it), EEXIST (the file is no page), EPERM (another user
+ * owns it or may write to it), or what the system says. */
 static inline int rapideye_progress_open(struct rapideye_progress* progress, const char* path) {
   static int watches_forks = 0;
-  void* memory;
   int error;
   memset(progress, 0, sizeof(*progress));
   progress->descriptor = -1;
@@ -240,34 +265,26 @@ static inline int rapideye_progress_open(struct rapideye_progress* progress, con
   }
   progress->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (progress->descriptor < 0) return errno;
-  error = rapideye_progress_prepare(progress->descriptor);
-  memory = MAP_FAILED;
-  if (error == 0) {
-    memory = mmap(NULL, RAPIDEYE_PROGRESS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-                  progress->descriptor, 0);
-    if (memory == MAP_FAILED) error = errno;
-  }
+  error = rapideye_progress_prepare(progress);
   if (error != 0) {
     close(progress->descriptor);
     progress->descriptor = -1;
     return error;
   }
-  progress->page = (struct rapideye_progress_page*)memory;
   progress->forks = rapideye_progress_forks;
-  rapideye_progress_introduce(progress->page);
+  rapideye_progress_introduce(progress);
   return 0;
 }
 
 /* Says that nobody writes the page any more. The file stays, for the next process. */
 static inline void rapideye_progress_close(struct rapideye_progress* progress) {
   if (rapideye_progress_writes(progress)) {
-    rapideye_progress_begin_write(progress->page);
-    __atomic_store_n(&progress->page->pid, 0, __ATOMIC_RELAXED);
-    rapideye_progress_end_write(progress->page);
+    rapideye_progress_begin_write(progress);
+    progress->page.pid = 0;
+    rapideye_progress_put(progress, &progress->page.pid, sizeof(progress->page.pid));
+    rapideye_progress_end_write(progress);
   }
-  if (progress->page != NULL) munmap(progress->page, RAPIDEYE_PROGRESS_BYTES);
   if (progress->descriptor >= 0) close(progress->descriptor);
-  progress->page = NULL;
   progress->descriptor = -1;
 }
 

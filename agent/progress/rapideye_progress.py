@@ -17,9 +17,9 @@ the standard library alone. The format is that of rapideye_progress.h.
 
 import fcntl
 import logging
-import mmap
 import operator
 import os
+import resource
 import stat
 import struct
 import sys
@@ -62,11 +62,9 @@ class Page:
         """path: the file; None: what RAPIDEYE_PROGRESS_PAGE says when first used."""
         self._path = path
         self._lock = threading.Lock()
-        self._barrier = threading.Lock()
         self._tried = False
         self._descriptor = -1
-        self._memory = None
-        self._words = None  # None: nothing is written
+        self._writes = False
         self._sequence = 0
         self._number = -1
         self._complained = False  # of a number
@@ -114,7 +112,7 @@ class Page:
             with self._lock:
                 if not self._tried:
                     self._open()
-                if self._words is None or not self._is_loop(phase):
+                if not self._writes or not self._is_loop(phase):
                     return None
                 if number is not None:
                     self._number = self._checked(number)
@@ -129,7 +127,7 @@ class Page:
     def _leave(self, depth):
         try:
             with self._lock:
-                if self._words is None or self._thread != threading.get_ident():
+                if not self._writes or self._thread != threading.get_ident():
                     return
                 del self._entered[depth:]
                 self._show()
@@ -170,24 +168,20 @@ class Page:
 
     def _show(self):
         phase, since, wait = self._entered[-1] if self._entered else (_NONE, 0, 0)
-        self._write_words(
-            {_STEP: self._number, _PHASE: phase, _PHASE_SINCE: since, _INPUT_WAIT_SINCE: wait}
-        )
+        self._write_words(_STEP, self._number, phase, since, wait)
 
     # The file -------------------------------------------------------------------
 
-    def _write_words(self, words):
-        # Each store is one of eight bytes. Taking a lock keeps them in order on
-        # processors that would not.
+    def _write_words(self, first, *words):
+        # By pwrite: whoever truncates a file that is mapped ends the process (SIGBUS). What
+        # stands between an odd sequence and an even one is written as one.
         self._sequence += 2
-        self._words[_SEQUENCE] = self._sequence - 1
-        with self._barrier:
-            pass
-        for index, value in words.items():
-            self._words[index] = value
-        with self._barrier:
-            pass
-        self._words[_SEQUENCE] = self._sequence
+        self._put(_SEQUENCE, self._sequence - 1)
+        self._put(first, *words)
+        self._put(_SEQUENCE, self._sequence)
+
+    def _put(self, first, *words):
+        os.pwrite(self._descriptor, struct.pack(f"<{len(words)}q", *words), 8 * first)
 
     def _open(self):
         self._tried = True
@@ -199,14 +193,19 @@ class Page:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         self._descriptor = os.open(path, flags, 0o644)
         self._prepare(path)
-        self._memory = mmap.mmap(self._descriptor, _BYTES)
-        self._words = memoryview(self._memory).cast("q")
         self._introduce()
+        self._writes = True
 
     def _prepare(self, path):
         status = os.fstat(self._descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(f"{path} is not a regular file")
+        others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if status.st_uid != os.geteuid() or status.st_nlink != 1 or others:
+            raise OSError(f"{path} is another user's, or others may write to it: "
+                          "use a directory of your own")
+        if 0 <= resource.getrlimit(resource.RLIMIT_FSIZE)[0] < _BYTES:
+            raise OSError("files may not be as large as a page (ulimit -f)")
         try:
             # Held until the process ends, however it does; a child does not inherit it.
             fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -214,7 +213,6 @@ class Page:
             raise OSError(f"another process writes {path}: give each its own page") from error
         if status.st_size == 0:
             os.fchmod(self._descriptor, 0o644)  # the agent may be another user
-            # Memory without room behind it would end the process at the first write.
             os.posix_fallocate(self._descriptor, 0, _BYTES)
             return
         magic = int.from_bytes(os.pread(self._descriptor, 8, 0), "little")
@@ -223,37 +221,31 @@ class Page:
 
     def _introduce(self):
         # Even, and beyond what a process before this one has written.
-        self._sequence = (self._words[_SEQUENCE] + 1) & (2**62 - 2)
-        self._words[_SEQUENCE] = self._sequence + 1
+        before = int.from_bytes(os.pread(self._descriptor, 8, 8 * _SEQUENCE), "little")
+        self._sequence = (before + 1) & (2**62 - 2)
         try:
             namespace = os.stat("/proc/self/ns/time").st_ino
         except OSError:
             namespace = 0
         boot_id = _first_line("/proc/sys/kernel/random/boot_id").encode()
-        _HEADER.pack_into(self._memory, 0, _MAGIC, _VERSION, _BYTES, boot_id, namespace)
-        self._write_words(
-            {
-                _PID: os.getpid(),
-                # The name before the last parenthesis may hold anything.
-                _START_TICKS: int(_first_line("/proc/self/stat").rpartition(")")[2].split()[19]),
-                _STEP: -1,
-                _PHASE: _NONE,
-                _PHASE_SINCE: 0,
-                _INPUT_WAIT_SINCE: 0,
-            }
-        )
+        # The name before the last parenthesis may hold anything.
+        start_ticks = int(_first_line("/proc/self/stat").rpartition(")")[2].split()[19])
+        self._put(_SEQUENCE, self._sequence + 1)
+        header = _HEADER.pack(_MAGIC, _VERSION, _BYTES, boot_id, namespace)
+        os.pwrite(self._descriptor, header, 0)
+        self._put(_PID, os.getpid(), start_ticks)
+        self._write_words(_STEP, -1, _NONE, 0, 0)
 
     def _release(self):
         self._tried = True
-        words = self._words
-        memory, self._memory = self._memory, None
-        descriptor, self._descriptor = self._descriptor, -1
-        if words is not None:
-            self._write_words({_PID: 0})
-            self._words = None
-            words.release()
-        if memory is not None:
-            memory.close()
+        descriptor, writes = self._descriptor, self._writes
+        self._writes = False
+        if writes:
+            try:
+                self._write_words(_PID, 0)
+            except OSError:
+                pass  # the file is as good as closed
+        self._descriptor = -1
         if descriptor >= 0:
             os.close(descriptor)
 
@@ -262,14 +254,14 @@ class Page:
             self._release()
             _logger.warning("no progress page is written: %s", error)
         except Exception:  # pylint: disable=broad-except
-            self._words = None
+            self._writes = False
 
     def _forked(self):
         # What the parent opened stays the parent's; a lock may have been held.
         self._lock = threading.Lock()
-        self._barrier = threading.Lock()
         self._tried = True
-        self._words = None
+        self._writes = False
+        self._descriptor = -1
 
 
 class _Context:

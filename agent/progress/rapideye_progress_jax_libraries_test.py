@@ -42,16 +42,11 @@ class LoopTest(unittest.TestCase):
         self.shown = []
         write = rapideye_progress.Page._write_words
 
-        def noting(page, words):
-            if rapideye_progress._PHASE in words:
-                self.shown.append(
-                    (
-                        words[rapideye_progress._STEP],
-                        words[rapideye_progress._PHASE],
-                        words[rapideye_progress._INPUT_WAIT_SINCE] > 0,
-                    )
-                )
-            write(page, words)
+        def noting(page, first, *words):
+            if first == rapideye_progress._STEP:
+                step, phase, _, wait = words
+                self.shown.append((step, phase, wait > 0))
+            write(page, first, *words)
 
         rapideye_progress.Page._write_words = noting
         self.addCleanup(setattr, rapideye_progress.Page, "_write_words", write)

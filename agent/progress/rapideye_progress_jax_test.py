@@ -64,7 +64,7 @@ class HooksTest(unittest.TestCase):
         progress.install(self.path)
 
     def shown(self):
-        words = struct.unpack_from("<5q", progress._loop.page._memory, 80)
+        words = struct.unpack("<5q", os.pread(progress._loop.page._descriptor, 40, 80))
         return words[1], words[2], words[4] > 0
 
     def test_steps_of_annotations(self):

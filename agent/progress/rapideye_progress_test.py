@@ -26,7 +26,7 @@ class PageTest(unittest.TestCase):
 
     def read(self):
         # Not by open and close: that would give the page's lock away.
-        fields = dict(zip(FIELDS, struct.unpack_from("<5q", self.page._memory, 80)))
+        fields = dict(zip(FIELDS, struct.unpack("<5q", os.pread(self.page._descriptor, 40, 80))))
         self.assertEqual(fields["sequence"] % 2, 0)
         return fields
 
@@ -36,7 +36,7 @@ class PageTest(unittest.TestCase):
 
     def test_header(self):
         with self.page.step(1):
-            header = struct.unpack_from("<QII40sQqq", self.page._memory)
+            header = struct.unpack("<QII40sQqq", os.pread(self.page._descriptor, 80, 0))
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             boot_id = file.read().strip()
         self.assertEqual(header[0].to_bytes(8, "little"), b"rapideye")
@@ -165,6 +165,14 @@ class PageTest(unittest.TestCase):
                     self.assertEqual(self.shown(), (-1, STEP, False))
         self.assertEqual(len(logs.output), 1)
 
+    def test_whoever_truncates_the_page_does_not_end_the_loop(self):
+        with self.page.step(1):
+            os.truncate(self.path, 0)
+            with self.page.checkpoint():
+                pass
+        with self.page.step(2):
+            pass
+
     def test_after_close_nothing_is_done(self):
         with self.page.step(1):
             self.page.close()
@@ -199,7 +207,19 @@ class WithoutPageTest(unittest.TestCase):
         link = os.path.join(self.directory.name, "link")
         os.symlink(precious, link)
         missing = os.path.join(self.directory.name, "no", "such")
-        for path in (precious, fifo, link, missing, self.directory.name):
+        # Pages that others could truncate, or whose other name they hold.
+        shared = os.path.join(self.directory.name, "shared")
+        with open(shared, "wb"):
+            os.chmod(shared, 0o666)
+        linked = os.path.join(self.directory.name, "linked")
+        with open(linked, "wb"):
+            os.link(linked, os.path.join(self.directory.name, "second"))
+        paths = [precious, fifo, link, missing, shared, linked, self.directory.name]
+        if os.geteuid() == 0:
+            paths.append(os.path.join(self.directory.name, "theirs"))
+            with open(paths[-1], "wb"):
+                os.chown(paths[-1], 65534, 65534)
+        for path in paths:
             with self.subTest(path), self.assertLogs("rapideye_progress") as logs:
                 self.train(path)
                 self.assertEqual(len(logs.output), 1)
@@ -218,7 +238,7 @@ class WithoutPageTest(unittest.TestCase):
                 capture_output=True, text=True, check=True)
             self.assertEqual(run.stdout, "trains\n")
             self.assertIn("another process writes", run.stderr)
-            self.assertEqual(struct.unpack_from("<q", page._memory, 88)[0], 4)
+            self.assertEqual(struct.unpack("<q", os.pread(page._descriptor, 8, 88))[0], 4)
         page.close()
 
     def test_the_next_process_takes_over_what_the_last_has_left(self):
@@ -229,7 +249,7 @@ class WithoutPageTest(unittest.TestCase):
                             "PYTHONPATH": os.path.dirname(os.path.abspath(__file__))})
         page = rapideye_progress.Page(path)
         with page.step(1):
-            self.assertEqual(struct.unpack_from("<qq", page._memory, 88), (1, STEP))
+            self.assertEqual(struct.unpack("<qq", os.pread(page._descriptor, 16, 88)), (1, STEP))
         page.close()
 
 

@@ -198,6 +198,12 @@ inline constexpr size_t kMaxListedOnPage = 200;
 // The loop turns at least once a second. One that has not for so long is no longer
 // busy but stuck: /healthz fails, and the platform may restart the coordinator.
 inline constexpr absl::Duration kLoopPatience = absl::Seconds(15);
+// A coordinator that turned connections away for want of descriptors within this time says so
+// at /readyz.
+inline constexpr absl::Duration kStarvedPatience = absl::Seconds(10);
+// What a coordinator needs beside two descriptors a worker: one for its stream, one while a
+// half-open stream of the same worker lingers.
+inline constexpr int64_t kDescriptorsBesideWorkers = 256;
 
 // Collection -----------------------------------------------------------------
 

@@ -117,6 +117,7 @@ Coordinator::~Coordinator() {
   if (web_ != nullptr) web_->Stop();
   http_.reset();
   certificates_.reset();
+  if (acceptor_ != nullptr) acceptor_->Stop();
   // Streams end before what they post to.
   if (server_ != nullptr) {
     server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kStopStreams));
@@ -130,17 +131,22 @@ absl::Status Coordinator::Listen() {
   if (!credentials.ok()) return credentials.status();
   grpc::ServerBuilder builder;
   transport::ConfigureServer(builder);
-  int port = 0;
-  builder.AddListeningPort(settings_.listen, *credentials, &port);
-  builder.RegisterService(&service_);
-  builder.RegisterService(&operators_);
-  server_ = builder.BuildAndStart();
-  if (server_ == nullptr || port == 0) {
+  auto acceptor = transport::Acceptor::Listen(settings_.listen);
+  if (acceptor.ok()) {
+    acceptor_ = *std::move(acceptor);
+    acceptor_->AddTo(builder, *credentials);
+    builder.RegisterService(&service_);
+    builder.RegisterService(&operators_);
+    server_ = builder.BuildAndStart();
+  }
+  if (server_ == nullptr) {
     return absl::UnavailableError(absl::StrCat(
-        "cannot listen on ", settings_.listen,
+        "cannot listen on ", settings_.listen, ": ", std::string(acceptor.status().message()),
         ": is another coordinator running, or the address not of this host? Set --listen"));
   }
-  address_ = absl::StrCat(settings_.listen.substr(0, settings_.listen.rfind(':')), ":", port);
+  acceptor_->Start();
+  address_ =
+      absl::StrCat(settings_.listen.substr(0, settings_.listen.rfind(':')), ":", acceptor_->port());
   return absl::OkStatus();
 }
 
@@ -197,7 +203,9 @@ Readings Coordinator::Read() const {
           .streams = service_.streams(),
           .certificates = certificates_->expiry(),
           .since_turn = telemetry_->SinceTurn(MonotonicTime()),
-          .stopping = telemetry_->stopping()};
+          .stopping = telemetry_->stopping(),
+          .since_starved = acceptor_->SinceStarved(),
+          .connections_refused = acceptor_->refused()};
 }
 
 void Coordinator::RequestStop() {

@@ -23,6 +23,7 @@
 #include "coordinator/store/incident_writer.h"
 #include "digest/digest.h"
 #include "proto/common/http/http_server.h"
+#include "proto/transport/acceptor.h"
 #include "proto/transport/certificate_watch.h"
 #include "proto/transport/credentials.h"
 
@@ -108,6 +109,7 @@ class Coordinator final : private EffectHandler {
   std::unique_ptr<IncidentKeeper> keeper_;
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<IncidentRecovery> incident_recovery_;
+  std::unique_ptr<transport::Acceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<transport::CertificateWatch> certificates_;
   std::string address_;

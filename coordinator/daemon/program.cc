@@ -19,7 +19,9 @@
 #include "coordinator/removal/removal_flags.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/logging/logging.h"
+#include "proto/common/process/descriptor_limit.h"
 #include "proto/common/process/signals.h"
+#include "proto/transport/tls_files.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -189,6 +191,34 @@ absl::Status Complete(Flags& flags) {
   return absl::OkStatus();
 }
 
+// Too few descriptors make workers missing that are well.
+void CheckDescriptors(const JobShape& shape) {
+  const int64_t limit = program::RaiseDescriptorLimit();
+  const int64_t workers =
+      int64_t{shape.slices.value_or(1)} * int64_t{shape.tasks_per_slice.value_or(1)};
+  const int64_t needed = 2 * workers + kDescriptorsBesideWorkers;
+  if (limit >= needed) return;
+  spdlog::error(
+      "the limit of open files is {}, and {} workers need {}: some of them cannot connect, and "
+      "will "
+      "be said to be missing; raise it (LimitNOFILE in a unit, ulimit -Hn in a shell)",
+      limit, workers, needed);
+}
+
+// Certificates are read again by gRPC itself, hooks whenever they are run.
+void Reload(const transport::CredentialOptions& credentials) {
+  spdlog::info("SIGHUP: reading the files again that flags name");
+  if (credentials.tls_cert.empty()) return;
+  const absl::Status checked =
+      transport::CheckTlsFiles(credentials.tls_cert, credentials.tls_key, credentials.tls_ca);
+  if (checked.ok()) {
+    spdlog::info("the certificate is in order; new connections use it within a minute");
+  } else {
+    spdlog::error("{}; connections go on with what was read before",
+                  std::string(checked.message()));
+  }
+}
+
 // Log readers grep for whole lines of the digest: as text it stands in the log as
 // it is, in one piece; as JSON it is the message of one record.
 void LogDigest(const std::string& text, bool json) {
@@ -230,6 +260,11 @@ int RunProgram(int argc, char** argv, const std::function<void(CoordinatorSettin
     return program::kExitFailure;
   }
 
+  const transport::CredentialOptions credentials = flags.settings.credentials;
+  const absl::Status hangup = signals->OnHangup([&credentials] { Reload(credentials); });
+  if (!hangup.ok()) spdlog::warn("{}", std::string(hangup.message()));
+
+  CheckDescriptors(flags.settings.core.shape);
   auto coordinator = Coordinator::Start(std::move(flags.settings));
   if (!coordinator.ok()) {
     spdlog::error("{}", std::string(coordinator.status().message()));

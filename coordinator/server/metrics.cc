@@ -174,6 +174,10 @@ void AddRemoval(Page& page, const RemovalReport& removal) {
 }
 
 void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) {
+  page.Counter("connections_refused_total",
+               "Connections closed at once: no descriptors were left, or too many of one peer had "
+               "not made a call.",
+               readings.connections_refused, {});
   page.Gauge("events_queued", "Events that wait for the core.",
              static_cast<double>(readings.queued_events));
   page.Gauge("events_queued_bytes", "Size of the messages among them.",

@@ -28,6 +28,9 @@ struct Readings {
   transport::CertificateExpiry certificates;
   absl::Duration since_turn;  // of the event loop
   bool stopping = false;      // the program has been asked to end
+  // Since a connection was last closed for want of descriptors; infinite: none was.
+  absl::Duration since_starved = absl::InfiniteDuration();
+  int64_t connections_refused = 0;  // for want of descriptors, or as too many of one peer
 };
 
 // rapideye_coordinator_*, and process_* of this process.

@@ -151,12 +151,18 @@ http::Response Web::Health(bool readiness) {
   std::string text = turns ? "ok: the event loop turns"
                            : absl::StrCat("the event loop has not turned for ",
                                           absl::FormatDuration(readings.since_turn));
-  const bool takes_agents = turns && !readings.stopping;
+  // Descriptors that are short for this long do not come back by themselves.
+  const bool starved = readings.since_starved <= kStarvedPatience;
+  const bool takes_agents = turns && !readings.stopping && !starved;
   if (readiness) {
-    absl::StrAppend(&text, takes_agents ? "\nok: takes agents\n" : "\ntakes no agents\n",
-                    readings.disk.problem.empty()
-                        ? "ok: the state directory takes incidents"
-                        : absl::StrCat("degraded: ", readings.disk.problem));
+    absl::StrAppend(
+        &text,
+        takes_agents ? "\nok: takes agents\n"
+        : starved    ? "\ntakes no agents: no descriptors are left; raise the limit of open files "
+                       "(LimitNOFILE, ulimit -n)\n"
+                     : "\ntakes no agents\n",
+        readings.disk.problem.empty() ? "ok: the state directory takes incidents"
+                                      : absl::StrCat("degraded: ", readings.disk.problem));
   }
   return Text((readiness ? takes_agents : turns) ? 200 : 503, std::move(text));
 }

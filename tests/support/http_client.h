@@ -60,7 +60,7 @@ class Client {
 inline std::string Ask(const std::string& address, const std::string& method,
                        const std::string& path, const char* from = "127.0.0.1") {
   const Client client(address, from);
-  client.Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  client.Send(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   return client.ReadAll();
 }
 

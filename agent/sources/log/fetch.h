@@ -52,6 +52,9 @@ class LogFollower {
   LogFollower(const LogFollower&) = delete;
   LogFollower& operator=(const LogFollower&) = delete;
 
+  // Lines from the next Read on are recognised by these.
+  void Use(logs::SignatureTable signatures) { options_.signatures = std::move(signatures); }
+
   // The lines written since the last call. `now` is monotonic.
   logs::LogReading Read(absl::Duration now);
   // The longest time to the next Read, and a descriptor (-1: none) that becomes readable
@@ -102,7 +105,7 @@ class LogFollower {
   }
   void NoteOnce(std::string note, logs::LogReading& reading);
 
-  const LogOptions options_;
+  LogOptions options_;
   std::vector<Output> outputs_;
   std::map<std::string, File> files_;      // by path
   std::map<FileId, int64_t> read_before_;  // up to where; of those no longer open

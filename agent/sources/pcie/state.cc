@@ -8,9 +8,6 @@ void PcieState::Watching(const std::optional<ProcessId>& process) {
   process_ = NameProcess(*process);
   baseline_.reset();
   chips_.clear();
-  if (!kept_.has_value() || kept_->process != process_) return;
-  baseline_.emplace();
-  for (const PcieSample& chip : kept_->chips) baseline_->emplace(chip.chip, chip);
 }
 
 void PcieState::Observe(const PcieReading& reading, const JobFacts&, absl::Duration,
@@ -21,13 +18,6 @@ void PcieState::Observe(const PcieReading& reading, const JobFacts&, absl::Durat
     baseline_->emplace(chip.chip, chip);
     chips_[chip.chip] = chip;
   }
-}
-
-std::optional<CounterBaseline> PcieState::baseline() const {
-  if (!baseline_.has_value() || baseline_->empty()) return std::nullopt;
-  CounterBaseline baseline{process_, {}};
-  for (const auto& [number, chip] : *baseline_) baseline.chips.push_back(chip);
-  return baseline;
 }
 
 void PcieState::AddTo(Snapshot& snapshot, Instant) const {

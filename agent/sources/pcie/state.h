@@ -34,33 +34,19 @@ struct PcieReading {
   std::string unavailable;
 };
 
-// The counts with which a training process began.
-struct CounterBaseline {
-  std::string process;  // NameProcess; empty: none was seen
-  std::vector<PcieSample> chips;
-
-  friend bool operator==(const CounterBaseline&, const CounterBaseline&) = default;
-};
-
-// Errors of an earlier job say nothing about this one's hang.
+// Errors of an earlier job say nothing about this one's hang. Errors before the agent's first own
+// reading are not counted either: what an earlier agent left on disk could be forged.
 class PcieState final : public StateOf<PcieReading> {
  public:
-  // Restores the baseline of an earlier agent.
-  void Restore(std::optional<CounterBaseline> kept) { kept_ = std::move(kept); }
-
   void Observe(const PcieReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
   // Counts begin anew with another process; without one, those of the last go on.
   void Watching(const std::optional<ProcessId>& process) override;
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
-  // From where errors of the process are counted; absent until a chip was seen.
-  std::optional<CounterBaseline> baseline() const;
-
  private:
   UnavailableWarning unavailable_{"PCIe errors of chips are not known"};
   std::string process_;
-  std::optional<CounterBaseline> kept_;
   std::optional<std::map<int32_t, PcieSample>> baseline_;  // by chip
   std::map<int32_t, PcieSample> chips_;                    // as last seen
 };

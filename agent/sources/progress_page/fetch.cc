@@ -83,17 +83,23 @@ ProgressReading ProgressPageReader::Read() {
 
 absl::StatusOr<ProgressSample> ProgressPageReader::ReadFile() {
   // A FIFO would wait for its writer.
-  const int descriptor = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int descriptor =
+      open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
   if (descriptor < 0) return SystemError("it cannot be opened");
   const absl::Cleanup closing = [descriptor] { close(descriptor); };
   if (IsRemote(descriptor)) {
     return absl::UnimplementedError(
-        "it lies on a network file system; put it on one of this host, such as /dev/shm, and "
-        "restart the agent");
+        "it lies on a network file system; put it in a directory of your own on this host, such as "
+        "$XDG_RUNTIME_DIR, and restart the agent");
   }
   struct stat status = {};
   if (fstat(descriptor, &status) != 0) return SystemError("it cannot be looked at");
   if (!S_ISREG(status.st_mode)) return absl::InvalidArgumentError("it is not a regular file");
+  if (status.st_nlink != 1 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return absl::PermissionDeniedError(
+        "other users may write to it, or know it by another name; put it in a directory of your "
+        "own");
+  }
   const absl::StatusOr<ProgressPage> page =
       ReadPage(descriptor, static_cast<size_t>(status.st_size));
   if (!page.ok()) return page.status();
@@ -101,7 +107,19 @@ absl::StatusOr<ProgressSample> ProgressPageReader::ReadFile() {
     return absl::FailedPreconditionError(
         absl::StrCat("its writer, process ", page->writer.pid, ", has ended"));
   }
+  if (!IsOfWriter(status.st_uid, page->writer)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("it belongs to user ", status.st_uid,
+                     ", who is neither the agent's nor that of the process that writes it"));
+  }
   return page->sample;
+}
+
+bool ProgressPageReader::IsOfWriter(uid_t owner, const ProcessId& writer) const {
+  if (owner == 0 || owner == geteuid()) return true;
+  struct stat process = {};
+  return stat(absl::StrCat(proc_root_, "/", writer.pid).c_str(), &process) == 0 &&
+         process.st_uid == owner;
 }
 
 absl::StatusOr<ProgressPage> ProgressPageReader::ReadPage(int descriptor, size_t file_bytes) const {

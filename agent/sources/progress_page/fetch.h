@@ -2,6 +2,8 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_PROGRESS_PAGE_FETCH_H_
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -24,6 +26,8 @@ class ProgressPageReader {
   // Errors as ParseProgressPage; UNAVAILABLE: the file cannot be read.
   absl::StatusOr<ProgressSample> ReadFile();
   absl::StatusOr<ProgressPage> ReadPage(int descriptor, size_t file_bytes) const;
+  // True if the page can be the writer's own, and not another user's trap.
+  bool IsOfWriter(uid_t owner, const ProcessId& writer) const;
   bool Lives(int descriptor, const ProcessId& writer) const;
 
   const std::string path_;

@@ -1,5 +1,6 @@
 #include "agent/sources/progress_page/fetch.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -112,7 +113,7 @@ TEST_F(ProgressPageTest, WhatAProcessHasLeftIsNotBelievedAndTheNextOneTakesThePa
     if (rapideye_progress_open(&progress, path_.c_str()) != 0) _exit(1);
     rapideye_progress_phase(&progress, RAPIDEYE_PHASE_CHECKPOINT);
     // In the middle of a write.
-    rapideye_progress_begin_write(progress.page);
+    rapideye_progress_begin_write(&progress);
     _exit(0);
   }
   int status = 0;
@@ -124,13 +125,19 @@ TEST_F(ProgressPageTest, WhatAProcessHasLeftIsNotBelievedAndTheNextOneTakesThePa
   ASSERT_EQ(rapideye_progress_open(&progress, path_.c_str()), 0);
   rapideye_progress_step(&progress, 1);
   EXPECT_EQ(Read().progress->step, 1);
-  // As if it had been killed.
-  close(progress.descriptor);
-  progress.page->start_ticks += 1;
+  // As if it had been killed: the lock goes with any descriptor of the file.
+  close(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto show_start = [&progress](int64_t ticks) {
+    progress.page.start_ticks = ticks;
+    rapideye_progress_put(&progress, &progress.page.start_ticks, sizeof(ticks));
+  };
+  const int64_t ticks = progress.page.start_ticks;
+  show_start(ticks + 1);
   EXPECT_THAT(Read().unavailable, HasSubstr("has ended"));
   // Without its lock (a file system may have none) the process itself tells.
-  progress.page->start_ticks -= 1;
+  show_start(ticks);
   EXPECT_TRUE(Read().progress.has_value());
+  rapideye_progress_close(&progress);
 }
 
 TEST_F(ProgressPageTest, AFileOfSomebodyElseIsLeftAsItIs) {
@@ -142,6 +149,47 @@ TEST_F(ProgressPageTest, AFileOfSomebodyElseIsLeftAsItIs) {
   std::ifstream(path_) >> text;
   EXPECT_EQ(text, "precious");
   EXPECT_THAT(Read().unavailable, HasSubstr("no progress page"));
+}
+
+// Before, it was mapped: SIGBUS.
+TEST_F(ProgressPageTest, WhoeverTruncatesThePageEndsNeitherLoopNorAgent) {
+  rapideye_progress progress;
+  ASSERT_EQ(rapideye_progress_open(&progress, path_.c_str()), 0);
+  rapideye_progress_step(&progress, 3);
+  ASSERT_EQ(truncate(path_.c_str(), 0), 0);
+  EXPECT_FALSE(Read().progress.has_value());
+  rapideye_progress_step(&progress, 4);
+  rapideye_progress_input_begin(&progress);
+  rapideye_progress_input_end(&progress);
+  EXPECT_FALSE(Read().progress.has_value());
+  rapideye_progress_close(&progress);
+}
+
+TEST_F(ProgressPageTest, AFileThatOthersMayWriteIsNeitherWrittenNorRead) {
+  std::ofstream(path_) << "";
+  rapideye_progress progress;
+  chmod(path_.c_str(), 0666);
+  EXPECT_EQ(rapideye_progress_open(&progress, path_.c_str()), EPERM);
+  EXPECT_THAT(Read().unavailable, HasSubstr("other users may write to it"));
+  chmod(path_.c_str(), 0644);
+  const std::string second = path_ + "-2";
+  ASSERT_EQ(link(path_.c_str(), second.c_str()), 0);
+  EXPECT_EQ(rapideye_progress_open(&progress, path_.c_str()), EPERM);
+  unlink(second.c_str());
+  ASSERT_EQ(rapideye_progress_open(&progress, path_.c_str()), 0);
+  EXPECT_TRUE(Read().progress.has_value());
+  const std::string link = path_ + "-link";
+  ASSERT_EQ(symlink(path_.c_str(), link.c_str()), 0);
+  EXPECT_FALSE(ProgressPageReader(link, "/proc").Read().progress.has_value());
+  unlink(link.c_str());
+  if (geteuid() == 0) {  // who else gives files away
+    constexpr uid_t kAnother = 65534;
+    ASSERT_EQ(chown(path_.c_str(), kAnother, kAnother), 0);
+    EXPECT_THAT(Read().unavailable, HasSubstr("it belongs to user 65534"));
+    rapideye_progress_close(&progress);
+    EXPECT_EQ(rapideye_progress_open(&progress, path_.c_str()), EPERM);
+  }
+  rapideye_progress_close(&progress);
 }
 
 TEST_F(ProgressPageTest, AFifoHoldsNobodyUp) {

@@ -40,7 +40,7 @@ absl::Status CheckClock(const Page& page, const PageReader& reader) {
   if (!reader.boot_id.empty() && boot != reader.boot_id) {
     return absl::FailedPreconditionError(
         "it was written before this machine started, or by another machine: it has to lie on a "
-        "file system of this host alone, such as /dev/shm");
+        "file system of this host alone, such as $XDG_RUNTIME_DIR");
   }
   if (reader.time_namespace != 0 && page.time_namespace != 0 &&
       reader.time_namespace != page.time_namespace) {

@@ -33,10 +33,12 @@ using coordinator::RemovalLoop;
 // Ends loop and hook once a signal comes, for as long as it lives.
 class StopAtSignal {
  public:
-  StopAtSignal(const program::StopSignals& signals, RemovalLoop& loop, ProcessHookRunner& runner)
+  StopAtSignal(program::StopSignals& signals, RemovalLoop& loop, ProcessHookRunner& runner)
       : over_(eventfd(0, EFD_CLOEXEC)), thread_([this, &signals, &loop, &runner] {
-          pollfd ends[] = {{signals.fd(), POLLIN, 0}, {over_, POLLIN, 0}};
-          while (poll(ends, 2, -1) < 0) {
+          pollfd ends[] = {
+              {signals.fd(), POLLIN, 0}, {over_, POLLIN, 0}, {signals.hangup_fd(), POLLIN, 0}};
+          while (poll(ends, 3, -1) < 0 || (ends[0].revents | ends[1].revents) == 0) {
+            signals.HandleHangup();
           }
           if (ends[0].revents == 0) return;
           loop.Stop();
@@ -103,8 +105,11 @@ int RemoverCommand::Run() {
   const absl::StatusOr<std::string> name = HistoryName(flags_.fleet_db);
   if (!name.ok()) return Fail(name.status());
   if (absl::Status status = coordinator::CheckRemoval(flags_); !status.ok()) return Fail(status);
-  const absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
+  absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
   if (!signals.ok()) return Fail(signals.status());
+  // Hooks are read whenever they are run.
+  const auto reload = [] { spdlog::info("SIGHUP: hooks are read again when they are run"); };
+  if (absl::Status status = signals->OnHangup(reload); !status.ok()) return Fail(status);
 
   // A daemon says what it does; the other commands only what went wrong.
   spdlog::set_level(spdlog::level::info);

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <iostream>
+#include <sstream>
 #include <type_traits>
 
 #include "absl/strings/ascii.h"
@@ -228,7 +230,9 @@ std::optional<std::string> EmptyFlag(int argc, char** argv) {
   return std::nullopt;
 }
 
-std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
+namespace {
+
+std::optional<int> ParseOrSay(CLI::App& app, int argc, char** argv, std::ostream& errors) {
   try {
     if (const std::optional<std::string> flag = EmptyFlag(argc, argv)) {
       throw CLI::ValidationError(
@@ -237,8 +241,21 @@ std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    return app.exit(error, std::cout, errors) == 0 ? kExitOk : kExitUsage;
   }
+}
+
+}  // namespace
+
+std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
+  return ParseOrSay(app, argc, argv, std::cerr);
+}
+
+std::optional<int> Parse(CLI::App& app, int argc, char** argv, std::string& problem) {
+  std::ostringstream errors;
+  const std::optional<int> exit_code = ParseOrSay(app, argc, argv, errors);
+  problem = errors.str();
+  return exit_code;
 }
 
 std::string Version() { return RAPIDEYE_VERSION; }

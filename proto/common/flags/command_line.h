@@ -80,6 +80,8 @@ void ConfigureApp(CLI::App& app);
 // Parses; on --help, --version or an error prints and returns the exit code to
 // leave with, otherwise nullopt.
 std::optional<int> Parse(CLI::App& app, int argc, char** argv);
+// The same, but what is wrong with the arguments is left in `problem`, not printed.
+std::optional<int> Parse(CLI::App& app, int argc, char** argv, std::string& problem);
 
 // The version that --version prints.
 std::string Version();

@@ -1,26 +1,44 @@
 #include "proto/common/http/http_server.h"
 
+#include <arpa/inet.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iterator>
+#include <map>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "proto/common/clock/clock.h"
 #include "proto/common/http/listening_socket.h"
+#include "proto/common/sync/mutex.h"
+#include "proto/common/worker/periodic_worker.h"
 #include "proto/transport/credentials.h"
 
 namespace rapideye::http {
 namespace {
 
 // A scraper, a few probes and a few people's browsers, with room to spare.
-constexpr unsigned kMaxConnections = 64;
-// Of one peer, so that one that only dribbles does not shut out the others.
+constexpr unsigned kMaxConnections = 128;
+// Of one peer, so that one that reads slowly does not shut out the others.
 constexpr unsigned kMaxConnectionsPerPeer = kMaxConnections / 2;
+// Connections whose headers are on their way: the oldest makes room.
+constexpr size_t kMaxUnfinished = kMaxConnectionsPerPeer / 2;
+constexpr absl::Duration kHeaderTime = absl::Seconds(kHeaderSeconds);
+// How often overdue headers are looked for.
+constexpr absl::Duration kHeaderCheck = absl::Milliseconds(250);
 // So that one handler that waits does not hold up a probe.
 constexpr unsigned kThreads = 4;
 // Of one connection: the request's headers have to fit.
@@ -30,6 +48,19 @@ constexpr unsigned kIdleTimeout = 10;
 // Bodies held for readers that are slow. One is always taken.
 constexpr int64_t kMaxBytesInFlight = int64_t{512} << 20;
 
+// True if it names no host that somebody else's name server could have named.
+bool IsLocalHost(std::string host) {
+  const bool in_brackets = host.starts_with('[');
+  const size_t end = in_brackets ? host.find(']') : host.find(':');
+  const std::string port = end == std::string::npos ? "" : host.substr(end + (in_brackets ? 1 : 0));
+  if (!port.empty() && port.find_first_not_of(":0123456789") != std::string::npos) return false;
+  host = host.substr(in_brackets ? 1 : 0,
+                     end == std::string::npos ? end : end - (in_brackets ? 1 : 0));
+  std::array<unsigned char, sizeof(in6_addr)> address = {};
+  return absl::EqualsIgnoreCase(host, "localhost") ||
+         inet_pton(in_brackets ? AF_INET6 : AF_INET, host.c_str(), address.data()) == 1;
+}
+
 // The library's own complaints are about peers and need not be logged.
 void LogComplaint(void*, const char* format, va_list arguments) {
   char text[512] = {};
@@ -38,6 +69,55 @@ void LogComplaint(void*, const char* format, va_list arguments) {
 }
 
 }  // namespace
+
+// Shuts down the connections that take too long, whose library then closes them. Thread-safe.
+class HttpServer::Headers {
+ public:
+  Headers()
+      : worker_([this](bool) {
+          const absl::Duration now = MonotonicTime();
+          CutOff(now);
+          return now + kHeaderCheck;
+        }) {}
+
+  void Begin(const MHD_Connection* connection, int descriptor) {
+    const MutexLock lock(mutex_);
+    begun_[connection] = {MonotonicTime(), descriptor};
+    if (begun_.size() <= kMaxUnfinished) return;
+    const auto oldest =
+        std::min_element(begun_.begin(), begun_.end(),
+                         [](const auto& a, const auto& b) { return a.second.at < b.second.at; });
+    shutdown(oldest->second.descriptor, SHUT_RDWR);
+    begun_.erase(oldest);
+  }
+  // They are there, or the connection is about to be closed.
+  void End(const MHD_Connection* connection) {
+    const MutexLock lock(mutex_);
+    begun_.erase(connection);
+  }
+
+ private:
+  struct Begun {
+    absl::Duration at;
+    int descriptor = -1;
+  };
+
+  void CutOff(absl::Duration now) {
+    const MutexLock lock(mutex_);
+    for (auto it = begun_.begin(); it != begun_.end();) {
+      const bool overdue = now - it->second.at > kHeaderTime;
+      if (overdue) shutdown(it->second.descriptor, SHUT_RDWR);
+      it = overdue ? begun_.erase(it) : std::next(it);
+    }
+  }
+
+  Mutex mutex_;
+  std::map<const MHD_Connection*, Begun> begun_ ABSL_GUARDED_BY(mutex_);
+  PeriodicWorker worker_;
+};
+
+HttpServer::HttpServer(Handler handler)
+    : handler_(std::move(handler)), headers_(std::make_unique<Headers>()) {}
 
 // A body on its way, which the library gives back through Free.
 struct HttpServer::Library {
@@ -67,6 +147,8 @@ struct HttpServer::Library {
       return MHD_NO;
     }
     answer.headers.emplace_back(MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
+    // A second request could dribble as long as it likes.
+    answer.headers.emplace_back(MHD_HTTP_HEADER_CONNECTION, "close");
     for (const auto& [name, value] : answer.headers) {
       MHD_add_response_header(response, name.c_str(), value.c_str());
     }
@@ -74,6 +156,21 @@ struct HttpServer::Library {
         MHD_queue_response(connection, static_cast<unsigned>(answer.status), response);
     MHD_destroy_response(response);
     return queued;
+  }
+
+  static void Begin(HttpServer& server, MHD_Connection* connection) {
+    const MHD_ConnectionInfo* info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info != nullptr) server.headers_->Begin(connection, info->connect_fd);
+  }
+  static void OnConnection(void* cls, MHD_Connection* connection, void**,
+                           MHD_ConnectionNotificationCode code) {
+    HttpServer& server = *static_cast<HttpServer*>(cls);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+      Begin(server, connection);
+    } else {
+      server.headers_->End(connection);
+    }
   }
 
   // First called when the headers are there, with *seen == nullptr, then when the
@@ -85,11 +182,19 @@ struct HttpServer::Library {
     static int mark = 0;
     HttpServer& server = *static_cast<HttpServer*>(cls);
     const bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    server.headers_->End(connection);
     if (*seen == nullptr && reads) {
       *seen = &mark;
       return MHD_YES;
     }
     if (*upload_size != 0) return MHD_NO;  // a GET with a body: closed
+    const char* const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+    if (server.only_local_ && host != nullptr && !IsLocalHost(host)) {
+      return Queue(server, connection,
+                   {.status = 403,
+                    .body = "ask by address or as localhost: this host name may be another's\n",
+                    .headers = {}});
+    }
     return Queue(server, connection, server.Answer(method, path));
   }
 };
@@ -123,13 +228,15 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Options& opt
   if (!socket.ok()) return socket.status();
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(handler)));
   server->address_ = socket->address;
+  server->only_local_ = transport::IsLoopback(options.address);
   server->daemon_ = MHD_start_daemon(
       MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, nullptr, nullptr,
       &Library::OnRequest, server.get(), MHD_OPTION_EXTERNAL_LOGGER, &LogComplaint, nullptr,
       MHD_OPTION_LISTEN_SOCKET, socket->descriptor, MHD_OPTION_THREAD_POOL_SIZE, kThreads,
       MHD_OPTION_CONNECTION_LIMIT, kMaxConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
       kMaxConnectionsPerPeer, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory,
-      MHD_OPTION_CONNECTION_TIMEOUT, kIdleTimeout, MHD_OPTION_END);
+      MHD_OPTION_CONNECTION_TIMEOUT, kIdleTimeout, MHD_OPTION_NOTIFY_CONNECTION,
+      &Library::OnConnection, server.get(), MHD_OPTION_END);
   if (server->daemon_ == nullptr) {
     close(socket->descriptor);
     return absl::UnavailableError(absl::StrCat("cannot serve on ", options.address));

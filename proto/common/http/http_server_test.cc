@@ -67,10 +67,10 @@ TEST_F(HttpServerTest, OtherMethodsAreRefused) {
 
 TEST_F(HttpServerTest, ABodyIsNotRead) {
   const Client post(server_->address());
-  post.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\nx");
+  post.Send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\nx");
   EXPECT_THAT(post.ReadAll(), StartsWith("HTTP/1.1 405 "));
   const Client get(server_->address());
-  get.Send("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\nx");
+  get.Send("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\nx");
   EXPECT_THAT(get.ReadAll(), Not(HasSubstr("200")));
   EXPECT_THAT(paths_, IsEmpty());
 }
@@ -89,7 +89,8 @@ TEST_F(HttpServerTest, NonsenseIsClosed) {
 
 TEST_F(HttpServerTest, OversizedHeadersAreRefused) {
   const Client client(server_->address());
-  client.Send("GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + std::string(20 << 10, 'x') + "\r\n\r\n");
+  client.Send("GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + std::string(20 << 10, 'x') +
+              "\r\n\r\n");
   EXPECT_THAT(client.ReadAll(), Not(HasSubstr("200 OK")));
   EXPECT_THAT(Ask("GET", "/" + std::string(4 << 10, 'x')), HasSubstr("200 OK"));
 }
@@ -112,7 +113,7 @@ TEST_F(HttpServerTest, PeersThatDoNotSendOrReadHoldUpNobodyAndNotTheEnd) {
   }
   body_ = std::string(64 << 20, 'x');
   const Client slow(server_->address());
-  slow.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  slow.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(Ask("HEAD", "/"), HasSubstr("200 OK"));
   server_.reset();  // the test's time limit would tell
 }
@@ -121,6 +122,43 @@ TEST_F(HttpServerTest, OnePeerLeavesRoomForOthers) {
   std::vector<std::unique_ptr<Client>> dribbling;
   for (int i = 0; i < 200; ++i) dribbling.push_back(std::make_unique<Client>(server_->address()));
   EXPECT_THAT(http::Ask(server_->address(), "GET", "/", "127.0.0.2"), HasSubstr("200 OK"));
+}
+
+// Before, those that dribbled kept their connections, and nobody else got an answer.
+TEST_F(HttpServerTest, AProbeIsAnsweredWhileAllOthersDribble) {
+  std::vector<std::unique_ptr<Client>> dribbling;
+  for (const char* from : {"127.0.0.1", "127.0.0.2", "127.0.0.3"}) {
+    for (int i = 0; i < 64; ++i) {
+      dribbling.push_back(std::make_unique<Client>(server_->address(), from));
+      try {
+        dribbling.back()->Send("GET / HTTP/1.1\r\nX-Slow: ");
+      } catch (const std::runtime_error&) {  // it was cut off already
+      }
+    }
+  }
+  EXPECT_THAT(Ask("GET", "/healthz"), HasSubstr("200 OK"));
+  EXPECT_THAT(http::Ask(server_->address(), "GET", "/healthz", "127.0.0.2"), HasSubstr("200 OK"));
+}
+
+TEST_F(HttpServerTest, HeadersThatDoNotComeInTimeEndTheirConnection) {
+  const Client slow(server_->address());
+  slow.Send("GET / HTTP/1.1\r\n");
+  EXPECT_EQ(slow.ReadAll(), "");  // until the server closes; the test's time limit would tell
+}
+
+TEST_F(HttpServerTest, OnLoopbackAnotherHostsNameIsRefused) {
+  for (const char* host : {"evil.example", "evil.example:80", "127.0.0.1.evil.example",
+                           "[::1].evil.example", "localhost.evil.example", "", "[evil]"}) {
+    const Client rebound(server_->address());
+    rebound.Send(std::string("GET / HTTP/1.1\r\nHost: ") + host + "\r\n\r\n");
+    EXPECT_THAT(rebound.ReadAll(), StartsWith("HTTP/1.1 403 ")) << host;
+  }
+  for (const char* host :
+       {"localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:9490", "[::1]:80"}) {
+    const Client known(server_->address());
+    known.Send(std::string("GET / HTTP/1.1\r\nHost: ") + host + "\r\n\r\n");
+    EXPECT_THAT(known.ReadAll(), StartsWith("HTTP/1.1 200 ")) << host;
+  }
 }
 
 TEST_F(HttpServerTest, LargeBodiesArriveWhole) {

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <functional>
 #include <optional>
 
 #include "absl/status/statusor.h"
@@ -28,6 +29,16 @@ class StopSignals {
 
   // Readable from the first signal on.
   int fd() const { return read_end_; }
+
+  // Catches SIGHUP, too, which ends nothing from now on: `reload` is to read the files again
+  // that the settings name. It runs in Wait, or in HandleHangup, on the thread of that.
+  // INTERNAL if the process has no descriptors left.
+  absl::Status OnHangup(std::function<void()> reload);
+  // Readable from a SIGHUP until that has been handled; -1 without OnHangup.
+  int hangup_fd() const { return hangup_read_end_; }
+  // For those that poll hangup_fd() themselves; does nothing if none has come.
+  void HandleHangup();
+
   // The signal that came, or nullopt if none has within `timeout`. The signal
   // stays: every later call gives it again.
   std::optional<int> Wait(absl::Duration timeout = absl::InfiniteDuration());
@@ -37,6 +48,9 @@ class StopSignals {
 
   int read_end_ = -1;
   int write_end_ = -1;
+  int hangup_read_end_ = -1;
+  int hangup_write_end_ = -1;
+  std::function<void()> reload_;
 };
 
 }  // namespace rapideye::program

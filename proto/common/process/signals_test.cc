@@ -36,6 +36,25 @@ TEST(StopSignalsTest, WakesAThreadThatWaits) {
   EXPECT_EQ(got, SIGINT);
 }
 
+TEST(StopSignalsTest, AHangupReloadsAndEndsNothing) {
+  absl::StatusOr<StopSignals> signals = StopSignals::Catch();
+  ASSERT_TRUE(signals.ok()) << signals.status();
+  int reloads = 0;
+  ASSERT_TRUE(signals->OnHangup([&reloads] { ++reloads; }).ok());
+  raise(SIGHUP);
+  raise(SIGHUP);
+  EXPECT_TRUE(Readable(signals->hangup_fd()));
+  EXPECT_FALSE(Readable(signals->fd()));
+  signals->HandleHangup();
+  EXPECT_EQ(reloads, 1);
+  signals->HandleHangup();
+  EXPECT_EQ(reloads, 1);
+  std::thread waiter([&signals] { EXPECT_EQ(signals->Wait(), SIGTERM); });
+  raise(SIGHUP);
+  raise(SIGTERM);
+  waiter.join();
+}
+
 TEST(StopSignalsTest, OneAtATimeAndALateSignalDoesNotKill) {
   {
     absl::StatusOr<StopSignals> signals = StopSignals::Catch();
