@@ -45,6 +45,26 @@ TEST_F(BadChip, PcieCountsAFatalErrorOfIt) {
   EXPECT_THAT(outcome_.incident->text, testing::HasSubstr("PCIe reports 1 fatal error"));
 }
 
+using BadChipToldByTheJobsOwnAgent = RunningJobTest;
+
+// The same evidence names the same chip, and removes nothing.
+TEST_F(BadChipToldByTheJobsOwnAgent, IsNotEligibleAtOnce) {
+  JobOptions options = JobLike(/*seed=*/29);
+  FindScenario("bad-chip-kernel-log")->prepare(options);
+  options.trusted_agents = false;
+  Start(options);
+  Injection injection = FindScenario("bad-chip-kernel-log")
+                            ->plan({.shape = options.shape,
+                                    .programs = options.programs,
+                                    .seed = static_cast<uint64_t>(options.seed),
+                                    .step = job_->StepOfSlowest()});
+  injection.truth.removable = false;
+  Check(Inject(*job_, injection));
+  const Incident incident = ExpectIncident(injection.truth, 0);
+  EXPECT_THAT(incident.text, testing::HasSubstr("severity=Uncorrected (Fatal)"));
+  EXPECT_THAT(incident.text, testing::HasSubstr("is within the job's reach"));
+}
+
 using BadChipSeenByTwoAgents = RunningJobTest;
 
 // Errors count from the beginning of the training process, whichever agent saw it.
