@@ -189,7 +189,7 @@ class Finder {
       if (found == behind.end()) continue;
       const Sides sides{workers, found->second};
       contradictions.emplace_back(
-          sides, Accustomed({first, first_id}, {second, second_id}, sides));
+          sides, Accustomed(cohort, {first, first_id}, {second, second_id}, sides));
     }
     for (const auto& [key, workers] : next) {
       const auto found = next_but_one.find(key);
@@ -220,8 +220,9 @@ class Finder {
   }
 
   // How many of them ran the two programs in this order in steps before, less those that ran
-  // them in the other.
-  int64_t Accustomed(const Launch& first, const Launch& second, const Sides& sides) const {
+  // them in the other. Where nobody saw both: which comes first in the step.
+  int64_t Accustomed(int cohort, const Launch& first, const Launch& second,
+                     const Sides& sides) const {
     int64_t votes = 0;
     for (const std::vector<int>* side : {&sides.one, &sides.other}) {
       for (int worker : *side) {
@@ -234,7 +235,11 @@ class Finder {
         }
       }
     }
-    return votes;
+    const CohortInfo& info = topology_.cohorts()[static_cast<size_t>(cohort)];
+    const auto at_first = info.order.Ordinal(first);
+    const auto at_second = info.order.Ordinal(second);
+    if (votes != 0 || !info.order_was_given || !at_first || !at_second) return votes;
+    return *at_first < *at_second ? 1 : -1;
   }
 
   static bool SameOfAnEarlierStep(const Launch& a, const Launch& b, const Launch& first,
