@@ -193,7 +193,8 @@ class Finder {
     }
     for (const auto& [key, workers] : next) {
       const auto found = next_but_one.find(key);
-      if (found != next_but_one.end()) contradictions.emplace_back(Sides{workers, found->second}, 0);
+      if (found != next_but_one.end())
+        contradictions.emplace_back(Sides{workers, found->second}, 0);
     }
     JudgeContradictions(contradictions);
   }
@@ -259,8 +260,8 @@ class Finder {
       for (const Transition& seen : positions_.unit(i).core->transitions) {
         if (!seen.program || !seen.launch_id) continue;
         const int program = info.programs[static_cast<size_t>(*seen.program)];
-        const bool again = !past.empty() && past.back().program == program &&
-                           past.back().id == seen.launch_id;
+        const bool again =
+            !past.empty() && past.back().program == program && past.back().id == seen.launch_id;
         if (program >= 0 && !again) past.push_back({program, seen.launch_id});
       }
       if (past.size() > longest.size()) longest = std::move(past);
@@ -525,8 +526,8 @@ class Finder {
   Divergence result_;
   // By cohort and two programs: who is in the one, who in the other.
   std::map<std::tuple<int, int, int>, std::pair<std::vector<int>, std::vector<int>>> swapped_;
-  std::optional<bool> torn_;                             // nothing: not looked at yet
-  std::set<int> in_step_;                                // of which somebody is in the step, or between two
+  std::optional<bool> torn_;  // nothing: not looked at yet
+  std::set<int> in_step_;     // of which somebody is in the step, or between two
   std::map<std::pair<int, int>, Holders> holders_;       // by cohort, program
   std::map<std::pair<int, int>, std::set<int>> places_;  // by slice, program; up to two
 };

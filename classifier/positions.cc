@@ -340,8 +340,7 @@ void Positions::FoldRings() {
   };
   for (size_t begin = 0; begin < unnamed.size();) {
     size_t end = begin + 1;
-    while (end < unnamed.size() &&
-           next_step(places_[unnamed[end - 1]], places_[unnamed[end]])) {
+    while (end < unnamed.size() && next_step(places_[unnamed[end - 1]], places_[unnamed[end]])) {
       ++end;
     }
     if (end - begin >= kLeastSteps) {
