@@ -79,7 +79,7 @@ std::string GroupText(const Topology& topology, const Positions& positions, cons
 std::string WhyHead(const Head& head) {
   switch (head.kind) {
     case HeadKind::kCompute:
-      return "the instruction computes, or is a kernel in which it is alone, and waits for nobody";
+      return "the instruction computes, and waits for nobody";
     case HeadKind::kLaggard:
       return "it is still in an earlier launch than the rest of its slice";
     case HeadKind::kElsewhere:
@@ -102,7 +102,10 @@ std::string HeadText(const Topology& topology, const Positions& positions, const
   if (head.place >= 0) {
     absl::StrAppend(&text, " at ", PlaceName(topology, positions.place(head.place)));
   }
-  absl::StrAppend(&text, ": ", WhyHead(head));
+  const bool kernel = head.kind == HeadKind::kCompute && head.place >= 0 &&
+                      positions.place(head.place).hlo_class == HloClass::kKernel;
+  absl::StrAppend(&text, ": ",
+                  kernel ? "it is alone in a kernel, and so waits for nobody" : WhyHead(head));
   if (head.behind && head.kind != HeadKind::kLaggard) {
     absl::StrAppend(&text, "; its slice is in a later launch");
   }
@@ -111,6 +114,9 @@ std::string HeadText(const Topology& topology, const Positions& positions, const
   if (head.moving) absl::StrAppend(&text, "; its pc moves, but no launch completes");
   if (head.ambiguous) {
     absl::StrAppend(&text, "; or its peer in another slice, one waits for the other");
+  }
+  if (head.or_mate) {
+    absl::StrAppend(&text, "; another of its slice stands alone, too: one may wait for the other");
   }
   return text;
 }

@@ -189,11 +189,12 @@ class Finder {
       if (found == behind.end()) continue;
       const Sides sides{workers, found->second};
       contradictions.emplace_back(
-          sides, Accustomed({first, first_id}, {second, second_id}, sides));
+          sides, Accustomed(cohort, {first, first_id}, {second, second_id}, sides));
     }
     for (const auto& [key, workers] : next) {
       const auto found = next_but_one.find(key);
-      if (found != next_but_one.end()) contradictions.emplace_back(Sides{workers, found->second}, 0);
+      if (found != next_but_one.end())
+        contradictions.emplace_back(Sides{workers, found->second}, 0);
     }
     JudgeContradictions(contradictions);
   }
@@ -220,8 +221,9 @@ class Finder {
   }
 
   // How many of them ran the two programs in this order in steps before, less those that ran
-  // them in the other.
-  int64_t Accustomed(const Launch& first, const Launch& second, const Sides& sides) const {
+  // them in the other. Where nobody saw both: which comes first in the step.
+  int64_t Accustomed(int cohort, const Launch& first, const Launch& second,
+                     const Sides& sides) const {
     int64_t votes = 0;
     for (const std::vector<int>* side : {&sides.one, &sides.other}) {
       for (int worker : *side) {
@@ -234,7 +236,11 @@ class Finder {
         }
       }
     }
-    return votes;
+    const CohortInfo& info = topology_.cohorts()[static_cast<size_t>(cohort)];
+    const auto at_first = info.order.Ordinal(first);
+    const auto at_second = info.order.Ordinal(second);
+    if (votes != 0 || !info.order_was_given || !at_first || !at_second) return votes;
+    return *at_first < *at_second ? 1 : -1;
   }
 
   static bool SameOfAnEarlierStep(const Launch& a, const Launch& b, const Launch& first,
@@ -254,8 +260,8 @@ class Finder {
       for (const Transition& seen : positions_.unit(i).core->transitions) {
         if (!seen.program || !seen.launch_id) continue;
         const int program = info.programs[static_cast<size_t>(*seen.program)];
-        const bool again = !past.empty() && past.back().program == program &&
-                           past.back().id == seen.launch_id;
+        const bool again =
+            !past.empty() && past.back().program == program && past.back().id == seen.launch_id;
         if (program >= 0 && !again) past.push_back({program, seen.launch_id});
       }
       if (past.size() > longest.size()) longest = std::move(past);
@@ -520,8 +526,8 @@ class Finder {
   Divergence result_;
   // By cohort and two programs: who is in the one, who in the other.
   std::map<std::tuple<int, int, int>, std::pair<std::vector<int>, std::vector<int>>> swapped_;
-  std::optional<bool> torn_;                             // nothing: not looked at yet
-  std::set<int> in_step_;                                // of which somebody is in the step, or between two
+  std::optional<bool> torn_;  // nothing: not looked at yet
+  std::set<int> in_step_;     // of which somebody is in the step, or between two
   std::map<std::pair<int, int>, Holders> holders_;       // by cohort, program
   std::map<std::pair<int, int>, std::set<int>> places_;  // by slice, program; up to two
 };

@@ -1,6 +1,9 @@
 #include "classifier/positions.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -76,6 +79,8 @@ std::optional<int64_t> AtOf(const ProgramOrder& order, const std::vector<Launch>
   return state == UnitState::kIdle ? 2 * *own + 1 : 2 * *own;
 }
 
+void NameBetween(std::vector<Place>& places);
+
 }  // namespace
 
 Positions::Positions(const Topology& topology) : topology_(topology) {
@@ -91,6 +96,7 @@ Positions::Positions(const Topology& topology) : topology_(topology) {
   first_sparse_.push_back(static_cast<int>(sparse_.size()));
   NameHlo();
   ClassifyByText();
+  NameBetween(places_);
   FoldInstructions();
   FoldRings();
   FoldSiblings();
@@ -204,6 +210,64 @@ void Positions::ClassifyByText() {
   }
 }
 
+namespace {
+
+constexpr int64_t kRingStep = 16;  // of the pc, from one step of a ring to the next, at most
+
+// The code of an instruction is in one piece: what lies between two pcs of it is part of it, and
+// so is the step of a ring right behind or before one of its steps.
+void NameBetween(std::vector<Place>& places) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i].core_type == CoreType::kTensorCore && places[i].program >= 0) {
+      order.push_back(i);
+    }
+  }
+  const auto key = [&](size_t i) {
+    return std::tuple(places[i].program, places[i].tag, places[i].pc);
+  };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  const auto same_code = [](const Place& a, const Place& b) {
+    return a.program == b.program && a.tag == b.tag;
+  };
+  const auto name = [](const Place& from, Place& to) {
+    to.hlo = from.hlo;
+    to.hlo_class = from.hlo_class;
+    to.by_text = from.by_text;
+  };
+  std::vector<const Place*> next(order.size());  // with a name
+  const Place* named = nullptr;
+  for (size_t i = order.size(); i-- > 0;) {
+    if (!places[order[i]].hlo.empty()) named = &places[order[i]];
+    next[i] = named;
+  }
+  named = nullptr;
+  for (size_t i = 0; i < order.size(); ++i) {
+    Place& place = places[order[i]];
+    if (!place.hlo.empty()) {
+      named = &place;
+    } else if (named != nullptr && next[i] != nullptr && same_code(*named, place) &&
+               same_code(*next[i], place) && next[i]->hlo == named->hlo) {
+      name(*named, place);
+    }
+  }
+  const auto spread = [&](auto begin, auto end) {
+    for (auto it = begin; it != end; ++it) {
+      if (std::next(it) == end) return;
+      const Place& from = places[*it];
+      Place& to = places[*std::next(it)];
+      if (!from.hlo.empty() && to.hlo.empty() && from.hlo_class == HloClass::kInSliceWait &&
+          same_code(from, to) && std::abs(from.pc - to.pc) <= kRingStep) {
+        name(from, to);
+      }
+    }
+  };
+  spread(order.begin(), order.end());
+  spread(order.rbegin(), order.rend());
+}
+
+}  // namespace
+
 std::vector<int> Positions::UnitsByPlace() const {
   std::vector<int> standing(places_.size(), 0);
   for (const Unit& unit : units_) {
@@ -256,7 +320,6 @@ void Positions::FoldInstructions() {
 // Without any instruction, several TensorCores one next to another in the code are at the steps
 // of one ring. Two alone may as well be a core and the instruction behind it.
 void Positions::FoldRings() {
-  constexpr int64_t kRingStep = 16;  // of the pc, from one step to the next, at most
   constexpr size_t kLeastSteps = 3;
   const std::vector<int> standing = UnitsByPlace();
   std::vector<size_t> unnamed;
@@ -277,8 +340,7 @@ void Positions::FoldRings() {
   };
   for (size_t begin = 0; begin < unnamed.size();) {
     size_t end = begin + 1;
-    while (end < unnamed.size() &&
-           next_step(places_[unnamed[end - 1]], places_[unnamed[end]])) {
+    while (end < unnamed.size() && next_step(places_[unnamed[end - 1]], places_[unnamed[end]])) {
       ++end;
     }
     if (end - begin >= kLeastSteps) {

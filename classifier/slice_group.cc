@@ -28,8 +28,7 @@ bool NeverWaits(const Positions& positions, const Cluster& cluster) {
     case HloClass::kKernel:
       return cluster.units.size() == 1;
     case HloClass::kCompute:
-      return positions.place(cluster.place).by_text ||
-             cluster.units.size() < kLeastDoubtfulUnits;
+      return positions.place(cluster.place).by_text || cluster.units.size() < kLeastDoubtfulUnits;
     default:
       return false;
   }
@@ -110,8 +109,8 @@ SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
   for (int i = info.first; i < info.last; ++i) {
     const WorkerInfo& worker = topology.worker(i);
     const auto [begin, end] = positions.UnitsOf(i);
-    group.lacks_workers = group.lacks_workers || worker.snapshot == nullptr ||
-                          (begin == end && !worker.standby);
+    group.lacks_workers =
+        group.lacks_workers || worker.snapshot == nullptr || (begin == end && !worker.standby);
   }
   group.first_unit = positions.UnitsOf(info.first).first;
   const int last = positions.UnitsOf(info.last - 1).second;
@@ -271,9 +270,8 @@ class HeadFinder {
 
   // Whoever is idle beside them has finished, for nobody waits.
   bool OnlyHeadsRun() const {
-    return !heads_.empty() &&
-           std::all_of(group_.clusters.begin(), group_.clusters.end(),
-                       [&](const Cluster& cluster) { return IsHead(cluster); });
+    return !heads_.empty() && std::all_of(group_.clusters.begin(), group_.clusters.end(),
+                                          [&](const Cluster& cluster) { return IsHead(cluster); });
   }
 
   // HLO shows that they wait for their own host or SparseCore.
@@ -487,9 +485,8 @@ class HeadFinder {
       if (!OnOneChip(*cluster)) continue;
       (cluster->hlo_class == HloClass::kInSliceWait ? waiting : free).push_back(cluster);
     }
-    const bool mates = std::any_of(groups.begin(), groups.end(), [&](const Cluster* cluster) {
-      return !OnOneChip(*cluster);
-    });
+    const bool mates = std::any_of(groups.begin(), groups.end(),
+                                   [&](const Cluster* cluster) { return !OnOneChip(*cluster); });
     if (free.empty()) {
       // Whoever waits for a worker of which nothing is known stands alone, too.
       if (waiting.size() != 1 || mates || group_.lacks_workers) return false;

@@ -58,7 +58,7 @@ class Builder {
   // other slice does (a core that is broken has no such company), or the same seats of
   // another slice do: those wait for the seat of a third.
   void InferCrossWaits() {
-    std::map<int, std::set<int>> uniform;                // place -> slices
+    std::map<int, std::set<int>> uniform;                 // place -> slices
     std::map<std::pair<int, Seat>, std::set<int>> seats;  // place, seat -> slices
     // By slice, the place of each seat that is not where most of the slice stands.
     std::vector<std::map<Seat, int>> apart(knots_.size());
@@ -81,11 +81,10 @@ class Builder {
         if (cluster.hlo_class != HloClass::kUnknown) continue;
         // Where no slice is left that they could wait for, they wait for each other.
         const bool hosts = WholeHosts(cluster);
-        const bool peers =
-            std::all_of(cluster.units.begin(), cluster.units.end(), [&](int unit) {
-              const size_t there = seats[{cluster.place, SeatOf(unit)}].size();
-              return there >= 2 && (hosts || there < knots_.size());
-            });
+        const bool peers = std::all_of(cluster.units.begin(), cluster.units.end(), [&](int unit) {
+          const size_t there = seats[{cluster.place, SeatOf(unit)}].size();
+          return there >= 2 && (hosts || there < knots_.size());
+        });
         if (uniform.contains(cluster.place) || peers || AwaitsSeats(cluster, s, apart)) {
           cluster.hlo_class = HloClass::kCrossWait;
         }

@@ -40,7 +40,7 @@ struct Head {
   bool behind = false;      // in an earlier launch
   bool hlo_waits = false;   // what it stands at can itself be a wait
   bool ambiguous = false;   // it, or its peer in another slice, waits for the other
-  bool or_mate = false;    // alone like another of its slice, of which one waits for the other
+  bool or_mate = false;     // alone like another of its slice, of which one waits for the other
   bool moving = false;      // its pc moves, but no launch completes
   bool alone = false;       // the one core of its slice; only other slices wait for it
   int place = -1;           // of the first unit, or of the SparseCore

@@ -52,6 +52,78 @@ TEST(BadChip, PlaceAloneTellsWithoutHlo) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
 
+// Tensor mates, one chip of every host: three of them wait for the fourth, everybody else further
+// on for them.
+Scenario StuckWithMates(const Spot& stuck, const Spot& mates) {
+  Scenario s;
+  for (int task = 0; task < 4; ++task) s.Put(s.Tensor(0, task, 3), 0, kStep, mates);
+  s.Put(s.Tensor(0, 2, 3), 0, kStep, stuck);
+  return s;
+}
+
+TEST(BadChip, TheMatesOfAStuckCoreAreNotAccused) {
+  const Spot gather{2, 0x800, "all-gather.9"};
+  EXPECT_EQ(Diagnose(StuckWithMates(kCompute, gather)), "BAD_TPU_CHIP/TENSOR_CORE 0.2.3");
+  const Spot kernel{2, 0x700, "tpu_custom_call.7"};
+  EXPECT_EQ(Diagnose(StuckWithMates(kernel, gather)), "BAD_TPU_CHIP/TENSOR_CORE 0.2.3");
+  Scenario nameless = StuckWithMates(kCompute, gather);
+  nameless.ForgetHlo();
+  EXPECT_EQ(Diagnose(nameless), "BAD_TPU_CHIP/TENSOR_CORE 0.2.3");
+}
+
+TEST(BadChip, MatesInOneKernelWaitForTheOneThatIsNotInIt) {
+  const Spot ring{2, 0x800, "ring_attention_custom_call.2"};
+  EXPECT_EQ(Diagnose(StuckWithMates({2, 0x700, "tpu_custom_call.7"}, ring)),
+            "BAD_TPU_CHIP/TENSOR_CORE 0.2.3");
+  EXPECT_EQ(Diagnose(StuckWithMates(ring, ring)).find("BAD_TPU_CHIP"), std::string::npos);
+}
+
+TEST(BadChip, OfAPairWithoutHloNobodyCanTellWhoWaits) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kSomewhere);
+  s.Put(s.Tensor(0, 1, 3), 0, kStep, {2, 0x800, std::nullopt});
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  // Chips 1 and 2 are no pair of any axis: both are bad.
+  s.Put(s.Tensor(0, 1, 3), 0, kStep, {kCollective.tag, kCollective.pc, std::nullopt});
+  s.Put(s.Tensor(0, 1, 1), 0, kStep, {2, 0x800, std::nullopt});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.1 0.1.2");
+}
+
+TEST(BadChip, TheStepsOfARingAreOnePlace) {
+  Scenario s({.slices = 1});
+  s.ForgetHlo();
+  for (int i = 0; i < 16; ++i) {
+    s.Put(s.Tensor(0, i / 4, i % 4), 0, kStep, {2, 0x900 + 8 * i, std::nullopt});
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  s.Put(s.Tensor(0, 3, 1), 0, kStep, kSomewhere);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.1");
+  // By name they are one place however far apart they are.
+  for (int i = 0; i < 16; ++i) {
+    s.Put(s.Tensor(0, i / 4, i % 4), 0, kStep, {2, 0x900 + 64 * i, "reduce-scatter.4"});
+  }
+  s.Put(s.Tensor(0, 3, 1), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.1");
+}
+
+TEST(BadChip, ACoreInAnEvaluationOutsideTheStep) {
+  Scenario s;
+  for (int slice = 0; slice < 2; ++slice) {
+    for (int task = 0; task < 4; ++task) s.RunOther(slice, task, "jit_eval", "cc03");
+  }
+  for (int task = 0; task < 4; ++task) {
+    for (int chip = 0; chip < 4; ++chip) {
+      s.Tensor(1, task, chip).sequencers.front().hlo = "recv-done.2";
+      s.Tensor(1, task, chip).sequencers.front().pc = 0x444;
+    }
+  }
+  Sequencer& stuck = s.Tensor(0, 2, 1).sequencers.front();
+  stuck.pc = 0x111;
+  stuck.hlo = "fusion.4";
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.2.1");
+}
+
 TEST(BadChip, TheFewLeadWhateverTheyAreDoing) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, {1, 0x555, "all-gather.9"});

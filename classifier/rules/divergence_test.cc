@@ -289,6 +289,41 @@ TEST_F(FingerprintsOfDumps, TellWhoseCollectiveDoesNotFit) {
   EXPECT_EQ(Classify(s_.capture).sides[0].fingerprint, "bb02");
 }
 
+// The same two launches in opposite order prove it by themselves, without any order learnt.
+TEST(LaunchOrder, TwoQueuesThatContradictEachOther) {
+  Scenario s({.slices = 1});
+  s.ForgetCohorts();
+  const auto swap = [&](int task) {
+    s.PutHost(0, task, 1, kApply, kCollectiveOfApply);
+    for (int chip = 0; chip < 4; ++chip) {
+      s.Tensor(0, task, chip).queued = {{0, kStep, std::nullopt}};
+    }
+  };
+  for (int task = 0; task < 4; ++task) {
+    for (int chip = 0; chip < 4; ++chip) {
+      s.Tensor(0, task, chip).queued = {{1, kApply, std::nullopt}};
+    }
+  }
+  swap(2);
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
+  // No majority: both.
+  swap(3);
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.0 0.1 0.2 0.3");
+  // What ran in the step before tells which order is the usual one.
+  for (int chip = 0; chip < 4; ++chip) {
+    Transition step;
+    step.age_ms = 90'000;
+    step.program = 0;
+    step.launch_id = kStep - 1;
+    Transition apply = step;
+    apply.age_ms = 80'000;
+    apply.program = 1;
+    apply.launch_id = kApply - 1;
+    s.Tensor(0, 3, chip).transitions = {step, apply};
+  }
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2 0.3");
+}
+
 TEST_F(FingerprintsOfDumps, AreNotAskedWhereACoreIsKnown) {
   Scenario with_cores({.slices = 1});
   with_cores.capture.header.trigger = "no-progress";
