@@ -254,14 +254,13 @@ class Decider {
       if (verdict_.alternatives.size() >= kMaxAlternatives) return;
       Note(absl::StrFormat("another fault, or a less sure reading: %s (certainty %.2f)",
                            std::string(CauseName(finding.cause)), finding.confidence));
-      Alternative alternative;
+      Alternative& alternative = verdict_.alternatives.emplace_back();
       alternative.cause = finding.cause;
       alternative.detail = finding.detail;
       const double stated = StatedConfidence(finding.confidence);
       alternative.confidence = std::min(stated, verdict_.confidence.value_or(stated));
       alternative.culprits = finding.culprits;
       alternative.why = finding.why;
-      verdict_.alternatives.push_back(std::move(alternative));
     }
   }
 

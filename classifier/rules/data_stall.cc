@@ -44,6 +44,29 @@ void AddActivities(const Case& c, std::vector<Culprit>& culprits) {
   }
 }
 
+// What the loop announces it does, if that was waited for longer than it may take.
+std::string PauseWaitedFor(const Case& c, int worker) {
+  const Snapshot* snapshot = c.worker(worker).snapshot;
+  if (snapshot == nullptr || !snapshot->progress.has_value()) return "";
+  const Progress& progress = *snapshot->progress;
+  if (!AnnouncesPause(progress.phase)) return "";
+  const std::optional<int64_t>& waited = c.capture.header.announced_pause_ms;
+  const int64_t excused = c.ExcusedMs(progress.phase);
+  if (!waited.has_value() && progress.phase_ms.value_or(0) < excused) return "";
+  std::string text = absl::StrCat(Who(c.worker(worker)), ": its training loop says that it is in ",
+                                  progress.phase == Phase::kCheckpoint ? "a checkpoint"
+                                  : progress.phase == Phase::kEval     ? "an evaluation"
+                                                                       : "a compilation");
+  if (progress.phase_ms.has_value()) absl::StrAppend(&text, " for ", Span(*progress.phase_ms));
+  if (waited.has_value()) {
+    absl::StrAppend(&text, "; it was waited for for ", Span(*waited),
+                    ", longer than that may take");
+  } else {
+    absl::StrAppend(&text, ", longer than the ", Span(excused), " for which that is an excuse");
+  }
+  return text;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out) {
@@ -107,7 +130,7 @@ class Rule {
       finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker},
                                            absl::StrCat(Who(c_.worker(head.worker)), ": ", seen)));
     }
-    const std::string pause = PauseWaitedFor(head.worker);
+    const std::string pause = PauseWaitedFor(c_, head.worker);
     if (!pause.empty()) {
       finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, pause));
     }
@@ -129,30 +152,6 @@ class Rule {
            place->hlo_class == HloClass::kInput &&
            place->hlo.find("infeed") == std::string_view::npos &&
            place->hlo.find("parameter") == std::string_view::npos;
-  }
-
-  // What the loop announces it does, if that was waited for longer than it may take.
-  std::string PauseWaitedFor(int worker) const {
-    const Snapshot* snapshot = c_.worker(worker).snapshot;
-    if (snapshot == nullptr || !snapshot->progress.has_value()) return "";
-    const Progress& progress = *snapshot->progress;
-    if (!AnnouncesPause(progress.phase)) return "";
-    const std::optional<int64_t>& waited = c_.capture.header.announced_pause_ms;
-    const int64_t excused = c_.ExcusedMs(progress.phase);
-    if (!waited.has_value() && progress.phase_ms.value_or(0) < excused) return "";
-    std::string text =
-        absl::StrCat(Who(c_.worker(worker)), ": its training loop says that it is in ",
-                     progress.phase == Phase::kCheckpoint ? "a checkpoint"
-                     : progress.phase == Phase::kEval     ? "an evaluation"
-                                                          : "a compilation");
-    if (progress.phase_ms.has_value()) absl::StrAppend(&text, " for ", Span(*progress.phase_ms));
-    if (waited.has_value()) {
-      absl::StrAppend(&text, "; it was waited for for ", Span(*waited),
-                      ", longer than that may take");
-    } else {
-      absl::StrAppend(&text, ", longer than the ", Span(excused), " for which that is an excuse");
-    }
-    return text;
   }
 
   // Nothing is known of a worker's cores, nobody that is seen holds its slice up, and

@@ -3,7 +3,8 @@
 // time-out, a save, a restore.
 //
 // A worker that the coordination service declared dead for want of heartbeats, and that lived to
-// hear so, was no fault of anybody: its time-out is too short for what the host was in.
+// hear so, or whose device was advancing then, was no fault of anybody: its time-out is too short
+// for what the host was in.
 //
 // Facts: lines of the coordination service, ends of processes, stacks and pages of those alive.
 #include <algorithm>
@@ -97,12 +98,56 @@ bool HeardOfIt(const Snapshot& snapshot) {
                      });
 }
 
+// For how long it has been known that somebody is without heartbeats.
+std::optional<int64_t> DeclaredMs(const Case& c) {
+  std::optional<int64_t> oldest;
+  for (const WorkerInfo& worker : c.topology.workers()) {
+    if (worker.snapshot == nullptr) continue;
+    for (const LogEvent& log : worker.snapshot->log_events) {
+      if (log.kind != LogKind::kMissedHealthChecks || !log.age_ms.has_value()) continue;
+      oldest = std::max(oldest.value_or(0), *log.age_ms);
+    }
+  }
+  return oldest;
+}
+
+// Its device completed a launch, or its loop made a step, when it was declared dead: the service
+// waits for heartbeats for ten times as long as ages err.
+bool AdvancedWhenDeclared(const Case& c, int worker) {
+  const std::optional<int64_t> declared = DeclaredMs(c);
+  if (!declared.has_value()) return false;
+  const auto recent = [&](const std::optional<int64_t>& stood) {
+    return stood.has_value() && *stood - kAgeErrorMs <= *declared;
+  };
+  const auto [first, last] = c.positions.UnitsOf(worker);
+  for (int u = first; u < last; ++u) {
+    if (recent(c.positions.unit(u).stuck_ms)) return true;
+  }
+  const std::optional<Progress>& page = c.worker(worker).snapshot->progress;
+  if (first != last || !page.has_value()) return false;
+  const bool steps = page->phase == Phase::kStep || page->phase == Phase::kInput;
+  return (steps && recent(page->phase_ms)) || recent(page->step_ms);
+}
+
+// It lives, or has ended because of what was said of it.
+bool EndedByNothingElse(const Case& c, int worker) {
+  return EndAsVictim(c, worker) != nullptr ||
+         std::none_of(c.timeline.errors.begin(), c.timeline.errors.end(),
+                      [worker](const ErrorEvent& event) {
+                        return event.worker == worker && event.kind == ErrorKind::kExit;
+                      });
+}
+
 void DeclaredDeadAlive(const Case& c, Findings& out) {
   const std::vector<int> dead = WithoutHeartbeats(c.topology);
   if (dead.empty()) return;
+  bool heard = true;
   for (int worker : dead) {
     const Snapshot* snapshot = c.worker(worker).snapshot;
-    if (snapshot == nullptr || EndAsVictim(c, worker) == nullptr || !HeardOfIt(*snapshot)) return;
+    if (snapshot == nullptr) return;
+    if (EndAsVictim(c, worker) != nullptr && HeardOfIt(*snapshot)) continue;
+    if (!EndedByNothingElse(c, worker) || !AdvancedWhenDeclared(c, worker)) return;
+    heard = false;
   }
   Finding finding;
   finding.basis = Basis::kPosition;
@@ -110,7 +155,9 @@ void DeclaredDeadAlive(const Case& c, Findings& out) {
   finding.detail = Detail::kCoordinationService;
   finding.confidence = kConfidenceDeclaredAlive;
   finding.why = absl::StrCat("the coordination service declared ", WhoAll(c.topology, dead),
-                             " dead for want of heartbeats, though its process lived to hear so");
+                             heard ? " dead for want of heartbeats, though its process lived to "
+                                     "hear so"
+                                   : " dead for want of heartbeats, while its device advanced");
   finding.evidence.push_back(Evidence(c, Strength::kStrong, dead, finding.why));
   finding.explains = c.graph.waiting;
   out.Add(kRule, std::move(finding));

@@ -80,6 +80,24 @@ TEST(DeclaredDead, WhoLivedToHearItIsNobodysFault) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/COORDINATION_SERVICE");
 }
 
+// Its own log says nothing: the chips, or the page, show that it was at work.
+TEST(DeclaredDead, WhoseDeviceAdvancedThenIsNobodysFault) {
+  Scenario s = Hosts();
+  for (int task : {0, 1, 3}) {
+    s.Log(0, task, LogKind::kMissedHealthChecks, kUnhealthy, 60'000);
+    s.Exit(0, task, 59'000, std::nullopt, kSigAbrt);
+  }
+  Progress& page = s.At(0, 2).progress.emplace();
+  page.phase = Phase::kStep;
+  page.phase_ms = 62'000;
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/COORDINATION_SERVICE");
+  page.phase_ms = 160'000;  // it had stood for as long as its heartbeats were missing
+  EXPECT_NE(Diagnose(s), "UNRECOVERABLE_ERROR/COORDINATION_SERVICE");
+  page.phase = Phase::kCheckpoint;
+  page.phase_ms = 62'000;
+  EXPECT_NE(Diagnose(s), "UNRECOVERABLE_ERROR/COORDINATION_SERVICE");
+}
+
 TEST(DeclaredDead, WhoNeverHeardItOrDiedByItselfIs) {
   Scenario s = Hosts();
   for (int task : {0, 1, 3}) {
