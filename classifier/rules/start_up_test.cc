@@ -190,6 +190,7 @@ TEST(StartUp, WhoseChipsALeftoverHoldsIsTheCulprit) {
 // Each worker of a host has chips of its own.
 TEST(StartUp, AnotherWorkerOfTheHostIsNoLeftover) {
   Scenario s = KeptBy(Held(kGraceMs + 70'000));
+  s.capture.header.starting_ms = kGraceMs + 120'000;
   EXPECT_EQ(Summary(Classify(s.capture)), "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.2");
   s.At(0, 1).host = s.At(0, 2).host;
   s.At(0, 1).processes[0].started_ms_ago = kGraceMs + 70'000;
