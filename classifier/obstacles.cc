@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "classifier/start_up_stage.h"
@@ -29,16 +30,24 @@ std::optional<int64_t> OldestOfOthers(const Topology& topology, int worker) {
   return oldest;
 }
 
+bool SharesHost(const Topology& topology, int worker) {
+  const std::string_view host = topology.worker(worker).host;
+  return !host.empty() &&
+         std::count_if(topology.workers().begin(), topology.workers().end(),
+                       [&](const WorkerInfo& other) { return other.host == host; }) > 1;
+}
+
 bool IsLeftover(const Topology& topology, int worker, const Obstacle& obstacle) {
   const Snapshot& snapshot = *topology.worker(worker).snapshot;
   if (!obstacle.holder.has_value()) return false;
   const std::optional<int64_t> age = obstacle.holder->started_ms_ago;
-  // Its agent has left out what is younger than its process.
-  if (!snapshot.processes.empty()) {
-    return !age.has_value() || *age > snapshot.processes.front().started_ms_ago.value_or(0);
-  }
   const std::optional<int64_t> others = OldestOfOthers(topology, worker);
-  return age.has_value() && others.has_value() && *age > *others + kSameStartMs;
+  const bool older_than_others =
+      age.has_value() && others.has_value() && *age > *others + kSameStartMs;
+  // The other workers of a host hold chips, too: theirs.
+  if (snapshot.processes.empty() || SharesHost(topology, worker)) return older_than_others;
+  const int64_t own = snapshot.processes.front().started_ms_ago.value_or(0);
+  return !age.has_value() || *age > own + kSameStartMs;
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace rapideye::classifier {
 
 // The obstacles of a worker that has not launched anything, if they do keep it: a chip that is
 // held while its process has chips open keeps nobody, and a holder may be the training process
-// itself where that is not known, unless it is older than all others of the job.
+// itself where that is not known, or another worker's on the same host, unless it is older than
+// all others of the job.
 std::vector<const Obstacle*> ObstaclesOf(const Topology& topology, int worker);
 
 // "vfio/0, vfio/1 and 2 more are held by python3 (1877) …; port 8471 is taken by …". Empty: none.

@@ -152,10 +152,10 @@ TEST(AgentCoreHostTest, TheStartUpIsToldUntilALaunchHasCompleted) {
   wire::Heartbeat heartbeat = script.Sent<wire::Heartbeat>().back();
   ASSERT_TRUE(heartbeat.start_up.has_value());
   EXPECT_TRUE(heartbeat.start_up->process_ms.has_value());
-  EXPECT_FALSE(heartbeat.start_up->device_ms.has_value());
+  EXPECT_FALSE(heartbeat.start_up->coordination_ms.has_value());
   EXPECT_THAT(heartbeat.start_up->obstacles, SizeIs(1));
   EXPECT_EQ(script.Describe().start_up->obstacles.size(), 1U);
-  // The runtime answers, a first launch runs, and completes.
+  // The runtime answers with cores; a first launch runs, and completes.
   script.Launch(1);
   EXPECT_TRUE(script.Sent<wire::Heartbeat>().back().start_up->device_ms.has_value());
   script.Launch(2);

@@ -187,6 +187,19 @@ TEST(StartUp, WhoseChipsALeftoverHoldsIsTheCulprit) {
   EXPECT_FALSE(verdict.removal.eligible);
 }
 
+// Each worker of a host has chips of its own.
+TEST(StartUp, AnotherWorkerOfTheHostIsNoLeftover) {
+  Scenario s = KeptBy(Held(kGraceMs + 70'000));
+  s.capture.header.starting_ms = kGraceMs + 120'000;
+  EXPECT_EQ(Summary(Classify(s.capture)), "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.2");
+  s.At(0, 1).host = s.At(0, 2).host;
+  s.At(0, 1).processes[0].started_ms_ago = kGraceMs + 70'000;
+  for (ExpectedWorker& worker : s.capture.header.expected_workers) {
+    if (worker.id == WorkerId{0, 1}) worker.host = s.At(0, 2).host;
+  }
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3");
+}
+
 TEST(StartUp, EachObstacleIsTheReason) {
   EXPECT_EQ(Diagnose(KeptBy(Simple(ObstacleKind::kDeviceNotPermitted, "vfio/0"))),
             "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.2");

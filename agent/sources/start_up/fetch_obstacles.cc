@@ -33,10 +33,11 @@ bool Lives(const std::optional<ProcessSample>& training) {
   return training.has_value() && !training->Ended();
 }
 
-// What a training process has started is younger than itself.
+// What a training process has started is younger than itself, and the other workers of its host
+// have started with it.
 bool MayBeALeftover(const ObstacleSearch& search, const Process& holder) {
   if (!search.training.has_value() || !search.training->age_ms.has_value()) return true;
-  return holder.started_ms_ago.value_or(0) > *search.training->age_ms;
+  return holder.started_ms_ago.value_or(0) > *search.training->age_ms + kSameStartMs;
 }
 
 void AddHolders(const ObstacleSearch& search, std::vector<Obstacle>& found) {

@@ -30,6 +30,9 @@ inline constexpr size_t kMaxObstacles = 16;
 inline constexpr absl::Duration kObstacleSpacing = absl::Seconds(30);
 inline constexpr absl::Duration kPortSearchDeadline = absl::Milliseconds(100);
 
+// The training processes of a host start within less.
+inline constexpr int64_t kSameStartMs = 60'000;
+
 // Where JAX's coordination service listens unless JAX_COORDINATOR_ADDRESS says otherwise.
 inline constexpr uint16_t kCoordinationPort = 8476;
 
