@@ -138,9 +138,15 @@ ErrorKind CopyDirection(std::string_view text) {
 
 // Others only warn that an initialisation takes long, or are of a port that a program can do
 // without.
-bool SaysChipsAreOutOfReach(std::string_view text) {
-  return MentionsAny(text, {"TPU initialization failed", "TPU is already in use",
-                            "Couldn't open iommu group", "Couldn't open device"});
+// Chips, or the port of a server that its process did not survive: one of no importance ends
+// nobody.
+bool SaysItIsOutOfReach(std::string_view text, const Snapshot& snapshot) {
+  if (MentionsAny(text, {"TPU initialization failed", "TPU is already in use",
+                         "Couldn't open iommu group", "Couldn't open device"})) {
+    return true;
+  }
+  return MentionsAny(text, {"Failed to add port to server"}) &&
+         std::none_of(snapshot.processes.begin(), snapshot.processes.end(), IsAlive);
 }
 
 std::optional<ErrorKind> KindOf(const LogEvent& event, const Snapshot& snapshot) {
@@ -196,13 +202,8 @@ std::optional<ErrorKind> KindOf(const LogEvent& event, const Snapshot& snapshot)
     case LogKind::kHostOom:
       return WasKilled(snapshot) ? std::optional(ErrorKind::kOutOfMemory) : std::nullopt;
     case LogKind::kDeviceUnavailable:
-      if (SaysChipsAreOutOfReach(event.text)) return ErrorKind::kDeviceUnavailable;
-      // A server without its port; one that is of no importance ends nobody.
-      if (text::Contains(event.text, "Failed to add port to server") &&
-          std::none_of(snapshot.processes.begin(), snapshot.processes.end(), IsAlive)) {
-        return ErrorKind::kDeviceUnavailable;
-      }
-      return std::nullopt;
+      return SaysItIsOutOfReach(event.text, snapshot) ? std::optional(ErrorKind::kDeviceUnavailable)
+                                                      : std::nullopt;
   }
   return std::nullopt;
 }
@@ -227,6 +228,16 @@ void ExplainByObstacles(const Topology& topology, ErrorEvent& event) {
   event.kind = ErrorKind::kDeviceUnavailable;
   event.text =
       absl::StrCat("its training process ", event.text, "; ", DescribeObstacles(obstacles));
+}
+
+// What is left of a collective whose peer was killed receives what is not meant for it. A
+// mismatch itself ends whoever meets it by an abort.
+bool IsMismatchAfterKill(const std::vector<ErrorEvent>& errors, const ErrorEvent& event) {
+  if (event.kind != ErrorKind::kCollectiveMismatch || !event.age_ms.has_value()) return false;
+  return std::any_of(errors.begin(), errors.end(), [&](const ErrorEvent& e) {
+    const bool killed = e.kind == ErrorKind::kExit && (e.signalled || e.terminated) && !e.of_victim;
+    return killed && e.worker != event.worker && e.age_ms.value_or(0) > *event.age_ms;
+  });
 }
 
 class Reader {
@@ -496,9 +507,8 @@ class Reader {
     });
   }
 
-  // The worker did something after it that it can only do if it went on: a launch
-  // completed, its training loop entered the phase that it is in, or its main thread still
-  // stands in the program, which an exception would have left.
+  // A launch completed after it, its training loop entered the phase that it is in, or its main
+  // thread still stands in the program, which an exception would have left.
   bool WentOnAfter(const ErrorEvent& event) const {
     const Snapshot* snapshot = topology_.worker(event.worker).snapshot;
     if (snapshot == nullptr || !Lives(event.worker)) return false;
@@ -539,20 +549,9 @@ class Reader {
     return timeline_.hang_declared;
   }
 
-  // What is left of a collective whose peer was killed receives what is not meant for it. A
-  // mismatch itself ends whoever meets it by an abort.
-  bool IsMismatchAfterKill(const ErrorEvent& event) const {
-    if (event.kind != ErrorKind::kCollectiveMismatch || !event.age_ms.has_value()) return false;
-    return std::any_of(timeline_.errors.begin(), timeline_.errors.end(), [&](const ErrorEvent& e) {
-      const bool killed =
-          e.kind == ErrorKind::kExit && (e.signalled || e.terminated) && !e.of_victim;
-      return killed && e.worker != event.worker && e.age_ms.value_or(0) > *event.age_ms;
-    });
-  }
-
-  // Ends by its own status or an abort after words of a victim: whoever ends so does it
-  // because somebody else is gone, however early. So does whoever is told to end after such
-  // words, by the launcher that ends them all, but not by the platform. Other signals are no echo.
+  // Ends by its own status or an abort after words of a victim, because somebody else is gone,
+  // however early; or by the launcher that then ends them all, but not by the platform. Other
+  // signals are no echo.
   bool IsEndOfVictim(const ErrorEvent& event) const {
     const bool told = event.kind == ErrorKind::kPreempted || event.terminated;
     if ((event.kind != ErrorKind::kExit && !told) || event.beyond_job) return false;
@@ -623,7 +622,7 @@ class Reader {
         Note(errors[i], "younger than the standstill");
       } else if (IsLongBeforeStandstill(errors[i])) {
         Note(errors[i], "the job went on for long after it");
-      } else if (IsMismatchAfterKill(errors[i])) {
+      } else if (IsMismatchAfterKill(errors, errors[i])) {
         Note(errors[i], "a peer had been killed before");
       } else if (errors[i].kind == ErrorKind::kPreempted &&
                  (!IsGone(errors[i].worker) || Lives(errors[i].worker))) {

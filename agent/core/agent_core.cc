@@ -79,6 +79,15 @@ StackLook DeepestLook(const WorkerView& view, const HostState& host, absl::Durat
   return now - *advanced >= usual ? StackLook::kStopping : StackLook::kReading;
 }
 
+// Neither launches nor steps are known: the work of the process tells whether it advances.
+bool WorkTells(const RuntimeHealth& health, const WorkerView& view, const HostState& host,
+               absl::Duration now) {
+  const std::optional<Progress> page = host.Of<ProgressPageState>().Now(now);
+  return !view.EverLaunched() && health.state != RuntimeState::kServing &&
+         !host.Of<LogState>().Steps(now).has_value() &&
+         !(page.has_value() && page->step.has_value());
+}
+
 }  // namespace
 
 AgentCore::AgentCore(AgentSettings settings)
@@ -107,8 +116,8 @@ Snapshot AgentCore::Describe(Instant now) const {
   host_.AddTo(snapshot, now);
   inherited_.Describe(now, snapshot);
   texts_.AddTo(snapshot);
-  if (const auto activity = activity_.Now(now.monotonic);
-      activity.has_value() && TellsByActivity(now.monotonic)) {
+  if (const auto activity = host_.activity().Now(now.monotonic);
+      activity.has_value() && WorkTells(health_, view_, host_, now.monotonic)) {
     snapshot.work = Work{.since_ms = absl::ToInt64Milliseconds(activity->since_advance)};
     if (activity->longest.has_value()) {
       snapshot.work->longest_ms = absl::ToInt64Milliseconds(*activity->longest);
@@ -165,8 +174,15 @@ void AgentCore::Handle(const HostSampled& sampled, Instant now, Effects& effects
     peers_.Resolve(settings_.hello.worker, now.monotonic, *sockets);
     if (link_.up()) peers_.Ask(now.monotonic, effects);
   }
+  const std::optional<wire::IncidentMemory>& incident = incident_.memory();
+  if (incident.has_value() && incident->concluded) host_.MeasureActivityAnew();
+  const int64_t worked = host_.activity().advances();
   host_.Observe(reading, now.monotonic, view_, alarms_, effects);
-  ObserveActivity(reading, now.monotonic);
+  if (host_.activity().advances() > worked && WorkTells(health_, view_, host_, now.monotonic)) {
+    host_.Of<TrainingProcess>().JobProgressed();
+    incident_.Progressed();
+    inherited_.Progressed();
+  }
   if (const auto& nics = reading.Of<NicReading>(); nics.has_value() && nics->addresses) {
     Announce(*nics->addresses, now.monotonic, effects);
   }
@@ -175,23 +191,6 @@ void AgentCore::Handle(const HostSampled& sampled, Instant now, Effects& effects
   if (!poll_->reading.has_value()) return;
   const PollUnderWay poll = *std::exchange(poll_, std::nullopt);
   Finish(poll, *poll.reading, now, effects);
-}
-
-void AgentCore::ObserveActivity(const HostReading& reading, absl::Duration now) {
-  const std::optional<wire::IncidentMemory>& incident = incident_.memory();
-  if (incident.has_value() && incident->concluded) activity_.MeasureAnew();
-  const int64_t before = activity_.advances();
-  if (const auto& process = reading.Of<ProcessReading>(); process.has_value()) {
-    activity_.Observe(*process, now);
-  }
-  if (const auto& sockets = reading.Of<SocketReading>();
-      sockets.has_value() && sockets->bytes_moved.has_value()) {
-    activity_.ObserveTraffic(*sockets->bytes_moved, now);
-  }
-  if (activity_.advances() <= before || !TellsByActivity(now)) return;
-  host_.Of<TrainingProcess>().JobProgressed();
-  incident_.Progressed();
-  inherited_.Progressed();
 }
 
 void AgentCore::Announce(const std::vector<wire::HostAddress>& addresses, absl::Duration now,
@@ -281,13 +280,6 @@ void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) 
 
 bool AgentCore::InAttention(absl::Duration now) const {
   return view_.EverLaunched() && now - view_.last_progress() >= attention_after_;
-}
-
-bool AgentCore::TellsByActivity(absl::Duration now) const {
-  const std::optional<Progress> page = host_.Of<ProgressPageState>().Now(now);
-  return settings_.watches_host && !view_.EverLaunched() &&
-         health_.state != RuntimeState::kServing && !host_.Of<LogState>().Steps(now).has_value() &&
-         !(page.has_value() && page->step.has_value());
 }
 
 bool AgentCore::WantsDetail(absl::Duration now) const {
@@ -426,7 +418,8 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
   }
   if (look.sockets) {
     // Traffic is counted with every poll where it tells of progress.
-    const int polls = TellsByActivity(now) ? 1 : kPollsPerSocketLook;
+    const int polls =
+        settings_.watches_host && WorkTells(health_, view_, host_, now) ? 1 : kPollsPerSocketLook;
     next_socket_look_ = now + (InAttention(now) ? kSocketSpacing : polls * UsualPeriod());
   }
   effects.push_back(Poll{last_poll_, with_hlo, look, deadline});
@@ -530,7 +523,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   heartbeat.progress = host_.Of<ProgressPageState>().Now(now);
   heartbeat.step_lines = host_.Of<LogState>().Steps(now);
   heartbeat.start_up = host_.Of<StartUpState>().Now(now);
-  heartbeat.activity = activity_.Now(now);
+  heartbeat.activity = host_.activity().Now(now);
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();

@@ -14,7 +14,6 @@
 #include "agent/core/module_texts.h"
 #include "agent/core/peer_book.h"
 #include "agent/core/probe_duty.h"
-#include "agent/core/process_activity.h"
 #include "agent/core/requests.h"
 #include "agent/core/restored_state.h"
 #include "agent/core/worker_view.h"
@@ -80,7 +79,6 @@ class AgentCore {
   void Handle(const RuntimeSampled& sampled, Instant now, Effects& effects);
   void Handle(const HostSampled& sampled, Instant now, Effects& effects);
   void Handle(const LogsRead& read, Instant now, Effects& effects);
-  void ObserveActivity(const HostReading& reading, absl::Duration now);
   void Handle(const ModuleTextFetched& fetched, Instant now, Effects& effects);
   void Handle(const DumpsListed& listed, Instant now, Effects& effects);
   void Handle(const ProbesMade& made, Instant, Effects& effects) { probes_.Made(made, effects); }
@@ -117,8 +115,6 @@ class AgentCore {
   // True once nothing has moved for long, although something had been launched.
   bool InAttention(absl::Duration now) const;
   bool DetailTaken() const { return detail_taken_for_ == view_.last_progress(); }
-  // Neither launches nor steps are known: the work of the process tells whether it advances.
-  bool TellsByActivity(absl::Duration now) const;
   bool WantsDetail(absl::Duration now) const;
   bool WantsSockets(absl::Duration now) const;
   bool WantsCounters(absl::Duration now) const;
@@ -129,7 +125,6 @@ class AgentCore {
   AgentSettings settings_;
   WorkerView view_;
   HostState host_;
-  ProcessActivity activity_;
   Alarms alarms_;
   Link link_;
   Requests requests_;

@@ -43,6 +43,17 @@ void HostState::Observe(const HostReading& reading, absl::Duration now, WorkerVi
   });
   worker.SetProcess(process.alive());
   worker.SetPauseAnnounced(Of<ProgressPageState>().AnnouncesPause());
+  ObserveActivity(reading, now);
+}
+
+void HostState::ObserveActivity(const HostReading& reading, absl::Duration now) {
+  if (const auto& process = reading.Of<ProcessReading>(); process.has_value()) {
+    activity_.Observe(*process, now);
+  }
+  if (const auto& sockets = reading.Of<SocketReading>();
+      sockets.has_value() && sockets->bytes_moved.has_value()) {
+    activity_.ObserveTraffic(*sockets->bytes_moved, now);
+  }
 }
 
 void HostState::Observe(const logs::LogReading& reading, absl::Duration now,

@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
+#include "agent/core/process_activity.h"
 #include "agent/core/requests.h"
 #include "agent/core/worker_view.h"
 #include "agent/sources/registry.h"
@@ -38,10 +39,17 @@ class HostState {
   // The process that lives; absent: none was seen, or it has ended.
   std::optional<ProcessId> process() const { return Of<TrainingProcess>().alive(); }
 
+  const ProcessActivity& activity() const { return activity_; }
+  // An incident lasts: the time without work is no measure of health.
+  void MeasureActivityAnew() { activity_.MeasureAnew(); }
+
   void AddTo(Snapshot& snapshot, Instant now) const;
 
  private:
+  void ObserveActivity(const HostReading& reading, absl::Duration now);
+
   SourceStates states_;
+  ProcessActivity activity_;
 };
 
 }  // namespace rapideye::agent

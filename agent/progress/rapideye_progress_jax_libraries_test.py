@@ -165,6 +165,33 @@ class LoopTest(unittest.TestCase):
             self.assertEqual(len(list(self.loader())), 8)
         self.assertEqual(len(self.shown), shown)
 
+    @unittest.skipUnless(
+        importlib.util.find_spec("tensorflow"), "there is no TensorFlow in this environment"
+    )
+    def test_the_iterators_of_tf_data(self):
+        import tensorflow as tf
+
+        dataset = tf.data.Dataset.range(12).batch(4)
+        with self.assertNoLogs("rapideye_progress"):
+            for number, _ in self.progress.steps(enumerate(dataset)):
+                self.assertEqual(self.shown[-1][:2], (number, STEP))
+            for number, _ in self.progress.steps(enumerate(dataset.as_numpy_iterator())):
+                self.assertEqual(self.shown[-1][:2], (number, STEP))
+        waits = [step for step, phase, waits in self.shown if phase == INPUT and waits]
+        self.assertGreaterEqual(len(waits), 6)
+
+    @unittest.skipUnless(
+        importlib.util.find_spec("torch"), "there is no PyTorch in this environment"
+    )
+    def test_the_data_loader_of_pytorch(self):
+        import torch.utils.data
+
+        loader = torch.utils.data.DataLoader(list(range(12)), batch_size=4, num_workers=1)
+        with self.assertNoLogs("rapideye_progress"):
+            for number, _ in self.progress.steps(enumerate(loader)):
+                self.assertEqual(self.shown[-1][:2], (number, STEP))
+        self.assertGreaterEqual(sum(phase == INPUT for _, phase, _ in self.shown), 3)
+
     def test_processes_of_a_loader_write_nothing(self):
         import grain
         import numpy as np

@@ -52,7 +52,7 @@ absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& lear
 struct Standstill {
   absl::Duration threshold;  // the one that applies
   absl::Duration still_for;
-  std::string why;         // one clause for the log
+  std::string why;              // one clause for the log
   std::string noticed_by = {};  // what told of progress until then, for people
   // A pause is announced, and has made the threshold longer.
   bool announced = false;
