@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -18,6 +20,7 @@
 #include "digest/report_json.h"
 #include "proto/capture/capture_writer.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/worker/thread.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -62,13 +65,39 @@ void IncidentWriter::FinishWaiting() {
   if (awaits_texts_.has_value()) Finish(*std::exchange(awaits_texts_, std::nullopt));
 }
 
+Verdict IncidentWriter::VerdictOn(const std::shared_ptr<Conclude>& conclude) const {
+  std::optional<Verdict> verdict = WithPatience(
+      [conclude, classify = settings_.classify] { return classify(conclude->capture); },
+      settings_.verdict_patience);
+  if (verdict.has_value()) return *std::move(verdict);
+  const std::string text =
+      absl::StrCat("not classified within ", absl::FormatDuration(settings_.verdict_patience),
+                   ": the evidence is far larger than that of a real job; rapideye diagnose on "
+                   "the capture takes as long as it needs");
+  spdlog::error("incident {}: {}", conclude->incident_id, text);
+  Verdict unknown;
+  unknown.cause = Cause::kUnknown;
+  std::set<WorkerId> there;
+  for (const Snapshot& snapshot : conclude->capture.snapshots) there.insert(snapshot.worker);
+  for (const ExpectedWorker& worker : conclude->capture.header.expected_workers) {
+    if (!there.contains(worker.id)) unknown.missing.push_back(worker.id);
+  }
+  unknown.lacking.push_back(text);
+  unknown.reasons.push_back({"deadline", text});
+  RecommendedAction action;
+  action.description =
+      "Run rapideye diagnose on the capture, and look for workers whose evidence is huge";
+  unknown.actions.push_back(std::move(action));
+  return unknown;
+}
+
 void IncidentWriter::Process(Conclude conclude) {
   const absl::Duration begin = MonotonicTime();
-  Begun begun{std::move(conclude), {}, {}};
-  begun.verdict = Classify(begun.conclude.capture);
+  Begun begun{std::make_shared<Conclude>(std::move(conclude)), {}, {}};
+  begun.verdict = VerdictOn(begun.conclude);
   begun.classification = MonotonicTime() - begin;
   if (settings_.classified) settings_.classified(begun.verdict.cause, begun.classification);
-  const std::string& id = begun.conclude.incident_id;
+  const std::string id = begun.conclude->incident_id;
   if (begun.verdict.cause == Cause::kNoHang) {
     settings_.concluded({.incident_id = id, .hang = false});
     return;
@@ -84,22 +113,22 @@ void IncidentWriter::Process(Conclude conclude) {
 }
 
 void IncidentWriter::Process(TextsGathered texts) {
-  if (!awaits_texts_.has_value() || awaits_texts_->conclude.incident_id != texts.incident_id) {
+  if (!awaits_texts_.has_value() || awaits_texts_->conclude->incident_id != texts.incident_id) {
     return;
   }
   Begun begun = *std::exchange(awaits_texts_, std::nullopt);
   const absl::Duration begin = MonotonicTime();
   ComparedTexts compared = CompareTexts(std::move(texts.sides));
-  begun.conclude.capture.header.hlo_comparison = std::move(compared.comparison);
+  begun.conclude->capture.header.hlo_comparison = std::move(compared.comparison);
   begun.texts = std::move(compared.files);
   // Classifies again, so that a later run on the capture gives the same verdict.
-  begun.verdict = Classify(begun.conclude.capture);
+  begun.verdict = VerdictOn(begun.conclude);
   begun.classification += MonotonicTime() - begin;
   Finish(std::move(begun));
 }
 
 void IncidentWriter::Finish(Begun begun) {
-  const Conclude& conclude = begun.conclude;
+  const Conclude& conclude = *begun.conclude;
   const std::string& id = conclude.incident_id;
   const std::string path = keeper_.PathOf(id);
   digest::ReportContext context{
