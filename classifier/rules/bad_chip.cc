@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "classifier/phrases.h"
@@ -29,6 +30,12 @@ constexpr char kRule[] = "bad_chip";
 constexpr char kJobsWord[] =
     "the agent that reports the chip's fault is within the job's reach (--direct-evidence-from "
     "names others, or nobody): eligible only if it repeats";
+
+// Of one worker, in the order of their chips: a host has up to 8 chips, and each of these may
+// become a finding. What is beyond it says no more.
+constexpr int kMaxDirectOfWorker = 16;
+// The decision compares findings with each other. So many faults at once are no fault of chips.
+constexpr int kMaxFindingsByWord = 1024;
 
 using ChipKey = std::pair<int, std::optional<int32_t>>;  // worker, chip
 
@@ -59,6 +66,7 @@ class Rule {
 
   void Apply() {
     CollectDirect();
+    CollectChipsOfHeads();
     for (const Detail detail : {Detail::kTensorCore, Detail::kSparseCore}) ByPosition(detail);
     ByWord();
   }
@@ -73,9 +81,9 @@ class Rule {
     for (int root : c_.timeline.roots) {
       const ErrorEvent& event = c_.timeline.errors[static_cast<size_t>(root)];
       if (!IsChipFault(event.kind)) continue;
-      DirectEvidence direct{event.text, event.by_host, event.beyond_job, event.core_type};
-      const auto [it, added] = direct_.try_emplace({event.worker, event.chip}, direct);
-      if (!added && direct.beyond_job && !it->second.beyond_job) it->second = direct;
+      const DirectEvidence direct{event.text, event.by_host, event.beyond_job, event.core_type};
+      DirectEvidence* known = AddDirect({event.worker, event.chip}, direct);
+      if (known != nullptr && direct.beyond_job && !known->beyond_job) *known = direct;
     }
     for (size_t i = 0; i < c_.topology.workers().size(); ++i) {
       const Snapshot* snapshot = c_.topology.workers()[i].snapshot;
@@ -87,12 +95,32 @@ class Rule {
                                    " on the chip since the job started");
         direct.by_host = true;
         direct.beyond_job = snapshot->direct_evidence.value_or(false);
-        auto [it, added] = direct_.try_emplace({static_cast<int>(i), pcie.chip}, direct);
-        if (!added && !it->second.beyond_job && (direct.beyond_job || !it->second.by_host)) {
-          it->second = direct;
+        DirectEvidence* known = AddDirect({static_cast<int>(i), pcie.chip}, direct);
+        if (known != nullptr && !known->beyond_job && (direct.beyond_job || !known->by_host)) {
+          *known = direct;
         }
       }
     }
+  }
+
+  // What is known of the chip from now on; nullptr if too much is known of the worker already.
+  DirectEvidence* AddDirect(const ChipKey& key, DirectEvidence direct) {
+    const auto known = direct_.find(key);
+    if (known != direct_.end()) return &known->second;
+    if (++direct_of_[key.first] > kMaxDirectOfWorker) return nullptr;
+    return &direct_.emplace(key, std::move(direct)).first->second;
+  }
+
+  using Direct = std::map<ChipKey, DirectEvidence>::const_iterator;
+  // All that concerns a chip: evidence that names another chip of the host does not, evidence
+  // that names none does.
+  std::vector<Direct> DirectOn(const ChipKey& chip) const {
+    std::vector<Direct> found;
+    const auto of_host = direct_.find({chip.first, std::nullopt});
+    if (of_host != direct_.end()) found.push_back(of_host);
+    const auto of_chip = direct_.find(chip);
+    if (of_chip != direct_.end() && of_chip != of_host) found.push_back(of_chip);
+    return found;
   }
 
   static bool IsChipHead(const Head& head, Detail detail) {
@@ -160,27 +188,40 @@ class Rule {
       (HasDirect(head) ? confirmed : others).push_back(&head);
     }
     if (!confirmed.empty()) {
-      std::erase_if(others, [&](const Head* head) {
-        return head->ambiguous || std::any_of(confirmed.begin(), confirmed.end(),
-                                              [&](const Head* c) { return IsPeer(*c, *head); });
-      });
+      const Seats seats = SeatsOf(confirmed);
+      std::erase_if(others,
+                    [&](const Head* head) { return head->ambiguous || IsPeer(*head, seats); });
     }
     Report(detail, confirmed);
     Report(detail, others);
   }
 
+  // The workers at each task and chip.
+  using Seats = std::map<std::pair<int32_t, std::optional<int32_t>>, std::set<int>>;
+
+  std::pair<int32_t, std::optional<int32_t>> SeatOf(const Head& head) const {
+    return {c_.worker(head.worker).id.task, CoreOf(head, head.units.front()).chip};
+  }
+
+  Seats SeatsOf(const std::vector<const Head*>& heads) const {
+    Seats seats;
+    for (const Head* head : heads) {
+      if (!head->units.empty()) seats[SeatOf(*head)].insert(head->worker);
+    }
+    return seats;
+  }
+
   // The same task and chip in another slice: they exchange data with each other.
-  bool IsPeer(const Head& a, const Head& b) const {
-    return a.worker != b.worker && !a.units.empty() && !b.units.empty() &&
-           c_.worker(a.worker).id.task == c_.worker(b.worker).id.task &&
-           CoreOf(a, a.units.front()).chip == CoreOf(b, b.units.front()).chip;
+  bool IsPeer(const Head& head, const Seats& seats) const {
+    if (head.units.empty()) return false;
+    const auto found = seats.find(SeatOf(head));
+    if (found == seats.end()) return false;
+    return found->second.size() > 1 || !found->second.contains(head.worker);
   }
 
   bool HasDirect(const Head& head) const {
     return std::any_of(head.units.begin(), head.units.end(), [&](int unit) {
-      return std::any_of(direct_.begin(), direct_.end(), [&](const auto& entry) {
-        return Concerns(entry.first, {head.worker, CoreOf(head, unit).chip});
-      });
+      return !DirectOn({head.worker, CoreOf(head, unit).chip}).empty();
     });
   }
 
@@ -188,22 +229,15 @@ class Rule {
   // position points at several chips of a host, the word of the hardware, which
   // names one of them or at least their host, says more than it does.
   bool OnlyTheWordTells(const Head& of_host) const {
-    const bool word = std::any_of(direct_.begin(), direct_.end(), [&](const auto& entry) {
-      return entry.first.first == of_host.worker;
-    });
-    if (!word) return false;
-    std::set<std::optional<int32_t>> chips;
-    for (const Head& head : c_.graph.heads) {
-      if (head.worker != of_host.worker) continue;
-      for (int unit : head.units) chips.insert(CoreOf(head, unit).chip);
-    }
-    return chips.size() > 1;
+    if (!direct_of_.contains(of_host.worker)) return false;
+    const auto chips = chips_of_heads_.find(of_host.worker);
+    return chips != chips_of_heads_.end() && chips->second.size() > 1;
   }
 
-  // Evidence that names another chip of the host is not evidence on this one.
-  static bool Concerns(const ChipKey& evidence, const ChipKey& chip) {
-    return evidence.first == chip.first &&
-           (!evidence.second.has_value() || evidence.second == chip.second);
+  void CollectChipsOfHeads() {
+    for (const Head& head : c_.graph.heads) {
+      for (int unit : head.units) chips_of_heads_[head.worker].insert(CoreOf(head, unit).chip);
+    }
   }
 
   void Report(Detail detail, const std::vector<const Head*>& heads) {
@@ -247,8 +281,8 @@ class Rule {
 
   // The hardware's own word on a chip that leads by position, too.
   void UseDirect(const ChipKey& key, Finding& finding) {
-    for (const auto& [where, direct] : direct_) {
-      if (!Concerns(where, key)) continue;
+    for (const Direct& entry : DirectOn(key)) {
+      const auto& [where, direct] = *entry;
       used_.insert(where);
       finding.evidence.push_back(
           Evidence(c_, Strength::kDirect, {key.first},
@@ -260,8 +294,10 @@ class Rule {
 
   // The hardware's word alone.
   void ByWord() {
+    int findings = 0;
     for (const auto& [where, direct] : direct_) {
       if (used_.contains(where)) continue;
+      if (++findings > kMaxFindingsByWord) return;
       const bool first = IsAmongFirst(where.first);
       Finding finding;
       finding.basis = Basis::kError;
@@ -298,6 +334,8 @@ class Rule {
   const Case& c_;
   Findings& out_;
   std::map<ChipKey, DirectEvidence> direct_;
+  std::map<int, int> direct_of_;  // how much of it each worker has said
+  std::map<int, std::set<std::optional<int32_t>>> chips_of_heads_;
   std::set<ChipKey> used_;
 };
 

@@ -1,11 +1,14 @@
 #include "coordinator/cli/output.h"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "absl/strings/str_replace.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/text/safe_text.h"
 
@@ -13,6 +16,13 @@ namespace rapideye::cli {
 namespace {
 
 bool complain_in_json = false;  // set once, before anything is done
+
+// What a terminal would obey becomes visible: C0 and C1 controls, characters that reorder text.
+std::string ShownLine(const std::string& line) {
+  std::string escaped = text::EscapeText(line, std::max<size_t>(line.size() * 8, 64));
+  // A backslash is no danger; the digest's own must stay as they are.
+  return absl::StrReplaceAll(escaped, {{"\\\\", "\\"}});
+}
 
 }  // namespace
 
@@ -42,6 +52,23 @@ bool Print(const std::string& text) {
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written) Complain(std::string("cannot write standard output: ") + std::strerror(errno));
   return written;
+}
+
+std::string ShownDocument(const std::string& document) {
+  std::string safe;
+  size_t begin = 0;
+  while (begin < document.size()) {
+    const size_t end = std::min(document.find('\n', begin), document.size());
+    safe += ShownLine(document.substr(begin, end - begin));
+    if (end < document.size()) safe += '\n';
+    begin = end + 1;
+  }
+  return safe;
+}
+
+bool PrintDocument(const std::string& document, const std::string& format) {
+  const bool as_it_is = format != "text" && isatty(STDOUT_FILENO) == 0;
+  return Print(as_it_is ? document : ShownDocument(document));
 }
 
 }  // namespace rapideye::cli

@@ -25,6 +25,12 @@ std::string ShownPath(const std::string& path);
 // a reader that has gone must not pass for success. False if it did not; that
 // has been complained about.
 bool Print(const std::string& text);
+// The document without what a terminal obeys: control characters but new lines, and characters
+// that reorder or hide text, become visible. A digest is unchanged.
+std::string ShownDocument(const std::string& document);
+// Prints a document of a coordinator, which may be another tenant's: text as ShownDocument, other
+// formats so on a terminal only, since programs read them.
+bool PrintDocument(const std::string& document, const std::string& format);
 
 }  // namespace rapideye::cli
 

@@ -56,7 +56,7 @@ int ShowCommand::Run() {
         absl::StrCat(std::string(received.status().message()), Suggestion(*client, *id))));
   }
   if (!received.ok()) return Fail(received.status());
-  return Print(received->document) ? program::kExitOk : program::kExitFailure;
+  return PrintDocument(received->document, format_) ? program::kExitOk : program::kExitFailure;
 }
 
 }  // namespace rapideye::cli

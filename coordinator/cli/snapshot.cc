@@ -48,7 +48,7 @@ int SnapshotCommand::Run() {
     Complain(absl::StrCat("the job hangs: this is the digest of incident ",
                           Shown(*received->incident_id)));
   }
-  if (!Print(received->document)) return program::kExitFailure;
+  if (!PrintDocument(received->document, format_)) return program::kExitFailure;
   if (!capture_.empty() && !Save(capture_, received->capture)) return program::kExitFailure;
   return program::kExitOk;
 }

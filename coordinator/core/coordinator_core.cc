@@ -81,6 +81,15 @@ void CoordinatorCore::On(const StreamOpened& event) {
     Emit(Close{event.stream, absl::UnavailableError("the coordinator is stopping")});
     return;
   }
+  if (streams_.Crowded(event)) {
+    ++job_.counters.streams_refused;
+    WarnOfPeer(
+        absl::StrFormat("refused a stream at %s: its host has too many", Quoted(event.peer)));
+    Emit(Close{event.stream,
+               absl::ResourceExhaustedError(absl::StrFormat(
+                   "more than %d streams of one host; an agent has one", kMaxStreamsOfHost))});
+    return;
+  }
   streams_.Open(event, now_.monotonic);
 }
 
@@ -110,8 +119,9 @@ void CoordinatorCore::Drop(StreamId stream, bool log) {
   restart_.OnLeave(*worker);
   LeaveCollections(*worker);
   if (log) {
-    Info(absl::StrFormat("%s disconnected (%d connected)",
-                         DebugName(*job_.membership.Find(*worker)), job_.membership.connected()));
+    TellOfPeer(absl::StrFormat("%s disconnected (%d connected)",
+                               DebugName(*job_.membership.Find(*worker)),
+                               job_.membership.connected()));
   }
 }
 
@@ -137,6 +147,10 @@ void CoordinatorCore::CloseSilentStreams() {
     ++(one.nameless ? job_.counters.hello_timeouts : job_.counters.silent_streams);
     Refuse(one.stream, one.status);
   }
+}
+
+void CoordinatorCore::TellOfPeer(const std::string& text) {
+  streams_.Tell(text, now_.monotonic, job_.counters.unlogged_lines, effects_);
 }
 
 bool CoordinatorCore::TakeToken(StreamId stream) {
@@ -197,7 +211,7 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
     const char* newer = admission->new_agent ? "agent" : "connection";
     Emit(Close{old, absl::AlreadyExistsError(
                         absl::StrFormat("a newer %s speaks for this worker", newer))});
-    Info(
+    TellOfPeer(
         absl::StrFormat("%s: a newer %s takes the place of the old one", DebugName(member), newer));
   }
   if (!admission->not_direct.empty()) {
@@ -209,8 +223,8 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
   if (!job_.first_hello.has_value()) job_.first_hello = now_.monotonic;
   if (!job_.started.has_value()) job_.started = now_.monotonic;
   SendWelcome(stream, hello);
-  Info(absl::StrFormat("%s connected, agent %s (%d connected)", DebugName(member),
-                       Quoted(hello.version), job_.membership.connected()));
+  TellOfPeer(absl::StrFormat("%s connected, agent %s (%d connected)", DebugName(member),
+                             Quoted(hello.version), job_.membership.connected()));
   if (!all_connected_ && job_.membership.Complete()) {
     all_connected_ = true;
     Info(absl::StrFormat("all %d workers of job %s are connected", job_.membership.connected(),
@@ -221,7 +235,7 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
   }
   const bool start_up_waited = state_ == State::kWaiting && about_start_up_;
   if (start_up_waited && job_.NotCome().empty()) Rearm("everybody has come");
-  restart_.OnHello(hello.worker, hello.incident);
+  restart_.OnHello(hello.worker, hello.incident, streams_.HostOf(stream));
   if (Incident* one = Collecting()) one->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
   if (state_ == State::kWaiting && !recovery_.Recovered(hello.worker)) TellConcluded(member);
   return absl::OkStatus();
@@ -363,6 +377,10 @@ void CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
   const std::string why = absl::StrCat(DebugName(member), " reports ", Quoted(alarm.text));
   // In a hang thousands may say the same.
   WarnOfPeer(why);
+  if (alarm.kind != wire::AlarmKind::kProcessExit) {
+    alarmed_.insert(member.hello.worker);
+    if (incident_.has_value()) incident_->OnAlarm(member.hello.worker);
+  }
   if (state_ == State::kArmed) alarm_.Raise({alarm.kind, why}, now_.monotonic);
 }
 
@@ -373,7 +391,7 @@ void CoordinatorCore::FollowAlarm() {
   if (!raised.has_value()) return;
   const bool settled = job_.UpdateSettled(now_.monotonic);
   if (!settled && !job_.membership.MostAreThere()) return;
-  if (restart_.MayDecide(settled, job_.membership.connected())) return;
+  if (restart_.MayDecide(settled)) return;
   Suspicion suspicion{.trigger = TriggerOf(raised->kind),
                       .why = raised->why,
                       .threshold = std::nullopt,
@@ -388,6 +406,9 @@ void CoordinatorCore::Survey() {
   next_survey_ = now_.monotonic + kJudgePeriod;
   CloseSilentStreams();
   if (state_ == State::kWaiting) LookAgain();
+  if (state_ == State::kWaiting && now_.monotonic >= believed_until_) {
+    Rearm("this disk does not have the incident that agents remember");
+  }
   if (state_ != State::kArmed) return;
   UpdateAttention();
   for (std::string& text : job_.RetireLeavers(now_.monotonic)) Info(std::move(text));
@@ -445,6 +466,7 @@ void CoordinatorCore::Begin(Suspicion suspicion) {
   state_ = State::kCollecting;
   incident_.emplace(std::move(suspicion), targets, job_.collections.TakePair(), collect_deadline_,
                     now_.monotonic, effects_);
+  for (const WorkerId& worker : alarmed_) incident_->OnAlarm(worker);
   FollowIncident();
 }
 
@@ -494,6 +516,7 @@ void CoordinatorCore::AbandonIncident(const std::string& why) {
   state_ = State::kArmed;
   judge_not_before_ = now_.monotonic + std::min(threshold.value_or(kAlarmRetry), kAlarmInterval);
   if (!threshold.has_value()) alarm_.FoundNoHang(now_.monotonic);
+  alarmed_.clear();
 }
 
 void CoordinatorCore::ConcludeIncident() {
@@ -526,6 +549,7 @@ void CoordinatorCore::ConcludeIncident() {
   recovery_ = JobRecovery(from, std::move(shown));
   about_start_up_ = job_.StartingFor(now_.monotonic).has_value() && !job_.NotCome().empty();
   alarm_.Clear();
+  alarmed_.clear();
   incident_.reset();
   state_ = State::kConcluding;
 }
@@ -578,6 +602,8 @@ void CoordinatorCore::Rearm(const std::string& why) {
   Info(absl::StrCat("watching again: ", why));
   state_ = State::kArmed;
   looks_.Clear();
+  believed_until_ = absl::InfiniteDuration();
+  alarmed_.clear();
   restart_.Clear();
   job_.learning.AfterIncident();
 }
@@ -652,13 +678,16 @@ void CoordinatorCore::On(const IncidentUnreadable& event) {
 }
 
 bool CoordinatorCore::Recall() {
-  const std::optional<RestartRecovery::Decision> decision =
-      restart_.Decide(job_.membership.connected());
+  const std::optional<RestartRecovery::Decision> decision = restart_.Decide();
   if (!decision.has_value()) return false;
   if (!decision->confirmed) return true;  // the heartbeats are on their way
+  if (decision->concluded && !decision->written && believed_once_) {
+    restart_.Clear();
+    return false;
+  }
   ++job_.counters.recalled;
   if (decision->concluded) {
-    RecallConcluded(decision->incident);
+    RecallConcluded(decision->incident, decision->written);
   } else if (decision->written) {
     RecallWritten(decision->incident);
   } else {
@@ -667,7 +696,7 @@ bool CoordinatorCore::Recall() {
   return true;
 }
 
-void CoordinatorCore::RecallConcluded(const std::string& incident) {
+void CoordinatorCore::RecallConcluded(const std::string& incident, bool written) {
   Info(absl::StrFormat(
       "incident %s was concluded before this coordinator came; waiting for the job to recover",
       incident));
@@ -675,6 +704,12 @@ void CoordinatorCore::RecallConcluded(const std::string& incident) {
   incident_id_ = incident;
   last_incident_ = incident;
   recovery_ = JobRecovery(now_.monotonic);
+  // Agents that lie could otherwise silence the job for good; one whose disk was lost gets a
+  // second digest.
+  if (!written) {
+    believed_until_ = now_.monotonic + kBelieveUnwritten;
+    believed_once_ = true;
+  }
   alarm_.Clear();
   if (restart_.IsUnknown(incident)) looks_.Plan(incident, kLookAfterUnknown, now_.monotonic);
   TellAllConcluded();

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -130,7 +131,7 @@ class CoordinatorCore {
   // Takes up the incident that most agents remember of an earlier coordinator. True if that
   // settles, for now, what the job's standstill is.
   bool Recall();
-  void RecallConcluded(const std::string& incident);
+  void RecallConcluded(const std::string& incident, bool written);
   void RecallWritten(const std::string& incident);
   void RecallBegun(const std::string& incident);
 
@@ -140,6 +141,8 @@ class CoordinatorCore {
   void Info(std::string text) { Emit(Log{LogLevel::kInfo, std::move(text)}); }
   void Warn(std::string text) { Emit(Log{LogLevel::kWarning, std::move(text)}); }
   void WarnOfPeer(const std::string& text);
+  // Logs that an agent comes or goes, as often as a real job has it.
+  void TellOfPeer(const std::string& text);
 
   WatchedJob job_;
   absl::Duration collect_deadline_;
@@ -155,6 +158,11 @@ class CoordinatorCore {
   LookSchedule looks_;                // at a standstill whose verdict may change
   JobRecovery recovery_;              // from that incident
   WorkerAlarm alarm_;
+  std::set<WorkerId> alarmed_;  // report a hang or a halt, since the last incident
+  // An incident that agents say is concluded, and that this disk does not have, is believed for
+  // so long.
+  absl::Duration believed_until_ = absl::InfiniteDuration();
+  bool believed_once_ = false;  // and none after that
   absl::Duration next_survey_ = -absl::InfiniteDuration();
   absl::Duration judge_not_before_ = -absl::InfiniteDuration();
   absl::Duration attention_after_;            // as all agents were last told

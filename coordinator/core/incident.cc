@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "coordinator/core/exits.h"
 #include "coordinator/core/limits.h"
+#include "coordinator/core/progress.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -24,6 +25,26 @@ absl::Status CheckSpeaker(const WorkerId& worker, const Snapshot& snapshot) {
   return absl::InvalidArgumentError(
       absl::StrFormat("snapshot.worker: slice %d task %d, on the stream of slice %d task %d",
                       snapshot.worker.slice, snapshot.worker.task, worker.slice, worker.task));
+}
+
+// INVALID_ARGUMENT names the list that is longer than that of any real host.
+absl::Status CheckSizes(const Snapshot& snapshot) {
+  struct List {
+    const char* name;
+    size_t size;
+    size_t most;
+  };
+  for (const List& list : {List{"cores", snapshot.cores.size(), kMaxCoresOfWorker},
+                           List{"programs", snapshot.programs.size(), kMaxProgramsOfWorker},
+                           List{"pcie", snapshot.pcie.size(), kMaxChipsOfWorker},
+                           List{"logEvents", snapshot.log_events.size(), kMaxLogEventsOfWorker},
+                           List{"nics", snapshot.nics.size(), kMaxNicsOfWorker},
+                           List{"iciLinks", snapshot.ici_links.size(), kMaxIciLinksOfWorker}}) {
+    if (list.size <= list.most) continue;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "snapshot.%s: %d are more than a host has (%d)", list.name, list.size, list.most));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -84,6 +105,7 @@ absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply re
   Collection* round = FindRound(reply.collection);
   if (round == nullptr) return absl::OkStatus();
   if (absl::Status status = CheckSpeaker(worker, reply.snapshot); !status.ok()) return status;
+  if (absl::Status status = CheckSizes(reply.snapshot); !status.ok()) return status;
   if (absl::Status status = round->OnSnapshot(worker, bytes, now, effects); !status.ok()) {
     return status;
   }
@@ -95,8 +117,11 @@ absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply re
   } else if (auto before = first_launches_.find(worker);
              !suspicion_.to_the_end && before != first_launches_.end() &&
              before->second.CompletedBy(reply.snapshot)) {
-    Recover("launches completed between the two looks");
-    return absl::OkStatus();
+    advanced_.insert(worker);
+    if (advanced_.size() > MayAdvance()) {
+      Recover("launches completed between the two looks");
+      return absl::OkStatus();
+    }
   }
   // Probes are made when asked for, and told as such.
   reply.snapshot.probes.clear();
@@ -182,6 +207,13 @@ void Incident::Conclude(Effects& effects) {
   probes_.Settle(snapshots_, effects);
   state_ = State::kDone;
   Abandon(effects);
+}
+
+size_t Incident::MayAdvance() const {
+  // One that reports a hang may be the one that lies.
+  constexpr size_t kSeveral = 2;
+  const bool most_stand = suspicion_.advancing > 0 || alarmed_.size() >= kSeveral;
+  return most_stand ? Exceptions(first_launches_.size()) : 0;
 }
 
 void Incident::Recover(const char* why) {

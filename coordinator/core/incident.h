@@ -51,6 +51,9 @@ struct Suspicion {
   // True: launches that complete in between end nothing; what there is was asked
   // for, hang or not.
   bool to_the_end = false;
+  // So many workers may complete launches in between, while the others stand
+  // (Standstill::advancing).
+  size_t advancing = 0;
 };
 
 class Incident {
@@ -66,6 +69,10 @@ class Incident {
   // The reason of kRecovered: one clause for the log.
   const char* why_recovered() const { return why_recovered_; }
   const Suspicion& suspicion() const { return suspicion_; }
+
+  // This worker reports a hang or a halt. Once several do, the few that complete launches do
+  // not outweigh them (Exceptions).
+  void OnAlarm(const WorkerId& worker) { alarmed_.insert(worker); }
 
   // True for the numbers of the two rounds.
   bool Owns(int64_t collection) const {
@@ -116,6 +123,8 @@ class Incident {
   void AskForHlo(absl::Duration now, Effects& effects);
   void Conclude(Effects& effects);
   void Recover(const char* why);
+  // The workers that may complete launches between the looks without ending the incident.
+  size_t MayAdvance() const;
   // True if most workers show another process in the second round than in the first.
   bool JobReplaced() const;
   void BeginSecondRound(absl::Duration now, Effects& effects);
@@ -134,6 +143,8 @@ class Incident {
   std::optional<Collection> second_;
   std::map<WorkerId, LaunchesOfRound> first_launches_;
   std::map<WorkerId, Snapshot> snapshots_;
+  std::set<WorkerId> advanced_;  // between the two looks
+  std::set<WorkerId> alarmed_;
   std::set<WorkerId> hlo_asked_;
   std::set<WorkerId> hlo_waiting_;
   std::map<WorkerId, Snapshot> hlo_answers_;

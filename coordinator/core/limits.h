@@ -28,6 +28,8 @@ inline constexpr absl::Duration kSettleTime = absl::Seconds(30);
 // beyond it, two agents that call themselves the same drive each other out, and
 // the second has to wait for the keepalive to find the first one gone.
 inline constexpr int kMaxTakeovers = 16;
+// What agents remember as concluded, and this disk does not have, counts for so long.
+inline constexpr absl::Duration kBelieveUnwritten = absl::Minutes(5);
 // A stream that says nothing for so long, and for so many of its poll intervals,
 // is closed: its agent may be connected, but reports nothing about its worker. This
 // also ends a message that is begun and never finished.
@@ -39,6 +41,13 @@ inline constexpr size_t kMaxQuoted = 128;
 // flood of the log.
 inline constexpr double kPeerLinesPerSecond = 10;
 inline constexpr double kPeerLineBurst = 100;
+// Lines about agents that come and go: all of them when a job of thousands starts, and not a
+// disk full of them from one that connects all day.
+inline constexpr double kArrivalLinesPerSecond = 5;
+inline constexpr double kArrivalLineBurst = 25'000;
+// Streams of one host at once; of hosts behind one translated address, too. Loopback, where
+// tests have whole jobs, is not bounded.
+inline constexpr size_t kMaxStreamsOfHost = 1024;
 // An attentive agent sends four messages a second. A stream may send ten times
 // that, and a burst for a backlog that the network delivered at once.
 inline constexpr double kMessagesPerSecond = 40;
@@ -215,9 +224,21 @@ inline constexpr int64_t kMaxSnapshotBytes = int64_t{8} << 20;
 // Sent without asking first: even if each is as large as it may be, and none of
 // them answers, half of the bytes in flight are left to the others.
 inline constexpr size_t kUpFrontCredits = kMaxBytesInFlight / kMaxSnapshotBytes / 2;
-// All snapshots of one incident together, on the wire. What lies beyond is
-// missing, and the log says so.
-inline constexpr int64_t kMaxCollectionBytes = int64_t{2} << 30;
+// All snapshots of one incident together, on the wire: five times what the largest job of
+// 12,500 hosts sends. What lies beyond is missing, and the log says so.
+inline constexpr int64_t kMaxCollectionBytes = int64_t{1} << 30;
+// A verdict takes seconds for the largest job. One that takes longer than this is not waited
+// for: the digest says what is known without it.
+inline constexpr absl::Duration kVerdictPatience = absl::Seconds(30);
+// Of one snapshot, near what hosts have: 8 chips of up to 10 cores, tens of programs. Rules
+// compare these with each other; a worker that sends more loses its stream. A capture from
+// elsewhere may hold more (proto/v1/capture.proto).
+inline constexpr size_t kMaxCoresOfWorker = 4096;
+inline constexpr size_t kMaxProgramsOfWorker = 1024;
+inline constexpr size_t kMaxChipsOfWorker = 256;
+inline constexpr size_t kMaxLogEventsOfWorker = 1024;
+inline constexpr size_t kMaxNicsOfWorker = 1024;
+inline constexpr size_t kMaxIciLinksOfWorker = 4096;
 // A worker that was granted credit and does not send loses it after this.
 inline constexpr absl::Duration kGrantTimeout = absl::Seconds(2);
 // Agents announce an estimate: the real snapshot may be this many times as large,

@@ -7,9 +7,37 @@
 #include "absl/strings/str_format.h"
 
 namespace rapideye::coordinator {
+namespace {
+
+// Of "ipv4:10.0.0.7:40112" or "10.0.0.7:40112".
+std::string HostIn(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
+
+bool IsLoopback(const std::string& host) {
+  return host.starts_with("127.") || host.starts_with("ipv4:127.") || host == "[::1]" ||
+         host == "ipv6:%5B::1%5D" || host == "ipv6:[::1]" || host.starts_with("unix");
+}
+
+}  // namespace
+
+void PeerStreams::Erase(StreamId stream) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  const auto of_host = of_host_.find(found->second.host);
+  if (--of_host->second == 0) of_host_.erase(of_host);
+  streams_.erase(found);
+}
+
+bool PeerStreams::Crowded(const StreamOpened& event) const {
+  const auto of_host = of_host_.find(HostIn(event.peer));
+  return of_host != of_host_.end() && of_host->second >= kMaxStreamsOfHost &&
+         !IsLoopback(of_host->first);
+}
 
 void PeerStreams::Open(const StreamOpened& event, absl::Duration now) {
+  const std::string host = HostIn(event.peer);
+  ++of_host_[host];
   streams_[event.stream] = Stream{.peer = event.peer,
+                                  .host = host,
                                   .identity = event.identity,
                                   .names = event.names,
                                   .opened = now,
@@ -26,6 +54,7 @@ Peer PeerStreams::PeerOf(StreamId stream, absl::Time now) const {
 void PeerStreams::CloseAll(const absl::Status& status, Effects& effects) {
   for (const auto& [id, stream] : streams_) effects.push_back(Close{id, status});
   streams_.clear();
+  of_host_.clear();
 }
 
 std::string PeerStreams::DebugName(StreamId stream, const Membership& membership) const {
@@ -73,20 +102,29 @@ std::vector<PeerStreams::Overdue> PeerStreams::FindOverdue(const Membership& mem
 
 void PeerStreams::Warn(const std::string& text, absl::Duration now, int64_t& unlogged,
                        Effects& effects) {
-  const double seconds = absl::ToDoubleSeconds(now - lines_refilled_);
-  lines_ = std::min(kPeerLineBurst, lines_ + seconds * kPeerLinesPerSecond);
-  lines_refilled_ = now;
-  if (lines_ < 1) {
+  Write(LogLevel::kWarning, text, now, warnings_, unlogged, effects);
+}
+
+void PeerStreams::Tell(const std::string& text, absl::Duration now, int64_t& unlogged,
+                       Effects& effects) {
+  Write(LogLevel::kInfo, text, now, arrivals_, unlogged, effects);
+}
+
+void PeerStreams::Write(LogLevel level, const std::string& text, absl::Duration now,
+                        LineBudget& budget, int64_t& unlogged, Effects& effects) {
+  const double seconds = absl::ToDoubleSeconds(now - budget.refilled);
+  budget.lines = std::min(budget.burst, budget.lines + seconds * budget.per_second);
+  budget.refilled = now;
+  if (budget.lines < 1) {
     ++unlogged;
-    ++lines_left_out_;
+    ++budget.left_out;
     return;
   }
-  lines_ -= 1;
-  const int64_t left_out = std::exchange(lines_left_out_, 0);
-  effects.push_back(
-      Log{LogLevel::kWarning,
-          left_out == 0 ? text
-                        : absl::StrCat(text, " (and ", left_out, " lines of this kind left out)")});
+  budget.lines -= 1;
+  const int64_t left_out = std::exchange(budget.left_out, 0);
+  effects.push_back(Log{level, left_out == 0 ? text
+                                             : absl::StrCat(text, " (and ", left_out,
+                                                            " lines of this kind left out)")});
 }
 
 }  // namespace rapideye::coordinator

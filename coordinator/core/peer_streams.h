@@ -23,7 +23,11 @@ namespace rapideye::coordinator {
 class PeerStreams {
  public:
   void Open(const StreamOpened& event, absl::Duration now);
-  void Erase(StreamId stream) { streams_.erase(stream); }
+  void Erase(StreamId stream);
+  // The host of this stream, which is not open yet, has as many as it may.
+  bool Crowded(const StreamOpened& event) const;
+  // The address of the peer, without its port.
+  const std::string& HostOf(StreamId stream) const { return streams_.at(stream).host; }
   // Closes all that are left.
   void CloseAll(const absl::Status& status, Effects& effects);
 
@@ -52,11 +56,26 @@ class PeerStreams {
   // Logs a line about a peer that misbehaves; beyond the limit it is only counted. `unlogged`
   // is the counter.
   void Warn(const std::string& text, absl::Duration now, int64_t& unlogged, Effects& effects);
+  // Likewise that an agent comes or goes, which is nothing to warn of.
+  void Tell(const std::string& text, absl::Duration now, int64_t& unlogged, Effects& effects);
 
  private:
+  // Lines that may still be logged.
+  struct LineBudget {
+    double per_second = 0;
+    double burst = 0;
+    double lines = burst;
+    absl::Duration refilled = -absl::InfiniteDuration();
+    int64_t left_out = 0;
+  };
+
+  static void Write(LogLevel level, const std::string& text, absl::Duration now, LineBudget& budget,
+                    int64_t& unlogged, Effects& effects);
+
   // A connection, whether or not it has said who it is.
   struct Stream {
     std::string peer;
+    std::string host;
     std::string identity;
     std::vector<std::string> names;
     absl::Duration opened;
@@ -66,9 +85,9 @@ class PeerStreams {
   };
 
   std::map<StreamId, Stream> streams_;
-  double lines_ = kPeerLineBurst;  // that may still be logged
-  absl::Duration lines_refilled_ = -absl::InfiniteDuration();
-  int64_t lines_left_out_ = 0;
+  std::map<std::string, size_t> of_host_;
+  LineBudget warnings_{kPeerLinesPerSecond, kPeerLineBurst};
+  LineBudget arrivals_{kArrivalLinesPerSecond, kArrivalLineBurst};
 };
 
 }  // namespace rapideye::coordinator

@@ -39,6 +39,23 @@ TEST(PeerStreams, WithoutAHelloIsOverdueAtItsDeadline) {
   EXPECT_THAT(streams.FindOverdue(membership, kStart + kHelloDeadline), IsEmpty());
 }
 
+TEST(PeerStreams, OneHostHasSoManyStreams) {
+  PeerStreams streams;
+  StreamId id = 0;
+  for (size_t i = 0; i < kMaxStreamsOfHost; ++i) {
+    const StreamOpened opened{.stream = ++id, .peer = "ipv4:10.0.0.1:" + std::to_string(i)};
+    ASSERT_FALSE(streams.Crowded(opened));
+    streams.Open(opened, kStart);
+    // A whole job of a test.
+    streams.Open({.stream = ++id, .peer = "ipv4:127.0.0.1:" + std::to_string(i)}, kStart);
+  }
+  EXPECT_TRUE(streams.Crowded({.stream = 0, .peer = "ipv4:10.0.0.1:9"}));
+  EXPECT_FALSE(streams.Crowded({.stream = 0, .peer = "ipv4:10.0.0.2:9"}));
+  EXPECT_FALSE(streams.Crowded({.stream = 0, .peer = "ipv4:127.0.0.1:9"}));
+  streams.Erase(1);
+  EXPECT_FALSE(streams.Crowded({.stream = 0, .peer = "ipv4:10.0.0.1:9"}));
+}
+
 TEST(PeerStreams, LogsABurstOfLinesAndCountsTheRest) {
   PeerStreams streams;
   Effects effects;

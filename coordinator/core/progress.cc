@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -213,6 +214,41 @@ absl::Duration BeyondLearnt(const Thresholds& thresholds, absl::Duration longest
   return std::min(kPauseFactor * longest, thresholds.longest_pause);
 }
 
+// Of the pauses that are announced; zero if none is, or the operator has set the threshold.
+absl::Duration LongestAllowance(const std::map<WorkerId, WorkerProgress>& workers,
+                                const Thresholds& thresholds, const Learning& learning) {
+  absl::Duration longest = absl::ZeroDuration();
+  if (thresholds.launch.has_value()) return longest;
+  for (const auto& [id, worker] : workers) {
+    if (!worker.Pauses()) continue;
+    longest = std::max(longest, PauseAllowance(thresholds, learning, *worker.phase));
+  }
+  return longest;
+}
+
+// A worker by itself: since when it has completed nothing, and for how long it may.
+struct Standing {
+  absl::Duration since;
+  absl::Duration threshold;
+};
+
+// Absent unless it is in a launch of a program that has completed before, or in a step.
+std::optional<Standing> StandingOf(const WorkerProgress& worker, Measured measured,
+                                   const Thresholds& thresholds, const Learning& learning) {
+  if (!worker.last_completion.has_value()) return std::nullopt;
+  if (measured == Measured::kByPages) {
+    if (worker.phase != Phase::kStep || learning.LongestStep() == absl::ZeroDuration()) {
+      return std::nullopt;
+    }
+    return Standing{*worker.last_completion, StepThreshold(thresholds, learning)};
+  }
+  const bool known = worker.in_flight_since.has_value() &&
+                     (!worker.program.has_value() || learning.HasCompleted(*worker.program));
+  if (!known) return std::nullopt;
+  return Standing{std::max(*worker.last_completion, *worker.in_flight_since),
+                  LaunchThreshold(thresholds, learning, worker.program)};
+}
+
 void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
                  const Learning& learning, Overview& overview) {
   // A launch whose program is not reported may be of any: it gets no grace.
@@ -227,6 +263,12 @@ void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
 }
 
 }  // namespace
+
+size_t Exceptions(size_t workers) {
+  constexpr size_t kLeastWorkers = 3;
+  constexpr size_t kOneIn = 10;
+  return workers < kLeastWorkers ? 0 : std::max<size_t>(1, workers / kOneIn);
+}
 
 bool WorkerProgress::Pauses() const {
   return phase.has_value() && AnnouncesPause(*phase) && !in_flight_since.has_value();
@@ -359,7 +401,50 @@ std::optional<Standstill> Progress::Judge(const Thresholds& thresholds, const Le
                                           absl::Duration now) const {
   std::optional<Standstill> measure = Measure(thresholds, learning, now);
   if (measure.has_value() && measure->still_for < measure->threshold) measure.reset();
-  return measure;
+  return measure.has_value() ? measure : JudgeMost(thresholds, learning, now);
+}
+
+std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
+                                              const Learning& learning, absl::Duration now) const {
+  const Measured measured = HowToMeasure(workers_);
+  if (measured == Measured::kByLines) return std::nullopt;
+  size_t telling = 0;
+  size_t standing = 0;
+  std::multimap<absl::Duration, WorkerId> latest;  // of those that do not stand, by last completion
+  absl::Duration threshold = absl::ZeroDuration();
+  absl::Duration still_for = absl::InfiniteDuration();
+  const absl::Duration allowance = LongestAllowance(workers_, thresholds, learning);
+  for (const auto& [id, worker] : workers_) {
+    if (!Tells(worker, measured)) continue;
+    ++telling;
+    const std::optional<Standing> one = StandingOf(worker, measured, thresholds, learning);
+    const absl::Duration bound =
+        one.has_value() ? std::max(2 * one->threshold, allowance) : absl::InfiniteDuration();
+    if (one.has_value() && now - one->since >= bound) {
+      ++standing;
+      threshold = std::max(threshold, bound);
+      still_for = std::min(still_for, now - one->since);
+    } else if (worker.last_completion.has_value()) {
+      latest.emplace(*worker.last_completion, id);
+    }
+  }
+  // Others may be idle, or in a launch that has just begun: those excuse nobody, and are no
+  // reason to raise the alarm by this rule.
+  if (2 * standing <= telling || latest.empty() || now - latest.rbegin()->first >= threshold)
+    return std::nullopt;
+  size_t advancing = 0;
+  for (const auto& [completion, id] : latest) advancing += now - completion < threshold ? 1 : 0;
+  if (advancing > Exceptions(telling)) return std::nullopt;
+  const WorkerId& who = latest.rbegin()->second;
+  return Standstill{
+      .threshold = threshold,
+      .still_for = still_for,
+      .why = absl::StrCat(standing, " of ", telling,
+                          " workers are in launches or steps that do not complete, while slice ",
+                          who.slice, " task ", who.task,
+                          advancing > 1 ? absl::StrCat(" and ", advancing - 1, " more advance")
+                                        : std::string(" alone advances")),
+      .advancing = advancing};
 }
 
 std::optional<absl::Duration> Progress::LastWork() const {

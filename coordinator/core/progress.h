@@ -56,7 +56,13 @@ struct Standstill {
   std::string noticed_by = {};  // what told of progress until then, for people
   // A pause is announced, and has made the threshold longer.
   bool announced = false;
+  // So many workers complete launches, while all others stand: they do not excuse the others.
+  size_t advancing = 0;
 };
+
+// Of so many workers of a job, those whose word is not believed against that of all others: one
+// in ten, and one of three already. A worker may run a program of its own, or lie.
+size_t Exceptions(size_t workers);
 
 // The state of one worker by its last heartbeat, in the coordinator's time.
 struct WorkerProgress {
@@ -132,7 +138,8 @@ class Progress {
   std::optional<Standstill> Measure(const Thresholds& thresholds, const Learning& learning,
                                     absl::Duration now) const;
   // The hang, if there is one: no worker's launches complete, for as long as the
-  // threshold that applies or longer.
+  // threshold that applies or longer; or most workers stand in launches, or steps, for twice as
+  // long as those may take, and no more than Exceptions() complete any.
   std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
                                   absl::Duration now) const;
 
@@ -159,6 +166,9 @@ class Progress {
  private:
   std::optional<Standstill> MeasureWork(const Thresholds& thresholds, const Learning& learning,
                                         absl::Duration now) const;
+  // That most stand while a few advance.
+  std::optional<Standstill> JudgeMost(const Thresholds& thresholds, const Learning& learning,
+                                      absl::Duration now) const;
 
   std::map<WorkerId, WorkerProgress> workers_;
 };

@@ -87,6 +87,61 @@ TEST_F(ProgressTest, OneWorkerThatCompletesIsEnough) {
   EXPECT_TRUE(Judge(118).has_value());
 }
 
+// Workers 1 and later stand in a launch since 100 s; worker 0 completes one each second, as one
+// does that lies, or that runs a program of its own.
+class OneAdvancesTest : public ProgressTest {
+ protected:
+  void Stand(int workers, int advancing, double until) {
+    for (int task = 0; task < workers; ++task) {
+      Worker worker{.id = {0, task}, .completed = 10, .last_completion = absl::Seconds(100)};
+      progress_.Observe(worker.id, worker.agent, worker.At(absl::Seconds(100)), absl::Seconds(100));
+      if (task < advancing) {
+        worker.completed = 20;
+        worker.last_completion = absl::Seconds(until);
+      }
+      progress_.Observe(worker.id, worker.agent, worker.At(absl::Seconds(until)),
+                        absl::Seconds(until));
+    }
+  }
+};
+
+TEST_F(OneAdvancesTest, DoesNotSilenceTheOthers) {
+  const double twice = 100 + 2 * absl::ToDoubleSeconds(kMinLaunchThreshold);
+  Stand(/*workers=*/4, /*advancing=*/1, twice - 0.1);
+  EXPECT_FALSE(Judge(twice - 0.1).has_value());
+  Stand(/*workers=*/4, /*advancing=*/1, twice);
+  ASSERT_TRUE(Judge(twice).has_value());
+  EXPECT_EQ(Judge(twice)->advancing, 1U);
+  EXPECT_NE(Judge(twice)->why.find("while slice 0 task 0 alone advances"), std::string::npos)
+      << Judge(twice)->why;
+}
+
+TEST_F(OneAdvancesTest, OfTwoNobodyKnowsWhichIsRight) {
+  Stand(/*workers=*/2, /*advancing=*/1, 200);
+  EXPECT_FALSE(Judge(200).has_value());
+}
+
+TEST_F(OneAdvancesTest, MoreThanOneInTenAreProgress) {
+  Stand(/*workers=*/20, /*advancing=*/3, 200);
+  EXPECT_FALSE(Judge(200).has_value());
+  Stand(/*workers=*/40, /*advancing=*/2, 300);
+  EXPECT_TRUE(Judge(300).has_value());
+}
+
+TEST_F(OneAdvancesTest, AnAnnouncedPauseIsStillWaitedFor) {
+  Stand(/*workers=*/4, /*advancing=*/1, 200);
+  ASSERT_TRUE(Judge(200).has_value());
+  Worker pausing{.id = {0, 4}, .completed = 10, .last_completion = absl::Seconds(100)};
+  pausing.in_flight = false;
+  wire::Heartbeat heartbeat = pausing.At(absl::Seconds(200));
+  heartbeat.progress = rapideye::Progress{.step = 1, .phase = Phase::kCheckpoint, .phase_ms = 0};
+  progress_.Observe(pausing.id, kAgent, heartbeat, absl::Seconds(200));
+  EXPECT_FALSE(Judge(200).has_value());
+  // But not for ever.
+  Stand(/*workers=*/4, /*advancing=*/1, 5000);
+  EXPECT_TRUE(Judge(5000).has_value());
+}
+
 TEST_F(ProgressTest, AutoLaunchThresholdIsFiveTimesTheLongestUpToFiveMinutes) {
   Learn("aa", absl::Seconds(6));
   EXPECT_FALSE(Judge(129).has_value());

@@ -252,5 +252,51 @@ TEST(Protocol, SnapshotsTakeTheirIdentityFromTheHello) {
   EXPECT_EQ(job.concluded().back().capture.snapshots.back().host, "host-0-3");
 }
 
+// A worker that lies, or runs a program of its own, completes launches while the others stand.
+
+TEST(OneAdvances, TheOthersRaiseTheAlarmAllTheSame) {
+  FakeJob job = Frozen();
+  job.at(0, 3).advancing = true;
+  ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+  EXPECT_TRUE(job.Logged("slice 0 task 3 alone advances"));
+  EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 4u);
+}
+
+// It completes launches between the two looks, too.
+constexpr absl::Duration kOften = absl::Milliseconds(50);
+
+TEST(OneAdvances, WhatSeveralReportIsNotOutweighed) {
+  FakeJob job = Frozen();
+  job.at(0, 3).advancing = true;
+  for (int task = 0; task < 2; ++task) {
+    job.Say(job.at(0, task), wire::Alarm{wire::AlarmKind::kHangLine, "hang detected"});
+  }
+  EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(3), kOften));
+}
+
+TEST(OneAdvances, WhatOneReportsIsOutweighed) {
+  FakeJob job = Frozen();
+  job.at(0, 3).advancing = true;
+  job.Say(job.at(0, 0), wire::Alarm{wire::AlarmKind::kHangLine, "hang detected"});
+  EXPECT_FALSE(job.RunUntilConclude(absl::Seconds(3), kOften));
+  EXPECT_TRUE(job.Logged("launches completed between the two looks"));
+}
+
+TEST(Snapshots, OneLargerThanAHostCostsItsStream) {
+  FakeJob job = Frozen();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  FakeJob hostile = Frozen();
+  hostile.at(0, 2).answers = false;
+  while (!hostile.at(0, 2).memory.has_value()) hostile.Run(absl::Seconds(1));
+  wire::SnapshotReply reply;
+  reply.collection = 1;
+  reply.snapshot = hostile.Show(hostile.at(0, 2));
+  reply.snapshot.pcie.resize(kMaxChipsOfWorker + 1);
+  hostile.Say(hostile.at(0, 2), wire::SampleReady{1, 1000});
+  hostile.Say(hostile.at(0, 2), reply);
+  ASSERT_TRUE(hostile.at(0, 2).closed.has_value());
+  EXPECT_TRUE(absl::IsInvalidArgument(*hostile.at(0, 2).closed)) << *hostile.at(0, 2).closed;
+}
+
 }  // namespace
 }  // namespace rapideye::coordinator

@@ -27,6 +27,20 @@ TEST(Recall, KilledBeforeTheAlarmRaisesItAfterwards) {
   EXPECT_EQ(job.core().counters().recalled, 0);
 }
 
+// Four agents that lie would otherwise silence their job for good.
+TEST(Recall, WhatThisDiskDoesNotHaveIsNotBelievedForEver) {
+  FakeJob job = Frozen();
+  for (auto& [id, agent] : job.agents()) {
+    agent.memory = wire::IncidentMemory{"20260101T000000Z-00000000", true, agent.process};
+  }
+  job.RestartCoordinator();
+  job.ConnectAll();
+  EXPECT_FALSE(job.RunUntilConclude(kBelieveUnwritten - absl::Seconds(10)));
+  EXPECT_TRUE(job.Logged("20260101T000000Z-00000000 was concluded before"));
+  EXPECT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+  EXPECT_TRUE(job.Logged("this disk does not have the incident"));
+}
+
 TEST(Recall, KilledDuringTheFirstRoundCollectsAgainUnderTheSameName) {
   FakeJob job = Frozen();
   job.at(0, 3).answers = false;
@@ -126,7 +140,8 @@ TEST(Recall, KilledAfterTheDigestWaitsForRecovery) {
   job.Concluded();
   EXPECT_TRUE(job.at(0, 0).memory->concluded);
   job.RestartCoordinator();
-  job.ConnectAll();  // and no disk to look at
+  job.Step(IncidentsOnDisk{{incident}});
+  job.ConnectAll();
   job.Run(absl::Minutes(10));
   EXPECT_EQ(job.concluded().size(), 1u);
   EXPECT_TRUE(job.retold().empty());
@@ -192,6 +207,7 @@ TEST(Recall, OneLiarNeitherSuppressesNorDoubles) {
   EXPECT_EQ(job.core().counters().recalled, 0);
   job.Concluded();
   job.RestartCoordinator();
+  job.Step(IncidentsOnDisk{{IncidentOf(job)}});
   job.at(0, 0).memory->concluded = false;
   job.ConnectAll();
   job.Run(absl::Minutes(10));
@@ -203,6 +219,7 @@ TEST(Recall, AlarmOfTheSameHangWaitsUntilTheMemoriesAreKnown) {
   const std::string incident = IncidentOf(job);
   job.Concluded();
   job.RestartCoordinator();
+  job.Step(IncidentsOnDisk{{incident}});
   FakeAgent& first = job.at(0, 0);
   job.Connect(first);
   job.Say(first, wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 6"});

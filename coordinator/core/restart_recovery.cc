@@ -3,14 +3,35 @@
 #include <utility>
 
 namespace rapideye::coordinator {
+namespace {
+
+// Sums of parts of a vote are not exact.
+bool IsMost(double votes, double all) {
+  constexpr double kRounding = 1e-6;
+  return 2 * votes > all + kRounding;
+}
+
+}  // namespace
 
 void RestartRecovery::OnHello(const WorkerId& worker,
-                              const std::optional<wire::IncidentMemory>& memory) {
+                              const std::optional<wire::IncidentMemory>& memory,
+                              const std::string& host) {
+  OnLeave(worker);
+  hosts_[worker] = host;
+  ++workers_of_[host];
   if (memory.has_value()) {
     votes_[worker] = Vote{.memory = *memory};
   } else {
     votes_.erase(worker);
   }
+}
+
+void RestartRecovery::OnLeave(const WorkerId& worker) {
+  votes_.erase(worker);
+  const auto host = hosts_.find(worker);
+  if (host == hosts_.end()) return;
+  if (--workers_of_[host->second] == 0) workers_of_.erase(host->second);
+  hosts_.erase(host);
 }
 
 void RestartRecovery::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat,
@@ -32,32 +53,35 @@ void RestartRecovery::OnDisk(std::vector<std::string> incidents, std::vector<std
   for (std::string& incident : unknown) unknown_.insert(std::move(incident));
 }
 
-std::optional<RestartRecovery::Decision> RestartRecovery::Decide(size_t connected) const {
+std::optional<RestartRecovery::Decision> RestartRecovery::Decide() const {
+  // Each host has one vote, of which each of its workers has an equal part.
   struct Count {
-    size_t cast = 0;
-    size_t confirmed = 0;
-    size_t concluded = 0;  // of these
+    double cast = 0;
+    double confirmed = 0;
+    double concluded = 0;  // of these
   };
+  const double all = static_cast<double>(workers_of_.size());
   std::map<std::string, Count> counts;
   for (const auto& [worker, vote] : votes_) {
     Count& count = counts[vote.memory.incident];
-    ++count.cast;
+    const double part = 1 / static_cast<double>(workers_of_.at(hosts_.at(worker)));
+    count.cast += part;
     if (!vote.confirmed) continue;
-    ++count.confirmed;
-    if (vote.memory.concluded) ++count.concluded;
+    count.confirmed += part;
+    if (vote.memory.concluded) count.concluded += part;
   }
   for (const auto& [incident, count] : counts) {
-    if (count.cast * 2 <= connected) continue;
+    if (!IsMost(count.cast, all)) continue;
     return Decision{.incident = incident,
-                    .confirmed = count.confirmed * 2 > connected,
-                    .concluded = count.concluded * 2 > connected,
+                    .confirmed = IsMost(count.confirmed, all),
+                    .concluded = IsMost(count.concluded, all),
                     .written = on_disk_.contains(incident)};
   }
   return std::nullopt;
 }
 
-bool RestartRecovery::MayDecide(bool settled, size_t connected) const {
-  return Any() && (!settled || Decide(connected).has_value());
+bool RestartRecovery::MayDecide(bool settled) const {
+  return Any() && (!settled || Decide().has_value());
 }
 
 }  // namespace rapideye::coordinator

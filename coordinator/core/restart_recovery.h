@@ -23,17 +23,19 @@ namespace rapideye::coordinator {
 // has shown that the worker still runs the process which the memory is about, and
 // is void as soon as a launch completes there.
 //
-// The rule: the memory of more than half of all connected workers decides. One
-// agent that lies, or a few that were away while the rest saw an incident, neither
-// suppress a digest nor double one. Agents that cannot remember (protocol 1) are
+// The rule: the memory of more than half of all connected workers decides, where the workers of
+// one host, by its address, count as one together: whoever connects as many workers has no more
+// votes for it. One host that lies, or a few that were away while the rest saw an incident,
+// neither suppress a digest nor double one. Agents that cannot remember (protocol 1) are
 // counted as remembering nothing: at worst a hang gets two digests.
 class RestartRecovery {
  public:
   // The worker's agent said Hello on a new stream.
-  void OnHello(const WorkerId& worker, const std::optional<wire::IncidentMemory>& memory);
+  void OnHello(const WorkerId& worker, const std::optional<wire::IncidentMemory>& memory,
+               const std::string& host);
   // `advanced`: launches have completed on it since its last heartbeat.
   void OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat, bool advanced);
-  void OnLeave(const WorkerId& worker) { votes_.erase(worker); }
+  void OnLeave(const WorkerId& worker);
   // Forgets what agents remember.
   void Clear() { votes_.clear(); }
 
@@ -56,12 +58,11 @@ class RestartRecovery {
     bool concluded = false;
     bool written = false;  // it is on disk
   };
-  // The incident that more than half of `connected` workers remember; nullopt if
-  // there is none.
-  std::optional<Decision> Decide(size_t connected) const;
+  // The incident that more than half of the connected remember; nullopt if there is none.
+  std::optional<Decision> Decide() const;
   // True while agents may yet report that an alarm belongs to such an incident. `settled`: all
   // agents have been there once, or had the time to come.
-  bool MayDecide(bool settled, size_t connected) const;
+  bool MayDecide(bool settled) const;
 
  private:
   struct Vote {
@@ -69,6 +70,8 @@ class RestartRecovery {
     bool confirmed = false;  // by a heartbeat
   };
   std::map<WorkerId, Vote> votes_;
+  std::map<WorkerId, std::string> hosts_;  // of all that are connected
+  std::map<std::string, size_t> workers_of_;
   std::set<std::string> on_disk_;
   std::set<std::string> unknown_;
 };

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <set>
+#include <string>
+
 namespace rapideye::coordinator {
 namespace {
 
@@ -19,18 +23,34 @@ class RestartRecoveryTest : public ::testing::Test {
   // Workers [from, to) remember it, and show that they still run the process.
   void Remember(int from, int to, const char* incident, bool concluded) {
     for (int task = from; task < to; ++task) {
-      recovery_.OnHello({0, task}, wire::IncidentMemory{incident, concluded, "p"});
+      Hello(task, wire::IncidentMemory{incident, concluded, "p"});
       recovery_.OnHeartbeat({0, task}, Of("p"), /*advanced=*/false);
     }
   }
-  std::string Decided(size_t connected) const {
-    const auto decision = recovery_.Decide(connected);
+  void Hello(int task, const std::optional<wire::IncidentMemory>& memory) {
+    recovery_.OnHello({0, task}, memory, "10.0.0." + std::to_string(task));
+    connected_.insert(task);
+  }
+  // Lets workers come without a memory, and the last ones leave, until so many are there.
+  void Connect(int connected) {
+    for (int task = 0; task < connected; ++task) {
+      if (!connected_.contains(task)) Hello(task, std::nullopt);
+    }
+    while (*connected_.rbegin() >= connected) {
+      recovery_.OnLeave({0, *connected_.rbegin()});
+      connected_.erase(*connected_.rbegin());
+    }
+  }
+  std::string Decided(int connected) {
+    Connect(connected);
+    const auto decision = recovery_.Decide();
     if (!decision.has_value()) return "nothing";
     if (!decision->confirmed) return "wait";
     return decision->incident + (decision->concluded ? " concluded" : " begun");
   }
 
   RestartRecovery recovery_;
+  std::set<int> connected_;
 };
 
 TEST_F(RestartRecoveryTest, MoreThanHalfOfAllDecide) {
@@ -49,6 +69,26 @@ TEST_F(RestartRecoveryTest, OneLiarNeitherSuppressesNorInvents) {
   EXPECT_EQ(Decided(4), std::string(kOne) + " begun");
 }
 
+// Four ghosts of one host among three honest workers, each on its own.
+TEST_F(RestartRecoveryTest, WorkersOfOneHostCountAsOne) {
+  Connect(3);
+  for (int ghost = 100; ghost < 104; ++ghost) {
+    recovery_.OnHello({0, ghost}, wire::IncidentMemory{kOther, true, "g"}, "10.6.6.6");
+    recovery_.OnHeartbeat({0, ghost}, Of("g"), /*advanced=*/false);
+  }
+  EXPECT_FALSE(recovery_.Decide().has_value());
+  for (int ghost = 100; ghost < 104; ++ghost) recovery_.OnLeave({0, ghost});
+  // A whole job on one host still decides by its workers.
+  for (int task = 0; task < 3; ++task) recovery_.OnLeave({0, task});
+  for (int task = 0; task < 3; ++task) {
+    recovery_.OnHello({0, task}, wire::IncidentMemory{kOne, true, "p"}, "127.0.0.1");
+    recovery_.OnHeartbeat({0, task}, Of("p"), /*advanced=*/false);
+  }
+  recovery_.OnHello({0, 3}, std::nullopt, "127.0.0.1");
+  ASSERT_TRUE(recovery_.Decide().has_value());
+  EXPECT_TRUE(recovery_.Decide()->concluded);
+}
+
 TEST_F(RestartRecoveryTest, BegunByAllAndConcludedForAFewIsBegun) {
   Remember(0, 2, kOne, true);
   Remember(2, 4, kOne, false);
@@ -59,7 +99,7 @@ TEST_F(RestartRecoveryTest, BegunByAllAndConcludedForAFewIsBegun) {
 
 TEST_F(RestartRecoveryTest, CountsOnceAHeartbeatHasShownTheSameProcess) {
   for (int task = 0; task < 3; ++task) {
-    recovery_.OnHello({0, task}, wire::IncidentMemory{kOne, true, "p"});
+    Hello(task, wire::IncidentMemory{kOne, true, "p"});
   }
   EXPECT_EQ(Decided(4), "wait");
   for (int task = 0; task < 3; ++task) recovery_.OnHeartbeat({0, task}, Of("p"), false);
@@ -75,34 +115,36 @@ TEST_F(RestartRecoveryTest, AnotherProcessOrProgressMakesItVoid) {
 }
 
 TEST_F(RestartRecoveryTest, NoProcessIsAnotherProcess) {
-  recovery_.OnHello({0, 0}, wire::IncidentMemory{kOne, true, "p"});
+  Hello(0, wire::IncidentMemory{kOne, true, "p"});
   recovery_.OnHeartbeat({0, 0}, wire::Heartbeat{}, false);
   EXPECT_EQ(Decided(1), "nothing");
 }
 
 TEST_F(RestartRecoveryTest, SaysWhatIsOnDiskUntilItCannotBeRead) {
   Remember(0, 3, kOne, false);
-  EXPECT_FALSE(recovery_.Decide(4)->written);
+  Connect(4);
+  EXPECT_FALSE(recovery_.Decide()->written);
   recovery_.OnDisk({kOther, kOne}, {});
-  EXPECT_TRUE(recovery_.Decide(4)->written);
+  EXPECT_TRUE(recovery_.Decide()->written);
   recovery_.OnUnreadable(kOther);
-  EXPECT_TRUE(recovery_.Decide(4)->written);
+  EXPECT_TRUE(recovery_.Decide()->written);
   recovery_.OnUnreadable(kOne);
-  EXPECT_FALSE(recovery_.Decide(4)->written);
+  EXPECT_FALSE(recovery_.Decide()->written);
 }
 
 TEST_F(RestartRecoveryTest, MayDecideUntilAllHadTheTimeToCome) {
-  EXPECT_FALSE(recovery_.MayDecide(/*settled=*/false, 4));
+  EXPECT_FALSE(recovery_.MayDecide(/*settled=*/false));
   Remember(0, 1, kOne, true);
-  EXPECT_TRUE(recovery_.MayDecide(/*settled=*/false, 4));
-  EXPECT_FALSE(recovery_.MayDecide(/*settled=*/true, 4));
+  Connect(4);
+  EXPECT_TRUE(recovery_.MayDecide(/*settled=*/false));
+  EXPECT_FALSE(recovery_.MayDecide(/*settled=*/true));
   Remember(1, 3, kOne, true);
-  EXPECT_TRUE(recovery_.MayDecide(/*settled=*/true, 4));
+  EXPECT_TRUE(recovery_.MayDecide(/*settled=*/true));
 }
 
 TEST_F(RestartRecoveryTest, LastHelloCounts) {
   Remember(0, 1, kOne, true);
-  recovery_.OnHello({0, 0}, std::nullopt);
+  Hello(0, std::nullopt);
   EXPECT_FALSE(recovery_.Any());
   Remember(0, 1, kOne, true);
   recovery_.OnLeave({0, 0});

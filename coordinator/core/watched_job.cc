@@ -30,7 +30,8 @@ Suspicion SuspicionOf(const Standstill& standstill, const Instant& now) {
       .threshold = standstill.threshold,
       .detected = now,
       .announced_pause = standstill.announced ? std::optional(standstill.threshold) : std::nullopt,
-      .noticed_by = standstill.noticed_by};
+      .noticed_by = standstill.noticed_by,
+      .advancing = standstill.advancing};
 }
 
 std::optional<Standstill> WatchedJob::Judge(absl::Duration now) const {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,11 @@ absl::Status Failed(const char* what, const std::string& path, const std::error_
   return Failed(what, path, error.value());
 }
 
+// Captures hold stacks and lines of logs: for this user and a group that may read them, not for
+// every user of the host.
+constexpr mode_t kFileMode = 0640;
+constexpr mode_t kDirectoryMode = 0750;
+
 class PosixDisk final : public Disk {
  public:
   absl::Status MakeDirectory(const std::string& path) override {
@@ -34,13 +40,14 @@ class PosixDisk final : public Disk {
     if (!parent.empty() && parent != path) {
       if (absl::Status status = MakeDirectory(parent); !status.ok()) return status;
     }
-    fs::create_directory(path, error);
-    if (error) return Failed("cannot make directory", path, error);
+    if (mkdir(path.c_str(), kDirectoryMode) != 0 && errno != EEXIST) {
+      return Failed("cannot make directory", path, errno);
+    }
     return SyncDirectory(parent.empty() ? "." : parent);
   }
 
   absl::Status WriteFile(const std::string& path, const std::string& bytes) override {
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode);
     if (file < 0) return Failed("cannot create", path, errno);
     const absl::Cleanup closer = [file] { close(file); };
     if (const int error = file::WriteAll(file, bytes); error != 0) {

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -18,6 +20,7 @@
 #include "digest/report_json.h"
 #include "proto/capture/capture_writer.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/worker/thread.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -69,10 +72,10 @@ int64_t IncidentWriter::RevisionOf(const std::string& incident_id) const {
 
 // Only a digest that says UNKNOWN is followed by further looks.
 bool IncidentWriter::SaysNothingNew(const Begun& begun) {
-  const bool unknown = begun.verdict.cause == Cause::kUnknown && begun.conclude.again;
+  const bool unknown = begun.verdict.cause == Cause::kUnknown && begun.conclude->again;
   if (begun.verdict.cause != Cause::kNoHang && !unknown) return false;
   IncidentConcluded event{
-      .incident_id = begun.conclude.incident_id, .hang = unknown, .unknown = unknown};
+      .incident_id = begun.conclude->incident_id, .hang = unknown, .unknown = unknown};
   if (unknown) event.revision = RevisionOf(event.incident_id);
   if (begun.verdict.excused_ms.has_value()) {
     event.excused = absl::Milliseconds(*begun.verdict.excused_ms);
@@ -81,20 +84,46 @@ bool IncidentWriter::SaysNothingNew(const Begun& begun) {
                std::string(CauseName(begun.verdict.cause)),
                begun.verdict.detail == Detail::kNone ? "" : " ",
                std::string(DetailName(begun.verdict.detail)),
-               begun.conclude.again ? ", as seen again; its digest stays as it is" : "");
+               begun.conclude->again ? ", as seen again; its digest stays as it is" : "");
   settings_.concluded(std::move(event));
   return true;
 }
 
+Verdict IncidentWriter::VerdictOn(const std::shared_ptr<Conclude>& conclude) const {
+  std::optional<Verdict> verdict = WithPatience(
+      [conclude, classify = settings_.classify] { return classify(conclude->capture); },
+      settings_.verdict_patience);
+  if (verdict.has_value()) return *std::move(verdict);
+  const std::string text =
+      absl::StrCat("not classified within ", absl::FormatDuration(settings_.verdict_patience),
+                   ": the evidence is far larger than that of a real job; rapideye diagnose on "
+                   "the capture takes as long as it needs");
+  spdlog::error("incident {}: {}", conclude->incident_id, text);
+  Verdict unknown;
+  unknown.cause = Cause::kUnknown;
+  std::set<WorkerId> there;
+  for (const Snapshot& snapshot : conclude->capture.snapshots) there.insert(snapshot.worker);
+  for (const ExpectedWorker& worker : conclude->capture.header.expected_workers) {
+    if (!there.contains(worker.id)) unknown.missing.push_back(worker.id);
+  }
+  unknown.lacking.push_back(text);
+  unknown.reasons.push_back({"deadline", text});
+  RecommendedAction action;
+  action.description =
+      "Run rapideye diagnose on the capture, and look for workers whose evidence is huge";
+  unknown.actions.push_back(std::move(action));
+  return unknown;
+}
+
 void IncidentWriter::Process(Conclude conclude) {
   const absl::Duration begin = MonotonicTime();
-  Begun begun{std::move(conclude), {}, {}};
-  begun.verdict = Classify(begun.conclude.capture);
+  Begun begun{std::make_shared<Conclude>(std::move(conclude)), {}, {}};
+  begun.verdict = VerdictOn(begun.conclude);
   begun.classification = MonotonicTime() - begin;
   if (settings_.classified) settings_.classified(begun.verdict.cause, begun.classification);
-  const std::string& id = begun.conclude.incident_id;
+  const std::string id = begun.conclude->incident_id;
   if (SaysNothingNew(begun)) return;
-  begun.revision = begun.conclude.again ? RevisionOf(id) + 1 : 1;
+  begun.revision = begun.conclude->again ? RevisionOf(id) + 1 : 1;
   // There is one incident at a time; one that waits for ever would not be told.
   FinishWaiting();
   if (begun.verdict.sides.empty() || settings_.want_texts == nullptr) {
@@ -106,23 +135,23 @@ void IncidentWriter::Process(Conclude conclude) {
 }
 
 void IncidentWriter::Process(TextsGathered texts) {
-  if (!awaits_texts_.has_value() || awaits_texts_->conclude.incident_id != texts.incident_id) {
+  if (!awaits_texts_.has_value() || awaits_texts_->conclude->incident_id != texts.incident_id) {
     return;
   }
   Begun begun = *std::exchange(awaits_texts_, std::nullopt);
   const absl::Duration begin = MonotonicTime();
   ComparedTexts compared = CompareTexts(std::move(texts.sides));
-  begun.conclude.capture.header.hlo_comparison = std::move(compared.comparison);
+  begun.conclude->capture.header.hlo_comparison = std::move(compared.comparison);
   begun.texts = std::move(compared.files);
   // Classifies again, so that a later run on the capture gives the same verdict.
-  begun.verdict = Classify(begun.conclude.capture);
+  begun.verdict = VerdictOn(begun.conclude);
   begun.classification += MonotonicTime() - begin;
   if (SaysNothingNew(begun)) return;
   Finish(std::move(begun));
 }
 
 void IncidentWriter::Finish(Begun begun) {
-  const Conclude& conclude = begun.conclude;
+  const Conclude& conclude = *begun.conclude;
   const std::string& id = conclude.incident_id;
   const std::string path = keeper_.PathOf(id);
   digest::ReportContext context{

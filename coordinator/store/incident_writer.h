@@ -4,11 +4,13 @@
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_WRITER_H_
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "classifier/classify.h"
 #include "classifier/verdict.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/limits.h"
@@ -27,6 +29,12 @@ class IncidentWriter {
     digest::TextFormat text_format = digest::TextFormat::kClassic;
     // How long a digest waits for the disk, to be able to name its files.
     absl::Duration disk_patience = kDiskPatience;
+    // How long a digest waits for its verdict; what is known is written all the same then.
+    absl::Duration verdict_patience = kVerdictPatience;
+    // Classifies; may be called on any thread, and may never return.
+    std::function<Verdict(const Capture&)> classify = [](const Capture& capture) {
+      return Classify(capture);
+    };
     // Takes the digest's text, for the log. Called on the writer's thread.
     std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
     // Called with every verdict, NO_HANG included. May be empty.
@@ -56,13 +64,16 @@ class IncidentWriter {
  private:
   // An incident on its way to its digest.
   struct Begun {
-    Conclude conclude;
+    // Shared with a classification that was not waited for.
+    std::shared_ptr<Conclude> conclude;
     Verdict verdict;
     absl::Duration classification;
     std::vector<IncidentFile> texts = {};
     int64_t revision = 1;
   };
 
+  // Unknown if it takes too long.
+  Verdict VerdictOn(const std::shared_ptr<Conclude>& conclude) const;
   void Process(Conclude conclude);
   // Of the digest that is out.
   int64_t RevisionOf(const std::string& incident_id) const;

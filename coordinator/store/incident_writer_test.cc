@@ -75,6 +75,31 @@ TEST_F(IncidentWriterTest, AllFormsAreOnDiskBeforeTheDigestIsInTheLog) {
   }
 }
 
+TEST_F(IncidentWriterTest, AVerdictThatTakesTooLongDoesNotSilenceTheDigest) {
+  std::promise<std::string> digest;
+  std::promise<void> concluded;
+  std::promise<void> never;
+  const std::shared_future<void> end = never.get_future().share();
+  IncidentKeeper keeper(IncidentStore(root_, RealDisk()),
+                        {.retention = {}, .pending = {}, .wrote = nullptr});
+  IncidentWriter writer(
+      keeper,
+      {.verdict_patience = absl::ZeroDuration(),
+       .classify =
+           [end](const Capture&) {
+             end.wait();
+             return Verdict();
+           },
+       .log_digest = [&](const std::string&, const std::string& text) { digest.set_value(text); },
+       .classified = nullptr,
+       .concluded = [&](IncidentConcluded) { concluded.set_value(); }});
+  writer.Post(Hang());
+  concluded.get_future().wait();
+  EXPECT_THAT(digest.get_future().get(), HasSubstr("Full error digest:"));
+  EXPECT_GT(fs::file_size(root_ + "/incidents/" + kId + "/capture.jsonl.gz"), 0u);
+  never.set_value();
+}
+
 TEST_F(IncidentWriterTest, DiskThatRefusesDoesNotSilenceTheDigest) {
   FaultyDisk disk;
   disk.Refuse(absl::ResourceExhaustedError("No space left on device"));

@@ -54,7 +54,10 @@ void FakeJob::Connect(FakeAgent& agent) {
 
 StreamId FakeJob::OpenStream() {
   const StreamId stream = next_stream_++;
-  Step(StreamOpened{.stream = stream, .peer = "10.0.0.1:1"});
+  // Of a host of its own.
+  Step(StreamOpened{.stream = stream,
+                    .peer = absl::StrCat("10.", stream / 65536 % 256, ".", stream / 256 % 256, ".",
+                                         stream % 256, ":1")});
   return stream;
 }
 

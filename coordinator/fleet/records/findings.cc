@@ -144,8 +144,10 @@ IncidentRecord Describe(const std::string& incident, const Capture& capture, con
   record.detected = detected;
   std::set<std::string> hosts;
   std::set<int32_t> slices;
+  // What the shape expects is what peers say, and a larger job may lose more machines: counted
+  // are the hosts that were there and answered.
+  for (const Snapshot& snapshot : capture.snapshots) hosts.insert(snapshot.host);
   for (const ExpectedWorker& worker : capture.header.expected_workers) {
-    hosts.insert(worker.host);
     slices.insert(worker.id.slice);
   }
   record.hosts = static_cast<int64_t>(hosts.size());
