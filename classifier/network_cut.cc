@@ -207,6 +207,9 @@ void JoinIfOneCut(const Case& c, const LinkEvidence& links, std::vector<Finding>
   one.why = absl::StrCat("no connection between ", WhoAll(c.topology, {cut.begin(), cut.end()}),
                          " and the others works: something that they share is cut");
   one.evidence = {Evidence(c, Strength::kStrong, {cut.begin(), cut.end()}, one.why)};
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    one.partition[cut.contains(i) ? 0 : 1].push_back(c.worker(i).id);
+  }
   one.culprits.clear();
   one.links.clear();
   for (const Finding& finding : hosts) {

@@ -158,7 +158,7 @@ TEST(Fingerprint, WithoutNamesTheInstructionsTell) {
 TEST(Fingerprint, WithoutNamesOtherInstructionsAreAnotherModule) {
   Scenario s({.slices = 1});
   s.RunOther(0, 2, "jit_eval", "ee05");
-  const double named = Classify(s.capture).confidence;
+  const double named = Classify(s.capture).confidence.value_or(0);
   s.ForgetModules();
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.2");
   EXPECT_LT(Classify(s.capture).confidence, named);
