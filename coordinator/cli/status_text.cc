@@ -98,6 +98,22 @@ std::string StartUp(const v1::GetStatusReply& status) {
   return text;
 }
 
+// The last one, and when the standstill is looked at again.
+std::string Incident(const v1::GetStatusReply& status) {
+  std::string text;
+  if (status.has_last_incident_id()) {
+    absl::StrAppend(
+        &text, "incident   ", Shown(status.last_incident_id()),
+        status.last_revision() > 1 ? absl::StrCat(", revision ", status.last_revision()) : "",
+        " (rapideye show ", Shown(status.last_incident_id()), ")\n");
+  }
+  if (status.has_next_look_ms()) {
+    absl::StrAppend(&text, "next look  in ", Span(status.next_look_ms()),
+                    ", if the job still stands\n");
+  }
+  return text;
+}
+
 std::string Threshold(const char* name, int64_t milliseconds, bool set) {
   return absl::StrCat(name, " ", Span(milliseconds), set ? " (set)" : " (auto)");
 }
@@ -165,16 +181,7 @@ std::string StatusText(const v1::GetStatusReply& status) {
     absl::StrAppend(&text, "           … and ", status.cohort_count() - status.cohorts_size(),
                     " more cohorts\n");
   }
-  if (status.has_last_incident_id()) {
-    absl::StrAppend(
-        &text, "incident   ", Shown(status.last_incident_id()),
-        status.last_revision() > 1 ? absl::StrCat(", revision ", status.last_revision()) : "",
-        " (rapideye show ", Shown(status.last_incident_id()), ")\n");
-  }
-  if (status.has_next_look_ms()) {
-    absl::StrAppend(&text, "next look  in ", Span(status.next_look_ms()),
-                    ", if the job still stands\n");
-  }
+  absl::StrAppend(&text, Incident(status));
   const int missing = status.expected() - status.connected();
   if (status.missing_size() > 0) {
     absl::StrAppend(&text, "\nMissing (", status.missing_size(), " of ", missing, "):\n",

@@ -35,4 +35,14 @@ std::vector<wire::HostAddress> AddressBook::AddressesOf(const WorkerId& worker) 
   return addresses;
 }
 
+wire::Peers AddressBook::Answer(const wire::WhoIs& question) const {
+  wire::Peers answer;
+  for (const IpAddress& address : question.addresses) {
+    if (const std::optional<WorkerId> worker = WorkerOf(address)) {
+      answer.peers.push_back({address, *worker});
+    }
+  }
+  return answer;
+}
+
 }  // namespace rapideye::coordinator

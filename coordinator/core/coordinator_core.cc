@@ -11,24 +11,6 @@
 
 namespace rapideye::coordinator {
 
-namespace {
-
-// As a capture names it.
-std::string TriggerOf(wire::AlarmKind kind) {
-  switch (kind) {
-    case wire::AlarmKind::kCoreHalt:
-      return "halt";
-    case wire::AlarmKind::kProcessExit:
-      return kExitTrigger;
-    case wire::AlarmKind::kUnspecified:
-    case wire::AlarmKind::kHangLine:
-      break;
-  }
-  return "hang-line";
-}
-
-}  // namespace
-
 CoordinatorCore::CoordinatorCore(Options options)
     : job_(std::move(options.shape), options.thresholds, std::move(options.identity)),
       collect_deadline_(options.collect_deadline),
@@ -279,7 +261,7 @@ absl::Status CoordinatorCore::Dispatch(const Member& member, MessageReceived& ev
     job_.membership.AnnounceLeave(worker);
     return absl::OkStatus();
   } else if (const auto* question = std::get_if<wire::WhoIs>(&event.message)) {
-    OnWhoIs(member, *question);
+    Emit(Send{*member.stream, job_.addresses.Answer(*question)});
     return absl::OkStatus();
   } else if (const auto* ready = std::get_if<wire::SampleReady>(&event.message)) {
     collection = ready->collection;
@@ -332,16 +314,6 @@ void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& h
   } else if (advanced) {
     NoteRecovery(worker);
   }
-}
-
-void CoordinatorCore::OnWhoIs(const Member& member, const wire::WhoIs& question) {
-  wire::Peers answer;
-  for (const IpAddress& address : question.addresses) {
-    if (const std::optional<WorkerId> worker = job_.addresses.WorkerOf(address)) {
-      answer.peers.push_back({address, *worker});
-    }
-  }
-  Emit(Send{*member.stream, std::move(answer)});
 }
 
 // The job ----------------------------------------------------------------------
@@ -484,7 +456,7 @@ void CoordinatorCore::FollowIncident() {
 }
 
 void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
-  if (state_ == State::kCollecting && !IsTold()) {
+  if (state_ == State::kCollecting && !told_.IsOf(incident_id_)) {
     // What a worker reported by itself is settled by the two rounds; a lack of
     // progress by progress.
     if (incident_->suspicion().threshold.has_value() && !job_.Judge(now_.monotonic).has_value()) {
@@ -502,13 +474,13 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
 }
 
 void CoordinatorCore::AbandonIncident(const std::string& why) {
-  Info(absl::StrCat(IsTold() ? "the further look has ended: " : "no hang: ", why));
+  Info(absl::StrCat(told_.IsOf(incident_id_) ? "the further look has ended: " : "no hang: ", why));
   job_.counters.probes_asked += static_cast<int64_t>(incident_->probes_asked());
   incident_->Abandon(effects_);
   const std::optional<absl::Duration> threshold = incident_->suspicion().threshold;
   incident_.reset();
   if (looks_.open()) looks_.Plan(incident_id_, kLookAfterNoHang, now_.monotonic);
-  if (IsTold()) {
+  if (told_.IsOf(incident_id_)) {
     state_ = State::kWaiting;
     if (!stopping_) TellAllConcluded();  // those who have come meanwhile, too
     return;
@@ -528,20 +500,15 @@ void CoordinatorCore::ConcludeIncident() {
                 .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
                 .collect = now_.monotonic - incident_->started(),
                 .hardware = job_.HardwareOfMissing(*incident_),
-                .again = IsTold()});
+                .again = told_.IsOf(incident_id_)});
   alarm_.Clear();
-  if (IsTold()) {
+  if (told_.IsOf(incident_id_)) {
     // From when on the job has recovered, and what it is, were settled by the first look.
     incident_.reset();
     state_ = State::kConcluding;
     return;
   }
-  std::map<WorkerId, std::string> shown;
-  for (const auto& [worker, snapshot] : incident_->snapshots()) {
-    std::optional<std::string> key = job_.incarnation.LastGiven(worker);
-    if (!key.has_value()) key = snapshot.incarnation;
-    if (key.has_value()) shown[worker] = *std::move(key);
-  }
+  std::map<WorkerId, std::string> shown = job_.ShownIn(*incident_);
   // After a worker's word the others may go on for a while with what they had
   // queued; after a threshold has passed whoever moves has recovered.
   absl::Duration from = now_.monotonic;
@@ -558,8 +525,9 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
   if (state_ != State::kConcluding) return;
   texts_.reset();  // no longer needed
   restart_.Clear();
-  const bool told = IsTold();
-  PlanLook(event);
+  const bool told = told_.IsOf(incident_id_);
+  const bool unknown = event.unknown || std::exchange(told_.repeated_unknown, false);
+  looks_.Follow(event, unknown, told, job_.Judge(now_.monotonic).has_value(), now_.monotonic);
   if (!event.hang && !told) {
     Info(absl::StrCat("no hang: the job makes progress, or there is none any more (",
                       event.incident_id, ")"));
@@ -570,8 +538,8 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     return;
   }
   if (!told) ++job_.counters.incidents;
-  last_incident_ = event.incident_id;
-  if (event.hang) last_revision_ = event.revision;
+  told_.incident = event.incident_id;
+  if (event.hang) told_.revision = event.revision;
   on_demand_.AnswerAll(event.incident_id, effects_);
   state_ = State::kWaiting;
   TellAllConcluded();
@@ -582,20 +550,6 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
   if (recovery_.MostRecovered(job_.progress.Told())) {
     Rearm("most workers complete launches again");
   }
-}
-
-// A verdict stands unless it is UNKNOWN. Of NO_HANG nothing was told: the job is looked at
-// again as long as it stands.
-void CoordinatorCore::PlanLook(const IncidentConcluded& event) {
-  const bool unknown = event.unknown || std::exchange(recalled_unknown_, false);
-  if (event.hang && !unknown) return looks_.Clear();
-  if (!event.hang && !IsTold() && !job_.Judge(now_.monotonic).has_value()) return looks_.Clear();
-  looks_.Plan(event.incident_id, event.hang ? kLookAfterUnknown : kLookAfterNoHang, now_.monotonic,
-              event.excused.value_or(absl::InfiniteDuration()));
-  if (looks_.next() == absl::InfiniteDuration() || stopping_) return;
-  Info(absl::StrFormat(
-      "incident %s: looking again in %s, if the job still stands", event.incident_id,
-      absl::FormatDuration(absl::Trunc(looks_.next() - now_.monotonic, absl::Seconds(1)))));
 }
 
 void CoordinatorCore::Rearm(const std::string& why) {
@@ -672,7 +626,7 @@ void CoordinatorCore::On(const IncidentUnreadable& event) {
   // same name, the disk keeps what it has, and the log gets a digest. In the place
   // of a damaged one the new evidence would be lost: the hang gets another name.
   if (event.damaged) restart_.Clear();
-  recalled_unknown_ = false;
+  told_.repeated_unknown = false;
   state_ = State::kArmed;
   if (stopping_) CloseAll();
 }
@@ -702,7 +656,7 @@ void CoordinatorCore::RecallConcluded(const std::string& incident, bool written)
       incident));
   state_ = State::kWaiting;
   incident_id_ = incident;
-  last_incident_ = incident;
+  told_.incident = incident;
   recovery_ = JobRecovery(now_.monotonic);
   // Agents that lie could otherwise silence the job for good; one whose disk was lost gets a
   // second digest.
@@ -723,7 +677,7 @@ void CoordinatorCore::RecallWritten(const std::string& incident) {
   state_ = State::kConcluding;
   incident_id_ = incident;
   recovery_ = JobRecovery(now_.monotonic);
-  recalled_unknown_ = restart_.IsUnknown(incident);
+  told_.repeated_unknown = restart_.IsUnknown(incident);
   alarm_.Clear();
   Emit(Retell{incident});  // the votes stay, in case it cannot be read
 }
@@ -732,17 +686,15 @@ void CoordinatorCore::RecallBegun(const std::string& incident) {
   // What raised it, and when, has gone with the other coordinator: said is what
   // holds now, as the ages in the evidence do.
   const std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
-  Suspicion suspicion{
-      .trigger = "no-progress",
-      .why = absl::StrFormat("incident %s was begun before this coordinator came, and not finished",
-                             incident),
-      .threshold = std::nullopt,
-      .detected = now_,
-      .incident = incident};
   // A coordinator that has just come has not seen the job stand that long itself;
   // the ages in the evidence are measured against what would have raised it.
-  suspicion.threshold = standstill.has_value() ? standstill->threshold : job_.LaunchThreshold();
-  Begin(std::move(suspicion));
+  Begin({.trigger = "no-progress",
+         .why = absl::StrFormat("incident %s was begun before this coordinator came, and not "
+                                "finished",
+                                incident),
+         .threshold = standstill.has_value() ? standstill->threshold : job_.LaunchThreshold(),
+         .detected = now_,
+         .incident = incident});
 }
 
 // Requests of operators --------------------------------------------------------------
@@ -757,25 +709,14 @@ void CoordinatorCore::On(const SnapshotRequested& event) {
 }
 
 void CoordinatorCore::On(const StatusRequested& event) {
-  JobStatus status = reporter_.Report(job_, CurrentActivity(), last_incident_, now_.monotonic);
-  status.last_revision = last_revision_;
-  if (looks_.next() < absl::InfiniteDuration()) {
-    status.next_look = std::max(looks_.next() - now_.monotonic, absl::ZeroDuration());
-  }
-  Emit(StatusReport{event.ticket, std::move(status)});
+  Emit(StatusReport{event.ticket,
+                    reporter_.Report(job_, CurrentActivity(), told_, looks_, now_.monotonic)});
 }
 
 Activity CoordinatorCore::CurrentActivity() const {
-  switch (state_) {
-    case State::kCollecting:
-      return Activity::kCollecting;
-    case State::kConcluding:
-      return Activity::kConcluding;
-    case State::kWaiting:
-      return Activity::kWaiting;
-    case State::kArmed:
-      break;
-  }
+  if (state_ == State::kCollecting) return Activity::kCollecting;
+  if (state_ == State::kConcluding) return Activity::kConcluding;
+  if (state_ == State::kWaiting) return Activity::kWaiting;
   return job_.settled && job_.progress.LastCompletion().has_value() ? Activity::kArmed
                                                                     : Activity::kLearning;
 }
@@ -787,12 +728,14 @@ void CoordinatorCore::On(const Stop&) {
   on_demand_.Abandon(effects_);
   EndTexts("the coordinator was stopping");
   on_demand_.RefuseAll(absl::UnavailableError("the coordinator is stopping"), effects_);
-  const bool conclude = incident_.has_value() && !incident_->snapshots().empty() && !IsTold();
+  const bool conclude =
+      incident_.has_value() && !incident_->snapshots().empty() && !told_.IsOf(incident_id_);
   if (conclude) {
     Warn("asked to stop during an incident; concluding with what there is");
     ConcludeIncident();
   } else if (incident_.has_value()) {
-    AbandonIncident(IsTold() ? "asked to stop" : "asked to stop before any worker answered");
+    AbandonIncident(told_.IsOf(incident_id_) ? "asked to stop"
+                                             : "asked to stop before any worker answered");
   }
   // Workers that were collected from for an incident must still get its end.
   if (state_ != State::kConcluding) CloseAll();

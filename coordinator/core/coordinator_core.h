@@ -96,7 +96,6 @@ class CoordinatorCore {
   absl::Status Dispatch(const Member& member, MessageReceived& event);
   void OnHeartbeat(const Member& member, const wire::Heartbeat& heartbeat);
   void OnAlarm(const Member& member, const wire::Alarm& alarm);
-  void OnWhoIs(const Member& member, const wire::WhoIs& question);
   void SendWelcome(StreamId stream, const wire::Hello& hello);
   void UpdateAttention();
   void ShowIncarnation(const WorkerId& worker, const std::string& key, bool given);
@@ -110,10 +109,6 @@ class CoordinatorCore {
 
   // Gives the incident a name unless it has one.
   void Begin(Suspicion suspicion);
-  // The digest of the incident under way is out already: this is a further look at it.
-  bool IsTold() const { return last_incident_ == incident_id_; }
-  // After a look at a job that stands: what the verdict demands.
-  void PlanLook(const IncidentConcluded& event);
   void FollowIncident();  // acts on what has become of it
   void AbandonIncident(const std::string& why);
   void ConcludeIncident();
@@ -128,8 +123,7 @@ class CoordinatorCore {
   void FollowTexts();
   void EndTexts(const std::string& why);
 
-  // Takes up the incident that most agents remember of an earlier coordinator. True if that
-  // settles, for now, what the job's standstill is.
+  // True if what most agents remember of an earlier coordinator settles the standstill for now.
   bool Recall();
   void RecallConcluded(const std::string& incident, bool written);
   void RecallWritten(const std::string& incident);
@@ -165,10 +159,8 @@ class CoordinatorCore {
   bool believed_once_ = false;  // and none after that
   absl::Duration next_survey_ = -absl::InfiniteDuration();
   absl::Duration judge_not_before_ = -absl::InfiniteDuration();
-  absl::Duration attention_after_;            // as all agents were last told
-  std::optional<std::string> last_incident_;  // whose digest is out
-  int64_t last_revision_ = 1;                 // of that digest
-  bool recalled_unknown_ = false;             // it is being repeated, and says UNKNOWN
+  absl::Duration attention_after_;  // as all agents were last told
+  ToldDigest told_;                 // of the last incident that had one
   bool all_connected_ = false;
   bool stopping_ = false;
 

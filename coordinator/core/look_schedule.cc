@@ -20,4 +20,11 @@ void LookSchedule::Plan(const std::string& incident, absl::Duration first, absl:
   next_ = now + std::min(interval_, excused);
 }
 
+void LookSchedule::Follow(const IncidentConcluded& event, bool unknown, bool told, bool stands,
+                          absl::Duration now) {
+  if (event.hang ? !unknown : !told && !stands) return Clear();
+  Plan(event.incident_id, event.hang ? kLookAfterUnknown : kLookAfterNoHang, now,
+       event.excused.value_or(absl::InfiniteDuration()));
+}
+
 }  // namespace rapideye::coordinator

@@ -3,11 +3,23 @@
 #ifndef RAPIDEYE_COORDINATOR_CORE_LOOK_SCHEDULE_H_
 #define RAPIDEYE_COORDINATOR_CORE_LOOK_SCHEDULE_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
+#include "coordinator/core/events.h"
 
 namespace rapideye::coordinator {
+
+// The digest that is out.
+struct ToldDigest {
+  std::optional<std::string> incident;
+  int64_t revision = 1;
+  bool repeated_unknown = false;  // it is being repeated after a restart, and says UNKNOWN
+
+  bool IsOf(const std::string& id) const { return incident == id; }
+};
 
 // Each look collects from all workers: the time between two of them doubles up to
 // kLongestLookInterval, and there are no more than kMaxLooks. `now` never goes back.
@@ -18,6 +30,10 @@ class LookSchedule {
   // Another incident begins a schedule of its own.
   void Plan(const std::string& incident, absl::Duration first, absl::Duration now,
             absl::Duration excused = absl::InfiniteDuration());
+  // After a verdict: plans what it demands, or ends the schedule. A verdict stands unless it is
+  // UNKNOWN; of NO_HANG nothing was told, and the job is looked at as long as it `stands`.
+  void Follow(const IncidentConcluded& event, bool unknown, bool told, bool stands,
+              absl::Duration now);
   // Ends the schedule: the job advances again, or the verdict stands.
   void Clear() { *this = LookSchedule(); }
 

@@ -81,15 +81,18 @@ WorkerStatus StatusOf(const WatchedJob& job, const WorkerId& id, absl::Duration 
 
 }  // namespace
 
-JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity,
-                                 const std::optional<std::string>& last_incident,
-                                 absl::Duration now) {
+JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity, const ToldDigest& told,
+                                 const LookSchedule& looks, absl::Duration now) {
   JobStatus status;
   status.job = job.membership.job();
   status.incarnation = job.incarnation.Id();
   status.generation = job.membership.Generation();
   status.activity = activity;
-  status.last_incident = last_incident;
+  status.last_incident = told.incident;
+  status.last_revision = told.revision;
+  if (looks.next() < absl::InfiniteDuration()) {
+    status.next_look = std::max(looks.next() - now, absl::ZeroDuration());
+  }
   status.connected = job.membership.connected();
   status.running = job.progress.Running();
   std::vector<WorkerId> workers;

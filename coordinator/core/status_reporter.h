@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "coordinator/core/job_status.h"
+#include "coordinator/core/look_schedule.h"
 #include "coordinator/core/watched_job.h"
 #include "proto/v1/evidence.h"
 
@@ -16,9 +17,9 @@ namespace rapideye::coordinator {
 
 class StatusReporter {
  public:
-  // `last_incident`: the last one whose digest is out; absent if none is known.
-  JobStatus Report(const WatchedJob& job, Activity activity,
-                   const std::optional<std::string>& last_incident, absl::Duration now);
+  // `told`: of the last incident that had a digest, if one is known.
+  JobStatus Report(const WatchedJob& job, Activity activity, const ToldDigest& told,
+                   const LookSchedule& looks, absl::Duration now);
 
  private:
   void UpdateCohorts(const Learning& learning, const std::vector<WorkerId>& workers,

@@ -236,6 +236,16 @@ Capture WatchedJob::BuildCapture(const Incident& incident) {
   return capture;
 }
 
+std::map<WorkerId, std::string> WatchedJob::ShownIn(const Incident& incident) const {
+  std::map<WorkerId, std::string> shown;
+  for (const auto& [worker, snapshot] : incident.snapshots()) {
+    std::optional<std::string> key = incarnation.LastGiven(worker);
+    if (!key.has_value()) key = snapshot.incarnation;
+    if (key.has_value()) shown[worker] = *std::move(key);
+  }
+  return shown;
+}
+
 std::map<WorkerId, std::string> WatchedJob::HardwareOfMissing(const Incident& incident) const {
   std::map<WorkerId, std::string> hardware;
   for (const auto& [worker, member] : membership.members()) {

@@ -3,9 +3,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "coordinator/core/incident.h"
 #include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {
+
+std::string TriggerOf(wire::AlarmKind kind) {
+  switch (kind) {
+    case wire::AlarmKind::kCoreHalt:
+      return "halt";
+    case wire::AlarmKind::kProcessExit:
+      return kExitTrigger;
+    case wire::AlarmKind::kUnspecified:
+    case wire::AlarmKind::kHangLine:
+      break;
+  }
+  return "hang-line";
+}
 
 void WorkerAlarm::Raise(Raised raised, absl::Duration now) {
   if (pending_.has_value()) return;

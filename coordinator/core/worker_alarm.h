@@ -10,6 +10,9 @@
 
 namespace rapideye::coordinator {
 
+// As a capture names what raised the alarm.
+std::string TriggerOf(wire::AlarmKind kind);
+
 // An alarm is worth a few collections, one after another. Alarms that turn out to be none
 // start no more than one series in kAlarmInterval.
 class WorkerAlarm {
