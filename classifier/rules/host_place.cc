@@ -264,7 +264,10 @@ class Rule {
     const bool at_one_thing =
         AreAlike(busy) && busy.front()->place.activity != HostActivity::kOther;
     if (waiting.empty()) {
-      if (at_one_thing) return Odd{.group = Earliest(busy)};
+      // In the opening of their chips they wait for each other.
+      const bool of_each_other =
+          busy.size() > 1 && busy.front()->place.activity == HostActivity::kStartUp;
+      if (at_one_thing && !of_each_other) return Odd{.group = Earliest(busy)};
       return std::nullopt;
     }
     // Most in one checkpoint by their pages, a few elsewhere: they wait for those few there.

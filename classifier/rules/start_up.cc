@@ -117,7 +117,9 @@ class Whereabouts {
   }
 
   bool OthersWait() const {
-    if (!in_start_up.empty() && elsewhere.size() < in_start_up.size()) return true;
+    if (!in_start_up.empty() && elsewhere.size() + opening.size() < in_start_up.size()) {
+      return true;
+    }
     // Whoever has launched something has found the others.
     const bool launched = std::any_of(
         c_.capture.snapshots.begin(), c_.capture.snapshots.end(), [](const Snapshot& snapshot) {
@@ -139,6 +141,11 @@ class Whereabouts {
     });
   }
 
+  // Nobody is past the opening of chips, and nobody waits for the job elsewhere.
+  bool AllOpen() const {
+    return opening.size() > 1 && in_start_up.empty() && elsewhere.empty() && unplaced.empty();
+  }
+
   bool AnybodyEnded() const {
     for (const Snapshot& snapshot : c_.capture.snapshots) {
       for (const Process& process : snapshot.processes) {
@@ -153,6 +160,8 @@ class Whereabouts {
   std::vector<int> without_process;
   std::vector<int> timed_out;
   std::vector<int> in_start_up;
+  // In the opening of their chips, where libtpu waits for the other hosts of the slice.
+  std::vector<int> opening;
   std::vector<int> elsewhere;
   std::vector<int> unplaced;
 
@@ -169,6 +178,8 @@ class Whereabouts {
       unplaced.push_back(worker);
     } else if (place->wait == HostWait::kStartUp) {
       in_start_up.push_back(worker);
+    } else if (place->activity == HostActivity::kStartUp) {
+      opening.push_back(worker);
     } else {
       elsewhere.push_back(worker);
     }
@@ -203,6 +214,9 @@ std::string WhyOthersWait(const Case& c, const Whereabouts& who) {
     return absl::StrCat(WhoAll(c.topology, who.in_start_up),
                         who.in_start_up.size() == 1 ? " waits" : " wait",
                         " for the job to be complete", since);
+  }
+  if (who.AllOpen()) {
+    return absl::StrCat(WhoAll(c.topology, who.opening), " open their chips", since);
   }
   return absl::StrCat("no launch and no step has completed", since);
 }
@@ -293,6 +307,7 @@ Finding Whereabout(const Case& c, const Whereabouts& who, const std::vector<int>
   say(who.without_process, "has an agent, and no training process",
       "have an agent, and no training process");
   say(who.in_start_up, "waits for the job to be complete", "wait for the job to be complete");
+  say(who.opening, "opens its chips", "open their chips");
   say(who.elsewhere, "is past that", "are past that");
   AddStages(c, finding);
   for (int worker : kept) {
@@ -322,7 +337,8 @@ class Rule {
     const bool outlasted = header.starting_ms.has_value()
                                ? *header.starting_ms >= header.startup_grace_ms.value_or(0)
                                : header.trigger == "no-progress";
-    if (!who_.timed_out.empty() || (outlasted && (who_.OthersWait() || !kept_.empty()))) {
+    const bool wait = who_.OthersWait() || who_.AllOpen() || !kept_.empty();
+    if (!who_.timed_out.empty() || (outlasted && wait)) {
       NotStarted();
     } else if (outlasted && header.trigger == "no-progress" && !who_.AnythingTells()) {
       NothingSaysThatItStands();
@@ -333,7 +349,9 @@ class Rule {
 
  private:
   void Conclude(Finding finding) {
-    const std::vector<int>& witnesses = who_.timed_out.empty() ? who_.in_start_up : who_.timed_out;
+    const std::vector<int>& witnesses = !who_.timed_out.empty() ? who_.timed_out
+                                        : who_.AllOpen()        ? who_.opening
+                                                                : who_.in_start_up;
     finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait(c_, who_)));
     AddStages(c_, finding);
     finding.explains = c_.graph.waiting;

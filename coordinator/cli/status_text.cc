@@ -135,6 +135,21 @@ Json WorkersJson(const google::protobuf::RepeatedPtrField<v1::WorkerStatus>& wor
   return list;
 }
 
+Json StartUpJson(const v1::GetStatusReply& status) {
+  Json phases = Json::array();
+  for (const v1::StartUpPhase& phase : status.phases()) {
+    phases.push_back({{"phase", phase.name()}, {"workers", phase.workers()}});
+  }
+  return {{"startingMs", status.starting_ms()},
+          {"phases", std::move(phases)},
+          {"behind", WorkersJson(status.behind())},
+          {"behindCount", status.behind_count()},
+          {"notCome", WorkersJson(status.not_come())},
+          {"notComeCount", status.not_come_count()},
+          {"withoutProcess", WorkersJson(status.without_process())},
+          {"withoutProcessCount", status.without_process_count()}};
+}
+
 }  // namespace
 
 std::string StatusText(const v1::GetStatusReply& status) {
@@ -210,20 +225,7 @@ std::string StatusJson(const v1::GetStatusReply& status) {
                      {"running", status.running()},
                      {"missing", WorkersJson(status.missing())},
                      {"slowest", WorkersJson(status.slowest())}};
-  if (status.has_starting_ms()) {
-    Json phases = Json::array();
-    for (const v1::StartUpPhase& phase : status.phases()) {
-      phases.push_back({{"phase", phase.name()}, {"workers", phase.workers()}});
-    }
-    json["startUp"] = {{"startingMs", status.starting_ms()},
-                       {"phases", std::move(phases)},
-                       {"behind", WorkersJson(status.behind())},
-                       {"behindCount", status.behind_count()},
-                       {"notCome", WorkersJson(status.not_come())},
-                       {"notComeCount", status.not_come_count()},
-                       {"withoutProcess", WorkersJson(status.without_process())},
-                       {"withoutProcessCount", status.without_process_count()}};
-  }
+  if (status.has_starting_ms()) json["startUp"] = StartUpJson(status);
   Json progress = Json::object();
   if (status.has_since_completion_ms())
     progress["sinceCompletionMs"] = status.since_completion_ms();

@@ -227,26 +227,26 @@ absl::Duration LongestAllowance(const std::map<WorkerId, WorkerProgress>& worker
 }
 
 // A worker by itself: since when it has completed nothing, and for how long it may.
-struct Standing {
+struct WorkerStanding {
   absl::Duration since;
   absl::Duration threshold;
 };
 
 // Absent unless it is in a launch of a program that has completed before, or in a step.
-std::optional<Standing> StandingOf(const WorkerProgress& worker, Measured measured,
-                                   const Thresholds& thresholds, const Learning& learning) {
+std::optional<WorkerStanding> StandingOf(const WorkerProgress& worker, Measured measured,
+                                         const Thresholds& thresholds, const Learning& learning) {
   if (!worker.last_completion.has_value()) return std::nullopt;
   if (measured == Measured::kByPages) {
     if (worker.phase != Phase::kStep || learning.LongestStep() == absl::ZeroDuration()) {
       return std::nullopt;
     }
-    return Standing{*worker.last_completion, StepThreshold(thresholds, learning)};
+    return WorkerStanding{*worker.last_completion, StepThreshold(thresholds, learning)};
   }
   const bool known = worker.in_flight_since.has_value() &&
                      (!worker.program.has_value() || learning.HasCompleted(*worker.program));
   if (!known) return std::nullopt;
-  return Standing{std::max(*worker.last_completion, *worker.in_flight_since),
-                  LaunchThreshold(thresholds, learning, worker.program)};
+  return WorkerStanding{std::max(*worker.last_completion, *worker.in_flight_since),
+                        LaunchThreshold(thresholds, learning, worker.program)};
 }
 
 void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
@@ -417,7 +417,7 @@ std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
   for (const auto& [id, worker] : workers_) {
     if (!Tells(worker, measured)) continue;
     ++telling;
-    const std::optional<Standing> one = StandingOf(worker, measured, thresholds, learning);
+    const std::optional<WorkerStanding> one = StandingOf(worker, measured, thresholds, learning);
     const absl::Duration bound =
         one.has_value() ? std::max(2 * one->threshold, allowance) : absl::InfiniteDuration();
     if (one.has_value() && now - one->since >= bound) {

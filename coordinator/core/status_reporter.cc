@@ -79,6 +79,19 @@ WorkerStatus StatusOf(const WatchedJob& job, const WorkerId& id, absl::Duration 
   return status;
 }
 
+void DescribeStartUp(const WatchedJob& job, absl::Duration now, JobStatus& status) {
+  const auto list = [&](const std::vector<WorkerId>& ids, std::vector<WorkerStatus>& listed) {
+    for (size_t i = 0; i < std::min(ids.size(), kMaxListedWorkers); ++i) {
+      listed.push_back(StatusOf(job, ids[i], now));
+    }
+    return ids.size();
+  };
+  status.not_come_count = list(job.NotCome(), status.not_come);
+  status.behind_count = list(job.Behind(), status.behind);
+  status.phases = PhasesOf(job);
+  status.without_process_count = list(job.WithoutProcess(), status.without_process);
+}
+
 }  // namespace
 
 JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity, const ToldDigest& told,
@@ -112,18 +125,7 @@ JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity, const
   status.slowest.erase(end, status.slowest.end());
 
   status.starting = job.StartingFor(now);
-  if (status.starting.has_value()) {
-    const auto list = [&](const std::vector<WorkerId>& ids, std::vector<WorkerStatus>& listed) {
-      for (size_t i = 0; i < std::min(ids.size(), kMaxListedWorkers); ++i) {
-        listed.push_back(StatusOf(job, ids[i], now));
-      }
-      return ids.size();
-    };
-    status.not_come_count = list(job.NotCome(), status.not_come);
-    status.behind_count = list(job.Behind(), status.behind);
-    status.phases = PhasesOf(job);
-    status.without_process_count = list(job.WithoutProcess(), status.without_process);
-  }
+  if (status.starting.has_value()) DescribeStartUp(job, now, status);
   if (const auto last = job.progress.LastCompletion()) {
     status.since_completion = now - *last;
   }

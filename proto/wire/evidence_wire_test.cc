@@ -56,6 +56,7 @@ TEST(EvidenceWireTest, SnapshotWithEveryFieldSurvivesBothWays) {
 TEST(EvidenceWireTest, ReportedZerosStayReported) {
   v1::Snapshot message;
   FillWithZeros(message);
+  message.mutable_settings(0)->set_name("TPU_TOPOLOGY");  // a setting has one
   absl::StatusOr<Snapshot> evidence = SnapshotFromWire(message);
   ASSERT_TRUE(evidence.ok()) << evidence.status();
   EXPECT_EQ(evidence->cores[0].sequencers[0].pc, 0);

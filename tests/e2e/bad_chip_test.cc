@@ -67,8 +67,9 @@ TEST_F(BadChipToldByTheJobsOwnAgent, IsNotEligibleAtOnce) {
 
 using BadChipSeenByTwoAgents = RunningJobTest;
 
-// Errors count from the beginning of the training process, whichever agent saw it.
-TEST_F(BadChipSeenByTwoAgents, AnErrorBeforeTheSecondBegan) {
+// What the first agent read is kept in a file that the job may have written: the second counts
+// from its own first reading, and the chip is named by where it stands.
+TEST_F(BadChipSeenByTwoAgents, AnErrorBeforeTheSecondBeganIsNotHeldAgainstTheChip) {
   JobOptions options = JobLike(/*seed=*/28);
   FindScenario("bad-chip-pcie")->prepare(options);
   Start(options);
@@ -82,9 +83,10 @@ TEST_F(BadChipSeenByTwoAgents, AnErrorBeforeTheSecondBegan) {
   Check(job_->RestartAgent(tale.worker, Ending::kKilled));
   Advance();
   injection.tales.clear();
+  injection.truth.removable = false;
   Check(Inject(*job_, injection));
   const Incident incident = ExpectIncident(injection.truth, 0);
-  EXPECT_THAT(incident.text, testing::HasSubstr("PCIe reports 1 fatal error"));
+  EXPECT_THAT(incident.text, testing::Not(testing::HasSubstr("PCIe reports")));
 }
 
 }  // namespace

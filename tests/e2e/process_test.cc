@@ -45,8 +45,7 @@ TEST_F(Process, IsStopped) {
     // Of the one that is stopped only what the kernel tells.
     EXPECT_THAT(snapshot.stacks, Not(IsEmpty())) << snapshot.host;
   }
-  EXPECT_THAT(outcome_.incident->text,
-              HasSubstr("which is not its training process, holds accel0"));
+  EXPECT_THAT(outcome_.incident->text, HasSubstr("is not its training process, holds accel0"));
   EXPECT_THAT(outcome_.incident->text, HasSubstr("its thread main (testbed-worker) stands in "));
 }
 

@@ -19,7 +19,7 @@ namespace {
 // After a hang was told of: would it be told of again?
 constexpr absl::Duration kAftermath = absl::Seconds(20);
 // And after an UNKNOWN: twice it is looked at again.
-constexpr absl::Duration kFurtherLooks = 4 * coordinator::kLookAfterUnknown;
+const absl::Duration kFurtherLooks = 4 * coordinator::kLookAfterUnknown;
 
 class Simulation {
  public:

@@ -194,7 +194,7 @@ void ProcessWatch::SearchByLog(absl::Duration now) {
   std::vector<LogWriter> writers = FindLogWriters(proc_root_, dev_root_, logs_);
   // Children that outlive a process are not the next one.
   std::erase_if(writers, [&](const LogWriter& writer) {
-    const std::optional<int64_t> age = AgeMs(writer.stat);
+    const std::optional<int64_t> age = AgeMs(writer.stat.id);
     const bool older =
         !age.has_value() || absl::Milliseconds(*age) > now - ended_seen_.value_or(now);
     return ended && older;
