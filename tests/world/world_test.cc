@@ -161,7 +161,7 @@ TEST(Verdict, IsNoWorseThanItWas) {
     int wrong_removals;
   };
   constexpr uint64_t kTuned = 8;
-  for (const Floor& floor : {Floor{0, 486, 485, 11, 1}, Floor{2, 449, 430, 46, 0}}) {
+  for (const Floor& floor : {Floor{0, 515, 514, 7, 0}, Floor{2, 476, 458, 41, 0}}) {
     Figures figures;
     JudgeSeeds(0, kTuned, floor.noise, "", figures);
     const Count total = Total(figures, floor.noise);
@@ -176,7 +176,7 @@ TEST(Verdict, IsNoWorseThanItWas) {
 // not become right. As many as this still do, at most.
 TEST(Verdict, IsHardlyEverWrongForWhatWasLearnt) {
   constexpr uint64_t kTuned = 4;
-  constexpr int kMost = 17;
+  constexpr int kMost = 2;
   std::vector<std::string> mended;
   for (const Kind& kind : Kinds()) {
     for (uint64_t seed = 0; seed < kTuned; ++seed) {
