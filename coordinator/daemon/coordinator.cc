@@ -132,6 +132,7 @@ absl::Status Coordinator::Listen() {
   grpc::ServerBuilder builder;
   transport::ConfigureServer(builder);
   auto acceptor = transport::Acceptor::Listen(settings_.listen);
+  std::string problem(acceptor.status().message());
   if (acceptor.ok()) {
     acceptor_ = *std::move(acceptor);
     acceptor_->AddTo(builder, *credentials);
@@ -141,7 +142,7 @@ absl::Status Coordinator::Listen() {
   }
   if (server_ == nullptr) {
     return absl::UnavailableError(absl::StrCat(
-        "cannot listen on ", settings_.listen, ": ", std::string(acceptor.status().message()),
+        "cannot listen on ", settings_.listen, ": ", problem,
         ": is another coordinator running, or the address not of this host? Set --listen"));
   }
   acceptor_->Start();
