@@ -335,7 +335,7 @@ void Positions::FoldRings() {
   std::sort(unnamed.begin(), unnamed.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
   std::vector<int> folded(places_.size());
   for (size_t i = 0; i < places_.size(); ++i) folded[i] = static_cast<int>(i);
-  const auto next_step = [this](const Place& a, const Place& b) {
+  const auto next_step = [](const Place& a, const Place& b) {
     return a.program == b.program && a.tag == b.tag && b.pc - a.pc <= kRingStep;
   };
   for (size_t begin = 0; begin < unnamed.size();) {
