@@ -19,6 +19,8 @@ constexpr bool kTracesItself = false;
 
 }  // namespace
 
+bool CanKeepMemoryPrivate() { return !kTracesItself; }
+
 void KeepMemoryPrivate() {
   if (!kTracesItself) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

@@ -10,6 +10,9 @@ namespace rapideye {
 // happens in builds with sanitizers, which trace themselves.
 void KeepMemoryPrivate();
 
+// False in a build with a sanitizer, which traces its own process: there it does nothing.
+bool CanKeepMemoryPrivate();
+
 }  // namespace rapideye
 
 #endif  // RAPIDEYE_PROTO_COMMON_PROCESS_PRIVATE_MEMORY_H_
