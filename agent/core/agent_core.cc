@@ -57,7 +57,7 @@ void FollowStartUp(const RuntimeReading& reading, const WorkerView& view, absl::
   }
   if (reading.sample.has_value() && !reading.sample->cores.empty()) start_up.ServesCores(now);
   const std::optional<Progress> page = host.Of<ProgressPageState>().Now(now);
-  // What the runtime holds has been compiled.
+  // A program that was launched has been compiled.
   const bool compiled = view.EverLaunched();
   if (compiled || (page.has_value() && page->phase == Phase::kCompile)) start_up.Compiles(now);
 }
@@ -268,7 +268,7 @@ void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) 
     alarms_.Send(now.monotonic, effects);
     if (requests_.NeedsSample()) requests_.Deliver(Describe(now), now.monotonic, effects);
     requests_.HandOver(effects);
-    // Whoever is told to end while its process goes on is replaced, and comes back.
+    // An agent that is told to end while its process goes on is replaced, and comes back.
     if (host_.Of<TrainingProcess>().EndedOnPurpose())
       effects.push_back(Send{wire::Leaving{Process()}});
   }

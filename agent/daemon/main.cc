@@ -288,7 +288,7 @@ int Main(int argc, char** argv) {
   if (const std::optional<int> exit_code = program::Parse(app, argc, argv, problem)) {
     if (*exit_code == program::kExitOk) return *exit_code;  // --help, --version
     flags.command = FindCommand(std::vector<std::string>(argv + 1, argv + argc));
-    // What was parsed of them is half of what was meant.
+    // Flags that were parsed before the wrong one are half of what was meant.
     flags.exec_log = "stderr";
     if (!flags.command.empty()) return Supervise(flags, problem);
     std::fputs(problem.c_str(), stderr);

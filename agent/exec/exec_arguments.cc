@@ -9,7 +9,7 @@ std::vector<std::string> FindCommand(const std::vector<std::string>& arguments) 
   const auto first = std::find(arguments.begin(), end, "exec");
   if (first == end) return {};
   const auto dashes = std::find(arguments.begin(), end, "--");
-  // What follows is the command's own, `--` included.
+  // Words from here on are the command's own, `--` included.
   if (dashes < first) return {};
   if (dashes == end) return {first + 1, end};
   // A `--` behind words that are no flags belongs to the command.

@@ -395,7 +395,7 @@ void Supervisor::NoteAgentEnd(const siginfo_t& child) {
   agent_ = -1;
   if (exit_status_.has_value()) return;
   if (child.si_code == CLD_EXITED && (child.si_status == 0 || child.si_status == 2)) {
-    // What is wrong with its settings is to be seen where a person looks.
+    // An agent that fails may have wrong settings: its end is said where a person looks.
     const bool aloud = child.si_status != 0;
     Say("the agent has ended; the command goes on unwatched", aloud);
     return;
