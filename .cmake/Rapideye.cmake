@@ -215,6 +215,7 @@ function(rapideye_gtest_properties name timeout cost labels)
   set(environment "GTEST_OUTPUT=set:xml:${CMAKE_BINARY_DIR}/Testing/gtest/${name}.xml")
   if(RAPIDEYE_SANITIZE)
     list(APPEND environment "ASAN_OPTIONS=set:external_symbolizer_path=${LLVM_SYMBOLIZER}"
+         "LSAN_OPTIONS=set:suppressions=${PROJECT_SOURCE_DIR}/.cmake/leaks.supp:print_suppressions=0"
          "UBSAN_OPTIONS=set:print_stacktrace=1:external_symbolizer_path=${LLVM_SYMBOLIZER}")
   endif()
   set_tests_properties(

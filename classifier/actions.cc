@@ -47,6 +47,12 @@ class Steps {
         Unknown();
         break;
     }
+    // The other fault makes the job hang again if the cause alone is mended.
+    for (const Alternative& other : verdict_.alternatives) {
+      if (!other.independent) continue;
+      Add(absl::StrCat("Before the restart see to the other fault, too (",
+                       std::string(CauseName(other.cause)), "): ", Quote(other.why)));
+    }
     return std::move(steps_);
   }
 

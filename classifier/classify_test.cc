@@ -90,6 +90,27 @@ TEST(Classify, AnotherIndependentFaultIsAnAlternative) {
   EXPECT_EQ(verdict.alternatives[0].cause, Cause::kBadTpuChip);
   ASSERT_EQ(verdict.alternatives[0].culprits.size(), 1U);
   EXPECT_EQ(verdict.alternatives[0].culprits[0].chip, 2);
+  EXPECT_TRUE(verdict.alternatives[0].independent);
+}
+
+TEST(Classify, ACoreThatStandsElsewhereForNoKnownReasonIsNoSecondFault) {
+  Scenario s;
+  s.At(1, 1).processes[0].state = ProcessState::kStopped;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  const Verdict computes = Classify(s.capture);
+  EXPECT_EQ(computes.cause, Cause::kBadTpuChip);
+  ASSERT_EQ(computes.alternatives.size(), 1U);
+  EXPECT_EQ(computes.alternatives[0].detail, Detail::kProcessStopped);
+  EXPECT_TRUE(computes.alternatives[0].independent);
+  EXPECT_NE(computes.actions.back().description.find("the other fault"), std::string::npos);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Core& core : snapshot.cores) {
+      for (Sequencer& sequencer : core.sequencers) sequencer.hlo.reset();
+    }
+  }
+  const Verdict unknown = Classify(s.capture);
+  EXPECT_EQ(unknown.detail, Detail::kProcessStopped);
+  for (const Alternative& other : unknown.alternatives) EXPECT_FALSE(other.independent);
 }
 
 TEST(Classify, QuotesOfWorkersAreBounded) {

@@ -61,9 +61,19 @@ std::optional<FailedBarrier> Parse(std::string_view text, int workers) {
   auto reached = Behind(text, "# of tasks that reached the barrier: ");
   auto first = Behind(text, "The first task at the barrier: ");
   const auto names = Behind(text, "Some timed out task names:");
-  if (!id || !reached || !names) return std::nullopt;
+  if (!id) return std::nullopt;
   barrier.id = std::string(id->substr(0, id->find(". ")));
-  barrier.of_shutdown = barrier.id.starts_with("Shutdown::");
+  barrier.of_shutdown =
+      barrier.id.starts_with("Shutdown::") || barrier.id.starts_with("PjRT_Client_Shutdown");
+  // Older releases of the service name everybody, and give no count.
+  if (const auto all = Behind(text, "Timed out task names:")) {
+    barrier.absent = Numbers(*all);
+    if (barrier.absent.empty() || barrier.absent.back() >= workers) return std::nullopt;
+    barrier.came = workers - static_cast<int>(barrier.absent.size());
+    barrier.all_named = true;
+    return barrier;
+  }
+  if (!reached || !names) return std::nullopt;
   const std::optional<int> came = TakeNumber(*reached);
   if (!came || !reached->starts_with("/")) return std::nullopt;
   reached->remove_prefix(1);

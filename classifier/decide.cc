@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -12,6 +13,8 @@
 #include "absl/strings/str_format.h"
 #include "classifier/actions.h"
 #include "classifier/calibration.h"
+#include "classifier/chain_builder.h"
+#include "classifier/considered.h"
 #include "classifier/lacking.h"
 #include "classifier/removal.h"
 #include "classifier/thresholds.h"
@@ -20,6 +23,7 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "decide";
+constexpr double kLessSure = 0.01;  // than what may have brought it about
 
 auto CulpritRank(const Culprit& culprit) {
   return std::tuple(culprit.worker, culprit.chip, culprit.core_index);
@@ -33,26 +37,29 @@ std::set<WorkerId> WorkersOf(const Finding& finding) {
 
 // What failed outright, or is not there, also makes its cores stand elsewhere and
 // its connections break.
-bool Explains(const Finding& by, const Finding& finding, const std::set<WorkerId>& failed) {
+std::optional<WhyNot> ExplainsByFailure(const Finding& by, const Finding& finding,
+                                        const std::set<WorkerId>& failed) {
   // Who has not come makes the others' start-up end, and their processes with it.
   if (by.detail == Detail::kNotStarted && by.confidence >= kLeastConfidence) {
     const bool same =
         std::all_of(finding.culprits.begin(), finding.culprits.end(),
                     [&](const Culprit& culprit) { return failed.contains(culprit.worker); });
-    if (same || finding.detail == Detail::kProcessExit) return true;
+    if (same || finding.detail == Detail::kProcessExit) return WhyNot::kNotStarted;
   }
-  if (by.basis != Basis::kError && by.basis != Basis::kAbsence) return false;
-  if (by.confidence < kLeastConfidence) return false;
+  if (by.basis != Basis::kError && by.basis != Basis::kAbsence) return std::nullopt;
+  if (by.confidence < kLeastConfidence) return std::nullopt;
+  bool all = false;
   if (finding.basis == Basis::kLink && finding.detail != Detail::kIciLink) {
-    return !finding.links.empty() &&
-           std::all_of(finding.links.begin(), finding.links.end(), [&](const BrokenLink& link) {
-             return failed.contains(link.from) || failed.contains(link.to);
-           });
+    all = !finding.links.empty() &&
+          std::all_of(finding.links.begin(), finding.links.end(), [&](const BrokenLink& link) {
+            return failed.contains(link.from) || failed.contains(link.to);
+          });
+  } else if (finding.basis == Basis::kPosition || finding.basis == Basis::kDivergence) {
+    // The others went on to another program without it.
+    all = std::all_of(finding.culprits.begin(), finding.culprits.end(),
+                      [&](const Culprit& culprit) { return failed.contains(culprit.worker); });
   }
-  // The others went on to another program without it.
-  if (finding.basis != Basis::kPosition && finding.basis != Basis::kDivergence) return false;
-  return std::all_of(finding.culprits.begin(), finding.culprits.end(),
-                     [&](const Culprit& culprit) { return failed.contains(culprit.worker); });
+  return all ? std::optional(WhyNot::kFailure) : std::nullopt;
 }
 
 // Whoever is missing is the first candidate of those who wait in its slice. What of these
@@ -76,9 +83,34 @@ bool ExplainsByLink(const Finding& by, const Finding& finding) {
          finding.basis == Basis::kPosition && finding.confidence <= kExplainedByLink;
 }
 
+// A worker that queues nothing keeps the mates of its slice in what they have begun meanwhile:
+// these cannot end it without their mate, nor come to what the other slices stand in.
+bool MayFollowIdleMate(const Finding& finding, const Finding& by) {
+  if (by.cause != Cause::kDataInputStall || by.basis != Basis::kPosition ||
+      by.confidence < kConfidenceNotQueued || finding.detail != Detail::kModuleDivergence) {
+    return false;
+  }
+  const std::set<WorkerId> idle = WorkersOf(by);
+  return !finding.culprits.empty() &&
+         std::all_of(finding.culprits.begin(), finding.culprits.end(), [&](const Culprit& one) {
+           const auto mate = idle.lower_bound({one.worker.slice, 0});
+           return mate != idle.end() && mate->slice == one.worker.slice &&
+                  !idle.contains(one.worker);
+         });
+}
+
 bool ExplainsByPause(const Finding& by, const Finding& finding) {
   return by.basis == Basis::kPause && finding.cause == Cause::kDataInputStall &&
          finding.detail == Detail::kProgramNotQueued;
+}
+
+// How one finding makes another a consequence; nothing: it does not.
+std::optional<WhyNot> Explains(const Finding& by, const Finding& finding,
+                               const std::set<WorkerId>& failed) {
+  if (const std::optional<WhyNot> why = ExplainsByFailure(by, finding, failed)) return why;
+  if (ExplainsByLink(by, finding)) return WhyNot::kBrokenLink;
+  if (ExplainsByAbsence(by, finding)) return WhyNot::kAbsence;
+  return std::nullopt;
 }
 
 // Direct errors come before positions, positions before broken links nobody is
@@ -86,7 +118,14 @@ bool ExplainsByPause(const Finding& by, const Finding& finding) {
 bool Surer(const Finding& a, const Finding& b) {
   if (a.confidence != b.confidence) return a.confidence > b.confidence;
   if (a.explains != b.explains) return a.explains > b.explains;
-  return std::tuple(a.cause, a.detail, a.why) < std::tuple(b.cause, b.detail, b.why);
+  if (std::tuple(a.cause, a.detail, a.basis) != std::tuple(b.cause, b.detail, b.basis)) {
+    return std::tuple(a.cause, a.detail, a.basis) < std::tuple(b.cause, b.detail, b.basis);
+  }
+  const auto before = [](const Culprit& one, const Culprit& other) {
+    return CulpritRank(one) < CulpritRank(other);
+  };
+  return std::lexicographical_compare(a.culprits.begin(), a.culprits.end(), b.culprits.begin(),
+                                      b.culprits.end(), before);
 }
 
 class Decider {
@@ -100,6 +139,7 @@ class Decider {
       if (worker.snapshot == nullptr) verdict_.missing.push_back(worker.id);
     }
     if (TakeProgress()) return Finish();
+    DoubtMates();
     DropExplained();
     Merge();
     std::stable_sort(findings_.items.begin(), findings_.items.end(), Surer);
@@ -115,6 +155,9 @@ class Decider {
                          : absl::StrFormat("the surest finding has a certainty of %.2f; what may "
                                            "be named as the cause has at least %.2f",
                                            items.front().confidence, kLeastConfidence));
+    }
+    for (const Finding& finding : items) {
+      AddLost(finding, sure ? WhyNot::kLessCertain : WhyNot::kTooUncertain);
     }
     AddAlternatives();
     return Finish();
@@ -133,6 +176,32 @@ class Decider {
     }
   }
 
+  void AddLost(const Finding& finding, WhyNot why, const Finding* by = nullptr) {
+    Considered& lost = lost_.emplace_back(Lost(finding, why));
+    if (by != nullptr) {
+      lost.by = by->cause;
+      lost.by_detail = by->detail;
+    } else if (why == WhyNot::kLessCertain) {
+      lost.by = verdict_.cause;
+      lost.by_detail = verdict_.detail;
+    }
+  }
+
+  // The surest first; what was asked in vain comes after what was found.
+  void TellConsidered() {
+    std::vector<Cause> found = {verdict_.cause};
+    for (const Considered& lost : lost_) found.push_back(lost.cause);
+    std::stable_sort(lost_.begin(), lost_.end(), [](const Considered& a, const Considered& b) {
+      return a.certainty > b.certainty;
+    });
+    std::vector<Considered> in_vain = NothingFound(c_, found);
+    if (lost_.size() > kMaxConsidered - in_vain.size()) {
+      lost_.resize(kMaxConsidered - in_vain.size());
+    }
+    verdict_.considered = std::move(lost_);
+    std::move(in_vain.begin(), in_vain.end(), std::back_inserter(verdict_.considered));
+  }
+
   // A job that advances hangs for no reason at all.
   bool TakeProgress() {
     auto& items = findings_.items;
@@ -144,6 +213,7 @@ class Decider {
     items.erase(pause);
     std::erase_if(items, [&](const Finding& finding) {
       if (!ExplainsByPause(progress, finding)) return false;
+      AddLost(finding, WhyNot::kPause);
       RuleOut(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why,
                            ": those hosts rest on purpose"));
       return true;
@@ -163,10 +233,24 @@ class Decider {
         }));
     if (contradicted) {
       RuleOut(absl::StrCat("no hang by ", progress.why, ": something surer speaks against it"));
+      AddLost(progress, WhyNot::kContradiction);
       return false;
     }
     Take(progress);
+    for (const Finding& finding : items) AddLost(finding, WhyNot::kProgress);
     return true;
+  }
+
+  // Two programs in one slice are a divergence only as surely as nobody there holds the others up.
+  void DoubtMates() {
+    for (Finding& finding : findings_.items) {
+      for (const Finding& by : findings_.items) {
+        if (!MayFollowIdleMate(finding, by)) continue;
+        finding.confidence = std::min(finding.confidence, by.confidence - kLessSure);
+        RuleOut(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why,
+                             ": less sure, for they may be held up: ", by.why));
+      }
+    }
   }
 
   void DropExplained() {
@@ -176,11 +260,10 @@ class Decider {
       const std::set<WorkerId> failed = WorkersOf(items[i]);
       for (size_t j = 0; j < items.size(); ++j) {
         if (i == j || drop[j]) continue;
-        if (!Explains(items[i], items[j], failed) && !ExplainsByLink(items[i], items[j]) &&
-            !ExplainsByAbsence(items[i], items[j])) {
-          continue;
-        }
+        const std::optional<WhyNot> why = Explains(items[i], items[j], failed);
+        if (!why) continue;
         drop[j] = true;
+        AddLost(items[j], *why, &items[i]);
         RuleOut(absl::StrCat(std::string(CauseName(items[j].cause)), " by ", items[j].why,
                              ": explained by ", std::string(CauseName(items[i].cause)), ", ",
                              items[i].why));
@@ -249,12 +332,27 @@ class Decider {
         std::string(CauseName(finding.cause)), finding.confidence, stated));
   }
 
+  // The finding accuses other workers, by evidence that the cause cannot have brought about.
+  bool IsBeside(const Finding& finding, const std::set<WorkerId>& named) const {
+    if (verdict_.cause == Cause::kUnknown || !finding.own) return false;
+    return std::none_of(finding.culprits.begin(), finding.culprits.end(),
+                        [&](const Culprit& one) { return named.contains(one.worker); });
+  }
+
   void AddAlternatives() {
+    std::set<WorkerId> named;
+    for (const Culprit& culprit : verdict_.culprits) named.insert(culprit.worker);
+    // Faults of their own first; the rest is surest first, as it was.
+    std::stable_partition(findings_.items.begin(), findings_.items.end(),
+                          [&](const Finding& finding) { return IsBeside(finding, named); });
     for (const Finding& finding : findings_.items) {
       if (verdict_.alternatives.size() >= kMaxAlternatives) return;
-      Note(absl::StrFormat("another fault, or a less sure reading: %s (certainty %.2f)",
-                           std::string(CauseName(finding.cause)), finding.confidence));
       Alternative& alternative = verdict_.alternatives.emplace_back();
+      alternative.independent = IsBeside(finding, named);
+      Note(absl::StrFormat("%s: %s (certainty %.2f)",
+                           alternative.independent ? "another fault, by evidence of its own"
+                                                   : "another fault, or a less sure reading",
+                           std::string(CauseName(finding.cause)), finding.confidence));
       alternative.cause = finding.cause;
       alternative.detail = finding.detail;
       const double stated = StatedConfidence(finding.confidence);
@@ -267,6 +365,8 @@ class Decider {
   Verdict Finish() {
     verdict_.removal = JudgeRemoval(verdict_, std::move(removable_), removal_reason_);
     verdict_.actions = NextSteps(verdict_);
+    verdict_.chain = BuildChain(c_, verdict_);
+    TellConsidered();
     return std::move(verdict_);
   }
 
@@ -275,6 +375,7 @@ class Decider {
   Verdict verdict_;
   std::vector<RemovalTarget> removable_;
   std::string removal_reason_;
+  std::vector<Considered> lost_;  // findings, in the order in which they lost
 };
 
 }  // namespace

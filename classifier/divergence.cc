@@ -28,6 +28,7 @@ class Finder {
     result_.is_foreign.assign(static_cast<size_t>(workers), false);
     result_.running.assign(static_cast<size_t>(workers), -1);
     for (int i = 0; i < workers; ++i) NoteWorker(i);
+    for (const SliceInfo& slice : topology_.slices()) NoteIdleSlice(slice);
     for (int s = 0; s < static_cast<int>(topology_.slices().size()); ++s) JudgeSlice(s);
     TakeSwapped();
     JudgeQueues();
@@ -64,7 +65,7 @@ class Finder {
       for (const Launch& launch : topology_.Chain(worker, *unit.core)) {
         if (launch.program >= 0) held.insert(launch.program);
       }
-      if (unit.at) in_step_.insert(cohort);
+      if (unit.at && unit.state != UnitState::kIdle) in_step_.insert(cohort);
       if (unit.state != UnitState::kRunning || unit.program < 0) continue;
       mixed = mixed || (running >= 0 && running != unit.program);
       running = unit.program;
@@ -77,6 +78,20 @@ class Finder {
       Holders& holders = holders_[{cohort, program}];
       ++holders.workers;
       if (running != program) holders.by_others = true;
+    }
+  }
+
+  // A slice that has run out of work has done so in the step. Of a few idle hosts among others
+  // this says nothing: they may hold the others up.
+  void NoteIdleSlice(const SliceInfo& slice) {
+    const int first = positions_.UnitsOf(slice.first).first;
+    const int last = positions_.UnitsOf(slice.last - 1).second;
+    for (int i = first; i < last; ++i) {
+      if (positions_.unit(i).state != UnitState::kIdle) return;
+    }
+    for (int i = first; i < last; ++i) {
+      const Unit& unit = positions_.unit(i);
+      if (unit.at) in_step_.insert(topology_.worker(unit.worker).cohort);
     }
   }
 
@@ -320,9 +335,35 @@ class Finder {
     for (int worker : workers) result_.is_foreign[static_cast<size_t>(worker)] = true;
   }
 
+  // Nobody outside of the slice has to do with this program, but somebody has with another of those
+  // that the slice is in, or that one is of the step.
+  bool LeftByTheCohort(int cohort, int program,
+                       const std::map<int, std::vector<int>>& programs) const {
+    const auto outside = [&](int one, const std::vector<int>& workers) {
+      return HoldersOf(cohort, one).workers > static_cast<int>(workers.size());
+    };
+    const ProgramOrder& order = OrderOf(cohort);
+    if (outside(program, programs.at(program))) return false;
+    return std::any_of(programs.begin(), programs.end(), [&](const auto& entry) {
+      const bool of_step = order.Holds(entry.first) && !order.Holds(program);
+      return entry.first != program && (of_step || outside(entry.first, entry.second));
+    });
+  }
+
   // What the step holds, then what most of the cohort has to do with: never how many
   // of this slice, or two slices would take different sides.
-  int MainOf(int cohort, const std::map<int, std::vector<int>>& programs) const {
+  // Only where a single slice is at odds, the most of it are right: others may rightly be
+  // elsewhere.
+  int MainOf(int cohort, const std::map<int, std::vector<int>>& programs) {
+    FindSplitSlices();
+    size_t all = 0;
+    for (const auto& [program, workers] : programs) all += workers.size();
+    for (const auto& [program, workers] : programs) {
+      if (split_slices_ == 1 && 3 * (all - workers.size()) <= all &&
+          !LeftByTheCohort(cohort, program, programs)) {
+        return program;
+      }
+    }
     int main = -1;
     std::tuple<bool, int> best{false, -1};
     for (const auto& [program, workers] : programs) {
@@ -342,13 +383,74 @@ class Finder {
     const ProgramOrder& order = OrderOf(cohort);
     if (!order.complete() || order.Holds(program)) return false;
     if (HoldersOf(cohort, program).by_others) return false;
+    // A slice whose hosts are at odds over this very program holds who is odd; this one waits
+    // for it. And one that lacks a host waits for that.
+    if (IsSplitOver(program) || LacksHost(slice)) return false;
     // Where no cohorts are known, slices that run something else may well be stages of
     // a pipeline: then it is no divergence if a slice holds somebody it waits for.
     const bool given = !topology_.capture().header.cohorts.empty();
     if (!given && AnySliceTorn()) return false;
-    if (!in_step_.contains(cohort)) return false;
+    if (!in_step_.contains(cohort) || !AnotherMayAwait(slice, cohort)) return false;
     return MayMeetAnotherSlice(slice, program) ||
            (WaitTogether(slice, program) && NeverReturns(workers.front(), order));
+  }
+
+  // It holds a host of which nothing came, and which nobody reaches.
+  bool LacksHost(int slice) const {
+    const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
+    for (int i = info.first; i < info.last; ++i) {
+      if (topology_.worker(i).snapshot == nullptr && IsOutOfReach(i)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool IsOutOfReach(int worker) const { return IsProbed(worker, false) && !IsReached(worker); }
+
+  bool IsReached(int worker) const { return IsProbed(worker, true); }
+
+  bool IsProbed(int worker, bool ok) const {
+    const WorkerId id = topology_.worker(worker).id;
+    const auto& snapshots = topology_.capture().snapshots;
+    return std::any_of(snapshots.begin(), snapshots.end(), [&](const Snapshot& snapshot) {
+      return std::any_of(snapshot.probes.begin(), snapshot.probes.end(),
+                         [&](const Probe& probe) { return probe.peer == id && probe.ok == ok; });
+    });
+  }
+
+  // Hosts of some slice are in this program, and others of it in another one.
+  bool IsSplitOver(int program) {
+    FindSplitSlices();
+    return split_over_->contains(program);
+  }
+
+  void FindSplitSlices() {
+    if (!split_over_.has_value()) {
+      split_over_.emplace();
+      for (const SliceInfo& info : topology_.slices()) {
+        std::set<int> programs;
+        for (int i = info.first; i < info.last; ++i) {
+          if (Running(i) >= 0) programs.insert(Running(i));
+        }
+        if (programs.size() < 2) continue;
+        split_over_->insert(programs.begin(), programs.end());
+        ++split_slices_;
+      }
+    }
+  }
+
+  // Somebody of another slice is in the step, or has run out of it, at a place that is not known
+  // to be a wait for its own slice.
+  bool AnotherMayAwait(int slice, int cohort) const {
+    for (const Unit& unit : positions_.units()) {
+      const WorkerInfo& worker = topology_.worker(unit.worker);
+      if (worker.slice == slice || worker.cohort != cohort || !unit.at) continue;
+      if (unit.state != UnitState::kRunning) return true;
+      const HloClass hlo_class = positions_.place(unit.place).hlo_class;
+      if (hlo_class != HloClass::kInSliceWait && hlo_class != HloClass::kSparseWait) return true;
+    }
+    return false;
   }
 
   // It was given more to do, and nothing of the step.
@@ -420,6 +522,8 @@ class Finder {
                  const std::vector<int>& main_workers) const {
     const ProgramOrder& order = OrderOf(cohort);
     if (order.Holds(program)) return false;
+    // Some mesh groups pass a launch in which others wait for a host that was never given it.
+    if (HoldsIdleHost(slice)) return false;
     // Whole hosts that wait for their slice in a launch the others have left, or not
     // reached, wait for somebody who will never come.
     if (MeetsInSlice(slice, program) && MeetsInSlice(slice, main)) return true;
@@ -435,6 +539,19 @@ class Finder {
         return order.complete() && WaitTogether(slice, program);
       case Relation::kAhead:
         return false;
+    }
+    return false;
+  }
+
+  bool HoldsIdleHost(int slice) const {
+    const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
+    for (int worker = info.first; worker < info.last; ++worker) {
+      const auto [first, last] = positions_.UnitsOf(worker);
+      bool idle = first != last;
+      for (int i = first; i < last; ++i) {
+        idle = idle && positions_.unit(i).state == UnitState::kIdle;
+      }
+      if (idle) return true;
     }
     return false;
   }
@@ -526,8 +643,10 @@ class Finder {
   Divergence result_;
   // By cohort and two programs: who is in the one, who in the other.
   std::map<std::tuple<int, int, int>, std::pair<std::vector<int>, std::vector<int>>> swapped_;
-  std::optional<bool> torn_;  // nothing: not looked at yet
-  std::set<int> in_step_;     // of which somebody is in the step, or between two
+  std::optional<bool> torn_;                 // nothing: not looked at yet
+  std::optional<std::set<int>> split_over_;  // likewise: programs over which slices are split
+  int split_slices_ = 0;                     // once split_over_ is known
+  std::set<int> in_step_;                    // of which somebody is in the step, or between two
   std::map<std::pair<int, int>, Holders> holders_;       // by cohort, program
   std::map<std::pair<int, int>, std::set<int>> places_;  // by slice, program; up to two
 };

@@ -39,6 +39,9 @@ struct Finding {
   std::vector<BrokenLink> links;
   std::array<std::vector<WorkerId>, 2> partition;  // as Verdict::partition
   std::vector<EvidenceItem> evidence;
+  // By what no other fault of the job can bring about: of several faults such a one is named
+  // beside the cause. Position alone may follow from anything.
+  bool own = false;
   int64_t explains = 0;  // cores that wait for the culprits
   std::string why;       // one sentence
   // Evidence from outside the job's reach that allows removal at once; empty: none.

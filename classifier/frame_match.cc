@@ -140,7 +140,8 @@ FrameMatch MatchProgram(const Frames& frames) {
     return FrameMatch{HostWait::kNone, activity, frame == nullptr ? &frames.front() : frame};
   };
   if (const Frame* frame = FindIf(frames, [](const Frame& one) {
-        return HasWord(one, {"gc_callback", "gc_collect", "garbage", "deduce_unreachable"});
+        return HasWord(one, {"gc_callback", "gc_collect", "garbage", "deduce_unreachable"}) ||
+               (one.function == "collect" && one.IsOf("gc"));
       })) {
     return own(HostActivity::kGarbageCollection, frame);
   }
@@ -148,6 +149,13 @@ FrameMatch MatchProgram(const Frames& frames) {
         return one.IsOf("tenacity") || HasWord(one, {"retry", "retries", "backoff"});
       })) {
     return own(HostActivity::kRetry, frame);
+  }
+  // A command or a person answers: the pipe that is read from says nothing of storage.
+  if (const Frame* frame = FindIf(frames, [](const Frame& one) {
+        return one.IsOf("subprocess") || one.IsOf("pdb") || one.IsOf("bdb") ||
+               one.IsOf("debugpy") || one.IsOf("IPython");
+      })) {
+    return own(HostActivity::kOther, frame);
   }
   if (const Frame* frame = FindIf(frames, [](const Frame& one) {
         return one.IsOf("gcsfs") || one.IsOf("s3fs") || one.IsOf("fsspec") || one.IsOf("socket") ||
@@ -196,7 +204,9 @@ FrameMatch MatchNative(const Frames& all) {
                                          {"lll_lock_wait", ""},
                                          {"pthread_mutex_lock", ""},
                                          {"sem_wait", ""},
-                                         {"sem_clockwait", ""}})) {
+                                         {"sem_clockwait", ""},
+                                         {"flock", ""},
+                                         {"fcntl", ""}})) {
     return {HostWait::kNone, HostActivity::kLock, frame};
   }
   const auto is = [&frames](std::initializer_list<std::string_view> names) {
@@ -215,7 +225,8 @@ HostActivity ActivityOfWaitChannel(std::string_view channel) {
     return std::any_of(parts.begin(), parts.end(),
                        [channel](std::string_view part) { return text::Contains(channel, part); });
   };
-  if (has({"futex"})) return HostActivity::kLock;
+  // Of a file, too: flock and fcntl wait in locks_lock_inode_wait, flock_lock_inode_wait, ….
+  if (has({"futex", "lock_inode", "posix_lock"})) return HostActivity::kLock;
   if (has({"wait_for_partner", "nfs", "rpc_wait", "request_wait_answer", "fuse", "io_schedule",
            "folio_wait", "wait_on_page", "sk_wait_data", "tcp_recvmsg", "inet_csk_accept",
            "unix_stream_read", "pipe_read", "anon_pipe_read"})) {

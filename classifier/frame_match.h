@@ -35,7 +35,8 @@ struct FrameMatch {
 // The libraries that bear a name for it: compiler, start-up and shutdown, checkpoints, barriers,
 // the device.
 FrameMatch MatchLibraries(const Frames& frames);
-// The program's own function, where no library has a name for what it is in.
+// The program's own function, where no library has a name for what it is in. OTHER with a frame:
+// nothing else tells more.
 FrameMatch MatchProgram(const Frames& frames);
 // The native side of a thread of Python, below its innermost function.
 FrameMatch MatchNative(const Frames& frames);

@@ -43,7 +43,8 @@ TEST(Frame, TellsTheProgramFromLibraries) {
        {"threading.py:327 wait", "/usr/lib/python3.11/threading.py:327 wait",
         "/venv/lib/python3.12/site-packages/orbax/checkpoint/manager.py:9 save",
         "grain/_src/python/data_loader.py:421 __next__", "<frozen runpy>:88 _run_code",
-        "concurrent/futures/_base.py:451 result", "read (libc.so.6)"}) {
+        "concurrent/futures/_base.py:451 result", "read (libc.so.6)", "cmd.py:126 cmdloop",
+        "pdb.py:391 interaction", "psutil/__init__.py:1300 wait", "tqdm/std.py:1181 __iter__"}) {
     EXPECT_FALSE(ParseFrame(text).IsProgram()) << text;
   }
 }

@@ -35,6 +35,9 @@ constexpr std::array kPatterns = {
     Pattern{"barrier", HloClass::kInSliceWait},
     Pattern{"remote-dma", HloClass::kInSliceWait},
     Pattern{"remote-copy", HloClass::kInSliceWait},
+    // A kernel by whose name chips hand something on to each other.
+    Pattern{"ring-attention", HloClass::kMaybeWait},
+    Pattern{"ring-attn", HloClass::kMaybeWait},
     Pattern{"custom-call", HloClass::kKernel},
     // An asynchronous call goes on elsewhere on the chip: on its SparseCores.
     Pattern{"call-done", HloClass::kSparseWait},

@@ -65,8 +65,11 @@ class StackReader {
     if (loop_ == nullptr) return std::nullopt;
     frames_ = ParseFrames(*loop_);
     FrameMatch match = OfLoop();
-    if (match.wait == HostWait::kDevice && EnterCallback()) match = OfLoop();
     HostPlace place;
+    if (match.wait == HostWait::kDevice && EnterCallback()) {
+      match = OfLoop();
+      place.in_callback = true;
+    }
     place.wait = match.wait;
     place.activity = match.activity;
     place.by_stack = true;
@@ -89,7 +92,7 @@ class StackReader {
     }
     if (EnterAwaitedThread()) return OfLoop();
     match = MatchProgram(frames_);
-    if (match.activity != HostActivity::kOther || loop_ == native_) return match;
+    if (match.frame != nullptr || loop_ == native_) return match;
     // The main thread's own: that of another thread has no native side.
     if (loop_ != python_) return match;
     if (native_ != nullptr) {
@@ -180,6 +183,8 @@ std::optional<HostPlace> PlaceByPage(const Progress& page) {
       break;
   }
   place.text = absl::StrCat(what, " by its progress page");
+  place.where = place.text;
+  place.since_ms = page.phase_ms;
   if (page.phase_ms.has_value()) absl::StrAppend(&place.text, ", for ", Span(*page.phase_ms));
   return place;
 }
@@ -210,11 +215,13 @@ std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot) {
   std::optional<HostPlace> place = StackReader(snapshot).Place();
   if (!place.has_value() && snapshot.progress.has_value()) place = PlaceByPage(*snapshot.progress);
   if (!place.has_value()) place = PlaceByCounts(snapshot.metrics);
+  if (place.has_value() && place->where.empty()) place->where = place->text;
   if (!place.has_value() || !snapshot.progress.has_value()) return place;
   const Progress& page = *snapshot.progress;
   place->step = page.step;
   if (page.phase != Phase::kUnspecified) place->phase = page.phase;
   if (place->by_stack && page.phase_ms.has_value() && place->phase.has_value()) {
+    place->since_ms = page.phase_ms;
     absl::StrAppend(&place->text, ", for ", Span(*page.phase_ms));
   }
   return place;

@@ -22,10 +22,15 @@ struct HostPlace {
   std::optional<int64_t> step;
   std::optional<Phase> phase;  // as its page says
   bool by_stack = false;
+  // In a function that its device has called: its cores can be waiting for it.
+  bool in_callback = false;
   // The function of the program in which it stands, by its stack; empty: not known.
   std::string program;
   // "stands in train.py:88 read_shard", "is in a checkpoint by its progress page, for 61 s"
   std::string text;
+  // The same without a duration, and for how long, where its page tells.
+  std::string where;
+  std::optional<int64_t> since_ms;
 };
 
 // Absent where there is neither a stack of its main thread nor a page with a phase, and no

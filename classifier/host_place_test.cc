@@ -241,6 +241,26 @@ TEST_F(HostPlaceTest, TheWaitChannelTellsWhereNoNativeStackIs) {
   EXPECT_EQ(Activity(), "STORAGE_READ");
 }
 
+TEST_F(HostPlaceTest, TheWaitChannelTellsOfTheLockOfAFile) {
+  Stand(2, kInOwn);
+  for (const char* channel : {"locks_lock_inode_wait", "flock_lock_inode_wait", "futex_wait"}) {
+    s_.At(0, 2).processes = {{.pid = 7, .state = ProcessState::kSleeping, .wait_channel = channel}};
+    EXPECT_EQ(Activity(), "LOCK") << channel;
+  }
+}
+
+TEST_F(HostPlaceTest, APipeOfADebuggerOrACommandIsNoStorage) {
+  s_.At(0, 2).processes = {
+      {.pid = 7, .state = ProcessState::kSleeping, .wait_channel = "pipe_read"}};
+  Stand(2,
+        {"cmd.py:126 cmdloop", "pdb.py:391 interaction", "train.py:60 inspect", "train.py:9 go"});
+  EXPECT_EQ(Activity(), "OTHER");
+  Stand(2, {"subprocess.py:1196 communicate", "subprocess.py:550 run", "train.py:60 upload"});
+  EXPECT_EQ(Activity(), "OTHER");
+  Stand(2, kInOwn);
+  EXPECT_EQ(Activity(), "STORAGE_READ");
+}
+
 TEST_F(HostPlaceTest, AFunctionOfTheProgramThatTheDeviceCalledIsWhereItStands) {
   s_.At(0, 2).stacks.push_back(
       {.thread = "Thread-3", .frames = {"train.py:60 look_up", "jax/_src/callback.py:88 call"}});

@@ -120,6 +120,60 @@ std::string_view HostActivityName(HostActivity activity) {
   return "";
 }
 
+std::string_view WhyNotName(WhyNot why) {
+  switch (why) {
+    case WhyNot::kLessCertain:
+      return "LESS_CERTAIN";
+    case WhyNot::kTooUncertain:
+      return "TOO_UNCERTAIN";
+    case WhyNot::kFailure:
+      return "FAILURE";
+    case WhyNot::kNotStarted:
+      return "NOT_STARTED";
+    case WhyNot::kAbsence:
+      return "ABSENCE";
+    case WhyNot::kBrokenLink:
+      return "BROKEN_LINK";
+    case WhyNot::kPause:
+      return "PAUSE";
+    case WhyNot::kContradiction:
+      return "CONTRADICTION";
+    case WhyNot::kProgress:
+      return "PROGRESS";
+    case WhyNot::kNoCoresKnown:
+      return "NO_CORES_KNOWN";
+    case WhyNot::kNoCoreStandsOut:
+      return "NO_CORE_STANDS_OUT";
+    case WhyNot::kHostsStandOut:
+      return "HOSTS_STAND_OUT";
+    case WhyNot::kNoLinksKnown:
+      return "NO_LINKS_KNOWN";
+    case WhyNot::kLinksWork:
+      return "LINKS_WORK";
+    case WhyNot::kLinksNotAwaited:
+      return "LINKS_NOT_AWAITED";
+    case WhyNot::kNoProgramsKnown:
+      return "NO_PROGRAMS_KNOWN";
+    case WhyNot::kSamePrograms:
+      return "SAME_PROGRAMS";
+    case WhyNot::kProgramsCanMeet:
+      return "PROGRAMS_CAN_MEET";
+    case WhyNot::kOneFingerprint:
+      return "ONE_FINGERPRINT";
+    case WhyNot::kEveryHostQueued:
+      return "EVERY_HOST_QUEUED";
+    case WhyNot::kNobodyFailed:
+      return "NOBODY_FAILED";
+    case WhyNot::kFailuresFollow:
+      return "FAILURES_FOLLOW";
+    case WhyNot::kMissingNotNeeded:
+      return "MISSING_NOT_NEEDED";
+    case WhyNot::kNothingCompletes:
+      return "NOTHING_COMPLETES";
+  }
+  return "LESS_CERTAIN";
+}
+
 std::string_view StrengthName(Strength strength) {
   switch (strength) {
     case Strength::kDirect:

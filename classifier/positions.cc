@@ -98,6 +98,7 @@ Positions::Positions(const Topology& topology) : topology_(topology) {
   ClassifyByText();
   NameBetween(places_);
   FoldInstructions();
+  FoldNeighbours();
   FoldRings();
   FoldSiblings();
 }
@@ -205,7 +206,13 @@ void Positions::ClassifyByText() {
   for (const SparseUnit& unit : sparse_) look(*unit.core, unit.place);
   for (const auto& [place, classes] : seen) {
     Place& where = places_[static_cast<size_t>(place)];
+    const HloClass by_name = where.hlo_class;
     where.hlo_class = classes.size() == 1 ? classes.begin()->first : HloClass::kUnknown;
+    // One line of text does not show whether a kernel reaches other chips. Its name may.
+    if (where.hlo_class == HloClass::kKernel &&
+        (by_name == HloClass::kMaybeWait || by_name == HloClass::kInSliceWait)) {
+      where.hlo_class = HloClass::kMaybeWait;
+    }
     where.by_text = true;
   }
 }
@@ -313,6 +320,40 @@ void Positions::FoldInstructions() {
       whole.hlo_class = places_[i].hlo_class;
       whole.by_text = true;
     }
+  }
+  MoveTo(folded);
+}
+
+// A core that waits goes round in a few bundles of code, and a pc may be read in the middle of a
+// change: one core or two right beside where several stand, of which nothing else is known, stand
+// with them. No instruction is as short as that.
+void Positions::FoldNeighbours() {
+  constexpr int64_t kLoopBundles = 4;
+  constexpr int kMostApart = 2;
+  constexpr int kLeastTogether = 3;
+  const std::vector<int> standing = UnitsByPlace();
+  std::vector<size_t> order;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].core_type == CoreType::kTensorCore && standing[i] > 0) order.push_back(i);
+  }
+  const auto key = [this](size_t i) {
+    return std::tuple(places_[i].program, places_[i].tag, places_[i].pc);
+  };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  std::vector<int> folded(places_.size());
+  for (size_t i = 0; i < places_.size(); ++i) folded[i] = static_cast<int>(i);
+  const auto with = [&](size_t apart, size_t crowd) {
+    const Place& a = places_[apart];
+    const Place& b = places_[crowd];
+    const bool near = a.program >= 0 && a.program == b.program && a.tag == b.tag &&
+                      std::abs(a.pc - b.pc) <= kLoopBundles;
+    if (!near || !a.hlo.empty() || standing[apart] > kMostApart) return;
+    if (standing[crowd] < kLeastTogether) return;
+    folded[apart] = static_cast<int>(crowd);
+  };
+  for (size_t i = 0; i + 1 < order.size(); ++i) {
+    with(order[i], order[i + 1]);
+    with(order[i + 1], order[i]);
   }
   MoveTo(folded);
 }

@@ -77,6 +77,7 @@ class Positions {
   void NameHlo();
   void ClassifyByText();
   void FoldInstructions();
+  void FoldNeighbours();
   void FoldRings();
   void MoveTo(const std::vector<int>& folded);
   std::vector<int> UnitsByPlace() const;

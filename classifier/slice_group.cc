@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "classifier/slice_launches.h"
 #include "classifier/thresholds.h"
 #include "classifier/wavefront.h"
 
@@ -31,62 +32,6 @@ bool NeverWaits(const Positions& positions, const Cluster& cluster) {
       return positions.place(cluster.place).by_text || cluster.units.size() < kLeastDoubtfulUnits;
     default:
       return false;
-  }
-}
-
-// Relates the launches of one slice where the cohort's order does not: within one
-// fingerprint by launch id, otherwise by what stands in whose queue. Zero is the
-// launch the largest cluster is in.
-class LocalOrder {
- public:
-  LocalOrder(const Topology& topology, const Positions& positions, int crowd_unit)
-      : topology_(topology),
-        base_(topology.Chain(positions.unit(crowd_unit).worker, *positions.unit(crowd_unit).core)) {
-  }
-
-  std::optional<int64_t> At(const Unit& unit) const {
-    const std::vector<Launch> chain = topology_.Chain(unit.worker, *unit.core);
-    const Launch& own = chain.front();
-    const int64_t after = unit.state == UnitState::kIdle ? 1 : 0;
-    if (own.program < 0 || !own.id) return std::nullopt;
-    for (size_t j = 0; j < base_.size(); ++j) {
-      if (base_[j].program != own.program || !base_[j].id) continue;
-      const int64_t distance = SerialDistance(*own.id, *base_[j].id);
-      // Past this entry of the queue, at it, or at an instance already run.
-      if (j == 0) return 2 * distance + after;
-      return distance >= 0 ? 2 * static_cast<int64_t>(j) + after : -2 + after;
-    }
-    for (size_t j = 1; j < chain.size(); ++j) {
-      if (chain[j].program != base_.front().program || !chain[j].id || !base_.front().id) continue;
-      if (SerialDistance(*chain[j].id, *base_.front().id) <= 0) {
-        return -2 * static_cast<int64_t>(j) + after;
-      }
-    }
-    return std::nullopt;
-  }
-
- private:
-  const Topology& topology_;
-  std::vector<Launch> base_;
-};
-
-// A core that reported no launch id, but stands where others of its slice stand,
-// is taken to be in the launch most of them are in.
-void InferLaunches(const Positions& positions, const std::vector<int>& running, SliceGroup& group) {
-  std::map<int, std::map<int64_t, int>> known;  // place -> at -> units
-  for (int i : running) {
-    if (const auto at = group.AtOf(i)) ++known[positions.unit(i).place][*at];
-  }
-  for (int i : running) {
-    auto it = known.find(positions.unit(i).place);
-    if (group.AtOf(i).has_value() || positions.unit(i).core->launch_id.has_value() ||
-        it == known.end()) {
-      continue;
-    }
-    const auto most =
-        std::max_element(it->second.begin(), it->second.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    group.at[static_cast<size_t>(i - group.first_unit)] = most->first;
   }
 }
 
@@ -158,6 +103,7 @@ SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
     }
   }
 
+  if (positions.unit(largest).at.has_value()) PlaceByQueues(topology, positions, largest, group);
   InferLaunches(positions, running, group);
   std::map<ClusterKey, Cluster> clusters;
   for (int i : running) {
@@ -202,6 +148,7 @@ class HeadFinder {
     const bool proven = !heads_.empty();
     if (heads_.empty()) AddLeftAlone();
     if (!OnlyHeadsRun()) AddIdle();
+    DropBehindIdle();
     AddLoose(proven);
     if (heads_.empty()) AddUnclear();
     AddCross();
@@ -368,6 +315,7 @@ class HeadFinder {
     std::vector<int> known;
     std::vector<int> unknown;
     for (int unit : group_.idle) {
+      if (RunsBeside(unit)) continue;
       const std::optional<int64_t> at = group_.AtOf(unit);
       if (!at.has_value()) {
         if (!Finished(unit)) unknown.push_back(unit);
@@ -386,6 +334,31 @@ class HeadFinder {
     }
     std::sort(known.begin(), known.end());
     Add(HeadKind::kIdle, known, HloClass::kUnknown);
+  }
+
+  // Whoever stands in a launch that a host of its slice never got can come no further than to
+  // where it meets that host: what it computes there, it would end up waiting.
+  void DropBehindIdle() {
+    std::optional<int64_t> earliest;
+    for (const Head& head : heads_) {
+      if (head.kind != HeadKind::kIdle || !head.whole_host || !head.at || !Behind(head.at))
+        continue;
+      earliest = std::min(earliest.value_or(*head.at), *head.at);
+    }
+    if (!earliest) return;
+    std::erase_if(heads_, [&](const Head& head) {
+      return head.kind == HeadKind::kCompute && head.at && *head.at > *earliest;
+    });
+  }
+
+  // Another chip of its host is in a launch. A process gives all its chips the same: this one has
+  // ended it already.
+  bool RunsBeside(int unit) const {
+    const auto [first, last] = positions_.UnitsOf(positions_.unit(unit).worker);
+    for (int i = first; i < last; ++i) {
+      if (positions_.unit(i).state == UnitState::kRunning) return true;
+    }
+    return false;
   }
 
   // The one core that still runs, while all others of its slice have finished its launch and

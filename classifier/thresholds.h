@@ -99,6 +99,8 @@ inline constexpr size_t kDivergedCulprits = 10;  // of the smaller side; more na
 inline constexpr size_t kMaxAlternatives = 8;
 inline constexpr size_t kMaxEvidence = 32;
 inline constexpr size_t kMaxReasons = 200;
+inline constexpr size_t kMaxConsidered = 24;
+inline constexpr size_t kMaxConsideredWorkers = 10;
 inline constexpr size_t kMaxChainLines = 12;  // of an explanation: more is not read at night
 
 // A successor of a program is learnt from queues only if no other successor is
@@ -121,6 +123,7 @@ inline constexpr size_t kAgreeingPeers = 3;
 inline constexpr double kConfidenceDirectHardware = 0.97;  // the hardware said so itself
 inline constexpr double kConfidenceDirectError = 0.95;     // an error older than the freeze
 inline constexpr double kConfidenceUnorderedErrors = 0.6;  // another one as old elsewhere
+inline constexpr double kConfidenceLaterError = 0.45;      // than the first: never the cause
 inline constexpr double kConfidenceErrorWithoutAge = 0.85;
 inline constexpr double kConfidenceGoneAlone = 0.955;    // one process is gone, all others live
 inline constexpr double kConfidenceComputeHead = 0.95;   // HLO proves it does not wait
@@ -137,9 +140,10 @@ inline constexpr double kConfidenceWholeHostCompute = 0.6;
 inline constexpr double kConfidenceInputSeen = 0.96;   // idle and seen waiting for input
 inline constexpr double kConfidenceNotQueued = 0.88;   // idle, reason not seen
 inline constexpr double kConfidenceEntryByHlo = 0.93;  // infeed or outstanding arguments
-// A whole host elsewhere, HLO unknown: of such verdicts one in eight proved right,
-// most of the others were another order of launches.
-inline constexpr double kConfidenceEntryByPlace = 0.45;
+// A whole host elsewhere in the launch, HLO unknown: at an infeed or a callback, or it has left
+// out a collective; the latter the more likely, the further on it stands.
+inline constexpr double kConfidenceEntryByPlace = 0.55;
+inline constexpr double kConfidencePastByPlace = 0.45;
 inline constexpr double kConfidenceHostBehind = 0.45;        // a whole host in an earlier launch
 inline constexpr double kConfidenceAllIdle = 0.75;           // nothing queued anywhere
 inline constexpr double kConfidenceInputUnseenCores = 0.75;  // its host says so, its cores nothing
@@ -149,6 +153,7 @@ inline constexpr double kConfidenceLinkByPlace = 0.58;     // waiters alone
 inline constexpr double kConfidenceCarrierByPlace = 0.75;  // one of them has no carrier
 inline constexpr double kConfidenceNetworkHost = 0.95;
 inline constexpr double kConfidenceLinkUnawaited = 0.6;  // broken, but no core seen waiting
+inline constexpr double kConfidenceStrayProbe = 0.45;    // alone, of nobody that is waited for
 inline constexpr double kConfidenceIciHealth = 0.9;
 inline constexpr double kConfidenceDiverged = 0.93;
 inline constexpr double kConfidenceDivergedOneSided = 0.67;  // order of programs unknown
@@ -162,6 +167,8 @@ inline constexpr double kConfidenceFingerprintMore = 0.45;      // only one more
 inline constexpr double kConfidenceFingerprintSaid = 0.92;      // and a collective found it so
 inline constexpr double kConfidenceLaunchOrder = 0.9;
 inline constexpr double kConfidenceSkippedLaunch = 0.6;
+// Hosts of one slice wait in two launches, and only their number tells who is odd.
+inline constexpr double kConfidenceSplitSlice = 0.62;
 inline constexpr double kConfidenceLaunchGroupSeen = 0.94;  // assertion, and who is odd
 inline constexpr double kConfidenceLaunchGroupText = 0.8;   // the assertion alone
 inline constexpr double kConfidenceMismatchText = 0.9;      // of a collective: names nobody
@@ -189,6 +196,7 @@ inline constexpr double kConfidenceSilentAndDeclared = 0.85;  // the service mis
 inline constexpr double kConfidenceSilentLeader = 0.65;       // all others miss the leader
 inline constexpr double kConfidenceSilentAndClosed = 0.6;     // a connection to it was closed
 inline constexpr double kConfidenceSilentInWait = 0.56;       // the others' waits timed out
+inline constexpr double kConfidencePortByLog = 0.6;           // its adapter reports its own port
 inline constexpr double kConfidenceRetries = 0.55;            // it tries again and again
 inline constexpr double kConfidenceOfNobody = 0.57;           // a log of several: names nobody
 inline constexpr int64_t kLeastRetries = 5;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "classifier/standby.h"
+#include "classifier/thresholds.h"
 
 namespace rapideye::classifier {
 
@@ -153,8 +154,12 @@ bool Topology::ContradictsQueues(int cohort) const {
   const ProgramOrder& order = cohorts_[static_cast<size_t>(cohort)].order;
   int agree = 0;
   int contradict = 0;
+  int seen = 0;
+  int at_odds = 0;  // workers of which some launches contradict it
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
     if (worker(i).cohort != cohort || worker(i).snapshot == nullptr) continue;
+    ++seen;
+    const int before = contradict;
     const std::vector<Launch> chain = LongestChain(*this, i);
     for (size_t j = 0; j + 1 < chain.size(); ++j) {
       const auto now = order.Ordinal(chain[j]);
@@ -162,8 +167,11 @@ bool Topology::ContradictsQueues(int cohort) const {
       if (!now || !next) continue;
       ++(*now < *next ? agree : contradict);
     }
+    at_odds += contradict > before ? 1 : 0;
   }
-  return contradict > agree;
+  // A few that run ahead of the others may be the only ones that have queued anything: they are
+  // at odds with the order, the order is not stale.
+  return contradict > agree && at_odds > kFewShare * seen;
 }
 
 void Topology::LearnOrder(int cohort) {

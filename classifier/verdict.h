@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "classifier/wait_chain.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye {
@@ -124,6 +125,54 @@ struct Alternative {
   double confidence = 0;
   std::vector<Culprit> culprits;
   std::string why;
+  // A fault beside the cause, by evidence that the cause does not explain; false: a less sure
+  // reading of the same hang.
+  bool independent = false;
+};
+
+// Why a cause that was considered is not the verdict.
+enum class WhyNot {
+  // A rule found something (Considered::certainty) ...
+  kLessCertain,    // ... and `by` is surer
+  kTooUncertain,   // ... less sure than a cause must be
+  kFailure,        // ... that the failure `by` of the same workers explains
+  kNotStarted,     // ... that somebody explains who has not come
+  kAbsence,        // ... at mates of a worker that is missing
+  kBrokenLink,     // ... that a broken connection explains
+  kPause,          // ... at hosts that rest on purpose
+  kContradiction,  // ... of no hang, against which something surer speaks
+  kProgress,       // ... while the job makes progress
+  // Nothing was found:
+  kNoCoresKnown,      // nothing is known of any core
+  kNoCoreStandsOut,   // of `count` cores none is where the others are not
+  kHostsStandOut,     // the chain ends at `count` hosts or transfers, at no single chip
+  kNoLinksKnown,      // neither sockets nor probes between workers are known
+  kLinksWork,         // none of `count` connections shown is broken
+  kLinksNotAwaited,   // `count` connections show faults; nothing that waits rests on them
+  kNoProgramsKnown,   // nothing is known of any program
+  kSamePrograms,      // all `count` workers run programs of one order
+  kProgramsCanMeet,   // `count` workers are elsewhere in the programs, as a job may be
+  kOneFingerprint,    // each of `count` modules has one fingerprint
+  kEveryHostQueued,   // none of `count` hosts lacks work or waits for input at the chain's end
+  kNobodyFailed,      // nobody halted, ended or is missing
+  kFailuresFollow,    // `count` errors are younger than the standstill, or follow from others
+  kMissingNotNeeded,  // `count` workers are missing; nothing shows that others wait for them
+  kNothingCompletes,  // the cores have stood for `count` ms
+};
+std::string_view WhyNotName(WhyNot why);  // "LESS_CERTAIN" ...
+
+// A cause that was weighed and is not the verdict.
+struct Considered {
+  Cause cause = Cause::kUnknown;
+  Detail detail = Detail::kNone;
+  WhyNot why = WhyNot::kLessCertain;
+  // Of a finding, before calibration. Absent: nothing was found.
+  std::optional<double> certainty;
+  // What it lost to: of kLessCertain, kFailure, kNotStarted, kAbsence and kBrokenLink.
+  std::optional<Cause> by;
+  Detail by_detail = Detail::kNone;
+  std::optional<int64_t> count;   // as `why` says
+  std::vector<WorkerId> workers;  // whom it would have named, sorted; some of them
 };
 
 // A removal that this capture allows by itself, without any history.
@@ -196,6 +245,9 @@ struct Verdict {
   // Of a job that pauses: for how many ms more that is an excuse for standing still.
   std::optional<int64_t> excused_ms = std::nullopt;
   std::vector<Reason> reasons;  // in the order they were found
+  WaitChain chain;              // by which the verdict was reached
+  // The findings that lost, the surest first, then the causes of which nothing was found.
+  std::vector<Considered> considered;
 };
 
 }  // namespace rapideye

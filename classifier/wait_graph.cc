@@ -38,6 +38,8 @@ class Builder {
     }
     AddLoneComputer();
     AddIdleSlices();
+    FollowToIdle();
+    DropFinished();
     ComparePeers();
     DropVictims();
     Finish();
@@ -338,6 +340,43 @@ class Builder {
     }
   }
 
+  // Idle is who has ended the last launch, too: where all other slices are, so are idle hosts of
+  // which it is not known what they ran last, while others of their slices wait for each other.
+  void DropFinished() {
+    std::set<int> slices;
+    for (const Head& head : graph_.heads) {
+      if (head.kind == HeadKind::kIdle && !head.at) slices.insert(SliceOf(head));
+    }
+    if (slices.size() < 2 || slices.size() == graph_.slices.size()) return;
+    for (int s = 0; s < static_cast<int>(graph_.slices.size()); ++s) {
+      const bool idle = graph_.slices[static_cast<size_t>(s)].state == SliceState::kIdle;
+      if (!slices.contains(s) && !idle) return;
+    }
+    std::erase_if(graph_.heads,
+                  [](const Head& head) { return head.kind == HeadKind::kIdle && !head.at; });
+  }
+
+  // A whole host somewhere of which nothing is known, while the host of the same task in another
+  // slice was never given the launch of its own slice: the one waits for the other.
+  void FollowToIdle() {
+    std::set<std::pair<int32_t, int>> idle;  // task, slice
+    for (const Head& head : graph_.heads) {
+      if (head.kind == HeadKind::kIdle && head.whole_host) {
+        idle.insert({topology_.worker(head.worker).id.task, SliceOf(head)});
+      }
+    }
+    if (idle.empty()) return;
+    for (Head& head : graph_.heads) {
+      const bool loose = head.kind == HeadKind::kElsewhere && head.whole_host && !head.hlo_waits;
+      if (!loose || positions_.place(head.place).hlo_class != HloClass::kUnknown) continue;
+      const int32_t task = topology_.worker(head.worker).id.task;
+      const bool peer = std::any_of(idle.begin(), idle.end(), [&](const auto& seat) {
+        return seat.first == task && seat.second != SliceOf(head);
+      });
+      if (peer) WaitsForPeer(head, "which has nothing queued");
+    }
+  }
+
   // Cores exchange data with the core of the same task and chip in other slices. If
   // two such lead, and nothing proves that both do, one waits for the other: the
   // one that is proved or is further behind leads.
@@ -490,10 +529,22 @@ class Builder {
     }
     for (const SliceView& view : graph_.slices) running += view.running;
     graph_.units = static_cast<int>(positions_.units().size());
+    RecordUnitWaits();
     graph_.waiting = std::max(0, running - heads);
     std::vector<Reason> reasons = TellChain(topology_, positions_, divergence_, graph_);
     for (Reason& reason : graph_.reasons) reasons.push_back(std::move(reason));
     graph_.reasons = std::move(reasons);
+  }
+
+  void RecordUnitWaits() {
+    graph_.unit_waits.resize(positions_.units().size());
+    for (const SliceGroup& group : knots_) {
+      for (const Cluster& cluster : group.clusters) {
+        for (int unit : cluster.units) {
+          graph_.unit_waits[static_cast<size_t>(unit)] = {cluster.hlo_class, cluster.at, true};
+        }
+      }
+    }
   }
 
   void RuleOut(std::string text) {

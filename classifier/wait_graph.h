@@ -66,11 +66,19 @@ struct SliceView {
   int cluster = 0;
 };
 
+// What one unit was taken to wait for, as the graph was built from it.
+struct UnitWait {
+  HloClass hlo_class = HloClass::kUnknown;
+  std::optional<int64_t> at;  // comparable within its slice alone
+  bool in_chain = false;      // false: of a diverged or a spare worker, or not in a launch
+};
+
 struct WaitGraph {
-  std::vector<Head> heads;        // by worker, then first unit
-  std::vector<SliceView> slices;  // as Topology::slices()
-  std::vector<int> victims_idle;  // workers idle because others are stuck
-  std::vector<int> ahead_of_all;  // workers past a launch their slice waits in
+  std::vector<Head> heads;           // by worker, then first unit
+  std::vector<SliceView> slices;     // as Topology::slices()
+  std::vector<int> victims_idle;     // workers idle because others are stuck
+  std::vector<int> ahead_of_all;     // workers past a launch their slice waits in
+  std::vector<UnitWait> unit_waits;  // as Positions::units()
   std::vector<Reason> reasons;
   int units = 0;
   int waiting = 0;  // running units that are no heads

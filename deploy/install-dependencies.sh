@@ -2,11 +2,12 @@
 # Installs the Debian 12 packages that are missing; does nothing (in well under
 # a second) when none is.
 #
-#   deploy/install-dependencies.sh [build] [test] [job] [full]
+#   deploy/install-dependencies.sh [build] [test] [job] [full] [package]
 #
 #   build   what every build needs, the demo included (default)
 #   test    what tests/run.sh needs beyond that
 #   job     what a real JAX job needs beyond the build (tests/jobs); JAX itself comes from PyPI
+#   package what deploy/package.sh needs beyond the build
 #   full    what tests/run.sh --full and the asan preset need beyond that
 #
 # Needs root, or sudo. Exit status 0: everything is there.
@@ -27,7 +28,12 @@ test_packages=(
 job_packages=(python3-venv python3-fusepy iproute2 iptables openssl elfutils)
 # Another package may own /usr/bin/kubectl; Debian's could then not be installed.
 command -v kubectl >/dev/null || test_packages+=(kubernetes-client)
-full_packages=(clang-19 libclang-rt-19-dev llvm-19)
+package_packages=(patchelf zstd help2man debhelper dpkg-dev umoci mmdebstrap python3-build
+  python3-setuptools python3-wheel python3-venv)
+full_packages=(clang-19 libclang-rt-19-dev llvm-19 chromium systemd-container
+  etcd-server)
+# As above; npm fetches what the tests of the pages need.
+command -v npm >/dev/null || full_packages+=(npm)
 
 packages=()
 for group in "${@:-build}"; do
@@ -35,9 +41,10 @@ for group in "${@:-build}"; do
     build) packages+=("${build_packages[@]}") ;;
     test) packages+=("${test_packages[@]}") ;;
     job) packages+=("${job_packages[@]}") ;;
+    package) packages+=("${package_packages[@]}") ;;
     full) packages+=("${full_packages[@]}") ;;
     *)
-      echo "install-dependencies.sh: unknown group '$group' (known: build test job full)" >&2
+      echo "install-dependencies.sh: unknown group '$group' (known: build test job full package)" >&2
       exit 2
       ;;
   esac

@@ -19,9 +19,9 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
 // lines whatever the size of the job. Nothing a worker sent can forge a line.
 std::string RenderText(const Report& report, TextFormat format);
 
-// The steps that led to the verdict (--explain): which cores wait for which, the head
-// of the chain, evidence for and against, what was ruled out, and the evidence that
-// was lacking. One line per step, in the order of ReasonKind.
+// How the verdict was reached (--explain): who stands where, which group waits for which, what
+// ends the chain, which evidence decided, what was considered and why it was not, then the steps
+// of the decision and the evidence that was lacking.
 std::string RenderExplanation(const Report& report);
 
 // The digest's JSON (schemaVersion 1), one object. `pretty` indents by two;

@@ -1,12 +1,17 @@
 #include "digest/html_map.h"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "digest/html_text.h"
 #include "digest/text_states.h"
 #include "proto/common/text/safe_text.h"
 
@@ -15,6 +20,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// As many as the style sheet has; the rest shares one more.
+constexpr size_t kColours = 4;
+constexpr size_t kMaxOpenSlices = 4;
+constexpr size_t kMaxLinesOfSlices = 64;
+constexpr size_t kMaxPlacesInLine = 3;
+constexpr size_t kMaxCards = 12;
+constexpr size_t kMaxChipsOfCard = 16;
+// A job of so few slices is shown whole.
+constexpr size_t kSmallJob = 2;
+
 std::string Label(const ProgramGroup& group, const Position& position) {
   std::string label = PositionText(position);
   if (group.module) absl::StrAppend(&label, " in ", text::EscapeName(*group.module));
@@ -22,12 +37,300 @@ std::string Label(const ProgramGroup& group, const Position& position) {
   return label;
 }
 
-void EscapeTags(std::string& json) {
-  for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
-    json.replace(at, 1, "\\u003c");
+std::set<WorkerId> Accused(const Report& report) {
+  std::set<WorkerId> accused;
+  for (const ReportCulprit& culprit : report.culprits) accused.insert(culprit.worker.id);
+  return accused;
+}
+
+// Of one slice: what stands where.
+struct SliceState {
+  int32_t slice = 0;
+  size_t hosts = 0;
+  size_t accused = 0;
+  size_t missing = 0;
+  std::map<size_t, size_t> cores;  // by state, but for SparseCores that do nothing
+};
+
+// A place in a program, numbered as in MapData.
+struct PlaceState {
+  const ProgramGroup* group;
+  const Position* position;
+  // Colours go to the places of most cores; what runs nothing has one of its own.
+  std::optional<size_t> rank;
+  std::string text;  // "all-reduce.3", with as much of module and launch as tells it from others
+};
+
+std::string InstructionText(const Position& position) {
+  if (position.idle) return "nothing runs";
+  if (position.hlo) return text::EscapeName(*position.hlo);
+  if (position.pc) return absl::StrCat("pc ", PcText(position.pc));
+  return "an unknown place";
+}
+
+// Names of places, each different from the others as far as the report tells.
+void NamePlaces(std::vector<PlaceState>& states) {
+  const auto count = [&states] {
+    std::map<std::string, size_t> counts;
+    for (const PlaceState& state : states) ++counts[state.text];
+    return counts;
+  };
+  for (PlaceState& state : states) state.text = InstructionText(*state.position);
+  const std::map<std::string, size_t> by_instruction = count();
+  for (PlaceState& state : states) {
+    if (!state.rank || by_instruction.at(state.text) == 1) continue;
+    const CoreType type = state.position->cores.front().type;
+    if (type != CoreType::kTensorCore) state.text = absl::StrCat("SparseCore ", state.text);
+    if (state.group->module) {
+      absl::StrAppend(&state.text, " in ", text::EscapeName(*state.group->module));
+    }
+  }
+  const std::map<std::string, size_t> by_module = count();
+  for (PlaceState& state : states) {
+    if (!state.rank || by_module.at(state.text) == 1 || !state.group->launch_id) continue;
+    absl::StrAppend(&state.text, ", launch ", *state.group->launch_id);
+  }
+}
+
+std::vector<PlaceState> PlaceStates(const Report& report) {
+  std::vector<PlaceState> states;
+  size_t rank = 0;
+  for (const ProgramGroup& group : report.tpu_states) {
+    for (const Position& position : group.positions) {
+      states.push_back(
+          {&group, &position, position.idle ? std::nullopt : std::optional(rank++), ""});
+    }
+  }
+  NamePlaces(states);
+  return states;
+}
+
+std::string ColourClass(const PlaceState& state) {
+  if (!state.rank) return "si";
+  return absl::StrCat("s", std::min(*state.rank, kColours));
+}
+
+bool IsIdleSparse(const Position& position, const CoreAt& core) {
+  const bool sparse = core.type == CoreType::kSparseCore || core.type == CoreType::kSparseCoreV0;
+  return sparse && position.idle;
+}
+
+std::vector<SliceState> SliceStates(const Report& report, const std::vector<PlaceState>& places) {
+  std::vector<SliceState> slices;
+  std::vector<size_t> slice_of(report.workers.size());
+  const std::set<WorkerId> accused = Accused(report);
+  for (size_t i = 0; i < report.workers.size(); ++i) {
+    const ReportWorker& worker = report.workers[i];
+    if (slices.empty() || slices.back().slice != worker.id.slice) {
+      slices.emplace_back();
+      slices.back().slice = worker.id.slice;
+    }
+    ++slices.back().hosts;
+    if (!worker.reported) ++slices.back().missing;
+    if (accused.count(worker.id) > 0) ++slices.back().accused;
+    slice_of[i] = slices.size() - 1;
+  }
+  for (size_t state = 0; state < places.size(); ++state) {
+    for (const CoreAt& core : places[state].position->cores) {
+      if (IsIdleSparse(*places[state].position, core)) continue;
+      ++slices[slice_of[core.worker]].cores[state];
+    }
+  }
+  return slices;
+}
+
+// "768 cores at recv-done.12, 3 at all-reduce.3".
+std::string StandsAt(const std::map<size_t, size_t>& cores, size_t slices,
+                     const std::vector<PlaceState>& places) {
+  size_t idle = 0;
+  std::vector<std::pair<size_t, size_t>> largest;
+  for (const auto& [state, count] : cores) {
+    if (places[state].rank) {
+      largest.emplace_back(state, count);
+    } else {
+      idle += count;
+    }
+  }
+  std::stable_sort(largest.begin(), largest.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string html;
+  for (size_t i = 0; i < largest.size() && i < kMaxPlacesInLine; ++i) {
+    const auto& [state, count] = largest[i];
+    absl::StrAppend(&html, i == 0 ? "" : ", ",
+                    i == 0 ? Counted(static_cast<int64_t>(count), "core")
+                           : Grouped(static_cast<int64_t>(count)),
+                    i == 0 && slices > 1 ? " each" : "", " at <code>", Html(places[state].text),
+                    "</code>");
+  }
+  if (largest.size() > kMaxPlacesInLine) {
+    absl::StrAppend(
+        &html, " and ",
+        Counted(static_cast<int64_t>(largest.size() - kMaxPlacesInLine), "other place"));
+  }
+  if (idle > 0) {
+    absl::StrAppend(&html, html.empty() ? "" : "; ", Counted(static_cast<int64_t>(idle), "core"),
+                    html.empty() && slices > 1 ? " each" : "",
+                    idle == 1 ? " has nothing to run" : " have nothing to run");
+  }
+  return html.empty() ? "no core is known" : html;
+}
+
+// A culprit with its chips, larger than on the map and readable without it.
+void AppendCard(const Report& report, size_t worker, const std::vector<PlaceState>& places,
+                std::string& page) {
+  struct Chip {
+    std::string text;
+    bool culprit = false;
+  };
+  std::map<int32_t, Chip> chips;
+  for (const PlaceState& place : places) {
+    for (const CoreAt& core : place.position->cores) {
+      if (core.worker != worker || IsIdleSparse(*place.position, core)) continue;
+      Chip& chip = chips[core.chip.value_or(-1)];
+      if (chip.text.empty() || (core.culprit && !chip.culprit))
+        chip.text = InstructionText(*place.position);
+      chip.culprit = chip.culprit || core.culprit;
+    }
+  }
+  const ReportWorker& who = report.workers[worker];
+  absl::StrAppend(&page, "<li class=\"card\"><b>", Html(text::EscapeName(who.host)),
+                  "</b> <span class=\"soft\">slice ", who.id.slice, " task ", who.id.task,
+                  "</span>");
+  if (!who.reported) page += " <span class=\"pill red\">missing</span>";
+  page += "<span class=\"chips\">";
+  size_t shown = 0;
+  for (const auto& [number, chip] : chips) {
+    if (shown++ == kMaxChipsOfCard) break;
+    absl::StrAppend(&page, "<span class=\"chip", chip.culprit ? " bad" : "", "\">",
+                    chip.culprit ? "◆ " : "", "chip ", number < 0 ? "?" : absl::StrCat(number), " ",
+                    "<code>", Html(chip.text), "</code></span>");
+  }
+  page += "</span></li>\n";
+}
+
+void AppendOpenSlice(const Report& report, const SliceState& slice,
+                     const std::vector<PlaceState>& places, std::string& page) {
+  absl::StrAppend(
+      &page, "<div class=\"slice\">\n<h3>Slice ", slice.slice, " ",
+      slice.accused > 0
+          ? report.cause == Cause::kNoHang ? "" : "<span class=\"pill red\">stopped here</span>"
+          : "",
+      slice.missing > 0
+          ? absl::StrCat("<span class=\"pill amber\">", slice.missing, " missing</span>")
+          : "",
+      "</h3>\n<p class=\"soft\">", Counted(static_cast<int64_t>(slice.hosts), "host"), "; ",
+      StandsAt(slice.cores, 1, places), "</p>\n");
+  const std::set<WorkerId> accused = Accused(report);
+  std::string cards;
+  size_t count = 0;
+  for (size_t i = 0; i < report.workers.size(); ++i) {
+    if (report.workers[i].id.slice != slice.slice) continue;
+    if (accused.count(report.workers[i].id) == 0) continue;
+    if (++count > kMaxCards) continue;
+    AppendCard(report, i, places, cards);
+  }
+  if (count > 0) absl::StrAppend(&page, "<ul class=\"cards\">\n", cards, "</ul>\n");
+  if (count > kMaxCards)
+    absl::StrAppend(&page, "<p>… and ", count - kMaxCards, " more hosts</p>\n");
+  absl::StrAppend(&page, "<div class=\"hosts\" data-slices=\"", slice.slice, "\"></div>\n</div>\n");
+}
+
+void AppendFolded(const std::vector<SliceState>& slices, const std::vector<size_t>& members,
+                  const std::vector<PlaceState>& places, std::string& page) {
+  const SliceState& first = slices[members.front()];
+  std::vector<int32_t> ids;
+  for (const size_t member : members) ids.push_back(slices[member].slice);
+  const std::string ranges = SliceRanges(ids);
+  absl::StrAppend(&page, "<details class=\"slice calm\"><summary><b>Slice",
+                  ids.size() == 1 ? " " : "s ", Html(text::CutText(ranges, kMaxHostsBytes)), "</b>",
+                  first.accused > 0   ? " <span class=\"pill red\">stopped here</span>"
+                  : first.missing > 0 ? " <span class=\"pill amber\">hosts missing</span>"
+                                      : "",
+                  " <span class=\"soft\">", Counted(static_cast<int64_t>(first.hosts), "host"),
+                  ids.size() > 1 ? " each" : "", "; ", StandsAt(first.cores, ids.size(), places),
+                  "</span></summary><div class=\"hosts\" data-slices=\"", ranges,
+                  "\"></div></details>\n");
+}
+
+void AppendLegend(const Report& report, const std::vector<PlaceState>& places, std::string& page) {
+  page += "<ul class=\"legend\">\n";
+  const auto entry = [&page](const std::string& css_class, const std::string& html) {
+    absl::StrAppend(&page, "<li><i class=\"", css_class, "\"></i>", html, "</li>\n");
+  };
+  if (!report.culprits.empty()) entry("bad", "culprit");
+  if (!report.missing.empty()) entry("gone", "did not report");
+  size_t other = 0;
+  for (const PlaceState& place : places) {
+    if (!place.rank) continue;
+    const auto cores = static_cast<int64_t>(place.position->cores.size());
+    if (*place.rank < kColours) {
+      entry(ColourClass(place),
+            absl::StrCat("<code>", Html(place.text), "</code> (", Counted(cores, "core"), ")"));
+    } else {
+      ++other;
+    }
+  }
+  if (other > 0) {
+    entry(absl::StrCat("s", kColours), Counted(static_cast<int64_t>(other), "other place"));
+  }
+  const bool idle = std::any_of(places.begin(), places.end(),
+                                [](const PlaceState& place) { return !place.rank; });
+  if (idle) entry("si", "nothing runs");
+  page += "</ul>\n";
 }
 
 }  // namespace
+
+std::string MapSection(const Report& report) {
+  if (report.workers.empty()) return "";
+  const std::vector<PlaceState> places = PlaceStates(report);
+  const std::vector<SliceState> slices = SliceStates(report, places);
+  std::vector<size_t> open;
+  // Slices that look alike share a line: what stands where, whether somebody is missing.
+  std::map<std::tuple<size_t, size_t, bool, std::map<size_t, size_t>>, std::vector<size_t>> alike;
+  for (const bool of_culprits : {true, false}) {
+    for (size_t i = 0; i < slices.size(); ++i) {
+      const SliceState& slice = slices[i];
+      if ((slice.accused > 0) != of_culprits) continue;
+      const bool worth = slice.accused > 0 || slice.missing > 0 || slices.size() <= kSmallJob;
+      if (worth && open.size() < kMaxOpenSlices) {
+        open.push_back(i);
+      } else {
+        alike[{slice.hosts, slice.missing, slice.accused > 0, slice.cores}].push_back(i);
+      }
+    }
+  }
+  std::vector<std::vector<size_t>> lines;
+  for (auto& [key, members] : alike) lines.push_back(std::move(members));
+  std::sort(lines.begin(), lines.end());
+  size_t chips = 0;
+  for (const PlaceState& place : places) chips += place.position->cores.empty() ? 0 : 1;
+
+  std::string page = absl::StrCat(
+      "<section aria-labelledby=\"map\">\n<h2 id=\"map\">The job</h2>\n<p class=\"soft\">",
+      Counted(static_cast<int64_t>(slices.size()), "slice"), ", ",
+      Counted(static_cast<int64_t>(report.workers.size()), "host"),
+      chips == 0 ? "; no chip reported" : "; a box is a host, a cell a chip",
+      report.torus.empty() ? "" : ", in the order of the torus",
+      ". Slices that stand alike are folded. Arrow keys move from host to host, Enter shows its "
+      "cores.</p>\n");
+  AppendLegend(report, places, page);
+  page += "<div class=\"slices\">\n";
+  for (const size_t slice : open) AppendOpenSlice(report, slices[slice], places, page);
+  for (size_t i = 0; i < lines.size() && i < kMaxLinesOfSlices; ++i) {
+    AppendFolded(slices, lines[i], places, page);
+  }
+  page += "</div>\n";
+  if (lines.size() > kMaxLinesOfSlices) {
+    absl::StrAppend(&page, "<p>… and ", lines.size() - kMaxLinesOfSlices,
+                    " more groups of slices</p>\n");
+  }
+  absl::StrAppend(&page,
+                  "<div id=\"host\" role=\"status\"></div>\n<script "
+                  "type=\"application/json\" id=\"map-data\">",
+                  MapData(report), "</script>\n</section>\n");
+  return page;
+}
 
 std::string MapData(const Report& report) {
   Json states = Json::array();
@@ -46,20 +349,22 @@ std::string MapData(const Report& report) {
       }
     }
   }
-  std::set<WorkerId> accused;
-  for (const ReportCulprit& culprit : report.culprits) accused.insert(culprit.worker.id);
-
+  const std::set<WorkerId> accused = Accused(report);
   Json workers = Json::array();
   for (size_t i = 0; i < report.workers.size(); ++i) {
     const ReportWorker& worker = report.workers[i];
-    workers.push_back({worker.id.slice, worker.id.task, text::EscapeName(worker.host),
-                       worker.reported ? 1 : 0, accused.count(worker.id) > 0 ? 1 : 0,
-                       std::move(cores[i])});
+    Json entry = {worker.id.slice,
+                  worker.id.task,
+                  text::EscapeName(worker.host),
+                  worker.reported ? 1 : 0,
+                  accused.count(worker.id) > 0 ? 1 : 0,
+                  std::move(cores[i])};
+    if (i < report.torus.size() && report.torus[i]) entry.push_back(*report.torus[i]);
+    workers.push_back(std::move(entry));
   }
   std::string json = Json{{"states", std::move(states)}, {"workers", std::move(workers)}}.dump(
       -1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
-  EscapeTags(json);
-  return json;
+  return JsonInHtml(std::move(json));
 }
 
 }  // namespace rapideye::digest

@@ -1,4 +1,4 @@
-// MapData makes the data behind the page's map of slices, hosts and chips.
+// MapSection shows the job as slices, hosts and chips; MapData is the same for the page's script.
 #ifndef RAPIDEYE_DIGEST_HTML_MAP_H_
 #define RAPIDEYE_DIGEST_HTML_MAP_H_
 
@@ -8,12 +8,16 @@
 
 namespace rapideye::digest {
 
-// JSON that may stand inside a <script> element: ASCII, without '<'.
-//   {"states":[["label", cores, kind]],   kind: 0 waiting or unknown, 1 idle
-//    "workers":[[slice, task, "host", reported 0|1, accused 0|1,
-//                [chip, type, index, state, accused 0|1, …five numbers a core]]]}
-// chip is -1 if not reported; type 0 unknown, 1 TensorCore, 2 SparseCore V0,
-// 3 SparseCore. Every expected worker is listed, in the order of task ids.
+// Slices that hold a culprit or lack a worker are open, culprits larger; slices that stand alike
+// are folded into a line, which opens. The hosts of a slice are drawn by the page's script.
+std::string MapSection(const Report& report);
+
+// {"states": [[text, cores, idle], ...],
+//  "workers": [[slice, task, host, reported, culprit, [chip, type, index, state, culprit, ...]]]}
+// One number or 0/1 each; of cores five numbers in a row, of which `state` is an
+// index into states, and a chip of -1 is not known. By (slice, task). Where the torus is known a
+// worker has its place, [x, y, z], as a seventh element. No "<" occurs, so that the text cannot end
+// the <script> it stands in.
 std::string MapData(const Report& report);
 
 }  // namespace rapideye::digest

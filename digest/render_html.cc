@@ -1,262 +1,238 @@
 #include "digest/render_html.h"
 
+#include <algorithm>
+#include <cctype>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "digest/fold.h"
+#include "digest/commands.h"
 #include "digest/html_assets.h"
+#include "digest/html_chain.h"
 #include "digest/html_map.h"
-#include "digest/stack_groups.h"
-#include "digest/text_states.h"
-#include "digest/wording.h"
+#include "digest/html_text.h"
+#include "digest/html_timeline.h"
+#include "digest/html_why.h"
+#include "digest/sentence.h"
 #include "proto/common/text/safe_text.h"
 
 namespace rapideye::digest {
 namespace {
 
-// Rows that a browser still sorts at once; the rest is in the JSON.
-constexpr size_t kMaxTableRows = 2000;
-constexpr size_t kMaxListed = 500;
-constexpr size_t kMaxHostsBytes = 600;
+constexpr size_t kMaxCulpritsOnTop = 5;
 
-std::string Html(std::string_view text) { return text::EscapeHtml(text, text::kMaxSentenceBytes); }
+// The name of a file of the incident's folder, beside which the page stands; empty: it can be none.
+std::string FileName(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c < 0x80 && (std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_');
+  });
+  return plain && !name.empty() && name.front() != '.' ? name : "";
+}
 
-// <ul>, one element each, at most kMaxListed.
-template <typename List, typename ToHtml>
-void AppendList(std::string& page, const char* tag, const List& list, ToHtml to_html) {
-  absl::StrAppend(&page, "<", tag, ">\n");
-  for (size_t i = 0; i < list.size() && i < kMaxListed; ++i) {
-    absl::StrAppend(&page, "<li>", to_html(list[i]), "</li>\n");
+// A link to a file beside the page. Where a coordinator serves the page the file is called after
+// the incident: `served` is its suffix there, empty where it is not served.
+void AppendLink(const std::string& path, const char* name, const char* served, std::string& page) {
+  const std::string file = FileName(path);
+  if (file.empty()) return;
+  absl::StrAppend(&page, "<a href=\"", file, "\" data-served=\"", served, "\">", name, "</a>\n");
+}
+
+void AppendBar(const Report& report, std::string& page) {
+  absl::StrAppend(&page, "<header class=\"bar\">\n<b>rapideye</b>\n<span>", Html(report.job),
+                  "</span>\n<code class=\"soft\">", Html(report.incident_id), "</code>\n");
+  if (report.revision > 1) {
+    absl::StrAppend(&page, "<span class=\"pill grey\">Revision ", report.revision, "</span>\n");
   }
-  if (list.size() > kMaxListed) {
-    absl::StrAppend(&page, "<li>… and ", list.size() - kMaxListed, " more</li>\n");
+  const Files& files = report.files;
+  if (!files.html.empty()) {
+    page += "<nav aria-label=\"Documents of the incident\">\n";
+    AppendLink(files.text, "Text", ".txt", page);
+    AppendLink(files.json, "JSON", ".json", page);
+    AppendLink(files.capture, "Capture", ".capture.jsonl.gz", page);
+    // Written beside the others once something was decided.
+    AppendLink("hooks.json", "Decisions", ".hooks.json", page);
+    for (size_t i = 0; i < files.hlo.size() && i < 2; ++i) {
+      AppendLink(files.hlo[i], i == 0 ? "HLO" : "HLO of the other side", "", page);
+    }
+    page += "</nav>\n";
   }
-  absl::StrAppend(&page, "</", tag, ">\n");
-}
-
-std::string CauseHtml(Cause cause, Detail detail) {
-  std::string text = PotentialCause(cause);
-  if (detail != Detail::kNone) absl::StrAppend(&text, " (", std::string(DetailName(detail)), ")");
-  return text;
-}
-
-std::string PercentHtml(double confidence) {
-  return absl::StrCat(static_cast<int>(confidence * 100 + 0.5), " %");
-}
-
-std::string WorkerHtml(const ReportWorker& worker) {
-  return absl::StrCat("<code>", Html(text::EscapeName(worker.host)), "</code> (slice ",
-                      worker.id.slice, " task ", worker.id.task, ")");
+  page += "</header>\n";
 }
 
 std::string CulpritHtml(const ReportCulprit& culprit) {
   std::string html = WorkerHtml(culprit.worker);
   if (culprit.chip) absl::StrAppend(&html, " chip ", *culprit.chip);
-  if (culprit.core_type) absl::StrAppend(&html, " ", CoreTypeName(*culprit.core_type));
-  if (culprit.core_index) absl::StrAppend(&html, " ", *culprit.core_index);
+  if (culprit.core_type && *culprit.core_type != CoreType::kUnspecified) {
+    absl::StrAppend(&html,
+                    *culprit.core_type == CoreType::kTensorCore ? " TensorCore" : " SparseCore");
+    if (culprit.core_index) absl::StrAppend(&html, " ", *culprit.core_index);
+  }
   if (culprit.nic) absl::StrAppend(&html, " ", Html(*culprit.nic));
   if (!culprit.why.empty()) absl::StrAppend(&html, ": ", Html(culprit.why));
   return html;
 }
 
-void AppendFact(std::string& page, const char* what, const std::optional<std::string>& value) {
-  if (!value) return;
-  absl::StrAppend(&page, "<span>", what, ": <code>", Html(*value), "</code></span>\n");
+size_t Chips(const Report& report) {
+  std::vector<std::pair<size_t, int32_t>> chips;
+  for (const ProgramGroup& group : report.tpu_states) {
+    for (const Position& position : group.positions) {
+      for (const CoreAt& core : position.cores) {
+        if (core.chip) chips.emplace_back(core.worker, *core.chip);
+      }
+    }
+  }
+  std::sort(chips.begin(), chips.end());
+  return static_cast<size_t>(std::unique(chips.begin(), chips.end()) - chips.begin());
+}
+
+void AppendFacts(const Report& report, std::string& page) {
+  page += "<ul class=\"facts big\">\n";
+  const auto fact = [&page](const std::string& value, const char* what) {
+    absl::StrAppend(&page, "<li><b>", Html(value), "</b>", what, "</li>\n");
+  };
+  const LastMinutes& minutes = report.last_minutes;
+  const bool hang = report.cause != Cause::kNoHang;
+  if (minutes.step) fact(Grouped(*minutes.step), "step");
+  if (hang && minutes.still_ms) {
+    fact(Duration(*minutes.still_ms), "stood still when collected");
+    constexpr double kHourMs = 3'600'000;
+    const double hours =
+        static_cast<double>(Chips(report)) * static_cast<double>(*minutes.still_ms) / kHourMs;
+    // Ages of a capture from elsewhere may be anything.
+    if (hours >= 0.1 && hours < 1e9) {
+      fact(absl::StrCat(Grouped(static_cast<int64_t>(hours)), ".",
+                        static_cast<int64_t>(hours * 10) % 10),
+           "chip-hours lost until then");
+    }
+  }
+  if (report.timings) {
+    fact(Duration(report.timings->detect_to_collect_ms + report.timings->collect_ms +
+                  report.timings->classify_ms),
+         "from alarm to digest");
+  }
+  fact(absl::StrCat(Grouped(static_cast<int64_t>(report.reported)), " of ",
+                    Grouped(static_cast<int64_t>(report.workers.size()))),
+       "workers heard");
+  page += "</ul>\n<ul class=\"facts\">\n";
+  const auto detail = [&page](const char* what, const std::optional<std::string>& value) {
+    if (value) absl::StrAppend(&page, "<li>", what, ": <code>", Html(*value), "</code></li>\n");
+  };
+  detail("Incarnation", report.job_incarnation);
+  detail("Trigger", report.trigger);
+  detail("Noticed by", report.noticed_by);
+  page += "</ul>\n";
 }
 
 void AppendVerdict(const Report& report, std::string& page) {
+  const OneSentence sentence = WriteSentence(report);
+  const bool hang = report.cause != Cause::kNoHang;
+  const char* tone = !hang ? "green" : report.cause == Cause::kUnknown ? "amber" : "red";
   absl::StrAppend(
-      &page, "<div class=\"verdict", report.cause == Cause::kNoHang ? " fine" : "", "\">\n<h1>",
-      Html(report.headline), "</h1>\n<p>", CauseHtml(report.cause, report.detail),
-      report.confidence ? ", confidence " + PercentHtml(*report.confidence) : "", "</p>\n");
-  AppendList(page, "ul", report.culprits, CulpritHtml);
-  page += "</div>\n<h2>What to do next</h2>\n";
-  AppendList(page, "ol", report.actions, [](const RecommendedAction& action) {
-    std::string html = Html(action.description);
-    // Shown, not linked: the address may come from anywhere.
-    if (action.documentation_url) absl::StrAppend(&html, " See ", Html(*action.documentation_url));
-    return html;
-  });
-  absl::StrAppend(&page, "<p>Removal: ", report.removal.eligible ? "eligible" : "not eligible");
+      &page, "<div>\n<h1>", Html(sentence.what),
+      sentence.waits.empty() ? "" : absl::StrCat(" <span>", Html(sentence.waits), "</span>"),
+      "</h1>\n<p><span class=\"pill ", tone, "\">", Html(CauseTitle(report.cause, report.detail)),
+      "</span>");
+  if (report.confidence) {
+    absl::StrAppend(&page, " <span class=\"pill grey\">",
+                    static_cast<int>(*report.confidence * 100 + 0.5),
+                    " of 100 such verdicts are right</span>");
+  }
+  if (report.by_logs && hang) {
+    page += " <span class=\"pill grey\">nothing is known of the cores</span>";
+  }
+  page += "</p>\n";
+  std::vector<ReportCulprit> first(
+      report.culprits.begin(),
+      report.culprits.begin() +
+          static_cast<std::ptrdiff_t>(std::min(report.culprits.size(), kMaxCulpritsOnTop)));
+  if (!first.empty()) AppendList(page, "ul", first, CulpritHtml);
+  if (report.culprits.size() > first.size()) {
+    absl::StrAppend(
+        &page, "<details><summary>",
+        Counted(static_cast<int64_t>(report.culprits.size() - first.size()), "more culprit"),
+        "</summary>\n");
+    const std::vector<ReportCulprit> rest(
+        report.culprits.begin() + static_cast<std::ptrdiff_t>(first.size()), report.culprits.end());
+    AppendList(page, "ul", rest, CulpritHtml);
+    page += "</details>\n";
+  }
+  AppendFacts(report, page);
+  absl::StrAppend(&page, "<p class=\"soft small\">", Html(report.headline), "</p>\n</div>\n");
+}
+
+void AppendRemoval(const Report& report, std::string& page) {
+  absl::StrAppend(&page, "<h3>Removal from the fleet</h3>\n<p><b>",
+                  report.removal.eligible ? "This capture alone allows it" : "Not by this capture",
+                  "</b>");
   for (const RemovalTarget& target : report.removal.targets) {
     absl::StrAppend(&page, " <code>", Html(text::EscapeName(target.host)), "</code>");
     if (target.nic) absl::StrAppend(&page, " (", Html(*target.nic), ")");
     if (target.chip) absl::StrAppend(&page, " (chip ", *target.chip, ")");
   }
-  absl::StrAppend(&page, ": ", Html(report.removal.reason), "</p>\n<p class=\"facts\">\n");
-  AppendFact(page, "Job", report.job);
-  AppendFact(page, "Incarnation", report.job_incarnation);
-  AppendFact(page, "Incident", report.incident_id);
-  if (report.revision > 1) AppendFact(page, "Revision", absl::StrCat(report.revision));
-  AppendFact(page, "Trigger", report.trigger);
-  AppendFact(page, "Noticed by", report.noticed_by);
-  absl::StrAppend(&page, "<span>Workers: ", report.reported, " of ", report.workers.size(),
-                  " reported</span>\n</p>\n");
+  absl::StrAppend(&page, ": ", Html(report.removal.reason), "</p>\n");
 }
 
-void AppendMap(const Report& report, std::string& page) {
-  absl::StrAppend(&page,
-                  "<h2>Map</h2>\n<p>A box is a host, a column a chip, a cell a core.</p>\n"
-                  "<div id=\"map\"></div>\n<p id=\"legend\" class=\"legend\"></p>\n"
-                  "<div id=\"tip\"></div>\n<script type=\"application/json\" id=\"map-data\">",
-                  MapData(report), "</script>\n");
-}
-
-void AppendWaiting(const Report& report, std::string& page) {
-  std::vector<const Reason*> steps;
-  for (const Reason& reason : report.reasons) {
-    if (reason.rule == "wait_graph") steps.push_back(&reason);
-  }
-  if (steps.empty() && report.links.empty()) return;
-  page += "<h2>Who waits for whom</h2>\n";
-  AppendList(page, "ul", steps, [](const Reason* reason) { return Html(reason->text); });
-  if (report.links.empty()) return;
-  if (!report.partition[0].empty()) {
-    page += "<p>Cut between:</p>\n";
-    AppendList(page, "ul", report.partition, [](const std::vector<ReportWorker>& side) {
-      std::vector<std::string> hosts;
-      for (const ReportWorker& worker : side) hosts.push_back(WorkerHtml(worker));
-      return absl::StrJoin(hosts, ", ");
+void AppendNext(const Report& report, std::string& page) {
+  page += "<div>\n<h2>What to do next</h2>\n";
+  if (report.actions.empty()) {
+    page += "<p>Nothing.</p>\n";
+  } else {
+    AppendList(page, "ol", report.actions, [](const RecommendedAction& action) {
+      std::string html = Html(action.description);
+      // Shown, not linked: the address may come from anywhere.
+      if (action.documentation_url) {
+        absl::StrAppend(&html, " See <code>", Html(*action.documentation_url), "</code>");
+      }
+      return html;
     });
   }
-  page += "<p>Broken links:</p>\n";
-  AppendList(page, "ul", report.links, [](const ReportLink& link) {
-    std::string html = absl::StrCat(WorkerHtml(link.from), " → ", WorkerHtml(link.to));
-    if (link.nic) absl::StrAppend(&html, " over ", Html(*link.nic));
-    if (!link.why.empty()) absl::StrAppend(&html, ": ", Html(link.why));
-    return html;
-  });
-}
-
-void AppendStacks(const Report& report, std::string& page) {
-  if (report.stack_groups.empty()) return;
-  absl::StrAppend(&page, "<h2>Where the main threads stand</h2>\n<p>",
-                  Html(StackGroupsText(report)), "</p>\n");
-  AppendList(page, "ul", report.stack_groups, [&](const StackGroup& group) {
-    std::vector<std::string> hosts;
-    for (const size_t worker : group.workers) {
-      hosts.push_back(text::EscapeName(report.workers[worker].host));
-    }
-    return absl::StrCat(Html(text::JoinBounded(FoldNames(std::move(hosts)), kMaxHostsBytes)),
-                        ": <span class=\"data\">", Html(absl::StrJoin(group.frames, " ← ")),
-                        "</span>");
-  });
-}
-
-std::string HostsHtml(const Report& report, const Position& position) {
-  std::vector<std::string> hosts;
-  for (const CoreAt& core : position.cores) {
-    hosts.push_back(text::EscapeName(report.workers[core.worker].host));
+  const std::vector<Command> commands = NextCommands(report);
+  if (!commands.empty()) {
+    AppendList(page, "ul class=\"commands\"", commands, [](const Command& command) {
+      return absl::StrCat(Html(command.purpose), "<span class=\"cmd\"><code>", Html(command.text),
+                          "</code><button type=\"button\" class=\"copy\" aria-label=\"Copy: ",
+                          Html(command.text), "\">Copy</button></span>");
+    });
   }
-  return Html(text::JoinBounded(FoldNames(std::move(hosts)), kMaxHostsBytes));
-}
-
-void AppendStates(const Report& report, std::string& page) {
-  page +=
-      "<h2>TPU states</h2>\n<table id=\"states\">\n<thead><tr><th>Cores</th><th>Module</th>"
-      "<th>Launch</th><th>Fingerprint</th><th>Tag:PC(HLO)</th><th>Hosts</th></tr></thead>\n"
-      "<tbody>\n";
-  size_t rows = 0;
-  size_t left_out = 0;
-  for (const ProgramGroup& group : report.tpu_states) {
-    for (const Position& position : group.positions) {
-      // Culprits are always shown, however many rows there are.
-      if (rows >= kMaxTableRows && !position.culprit) {
-        ++left_out;
-        continue;
-      }
-      ++rows;
-      absl::StrAppend(&page, position.culprit ? "<tr class=\"culprit\">" : "<tr>", "<td>",
-                      position.cores.size(), "</td><td class=\"data\">", Html(ModuleText(group)),
-                      "</td><td class=\"data\">",
-                      group.launch_id ? absl::StrCat(*group.launch_id) : "none",
-                      "</td><td class=\"data\">", Html(FingerprintText(group)),
-                      "</td><td class=\"data\">", Html(PositionText(position)),
-                      "</td><td class=\"data\">", HostsHtml(report, position), "</td></tr>\n");
-    }
-  }
-  page += "</tbody>\n</table>\n";
-  if (left_out > 0) absl::StrAppend(&page, "<p>… and ", left_out, " more positions</p>\n");
-}
-
-void AppendTimeline(const Report& report, std::string& page) {
-  page += "<h2>Timeline</h2>\n<ol>\n";
-  if (report.first_error) {
-    absl::StrAppend(&page, "<li>", report.first_error->at.value_or("unknown time"),
-                    ": first error, ", FirstErrorName(report.first_error->type), "</li>\n");
-  }
-  absl::StrAppend(&page, "<li>", report.detected_at.value_or("unknown time"), ": detected</li>\n");
-  if (const auto& timings = report.timings) {
-    absl::StrAppend(&page, "<li>", timings->detect_to_collect_ms, " ms later: collection began, ",
-                    "took ", timings->collect_ms, " ms</li>\n<li>classified in ",
-                    timings->classify_ms, " ms, rendered in ", timings->render_ms, " ms</li>\n");
-  }
-  page += "</ol>\n";
-}
-
-void AppendEvidence(const Report& report, std::string& page) {
-  page += "<h2>Evidence</h2>\n";
-  AppendList(page, "ul", report.evidence, [](const EvidenceItem& item) {
-    return absl::StrCat("<span class=\"strength\">", std::string(StrengthName(item.strength)),
-                        "</span> ", Html(item.statement));
-  });
-  if (!report.lacking.empty()) {
-    page += "<h2>Missing evidence</h2>\n";
-    AppendList(page, "ul", report.lacking, [](const std::string& text) { return Html(text); });
-  }
-  if (!report.missing.empty()) {
-    page += "<h2>Missing workers</h2>\n";
-    AppendList(page, "ul", report.missing, WorkerHtml);
-  }
-  if (report.alternatives.empty()) return;
-  page += "<h2>Alternatives</h2>\n";
-  AppendList(page, "ul", report.alternatives, [](const ReportAlternative& alternative) {
-    std::string html =
-        absl::StrCat(CauseHtml(alternative.cause, alternative.detail), ", confidence ",
-                     PercentHtml(alternative.confidence), ": ", Html(alternative.why));
-    std::vector<std::string> hosts;
-    for (const ReportCulprit& culprit : alternative.culprits) {
-      hosts.push_back(text::EscapeName(culprit.worker.host));
-    }
-    if (!hosts.empty()) {
-      absl::StrAppend(&html, " <span class=\"names\">",
-                      Html(text::JoinBounded(FoldNames(std::move(hosts)), kMaxHostsBytes)),
-                      "</span>");
-    }
-    return html;
-  });
-}
-
-void AppendReasons(const Report& report, std::string& page) {
-  page += "<h2>How the verdict was reached</h2>\n";
-  AppendList(page, "ol", report.reasons, [](const Reason& reason) {
-    return absl::StrCat("<code>", Html(reason.rule), "</code> ", Html(reason.text));
-  });
+  if (report.cause != Cause::kNoHang) AppendRemoval(report, page);
+  page += "</div>\n";
 }
 
 }  // namespace
 
 std::string RenderHtml(const Report& report) {
+  const OneSentence sentence = WriteSentence(report);
   std::string page = absl::StrCat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
       "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-      PotentialCause(report.cause), ": ", Html(report.job), "</title>\n<style>", kPageStyle,
+      Html(sentence.what), " · ", Html(report.job), "</title>\n<style>", kPageStyle,
       "</style>\n</head>\n<body>\n");
+  AppendBar(report, page);
+  const char* tone = report.cause == Cause::kNoHang    ? " fine"
+                     : report.cause == Cause::kUnknown ? " open"
+                                                       : "";
+  absl::StrAppend(&page, "<main>\n<div class=\"hero", tone, "\">\n");
   AppendVerdict(report, page);
-  AppendMap(report, page);
-  AppendWaiting(report, page);
-  AppendStacks(report, page);
-  AppendStates(report, page);
-  AppendTimeline(report, page);
-  AppendEvidence(report, page);
-  AppendReasons(report, page);
-  absl::StrAppend(&page, "<script>", kPageScript, "</script>\n</body>\n</html>\n");
+  AppendNext(report, page);
+  page += "</div>\n";
+  page += ChainSection(report);
+  page += HloSection(report);
+  page += MapSection(report);
+  page += TimelineSection(report);
+  absl::StrAppend(&page, "<div class=\"two\">\n", WhySection(report), StacksSection(report),
+                  "</div>\n");
+  page += LogSection(report);
+  page += StatesSection(report);
+  page += ReasonsSection(report);
+  absl::StrAppend(&page,
+                  "<p class=\"soft\">Written by rapideye.</p>\n<p id=\"said\" role=\"status\" "
+                  "class=\"unseen\"></p>\n</main>\n<script>",
+                  kPageScript, "</script>\n</body>\n</html>\n");
   return page;
 }
 

@@ -3,17 +3,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "digest/commands.h"
 #include "digest/digest.h"
+#include "digest/sentence.h"
+#include "digest/svg.h"
 #include "tests/support/example_cases.h"
 
 namespace rapideye::digest {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -71,7 +78,243 @@ TEST(HtmlTest, EveryExampleIsAWellFormedPageOfItsOwn) {
 TEST(HtmlTest, TheVerdictAndTheNextStepStandOnTop) {
   const std::string page = Page(ExampleCases().front());
   EXPECT_LT(page.find("likely caused by bad TPU chips"), page.find("What to do next"));
-  EXPECT_LT(page.find("Remove host tpu-1-2"), page.find("<h2>Map"));
+  EXPECT_LT(page.find("Remove host tpu-1-2"), page.find("id=\"map\""));
+}
+
+TEST(HtmlTest, TheFirstLineSaysWhatStoppedAndHowManyWait) {
+  const std::string page = Page(ExampleCases().front());
+  EXPECT_THAT(page, HasSubstr("<h1>tpu-1-2 chip 2 stopped in fusion.212. <span>31 cores wait for "
+                              "it.</span></h1>"));
+  EXPECT_THAT(page, HasSubstr("93 of 100 such verdicts are right"));
+  EXPECT_LT(page.find("<h1>"), page.find("likely caused by bad TPU chips"));
+  EXPECT_LT(page.find("id=\"map\""), page.find("id=\"why\""));
+}
+
+TEST(HtmlTest, EveryExampleHasASentenceOfItsOwn) {
+  std::map<std::string, std::string> example_of;
+  for (const ExampleCase& example : ExampleCases()) {
+    const OneSentence sentence = WriteSentence(BuildReport(example.capture, example.verdict, {}));
+    EXPECT_THAT(sentence.what, AllOf(Not(HasSubstr("  ")), ::testing::EndsWith(".")))
+        << example.name;
+    const auto [it, inserted] = example_of.try_emplace(sentence.what, example.name);
+    EXPECT_TRUE(inserted) << example.name << " and " << it->second << ": " << sentence.what;
+  }
+}
+
+Report StoredReport(const ExampleCase& example) {
+  ReportContext context;
+  context.incident_id = "20261003T092420Z-1a2b3c4d";
+  const std::string directory = "/var/lib/rapideye/incidents/20261003T092420Z-1a2b3c4d/";
+  context.files = {.capture = directory + "capture.jsonl.gz",
+                   .json = directory + "digest.json",
+                   .text = directory + "digest.txt",
+                   .html = directory + "digest.html",
+                   .hlo = {directory + "hlo-0-0.txt.gz", directory + "hlo-0-1.txt.gz"}};
+  return BuildReport(example.capture, example.verdict, context);
+}
+
+TEST(HtmlTest, AStoredPageLinksToTheFilesBesideIt) {
+  const std::string page = RenderHtml(StoredReport(ExampleCases().front()));
+  EXPECT_EQ(Unbalanced(page), "");
+  for (const char* link :
+       {"<a href=\"digest.txt\" data-served=\".txt\">", "<a href=\"digest.json\"",
+        "<a href=\"capture.jsonl.gz\"", "<a href=\"hooks.json\"", "<a href=\"hlo-0-0.txt.gz\""}) {
+    EXPECT_THAT(page, HasSubstr(link));
+  }
+  EXPECT_EQ(Count(page, " href="), 6u);
+}
+
+TEST(HtmlTest, APathThatIsNoPlainNameIsNotLinked) {
+  Report report = StoredReport(ExampleCases().front());
+  report.files.text = "/state/x\" onclick=\"alert(1)";
+  report.files.json = "javascript:alert(1)";
+  const std::string page = RenderHtml(report);
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("onclick")), Not(HasSubstr("javascript:"))));
+  EXPECT_EQ(Count(page, " href="), 4u);
+}
+
+std::vector<std::string> CommandsOf(const Report& report) {
+  std::vector<std::string> texts;
+  for (const Command& command : NextCommands(report)) texts.push_back(command.text);
+  return texts;
+}
+
+TEST(CommandsTest, AMachineIsDrainedAndTheIncidentShown) {
+  Report report = StoredReport(ExampleCases().front());
+  EXPECT_THAT(
+      CommandsOf(report),
+      ElementsAre("kubectl cordon tpu-1-2",
+                  "scontrol update NodeName=tpu-1-2 State=DRAIN Reason=rapideye:BAD_TPU_CHIP",
+                  "rapideye show 20261003T092420Z-1a2b3c4d",
+                  "rapideye show 20261003T092420Z-1a2b3c4d --format=capture > "
+                  "20261003T092420Z-1a2b3c4d.jsonl.gz",
+                  "rapideye fleet history tpu-1-2"));
+  report.scheduler = Scheduler::kKubernetes;
+  report.culprits[0].node = "gke-node-7";
+  EXPECT_THAT(CommandsOf(report),
+              AllOf(Contains("kubectl cordon gke-node-7"), Not(Contains(HasSubstr("scontrol")))));
+}
+
+TEST(CommandsTest, TwoProgramsAreCompared) {
+  Report report = StoredReport(ExampleCases().front());
+  report.cause = Cause::kFingerprintMismatch;
+  EXPECT_THAT(CommandsOf(report), Contains("rapideye hlo hlo-0-0.txt.gz hlo-0-1.txt.gz"));
+}
+
+TEST(CommandsTest, AHostWithoutANodeIsNoNodeOfKubernetes) {
+  Report report = StoredReport(ExampleCases().front());
+  report.scheduler = Scheduler::kKubernetes;
+  EXPECT_THAT(CommandsOf(report), Not(Contains(HasSubstr("cordon"))));
+}
+
+TEST(CommandsTest, ANameThatAShellWouldReadGetsNoCommand) {
+  for (const char* name :
+       {"x; reboot", "$(reboot)", "-rf", "a b", "a`b`", "a\nb", "a|b", "tpu\xC3\xA9", ""}) {
+    Report report = StoredReport(ExampleCases().front());
+    report.culprits[0].worker.host = name;
+    EXPECT_THAT(CommandsOf(report), Each(AllOf(Not(HasSubstr("cordon")), Not(HasSubstr("scontrol")),
+                                               Not(HasSubstr("fleet")))))
+        << name;
+  }
+}
+
+TEST(CommandsTest, AnOfflineDiagnosisIsKnownToNoCoordinator) {
+  const ExampleCase example = ExampleCases().front();
+  EXPECT_THAT(CommandsOf(BuildReport(example.capture, example.verdict, {})),
+              AllOf(Contains("kubectl cordon tpu-1-2"), Not(Contains(HasSubstr("rapideye show")))));
+}
+
+ChainGroup GroupOf(WaitKind wait, int64_t cores, std::vector<WorkerId> workers) {
+  ChainGroup group;
+  group.wait = wait;
+  group.cores = cores;
+  group.workers = std::move(workers);
+  return group;
+}
+
+// A chain as a classifier may state it: a group that waits across slices, one in the slice, a head.
+WaitChain ChainOfThree() {
+  WaitChain chain;
+  chain.groups = {GroupOf(WaitKind::kTransfer, 16, {{0, 0}, {0, 1}, {0, 2}}),
+                  GroupOf(WaitKind::kCollective, 15, {{1, 0}, {1, 1}, {1, 2}}),
+                  GroupOf(WaitKind::kCompute, 1, {{1, 2}})};
+  chain.groups[2].head = true;
+  chain.groups[2].chip = 2;
+  chain.groups[2].instruction = "fusion.212";
+  chain.edges = {{0, 1, WaitEdgeKind::kTransfer}, {1, 2, WaitEdgeKind::kCollective}};
+  return chain;
+}
+
+TEST(ChainTest, IsDrawnFromTheManyToTheHead) {
+  ExampleCase example = ExampleCases().front();
+  example.verdict.chain = ChainOfThree();
+  const std::string page = Page(example);
+  EXPECT_EQ(Unbalanced(page), "");
+  // Wide and narrow.
+  EXPECT_EQ(Count(page, "class=\"box head\""), 2u);
+  EXPECT_EQ(Count(page, "class=\"box\""), 4u);
+  EXPECT_THAT(page, AllOf(HasSubstr("aria-label=\"16 cores (slice 0, 3 hosts) wait across slices "
+                                    "for 15 cores; 15 cores (slice 1, 3 hosts) wait in the slice "
+                                    "for tpu-1-2 chip 2\""),
+                          HasSubstr("<div class=\"m\">fusion.212</div>")));
+}
+
+TEST(ChainTest, ABrokenLinkIsDashedBetweenTwoHosts) {
+  ExampleCase example = ExampleCases().front();
+  example.verdict.chain = ChainOfThree();
+  example.verdict.chain.groups[0].head = true;
+  example.verdict.chain.edges = {{0, 2, WaitEdgeKind::kBrokenLink}};
+  const std::string page = Page(example);
+  EXPECT_EQ(Count(page, "class=\"edge dead\""), 2u);
+  EXPECT_EQ(Count(page, "class=\"box head\""), 4u);
+}
+
+TEST(ChainTest, ACircleAndAnEdgeToNowhereEndTheDrawingNotTheProgram) {
+  ExampleCase example = ExampleCases().front();
+  example.verdict.chain = ChainOfThree();
+  example.verdict.chain.edges.push_back({2, 0, WaitEdgeKind::kAfter});
+  EXPECT_EQ(Unbalanced(Page(example)), "");
+  example.verdict.chain.edges.push_back({0, 17, WaitEdgeKind::kAfter});
+  EXPECT_THAT(Page(example), Not(HasSubstr("class=\"box\"")));
+}
+
+TEST(TimelineTest, ShowsWhichCoreStoppedFirst) {
+  const ExampleCase example = ExampleCases().front();
+  const Report report = BuildReport(example.capture, example.verdict, {});
+  ASSERT_THAT(report.last_minutes.lanes, SizeIs(2));
+  const Lane& first = report.last_minutes.lanes[0];
+  EXPECT_EQ(first.name, "slice 1");
+  EXPECT_TRUE(first.culprit);
+  ASSERT_THAT(first.stops, SizeIs(2));
+  EXPECT_EQ(first.stops[0].age_ms, 65'000);
+  EXPECT_EQ(first.stops[0].first_core, "tpu-1-2 chip 2 TensorCore 0");
+  EXPECT_EQ(first.stops[1].cores, 15u);
+  EXPECT_EQ(report.last_minutes.still_ms, 60'000);
+  EXPECT_THAT(Page(example), HasSubstr("tpu-1-2 chip 2 TensorCore 0 stops</span>"));
+}
+
+TEST(TimelineTest, LanesThatEndTogetherAreOne) {
+  ExampleCase example = ExampleCases().front();
+  example.capture = FrozenJob(64, 4);
+  const Report report = BuildReport(example.capture, example.verdict, {});
+  ASSERT_THAT(report.last_minutes.lanes, SizeIs(2));
+  EXPECT_EQ(report.last_minutes.lanes[0].name, "slice 1");
+  EXPECT_EQ(report.last_minutes.lanes[1].name, "63 slices");
+  EXPECT_EQ(report.last_minutes.lanes[1].stops[0].cores, 63u * 4 * 4);
+}
+
+TEST(TimelineTest, LinesOfManyWorkersAreOne) {
+  ExampleCase example = ExampleCases().front();
+  for (int task = 0; task < 4; ++task) {
+    LogEvent event;
+    event.kind = LogKind::kHangDetected;
+    event.text = "Megascale hang detected: 4 graphs, completed " + std::to_string(task);
+    event.age_ms = 1000 * task;
+    SnapshotOf(example.capture, 0, task).log_events = {event};
+  }
+  LogEvent driver;
+  driver.kind = LogKind::kChipDriverError;
+  driver.text = "chip 2: HBM ECC";
+  driver.age_ms = 66'000;
+  driver.source = LogSource::kKernelLog;
+  SnapshotOf(example.capture, 1, 2).log_events = {driver};
+  const Report report = BuildReport(example.capture, example.verdict, {});
+  ASSERT_THAT(report.last_minutes.log, SizeIs(2));
+  EXPECT_EQ(report.last_minutes.log[0].text, "chip 2: HBM ECC");
+  EXPECT_TRUE(report.last_minutes.log[0].culprit);
+  EXPECT_EQ(report.last_minutes.log[0].source, "kernel log");
+  EXPECT_THAT(report.last_minutes.log[1].workers, ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(report.last_minutes.log[1].alike);
+}
+
+TEST(TimelineTest, AgesBeyondAllMeasureAreDrawn) {
+  ExampleCase example = ExampleCases().front();
+  constexpr int64_t kHuge = int64_t{1} << 53;
+  for (Snapshot& snapshot : example.capture.snapshots) {
+    for (Core& core : snapshot.cores) core.stuck_ms = core.sequencers[0].frozen_ms = kHuge;
+  }
+  EXPECT_EQ(Unbalanced(Page(example)), "");
+}
+
+TEST(TorusTest, HostsStandWhereTheirFirstChipDoes) {
+  ExampleCase example = ExampleCases().front();
+  Snapshot& snapshot = SnapshotOf(example.capture, 1, 2);
+  snapshot.cores[0].coords = "6x3x1";
+  snapshot.cores[1].coords = "6,2,1";
+  snapshot.cores[2].coords = "nowhere";
+  const Report report = BuildReport(example.capture, example.verdict, {});
+  ASSERT_THAT(report.torus, SizeIs(8));
+  EXPECT_EQ(report.torus[6], (TorusPlace{6, 2, 1}));
+  EXPECT_EQ(report.torus[5], std::nullopt);
+  EXPECT_EQ(MapOf(Page(example))["workers"][6][6], nlohmann::json({6, 2, 1}));
+}
+
+TEST(WrapTest, BreaksAtSpacesThenAtJointsAndCutsTheLastLine) {
+  EXPECT_THAT(WrapText("wait across slices for", 12, 3), ElementsAre("wait across", "slices for"));
+  EXPECT_THAT(WrapText("reduce-scatter.12", 10, 3), ElementsAre("reduce-", "scatter.12"));
+  EXPECT_THAT(WrapText("aaaaaaaaaaaa", 5, 2), ElementsAre("aaaaa", "aaaa…"));
+  EXPECT_THAT(WrapText("äöüßéè", 4, 2), ElementsAre("äöüß", "éè"));
+  EXPECT_THAT(WrapText("", 4, 1), ElementsAre());
 }
 
 TEST(HtmlTest, TheMapShowsEveryWorkerAndMarksCulprits) {
@@ -127,6 +370,21 @@ TEST(HtmlTest, NothingAWorkerSentIsMarkup) {
   verdict.lacking = {hostile};
   verdict.links = {{{0, 0}, {1, 2}, hostile, hostile}};
   verdict.reasons[0].text = hostile;
+  WaitChain& chain = verdict.chain;
+  chain.groups.resize(2);
+  chain.groups[0].workers = {{1, 2}};
+  chain.groups[1].workers = {{0, 0}};
+  for (ChainGroup& group : chain.groups) {
+    group.instruction = group.module = group.host_place = hostile;
+    group.queue = {hostile};
+  }
+  chain.edges = {{0, 1, WaitEdgeKind::kDivergence}};
+  LogEvent event;
+  event.kind = LogKind::kOutOfMemory;
+  event.text = hostile;
+  event.age_ms = 60'000;
+  snapshot.log_events = {event};
+  snapshot.start_up.emplace().obstacles.emplace_back().subject = hostile;
   const std::string page = Page(example);
 
   EXPECT_EQ(Unbalanced(page), "");
@@ -136,6 +394,22 @@ TEST(HtmlTest, NothingAWorkerSentIsMarkup) {
   EXPECT_THAT(page, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\xFF")),
                           HasSubstr("&lt;/script&gt;&lt;script&gt;alert(1)")));
   EXPECT_THAT(MapOf(page)["workers"][6][2], HasSubstr("</script><script>alert(1)"));
+}
+
+TEST(HtmlTest, FourThousandHostsAreAPageUnderTwoMegabytesThatShowsTheCulprit) {
+  ExampleCase example = ExampleCases().front();
+  const Snapshot culprit = SnapshotOf(example.capture, 1, 2);
+  example.capture = FrozenJob(64, 64);
+  Snapshot& place = SnapshotOf(example.capture, 60, 7);
+  place.cores = culprit.cores;
+  example.verdict.culprits[0].worker = {60, 7};
+  example.verdict.culprits[0].host = "tpu-60-7";
+  const std::string page = Page(example);
+  EXPECT_EQ(Unbalanced(page), "");
+  EXPECT_LT(page.size(), 2'000'000u);
+  // The others are a line; the culprit is readable without a script.
+  EXPECT_THAT(page, AllOf(HasSubstr("<b>Slices 0-59,61-63</b>"),
+                          HasSubstr("<li class=\"card\"><b>tpu-60-7</b>")));
 }
 
 TEST(HtmlTest, TenThousandHosts) {

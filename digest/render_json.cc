@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "digest/digest.h"
+#include "digest/explain_json.h"
 #include "digest/report_json.h"
 #include "digest/wording.h"
 
@@ -76,6 +77,7 @@ Json AlternativeJson(const ReportAlternative& alternative) {
   json["confidence"] = alternative.confidence;
   json["culprits"] = Array(alternative.culprits, CulpritJson);
   json["why"] = alternative.why;
+  if (alternative.independent) json["independent"] = true;
   return json;
 }
 
@@ -231,6 +233,7 @@ Json ReportToJson(const Report& report) {
                      {"reported", report.reported},
                      {"missing", Array(report.missing, Named)}};
   PutRun(json, report);
+  if (Json explain = ExplainJson(report); !explain.is_null()) json["explain"] = std::move(explain);
   return json;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include "digest/text_lines.h"
 #include "digest/text_states.h"
 #include "digest/wording.h"
+#include "proto/common/release/release.h"
 
 namespace rapideye::digest {
 namespace {
@@ -235,7 +235,8 @@ void AppendAlternatives(const Report& report, TextLines& lines) {
   lines.AddEach(
       kItemIndent, report.alternatives, kMaxAlternatives,
       [&](const ReportAlternative& alternative) {
-        std::string line = absl::StrCat(CauseText(alternative.cause, alternative.detail),
+        std::string line = absl::StrCat(alternative.independent ? "another fault: " : "",
+                                        CauseText(alternative.cause, alternative.detail),
                                         ", confidence ", ConfidenceText(alternative.confidence));
         if (!alternative.why.empty()) {
           absl::StrAppend(&line, ": ", Sentence(alternative.why));
@@ -327,6 +328,8 @@ std::string RenderText(const Report& report, TextFormat format) {
   TextLines lines;
   AppendHead(report, lines);
   AppendFixedPart(report, format, lines);
+  // The runtime's own analyser prints the same lines above: readers can tell whose these are.
+  lines.Add(kIndent, absl::StrCat("Written by: rapideye ", Release()));
   if (report.detail != Detail::kNone) {
     lines.Add(kIndent, absl::StrCat("Detail: ", std::string(DetailName(report.detail))));
   }
@@ -350,41 +353,6 @@ std::string RenderText(const Report& report, TextFormat format) {
                                     " (a later look has changed the verdict)"));
   }
   AppendFiles(report.files, lines);
-  return lines.Take();
-}
-
-std::string RenderExplanation(const Report& report) {
-  struct Part {
-    ReasonKind kind;
-    std::string_view title;
-  };
-  constexpr std::array kParts = {Part{ReasonKind::kWaits, "Who waits for whom:"},
-                                 Part{ReasonKind::kHead, "Whom they wait for:"},
-                                 Part{ReasonKind::kFor, "What speaks for a cause:"},
-                                 Part{ReasonKind::kAgainst, "What speaks against:"},
-                                 Part{ReasonKind::kRuledOut, "Ruled out:"},
-                                 Part{ReasonKind::kDecision, "Decision:"}};
-  TextLines lines;
-  lines.Add(kFirstIndent, "Explanation:");
-  for (const Part& part : kParts) {
-    std::vector<const Reason*> reasons;
-    for (const Reason& reason : report.reasons) {
-      if (reason.kind == part.kind) reasons.push_back(&reason);
-    }
-    if (reasons.empty()) continue;
-    lines.Add(kIndent, part.title);
-    lines.AddEach(kItemIndent, reasons, reasons.size(), [](const Reason* reason) {
-      std::string text = text::EscapeName(reason->rule);
-      if (reason->cause) absl::StrAppend(&text, " ", std::string(CauseName(*reason->cause)));
-      if (reason->certainty) absl::StrAppend(&text, " (", ConfidenceText(*reason->certainty), ")");
-      return absl::StrCat(text, ": ", Sentence(reason->text));
-    });
-  }
-  if (!report.lacking.empty()) {
-    lines.Add(kIndent, "What would have decided it:");
-    lines.AddEach(kItemIndent, report.lacking, report.lacking.size(),
-                  [](const std::string& lacking) { return lacking; });
-  }
   return lines.Take();
 }
 

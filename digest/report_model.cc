@@ -11,6 +11,7 @@
 #include "digest/content_hash.h"
 #include "digest/digest.h"
 #include "digest/first_error.h"
+#include "digest/last_minutes.h"
 #include "digest/stack_groups.h"
 #include "digest/tpu_states.h"
 #include "digest/wording.h"
@@ -94,6 +95,18 @@ Removal Describe(const Removal& removal) {
   return described;
 }
 
+WaitChain Describe(const WaitChain& chain) {
+  WaitChain described = chain;
+  for (ChainGroup& group : described.groups) {
+    group.module = OptionalName(group.module);
+    group.fingerprint = OptionalName(group.fingerprint);
+    group.instruction = OptionalName(group.instruction);
+    for (std::string& module : group.queue) module = Name(module);
+    if (group.host_place) group.host_place = Sentence(*group.host_place);
+  }
+  return described;
+}
+
 void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& report) {
   report.cause = verdict.cause;
   report.detail = verdict.detail;
@@ -113,9 +126,10 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
     report.evidence.push_back({Sentence(item.statement), item.strength, item.workers});
   }
   for (const Alternative& alternative : verdict.alternatives) {
-    report.alternatives.push_back(
-        {alternative.cause, alternative.detail, Confidence(alternative.confidence),
-         Describe(alternative.culprits, directory), Sentence(alternative.why)});
+    report.alternatives.push_back({alternative.cause, alternative.detail,
+                                   Confidence(alternative.confidence),
+                                   Describe(alternative.culprits, directory),
+                                   Sentence(alternative.why), alternative.independent});
   }
   for (const std::string& sentence : verdict.lacking) report.lacking.push_back(Sentence(sentence));
   for (const RecommendedAction& action : verdict.actions) {
@@ -128,6 +142,8 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
     report.reasons.push_back(
         {Name(reason.rule), Sentence(reason.text), reason.kind, reason.certainty, reason.cause});
   }
+  report.chain = Describe(verdict.chain);
+  report.considered = verdict.considered;
 }
 
 // Only beside a verdict that it explains.
@@ -204,6 +220,23 @@ void SayWhoHasNoHistory(const Capture& capture, const Verdict& verdict, Report& 
                   "history goes by host name, since the agent was given no --hardware");
 }
 
+void DescribeForPage(const Capture& capture, const Verdict& verdict, Report& report) {
+  report.detected_unix_ms = capture.header.detected_unix_ms;
+  report.last_minutes = DescribeLastMinutes(capture, report.workers, verdict.culprits);
+  report.torus = FindTorusPlaces(capture, report.workers);
+  report.by_logs = true;
+  std::map<WorkerId, int64_t> pids;
+  for (const Snapshot& snapshot : capture.snapshots) {
+    if (!snapshot.cores.empty()) report.by_logs = false;
+    if (!snapshot.processes.empty()) pids[snapshot.worker] = snapshot.processes.front().pid;
+    if (!snapshot.pod.value_or("").empty()) report.scheduler = Scheduler::kKubernetes;
+  }
+  for (ReportCulprit& culprit : report.culprits) {
+    const auto pid = pids.find(culprit.worker.id);
+    if (pid != pids.end()) culprit.pid = pid->second;
+  }
+}
+
 // Told apart from the ids of stored incidents, which begin with a date.
 std::string OfflineId(const Capture& capture) {
   return absl::StrCat("offline-", absl::Hex(ContentHash(capture), absl::kZeroPad16));
@@ -238,6 +271,7 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
   report.tpu_states = GroupTpuStates(capture, report.workers, verdict.culprits);
   report.stack_groups = GroupStacks(capture, report.workers, verdict.culprits);
   if (verdict.cause != Cause::kNoHang) report.first_error = FindFirstError(capture, verdict);
+  DescribeForPage(capture, verdict, report);
   report.timings = context.timings;
   report.files = context.files;
   return report;

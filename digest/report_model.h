@@ -5,6 +5,7 @@
 #ifndef RAPIDEYE_DIGEST_REPORT_MODEL_H_
 #define RAPIDEYE_DIGEST_REPORT_MODEL_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -62,6 +63,7 @@ struct ReportCulprit {
   std::optional<std::string> nic;
   std::string why;
   std::optional<HostActivity> host_activity = std::nullopt;
+  std::optional<int64_t> pid = std::nullopt;  // of its training process, as its host counts
 };
 
 struct ReportLink {
@@ -77,6 +79,7 @@ struct ReportAlternative {
   double confidence = 0;
   std::vector<ReportCulprit> culprits;
   std::string why;
+  bool independent = false;  // as Alternative::independent
 };
 
 // One core at a position.
@@ -121,6 +124,62 @@ struct StackGroup {
   bool culprit = false;             // holds a culprit
 };
 
+// Cores of a lane that were seen to stop at the same time.
+struct Stop {
+  int64_t age_ms = 0;  // before the collection, as all ages here
+  size_t cores = 0;
+  bool culprit = false;    // holds a core of a culprit
+  std::string first_core;  // "tpu-1-2 chip 2 TensorCore 0": of the culprit, else the first
+};
+
+// The last minutes of a slice, or of a worker where the job has one slice or reports no core.
+struct Lane {
+  std::string name;                   // "slice 1", "tpu-1-2"; "3 more slices"
+  bool culprit = false;               // holds a culprit
+  std::vector<int64_t> completions;   // ages of launches and steps that completed, oldest first
+  std::vector<Stop> stops;            // oldest first
+  std::optional<std::string> phase;   // of its training loops, where all tell the same
+  std::optional<int64_t> end_age_ms;  // of the last thing that moved; absent: nothing tells
+};
+
+// A recognised line of a log, folded over the workers that wrote the same.
+struct LoggedLine {
+  std::optional<int64_t> age_ms;  // of the first; absent: not dated
+  std::string text;
+  std::string source;           // "kernel log", "platform"; empty: the training process
+  std::vector<size_t> workers;  // indexes into Report::workers, ascending
+  int64_t count = 1;            // of such lines, all workers together
+  bool culprit = false;         // a culprit wrote it
+  bool minor = false;           // follows from something else, or means nothing
+  bool alike = false;           // stands for lines with other numbers, too
+};
+
+// Workers whose start-up has come equally far.
+struct StartUpGroup {
+  std::string stage;   // the last that they reached: "started", "opened its chips", …
+  size_t reached = 0;  // how many of kStartUpStages
+  std::vector<size_t> workers;
+  std::vector<std::string> obstacles;
+  bool culprit = false;
+};
+inline constexpr size_t kStartUpStages = 5;
+
+// The last minutes before the collection, for the page.
+struct LastMinutes {
+  std::vector<Lane> lanes;             // those of culprits first, then by their end, oldest first
+  std::vector<LoggedLine> log;         // oldest first, what has no date last
+  size_t more_log = 0;                 // lines left out
+  std::vector<StartUpGroup> start_up;  // least far first; empty: the job has started
+  std::optional<int64_t> still_ms;     // for how long half of the cores have stood still
+  std::optional<int64_t> step;         // the last step that a culprit tells, else the largest
+};
+
+// A host's place in the torus of its slice: the smallest coordinates of its chips.
+using TorusPlace = std::array<int32_t, 3>;
+
+// What schedules the job, as far as the evidence tells.
+enum class Scheduler { kUnknown, kKubernetes };
+
 // The pcs of a culprit's cores: distinct, ascending.
 struct CulpritPcs {
   std::string host;
@@ -156,7 +215,9 @@ struct Report {
   std::vector<std::string> lacking;
   std::vector<RecommendedAction> actions;
   Removal removal;
-  std::vector<Reason> reasons;  // printed only when asked for
+  std::vector<Reason> reasons;         // printed only when asked for
+  WaitChain chain;                     // as Verdict::chain; its workers are among `workers`
+  std::vector<Considered> considered;  // as Verdict::considered
   std::optional<HloComparison> hlo_comparison;
 
   // All workers of the job; the index is the task id.
@@ -171,6 +232,13 @@ struct Report {
   std::optional<FirstError> first_error;  // absent if there is no hang
   std::optional<Timings> timings;
   Files files;
+
+  // For the page alone.
+  std::optional<int64_t> detected_unix_ms;
+  LastMinutes last_minutes;
+  std::vector<std::optional<TorusPlace>> torus;  // by worker; empty: not known of any
+  Scheduler scheduler = Scheduler::kUnknown;
+  bool by_logs = false;  // no worker reported a core: logs, or hosts alone
 };
 
 }  // namespace rapideye::digest

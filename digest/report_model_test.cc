@@ -249,7 +249,7 @@ TEST(JsonTest, KeysStandInTheDocumentedOrder) {
               ElementsAre("schemaVersion", "incidentId", "job", "jobIncarnation", "detectedAt",
                           "trigger", "cause", "detail", "confidence", "headline", "culprits",
                           "links", "evidence", "alternatives", "removal", "recommendedActions",
-                          "tpuStates", "workers", "firstError", "timings", "files"));
+                          "tpuStates", "workers", "firstError", "timings", "files", "explain"));
   EXPECT_THAT(Keys(json["culprits"][0]),
               ElementsAre("slice", "task", "host", "chip", "coreType", "coreIndex", "why"));
   EXPECT_THAT(Keys(json["removal"]), ElementsAre("eligible", "targets", "reason"));
@@ -258,6 +258,8 @@ TEST(JsonTest, KeysStandInTheDocumentedOrder) {
               ElementsAre("launchId", "module", "fingerprint", "cores", "positions"));
   EXPECT_THAT(Keys(json["tpuStates"][0]["positions"][0]),
               ElementsAre("tag", "pc", "hlo", "cores", "workers"));
+  EXPECT_THAT(Keys(json["explain"]), ElementsAre("chain", "considered"));
+  EXPECT_THAT(Keys(json["explain"]["chain"]), ElementsAre("groups", "edges", "more"));
   EXPECT_THAT(Keys(json["timings"]),
               ElementsAre("detectToCollectMs", "collectMs", "classifyMs", "renderMs"));
 }

@@ -128,7 +128,7 @@ tests() {
 }
 
 groups=(build test)
-! $full || groups+=(job full)
+! $full || groups+=(job full package)
 if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
   if step "build dev" deploy/build.sh dev; then
     if [ ${#filter[@]} -gt 0 ] &&
@@ -149,6 +149,10 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
       # More scenarios of each kind than they try by themselves. What is no faster here
       # runs in the other two builds.
       RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-300} tests release "${release_tests[@]}"
+      if [ ${#filter[@]} -eq 0 ]; then
+        step "simulate liars" build/release/bin/rapideye-sim --liar --count=2000 \
+          --seed="${RAPIDEYE_SIM_SEED:-10000}" || true
+      fi
       if $long && [ ${#filter[@]} -eq 0 ]; then
         step "chaos" build/release/bin/testbed-chaos --duration=1h --tls || true
       fi

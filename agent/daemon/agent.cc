@@ -24,20 +24,6 @@ SteadyClock::time_point ToSteady(absl::Duration monotonic) {
   return SteadyClock::time_point(absl::ToChronoNanoseconds(wake));
 }
 
-void Write(const Log& log) {
-  switch (log.level) {
-    case LogLevel::kInfo:
-      spdlog::info("{}", log.text);
-      break;
-    case LogLevel::kWarning:
-      spdlog::warn("{}", log.text);
-      break;
-    case LogLevel::kError:
-      spdlog::error("{}", log.text);
-      break;
-  }
-}
-
 // The core's settings, with what the shell has for it.
 AgentSettings Complete(AgentOptions& options) {
   AgentSettings settings = std::move(options.core);
@@ -59,10 +45,11 @@ Overloaded(T...) -> Overloaded<T...>;
 }  // namespace
 
 Agent::Agent(AgentOptions options)
-    : events_(kMaxWaitingEvents),
+    : redactor_(options.redactor),
+      events_(kMaxWaitingEvents),
       keeper_(options.state.has_value() ? std::make_unique<StateKeeper>(*options.state) : nullptr),
       core_(Complete(options)),
-      coordinator_(std::move(options.coordinator), std::move(options.credentials),
+      coordinator_(std::move(options.coordinator), std::move(options.credentials), redactor_,
                    [this](Event event) { events_.Push(std::move(event)); }),
       sampler_(options.host.runtime, options.hlo_dump_dir,
                [this](RuntimeSampled sampled) { events_.Push(std::move(sampled)); }),
@@ -93,6 +80,22 @@ void Agent::Run() {
 
 void Agent::Stop() { events_.Push(ShutdownRequested{}); }
 
+void Agent::Write(const Log& log) const {
+  std::string text = log.text;
+  redactor_.Redact(text);
+  switch (log.level) {
+    case LogLevel::kInfo:
+      spdlog::info("{}", text);
+      break;
+    case LogLevel::kWarning:
+      spdlog::warn("{}", text);
+      break;
+    case LogLevel::kError:
+      spdlog::error("{}", text);
+      break;
+  }
+}
+
 void Agent::CarryOut(const Effects& effects) {
   for (const Effect& effect : effects) {
     telemetry_.Note(effect);
@@ -110,7 +113,7 @@ void Agent::CarryOut(const Effects& effects) {
                    [this](const Keep& keep) {
                      if (keeper_ != nullptr) keeper_->Keep(keep.state);
                    },
-                   [](const Log& log) { Write(log); },
+                   [this](const Log& log) { Write(log); },
                },
                effect);
   }

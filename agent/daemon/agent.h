@@ -21,6 +21,7 @@
 #include "agent/daemon/state_file.h"
 #include "agent/daemon/state_keeper.h"
 #include "agent/daemon/stream_client.h"
+#include "proto/common/secrets/redactor.h"
 
 namespace rapideye::agent {
 
@@ -34,7 +35,8 @@ struct AgentOptions {
   // The file of the state that agents of this worker leave for the next one; absent:
   // none.
   std::optional<StateFile> state = std::nullopt;
-  std::string hlo_dump_dir = {};  // empty: none
+  std::string hlo_dump_dir = {};    // empty: none
+  secrets::Redactor redactor = {};  // of all that leaves the host, the log included
 };
 
 class Agent {
@@ -61,7 +63,9 @@ class Agent {
 
  private:
   void CarryOut(const Effects& effects);
+  void Write(const Log& log) const;
 
+  const secrets::Redactor redactor_;
   AgentTelemetry telemetry_;
   LastWords last_words_;
   bool settled_ = false;

@@ -168,6 +168,54 @@ TEST_F(AgentTest, AHangLineInTheLogRaisesTheAlarm) {
   EXPECT_EQ(message->alarm().kind(), v1::Alarm::HANG_LINE);
 }
 
+// What its runtime, its log and its process say holds secrets; what it sends holds none, and
+// neither does what it keeps on disk.
+TEST_F(AgentTest, NothingSecretLeavesTheHost) {
+  const std::string secret = "hunter2";
+  const std::string token = absl::StrCat("hf_", std::string(34, 'Q'));
+  StateFile file(state_dir_, Settings().hello);
+  state_ = file;
+  Start();
+  ASSERT_TRUE(coordinator_.Welcome());
+  ASSERT_TRUE(AwaitState(RuntimeHealth::SERVING));
+  std::string said;
+  const auto listen = [&](const AgentMessage& message) { said += message.DebugString(); };
+  std::ofstream(log_) << "Megascale hang detected: Timed out waiting for 4 graphs to complete at "
+                         "launch_id 7. Already completed: 1. StepGloballyInProgress: true. "
+                         "Timeout: 1m; reading https://alice:"
+                      << secret << "@data.example/x with " << token << "\n";
+  const auto alarm = coordinator_.Await([&](const AgentMessage& m) {
+    listen(m);
+    return m.has_alarm();
+  });
+  ASSERT_TRUE(alarm.has_value());
+  EXPECT_THAT(alarm->alarm().text(), testing::HasSubstr("https://[redacted]@data.example/x"));
+  runtime_.FailWith(
+      grpc::Status(grpc::StatusCode::INTERNAL, "libtpu --api_key=" + secret + ": Bearer " + token));
+  ASSERT_TRUE(coordinator_.Await([&](const AgentMessage& m) {
+    listen(m);
+    return m.has_heartbeat() &&
+           m.heartbeat().runtime().detail().find("[redacted]") != std::string::npos;
+  }));
+  v1::CoordinatorMessage collect = Collect(1, 5'000);
+  collect.mutable_collect()->set_incident("20260131T235959Z-0123abcd");
+  ASSERT_TRUE(coordinator_.Send(collect));
+  const auto snapshot = coordinator_.Await([&](const AgentMessage& m) {
+    listen(m);
+    return m.has_snapshot();
+  });
+  ASSERT_TRUE(snapshot.has_value());
+  EXPECT_GE(snapshot->snapshot().snapshot().log_events_size(), 1);
+  EXPECT_THAT(said, testing::HasSubstr("api_key=[redacted]"));
+  EXPECT_THAT(said, testing::Not(testing::HasSubstr(secret)));
+  EXPECT_THAT(said, testing::Not(testing::HasSubstr(token)));
+  Stop();
+  std::ifstream in(file.path());
+  const std::string kept((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_THAT(kept, testing::HasSubstr("20260131T235959Z-0123abcd"));
+  EXPECT_THAT(kept, testing::Not(testing::HasSubstr(secret)));
+}
+
 TEST_F(AgentTest, ComesBackToACoordinatorThatHangsUp) {
   Start();
   ASSERT_TRUE(coordinator_.Welcome());

@@ -44,6 +44,10 @@ void AddSourceFlags(CLI::App& app, Flags& flags) {
           "PATH or GLOB of training log files to follow; may be repeated (else none)");
   AddFlag(app, "log-signatures", flags.log_signatures,
           "file that adds patterns of log lines to the built-in ones");
+  AddFlag(app, "redact", flags.redact,
+          "regular expression (RE2) of what is secret here, beside keys, tokens and passwords in "
+          "their usual forms: what its groups match (without one: all of it) is blotted out of "
+          "whatever leaves this host; may be repeated");
   AddFlag(
       app, "hlo-dump-dir", flags.hlo_dump_dir,
       "directory that XLA dumps this worker's programs to (--xla_dump_to); read in a hang only");
@@ -151,6 +155,12 @@ absl::Status Check(Flags& flags) {
   absl::StatusOr<logs::SignatureTable> signatures = ReadSignatureTable(flags.log_signatures);
   if (!signatures.ok()) return signatures.status();
   flags.logs.signatures = *std::move(signatures);
+  absl::StatusOr<secrets::Redactor> redactor = secrets::Redactor::Create(flags.redact);
+  if (!redactor.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--redact: ", std::string(redactor.status().message())));
+  }
+  flags.redactor = *std::move(redactor);
   return absl::OkStatus();
 }
 

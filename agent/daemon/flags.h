@@ -15,6 +15,7 @@
 #include "agent/sources/probe/limits.h"
 #include "proto/common/file/trusted_directory.h"
 #include "proto/common/flags/command_line.h"
+#include "proto/common/secrets/redactor.h"
 #include "proto/transport/credentials.h"
 
 namespace rapideye::agent {
@@ -24,6 +25,8 @@ struct Flags {
   HostOptions host;
   LogOptions logs;
   std::string log_signatures;
+  std::vector<std::string> redact;
+  std::optional<secrets::Redactor> redactor;  // follows from `redact`: set by Check
   std::string hlo_dump_dir;
   std::vector<std::string> peers;
   std::vector<std::string> disable;

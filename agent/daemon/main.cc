@@ -44,6 +44,7 @@
 #include "proto/transport/certificate_watch.h"
 #include "proto/transport/credentials.h"
 #include "proto/transport/tls_files.h"
+#include "proto/wire/messages.h"
 
 extern char** environ;
 
@@ -142,7 +143,7 @@ absl::StatusOr<std::unique_ptr<http::HttpServer>> ServeMetrics(const Flags& flag
 
 std::optional<StateFile> StateOf(const Flags& flags, const Identity& identity) {
   if (flags.state_dir.empty() || flags.state_dir == "off") return std::nullopt;
-  return StateFile(flags.state_dir, Settings(identity, flags.poll_interval).hello);
+  return StateFile(flags.state_dir, Settings(identity, flags.poll_interval).hello, *flags.redactor);
 }
 
 constexpr char kNoCoordinator[] =
@@ -201,7 +202,8 @@ int Watch(const Flags& flags, const Identity& identity, Credentials credentials,
                identity.coordinator,
                std::move(credentials),
                StateOf(flags, identity),
-               flags.hlo_dump_dir});
+               flags.hlo_dump_dir,
+               *flags.redactor});
   if (absl::Status status = signals->OnHangup([&] { Reload(flags, agent); }); !status.ok()) {
     spdlog::warn("{}", std::string(status.message()));
   }
@@ -283,7 +285,7 @@ int Main(int argc, char** argv) {
   CLI::App app("Watches one TPU training process and reports to its job's rapideye-coordinator.",
                "rapideye-agent");
   AddFlags(app, flags);
-  program::ConfigureApp(app);
+  program::ConfigureApp(app, wire::kProtocolVersion);
   std::string problem;
   if (const std::optional<int> exit_code = program::Parse(app, argc, argv, problem)) {
     if (*exit_code == program::kExitOk) return *exit_code;  // --help, --version
@@ -309,7 +311,7 @@ int Main(int argc, char** argv) {
 
   const absl::StatusOr<std::string> line =
       SampleOnce(Settings(*identity, flags.poll_interval), Host(flags, *identity), flags.logs,
-                 flags.hlo_dump_dir);
+                 flags.hlo_dump_dir, *flags.redactor);
   if (!line.ok()) {
     spdlog::error("{}", std::string(line.status().message()));
     return program::kExitFailure;

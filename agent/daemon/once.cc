@@ -9,16 +9,19 @@
 #include "absl/time/time.h"
 #include "agent/daemon/host_sources.h"
 #include "agent/daemon/instruction_reader.h"
+#include "agent/daemon/redaction.h"
 #include "agent/daemon/sampler.h"
 #include "agent/sources/hlo_dump/fetch.h"
 #include "agent/sources/hlo_dump/limits.h"
 #include "agent/sources/runtime/fetch.h"
 #include "proto/capture/capture_writer.h"
+#include "proto/wire/evidence_wire.h"
 
 namespace rapideye::agent {
 
 absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions& host,
-                                       LogOptions logs, const std::string& hlo_dump_dir) {
+                                       LogOptions logs, const std::string& hlo_dump_dir,
+                                       const secrets::Redactor& redactor) {
   settings.has_coordinator = false;
   settings.watches_host = true;
   Capture capture;
@@ -34,7 +37,11 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   // What a source has to say of itself belongs to what this host would say.
   const auto step = [&](const Event& event) {
     for (const Effect& effect : core.Step(event, moment())) {
-      if (const auto* log = std::get_if<Log>(&effect)) spdlog::warn("{}", log->text);
+      if (const auto* log = std::get_if<Log>(&effect)) {
+        std::string text = log->text;
+        redactor.Redact(text);
+        spdlog::warn("{}", text);
+      }
     }
   };
   logs.read_old = true;
@@ -54,7 +61,11 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   }
   // Last: what a first sample shows is progress, which ends a declared hang.
   step(LogsRead{follower.Read(absl::ZeroDuration())});
-  capture.snapshots.push_back(core.Describe(moment()));
+  v1::Snapshot snapshot = wire::SnapshotToWire(core.Describe(moment()));
+  RedactMessage(redactor, snapshot);
+  absl::StatusOr<Snapshot> redacted = wire::SnapshotFromWire(snapshot);
+  if (!redacted.ok()) return redacted.status();
+  capture.snapshots.push_back(*std::move(redacted));
   absl::StatusOr<std::string> lines = wire::WriteCapture(capture, {});
   if (!lines.ok()) return lines.status();
   // The header comes first; the snapshot is the line after it.

@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "agent/core/limits.h"
+#include "agent/daemon/redaction.h"
 #include "proto/common/file/descriptor.h"
 #include "proto/common/file/small_file.h"
 #include "proto/common/file/trusted_directory.h"
@@ -43,8 +44,11 @@ uint32_t Checksum(std::string_view bytes) {
       crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
-void Append(const wire::AgentMessage& message, std::string& body) {
-  const std::string bytes = wire::ToWire(message).SerializeAsString();
+void Append(const wire::AgentMessage& message, const secrets::Redactor& redactor,
+            std::string& body) {
+  v1::AgentMessage redacted = wire::ToWire(message);
+  RedactMessage(redactor, redacted);
+  const std::string bytes = redacted.SerializeAsString();
   absl::StrAppendFormat(&body, "%08x", bytes.size());
   body += bytes;
 }
@@ -98,11 +102,12 @@ absl::Status WriteSynced(const Directory& directory, const std::string& name,
 
 }  // namespace
 
-std::string EncodeState(const SavedState& state, const std::string& boot) {
+std::string EncodeState(const SavedState& state, const std::string& boot,
+                        const secrets::Redactor& redactor) {
   std::string body;
-  Append(state.hello, body);
-  if (state.snapshot.has_value()) Append(wire::SnapshotReply{0, *state.snapshot}, body);
-  for (const wire::Alarm& alarm : state.alarms) Append(alarm, body);
+  Append(state.hello, redactor, body);
+  if (state.snapshot.has_value()) Append(wire::SnapshotReply{0, *state.snapshot}, redactor, body);
+  for (const wire::Alarm& alarm : state.alarms) Append(alarm, redactor, body);
   return absl::StrFormat("%s %s %s %d %08x\n", kMagic, kVersion, boot.empty() ? "-" : boot,
                          absl::ToInt64Milliseconds(state.kept_at), Checksum(body)) +
          body;
@@ -156,11 +161,13 @@ std::string BootId() {
   return id.substr(0, id.find('\n'));
 }
 
-StateFile::StateFile(const std::string& state_dir, const wire::Hello& hello)
+StateFile::StateFile(const std::string& state_dir, const wire::Hello& hello,
+                     secrets::Redactor redactor)
     : directory_(absl::StrCat(state_dir, "/", SafeName(hello.job), "-", hello.worker.slice, "-",
                               hello.worker.task)),
       path_(absl::StrCat(directory_, "/", kName)),
-      boot_(BootId()) {}
+      boot_(BootId()),
+      redactor_(std::move(redactor)) {}
 
 absl::StatusOr<std::optional<SavedState>> StateFile::Load() const {
   const auto directory = Directory::Open(directory_, Directory::IfMissing::kRefuse);
@@ -181,7 +188,7 @@ absl::StatusOr<std::optional<SavedState>> StateFile::Load() const {
 
 absl::Status StateFile::Save(const SavedState& state) const {
   const bool empty = state.Empty();
-  const std::string bytes = empty ? "" : EncodeState(state, boot_);
+  const std::string bytes = empty ? "" : EncodeState(state, boot_, redactor_);
   if (bytes.size() > kMaxStateBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(bytes.size(), " bytes are more than an agent leaves (", kMaxStateBytes, ")"));

@@ -17,11 +17,13 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "agent/core/restored_state.h"
+#include "proto/common/secrets/redactor.h"
 
 namespace rapideye::agent {
 
 // `boot` identifies the host's present boot: times are not comparable with another one.
-std::string EncodeState(const SavedState& state, const std::string& boot);
+std::string EncodeState(const SavedState& state, const std::string& boot,
+                        const secrets::Redactor& redactor = {});
 // INVALID_ARGUMENT if it is not what EncodeState writes, whole and unchanged;
 // FAILED_PRECONDITION if it is of another boot or version, which is no fault.
 absl::StatusOr<SavedState> DecodeState(std::string_view bytes, const std::string& boot);
@@ -32,7 +34,9 @@ std::string BootId();
 class StateFile {
  public:
   // In a directory of its own below `state_dir`, for this worker.
-  StateFile(const std::string& state_dir, const wire::Hello& hello);
+  // What it holds is redacted.
+  StateFile(const std::string& state_dir, const wire::Hello& hello,
+            secrets::Redactor redactor = {});
 
   const std::string& path() const { return path_; }
 
@@ -46,6 +50,7 @@ class StateFile {
   std::string directory_;
   std::string path_;
   std::string boot_;
+  secrets::Redactor redactor_;
 };
 
 }  // namespace rapideye::agent

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "agent/core/limits.h"
+#include "agent/daemon/redaction.h"
 #include "proto/common/clock/clock.h"
 #include "proto/common/sync/mutex.h"
 #include "proto/transport/channel_options.h"
@@ -235,9 +236,11 @@ class StreamClient::Stream {
 };
 
 StreamClient::StreamClient(std::string address,
-                           std::shared_ptr<grpc::ChannelCredentials> credentials, Sink sink)
+                           std::shared_ptr<grpc::ChannelCredentials> credentials,
+                           secrets::Redactor redactor, Sink sink)
     : address_(std::move(address)),
       credentials_(std::move(credentials)),
+      redactor_(std::move(redactor)),
       sink_(std::move(sink)),
       thread_([this] { Run(); }) {}
 
@@ -268,7 +271,10 @@ void StreamClient::Connect(int64_t stream) {
 }
 
 void StreamClient::Send(const wire::AgentMessage& message) {
-  if (stream_ != nullptr) stream_->Send(wire::ToWire(message));
+  if (stream_ == nullptr) return;
+  v1::AgentMessage outgoing = wire::ToWire(message);
+  RedactMessage(redactor_, outgoing);
+  stream_->Send(std::move(outgoing));
 }
 
 void StreamClient::ReadNext(int64_t stream) {

@@ -13,6 +13,7 @@
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
+#include "proto/common/secrets/redactor.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {
@@ -24,8 +25,9 @@ class StreamClient {
  public:
   using Sink = std::function<void(Event)>;
 
+  // Whatever is sent is redacted.
   StreamClient(std::string address, std::shared_ptr<grpc::ChannelCredentials> credentials,
-               Sink sink);
+               secrets::Redactor redactor, Sink sink);
   // Cuts a stream that is still there, and waits until gRPC is done with it.
   ~StreamClient();
   StreamClient(const StreamClient&) = delete;
@@ -52,6 +54,7 @@ class StreamClient {
 
   const std::string address_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  const secrets::Redactor redactor_;
   const Sink sink_;
   grpc::CompletionQueue queue_;
   std::shared_ptr<Stream> stream_;

@@ -24,11 +24,12 @@ namespace {
 class StreamClientTest : public testing::Test {
  protected:
   void Start(const std::string& address) {
-    client_.emplace(address, grpc::InsecureChannelCredentials(), [this](Event event) {
-      const std::lock_guard lock(mutex_);
-      events_.push_back(std::move(event));
-      changed_.notify_all();
-    });
+    client_.emplace(address, grpc::InsecureChannelCredentials(), secrets::Redactor(),
+                    [this](Event event) {
+                      const std::lock_guard lock(mutex_);
+                      events_.push_back(std::move(event));
+                      changed_.notify_all();
+                    });
   }
   // The next that comes; none within half a minute: it throws.
   Event Await() {

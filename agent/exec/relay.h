@@ -42,7 +42,8 @@ class Relay {
 
 // Goes on with the relays of another process should that die before they are over: in a child
 // that was forked while they ran. Threads of its own; keeps descriptors of its own, but none
-// longer than the output lasts.
+// longer than the output lasts. The other may die after a write and before the ring knows of it:
+// that piece, at most kOutputPieceBytes, is then written a second time. None is ever lost.
 class RelayHeir {
  public:
   // `process`: a pidfd of the one that relays until it dies.

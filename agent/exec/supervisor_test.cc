@@ -24,6 +24,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
 namespace rapideye::agent {
 namespace {
 
@@ -405,7 +408,11 @@ TEST_F(SupervisorTest, TheCommandSurvivesItsSupervisor) {
   kill(supervisor_, SIGKILL);
   EXPECT_EQ(ExitStatus(), -1);
   in_.Write("alive\n");
-  EXPECT_EQ(out_.Read().size(), 500'006u);
+  // Killed between the write and its note in the ring, it leaves that piece to be written again.
+  const std::string rest = out_.Read();
+  const absl::string_view last = absl::StripPrefix(rest, "ready\n");
+  EXPECT_EQ(last.size(), 500'006u);
+  EXPECT_EQ(last.substr(0, 6), "alive\n");
 }
 
 }  // namespace

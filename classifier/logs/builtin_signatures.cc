@@ -34,6 +34,7 @@ HANG_DETECTED          any-case  "megascale"  "hang_detected"
 HALT_HARDWARE          any-case  "observed errors are: [hardware"
 HALT_HARDWARE          any-case  "uncorrectable ecc error encountered"|"gpu has fallen off the bus"|"cuda_error_ecc_uncorrectable"|"hiperroreccnotcorrectable"
 HALT_NETWORK           any-case  "observed errors are: [network"
+HALT_NETWORK           "CUDA_ERROR_NVLINK_UNCORRECTABLE"|"uncorrectable NVLink error"
 HALT_POWER             any-case  "observed errors are: [power"
 LAUNCH_GROUP_MISMATCH  "in the launch group with a different launch id"
 LAUNCH_GROUP_MISMATCH  "unexpected leader shows up"|"unexpected peer shows up"
@@ -65,14 +66,18 @@ OUT_OF_MEMORY          "std::bad_alloc"
 CHIP_DRIVER_ERROR      "Session master detected TPU session error from worker "  "The reporting TPU chip locations are:"
 CHIP_DRIVER_ERROR      "detected TPU session error"
 FATAL_PROGRAM_ERROR    "A program or fatal error occurred, all pending programs will fail"
+FATAL_PROGRAM_ERROR    "error has occurred, all pending programs will fail"
 FATAL_PROGRAM_ERROR    "!!!! FATAL ERROR !!!!"|"FATAL ERROR RECEIVED FROM HARDWARE"|"Fatal error occurred. Data links will go down"
 # GPUs: HSA and the drivers of CUDA and HIP.
 FATAL_PROGRAM_ERROR    "HW Exception by GPU"|"Memory access fault by GPU"|"HSA_STATUS_ERROR_"
 FATAL_PROGRAM_ERROR    "an illegal memory access was encountered"|"unspecified launch failure"|"device-side assert triggered"|"CUDA_ERROR_ILLEGAL_ADDRESS"|"CUDA_ERROR_LAUNCH_FAILED"|"CUDA_ERROR_ASSERT"|"hipErrorIllegalAddress"|"hipErrorLaunchFailure"
+# The other errors after which a context of CUDA is of no more use (cuda.h: 702, 714 to 718).
+FATAL_PROGRAM_ERROR    "CUDA_ERROR_ILLEGAL_INSTRUCTION"|"CUDA_ERROR_MISALIGNED_ADDRESS"|"CUDA_ERROR_INVALID_ADDRESS_SPACE"|"CUDA_ERROR_INVALID_PC"|"CUDA_ERROR_HARDWARE_STACK_ERROR"|"CUDA_ERROR_LAUNCH_TIMEOUT"
+FATAL_PROGRAM_ERROR    "an illegal instruction was encountered"|"CUDA error: misaligned address"|"CUDA error: invalid program counter"|"CUDA error: hardware stack error"|"CUDA error: operation not supported on global/shared address space"|"the launch timed out and was terminated"
 
 # A halt that says nothing of its cause.
 CORE_HALT              any-case  "core halted unexpectedly"|"accelerator device halted prematurely"
-CORE_HALT              "RuntimeUnexpectedCoreHalt"|"halted unexpectedly at tag:pc"
+CORE_HALT              "RuntimeUnexpectedCoreHalt"|"halted unexpectedly at tag:pc"|"Halt is unexpected, all pending programs will fail"
 
 # Chips, ports and settings without which a runtime does not start.
 DEVICE_UNAVAILABLE     "/dev/vfio"|"/dev/accel"  "Device or resource busy"|"Operation not permitted"|"Permission denied"|"No such device"
@@ -140,6 +145,8 @@ COLLECTIVE_STUCK       "last enqueued work: "|"last enqueued NCCL work: "  "last
 COLLECTIVE_STUCK       "dump signal from another rank"|"dump signal due to a collective timeout"|"on this rank to signal dumping"|"Stack trace of the failed collective not found"|"preparing to dump debug info"|"Terminating the process after attempting to dump debug info"
 COLLECTIVE_STUCK       "Heartbeat monitor timed out"|"no heartbeat of its watchdog"
 COLLECTIVE_STUCK       "failed to pass monitoredBarrier"|"monitoredBarrier timeout"|"monitored_barrier"
+# Rank 0 keeps the barrier: that it broke it off says nothing of rank 0.
+COLLECTIVE_STUCK       "successfully reached monitoredBarrier"
 COLLECTIVE_STUCK       "Timed out waiting "  "for recv operation to complete"|"for send operation to complete"
 COLLECTIVE_STUCK       "submitted to be reduced, gathered or broadcasted by subset of ranks"
 COLLECTIVE_STUCK       "NCCL WARN "  "Cuda failure"|"HIP failure"|"Proxy Timeout Detected"
@@ -163,6 +170,8 @@ DEVICE_SLOW            "This might be due to a deadlock between multiple TPU cor
 NETWORK                any-case  "nccl warn"|"rccl warn"  "connection reset"|"connection refused"|"connection timed out"|"connection closed"|"no route to host"|"network is unreachable"|"broken pipe"|"failed to connect"|"failed to send"|"no socket interface found"|"remote process exited"|"socket recv failed"
 NETWORK                "ncclRemoteError"|"ncclSystemError"|"remote process exited or there was a network error"
 NETWORK                "UNAVAILABLE: DNS resolution failed"
+# Whose GPU, or whose link to it, is broken, the reader of its memory does not know.
+NETWORK                "CUDA_ERROR_CONTAINED"|"Invalid access of peer GPU memory over nvlink"
 NETWORK                any-case  "ici "  "link failure"|"link down"|"link is down"|"probe failed"|"chips disconnected"
 NETWORK                any-case  "megascale"  "failed to connect"|"connection refused"|"connection reset"|"transport error"|"unreachable"|"timed out"
 NETWORK                "chips disconnected from the rest of the slice"|"MegaScale Corrupted Buffer Detected"
@@ -171,7 +180,9 @@ NETWORK                "chips disconnected from the rest of the slice"|"MegaScal
 FOLLOW_ON              "The program continuator has halted unexpectedly"
 FOLLOW_ON              "tasks are unhealthy (stopped sending heartbeats)"
 # A peer is gone, or its service says that one is: 0.1 s after the death, too.
-FOLLOW_ON              "onnection closed by peer"|"onnection reset by peer"
+FOLLOW_ON              "onnection closed by peer"|"onnection reset by peer"|"onnection closed by remote peer"
+FOLLOW_ON              "Failed to meet rendezvous '"|"Failed to retrieve mesh configuration"
+FOLLOW_ON              "WatchTasksAsync failed"
 FOLLOW_ON              "Gloo "  " failed: "
 FOLLOW_ON              "Gloo connectFullMesh failed"|"Application timeout caused pair closure"
 FOLLOW_ON              "Failed to send RPC to coordination service"
@@ -188,7 +199,7 @@ FOLLOW_ON              "Detected slice failure"|"core dump will begin"|"Now taki
 FOLLOW_ON              "is already in error before the barrier"|"Barrier failed because service is shutting down"|"Barrier failed beacuse a task is in error"|"Barrier failed because a task is in error"
 FOLLOW_ON              "oordination service is shutting down"|"oordination service has shut down"|"oordination service has stopped"|"oordination agent is set to ERROR"|"gent must be in CONNECTED state"|"that is already in error state polling for errors"
 FOLLOW_ON              "Error received from peer"|"Additional GRPC error information"  "Socket closed"|"grpc_status:14"|"grpc_status\":14"|"grpc_status:4"|"grpc_status\":4"|"grpc_status:10"
-FOLLOW_ON              "UNAVAILABLE: "  "Socket closed"|"GOAWAY received"|"Connection reset"
+FOLLOW_ON              "UNAVAILABLE: "|"Unavailable: "  "Socket closed"|"GOAWAY received"|"Connection reset"
 FOLLOW_ON              "(other replicas may have failed as well)"
 # How a process falls; why it does, other lines tell.
 FOLLOW_ON              "*** SIGSEGV"|"*** SIGABRT"|"*** SIGBUS"|"*** SIGFPE"|"*** SIGILL"
@@ -208,6 +219,8 @@ COORDINATION_TIMEOUT   "CoordinationService/GetKeyValue"|"GetKeyValue() timed ou
 COORDINATION_TIMEOUT   "imed out waiting for clients"|"Connect() timed out"|"imed out initializing process group"|" clients joined."
 COORDINATION_TIMEOUT   "# of tasks that reached the barrier: "|"imed out task names:"
 COORDINATION_TIMEOUT   any-case  "barrier"  "timed out while"|"has timed out"|"timeout exceeded"
+COORDINATION_TIMEOUT   "is setting up NCCL communicator and "  "store->get('"
+COORDINATION_TIMEOUT   "failed to connect/validate to host "|"RendezvousConnectionError"|"DistStoreError: "
 COORDINATION_TIMEOUT   "client socket has timed out after "|"failed to connect to TCPStore"|"RendezvousTimeoutError"|"wait timeout after "
 COORDINATION_TIMEOUT   "DEADLINE_EXCEEDED: Deadline Exceeded"|"DEADLINE_EXCEEDED: deadline exceeded"
 COORDINATION_TIMEOUT   "failed to connect to all addresses"|"Failed to connect to remote server at address"|"keepalive watchdog timeout"|"too_many_pings"

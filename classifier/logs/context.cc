@@ -21,6 +21,9 @@ constexpr std::array<absl::string_view, 2> kChains = {
     "During handling of the above exception, another exception occurred:",
     "The above exception was the direct cause of the following exception:"};
 constexpr absl::string_view kBarrier = "Barrier timed out. Id: ";
+// Of the releases before 2024, which name everybody who did not come, and not how many came.
+constexpr absl::string_view kOldBarrier = "Barrier timed out. Barrier_id: ";
+constexpr absl::string_view kAllNames = "Timed out task names:";
 constexpr absl::string_view kReached = "# of tasks that reached the barrier: ";
 constexpr absl::string_view kFirst = "The first task at the barrier: ";
 constexpr absl::string_view kNames = "Some timed out task names:";
@@ -211,7 +214,9 @@ bool LogContext::TakeListLine(absl::string_view line, const RecogniseOptions& op
     }
     EndList(options, sink);
   }
-  if (auto id = Behind(line, kBarrier, ". ")) {
+  auto id = Behind(line, kBarrier, ". ");
+  if (!id.has_value()) id = Behind(line, kOldBarrier, ". ");
+  if (id.has_value()) {
     barrier_ = *std::move(id);
     reached_.clear();
     first_.clear();
@@ -225,7 +230,7 @@ bool LogContext::TakeListLine(absl::string_view line, const RecogniseOptions& op
     const std::optional<int32_t> task = TaskNumber(*first);
     first_ = task.has_value() ? absl::StrCat(*task) : "";
   }
-  if (!barrier_.empty() && BeginsList(line, kNames)) {
+  if (!barrier_.empty() && (BeginsList(line, kNames) || BeginsList(line, kAllNames))) {
     list_ = List::kBarrier;
   } else if (BeginsList(line, kUnhealthy)) {
     list_ = List::kUnhealthy;
@@ -290,10 +295,13 @@ void LogContext::EndList(const RecogniseOptions& options, Sink sink) {
                std::move(tasks), options));
     return;
   }
-  sink(Event(LogKind::kCoordinationTimeout,
-             absl::StrCat(kBarrier, std::exchange(barrier_, ""), ". ", kReached, reached_, ". ",
-                          kFirst, first_, ". ", kNames, " ", names),
-             std::move(tasks), options));
+  std::string text = absl::StrCat(kBarrier, std::exchange(barrier_, ""), ". ");
+  if (reached_.empty()) {
+    absl::StrAppend(&text, kAllNames, " ", names);
+  } else {
+    absl::StrAppend(&text, kReached, reached_, ". ", kFirst, first_, ". ", kNames, " ", names);
+  }
+  sink(Event(LogKind::kCoordinationTimeout, std::move(text), std::move(tasks), options));
 }
 
 }  // namespace rapideye::logs

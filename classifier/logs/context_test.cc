@@ -169,6 +169,19 @@ The first task at the barrier: 2. Some timed out task names:
             "the barrier: 1/4. The first task at the barrier: 2. Some timed out task names: 0, 3");
 }
 
+TEST(LogContextTest, OlderReleasesNameAllTasksOfABarrier) {
+  constexpr char kLog[] =
+      R"(DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. Timed out task names:
+/job:jax_worker/replica:0/task:3
+/job:jax_worker/replica:0/task:1
+
+Additional GRPC error information
+)";
+  EXPECT_THAT(Events(kLog),
+              testing::Contains("COORDINATION_TIMEOUT Barrier timed out. Id: PjRT_Client_Connect. "
+                                "Timed out task names: 3, 1"));
+}
+
 TEST(LogContextTest, TasksWithoutHeartbeatsToo) {
   EXPECT_THAT(Events(R"(UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):
 2

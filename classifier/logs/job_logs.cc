@@ -95,11 +95,29 @@ struct Worker {
 
 using Workers = std::map<WorkerId, Worker>;
 
-// The size of the job that the logs tell; 0: none does.
+// The size of the job that the logs tell; 0: none does. It is no smaller than the numbers of
+// the tasks that the coordination service misses.
 int32_t SizeOf(const std::vector<OneLog>& logs) {
   int32_t size = 0;
-  for (const OneLog& log : logs) size = std::max(size, log.reading.size.value_or(0));
+  for (const OneLog& log : logs) {
+    size = std::max(size, log.reading.size.value_or(0));
+    for (const StreamEvent& event : log.reading.events) {
+      if (event.event.kind != LogKind::kCoordinationTimeout) continue;
+      for (int32_t task : event.event.peer_tasks) size = std::max(size, task + 1);
+    }
+  }
   return size;
+}
+
+// The witness can have seen all of this: no rank that the service misses at a barrier.
+int32_t TellerOf(const std::vector<LogEvent>& events) {
+  std::set<int32_t> missed;
+  for (const LogEvent& event : events) {
+    missed.insert(event.peer_tasks.begin(), event.peer_tasks.end());
+  }
+  int32_t teller = 0;
+  while (missed.contains(teller)) ++teller;
+  return teller;
 }
 
 // Logs that tell no number: the only one of a job of one; or each of a host of its own.
@@ -310,8 +328,9 @@ JobEvidence Build(std::vector<OneLog> logs) {
   TellEchoesApart(workers);
   // Anybody can have seen what the service says: it names whom it means.
   if (!shared.empty()) {
-    Worker& worker = workers[WorkerId{0, 0}];
-    worker.snapshot.worker = WorkerId{0, 0};
+    const WorkerId teller{0, TellerOf(shared)};
+    Worker& worker = workers[teller];
+    worker.snapshot.worker = teller;
     for (LogEvent& event : shared) worker.snapshot.log_events.push_back(std::move(event));
   }
   header.version = 1;

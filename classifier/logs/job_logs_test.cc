@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "classifier/classify.h"
 
@@ -236,6 +237,65 @@ TEST(JobLogsTest, MemoryIsBoundedWhateverALogHolds) {
   const JobEvidence evidence = job.Finish(nullptr);
   EXPECT_LE(evidence.capture.snapshots.at(0).log_events.size(), 256U);
   EXPECT_LE(evidence.capture.snapshots.size(), 300U);
+}
+
+TEST(JobLogsTest, WhoFallsOverAsItsPeerIsGoneIsNoCause) {
+  constexpr char kFell[] =
+      "E external/xla/nccl_utils.cc:191] Aborting communicator: 0x5 due to async NCCL error: "
+      "remote "
+      "process exited or there was a network error\n*** SIGSEGV received at time=1 on cpu 3 ***\n";
+  EXPECT_THAT(Named(Diagnose({Health(kFell), Health(kFell), Health(), Health()})),
+              testing::Not(testing::Contains(0)));
+  // Without such words it is its own hand.
+  const Verdict verdict = Diagnose({Health("*** SIGSEGV received at time=1 on cpu 3 ***\n"),
+                                    Health(kFell), Health(kFell), Health(kFell)});
+  EXPECT_EQ(verdict.detail, Detail::kProcessExit);
+  EXPECT_THAT(Named(verdict), ElementsAre(0));
+}
+
+TEST(JobLogsTest, AWatchdogTellsTheRankOfALog) {
+  constexpr char kFailed[] =
+      "[E ProcessGroupNCCL.cpp:916] [Rank %s] NCCL watchdog thread terminated with exception: CUDA "
+      "error: uncorrectable ECC error encountered\n";
+  const auto verdict = [&](const std::vector<std::string>& ranks) {
+    std::string text;
+    for (const std::string& rank : ranks) {
+      absl::StrAppend(&text, absl::StrReplaceAll(kFailed, {{"%s", rank}}));
+    }
+    const JobEvidence evidence = Read({{"train.log", text}});
+    return ClassifyLogs(evidence.capture, evidence.logs);
+  };
+  EXPECT_THAT(Named(verdict({"3"})), ElementsAre(3));
+  // A log of several, whose other lines tell nobody.
+  EXPECT_THAT(Named(verdict({"3", "4"})), IsEmpty());
+}
+
+TEST(JobLogsTest, AFailedPortOfAFewIsNamed) {
+  constexpr char kPort[] = "node:34050:34121 [0] NCCL WARN NET/IB : Got async event : port error\n";
+  constexpr char kCompletion[] =
+      "node:73076:73185 [4] NCCL WARN NET/IB : Got completion from peer node2<37948> with error "
+      "12\n";
+  const Verdict verdict = Diagnose({Health(kCompletion), Health(kPort), Health(), Health()});
+  EXPECT_EQ(verdict.detail, Detail::kDcnHost);
+  EXPECT_THAT(Named(verdict), ElementsAre(1));
+  // Either end of a transfer can be at fault; and of many ports none is.
+  EXPECT_THAT(Named(Diagnose({Health(kCompletion), Health(), Health(), Health()})), IsEmpty());
+  EXPECT_THAT(Named(Diagnose({Health(kPort), Health(kPort), Health(kPort), Health()})), IsEmpty());
+  // Steps that go on show that the link came back.
+  EXPECT_THAT(Named(Diagnose({Health(), Health(absl::StrCat(kPort,
+                                                            "completed step: 15\n"
+                                                            "completed step: 20\n"
+                                                            "completed step: 25\n"))})),
+              IsEmpty());
+}
+
+TEST(JobLogsTest, WhomAnOlderBarrierMissesIsOfTheJob) {
+  constexpr char kAbsent[] =
+      "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: "
+      "save0. Timed out task names:\n/job:jax_worker/replica:0/task:3\n\nAdditional GRPC\n";
+  const JobEvidence evidence = Read({{"train.log", kAbsent}});
+  EXPECT_THAT(evidence.capture.header.expected_workers, SizeIs(4));
+  EXPECT_THAT(Named(ClassifyLogs(evidence.capture, evidence.logs)), ElementsAre(3));
 }
 
 }  // namespace

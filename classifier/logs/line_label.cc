@@ -14,6 +14,9 @@ namespace rapideye::logs {
 namespace {
 
 constexpr size_t kMaxRankDigits = 6;
+constexpr size_t kMaxReplicaBytes = 64;
+// Of a time that tells none.
+constexpr int64_t kNoYear = 1972;
 
 // A rank at `at`, which is then behind it.
 std::optional<int32_t> TakeRank(absl::string_view line, size_t& at) {
@@ -56,9 +59,24 @@ std::optional<LineLabel> TakePod(absl::string_view line) {
   return label;
 }
 
+// A time with its year at `at`, which is then behind it: kubectl, the platform or a job's runner
+// has put it before the launcher's label.
+std::optional<int64_t> AcceptTime(absl::string_view line, size_t& at) {
+  if (line.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(line.front()))) {
+    return std::nullopt;
+  }
+  const std::optional<LineTime> time = TakeLineTime(line, kNoYear);
+  if (!time || time->text == 0 || YearOf(time->unix_ms) == kNoYear) return std::nullopt;
+  at = time->text;
+  // OpenPAI: "2019-06-02T16:13:44.884Z: text".
+  Accept(line, ": ", at);
+  return time->unix_ms;
+}
+
 std::optional<LineLabel> TakeTag(absl::string_view line) {
   size_t at = 0;
   LineLabel label;
+  label.unix_ms = AcceptTime(line, at);
   if (!Accept(line, "[", at) || !TakeRank(line, at) || !Accept(line, ",", at)) return std::nullopt;
   label.rank = TakeRank(line, at);
   const bool output = label.rank && Accept(line, "]<std", at);
@@ -70,9 +88,29 @@ std::optional<LineLabel> TakeTag(absl::string_view line) {
 std::optional<LineLabel> TakeBracket(absl::string_view line) {
   size_t at = 0;
   LineLabel label;
-  if (!Accept(line, "[rank", at) && !Accept(line, "[default", at)) return std::nullopt;
+  label.unix_ms = AcceptTime(line, at);
+  // "trainer/0 [rank1]: text": the scheduler's name of the replica.
+  if (at < line.size() && line[at] != '[') {
+    const size_t space = line.substr(0, at + kMaxReplicaBytes).find(" [", at);
+    if (space == absl::string_view::npos ||
+        line.substr(at, space - at).find_first_of("/") == absl::string_view::npos ||
+        line.substr(at, space - at).find_first_of(" :") != absl::string_view::npos) {
+      return std::nullopt;
+    }
+    at = space + 1;
+  }
+  const bool local = Accept(line, "[default", at);
+  if (!local && !Accept(line, "[rank", at)) return std::nullopt;
   label.rank = TakeRank(line, at);
   if (!label.rank || !Accept(line, "]:", at)) return std::nullopt;
+  // The first counts on its host, the second in the job.
+  if (size_t inner = at; local && Accept(line, "[rank", inner)) {
+    const std::optional<int32_t> rank = TakeRank(line, inner);
+    if (rank && Accept(line, "]:", inner)) {
+      label.rank = rank;
+      at = inner;
+    }
+  }
   Accept(line, " ", at);
   label.text = at;
   return label;

@@ -15,8 +15,9 @@ namespace rapideye::logs {
 // Whose a line is.
 struct LineLabel {
   std::optional<int32_t> rank;
-  absl::string_view pod;  // and its container: "train-slice-0-2-x2k2q/jax"
-  size_t text = 0;        // where the line proper begins
+  absl::string_view pod;           // and its container: "train-slice-0-2-x2k2q/jax"
+  size_t text = 0;                 // where the line proper begins
+  std::optional<int64_t> unix_ms;  // the time that stands before the label
 };
 
 enum class LabelForm {
@@ -24,7 +25,7 @@ enum class LabelForm {
   kNumber,   // srun --label: "2: text", "02: text"
   kPod,      // kubectl logs --prefix: "[pod/train-slice-0-2-x2k2q/jax] text"
   kTag,      // mpirun --tag-output: "[1,2]<stdout>:text"
-  kBracket,  // torchrun: "[rank2]: text", "[default2]:text"
+  kBracket,  // torchrun: "[rank2]: text", "[default2]:text", "[default2]:[rank10]: text"
 };
 
 // The label of a line in this form; nothing: it has none.

@@ -17,11 +17,22 @@ TEST(LineLabelTest, TakesTheLabelsOfLaunchers) {
        {Example{LabelForm::kNumber, "2: text", 2}, Example{LabelForm::kNumber, " 12: text", 12},
         Example{LabelForm::kTag, "[1,3]<stderr>:text", 3},
         Example{LabelForm::kBracket, "[rank2]: text", 2},
-        Example{LabelForm::kBracket, "[default7]:text", 7}}) {
+        Example{LabelForm::kBracket, "[default7]:text", 7},
+        // The rank in the job, not that on the host.
+        Example{LabelForm::kBracket, "[default0]:[rank12]:text", 12},
+        Example{LabelForm::kBracket, "trainer-x/0 [default1]:[rank9]: text", 9}}) {
     const auto label = TakeLabel(one.line, one.form);
     ASSERT_TRUE(label.has_value()) << one.line;
     EXPECT_EQ(label->rank, one.rank);
     EXPECT_EQ(std::string(one.line).substr(label->text), "text");
+  }
+  for (const char* line :
+       {"2026-02-18T10:48:25.681Z [rank7]: text", "2026-02-18T10:48:25.681Z: [rank7]: text"}) {
+    const auto timed = TakeLabel(line, LabelForm::kBracket);
+    ASSERT_TRUE(timed.has_value()) << line;
+    EXPECT_EQ(timed->rank, 7);
+    EXPECT_EQ(timed->unix_ms, 1'771'411'705'681);
+    EXPECT_EQ(std::string(line).substr(timed->text), "text");
   }
   const std::string line = "[pod/train-slice-0-2-x2k2q/jax] 2026-11-22T11:26:39Z text";
   const auto pod = TakeLabel(line, LabelForm::kPod);
@@ -37,6 +48,8 @@ TEST(LineLabelTest, TellsLabelsFromWhatLooksLikeThem) {
   EXPECT_FALSE(TakeLabel("11:26:39 text", LabelForm::kNumber).has_value());
   EXPECT_FALSE(TakeLabel("completed step: 5", LabelForm::kNumber).has_value());
   EXPECT_FALSE(TakeLabel("[Gloo] Rank 2", LabelForm::kPod).has_value());
+  EXPECT_FALSE(TakeLabel("loss: 1/2 of [rank7]: text", LabelForm::kBracket).has_value());
+  EXPECT_FALSE(TakeLabel("see a/b: [rank7]: text", LabelForm::kBracket).has_value());
   EXPECT_EQ(FormOfLabels({"0: a", "1: b", "0: c", "srun: error"}), LabelForm::kNumber);
   EXPECT_EQ(FormOfLabels({"a", "b", "0: c"}), LabelForm::kNone);
   // The numbers of lines, as grep -n has them.

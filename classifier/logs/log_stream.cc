@@ -25,6 +25,8 @@ constexpr int kMaxEventsOfKind = 24;
 constexpr size_t kMaxEvents = 256;
 constexpr size_t kMaxQuoteBytes = 512;
 constexpr size_t kMaxExits = 256;
+constexpr int32_t kSigBus = 7;
+constexpr int32_t kSigSegv = 11;
 // A log tells its rank when it begins.
 constexpr int64_t kIdentityLines = 2'000;
 
@@ -36,16 +38,19 @@ bool HoldsAny(absl::string_view line, std::initializer_list<absl::string_view> w
 // Of a line: whether it complains of others, and of what.
 std::optional<Complaint> ComplaintOf(absl::string_view line) {
   static const RE2* const kAny = new RE2(
-      "by peer|ConnectionResetError|ConnectionRefusedError|BrokenPipeError|Broken pipe|Socket "
+      "by peer|by remote peer|ConnectionResetError|ConnectionRefusedError|BrokenPipeError|Broken "
+      "pipe|Socket "
       "closed|"
       "remote process exited|oordination service|leader task|[Tt]imed out waiting|"
       "collective operation timeout|DEADLINE_EXCEEDED|hang detected|join the rendezvous|"
       "failed to connect to all addresses|may be stuck|detected fatal errors|heartbeat "
       "timeout|sending heartbeats|Barrier timed out|"
-      "Shutdown barrier|PollForError");
+      "Shutdown barrier|PollForError|Read timeout \\[|Connect timeout \\[|store->get\\('|"
+      "WatchTasksAsync failed|received errors while waiting for");
   if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kAny)) return std::nullopt;
   // What leads to the service's own words is said by it, too.
-  if (HoldsAny(line, {"Failed to send RPC to coordination service", "Either the leader task"})) {
+  if (HoldsAny(line, {"Failed to send RPC to coordination service", "Either the leader task",
+                      "WatchTasksAsync failed"})) {
     return Complaint::kLeaderGone;
   }
   if (HoldsAny(line,
@@ -55,13 +60,15 @@ std::optional<Complaint> ComplaintOf(absl::string_view line) {
     return Complaint::kByService;
   }
   if (HoldsAny(line,
-               {"onnection closed by peer", "onnection reset by peer", "ConnectionResetError",
+               {"onnection closed by peer", "onnection reset by peer", "onnection closed by remote",
+                "received errors while waiting for send/recv", "ConnectionResetError",
                 "BrokenPipeError", "Broken pipe", "Socket closed", "remote process exited"})) {
     return Complaint::kPeerGone;
   }
   if (HoldsAny(line, {"imed out waiting", "collective operation timeout", "DEADLINE_EXCEEDED",
                       "hang detected", "join the rendezvous", "may be stuck",
-                      "ConnectionRefusedError", "failed to connect to all addresses"})) {
+                      "ConnectionRefusedError", "failed to connect to all addresses",
+                      "Read timeout [", "Connect timeout [", "store->get('"})) {
     return Complaint::kTimedOut;
   }
   return std::nullopt;
@@ -251,7 +258,15 @@ void LogStream::TakeWords(absl::string_view line) {
 void LogStream::TakeDeath(absl::string_view line) {
   if (reading_.death) return;
   const int32_t signal = SignalOf(line);
-  if (signal != 0) reading_.death = StreamDeath{signal, Said(line)};
+  if (signal == 0) return;
+  // A process that tears down its communicators because a peer is gone often crashes as it does.
+  const auto gone = [this](Complaint complaint) {
+    return !reading_.complaints[static_cast<size_t>(complaint)].text.empty();
+  };
+  const bool fell = signal == kSigSegv || signal == kSigBus;
+  const bool told =
+      gone(Complaint::kPeerGone) || gone(Complaint::kLeaderGone) || gone(Complaint::kByService);
+  if (!fell || !told) reading_.death = StreamDeath{signal, Said(line)};
 }
 
 // "srun: error: node3: task 2: Killed"; torchrun's "rank : 2" and "exitcode : -9" of the
@@ -312,6 +327,9 @@ void LogStream::TakeIdentity(absl::string_view line) {
       "(?i)\\b(?:process_(?:index|id)(?:\\(\\))?|global_rank|RANK)\\s*[:=]\\s*(\\d{1,6})\\b");
   static const RE2* const kSize = new RE2(
       "(?i)(?:num_processes|process_count(?:\\(\\))?|world[_ ]size)\\s*[:=]\\s*(\\d{1,6})\\b");
+  // "[PG ID 2 PG GUID 9 Rank 7]" counts in a group, "[Rank 7]" in the job or in a group.
+  static const RE2* const kWatchdog =
+      new RE2("ProcessGroup[A-Za-z]+\\.cpp:\\d+\\] \\[Rank (\\d{1,6})\\]");
   static const RE2* const kReached = new RE2("reached the barrier: \\d{1,6}/(\\d{1,6})");
   int32_t rank = 0;
   int32_t size = 0;
@@ -323,7 +341,8 @@ void LogStream::TakeIdentity(absl::string_view line) {
     reading_.size = size + 1;
   } else if (RE2::PartialMatch(text, *kOf, &rank, &size) && rank < size) {
     reading_.size = size;
-  } else if (!RE2::PartialMatch(text, *kRank, &rank)) {
+  } else if (!RE2::PartialMatch(text, *kRank, &rank) &&
+             !RE2::PartialMatch(text, *kWatchdog, &rank)) {
     ranked = false;
   }
   if (RE2::PartialMatch(text, *kReached, &size)) reading_.size = size;

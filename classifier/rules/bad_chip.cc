@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/facts.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
@@ -160,22 +161,14 @@ class Rule {
     return confidence;
   }
 
+  // Its instruction waits for nobody, so that it stands whatever else is broken.
+  static bool StandsByItself(const Head& head) {
+    return head.kind == HeadKind::kCompute && !head.whole_host && !head.ambiguous && !head.or_mate;
+  }
+
   const Core& CoreOf(const Head& head, int unit) const {
     if (head.sparse >= 0) return *c_.positions.sparse()[static_cast<size_t>(head.sparse)].core;
     return *c_.positions.unit(unit).core;
-  }
-
-  std::string Stands(const Head& head, const Core& core) const {
-    const Place* place = c_.PlaceOf(head);
-    std::string text =
-        absl::StrCat(CoreName(core), " of ", Who(c_.worker(head.worker)),
-                     head.moving ? " loops without completing a launch" : " has stood still",
-                     StoodFor(c_, head));
-    if (place != nullptr) absl::StrAppend(&text, " at ", PlaceName(c_.topology, *place));
-    if (head.behind) absl::StrAppend(&text, ", in an earlier launch than its peers");
-    const std::string waits = WhoWaits(c_, head);
-    if (!waits.empty()) absl::StrAppend(&text, ", while ", waits);
-    return text;
   }
 
   // Heads of which the hardware itself says that they are broken, then the others:
@@ -246,17 +239,19 @@ class Rule {
     finding.cause = Cause::kBadTpuChip;
     finding.detail = detail;
     finding.confidence = 1;
+    finding.own = true;
     std::set<ChipKey> seen;
     for (const Head* head : heads) {
+      finding.own = finding.own && (StandsByItself(*head) || HasDirect(*head));
       finding.confidence = std::min(finding.confidence, ConfidenceOf(*head));
       for (int unit : head->units) {
         const Core& core = CoreOf(*head, unit);
         const ChipKey key{head->worker, core.chip};
         // Two cores of one chip are one culprit; chips nobody numbered are not.
         if (!seen.insert(key).second && core.chip.has_value()) continue;
-        const std::string text = Stands(*head, core);
-        finding.culprits.push_back(CulpritCore(c_, head->worker, core, text));
-        finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
+        const CoreStands fact{head, &core};
+        finding.culprits.push_back(CulpritCore(c_, head->worker, core, FactText(c_, fact)));
+        finding.evidence.push_back(Evidence(c_, Strength::kStrong, fact));
         UseDirect(key, finding);
         if (c_.first_to_stop && c_.first_to_stop->unit == unit) AddWavefront(*head, core, finding);
       }
@@ -264,6 +259,7 @@ class Rule {
     if (finding.culprits.empty()) return;
     if (finding.culprits.size() > 3) {
       finding.confidence = std::min(finding.confidence, kConfidenceManyHeads);
+      finding.own = false;
     }
     finding.explains = c_.graph.waiting;
     finding.why = finding.culprits.front().why;
@@ -271,12 +267,9 @@ class Rule {
   }
 
   void AddWavefront(const Head& head, const Core& core, Finding& finding) const {
-    finding.evidence.push_back(
-        Evidence(c_, Strength::kWeak, {head.worker},
-                 absl::StrCat(CoreName(core), " of ", Who(c_.worker(head.worker)),
-                              " stopped first, at least ", Span(c_.first_to_stop->ahead_ms),
-                              " before ", Count(c_.first_to_stop->others, "other core"),
-                              " that told when they stopped")));
+    const CoreStoppedFirst fact{head.worker, &core, c_.first_to_stop->ahead_ms,
+                                c_.first_to_stop->others};
+    finding.evidence.push_back(Evidence(c_, Strength::kWeak, fact));
   }
 
   // The hardware's own word on a chip that leads by position, too.
@@ -285,8 +278,7 @@ class Rule {
       const auto& [where, direct] = *entry;
       used_.insert(where);
       finding.evidence.push_back(
-          Evidence(c_, Strength::kDirect, {key.first},
-                   absl::StrCat(Who(c_.worker(key.first)), ": ", direct.text)));
+          Evidence(c_, Strength::kDirect, HardwareReport{key.first, direct.text}));
       finding.confidence = std::max(finding.confidence, kConfidenceDirectHardware);
       JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
     }
@@ -301,17 +293,18 @@ class Rule {
       const bool first = IsAmongFirst(where.first);
       Finding finding;
       finding.basis = Basis::kError;
+      finding.own = true;
       finding.cause = Cause::kBadTpuChip;
       finding.detail = IsSparse(direct.core_type) ? Detail::kSparseCore : Detail::kTensorCore;
       finding.confidence = first ? kConfidenceDirectHardware - 0.02 : kConfidenceUnorderedErrors;
-      std::string text = absl::StrCat(Who(c_.worker(where.first)), ": ", direct.text);
-      Culprit culprit = CulpritWorker(c_, where.first, text);
+      const HardwareReport fact{where.first, direct.text};
+      Culprit culprit = CulpritWorker(c_, where.first, FactText(c_, fact));
       culprit.chip = where.second;
       finding.culprits.push_back(std::move(culprit));
-      finding.evidence.push_back(Evidence(c_, Strength::kDirect, {where.first}, text));
+      finding.evidence.push_back(Evidence(c_, Strength::kDirect, fact));
       finding.explains = c_.graph.waiting;
       JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
-      finding.why = std::move(text);
+      finding.why = finding.culprits.front().why;
       out_.Add(kRule, std::move(finding));
     }
   }

@@ -415,5 +415,29 @@ TEST(BadChip, ADriverErrorThatNamesNobodyAccusesNobody) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// Its pc was read a few bundles beside: it waits with the others.
+TEST(BadChip, ACoreRightBesideTheOthersInTheCodeStandsWithThem) {
+  Scenario s({.slices = 1});
+  s.ForgetHlo();
+  const auto pc = s.Tensor(0, 1, 2).sequencers[0].pc;
+  s.Tensor(0, 1, 2).sequencers[0].pc = *pc + 4;
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  s.Tensor(0, 1, 2).sequencers[0].pc = *pc + 64;
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+// Two faults at once: the surer is the cause, the other stands beside it with its own culprits.
+TEST(BadChip, AnotherFaultStandsBesideItWithItsOwnCulprits) {
+  Scenario s({.slices = 2});
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.MakeIdle(1, 3);
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+  Scenario idle({.slices = 1});
+  idle.MakeIdle(0, 3);
+  idle.Put(idle.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(idle), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.3");
+}
+
 }  // namespace
 }  // namespace rapideye::classifier::testing

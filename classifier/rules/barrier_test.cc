@@ -51,6 +51,14 @@ TEST(Barrier, OneWhoNeverReportedIsLost) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/NOT_STARTED 0.2");
 }
 
+TEST(Barrier, OlderReportsNameEverybodyAndNoCount) {
+  EXPECT_EQ(Diagnose(After("Barrier timed out. Id: save0. Timed out task names: 2")),
+            "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  EXPECT_EQ(Diagnose(After("Barrier timed out. Id: save0. Timed out task names: 1, 2, 3")),
+            "UNKNOWN");
+  EXPECT_EQ(Diagnose(After("Barrier timed out. Id: save0. Timed out task names: 9")), "UNKNOWN");
+}
+
 TEST(Barrier, ItsReportMustBeOfThisJob) {
   Scenario s = Job();
   s.Log(0, 0, LogKind::kCoordinationTimeout,

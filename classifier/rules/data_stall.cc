@@ -84,6 +84,12 @@ class Rule {
     finding_.explains = c_.graph.waiting;
     finding_.why = finding_.culprits.front().why;
     AddActivities(c_, finding_.culprits);
+    finding_.own = finding_.confidence >= kConfidenceInputSeen;
+    if (finding_.detail == Detail::kInputPipeline) {
+      for (Culprit& culprit : finding_.culprits) {
+        if (!culprit.host_activity.has_value()) culprit.host_activity = HostActivity::kInput;
+      }
+    }
     out_.Add(kRule, std::move(finding_));
   }
 
@@ -107,11 +113,13 @@ class Rule {
       case HeadKind::kLaggard:
       case HeadKind::kElsewhere:
         if (!head.whole_host) return;
+        if (seen.empty() && WaitsElsewhere(head)) return;
         // Peers cannot pass a launch that was never begun: behind them, it may as well
         // be who was given another order of launches.
-        confidence = !seen.empty() ? kConfidenceInputSeen - 0.04
-                     : head.behind ? kConfidenceHostBehind
-                                   : kConfidenceEntryByPlace;
+        confidence = !seen.empty()        ? kConfidenceInputSeen - 0.04
+                     : head.behind        ? kConfidenceHostBehind
+                     : PastItsPeers(head) ? kConfidencePastByPlace
+                                          : kConfidenceEntryByPlace;
         state = "stands with all its cores at one place that its peers have left";
         if (const Place* place = c_.PlaceOf(head)) {
           absl::StrAppend(&state, ", ", PlaceName(c_.topology, *place));
@@ -142,6 +150,34 @@ class Rule {
     const bool again =
         !finding_.culprits.empty() && finding_.culprits.back().worker == c_.worker(head.worker).id;
     if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
+  }
+
+  // In another program than the rest of its slice, or at a wait for it: it is in a collective
+  // that the others are not in.
+  bool WaitsElsewhere(const Head& head) const {
+    const Place* place = c_.PlaceOf(head);
+    if (place == nullptr) return false;
+    const SliceView& view = c_.graph.slices[static_cast<size_t>(c_.worker(head.worker).slice)];
+    const bool other_program = view.crowd_place >= 0 && place->program >= 0 &&
+                               c_.positions.place(view.crowd_place).program != place->program;
+    return other_program || place->hlo_class == HloClass::kInSliceWait;
+  }
+
+  // Further on in the code: the pc orders little, but a host that owes its cores something is
+  // seldom ahead of those who wait for them.
+  bool PastItsPeers(const Head& head) const {
+    const SliceView& view = c_.graph.slices[static_cast<size_t>(c_.worker(head.worker).slice)];
+    const Place* place = c_.PlaceOf(head);
+    if (place == nullptr || view.crowd_place < 0) return false;
+    const Place& crowd = c_.positions.place(view.crowd_place);
+    // Stages of a pipeline: it may be at a transfer from another one.
+    const bool stages =
+        std::any_of(c_.graph.slices.begin(), c_.graph.slices.end(), [&](const SliceView& other) {
+          return other.crowd_place >= 0 &&
+                 c_.positions.place(other.crowd_place).program != crowd.program;
+        });
+    if (stages) return true;
+    return std::pair(crowd.tag, crowd.pc) < std::pair(place->tag, place->pc);
   }
 
   // It has begun what it was given, and waits for its process in the middle of it: at a

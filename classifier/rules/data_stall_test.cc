@@ -116,9 +116,16 @@ TEST(DataStall, NotBegunWhatNobodyElseIsInIsAVictim) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-TEST(DataStall, AWholeHostElsewhereWithoutHloIsNoMoreThanAnAlternative) {
+// It waits for its host, rather than for anybody: it has not come to where the others are.
+TEST(DataStall, AWholeHostBeforeTheOthersWithoutHlo) {
   Scenario s;
   s.PutHost(0, 1, 0, kStep, {1, 0x40, std::nullopt});
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
+}
+
+TEST(DataStall, AWholeHostBeyondTheOthersWithoutHloIsNoMoreThanAnAlternative) {
+  Scenario s;
+  s.PutHost(0, 1, 0, kStep, {2, 0xc40, std::nullopt});
   const Verdict verdict = Classify(s.capture);
   EXPECT_EQ(Summary(verdict), "UNKNOWN");
   ASSERT_EQ(verdict.alternatives.size(), 1U);

@@ -331,5 +331,26 @@ TEST_F(FingerprintsOfDumps, AreNotAskedWhereACoreIsKnown) {
   EXPECT_EQ(Diagnose(with_cores), "UNKNOWN");
 }
 
+// The one that has left jit_apply out is in the next step, at a collective of its own.
+TEST(DifferentModule, OneHostThatLeftALaunchOutIsNamed) {
+  Scenario s({.slices = 1});
+  s.PutSlice(0, 1, kApply, kCollectiveOfApply);
+  for (int task : {0, 1, 3}) {
+    for (int chip = 0; chip < 4; ++chip) s.Tensor(0, task, chip).queued.clear();
+  }
+  s.PutHost(0, 2, 0, kStep + 1, kCollective);
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
+}
+
+TEST(DifferentModule, WhoWaitsInAnotherLaunchForAnIdleHostHasNotDiverged) {
+  Scenario s({.slices = 1});
+  s.MakeIdle(0, 1);
+  s.RunOther(0, 2, "jit_eval", "cc03");
+  for (int chip = 0; chip < 4; ++chip) s.Tensor(0, 2, chip).sequencers[0].hlo = "all-reduce.1";
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
 }  // namespace
 }  // namespace rapideye::classifier::testing

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/host_place.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
@@ -109,9 +110,18 @@ class Generations {
   std::optional<int64_t> last_start_;  // likewise, of those that ended
 };
 
+// Its program is over: the interpreter ends, joins its threads and children, and waits for no
+// other worker. Those that lose a peer amid the job wait in the shutdown of JAX, or say so.
+bool IsEnding(const Snapshot& snapshot) {
+  if (!std::any_of(snapshot.processes.begin(), snapshot.processes.end(), Lives)) return false;
+  const std::optional<HostPlace> place = PlaceOfHost(snapshot);
+  return place.has_value() && place->by_stack && place->activity == HostActivity::kShutdown &&
+         place->wait == HostWait::kNone;
+}
+
 // True if whoever failed by itself did so after the last step of the job (in a destructor,
-// say): most others have ended with status 0, and no later, which none of them can while it
-// waits for the one that failed.
+// say): most others have ended with status 0, and no later, or are about to end, which none of
+// them can while it waits for the one that failed.
 bool FellAfterTheEnd(const Case& c) {
   int finished = 0;
   int fallen = 0;
@@ -119,6 +129,10 @@ bool FellAfterTheEnd(const Case& c) {
   int64_t first_fall = 0;
   for (const WorkerInfo& worker : c.topology.workers()) {
     if (worker.snapshot == nullptr) continue;
+    if (IsEnding(*worker.snapshot)) {
+      ++finished;
+      continue;
+    }
     for (const Process& process : worker.snapshot->processes) {
       if (!Gone(process)) continue;
       const int64_t age = process.exited_ms_ago.value_or(0);
@@ -131,7 +145,13 @@ bool FellAfterTheEnd(const Case& c) {
       }
     }
   }
-  return finished > fallen && first_fall <= last_finish + kAgeErrorMs;
+  if (first_fall > last_finish + kAgeErrorMs) return false;
+  // Of two the one that fell must not say that it lost the other.
+  const bool of_victims =
+      std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [](const ErrorEvent& e) {
+        return e.kind == ErrorKind::kExit && !e.succeeded && e.of_victim;
+      });
+  return finished > fallen || (finished == 1 && fallen == 1 && !of_victims);
 }
 
 // True if the first worker, with which JAX's coordination service ends, ended with status 0, and
@@ -188,6 +208,10 @@ std::optional<std::string> Objection(const Case& c) {
                       std::none_of(processes.begin(), processes.end(), Gone))) {
       continue;
     }
+    if (fell_after_the_end && IsEnding(*snapshot)) {
+      ++gone;
+      continue;
+    }
     if (std::none_of(processes.begin(), processes.end(), Gone) ||
         std::any_of(processes.begin(), processes.end(), Lives)) {
       return absl::StrCat(Who(worker), " has not ended");
@@ -237,8 +261,14 @@ void FindEnded(const Case& c, Findings& out) {
   finding.detail = Detail::kEnded;
   finding.confidence = kConfidenceAdvancing;
   const bool fell = std::any_of(c.topology.workers().begin(), c.topology.workers().end(), FellOver);
-  finding.why = fell ? "all training processes have ended, some with status 0 before any fell over"
-                     : "all training processes were ended from outside at about the same time";
+  const bool ending = std::any_of(
+      c.topology.workers().begin(), c.topology.workers().end(),
+      [](const auto& worker) { return worker.snapshot != nullptr && IsEnding(*worker.snapshot); });
+  finding.why = ending ? "the program of all workers is over: all training processes have ended, "
+                         "or end as an interpreter does that has nothing left to run"
+                : fell
+                    ? "all training processes have ended, some with status 0 before any fell over"
+                    : "all training processes were ended from outside at about the same time";
   EvidenceItem& evidence = finding.evidence.emplace_back();
   evidence.statement = finding.why;
   evidence.strength = Strength::kDirect;

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "classifier/classify.h"
 #include "classifier/thresholds.h"
 #include "tests/support/scenario.h"
@@ -7,6 +10,7 @@
 namespace rapideye::classifier::testing {
 namespace {
 
+constexpr int kSigAbrt = 6;
 constexpr int kSigKill = 9;
 constexpr int kSigTerm = 15;
 constexpr int kSigSegv = 11;
@@ -169,8 +173,6 @@ TEST(Ended, AJobThatCrashesIsNoneThatSomebodyEnded) {
   EXPECT_NE(Diagnose(EndedBy(kSigSegv)), "NO_HANG/ENDED");
 }
 
-constexpr int kSigAbrt = 6;
-
 // All but one have ended well half a second ago, the one by itself.
 Scenario FinishedBut(int64_t fell_ms_ago) {
   Scenario s = EndedBy(std::nullopt);
@@ -184,6 +186,38 @@ Scenario FinishedBut(int64_t fell_ms_ago) {
 TEST(Ended, OneThatFallsOverAfterTheLastStepIsNoCause) {
   EXPECT_EQ(Diagnose(FinishedBut(100)), "NO_HANG/ENDED");
   EXPECT_EQ(Diagnose(FinishedBut(500 + kAgeErrorMs)), "NO_HANG/ENDED");
+}
+
+// One aborts, the others stand in these frames of a program that is over.
+Scenario AbortsWhileOthersStandIn(const std::vector<std::string>& frames) {
+  Scenario s({.slices = 1, .tasks = 4});
+  s.StandFor(400, 400);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.cores.clear();
+    snapshot.stacks = {{.thread = "MainThread", .frames = frames}};
+  }
+  s.At(0, 2).stacks.clear();
+  s.Exit(0, 2, 3'000, std::nullopt, kSigAbrt);
+  return s;
+}
+
+TEST(Ended, OneThatAbortsWhileTheOthersEndIsNoCause) {
+  EXPECT_EQ(Diagnose(AbortsWhileOthersStandIn({"multiprocessing/popen_fork.py:27 poll",
+                                               "multiprocessing/util.py:360 _exit_function"})),
+            "NO_HANG/ENDED");
+}
+
+TEST(Ended, OneForWhichTheOthersWaitInTheShutdownIsOne) {
+  EXPECT_EQ(Diagnose(AbortsWhileOthersStandIn(
+                {"jax/_src/distributed.py:199 shutdown", "jax/_src/distributed.py:301 clean_up"})),
+            "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+}
+
+TEST(Ended, OneThatAbortsWhileAnotherTrainsIsOne) {
+  Scenario s = AbortsWhileOthersStandIn({"threading.py:1590 _shutdown"});
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
+  s.At(0, 1).stacks = {{.thread = "MainThread", .frames = {"train.py:120 main"}}};
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
 }
 
 TEST(Ended, OneThatFellLongBeforeTheOthersFinishedIsACause) {

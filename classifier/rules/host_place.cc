@@ -49,15 +49,29 @@ const char* WaitedFor(HostWait wait) {
   return "for nobody";
 }
 
+// Something of the worker's is in a launch.
+bool Runs(const Case& c, int worker) {
+  const auto [first, last] = c.positions.UnitsOf(worker);
+  for (int i = first; i < last; ++i) {
+    if (c.positions.unit(i).state != UnitState::kIdle) return true;
+  }
+  return false;
+}
+
 // No core tells: none is known, or nothing runs on any and nobody is seen to wait for input,
-// which the rule of data stalls names by cores and pages together.
+// which the rule of data stalls names by cores and pages together; or some run, others are idle,
+// and no chain leads from those to these.
 bool HostsDecide(const Case& c) {
   if (c.positions.units().empty()) return true;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
     if (!InputWaitSeen(c, i).empty()) return false;
   }
-  return std::all_of(c.graph.slices.begin(), c.graph.slices.end(),
-                     [](const SliceView& slice) { return slice.running == 0; });
+  const bool nothing_runs = std::all_of(c.graph.slices.begin(), c.graph.slices.end(),
+                                        [](const SliceView& slice) { return slice.running == 0; });
+  if (nothing_runs) return true;
+  if (!c.divergence.foreign.empty() || !c.divergence.misordered.empty()) return false;
+  return std::all_of(c.graph.heads.begin(), c.graph.heads.end(),
+                     [](const Head& head) { return head.kind == HeadKind::kCrossWait; });
 }
 
 using Group = std::vector<const Placed*>;
@@ -110,6 +124,13 @@ Group Earliest(const Group& group) {
 bool AreAlike(const Group& group) {
   return std::all_of(group.begin(), group.end(), [&](const Placed* one) {
     return one->place.activity == group.front()->place.activity;
+  });
+}
+
+bool ByStack(const Group& group) {
+  return std::all_of(group.begin(), group.end(), [](const Placed* one) {
+    return one->place.in_callback ||
+           (one->place.by_stack && one->place.activity != HostActivity::kOther);
   });
 }
 
@@ -230,22 +251,32 @@ class Rule {
 
   void Apply() {
     if (placed_.empty() || !HostsDecide(c_) || !c_.JobStands()) return;
+    const bool some_run = std::any_of(placed_.begin(), placed_.end(),
+                                      [&](const Placed& one) { return Runs(c_, one.worker); });
     if (2 * placed_.size() <= c_.topology.workers().size()) {
-      out_.Note(kRule, "no host is singled out: of most it is not known where they stand");
+      if (!some_run) {
+        out_.Note(kRule, "no host is singled out: of most it is not known where they stand");
+      }
       return;
     }
     Group busy;
     Group waiting;
     for (const Placed& one : placed_) {
-      (one.place.wait == HostWait::kNone ? busy : waiting).push_back(&one);
+      // A loop runs ahead of its device: whose cores are in a launch may be anywhere.
+      const bool awaited = one.place.in_callback || !Runs(c_, one.worker);
+      (one.place.wait == HostWait::kNone && awaited ? busy : waiting).push_back(&one);
     }
+    // Of some the cores are in a launch: only stacks that say what the others are in tell more.
+    if (some_run && (busy.empty() || !AreAlike(busy) || !ByStack(busy))) return;
     // Whoever is missing is the first candidate of those who wait.
     if (busy.empty() && MissingWorker()) {
       out_.Note(kRule, "no host is singled out: all that are known wait, and somebody is missing");
       return;
     }
-    const std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
+    std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
+    if (odd.has_value() && some_run) odd->wait = HostWait::kDevice;
     if (odd.has_value()) return Name(*odd);
+    if (some_run) return;
     out_.Note(kRule,
               absl::StrCat("no host is singled out: most that are known wait ",
                            WaitedFor(busy.size() > waiting.size() ? HostWait::kNone
@@ -309,6 +340,7 @@ class Rule {
       if (head->place.activity != HostActivity::kInput) finding.detail = Detail::kProgramNotQueued;
       if (!head->place.by_stack) finding.confidence = kConfidenceHostByPage;
     }
+    if (others == 0) AddThoseThatDoNotTell(odd, finding);
     finding.confidence -= odd.doubt;
     // Whoever is in the shutdown while the others are at work has ended its program.
     if (odd.wait != HostWait::kShutdown && AllWait(odd.group, HostWait::kShutdown)) {
@@ -317,6 +349,27 @@ class Rule {
     }
     finding.why = finding.culprits.front().why;
     out_.Add(kRule, std::move(finding));
+  }
+
+  // If all that tell are in one save or restore, so are the few that tell nothing.
+  void AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const {
+    const HostActivity activity = odd.group.front()->place.activity;
+    const bool storage =
+        activity == HostActivity::kCheckpointSave || activity == HostActivity::kCheckpointRestore;
+    if (!storage || !AreAlike(odd.group)) return;
+    const int all = static_cast<int>(c_.topology.workers().size());
+    if (placed_.size() < kLeastForMajority || 4 * static_cast<int>(placed_.size()) < 3 * all)
+      return;
+    std::vector<bool> tells(static_cast<size_t>(all), false);
+    for (const Placed& one : placed_) tells[static_cast<size_t>(one.worker)] = true;
+    for (int worker = 0; worker < all; ++worker) {
+      if (tells[static_cast<size_t>(worker)] || c_.worker(worker).standby) continue;
+      Culprit culprit = CulpritWorker(
+          c_, worker,
+          absl::StrCat(Who(c_.worker(worker)), " does not tell where it stands; all others do"));
+      culprit.host_activity = activity;
+      finding.culprits.push_back(std::move(culprit));
+    }
   }
 
   const Case& c_;

@@ -4,11 +4,13 @@
 //
 // Nobody who waits errs: a broken connection, a time-out, the service's word that somebody
 // failed are the words of those who live. Whoever has none of them, and says nothing more, is
-// whom they wait for; but only if it is a few, and if the log of nobody else is missing.
+// whom they wait for; but only if it is a few, and if the log of nobody else is missing. A network
+// adapter's word on its own port comes before all of that.
 // Something that failed outright by its own hand explains more, and is found by other rules.
 //
 // Facts: LogEvidence; lines of the coordination service.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +23,7 @@
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
+#include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -306,6 +309,46 @@ bool Retries(const Look& look) {
   return true;
 }
 
+// An adapter's word on its own port, rather than on a transfer, of which either end can be at
+// fault.
+const LogEvent* OwnPort(const Snapshot& snapshot) {
+  static constexpr std::array<std::string_view, 6> kWords = {
+      "port error",   "PORT_ERR",          "local catastrophic error",
+      "DEVICE_FATAL", "async fatal event", "ink is down"};
+  for (const LogEvent& event : snapshot.log_events) {
+    if (event.kind != LogKind::kNicFault) continue;
+    for (std::string_view word : kWords) {
+      if (text::ContainsIgnoreCase(event.text, word)) return &event;
+    }
+  }
+  return nullptr;
+}
+
+// Ports of a few workers fail, and their steps do not go on. Where many fail, something between
+// them does.
+bool Ports(const Look& look) {
+  std::vector<int> failed;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const Snapshot* snapshot = look.c.worker(i).snapshot;
+    if (snapshot != nullptr && OwnPort(*snapshot) != nullptr) failed.push_back(i);
+  }
+  if (!AreFew(failed, look.all())) return false;
+  Finding finding;
+  finding.basis = Basis::kLink;
+  finding.cause = Cause::kNetworkingIssue;
+  finding.detail = Detail::kDcnHost;
+  finding.confidence = kConfidencePortByLog;
+  for (int worker : failed) {
+    AddCulprit(look, worker,
+               absl::StrCat(": its adapter reports an error of its own port, after which no step "
+                            "was made: ",
+                            Quote(OwnPort(*look.c.worker(worker).snapshot)->text)),
+               std::nullopt, finding);
+  }
+  Add(look, std::move(finding));
+  return true;
+}
+
 // Steps go on to where the logs end, and nobody complains.
 void Running(const Look& look) {
   if (look.voices.AnyComplains() || look.c.timeline.hang_declared) return;
@@ -338,7 +381,7 @@ void Apply(const Look& look) {
   }
   OfNobody(look);
   if (!look.out.items.empty()) return;
-  if (Declared(look) || Leader(look) || Retries(look) || Silent(look)) return;
+  if (Declared(look) || Ports(look) || Leader(look) || Retries(look) || Silent(look)) return;
   Running(look);
 }
 

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/facts.h"
 #include "classifier/host_place.h"
 #include "classifier/link_evidence.h"
 #include "classifier/phrases.h"
@@ -226,18 +227,6 @@ Missing FindMissing(const Case& c, const LinkEvidence& links) {
   return missing;
 }
 
-// What of the worker is not there: where logs are all, everything else is missing of everybody.
-std::string_view WhatIsMissing(const Case& c) {
-  return c.logs == nullptr ? "sent no snapshot" : "has no log here";
-}
-
-std::string WhatTheServiceSays(const Case& c) {
-  return absl::StrCat(
-      std::string(WhatIsMissing(c)), ", and the coordination service misses its heartbeats",
-      RestartedTasks(c.topology).empty() ? ""
-                                         : ", or has seen it come back as another incarnation");
-}
-
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {}
@@ -256,8 +245,7 @@ class Rule {
                                     "pod is gone, not the host"));
     }
     if (!unreachable.empty()) {
-      Report(unreachable, kConfidenceLostUnreachable,
-             "sent no snapshot, and every probe of it fails", Strength::kDirect);
+      Report(unreachable, kConfidenceLostUnreachable, Silence::kProbesFail, Strength::kDirect);
       return;
     }
     std::vector<int> declared;
@@ -267,12 +255,11 @@ class Rule {
       if (TakesNoBytes(worker)) unanswering.push_back(worker);
     }
     if (!unanswering.empty()) {
-      Report(unanswering, kConfidenceLostTakesNoBytes,
-             "sent no snapshot, and acknowledges nothing that its peers send", Strength::kStrong);
+      Report(unanswering, kConfidenceLostTakesNoBytes, Silence::kTakesNoBytes, Strength::kStrong);
       return;
     }
     if (!declared.empty() && c_.timeline.roots.empty()) {
-      Report(declared, kConfidenceLostDeclared, WhatTheServiceSays(c_), Strength::kStrong);
+      Report(declared, kConfidenceLostDeclared, Silence::kNoHeartbeats, Strength::kStrong);
       return;
     }
     if (WasFollowed(silent)) return;
@@ -294,10 +281,8 @@ class Rule {
     const std::vector<int> ended(reachable.begin(), living);
     reachable.erase(reachable.begin(), living);
     if (ended.empty() || !c_.timeline.roots.empty()) return false;
-    Report(ended, kConfidenceLostDeclared,
-           "sent no snapshot, though its host answers, and the coordination service or its peers "
-           "miss its process: both have ended",
-           Strength::kStrong, Detail::kProcessExit);
+    Report(ended, kConfidenceLostDeclared, Silence::kProcessMissed, Strength::kStrong,
+           Detail::kProcessExit);
     return true;
   }
 
@@ -317,9 +302,7 @@ class Rule {
     if (awaited.empty()) return false;
     std::sort(awaited.begin(), awaited.end());
     Report(awaited, awaited.size() == 1 && !open ? kConfidenceLostAwaited : kConfidenceLostMaybe,
-           all_wait ? "sent no snapshot, and all other hosts wait for somebody"
-                    : "sent no snapshot, and every core that reported waits for its slice",
-           Strength::kStrong);
+           all_wait ? Silence::kAwaitedByHosts : Silence::kAwaitedByCores, Strength::kStrong);
     return true;
   }
 
@@ -340,19 +323,15 @@ class Rule {
     }
     if (closed.empty()) return false;
     std::sort(closed.begin(), closed.end());
-    Report(closed, kConfidenceLostClosed,
-           "sent no snapshot, and its end of every connection that its peers show is closed",
-           Strength::kStrong);
+    Report(closed, kConfidenceLostClosed, Silence::kConnectionsClosed, Strength::kStrong);
     return true;
   }
 
   bool WasFollowed(const std::vector<int>& silent) {
     const std::optional<int> followed = WhomTheOthersFollowed(c_);
     if (!followed.has_value() || silent != std::vector{*followed}) return false;
-    Report(silent, kConfidenceLostDeclared,
-           absl::StrCat(std::string(WhatIsMissing(c_)),
-                        ", and the processes of all others ended because somebody else was gone"),
-           Strength::kStrong, Detail::kProcessExit);
+    Report(silent, kConfidenceLostDeclared, Silence::kOthersFollowed, Strength::kStrong,
+           Detail::kProcessExit);
     return true;
   }
 
@@ -364,19 +343,20 @@ class Rule {
     });
   }
 
-  void Report(const std::vector<int>& workers, double confidence, std::string_view what,
+  void Report(const std::vector<int>& workers, double confidence, Silence silence,
               Strength strength, Detail detail = Detail::kWorkerLost) {
     Finding finding;
     finding.basis = Basis::kAbsence;
     finding.cause = Cause::kUnrecoverableError;
     finding.detail = detail;
     finding.confidence = confidence;
+    finding.own = confidence >= kConfidenceLostDeclared;
     for (int worker : workers) {
-      std::string text = absl::StrCat(Who(c_.worker(worker)), " ", std::string(what));
+      const WorkerSilent fact{worker, silence};
       if (finding.evidence.size() < kMaxEvidence) {
-        finding.evidence.push_back(Evidence(c_, strength, {worker}, text));
+        finding.evidence.push_back(Evidence(c_, strength, fact));
       }
-      finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
+      finding.culprits.push_back(CulpritWorker(c_, worker, FactText(c_, fact)));
     }
     finding.explains = c_.graph.waiting;
     finding.why = finding.culprits.front().why;

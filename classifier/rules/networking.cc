@@ -55,6 +55,8 @@ class Rule {
         waits_outside_.insert(head.worker);
       } else if (head.whole_host) {
         may_wait_outside_.insert(head.worker);
+      } else if (MayBeTransfer(head)) {
+        may_be_at_transfer_.insert(head.worker);
       }
     }
   }
@@ -80,6 +82,12 @@ class Rule {
   }
 
  private:
+  // It stands apart from its slice at a place of which nothing is known.
+  bool MayBeTransfer(const Head& head) const {
+    if (head.kind != HeadKind::kElsewhere && head.kind != HeadKind::kLaggard) return false;
+    const Place* place = c_.PlaceOf(head);
+    return place != nullptr && place->hlo_class == HloClass::kUnknown && !head.moving;
+  }
   bool Awaited(int worker) const {
     return waits_outside_.contains(worker) || may_wait_outside_.contains(worker) ||
            StateOf(worker) == SliceState::kWaitsOutside;
@@ -130,6 +138,7 @@ class Rule {
       }
     }
     finding.confidence = awaited && sent ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+    finding.own = awaited && sent;
     Finish(finding, text);
     out_.Add(kRule, std::move(finding));
   }
@@ -186,7 +195,8 @@ class Rule {
     std::set<int> agreeing;  // peers whose own probes fail
     std::set<std::string> bad;
     std::set<std::string> good;
-    bool awaited = Awaited(worker);
+    size_t strays = 0;
+    bool awaited = Awaited(worker) || may_be_at_transfer_.contains(worker);
     for (auto it = open.begin(); it != open.end();) {
       const auto& [pair, evidence] = *it;
       if (pair.first != worker && pair.second != worker) {
@@ -198,11 +208,13 @@ class Rule {
       if (evidence->failed_probe.contains(peer)) agreeing.insert(peer);
       bad.insert(evidence->bad_nics.begin(), evidence->bad_nics.end());
       good.insert(evidence->good_nics.begin(), evidence->good_nics.end());
-      awaited = awaited || Awaited(peer);
+      strays += IsStray(*evidence) ? 1 : 0;
+      awaited = awaited || Awaited(peer) || may_be_at_transfer_.contains(peer);
       AddLink(pair, *evidence, finding);
       it = open.erase(it);
     }
     const std::optional<std::string> nic = NicAtFault(c_, worker, bad, good);
+    const bool bad_is_down = CarrierDown(worker, bad);
     const std::string text = absl::StrCat(Who(c_.worker(worker)), " does not get through to ",
                                           Count(static_cast<int64_t>(peers.size()), "peer"),
                                           nic ? absl::StrCat(" over its NIC ", Quote(*nic)) : "",
@@ -214,7 +226,10 @@ class Rule {
                             Evidence(c_, Strength::kStrong, {worker}, text));
     // Probes of those with which it exchanges nothing say nothing of what it exchanges.
     const bool delivers = links_.delivers[static_cast<size_t>(worker)];
-    finding.confidence = awaited && !delivers ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+    // Two probes that are lost by chance may have an end in common.
+    const bool chance = strays == peers.size() && peers.size() == 2 && !bad_is_down;
+    finding.confidence =
+        awaited && !delivers && !chance ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
     Finish(finding, text);
     if (!delivers) JudgeRemoval(worker, nic, peers, agreeing, finding);
     hosts_.push_back(std::move(finding));
@@ -306,17 +321,38 @@ class Rule {
     std::set<int> seen_by = evidence.failed_probe;
     seen_by.insert(evidence.unacked.begin(), evidence.unacked.end());
     const bool awaited = Awaited(pair.first) || Awaited(pair.second);
-    if (!awaited) {
+    if (IsStray(evidence)) {
+      finding.confidence = Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
+    } else if (!awaited) {
       finding.confidence = kConfidenceLinkUnawaited;
     } else {
       finding.confidence = seen_by.size() >= 2 ? kConfidenceLinkBothEnds : kConfidenceLinkOneEnd;
       // Bytes that nobody takes while probes pass can mean a reader that stands.
-      if (evidence.failed_probe.empty() && !evidence.good_nics.empty()) {
-        finding.confidence -= kConfidenceLoopPenalty;
-      }
+      const bool reader_stands = evidence.failed_probe.empty() && !evidence.good_nics.empty();
+      if (reader_stands) finding.confidence -= kConfidenceLoopPenalty;
+      finding.own = seen_by.size() >= 2 && !reader_stands;
     }
     Finish(finding, text);
     out_.Add(kRule, std::move(finding));
+  }
+
+  // One probe failed and nothing else: between hosts that exchange nothing it proves nothing, and
+  // between others it may have been lost by itself.
+  static bool IsStray(const PairEvidence& evidence) {
+    return evidence.failed_probe.size() == 1 && evidence.unacked.empty() && evidence.gone.empty() &&
+           evidence.pending.empty();
+  }
+
+  // Cores exchange data with those of the same task in other slices; sockets show it.
+  bool Exchange(const WorkerPair& pair) const {
+    const WorkerInfo& a = c_.worker(pair.first);
+    const WorkerInfo& b = c_.worker(pair.second);
+    if (a.slice == b.slice) return false;
+    const auto connects = [](const WorkerInfo& one, const WorkerInfo& other) {
+      return std::any_of(one.snapshot->sockets.begin(), one.snapshot->sockets.end(),
+                         [&](const Socket& socket) { return socket.peer == other.id; });
+    };
+    return a.id.task == b.id.task || connects(a, b) || connects(b, a);
   }
 
   std::string AddLink(const WorkerPair& pair, const PairEvidence& evidence,
@@ -458,6 +494,7 @@ class Rule {
   std::vector<Finding> hosts_;
   std::set<int> waits_outside_;
   std::set<int> may_wait_outside_;
+  std::set<int> may_be_at_transfer_;  // of one chip of them nothing else is known
 };
 
 }  // namespace

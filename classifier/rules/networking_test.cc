@@ -288,5 +288,11 @@ TEST(Ici, AHealthyLinkIsNoEvidence) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+TEST(Networking, OneLostProbeBetweenHostsThatExchangeNothingProvesNothing) {
+  Scenario s = Link();
+  s.At(0, 3).probes.push_back({.peer = {1, 2}, .ok = false});
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 }  // namespace
 }  // namespace rapideye::classifier::testing

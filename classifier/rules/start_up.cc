@@ -41,9 +41,13 @@ bool IsGone(const Process& process) {
 }
 
 bool SaysStartUpTimedOut(const LogEvent& log) {
-  static constexpr std::array<std::string_view, 6> kWords = {
-      "RegisterTask", "egister with the leader",      "luster registration failed",
-      "Id: [Init]",   "imed out waiting for clients", "Connect() timed out"};
+  static constexpr std::array<std::string_view, 7> kWords = {"RegisterTask",
+                                                             "egister with the leader",
+                                                             "luster registration failed",
+                                                             "Id: [Init]",
+                                                             "imed out waiting for clients",
+                                                             "Connect() timed out",
+                                                             "Id: PjRT_Client_Connect"};
   const bool exception =
       log.kind == LogKind::kUncaughtException && text::Contains(log.text, "DEADLINE_EXCEEDED");
   if (log.kind != LogKind::kCoordinationTimeout && log.kind != LogKind::kUncaughtException) {

@@ -70,6 +70,30 @@ bool GoneAlone(const Case& c, const std::vector<const ErrorEvent*>& events) {
                      });
 }
 
+// Nothing that happens to others stops a process, takes its memory or its power, or announces a
+// maintenance. A process that ended may have followed another, unless all others live.
+bool IsOwn(const Case& c, const std::vector<const ErrorEvent*>& events) {
+  switch (events.front()->kind) {
+    case ErrorKind::kStopped:
+    case ErrorKind::kPower:
+    case ErrorKind::kPreempted:
+      return true;
+    case ErrorKind::kOutOfMemory:
+      return std::all_of(events.begin(), events.end(),
+                         [](const ErrorEvent* event) { return event->by_host; });
+    case ErrorKind::kExit: {
+      const ErrorEvent& event = *events.front();
+      return events.size() == 1 && !event.aborted && !event.of_victim &&
+             std::all_of(c.timeline.errors.begin(), c.timeline.errors.end(),
+                         [&](const ErrorEvent& other) {
+                           return other.kind != ErrorKind::kExit || other.worker == event.worker;
+                         });
+    }
+    default:
+      return false;
+  }
+}
+
 std::string Sentence(const Case& c, const ErrorEvent& event) {
   const bool process = event.kind == ErrorKind::kExit || event.kind == ErrorKind::kStopped;
   std::string text =
@@ -83,6 +107,46 @@ std::string Sentence(const Case& c, const ErrorEvent& event) {
                     c.logs == nullptr ? "collection" : "end of the logs");
   }
   return text;
+}
+
+void AddFinding(const Case& c, const std::vector<const ErrorEvent*>& events, Finding finding,
+                Findings& out) {
+  finding.basis = Basis::kError;
+  finding.cause = Cause::kUnrecoverableError;
+  finding.own = IsOwn(c, events);
+  for (const ErrorEvent* event : events) {
+    std::string text = Sentence(c, *event);
+    if (finding.evidence.size() < kMaxEvidence) {
+      finding.evidence.push_back(Evidence(c, Strength::kDirect, {event->worker}, text));
+    }
+    Culprit culprit = CulpritWorker(c, event->worker, std::move(text));
+    culprit.chip = event->chip;
+    if (event->kind == ErrorKind::kStopped) culprit.host_activity = HostActivity::kPaused;
+    if (event->core_type != CoreType::kUnspecified) culprit.core_type = event->core_type;
+    finding.culprits.push_back(std::move(culprit));
+  }
+  finding.explains = c.graph.waiting;
+  finding.why = finding.culprits.front().why;
+  out.Add(kRule, std::move(finding));
+}
+
+// What is younger than the first error is never the cause, and yet a fault beside it if it cannot
+// have followed.
+void FindLater(const Case& c, Findings& out) {
+  const Timeline& timeline = c.timeline;
+  std::map<ErrorKind, std::vector<const ErrorEvent*>> later;
+  for (size_t i = static_cast<size_t>(timeline.first_count); i < timeline.roots.size(); ++i) {
+    const ErrorEvent& event = timeline.errors[static_cast<size_t>(timeline.roots[i])];
+    later[event.kind].push_back(&event);
+  }
+  for (const auto& [kind, events] : later) {
+    const std::optional<Detail> detail = DetailOf(kind);
+    if (!detail.has_value() || !IsOwn(c, events)) continue;
+    Finding finding;
+    finding.detail = *detail;
+    finding.confidence = kConfidenceLaterError;
+    AddFinding(c, events, std::move(finding), out);
+  }
 }
 
 }  // namespace
@@ -105,33 +169,23 @@ void FindUnrecoverable(const Case& c, Findings& out) {
       continue;
     }
     Finding finding;
-    finding.basis = Basis::kError;
-    finding.cause = Cause::kUnrecoverableError;
     finding.detail = *detail;
     const bool aged = std::all_of(events.begin(), events.end(), [](const ErrorEvent* event) {
       return event->age_ms.has_value() || event->kind == ErrorKind::kStopped;
     });
+    const bool several = first.size() > 1;
+    const bool own = IsOwn(c, events);
+    // Another error leaves open which was first, and no doubt of what cannot have followed.
     finding.confidence = !most_specific         ? kConfidenceUnorderedErrors - 0.15
-                         : first.size() > 1     ? kConfidenceUnorderedErrors
+                         : several && own       ? kConfidenceDirectError
+                         : several              ? kConfidenceUnorderedErrors
                          : aged                 ? kConfidenceDirectError
                          : GoneAlone(c, events) ? kConfidenceGoneAlone
                                                 : kConfidenceErrorWithoutAge;
-    for (const ErrorEvent* event : events) {
-      std::string text = Sentence(c, *event);
-      if (finding.evidence.size() < kMaxEvidence) {
-        finding.evidence.push_back(Evidence(c, Strength::kDirect, {event->worker}, text));
-      }
-      Culprit culprit = CulpritWorker(c, event->worker, std::move(text));
-      culprit.chip = event->chip;
-      if (event->kind == ErrorKind::kStopped) culprit.host_activity = HostActivity::kPaused;
-      if (event->core_type != CoreType::kUnspecified) culprit.core_type = event->core_type;
-      finding.culprits.push_back(std::move(culprit));
-    }
-    finding.explains = c.graph.waiting;
-    finding.why = finding.culprits.front().why;
-    out.Add(kRule, std::move(finding));
+    AddFinding(c, events, std::move(finding), out);
     most_specific = false;
   }
+  FindLater(c, out);
 }
 
 }  // namespace rapideye::classifier

@@ -55,6 +55,26 @@ TEST(Unrecoverable, ARuntimeThatTimedOutIsNoEvidenceAlone) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+TEST(Unrecoverable, AStoppedProcessBesideOneThatEndedIsAnotherFault) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs, std::nullopt, kSigKill);
+  s.At(1, 0).processes[0].state = ProcessState::kStopped;
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(verdict.detail, Detail::kProcessStopped);
+  ASSERT_EQ(verdict.alternatives.size(), 1U);
+  EXPECT_EQ(verdict.alternatives[0].detail, Detail::kProcessExit);
+  EXPECT_TRUE(verdict.alternatives[0].independent);
+}
+
+TEST(Unrecoverable, AnEndThatMayHaveFollowedAnotherIsNoFaultOfItsOwn) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs + 20'000, 1);
+  s.Exit(1, 0, kStillMs, 1);
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(verdict.detail, Detail::kProcessExit);
+  for (const Alternative& other : verdict.alternatives) EXPECT_FALSE(other.independent);
+}
+
 TEST(Unrecoverable, TheFirstErrorIsTheCause) {
   Scenario s;
   s.Exit(0, 1, kStillMs + 20'000, 1);

@@ -109,6 +109,13 @@ absl::StatusOr<v1::ListIncidentsReply> CoordinatorClient::ListIncidents(int32_t 
   return reply;
 }
 
+absl::StatusOr<v1::PauseReply> CoordinatorClient::Pause(const v1::PauseRequest& request) {
+  v1::PauseReply reply;
+  const grpc::Status status = stub_->Pause(Context().get(), request, &reply);
+  if (!status.ok()) return Explain(status);
+  return reply;
+}
+
 absl::StatusOr<ReceivedDocument> CoordinatorClient::GetIncident(const std::string& id,
                                                                 v1::DocumentForm form) {
   v1::GetIncidentRequest request;

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "agent/sources/log/fetch_signatures.h"
 #include "classifier/classify.h"
 #include "classifier/logs/worker_names.h"
 #include "coordinator/cli/join_logs.h"
 #include "coordinator/cli/output.h"
 #include "digest/digest.h"
+#include "digest/explain_json.h"
 #include "digest/render_html.h"
 #include "digest/report_json.h"
 #include "proto/capture/capture_reader.h"
@@ -46,17 +50,20 @@ std::string JsonLine(const std::string& capture, const std::vector<std::string>&
     line["lacking"] = report.lacking;
   }
   if (explain) {
-    nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
-    for (const Reason& reason : report.reasons) {
-      nlohmann::ordered_json step = {
-          {"kind", ReasonKindName(reason.kind)}, {"rule", reason.rule}, {"text", reason.text}};
-      if (reason.cause) step["cause"] = CauseName(*reason.cause);
-      if (reason.certainty) step["certainty"] = *reason.certainty;
-      reasons.push_back(std::move(step));
-    }
-    line["explain"] = std::move(reasons);
+    line["explain"]["steps"] = digest::StepsJson(report);
+  } else {
+    line.erase("explain");
   }
   return digest::Dump(line, /*pretty=*/false) + "\n";
+}
+
+// What the names of the logs of one job have in common: "rank-.log" of "rank-3.log".
+std::string WithoutDigits(absl::string_view path) {
+  std::string rest;
+  for (const char c : path) {
+    if (!absl::ascii_isdigit(static_cast<unsigned char>(c))) rest.push_back(c);
+  }
+  return rest;
 }
 
 void ComplainOf(const std::string& path, const absl::Status& status) {
@@ -106,13 +113,21 @@ int Diagnose::Run() {
 
 // False: they do not fit together; that has been complained about.
 bool Diagnose::SortFiles() {
+  std::vector<FileContent> contents;
+  std::set<std::string> names_of_logs;
   for (const std::string& path : files_) {
-    const FileContent content = ContentOf(path);
-    if (content == FileContent::kCapture) {
-      captures_.push_back(path);
+    contents.push_back(ContentOf(path));
+    if (contents.back() == FileContent::kLog) names_of_logs.insert(WithoutDigits(path));
+  }
+  for (size_t i = 0; i < files_.size(); ++i) {
+    // A worker may have printed two numbers and nothing else: its peers' logs tell what it is.
+    const bool text = contents[i] == FileContent::kText;
+    const bool like_a_log = text && names_of_logs.contains(WithoutDigits(files_[i]));
+    if (contents[i] == FileContent::kCapture || (text && !like_a_log)) {
+      captures_.push_back(files_[i]);
     } else {
-      logs_.push_back(path);
-      contents_.push_back(content);
+      logs_.push_back(files_[i]);
+      contents_.push_back(text ? FileContent::kLog : contents[i]);
     }
   }
   if (!logs_.empty() && captures_.size() > 1) {

@@ -99,6 +99,12 @@ TEST(DiagnoseLogsTest, ContentDecidesWhatAFileIs) {
     EXPECT_THAT(result.err, HasSubstr(path));
     EXPECT_THAT(result.out, IsEmpty());
   }
+  // A worker that has printed numbers only is told by the names of its peers; prose never is.
+  const std::string log = File("numbers-0.log", kSteps);
+  const std::string numbers = File("numbers-1.log", "16\n8\n");
+  EXPECT_EQ(Only(Rapideye({"diagnose", log, numbers}))["logs"], ordered_json({log, numbers}));
+  EXPECT_EQ(Rapideye({"diagnose", log, nothing[2]}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose", numbers}).exit_status, 2);
 }
 
 TEST(DiagnoseLogsTest, ReadsExportsInEitherOrderAndForm) {

@@ -1,11 +1,14 @@
 #include "coordinator/cli/incidents.h"
 
-#include <nlohmann/json.hpp>
-#include <utility>
+#include <algorithm>
+#include <limits>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "coordinator/cli/incident_text.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/cli/table.h"
 #include "digest/report_json.h"
@@ -14,29 +17,13 @@
 namespace rapideye::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The coordinator may have to read many digests from a slow disk.
 constexpr absl::Duration kListTimeout = absl::Seconds(30);
 
-std::string CauseOf(const v1::IncidentSummary& incident) {
-  if (!incident.problem().empty()) return absl::StrCat("broken: ", incident.problem());
-  return absl::StrCat(
-      incident.cause(), incident.detail().empty() ? "" : " ", incident.detail(),
-      incident.revision() > 1 ? absl::StrCat(" (revision ", incident.revision(), ")") : "");
-}
-
-std::string CulpritsOf(const v1::IncidentSummary& incident) {
-  if (incident.culprits().empty()) return "-";
-  const int more = incident.culprit_hosts() - incident.culprits_size();
-  return absl::StrCat(absl::StrJoin(incident.culprits(), ", "),
-                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
-}
-
-std::string Text(const v1::ListIncidentsReply& reply) {
-  if (reply.incidents().empty()) return "no incidents\n";
+std::string Text(const std::vector<v1::IncidentSummary>& incidents) {
+  if (incidents.empty()) return "no incidents\n";
   Table table({"ID", "DETECTED", "JOB", "CONFIDENCE", "CAUSE", "CULPRITS"});
-  for (const v1::IncidentSummary& incident : reply.incidents()) {
+  for (const v1::IncidentSummary& incident : incidents) {
     table.Add({incident.id(), incident.detected_at(), incident.job().empty() ? "-" : incident.job(),
                incident.has_confidence() ? absl::StrFormat("%.2f", incident.confidence()) : "-",
                CauseOf(incident), CulpritsOf(incident)});
@@ -44,21 +31,10 @@ std::string Text(const v1::ListIncidentsReply& reply) {
   return table.Text("");
 }
 
-std::string JsonLine(const v1::IncidentSummary& incident) {
-  Json json = {{"incidentId", incident.id()}, {"detectedAt", incident.detected_at()}};
-  if (!incident.problem().empty()) {
-    json["problem"] = incident.problem();
-  } else {
-    json["job"] = incident.job();
-    json["cause"] = incident.cause();
-    if (!incident.detail().empty()) json["detail"] = incident.detail();
-    if (incident.revision() > 1) json["revision"] = incident.revision();
-    if (incident.has_confidence()) json["confidence"] = incident.confidence();
-    json["headline"] = incident.headline();
-    json["culprits"] = Json(incident.culprits());
-    json["culpritHosts"] = incident.culprit_hosts();
-  }
-  return digest::Dump(json, /*pretty=*/false) + "\n";
+// Among the first culprits of each, which are all that a list has.
+bool Names(const v1::IncidentSummary& incident, const std::string& host) {
+  return std::find(incident.culprits().begin(), incident.culprits().end(), host) !=
+         incident.culprits().end();
 }
 
 }  // namespace
@@ -70,6 +46,39 @@ IncidentsCommand::IncidentsCommand(CLI::App& app)
   program::AddFlag(this->app(), "format", format_, "output format; json: one object per line")
       .Among({"text", "json"});
   program::AddFlag(this->app(), "limit", limit_, "number of incidents to list, the newest; 0: all");
+  program::AddFlag(this->app(), "cause", cause_, "lists only those with this cause or detail")
+      .WithoutVariable();  // RAPIDEYE_CAUSE is what a hook is told
+  program::AddFlag(this->app(), "host", host_,
+                   "lists only those that name this host among their first culprits")
+      .WithoutVariable();  // RAPIDEYE_HOST is an agent's own
+  program::AddFlag(this->app(), "since", since_,
+                   "lists only those detected since: an age (12h) or a moment "
+                   "(2026-11-20, 2026-11-20T12:44:00Z)");
+}
+
+absl::StatusOr<absl::Time> IncidentsCommand::Since() const {
+  if (since_.empty()) return absl::InfinitePast();
+  absl::Duration age;
+  if (absl::ParseDuration(since_, &age) && age >= absl::ZeroDuration()) return absl::Now() - age;
+  absl::Time moment;
+  for (const char* format : {absl::RFC3339_full, "%Y-%m-%d"}) {
+    if (absl::ParseTime(format, since_, &moment, /*err=*/nullptr)) return moment;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--since: '", Shown(since_),
+      "' is neither an age such as 12h nor a moment such as 2026-11-20 or 2026-11-20T12:44:00Z"));
+}
+
+bool IncidentsCommand::Wanted(const v1::IncidentSummary& incident, absl::Time since) const {
+  if (!cause_.empty() && !absl::EqualsIgnoreCase(incident.cause(), cause_) &&
+      !absl::EqualsIgnoreCase(incident.detail(), cause_)) {
+    return false;
+  }
+  if (!host_.empty() && !Names(incident, host_)) return false;
+  absl::Time detected;
+  // Of a broken one the time is known by its id; without any it is shown.
+  return !absl::ParseTime(absl::RFC3339_full, incident.detected_at(), &detected, /*err=*/nullptr) ||
+         detected >= since;
 }
 
 int IncidentsCommand::Run() {
@@ -77,15 +86,30 @@ int IncidentsCommand::Run() {
     Complain("--limit: must not be negative");
     return program::kExitUsage;
   }
+  const absl::StatusOr<absl::Time> since = Since();
+  if (!since.ok()) return Fail(since.status());
   absl::StatusOr<CoordinatorClient> client = CoordinatorClient::Make(coordinator_);
   if (!client.ok()) return Fail(client.status());
-  const absl::StatusOr<v1::ListIncidentsReply> reply = client->ListIncidents(limit_);
+  // One more than wanted shows whether there are more; a filter has to see all.
+  const bool filtered = !cause_.empty() || !host_.empty() || !since_.empty();
+  const bool all = filtered || limit_ == 0 || limit_ == std::numeric_limits<int32_t>::max();
+  const absl::StatusOr<v1::ListIncidentsReply> reply = client->ListIncidents(all ? 0 : limit_ + 1);
   if (!reply.ok()) return Fail(reply.status());
+  std::vector<v1::IncidentSummary> wanted;
+  for (const v1::IncidentSummary& incident : reply->incidents()) {
+    if (Wanted(incident, *since)) wanted.push_back(incident);
+  }
+  const size_t limit = limit_ == 0 ? wanted.size() : static_cast<size_t>(limit_);
+  const bool more = wanted.size() > limit;
+  wanted.resize(std::min(wanted.size(), limit));
   std::string text;
   if (format_ == "json") {
-    for (const v1::IncidentSummary& incident : reply->incidents()) text += JsonLine(incident);
+    for (const v1::IncidentSummary& incident : wanted) {
+      text += digest::Dump(IncidentJson(incident), /*pretty=*/false) + "\n";
+    }
   } else {
-    text = Text(*reply);
+    text = Text(wanted);
+    if (more) absl::StrAppend(&text, "… and older ones: --limit=0 lists all\n");
   }
   return Print(text) ? program::kExitOk : program::kExitFailure;
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "coordinator/cli/command.h"
 #include "coordinator/cli/coordinator_client.h"
 
@@ -18,9 +20,17 @@ class IncidentsCommand final : public Command {
   int Run() override;
 
  private:
+  // The moment that --since means; INVALID_ARGUMENT if it means none.
+  absl::StatusOr<absl::Time> Since() const;
+  // By the flags.
+  bool Wanted(const v1::IncidentSummary& incident, absl::Time since) const;
+
   CoordinatorFlags coordinator_;
   std::string format_ = "text";
   int32_t limit_ = 20;
+  std::string cause_;
+  std::string host_;
+  std::string since_;
 };
 
 }  // namespace rapideye::cli

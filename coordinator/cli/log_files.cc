@@ -144,7 +144,7 @@ class TextLogs {
     if (!label) return logs_.Take(LogOf(""), line, std::nullopt);
     const std::string key =
         label->rank ? absl::StrCat(*label->rank) : absl::StrCat("/", label->pod);
-    logs_.Take(LogOf(key), line.substr(label->text), std::nullopt);
+    logs_.Take(LogOf(key), line.substr(label->text), label->unix_ms);
   }
 
  private:
@@ -199,7 +199,7 @@ FileContent ContentOf(const std::string& path) {
     const std::optional<logs::LineLabel> label = logs::TakeLabel(line, form);
     return logs::IsLogLine(label ? line.substr(label->text) : line);
   });
-  return log ? FileContent::kLog : FileContent::kCapture;
+  return log ? FileContent::kLog : FileContent::kText;
 }
 
 LogFileReader::LogFileReader(const std::vector<std::string>& paths, logs::JobLogs& logs)

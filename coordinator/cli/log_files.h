@@ -16,6 +16,7 @@ enum class FileContent {
   kCapture,  // and whatever is nothing else: the reader of captures says what is wrong
   kExport,   // JSON objects with what programs logged
   kLog,      // text of which a line at least can be read as a log line
+  kText,     // other text: a log beside logs that are named like it, otherwise as kCapture
 };
 // A file that cannot be opened counts as a capture. Reads the first 64 KiB.
 FileContent ContentOf(const std::string& path);

@@ -13,17 +13,22 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/cli/diagnose.h"
+#include "coordinator/cli/doctor/doctor.h"
 #include "coordinator/cli/fleet/fleet_commands.h"
 #include "coordinator/cli/fleet/remover.h"
 #include "coordinator/cli/hlo.h"
 #include "coordinator/cli/incidents.h"
 #include "coordinator/cli/logs.h"
 #include "coordinator/cli/output.h"
+#include "coordinator/cli/pause.h"
+#include "coordinator/cli/redact.h"
 #include "coordinator/cli/show.h"
 #include "coordinator/cli/snapshot.h"
 #include "coordinator/cli/status.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/logging/logging.h"
+#include "proto/common/text/likeness.h"
+#include "proto/wire/messages.h"
 
 namespace rapideye::cli {
 namespace {
@@ -36,7 +41,10 @@ Commands AllCommands(CLI::App& app) {
   commands.push_back(std::make_unique<SnapshotCommand>(app));
   commands.push_back(std::make_unique<IncidentsCommand>(app));
   commands.push_back(std::make_unique<ShowCommand>(app));
+  commands.push_back(std::make_unique<PauseCommand>(app));
   commands.push_back(std::make_unique<Diagnose>(app));
+  commands.push_back(std::make_unique<DoctorCommand>(app));
+  commands.push_back(std::make_unique<RedactCommand>(app));
   commands.push_back(std::make_unique<LogsCommand>(app));
   commands.push_back(std::make_unique<HloCommand>(app));
   for (std::unique_ptr<Command>& command : FleetCommands(app)) {
@@ -67,7 +75,13 @@ std::optional<std::string> UnknownCommand(CLI::App& app, int argc, char** argv) 
     const auto named =
         at->get_subcommands([&](CLI::App* command) { return command->check_name(argv[i]); });
     if (named.empty()) {
-      return absl::StrCat("there is no command '", absl::Utf8SafeCEscape(argv[i]), "'; ", called,
+      std::vector<std::string> known;
+      for (const CLI::App* command : at->get_subcommands([](CLI::App*) { return true; })) {
+        known.push_back(command->get_name());
+      }
+      const std::string meant = text::ProbablyMeant(argv[i], known);
+      return absl::StrCat("there is no command '", absl::Utf8SafeCEscape(argv[i]), "'; ",
+                          meant.empty() ? "" : absl::StrCat("did you mean '", meant, "'? "), called,
                           " --help lists them");
     }
     at = named.front();
@@ -82,7 +96,7 @@ int Run(int argc, char** argv) {
   const Commands commands = AllCommands(app);
   std::string log_format = "text";
   AddLogFormat(app, log_format);
-  program::ConfigureApp(app);
+  program::ConfigureApp(app, wire::kProtocolVersion);
   if (const std::optional<std::string> problem = UnknownCommand(app, argc, argv)) {
     Complain(*problem);
     return program::kExitUsage;

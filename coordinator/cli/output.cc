@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "absl/strings/str_replace.h"
@@ -44,6 +45,13 @@ int Fail(const absl::Status& error) {
 std::string ShownPath(const std::string& path) {
   constexpr size_t kMaxPathBytes = 4096;
   return text::EscapeText(path, kMaxPathBytes);
+}
+
+bool ObeysColours() {
+  const char* forbidden = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && (forbidden == nullptr || *forbidden == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
 bool Print(const std::string& text) {

@@ -21,6 +21,9 @@ int Fail(const absl::Status& error);
 // A path as a message shows it: paths may be long and hold anything.
 std::string ShownPath(const std::string& path);
 
+// True if standard output is a terminal, and neither NO_COLOR nor TERM=dumb forbids colours.
+bool ObeysColours();
+
 // Writes `text` to standard output and checks that it got there: a full disk or
 // a reader that has gone must not pass for success. False if it did not; that
 // has been complained about.

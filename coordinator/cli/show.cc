@@ -3,9 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/cli/suggest.h"
+#include "coordinator/cli/table.h"
 #include "proto/common/flags/command_line.h"
 
 namespace rapideye::cli {
@@ -14,13 +16,18 @@ namespace {
 // A capture of a large job over a slow line.
 constexpr absl::Duration kShowTimeout = absl::Minutes(1);
 constexpr char kNewest[] = "latest";
+// YYYYMMDDTHHMMSSZ-<8 hex>
+constexpr size_t kIdBytes = 25;
+
+bool IsWholeId(const std::string& text) { return text.size() == kIdBytes; }
 
 }  // namespace
 
 ShowCommand::ShowCommand(CLI::App& app)
     : Command(app, "show", "Print the digest or the capture of one incident") {
   program::AddArgument(this->app(), "ID", id_,
-                       "Id of an incident, as 'rapideye incidents' lists it, or 'latest'")
+                       "Id of an incident, as 'rapideye incidents' lists it, the beginning of its "
+                       "date or of what follows the dash, or 'latest'")
       .Required();
   coordinator_.AddTo(this->app(), kShowTimeout);
   program::AddFlag(this->app(), "format", format_,
@@ -29,11 +36,30 @@ ShowCommand::ShowCommand(CLI::App& app)
 }
 
 absl::StatusOr<std::string> ShowCommand::Resolve(CoordinatorClient& client) const {
-  if (id_ != kNewest) return id_;
-  const absl::StatusOr<v1::ListIncidentsReply> newest = client.ListIncidents(1);
-  if (!newest.ok()) return newest.status();
-  if (newest->incidents().empty()) return absl::NotFoundError("there are no incidents yet");
-  return newest->incidents(0).id();
+  if (IsWholeId(id_)) return id_;
+  const bool newest = id_ == kNewest;
+  const absl::StatusOr<v1::ListIncidentsReply> known = client.ListIncidents(newest ? 1 : 0);
+  if (!known.ok()) return known.status();
+  if (known->incidents().empty()) return absl::NotFoundError("there are no incidents yet");
+  if (newest) return known->incidents(0).id();
+  std::vector<std::string> ids;  // newest first, as they come
+  std::vector<std::string> meant;
+  for (const v1::IncidentSummary& incident : known->incidents()) {
+    const std::string& id = incident.id();
+    if (absl::StartsWithIgnoreCase(id, id_) ||
+        absl::StartsWithIgnoreCase(id.substr(id.find('-') + 1), id_)) {
+      meant.push_back(id);
+    }
+    ids.push_back(id);
+  }
+  if (meant.size() == 1) return meant.front();
+  if (meant.size() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat("'", Shown(id_), "' begins ", meant.size(),
+                                                   " incidents", Closest(id_, meant),
+                                                   " (see rapideye incidents)"));
+  }
+  return absl::NotFoundError(absl::StrCat("no incident begins with '", Shown(id_), "'",
+                                          Closest(id_, ids), " (see rapideye incidents)"));
 }
 
 std::string ShowCommand::Suggestion(CoordinatorClient& client, const std::string& id) {

@@ -14,15 +14,15 @@ class ShowCommand final : public Command {
  public:
   explicit ShowCommand(CLI::App& app);
 
-  // 0; 2 if ID is no incident id, 1 if there is no such incident or it cannot be
+  // 0; 2 if ID may be several incidents, 1 if there is no such incident or it cannot be
   // had. The document goes to standard output as it is.
   int Run() override;
 
  private:
-  // The id itself, or that of the newest incident.
-  absl::StatusOr<std::string> Resolve(CoordinatorClient& client) const;
   // The text after NOT_FOUND: the ids that look most like it.
   static std::string Suggestion(CoordinatorClient& client, const std::string& id);
+  // The id that is meant: itself, the only one that begins so, or the newest.
+  absl::StatusOr<std::string> Resolve(CoordinatorClient& client) const;
 
   CoordinatorFlags coordinator_;
   std::string id_;

@@ -32,14 +32,17 @@ StatusCommand::StatusCommand(CLI::App& app)
   program::AddFlag(
       this->app(), "count", count_,
       "with --watch: prints this many states, then exits (else runs until interrupted)");
+  program::AddFlag(this->app(), "fail-on-hang", fail_on_hang_,
+                   "exits with status 1 if the job hangs, as scripts and probes want it");
 }
 
 bool StatusCommand::Show(const v1::GetStatusReply& status) const {
   if (format_ == "json") return Print(StatusJson(status));
-  if (!watch_) return Print(StatusText(status));
+  const bool colours = ObeysColours();
+  if (!watch_) return Print(StatusText(status, colours));
   const std::string text =
       absl::StrCat(absl::FormatTime(absl::RFC3339_sec, absl::Now(), absl::UTCTimeZone()), "  ",
-                   coordinator_.coordinator, "\n\n", StatusText(status));
+                   coordinator_.coordinator, "\n\n", StatusText(status, colours));
   return Print(isatty(STDOUT_FILENO) != 0 ? absl::StrCat(kRedraw, text) : absl::StrCat(text, "\n"));
 }
 
@@ -53,7 +56,8 @@ int StatusCommand::Run() {
   if (watch_) return Watch(*client);
   const absl::StatusOr<v1::GetStatusReply> status = client->GetStatus();
   if (!status.ok()) return Fail(status.status());
-  return Show(*status) ? program::kExitOk : program::kExitFailure;
+  return Show(*status) && !(fail_on_hang_ && Hangs(*status)) ? program::kExitOk
+                                                             : program::kExitFailure;
 }
 
 int StatusCommand::Watch(CoordinatorClient& client) const {
@@ -63,6 +67,7 @@ int StatusCommand::Watch(CoordinatorClient& client) const {
   for (int64_t shown = 1;; ++shown) {
     const absl::StatusOr<v1::GetStatusReply> status = client.GetStatus();
     exit_status = status.ok() ? program::kExitOk : Fail(status.status());
+    if (status.ok() && fail_on_hang_ && Hangs(*status)) exit_status = program::kExitFailure;
     if (!status.ok()) {
       // One that has just restarted is asked at once, not after gRPC's backoff.
       if (absl::StatusOr<CoordinatorClient> anew = CoordinatorClient::Make(coordinator_);
@@ -72,7 +77,10 @@ int StatusCommand::Watch(CoordinatorClient& client) const {
     }
     if (status.ok() && !Show(*status)) return program::kExitFailure;
     if (shown == count_) return exit_status;
-    if (signals->Wait(kWatchPeriod).has_value()) return program::kExitOk;
+    // A person who looks on may stop to do so; a script is told what it saw last.
+    if (signals->Wait(kWatchPeriod).has_value()) {
+      return fail_on_hang_ ? exit_status : program::kExitOk;
+    }
   }
 }
 

@@ -16,9 +16,9 @@ class StatusCommand final : public Command {
  public:
   explicit StatusCommand(CLI::App& app);
 
-  // 0; 1 if the coordinator does not answer. With --watch: until SIGTERM or SIGINT
-  // (0), or --count statuses; a coordinator that does not answer meanwhile is
-  // complained about and asked again.
+  // 0; 1 if the coordinator does not answer, or with --fail-on-hang if the job hangs. With --watch:
+  // until SIGTERM or SIGINT (0), or --count statuses; a coordinator that does not answer meanwhile
+  // is complained about and asked again.
   int Run() override;
 
  private:
@@ -29,6 +29,7 @@ class StatusCommand final : public Command {
   CoordinatorFlags coordinator_;
   std::string format_ = "text";
   bool watch_ = false;
+  bool fail_on_hang_ = false;
   std::optional<int64_t> count_;
 };
 

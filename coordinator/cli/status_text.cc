@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "coordinator/cli/incident_text.h"
 #include "coordinator/cli/table.h"
 #include "digest/report_json.h"
 
@@ -98,6 +99,40 @@ std::string StartUp(const v1::GetStatusReply& status) {
   return text;
 }
 
+// SGR codes of terminals.
+constexpr char kRed[] = "31;1";
+constexpr char kYellow[] = "33";
+constexpr char kGreen[] = "32";
+
+std::string Coloured(const std::string& text, const char* colour, bool colours) {
+  return colours ? absl::StrCat("\x1b[", colour, "m", text, "\x1b[0m") : text;
+}
+
+const char* ColourOf(const v1::GetStatusReply& status) {
+  switch (status.activity()) {
+    case v1::GetStatusReply::WAITING:
+      return kRed;
+    case v1::GetStatusReply::ARMED:
+      return kGreen;
+    default:
+      return kYellow;
+  }
+}
+
+// "BAD_TPU_CHIP TENSOR_CORE: host-1, host-2".
+std::string VerdictOf(const v1::IncidentSummary& incident) {
+  const std::string culprits = CulpritsOf(incident);
+  return absl::StrCat(Shown(CauseOf(incident)), ": ",
+                      culprits == "-" ? "nobody can be named" : Shown(culprits));
+}
+
+// The first line of a hang: who and why come before all else.
+std::string Hang(const v1::GetStatusReply& status, bool colours) {
+  if (!Hangs(status) || !status.has_last_incident()) return "";
+  return Coloured(absl::StrCat("HANG       ", VerdictOf(status.last_incident())), kRed, colours) +
+         "\n";
+}
+
 // The last one, and when the standstill is looked at again.
 std::string Incident(const v1::GetStatusReply& status) {
   std::string text;
@@ -105,6 +140,9 @@ std::string Incident(const v1::GetStatusReply& status) {
     absl::StrAppend(
         &text, "incident   ", Shown(status.last_incident_id()),
         status.last_revision() > 1 ? absl::StrCat(", revision ", status.last_revision()) : "",
+        !Hangs(status) && status.has_last_incident()
+            ? absl::StrCat(", over: ", VerdictOf(status.last_incident()))
+            : "",
         " (rapideye show ", Shown(status.last_incident_id()), ")\n");
   }
   if (status.has_next_look_ms()) {
@@ -112,6 +150,16 @@ std::string Incident(const v1::GetStatusReply& status) {
                     ", if the job still stands\n");
   }
   return text;
+}
+
+std::string Pause(const v1::GetStatusReply& status, bool colours) {
+  if (!status.has_pause()) return "";
+  const v1::PauseStatus& pause = status.pause();
+  return Coloured(absl::StrCat("PAUSED     for ", Span(pause.left_ms()), ", by ", Shown(pause.by()),
+                               ": ", Shown(pause.reason()),
+                               " (nothing is raised; rapideye pause --end)"),
+                  kYellow, colours) +
+         "\n";
 }
 
 std::string Threshold(const char* name, int64_t milliseconds, bool set) {
@@ -152,14 +200,20 @@ Json StartUpJson(const v1::GetStatusReply& status) {
 
 }  // namespace
 
-std::string StatusText(const v1::GetStatusReply& status) {
-  std::string text = absl::StrCat(
-      "job        ", status.job().empty() ? "not known yet" : Shown(status.job()),
+bool Hangs(const v1::GetStatusReply& status) {
+  return status.activity() == v1::GetStatusReply::WAITING;
+}
+
+std::string StatusText(const v1::GetStatusReply& status, bool colours) {
+  std::string text = Hang(status, colours) + Pause(status, colours);
+  absl::StrAppend(
+      &text, "job        ", status.job().empty() ? "not known yet" : Shown(status.job()),
       status.has_generation() ? absl::StrCat(" (", Shown(status.generation()), ")") : "",
       status.has_job_incarnation() ? absl::StrCat(", incarnation ", Shown(status.job_incarnation()))
                                    : "",
       "\n");
-  absl::StrAppend(&text, "state      ", Meaning(status.activity()), "\n");
+  absl::StrAppend(&text, "state      ",
+                  Coloured(Meaning(status.activity()), ColourOf(status), colours), "\n");
   absl::StrAppend(&text, "workers    ", status.connected(), " of ", status.expected(),
                   " connected, the runtime of ", status.running(), " answers\n");
   absl::StrAppend(
@@ -214,10 +268,17 @@ std::string StatusJson(const v1::GetStatusReply& status) {
   if (status.has_job_incarnation()) json["jobIncarnation"] = status.job_incarnation();
   if (status.has_generation()) json["generation"] = status.generation();
   json["coordinatorVersion"] = status.version();
+  json["hangs"] = Hangs(status);
   json["state"] = v1::GetStatusReply::Activity_Name(status.activity());
   if (status.has_last_incident_id()) {
     json["lastIncident"] = status.last_incident_id();
     if (status.last_revision() > 1) json["lastRevision"] = status.last_revision();
+    if (status.has_last_incident()) json["lastVerdict"] = IncidentJson(status.last_incident());
+  }
+  if (status.has_pause()) {
+    json["pause"] = {{"leftMs", status.pause().left_ms()},
+                     {"reason", status.pause().reason()},
+                     {"by", status.pause().by()}};
   }
   if (status.has_next_look_ms()) json["nextLookMs"] = status.next_look_ms();
   json["workers"] = {{"expected", status.expected()},

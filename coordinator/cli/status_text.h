@@ -8,8 +8,11 @@
 
 namespace rapideye::cli {
 
-// Some lines; what the coordinator sent is escaped.
-std::string StatusText(const v1::GetStatusReply& status);
+// True while a hang is out: its digest is written, and the job has not advanced since.
+bool Hangs(const v1::GetStatusReply& status);
+
+// Some lines; what the coordinator sent is escaped. `colours`: for a terminal.
+std::string StatusText(const v1::GetStatusReply& status, bool colours = false);
 
 // One object in one line, with its newline. Durations in milliseconds; what was not
 // reported is left out.

@@ -21,6 +21,7 @@ Effects CoordinatorCore::Step(Event event, const Instant& now) {
   now_ = now;
   effects_.clear();
   std::visit([this](auto& e) { On(e); }, event);
+  if (pause_.TakeOver(now_.monotonic)) Resume("its time is over");
   if (!stopping_) {
     if (incident_.has_value()) incident_->OnTick(now_.monotonic, effects_);
     FollowIncident();
@@ -45,7 +46,7 @@ absl::Duration CoordinatorCore::NextWake(absl::Duration now) const {
     if (one->has_value()) wake = std::min(wake, (*one)->NextWake());
   }
   if (texts_.has_value()) wake = std::min(wake, texts_->NextWake());
-  return wake;
+  return std::min(wake, pause_.NextWake());
 }
 
 // Never both: an incident ends the snapshot on demand.
@@ -304,9 +305,22 @@ void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& h
     if (!job_.progress.Advanced(worker, agent, heartbeat)) return;
     job_.incarnation.Rejoin(worker);
   }
+  const WorkerProgress* before = job_.progress.Find(worker);
+  const int64_t completed = before == nullptr ? 0 : before->completed;
+  const auto last_completion = before == nullptr ? std::nullopt : before->last_completion;
   const bool advanced = job_.progress.Observe(worker, agent, heartbeat, now_.monotonic);
+  if (advanced && last_completion.has_value()) {
+    const WorkerProgress& known = *job_.progress.Find(worker);
+    if (known.step_took.has_value()) {
+      job_.launch_times.Add(1, *known.step_took, now_.monotonic);
+    } else if (known.runtime_answers) {
+      job_.launch_times.Add(known.completed - completed, *known.last_completion - *last_completion,
+                            now_.monotonic);
+    }
+  }
   restart_.OnHeartbeat(worker, heartbeat, advanced);
   if (state_ == State::kArmed) {
+    if (pause_.lasts()) return;  // what is not watched is no health to learn from
     if (const auto took = job_.progress.Find(worker)->step_took) {
       job_.learning.ObserveStep(worker, *took);
     }
@@ -353,7 +367,7 @@ void CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
     alarmed_.insert(member.hello.worker);
     if (incident_.has_value()) incident_->OnAlarm(member.hello.worker);
   }
-  if (state_ == State::kArmed) alarm_.Raise({alarm.kind, why}, now_.monotonic);
+  if (state_ == State::kArmed && !pause_.lasts()) alarm_.Raise({alarm.kind, why}, now_.monotonic);
 }
 
 // Not before most others are there, or had the time to come: a coordinator that starts
@@ -377,6 +391,7 @@ void CoordinatorCore::Survey() {
   if (now_.monotonic < next_survey_) return;
   next_survey_ = now_.monotonic + kJudgePeriod;
   CloseSilentStreams();
+  if (pause_.lasts()) return;
   if (state_ == State::kWaiting) LookAgain();
   if (state_ == State::kWaiting && now_.monotonic >= believed_until_) {
     Rearm("this disk does not have the incident that agents remember");
@@ -538,6 +553,11 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     return;
   }
   if (!told) ++job_.counters.incidents;
+  if (event.verdict.has_value()) {
+    told_.verdict = event.verdict;
+  } else if (!told) {
+    told_.verdict = restart_.VerdictOn(event.incident_id);
+  }
   told_.incident = event.incident_id;
   if (event.hang) told_.revision = event.revision;
   on_demand_.AnswerAll(event.incident_id, effects_);
@@ -554,6 +574,10 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
 
 void CoordinatorCore::Rearm(const std::string& why) {
   Info(absl::StrCat("watching again: ", why));
+  if (told_.IsOf(incident_id_)) {
+    if (job_.ended.size() == kMaxEndedIncidents) job_.ended.erase(job_.ended.begin());
+    job_.ended.push_back({incident_id_, now_.wall});
+  }
   state_ = State::kArmed;
   looks_.Clear();
   believed_until_ = absl::InfiniteDuration();
@@ -611,30 +635,6 @@ void CoordinatorCore::EndTexts(const std::string& why) {
   TextsGathered gathered = texts_->Take(why, effects_);
   texts_.reset();
   Emit(std::move(gathered));
-}
-
-// Requests of operators --------------------------------------------------------------
-
-void CoordinatorCore::On(const SnapshotRequested& event) {
-  ++job_.counters.snapshots_requested;
-  if (stopping_) {
-    Emit(SnapshotRefused{event.ticket, absl::UnavailableError("the coordinator is stopping")});
-    return;
-  }
-  on_demand_.Request(event.ticket, job_, effects_);
-}
-
-void CoordinatorCore::On(const StatusRequested& event) {
-  Emit(StatusReport{event.ticket,
-                    reporter_.Report(job_, CurrentActivity(), told_, looks_, now_.monotonic)});
-}
-
-Activity CoordinatorCore::CurrentActivity() const {
-  if (state_ == State::kCollecting) return Activity::kCollecting;
-  if (state_ == State::kConcluding) return Activity::kConcluding;
-  if (state_ == State::kWaiting) return Activity::kWaiting;
-  return job_.settled && job_.progress.LastCompletion().has_value() ? Activity::kArmed
-                                                                    : Activity::kLearning;
 }
 
 // The end --------------------------------------------------------------------------

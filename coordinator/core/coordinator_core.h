@@ -27,6 +27,7 @@
 #include "coordinator/core/restart_recovery.h"
 #include "coordinator/core/snapshots_on_demand.h"
 #include "coordinator/core/status_reporter.h"
+#include "coordinator/core/watch_pause.h"
 #include "coordinator/core/watched_job.h"
 #include "coordinator/core/worker_alarm.h"
 #include "proto/common/time/instant.h"
@@ -80,6 +81,7 @@ class CoordinatorCore {
   void On(const IncidentUnreadable& event);
   void On(const StatusRequested& event);
   void On(const SnapshotRequested& event);
+  void On(PauseRequested& event);
   void On(const Stop&);
 
   // False, and the stream is refused, if it sends faster than allowed.
@@ -129,6 +131,9 @@ class CoordinatorCore {
   void RecallWritten(const std::string& incident);
   void RecallBegun(const std::string& incident);
 
+  // The pause of the watch is over: what it lasted counts as no standstill.
+  void Resume(const std::string& why);
+
   Activity CurrentActivity() const;
 
   void Emit(Effect effect) { effects_.push_back(std::move(effect)); }
@@ -143,6 +148,7 @@ class CoordinatorCore {
   PeerStreams streams_;
   SnapshotsOnDemand on_demand_;
   StatusReporter reporter_;
+  WatchPause pause_;
   RestartRecovery restart_;
   State state_ = State::kArmed;
   std::optional<Incident> incident_;

@@ -77,6 +77,29 @@ TEST(CoreStatus, LearnsUntilTheFirstLaunchCompletes) {
   EXPECT_EQ(StatusOf(job).activity, Activity::kArmed);
 }
 
+TEST(CoreStatus, MapsEveryWorkerAndMarksThoseThatAreLateBeforeTheAlarm) {
+  FakeJob job(Quick(), 2, 2);
+  job.Run(absl::Seconds(20));
+  JobStatus status = StatusOf(job);
+  ASSERT_THAT(status.workers, SizeIs(4));
+  for (const WorkerOnMap& worker : status.workers) {
+    EXPECT_EQ(worker.state, WorkerState::kAdvancing) << worker.id.slice << " " << worker.id.task;
+  }
+  ASSERT_FALSE(status.last_hour.empty());
+  EXPECT_GT(status.last_hour[0].launches, 0);
+  job.Disconnect(job.at(1, 1));
+  job.at(0, 1).advancing = false;
+  for (int i = 0; i < 10 && status.workers[1].state != WorkerState::kLate; ++i) {
+    job.Run(absl::Seconds(1));
+    status = StatusOf(job);
+  }
+  EXPECT_EQ(status.activity, Activity::kArmed);
+  EXPECT_EQ(status.workers[0].state, WorkerState::kAdvancing);
+  EXPECT_EQ(status.workers[1].state, WorkerState::kLate);
+  EXPECT_EQ(status.workers[1].id, (WorkerId{0, 1}));
+  EXPECT_EQ(status.workers[3].state, WorkerState::kAway);
+}
+
 TEST(CoreStatus, NamesTheMissingAndTheSlowest) {
   FakeJob job(Quick(), 2, 2);
   job.Run(absl::Seconds(20));

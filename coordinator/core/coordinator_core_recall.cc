@@ -10,7 +10,11 @@
 namespace rapideye::coordinator {
 
 void CoordinatorCore::On(IncidentsOnDisk& event) {
-  restart_.OnDisk(std::move(event.ids), std::move(event.unknown));
+  if (event.pause.has_value() && pause_.Restore(*event.pause, now_)) {
+    Warn(absl::StrFormat("the watch is paused, as the coordinator before was told by %s: %s",
+                         event.pause->by, event.pause->reason));
+  }
+  restart_.OnDisk(std::move(event.ids), std::move(event.unknown), std::move(event.verdicts));
 }
 
 void CoordinatorCore::On(const IncidentUnreadable& event) {
@@ -51,6 +55,7 @@ void CoordinatorCore::RecallConcluded(const std::string& incident, bool written)
   state_ = State::kWaiting;
   incident_id_ = incident;
   told_.incident = incident;
+  told_.verdict = restart_.VerdictOn(incident);
   recovery_ = JobRecovery(now_.monotonic);
   // Agents that lie could otherwise silence the job for good; one whose disk was lost gets a
   // second digest.

@@ -85,6 +85,8 @@ struct IncidentConcluded {
   std::optional<absl::Duration> excused = std::nullopt;
   // Of the digest that is out: how many there have been of this incident.
   int64_t revision = 1;
+  // What the digest says; absent: as it was told at the start, or as the one before.
+  std::optional<ToldVerdict> verdict = std::nullopt;
 };
 
 // The verdict on an incident under way is that programs have diverged: the texts of both
@@ -99,6 +101,10 @@ struct IncidentsOnDisk {
   std::vector<std::string> ids;
   // Of these, the newest whose digest says UNKNOWN.
   std::vector<std::string> unknown = {};
+  // What the digests of the newest say.
+  std::map<std::string, ToldVerdict> verdicts = {};
+  // A pause of the watch that it was told of.
+  std::optional<KeptPause> pause = std::nullopt;
 };
 
 // The answer to a Retell effect whose digest could not be read.
@@ -118,14 +124,23 @@ struct SnapshotRequested {
   Ticket ticket = 0;
 };
 
+// Announces a pause of the watch, or ends it (`duration` zero). Answered by a PauseAnswered in the
+// same Step.
+struct PauseRequested {
+  Ticket ticket = 0;
+  absl::Duration duration;
+  std::string reason = {};
+  std::string by = {};
+};
+
 // The program is asked to end: an incident in progress is concluded with what
 // there is, then all streams are closed.
 struct Stop {};
 
-using Event =
-    std::variant<StreamOpened, StreamRefused, StreamCutOff, StreamClosed, MessageReceived,
-                 MessageMalformed, MessageSkipped, Tick, IncidentConcluded, TextsWanted,
-                 IncidentsOnDisk, IncidentUnreadable, StatusRequested, SnapshotRequested, Stop>;
+using Event = std::variant<StreamOpened, StreamRefused, StreamCutOff, StreamClosed, MessageReceived,
+                           MessageMalformed, MessageSkipped, Tick, IncidentConcluded, TextsWanted,
+                           IncidentsOnDisk, IncidentUnreadable, StatusRequested, SnapshotRequested,
+                           PauseRequested, Stop>;
 
 // Effects, to be carried out in their order ------------------------------------
 
@@ -201,6 +216,18 @@ struct SnapshotRefused {
   absl::Status status;
 };
 
+struct PauseAnswered {
+  Ticket ticket = 0;
+  absl::Status status;  // what was wrong with the request
+  // The pause that lasts now.
+  std::optional<PauseStatus> pause = std::nullopt;
+};
+
+// The pause that lasts now is another one, or none: to be kept for the next coordinator.
+struct PauseChanged {
+  std::optional<KeptPause> pause;
+};
+
 enum class LogLevel { kInfo, kWarning, kError };
 
 // One line, already free of control characters.
@@ -210,7 +237,7 @@ struct Log {
 };
 
 using Effect = std::variant<Send, Close, Conclude, TextsGathered, Retell, StatusReport, Examine,
-                            SnapshotAnswered, SnapshotRefused, Log>;
+                            SnapshotAnswered, SnapshotRefused, PauseAnswered, PauseChanged, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::coordinator

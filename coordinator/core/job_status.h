@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -69,10 +70,72 @@ struct WorkerStatus {
   std::optional<std::string> start_up = std::nullopt;
 };
 
+// How far a worker has come, for a map of the job.
+enum class WorkerState {
+  kAway,        // no agent of it is connected
+  kNotRunning,  // nothing tells of its progress
+  kStarting,    // no launch and no step of it is known to have completed
+  kPaused,      // its page announces a checkpoint, an evaluation or a compilation
+  kAdvancing,
+  kLate,  // it stands for half of the time after which the alarm is raised, or longer
+};
+
+struct WorkerOnMap {
+  WorkerId id;
+  std::string host;  // "" for a worker that never connected
+  WorkerState state = WorkerState::kAway;
+  std::optional<absl::Duration> since_completion;
+  std::optional<int64_t> step;
+  std::optional<Phase> phase;  // as its page says, if it has one
+};
+
+// Launches of all workers that completed within one minute, or steps where no runtime answers.
+struct LaunchMinute {
+  int64_t launches = 0;
+  // From one completion of a worker to its next; zero without launches. The longest is that of
+  // one heartbeat's launches on average.
+  absl::Duration mean;
+  absl::Duration longest;
+};
+
+// An incident after which the job went on.
+struct EndedIncident {
+  std::string id;
+  absl::Time ended;
+};
+
 struct CohortStatus {
   std::string name;
   size_t workers = 0;
   std::vector<std::string> programs;  // of a step in order: modules, else fingerprints
+};
+
+// What the digest of an incident says, in one line: the names of digest.json.
+struct ToldVerdict {
+  std::string cause;
+  std::string detail = {};                // "" for none
+  std::optional<double> confidence = {};  // absent: the cause states none
+  std::string headline = {};
+  std::vector<std::string> culprits = {};  // hosts, the first few
+  size_t culprit_hosts = 0;                // how many there are
+};
+
+// Takes a digest for the log: what it says in one line, if that is known, and its text.
+using DigestLog = std::function<void(const std::string& incident_id, const std::string& text,
+                                     const std::optional<ToldVerdict>& verdict)>;
+
+// A pause of the watch that an operator has announced.
+struct PauseStatus {
+  absl::Duration left;
+  std::string reason;
+  std::string by;
+};
+
+// The same, as it outlives a coordinator.
+struct KeptPause {
+  absl::Time until;
+  std::string reason;
+  std::string by;
 };
 
 struct JobStatus {
@@ -84,13 +147,20 @@ struct JobStatus {
   // The last one that this coordinator knows of; older ones are on disk.
   std::optional<std::string> last_incident;
   int64_t last_revision = 1;                // of its digest
+  std::optional<ToldVerdict> last_verdict;  // absent: its digest was not seen
   std::optional<absl::Duration> next_look;  // in how long the standstill is looked at again
 
-  size_t expected = 0;                // workers of the job, as far as known
-  size_t connected = 0;               // with an agent here
-  size_t running = 0;                 // of these: with a runtime that is there
-  std::vector<WorkerStatus> missing;  // the first kMaxListedWorkers not connected
-  std::vector<WorkerStatus> slowest;  // connected, longest without a completion first
+  // Nothing is raised meanwhile.
+  std::optional<PauseStatus> pause;
+
+  size_t expected = 0;                  // workers of the job, as far as known
+  size_t connected = 0;                 // with an agent here
+  size_t running = 0;                   // of these: with a runtime that is there
+  std::vector<WorkerStatus> missing;    // the first kMaxListedWorkers not connected
+  std::vector<WorkerStatus> slowest;    // connected, longest without a completion first
+  std::vector<WorkerOnMap> workers;     // all expected, by slice and task
+  std::vector<LaunchMinute> last_hour;  // oldest first; the last one is not over
+  std::vector<EndedIncident> ended;     // the last few that ended since the start, oldest first
 
   // While the job starts: for how long, which workers have not come, and on which hosts no
   // training process is known. The first kMaxListedWorkers of each, and how many there are.

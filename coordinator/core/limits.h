@@ -174,6 +174,8 @@ inline constexpr size_t kMaxSnapshotRequests = 16;
 // Workers and cohorts that a status names; longer lists are not read.
 inline constexpr size_t kMaxListedWorkers = 10;
 inline constexpr size_t kMaxListedCohorts = 16;
+// Incidents whose end is remembered; pages list as many.
+inline constexpr size_t kMaxEndedIncidents = 200;
 // Finding the cohorts costs more than the rest of a status, and they change rarely.
 inline constexpr absl::Duration kCohortRefresh = absl::Seconds(5);
 
@@ -195,6 +197,9 @@ inline constexpr size_t kMaxListedIncidents = 1000;
 // Pages ------------------------------------------------------------------------
 
 // The part of a scrape's or a health probe's timeout that is spent waiting for the core.
+// The longest pause of the watch that an operator may announce at once: one that was forgotten
+// hides a hang no longer.
+inline constexpr absl::Duration kLongestWatchPause = absl::Hours(24);
 inline constexpr absl::Duration kStatusPatience = absl::Milliseconds(500);
 // A page that comes from the disk: to read and show the digest of 10,000 hosts
 // takes seconds. A browser waits that long.
@@ -267,6 +272,9 @@ inline constexpr absl::Duration kStopStreams = absl::Milliseconds(500);
 inline constexpr absl::Duration kHousekeeping = absl::Seconds(1);
 // A disk that takes longer does not hold up the digest in the log.
 inline constexpr absl::Duration kDiskPatience = absl::Seconds(1);
+// A coordinator that was asked to end takes 5 s; its successor may have been started meanwhile.
+inline constexpr absl::Duration kPredecessorPatience = absl::Seconds(7);
+inline constexpr absl::Duration kPredecessorLook = absl::Milliseconds(200);
 // Largest file of a stored incident that is read into memory: the digest of
 // 100,000 workers has tens of megabytes, a capture of 10,000 some hundred.
 inline constexpr int64_t kMaxIncidentBytes = int64_t{256} << 20;

@@ -16,6 +16,7 @@ namespace rapideye::coordinator {
 struct ToldDigest {
   std::optional<std::string> incident;
   int64_t revision = 1;
+  std::optional<ToldVerdict> verdict = {};  // of that incident; absent: its digest was not seen
   bool repeated_unknown = false;  // it is being repeated after a restart, and says UNKNOWN
 
   bool IsOf(const std::string& id) const { return incident == id; }

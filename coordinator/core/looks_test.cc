@@ -69,6 +69,19 @@ TEST_F(LooksTest, UnknownIsLookedAtAgainUnderTheSameName) {
   EXPECT_THAT(job_.concluded(), SizeIs(2));
 }
 
+TEST_F(LooksTest, TheStatusTellsTheVerdictOfTheLastDigest) {
+  FirstLook();
+  Conclude({.hang = true, .unknown = true, .verdict = ToldVerdict{.cause = "UNKNOWN"}});
+  ASSERT_TRUE(Status().last_verdict.has_value());
+  EXPECT_EQ(Status().last_verdict->cause, "UNKNOWN");
+  ASSERT_TRUE(job_.RunUntilConclude(kLookAfterUnknown + absl::Seconds(10)));
+  Conclude({.hang = true, .unknown = true});  // as seen again: no digest
+  EXPECT_EQ(Status().last_verdict->cause, "UNKNOWN");
+  ASSERT_TRUE(job_.RunUntilConclude(kLongestLookInterval));
+  Conclude({.hang = true, .revision = 2, .verdict = ToldVerdict{.cause = "DATA_INPUT_STALL"}});
+  EXPECT_EQ(Status().last_verdict->cause, "DATA_INPUT_STALL");
+}
+
 TEST_F(LooksTest, LooksBecomeRarerAndEnd) {
   FirstLook();
   size_t looks = 0;

@@ -232,7 +232,7 @@ struct WorkerStanding {
   absl::Duration threshold;
 };
 
-// Absent unless it is in a launch of a program that has completed before, or in a step.
+// Absent unless it is in a launch or in a step.
 std::optional<WorkerStanding> StandingOf(const WorkerProgress& worker, Measured measured,
                                          const Thresholds& thresholds, const Learning& learning) {
   if (!worker.last_completion.has_value()) return std::nullopt;
@@ -242,11 +242,12 @@ std::optional<WorkerStanding> StandingOf(const WorkerProgress& worker, Measured 
     }
     return WorkerStanding{*worker.last_completion, StepThreshold(thresholds, learning)};
   }
-  const bool known = worker.in_flight_since.has_value() &&
-                     (!worker.program.has_value() || learning.HasCompleted(*worker.program));
-  if (!known) return std::nullopt;
+  if (!worker.in_flight_since.has_value()) return std::nullopt;
+  // The first launch of a program may take long.
+  const bool known = !worker.program.has_value() || learning.HasCompleted(*worker.program);
   return WorkerStanding{std::max(*worker.last_completion, *worker.in_flight_since),
-                        LaunchThreshold(thresholds, learning, worker.program)};
+                        known ? LaunchThreshold(thresholds, learning, worker.program)
+                              : HangThreshold(thresholds, learning)};
 }
 
 void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
@@ -428,13 +429,13 @@ std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
       latest.emplace(*worker.last_completion, id);
     }
   }
-  // Others may be idle, or in a launch that has just begun: those excuse nobody, and are no
-  // reason to raise the alarm by this rule.
-  if (2 * standing <= telling || latest.empty() || now - latest.rbegin()->first >= threshold)
-    return std::nullopt;
+  if (latest.empty()) return std::nullopt;
   size_t advancing = 0;
   for (const auto& [completion, id] : latest) advancing += now - completion < threshold ? 1 : 0;
-  if (advancing > Exceptions(telling)) return std::nullopt;
+  // The others are idle: they wait for those that stand if they have been so for as long.
+  const size_t idle = latest.size() - advancing;
+  if (2 * (standing + idle) <= telling || standing <= advancing) return std::nullopt;
+  if (advancing == 0 || advancing > Exceptions(telling)) return std::nullopt;
   const WorkerId& who = latest.rbegin()->second;
   return Standstill{
       .threshold = threshold,

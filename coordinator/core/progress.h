@@ -138,8 +138,9 @@ class Progress {
   std::optional<Standstill> Measure(const Thresholds& thresholds, const Learning& learning,
                                     absl::Duration now) const;
   // The hang, if there is one: no worker's launches complete, for as long as the
-  // threshold that applies or longer; or most workers stand in launches, or steps, for twice as
-  // long as those may take, and no more than Exceptions() complete any.
+  // threshold that applies or longer; or workers stand in launches, or steps, for twice as long
+  // as those may take, and no more than Exceptions(), fewer than stand, complete any: the others
+  // are idle, for as long.
   std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
                                   absl::Duration now) const;
 

@@ -91,9 +91,10 @@ TEST_F(ProgressTest, OneWorkerThatCompletesIsEnough) {
 // does that lies, or that runs a program of its own.
 class OneAdvancesTest : public ProgressTest {
  protected:
-  void Stand(int workers, int advancing, double until) {
+  void Stand(int workers, int advancing, double until, const std::string& program = "aa") {
     for (int task = 0; task < workers; ++task) {
       Worker worker{.id = {0, task}, .completed = 10, .last_completion = absl::Seconds(100)};
+      worker.program = program;
       progress_.Observe(worker.id, worker.agent, worker.At(absl::Seconds(100)), absl::Seconds(100));
       if (task < advancing) {
         worker.completed = 20;
@@ -126,6 +127,31 @@ TEST_F(OneAdvancesTest, MoreThanOneInTenAreProgress) {
   EXPECT_FALSE(Judge(200).has_value());
   Stand(/*workers=*/40, /*advancing=*/2, 300);
   EXPECT_TRUE(Judge(300).has_value());
+}
+
+TEST_F(OneAdvancesTest, TheIdleWaitForThoseThatStand) {
+  Stand(/*workers=*/8, /*advancing=*/1, 200);
+  for (int task = 8; task < 30; ++task) {
+    Worker idle{.id = {0, task}, .completed = 10, .last_completion = absl::Seconds(100)};
+    idle.in_flight = false;
+    progress_.Observe(idle.id, idle.agent, idle.At(absl::Seconds(200)), absl::Seconds(200));
+  }
+  EXPECT_TRUE(Judge(200).has_value());
+  // One that stands against one that advances is no majority, however many are idle.
+  for (int task = 2; task < 8; ++task) {
+    Worker idle{.id = {0, task}, .completed = 10, .last_completion = absl::Seconds(100)};
+    idle.in_flight = false;
+    progress_.Observe(idle.id, idle.agent, idle.At(absl::Seconds(200)), absl::Seconds(200));
+  }
+  EXPECT_FALSE(Judge(200).has_value());
+}
+
+TEST_F(OneAdvancesTest, TheFirstLaunchOfAProgramIsWaitedForTwiceTheHangThreshold) {
+  const double twice = 100 + 2 * absl::ToDoubleSeconds(kMinHangThreshold);
+  Stand(/*workers=*/4, /*advancing=*/1, twice - 0.1, "new");
+  EXPECT_FALSE(Judge(twice - 0.1).has_value());
+  Stand(/*workers=*/4, /*advancing=*/1, twice, "new");
+  EXPECT_TRUE(Judge(twice).has_value());
 }
 
 TEST_F(OneAdvancesTest, AnAnnouncedPauseIsStillWaitedFor) {

@@ -153,6 +153,21 @@ TEST(Recall, KilledAfterTheDigestWaitsForRecovery) {
   EXPECT_NE(IncidentOf(job), incident);
 }
 
+TEST(Recall, TheStatusTellsWhatTheDigestOnDiskSays) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.Concluded();
+  job.RestartCoordinator();
+  job.Step(IncidentsOnDisk{.ids = {incident}, .verdicts = {{incident, {.cause = "BAD_TPU_CHIP"}}}});
+  job.ConnectAll();
+  job.Run(absl::Seconds(10));
+  job.Step(StatusRequested{1});
+  const JobStatus& status = job.statuses().back().status;
+  EXPECT_EQ(status.activity, Activity::kWaiting);
+  ASSERT_TRUE(status.last_verdict.has_value());
+  EXPECT_EQ(status.last_verdict->cause, "BAD_TPU_CHIP");
+}
+
 TEST(Recall, KilledWhileTellingThatItIsConcludedTellsTheRest) {
   FakeJob job = Collected();
   const std::string incident = IncidentOf(job);

@@ -48,9 +48,16 @@ void RestartRecovery::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat&
   }
 }
 
-void RestartRecovery::OnDisk(std::vector<std::string> incidents, std::vector<std::string> unknown) {
+void RestartRecovery::OnDisk(std::vector<std::string> incidents, std::vector<std::string> unknown,
+                             std::map<std::string, ToldVerdict> verdicts) {
   for (std::string& incident : incidents) on_disk_.insert(std::move(incident));
   for (std::string& incident : unknown) unknown_.insert(std::move(incident));
+  verdicts_ = std::move(verdicts);
+}
+
+std::optional<ToldVerdict> RestartRecovery::VerdictOn(const std::string& incident) const {
+  const auto found = verdicts_.find(incident);
+  return found == verdicts_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<RestartRecovery::Decision> RestartRecovery::Decide() const {

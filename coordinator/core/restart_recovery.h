@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/core/job_status.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
 
@@ -40,8 +41,11 @@ class RestartRecovery {
   void Clear() { votes_.clear(); }
 
   // Sets the incidents that earlier coordinators have left on disk.
-  // `unknown`: those whose digest says UNKNOWN.
-  void OnDisk(std::vector<std::string> incidents, std::vector<std::string> unknown);
+  // `unknown`: those whose digest says UNKNOWN; `verdicts`: what the digests of the newest say.
+  void OnDisk(std::vector<std::string> incidents, std::vector<std::string> unknown,
+              std::map<std::string, ToldVerdict> verdicts = {});
+  // What the digest on disk says; nullopt: not known.
+  std::optional<ToldVerdict> VerdictOn(const std::string& incident) const;
   // The digest that is on disk says so.
   bool IsUnknown(const std::string& incident) const { return unknown_.contains(incident); }
   // The incident's digest could not be read: it counts as not written.
@@ -74,6 +78,7 @@ class RestartRecovery {
   std::map<std::string, size_t> workers_of_;
   std::set<std::string> on_disk_;
   std::set<std::string> unknown_;
+  std::map<std::string, ToldVerdict> verdicts_;
 };
 
 }  // namespace rapideye::coordinator

@@ -79,6 +79,38 @@ WorkerStatus StatusOf(const WatchedJob& job, const WorkerId& id, absl::Duration 
   return status;
 }
 
+// `late_after`: a worker that stands for so long is late.
+WorkerOnMap PlaceOnMap(const WatchedJob& job, const WorkerStatus& worker,
+                       absl::Duration late_after) {
+  WorkerOnMap place{.id = worker.id,
+                    .host = worker.host,
+                    .since_completion = worker.since_completion,
+                    .step = {},
+                    .phase = {}};
+  const WorkerProgress* progress = job.progress.Find(worker.id);
+  if (!worker.connected) return place;
+  if (progress != nullptr) {
+    place.step = progress->step;
+    place.phase = progress->phase;
+  }
+  if (progress == nullptr || !progress->heard) {
+    place.state = WorkerState::kNotRunning;
+  } else if (progress->Pauses()) {
+    place.state = WorkerState::kPaused;
+  } else if (!progress->Shown()) {
+    place.state =
+        progress->active_at.has_value() ? WorkerState::kAdvancing : WorkerState::kNotRunning;
+  } else if (!worker.since_completion.has_value()) {
+    place.state = WorkerState::kStarting;
+  } else {
+    // What completed since the last heartbeat is not known yet.
+    const absl::Duration unheard = job.membership.Find(worker.id)->hello.poll_interval;
+    place.state = *worker.since_completion - unheard >= late_after ? WorkerState::kLate
+                                                                   : WorkerState::kAdvancing;
+  }
+  return place;
+}
+
 void DescribeStartUp(const WatchedJob& job, absl::Duration now, JobStatus& status) {
   const auto list = [&](const std::vector<WorkerId>& ids, std::vector<WorkerStatus>& listed) {
     for (size_t i = 0; i < std::min(ids.size(), kMaxListedWorkers); ++i) {
@@ -103,15 +135,20 @@ JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity, const
   status.activity = activity;
   status.last_incident = told.incident;
   status.last_revision = told.revision;
+  status.last_verdict = told.verdict;
   if (looks.next() < absl::InfiniteDuration()) {
     status.next_look = std::max(looks.next() - now, absl::ZeroDuration());
   }
   status.connected = job.membership.connected();
   status.running = job.progress.Running();
+  const auto measure = job.Measure(now);
+  const absl::Duration late_after =
+      (measure.has_value() ? measure->threshold : job.HangThreshold()) / 2;
   std::vector<WorkerId> workers;
   for (const ExpectedWorker& worker : job.membership.Expected()) {
     workers.push_back(worker.id);
     WorkerStatus one = StatusOf(job, worker.id, now);
+    status.workers.push_back(PlaceOnMap(job, one, late_after));
     if (one.connected) {
       status.slowest.push_back(std::move(one));
     } else if (status.missing.size() < kMaxListedWorkers) {
@@ -129,7 +166,7 @@ JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity, const
   if (const auto last = job.progress.LastCompletion()) {
     status.since_completion = now - *last;
   }
-  if (const auto measure = job.Measure(now)) {
+  if (measure.has_value()) {
     status.waiting = JobStatus::Waiting{measure->still_for, measure->threshold, measure->why};
   }
   status.launch_threshold = job.LaunchThreshold();
@@ -142,6 +179,8 @@ JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity, const
   UpdateCohorts(job.learning, workers, now);
   status.cohorts = cohorts_;
   status.cohort_count = cohort_count_;
+  status.last_hour = job.launch_times.LastHour(now);
+  status.ended = job.ended;
   status.counters = job.counters;
   return status;
 }

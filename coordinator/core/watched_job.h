@@ -16,6 +16,7 @@
 #include "coordinator/core/incident.h"
 #include "coordinator/core/job_incarnation.h"
 #include "coordinator/core/job_status.h"
+#include "coordinator/core/launch_times.h"
 #include "coordinator/core/learning.h"
 #include "coordinator/core/membership.h"
 #include "coordinator/core/probe_plan.h"
@@ -98,6 +99,8 @@ struct WatchedJob {
   JobIncarnation incarnation;
   Progress progress;
   Learning learning;
+  LaunchTimes launch_times;
+  std::vector<EndedIncident> ended;  // the last kMaxEndedIncidents
   Counters counters;
   CollectionNumbers collections;
   std::optional<absl::Duration> first_hello;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/daemon/environment.h"
 #include "coordinator/store/incident_archive.h"
@@ -34,7 +35,10 @@ int64_t RevisionOnDisk(const std::shared_ptr<const IncidentArchive>& archive,
 
 absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSettings settings) {
   std::unique_ptr<Coordinator> coordinator(new Coordinator(std::move(settings)));
+  // What cannot start leaves nothing behind: the directory is made after that.
   if (absl::Status status = coordinator->Listen(); !status.ok()) return status;
+  if (absl::Status status = coordinator->TakeStateDirectory(); !status.ok()) return status;
+  coordinator->BeginWork();
   coordinator->WatchCertificates();
   if (absl::Status status = coordinator->ServePages(); !status.ok()) return status;
   return coordinator;
@@ -46,7 +50,32 @@ Coordinator::Coordinator(CoordinatorSettings settings)
       service_(queue_, settings_.credentials.identities),
       status_cache_(queue_),
       operators_(queue_, status_cache_, std::make_shared<IncidentArchive>(settings_.state_dir),
-                 settings_.digest_format, settings_.operator_identities) {
+                 settings_.digest_format, settings_.operator_identities) {}
+
+absl::Status Coordinator::TakeStateDirectory() {
+  const std::string& directory = settings_.state_dir;
+  const absl::Duration deadline = MonotonicTime() + settings_.predecessor_patience;
+  for (bool told = false;; told = true) {
+    std::optional<absl::StatusOr<file::FileLock>> lock = WithPatience(
+        [disk = settings_.disk, directory]() -> absl::StatusOr<file::FileLock> {
+          if (absl::Status made = disk->MakeDirectory(directory); !made.ok()) return made;
+          return file::FileLock::Take(absl::StrCat(directory, "/coordinator.lock"));
+        },
+        kDiskPatience);
+    if (!lock.has_value()) return absl::OkStatus();
+    if (lock->ok()) state_dir_lock_ = *std::move(*lock);
+    if (!absl::IsAlreadyExists(lock->status())) return absl::OkStatus();
+    if (MonotonicTime() >= deadline) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("--state-dir=", directory,
+                       ": another coordinator works there, and each needs a directory of its own"));
+    }
+    if (!told) spdlog::info("another coordinator works in {}; waiting for its end", directory);
+    absl::SleepFor(kPredecessorLook);
+  }
+}
+
+void Coordinator::BeginWork() {
   hooks_ = std::make_shared<ProcessHookRunner>(HookLimits{.timeout = settings_.removal.hook_timeout,
                                                           .grace = kHookGrace,
                                                           .max_output = kMaxHookOutput},
@@ -83,6 +112,7 @@ Coordinator::Coordinator(CoordinatorSettings settings)
                                    std::make_shared<const IncidentArchive>(settings_.state_dir)](
                                   const std::string& id) { return RevisionOnDisk(archive, id); },
           .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
+  pause_file_ = std::make_unique<PauseFile>(settings_.state_dir, settings_.disk);
   Recall();
 }
 
@@ -99,6 +129,7 @@ absl::StatusOr<IncidentsOnDisk> FindLeft(const IncidentArchive& archive) {
   if (!newest.ok()) return left;
   for (const IncidentSummary& incident : *newest) {
     if (incident.cause == CauseName(Cause::kUnknown)) left.unknown.push_back(incident.id);
+    if (incident.problem.empty()) left.verdicts.emplace(incident.id, VerdictOf(incident));
   }
   return left;
 }
@@ -110,7 +141,11 @@ void Coordinator::Recall() {
   incident_recovery_ = std::make_unique<IncidentRecovery>(
       [archive](const std::string& id) { return archive->Read(id, IncidentForm::kText); },
       settings_.log_digest, [this](Event event) { queue_.Post(std::move(event)); });
-  incident_recovery_->FindLeft([archive] { return FindLeft(*archive); });
+  incident_recovery_->FindLeft([archive, state_dir = settings_.state_dir, disk = settings_.disk] {
+    absl::StatusOr<IncidentsOnDisk> left = FindLeft(*archive);
+    if (left.ok()) left->pause = ReadPause(state_dir, *disk);
+    return left;
+  });
 }
 
 Coordinator::~Coordinator() {
@@ -177,7 +212,12 @@ absl::Status Coordinator::ServePages() {
       Web::Sources{.cache = &status_cache_,
                    .archive = std::make_shared<IncidentArchive>(settings_.state_dir),
                    .telemetry = telemetry_.get(),
-                   .read = [this] { return Read(); }});
+                   .read = [this] { return Read(); },
+                   .fleet = {.url = settings_.removal.fleet_db.empty()
+                                        ? absl::StrCat("sqlite:", settings_.state_dir, "/fleet.db")
+                                        : settings_.removal.fleet_db,
+                             .mode = settings_.removal.policy.mode,
+                             .window = settings_.removal.policy.window}});
   auto server = http::HttpServer::Start(
       {.address = settings_.http, .insecure = settings_.credentials.insecure},
       [this](const http::Request& request) { return web_->Answer(request); });
@@ -249,6 +289,8 @@ void Coordinator::Handle(StatusReport effect) {
 void Coordinator::Handle(Examine effect) { operators_.Handle(std::move(effect)); }
 void Coordinator::Handle(SnapshotAnswered effect) { operators_.Handle(effect); }
 void Coordinator::Handle(SnapshotRefused effect) { operators_.Handle(effect); }
+void Coordinator::Handle(PauseAnswered effect) { operators_.Handle(effect); }
+void Coordinator::Handle(PauseChanged effect) { pause_file_->Write(std::move(effect.pause)); }
 
 void Coordinator::Housekeep() {
   const absl::Duration now = MonotonicTime();

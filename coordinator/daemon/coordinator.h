@@ -4,11 +4,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "coordinator/core/coordinator_core.h"
+#include "coordinator/core/limits.h"
 #include "coordinator/daemon/event_loop.h"
 #include "coordinator/daemon/incident_recovery.h"
 #include "coordinator/removal/hooks/process_hook_runner.h"
@@ -21,7 +23,9 @@
 #include "coordinator/server/web.h"
 #include "coordinator/store/incident_keeper.h"
 #include "coordinator/store/incident_writer.h"
+#include "coordinator/store/pause_file.h"
 #include "digest/digest.h"
+#include "proto/common/file/file_lock.h"
 #include "proto/common/http/http_server.h"
 #include "proto/transport/acceptor.h"
 #include "proto/transport/certificate_watch.h"
@@ -45,10 +49,12 @@ struct CoordinatorSettings {
   // Between two looks at the credentials' files.
   absl::Duration certificate_interval = absl::Seconds(60);
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
-  std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
+  DigestLog log_digest;
   std::string http;  // HOST:PORT of the pages; "" for none
   // False: the coordinator also starts if its pages cannot be served.
   bool http_required = false;
+  // How long to wait for the end of another coordinator on the same state directory.
+  absl::Duration predecessor_patience = kPredecessorPatience;
   // Where incidents are written. Outlives the process: a disk may hang.
   Disk* disk = &RealDisk();
   LoopObserver observer;
@@ -76,6 +82,11 @@ class Coordinator final : private EffectHandler {
   explicit Coordinator(CoordinatorSettings settings);
 
   absl::Status Listen();
+  // Makes the state directory this coordinator's own. FAILED_PRECONDITION if another one works
+  // there. A disk that fails or hangs is the keeper's to tell.
+  absl::Status TakeStateDirectory();
+  // Begins what works on the state directory.
+  void BeginWork();
   void WatchCertificates();
   absl::Status ServePages();
   Readings Read() const;
@@ -91,11 +102,14 @@ class Coordinator final : private EffectHandler {
   void Handle(Examine effect) override;
   void Handle(SnapshotAnswered effect) override;
   void Handle(SnapshotRefused effect) override;
+  void Handle(PauseAnswered effect) override;
+  void Handle(PauseChanged effect) override;
   void Handle(Log effect) override;
   void ReadNext(StreamId stream) override;
   void Housekeep() override;
 
   CoordinatorSettings settings_;
+  std::optional<file::FileLock> state_dir_lock_;
   CoordinatorCore core_;
   EventQueue queue_;
   const CollectionSalt salt_;
@@ -109,6 +123,7 @@ class Coordinator final : private EffectHandler {
   std::unique_ptr<IncidentKeeper> keeper_;
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<IncidentRecovery> incident_recovery_;
+  std::unique_ptr<PauseFile> pause_file_;
   std::unique_ptr<transport::Acceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<transport::CertificateWatch> certificates_;

@@ -102,6 +102,34 @@ void ReportHang(Client& client) {
   }
 }
 
+// In time: nothing of it is of another coordinator's, nor left for the next one.
+TEST(CoordinatorStart, ThatFailsLeavesNothingBehind) {
+  std::string pattern = fs::temp_directory_path() / "rapideye-coordinator-XXXXXX";
+  const std::string root = mkdtemp(pattern.data());
+  CoordinatorSettings settings;
+  settings.listen = "192.0.2.1:1";  // of no host
+  settings.credentials.insecure = true;
+  settings.state_dir = root + "/state";
+  EXPECT_FALSE(Coordinator::Start(std::move(settings)).ok());
+  EXPECT_FALSE(fs::exists(root + "/state"));
+  fs::remove_all(root);
+}
+
+TEST_F(CoordinatorTest, AnotherOneOnTheSameDirectoryEndsAndSaysWhy) {
+  CoordinatorSettings settings;
+  settings.listen = "127.0.0.1:0";
+  settings.state_dir = root_;
+  settings.predecessor_patience = absl::ZeroDuration();
+  const auto second = Coordinator::Start(std::move(settings));
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("another coordinator works there"));
+  Destroy();
+  settings = CoordinatorSettings();
+  settings.listen = "127.0.0.1:0";
+  settings.state_dir = root_;
+  EXPECT_TRUE(Coordinator::Start(std::move(settings)).ok());
+}
+
 TEST_F(CoordinatorTest, HangLineEndsInADigestOnDiskAndInTheLog) {
   Client client(address());
   ReportHang(client);
@@ -171,7 +199,7 @@ TEST_F(CoordinatorTest, ServesItsPages) {
   ASSERT_TRUE(client.Write(HelloMessage(0)));
   ASSERT_TRUE(client.Read().has_welcome());
   const std::string http = http_address();
-  EXPECT_THAT(http::Ask(http, "GET", "/"), HasSubstr("1 of 1 workers connected"));
+  EXPECT_THAT(http::Ask(http, "GET", "/"), HasSubstr("<b>1 of 1</b>workers connected"));
   EXPECT_THAT(http::Ask(http, "GET", "/metrics"),
               AllOf(HasSubstr("\nrapideye_coordinator_workers_connected 1\n"),
                     HasSubstr("\nrapideye_coordinator_streams 1\n"),
@@ -192,7 +220,7 @@ TEST_F(CoordinatorTest, ScrapersThatHangDoNotHoldUpTheEnd) {
 TEST_F(CoordinatorTest, PortOfThePagesThatIsTakenIsFatalOnlyIfAskedFor) {
   CoordinatorSettings settings;
   settings.listen = "127.0.0.1:0";
-  settings.state_dir = root_;
+  settings.state_dir = root_ + "/of-its-own";
   settings.http = http_address();
   {
     const auto second = Coordinator::Start(settings);

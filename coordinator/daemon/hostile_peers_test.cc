@@ -124,12 +124,14 @@ class HonestAgent {
 // A stream of bytes that may be anything.
 class RawStream {
  public:
-  explicit RawStream(const std::string& address)
-      : channel_(Connect(address)),
+  explicit RawStream(const std::string& address,
+                     grpc_compression_algorithm compression = GRPC_COMPRESS_NONE)
+      : context_(compression),
+        channel_(Connect(address)),
         method_("/rapideye.v1.Rendezvous/Attach", grpc::internal::RpcMethod::BIDI_STREAMING),
         stream_(
             grpc::internal::ClientReaderWriterFactory<grpc::ByteBuffer, grpc::ByteBuffer>::Create(
-                channel_.get(), method_, &context_)) {}
+                channel_.get(), method_, &context_.context)) {}
 
   bool Write(const std::string& bytes) {
     const grpc::Slice slice(bytes);
@@ -151,10 +153,16 @@ class RawStream {
     }
     return stream_->Finish();
   }
-  void Cancel() { context_.TryCancel(); }
+  void Cancel() { context_.context.TryCancel(); }
 
  private:
-  grpc::ClientContext context_;
+  struct Context {
+    explicit Context(grpc_compression_algorithm compression) {
+      context.set_compression_algorithm(compression);
+    }
+    grpc::ClientContext context;
+  };
+  Context context_;
   std::shared_ptr<grpc::Channel> channel_;
   const grpc::internal::RpcMethod method_;
   std::unique_ptr<grpc::ClientReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>> stream_;
@@ -179,7 +187,7 @@ class HostilePeers : public ::testing::Test {
     settings.state_dir = root_;
     settings.core.shape = {.job = "job", .slices = 1, .tasks_per_slice = kHonest + 1};
     settings.core.collect_deadline = absl::Seconds(2);
-    settings.log_digest = [this](const std::string&, const std::string& text) {
+    settings.log_digest = [this](const std::string&, const std::string& text, const auto&) {
       digest_.set_value(text);
     };
     auto started = Coordinator::Start(std::move(settings));
@@ -274,6 +282,15 @@ TEST_F(HostilePeers, OversizedMessage) {
   auto stream = Welcomed();
   stream->Write(std::string(transport::kMaxMessageBytes + 1, 'x'));
   EXPECT_FALSE(stream->End().ok());
+}
+
+// A thousandth of its size on the wire, and gRPC looks at the size of what has come out of it.
+TEST_F(HostilePeers, CompressedMessage) {
+  for (const auto compression : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
+    RawStream stream(address(), compression);
+    stream.Write(std::string(4 * transport::kMaxMessageBytes, '\0'));
+    ExpectRefused(stream, grpc::StatusCode::UNIMPLEMENTED, "disabled");
+  }
 }
 
 // Eight times four million empty objects, two bytes each.

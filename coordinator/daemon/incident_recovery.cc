@@ -11,7 +11,7 @@
 
 namespace rapideye::coordinator {
 
-IncidentRecovery::IncidentRecovery(Read read, LogDigest log_digest, std::function<void(Event)> post)
+IncidentRecovery::IncidentRecovery(Read read, DigestLog log_digest, std::function<void(Event)> post)
     : read_(std::move(read)),
       log_digest_(std::move(log_digest)),
       sink_(std::make_shared<ClosableSink<Event>>(std::move(post))) {}
@@ -44,7 +44,7 @@ void IncidentRecovery::Retell(const std::string& incident_id) {
     sink_->Send(IncidentUnreadable{.incident_id = incident_id, .damaged = damaged});
     return;
   }
-  log_digest_(incident_id, *text);
+  log_digest_(incident_id, *text, /*verdict=*/std::nullopt);
   sink_->Send(IncidentConcluded{.incident_id = incident_id, .hang = true});
 }
 

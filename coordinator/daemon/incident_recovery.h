@@ -19,13 +19,12 @@ namespace rapideye::coordinator {
 class IncidentRecovery {
  public:
   using Read = std::function<absl::StatusOr<std::string>(const std::string& incident_id)>;
-  using LogDigest = std::function<void(const std::string& incident_id, const std::string& text)>;
 
   using List = std::function<absl::StatusOr<IncidentsOnDisk>()>;
 
   // `read` may take as long as a disk does, on a thread of its own, which may
   // outlive this object; the other two are not called after its end.
-  IncidentRecovery(Read read, LogDigest log_digest, std::function<void(Event)> post);
+  IncidentRecovery(Read read, DigestLog log_digest, std::function<void(Event)> post);
   // Waits for work under way, at most kDiskPatience.
   ~IncidentRecovery();
 
@@ -41,7 +40,7 @@ class IncidentRecovery {
   void Retell(const std::string& incident_id);
 
   const Read read_;
-  const LogDigest log_digest_;
+  const DigestLog log_digest_;
   const std::shared_ptr<ClosableSink<Event>> sink_;  // closed at the end of this object
   Worker lister_;                                    // left behind at the end
   Worker reteller_;                                  // waited for

@@ -21,7 +21,7 @@ Outcome Retell(IncidentRecovery::Read read) {
   {
     IncidentRecovery incident_recovery(
         std::move(read),
-        [&](const std::string&, const std::string& text) { outcome.logged = text; },
+        [&](const std::string&, const std::string& text, const auto&) { outcome.logged = text; },
         [&](Event event) { outcome.event = std::move(event); });
     incident_recovery.Begin(kId);
   }  // waits

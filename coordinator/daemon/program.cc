@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
@@ -16,12 +17,16 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/daemon/environment.h"
+#include "coordinator/fleet/sqlite.h"
 #include "coordinator/removal/removal_flags.h"
+#include "proto/common/file/network_file_system.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/logging/logging.h"
 #include "proto/common/process/descriptor_limit.h"
 #include "proto/common/process/signals.h"
+#include "proto/common/worker/thread.h"
 #include "proto/transport/tls_files.h"
+#include "proto/wire/messages.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -160,6 +165,13 @@ absl::Status Complete(Flags& flags) {
                                                    absl::FormatDuration(kMinCollectDeadline)));
   }
   if (s.state_dir.empty()) return absl::InvalidArgumentError("--state-dir: must not be empty");
+  // Of a disk that hangs nothing is known; the keeper says so.
+  const std::optional<std::string> type =
+      WithPatience([path = s.state_dir] { return file::NetworkFileSystemOf(path); }, kDiskPatience);
+  const absl::Status place = CheckSqlitePlace(s.state_dir, type.value_or(""));
+  if (!place.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--state-dir: ", std::string(place.message())));
+  }
   if (s.retention.incidents < 1) {
     return absl::InvalidArgumentError("--retain-incidents: must be at least 1");
   }
@@ -169,7 +181,8 @@ absl::Status Complete(Flags& flags) {
   s.removal = {.policy = flags.removal.policy,
                .fleet_db = flags.removal.fleet_db,
                .hooks = flags.removal.hooks,
-               .hook_timeout = flags.removal.hook_timeout};
+               .hook_timeout = flags.removal.hook_timeout,
+               .tenant_machines = flags.removal.tenant_machines};
   s.http = flags.http == "off" ? "" : flags.http;
   s.http_required = flags.http_flag->Given();
   for (const absl::Status& status :
@@ -221,9 +234,19 @@ void Reload(const transport::CredentialOptions& credentials) {
 
 // Log readers grep for whole lines of the digest: as text it stands in the log as
 // it is, in one piece; as JSON it is the message of one record.
-void LogDigest(const std::string& text, bool json) {
+// As JSON it is one record, with what a search or an alert goes by as fields of their own.
+void LogDigest(const std::string& incident, const std::string& text,
+               const std::optional<ToldVerdict>& verdict, bool json) {
   if (json) {
-    spdlog::error("{}", text);
+    nlohmann::ordered_json fields = {{"incident", incident}};
+    if (verdict.has_value()) {
+      fields["cause"] = verdict->cause;
+      if (!verdict->detail.empty()) fields["detail"] = verdict->detail;
+      if (verdict->confidence) fields["confidence"] = *verdict->confidence;
+      fields["culprits"] = verdict->culprits;
+      fields["culpritHosts"] = verdict->culprit_hosts;
+    }
+    program::LogJsonError("rapideye-coordinator", text, fields);
     return;
   }
   spdlog::default_logger()->flush();
@@ -238,7 +261,7 @@ int RunProgram(int argc, char** argv, const std::function<void(CoordinatorSettin
   Flags flags;
   flags.settings.state_dir = "/var/lib/rapideye";
   AddFlags(app, flags);
-  program::ConfigureApp(app);
+  program::ConfigureApp(app, wire::kProtocolVersion);
   if (const std::optional<int> code = program::Parse(app, argc, argv)) return *code;
   const bool json = flags.log_format == "json";
   program::SetUpLogging("rapideye-coordinator",
@@ -247,8 +270,9 @@ int RunProgram(int argc, char** argv, const std::function<void(CoordinatorSettin
     spdlog::error("{}", std::string(status.message()));
     return program::kExitUsage;
   }
-  flags.settings.log_digest = [json](const std::string&, const std::string& text) {
-    LogDigest(text, json);
+  flags.settings.log_digest = [json](const std::string& incident, const std::string& text,
+                                     const std::optional<ToldVerdict>& verdict) {
+    LogDigest(incident, text, verdict, json);
   };
 
   if (adjust) adjust(flags.settings);

@@ -69,6 +69,9 @@ class Database {
   // The clock of the database, the same for all its clients.
   virtual absl::StatusOr<absl::Time> WallClock() = 0;
 
+  // True if it takes PostgreSQL's own statements (roles, triggers, row-level security).
+  virtual bool IsPostgresql() const { return false; }
+
   // For people: "sqlite:/var/lib/rapideye/fleet.db", "postgresql://db/fleet".
   virtual std::string Name() const = 0;
 };

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/fleet/postgresql.h"
+#include "coordinator/fleet/sqlite.h"
 #include "tests/fleet/test_database.h"
 
 namespace rapideye::coordinator {
@@ -17,6 +18,7 @@ namespace {
 using ::rapideye::testing::kPostgresql;
 using ::rapideye::testing::kSqlite;
 using ::rapideye::testing::TestDatabase;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Values;
@@ -109,6 +111,14 @@ TEST_P(DatabaseTest, HasOneClockForAll) {
   EXPECT_LE(first, second);
   EXPECT_LE(second, third);
   EXPECT_GT(first, absl::FromUnixSeconds(1'700'000'000));
+}
+
+TEST(CheckSqlitePlace, RefusesNetworkFileSystemsAndSaysWhatToDo) {
+  EXPECT_TRUE(CheckSqlitePlace("/var/lib/rapideye/fleet.db", "").ok());
+  const absl::Status status = CheckSqlitePlace("/shared/fleet.db", "NFS");
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("/shared/fleet.db is on NFS"), HasSubstr("postgresql://")));
 }
 
 TEST(OpenDatabaseTest, TakesNothingElse) {

@@ -43,8 +43,11 @@ absl::Status RecordIncident(Database& database, const IncidentRecord& incident, 
           "detected_ms, at_ms, recorded_ms, hosts, slices, digest) "
           "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING",
           {Clean(incident.id), Clean(incident.job), Clean(incident.incarnation),
-           Clean(incident.cause), Clean(incident.detail), incident.confidence,
-           ToValue(incident.detected), ToValue(at), ToValue(now), incident.hosts, incident.slices,
+           Clean(incident.cause), Clean(incident.detail),
+           incident.confidence >= 0 ? std::min(incident.confidence, 1.0) : 0.0,
+           ToValue(std::max(incident.detected, absl::UnixEpoch())), ToValue(at), ToValue(now),
+           std::clamp<int64_t>(incident.hosts, 0, kMaxRememberedHosts),
+           std::clamp<int64_t>(incident.slices, 0, kMaxRememberedHosts),
            keep_digest ? Clean(incident.digest, kMaxHistoryDigest) : ""})
       .status();
 }
@@ -67,16 +70,34 @@ absl::Status RecordCulprit(Database& database, const IncidentRecord& incident,
       .status();
 }
 
+// The key of a breaker. The journal of tasks names those of roles in its SQL, too.
+std::string BreakerName(RemovalMode mode, const std::string& recorded_by) {
+  const std::string name(RemovalModeName(mode));
+  return recorded_by.empty() ? name : absl::StrCat(name, "/", recorded_by);
+}
+
 }  // namespace
 
-absl::StatusOr<absl::Time> History::Newest() {
+absl::StatusOr<absl::Time> History::Newest(absl::Time not_after) {
   auto rows = database_.Run(
       "SELECT MAX(at) FROM (SELECT MAX(decided_ms) AS at FROM fleet_decisions "
-      "UNION ALL SELECT MAX(at_ms) AS at FROM fleet_forgets "
-      "UNION ALL SELECT MAX(at_ms) AS at FROM fleet_breakers) AS times");
+      "WHERE decided_ms <= $1 "
+      "UNION ALL SELECT MAX(at_ms) AS at FROM fleet_forgets WHERE at_ms <= $1 "
+      "UNION ALL SELECT MAX(at_ms) AS at FROM fleet_breakers WHERE at_ms <= $1) AS times",
+      {ToValue(not_after)});
   if (!rows.ok()) return rows.status();
   const std::optional<int64_t> newest = rows->front().OptionalInt(0);
   return newest.has_value() ? absl::FromUnixMillis(*newest) : absl::InfinitePast();
+}
+
+absl::StatusOr<int64_t> History::CountAfter(absl::Time not_after) {
+  auto rows = database_.Run(
+      "SELECT (SELECT COUNT(*) FROM fleet_decisions WHERE decided_ms > $1) + "
+      "(SELECT COUNT(*) FROM fleet_forgets WHERE at_ms > $1) + "
+      "(SELECT COUNT(*) FROM fleet_breakers WHERE at_ms > $1)",
+      {ToValue(not_after)});
+  if (!rows.ok()) return rows.status();
+  return rows->front().Int(0);
 }
 
 absl::Status History::Record(const IncidentRecord& incident, absl::Time now) {
@@ -95,10 +116,11 @@ absl::Status History::Record(const IncidentRecord& incident, absl::Time now) {
   });
 }
 
-absl::StatusOr<Breaker> History::BreakerOf(RemovalMode mode) {
-  auto rows =
-      database_.Run("SELECT is_open, reason, at_ms, who FROM fleet_breakers WHERE mode = $1",
-                    {std::string(RemovalModeName(mode))});
+absl::StatusOr<Breaker> History::BreakerOf(RemovalMode mode, const std::string& recorded_by) {
+  auto rows = database_.Run(
+      "SELECT is_open, reason, at_ms, who FROM fleet_breakers WHERE mode = $1 "
+      "OR (mode = $2 AND is_open = 1) ORDER BY is_open DESC, mode LIMIT 1",
+      {BreakerName(mode, ""), BreakerName(mode, recorded_by)});
   if (!rows.ok()) return rows.status();
   Breaker breaker;
   if (rows->empty()) return breaker;
@@ -110,15 +132,28 @@ absl::StatusOr<Breaker> History::BreakerOf(RemovalMode mode) {
   return breaker;
 }
 
+absl::StatusOr<std::vector<std::string>> History::StoppedRoles(RemovalMode mode) {
+  auto rows = database_.Run("SELECT mode FROM fleet_breakers WHERE is_open = 1 ORDER BY mode");
+  if (!rows.ok()) return rows.status();
+  const std::string of_mode = absl::StrCat(std::string(RemovalModeName(mode)), "/");
+  std::vector<std::string> roles;
+  for (const Row& row : *rows) {
+    const std::string name = row.Text(0);
+    if (name.starts_with(of_mode)) roles.push_back(name.substr(of_mode.size()));
+  }
+  return roles;
+}
+
 absl::Status History::SetBreaker(RemovalMode mode, bool open, const std::string& reason,
-                                 const std::string& who, absl::Time now) {
+                                 const std::string& who, absl::Time now,
+                                 const std::string& recorded_by) {
   return database_
       .Run(
           "INSERT INTO fleet_breakers (mode, is_open, reason, at_ms, who) "
           "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (mode) DO UPDATE SET "
           "is_open = excluded.is_open, reason = excluded.reason, at_ms = excluded.at_ms, "
           "who = excluded.who",
-          {std::string(RemovalModeName(mode)), int64_t{open}, Clean(reason, kMaxHistorySentence),
+          {BreakerName(mode, recorded_by), int64_t{open}, Clean(reason, kMaxHistorySentence),
            ToValue(now), Clean(who)})
       .status();
 }
@@ -154,6 +189,34 @@ absl::Status History::ConfirmRepair(const std::string& incident, const std::stri
           "repair = excluded.repair, at_ms = excluded.at_ms, who = excluded.who",
           {Clean(incident), Clean(machine), repair, ToValue(now), Clean(who)})
       .status();
+}
+
+absl::StatusOr<bool> History::DropBefore(absl::Time incidents, absl::Time digests) {
+  return WithLock(database_, [&]() -> absl::StatusOr<bool> {
+    auto cleared = database_.Run(
+        "UPDATE fleet_incidents SET digest = '' WHERE incident IN (SELECT incident "
+        "FROM fleet_incidents WHERE at_ms < $1 AND digest <> '' LIMIT $2) RETURNING incident",
+        {ToValue(digests), kMaxDroppedIncidents});
+    if (!cleared.ok()) return cleared.status();
+    auto dropped = database_.Run(
+        "DELETE FROM fleet_incidents WHERE incident IN (SELECT incident FROM fleet_incidents "
+        "WHERE at_ms < $1 LIMIT $2) RETURNING incident",
+        {ToValue(incidents), kMaxDroppedIncidents});
+    if (!dropped.ok()) return dropped.status();
+    for (const Row& row : *dropped) {
+      for (const char* table :
+           {"fleet_culprits", "fleet_decisions", "fleet_tasks", "fleet_repairs"}) {
+        auto rows = database_.Run(absl::StrCat("DELETE FROM ", table, " WHERE incident = $1"),
+                                  {row.Text(0)});
+        if (!rows.ok()) return rows.status();
+      }
+    }
+    auto forgets =
+        database_.Run("DELETE FROM fleet_forgets WHERE at_ms < $1", {ToValue(incidents)});
+    if (!forgets.ok()) return forgets.status();
+    const auto most = static_cast<size_t>(kMaxDroppedIncidents);
+    return cleared->size() == most || dropped->size() == most;
+  });
 }
 
 }  // namespace rapideye::coordinator

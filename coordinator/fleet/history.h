@@ -25,7 +25,11 @@ class History {
 
   // The newest of the times in it that deciders and operators wrote; InfinitePast if there
   // is none. Not of incidents: a tenant who writes those could move the time of all.
-  absl::StatusOr<absl::Time> Newest();
+  // Those after `not_after` are left out: a clock that was wrong when they were written is no
+  // reason to be wrong for ever.
+  absl::StatusOr<absl::Time> Newest(absl::Time not_after = absl::InfiniteFuture());
+  // How many times Newest leaves out.
+  absl::StatusOr<int64_t> CountAfter(absl::Time not_after);
 
   // Remembers an incident; its own transaction. The same incident again changes
   // nothing. It happened when it was detected, but never later than `now`: a
@@ -35,7 +39,9 @@ class History {
   // Deciding -----------------------------------------------------------------
 
   // Findings not older than `since` without a decision in this mode, oldest
-  // first, whatever the order in which they came. `job`: only of that job.
+  // first, whatever the order in which they came. If there are more than `limit`, each role
+  // gets its share; roles that do not own the history get kMaxFindingsPerRole at most.
+  // `job`: only of that job.
   absl::StatusOr<std::vector<Finding>> Undecided(
       RemovalMode mode, absl::Time since, int64_t limit,
       const std::optional<std::string>& job = std::nullopt);
@@ -53,21 +59,36 @@ class History {
   absl::StatusOr<std::vector<MachineDecision>> DecisionsOf(const std::string& incident,
                                                            RemovalMode mode);
   // The facts for a decision about `machine`, as far back as `since`. An enforced
-  // removal counts in every mode, a dry one only in dry runs.
-  absl::StatusOr<Facts> FactsAbout(const std::string& machine, RemovalMode mode, absl::Time since);
+  // removal counts in every mode, a dry one only in dry runs. `recorded_by`: the finding's.
+  // Repairs later than `now` and kLargestClockError are not believed.
+  absl::StatusOr<Facts> FactsAbout(const std::string& machine, RemovalMode mode, absl::Time since,
+                                   const std::string& recorded_by = "",
+                                   absl::Time now = absl::InfiniteFuture());
   // False if this finding was decided about before, in this mode: then nothing
   // changes.
   absl::StatusOr<bool> AddDecision(const Finding& finding, RemovalMode mode,
                                    const Decision& decision, absl::Time now);
 
   // Whether its removal was decided on in this mode, and the machine was not forgotten since.
-  absl::StatusOr<bool> RemovalStands(const Finding& finding, RemovalMode mode);
+  absl::StatusOr<bool> RemovalStands(const Finding& finding, RemovalMode mode,
+                                     absl::Time now = absl::InfiniteFuture());
+
+  // Deletes incidents older than `incidents`, with all that was decided and done about them,
+  // and the digests of those older than `digests`; some hundred a call, its own transaction.
+  // True if more is left.
+  absl::StatusOr<bool> DropBefore(absl::Time incidents, absl::Time digests);
 
   // Operators ----------------------------------------------------------------
 
-  absl::StatusOr<Breaker> BreakerOf(RemovalMode mode);
+  // The breaker of a mode for the findings of one role: the fleet's if it is open, which stops
+  // all, otherwise the role's own, which stops what that role recorded.
+  absl::StatusOr<Breaker> BreakerOf(RemovalMode mode, const std::string& recorded_by = "");
+  // Roles whose own breaker is open.
+  absl::StatusOr<std::vector<std::string>> StoppedRoles(RemovalMode mode);
+  // `recorded_by` empty: the fleet's.
   absl::Status SetBreaker(RemovalMode mode, bool open, const std::string& reason,
-                          const std::string& who, absl::Time now);
+                          const std::string& who, absl::Time now,
+                          const std::string& recorded_by = "");
   // Earlier incidents of the machine no longer count against it.
   absl::Status Forget(const std::string& machine, const std::string& who, absl::Time now);
   // Stores the result of inspecting a culprit of an incident: "chip", "nic" or "none".
@@ -76,9 +97,12 @@ class History {
                              const std::string& repair, const std::string& who, absl::Time now);
 
  private:
-  absl::Status AddEvents(const std::string& machine, absl::Time since, Facts& facts);
-  absl::Status AddNames(const std::string& machine, Facts& facts);
-  absl::StatusOr<std::vector<PastRemoval>> RemovalsSince(RemovalMode mode, absl::Time since);
+  absl::Status AddEvents(const std::string& machine, absl::Time since,
+                         const std::string& recorded_by, absl::Time now, Facts& facts);
+  absl::Status AddNames(const std::string& machine, const std::string& recorded_by, absl::Time now,
+                        Facts& facts);
+  absl::StatusOr<std::vector<PastRemoval>> RemovalsSince(RemovalMode mode, absl::Time since,
+                                                         absl::Time now);
 
   Database& database_;
 };

@@ -81,6 +81,27 @@ TEST_P(HistoryTest, WhatIsUndecidedCanBeAskedForOneJobAlone) {
   EXPECT_EQ(findings[0].incident, "i2");
 }
 
+TEST_P(HistoryTest, WhatIsOlderThanTheRetentionIsDeletedWithItsDecisions) {
+  for (int day = 0; day < 3; ++day) {
+    IncidentRecord incident =
+        Incident(absl::StrCat("i", day), kThen + day * kDay, {BadChip("a", day)});
+    incident.digest = "{}";
+    ASSERT_TRUE(history_.Record(incident, kThen + day * kDay).ok());
+    const Finding finding = history_.FindingOf(incident.id, "hardware:a").value();
+    ASSERT_TRUE(*history_.AddDecision(finding, RemovalMode::kDryRun, Decision(), kThen));
+    ASSERT_TRUE(history_.ConfirmRepair(incident.id, "hardware:a", "none", "ada", kThen).ok());
+  }
+  EXPECT_FALSE(*history_.DropBefore(kThen + kDay, kThen + 2 * kDay));
+  EXPECT_FALSE(history_.FindingOf("i0", "hardware:a").ok());
+  EXPECT_EQ(*history_.DigestOf("i1"), "");
+  EXPECT_EQ(*history_.DigestOf("i2"), "{}");
+  for (const char* table :
+       {"fleet_incidents", "fleet_culprits", "fleet_decisions", "fleet_repairs"}) {
+    const auto rows = database_->Run(absl::StrCat("SELECT COUNT(*) FROM ", table));
+    EXPECT_EQ(rows->front().Int(0), 2) << table;
+  }
+}
+
 TEST_P(HistoryTest, AClockThatRunsAheadKeepsNoEventForLonger) {
   ASSERT_TRUE(history_.Record(Incident("i1", kThen + 300 * kDay, {BadChip("a", 1)}), kThen).ok());
   ASSERT_TRUE(history_.Record(Incident("i2", absl::InfinitePast(), {BadChip("b", 1)}), kThen).ok());

@@ -26,8 +26,19 @@ inline constexpr size_t kMaxRememberedCulprits = 1000;
 // Events that bear on one decision. Of a machine that has more nothing is decided by
 // repetition: what was left out could exonerate it.
 inline constexpr int64_t kMaxEventsPerDecision = 2'000;
+// Hosts and slices of a job, as far as they are believed: more than any job has.
+inline constexpr int64_t kMaxRememberedHosts = 20'000;
 // Findings decided about in one turn: the next turn takes the rest.
 inline constexpr int64_t kMaxFindingsPerTurn = 1000;
+// Of one role that does not own the history: what it floods delays no other role's.
+inline constexpr int64_t kMaxFindingsPerRole = 100;
+// A time that is further ahead of the database's clock was written by a wrong one: it counts
+// for nothing. Honest clocks are set by NTP, to the second.
+inline constexpr absl::Duration kLargestClockError = absl::Hours(1);
+// How often what is older than the retention is deleted, and how many incidents at once: the
+// lock must not be held for long.
+inline constexpr absl::Duration kRetentionPoll = absl::Hours(1);
+inline constexpr int64_t kMaxDroppedIncidents = 200;
 
 // Between two tries at a history that is down: soon at first, since most restart at
 // once, then seldom, for as long as it takes.

@@ -109,7 +109,6 @@ class Postgresql final : public Database {
   ~Postgresql() override { PQfinish(connection_); }
   Postgresql(const Postgresql&) = delete;
   Postgresql& operator=(const Postgresql&) = delete;
-
   using Database::Run;
   absl::StatusOr<std::vector<Row>> Run(const std::string& sql,
                                        const std::vector<Value>& values) override {
@@ -135,6 +134,7 @@ class Postgresql final : public Database {
     return rows->front().Time(0);
   }
 
+  bool IsPostgresql() const override { return true; }
   std::string Name() const override { return name_; }
 
  private:

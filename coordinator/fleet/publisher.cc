@@ -55,7 +55,7 @@ Spool::Forwarded Publisher::State::Forward() {
   History target(**fleet);
   const absl::StatusOr<absl::Time> wall = (*fleet)->WallClock();
   if (!wall.ok()) return {0, wall.status()};
-  const absl::StatusOr<absl::Time> newest = target.Newest();
+  const absl::StatusOr<absl::Time> newest = target.Newest(*wall + kLargestClockError);
   if (!newest.ok()) return {0, newest.status()};
   const absl::Duration monotonic = MonotonicTime();
   return waiting.ForwardTo(target, FleetClock(*wall, *newest, monotonic).At(monotonic));

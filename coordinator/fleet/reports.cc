@@ -36,24 +36,27 @@ absl::Status AddHappenings(Database& database, const std::string& statement,
 absl::Status AddIncidents(Database& database, const std::string& machine, Happenings& happenings) {
   return AddHappenings(
       database,
-      "SELECT c.at_ms, c.incident, i.cause, i.detail, c.job, c.slice, c.task, c.host, c.grounds "
-      "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
+      "SELECT c.at_ms, c.incident, i.cause, i.detail, c.job, c.slice, c.task, c.host, c.grounds, "
+      "i.recorded_by FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
       "WHERE c.machine = $1",
       machine, happenings, [](const Row& row) {
         const std::string slice = absl::StrCat(row.Int(5)), task = absl::StrCat(row.Int(6));
-        return Happening{row.Time(0),
-                         "incident",
-                         row.Text(1),
-                         absl::StrCat(CauseText(row.Text(2), row.Text(3)), " at slice ", slice,
-                                      " task ", task, " of job ", row.Text(4), ", as host ",
-                                      row.Text(7), "; ", GroundsText(row.Text(8))),
-                         {{"cause", row.Text(2)},
-                          {"detail", row.Text(3)},
-                          {"job", row.Text(4)},
-                          {"slice", slice},
-                          {"task", task},
-                          {"host", row.Text(7)},
-                          {"grounds", row.Text(8)}}};
+        Happening happening{row.Time(0),
+                            "incident",
+                            row.Text(1),
+                            absl::StrCat(CauseText(row.Text(2), row.Text(3)), " at slice ", slice,
+                                         " task ", task, " of job ", row.Text(4), ", as host ",
+                                         row.Text(7), "; ", GroundsText(row.Text(8)),
+                                         row.Text(9).empty() ? "" : "; recorded by ", row.Text(9)),
+                            {{"cause", row.Text(2)},
+                             {"detail", row.Text(3)},
+                             {"job", row.Text(4)},
+                             {"slice", slice},
+                             {"task", task},
+                             {"host", row.Text(7)},
+                             {"grounds", row.Text(8)}}};
+        if (!row.Text(9).empty()) happening.details.emplace_back("recordedBy", row.Text(9));
+        return happening;
       });
 }
 

@@ -2,20 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
 #include "tests/fleet/incidents.h"
+#include "tests/fleet/tenant_roles.h"
 #include "tests/fleet/test_database.h"
 
 namespace rapideye::coordinator {
@@ -27,35 +20,11 @@ using ::rapideye::testing::kPostgresql;
 using ::rapideye::testing::kThen;
 using ::rapideye::testing::TestDatabase;
 
-constexpr char kRole[] = "rapideye_coordinator";
-
 class RightsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Roles are of the whole server, which several tests share.
-    const auto made = owners_->Run("SELECT 1 FROM pg_roles WHERE rolname = $1", {kRole});
-    ASSERT_TRUE(made.ok()) << made.status();
-    if (made->empty()) {
-      ASSERT_TRUE(owners_->Run(absl::StrCat("CREATE ROLE ", kRole, " LOGIN")).ok());
-    }
-    std::ostringstream text;
-    text << std::ifstream(std::getenv("RAPIDEYE_TEST_DATA")).rdbuf();
-    std::string statements;
-    for (const absl::string_view line : absl::StrSplit(text.str(), '\n')) {
-      if (!absl::StartsWith(line, "--")) absl::StrAppend(&statements, line, "\n");
-    }
-    size_t run = 0;
-    for (const absl::string_view statement : absl::StrSplit(statements, ';')) {
-      const std::string grant(absl::StripAsciiWhitespace(statement));
-      if (grant.empty()) continue;
-      const auto granted = owners_->Run(grant);
-      ASSERT_TRUE(granted.ok()) << granted.status();
-      ++run;
-    }
-    ASSERT_GT(run, 0U);
-    tenants_ =
-        OpenDatabase(absl::StrReplaceAll(made_.url(), {{"rapideye@", absl::StrCat(kRole, "@")}}))
-            .value();
+    rapideye::testing::GrantCoordinatorRights(*owners_);
+    tenants_ = rapideye::testing::ConnectAs(made_, *owners_, rapideye::testing::kCoordinatorRole);
   }
 
   static void ExpectDenied(const absl::Status& status) {

@@ -1,6 +1,7 @@
 #include "coordinator/fleet/schema.h"
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/fleet/tenant_guards.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -24,6 +25,10 @@ absl::Status TooNew(Database& database, int64_t version, int64_t known) {
 
 absl::Status Apply(Database& database, const Migration& migration) {
   for (const std::string& statement : migration.statements) {
+    if (auto rows = database.Run(statement); !rows.ok()) return rows.status();
+  }
+  for (const std::string& statement : migration.postgresql) {
+    if (!database.IsPostgresql()) break;
     if (auto rows = database.Run(statement); !rows.ok()) return rows.status();
   }
   return database
@@ -119,6 +124,28 @@ std::vector<std::string> LookupsByPlaceAndName() {
           "CREATE INDEX fleet_culprits_by_node ON fleet_culprits (node, at_ms)"};
 }
 
+// recorded_by: the role of the database that recorded an incident; empty: the owner of the history.
+// Each lookup of a decision goes by role, so that rows of one slow no decision about another's.
+std::vector<std::string> WhoRecorded() {
+  return {"ALTER TABLE fleet_incidents ADD COLUMN recorded_by TEXT NOT NULL DEFAULT ''",
+          "ALTER TABLE fleet_culprits ADD COLUMN recorded_by TEXT NOT NULL DEFAULT ''",
+          "ALTER TABLE fleet_decisions ADD COLUMN recorded_by TEXT NOT NULL DEFAULT ''",
+          "DROP INDEX fleet_culprits_by_machine",
+          "DROP INDEX fleet_culprits_by_coordinate",
+          "DROP INDEX fleet_culprits_by_place",
+          "DROP INDEX fleet_culprits_by_host",
+          "DROP INDEX fleet_culprits_by_node",
+          "CREATE INDEX fleet_culprits_by_machine ON fleet_culprits (machine, recorded_by, at_ms)",
+          "CREATE INDEX fleet_culprits_by_coordinate "
+          "ON fleet_culprits (recorded_by, job, slice, task)",
+          "CREATE INDEX fleet_culprits_by_place "
+          "ON fleet_culprits (recorded_by, slice, task, fingerprint)",
+          "CREATE INDEX fleet_culprits_by_host ON fleet_culprits (host, recorded_by, at_ms)",
+          "CREATE INDEX fleet_culprits_by_node ON fleet_culprits (node, recorded_by, at_ms)",
+          "CREATE INDEX fleet_incidents_by_role ON fleet_incidents (recorded_by, recorded_ms)",
+          "CREATE INDEX fleet_incidents_by_time ON fleet_incidents (at_ms)"};
+}
+
 }  // namespace
 
 const std::vector<Migration>& FleetMigrations() {
@@ -127,7 +154,8 @@ const std::vector<Migration>& FleetMigrations() {
                                  {2, "the order of hooks", OrderOfHooks()},
                                  {3, "lookups by place and name", LookupsByPlaceAndName()},
                                  {4, "when hooks began", BeginningOfHooks()},
-                                 {5, "where machines stood", WhereMachinesStood()}};
+                                 {5, "where machines stood", WhereMachinesStood()},
+                                 {6, "who recorded", WhoRecorded(), TenantGuards()}};
   return *migrations;
 }
 

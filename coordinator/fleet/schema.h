@@ -16,6 +16,8 @@ struct Migration {
   int64_t version = 0;
   std::string description;
   std::vector<std::string> statements;
+  // Run after those, on PostgreSQL only.
+  std::vector<std::string> postgresql = {};
 };
 
 // All steps of this program, ascending from version 1.

@@ -8,10 +8,15 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "coordinator/fleet/limits.h"
+#include "proto/common/clock/clock.h"
+#include "proto/common/file/network_file_system.h"
 
 namespace rapideye::coordinator {
 namespace {
+
+constexpr absl::Duration kLockedPause = absl::Milliseconds(10);
 
 absl::StatusCode CodeOf(int error) {
   switch (error & 0xff) {  // the rest refines it
@@ -128,9 +133,20 @@ class Sqlite final : public Database {
 
 }  // namespace
 
+absl::Status CheckSqlitePlace(const std::string& path, const std::string& type) {
+  if (type.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, " is on ", type,
+      ", where SQLite loses what it was given: put it on a disk of this machine (--state-dir, "
+      "--fleet-db=sqlite:PATH), or use --fleet-db=postgresql://..."));
+}
+
 absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path,
                                                      IfMissing if_missing) {
   if (path.empty()) return absl::InvalidArgumentError("sqlite: needs the path of a file");
+  if (absl::Status status = CheckSqlitePlace(path, file::NetworkFileSystemOf(path)); !status.ok()) {
+    return status;
+  }
   const bool make = if_missing == IfMissing::kMake;
   std::error_code unknown;
   if (!make && !std::filesystem::exists(path, unknown) && !unknown) {
@@ -150,7 +166,15 @@ absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path,
   sqlite3_busy_timeout(connection, static_cast<int>(absl::ToInt64Milliseconds(kHistoryPatience)));
   // The mode of the journal stays with the file; a file that is no history is left as it is.
   absl::Status status = database->Run("PRAGMA synchronous = FULL").status();
-  if (make && status.ok()) status = database->Run("PRAGMA journal_mode = WAL").status();
+  // Another connection that opens a new file at the same moment holds it for an instant, and this
+  // statement alone does not wait for that by itself.
+  const absl::Duration deadline = MonotonicTime() + kHistoryPatience;
+  while (make && status.ok()) {
+    status = database->Run("PRAGMA journal_mode = WAL").status();
+    if (!absl::IsAborted(status) || MonotonicTime() >= deadline) break;
+    absl::SleepFor(kLockedPause);
+    status = absl::OkStatus();
+  }
   if (!status.ok()) return status;
   return database;
 }

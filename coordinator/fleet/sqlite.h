@@ -11,7 +11,12 @@ namespace rapideye::coordinator {
 
 // Makes the file if it is not there (its directory must be), or says NOT_FOUND. What was
 // committed survives a loss of power. Several processes of one machine may share it.
+// FAILED_PRECONDITION on a network file system.
 absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path, IfMissing if_missing);
+
+// FAILED_PRECONDITION, with what to do instead, if `type` names a network file system: the memory
+// that the processes of a database share is not shared there, and locks may not hold.
+absl::Status CheckSqlitePlace(const std::string& path, const std::string& type);
 
 }  // namespace rapideye::coordinator
 

@@ -15,13 +15,17 @@ constexpr char kColumns[] =
     "incident, subject, hook, ordinal, state, attempts, not_before_ms, expires_ms, outcome, "
     "output";
 
-// Of a task t at $1: nothing that runs, or has to run before it, keeps it waiting.
+// Of a task t at $1: nothing that runs, or has to run before it, keeps it waiting, and the breaker
+// of the role that recorded its incident (History::SetBreaker) is not open.
 constexpr char kIsNext[] =
     "NOT EXISTS (SELECT 1 FROM fleet_tasks o WHERE o.task <> t.task AND ("
     "((o.subject = t.subject OR o.incident = t.incident) "
     "AND o.state = 'acting' AND o.lease_ms > $1) "
     "OR (o.incident = t.incident AND o.ordinal < t.ordinal AND (o.state = 'acting' "
-    "OR (o.state = 'due' AND (o.attempts > 0 OR o.expires_ms > $1))))))";
+    "OR (o.state = 'due' AND (o.attempts > 0 OR o.expires_ms > $1)))))) "
+    "AND NOT EXISTS (SELECT 1 FROM fleet_decisions d JOIN fleet_breakers b "
+    "ON b.mode = 'enforce/' || d.recorded_by WHERE d.incident = t.incident "
+    "AND d.machine = t.subject AND d.mode = 'enforce' AND b.is_open = 1)";
 
 Task ReadTask(const Row& row) {
   return {row.Text(0), row.Text(1), row.Text(2), row.Int(3),  row.Text(4),

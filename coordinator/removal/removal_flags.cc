@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/fleet/database.h"
 #include "coordinator/removal/hooks/hook_process.h"
+#include "coordinator/removal/tenant_machines.h"
 #include "proto/common/flags/command_line.h"
 
 namespace rapideye::coordinator {
@@ -76,11 +77,20 @@ void AddPolicyFlags(CLI::App& app, Policy& policy) {
           "number of hosts in the fleet (else of the largest job within --removal-window)");
   AddFlag(app, "removal-lifetime", policy.decision_lifetime,
           "drops a removal that has not started this long after its incident");
+  AddFlag(app, "fleet-retention", policy.retention,
+          "deletes what is older than this from the fleet history; longer than --removal-window");
   AddFlag(app, "removal-allow", policy.allow,
           "host, node or hardware that may be removed, with * and ?; others never are; may be "
           "repeated (else any may be removed)");
   AddFlag(app, "removal-deny", policy.deny,
           "host, node or hardware that is never removed, with * and ?; may be repeated");
+}
+
+void AddTenantMachinesFlag(CLI::App& app, std::string& path) {
+  program::AddFlag(app, "tenant-machines", path,
+                   "file with a line for each machine of a tenant: its role in the fleet history, "
+                   "then the machine's host, node and hardware, with * and ?; else a role that "
+                   "does not own the history accuses no machine");
 }
 
 void AddRemovalFlags(CLI::App& app, RemovalFlags& flags) {
@@ -94,6 +104,7 @@ void AddRemovalFlags(CLI::App& app, RemovalFlags& flags) {
           "the order given");
   AddFlag(app, "hook-timeout", flags.hook_timeout, "stops a hook that runs longer than this");
   AddPolicyFlags(app, flags.policy);
+  AddTenantMachinesFlag(app, flags.tenant_machines);
 }
 
 absl::Status CheckPolicy(const Policy& policy) {
@@ -107,6 +118,11 @@ absl::Status CheckPolicy(const Policy& policy) {
         CheckPositive("--removal-window", policy.window),
         CheckPositive("--removal-lifetime", policy.decision_lifetime)}) {
     if (!status.ok()) return status;
+  }
+  if (policy.retention <= policy.window) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--fleet-retention: ", absl::FormatDuration(policy.retention),
+                     " is not longer than --removal-window"));
   }
   return absl::OkStatus();
 }
@@ -122,6 +138,11 @@ absl::Status CheckRemoval(RemovalFlags& flags) {
        {CheckFleetDb(flags.fleet_db), CheckPolicy(flags.policy),
         CheckPositive("--hook-timeout", flags.hook_timeout), CheckHooks(flags.hooks)}) {
     if (!status.ok()) return status;
+  }
+  if (!flags.tenant_machines.empty()) {
+    auto machines = ReadTenantMachines(flags.tenant_machines);
+    if (!machines.ok()) return machines.status();
+    flags.policy.tenant_machines = *std::move(machines);
   }
   if (*mode != RemovalMode::kEnforce) return absl::OkStatus();
   if (flags.fleet_db.empty()) {

@@ -21,7 +21,8 @@ struct RemovalFlags {
   std::string removal = std::string(RemovalModeName(Policy{}.mode));
   std::vector<std::string> hooks;
   absl::Duration hook_timeout = kHookTimeout;
-  Policy policy;  // but for its mode, which stands in `removal` until Check
+  std::string tenant_machines;  // a file; empty: not given
+  Policy policy;                // but for its mode, which stands in `removal` until Check
 };
 
 // Adds --fleet-db. `help` states the default, or what the history must be.
@@ -33,7 +34,9 @@ void AddRemovalFlags(CLI::App& app, RemovalFlags& flags);
 
 // INVALID_ARGUMENT names the flag and what it may be.
 absl::Status CheckPolicy(const Policy& policy);
-// As CheckPolicy; sets the policy's mode, and looks at the hooks' files.
+// Adds --tenant-machines, for whoever decides about the findings of other roles.
+void AddTenantMachinesFlag(CLI::App& app, std::string& path);
+// As CheckPolicy; sets the policy's mode and machines of tenants, and looks at the hooks' files.
 absl::Status CheckRemoval(RemovalFlags& flags);
 
 }  // namespace rapideye::coordinator

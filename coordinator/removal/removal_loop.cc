@@ -11,8 +11,10 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/schema.h"
+#include "coordinator/removal/tenant_machines.h"
 #include "proto/common/backoff/backoff.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -24,29 +26,33 @@ std::string UniqueHolder() {
   return absl::StrCat(host, ":", getpid(), ":", absl::ToUnixMicros(absl::Now()));
 }
 
+// Names come from tenants, who may put anything into them.
+std::string Shown(const std::string& text) { return text::EscapeText(text, kMaxHistorySentence); }
+
 void Log(const Remover::Decided& decided, RemovalMode mode) {
   const Finding& finding = decided.finding;
   const Decision& decision = decided.decision;
   spdlog::log(decision.budget_hit ? spdlog::level::err : spdlog::level::info,
               "removal ({}): {} {} ({}) for incident {}: {} [{}]{}", RemovalModeName(mode),
-              ActionName(decision.action), finding.host, finding.machine, finding.incident,
-              decision.reason, decision.rule,
+              ActionName(decision.action), Shown(finding.host), Shown(finding.machine),
+              Shown(finding.incident), Shown(decision.reason), decision.rule,
               decision.budget_hit ? "; NO REMOVALS until somebody closes the breaker" : "");
 }
 
 }  // namespace
 
 void LogHook(const Task& task) {
-  const std::string what = absl::StrCat("hook ", task.hook, task.subject.empty() ? "" : " for ",
-                                        task.subject, " (incident ", task.incident, ")");
+  const std::string what =
+      absl::StrCat("hook ", task.hook, task.subject.empty() ? "" : " for ", Shown(task.subject),
+                   " (incident ", Shown(task.incident), ")");
   if (task.state == "done") {
-    spdlog::info("{}: {}", what, task.outcome);
+    spdlog::info("{}: {}", what, Shown(task.outcome));
   } else if (task.state == "due") {
-    spdlog::warn("{}: {}, attempt {} of {}; it is tried again", what, task.outcome, task.attempts,
-                 kMaxHookAttempts);
+    spdlog::warn("{}: {}, attempt {} of {}; it is tried again", what, Shown(task.outcome),
+                 task.attempts, kMaxHookAttempts);
   } else {
     spdlog::error("{}: GIVEN UP ({}): {}; do by hand what it was to do. It printed: {}", what,
-                  task.state, task.outcome, task.output);
+                  task.state, Shown(task.outcome), Shown(task.output));
   }
 }
 
@@ -60,8 +66,18 @@ absl::Status RemovalLoop::Open() {
   if (absl::Status status = Migrate(**database, FleetMigrations()); !status.ok()) return status;
   const absl::StatusOr<absl::Time> wall = (*database)->WallClock();
   if (!wall.ok()) return wall.status();
-  const absl::StatusOr<absl::Time> newest = History(**database).Newest();
+  const absl::Time not_after = *wall + kLargestClockError;
+  const absl::StatusOr<absl::Time> newest = History(**database).Newest(not_after);
   if (!newest.ok()) return newest.status();
+  const absl::StatusOr<int64_t> ahead = History(**database).CountAfter(not_after);
+  if (!ahead.ok()) return ahead.status();
+  if (*ahead > 0) {
+    spdlog::warn(
+        "{} entries of the fleet history bear a time that has yet to come: a clock was wrong when "
+        "they were written; repairs and breakers among them are ignored or stay as they are, "
+        "removals count against the budgets until then",
+        *ahead);
+  }
   clock_.emplace(*wall, *newest, MonotonicTime());
   auto remover = Remover::Make(
       **database, runner_,
@@ -79,10 +95,24 @@ absl::Status RemovalLoop::Open() {
   return absl::OkStatus();
 }
 
+void RemovalLoop::ReadTenants() {
+  if (settings_.tenant_machines.empty()) return;
+  auto machines = ReadTenantMachines(settings_.tenant_machines);
+  const absl::Status problem = machines.status();
+  if (machines.ok()) {
+    remover_->SetTenantMachines(*std::move(machines));
+  } else if (problem != tenants_problem_) {
+    spdlog::error("{}; tenants may accuse the machines that it named before",
+                  std::string(problem.message()));
+  }
+  tenants_problem_ = problem;
+}
+
 absl::StatusOr<Remover::Report> RemovalLoop::Turn() {
   next_ = absl::InfiniteDuration();
   if (settings_.policy.mode == RemovalMode::kOff) return Remover::Report();
   if (absl::Status status = Open(); !status.ok()) return status;
+  ReadTenants();
   absl::StatusOr<Remover::Report> report = remover_->Turn();
   if (!report.ok()) return report;
   for (const Task& task : report->ended) LogHook(task);

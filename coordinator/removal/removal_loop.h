@@ -29,6 +29,9 @@ class RemovalLoop {
   struct Settings {
     std::string fleet_db;  // as OpenDatabase takes it
     Policy policy;
+    // Read before each turn in place of the policy's (ReadTenantMachines); empty: none. What was
+    // read last stays if it cannot be read.
+    std::string tenant_machines = {};
     std::optional<std::string> job;  // only findings of this job; empty: of any
     std::vector<std::string> hooks;
     absl::Duration hook_timeout;
@@ -59,6 +62,7 @@ class RemovalLoop {
 
  private:
   absl::Status Open();
+  void ReadTenants();
   // Until something is to be done; false: it is to stop.
   bool Wait(absl::Duration at_most);
   bool Stopping();
@@ -74,6 +78,7 @@ class RemovalLoop {
   std::optional<Remover> remover_;
   absl::Duration next_ = absl::InfiniteDuration();  // a task is due after this
   absl::Status problem_;                            // as the log last said
+  absl::Status tenants_problem_;                    // as the log last said
 
   Mutex mutex_;
   ConditionVariable changed_;

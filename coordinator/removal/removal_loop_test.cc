@@ -62,6 +62,21 @@ TEST_P(RemovalLoopTest, DecidesNothingWhenItIsOff) {
   EXPECT_EQ(Undecided(RemovalMode::kOff), 4U);
 }
 
+// An operator forgot a machine on a host whose clock was twelve years ahead.
+TEST_P(RemovalLoopTest, AClockThatWasWrongOnceEndsNoDecisions) {
+  const absl::Time wrong = now_ + absl::Hours(24 * 365 * 12);
+  ASSERT_TRUE(history_.Forget("hardware:other", "ada", wrong).ok());
+  ASSERT_TRUE(history_.Forget("hardware:a", "ada", wrong).ok());
+  FailNow();
+  RemovalLoop loop(LoopSettings(RemovalMode::kEnforce), hooks_);
+  const auto report = loop.Turn();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->decisions, SizeIs(4));
+  EXPECT_THAT(hooks_.calls(), SizeIs(1));
+  EXPECT_EQ(*history_.CountAfter(now_ + kDay), 2);
+  EXPECT_LT(*history_.Newest(now_ + kDay), now_ + kDay);
+}
+
 TEST_P(RemovalLoopTest, LeavesOtherJobsAlone) {
   FailNow();
   RemovalLoop::Settings settings = LoopSettings(RemovalMode::kEnforce);

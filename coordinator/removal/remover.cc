@@ -1,6 +1,8 @@
 #include "coordinator/removal/remover.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,48 +27,78 @@ Remover::Remover(Database& database, HookRunner& runner, Settings settings)
       journal_(database, settings_.holder, settings_.hooks) {}
 
 absl::StatusOr<Remover::Report> Remover::Turn() {
-  absl::Status status = DecideAll();
-  if (status.ok()) status = ActOnAll();
+  const absl::StatusOr<bool> more = DecideAll();
+  if (!more.ok()) return more.status();
+  absl::Status status = ActOnAll();
+  if (status.ok()) status = DropOld();
   if (!status.ok()) return status;
   Report report = std::exchange(report_, Report());
+  if (*more) report.next = settings_.now();
   // What only an operator lets go on is due at no time.
   if (settings_.policy.mode != RemovalMode::kEnforce || report.stopped_by_breaker) return report;
   const absl::StatusOr<absl::Time> next = journal_.NextDue(settings_.now());
   if (!next.ok()) return next.status();
-  report.next = *next;
+  report.next = std::min(report.next, *next);
   return report;
+}
+
+absl::Status Remover::DropOld() {
+  const absl::Time now = settings_.now();
+  if (now < next_drop_ || (settings_.go_on && !settings_.go_on())) return absl::OkStatus();
+  const Policy& policy = settings_.policy;
+  const auto more = history_.DropBefore(now - policy.retention, FactsSince(policy, now));
+  if (!more.ok()) return more.status();
+  if (!*more) next_drop_ = now + kRetentionPoll;  // otherwise the next turn goes on
+  return absl::OkStatus();
 }
 
 // All decisions before any act: a wave of failures shows in full before the first
 // machine goes, and may open the breaker before.
-absl::Status Remover::DecideAll() {
+absl::StatusOr<bool> Remover::DecideAll() {
   const Policy& policy = settings_.policy;
   const auto findings = history_.Undecided(policy.mode, FactsSince(policy, settings_.now()),
                                            kMaxFindingsPerTurn, settings_.job);
   if (!findings.ok()) return findings.status();
+  const size_t before = report_.decisions.size();
+  std::set<std::string> overwhelming;  // roles
   for (const Finding& finding : *findings) {
+    if (settings_.go_on && !settings_.go_on()) return false;
     Decision decision;
-    const absl::StatusOr<bool> ours = DecideOne(finding, decision);
+    const std::string& role = finding.recorded_by;
+    absl::StatusOr<bool> ours = DecideOne(finding, !overwhelming.contains(role), decision);
+    if (absl::IsDeadlineExceeded(ours.status()) && !role.empty()) {
+      // Whatever it recorded must not hold up the others.
+      overwhelming.insert(role);
+      ours = DecideOne(finding, false, decision);
+    }
     if (!ours.ok()) return ours.status();
     if (!*ours) continue;
     report_.decisions.push_back({finding, std::move(decision)});
     if (settings_.decided) settings_.decided(report_.decisions.back());
   }
-  return absl::OkStatus();
+  return findings->size() >= static_cast<size_t>(kMaxFindingsPerRole) &&
+         report_.decisions.size() > before;
 }
 
-absl::StatusOr<bool> Remover::DecideOne(const Finding& finding, Decision& decision) {
+absl::StatusOr<bool> Remover::DecideOne(const Finding& finding, bool weigh, Decision& decision) {
   const Policy& policy = settings_.policy;
   return WithLock(database_, [&]() -> absl::StatusOr<bool> {
     const absl::Time now = settings_.now();
-    const auto facts = history_.FactsAbout(finding.machine, policy.mode, FactsSince(policy, now));
+    // What cannot count is not looked up: a tenant may have recorded a lot of it.
+    absl::StatusOr<Facts> facts = Facts();
+    facts->all_events = weigh;
+    if (weigh && MayAccuse(finding, policy)) {
+      facts = history_.FactsAbout(finding.machine, policy.mode, FactsSince(policy, now),
+                                  finding.recorded_by, now);
+    }
     if (!facts.ok()) return facts.status();
     decision = Decide(finding, *facts, policy, now);
     const auto added = history_.AddDecision(finding, policy.mode, decision, now);
     if (!added.ok() || !*added) return added;
     absl::Status status;
     if (decision.budget_hit) {
-      status = history_.SetBreaker(policy.mode, true, decision.reason, "", now);
+      status =
+          history_.SetBreaker(policy.mode, true, decision.reason, "", now, finding.recorded_by);
     }
     const bool act = decision.action == Action::kRemove && policy.mode == RemovalMode::kEnforce;
     for (size_t i = 0; act && i < settings_.hooks.size() && status.ok(); ++i) {
@@ -105,7 +137,7 @@ absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessRefused(Report& report, 
     if (!task.ok() || !task->has_value()) return task;
     const auto finding = history_.FindingOf((*task)->incident, (*task)->subject);
     if (!finding.ok()) return finding.status();
-    const auto still_due = history_.RemovalStands(*finding, RemovalMode::kEnforce);
+    const auto still_due = history_.RemovalStands(*finding, RemovalMode::kEnforce, now);
     if (!still_due.ok()) return still_due.status();
     const std::optional<Objection> objection = ObjectionTo(*finding, settings_.policy);
     if (*still_due && !objection.has_value()) return task;

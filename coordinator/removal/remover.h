@@ -56,6 +56,11 @@ class Remover {
   // removals are enforced and there is no hook that would carry them out.
   static absl::StatusOr<Remover> Make(Database& database, HookRunner& runner, Settings settings);
 
+  // Replaces the machines about which tenants are believed, from the next turn on.
+  void SetTenantMachines(std::vector<TenantMachine> machines) {
+    settings_.policy.tenant_machines = std::move(machines);
+  }
+
   // To be called once, before the first turn: tasks that a process of the same name had
   // begun when it died are due again.
   absl::Status Resume() { return journal_.Resume(); }
@@ -67,9 +72,12 @@ class Remover {
  private:
   Remover(Database& database, HookRunner& runner, Settings settings);
 
-  absl::Status DecideAll();
-  // False if another remover was faster.
-  absl::StatusOr<bool> DecideOne(const Finding& finding, Decision& decision);
+  // True if there may be more to decide about.
+  absl::StatusOr<bool> DecideAll();
+  absl::Status DropOld();
+  // False if another remover was faster. `weigh`: false if what the finding's role recorded takes
+  // too long to look at.
+  absl::StatusOr<bool> DecideOne(const Finding& finding, bool weigh, Decision& decision);
   absl::Status ActOnAll();
   // Writes down the result of the last hook, unless the journal has it.
   absl::Status WriteDown();
@@ -86,6 +94,7 @@ class Remover {
     Task task;
     HookResult result;
   };
+  absl::Time next_drop_ = absl::InfinitePast();
   Report report_;  // also of turns that failed later on
   // A history that was away just then does not make a hook run again.
   std::optional<Ran> ran_;

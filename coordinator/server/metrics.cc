@@ -138,6 +138,8 @@ void AddJob(Page& page, const JobStatus& status) {
     page.Gauge("activity", "1 for what the coordinator is about, 0 for the others.",
                activity == status.activity ? 1 : 0, {{"activity", ActivityName(activity)}});
   }
+  page.Gauge("watch_paused", "1 while an operator has paused the watch: nothing is raised.",
+             status.pause.has_value() ? 1 : 0);
   if (status.since_completion.has_value()) {
     page.Gauge("seconds_since_last_completion", "Since a launch completed on any worker.",
                absl::ToDoubleSeconds(*status.since_completion));

@@ -64,6 +64,30 @@ void AddProgress(const JobStatus& status, v1::GetStatusReply& wire) {
 
 }  // namespace
 
+v1::PauseStatus ToWire(const PauseStatus& pause) {
+  v1::PauseStatus wire;
+  wire.set_left_ms(Milliseconds(pause.left));
+  wire.set_reason(pause.reason);
+  wire.set_by(pause.by);
+  return wire;
+}
+
+namespace {
+
+v1::IncidentSummary ToWire(const std::string& id, const ToldVerdict& verdict) {
+  v1::IncidentSummary wire;
+  wire.set_id(id);
+  wire.set_cause(verdict.cause);
+  wire.set_detail(verdict.detail);
+  if (verdict.confidence) wire.set_confidence(*verdict.confidence);
+  wire.set_headline(verdict.headline);
+  for (const std::string& host : verdict.culprits) wire.add_culprits(host);
+  wire.set_culprit_hosts(static_cast<int32_t>(verdict.culprit_hosts));
+  return wire;
+}
+
+}  // namespace
+
 v1::GetStatusReply ToWire(const JobStatus& status) {
   v1::GetStatusReply wire;
   wire.set_job(Name(status.job));
@@ -74,7 +98,11 @@ v1::GetStatusReply ToWire(const JobStatus& status) {
   if (status.last_incident) {
     wire.set_last_incident_id(*status.last_incident);
     wire.set_last_revision(status.last_revision);
+    if (status.last_verdict) {
+      *wire.mutable_last_incident() = ToWire(*status.last_incident, *status.last_verdict);
+    }
   }
+  if (status.pause) *wire.mutable_pause() = ToWire(*status.pause);
   if (status.next_look) wire.set_next_look_ms(Milliseconds(*status.next_look));
   wire.set_expected(static_cast<int32_t>(status.expected));
   wire.set_connected(static_cast<int32_t>(status.connected));
@@ -112,16 +140,9 @@ v1::GetStatusReply ToWire(const JobStatus& status) {
 }
 
 v1::IncidentSummary ToWire(const IncidentSummary& summary) {
-  v1::IncidentSummary wire;
-  wire.set_id(summary.id);
+  v1::IncidentSummary wire = ToWire(summary.id, VerdictOf(summary));
   wire.set_detected_at(summary.detected_at);
   wire.set_job(summary.job);
-  wire.set_cause(summary.cause);
-  wire.set_detail(summary.detail);
-  if (summary.confidence) wire.set_confidence(*summary.confidence);
-  wire.set_headline(summary.headline);
-  for (const std::string& host : summary.culprits) wire.add_culprits(host);
-  wire.set_culprit_hosts(static_cast<int32_t>(summary.culprit_hosts));
   wire.set_problem(Sentence(summary.problem));
   wire.set_revision(summary.revision);
   return wire;

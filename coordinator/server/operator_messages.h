@@ -16,6 +16,7 @@
 namespace rapideye::coordinator {
 
 // Every string is made UTF-8 and bounded.
+v1::PauseStatus ToWire(const PauseStatus& pause);
 v1::GetStatusReply ToWire(const JobStatus& status);
 v1::IncidentSummary ToWire(const IncidentSummary& summary);
 

@@ -197,6 +197,59 @@ DocumentReactor* OperatorService::Snapshot(grpc::CallbackServerContext* context,
   return reactor;
 }
 
+absl::Status OperatorService::CheckOperator(const grpc::CallbackServerContext& context) {
+  const bool tls = !transport::PeerChain(*context.auth_context()).empty();
+  if (tls && identities_.empty()) {
+    return absl::PermissionDeniedError(
+        "only callers whom the coordinator's --operator-identity names may pause the watch, and "
+        "it is not set");
+  }
+  return CheckCaller(context);
+}
+
+grpc::ServerUnaryReactor* OperatorService::Pause(grpc::CallbackServerContext* context,
+                                                 const v1::PauseRequest* request,
+                                                 v1::PauseReply* reply) {
+  grpc::ServerUnaryReactor* reactor = nullptr;
+  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
+  if (call == nullptr) return reactor;
+  if (absl::Status status = CheckOperator(*context); !status.ok()) {
+    call->Refuse(status);
+    return reactor;
+  }
+  const std::string identity = transport::PeerIdentity(*context->auth_context());
+  std::string by = request->by().empty() ? context->peer() : request->by();
+  if (!identity.empty()) absl::StrAppend(&by, " (", identity, ")");
+  Ticket ticket = 0;
+  {
+    const MutexLock lock(mutex_);
+    ticket = next_++;
+    pauses_[ticket] = {call, reply};
+  }
+  queue_.Post(PauseRequested{.ticket = ticket,
+                             .duration = absl::Milliseconds(request->duration_ms()),
+                             .reason = request->reason(),
+                             .by = std::move(by)});
+  return reactor;
+}
+
+void OperatorService::Handle(const PauseAnswered& effect) {
+  PendingPause pending;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = pauses_.extract(effect.ticket);
+    if (found.empty()) return;
+    pending = found.mapped();
+  }
+  if (!effect.status.ok()) {
+    pending.call->Refuse(effect.status);
+    return;
+  }
+  pending.call->Answer([&] {
+    if (effect.pause) *pending.reply->mutable_pause() = ToWire(*effect.pause);
+  });
+}
+
 OperatorService::PendingSnapshot OperatorService::Take(Ticket ticket) {
   const MutexLock lock(mutex_);
   auto found = pending_.extract(ticket);

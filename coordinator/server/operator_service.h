@@ -46,6 +46,8 @@ class OperatorService final : public v1::Operator::CallbackService {
   grpc::ServerUnaryReactor* ListIncidents(grpc::CallbackServerContext* context,
                                           const v1::ListIncidentsRequest* request,
                                           v1::ListIncidentsReply* reply) override;
+  grpc::ServerUnaryReactor* Pause(grpc::CallbackServerContext* context,
+                                  const v1::PauseRequest* request, v1::PauseReply* reply) override;
   grpc::ServerWriteReactor<v1::DocumentPart>* GetIncident(
       grpc::CallbackServerContext* context, const v1::GetIncidentRequest* request) override;
 
@@ -53,6 +55,7 @@ class OperatorService final : public v1::Operator::CallbackService {
   void Handle(Examine effect);
   void Handle(const SnapshotAnswered& effect);
   void Handle(const SnapshotRefused& effect);
+  void Handle(const PauseAnswered& effect);
 
   // Refuses callers whose certificate is refused, from now on.
   void CheckPeers(std::shared_ptr<const transport::PeerChecker> checker);
@@ -71,6 +74,8 @@ class OperatorService final : public v1::Operator::CallbackService {
   // PERMISSION_DENIED if --operator-identity does not name the caller, or its certificate is
   // not good any more.
   absl::Status CheckCaller(const grpc::CallbackServerContext& context);
+  // As CheckCaller, of one who changes what is watched: with TLS --operator-identity must name it.
+  absl::Status CheckOperator(const grpc::CallbackServerContext& context);
   // RESOURCE_EXHAUSTED if the caller has asked for a snapshot less than kLookInterval ago. Without
   // TLS callers have no name and are not told apart.
   absl::Status CountLook(const grpc::CallbackServerContext& context, absl::Duration now);
@@ -86,6 +91,11 @@ class OperatorService final : public v1::Operator::CallbackService {
   Mutex mutex_;
   Ticket next_ ABSL_GUARDED_BY(mutex_) = 1;
   std::map<Ticket, PendingSnapshot> pending_ ABSL_GUARDED_BY(mutex_);
+  struct PendingPause {
+    std::shared_ptr<UnaryCall> call;
+    v1::PauseReply* reply = nullptr;  // gRPC's, until the call is answered
+  };
+  std::map<Ticket, PendingPause> pauses_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const transport::PeerChecker> checker_ ABSL_GUARDED_BY(mutex_);  // nullptr: none
   // When each identity last asked for a snapshot, for kLookInterval.
   std::map<std::string, absl::Duration> looks_ ABSL_GUARDED_BY(mutex_);

@@ -7,8 +7,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/core/limits.h"
+#include "coordinator/server/html_page.h"
 #include "coordinator/server/web_pages.h"
 #include "coordinator/store/incident_files.h"
+#include "digest/html_text.h"
 #include "proto/common/clock/clock.h"
 #include "proto/common/metrics/metric_page.h"
 #include "proto/common/sync/mutex.h"
@@ -18,6 +20,9 @@ namespace {
 
 constexpr char kIncidents[] = "/incidents/";
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
+// Pages that wait for the fleet history at once, and how long: without it the rest is shown.
+constexpr int kMaxPagesFromFleet = 2;
+constexpr absl::Duration kFleetPatience = absl::Seconds(3);
 constexpr char kPolicy[] = "Content-Security-Policy";
 
 http::Response Text(int status, std::string text) {
@@ -25,9 +30,7 @@ http::Response Text(int status, std::string text) {
 }
 
 http::Response Html(std::string page) {
-  return {.content_type = kHtmlType,
-          .body = std::move(page),
-          .headers = {{kPolicy, "default-src 'none'; style-src 'unsafe-inline'"}}};
+  return {.content_type = kHtmlType, .body = std::move(page), .headers = {{kPolicy, PagePolicy()}}};
 }
 
 http::Response Failure(const absl::Status& status) {
@@ -59,15 +62,28 @@ http::Response Document(const IncidentArchive& archive, const std::string& id, c
   http::Response response = {
       .content_type = form.content_type, .body = *std::move(document), .headers = {}};
   if (form.form == IncidentForm::kHtml) {
-    // It is a program of its own and has no business with the other pages.
+    // It is a program of its own and has no business with the other pages; the capture that it
+    // links to is a download.
     response.headers.emplace_back(kPolicy,
                                   "default-src 'none'; style-src 'unsafe-inline'; script-src "
-                                  "'unsafe-inline'; sandbox allow-scripts");
+                                  "'unsafe-inline'; sandbox allow-scripts allow-downloads");
   } else if (form.form == IncidentForm::kCapture) {
     response.headers.emplace_back("Content-Disposition",
                                   absl::StrCat("attachment; filename=\"", id, form.suffix, "\""));
   }
   return response;
+}
+
+// The page of an incident, with what was decided since it was written.
+http::Response WithDecisions(http::Response page, const IncidentArchive& archive,
+                             const std::string& id) {
+  const absl::StatusOr<std::string> record = archive.Read(id, IncidentForm::kHooks);
+  const std::string decisions = record.ok() ? DecisionsHtml(*record) : "";
+  page.body = WithLastSection(
+      std::move(page.body),
+      absl::StrCat("<h2>What was decided about the machines</h2>\n",
+                   decisions.empty() ? "<p>Nothing is decided yet.</p>\n" : decisions));
+  return page;
 }
 
 }  // namespace
@@ -76,6 +92,7 @@ struct Web::Waiting {
   Mutex mutex;  // guards the values of slots, too
   ConditionVariable changed;
   int for_disk ABSL_GUARDED_BY(mutex) = 0;
+  int for_fleet ABSL_GUARDED_BY(mutex) = 0;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
 
   // What another thread may put there, or never.
@@ -103,9 +120,13 @@ struct Web::Waiting {
 Web::Web(Sources sources)
     : sources_(std::move(sources)),
       waiting_(std::make_shared<Waiting>()),
-      disk_(kMaxPagesFromDisk) {}
+      disk_(kMaxPagesFromDisk),
+      fleet_(kMaxPagesFromFleet) {}
 
-Web::~Web() { disk_.Abandon(kDiskPatience); }
+Web::~Web() {
+  disk_.Abandon(kDiskPatience);
+  fleet_.Abandon(kDiskPatience);
+}
 
 void Web::Stop() {
   {
@@ -114,6 +135,7 @@ void Web::Stop() {
     waiting_->changed.NotifyAll();
   }
   disk_.Drop();
+  fleet_.Drop();
 }
 
 std::shared_ptr<const JobStatus> Web::AskStatus() {
@@ -145,6 +167,39 @@ http::Response Web::FromDisk(std::function<http::Response(const IncidentArchive&
   return std::move(response).value_or(std::move(busy));
 }
 
+std::optional<std::string> Web::FromFleet(std::function<std::string(const FleetSource&)> work) {
+  {
+    const MutexLock lock(waiting_->mutex);
+    if (waiting_->for_fleet >= kMaxPagesFromFleet) return std::nullopt;
+    ++waiting_->for_fleet;
+  }
+  auto slot = std::make_shared<Waiting::Slot<std::string>>();
+  const bool posted = fleet_.Post([waiting = waiting_, slot, source = sources_.fleet,
+                                   work = std::move(work)] { waiting->Fill(*slot, work(source)); });
+  std::optional<std::string> html;
+  if (posted) html = waiting_->Await(*slot, kFleetPatience);
+  const MutexLock lock(waiting_->mutex);
+  --waiting_->for_fleet;
+  return html;
+}
+
+http::Response Web::Fleet() {
+  const std::optional<std::string> page = FromFleet([](const FleetSource& source) {
+    absl::StatusOr<std::string> read = FleetPage(source, absl::Now());
+    if (read.ok()) return *std::move(read);
+    // A coordinator that may only write the history has no page of it.
+    return FramePage(
+        {.title = "rapideye: fleet", .path = "/fleet"},
+        absl::StrCat("<section>\n<h1>Fleet</h1>\n<p>The fleet history cannot be read "
+                     "here: ",
+                     digest::Html(std::string(read.status().message())), "</p>\n</section>\n"));
+  });
+  if (page.has_value()) return Html(*page);
+  http::Response busy = Text(503, "the fleet history is slow, or much is asked; try again");
+  busy.headers.emplace_back("Retry-After", "2");
+  return busy;
+}
+
 http::Response Web::Health(bool readiness) {
   const Readings readings = sources_.read();
   const bool turns = readings.since_turn <= kLoopPatience;
@@ -167,14 +222,35 @@ http::Response Web::Health(bool readiness) {
   return Text((readiness ? takes_agents : turns) ? 200 : 503, std::move(text));
 }
 
+http::Response Web::WithHistory(http::Response page, const std::string& id) {
+  const std::optional<std::string> history =
+      FromFleet([id](const FleetSource& source) -> std::string {
+        absl::StatusOr<std::string> html = MachineHistoryHtml(source, id);
+        if (html.ok() && html->empty()) return "<p>No machine is named.</p>\n";
+        if (html.ok()) return *std::move(html);
+        return absl::StrCat(
+            "<p>Not known here: ", digest::Html(std::string(html.status().message())), "</p>\n");
+      });
+  page.body = WithLastSection(
+      std::move(page.body),
+      absl::StrCat("<h2>History of the machines</h2>\n",
+                   history.value_or("<p>The fleet history has not answered in time.</p>\n")));
+  return page;
+}
+
 http::Response Web::Incident(const std::string& name) {
   for (const Form& form : kForms) {
     if (!absl::EndsWith(name, form.suffix)) continue;
     std::string id = name.substr(0, name.size() - std::string_view(form.suffix).size());
     if (!IsIncidentId(id)) break;
-    return FromDisk([id = std::move(id), &form](const IncidentArchive& archive) {
-      return Document(archive, id, form);
+    const bool page = form.form == IncidentForm::kHtml;
+    http::Response response = FromDisk([id, &form](const IncidentArchive& archive) {
+      http::Response document = Document(archive, id, form);
+      return form.form == IncidentForm::kHtml && document.status == 200
+                 ? WithDecisions(std::move(document), archive, id)
+                 : document;
     });
+    return page && response.status == 200 ? WithHistory(std::move(response), id) : response;
   }
   return Text(404, "no incident has such a name; see /incidents");
 }
@@ -191,15 +267,16 @@ http::Response Web::Answer(const http::Request& request) {
   if (path == "/healthz") return Health(/*readiness=*/false);
   if (path == "/readyz") return Health(/*readiness=*/true);
   if (path == "/") return Html(StatusPage(AskStatus().get(), sources_.read().disk));
+  if (path == "/fleet") return Fleet();
   if (path == "/incidents") {
-    return FromDisk([](const IncidentArchive& archive) {
+    return FromDisk([status = AskStatus()](const IncidentArchive& archive) {
       const auto incidents = archive.List(kMaxListedOnPage);
       if (!incidents.ok()) return Failure(incidents.status());
-      return Html(IncidentsPage(*incidents, incidents->size() == kMaxListedOnPage));
+      return Html(IncidentsPage(*incidents, incidents->size() == kMaxListedOnPage, status.get()));
     });
   }
   if (absl::StartsWith(path, kIncidents)) return Incident(path.substr(sizeof(kIncidents) - 1));
-  return Text(404, "not here; there are / /incidents /metrics /healthz /readyz");
+  return Text(404, "not here; there are / /incidents /fleet /metrics /healthz /readyz");
 }
 
 }  // namespace rapideye::coordinator

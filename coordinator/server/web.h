@@ -4,7 +4,7 @@
 //   /metrics          for Prometheus           /incidents/<id>[.html]      the digest
 //   /healthz          is it at work?           /incidents/<id>.json .txt   as well
 //   /readyz           does it take agents?     /incidents/<id>.capture.jsonl.gz
-//                                              /incidents/<id>.hooks.json  what was done
+//   /fleet            the fleet history        /incidents/<id>.hooks.json  what was done
 //
 // Requests are untrusted and change nothing.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_WEB_H_
@@ -12,9 +12,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
+#include "coordinator/server/fleet_page.h"
 #include "coordinator/server/metrics.h"
 #include "coordinator/server/status_cache.h"
 #include "coordinator/store/incident_archive.h"
@@ -32,6 +34,7 @@ class Web {
     std::shared_ptr<const IncidentArchive> archive;
     const Telemetry* telemetry = nullptr;
     std::function<Readings()> read;  // all but the status; returns at once
+    FleetSource fleet = {};
   };
 
   // What `sources` points to outlives this.
@@ -49,12 +52,18 @@ class Web {
   std::shared_ptr<const JobStatus> AskStatus();
   // The answer of `work`, which reads the disk on a thread of its own.
   http::Response FromDisk(std::function<http::Response(const IncidentArchive&)> work);
+  // The answer of `work`, which reads the fleet history; absent: too late, or too many ask.
+  std::optional<std::string> FromFleet(std::function<std::string(const FleetSource&)> work);
+  http::Response Fleet();
   http::Response Health(bool readiness);
+  // The page of an incident, with the history of its machines.
+  http::Response WithHistory(http::Response page, const std::string& id);
   http::Response Incident(const std::string& name);
 
   const Sources sources_;
   const std::shared_ptr<Waiting> waiting_;
   Worker disk_;
+  Worker fleet_;  // a history that hangs holds up no page of the disk
 };
 
 }  // namespace rapideye::coordinator

@@ -14,6 +14,8 @@ inline constexpr char kCaptureFile[] = "capture.jsonl.gz";
 inline constexpr char kJsonFile[] = "digest.json";
 inline constexpr char kTextFile[] = "digest.txt";
 inline constexpr char kHtmlFile[] = "digest.html";
+// What the fleet is to remember of it (fleet/records/record_json.h).
+inline constexpr char kRecordFile[] = "record.json";
 // Written later than the others: the decisions about the incident and its hooks.
 inline constexpr char kHooksFile[] = "hooks.json";
 

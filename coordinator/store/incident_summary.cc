@@ -85,6 +85,15 @@ absl::StatusOr<IncidentSummary> SummariseDigest(const std::string& text) {
   return summary;
 }
 
+ToldVerdict VerdictOf(const IncidentSummary& summary) {
+  return {.cause = summary.cause,
+          .detail = summary.detail,
+          .confidence = summary.confidence,
+          .headline = summary.headline,
+          .culprits = summary.culprits,
+          .culprit_hosts = summary.culprit_hosts};
+}
+
 std::string TimeOfId(const std::string& id) {
   return absl::StrCat(id.substr(0, 4), "-", id.substr(4, 2), "-", id.substr(6, 2), "T",
                       id.substr(9, 2), ":", id.substr(11, 2), ":", id.substr(13, 2), "Z");

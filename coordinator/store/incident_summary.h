@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "coordinator/core/job_status.h"
 
 namespace rapideye::coordinator {
 
@@ -37,6 +38,9 @@ inline constexpr size_t kMaxListedCulprits = 10;
 // no digest, or of a schema that is not known here. `id` and `problem` are the
 // caller's to fill.
 absl::StatusOr<IncidentSummary> SummariseDigest(const std::string& json);
+
+// What the list's line says of the digest itself.
+ToldVerdict VerdictOf(const IncidentSummary& summary);
 
 // "2026-11-20T12:44:19Z" from "20261120T124419Z-5dc4d1c8", for an incident whose
 // digest cannot be read. `id` must be an incident id.

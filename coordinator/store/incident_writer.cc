@@ -14,8 +14,10 @@
 #include "classifier/classify.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/records/findings.h"
+#include "coordinator/fleet/records/record_json.h"
 #include "coordinator/store/incident_files.h"
 #include "coordinator/store/incident_form.h"
+#include "coordinator/store/incident_summary.h"
 #include "coordinator/store/text_comparison.h"
 #include "digest/report_json.h"
 #include "proto/capture/capture_writer.h"
@@ -25,15 +27,9 @@
 namespace rapideye::coordinator {
 namespace {
 
-struct Rendered {
-  std::string text;
-  std::string json;
-  std::string html;
-};
-
-Rendered Render(const digest::Report& report, digest::TextFormat format) {
+RenderedDigest RenderForms(const digest::Report& report, digest::TextFormat format) {
   const absl::Duration begin = MonotonicTime();
-  Rendered rendered;
+  RenderedDigest rendered;
   rendered.text = RenderAs(report, IncidentForm::kText, format);
   rendered.html = RenderAs(report, IncidentForm::kHtml, format);
   nlohmann::ordered_json json = digest::ReportToJson(report);
@@ -41,6 +37,28 @@ Rendered Render(const digest::Report& report, digest::TextFormat format) {
   json["timings"]["renderMs"] = absl::ToInt64Milliseconds(MonotonicTime() - begin);
   rendered.json = absl::StrCat(digest::Dump(json, /*pretty=*/true), "\n");
   return rendered;
+}
+
+std::optional<ToldVerdict> VerdictIn(const std::string& json) {
+  const absl::StatusOr<IncidentSummary> summary = SummariseDigest(json);
+  return summary.ok() ? std::optional(VerdictOf(*summary)) : std::nullopt;
+}
+
+// What a digest cannot do without: cause, culprits, removal, who is missing. Sentences and
+// evidence may be what took too long.
+Verdict Essence(const Verdict& verdict, std::string why) {
+  constexpr size_t kMostCulprits = 16;
+  Verdict essence;
+  essence.cause = verdict.cause;
+  essence.detail = verdict.detail;
+  essence.confidence = verdict.confidence;
+  essence.culprits = verdict.culprits;
+  if (essence.culprits.size() > kMostCulprits) essence.culprits.resize(kMostCulprits);
+  essence.missing = verdict.missing;
+  essence.removal = verdict.removal;
+  essence.reasons.push_back({"deadline", why});
+  essence.lacking.push_back(std::move(why));
+  return essence;
 }
 
 }  // namespace
@@ -115,6 +133,24 @@ Verdict IncidentWriter::VerdictOn(const std::shared_ptr<Conclude>& conclude) con
   return unknown;
 }
 
+RenderedDigest IncidentWriter::Render(const Begun& begun,
+                                      const digest::ReportContext& context) const {
+  const digest::TextFormat format = settings_.text_format;
+  std::optional<RenderedDigest> rendered = WithPatience(
+      [conclude = begun.conclude, verdict = begun.verdict, context, build = settings_.report,
+       format] { return RenderForms(build(conclude->capture, verdict, context), format); },
+      settings_.render_patience);
+  if (rendered.has_value()) return *std::move(rendered);
+  const std::string why =
+      absl::StrCat("not rendered within ", absl::FormatDuration(settings_.render_patience),
+                   ": the evidence is far larger than that of a real job; rapideye diagnose on "
+                   "the capture shows it");
+  spdlog::error("incident {}: {}", begun.conclude->incident_id, why);
+  Capture known;
+  known.header = begun.conclude->capture.header;
+  return RenderForms(digest::BuildReport(known, Essence(begun.verdict, why), context), format);
+}
+
 void IncidentWriter::Process(Conclude conclude) {
   const absl::Duration begin = MonotonicTime();
   Begun begun{std::make_shared<Conclude>(std::move(conclude)), {}, {}};
@@ -168,21 +204,23 @@ void IncidentWriter::Finish(Begun begun) {
   for (const IncidentFile& text : begun.texts) {
     context.files.hlo.push_back(absl::StrCat(path, "/", text.name));
   }
-  Rendered rendered =
-      Render(digest::BuildReport(conclude.capture, begun.verdict, context), settings_.text_format);
+  RenderedDigest rendered = Render(begun, context);
   absl::StatusOr<std::string> capture =
       wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
+  IncidentRecord record =
+      Describe(IncidentKey(id, begun.revision), conclude.capture, begun.verdict,
+               absl::FromUnixMillis(conclude.capture.header.detected_unix_ms.value_or(0)),
+               conclude.hardware);
+  const std::string remembered = RenderRecord(record);
   if (settings_.found) {
-    IncidentRecord record =
-        Describe(IncidentKey(id, begun.revision), conclude.capture, begun.verdict,
-                 absl::FromUnixMillis(conclude.capture.header.detected_unix_ms.value_or(0)),
-                 conclude.hardware);
     record.digest = rendered.json;
     settings_.found(std::move(record));
   }
+  const std::optional<ToldVerdict> told = VerdictIn(rendered.json);
   std::vector<IncidentFile> files = {{kJsonFile, std::move(rendered.json)},
                                      {kTextFile, rendered.text},
-                                     {kHtmlFile, std::move(rendered.html)}};
+                                     {kHtmlFile, std::move(rendered.html)},
+                                     {kRecordFile, remembered}};
   for (IncidentFile& text : begun.texts) files.push_back(std::move(text));
   if (capture.ok()) {
     files.push_back({kCaptureFile, *std::move(capture)});
@@ -201,11 +239,12 @@ void IncidentWriter::Finish(Begun begun) {
     spdlog::error("incident {}: the state directory has not taken it within {}; still trying", id,
                   absl::FormatDuration(patience));
   }
-  settings_.log_digest(id, rendered.text);
+  settings_.log_digest(id, rendered.text, told);
   settings_.concluded({.incident_id = id,
                        .hang = true,
                        .unknown = begun.verdict.cause == Cause::kUnknown,
-                       .revision = begun.revision});
+                       .revision = begun.revision,
+                       .verdict = told});
 }
 
 }  // namespace rapideye::coordinator

@@ -21,6 +21,12 @@
 
 namespace rapideye::coordinator {
 
+struct RenderedDigest {
+  std::string text;
+  std::string json;
+  std::string html;
+};
+
 // Thread-safe. Its thread classifies, renders and logs; the keeper's writes, so
 // that a disk which hangs cannot silence the digest.
 class IncidentWriter {
@@ -35,8 +41,16 @@ class IncidentWriter {
     std::function<Verdict(const Capture&)> classify = [](const Capture& capture) {
       return Classify(capture);
     };
-    // Takes the digest's text, for the log. Called on the writer's thread.
-    std::function<void(const std::string& incident_id, const std::string& text)> log_digest;
+    // Likewise for its forms: those of a report without the workers' own evidence are written then.
+    absl::Duration render_patience = kVerdictPatience;
+    // Builds the report; may be called on any thread, and may never return.
+    std::function<digest::Report(const Capture&, const Verdict&, const digest::ReportContext&)>
+        report = [](const Capture& capture, const Verdict& verdict,
+                    const digest::ReportContext& context) {
+          return digest::BuildReport(capture, verdict, context);
+        };
+    // Called on the writer's thread.
+    DigestLog log_digest;
     // Called with every verdict, NO_HANG included. May be empty.
     std::function<void(Cause cause, absl::Duration classification)> classified;
     // Called with every hang, before the keeper gets it. May be empty.
@@ -75,6 +89,8 @@ class IncidentWriter {
   // Unknown if it takes too long.
   Verdict VerdictOn(const std::shared_ptr<Conclude>& conclude) const;
   void Process(Conclude conclude);
+  // All forms of the digest.
+  RenderedDigest Render(const Begun& begun, const digest::ReportContext& context) const;
   // Of the digest that is out.
   int64_t RevisionOf(const std::string& incident_id) const;
   // The verdict says nothing that a digest is to be written for; reports it, and for how long

@@ -51,11 +51,11 @@ class IncidentWriterTest : public ::testing::Test {
     IncidentKeeper keeper(IncidentStore(root_, disk),
                           {.retention = {}, .pending = {}, .patience = patience, .wrote = nullptr});
     IncidentWriter writer(
-        keeper,
-        {.disk_patience = patience,
-         .log_digest = [&](const std::string&, const std::string& text) { digest.set_value(text); },
-         .classified = [this](Cause cause, absl::Duration) { cause_ = cause; },
-         .concluded = [&](IncidentConcluded event) { concluded.set_value(event); }});
+        keeper, {.disk_patience = patience,
+                 .log_digest = [&](const std::string&, const std::string& text,
+                                   const auto&) { digest.set_value(text); },
+                 .classified = [this](Cause cause, absl::Duration) { cause_ = cause; },
+                 .concluded = [&](IncidentConcluded event) { concluded.set_value(event); }});
     writer.Post(Hang());
     const IncidentConcluded event = concluded.get_future().get();
     EXPECT_EQ(event.incident_id, kId);
@@ -82,21 +82,49 @@ TEST_F(IncidentWriterTest, AVerdictThatTakesTooLongDoesNotSilenceTheDigest) {
   const std::shared_future<void> end = never.get_future().share();
   IncidentKeeper keeper(IncidentStore(root_, RealDisk()),
                         {.retention = {}, .pending = {}, .wrote = nullptr});
-  IncidentWriter writer(
-      keeper,
-      {.verdict_patience = absl::ZeroDuration(),
-       .classify =
-           [end](const Capture&) {
-             end.wait();
-             return Verdict();
-           },
-       .log_digest = [&](const std::string&, const std::string& text) { digest.set_value(text); },
-       .classified = nullptr,
-       .concluded = [&](IncidentConcluded) { concluded.set_value(); }});
+  IncidentWriter writer(keeper, {.verdict_patience = absl::ZeroDuration(),
+                                 .classify =
+                                     [end](const Capture&) {
+                                       end.wait();
+                                       return Verdict();
+                                     },
+                                 .log_digest = [&](const std::string&, const std::string& text,
+                                                   const auto&) { digest.set_value(text); },
+                                 .classified = nullptr,
+                                 .concluded = [&](IncidentConcluded) { concluded.set_value(); }});
   writer.Post(Hang());
   concluded.get_future().wait();
   EXPECT_THAT(digest.get_future().get(), HasSubstr("Full error digest:"));
   EXPECT_GT(fs::file_size(root_ + "/incidents/" + kId + "/capture.jsonl.gz"), 0u);
+  never.set_value();
+}
+
+TEST_F(IncidentWriterTest, ARenderingThatTakesTooLongLeavesTheCauseAndItsCulprits) {
+  std::promise<std::string> digest;
+  std::promise<void> concluded;
+  std::promise<void> never;
+  const std::shared_future<void> end = never.get_future().share();
+  IncidentKeeper keeper(IncidentStore(root_, RealDisk()),
+                        {.retention = {}, .pending = {}, .wrote = nullptr});
+  IncidentWriter writer(keeper,
+                        {.render_patience = absl::ZeroDuration(),
+                         .report =
+                             [end](const Capture&, const Verdict&, const digest::ReportContext&) {
+                               end.wait();
+                               return digest::Report();
+                             },
+                         .log_digest = [&](const std::string&, const std::string& text,
+                                           const auto&) { digest.set_value(text); },
+                         .classified = nullptr,
+                         .concluded = [&](IncidentConcluded) { concluded.set_value(); }});
+  writer.Post(Hang());
+  concluded.get_future().wait();
+  const std::string text = digest.get_future().get();
+  EXPECT_THAT(text, HasSubstr("Full error digest:"));
+  EXPECT_THAT(text, HasSubstr("h0"));
+  for (const char* file : {"capture.jsonl.gz", "digest.json", "digest.txt", "digest.html"}) {
+    EXPECT_GT(fs::file_size(root_ + "/incidents/" + kId + "/" + file), 0u) << file;
+  }
   never.set_value();
 }
 
@@ -127,11 +155,11 @@ TEST_F(IncidentWriterTest, DivergedProgramsAreComparedBeforeTheDigest) {
   std::promise<std::string> digest;
   IncidentKeeper keeper(IncidentStore(root_, RealDisk()), {});
   IncidentWriter writer(
-      keeper,
-      {.log_digest = [&](const std::string&, const std::string& text) { digest.set_value(text); },
-       .classified = nullptr,
-       .want_texts = [&](TextsWanted texts) { wanted.set_value(std::move(texts)); },
-       .concluded = [](const IncidentConcluded&) {}});
+      keeper, {.log_digest = [&](const std::string&, const std::string& text,
+                                 const auto&) { digest.set_value(text); },
+               .classified = nullptr,
+               .want_texts = [&](TextsWanted texts) { wanted.set_value(std::move(texts)); },
+               .concluded = [](const IncidentConcluded&) {}});
   writer.Post(Divergence());
   const TextsWanted texts = wanted.get_future().get();
   EXPECT_EQ(texts.incident_id, kId);
@@ -151,11 +179,11 @@ TEST_F(IncidentWriterTest, TheEndWaitsForNoTexts) {
   std::promise<void> wanted;
   IncidentKeeper keeper(IncidentStore(root_, RealDisk()), {});
   {
-    IncidentWriter writer(
-        keeper, {.log_digest = [&](const std::string&, const std::string& text) { digest = text; },
-                 .classified = nullptr,
-                 .want_texts = [&](const TextsWanted&) { wanted.set_value(); },
-                 .concluded = [](const IncidentConcluded&) {}});
+    IncidentWriter writer(keeper, {.log_digest = [&](const std::string&, const std::string& text,
+                                                     const auto&) { digest = text; },
+                                   .classified = nullptr,
+                                   .want_texts = [&](const TextsWanted&) { wanted.set_value(); },
+                                   .concluded = [](const IncidentConcluded&) {}});
     writer.Post(Divergence());
     wanted.get_future().get();
   }
@@ -193,8 +221,8 @@ class FurtherLooksTest : public IncidentWriterTest {
         *keeper_,
         IncidentWriter::Settings{
             .disk_patience = absl::Seconds(30),
-            .log_digest = [this](const std::string&,
-                                 const std::string& text) { digests_.push_back(text); },
+            .log_digest = [this](const std::string&, const std::string& text,
+                                 const auto&) { digests_.push_back(text); },
             .classified = nullptr,
             .found = [this](IncidentRecord record) { found_.push_back(std::move(record)); },
             .revision_on_disk = [](const std::string&) { return 4; },

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -84,6 +85,13 @@ int DescriptorLimit() {
     return std::numeric_limits<int>::max();
   }
   return static_cast<int>(limit.rlim_cur);
+}
+
+// Above it connections take none. Where the limit is so low that the rest is all there is, some
+// are taken in nevertheless.
+int LimitOfConnections() {
+  const int limit = DescriptorLimit();
+  return limit - std::min(kSpareDescriptors, limit / 4);
 }
 
 uint16_t PortOf(int descriptor) {
@@ -262,20 +270,20 @@ bool Acceptor::AcceptOne(int listener) {
   };
   int connection = accept_one();
   if (connection < 0 && (errno == EMFILE || errno == ENFILE)) {
+    state_->NoteStarved();  // known before the peer notices
     // It would stay in the kernel's queue, and its peer would wait for ever.
     close(std::exchange(spare_, -1));
     connection = accept_one();
     if (connection >= 0) close(connection);
     spare_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    state_->NoteStarved();
     return false;
   }
   // The peer has gone, or the network has a moment: nothing that ends a listener.
   if (connection < 0) return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
   // The lowest free number is given out first.
-  if (connection >= DescriptorLimit() - kSpareDescriptors) {
-    close(connection);
+  if (connection >= LimitOfConnections()) {
     state_->NoteStarved();
+    close(connection);
     return false;
   }
   const PeerName name = NameOf(peer);

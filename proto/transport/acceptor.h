@@ -21,7 +21,8 @@
 namespace rapideye::transport {
 
 // Descriptors below the limit of the process that connections leave free: for files of the state
-// directory, pages, hooks, a runtime's own.
+// directory, pages, hooks, a runtime's own. A quarter of a limit that is lower than four times
+// this.
 inline constexpr int kSpareDescriptors = 96;
 
 class Acceptor {

@@ -83,6 +83,10 @@ TEST(Acceptor, GoesOnOnceDescriptorsHaveComeBack) {
   getrlimit(RLIMIT_NOFILE, &before);
   const int first = Connect((*acceptor)->port());
   const int second = Connect((*acceptor)->port());
+  // Both have been taken in, with the descriptors that this needs: nobody else is after one.
+  char byte = 0;
+  ASSERT_EQ(read(first, &byte, 1), 1);
+  ASSERT_EQ(read(second, &byte, 1), 1);
   rlimit few = before;
   few.rlim_cur = static_cast<rlim_t>(second + 1);
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
@@ -96,11 +100,41 @@ TEST(Acceptor, GoesOnOnceDescriptorsHaveComeBack) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   const int served = Connect((*acceptor)->port());
   // The server's settings frame.
-  char byte = 0;
   EXPECT_EQ(read(served, &byte, 1), 1);
   for (const int client : {second, turned_away, served}) close(client);
   (*acceptor)->Stop();
   server->Shutdown();
+}
+
+// A limit hardly above what is left free else: a coordinator starts with forty open.
+TEST(Acceptor, ALowLimitLeavesRoomForSome) {
+  constexpr rlim_t kLow = 128;
+  constexpr int kOpen = 40;
+  std::vector<int> open;
+  while (open.empty() || open.back() < kOpen) open.push_back(dup(STDIN_FILENO));
+  rlimit before = {};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit low = before;
+  low.rlim_cur = kLow;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  auto acceptor = Acceptor::Listen("127.0.0.1:0");
+  ASSERT_TRUE(acceptor.ok()) << acceptor.status();
+  grpc::ServerBuilder builder;
+  (*acceptor)->AddTo(builder, grpc::InsecureServerCredentials());
+  grpc::CallbackGenericService service;
+  builder.RegisterCallbackGenericService(&service);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  ASSERT_NE(server, nullptr);
+  (*acceptor)->Start();
+  const int served = Connect((*acceptor)->port());
+  char byte = 0;
+  EXPECT_EQ(read(served, &byte, 1), 1);
+  EXPECT_EQ((*acceptor)->refused(), 0);
+  close(served);
+  for (const int descriptor : open) close(descriptor);
+  (*acceptor)->Stop();
+  server->Shutdown();
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST(Acceptor, APortIsTakenByOneAlone) {

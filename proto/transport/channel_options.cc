@@ -1,5 +1,6 @@
 #include "proto/transport/channel_options.h"
 
+#include <grpc/impl/codegen/compression_types.h>
 #include <grpcpp/resource_quota.h>
 
 namespace rapideye::transport {
@@ -21,9 +22,14 @@ grpc::ChannelArguments CommonArguments(int connect_ms, int max_reconnect_ms) {
   return arguments;
 }
 
+// The algorithms that a peer may compress with, as a set of bits: none. gRPC decompresses a
+// message before it looks at its size, and a thousand times as much may come out.
+constexpr int kNoCompression = 1 << GRPC_COMPRESS_NONE;
+
 // To a coordinator.
 grpc::ChannelArguments KeptAliveArguments() {
   grpc::ChannelArguments arguments = CommonArguments(kMaxReconnectMs, kMaxReconnectMs);
+  arguments.SetInt(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, kNoCompression);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -71,6 +77,8 @@ void ConfigureServer(grpc::ServerBuilder& builder) {
   quota.Resize(kServerBufferBytes);
   builder.SetResourceQuota(quota);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
 }
 
 }  // namespace rapideye::transport

@@ -1,6 +1,7 @@
 #include "proto/wire/record_budget.h"
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/io/coded_stream.h>
 
 #include <memory>
@@ -18,6 +19,8 @@ using google::protobuf::io::CodedInputStream;
 constexpr size_t kStringElementBytes = sizeof(std::string) + sizeof(void*);
 // A field that this version does not know is kept as such.
 constexpr size_t kUnknownFieldBytes = 2 * sizeof(void*) + sizeof(std::string);
+// An entry of a map, beside the message in it: its prototype cannot be asked for its size.
+constexpr size_t kMapEntryBytes = 128;
 
 bool ChargeFields(const Descriptor& type, CodedInputStream& in, int depth, RecordBudget& budget,
                   absl::Status& error);
@@ -86,6 +89,7 @@ bool RecordBudget::Charge(size_t bytes) {
 
 bool RecordBudget::ChargeMessage(const Descriptor& type) {
   size_t& size = sizes_[&type];
+  if (size == 0 && type.options().map_entry()) size = kMapEntryBytes;
   if (size == 0) {
     size =
         google::protobuf::MessageFactory::generated_factory()->GetPrototype(&type)->SpaceUsedLong();

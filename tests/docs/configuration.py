@@ -24,7 +24,7 @@ INTRODUCTION = """\
 Made from `--help` by `tests/docs/configuration.py`, which a test runs: do not edit.
 
 - A flag is written `--flag=value`. Each can be given as the environment variable beside it, which is
-  what a container sets; the command line wins over the environment, and an empty variable counts as
+  what a container sets, unless none stands there; the command line wins over the environment, and an empty variable counts as
   unset. Of a flag given twice the last one counts, unless it is repeatable; a variable holds several
   values separated by commas.
 - A `DURATION` is a number with a unit, or several: `500ms`, `5s`, `2m`, `1h30m`.
@@ -45,7 +45,8 @@ def table(listed):
         name = f"--{flag.name}" + (f"={flag.kind}" if flag.kind else "")
         default = f"`{cell(flag.default)}`" if flag.default else ""
         meaning = flag.meaning + (" (repeatable)" if flag.repeatable else "")
-        lines.append(f"| `{cell(name)}` | `{flag.variable}` | {default} | {cell(meaning)} |")
+        variable = f"`{flag.variable}`" if flag.variable else ""
+        lines.append(f"| `{cell(name)}` | {variable} | {default} | {cell(meaning)} |")
     return lines
 
 

@@ -24,10 +24,13 @@ PROGRAMS = ("rapideye-coordinator", "rapideye-agent", "rapideye")
 # Of our scripts and tests, not of the programs.
 SCRIPT_VARIABLES = {"RAPIDEYE_JOBS", "RAPIDEYE_FUZZ_SECONDS", "RAPIDEYE_CERTIFICATE_DAYS",
                     "RAPIDEYE_FROZEN_OUTPUT", "RAPIDEYE_REWRITE_FROZEN",
-                    "RAPIDEYE_REWRITE_GOLDENS"}
+                    "RAPIDEYE_REWRITE_GOLDENS", "RAPIDEYE_COMMIT", "RAPIDEYE_PY_SPY",
+                    "RAPIDEYE_JOBSET_CRD"}
+# Scripts that make packages call other programs, with flags of their own.
+NO_EXAMPLES = "deploy/package/"
 # What a hook is given (deploy/hooks/README.md), and what the shipped ones read besides.
-HOOK_VARIABLES = {"RAPIDEYE_INCIDENT", "RAPIDEYE_REVISION", "RAPIDEYE_CAUSE", "RAPIDEYE_REMOVE_HOSTS",
-                  "RAPIDEYE_REMOVE_NODES"}
+HOOK_VARIABLES = {"RAPIDEYE_CALLER", "RAPIDEYE_INCIDENT", "RAPIDEYE_REVISION", "RAPIDEYE_CAUSE",
+                  "RAPIDEYE_REMOVE_HOSTS", "RAPIDEYE_REMOVE_NODES"}
 HOOK_SETTING = re.compile(r'(?:setting|number)\("([A-Z_]+)"|environ\.get\("RAPIDEYE_HOOK_([A-Z_]+)"\)')
 BUILD_OPTION = re.compile(r"^option\((RAPIDEYE_[A-Z0-9_]+)", re.MULTILINE)
 CALL = re.compile(r"(?<![\w/.-])(rapideye(?:-agent|-coordinator)?)(?![\w/.-]*\.)(?=[\s`])([^`#|&]*)")
@@ -39,7 +42,8 @@ def texts(root):
          "--exclude-standard"], capture_output=True, check=True).stdout.decode()
     for path in sorted(filter(None, listing.split("\0"))):
         if path.endswith(".md") or path.startswith("deploy/"):
-            if os.path.isfile(os.path.join(root, path)):
+            packaging = path.startswith(NO_EXAMPLES) and not path.endswith(".md")
+            if os.path.isfile(os.path.join(root, path)) and not packaging:
                 yield path
 
 

@@ -6,14 +6,15 @@ import re
 import subprocess
 
 # `kind` is what stands for the value ("DURATION"), empty for a switch without;
-# `default` is empty where there is none.
+# `default` is empty where there is none,
+# `variable` where the flag takes none.
 Flag = collections.namedtuple("Flag", "name kind default variable repeatable meaning")
 # `path` names the subcommand, () the program itself.
 Command = collections.namedtuple("Command", "path summary flags subcommands")
 
 FLAG = re.compile(r"^  --(?P<name>[a-z0-9-]+)(?:=(?P<kind>\S+))?\s+(?P<rest>.*)$")
 REST = re.compile(r"^(?P<meaning>.*) \[(?P<repeatable>repeatable; )?"
-                  r"default: (?P<default>.*); (?P<variable>RAPIDEYE_[A-Z0-9_]+)\]$")
+                  r"default: (?P<default>.*); (?P<variable>RAPIDEYE_[A-Z0-9_]+|no variable)\]$")
 SUBCOMMAND = re.compile(r"^  (?P<name>[a-z][a-z-]*) {2,}\S")
 
 
@@ -45,7 +46,8 @@ def parse_flag(line):
     if choice:
         kind = choice[1].replace(",", "|")
     default = "" if rest["default"] == "none" else rest["default"]
-    return Flag(flag["name"], kind, default, rest["variable"], bool(rest["repeatable"]),
+    variable = "" if rest["variable"] == "no variable" else rest["variable"]
+    return Flag(flag["name"], kind, default, variable, bool(rest["repeatable"]),
                 rest["meaning"].strip())
 
 

@@ -26,7 +26,9 @@ class Kubernetes(unittest.TestCase):
 
     def test_it_may_get_and_patch_nodes_and_nothing_else(self):
         self.assertEqual(set(self.by_kind), {"Namespace", "ServiceAccount", "ClusterRole",
-                                             "ClusterRoleBinding", "Deployment"})
+                                             "ClusterRoleBinding", "Deployment",
+                                             "ValidatingAdmissionPolicy",
+                                             "ValidatingAdmissionPolicyBinding"})
         self.assertEqual(self.by_kind["ClusterRole"]["rules"],
                          [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "patch"]}])
 
@@ -40,6 +42,16 @@ class Kubernetes(unittest.TestCase):
         pod = deployment["spec"]["template"]["spec"]
         self.assertEqual(pod["serviceAccountName"], account["name"])
         self.assertTrue(pod["securityContext"]["runAsNonRoot"])
+
+    def test_the_policy_binds_that_account_and_denies(self):
+        account = self.by_kind["ServiceAccount"]["metadata"]
+        policy = self.by_kind["ValidatingAdmissionPolicy"]
+        binding = self.by_kind["ValidatingAdmissionPolicyBinding"]["spec"]
+        self.assertEqual(binding["policyName"], policy["metadata"]["name"])
+        self.assertEqual(binding["validationActions"], ["Deny"])
+        conditions = [one["expression"] for one in policy["spec"]["matchConditions"]]
+        self.assertEqual(len(conditions), 1)
+        self.assertIn(f"system:serviceaccount:{account['namespace']}:{account['name']}", conditions[0])
 
     def test_it_starts_with_a_dry_run_and_its_secret_is_one(self):
         container = self.by_kind["Deployment"]["spec"]["template"]["spec"]["containers"][0]

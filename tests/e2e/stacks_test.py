@@ -133,6 +133,7 @@ class StacksTest(unittest.TestCase):
             return file.read().rsplit(")", 1)[1].split()[0]
 
     def check(self, digest, worker):
+        self.assertIn("stacks", worker, worker.get("stacksMissing"))
         stacks = {stack["thread"]: stack["frames"] for stack in worker["stacks"]}
         main = " < ".join(stacks["MainThread"])
         self.assertRegex(main, r"read_shard \(program\.py:\d+\)")

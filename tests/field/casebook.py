@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Scores a program on hangs that people reported in public: tests/field/README.md.
 
-The program gets the file of a capture as its last argument and prints one JSON object a capture
-with `cause`, `culprits` ([{slice, task}]) and, where it can, `detail` and, of each culprit,
+The program gets the file of a capture, or the logs of a job, as its last arguments and prints one
+JSON object with `cause`, `culprits` ([{slice, task}]) and, where it can, `detail` and, of each culprit,
 `hostActivity`. The exit status is 0 if nothing is wrong and no grade is worse than the table says.
 """
 
@@ -41,14 +41,28 @@ def load(names):
     return cases
 
 
-def verdict_of(program, path):
-    """What the program says of a capture; a program that fails says nothing."""
-    run = subprocess.run([*program, path], capture_output=True, text=True, timeout=TIMEOUT_S,
+def verdict_of(program, paths):
+    """What the program says of a capture or of logs; a program that fails ends the scoring."""
+    run = subprocess.run([*program, *paths], capture_output=True, text=True, timeout=TIMEOUT_S,
                          check=False)
     lines = run.stdout.strip().splitlines()
     if run.returncode != 0 or not lines:
-        sys.exit(f"{shlex.join(program)} {path}: exit status {run.returncode}\n{run.stderr}")
+        sys.exit(f"{shlex.join([*program, *paths])}: exit status {run.returncode}\n{run.stderr}")
     return json.loads(lines[-1])
+
+
+def evidence_of(name, case, recogniser, folder):
+    """Writes what a case shows, its capture or its logs, and returns the paths."""
+    if "capture" in case:
+        path = os.path.join(folder, name + ".jsonl")
+        captures.write(path, name, case["capture"], recogniser)
+        return [path]
+    os.makedirs(os.path.join(folder, name), exist_ok=True)
+    paths = [os.path.join(folder, name, log) for log in sorted(case["logs"])]
+    for path, log in zip(paths, sorted(case["logs"])):
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in case["logs"][log])
+    return paths
 
 
 def said(verdict):
@@ -67,9 +81,7 @@ def score(cases, program, recogniser, keep):
     rows = []
     os.makedirs(keep, exist_ok=True)
     for name, case in cases.items():
-        path = os.path.join(keep, name + ".jsonl")
-        captures.write(path, name, case["capture"], recogniser)
-        verdict = verdict_of(program, path)
+        verdict = verdict_of(program, evidence_of(name, case, recogniser, keep))
         rows.append((name, case, grades.grade(case, verdict), said(verdict)))
     return rows
 
@@ -77,8 +89,11 @@ def score(cases, program, recogniser, keep):
 def totals(rows):
     counts = [f"{grade} {sum(row[2] == grade for row in rows)}" for grade in reversed(grades.GRADES)]
     undecided = sum(row[1]["truth"]["cause"] == "UNKNOWN" for row in rows)
+    honest = sum(grade == "right" and verdict.startswith("UNKNOWN")
+                 and case["truth"]["cause"] != "UNKNOWN" for _, case, grade, verdict in rows)
     return (f"{len(rows)} reports: {', '.join(counts)}. Of {undecided} of them the cause was never "
-            "found, and `UNKNOWN` is right.")
+            f"found, and `UNKNOWN` is right; so it is of {honest} others, whose logs do not show the "
+            "cause that was found elsewhere.")
 
 
 def table(rows):

@@ -211,6 +211,7 @@ int Main(const fs::path& samples, const fs::path& out) {
     capture->snapshots.resize(std::min(capture->snapshots.size(), kWorkersPerSeed));
     const std::string name = entry.path().stem();
     WriteCaptures(*capture, out / "capture", name);
+    Write(out / "classify" / name, wire::WriteCapture(*capture, {}).value());
     Write(out / "snapshot" / name,
           wire::SnapshotToWire(capture->snapshots.at(0)).SerializeAsString());
   }
@@ -227,6 +228,13 @@ int Main(const fs::path& samples, const fs::path& out) {
   Write(out / "hlo" / "waits", kAsynchronousHlo);
   Write(out / "hlo" / "name", "module_0001.jit_f.cl_5.after_optimizations.txt");
   WriteCaptures(wire::FilledCapture(), out / "capture", "filled");
+  Write(out / "classify" / "filled", wire::WriteCapture(wire::FilledCapture(), {}).value());
+  Write(out / "secrets" / "command", "train --token=abc123 --db-password 'two words' API_KEY=x");
+  Write(out / "secrets" / "header", "Authorization: Basic dTpw\nCookie: a=b; c=d\n");
+  Write(out / "secrets" / "json", R"({"private_key": "-----BEGIN PRIVATE KEY-----\nMII", "a": 1})");
+  Write(out / "secrets" / "url",
+        "https://u:p@h/x?X-Amz-Signature=ab&sig=cd eyJhbGciOi.eyJzdWIiOi.x");
+  Write(out / "pattern" / "stars", std::string("\x07", 1) + "*a*b?c*aabbxcc");
   v1::Snapshot snapshot;
   wire::FillEveryField(snapshot);
   Write(out / "snapshot" / "filled", snapshot.SerializeAsString());
@@ -244,6 +252,7 @@ int Main(const fs::path& samples, const fs::path& out) {
   std::string dictionary;
   for (const std::string& name : names) dictionary += name + "\n";
   Write(out / "capture.dict", dictionary);
+  Write(out / "classify.dict", dictionary);
   return 0;
 }
 

@@ -110,6 +110,15 @@ class Restart(HookCase):
         self.assertEqual(self.hook("restart-job", RESTART="slurm"), "job 4711: requeued\n")
         self.assertEqual(self.calls("scontrol"), ["--oneliner", "show", "job", "4711", "requeue", "4711"])
 
+    def test_a_remover_takes_no_job_from_a_name(self):
+        self.environment["RAPIDEYE_CALLER"] = "remover"
+        for platform, name in ("slurm", "SLURM_JOB"), ("jobset", "JOBSET"):
+            self.stand_in("scontrol")
+            self.stand_in("kubectl")
+            self.assertIn(f"RESTART_{name} is not set",
+                          self.hook("restart-job", status=2, RESTART=platform))
+        self.assertEqual(self.calls("scontrol") + self.calls("kubectl"), [])
+
     def test_leaves_alone_what_was_restarted_since(self):
         for state, start in (("RUNNING", 1_900_000_000), ("PENDING", "Unknown"), ("COMPLETED", 1)):
             self.slurm(state, start)

@@ -39,6 +39,8 @@ HANG_LINE = (
     "for 1 graphs to complete at launch_id 1. Already completed: 0. StepGloballyInProgress: true. "
     "Timeout: 1m\n"
 )
+# Ways of being odd that begin with the program, and so come before the steady state.
+UNTOLD = ("constant", "slow-import")
 # From an alarm to the digest: the deadline of collection, and slack for a busy machine.
 COLLECTION = 20.0
 
@@ -178,7 +180,7 @@ class Run:
             self._await("the end nears", lambda: self._slowest() >= LAST_STEP, START_PATIENCE)
             return time.time()
         # The limit of memory has to be there before the memory is taken.
-        ahead = 10 if fault.odd and fault.inject else 0
+        ahead = 10 if fault.odd and fault.inject and not fault.raises_nothing else 0
         self._await(
             "the job is in its steady state",
             lambda: self._slowest() >= STEADY - ahead,
@@ -187,7 +189,7 @@ class Run:
         now = time.time()
         if fault.inject:
             fault.inject(self)
-        if fault.odd and fault.odd != "constant":
+        if fault.odd and fault.odd not in UNTOLD:
             odd = self.rank(fault.rank)
             self._await("the program turns odd", lambda: odd.read("odd-since"), START_PATIENCE)
             now = float(odd.read("odd-since").split()[0])
@@ -265,12 +267,12 @@ class Run:
         shutil.rmtree(self.checkpoints, ignore_errors=True)
         return left
 
-    def serve_silently(self, rank, port):
-        """A server beside that rank that takes connections and never answers."""
+    def serve_silently(self, rank, port, protocol="tcp"):
+        """A server beside that rank that takes connections, or datagrams, and never answers."""
         port = port if self.own_networks or port == self.leader_port else _free_port()
         processes.start(
             self.network.enter(rank.host)
-            + ["/usr/bin/python3", f"{HERE}/silent_server.py", rank.address, str(port)],
+            + ["/usr/bin/python3", f"{HERE}/silent_server.py", rank.address, str(port), protocol],
             self._file("server.log"),
         )
         self._await("the server listens", lambda: "listens" in _text(self._file("server.log")), 20)
@@ -294,7 +296,9 @@ class Run:
     def _start_rank(self, rank):
         fault = self.fault
         odd = (
-            [f"--odd={fault.odd}", f"--odd-at={fault.odd_at}"] if rank.number == fault.rank else []
+            [f"--odd={fault.odd}", f"--odd-at={fault.odd_at}"]
+            if fault.odd and rank.number == fault.rank
+            else []
         )
         environment = _environment(
             PATH=f"{self.asked.python}/bin:{os.environ['PATH']}",
@@ -496,6 +500,9 @@ def main():
     processes.adopt_orphans()
     run = None
     try:
+        if FAULTS[asked.fault].production:
+            asked.launch_threshold = asked.hang_threshold = "auto"
+            asked.patience = max(asked.patience, 90)
         run = Run(asked)
         run.start()
         result = observe(run, run.break_it())

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import cgroups
 import injections
+import networks
 from truth import NOBODY, Truth, Verdict
 
 ODD_RANK = 2
@@ -37,6 +38,7 @@ class Fault:
     inject: Callable | None = None  # done to the running job
     options: tuple[str, ...] = ()  # of the training program, for every rank
     absent: frozenset[int] = NOBODY  # ranks that never start
+    production: bool = False  # with the thresholds of production, whichever are asked for
     dumps: bool = False  # XLA writes the programs' texts
     needs: tuple[Callable, ...] = ()  # each says why it cannot be done here, or None
 
@@ -358,6 +360,130 @@ _HOST_WORK = (
         options=(f"--steps={LAST_STEP}",),
     ),
 )
+_MISHAPS = (
+    Fault(
+        "disk-full",
+        "a write of the save finds no space left",
+        "as exception",
+        "traceback",
+        EXITED,
+        inject=injections.fill_disk,
+    ),
+    Fault(
+        "early-stop",
+        "leaves the loop before the others, and ends well",
+        "as exception",
+        "shutdown in its stack or its page",
+        EXITED | OTHER_ORDER,
+        odd="early-stop",
+    ),
+    Fault(
+        "exit-3",
+        "ends with status 3 and no word, without JAX's shutdown",
+        "as sigkill",
+        "exit",
+        EXITED,
+        odd="exit-3",
+    ),
+    Fault(
+        "stack-overflow",
+        "a recursion in native code ends it by SIGSEGV",
+        "as sigkill",
+        "exit",
+        EXITED,
+        odd="stack-overflow",
+    ),
+    Fault(
+        "signal-handler",
+        "a handler of a signal waits for a lock that its own thread holds",
+        "stands",
+        "stacks",
+        _not_queued("LOCK"),
+        odd="signal-handler",
+    ),
+    Fault(
+        "native-code",
+        "a C extension keeps the interpreter's lock and never returns",
+        "stands",
+        "stacks",
+        _not_queued("OTHER", "LOCK"),
+        odd="native-code",
+    ),
+    Fault(
+        "command",
+        "waits for a command that never ends",
+        "stands",
+        "stacks",
+        _not_queued("OTHER"),
+        odd="command",
+    ),
+    Fault(
+        "pool-worker",
+        "a worker of its process pool is killed, and the pool waits for it for ever",
+        "stands",
+        "stacks",
+        _not_queued("OTHER", "LOCK"),
+        odd="pool-worker",
+    ),
+    Fault(
+        "breakpoint",
+        "stands in a debugger that nobody uses",
+        "stands",
+        "stacks",
+        _not_queued("OTHER"),
+        odd="breakpoint",
+    ),
+    Fault(
+        "resolver",
+        "waits for a name server that never answers",
+        "stands",
+        "stacks",
+        _not_queued("STORAGE_READ", "OTHER"),
+        odd="resolver",
+        prepare=injections.silent_resolver,
+        needs=(networks.why_not,),
+    ),
+    Fault(
+        "thread-pool",
+        "a task of a thread pool waits for another one, for which no thread is left",
+        "stands",
+        "stacks",
+        _not_queued("LOCK"),
+        odd="thread-pool",
+    ),
+    Fault(
+        "full-pipe",
+        "writes to a pipe that nobody reads",
+        "stands",
+        "stacks",
+        _not_queued("OTHER"),
+        odd="full-pipe",
+    ),
+    Fault(
+        "dead-thread",
+        "waits for batches of a thread that died of an exception",
+        "stands",
+        "traceback, stacks",
+        EXITED | INPUT | _not_queued("LOCK", "OTHER"),
+        odd="dead-thread",
+    ),
+    Fault(
+        "file-lock",
+        "waits for a lock of a file that another process has",
+        "stands",
+        "stacks",
+        _not_queued("LOCK"),
+        odd="file-lock",
+    ),
+    Fault(
+        "endless-loop",
+        "computes on its host without end",
+        "stands",
+        "stacks, CPU time",
+        _not_queued("OTHER"),
+        odd="endless-loop",
+    ),
+)
 _LINKS = (
     Fault(
         "link-cut",
@@ -410,6 +536,58 @@ _NOTHING = (
         options=(f"--steps={LAST_STEP}",),
     ),
     Fault(
+        "abort-while-others-end",
+        "aborts after the end",
+        "the others still upload for 10 s, and end with status 0",
+        "",
+        RUNNING | ENDED,
+        at="end",
+        odd="abort",
+        options=(f"--steps={LAST_STEP}", "--uploads=10"),
+    ),
+    Fault(
+        "compilation-of-all",
+        "all compile a program for minutes",
+        "trains on",
+        "",
+        RUNNING | Truth([Verdict("NO_HANG")], [NOBODY]),
+        inject=injections.nothing,
+        production=True,
+        options=("--odd=compilation", f"--odd-at={STEADY + 5}"),
+    ),
+    Fault(
+        "long-evaluation",
+        "evaluations of all take 25 s",
+        "trains on",
+        "",
+        RUNNING | Truth([Verdict("NO_HANG")], [NOBODY]),
+        inject=injections.nothing,
+        production=True,
+        options=("--odd=long-evaluation", f"--odd-at={STEADY}"),
+    ),
+    Fault(
+        "long-final-save",
+        "the last save takes 25 s",
+        "ends with status 0",
+        "",
+        RUNNING | Truth([Verdict("NO_HANG")], [NOBODY]),
+        at="end",
+        inject=injections.nothing,
+        production=True,
+        options=(f"--steps={LAST_STEP}", "--odd=long-final-save"),
+    ),
+    Fault(
+        "slow-import",
+        "starts 35 s after the others",
+        "waits for it, and trains on",
+        "",
+        RUNNING,
+        odd="slow-import",
+        odd_at=0,
+        inject=injections.nothing,
+        options=("--timeout=100",),
+    ),
+    Fault(
         "other-constant",
         "another learning rate",
         "trains, wrongly",
@@ -423,5 +601,8 @@ _NOTHING = (
 )
 FAULTS = {
     fault.name: fault
-    for fault in _DEATHS + _STOPS + _STARTS + _ORDERS + _STORAGE + _HOST_WORK + _LINKS + _NOTHING
+    for fault in (
+        *(_DEATHS + _STOPS + _STARTS + _ORDERS + _STORAGE),
+        *(_HOST_WORK + _MISHAPS + _LINKS + _NOTHING),
+    )
 }

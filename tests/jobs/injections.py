@@ -83,6 +83,21 @@ def block_position_file(run):
     os.mkfifo(path)
 
 
+def fill_disk(run):
+    """Lets no write of the input position succeed: the device has no space left."""
+    path = os.path.join(run.checkpoints, f"input-{run.fault.rank}.json")
+    os.rename(path, path + ".before")
+    os.symlink("/dev/full", path)
+
+
+def silent_resolver(run):
+    """Lets the rank ask a name server that never answers."""
+    rank = run.rank(run.fault.rank)
+    rank.write("resolv.conf", f"nameserver {rank.address}\noptions timeout:30 attempts:5\n")
+    run.network.run(rank.host, f"mount --bind {rank.path('resolv.conf')} /etc/resolv.conf")
+    run.serve_silently(rank, 53, "udp")
+
+
 def drop_packets(share):
     """Drops this share of the packets between the rank and all others."""
 

@@ -44,6 +44,9 @@ def arguments():
         help="the agent beside the program (not exec), which it finds by its --log",
     )
     parser.add_argument("--seeds", type=int, default=1, help="how often each is run")
+    parser.add_argument(
+        "--first-seed", type=int, default=1, help="seed of the first run of each; see --seeds"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="how many run side by side")
     parser.add_argument(
         "--loopback",
@@ -86,7 +89,7 @@ def experiments(asked):
     """The command of each run, and the folder it writes to."""
     asked.no_page |= asked.silent
     pages = [page for page, out in ((True, asked.no_page), (False, asked.page)) if not out]
-    for seed in range(1, asked.seeds + 1):
+    for seed in range(asked.first_seed, asked.first_seed + asked.seeds):
         for name in asked.fault.split(","):
             for page in pages:
                 folder = os.path.join(asked.out, f"{name}.{'page' if page else 'nopage'}.{seed}")

@@ -1,10 +1,15 @@
 #!/usr/bin/python3
-"""Takes connections on a port and never says a word: `silent_server.py ADDRESS PORT`."""
+"""Takes what comes to a port and never says a word: `silent_server.py ADDRESS PORT tcp|udp`."""
 
 import signal
 import socket
 import sys
 
-listener = socket.create_server((sys.argv[1], int(sys.argv[2])), backlog=64)
+ADDRESS = (sys.argv[1], int(sys.argv[2]))
+if sys.argv[3] == "udp":
+    listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    listener.bind(ADDRESS)
+else:
+    listener = socket.create_server(ADDRESS, backlog=64)
 print("listens", flush=True)
 signal.pause()

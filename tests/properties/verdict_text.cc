@@ -27,6 +27,20 @@ void Append(const std::vector<Culprit>& culprits, std::string& out) {
   }
 }
 
+void Append(const WaitChain& chain, std::string& out) {
+  for (const ChainGroup& group : chain.groups) {
+    absl::StrAppend(&out, group.head ? "head " : "group ", std::string(WaitKindName(group.wait)),
+                    " ", group.cores, " ", group.module.value_or(""), " ", group.pc.value_or(0),
+                    " ", group.host_place.value_or(""));
+    for (const WorkerId& worker : group.workers) absl::StrAppend(&out, " ", Name(worker));
+    out += "\n";
+  }
+  for (const ChainEdge& edge : chain.edges) {
+    absl::StrAppend(&out, edge.from, " -> ", edge.to, " ", std::string(WaitEdgeKindName(edge.kind)),
+                    "\n");
+  }
+}
+
 }  // namespace
 
 std::string Name(const WorkerId& worker) { return absl::StrCat(worker.slice, "/", worker.task); }
@@ -53,8 +67,9 @@ std::string FullText(const Verdict& verdict) {
     text += "\n";
   }
   for (const Alternative& alternative : verdict.alternatives) {
-    absl::StrAppend(&text, "alternative ", Cause(alternative.cause, alternative.detail), " ",
-                    alternative.confidence, ": ", alternative.why, "\n");
+    absl::StrAppend(&text, alternative.independent ? "beside " : "alternative ",
+                    Cause(alternative.cause, alternative.detail), " ", alternative.confidence, ": ",
+                    alternative.why, "\n");
     Append(alternative.culprits, text);
   }
   for (const WorkerId& worker : verdict.missing) {
@@ -68,6 +83,13 @@ std::string FullText(const Verdict& verdict) {
   absl::StrAppend(&text, "removal: ", verdict.removal.reason, "\n");
   for (const RemovalTarget& target : verdict.removal.targets) {
     absl::StrAppend(&text, "removes ", target.host, " ", target.nic.value_or(""), "\n");
+  }
+  Append(verdict.chain, text);
+  for (const Considered& one : verdict.considered) {
+    absl::StrAppend(&text, "considered ", Cause(one.cause, one.detail), " ",
+                    std::string(WhyNotName(one.why)), " ", one.count.value_or(0));
+    for (const WorkerId& worker : one.workers) absl::StrAppend(&text, " ", Name(worker));
+    text += "\n";
   }
   for (const Reason& reason : verdict.reasons) {
     absl::StrAppend(&text, "reason ", reason.rule, ": ", reason.text, "\n");

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/core/agent_identity.h"
 #include "proto/wire/messages.h"
 #include "tests/transcripts/messages.h"
 #include "v1/agent.pb.h"
@@ -20,7 +21,21 @@ AgentNode::AgentNode(const Around& around, int worker, scenarios::Random random)
     : around_(around),
       worker_(worker),
       random_(random),
-      alarm_(around.clockwork, [this] { Step(agent::Wake{}); }) {}
+      alarm_(around.clockwork, [this] { Step(agent::Wake{}); }) {
+  if (around.options.liar == worker) {
+    liar_.emplace(around.job, worker, scenarios::Random(around.options.seed));
+  }
+}
+
+std::vector<std::string> AgentNode::CertificateNames() const {
+  if (!around_.options.liar.has_value()) return {};
+  const scenarios::Machine& machine = around_.job.layout().machines[static_cast<size_t>(worker_)];
+  std::vector<std::string> names = {absl::StrCat("agent-", machine.id.slice, "-", machine.id.task),
+                                    coordinator::MachineName("host", machine.host)};
+  if (machine.node) names.push_back(coordinator::MachineName("node", *machine.node));
+  if (machine.hardware) names.push_back(coordinator::MachineName("hardware", *machine.hardware));
+  return names;
+}
 
 WorkerId AgentNode::worker() const { return around_.job.layout().Id(worker_); }
 
@@ -139,14 +154,16 @@ void AgentNode::CarryOut(const agent::Effect& effect) {
   } else if (const auto* connect = std::get_if<agent::Connect>(&effect)) {
     if (connection_ != 0) around_.network.AgentCloses(connection_);
     stream_ = connect->stream;
-    connection_ = around_.network.Connect(this);
+    connection_ = around_.network.Connect(this, CertificateNames());
   } else if (const auto* send = std::get_if<agent::Send>(&effect)) {
-    const std::string bytes = wire::ToWire(send->message).SerializeAsString();
+    wire::AgentMessage message = send->message;
+    if (liar_.has_value()) liar_->Falsify(message);
+    const std::string bytes = wire::ToWire(message).SerializeAsString();
     around_.trace.Add(around_.clockwork.now(), "agent", worker_, bytes);
     if (around_.trace.wanted()) {
       around_.trace.Line(absl::StrCat(absl::FormatDuration(around_.clockwork.now()), " ",
                                       testbed::FormatWorker(worker()), " says ",
-                                      transcripts::Print(send->message)));
+                                      transcripts::Print(message)));
     }
     if (connection_ != 0) around_.network.FromAgent(connection_, bytes);
   } else if (std::holds_alternative<agent::Close>(effect)) {

@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/core/agent_core.h"
 #include "proto/common/time/instant.h"
 #include "tests/scenarios/random.h"
 #include "tests/sim/clockwork.h"
 #include "tests/sim/job.h"
+#include "tests/sim/liar.h"
 #include "tests/sim/network.h"
 #include "tests/sim/options.h"
 #include "tests/sim/referee.h"
@@ -60,7 +62,11 @@ class AgentNode : public AgentEnd {
   void Later(absl::Duration delay, Action action);
 
   Around around_;
+  // In its certificate, where agents have one.
+  std::vector<std::string> CertificateNames() const;
+
   const int worker_;
+  std::optional<Liar> liar_;
   scenarios::Random random_;
   Alarm alarm_;
   std::unique_ptr<agent::AgentCore> core_;  // null: no process

@@ -47,6 +47,9 @@ void CoordinatorNode::Start() {
   options.thresholds.hang = 3 * job_.threshold();
   options.thresholds.startup_grace = 4 * job_.threshold();
   options.collect_deadline = options_.collect_deadline;
+  if (options_.liar.has_value()) {
+    options.identity = {.templates = {"agent-{slice}-{task}"}, .direct_evidence_from = {"agent-*"}};
+  }
   core_ = std::make_unique<coordinator::CoordinatorCore>(std::move(options));
   ++process_;
   speakers_.clear();
@@ -79,7 +82,11 @@ void CoordinatorNode::Kill() {
 }
 
 void CoordinatorNode::OnOpened(Connection connection) {
-  Step(coordinator::StreamOpened{connection, absl::StrCat("agent-", connection)});
+  const std::vector<std::string>& names = network_.Names(connection);
+  Step(coordinator::StreamOpened{.stream = connection,
+                                 .peer = absl::StrCat("agent-", connection),
+                                 .identity = names.empty() ? "" : names.front(),
+                                 .names = names});
 }
 
 void CoordinatorNode::OnClosed(Connection connection) {
@@ -118,7 +125,9 @@ void CoordinatorNode::Step(coordinator::Event event) {
 
 // Of what peers can make it remember.
 void CoordinatorNode::CheckSize() {
-  if (core_->membership().members().size() > job_.layout().machines.size()) {
+  // Where no shape is configured, a worker is taken at its word.
+  const bool enlarged = options_.liar.has_value() && !options_.shape_is_configured;
+  if (!enlarged && core_->membership().members().size() > job_.layout().machines.size()) {
     referee_.Fail("there are more members than workers");
   }
   if (core_->open_streams() > network_.ConnectionsAtCoordinator()) {

@@ -21,6 +21,7 @@ struct Settings {
   int seconds = 0;
   size_t trace = 0;
   bool keep_going = false;
+  bool liar = false;
 };
 
 // What led to it, on a second run of the same seed.
@@ -31,7 +32,8 @@ void Report(const Options& options, const Outcome& outcome) {
   const Outcome again = Simulate(options, kTail);
   std::cout << (again.hash == outcome.hash ? "  before it:\n" : "  a replay DIFFERS; its end:\n");
   for (const std::string& line : again.trace) std::cout << "    " << line << "\n";
-  std::cout << "  replay: rapideye-sim --seed=" << options.seed << " --trace=100000\n";
+  std::cout << "  replay: rapideye-sim --seed=" << options.seed
+            << (options.liar.has_value() ? " --liar" : "") << " --trace=100000\n";
 }
 
 int Main(const Settings& settings) {
@@ -43,7 +45,8 @@ int Main(const Settings& settings) {
   for (uint64_t i = 0; i < settings.count; ++i) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
     if (settings.seconds > 0 && passed.count() > settings.seconds) break;
-    const Options options = Draw(settings.seed + i);
+    const uint64_t seed = settings.seed + i;
+    const Options options = settings.liar ? DrawWithLiar(seed) : Draw(seed);
     const Outcome outcome = Simulate(options, settings.trace);
     ++ran;
     for (const std::string& verdict : outcome.wrong_verdicts) {
@@ -78,6 +81,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--trace", settings.trace, "number of trace lines to print, the last ones")
       ->capture_default_str();
+  app.add_flag("--liar", settings.liar, "one agent of a large job lies");
   app.add_flag("--keep-going", settings.keep_going, "continues after a failure");
   CLI11_PARSE(app, argc, argv);
   return rapideye::sim::Main(settings);

@@ -11,10 +11,11 @@ absl::Duration Network::Arrival(absl::Duration& last) {
   return last;
 }
 
-Connection Network::Connect(AgentEnd* agent) {
+Connection Network::Connect(AgentEnd* agent, std::vector<std::string> names) {
   const Connection connection = ++last_;
   State& state = states_[connection];
   state.agent = agent;
+  state.names = std::move(names);
   clockwork_.At(Arrival(state.to_coordinator), [this, connection] {
     State& opening = states_.at(connection);
     if (opening.agent_closes) return;

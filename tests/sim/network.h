@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -45,7 +46,11 @@ class Network {
   // notice late.
   void CoordinatorDies(double late, absl::Duration how_late);
 
-  Connection Connect(AgentEnd* agent);
+  // `names`: of the agent's certificate; empty: it has none.
+  Connection Connect(AgentEnd* agent, std::vector<std::string> names = {});
+  const std::vector<std::string>& Names(Connection connection) const {
+    return states_.at(connection).names;
+  }
   void FromAgent(Connection connection, std::string bytes);
   void FromCoordinator(Connection connection, std::string bytes);
   // Behind what was sent before.
@@ -62,6 +67,7 @@ class Network {
  private:
   struct State {
     AgentEnd* agent = nullptr;  // null: it is closed there
+    std::vector<std::string> names;
     bool at_coordinator = false;
     bool broken = false;
     bool agent_closes = false;        // has said so, or its process is gone

@@ -72,6 +72,14 @@ Options Draw(uint64_t seed) {
   return options;
 }
 
+Options DrawWithLiar(uint64_t seed) {
+  scenarios::Random random(seed ^ 0x6c696172);
+  Options options = Draw(seed);
+  options.max_workers = random.Pick(std::array<int, 2>{16, 32});
+  options.liar = random.Index(4);
+  return options;
+}
+
 std::string Describe(const Options& options) {
   const auto optional = [](const std::optional<absl::Duration>& time) {
     return time.has_value() ? absl::FormatDuration(*time) : "never";
@@ -100,6 +108,7 @@ std::string Describe(const Options& options) {
                   " lost-streams=", options.lost_streams, " half-open=", options.half_open,
                   " hostile-streams=", options.hostile_streams,
                   " quiet-at=", absl::FormatDuration(options.quiet_at));
+  if (options.liar.has_value()) absl::StrAppend(&text, " liar=", *options.liar);
   return text;
 }
 

@@ -52,10 +52,15 @@ struct Options {
   int lost_streams = 0;
   double half_open = 0;  // of the lost ones: one side does not notice for long
   int hostile_streams = 0;
+  // The agent of this worker lies. Then agents have certificates, which name their machines,
+  // and their word on these is believed.
+  std::optional<int> liar;
   absl::Duration quiet_at;
 };
 
 Options Draw(uint64_t seed);
+// A job large enough that one worker is no tenth of it, of which one lies; most of these jobs hang.
+Options DrawWithLiar(uint64_t seed);
 
 // One line of key=value.
 std::string Describe(const Options& options);

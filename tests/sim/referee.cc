@@ -131,7 +131,7 @@ void Referee::CheckCapture(const Capture& capture, const Speakers& speakers) {
   for (const auto& [connection, deadline] : asked_) {
     const auto speaker = speakers.find(connection);
     if (deadline < enough || speaker == speakers.end() || !network_.Whole(connection)) continue;
-    if (!seen.contains(speaker->second.worker)) {
+    if (!seen.contains(speaker->second.worker) && !IsLiar(speaker->second.worker)) {
       Fail(
           absl::StrCat(Name(speaker->second.worker), " was connected all the time and is missing"));
     }
@@ -151,9 +151,30 @@ void Referee::CheckHang(const coordinator::Conclude& conclude, const Verdict& ve
       " (trigger ", capture.header.trigger.value_or("none"), ", detected at ",
       absl::FormatDuration(detected), "; no completion between ", absl::FormatDuration(gap.from),
       " and ", absl::FormatDuration(gap.until), ")");
+  if (options_.liar.has_value()) {
+    // It may well raise an alarm: all that counts is what follows.
+    if (standstill.has_value()) told_[*standstill].incidents.insert(conclude.incident_id);
+    return CheckRemoval(verdict, detected);
+  }
   if (!standstill.has_value()) return Fail(absl::StrCat("false alarm: ", what));
   CheckToldOnce(*standstill, conclude.incident_id, speakers, what);
   CheckVerdict(capture, verdict, detected);
+}
+
+bool Referee::IsLiar(const WorkerId& worker) const {
+  return options_.liar.has_value() && job_.layout().Id(*options_.liar) == worker;
+}
+
+// Whatever one says, no machine goes but its own, or one that is broken.
+void Referee::CheckRemoval(const Verdict& verdict, absl::Duration detected) {
+  if (!verdict.removal.eligible) return;
+  const scenarios::Truth* truth = job_.TruthAt(detected);
+  if (truth != nullptr && !scenarios::GradeVerdict(*truth, verdict).wrong_removal) return;
+  const std::string& own = job_.layout().machines[static_cast<size_t>(*options_.liar)].host;
+  for (const RemovalTarget& target : verdict.removal.targets) {
+    if (target.host == own) continue;
+    Fail(absl::StrCat("a lie removes ", target.host, ": ", verdict.removal.reason));
+  }
 }
 
 // One coordinator tells of a hang once. One that takes its place knows what more
@@ -214,7 +235,10 @@ absl::Duration Referee::Deadline() const {
   const absl::Duration reconnected = options_.quiet_at + agent::kRefusedBackoff +
                                      2 * agent::kLongestBackoff + agent::kWelcomeTimeout;
   const absl::Duration seen = std::max(reconnected + coordinator::kSettleTime, job_.last_break());
-  return seen + job_.threshold() + options_.collect_deadline + kSlack;
+  // Who advances alone is believed for as long again.
+  const absl::Duration believed =
+      options_.liar.has_value() ? 2 * job_.threshold() : absl::ZeroDuration();
+  return seen + job_.threshold() + believed + options_.collect_deadline + kSlack;
 }
 
 bool Referee::Satisfied() const {

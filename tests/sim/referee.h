@@ -79,6 +79,8 @@ class Referee {
   int hangs() const { return static_cast<int>(told_.size()); }
 
  private:
+  void CheckRemoval(const Verdict& verdict, absl::Duration detected);
+  bool IsLiar(const WorkerId& worker) const;
   void CheckStream(Connection connection, const char* what);
   void CheckCapture(const Capture& capture, const Speakers& speakers);
   void CheckToldOnce(const Job::Standstill& standstill, const std::string& incident,

@@ -91,7 +91,7 @@ class RunningCoordinator {
     settings.http = "127.0.0.1:0";
     settings.http_required = true;
     settings.core.shape = {.job = "job", .slices = 1, .tasks_per_slice = 1};
-    settings.log_digest = [this](const std::string& id, const std::string& text) {
+    settings.log_digest = [this](const std::string& id, const std::string& text, const auto&) {
       digest_.set_value({id, text});
     };
     adjust(settings);

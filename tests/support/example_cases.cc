@@ -55,6 +55,42 @@ Verdict VerdictOf(Cause cause, Detail detail, double confidence, const std::stri
   return verdict;
 }
 
+// Two groups of cores, of which one waits for the other.
+WaitChain ChainToOneChip() {
+  ChainGroup many;
+  many.wait = WaitKind::kCollective;
+  many.cores = 31;
+  for (int slice = 0; slice < 2; ++slice) {
+    for (int task = 0; task < 4; ++task) many.workers.push_back({slice, task});
+  }
+  many.module = "jit_train_step";
+  many.fingerprint = "3daf1e27";
+  many.launch_id = 4711;
+  many.tag = 2;
+  many.pc = 0x21b1;
+  many.instruction = "all-reduce.3";
+  many.since_ms = kFrozenMs;
+  ChainGroup one;
+  one.wait = WaitKind::kCompute;
+  one.head = true;
+  one.cores = 1;
+  one.workers = {{1, 2}};
+  one.chip = 2;
+  one.core_type = CoreType::kTensorCore;
+  one.core_index = 0;
+  one.pc = 0x11;
+  one.instruction = "fusion.212";
+  one.queue = {"jit_train_step"};
+  one.host_place = "is within a step by its progress page";
+  WaitChain chain;
+  chain.groups = {many, one};
+  chain.edges = {{0, 1, WaitEdgeKind::kCollective}};
+  chain.more_groups = 1;
+  chain.more_cores = 4;
+  chain.more_workers = 1;
+  return chain;
+}
+
 ExampleCase BadChip() {
   ExampleCase example{"bad-tpu-chip",
                       "2 slices of 4 workers; chip 2 of slice 1 task 2 stands at a plain fusion "
@@ -85,6 +121,20 @@ ExampleCase BadChip() {
       true, {{"tpu-1-2", std::nullopt, std::nullopt, 2}}, "fatal PCIe error on that chip"};
   example.verdict.reasons = {{"wait_graph", "1 core is waited for by 31"},
                              {"bad_chip", "it stands at no wait"}};
+  example.verdict.chain = ChainToOneChip();
+  Considered lost;
+  lost.cause = Cause::kDataInputStall;
+  lost.detail = Detail::kProgramNotQueued;
+  lost.why = WhyNot::kLessCertain;
+  lost.certainty = 0.4;
+  lost.by = Cause::kBadTpuChip;
+  lost.by_detail = Detail::kTensorCore;
+  lost.workers = {{1, 2}};
+  Considered not_found;
+  not_found.cause = Cause::kNetworkingIssue;
+  not_found.why = WhyNot::kLinksWork;
+  not_found.count = 48;
+  example.verdict.considered = {lost, not_found};
   return example;
 }
 

@@ -133,6 +133,10 @@ void FakeJob::Apply(Effects effects) {
       examined_.push_back(std::move(*examine));
     } else if (auto* answered = std::get_if<SnapshotAnswered>(&effect)) {
       answered_.push_back(std::move(*answered));
+    } else if (auto* paused = std::get_if<PauseAnswered>(&effect)) {
+      pauses_.push_back(std::move(*paused));
+    } else if (auto* changed = std::get_if<PauseChanged>(&effect)) {
+      kept_pause_ = std::move(changed->pause);
     } else if (auto* refused = std::get_if<SnapshotRefused>(&effect)) {
       refused_.push_back(std::move(*refused));
     } else if (auto* log = std::get_if<Log>(&effect)) {

@@ -100,6 +100,9 @@ class FakeJob {
   const std::vector<Examine>& examined() const { return examined_; }
   const std::vector<SnapshotAnswered>& answered() const { return answered_; }
   const std::vector<SnapshotRefused>& refused() const { return refused_; }
+  const std::vector<PauseAnswered>& pauses() const { return pauses_; }
+  // As the next coordinator will find it.
+  const std::optional<KeptPause>& kept_pause() const { return kept_pause_; }
   // The verdict on the last one concluded is that these sides have diverged.
   void WantTexts(std::vector<ProgramSide> sides);
   // Tells the core that the last one was written.
@@ -126,6 +129,8 @@ class FakeJob {
   std::vector<Examine> examined_;
   std::vector<SnapshotAnswered> answered_;
   std::vector<SnapshotRefused> refused_;
+  std::vector<PauseAnswered> pauses_;
+  std::optional<KeptPause> kept_pause_;
   std::vector<std::string> log_;
   // Answers are sent one at a time, as a network would deliver them.
   std::vector<std::pair<WorkerId, wire::AgentMessage>> outbox_;

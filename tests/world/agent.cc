@@ -6,7 +6,6 @@ namespace rapideye::world {
 namespace {
 
 constexpr size_t kChangesKept = 8;
-constexpr int64_t kRingStepBytes = 8;  // code between two steps of a ring
 
 int64_t Milliseconds(double seconds) { return static_cast<int64_t>(seconds * 1000); }
 

@@ -357,6 +357,7 @@ void Engine::RunCore(int index) {
         core.stopped = true;
         core.looping = stops_.at(index)->what == Happening::kCoreLoops;
         fault_time_ = fault_time_.value_or(now_);
+        happened_.emplace(stops_.at(index), now_);
         return;
       }
     }
@@ -552,6 +553,11 @@ int Engine::RingSteps(const CoreState& core) const {
 
 // ---- faults
 
+std::optional<double> Engine::TimeOf(const Fault& fault) const {
+  const auto found = happened_.find(&fault);
+  return found == happened_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void Engine::EndProcess(int worker, HostState::Process how, const Fault& fault) {
   HostState& host = hosts_[static_cast<size_t>(worker)];
   host.process = how;
@@ -627,6 +633,7 @@ void Engine::Apply(const Fault& fault) {
                                fault.what == Happening::kSparseCoreStops;
   if (!waits_for_place) {
     fault_time_ = fault_time_.value_or(now_);
+    happened_.emplace(&fault, now_);
   }
   if (plan_.looks_after_fault.has_value() && !look_.has_value()) {
     Push(now_ + *plan_.looks_after_fault, Kind::kLook, 0);

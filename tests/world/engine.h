@@ -96,6 +96,9 @@ class Engine {
   double started() const { return started_; }  // when starting up must be over
   double last_progress() const { return last_progress_; }
   std::optional<double> fault_time() const { return fault_time_; }
+  // When this one of Plan::faults happened; a core that was to stop may never have come to such a
+  // place.
+  std::optional<double> TimeOf(const Fault& fault) const;
   const std::vector<CoreState>& cores() const { return cores_; }
   const std::vector<HostState>& hosts() const { return hosts_; }
   const Network& network() const { return network_; }
@@ -165,6 +168,7 @@ class Engine {
   std::vector<HostState> hosts_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::unordered_map<uint64_t, Delivery> deliveries_;
+  std::map<const Fault*, double> happened_;
   std::map<int, std::set<int>> barriers_;
   std::map<int, const Fault*> stops_;  // core: will stop when it comes to such a place
   std::function<void(int)> poll_;

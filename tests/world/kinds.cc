@@ -10,7 +10,7 @@ const std::vector<Kind>& Kinds() {
   static const auto& kinds = *[] {
     auto* all = new std::vector<Kind>;
     for (auto part : {ChipKinds(), ProcessKinds(), NetworkKinds(), HostKinds(), ProgramKinds(),
-                      HealthyKinds()}) {
+                      SeveralKinds(), HealthyKinds()}) {
       std::move(part.begin(), part.end(), std::back_inserter(*all));
     }
     return all;
@@ -24,6 +24,8 @@ Plan MakePlan(std::string_view kind, uint64_t seed, int noise) {
       std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == kind; });
   Draft draft = DrawDraft(kind, seed, noise, found->needs);
   found->befall(draft);
+  std::vector<bool> all(draft.plan.faults.size(), true);
+  AcceptWhatBefell(all, draft.plan.truth);
   return std::move(draft.plan);
 }
 

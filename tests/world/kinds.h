@@ -21,6 +21,7 @@ std::vector<Kind> ProcessKinds();
 std::vector<Kind> NetworkKinds();
 std::vector<Kind> HostKinds();
 std::vector<Kind> ProgramKinds();
+std::vector<Kind> SeveralKinds();
 std::vector<Kind> HealthyKinds();
 
 // All of them, in the order of the tables.

@@ -25,10 +25,32 @@ void Explain(const rapideye::world::World& world) {
   for (const rapideye::Culprit& culprit : verdict.culprits) {
     std::cout << "  names " << culprit.host << ": " << culprit.why << "\n";
   }
+  for (const rapideye::Alternative& other : verdict.alternatives) {
+    std::cout << (other.independent ? "beside it: " : "or: ") << CauseName(other.cause) << " "
+              << DetailName(other.detail) << " " << other.confidence << ": " << other.why << "\n";
+  }
   for (const rapideye::Reason& reason : verdict.reasons) {
     std::cout << "  " << reason.rule << " " << ReasonKindName(reason.kind) << ": " << reason.text
               << "\n";
   }
+}
+
+// Of a verdict that is right: what its culprits are said to be in, where that is not what they are.
+void ListActivity(const rapideye::world::World& world, const std::string& kind,
+                  const rapideye::Verdict& verdict, const rapideye::world::Judgement& judgement) {
+  const auto& truth = world.plan.truth;
+  if (!truth.activity.has_value() || judgement.activity ||
+      verdict.cause == rapideye::Cause::kUnknown) {
+    return;
+  }
+  std::cout << kind << " " << world.plan.seed << " " << world.plan.noise << " activity "
+            << rapideye::HostActivityName(*truth.activity) << " ->";
+  for (const rapideye::Culprit& culprit : verdict.culprits) {
+    std::cout << " "
+              << (culprit.host_activity ? rapideye::HostActivityName(*culprit.host_activity)
+                                        : "none");
+  }
+  std::cout << "\n";
 }
 
 // Lists the worlds whose verdict is wrong, one a line: what `truth` is worth being asked of.
@@ -41,7 +63,16 @@ void ListWrong(uint64_t first, uint64_t last, int noise, const std::string& filt
       const auto world = rapideye::world::MakeWorld(kind.name, seed, noise);
       const rapideye::Verdict verdict = rapideye::Classify(world.capture);
       const auto judgement = rapideye::world::Judge(world.plan.truth, verdict);
+      if (judgement.adds_wrongly) {
+        std::cout << kind.name << " " << seed << " " << noise << " adds wrongly\n";
+      }
+      if (judgement.others_named < judgement.others) {
+        std::cout << kind.name << " " << seed << " " << noise << " beside "
+                  << CauseName(verdict.cause) << " " << DetailName(verdict.detail)
+                  << ": not named\n";
+      }
       if (judgement.cause && judgement.culprits && !judgement.removes_wrongly) {
+        ListActivity(world, kind.name, verdict, judgement);
         continue;
       }
       std::cout << kind.name << " " << seed << " " << noise << " "

@@ -42,6 +42,7 @@ class Code {
     instruction.tag = tag_;
     instruction.text = absl::StrCat("%", instruction.name, " = bf16[128,512]{1,0} ", rest);
     pc_ += random_.Between(24, 700);
+    if (instruction.ring) pc_ += kRingStepBytes * shape_.devices_per_slice();
     program_.code.push_back(std::move(instruction));
     const int index = static_cast<int>(program_.code.size()) - 1;
     program_.trace.push_back({index, 0});

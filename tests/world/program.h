@@ -31,6 +31,8 @@ enum class Op {
 // With whom a slice exchanges in kSend and kRecvDone.
 enum class Peers { kAllSlices, kNext, kPrevious };
 
+constexpr int64_t kRingStepBytes = 8;  // code between two steps of a ring
+
 struct Instruction {
   Op op = Op::kCompute;
   std::string name;

@@ -1,6 +1,7 @@
 #include "tests/world/table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -27,7 +28,10 @@ void JudgeOne(const World& world, Figures& figures) {
                   .activity = judgement.cause && judgement.activity,
                   .activities = plan.truth.activity.has_value(),
                   .wrong_accusations = judgement.accuses_wrongly,
-                  .wrong_removals = judgement.removes_wrongly};
+                  .wrong_removals = judgement.removes_wrongly,
+                  .others = judgement.others,
+                  .others_named = judgement.others_named,
+                  .wrong_additions = judgement.adds_wrongly};
   figures.by_kind[{plan.kind, plan.noise}] += one;
   const EvidenceAvailable& seen = plan.evidence;
   figures.by_evidence[seen.old_runtime                ? "old runtime"
@@ -49,10 +53,10 @@ void JudgeOne(const World& world, Figures& figures) {
   const std::string right = judgement.cause ? said : plan.truth.accepted.front().cause;
   ++figures.confusion[{right, said}];
   if (verdict.confidence) {
-    const int tenth = std::min(9, static_cast<int>(*verdict.confidence * 10));
-    figures.stated[tenth].first += *verdict.confidence;
-    figures.stated[tenth].second += judgement.cause && judgement.culprits;
-    ++figures.stated_n[tenth];
+    const int percent = static_cast<int>(*verdict.confidence * 100);
+    figures.stated[percent].first += *verdict.confidence;
+    figures.stated[percent].second += judgement.cause && judgement.culprits;
+    ++figures.stated_n[percent];
   }
   if (!judgement.cause || !judgement.culprits || judgement.removes_wrongly) {
     const std::string what = absl::StrCat(said, " ", std::string(DetailName(verdict.detail)),
@@ -83,6 +87,9 @@ Count& Count::operator+=(const Count& other) {
   activities += other.activities;
   wrong_accusations += other.wrong_accusations;
   wrong_removals += other.wrong_removals;
+  others += other.others;
+  others_named += other.others_named;
+  wrong_additions += other.wrong_additions;
   return *this;
 }
 
@@ -110,6 +117,46 @@ Count Total(const Figures& figures, int noise) {
   }
   return total;
 }
+
+namespace {
+
+// How often what was stated was right, and the expected calibration error.
+std::string Calibration(const Figures& figures) {
+  std::string text = "\nconfidence stated, and right (cause and culprits)\n";
+  double error = 0;
+  int stated = 0;
+  for (const auto& [percent, sum] : figures.stated) {
+    const int n = figures.stated_n.at(percent);
+    absl::StrAppendFormat(&text, "%.3f %6.1f%% of %d\n", sum.first / n, Percent(sum.second, n), n);
+    error += std::abs(sum.first - sum.second);
+    stated += n;
+  }
+  absl::StrAppendFormat(&text, "expected calibration error %.4f\n",
+                        stated > 0 ? error / stated : 0);
+  return text;
+}
+
+// Of several faults: how often those beside the cause are named, and of how many verdicts, of
+// all kinds, a fault beside the cause is said of somebody whom nothing befell.
+std::string Others(const Figures& figures) {
+  std::string text = "\nfaults beside the cause (kind, noise, n, named%)\n";
+  std::map<int, Count> all;
+  for (const auto& [key, count] : figures.by_kind) {
+    all[key.second] += count;
+    if (count.others > 0) {
+      absl::StrAppendFormat(&text, "%-30s %5d %6d %7.1f\n", key.first, key.second, count.others,
+                            Percent(count.others_named, count.others));
+    }
+  }
+  for (const auto& [noise, count] : all) {
+    absl::StrAppendFormat(&text, "%-30s %5d %6d %7.1f, wrongly in %d of %d\n", "all", noise,
+                          count.others, Percent(count.others_named, count.others),
+                          count.wrong_additions, count.n);
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string Print(const Figures& figures) {
   std::string text = absl::StrFormat("%-30s %5s %6s %7s %7s %9s %8s %8s\n", "kind", "noise", "n",
@@ -143,15 +190,12 @@ std::string Print(const Figures& figures) {
   }
   absl::StrAppendFormat(&text, "\nhostActivity right: %.1f%% of %d\n",
                         Percent(activity, activities), activities);
+  text += Others(figures);
   text += "\nconfusion of causes (right, said, n)\n";
   for (const auto& [causes, n] : figures.confusion) {
     absl::StrAppendFormat(&text, "%-22s %-22s %6d\n", causes.first, causes.second, n);
   }
-  text += "\nconfidence stated, and right (cause and culprits)\n";
-  for (const auto& [tenth, sum] : figures.stated) {
-    const int n = figures.stated_n.at(tenth);
-    absl::StrAppendFormat(&text, "%.3f %6.1f%% of %d\n", sum.first / n, Percent(sum.second, n), n);
-  }
+  text += Calibration(figures);
   std::vector<Mistake> mistakes;
   for (const auto& [key, mistake] : figures.mistakes) {
     mistakes.push_back(mistake);

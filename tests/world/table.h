@@ -21,6 +21,9 @@ struct Count {
   int activities = 0;
   int wrong_accusations = 0;
   int wrong_removals = 0;
+  int others = 0;  // faults beside the cause, of several
+  int others_named = 0;
+  int wrong_additions = 0;
   Count& operator+=(const Count& other);
 };
 
@@ -39,7 +42,7 @@ struct Figures {
   std::map<std::pair<std::string, std::string>, Mistake> mistakes;
   std::map<std::string, Count> by_evidence;
   std::map<std::string, Count> by_shape;
-  // Of the verdicts that state a confidence: its sum, and how many were right.
+  // Of the verdicts that state a confidence, by its percent: its sum, and how many were right.
   std::map<int, std::pair<double, int>> stated;
   std::map<int, int> stated_n;
 };

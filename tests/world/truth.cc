@@ -1,6 +1,8 @@
 #include "tests/world/truth.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace rapideye::world {
 namespace {
@@ -20,6 +22,82 @@ bool NamesRightly(const Accepted& accepted, const std::set<Accused>& accused) {
                                [&](const Accused& one) { return Names(accused, one); });
   const bool some = accepted.culprits.empty() || !accused.empty();
   return none_else && (accepted.some_of ? some : all);
+}
+
+}  // namespace
+
+void AcceptWhatBefell(const std::vector<bool>& happened, Truth& truth) {
+  if (truth.events.empty()) {
+    return;
+  }
+  size_t at = 0;
+  std::vector<Befell> kept;
+  for (Befell& event : truth.events) {
+    if (happened[at]) {
+      kept.push_back(event);
+    }
+    at += event.faults;
+  }
+  truth.events = std::move(kept);
+  const auto may_be_unknown = [](const Befell& event) {
+    return std::any_of(event.accepted.begin(), event.accepted.end(),
+                       [](const Accepted& accepted) { return accepted.cause == "UNKNOWN"; });
+  };
+  const bool unknown = std::all_of(truth.events.begin(), truth.events.end(), may_be_unknown);
+  truth.accepted.clear();
+  for (const Befell& event : truth.events) {
+    for (const Accepted& accepted : event.accepted) {
+      if (accepted.cause != "UNKNOWN" || unknown) {
+        truth.accepted.push_back(accepted);
+      }
+    }
+  }
+  // Two chips may be named as one cause in two places.
+  std::map<std::pair<std::string, std::set<std::string>>, std::set<Accused>> alike;
+  for (const Befell& event : truth.events) {
+    const Accepted& best = event.accepted.front();
+    alike[{best.cause, best.details}].insert(best.culprits.begin(), best.culprits.end());
+  }
+  for (const auto& [what, culprits] : alike) {
+    truth.accepted.push_back({what.first, what.second, culprits});
+  }
+}
+
+namespace {
+
+bool Matches(const Befell& event, Cause cause, const std::set<Accused>& accused) {
+  return std::any_of(event.accepted.begin(), event.accepted.end(), [&](const Accepted& accepted) {
+    return accepted.cause == CauseName(cause) &&
+           std::any_of(accused.begin(), accused.end(),
+                       [&](const Accused& one) { return Names(accepted.culprits, one); });
+  });
+}
+
+std::set<Accused> AccusedOf(const std::vector<Culprit>& culprits) {
+  std::set<Accused> accused;
+  for (const Culprit& culprit : culprits) {
+    accused.insert({culprit.worker, culprit.chip});
+  }
+  return accused;
+}
+
+void JudgeOthers(const Truth& truth, const Verdict& verdict, const std::set<Accused>& guilty,
+                 Judgement& judgement) {
+  for (const Alternative& alternative : verdict.alternatives) {
+    for (const Accused& one : AccusedOf(alternative.culprits)) {
+      judgement.adds_wrongly |= alternative.independent && !Names(guilty, one);
+    }
+  }
+  for (const Befell& event : truth.events) {
+    if (truth.events.size() < 2 || Matches(event, verdict.cause, AccusedOf(verdict.culprits))) {
+      continue;
+    }
+    ++judgement.others;
+    judgement.others_named += std::any_of(
+        verdict.alternatives.begin(), verdict.alternatives.end(), [&](const Alternative& other) {
+          return other.independent && Matches(event, other.cause, AccusedOf(other.culprits));
+        });
+  }
 }
 
 }  // namespace
@@ -47,6 +125,7 @@ Judgement Judge(const Truth& truth, const Verdict& verdict) {
     judgement.accuses_wrongly = std::any_of(accused.begin(), accused.end(),
                                             [&](const Accused& a) { return !Names(guilty, a); });
   }
+  JudgeOthers(truth, verdict, guilty, judgement);
   if (verdict.removal.eligible) {
     // A target names its host as the culprit it comes from does.
     for (const RemovalTarget& target : verdict.removal.targets) {

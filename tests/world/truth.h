@@ -26,8 +26,15 @@ struct Accepted {
   bool some_of = false;           // at least one of the culprits and nobody else; else all
 };
 
+// One of several independent faults, and the verdicts that would be right of it alone.
+struct Befell {
+  size_t faults = 0;  // so many of Plan::faults, in their order
+  std::vector<Accepted> accepted;
+};
+
 struct Truth {
-  std::vector<Accepted> accepted;  // the best first
+  std::vector<Accepted> accepted;  // the best first; of several faults: of any of them
+  std::vector<Befell> events;      // empty: one fault, or none
   std::optional<HostActivity> activity;
   std::set<WorkerId> removable;  // whose hardware is broken: the others are healthy
   bool hang = true;
@@ -40,7 +47,16 @@ struct Judgement {
   bool activity = false;         // hostActivity of a culprit, where the truth states one
   bool accuses_wrongly = false;  // names a worker or chip that no accepted verdict names
   bool removes_wrongly = false;  // a healthy host would be eligible for removal
+  // Of several independent faults: those that are neither the cause nor named beside it.
+  int others = 0;
+  int others_named = 0;
+  // A fault of its own is said of a worker or chip that no fault befell.
+  bool adds_wrongly = false;
 };
+
+// Makes `accepted` from `events`, of those whose first fault has happened (`happened`: as
+// Plan::faults). Leaves a truth without events as it is.
+void AcceptWhatBefell(const std::vector<bool>& happened, Truth& truth);
 
 Judgement Judge(const Truth& truth, const Verdict& verdict);
 

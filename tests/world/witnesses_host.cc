@@ -192,14 +192,14 @@ void DescribeHalt(const Engine& engine, const Fault& fault, LogEvent& event) {
 void DescribeLogs(const Engine& engine, int worker, Snapshot& snapshot) {
   const Plan& plan = engine.plan();
   const HostState& host = engine.hosts()[static_cast<size_t>(worker)];
-  const double began = engine.fault_time().value_or(0);
   for (const Fault& fault : plan.faults) {
     const bool breaks_ici = fault.what == Happening::kIciBreaks;
     const bool own =
         fault.worker == worker || (breaks_ici && plan.shape.worker_of(fault.other) == worker);
-    if (!own || fault.log == LogKind::kUnspecified || engine.fault_time() == std::nullopt) {
+    if (!own || fault.log == LogKind::kUnspecified || !engine.TimeOf(fault).has_value()) {
       continue;
     }
+    const double began = *engine.TimeOf(fault);
     LogEvent event =
         EventOf(engine, fault, host.fault == &fault && host.since > 0 ? host.since : began);
     if (fault.what == Happening::kChipHalts) {
@@ -253,7 +253,7 @@ void DescribeHost(const Engine& engine, int worker, Random& random, Snapshot& sn
   for (int chip = 0; chip < plan.shape.chips; ++chip) {
     const bool broken = std::any_of(plan.faults.begin(), plan.faults.end(), [&](const Fault& f) {
       return f.what == Happening::kChipHalts && f.by_kernel && f.worker == worker &&
-             plan.shape.chip_of(f.device) == chip && engine.fault_time().has_value();
+             plan.shape.chip_of(f.device) == chip && engine.TimeOf(f).has_value();
     });
     snapshot.pcie.push_back({.chip = chip,
                              .fatal = broken ? 1 : 0,

@@ -229,6 +229,11 @@ World MakeWorld(std::string_view kind, uint64_t seed, int noise) {
     AbortAll(plan, random, world.capture);
   }
   Spoil(noise, random, world.capture);
+  std::vector<bool> happened;
+  for (const Fault& fault : world.plan.faults) {
+    happened.push_back(engine.TimeOf(fault).has_value());
+  }
+  AcceptWhatBefell(happened, world.plan.truth);
   return world;
 }
 

@@ -1,6 +1,5 @@
 #include "agent/sources/log/fetch.h"
 
-#include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -9,12 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <optional>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "agent/sources/log/limits.h"
+#include "proto/common/file/regular_file.h"
 
 namespace rapideye::agent {
 namespace {
@@ -152,21 +152,22 @@ void LogFollower::Discover(const std::string& path, logs::LogReading& reading) {
 
 bool LogFollower::Open(const std::string& path, bool may_be_old, File& file,
                        logs::LogReading& reading) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) {
-    NoteOnce(absl::StrCat("log ", path, ": ", std::strerror(errno),
-                          errno == ENOENT ? "; it is followed once it is there" : ""),
-             reading);
+  const absl::StatusOr<int> opened = file::OpenRegularFile(path);
+  if (!opened.ok()) {
+    NoteOnce(
+        absl::StrCat("log ", std::string(opened.status().message()),
+                     absl::IsNotFound(opened.status()) ? "; it is followed once it is there" : ""),
+        reading);
     return false;
   }
+  const int descriptor = *opened;
   struct stat status = {};
-  const bool regular = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+  const bool known = fstat(descriptor, &status) == 0;
   const FileId id = {status.st_dev, status.st_ino};
   const bool followed = std::any_of(files_.begin(), files_.end(), [&id](const auto& entry) {
     return entry.second.descriptor >= 0 && entry.second.id == id;
   });
-  if (!regular || followed) {
-    if (!regular) NoteOnce(absl::StrCat("log ", path, ": not a regular file"), reading);
+  if (!known || followed) {
     close(descriptor);
     return false;
   }

@@ -316,6 +316,26 @@ TEST_F(LogFollowerTest, WhatIsNoFileIsLeftOut) {
   EXPECT_THAT(reading.notes[0], HasSubstr("not a regular file"));
 }
 
+// An agent may read what the job may not, and captures are shown to those who may read the job.
+TEST_F(LogFollowerTest, ALinkOfTheJobLeadsToNoFileOfOthers) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs to be root to give files away";
+  constexpr uid_t kJob = 65534;
+  Append("ours", Line("secret"));
+  Append("theirs", Line("own"));
+  ASSERT_EQ(chown(Path("theirs").c_str(), kJob, kJob), 0);
+  for (const char* name : {"ours", "theirs"}) {
+    const std::string link = Path(std::string(name) + ".log");
+    std::filesystem::create_symlink(Path(name), link);
+    ASSERT_EQ(lchown(link.c_str(), kJob, kJob), 0);
+  }
+  Follow("*.log", /*read_old=*/true);
+  const logs::LogReading reading = Read();
+  ASSERT_THAT(reading.lines, SizeIs(1));
+  EXPECT_EQ(reading.lines[0].event.peer_host, "own");
+  ASSERT_THAT(reading.notes, SizeIs(1));
+  EXPECT_THAT(reading.notes[0], HasSubstr("ours.log leads by a link of another user"));
+}
+
 TEST_F(LogFollowerTest, FollowsNoMoreFilesThanItMay) {
   for (size_t i = 0; i <= kMaxLogFiles; ++i) Append(absl::StrCat("log", i), "x\n");
   Follow("log*");

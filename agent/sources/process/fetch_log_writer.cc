@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/process/limits.h"
+#include "proto/common/file/regular_file.h"
 #include "proto/common/file/small_file.h"
 
 namespace rapideye::agent {
@@ -71,7 +72,12 @@ std::set<FileId> FilesOf(const std::vector<std::string>& patterns) {
     glob_t found = {};
     if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
       for (size_t i = 0; i < found.gl_pathc; ++i) {
-        if (const auto id = IdOf(found.gl_pathv[i])) files.insert(*id);
+        // Not what the job's links name: its writer may be a process of somebody else.
+        const absl::StatusOr<int> log = file::OpenRegularFile(found.gl_pathv[i]);
+        if (!log.ok()) continue;
+        struct stat facts = {};
+        if (fstat(*log, &facts) == 0) files.insert({facts.st_dev, facts.st_ino});
+        close(*log);
       }
     }
     globfree(&found);

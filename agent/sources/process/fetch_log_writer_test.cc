@@ -109,5 +109,15 @@ TEST_F(FindLogWritersTest, StandardOutputAndErrorCountAndNothingElse) {
   EXPECT_THAT(Found("c.log"), ::testing::IsEmpty());
 }
 
+// Else the job has its agent look into a process of its choice.
+TEST_F(FindLogWritersTest, WhatALinkOfTheJobNamesIsNotItsLog) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs to be root to give files away";
+  const pid_t output = Start("daemon.out", 1);
+  std::filesystem::create_symlink(Path("daemon.out"), Path("train.log"));
+  EXPECT_THAT(Found("train.log"), ::testing::ElementsAre(output));
+  ASSERT_EQ(lchown(Path("train.log").c_str(), 65534, 65534), 0);
+  EXPECT_THAT(Found("train.log"), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace rapideye::agent

@@ -11,6 +11,9 @@ namespace rapideye::agent {
 // An answer without HLO. Parsed messages take many times the memory of their
 // bytes; one with HLO may take what the channel accepts.
 inline constexpr size_t kMaxStatusBytes = 2 * 1024 * 1024;
+// That an answer may take once parsed: the largest host's takes less than 1 MiB, with HLO less
+// than 4. Empty objects of two bytes each would take hundreds of MiB.
+inline constexpr size_t kMaxStatusMemory = 32 * 1024 * 1024;
 // The largest host has 8 devices of 2 TensorCores and 4 SparseCores.
 inline constexpr size_t kMaxCores = 256;
 // Global core ids count over a whole job: 100,000 hosts of 48 cores fit.

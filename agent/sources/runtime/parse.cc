@@ -12,6 +12,7 @@
 #include "agent/sources/limits.h"
 #include "agent/sources/runtime/hlo_text.h"
 #include "agent/sources/runtime/limits.h"
+#include "proto/wire/record_budget.h"
 #include "v1/runtime_status.pb.h"
 
 namespace rapideye::agent {
@@ -273,6 +274,18 @@ RuntimeReading ReadRuntimeStatus(const GetTpuRuntimeStatusResponse& response) {
 }
 
 RuntimeReading ParseRuntimeStatus(absl::string_view bytes) {
+  wire::RecordBudget budget(kMaxStatusMemory);
+  absl::Status error;
+  const std::string_view answer(bytes.data(), bytes.size());
+  if (!wire::ChargeSerialised(*GetTpuRuntimeStatusResponse::descriptor(), answer, budget, error) &&
+      !budget.Charge(1)) {
+    RuntimeReading reading;
+    reading.health.state = RuntimeState::kServing;
+    reading.health.detail =
+        absl::StrCat("its answer of ", bytes.size(), " bytes would take more than ",
+                     kMaxStatusMemory, " bytes of memory; no TPU host has so many cores");
+    return reading;
+  }
   GetTpuRuntimeStatusResponse response;
   if (bytes.size() <= static_cast<size_t>(std::numeric_limits<int>::max()) &&
       response.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {

@@ -305,6 +305,24 @@ TEST(ParseRuntimeStatusTest, WhatIsNoAnswerAtAllIsSaid) {
   EXPECT_THAT(ParseRuntimeStatus("").sample->cores, IsEmpty());
 }
 
+// Two bytes each, a hundred and more in memory.
+TEST(ParseRuntimeStatusTest, AnAnswerOfEmptyObjectsIsNotBuilt) {
+  GetTpuRuntimeStatusResponse response;
+  CoreState& core = (*response.mutable_core_states())[0];
+  for (int i = 0; i < 400'000; ++i) core.add_sequencer_info();
+  const RuntimeReading reading = ParseRuntimeStatus(response.SerializeAsString());
+  EXPECT_EQ(reading.health.state, RuntimeState::kServing);
+  EXPECT_THAT(reading.health.detail, Optional(HasSubstr("would take more than")));
+  EXPECT_FALSE(reading.sample.has_value());
+  // The largest host, and more.
+  core.Clear();
+  for (int i = 0; i < 48; ++i) {
+    CoreState& one = (*response.mutable_core_states())[i];
+    for (int j = 0; j < 33; ++j) one.add_sequencer_info()->set_pc(7);
+  }
+  EXPECT_TRUE(ParseRuntimeStatus(response.SerializeAsString()).sample.has_value());
+}
+
 TEST(HealthFromErrorTest, TellsWhatAFailureSaysAboutTheRuntime) {
   const absl::Duration deadline = absl::Seconds(2);
   EXPECT_EQ(HealthFromError(absl::UnavailableError("refused"), deadline).state,

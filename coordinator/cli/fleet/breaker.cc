@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/fleet/reports.h"
 #include "coordinator/fleet/schema.h"
@@ -29,7 +30,16 @@ std::string Text(const std::string& mode, const Breaker& breaker, int64_t waitin
                       "; removals go on as far as policy and budget allow\n");
 }
 
-std::string JsonLine(const std::string& mode, const Breaker& breaker, int64_t waiting) {
+// Breakers of roles, of which one says what happened.
+std::string OfRoles(const std::string& mode, const Breaker& first,
+                    const std::vector<std::string>& roles) {
+  return absl::StrCat(mode, ": open for what ", ShownSentence(absl::StrJoin(roles, ", ")),
+                      " recorded, since ", ShownTime(first.since), ": ",
+                      ShownSentence(first.reason), "\n");
+}
+
+std::string JsonLine(const std::string& mode, const Breaker& breaker, int64_t waiting,
+                     const std::vector<std::string>& roles) {
   nlohmann::ordered_json json = {{"mode", mode}, {"open", breaker.open}};
   if (breaker.open || !breaker.who.empty()) {
     json["since"] = JsonTime(breaker.since);
@@ -37,6 +47,7 @@ std::string JsonLine(const std::string& mode, const Breaker& breaker, int64_t wa
     json["who"] = breaker.who;
   }
   json["hooksWaiting"] = waiting;
+  if (!roles.empty()) json["stoppedRoles"] = roles;
   return digest::Dump(json, /*pretty=*/false) + "\n";
 }
 
@@ -64,8 +75,16 @@ absl::StatusOr<std::string> BreakerCommand::Show(Fleet& fleet, RemovalMode mode)
     if (!hooks.ok()) return hooks.status();
     waiting = *hooks;
   }
+  const absl::StatusOr<std::vector<std::string>> roles = fleet.history().StoppedRoles(mode);
+  if (!roles.ok()) return roles.status();
   const std::string name(RemovalModeName(mode));
-  return json() ? JsonLine(name, *breaker, waiting) : Text(name, *breaker, waiting);
+  if (!breaker->open && !roles->empty()) {
+    const absl::StatusOr<Breaker> first = fleet.history().BreakerOf(mode, roles->front());
+    if (!first.ok()) return first.status();
+    return json() ? JsonLine(name, *breaker, waiting, *roles)
+                  : Text(name, *breaker, waiting) + OfRoles(name, *first, *roles);
+  }
+  return json() ? JsonLine(name, *breaker, waiting, *roles) : Text(name, *breaker, waiting);
 }
 
 // One that is closed already stays as it was, with who closed it.
@@ -74,7 +93,17 @@ absl::Status BreakerCommand::Close(Fleet& fleet, RemovalMode mode) {
   if (!who.ok()) return who.status();
   return coordinator::WithLock(fleet.database(), [&]() -> absl::Status {
     const absl::StatusOr<Breaker> breaker = fleet.history().BreakerOf(mode);
-    if (!breaker.ok() || !breaker->open) return breaker.status();
+    if (!breaker.ok()) return breaker.status();
+    const auto roles = fleet.history().StoppedRoles(mode);
+    if (!roles.ok()) return roles.status();
+    for (const std::string& role : *roles) {
+      const auto one = fleet.history().BreakerOf(mode, role);
+      if (!one.ok()) return one.status();
+      absl::Status closed =
+          fleet.history().SetBreaker(mode, false, one->reason, *who, fleet.now(), role);
+      if (!closed.ok()) return closed;
+    }
+    if (!breaker->open) return absl::OkStatus();
     return fleet.history().SetBreaker(mode, false, breaker->reason, *who, fleet.now());
   });
 }

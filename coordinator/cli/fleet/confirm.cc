@@ -55,7 +55,8 @@ ConfirmCommand::ConfirmCommand(CLI::App& fleet)
       .Among({"chip", "nic", "none"})
       .Required();
   program::AddFlag(app(), "host", host_,
-                   "machine that was inspected; needed if the incident names several");
+                   "machine that was inspected; needed if the incident names several")
+      .WithoutVariable();  // RAPIDEYE_HOST is an agent's own
   author_.AddTo(app());
 }
 

@@ -45,7 +45,8 @@ absl::StatusOr<Fleet> Fleet::Open(const std::string& url) {
   }
   const absl::StatusOr<absl::Time> wall = fleet.database().WallClock();
   if (!wall.ok()) return wall.status();
-  const absl::StatusOr<absl::Time> newest = fleet.history().Newest();
+  const absl::StatusOr<absl::Time> newest =
+      fleet.history().Newest(*wall + coordinator::kLargestClockError);
   if (!newest.ok()) return newest.status();
   fleet.now_ = coordinator::FleetClock(*wall, *newest, absl::ZeroDuration()).At({});
   return fleet;

@@ -299,7 +299,8 @@ TEST(FleetCommandTest, WrongUseExitsWith2) {
   EXPECT_EQ(Rapideye({"fleet"}).exit_status, 2);
   const Result unknown = Rapideye({"fleet", "ofenders"});
   EXPECT_EQ(unknown.exit_status, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("no command 'ofenders'; rapideye fleet --help"));
+  EXPECT_THAT(unknown.err,
+              HasSubstr("no command 'ofenders'; did you mean 'offenders'? rapideye fleet --help"));
   const std::string url = "--fleet-db=sqlite:/nowhere/fleet.db";
   EXPECT_EQ(Rapideye({"fleet", "confirm", "i1", url}).exit_status, 2);
   EXPECT_EQ(Rapideye({"fleet", "offenders", "--removal-share-of-job=2", url}).exit_status, 2);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/removal/removal_flags.h"
+#include "coordinator/removal/tenant_machines.h"
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
 
@@ -62,13 +63,15 @@ OffendersCommand::OffendersCommand(CLI::App& fleet)
   program::AddFlag(app(), "removal", mode_, "removal mode that the decision assumes")
       .Among({"off", "dry-run", "enforce"});
   coordinator::AddPolicyFlags(app(), policy_);
+  coordinator::AddTenantMachinesFlag(app(), tenant_machines_);
 }
 
 absl::StatusOr<std::string> OffendersCommand::Describe(Fleet& fleet, const Offender& offender) {
   const auto finding = fleet.history().NewestFinding(offender.machine);
   if (!finding.ok()) return finding.status();
   const auto facts =
-      fleet.history().FactsAbout(offender.machine, policy_.mode, FactsSince(policy_, fleet.now()));
+      fleet.history().FactsAbout(offender.machine, policy_.mode, FactsSince(policy_, fleet.now()),
+                                 finding->recorded_by, fleet.now());
   if (!facts.ok()) return facts.status();
   const Decision now = Decide(*finding, *facts, policy_, fleet.now());
   const auto decided = LatestDecisionAbout(fleet.database(), offender.machine, policy_.mode);
@@ -79,6 +82,11 @@ absl::StatusOr<std::string> OffendersCommand::Describe(Fleet& fleet, const Offen
 absl::StatusOr<std::string> OffendersCommand::Answer(Fleet& fleet) {
   if (limit_ < 0) return absl::InvalidArgumentError("--limit: must not be negative");
   if (absl::Status status = coordinator::CheckPolicy(policy_); !status.ok()) return status;
+  if (!tenant_machines_.empty()) {
+    auto machines = coordinator::ReadTenantMachines(tenant_machines_);
+    if (!machines.ok()) return absl::InvalidArgumentError(machines.status().message());
+    policy_.tenant_machines = *std::move(machines);
+  }
   policy_.mode = coordinator::RemovalModeNamed(mode_).value_or(policy_.mode);
   const auto offenders = coordinator::Offenders(
       fleet.database(), fleet.now() - policy_.window,

@@ -24,6 +24,7 @@ class OffendersCommand final : public FleetCommand {
   absl::StatusOr<std::string> Describe(Fleet& fleet, const coordinator::Offender& offender);
 
   coordinator::Policy policy_;
+  std::string tenant_machines_;
   std::string mode_;
   int64_t limit_ = 20;
 };

@@ -85,6 +85,7 @@ RemovalLoop::Settings SettingsOf(const RemovalFlags& flags) {
   RemovalLoop::Settings settings;
   settings.fleet_db = flags.fleet_db;
   settings.policy = flags.policy;
+  settings.tenant_machines = flags.tenant_machines;
   settings.hooks = flags.hooks;
   settings.hook_timeout = flags.hook_timeout;
   return settings;
@@ -118,7 +119,7 @@ int RemoverCommand::Run() {
   ProcessHookRunner runner({.timeout = flags_.hook_timeout,
                             .grace = coordinator::kHookGrace,
                             .max_output = coordinator::kMaxHookOutput},
-                           Environment());
+                           Environment(), "remover");
   RemovalLoop loop(SettingsOf(flags_), runner);
   const StopAtSignal stopper(*signals, loop, runner);
   if (!once_) {

@@ -109,10 +109,16 @@ struct Finding {
   std::string cause;
   std::string detail;
   absl::Time at;
+  // The role of the database that recorded it; empty: the history's owner, who alone is
+  // believed whatever it says.
+  std::string recorded_by = {};
   int64_t job_hosts = 0;
   std::string machine;
   std::string host;
   std::optional<std::string> node;
+  // Every host, node and hardware by which its culprits call the machine; ascending.
+  std::vector<std::string> names = {};
+  bool key_fits = true;               // the machine is the MachineKey of each of its culprits
   Grounds grounds = Grounds::kNever;  // the strongest of its culprits'
   std::vector<int64_t> chips;         // ascending
   std::vector<std::string> nics;      // ascending
@@ -157,6 +163,7 @@ struct PastRemoval {
   // When its first hook began, which may be hours after the decision; InfiniteFuture: it has
   // yet to. Absent: of a dry run, or nothing ever began.
   std::optional<absl::Time> begun = {};
+  std::string recorded_by = {};  // as in Finding
 };
 
 struct Breaker {
@@ -166,7 +173,8 @@ struct Breaker {
   std::string who;  // closed it
 };
 
-// Everything in the history that bears on one finding.
+// Everything in the history that bears on one finding. Events, names and the size of a job are
+// of rows that the finding's own role or the history's owner recorded, nobody else.
 struct Facts {
   // Of the machine, since it was last forgotten; of other machines, at the
   // coordinates where it failed and in the incidents in which it did.
@@ -177,7 +185,7 @@ struct Facts {
   std::optional<absl::Time> forgotten;
   // Another machine that a later incident found under the name of this one.
   std::optional<std::string> name_taken_by;
-  Breaker breaker;
+  Breaker breaker;                // of the fleet if it is open, otherwise of the finding's role
   int64_t largest_job_hosts = 0;  // the fleet has at least so many
 };
 

@@ -50,6 +50,7 @@ std::vector<std::string> HookEnvironment(const HookRun& call,
   }
   variables.emplace("PATH", kDefaultPath);
   variables.emplace("HOME", "/");
+  variables["RAPIDEYE_CALLER"] = call.caller;
   variables["RAPIDEYE_INCIDENT"] = Value(call.incident);
   variables["RAPIDEYE_REVISION"] = absl::StrCat(call.revision);
   variables["RAPIDEYE_CAUSE"] = Value(call.cause);

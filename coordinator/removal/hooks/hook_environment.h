@@ -9,10 +9,10 @@
 
 namespace rapideye::coordinator {
 
-// NAME=VALUE, by name: RAPIDEYE_INCIDENT, RAPIDEYE_REVISION, RAPIDEYE_CAUSE, RAPIDEYE_JOB,
-// RAPIDEYE_REMOVE_HOSTS, RAPIDEYE_REMOVE_NODES; and of the daemon's own, PATH, HOME, what the
-// platforms' tools need to find their service, and RAPIDEYE_HOOK_*, by which hooks are configured.
-// Nothing else: the daemon's flags in the environment may hold the history's password.
+// NAME=VALUE, by name: RAPIDEYE_CALLER, RAPIDEYE_INCIDENT, RAPIDEYE_REVISION, RAPIDEYE_CAUSE,
+// RAPIDEYE_JOB, RAPIDEYE_REMOVE_HOSTS, RAPIDEYE_REMOVE_NODES; and of the daemon's own, PATH, HOME,
+// what the platforms' tools need to find their service, and RAPIDEYE_HOOK_*, by which hooks are
+// configured. Nothing else: the daemon's flags in the environment may hold the history's password.
 // Entries without '=' and later ones of the same name are left out.
 std::vector<std::string> HookEnvironment(const HookRun& call,
                                          const std::vector<std::string>& daemon);

@@ -21,12 +21,13 @@ HookRun Call() {
 }
 
 TEST(HookEnvironment, IsSmall) {
-  EXPECT_THAT(HookEnvironment(Call(), {"PATH=/bin", "HOME=/root", "EDITOR=vi", "RAPIDEYE_JOB=other",
-                                       "RAPIDEYE_FLEET_DB=postgresql://me:secret@db"}),
-              ElementsAre("HOME=/root", "PATH=/bin", "RAPIDEYE_CAUSE=BAD_TPU_CHIP",
-                          "RAPIDEYE_INCIDENT=20261120T120000Z-0badcafe", "RAPIDEYE_JOB=train",
-                          "RAPIDEYE_REMOVE_HOSTS=host-3,host-7", "RAPIDEYE_REMOVE_NODES=,node-7",
-                          "RAPIDEYE_REVISION=1"));
+  EXPECT_THAT(
+      HookEnvironment(Call(), {"PATH=/bin", "HOME=/root", "EDITOR=vi", "RAPIDEYE_JOB=other",
+                               "RAPIDEYE_FLEET_DB=postgresql://me:secret@db"}),
+      ElementsAre("HOME=/root", "PATH=/bin", "RAPIDEYE_CALLER=coordinator",
+                  "RAPIDEYE_CAUSE=BAD_TPU_CHIP", "RAPIDEYE_INCIDENT=20261120T120000Z-0badcafe",
+                  "RAPIDEYE_JOB=train", "RAPIDEYE_REMOVE_HOSTS=host-3,host-7",
+                  "RAPIDEYE_REMOVE_NODES=,node-7", "RAPIDEYE_REVISION=1"));
   HookRun later = Call();
   later.revision = 2;
   EXPECT_THAT(HookEnvironment(later, {}), Contains("RAPIDEYE_REVISION=2"));

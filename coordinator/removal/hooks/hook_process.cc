@@ -2,10 +2,13 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -59,6 +62,33 @@ HookOutcome EndOf(const ProcessOutcome& process) {
   return outcome;
 }
 
+// True if its group or anybody may. What is mounted read-only, as the volume of a ConfigMap is,
+// is changed by nobody, whatever its mode.
+bool OthersMayChange(const std::string& path, const struct stat& info) {
+  struct statvfs file_system = {};
+  return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 &&
+         (statvfs(path.c_str(), &file_system) != 0 || (file_system.f_flag & ST_RDONLY) == 0);
+}
+
+// Whoever may write to a folder may put another file in the place of one in it; not so in a
+// sticky one, such as /tmp.
+absl::Status CheckFoldersOf(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  for (std::filesystem::path at = real; !error && at.has_relative_path();) {
+    at = at.parent_path();
+    struct stat info = {};
+    if (stat(at.c_str(), &info) != 0) return absl::InvalidArgumentError(Reason(at.c_str(), errno));
+    if ((info.st_mode & S_ISVTX) == 0 && OthersMayChange(at, info)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "hook ", path, " may be replaced by other users of this machine: chmod go-w ",
+          at.string(), ", or put the hook elsewhere"));
+    }
+  }
+  if (error) return absl::InvalidArgumentError(absl::StrCat("hook ", path, ": ", error.message()));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckHook(const std::string& path) {
@@ -70,11 +100,11 @@ absl::Status CheckHook(const std::string& path) {
     return absl::InvalidArgumentError(absl::StrCat(
         "hook ", path, " is not a file that may be executed; chmod +x it, or name another"));
   }
-  if ((file.st_mode & S_IWOTH) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("hook ", path, " may be changed by anybody on this machine; chmod o-w it"));
+  if (OthersMayChange(path, file)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "hook ", path, " may be changed by other users of this machine; chmod go-w it"));
   }
-  return absl::OkStatus();
+  return CheckFoldersOf(path);
 }
 
 HookOutcome RunHookProcess(const std::string& path, const std::string& input,

@@ -19,7 +19,8 @@ struct HookLimits {
 };
 
 // Checks a flag that names a hook. INVALID_ARGUMENT states the problem and the
-// remedy: it must be a file that may be executed, and that only its owner may change.
+// remedy: it must be a file that may be executed, and that only its owner may change; in its
+// folders, sticky ones apart, neither their group nor others may write.
 absl::Status CheckHook(const std::string& path);
 
 // Runs `path` without arguments and without a shell, in a process group of its own and

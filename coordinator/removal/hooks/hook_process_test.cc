@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -179,11 +180,31 @@ TEST_F(HookProcessTest, LeavesNoDescriptorBehind) {
   close(after);
 }
 
+TEST_F(HookProcessTest, AHookThatOthersMayReplaceIsRefused) {
+  const std::string path = Script("exit 0");
+  const std::string link = folder_ + "-link";
+  const std::string real = std::filesystem::canonical(folder_);
+  ASSERT_EQ(symlink(path.c_str(), link.c_str()), 0);
+  for (const mode_t mode : {0777, 0775}) {
+    chmod(folder_.c_str(), mode);
+    EXPECT_THAT(CheckHook(path).ToString(), HasSubstr("chmod go-w " + real));
+    EXPECT_THAT(CheckHook(link).ToString(), HasSubstr("chmod go-w " + real));
+  }
+  for (const mode_t mode : {01777, 0755}) {
+    chmod(folder_.c_str(), mode);
+    EXPECT_TRUE(CheckHook(path).ok()) << CheckHook(path);
+    EXPECT_TRUE(CheckHook(link).ok()) << CheckHook(link);
+  }
+  unlink(link.c_str());
+}
+
 TEST_F(HookProcessTest, AHookIsCheckedBeforehand) {
   const std::string path = Script("exit 0");
   EXPECT_TRUE(CheckHook(path).ok()) << CheckHook(path);
-  chmod(path.c_str(), 0757);
-  EXPECT_THAT(CheckHook(path).ToString(), HasSubstr("chmod o-w"));
+  for (const mode_t mode : {0757, 0775}) {
+    chmod(path.c_str(), mode);
+    EXPECT_THAT(CheckHook(path).ToString(), HasSubstr("chmod go-w it"));
+  }
   chmod(path.c_str(), 0644);
   EXPECT_THAT(CheckHook(path).ToString(), HasSubstr("chmod +x"));
   EXPECT_THAT(CheckHook(folder_).ToString(), HasSubstr("not a file"));

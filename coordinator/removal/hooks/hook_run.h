@@ -13,7 +13,8 @@ namespace rapideye::coordinator {
 
 // The input of a hook (deploy/hooks/README.md, "What a hook gets").
 struct HookRun {
-  std::string hook;  // path of an executable; it is run without a shell
+  std::string hook;                    // path of an executable; it is run without a shell
+  std::string caller = "coordinator";  // or "remover", of a whole fleet
   std::string incident;
   int64_t revision = 1;  // which digest of the incident
   std::string cause;     // CauseName

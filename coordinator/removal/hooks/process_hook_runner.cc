@@ -11,8 +11,12 @@
 
 namespace rapideye::coordinator {
 
-ProcessHookRunner::ProcessHookRunner(const HookLimits& limits, std::vector<std::string> environment)
-    : limits_(limits), environment_(std::move(environment)), interrupt_(eventfd(0, EFD_CLOEXEC)) {}
+ProcessHookRunner::ProcessHookRunner(const HookLimits& limits, std::vector<std::string> environment,
+                                     std::string caller)
+    : limits_(limits),
+      environment_(std::move(environment)),
+      caller_(std::move(caller)),
+      interrupt_(eventfd(0, EFD_CLOEXEC)) {}
 
 ProcessHookRunner::~ProcessHookRunner() {
   if (interrupt_ >= 0) close(interrupt_);
@@ -22,6 +26,7 @@ HookResult ProcessHookRunner::Run(const HookCall& call) {
   const Finding& finding = call.finding;
   IncidentOfKey incident = ParseIncidentKey(finding.incident);
   HookRun run = {.hook = call.hook,
+                 .caller = caller_,
                  .incident = std::move(incident.id),
                  .revision = incident.revision,
                  .cause = finding.cause,

@@ -14,8 +14,9 @@ namespace rapideye::coordinator {
 class ProcessHookRunner final : public HookRunner {
  public:
   // `environment`: of this program, NAME=VALUE. Hooks inherit the part that
-  // hook_environment.h states.
-  ProcessHookRunner(const HookLimits& limits, std::vector<std::string> environment);
+  // hook_environment.h states. `caller`: as HookRun has it.
+  ProcessHookRunner(const HookLimits& limits, std::vector<std::string> environment,
+                    std::string caller = "coordinator");
   ~ProcessHookRunner() override;
   ProcessHookRunner(const ProcessHookRunner&) = delete;
   ProcessHookRunner& operator=(const ProcessHookRunner&) = delete;
@@ -29,6 +30,7 @@ class ProcessHookRunner final : public HookRunner {
  private:
   const HookLimits limits_;
   const std::vector<std::string> environment_;
+  const std::string caller_;
   const int interrupt_;  // readable once it is time to stop
 };
 

@@ -48,7 +48,8 @@ TEST_F(ProcessHookRunnerTest, AHookLearnsWhomToRemoveAndWhatFor) {
   EXPECT_TRUE(result.ok) << result.outcome;
   EXPECT_EQ(result.outcome, "exited with status 0");
   EXPECT_EQ(result.output,
-            "{}RAPIDEYE_CAUSE=BAD_TPU_CHIP\nRAPIDEYE_INCIDENT=i1\nRAPIDEYE_JOB=train\n"
+            "{}RAPIDEYE_CALLER=coordinator\n"
+            "RAPIDEYE_CAUSE=BAD_TPU_CHIP\nRAPIDEYE_INCIDENT=i1\nRAPIDEYE_JOB=train\n"
             "RAPIDEYE_REMOVE_HOSTS=host-3\nRAPIDEYE_REMOVE_NODES=node-3\n"
             "RAPIDEYE_REVISION=1\n");
 }

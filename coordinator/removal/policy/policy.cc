@@ -74,6 +74,56 @@ std::string LeftOut(const Repetition& repetition) {
   return text;
 }
 
+// What removals have cost so far, and the slices of this one.
+struct Costs {
+  std::set<std::pair<std::string, std::string>> this_hour;  // incident, machine
+  std::set<std::pair<std::string, int64_t>> slices;         // job, slice; of the day
+  std::set<std::string> of_job, of_fleet;                   // machines that are out
+  std::set<std::string> of_everybody;  // those of the fleet that other roles accused, too
+};
+
+Costs CostsOf(const Finding& finding, const Facts& facts, const Policy& policy, absl::Time now) {
+  Costs costs;
+  for (const PastRemoval& removal : facts.removals) {
+    if (removal.standing && now - removal.begun.value_or(removal.decided) < policy.window &&
+        removal.machine != finding.machine) {
+      costs.of_everybody.insert(removal.machine);
+    }
+    // What one tenant's machines cost is no reason to keep another's.
+    if (!removal.recorded_by.empty() && removal.recorded_by != finding.recorded_by) continue;
+    // What the breaker held up costs the fleet when it begins, not when it was decided.
+    // One that bears a later time than now has yet to begin, or was decided by a clock
+    // that was ahead: it counts for as long.
+    const absl::Duration age = now - removal.begun.value_or(removal.decided);
+    if (age < kHour) costs.this_hour.emplace(removal.incident, removal.machine);
+    if (age < kDay) {
+      for (const int64_t slice : removal.slices) costs.slices.emplace(removal.job, slice);
+    }
+    if (!removal.standing || age >= policy.window) continue;
+    if (removal.machine == finding.machine) continue;  // it is not out twice
+    costs.of_fleet.insert(removal.machine);
+    if (removal.job == finding.job) costs.of_job.insert(removal.machine);
+  }
+  for (const int64_t slice : finding.slices) costs.slices.emplace(finding.job, slice);
+  return costs;
+}
+
+// A tenant could say that its job is larger than it is.
+int64_t JobHosts(const Finding& finding, const Policy& policy) {
+  if (finding.recorded_by.empty()) return finding.job_hosts;
+  const auto lines = std::count_if(
+      policy.tenant_machines.begin(), policy.tenant_machines.end(),
+      [&](const TenantMachine& machine) { return machine.role == finding.recorded_by; });
+  return std::min<int64_t>(finding.job_hosts, lines);
+}
+
+int64_t Share(double share, int64_t of) {
+  // No fleet has so many; a peer's number must not overflow.
+  constexpr double kMost = 1e9;
+  return std::max<int64_t>(
+      1, static_cast<int64_t>(std::clamp(share * static_cast<double>(of), 0.0, kMost)));
+}
+
 // One decision; its steps in the order in which they decide.
 class Judge {
  public:
@@ -111,7 +161,15 @@ class Judge {
 
   // Leaves in `decision_` why.
   bool EvidenceSuffices() {
-    switch (GroundsAllowed(finding_.cause, finding_.detail, finding_.grounds)) {
+    if (!MayAccuse(finding_, policy_)) {
+      return Watch("tenant", absl::StrCat("recorded by ", finding_.recorded_by,
+                                          ", which may not accuse this machine "
+                                          "(--tenant-machines)"));
+    }
+    const Grounds claimed = finding_.recorded_by.empty()
+                                ? finding_.grounds
+                                : std::min(finding_.grounds, Grounds::kRepetition);
+    switch (GroundsAllowed(finding_.cause, finding_.detail, claimed)) {
       case Grounds::kNever:
         return Watch("cause", absl::StrCat("no host is ever removed for ", CauseOf(finding_)));
       case Grounds::kDirect:
@@ -199,56 +257,32 @@ class Judge {
   }
 
   bool OverBudget() {
-    std::set<std::pair<std::string, std::string>> this_hour;  // incident, machine
-    std::set<std::pair<std::string, int64_t>> slices;         // job, slice; of the day
-    std::set<std::string> of_job, of_fleet;                   // machines that are out
-    for (const PastRemoval& removal : facts_.removals) {
-      // What the breaker held up costs the fleet when it begins, not when it was decided.
-      // One that bears a later time than now has yet to begin, or was decided by a clock
-      // that was ahead: it counts for as long.
-      const absl::Duration age = now_ - removal.begun.value_or(removal.decided);
-      if (age < kHour) this_hour.emplace(removal.incident, removal.machine);
-      if (age < kDay) {
-        for (const int64_t slice : removal.slices) slices.emplace(removal.job, slice);
-      }
-      if (!removal.standing || age >= policy_.window) continue;
-      if (removal.machine == finding_.machine) continue;  // it is not out twice
-      of_fleet.insert(removal.machine);
-      if (removal.job == finding_.job) of_job.insert(removal.machine);
-    }
-    for (const int64_t slice : finding_.slices) slices.emplace(finding_.job, slice);
-
+    const Costs costs = CostsOf(finding_, facts_, policy_, now_);
     const auto one_more = [](const auto& set) { return static_cast<int64_t>(set.size()) + 1; };
-    if (one_more(this_hour) > policy_.max_hosts_an_hour) {
+    if (one_more(costs.this_hour) > policy_.max_hosts_an_hour) {
       return RefuseForBudget(
           "hosts-an-hour",
           absl::StrCat(Plural(policy_.max_hosts_an_hour, "host"), " an hour may be removed"));
     }
-    if (static_cast<int64_t>(slices.size()) > policy_.max_slices_a_day) {
+    if (static_cast<int64_t>(costs.slices.size()) > policy_.max_slices_a_day) {
       return RefuseForBudget("slices-a-day", absl::StrCat(Plural(policy_.max_slices_a_day, "slice"),
                                                           " a day may be lost"));
     }
-    const int64_t job_limit = Share(policy_.max_share_of_job, finding_.job_hosts);
-    if (one_more(of_job) > job_limit) {
-      return RefuseForBudget("share-of-job",
-                             absl::StrCat(job_limit, " of the ", Plural(finding_.job_hosts, "host"),
-                                          " of job ", finding_.job, " may be out"));
+    const int64_t job_hosts = JobHosts(finding_, policy_);
+    const int64_t job_limit = Share(policy_.max_share_of_job, job_hosts);
+    if (one_more(costs.of_job) > job_limit) {
+      return RefuseForBudget(
+          "share-of-job", absl::StrCat(job_limit, " of the ", Plural(job_hosts, "host"), " of job ",
+                                       finding_.job, " may be out"));
     }
     const int64_t fleet = policy_.fleet_hosts.value_or(facts_.largest_job_hosts);
     const int64_t fleet_limit = Share(policy_.max_share_of_fleet, fleet);
-    if (one_more(of_fleet) > fleet_limit) {
-      return RefuseForBudget(
-          "share-of-fleet",
-          absl::StrCat(fleet_limit, " of the ", Plural(fleet, "host"), " of the fleet may be out"));
-    }
+    const std::string of_fleet =
+        absl::StrCat(fleet_limit, " of the ", Plural(fleet, "host"), " of the fleet may be out");
+    if (one_more(costs.of_fleet) > fleet_limit) return RefuseForBudget("share-of-fleet", of_fleet);
+    // What others accused is out as well, and no reason to stop all.
+    if (one_more(costs.of_everybody) > fleet_limit) return Refuse("share-of-fleet", of_fleet);
     return false;
-  }
-
-  static int64_t Share(double share, int64_t of) {
-    // No fleet has so many; a peer's number must not overflow.
-    constexpr double kMost = 1e9;
-    return std::max<int64_t>(
-        1, static_cast<int64_t>(std::clamp(share * static_cast<double>(of), 0.0, kMost)));
   }
 
   const Finding& finding_;
@@ -259,6 +293,26 @@ class Judge {
 };
 
 }  // namespace
+
+bool MayAccuse(const Finding& finding, const Policy& policy) {
+  if (finding.recorded_by.empty()) return true;
+  // Hooks act on host and node, the history remembers the key: all of them have to be of one
+  // machine, or a tenant would remove its own under the name of another's.
+  if (!finding.key_fits || finding.names.empty()) return false;
+  return std::any_of(policy.tenant_machines.begin(), policy.tenant_machines.end(),
+                     [&](const TenantMachine& machine) {
+                       return machine.role == finding.recorded_by &&
+                              std::all_of(finding.names.begin(), finding.names.end(),
+                                          [&](const std::string& name) {
+                                            return std::any_of(
+                                                machine.names.begin(), machine.names.end(),
+                                                [&](const std::string& pattern) {
+                                                  return text::MatchesPattern(
+                                                      name, pattern, text::LetterCase::kIgnored);
+                                                });
+                                          });
+                     });
+}
 
 std::optional<Objection> ObjectionTo(const Finding& finding, const Policy& policy) {
   if (!NamesOneMachine(finding.host) ||

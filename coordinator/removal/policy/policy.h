@@ -12,6 +12,12 @@
 
 namespace rapideye::coordinator {
 
+// One machine (or several, by patterns) on which the platform runs jobs of a tenant.
+struct TenantMachine {
+  std::string role;                // of the tenant's coordinators, in the fleet history
+  std::vector<std::string> names;  // its host, node and hardware; whatever their case, * and ?
+};
+
 // Limits set by the operator. The defaults prefer keeping a bad machine to removing a
 // good one.
 struct Policy {
@@ -31,6 +37,9 @@ struct Policy {
   // Machines in the fleet; absent: as many as the largest job in the window had.
   std::optional<int64_t> fleet_hosts;
 
+  // The history keeps what is younger than this. Longer than the window.
+  absl::Duration retention = absl::Hours(400 * 24);
+
   // A removal that has not begun this long after its incident expires.
   absl::Duration decision_lifetime = absl::Hours(6);
 
@@ -39,7 +48,15 @@ struct Policy {
   // empty, nothing else than what it names is.
   std::vector<std::string> allow;
   std::vector<std::string> deny;
+
+  // Machines about which a role that does not own the history is believed; of others nothing
+  // that it recorded counts. Nobody's word but the owner's removes at once.
+  std::vector<TenantMachine> tenant_machines;
 };
+
+// True if whoever recorded the finding may accuse its machine: the history's owner, or a role of
+// which one line of `tenant_machines` has every name that the finding gives to the machine.
+bool MayAccuse(const Finding& finding, const Policy& policy);
 
 // The earliest time that `facts` must cover for a decision at `now`.
 absl::Time FactsSince(const Policy& policy, absl::Time now);

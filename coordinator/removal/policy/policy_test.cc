@@ -81,6 +81,46 @@ TEST_F(PolicyTest, MoreThanThreeIndependentEventsRemove) {
   EXPECT_THAT(Run().reason, HasSubstr("3 hang events on this machine in 30 days, more than 3"));
 }
 
+TEST_F(PolicyTest, ATenantAccusesTheMachinesOfItsLinesOnlyAndByRepetition) {
+  finding_.recorded_by = "tenant_a";
+  finding_.names = {"host-m", "m", "node-m"};
+  Expect(Action::kWatch, "tenant");
+  policy_.tenant_machines = {{"tenant_b", {"*"}}, {"tenant_a", {"host-m", "node-m"}}};
+  Expect(Action::kWatch, "tenant");  // whose hardware it is, no line says
+  policy_.tenant_machines.push_back({"tenant_a", {"HOST-?", "m", "node-*"}});
+  ExpectRemoved();
+  finding_.key_fits = false;
+  Expect(Action::kWatch, "tenant");
+  finding_.key_fits = true;
+  finding_.grounds = Grounds::kDirect;
+  facts_.events.clear();
+  Expect(Action::kWatch, "repetition");
+}
+
+TEST_F(PolicyTest, BudgetsOfTenantsAreTheirOwn) {
+  for (const char* machine : {"hardware:a", "hardware:b"}) {
+    AddRemoval(machine, absl::Minutes(1));
+    facts_.removals.back().recorded_by = "tenant_a";
+  }
+  ExpectRemoved();
+  finding_.recorded_by = "tenant_a";
+  finding_.names = {"host-m"};
+  for (int i = 0; i < 100; ++i) policy_.tenant_machines.push_back({"tenant_a", {"host-m"}});
+  ExpectBudgetHit("hosts-an-hour");
+  policy_.max_hosts_an_hour = 100;
+  ExpectRemoved();
+  // What the platform knows of its job, not what it says.
+  policy_.tenant_machines.resize(20);
+  ExpectBudgetHit("share-of-job");
+  // What is out is out of the fleet, whoever recorded it.
+  finding_.recorded_by.clear();
+  policy_.fleet_hosts = 100;
+  Expect(Action::kRefuse, "share-of-fleet");
+  EXPECT_FALSE(Run().budget_hit);
+  for (PastRemoval& removal : facts_.removals) removal.recorded_by.clear();
+  ExpectBudgetHit("share-of-fleet");
+}
+
 TEST_F(PolicyTest, EventsBeforeTheWindowDoNotCount) {
   facts_.events[0].at = kNow - 30 * kDay - absl::Seconds(1);
   Expect(Action::kWatch, "repetition");

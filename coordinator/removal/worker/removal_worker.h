@@ -32,6 +32,7 @@ struct RemovalSettings {
   std::string fleet_db;  // empty: one in the state directory, for this job alone
   std::vector<std::string> hooks;
   absl::Duration hook_timeout = kHookTimeout;
+  std::string tenant_machines = {};  // a file, as RemovalLoop reads it
 };
 
 // Counts events between incidents and removals since the start.

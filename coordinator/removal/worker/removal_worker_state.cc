@@ -1,6 +1,8 @@
 #include "coordinator/removal/worker/removal_worker_state.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,12 +14,14 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/records/findings.h"
+#include "coordinator/fleet/records/record_json.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
 #include "coordinator/removal/worker/removal_record.h"
 #include "coordinator/store/incident_files.h"
 #include "proto/capture/capture_reader.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/file/trusted_directory.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -34,6 +38,40 @@ void LogHistory(const absl::Status& status) {
 template <typename T>
 void Append(const absl::StatusOr<std::vector<T>>& more, std::vector<T>& list) {
   if (more.ok()) list.insert(list.end(), more->begin(), more->end());
+}
+
+// PERMISSION_DENIED if somebody else may have put the incident, or part of it, there.
+absl::Status CheckOwnFiles(const std::string& directory) {
+  const auto own =
+      file::TrustedDirectory::Open(directory, file::TrustedDirectory::IfMissing::kRefuse);
+  if (!own.ok()) return own.status();
+  for (const char* name : {kCaptureFile, kJsonFile, kRecordFile}) {
+    const absl::StatusOr<int> file = own->OpenFile(name, O_RDONLY | O_CLOEXEC);
+    if (file.ok()) {
+      close(*file);
+    } else if (!absl::IsNotFound(file.status())) {
+      return file.status();
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What its coordinator wrote down for the fleet. One of version 0.1 wrote nothing down: then as the
+// capture has it, without the hardware of workers that sent no snapshot.
+absl::StatusOr<IncidentRecord> RecordOnDisk(Disk& disk, const std::string& directory,
+                                            const std::string& key) {
+  const auto text = disk.ReadFile(absl::StrCat(directory, "/", kRecordFile), kMaxIncidentBytes);
+  if (text.ok()) {
+    absl::StatusOr<IncidentRecord> record = ParseRecord(*text);
+    if (record.ok() && record->id == key) return record;
+    spdlog::warn("incident {}: {} is not used: {}", key, kRecordFile,
+                 record.ok() ? absl::StrCat("it is of ", record->id)
+                             : std::string(record.status().message()));
+  }
+  const auto capture = wire::ReadCaptureFile(absl::StrCat(directory, "/", kCaptureFile));
+  if (!capture.ok()) return capture.status();
+  return Describe(key, *capture, Classify(*capture),
+                  absl::FromUnixMillis(capture->header.detected_unix_ms.value_or(0)), {});
 }
 
 // `digest`: of this incident, as it is on disk.
@@ -93,6 +131,7 @@ std::shared_ptr<RemovalLoop> RemovalWorker::State::MakeLoop() {
   RemovalLoop::Settings loop_settings;
   loop_settings.fleet_db = history_url;
   loop_settings.policy = policy();
+  loop_settings.tenant_machines = settings.removal.tenant_machines;
   if (shared_history) loop_settings.job = job;
   loop_settings.hooks = settings.removal.hooks;
   loop_settings.hook_timeout = settings.removal.hook_timeout;
@@ -149,6 +188,7 @@ void RemovalWorker::State::Recover() {
   if (!ids.ok()) return;
   std::sort(ids->begin(), ids->end(), std::greater<>());
   ids->resize(std::min(ids->size(), kMaxPendingIncidents));
+  std::error_code unknown;  // of a disk that does not answer: as if it were not there
   for (const std::string& id : *ids) {
     const std::string directory = DirectoryOf(id);
     const auto digest = archive.Read(id, IncidentForm::kJson);
@@ -159,24 +199,29 @@ void RemovalWorker::State::Recover() {
       if (IsUnfinished(*record)) unfinished.insert(key);
       continue;
     }
-    if (first_run) {
+    const std::string record_path = absl::StrCat(directory, "/", kRecordFile);
+    if (first_run && !std::filesystem::exists(record_path, unknown)) {
       // Of a version that had no hooks: nothing of it is to happen now.
       WriteRecord(key);
       continue;
     }
-    const auto capture = wire::ReadCaptureFile(absl::StrCat(directory, "/", kCaptureFile));
-    if (!capture.ok()) {
+    if (absl::Status trusted = CheckOwnFiles(directory); !trusted.ok()) {
+      spdlog::error(
+          "incident {}: is not taken up, another user may have written it: {}; nothing is removed "
+          "for it, and its hooks do not run",
+          id, std::string(trusted.message()));
+      continue;
+    }
+    absl::StatusOr<IncidentRecord> incident = RecordOnDisk(*settings.disk, directory, key);
+    if (!incident.ok()) {
       spdlog::error("incident {}: the fleet will not hear of it, its capture cannot be read: {}",
-                    id, std::string(capture.status().message()));
+                    id, std::string(incident.status().message()));
       continue;
     }
     spdlog::info("incident {}: was on disk when its coordinator ended; its hooks are taken up", id);
-    IncidentRecord incident =
-        Describe(key, *capture, Classify(*capture),
-                 absl::FromUnixMillis(capture->header.detected_unix_ms.value_or(0)), {});
-    if (digest.ok()) incident.digest = *digest;
+    if (digest.ok()) incident->digest = *digest;
     const MutexLock lock(mutex);
-    arrived.push_front(std::move(incident));
+    arrived.push_front(*std::move(incident));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "coordinator/fleet/history.h"
+#include "coordinator/fleet/records/record_json.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/removal/journal.h"
 #include "proto/common/file/file_lock.h"
@@ -189,6 +190,56 @@ TEST_F(RemovalWorkerTest, WhatWasOnDiskWhenItsCoordinatorDiedIsTakenUp) {
   EXPECT_THAT(hooks_->calls(), SizeIs(1));
 }
 
+// The capture does not know the hardware of a worker that sent no snapshot; the record does. Also
+// when the coordinator was killed before it had ever opened its journal.
+TEST_F(RemovalWorkerTest, WhatItsCoordinatorKnewBeyondTheCaptureSurvivesItsDeath) {
+  Write(1);
+  IncidentRecord record = Record(1);
+  record.culprits[0].host = "lost";
+  std::ofstream(FileOf(1, "record.json")) << RenderRecord(record);
+  auto worker = Open(RemovalMode::kDryRun);
+  EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
+  worker.reset();
+  const auto history = OpenDatabase(absl::StrCat("sqlite:", root_, "/fleet.db")).value();
+  const auto finding = History(*history).FindingOf(IdOf(1), "hardware:a");
+  ASSERT_TRUE(finding.ok()) << finding.status();
+  EXPECT_EQ(finding->host, "lost");
+}
+
+TEST_F(RemovalWorkerTest, ARecordOfAnotherIncidentIsNotBelieved) {
+  Open(RemovalMode::kDryRun).reset();
+  Write(1);
+  fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
+                FileOf(1, "capture.jsonl.gz"));
+  std::ofstream(FileOf(1, "record.json")) << RenderRecord(Record(2));
+  auto worker = Open(RemovalMode::kDryRun);
+  EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
+  worker.reset();
+  const auto history = OpenDatabase(absl::StrCat("sqlite:", root_, "/fleet.db")).value();
+  EXPECT_FALSE(History(*history).FindingOf(IdOf(1), "hardware:a").ok());
+  EXPECT_FALSE(History(*history).FindingOf(IdOf(2), "hardware:a").ok());
+}
+
+TEST_F(RemovalWorkerTest, WhatAnotherUserMayHaveWrittenIsNotTakenUp) {
+  Open(RemovalMode::kDryRun).reset();
+  for (int number = 1; number <= 4; ++number) {
+    Write(number);
+    fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
+                  FileOf(number, "capture.jsonl.gz"));
+  }
+  // Incident 2 is the twin that is taken up.
+  fs::permissions(FileOf(1, "capture.jsonl.gz"), fs::perms::others_write, fs::perm_options::add);
+  fs::permissions(fs::path(FileOf(3, "x")).parent_path(), fs::perms::group_write,
+                  fs::perm_options::add);
+  fs::remove(FileOf(4, "capture.jsonl.gz"));
+  fs::create_symlink(FileOf(2, "capture.jsonl.gz"), FileOf(4, "capture.jsonl.gz"));
+  auto worker = Open(RemovalMode::kDryRun);
+  EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(2));
+  worker.reset();
+  EXPECT_THAT(hooks_->calls(), SizeIs(1));
+  for (const int number : {1, 3, 4}) EXPECT_FALSE(fs::exists(FileOf(number, "hooks.json")));
+}
+
 // The digest says another cause than before: nobody has acted on that yet.
 TEST_F(RemovalWorkerTest, ALaterDigestOfAnIncidentRunsTheHooksAgain) {
   auto worker = Open(RemovalMode::kDryRun);
@@ -269,7 +320,7 @@ TEST_F(RemovalWorkerTest, OfTwoOnOneDirectoryTheSecondWaitsUntilItIsAlone) {
   auto old = file::FileLock::Take(root_ + "/journal.lock");
   ASSERT_TRUE(old.ok()) << old.status();
   EXPECT_EQ(file::FileLock::Take(root_ + "/journal.lock").status().code(),
-            absl::StatusCode::kUnavailable);
+            absl::StatusCode::kAlreadyExists);
   auto worker = Open(RemovalMode::kDryRun);
   Happen(*worker, 1);
   worker.reset();

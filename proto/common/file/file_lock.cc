@@ -18,7 +18,7 @@ absl::StatusOr<FileLock> FileLock::Take(const std::string& path) {
     return absl::UnavailableError(absl::StrCat(path, ": ", std::strerror(errno)));
   }
   if (flock(lock.fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return absl::UnavailableError(absl::StrCat(path, ": another process holds it"));
+    return absl::AlreadyExistsError(absl::StrCat(path, ": another process holds it"));
   }
   return lock;
 }

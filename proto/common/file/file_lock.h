@@ -12,8 +12,8 @@ namespace rapideye::file {
 // Held while the object lives; the kernel releases it when the process ends.
 class FileLock {
  public:
-  // Creates the file if it does not exist. UNAVAILABLE if another process holds the lock,
-  // or if the file cannot be created. On a file system without locks it always succeeds.
+  // Creates the file if it does not exist. ALREADY_EXISTS if another process holds the lock,
+  // UNAVAILABLE if the file cannot be created. On a file system without locks it always succeeds.
   static absl::StatusOr<FileLock> Take(const std::string& path);
 
   FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

@@ -9,15 +9,20 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/common/flags/flag_value.h"
+#include "proto/common/release/release.h"
+#include "proto/common/text/likeness.h"
 
 namespace rapideye::program {
 namespace {
 
 constexpr size_t kHelpColumn = 34;
+// In the place of a variable's name: no environment can hold it.
+constexpr char kNoVariable[] = "no=variable";
 
 std::string EnvironmentName(const std::string& flag) {
   return absl::StrCat("RAPIDEYE_", absl::AsciiStrToUpper(absl::StrReplaceAll(flag, {{"-", "_"}})));
@@ -105,14 +110,32 @@ class HelpFormatter : public CLI::Formatter {
     if (option->get_envname().empty()) return text;  // --help and --version themselves
     const std::string value = option->get_default_str();
     const bool repeatable = option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
-    absl::StrAppend(&text, " [", repeatable ? "repeatable; " : "",
-                    "default: ", value.empty() ? "none" : value, "; ", option->get_envname(), "]");
+    absl::StrAppend(
+        &text, " [", repeatable ? "repeatable; " : "", "default: ", value.empty() ? "none" : value,
+        "; ", option->get_envname() == kNoVariable ? "no variable" : option->get_envname(), "]");
     return text;
   }
 };
 
+// "; did you mean --watch?" behind the complaint about a flag that the command does not have.
+std::string Suggestion(const CLI::App* app, const CLI::Error& error) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return "";
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const std::string& extra : app->remaining(/*recurse=*/true)) {
+    const std::string flag = extra.substr(0, extra.find('='));
+    const std::string meant = flag.starts_with("--") ? text::ProbablyMeant(flag, known) : "";
+    if (!meant.empty()) return absl::StrCat("; did you mean ", meant, "?");
+  }
+  return "";
+}
+
 std::string FailureMessage(const CLI::App* app, const CLI::Error& error) {
-  return absl::StrCat(app->get_name(), ": ", error.what(), "\nRun with --help for more.\n");
+  return absl::StrCat(app->get_name(), ": ", error.what(), Suggestion(app, error),
+                      "\nRun with --help for more.\n");
 }
 
 void ConfigureLevel(CLI::App& app) {
@@ -145,6 +168,11 @@ AddedOption& AddedOption::DefaultText(const std::string& text) {
 
 AddedOption& AddedOption::TypeText(const std::string& text) {
   option_->type_name(text);
+  return *this;
+}
+
+AddedOption& AddedOption::WithoutVariable() {
+  option_->envname(kNoVariable);
   return *this;
 }
 
@@ -208,12 +236,12 @@ RAPIDEYE_FLAG_TYPE(std::optional<absl::Duration>);
 RAPIDEYE_FLAG_TYPE(std::vector<std::string>);
 #undef RAPIDEYE_FLAG_TYPE
 
-void ConfigureApp(CLI::App& app) {
+void ConfigureApp(CLI::App& app, std::optional<int> protocol) {
   // Debian's abseil is built to watch the order in which all mutexes are locked, gRPC's
   // too: each lock costs more, what it notes of mutexes that are gone adds up with every
   // connection, and an order that it dislikes ends the process.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  app.set_version_flag("--version", Version());
+  app.set_version_flag("--version", VersionText(app.get_name(), protocol));
   ConfigureLevel(app);
 }
 
@@ -258,6 +286,14 @@ std::optional<int> Parse(CLI::App& app, int argc, char** argv, std::string& prob
   return exit_code;
 }
 
-std::string Version() { return RAPIDEYE_VERSION; }
+std::string Version() { return Release(); }
+
+std::string VersionText(const std::string& program, std::optional<int> protocol) {
+  std::vector<std::string> origin;
+  if (!Commit().empty()) origin.push_back("commit " + Commit());
+  if (protocol.has_value()) origin.push_back(absl::StrCat("protocol ", *protocol));
+  const std::string text = absl::StrCat(program, " ", Release());
+  return origin.empty() ? text : absl::StrCat(text, " (", absl::StrJoin(origin, ", "), ")");
+}
 
 }  // namespace rapideye::program

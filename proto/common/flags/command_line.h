@@ -37,6 +37,8 @@ class AddedOption {
   // Sets the default that --help shows, and the type ("" for none).
   AddedOption& DefaultText(const std::string& text);
   AddedOption& TypeText(const std::string& text);
+  // Takes no variable: one of that name is another program's, which may run in the same place.
+  AddedOption& WithoutVariable();
   // True if the command line or the environment held it. After the parsing.
   bool Given() const;
 
@@ -74,8 +76,9 @@ void RequireCommand(CLI::App& app);
 bool Chosen(const CLI::App& command);
 
 // Adds --version and the house's settings (help on all levels, errors; no watch over
-// the order of locks). Call after all flags and subcommands have been added.
-void ConfigureApp(CLI::App& app);
+// the order of locks). Call after all flags and subcommands have been added. `protocol`: the
+// version of the messages between agent and coordinator, of a program that speaks them.
+void ConfigureApp(CLI::App& app, std::optional<int> protocol = std::nullopt);
 
 // Parses; on --help, --version or an error prints and returns the exit code to
 // leave with, otherwise nullopt.
@@ -83,8 +86,11 @@ std::optional<int> Parse(CLI::App& app, int argc, char** argv);
 // The same, but what is wrong with the arguments is left in `problem`, not printed.
 std::optional<int> Parse(CLI::App& app, int argc, char** argv, std::string& problem);
 
-// The version that --version prints.
+// The version of the release: "0.1.0".
 std::string Version();
+// What --version prints: "rapideye-agent 0.1.0 (commit 0123456789ab, protocol 2)". A build that
+// was not told its commit leaves it out.
+std::string VersionText(const std::string& program, std::optional<int> protocol);
 
 }  // namespace rapideye::program
 

@@ -235,7 +235,13 @@ TEST_F(CommandLineTest, NobodyWatchesTheOrderOfLocks) {
 
 TEST_F(CommandLineTest, PrintsItsVersion) {
   EXPECT_EQ(Run({"--version"}), kExitOk);
-  EXPECT_EQ(out_, Version() + "\n");
+  EXPECT_EQ(out_, VersionText("rapideye-test", std::nullopt) + "\n");
+}
+
+TEST(VersionTextTest, NamesTheProtocolOfWhoSpeaksIt) {
+  EXPECT_THAT(VersionText("agent", 2), testing::StartsWith("agent " + Version() + " ("));
+  EXPECT_THAT(VersionText("agent", 2), testing::EndsWith("protocol 2)"));
+  EXPECT_THAT(VersionText("tool", std::nullopt), testing::Not(HasSubstr("protocol")));
 }
 
 TEST_F(CommandLineTest, SizesHaveUnits) {
@@ -262,6 +268,27 @@ TEST_F(CommandLineTest, SizesHaveUnits) {
 TEST_F(CommandLineTest, DefaultSizeIsShownInItsLargestUnit) {
   EXPECT_EQ(Run({"--help"}), kExitOk);
   EXPECT_THAT(out_, AllOf(HasSubstr("--retain-bytes=SIZE"), HasSubstr("[default: 10GiB; ")));
+}
+
+TEST_F(CommandLineTest, AFlagThatIsMistypedIsSuggested) {
+  EXPECT_EQ(Run({"--pol-interval=5s"}), kExitUsage);
+  EXPECT_THAT(error_, HasSubstr("did you mean --poll-interval?"));
+  EXPECT_EQ(Run({"diagnose", "--explian"}), kExitUsage);
+  EXPECT_THAT(error_, HasSubstr("did you mean --explain?"));
+  EXPECT_EQ(Run({"--frobnicate"}), kExitUsage);
+  EXPECT_THAT(error_, testing::Not(HasSubstr("did you mean")));
+}
+
+TEST_F(CommandLineTest, AFlagWithoutVariableTakesNone) {
+  SetVariable("RAPIDEYE_HOST", "of another program");
+  CLI::App app("Does things.", "rapideye-test");
+  std::string host = "none";
+  AddFlag(app, "host", host, "which").WithoutVariable();
+  ConfigureApp(app);
+  char* argv[] = {const_cast<char*>("rapideye-test")};
+  EXPECT_EQ(Parse(app, 1, argv), std::nullopt);
+  EXPECT_EQ(host, "none");
+  EXPECT_THAT(app.help(), testing::Not(HasSubstr("RAPIDEYE_HOST")));
 }
 
 }  // namespace

@@ -34,11 +34,11 @@ namespace {
 constexpr unsigned kMaxConnections = 128;
 // Of one peer, so that one that reads slowly does not shut out the others.
 constexpr unsigned kMaxConnectionsPerPeer = kMaxConnections / 2;
-// Connections whose headers are on their way: the oldest makes room.
+// Connections whose requests are on their way: the oldest makes room.
 constexpr size_t kMaxUnfinished = kMaxConnectionsPerPeer / 2;
-constexpr absl::Duration kHeaderTime = absl::Seconds(kHeaderSeconds);
-// How often overdue headers are looked for.
-constexpr absl::Duration kHeaderCheck = absl::Milliseconds(250);
+constexpr absl::Duration kRequestTime = absl::Seconds(kRequestSeconds);
+// How often overdue requests are looked for.
+constexpr absl::Duration kRequestCheck = absl::Milliseconds(250);
 // So that one handler that waits does not hold up a probe.
 constexpr unsigned kThreads = 4;
 // Of one connection: the request's headers have to fit.
@@ -71,29 +71,30 @@ void LogComplaint(void*, const char* format, va_list arguments) {
 }  // namespace
 
 // Shuts down the connections that take too long, whose library then closes them. Thread-safe.
-class HttpServer::Headers {
+class HttpServer::Requests {
  public:
-  Headers()
+  Requests()
       : worker_([this](bool) {
           const absl::Duration now = MonotonicTime();
           CutOff(now);
-          return now + kHeaderCheck;
+          return now + kRequestCheck;
         }) {}
 
+  // Its request is on its way.
   void Begin(const MHD_Connection* connection, int descriptor) {
     const MutexLock lock(mutex_);
-    begun_[connection] = {MonotonicTime(), descriptor};
-    if (begun_.size() <= kMaxUnfinished) return;
+    arriving_[connection] = {MonotonicTime(), descriptor};
+    if (arriving_.size() <= kMaxUnfinished) return;
     const auto oldest =
-        std::min_element(begun_.begin(), begun_.end(),
+        std::min_element(arriving_.begin(), arriving_.end(),
                          [](const auto& a, const auto& b) { return a.second.at < b.second.at; });
     shutdown(oldest->second.descriptor, SHUT_RDWR);
-    begun_.erase(oldest);
+    arriving_.erase(oldest);
   }
-  // They are there, or the connection is about to be closed.
+  // Its request is there, or it is about to be closed.
   void End(const MHD_Connection* connection) {
     const MutexLock lock(mutex_);
-    begun_.erase(connection);
+    arriving_.erase(connection);
   }
 
  private:
@@ -104,20 +105,20 @@ class HttpServer::Headers {
 
   void CutOff(absl::Duration now) {
     const MutexLock lock(mutex_);
-    for (auto it = begun_.begin(); it != begun_.end();) {
-      const bool overdue = now - it->second.at > kHeaderTime;
+    for (auto it = arriving_.begin(); it != arriving_.end();) {
+      const bool overdue = now - it->second.at > kRequestTime;
       if (overdue) shutdown(it->second.descriptor, SHUT_RDWR);
-      it = overdue ? begun_.erase(it) : std::next(it);
+      it = overdue ? arriving_.erase(it) : std::next(it);
     }
   }
 
   Mutex mutex_;
-  std::map<const MHD_Connection*, Begun> begun_ ABSL_GUARDED_BY(mutex_);
+  std::map<const MHD_Connection*, Begun> arriving_ ABSL_GUARDED_BY(mutex_);
   PeriodicWorker worker_;
 };
 
 HttpServer::HttpServer(Handler handler)
-    : handler_(std::move(handler)), headers_(std::make_unique<Headers>()) {}
+    : handler_(std::move(handler)), requests_(std::make_unique<Requests>()) {}
 
 // A body on its way, which the library gives back through Free.
 struct HttpServer::Library {
@@ -161,7 +162,7 @@ struct HttpServer::Library {
   static void Begin(HttpServer& server, MHD_Connection* connection) {
     const MHD_ConnectionInfo* info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (info != nullptr) server.headers_->Begin(connection, info->connect_fd);
+    if (info != nullptr) server.requests_->Begin(connection, info->connect_fd);
   }
   static void OnConnection(void* cls, MHD_Connection* connection, void**,
                            MHD_ConnectionNotificationCode code) {
@@ -169,7 +170,7 @@ struct HttpServer::Library {
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
       Begin(server, connection);
     } else {
-      server.headers_->End(connection);
+      server.requests_->End(connection);
     }
   }
 
@@ -182,12 +183,12 @@ struct HttpServer::Library {
     static int mark = 0;
     HttpServer& server = *static_cast<HttpServer*>(cls);
     const bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    server.headers_->End(connection);
     if (*seen == nullptr && reads) {
       *seen = &mark;
       return MHD_YES;
     }
     if (*upload_size != 0) return MHD_NO;  // a GET with a body: closed
+    server.requests_->End(connection);
     const char* const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
     if (server.only_local_ && host != nullptr && !IsLocalHost(host)) {
       return Queue(server, connection,

@@ -1,11 +1,11 @@
 // HttpServer serves the pages of a daemon over HTTP: GET and HEAD only.
 //
 // Peers are untrusted. A peer that reads slowly holds one of a bounded number of
-// connections, and never a thread. Headers have to be there in kHeaderSeconds, and of those
-// that still send them the one that has taken longest makes room for a new one: so a probe is
-// answered while others dribble. Requests are bounded by their headers, because bodies are not
-// read. On loopback the Host must be an address or localhost: a web page whose name is made to
-// mean 127.0.0.1 (DNS rebinding) reads nothing.
+// connections, and never a thread. A request has to be there in kRequestSeconds, and of those
+// that are still on their way the one that has taken longest makes room for a new one: so a
+// probe is answered while others dribble. Requests are bounded by their headers, because bodies
+// are not read. On loopback the Host must be an address or localhost: a web page whose name is
+// made to mean 127.0.0.1 (DNS rebinding) reads nothing.
 #ifndef RAPIDEYE_PROTO_COMMON_HTTP_HTTP_SERVER_H_
 #define RAPIDEYE_PROTO_COMMON_HTTP_HTTP_SERVER_H_
 
@@ -19,8 +19,8 @@
 
 namespace rapideye::http {
 
-// From the connection to the last byte of the first request's headers.
-inline constexpr int kHeaderSeconds = 2;
+// From the connection to the last byte of its request.
+inline constexpr int kRequestSeconds = 2;
 
 class HttpServer {
  public:
@@ -43,7 +43,7 @@ class HttpServer {
 
  private:
   struct Library;  // what its callbacks need, and its types
-  class Headers;   // the connections whose headers are on their way
+  class Requests;  // those that are on their way
 
   explicit HttpServer(Handler handler);
 
@@ -52,7 +52,7 @@ class HttpServer {
   const Handler handler_;
   std::string address_;
   bool only_local_ = false;
-  std::unique_ptr<Headers> headers_;
+  std::unique_ptr<Requests> requests_;
   // Bodies that are being sent.
   std::atomic<int64_t> bytes_in_flight_ = 0;
   void* daemon_ = nullptr;

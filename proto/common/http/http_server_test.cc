@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "proto/common/clock/clock.h"
 #include "tests/support/http_client.h"
 
 namespace rapideye::http {
@@ -138,6 +139,25 @@ TEST_F(HttpServerTest, AProbeIsAnsweredWhileAllOthersDribble) {
   }
   EXPECT_THAT(Ask("GET", "/healthz"), HasSubstr("200 OK"));
   EXPECT_THAT(http::Ask(server_->address(), "GET", "/healthz", "127.0.0.2"), HasSubstr("200 OK"));
+}
+
+// A chunk's extension is neither a header nor a body, and each byte of it is a sign of life.
+TEST_F(HttpServerTest, ARequestThatDoesNotEndInTimeEndsItsConnection) {
+  const absl::Duration begin = MonotonicTime();
+  std::vector<std::unique_ptr<Client>> dribbling;
+  for (const char* from : {"127.0.0.1", "127.0.0.2", "127.0.0.3"}) {
+    for (int i = 0; i < 64; ++i) {
+      dribbling.push_back(std::make_unique<Client>(server_->address(), from));
+      try {
+        dribbling.back()->Send("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nF;a");
+      } catch (const std::runtime_error&) {  // it was cut off already
+      }
+    }
+  }
+  EXPECT_THAT(Ask("GET", "/healthz"), HasSubstr("200 OK"));
+  for (const auto& slow : dribbling) EXPECT_EQ(slow->ReadAll(), "");
+  // Not only once nothing has moved for long.
+  EXPECT_LT(MonotonicTime() - begin, absl::Seconds(4 * kRequestSeconds));
 }
 
 TEST_F(HttpServerTest, HeadersThatDoNotComeInTimeEndTheirConnection) {

@@ -7,17 +7,47 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/common/text/unsafe.h"
 #include "proto/common/text/utf8.h"
 
 namespace rapideye::program {
 namespace {
+
+// What text must not hold as it is; in JSON, of what stands in quotes there.
+std::string Escape(std::string_view text, LogFormat format) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::string_view rest = text;
+    // What is no character is no control character.
+    const uint32_t c = text::TakeCharacter(text).value_or(0xFFFD);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (format == LogFormat::kText && (c < 0x20 || c == 0x7F)) {
+      absl::StrAppend(&out, "\\x", absl::Hex(c, absl::kZeroPad2));
+    } else if (c >= 0x10000 && text::IsUnsafe(c)) {
+      // As two surrogates, which JSON wants.
+      absl::StrAppend(&out, "\\u", absl::Hex(0xD7C0 + (c >> 10)), "\\u",
+                      absl::Hex(0xDC00 + (c & 0x3FF)));
+    } else if (text::IsUnsafe(c)) {
+      absl::StrAppend(&out, "\\u", absl::Hex(c, absl::kZeroPad4));
+    } else {
+      out += rest.substr(0, rest.size() - text.size());
+    }
+  }
+  return out;
+}
 
 // The message as JSON wants it inside quotes; bytes that are not UTF-8 become
 // U+FFFD, because one of them would make a reader refuse the line.
 std::string JsonContent(std::string_view text) {
   const std::string quoted =
       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return quoted.substr(1, quoted.size() - 2);
+  return Escape(quoted.substr(1, quoted.size() - 2), LogFormat::kJson);
 }
 
 // %* of the pattern: the message, escaped.
@@ -41,39 +71,47 @@ class EscapedMessage : public spdlog::custom_flag_formatter {
   const LogFormat format_;
 };
 
-}  // namespace
+// %& of the pattern: the level as Cloud Logging names it.
+class Severity : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& out) override {
+    const std::string_view name = NameOf(message.level);
+    out.append(name.data(), name.data() + name.size());
+  }
 
-std::string EscapeControls(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::string_view rest = text;
-    // What is no character is no control character.
-    const uint32_t c = text::TakeCharacter(text).value_or(0xFFFD);
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c < 0x20 || c == 0x7F) {
-      absl::StrAppend(&out, "\\x", absl::Hex(c, absl::kZeroPad2));
-    } else if (c >= 0x80 && c < 0xA0) {  // C1
-      absl::StrAppend(&out, "\\u", absl::Hex(c, absl::kZeroPad4));
-    } else {
-      out += rest.substr(0, rest.size() - text.size());
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<Severity>();
+  }
+
+ private:
+  static std::string_view NameOf(spdlog::level::level_enum level) {
+    switch (level) {
+      case spdlog::level::info:
+        return "INFO";
+      case spdlog::level::warn:
+        return "WARNING";
+      case spdlog::level::err:
+        return "ERROR";
+      case spdlog::level::critical:
+        return "CRITICAL";
+      default:
+        return "DEBUG";
     }
   }
-  return out;
-}
+};
+
+}  // namespace
+
+std::string EscapeControls(std::string_view text) { return Escape(text, LogFormat::kText); }
 
 std::unique_ptr<spdlog::formatter> MakeFormatter(LogFormat format) {
   const char* pattern =
       format == LogFormat::kJson
-          ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l","program":"%n","message":"%*"})"
+          ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","severity":"%&","level":"%l","program":"%n","message":"%*"})"
           : "%Y-%m-%dT%H:%M:%S.%fZ %l %n: %*";
   auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
-  formatter->add_flag<EscapedMessage>('*', format).set_pattern(pattern);
+  formatter->add_flag<EscapedMessage>('*', format).add_flag<Severity>('&').set_pattern(pattern);
   return formatter;
 }
 

@@ -18,7 +18,8 @@ namespace rapideye::program {
 std::string EscapeControls(std::string_view text);
 
 // 2026-01-31T12:00:00.123456Z info rapideye-agent: message
-// {"time":"2026-01-31T12:00:00.123456Z","level":"info","program":"...","message":"..."}
+// {"time":"2026-01-31T12:00:00.123456Z","severity":"INFO","level":"info","program":"...","message":"..."}
+// `severity` is what Cloud Logging reads: without it all of standard error is an error there.
 std::unique_ptr<spdlog::formatter> MakeFormatter(LogFormat format);
 
 // Lets a bounded number of lines through in each second. Not synchronised.

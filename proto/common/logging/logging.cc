@@ -6,10 +6,14 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "proto/common/logging/log_line.h"
 #include "proto/common/sync/mutex.h"
 
@@ -72,6 +76,22 @@ void SetUpLogging(const std::string& program, LogFormat format) {
   gpr_set_log_function(LogGrpc);
   gpr_log_verbosity_init();  // from GRPC_VERBOSITY; until then gRPC says nothing
   google::protobuf::SetLogHandler(LogProtobuf);
+}
+
+void LogJsonError(const std::string& program, const std::string& message,
+                  const nlohmann::ordered_json& fields) {
+  nlohmann::ordered_json record = {
+      {"time", absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::Now(), absl::UTCTimeZone())},
+      {"severity", "ERROR"},
+      {"level", "error"},
+      {"program", program},
+      {"message", message}};
+  record.update(fields);
+  const std::string line =
+      record.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  spdlog::default_logger()->flush();
+  fwrite(line.data(), 1, line.size(), stderr);
+  fflush(stderr);
 }
 
 }  // namespace rapideye::program

@@ -2,6 +2,7 @@
 #ifndef RAPIDEYE_PROTO_COMMON_LOGGING_LOGGING_H_
 #define RAPIDEYE_PROTO_COMMON_LOGGING_LOGGING_H_
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace rapideye::program {
@@ -15,6 +16,11 @@ enum class LogFormat { kText, kJson };
 // One message is one line, whatever it holds: control characters are escaped, a
 // newline too. A text of several lines is logged line by line.
 void SetUpLogging(const std::string& program, LogFormat format);
+
+// Writes one error in the format kJson, with the members of the object `fields` behind the usual
+// ones. Thread-safe.
+void LogJsonError(const std::string& program, const std::string& message,
+                  const nlohmann::ordered_json& fields);
 
 }  // namespace rapideye::program
 

@@ -44,7 +44,21 @@ TEST(LoggingTest, JsonIsOneObjectALineWhateverItHolds) {
   const nlohmann::json line = nlohmann::json::parse(out);
   EXPECT_EQ(line["message"], "a\n\"b\" \\ \x01 \xEF\xBF\xBD \xC3\xA9");
   EXPECT_EQ(line["level"], "error");
+  EXPECT_EQ(line["severity"], "ERROR");
   EXPECT_EQ(line["program"], "rapideye-test");
+  EXPECT_THAT(line["time"].get<std::string>(), MatchesRegex("....-..-..T..:..:..[.]......Z"));
+}
+
+TEST(LoggingTest, AnErrorMayHaveFieldsOfItsOwn) {
+  const std::string out = Logged(LogFormat::kJson, [] {
+    LogJsonError("rapideye-test", "a\n\xFF", {{"cause", "UNKNOWN"}, {"culprits", {"h1", "h2"}}});
+  });
+  ASSERT_EQ(out.find('\n'), out.size() - 1);
+  const nlohmann::json line = nlohmann::json::parse(out);
+  EXPECT_EQ(line["message"], "a\n\xEF\xBF\xBD");
+  EXPECT_EQ(line["severity"], "ERROR");
+  EXPECT_EQ(line["cause"], "UNKNOWN");
+  EXPECT_EQ(line["culprits"].size(), 2u);
   EXPECT_THAT(line["time"].get<std::string>(), MatchesRegex("....-..-..T..:..:..[.]......Z"));
 }
 
@@ -81,6 +95,13 @@ TEST(LineBudgetTest, CountsWhatItHoldsBack) {
   EXPECT_TRUE(budget.Admit(11, suppressed));
   EXPECT_EQ(suppressed, 0);
   EXPECT_FALSE(budget.Admit(11, suppressed));
+}
+
+// A name that a tenant chose neither reorders the line nor ends it for a reader.
+TEST(EscapeControlsTest, WhatReordersOrHidesTextIsShown) {
+  EXPECT_EQ(EscapeControls("a\u202Eb\u2028c\u200Bd\u00ADe\uFEFF"),
+            "a\\u202eb\\u2028c\\u200bd\\u00ade\\ufeff");
+  EXPECT_EQ(EscapeControls("\U000E0041"), "\\udb40\\udc41");
 }
 
 TEST(EscapeControlsTest, LeavesTextAlone) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/common/text/unsafe.h"
 #include "proto/common/text/utf8.h"
 
 namespace rapideye::text {
@@ -12,13 +13,6 @@ namespace {
 constexpr char kEllipsis[] = "…";
 constexpr size_t kEllipsisBytes = sizeof(kEllipsis) - 1;
 constexpr size_t kMoreNoteBytes = 48;  // ", … and 18446744073709551615 more"
-
-// Characters that end a line, move the cursor, reorder or hide text.
-bool IsUnsafe(uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0xAD || c == 0x61C ||
-         (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-         (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xE0000 && c <= 0xE007F);
-}
 
 std::string Escaped(uint32_t c) {
   switch (c) {

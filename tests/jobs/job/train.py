@@ -9,6 +9,7 @@ would do it, so that stacks look as they do in the field.
 import argparse
 import os
 import sys
+import threading
 import time
 
 import jax
@@ -23,6 +24,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 import checkpoints
 import data
 import host_work
+import mishaps
 
 # Steps after which it meets at a barrier, evaluates and saves: how often, and the first. No two
 # of them follow the same step.
@@ -43,6 +45,9 @@ def options():
     parser.add_argument("--step-seconds", type=float, default=0.2)
     parser.add_argument("--restore-at", type=int, default=-1, help="step that goes back to a save")
     parser.add_argument("--silent", action="store_true", help="writes no lines of its own")
+    parser.add_argument(
+        "--uploads", type=float, default=0, help="seconds that a thread still uploads at its end"
+    )
     parser.add_argument("--timeout", type=int, default=15, help="seconds, of JAX's services")
     parser.add_argument("--odd", default="")
     parser.add_argument("--odd-at", type=int, default=0)
@@ -75,9 +80,13 @@ class Trainer:
         for number, batch in enumerate(progress.batches(self._batches)):
             if number >= self._asked.steps:
                 break
+            if self._begins("early-stop", number):
+                break
             self._iteration(number, self._on_mesh(batch))
         with progress.checkpoint():
             self._checkpoints.close()
+            if self._asked.odd == "long-final-save":
+                mishaps.write_in_pieces(self._asked.folder, 25)
         if self._asked.odd == "never-ends":
             self._settings.read_shard()
 
@@ -112,6 +121,10 @@ class Trainer:
     def _evaluate(self, number, batch):
         with progress.eval():
             loss = float(self._eval_step(self._state, batch))
+            if self._is_odd("long-evaluation", number):
+                for _ in range(500):
+                    loss = float(self._eval_step(self._state, batch))
+                    time.sleep(0.05)
         self._say(f"eval metrics after step: {number}, loss={loss:.3f}")
 
     def _say(self, line):
@@ -138,6 +151,10 @@ class Trainer:
             host_work.free_memory(1 << 20)
         if self._begins("compilation", number):
             host_work.report_spectrum(jnp.ones(8))
+        if self._begins("file-lock", number):
+            mishaps.update_vocabulary(self._asked.folder)
+        if self._asked.odd in mishaps.MISHAPS and self._begins(self._asked.odd, number):
+            mishaps.MISHAPS[self._asked.odd]()
 
     def _is_odd(self, what, number):
         return self._asked.odd == what and number >= self._asked.odd_at and self._told(number)
@@ -196,6 +213,8 @@ def main():
     flags.FLAGS.mark_as_parsed()  # Grain asks absl for its own
     with open(os.path.join(asked.folder, "pid"), "w", encoding="ascii") as file:
         file.write(str(os.getpid()))
+    if asked.odd == "slow-import":
+        time.sleep(35)  # as an import from a file system far away
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.distributed.initialize(
@@ -210,6 +229,9 @@ def main():
     if asked.odd == "abort":
         jax.distributed.shutdown()
         os.abort()
+    if asked.uploads:
+        jax.distributed.shutdown()
+        threading.Thread(target=time.sleep, args=(asked.uploads,), name="upload").start()
 
 
 if __name__ == "__main__":

@@ -106,10 +106,10 @@ void CrashPoints::Watch(coordinator::CoordinatorSettings& settings) {
   settings.disk = disk_.get();
   settings.observer = {[this](const coordinator::Event& event) { OnEvent(event); },
                        [this](const coordinator::Effect& effect) { OnEffect(effect); }};
-  settings.log_digest = [this, log = std::move(settings.log_digest)](const std::string& id,
-                                                                     const std::string& text) {
+  settings.log_digest = [this, log = std::move(settings.log_digest)](
+                            const std::string& id, const std::string& text, const auto& verdict) {
     Pass("log");
-    log(id, text);
+    log(id, text, verdict);
     Pass("log");
   };
 }

@@ -176,6 +176,7 @@ absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Sc
       if (absl::Status s = WatchAdvancing(job, options.healthy, narrator); !s.ok()) return s;
     }
   }
+  if (options.before_end) options.before_end(job);
   narrator.Say("stopping everything");
   if (absl::Status s = job.Stop(); !s.ok()) outcome.differences.push_back(std::string(s.message()));
   return outcome;

@@ -29,6 +29,8 @@ struct ExperimentOptions {
   // Called with each incident once it is on disk, while the job still hangs; what it
   // returns ends the experiment unless it is OK. May be empty.
   std::function<absl::Status(Job& job, const Incident& incident)> after_verdict = {};
+  // Called before everything is stopped, with the job as it then is. May be empty.
+  std::function<void(Job& job)> before_end = {};
   // Told what happens, for people; may be null.
   std::ostream* narration = nullptr;
 };

@@ -25,6 +25,8 @@ struct JobOptions {
   // their processes; zero: never.
   absl::Duration abort_on_hang;
   bool hlo_dumps = true;  // the processes dump their programs, and the agents may read that
+  // Where the coordinator serves its pages.
+  std::string http = "127.0.0.1:0";
   // After so much compute time all workers launch nothing for a while, as for a
   // checkpoint; zero: never.
   absl::Duration pause_every;

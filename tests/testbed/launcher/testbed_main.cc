@@ -1,12 +1,16 @@
 // testbed: starts a small multi-slice training job with its hang diagnosis,
 // breaks it, and compares the verdict with what was really done.
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -15,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/common/flags/command_line.h"
 #include "tests/testbed/launcher/experiment.h"
+#include "tests/testbed/launcher/processes.h"
 #include "tests/testbed/launcher/repeats.h"
 #include "tests/testbed/launcher/report.h"
 #include "tests/testbed/launcher/scenario.h"
@@ -61,6 +66,7 @@ struct Flags {
   bool same_place = false;
   std::string state_dir;
   bool keep = false;
+  bool hold = false;
 };
 
 void AddFlags(CLI::App& app, Flags& flags) {
@@ -108,6 +114,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
                    "directory for incidents and logs (else a new one under /tmp)");
   program::AddFlag(app, "keep", flags.keep,
                    "keeps the state directory even if no incident was raised");
+  program::AddFlag(
+      app, "hold", flags.hold,
+      "keeps job and pages up after the verdict, and prints what to try; Ctrl-C ends it");
 }
 
 absl::StatusOr<ExperimentOptions> OptionsFrom(const Flags& flags) {
@@ -145,8 +154,14 @@ absl::StatusOr<ExperimentOptions> OptionsFrom(const Flags& flags) {
 absl::Status CheckRepeat(const Flags& flags, const ExperimentOptions& options,
                          const Scenario& scenario) {
   if (flags.repeat < 1) return absl::InvalidArgumentError("--repeat: give 1 or more");
+  if (flags.repeat > 1 && flags.hold) {
+    return absl::InvalidArgumentError("--hold: there is no one job to hold with --repeat");
+  }
   if (flags.repeat > 1) {
     return CheckRepeats({options, flags.repeat, flags.same_place}, scenario);
+  }
+  if (flags.hold && flags.tls) {
+    return absl::InvalidArgumentError("--hold, --tls: the command would need certificates, too");
   }
   if (flags.same_place) return absl::InvalidArgumentError("--same-place: give --repeat, too");
   return absl::OkStatus();
@@ -164,6 +179,49 @@ absl::StatusOr<std::string> StateDirectory(const std::string& wanted) {
     return absl::UnavailableError(absl::StrCat(made, ": cannot be made"));
   }
   return made;
+}
+
+// Fixed where it is free: what documents say works then.
+constexpr char kPages[] = "127.0.0.1:9490";
+
+bool IsFree(uint16_t port) {
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int reuse = 1;
+  setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool free =
+      probe >= 0 && bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  if (probe >= 0) close(probe);
+  return free;
+}
+
+// As the coordinator's log announces it; "" if it serves none.
+std::string PagesAddress(const JobOptions& options) {
+  constexpr std::string_view kAnnounced = "status and metrics at ";
+  std::ifstream log(LogPath(options, "coordinator"));
+  std::string address;
+  for (std::string line; std::getline(log, line);) {
+    const size_t at = line.find(kAnnounced);
+    if (at != std::string::npos) address = line.substr(at + kAnnounced.size());
+  }
+  return address;
+}
+
+// Until Ctrl-C; the job goes on, or hangs, as it did.
+void Hold(Job& job) {
+  std::cout << "\nThe job stays as it is, until Ctrl-C. Its pages:\n\n  "
+            << PagesAddress(job.options())
+            << "\n\nIn another terminal:\n\n  export PATH=" << job.options().program_dir
+            << ":$PATH RAPIDEYE_COORDINATOR=" << job.coordinator_address()
+            << "\n  rapideye status\n  rapideye incidents\n  rapideye show latest\n"
+            << "  rapideye snapshot\n"
+            << std::endl;
+  const absl::Status ended = job.Watch(absl::Hours(24 * 365));
+  if (!absl::IsCancelled(ended)) std::cout << ended.message() << std::endl;
+  interrupted = false;  // what follows is the usual end
 }
 
 void InterruptOn(int signal) {
@@ -219,6 +277,10 @@ int Main(int argc, char** argv) {
     return program::kExitFailure;
   }
   options->job.state_dir = *directory;
+  if (flags.hold) {
+    if (IsFree(9490)) options->job.http = kPages;
+    options->before_end = Hold;
+  }
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) InterruptOn(signal);
 
   const int exit_code = flags.repeat > 1

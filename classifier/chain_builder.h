@@ -1,0 +1,19 @@
+// BuildChain derives the chain of a verdict from the wait graph that the verdict rests on.
+#ifndef RAPIDEYE_CLASSIFIER_CHAIN_BUILDER_H_
+#define RAPIDEYE_CLASSIFIER_CHAIN_BUILDER_H_
+
+#include "classifier/finding.h"
+#include "classifier/verdict.h"
+#include "classifier/wait_chain.h"
+
+namespace rapideye::classifier {
+
+// What each core waits for is what the graph took it to wait for (WaitGraph::unit_waits); the
+// heads are the culprits of the verdict, whatever rule found them, with the ends of its broken
+// links. A verdict that names nobody has groups alone: nothing shows who waits for whom. Total;
+// takes time near-linear in the number of cores.
+WaitChain BuildChain(const Case& c, const Verdict& verdict);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_CHAIN_BUILDER_H_

@@ -1,0 +1,77 @@
+// CollectGroups gathers the cores and workers that stand alike, for the chain of a verdict.
+#ifndef RAPIDEYE_CLASSIFIER_CHAIN_GROUPS_H_
+#define RAPIDEYE_CLASSIFIER_CHAIN_GROUPS_H_
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "classifier/finding.h"
+#include "classifier/verdict.h"
+#include "classifier/wait_chain.h"
+
+namespace rapideye::classifier {
+
+// Values of ChainKey::box: no end of a link and no side of a cut; one of the many other ends of
+// a culprit's broken links.
+inline constexpr int kNoBox = -1;
+inline constexpr int kAllPeers = std::numeric_limits<int>::max();
+
+// What members of a group share.
+struct ChainKey {
+  bool head = false;
+  int box = kNoBox;   // an end of a link by worker, a side of a cut; else kNoBox
+  bool home = false;  // in a slice that holds a head or an end of a broken link
+  WaitKind wait = WaitKind::kUnclear;
+  int program = -1;
+  std::optional<int32_t> launch;
+  int place = -1;
+  std::string host;  // of workers of which no core counts: where they stand
+
+  auto Fields() const { return std::tie(head, box, home, wait, program, launch, place, host); }
+  friend bool operator<(const ChainKey& a, const ChainKey& b) { return a.Fields() < b.Fields(); }
+};
+
+struct ChainMembers {
+  std::vector<int> workers;  // ascending
+  std::set<int> slices;
+  int64_t cores = 0;
+  int first_unit = -1;
+  const Core* core = nullptr;  // the first
+  std::optional<int64_t> at;
+  std::optional<int64_t> since_ms;
+
+  void AddWorker(int worker, int slice) {
+    if (!workers.empty() && workers.back() == worker) return;
+    workers.push_back(worker);
+    slices.insert(slice);
+  }
+  void Stood(std::optional<int64_t> ms) {
+    if (ms && (!since_ms || *ms < *since_ms)) since_ms = ms;
+  }
+};
+
+// Which frame the cause of a verdict gives its chain.
+struct ChainFrame {
+  bool diverged = false;  // two sides that run different programs
+  bool cut = false;       // two sets of hosts that do not reach each other
+  bool starts = false;    // nothing was launched yet, or the job could not start
+};
+ChainFrame FrameOf(const Verdict& verdict);
+
+struct MemberGroup {
+  ChainKey key;
+  ChainMembers members;
+};
+
+// Every core and every worker in one group, in the order of the keys, which does not depend on
+// that of arrival.
+std::vector<MemberGroup> CollectGroups(const Case& c, const Verdict& verdict);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_CHAIN_GROUPS_H_

@@ -1,0 +1,136 @@
+#include "classifier/considered.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "classifier/link_evidence.h"
+#include "classifier/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+struct Answer {
+  WhyNot why;
+  std::optional<int64_t> count = std::nullopt;
+};
+
+template <typename List>
+int64_t SizeOf(const List& list) {
+  return static_cast<int64_t>(list.size());
+}
+
+Answer NoBadChip(const Case& c) {
+  if (c.positions.units().empty()) return {WhyNot::kNoCoresKnown};
+  if (!c.graph.heads.empty()) return {WhyNot::kHostsStandOut, SizeOf(c.graph.heads)};
+  return {WhyNot::kNoCoreStandsOut, SizeOf(c.positions.units())};
+}
+
+Answer NoNetworkFault(const Case& c) {
+  const LinkEvidence links = CollectLinks(c);
+  const int64_t broken = std::count_if(links.pairs.begin(), links.pairs.end(),
+                                       [](const auto& entry) { return entry.second.Broken(); });
+  if (broken > 0) return {WhyNot::kLinksNotAwaited, broken};
+  int64_t shown = 0;
+  for (const Snapshot& snapshot : c.capture.snapshots) {
+    shown += SizeOf(snapshot.sockets) + SizeOf(snapshot.probes);
+  }
+  if (shown == 0) return {WhyNot::kNoLinksKnown};
+  return {WhyNot::kLinksWork, shown};
+}
+
+Answer NoDivergence(const Case& c) {
+  const int64_t apart =
+      std::count(c.divergence.is_foreign.begin(), c.divergence.is_foreign.end(), true) +
+      SizeOf(c.divergence.misordered);
+  if (apart > 0) return {WhyNot::kProgramsCanMeet, apart};
+  std::set<int> running;
+  for (const Unit& unit : c.positions.units()) {
+    if (unit.program >= 0) running.insert(unit.worker);
+  }
+  if (running.empty()) return {WhyNot::kNoProgramsKnown};
+  return {WhyNot::kSamePrograms, SizeOf(running)};
+}
+
+Answer NoMismatch(const Case& c) {
+  std::set<std::string_view> modules;
+  for (const ProgramInfo& program : c.topology.programs()) {
+    if (!program.module.empty()) modules.insert(program.module);
+  }
+  if (modules.empty()) return {WhyNot::kNoProgramsKnown};
+  return {WhyNot::kOneFingerprint, SizeOf(modules)};
+}
+
+Answer NoDataStall(const Case& c) {
+  std::set<int> working;
+  for (const Unit& unit : c.positions.units()) {
+    if (unit.state == UnitState::kRunning || unit.state == UnitState::kEntry) {
+      working.insert(unit.worker);
+    }
+  }
+  if (working.empty()) return {WhyNot::kNoCoresKnown};
+  return {WhyNot::kEveryHostQueued, SizeOf(working)};
+}
+
+Answer NoFailure(const Case& c) {
+  const int64_t missing =
+      std::count_if(c.topology.workers().begin(), c.topology.workers().end(),
+                    [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
+  if (missing > 0) return {WhyNot::kMissingNotNeeded, missing};
+  if (!c.timeline.errors.empty()) return {WhyNot::kFailuresFollow, SizeOf(c.timeline.errors)};
+  return {WhyNot::kNobodyFailed};
+}
+
+Answer AnswerOf(const Case& c, Cause cause) {
+  switch (cause) {
+    case Cause::kBadTpuChip:
+      return NoBadChip(c);
+    case Cause::kNetworkingIssue:
+      return NoNetworkFault(c);
+    case Cause::kDifferentModule:
+      return NoDivergence(c);
+    case Cause::kFingerprintMismatch:
+      return NoMismatch(c);
+    case Cause::kDataInputStall:
+      return NoDataStall(c);
+    case Cause::kUnrecoverableError:
+      return NoFailure(c);
+    case Cause::kNoHang:
+    case Cause::kUnknown:
+      break;
+  }
+  return {WhyNot::kNothingCompletes, c.timeline.still_ms};
+}
+
+}  // namespace
+
+std::vector<Considered> NothingFound(const Case& c, const std::vector<Cause>& found) {
+  std::vector<Considered> all;
+  for (const Cause cause :
+       {Cause::kNoHang, Cause::kBadTpuChip, Cause::kNetworkingIssue, Cause::kDifferentModule,
+        Cause::kFingerprintMismatch, Cause::kDataInputStall, Cause::kUnrecoverableError}) {
+    if (std::find(found.begin(), found.end(), cause) != found.end()) continue;
+    const Answer answer = AnswerOf(c, cause);
+    Considered& one = all.emplace_back();
+    one.cause = cause;
+    one.why = answer.why;
+    one.count = answer.count;
+  }
+  return all;
+}
+
+Considered Lost(const Finding& finding, WhyNot why) {
+  Considered lost;
+  lost.cause = finding.cause;
+  lost.detail = finding.detail;
+  lost.why = why;
+  lost.certainty = finding.confidence;
+  for (const Culprit& culprit : finding.culprits) lost.workers.push_back(culprit.worker);
+  std::sort(lost.workers.begin(), lost.workers.end());
+  lost.workers.erase(std::unique(lost.workers.begin(), lost.workers.end()), lost.workers.end());
+  if (lost.workers.size() > kMaxConsideredWorkers) lost.workers.resize(kMaxConsideredWorkers);
+  return lost;
+}
+
+}  // namespace rapideye::classifier

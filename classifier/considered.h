@@ -1,0 +1,21 @@
+// NothingFound states why a cause that was asked for was not found.
+#ifndef RAPIDEYE_CLASSIFIER_CONSIDERED_H_
+#define RAPIDEYE_CLASSIFIER_CONSIDERED_H_
+
+#include <vector>
+
+#include "classifier/finding.h"
+#include "classifier/verdict.h"
+
+namespace rapideye::classifier {
+
+// Of every cause that no rule found, in the order of Cause: what of the case speaks against it.
+// `found`: the causes of which some rule found something.
+std::vector<Considered> NothingFound(const Case& c, const std::vector<Cause>& found);
+
+// A finding that lost, with why.
+Considered Lost(const Finding& finding, WhyNot why);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_CONSIDERED_H_

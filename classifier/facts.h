@@ -1,0 +1,65 @@
+// Fact states as data what a rule found; FactText says it in a sentence.
+//
+// Rules that return facts hold no English of their own: what is said of a fact stands once, in
+// facts.cc, and whoever compares findings compares values.
+#ifndef RAPIDEYE_CLASSIFIER_FACTS_H_
+#define RAPIDEYE_CLASSIFIER_FACTS_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "classifier/finding.h"
+
+namespace rapideye::classifier {
+
+// A core that all others wait for stands where it stands. Both outlive the fact.
+struct CoreStands {
+  const Head* head = nullptr;
+  const Core* core = nullptr;
+};
+
+// It stopped at least `ahead_ms` before `others` more cores that told when they stopped.
+struct CoreStoppedFirst {
+  int worker = 0;
+  const Core* core = nullptr;
+  int64_t ahead_ms = 0;
+  int64_t others = 0;
+};
+
+// Words of a driver, of the kernel or of a runtime about the hardware of a host.
+struct HardwareReport {
+  int worker = 0;
+  std::string text;
+};
+
+// How a worker that sent no snapshot is known to be what the others wait for.
+enum class Silence {
+  kProbesFail,         // every probe of it fails
+  kTakesNoBytes,       // it acknowledges nothing that its peers send
+  kNoHeartbeats,       // the coordination service misses its heartbeats
+  kProcessMissed,      // its host answers, but service or peers miss its process
+  kConnectionsClosed,  // its end of every connection is closed
+  kOthersFollowed,     // the processes of all others ended because somebody else was gone
+  kAwaitedByCores,     // every core that reported waits for its slice
+  kAwaitedByHosts,     // all other hosts wait for somebody
+};
+struct WorkerSilent {
+  int worker = 0;
+  Silence silence = Silence::kProbesFail;
+};
+
+using Fact = std::variant<CoreStands, CoreStoppedFirst, HardwareReport, WorkerSilent>;
+
+// The worker that the fact is about, as an index into Topology::workers().
+int WorkerOf(const Fact& fact);
+
+// One sentence, the same for the same case and fact, bounded and not escaped.
+std::string FactText(const Case& c, const Fact& fact);
+
+// The fact as evidence, about its worker.
+EvidenceItem Evidence(const Case& c, Strength strength, const Fact& fact);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_FACTS_H_

@@ -1,0 +1,25 @@
+// Words what the classifier states as data: the chain of waiting groups, and what was considered.
+//
+// Sentences for people, in plain English, without a full stop at the end and not escaped.
+#ifndef RAPIDEYE_CLASSIFIER_WORDING_H_
+#define RAPIDEYE_CLASSIFIER_WORDING_H_
+
+#include <string>
+
+#include "classifier/verdict.h"
+#include "classifier/wait_chain.h"
+
+namespace rapideye {
+
+// Why a cause is not the verdict: "none of 48 connections that sockets and probes show is broken".
+std::string WhyNotText(const Considered& considered);
+
+// What the members of a group do: "wait at a collective in their slice".
+std::string WaitText(const ChainGroup& group);
+
+// What stands between the names of an edge's groups: "waits across slices for".
+std::string EdgeText(WaitEdgeKind kind);
+
+}  // namespace rapideye
+
+#endif  // RAPIDEYE_CLASSIFIER_WORDING_H_

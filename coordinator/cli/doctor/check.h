@@ -1,0 +1,23 @@
+// Check states one thing that must be right on a host for rapideye to work there.
+#ifndef RAPIDEYE_COORDINATOR_CLI_DOCTOR_CHECK_H_
+#define RAPIDEYE_COORDINATOR_CLI_DOCTOR_CHECK_H_
+
+#include <string>
+#include <vector>
+
+namespace rapideye::cli {
+
+struct Check {
+  enum class Outcome { kRight, kWrong, kUnknown };
+
+  std::string subject;  // "clock"
+  Outcome outcome = Outcome::kUnknown;
+  // What is so. Of what is wrong also what to do; of what is not known why. Not escaped.
+  std::string text;
+};
+
+using Checks = std::vector<Check>;
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_DOCTOR_CHECK_H_

@@ -1,0 +1,23 @@
+// Describes an incident of a list in words and as JSON.
+#ifndef RAPIDEYE_COORDINATOR_CLI_INCIDENT_TEXT_H_
+#define RAPIDEYE_COORDINATOR_CLI_INCIDENT_TEXT_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "v1/operator.pb.h"
+
+namespace rapideye::cli {
+
+// "BAD_TPU_CHIP TENSOR_CORE (revision 2)"; not escaped.
+std::string CauseOf(const v1::IncidentSummary& incident);
+
+// "host-1, host-2 and 3 more", "-" for nobody; not escaped.
+std::string CulpritsOf(const v1::IncidentSummary& incident);
+
+// As `rapideye incidents --format=json` prints it. Fields that are not known are left out.
+nlohmann::ordered_json IncidentJson(const v1::IncidentSummary& incident);
+
+}  // namespace rapideye::cli
+
+#endif  // RAPIDEYE_COORDINATOR_CLI_INCIDENT_TEXT_H_

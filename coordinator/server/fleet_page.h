@@ -1,0 +1,37 @@
+// FleetPage shows what the fleet history knows: offenders, decisions, breakers, precision.
+//
+// Everything here reads the history and changes nothing. Errors are those of Database; NOT_FOUND if
+// there is no history yet. May block as long as the history does.
+#ifndef RAPIDEYE_COORDINATOR_SERVER_FLEET_PAGE_H_
+#define RAPIDEYE_COORDINATOR_SERVER_FLEET_PAGE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "coordinator/fleet/records/records.h"
+
+namespace rapideye::coordinator {
+
+struct FleetSource {
+  std::string url;                               // as OpenDatabase takes it
+  RemovalMode mode = RemovalMode::kDryRun;       // whose decisions are shown
+  absl::Duration window = absl::Hours(30 * 24);  // incidents that count
+};
+
+absl::StatusOr<std::string> FleetPage(const FleetSource& source, absl::Time now);
+
+// The latest of what happened to each machine that the incident names, as HTML for its page.
+absl::StatusOr<std::string> MachineHistoryHtml(const FleetSource& source,
+                                               const std::string& incident);
+
+// The decisions about its machines, and what came of them: `record` is its hooks.json, of any
+// writer. Empty if it says nothing.
+std::string DecisionsHtml(const std::string& record);
+
+// `page`, of an incident, with this as its last section; unchanged if it has no place for it.
+std::string WithLastSection(std::string page, const std::string& html);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_SERVER_FLEET_PAGE_H_

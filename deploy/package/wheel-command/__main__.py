@@ -1,0 +1,5 @@
+"""python -m rapideye."""
+
+from rapideye import main
+
+main()

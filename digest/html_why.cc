@@ -1,0 +1,276 @@
+#include "digest/html_why.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "classifier/wording.h"
+#include "digest/html_text.h"
+#include "digest/stack_groups.h"
+#include "digest/text_states.h"
+#include "proto/common/text/safe_text.h"
+
+namespace rapideye::digest {
+namespace {
+
+// Rows that a browser still sorts at once; the rest is in the JSON.
+constexpr size_t kMaxTableRows = 2000;
+
+std::string StrengthPill(Strength strength) {
+  const char* tone = strength == Strength::kDirect   ? "red"
+                     : strength == Strength::kStrong ? "amber"
+                                                     : "grey";
+  const char* name = strength == Strength::kDirect   ? "direct"
+                     : strength == Strength::kStrong ? "strong"
+                                                     : "weak";
+  return absl::StrCat("<span class=\"pill ", tone, "\">", name, "</span>");
+}
+
+std::string AlternativeHtml(const ReportAlternative& alternative) {
+  std::string html =
+      absl::StrCat(alternative.independent ? "Another fault: " : "", "<b>",
+                   Html(CauseTitle(alternative.cause, alternative.detail)), "</b>, ",
+                   static_cast<int>(alternative.confidence * 100 + 0.5), " %",
+                   alternative.why.empty() ? "" : absl::StrCat(": ", Html(alternative.why)));
+  std::vector<std::string> hosts;
+  for (const ReportCulprit& culprit : alternative.culprits) {
+    hosts.push_back(text::EscapeName(culprit.worker.host));
+  }
+  if (!hosts.empty()) absl::StrAppend(&html, " <code>", Html(FoldedHosts(hosts)), "</code>");
+  return html;
+}
+
+std::string ConsideredHtml(const Report& report, const Considered& considered) {
+  std::string html =
+      absl::StrCat("<b>", Html(CauseTitle(considered.cause, considered.detail)), "</b>");
+  std::vector<std::string> hosts;
+  for (const ReportWorker& worker : report.workers) {
+    if (std::binary_search(considered.workers.begin(), considered.workers.end(), worker.id)) {
+      hosts.push_back(text::EscapeName(worker.host));
+    }
+  }
+  if (!hosts.empty()) absl::StrAppend(&html, " at <code>", Html(FoldedHosts(hosts)), "</code>");
+  return absl::StrCat(html, ": ", Html(WhyNotText(considered)));
+}
+
+std::string PositionHosts(const Report& report, const Position& position) {
+  std::vector<size_t> workers;
+  for (const CoreAt& core : position.cores) workers.push_back(core.worker);
+  workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
+  return Html(FoldedHosts(report, workers));
+}
+
+const char* OutcomeText(HloOutcome outcome) {
+  switch (outcome) {
+    case HloOutcome::kUnspecified:
+      return "The texts were not compared.";
+    case HloOutcome::kDifferent:
+      return "The texts of the two programs differ.";
+    case HloOutcome::kEqual:
+      return "The texts of the two programs are equal, byte for byte.";
+    case HloOutcome::kEqualButForNames:
+      return "The texts of the two programs are equal but for names.";
+    case HloOutcome::kEqualAsFarAsRead:
+      return "The texts of the two programs are equal as far as they could be read.";
+    case HloOutcome::kNotComparable:
+      return "The texts of the two programs cannot be compared.";
+    case HloOutcome::kKernelOrItsSource:
+      return "Only the body of a kernel differs, which holds the lines of its source.";
+  }
+  return "";
+}
+
+// Length of what two texts have in common at their beginnings, in whole characters.
+size_t CommonPrefix(std::string_view a, std::string_view b) {
+  size_t length = 0;
+  while (length < a.size() && length < b.size() && a[length] == b[length]) ++length;
+  while (length > 0 && length < a.size() &&
+         (static_cast<unsigned char>(a[length]) & 0xC0U) == 0x80U) {
+    --length;
+  }
+  return length;
+}
+
+// The instruction, with what the other side has otherwise marked.
+std::string InstructionHtml(const HloSide& side, const HloSide& other) {
+  if (!side.instruction) return "";
+  const std::string& own = *side.instruction;
+  if (own.empty()) return "<p class=\"bad\">The computation ends before.</p>\n";
+  const std::string_view theirs = other.instruction ? std::string_view(*other.instruction) : "";
+  size_t begin = CommonPrefix(own, theirs);
+  size_t end = own.size();
+  size_t their_end = theirs.size();
+  while (end > begin && their_end > begin && own[end - 1] == theirs[their_end - 1]) {
+    --end;
+    --their_end;
+  }
+  while (end < own.size() && (static_cast<unsigned char>(own[end]) & 0xC0U) == 0x80U) ++end;
+  return absl::StrCat("<pre tabindex=\"0\">", Html(own.substr(0, begin)), "<mark>",
+                      Html(own.substr(begin, end - begin)), "</mark>", Html(own.substr(end)),
+                      "</pre>\n");
+}
+
+std::string SideHtml(const Report& report, const HloSide& side, const HloSide& other) {
+  std::string host = absl::StrCat("slice ", side.worker.slice, " task ", side.worker.task);
+  for (const ReportWorker& worker : report.workers) {
+    if (worker.id == side.worker) host = text::EscapeName(worker.host);
+  }
+  std::string html = absl::StrCat("<div>\n<h3><code>", Html(host), "</code></h3>\n<dl>\n");
+  const auto entry = [&html](const char* what, std::string_view value) {
+    if (value.empty()) return;
+    absl::StrAppend(&html, "<dt>", what, "</dt><dd><code>", Html(value), "</code></dd>\n");
+  };
+  entry("Module", side.module.value_or(""));
+  entry("Fingerprint", side.fingerprint);
+  entry("Dump", side.dump.value_or(""));
+  entry("Computation", side.computation.value_or(""));
+  html += "</dl>\n";
+  if (side.problem) absl::StrAppend(&html, "<p>", Html(*side.problem), "</p>\n");
+  return absl::StrCat(html, InstructionHtml(side, other), "</div>\n");
+}
+
+}  // namespace
+
+std::string WhySection(const Report& report) {
+  std::string page = "<section aria-labelledby=\"why\">\n<h2 id=\"why\">Why this verdict</h2>\n";
+  if (report.evidence.empty()) {
+    page += "<p class=\"soft\">No single piece of evidence stands out.</p>\n";
+  } else {
+    AppendList(page, "ul class=\"evidence\"", report.evidence, [](const EvidenceItem& item) {
+      return absl::StrCat(StrengthPill(item.strength), "<span>", Html(item.statement), "</span>");
+    });
+  }
+  if (!report.alternatives.empty()) {
+    page += "<h3>What else it may be</h3>\n";
+    AppendList(page, "ul", report.alternatives, AlternativeHtml);
+  }
+  if (!report.considered.empty()) {
+    absl::StrAppend(&page, "<details><summary>What was considered, and why it was not (",
+                    report.considered.size(), ")</summary>\n");
+    AppendList(page, "ul", report.considered, [&report](const Considered& considered) {
+      return ConsideredHtml(report, considered);
+    });
+    page += "</details>\n";
+  }
+  std::vector<const Reason*> ruled_out;
+  for (const Reason& reason : report.reasons) {
+    if (reason.kind == ReasonKind::kRuledOut || reason.kind == ReasonKind::kAgainst) {
+      ruled_out.push_back(&reason);
+    }
+  }
+  if (!ruled_out.empty()) {
+    absl::StrAppend(&page, "<details><summary>Ruled out (", ruled_out.size(), ")</summary>\n");
+    AppendList(page, "ul", ruled_out, [](const Reason* reason) { return Html(reason->text); });
+    page += "</details>\n";
+  }
+  if (!report.lacking.empty()) {
+    page += "<h3>What would have made it surer</h3>\n";
+    AppendList(page, "ul", report.lacking, [](const std::string& text) { return Html(text); });
+  }
+  if (!report.missing.empty()) {
+    std::vector<std::string> hosts;
+    for (const ReportWorker& worker : report.missing) {
+      hosts.push_back(text::EscapeName(worker.host));
+    }
+    absl::StrAppend(&page, "<h3>", Counted(static_cast<int64_t>(hosts.size()), "missing worker"),
+                    "</h3>\n<p class=\"data\">", Html(FoldedHosts(hosts)), "</p>\n");
+  }
+  page += "</section>\n";
+  return page;
+}
+
+std::string StacksSection(const Report& report) {
+  if (report.stack_groups.empty()) return "";
+  std::string page = absl::StrCat(
+      "<section aria-labelledby=\"stacks\">\n<h2 id=\"stacks\">Hosts by what they are in</h2>\n<p "
+      "class=\"soft\">",
+      Html(StackGroupsText(report)), "</p>\n");
+  AppendList(page, "ul class=\"stacks\"", report.stack_groups, [&](const StackGroup& group) {
+    std::string html = absl::StrCat(
+        "<details><summary>", group.culprit ? "<b class=\"bad\">" : "<b>",
+        Counted(static_cast<int64_t>(group.workers.size()), "host"), "</b> <code>", Html(group.at),
+        "</code>", group.waits ? " <span class=\"soft\">waits</span>" : "",
+        group.since_ms
+            ? absl::StrCat(" <span class=\"soft\">for ", Duration(*group.since_ms), "</span>")
+            : "",
+        "</summary>\n<p class=\"data\">", Html(FoldedHosts(report, group.workers)), "</p>\n<ol>");
+    for (const std::string& frame : group.frames) {
+      absl::StrAppend(&html, "<li class=\"data\">", Html(frame), "</li>");
+    }
+    return absl::StrCat(html, "</ol></details>");
+  });
+  page += "</section>\n";
+  return page;
+}
+
+std::string HloSection(const Report& report) {
+  if (!report.hlo_comparison || report.hlo_comparison->sides.size() != 2) return "";
+  const HloComparison& comparison = *report.hlo_comparison;
+  return absl::StrCat(
+      "<section aria-labelledby=\"hlo\">\n<h2 id=\"hlo\">The two programs</h2>\n<p>",
+      OutcomeText(comparison.outcome),
+      comparison.position
+          ? absl::StrCat(*comparison.position == 0
+                             ? " First in the attributes of the module."
+                             : absl::StrCat(" First at instruction ", *comparison.position,
+                                            " of the computation."))
+          : "",
+      "</p>\n<div class=\"two\">\n", SideHtml(report, comparison.sides[0], comparison.sides[1]),
+      SideHtml(report, comparison.sides[1], comparison.sides[0]), "</div>\n</section>\n");
+}
+
+std::string StatesSection(const Report& report) {
+  std::string rows;
+  size_t shown = 0;
+  size_t left_out = 0;
+  size_t cores = 0;
+  for (const ProgramGroup& group : report.tpu_states) {
+    for (const Position& position : group.positions) {
+      cores += position.cores.size();
+      // Culprits are always shown, however many rows there are.
+      if (shown >= kMaxTableRows && !position.culprit) {
+        ++left_out;
+        continue;
+      }
+      ++shown;
+      absl::StrAppend(&rows, position.culprit ? "<tr class=\"culprit\">" : "<tr>", "<td>",
+                      position.cores.size(), "</td><td class=\"data\">", Html(ModuleText(group)),
+                      "</td><td class=\"data\">",
+                      group.launch_id ? absl::StrCat(*group.launch_id) : "none",
+                      "</td><td class=\"data\">", Html(FingerprintText(group)),
+                      "</td><td class=\"data\">", Html(PositionText(position)),
+                      "</td><td class=\"data\">", PositionHosts(report, position), "</td></tr>\n");
+    }
+  }
+  if (shown == 0) return "";
+  std::string page = absl::StrCat(
+      "<section aria-labelledby=\"positions\">\n<h2 id=\"positions\">All positions</h2>\n<details>"
+      "<summary>",
+      Counted(static_cast<int64_t>(cores), "core"), " at ",
+      Counted(static_cast<int64_t>(shown + left_out), "place"),
+      "</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"All "
+      "positions\">\n<table id=\"states\">\n<thead><tr>");
+  for (const char* head : {"Cores", "Module", "Launch", "Fingerprint", "Tag:PC(HLO)", "Hosts"}) {
+    absl::StrAppend(&page, "<th scope=\"col\"><button type=\"button\">", head, "</button></th>");
+  }
+  absl::StrAppend(&page, "</tr></thead>\n<tbody>\n", rows, "</tbody>\n</table></div>\n");
+  if (left_out > 0) absl::StrAppend(&page, "<p>… and ", left_out, " more positions</p>\n");
+  page += "</details>\n</section>\n";
+  return page;
+}
+
+std::string ReasonsSection(const Report& report) {
+  if (report.reasons.empty()) return "";
+  std::string page =
+      "<section aria-labelledby=\"reasons\">\n<h2 id=\"reasons\">How the verdict was reached</h2>\n"
+      "<details><summary>Every step</summary>\n";
+  AppendList(page, "ol", report.reasons, [](const Reason& reason) {
+    return absl::StrCat("<code>", Html(reason.rule), "</code> ", Html(reason.text));
+  });
+  page += "</details>\n</section>\n";
+  return page;
+}
+
+}  // namespace rapideye::digest

@@ -1,0 +1,20 @@
+// Tells whether a path lies on a file system of another host.
+#ifndef RAPIDEYE_PROTO_COMMON_FILE_NETWORK_FILE_SYSTEM_H_
+#define RAPIDEYE_PROTO_COMMON_FILE_NETWORK_FILE_SYSTEM_H_
+
+#include <cstdint>
+#include <string>
+
+namespace rapideye::file {
+
+// "NFS", "Lustre" ... of the number by which statfs names a type; "" for every other one. FUSE is
+// none: the root of a container may be one.
+std::string NetworkTypeOf(int64_t magic);
+
+// The same of the file system that holds `path`, which need not exist yet: then its nearest parent
+// that does. "" also if it cannot be asked. May block as long as the disk does.
+std::string NetworkFileSystemOf(const std::string& path);
+
+}  // namespace rapideye::file
+
+#endif  // RAPIDEYE_PROTO_COMMON_FILE_NETWORK_FILE_SYSTEM_H_

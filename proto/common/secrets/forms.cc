@@ -1,0 +1,179 @@
+#include "proto/common/secrets/forms.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/strip.h"
+
+namespace rapideye::secrets {
+namespace {
+
+// Names of what is assigned a secret. They may have anything in front ("DB_", "--hf-"), but no
+// slash: /etc/passwd is a path.
+#define RAPIDEYE_NAME_START R"((?:^|[^\w./-])[\w.-]*)"
+#define RAPIDEYE_SECRET_NAMES                                                               \
+  R"((?:passwords?|passwd|passphrase|pwd|secrets?|credentials?|)"                           \
+  R"((?:api|access|private|secret|account|auth|encryption|signing|storage|master)[_-]?key)" \
+  R"((?:[_-]?id)?))"
+#define RAPIDEYE_SEPARATOR R"(\\*["']?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8})"
+// In quotes, in escaped quotes (JSON within a string), or up to what ends a value in lists.
+#define RAPIDEYE_VALUE                                                 \
+  R"((?:\\+"((?:[^"\\\n]|\\[^"\n])+)|[bru]{0,2}"((?:[^"\\\n]|\\.)+)|)" \
+  R"([bru]{0,2}'((?:[^'\\\n]|\\.)+)|([^\s"'\\:=<>(\[{&,;][^\s"'&,;)}\]]*)))"
+
+constexpr std::array kForms = {
+    Form{"private key in PEM",
+         R"((?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(.+?)(?:-----END|\z))"},
+    Form{"user and password in a URL",
+         R"(\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#"'<>]*:[^\s/?#"'<>]+)@)"},
+    Form{"Authorization header",
+         R"((?i)\bauthorization\\*["']?\s*[:=,]\s*\\*["']?(?:bearer|basic|digest|negotiate|ntlm|)"
+         R"(token|apikey|oauth|signature|aws4-hmac-sha256)\s+([^"'\\\r\n]+))"},
+    Form{"Authorization header without a scheme",
+         R"((?i)\bauthorization\\*["']?\s*[:=,]\s*\\*["']?([A-Za-z0-9._~+/=-]{16,}))",
+         Judge::kRandom},
+    Form{"bearer token", R"((?i)\bbearer[\s:=]\s*([A-Za-z0-9._~+/=-]{12,}))", Judge::kRandom},
+    Form{"basic authentication", R"((?i)\bbasic\s+([A-Za-z0-9+/_-]{8,}={0,2}))", Judge::kRandom},
+    Form{"cookie", R"((?i)\b(?:set-)?cookie\\*["']?\s*[:=]\s*\\*["']?([\w.-]+=[^"'\\\r\n]+))"},
+    Form{"AWS access key", R"(\b((?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16})\b)"},
+    Form{"Google access token", R"(\b(ya29\.[A-Za-z0-9._-]{16,}))"},
+    Form{"Google API key", R"(\b(AIza[A-Za-z0-9_-]{30,}))"},
+    Form{"Google client secret", R"(\b(GOCSPX-[A-Za-z0-9_-]{16,}))"},
+    Form{"Google refresh token", R"(\b(1//0[A-Za-z0-9_-]{30,}))"},
+    Form{"Hugging Face token", R"(\b((?:hf|api_org)_[A-Za-z0-9]{20,}))"},
+    Form{"GitHub token", R"(\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}))"},
+    Form{"GitLab token", R"(\b(glpat-[A-Za-z0-9_-]{16,}))"},
+    Form{"Slack token", R"(\b((?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,}))"},
+    Form{"Slack webhook", R"(hooks\.slack\.com/(?:services|workflows)/([A-Za-z0-9/_-]+))"},
+    Form{"JSON web token", R"(\b(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*))"},
+    Form{"JSON in base64, as Neptune's tokens", R"(\b(eyJ[A-Za-z0-9+/_-]{40,}={0,2}))"},
+    Form{"key of OpenAI's and Anthropic's form", R"((?:^|[^\w.-])(sk-[A-Za-z0-9_-]{20,}))",
+         Judge::kRandom},
+    Form{
+        "Weights & Biases key",
+        R"(\b(wandb_v\d_[A-Za-z0-9_-]{16,}|local-[0-9a-f]{40})|\bwandb\s+login\s+(?:--\S+\s+)*([0-9a-fA-F]{40}))"},
+    Form{"npm and PyPI token", R"(\b(npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}))"},
+    Form{"signed URL",
+         R"((?i)\bX-(?:Goog|Amz)-(?:Signature|Security-Token|Credential)(?:=|%3D)([^&\s"'<>\\]+))"},
+    Form{"signature in a URL",
+         R"((?i)(?:[?&;]|\\u0026|%26)(?:sig|signature|awsaccesskeyid|googleaccessid|key)=)"
+         R"(([^&\s"'<>\\]{8,}))"},
+    Form{"docker's configuration", R"((?i)\\*"auth\\*"\s*:\s*\\*"([A-Za-z0-9+/=]{8,}))"},
+    Form{"netrc", R"(\blogin\s+\S+\s+password\s+(\S+))"},
+    Form{"user and password of curl",
+         R"(\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:([^\s"']+))"},
+    Form{"password of sshpass", R"(\bsshpass\s+-p\s*(\S+))"},
+    // A value on a command line or of a variable ends where the next begins.
+    Form{"secret flag",
+         R"((?i)(?:^|[^\w-])--?[\w.-]*)" RAPIDEYE_SECRET_NAMES
+         R"((?:=|\s+)["']?([^\s"'-][^\s"']*))",
+         Judge::kAssigned},
+    Form{"token flag", R"((?i)(?:^|[^\w-])--?[\w.-]*token(?:=|\s+)["']?([^\s"'-][^\s"']*))",
+         Judge::kToken},
+    Form{"secret variable",
+         R"(\b[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIALS?|API_?KEY|ACCESS_KEY|)"
+         R"(ACCESS_KEY_ID|PRIVATE_KEY|SECRET_KEY)=([^\s"']+))",
+         Judge::kAssigned},
+    Form{"token variable", R"(\b[A-Z0-9_]*TOKEN=([^\s"']+))", Judge::kToken},
+    Form{"secret assigned",
+         R"((?i))" RAPIDEYE_NAME_START RAPIDEYE_SECRET_NAMES RAPIDEYE_SEPARATOR RAPIDEYE_VALUE,
+         Judge::kAssigned},
+    Form{"token assigned",
+         R"((?i))" RAPIDEYE_NAME_START R"(token\\*["']?(?:=|:\s?\\*["']))"
+         R"(\\*["']?([^\s"'\\:=<>(\[{&,;][^\s"'\\&,;)}\]]*))",
+         Judge::kToken},
+    Form{"token said", R"((?i))" RAPIDEYE_NAME_START R"(token)" RAPIDEYE_SEPARATOR RAPIDEYE_VALUE,
+         Judge::kLooseToken},
+};
+
+bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
+bool IsLower(char c) { return absl::ascii_islower(static_cast<unsigned char>(c)); }
+bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c)); }
+
+template <typename Predicate>
+bool Any(absl::string_view text, Predicate predicate) {
+  return std::any_of(text.begin(), text.end(), predicate);
+}
+
+// A capital at the beginning is how sentences begin.
+bool LooksRandom(absl::string_view value) {
+  if (value.empty()) return false;
+  return Any(value, IsDigit) || (Any(value, IsLower) && Any(value.substr(1), IsUpper));
+}
+
+bool IsNothing(absl::string_view value) {
+  constexpr std::array<absl::string_view, 12> kWords = {"null",  "none",  "nil",     "true",
+                                                        "false", "yes",   "no",      "undefined",
+                                                        "empty", "unset", "missing", "***"};
+  const std::string lower = absl::AsciiStrToLower(value);
+  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
+}
+
+bool IsNumber(absl::string_view value) {
+  double number = 0;
+  return absl::SimpleAtod(absl::StripSuffix(value, "."), &number);
+}
+
+// An address, or a placeholder such as <unk>.
+bool IsNoText(absl::string_view value) {
+  if (absl::StartsWithIgnoreCase(value, "0x") && value.size() <= 18) return true;
+  return absl::StrContains("<>[({%", value.front());
+}
+
+// The name in front of a token is one of a language model's, not of a service's.
+bool IsTokenOfText(absl::string_view before) {
+  constexpr std::array<absl::string_view, 26> kWords = {
+      "pad",   "eos",   "bos",   "unk",    "sep",   "cls",     "mask",  "num",   "max",
+      "min",   "per",   "next",  "last",   "first", "stop",    "end",   "start", "prompt",
+      "image", "audio", "input", "output", "dummy", "special", "after", "prev"};
+  const std::string lower = absl::AsciiStrToLower(before);
+  const size_t token = lower.rfind("token");
+  if (token == std::string::npos) return false;
+  const absl::string_view name =
+      absl::StripSuffix(absl::StripSuffix(absl::string_view(lower).substr(0, token), "_"), "-");
+  return std::any_of(kWords.begin(), kWords.end(), [name](absl::string_view word) {
+    if (!absl::EndsWith(name, word)) return false;
+    const absl::string_view front = name.substr(0, name.size() - word.size());
+    return front.empty() || !absl::ascii_isalnum(static_cast<unsigned char>(front.back()));
+  });
+}
+
+bool IsPathName(absl::string_view before) {
+  const std::string lower =
+      absl::AsciiStrToLower(before.substr(before.size() - std::min<size_t>(before.size(), 24)));
+  return absl::StrContains(lower, "credential") || absl::StrContains(lower, "pwd");
+}
+
+}  // namespace
+
+#undef RAPIDEYE_NAME_START
+#undef RAPIDEYE_SECRET_NAMES
+#undef RAPIDEYE_SEPARATOR
+#undef RAPIDEYE_VALUE
+
+absl::Span<const Form> BuiltInForms() { return kForms; }
+
+bool IsSecret(Judge judge, absl::string_view before, absl::string_view value) {
+  if (value.empty()) return false;
+  switch (judge) {
+    case Judge::kSecret:
+      return true;
+    case Judge::kRandom:
+      return LooksRandom(value) || value.back() == '=';
+    case Judge::kAssigned:
+      if (IsNothing(value) || value.front() == '<') return false;
+      return value.front() != '/' || !IsPathName(before);
+    case Judge::kToken:
+      return !IsNothing(value) && !IsNumber(value) && !IsNoText(value) && !IsTokenOfText(before);
+    case Judge::kLooseToken:
+      return value.size() >= 8 && LooksRandom(value) && !IsNumber(value) && !IsNoText(value) &&
+             !IsTokenOfText(before);
+  }
+  return true;
+}
+
+}  // namespace rapideye::secrets

@@ -1,0 +1,276 @@
+#include "proto/common/secrets/redactor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace rapideye::secrets {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string Redacted(std::string text) {
+  static const Redactor redactor;
+  redactor.Redact(text);
+  return text;
+}
+
+struct Case {
+  std::string text;    // with {the secret} in braces of its own
+  std::string secret;  // that must be gone
+};
+
+std::string Digits(size_t size) {
+  constexpr absl::string_view kDigits = "0123456789aBcDeFgHiJkLmNoPqRsTuVwXyZ";
+  std::string out;
+  while (out.size() < size) out += kDigits[out.size() * 7 % kDigits.size()];
+  return out;
+}
+
+// Parts keep scanners of repositories from taking these for real ones.
+const std::string kJwt = absl::StrCat("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.", Digits(43));
+const std::string kPem = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+
+std::vector<Case> OfUrlsAndClouds() {
+  const std::string aws = absl::StrCat("AKIA", "IOSFODNN7EXAMPLE");
+  const std::string temporary = absl::StrCat("ASIA", "IOSFODNN7EXAMPLE");
+  const std::string aws_secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+  const std::string google = absl::StrCat("ya29.", Digits(60));
+  const std::string api = absl::StrCat("AIza", Digits(35));
+  const std::string hub = absl::StrCat("ghp_", Digits(36));
+  return {
+      {"cannot read https://alice:s3cr3t@example.com/data: timed out", "s3cr3t"},
+      {"postgresql://fleet:p@ssw0rd@db:5432/history", "p@ssw0rd"},
+      {"redis://:onlypassword@cache:6379/0", "onlypassword"},
+      {absl::StrCat("git clone https://oauth2:", hub, "@github.com/acme/model"), hub},
+      {absl::StrCat("Authorization: Bearer ", Digits(30)), Digits(30)},
+      {"headers={'Authorization': 'Basic YWxpY2U6czNjcjN0'}", "YWxpY2U6czNjcjN0"},
+      {"('authorization', 'Bearer abc123def456ghi7')", "abc123def456ghi7"},
+      {"Proxy-Authorization: Digest username=\"u\", response=\"6629fae4\"", "username"},
+      {absl::StrCat("authorization: ", Digits(40)), Digits(40)},
+      {absl::StrCat("called with Bearer ", kJwt), kJwt},
+      {"sent Basic YWxpY2U6czNjcjN0 to the proxy", "YWxpY2U6czNjcjN0"},
+      {"Cookie: session=0123456789abcdef; theme=dark", "0123456789abcdef"},
+      {absl::StrCat("key ", aws, " is not allowed"), aws},
+      {absl::StrCat("AWS_ACCESS_KEY_ID=", temporary), temporary},
+      {absl::StrCat("aws_secret_access_key = ", aws_secret), aws_secret},
+      {absl::StrCat("AWS_SECRET_ACCESS_KEY=", aws_secret, " python train.py"), aws_secret},
+      {absl::StrCat("\"SecretAccessKey\": \"", aws_secret, "\""), aws_secret},
+      {absl::StrCat("token ", google, " expired"), google},
+      {absl::StrCat("https://maps.example/v1?key=", api, "&x=1"), api},
+      {absl::StrCat("client ", "GOCSPX-", Digits(28)), Digits(28)},
+      {absl::StrCat("{\"private_key\": \"-----BEGIN PRIVATE KEY-----\\n", kPem,
+                    "\\n-----END PRIVATE KEY-----\\n\"}"),
+       kPem},
+      {absl::StrCat("-----BEGIN RSA PRIVATE KEY-----\n", kPem, "\n-----END RSA PRIVATE KEY-----"),
+       kPem},
+      {absl::StrCat("-----BEGIN OPENSSH PRIVATE KEY-----\n", kPem, "\n", kPem), kPem},
+  };
+}
+
+std::vector<Case> OfServices() {
+  const std::string wandb(40, 'a');
+  const std::string face = absl::StrCat("hf_", Digits(34));
+  const std::string hub = absl::StrCat("ghp_", Digits(36));
+  const std::string slack = absl::StrCat("xoxb-", "123456789012-", Digits(24));
+  return {
+      {absl::StrCat("login with ", face), face},
+      {absl::StrCat("HF_TOKEN=", face), face},
+      {absl::StrCat("remote: ", hub), hub},
+      {absl::StrCat("github_pat_", Digits(22), "_", Digits(59)), Digits(59)},
+      {absl::StrCat("glpat-", Digits(20)), Digits(20)},
+      {slack, Digits(24)},
+      {"https://hooks.slack.com/services/T000/B000/XXXXsecretXXXX", "XXXXsecretXXXX"},
+      {kJwt, kJwt},
+      {absl::StrCat("NEPTUNE_API_TOKEN=", "eyJ",
+                    "hcGlfYWRkcmVzcyI6Imh0dHBzOi8vYXBwLm5lcHR1bmUuYWkifQ=="),
+       "hcGlfYWRkcmVzcyI6"},
+      {absl::StrCat("api_token: eyJ", std::string(44, 'a'), "=="), std::string(44, 'a')},
+      {absl::StrCat("WANDB_API_KEY=", wandb), wandb},
+      {absl::StrCat("wandb login --relogin ", wandb), wandb},
+      {absl::StrCat("wandb: key wandb_v1_", Digits(40)), Digits(40)},
+      {absl::StrCat("OPENAI_API_KEY=sk-proj-", Digits(40)), Digits(40)},
+      {absl::StrCat("with sk-ant-", Digits(40)), Digits(40)},
+      {absl::StrCat("npm_", Digits(36)), Digits(36)},
+  };
+}
+
+std::vector<Case> Assigned() {
+  const std::string api = absl::StrCat("AIza", Digits(35));
+  return {
+      {"train.py --password=hunter2 --steps=10", "hunter2"},
+      {"train.py --password=a,b;c&d --steps=10", "a,b;c&d"},
+      {"train.py --password hunter2 --steps=10", "hunter2"},
+      {"train.py --db-password=\"two words\"", "two words"},
+      {"train.py --api-key 0123abcd", "0123abcd"},
+      {"train.py --token=abcdef", "abcdef"},
+      {"train.py --hf_token s3cr3tvalue", "s3cr3tvalue"},
+      {"DB_PASSWORD=12345 MODE=train", "12345"},
+      {"MY_SERVICE_TOKEN=abc,def", "abc,def"},
+      {"config: {\"password\": \"quote \\\" inside\", \"user\": \"u\"}", "inside"},
+      {R"(body: "{\"password\":\"escaped\",\"user\":\"u\"}")", "escaped"},
+      {"connect(host='db', password='hunter2', port=1)", "hunter2"},
+      {"connect(password=b'hunter2')", "hunter2"},
+      {"client_secret: 9f8e7d6c", "9f8e7d6c"},
+      {"secret=topsecret", "topsecret"},
+      {"https://x/y?access_token=abcdefgh&b=1", "abcdefgh"},
+      {"X-Api-Key: 12ab34cd", "12ab34cd"},
+      {"X-Auth-Token: 0123456789abcdef", "0123456789abcdef"},
+      {"{'token': 's3cr3tvalue'}", "s3cr3tvalue"},
+      {"token: 0a1b2c3d4e5f", "0a1b2c3d4e5f"},
+      {"https://storage.googleapis.com/b/o?X-Goog-Algorithm=A&X-Goog-Signature=deadbeef0123&x=1",
+       "deadbeef0123"},
+      {"https://b.s3.amazonaws.com/o?X-Amz-Credential=abc%2F2026&X-Amz-Signature=feedface99",
+       "feedface99"},
+      {"https://a.blob.core.windows.net/c?sv=2024&sig=abc%2Bdef%3D&se=2026", "abc%2Bdef%3D"},
+      {"AccountName=a;AccountKey=Zm9vYmFy==;EndpointSuffix=core", "Zm9vYmFy"},
+      {"machine api.wandb.ai login user password 0123456789", "0123456789"},
+      {"curl -s -u alice:s3cr3t https://x", "s3cr3t"},
+      {"sshpass -p s3cr3t ssh host", "s3cr3t"},
+      {R"({"auths":{"gcr.io":{"auth":"YWxpY2U6czNjcjN0"}}})", "YWxpY2U6czNjcjN0"},
+  };
+}
+
+std::vector<Case> Secrets() {
+  std::vector<Case> all = OfUrlsAndClouds();
+  for (const std::vector<Case>& more : {OfServices(), Assigned()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+TEST(RedactorTest, SecretsAreGoneAndTheirNamesStay) {
+  for (const Case& one : Secrets()) {
+    ASSERT_TRUE(absl::StrContains(one.text, one.secret)) << one.text;
+    const std::string redacted = Redacted(one.text);
+    EXPECT_THAT(redacted, AllOf(Not(HasSubstr(one.secret)), HasSubstr("[redacted]"))) << one.text;
+    EXPECT_EQ(Redacted(redacted), redacted) << "once is enough: " << one.text;
+    // Wherever it stands.
+    const std::string within = absl::StrCat("I1123 10:00:00 99 a.cc:7] ", one.text);
+    EXPECT_THAT(Redacted(within), Not(HasSubstr(one.secret))) << within;
+  }
+}
+
+TEST(RedactorTest, AllOfSeveralAreGone) {
+  std::string all;
+  for (const Case& one : Secrets()) absl::StrAppend(&all, one.text, "\n");
+  const std::string redacted = Redacted(all);
+  for (const Case& one : Secrets()) EXPECT_THAT(redacted, Not(HasSubstr(one.secret)));
+}
+
+TEST(RedactorTest, ShowsWhatItWas) {
+  EXPECT_EQ(Redacted("train --password=hunter2 --steps=10"),
+            "train --password=[redacted] --steps=10");
+  EXPECT_EQ(Redacted("https://alice:s3cr3t@example.com/x"), "https://[redacted]@example.com/x");
+  EXPECT_EQ(Redacted("{\"token\": \"abc123def\", \"step\": 4}"),
+            "{\"token\": \"[redacted]\", \"step\": 4}");
+  EXPECT_EQ(Redacted("?X-Amz-Signature=feedface99&x=1"), "?X-Amz-Signature=[redacted]&x=1");
+}
+
+TEST(RedactorTest, WhatOnlyLooksLikeASecretStays) {
+  for (const std::string text : {
+           "",
+           "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+           "fingerprint 0x9e107d9d372bb6826bd81d3542a419d6, program "
+           "e4d909c290d0fb1ca068ffaddf22cbd0",
+           "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+           "/home/alice/checkpoints/step_1000/params.npz",
+           "gs://bucket/llama-70b/checkpoints/42",
+           "ssh://git@github.com/acme/model.git",
+           "http://10.0.0.3:8431/status and http://[::1]:8080/x",
+           "t1v-n-0a1b2c3d-w-12.us-central2-b.c.my-project.internal",
+           "gke-tpu-7d8f9a0b-x1zq",
+           "pod llama-70b-slice-0-0-abcde of namespace training",
+           "%all-reduce.3 = f32[8,128]{1,0:T(8,128)} all-reduce(f32[8,128] %fusion.212)",
+           "%token.1 = token[] after-all()",
+           "%outfeed = token[] outfeed(%p, token[] %token.1)",
+           "jit_train_step(hf_transformer_layer, num_tokens=4096)",
+           "max_tokens=2048 pad_token=<pad> eos_token='</s>' bos_token: \"<s>\" num_token: 12",
+           "pad_token=eos, unk_token=unk_piece_7 token_id=5 tokens: 1234567",
+           "token=17 next_token=31999 token: 0x7ffe12345678",
+           "SyntaxError: invalid token: expected an expression",
+           "Unexpected token: identifier",
+           "/etc/passwd: No such file or directory",
+           "open /var/run/secrets/kubernetes.io/serviceaccount/token: permission denied",
+           "--tls-key=/etc/rapideye/tls.key --token-file=/var/run/token",
+           "GOOGLE_APPLICATION_CREDENTIALS=/var/secrets/google/key.json",
+           "PWD=/home/alice/train OLDPWD=/",
+           "password=None, secret=null api_key: false",
+           "authorization failed: permission denied",
+           "basic_block and Basic synchronization primitives",
+           "bearer of bad news",
+           "jax.random.key(0) PRNGKey=42 sort_key=step",
+           "disk-0123456789abcdefghij and task-0123456789abcdefghij01",
+           "tensorflow::Credentials::Fetch(secret::Handle*)",
+           "std::map<std::string, Token>::operator[](const Token&)",
+           "6x2x0_SC1 pc=0x1f3 tag=7 launch_id=-12",
+           "MEGASCALE_COORDINATOR_ADDRESS=10.0.0.2:8080 TPU_WORKER_ID=3",
+           "XLA_FLAGS=--xla_tpu_enable_latency_hiding_scheduler=true --xla_dump_to=/tmp/x",
+           "i.e. user@example.com wrote: hello",
+           "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+           "already password=[redacted] and https://[redacted]@host/",
+       }) {
+    EXPECT_EQ(Redacted(text), text);
+  }
+}
+
+// Lines that real jobs wrote, none of which holds a secret.
+TEST(RedactorTest, RealLogLinesStayAsTheyAre) {
+  const std::string path = absl::StrCat(std::getenv("RAPIDEYE_TEST_DATA"), "/log-lines.tsv");
+  std::ifstream in(path);
+  ASSERT_TRUE(in.is_open()) << path;
+  int lines = 0;
+  for (std::string line; std::getline(in, line); ++lines) EXPECT_EQ(Redacted(line), line);
+  EXPECT_GT(lines, 90);
+}
+
+TEST(RedactorTest, OwnPatternsBlotOutTheirGroupsOrAll) {
+  const auto redactor = Redactor::Create({"acme-[0-9]+", "badge (\\d+) of (\\w+)", "é+"});
+  ASSERT_TRUE(redactor.ok()) << redactor.status();
+  std::string text = "acme-17 saw badge 42 of bob, ééé, password=x";
+  EXPECT_TRUE(redactor->Redact(text));
+  EXPECT_EQ(text, "[redacted] saw badge [redacted] of [redacted], [redacted], password=[redacted]");
+  text = "nothing here";
+  EXPECT_FALSE(redactor->Redact(text));
+}
+
+TEST(RedactorTest, WrongPatternsAreNamed) {
+  EXPECT_THAT(Redactor::Create({"(unclosed"}).status().message(),
+              AllOf(HasSubstr("'(unclosed'"), HasSubstr("missing )")));
+  EXPECT_THAT(Redactor::Create({"x*"}).status().message(), HasSubstr("the empty text"));
+  EXPECT_THAT(Redactor::Create({std::string(2000, 'x')}).status().message(), HasSubstr("1024"));
+  EXPECT_THAT(Redactor::Create(std::vector<std::string>(65, "x")).status().message(),
+              HasSubstr("64"));
+  EXPECT_TRUE(Redactor::Create(std::vector<std::string>(64, "x")).ok());
+}
+
+// Texts made to be slow: beginnings of forms that never end, a mebibyte of each.
+TEST(RedactorTest, TakesTimeLinearInTheText) {
+  for (const std::string piece :
+       {"-----BEGIN PRIVATE KEY-----", "http://a:", "token=", "password:", "authorization: basic ",
+        "eyJaaaaaaaa.", "curl -u a", "a", "\"password\":\"\\", "login a password "}) {
+    std::string text;
+    while (text.size() < (size_t{1} << 20)) text += piece;
+    Redacted(text);  // ends: the test's own deadline would tell
+    text += " password=hunter2";
+    EXPECT_THAT(Redacted(text), Not(HasSubstr("hunter2"))) << piece;
+  }
+}
+
+TEST(RedactorTest, BytesThatAreNoTextDoNoHarm) {
+  EXPECT_EQ(Redacted("\xff\xfe password=\xff\xff \x01"), "\xff\xfe password=[redacted] \x01");
+  EXPECT_EQ(Redacted(std::string("a\0password=b", 12)), std::string("a\0password=[redacted]", 21));
+}
+
+}  // namespace
+}  // namespace rapideye::secrets

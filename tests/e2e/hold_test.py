@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+"""`testbed --hold`, as deploy/demo.sh runs it: what it prints works, and Ctrl-C ends it well.
+
+usage: hold_test.py BIN      (the folder of the programs)
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+BIN = os.path.realpath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+
+
+class HoldTest(unittest.TestCase):
+    def test_what_it_prints_works(self):
+        with tempfile.TemporaryDirectory() as folder:
+            job = subprocess.Popen([f"{BIN}/testbed", "--hold", f"--state-dir={folder}"],
+                                   stdout=subprocess.PIPE, text=True)
+            try:
+                page, setting, commands = "", "", []
+                for line in job.stdout:
+                    line = line.strip()
+                    if line.startswith("http://"):
+                        page = line
+                    elif line.startswith("export "):
+                        setting = line
+                    elif line.startswith("rapideye "):
+                        commands.append(line)
+                        if line == "rapideye snapshot":
+                            break
+                self.assertIsNone(job.poll())
+                with urllib.request.urlopen(page, timeout=20) as answer:
+                    self.assertIn("BAD_TPU_CHIP", answer.read().decode())
+                self.assertEqual(len(commands), 4)
+                for command in commands:
+                    done = subprocess.run(["bash", "-c", f"{setting}; {command}"],
+                                          capture_output=True, text=True, check=False, timeout=60)
+                    self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
+                    self.assertRegex(done.stdout, r"BAD_TPU_CHIP|bad TPU chips", command)
+                job.send_signal(signal.SIGINT)
+                rest, _ = job.communicate(timeout=60)
+                self.assertTrue(re.search("^RIGHT$", rest, re.MULTILINE), rest)
+                self.assertEqual(job.returncode, 0)
+            finally:
+                job.kill()
+                job.wait()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,146 @@
+"""What goes wrong in the host code of training programs, each as programs do it."""
+
+import ctypes
+import fcntl
+import json
+import multiprocessing
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent import futures
+
+
+def trim_in_native_code():
+    """A function of a C extension that keeps the interpreter's lock, and never returns."""
+    ctypes.PyDLL(None).pause()
+
+
+def upload_by_command():
+    """Runs a command of the shell without a time limit."""
+    subprocess.run(["sleep", "100000"], check=False)
+
+
+def tokenize_in_pool():
+    """A worker of a pool is killed; the pool starts another one, and the answer never comes."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.map(_die, range(1))
+
+
+def _die(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def inspect_batch():
+    """A breakpoint that was forgotten: the debugger asks a terminal at which nobody sits."""
+    terminal, keyboard = os.pipe()
+    sys.stdin = os.fdopen(terminal)
+    breakpoint()
+    os.close(keyboard)
+
+
+def resolve_bucket():
+    """Asks for the address of a server."""
+    return socket.getaddrinfo("bucket.storage.example", 443)
+
+
+def describe_config():
+    """Writes a structure so deep that the stack of the process overflows."""
+    deep = []
+    for _ in range(1_000_000):
+        deep = [deep]
+    sys.setrecursionlimit(1 << 30)
+    return json.dumps(deep)
+
+
+def gather_statistics():
+    """A task of a pool of one thread waits for another task of the same pool."""
+    pool = futures.ThreadPoolExecutor(1)
+    return pool.submit(lambda: pool.submit(time.time).result()).result()
+
+
+def log_to_full_pipe():
+    """Writes to a pipe whose reader does not read any more."""
+    _unread, writer = os.pipe()
+    with os.fdopen(writer, "w", encoding="ascii") as log:
+        while True:
+            log.write("histogram " * 1000)
+
+
+def next_packed_batch():
+    """Waits for a thread that had to pack the batch, and died of an exception."""
+    packed = queue.Queue()
+
+    def pack():
+        raise KeyError("document")
+
+    threading.Thread(target=pack, daemon=True).start()
+    return packed.get()
+
+
+def update_vocabulary(folder):
+    """Waits for the lock of a file, which a process has that was forgotten."""
+    path = os.path.join(folder, "vocabulary.lock")
+    owner = subprocess.Popen(  # pylint: disable=consider-using-with
+        ["flock", path, "-c", "echo; exec sleep 100000"],
+        stdout=subprocess.PIPE,
+    )
+    owner.stdout.readline()  # by then it has the lock
+    with open(path, "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def search_divisor():
+    """A loop that never finds what it looks for."""
+    number = 2
+    while number:
+        number = number * 3 % 1_000_003
+
+
+def write_in_pieces(folder, seconds):
+    """Writes a large file, slowly."""
+    end = time.monotonic() + seconds
+    with open(os.path.join(folder, "final.bin"), "wb") as file:
+        while time.monotonic() < end:
+            file.write(os.urandom(1 << 16))
+            file.flush()
+            os.fsync(file.fileno())
+            time.sleep(0.2)
+
+
+class Report:
+    """Numbers of the run, which SIGUSR1 prints."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        signal.signal(signal.SIGUSR1, self._print)
+
+    def count(self):
+        """A signal that comes while the lock is held waits for it in the thread that holds it."""
+        with self._lock:
+            os.kill(os.getpid(), signal.SIGUSR1)
+            time.sleep(0.01)
+
+    def _print(self, _number, _frame):
+        with self._lock:
+            print("report")
+
+
+MISHAPS = {
+    "native-code": trim_in_native_code,
+    "command": upload_by_command,
+    "pool-worker": tokenize_in_pool,
+    "breakpoint": inspect_batch,
+    "resolver": resolve_bucket,
+    "stack-overflow": describe_config,
+    "thread-pool": gather_statistics,
+    "full-pipe": log_to_full_pipe,
+    "dead-thread": next_packed_batch,
+    "endless-loop": search_divisor,
+    "signal-handler": lambda: Report().count(),
+    "exit-3": lambda: os._exit(3),
+}

@@ -1,0 +1,204 @@
+#!/usr/bin/python3
+"""What deploy/package.sh makes, used as somebody does who has nothing else.
+
+usage: package_test.py ROOT WORK [--twice]
+
+Everything is made from the clone at ROOT into WORK. The tarball and the Debian packages run on a
+root of Debian that has none of our packages; the wheels, in a virtual environment; the image, as
+its root. With --twice everything is made once more from a second clone, and must be the same bytes.
+Skipped where there is no root or no archive of Debian packages.
+"""
+
+import glob
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import unittest
+import zipfile
+
+SKIPPED = 77
+SUITE = "trixie"  # another release than that of the build
+SAMPLE = "tests/samples/bad-tc.jsonl"
+OPTIONS = {}
+
+
+def run(command, **more):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
+    if done.returncode:
+        raise AssertionError(f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def make_packages(root, out):
+    run([os.path.join(root, "deploy/package.sh"), out])
+
+
+def make_root(folder):
+    """A root without a C++ program of ours; None: the reason why there is none."""
+    if os.geteuid() != 0:
+        return "only root can make a root file system"
+    done = subprocess.run(
+        ["mmdebstrap", "--quiet", "--variant=important", "--include=libstdc++6", SUITE, folder],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        return f"no root of Debian {SUITE} can be made: {done.stderr.strip().splitlines()[-1]}"
+    return None
+
+
+def digests(folder):
+    found = {}
+    for path in sorted(glob.glob(os.path.join(folder, "*"))):
+        with open(path, "rb") as file:
+            found[os.path.basename(path)] = hashlib.sha256(file.read()).hexdigest()
+    return found
+
+
+class PackageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.root = OPTIONS["root"]
+        cls.out = OPTIONS["out"]
+        cls.bare = OPTIONS["bare"]
+        cls.sample = os.path.join(cls.root, SAMPLE)
+
+    def one(self, pattern):
+        found = glob.glob(os.path.join(self.out, pattern))
+        self.assertEqual(len(found), 1, f"{pattern}: {os.listdir(self.out)}")
+        return found[0]
+
+    def in_bare_root(self, *command, **more):
+        # Libraries that lie beside a program are found by way of /proc.
+        mounted = os.path.join(self.bare, "proc")
+        run(["mount", "--bind", "/proc", mounted])
+        try:
+            return run(["chroot", self.bare, *command], **more)
+        finally:
+            run(["umount", mounted])
+
+    def test_the_tarball_gives_a_digest_within_half_a_minute(self):
+        begun = time.monotonic()
+        target = os.path.join(self.bare, "opt")
+        run(["tar", "--extract", "--zstd", "--file", self.one("*.tar.zst"), "--directory", target])
+        shutil.copy(self.sample, os.path.join(self.bare, "capture.jsonl"))
+        name = os.path.basename(glob.glob(os.path.join(target, "rapideye-*"))[0])
+        text = self.in_bare_root(f"/opt/{name}/bin/rapideye", "diagnose", "/capture.jsonl")
+        self.assertIn("BAD_TPU_CHIP", text)
+        self.assertLess(time.monotonic() - begun, 30)
+        for program in ("rapideye-agent", "rapideye-coordinator"):
+            self.assertIn("--state-dir", self.in_bare_root(f"/opt/{name}/bin/{program}", "--help"))
+
+    def test_debian_packages_install_and_leave(self):
+        packages = glob.glob(os.path.join(self.out, "*.deb"))
+        self.assertEqual(len(packages), 4)
+        shutil.copytree(self.out, os.path.join(self.bare, "debs"), dirs_exist_ok=True)
+        names = [f"/debs/{os.path.basename(path)}" for path in packages]
+        self.in_bare_root("dpkg", "--install", *names)
+        shutil.copy(self.sample, os.path.join(self.bare, "capture.jsonl"))
+        text = self.in_bare_root("rapideye", "diagnose", "/capture.jsonl")
+        self.assertIn("BAD_TPU_CHIP", text)
+        for unit in ("agent", "coordinator", "remover"):
+            path = os.path.join(self.bare, f"lib/systemd/system/rapideye-{unit}.service")
+            if not os.path.exists(path):
+                path = os.path.join(self.bare, f"usr/lib/systemd/system/rapideye-{unit}.service")
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            command = text.split("ExecStart=")[1].split()[0]
+            self.assertTrue(os.path.lexists(os.path.join(self.bare, command.lstrip("/"))), command)
+            self.assertNotIn("/usr/local", text)
+        self.in_bare_root("dpkg", "--purge", *[os.path.basename(n).split("_")[0] for n in names])
+        left = run(["find", self.bare, "-name", "*rapideye*", "-not", "-path", "*/debs/*",
+                    "-not", "-path", "*/opt/*", "-not", "-path", "*/proc/*"])
+        self.assertEqual([line for line in left.splitlines() if "/var/lib/systemd" not in line], [])
+
+    def test_wheels(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run(["/usr/bin/python3", "-m", "venv", folder])
+            run([f"{folder}/bin/pip", "install", "--no-index", self.one("rapideye-*.whl"),
+                 self.one("rapideye_progress-*.whl")])
+            text = run([f"{folder}/bin/rapideye", "diagnose", self.sample])
+            self.assertIn("BAD_TPU_CHIP", text)
+            for test in ("rapideye_progress_test.py", "rapideye_progress_jax_test.py"):
+                # A copy: the module beside the original would be found first.
+                copy = shutil.copy(os.path.join(self.root, "agent/progress", test), folder)
+                run([f"{folder}/bin/python", "-B", copy], cwd=folder)
+        with zipfile.ZipFile(self.one("rapideye_progress-*.whl")) as wheel:
+            self.assertIn("rapideye_progress/py.typed", wheel.namelist())
+
+    def test_the_image_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with tarfile.open(self.one("*.oci.tar")) as archive:
+                archive.extractall(f"{folder}/image")
+            with open(f"{folder}/image/index.json", encoding="utf-8") as file:
+                tag = json.load(file)["manifests"][0]["annotations"][
+                    "org.opencontainers.image.ref.name"
+                ]
+            run(["umoci", "unpack", "--image", f"{folder}/image:{tag}", f"{folder}/bundle"])
+            rootfs = f"{folder}/bundle/rootfs"
+            shutil.copy(self.sample, f"{rootfs}/tmp/capture.jsonl")
+            run(["mount", "--bind", "/proc", f"{rootfs}/proc"])
+            try:
+                text = run(["chroot", "--userspec=8490:8490", rootfs, "rapideye", "diagnose",
+                            "/tmp/capture.jsonl"])
+                run(["chroot", "--userspec=8490:8490", rootfs, "rapideye-agent", "--version"])
+            finally:
+                run(["umount", f"{rootfs}/proc"])
+            self.assertIn("BAD_TPU_CHIP", text)
+            with open(f"{folder}/bundle/config.json", encoding="utf-8") as file:
+                config = json.load(file)
+            self.assertEqual(config["process"]["user"]["uid"], 8490)
+
+    def test_the_bill_of_materials_lists_every_library(self):
+        with open(self.one("sbom.spdx.json"), encoding="utf-8") as file:
+            bill = json.load(file)
+        listed = {entry["fileName"] for entry in bill["files"]}
+        with tempfile.TemporaryDirectory() as folder:
+            run(["tar", "--extract", "--zstd", "--file", self.one("*.tar.zst"), "-C", folder])
+            top = glob.glob(os.path.join(folder, "*"))[0]
+            inside = {f"./lib/{name}" for name in os.listdir(f"{top}/lib")}
+            inside |= {f"./bin/{name}" for name in os.listdir(f"{top}/bin")}
+        self.assertEqual(listed, inside)
+        self.assertGreater(len(bill["packages"]), 20)
+
+    def test_sums(self):
+        run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.out)
+
+    def test_made_twice_the_bytes_are_the_same(self):
+        if not OPTIONS["twice"]:
+            self.skipTest("made twice by --long alone")
+        with tempfile.TemporaryDirectory(dir=OPTIONS["work"]) as folder:
+            run(["git", "clone", "--quiet", self.root, f"{folder}/elsewhere"])
+            make_packages(f"{folder}/elsewhere", f"{folder}/out")
+            self.assertEqual(digests(f"{folder}/out"), digests(self.out))
+
+
+def main():
+    root, work = (os.path.realpath(path) for path in sys.argv[1:3])
+    OPTIONS.update(root=root, work=work, twice="--twice" in sys.argv)
+    OPTIONS["out"] = os.path.join(work, "packages")
+    OPTIONS["bare"] = os.path.join(work, "bare")
+    shutil.rmtree(OPTIONS["out"], ignore_errors=True)
+    shutil.rmtree(OPTIONS["bare"], ignore_errors=True)
+    os.makedirs(work, exist_ok=True)
+    reason = make_root(OPTIONS["bare"])
+    if reason:
+        print(f"no bare root here: {reason}")
+        return SKIPPED
+    try:
+        make_packages(root, OPTIONS["out"])
+        result = unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result
+    finally:
+        shutil.rmtree(OPTIONS["bare"], ignore_errors=True)
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
