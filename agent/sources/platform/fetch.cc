@@ -8,15 +8,18 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "agent/sources/platform/fetch_http.h"
 #include "agent/sources/platform/limits.h"
 #include "agent/sources/platform/parse.h"
 #include "proto/common/clock/clock.h"
 #include "proto/common/file/small_file.h"
+#include "proto/common/http/http_client.h"
 #include "proto/common/process/run_process.h"
 
 namespace rapideye::agent {
 namespace {
+
+constexpr http::CallLimits kLimits = {.deadline = kPlatformDeadline,
+                                      .max_answer_bytes = kMaxPlatformAnswerBytes};
 
 class Asking {
  public:
@@ -45,11 +48,10 @@ class Asking {
 
   void AskMetadataServer() {
     const auto ask = [this](const char* document) {
-      return GetDocument({.url = absl::StrCat("http://", options_.metadata_server,
-                                              "/computeMetadata/v1/instance/", document),
-                          .headers = {"Metadata-Flavor: Google"},
-                          .ca = ""},
-                         kPlatformDeadline);
+      return http::CallOne({.url = absl::StrCat("http://", options_.metadata_server,
+                                                "/computeMetadata/v1/instance/", document),
+                            .headers = {"Metadata-Flavor: Google"}},
+                           kLimits);
     };
     const auto preempted = ask("preempted");
     if (!preempted.ok()) {
@@ -75,12 +77,12 @@ class Asking {
       return;
     }
     const auto ask = [&](const std::string& path) {
-      return GetDocument(
+      return http::CallOne(
           {.url = absl::StrCat(options_.api_server, path),
            .headers = {absl::StrCat("Authorization: Bearer ", absl::StripAsciiWhitespace(*token)),
                        "Accept: application/json"},
            .ca = options_.account_folder + "/ca.crt"},
-          kPlatformDeadline);
+          kLimits);
     };
     const auto take = [&](const std::string& path, auto parse, const char* right) {
       const absl::StatusOr<std::string> answer = ask(path);

@@ -16,9 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "agent/sources/fetcher.h"
-#include "agent/sources/runtime_metrics/fetch_pages.h"
 #include "agent/sources/runtime_metrics/limits.h"
 #include "agent/sources/runtime_metrics/parse.h"
+#include "proto/common/http/http_client.h"
 #include "proto/transport/channel_options.h"
 #include "v1/runtime_status.pb.h"
 
@@ -115,7 +115,12 @@ MetricsReading MetricsReader::Read(absl::Duration deadline) {
   const std::array<std::pair<const std::string*, MetricSource>, 2> pages = {
       std::pair(&addresses_.device_plugin, MetricSource::kDevicePlugin),
       std::pair(&addresses_.input_pipeline, MetricSource::kInputPipeline)};
-  std::vector<Page> found = FetchPages({*pages[0].first, *pages[1].first}, deadline);
+  const auto page = [](const std::string& address) {
+    return http::Call{.url = absl::StrCat("http://", address, "/metrics")};
+  };
+  const std::vector<http::Answer> found =
+      http::CallAll({page(*pages[0].first), page(*pages[1].first)},
+                    {.deadline = deadline, .max_answer_bytes = kMaxMetricsPageBytes});
   for (size_t i = 0; i < pages.size(); ++i) {
     if (!found[i].ok()) {
       Complain(absl::StrCat(*pages[i].first, ": ", std::string(found[i].status().message())),
