@@ -1,6 +1,7 @@
 #include "coordinator/server/metrics.h"
 
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -192,10 +193,12 @@ void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) 
                "When --tls-cert and --tls-ca end, in seconds since 1970; of several CAs the last.",
                static_cast<double>(absl::ToUnixSeconds(*end)), {{"file", file}});
   }
-  if (readings.since_turn < absl::InfiniteDuration()) {
-    page.Gauge("seconds_since_loop_turn", "Since the core's thread was last seen at work.",
-               absl::ToDoubleSeconds(readings.since_turn));
-  }
+  // There from the first scrape on, however early that comes.
+  page.Gauge("seconds_since_loop_turn",
+             "Since the core's thread was last seen at work; NaN before it began.",
+             readings.since_turn < absl::InfiniteDuration()
+                 ? absl::ToDoubleSeconds(readings.since_turn)
+                 : std::numeric_limits<double>::quiet_NaN());
   for (const auto& [code, count] : telemetry.Closes()) {
     page.Counter("streams_closed_total", "Streams that the coordinator ended, by status.", count,
                  {{"status", absl::StatusCodeToString(code)}});

@@ -72,6 +72,13 @@ TEST(CoordinatorMetricsTest, WhatTheCoreDoesNotAnswerIsLeftOutNotZero) {
   EXPECT_THAT(page, HasSubstr("\nrapideye_coordinator_state_dir_works 0\n"));
 }
 
+TEST(CoordinatorMetricsTest, TheLoopsAgeIsThereBeforeItsFirstTurn) {
+  Readings readings = SomeReadings();
+  readings.since_turn = absl::InfiniteDuration();
+  EXPECT_THAT(RenderMetrics(readings, Telemetry()),
+              HasSubstr("\nrapideye_coordinator_seconds_since_loop_turn Nan\n"));
+}
+
 // By the rules of Prometheus' text format.
 TEST(CoordinatorMetricsTest, EveryLineIsWellFormedAndEveryMetricExplained) {
   Telemetry telemetry;

@@ -56,6 +56,7 @@ def prefetch(begun):
 
 def read_shard(folder):
     tell(folder)
+    print("pid", os.getpid(), flush=True)  # from here on it can be read
     for line in sys.stdin:
         print(line, end="", file=sys.stderr, flush=True)
 
@@ -68,7 +69,6 @@ if __name__ == "__main__":
     begun = threading.Event()
     threading.Thread(target=prefetch, name="prefetch", args=(begun,), daemon=True).start()
     begun.wait()
-    print("pid", os.getpid(), flush=True)
     read_shard(sys.argv[1])
 '''
 

@@ -15,7 +15,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = os.path.join(HERE, "modules")
 PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
-PATIENCE = 120  # seconds, for what takes about five on an idle machine
+PATIENCE = 300  # seconds, for what takes about five on an idle machine
 
 
 class Lacking(Exception):

@@ -20,7 +20,7 @@ import unittest
 import yaml
 
 import cluster
-from cluster import until
+from cluster import PATIENCE, until
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples"))
 from documents import blocks  # noqa: E402
@@ -164,7 +164,7 @@ class KubernetesTest(unittest.TestCase):
         self.cluster.kubectl("--namespace=rapideye", "create", "secret", "generic", "rapideye-fleet-db",
                              "--from-literal=url=postgresql://rapideye_remover@db.example/fleet")
         self.cluster.kubectl("--namespace=rapideye", "rollout", "status", "deployment/rapideye-remover",
-                             "--timeout=60s", "--request-timeout=0")
+                             f"--timeout={PATIENCE}s", "--request-timeout=0")
 
     def test_after_a_cordon_the_pods_land_elsewhere(self):
         self.namespace("elsewhere")
