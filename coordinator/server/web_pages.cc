@@ -22,6 +22,8 @@ using digest::Html;
 
 // Hosts and causes that the list of incidents counts.
 constexpr size_t kMaxTallied = 12;
+// Late workers that the page's headline names.
+constexpr size_t kMaxLateNamed = 3;
 // A minute whose launches took so many times as long as usual stands out.
 constexpr double kLateFactor = 1.5;
 
@@ -52,10 +54,12 @@ std::string CauseText(const std::string& cause, const std::string& detail) {
   return absl::StrCat(Html(cause), detail.empty() ? "" : " ", Html(detail));
 }
 
-size_t LateWorkers(const JobStatus& status) {
-  return static_cast<size_t>(
-      std::count_if(status.workers.begin(), status.workers.end(),
-                    [](const WorkerOnMap& one) { return one.state == WorkerState::kLate; }));
+std::vector<std::string> LateHosts(const JobStatus& status) {
+  std::vector<std::string> hosts;
+  for (const WorkerOnMap& one : status.workers) {
+    if (one.state == WorkerState::kLate) hosts.push_back(one.host);
+  }
+  return hosts;
 }
 
 struct Said {
@@ -68,12 +72,15 @@ Said Describe(const JobStatus& status) {
     case Activity::kLearning:
       return {" fine", "Learning: no launch has completed yet, or workers are still expected."};
     case Activity::kArmed: {
-      const size_t late = LateWorkers(status);
-      if (late == 0) return {" fine", "Watching: launches complete."};
-      return {" open", absl::StrCat(digest::Counted(static_cast<int64_t>(late), "worker"),
-                                    late == 1 ? " is late" : " are late",
-                                    ": no launch has completed for half of the time after which "
-                                    "the alarm is raised.")};
+      const std::vector<std::string> late = LateHosts(status);
+      if (late.empty()) return {" fine", "Watching: launches complete."};
+      return {" open",
+              absl::StrCat(late.size() <= kMaxLateNamed
+                               ? Hosts(late, late.size())
+                               : digest::Counted(static_cast<int64_t>(late.size()), "worker"),
+                           late.size() == 1 ? " is late" : " are late",
+                           ": no launch has completed for half of the time after which "
+                           "the alarm is raised.")};
     }
     case Activity::kCollecting:
       return {" open", "A hang is suspected: collecting evidence."};

@@ -60,9 +60,13 @@ TEST(StatusPageTest, LateWorkersAreToldBeforeTheAlarm) {
   status.workers[1].since_completion = absl::Seconds(8);
   status.workers[1].step = 7;
   const std::string page = StatusPage(&status, {});
-  EXPECT_THAT(page, AllOf(HasSubstr("hero open"), HasSubstr("1 worker is late"),
+  EXPECT_THAT(page, AllOf(HasSubstr("hero open"), HasSubstr("<h1>h is late"),
                           HasSubstr("late, 8.0 s ago, step 7"), Not(HasSubstr("Watching"))));
-  status.workers.pop_back();
+  status.workers[1].host = kHostile;
+  EXPECT_THAT(StatusPage(&status, {}), HasSubstr(absl::StrCat("<h1>", kEscaped, " is late")));
+  status.workers.insert(status.workers.end(), 3, status.workers[1]);
+  EXPECT_THAT(StatusPage(&status, {}), HasSubstr("<h1>4 workers are late"));
+  status.workers.resize(1);
   EXPECT_THAT(StatusPage(&status, {}), AllOf(HasSubstr("hero fine"), HasSubstr("Watching")));
 }
 

@@ -7,8 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "coordinator/fleet/history.h"
+#include "coordinator/fleet/schema.h"
+#include "coordinator/server/fleet_page.h"
 #include "coordinator/server/html_page.h"
 #include "coordinator/server/web_pages.h"
+#include "tests/fleet/incidents.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -106,10 +110,39 @@ std::vector<IncidentSummary> Incidents(const std::string& host) {
   return incidents;
 }
 
+// A machine that failed four times and was removed, one that is watched, a breaker that opened.
+bool MakeFleet(Database& database, const std::string& host) {
+  History history(database);
+  const absl::Time then = testing::kThen;
+  bool made = Migrate(database, FleetMigrations()).ok();
+  for (int i = 0; made && i < 5; ++i) {
+    const std::string id = absl::StrFormat("20261120T1%d4419Z-5dc4d1c8", i);
+    CulpritRecord culprit = testing::BadChip(i < 4 ? "4b1d" : "77aa", i);
+    culprit.host = i < 4 ? host : "gke-tpu-01-002";
+    const absl::Time at = then + absl::Hours(20 * i);
+    made = history.Record(testing::Incident(id, at, {culprit}), at).ok();
+    const auto finding = history.FindingOf(id, culprit.machine);
+    const Decision decision = {i == 3 ? Action::kRemove : Action::kWatch, "repetition",
+                               absl::StrCat("failed in ", i % 4 + 1, " incidents"),
+                               at + absl::Hours(1), i == 3};
+    made = made && finding.ok() &&
+           history.AddDecision(*finding, RemovalMode::kDryRun, decision, at).value_or(false);
+  }
+  return made &&
+         history.SetBreaker(RemovalMode::kDryRun, true, "1 removal in 1h0m0s", "", then).ok();
+}
+
+std::string Fleet(const std::string& folder, const std::string& name, const std::string& host) {
+  const std::string url = absl::StrCat("sqlite:", folder, "/", name, ".db");
+  const auto database = OpenDatabase(url);
+  if (!database.ok() || !MakeFleet(**database, host)) return "";
+  return FleetPage({.url = url}, testing::kThen + absl::Hours(100)).value_or("");
+}
+
 bool Write(const std::string& folder, const std::string& name, const std::string& page) {
   std::ofstream file(absl::StrCat(folder, "/", name), std::ios::binary);
   file << page;
-  return file.good();
+  return file.good() && !page.empty();
 }
 
 bool WriteAll(const std::string& folder) {
@@ -135,6 +168,8 @@ bool WriteAll(const std::string& folder) {
          Write(folder, "incidents-hostile.html",
                IncidentsPage(Incidents(kHostile), false, nullptr)) &&
          Write(folder, "incidents-none.html", IncidentsPage({}, false, &healthy)) &&
+         Write(folder, "fleet.html", Fleet(folder, "fleet", "gke-tpu-03-007")) &&
+         Write(folder, "fleet-hostile.html", Fleet(folder, "hostile", kHostile)) &&
          Write(folder, "policy.txt", PagePolicy());
 }
 

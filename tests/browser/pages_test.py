@@ -341,7 +341,7 @@ class LiveTest(Pages):
         self.assertFalse(self.browser.evaluate("'taken' in window"))
 
     def test_text_of_workers_is_text(self):
-        for name in ("live-hostile", "incidents-hostile"):
+        for name in ("live-hostile", "incidents-hostile", "fleet-hostile"):
             self.browser.open(self.serve(self.text_of(name)) + "/")
             self.assertEqual(self.browser.evaluate("document.images.length"), 0)
             self.assertIn("<img src=x", self.browser.evaluate("document.body.textContent"))
