@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "coordinator/cli/output.h"
+#include "coordinator/cli/progress.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/text/safe_text.h"
 #include "proto/transport/channel_options.h"
@@ -65,6 +67,10 @@ std::unique_ptr<grpc::ClientContext> CoordinatorClient::Context() const {
   return context;
 }
 
+Progress CoordinatorClient::Waiting() const {
+  return Progress(absl::StrCat("waiting for ", ShownPath(flags_.coordinator)));
+}
+
 absl::Status CoordinatorClient::Explain(const grpc::Status& status) const {
   const absl::Status error = transport::ToAbsl(status);
   const std::string text = text::EscapeText(std::string(error.message()), text::kMaxSentenceBytes);
@@ -95,6 +101,7 @@ absl::Status CoordinatorClient::Explain(const grpc::Status& status) const {
 
 absl::StatusOr<v1::GetStatusReply> CoordinatorClient::GetStatus() {
   v1::GetStatusReply reply;
+  const Progress progress = Waiting();
   const grpc::Status status = stub_->GetStatus(Context().get(), {}, &reply);
   if (!status.ok()) return Explain(status);
   return reply;
@@ -104,6 +111,7 @@ absl::StatusOr<v1::ListIncidentsReply> CoordinatorClient::ListIncidents(int32_t 
   v1::ListIncidentsRequest request;
   request.set_limit(limit);
   v1::ListIncidentsReply reply;
+  const Progress progress = Waiting();
   const grpc::Status status = stub_->ListIncidents(Context().get(), request, &reply);
   if (!status.ok()) return Explain(status);
   return reply;
@@ -111,6 +119,7 @@ absl::StatusOr<v1::ListIncidentsReply> CoordinatorClient::ListIncidents(int32_t 
 
 absl::StatusOr<v1::PauseReply> CoordinatorClient::Pause(const v1::PauseRequest& request) {
   v1::PauseReply reply;
+  const Progress progress = Waiting();
   const grpc::Status status = stub_->Pause(Context().get(), request, &reply);
   if (!status.ok()) return Explain(status);
   return reply;
@@ -121,6 +130,7 @@ absl::StatusOr<ReceivedDocument> CoordinatorClient::GetIncident(const std::strin
   v1::GetIncidentRequest request;
   request.set_id(id);
   request.set_form(form);
+  const Progress progress = Waiting();
   const auto context = Context();
   return Receive(*stub_->GetIncident(context.get(), request));
 }
@@ -129,6 +139,7 @@ absl::StatusOr<ReceivedDocument> CoordinatorClient::Snapshot(v1::DocumentForm fo
   v1::SnapshotRequest request;
   request.set_form(form);
   request.set_capture(capture);
+  const Progress progress("waiting for evidence from all workers");
   const auto context = Context();
   return Receive(*stub_->Snapshot(context.get(), request));
 }

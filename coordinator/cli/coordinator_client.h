@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "coordinator/cli/progress.h"
 #include "proto/transport/credentials.h"
 #include "v1/operator.grpc.pb.h"
 
@@ -57,6 +58,7 @@ class CoordinatorClient {
 
   // False if the last attempt to connect has failed.
   bool Connected() const;
+  Progress Waiting() const;
   // With the deadline of the flags.
   std::unique_ptr<grpc::ClientContext> Context() const;
   absl::Status Explain(const grpc::Status& status) const;

@@ -16,6 +16,7 @@
 #include "classifier/logs/worker_names.h"
 #include "coordinator/cli/join_logs.h"
 #include "coordinator/cli/output.h"
+#include "coordinator/cli/progress.h"
 #include "digest/digest.h"
 #include "digest/explain_json.h"
 #include "digest/render_html.h"
@@ -97,6 +98,7 @@ Diagnose::Diagnose(CLI::App& app)
 }
 
 int Diagnose::Run() {
+  const Progress progress("diagnosing");
   if (!SortFiles()) return program::kExitUsage;
   bool all_read = true;
   if (!logs_.empty()) {

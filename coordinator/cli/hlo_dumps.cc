@@ -20,14 +20,13 @@
 #include "classifier/hlo/layers.h"
 #include "classifier/hlo/module.h"
 #include "coordinator/cli/output.h"
+#include "coordinator/cli/progress.h"
 
 namespace rapideye::cli {
 namespace {
 
 constexpr char kStandardInput[] = "-";
 constexpr size_t kPieceBytes = size_t{4} << 20;
-// Larger ones take so long that a person wants to see something happen.
-constexpr size_t kProgressBytes = size_t{32} << 20;
 constexpr std::string_view kAfter = "after_optimizations.txt";
 constexpr std::string_view kBefore = "before_optimizations.txt";
 
@@ -35,14 +34,6 @@ using Input = std::unique_ptr<gzFile_s, int (*)(gzFile)>;
 
 absl::Status Broken(const std::string& path, const std::string& why) {
   return absl::InvalidArgumentError(absl::StrCat(ShownPath(path), ": ", why));
-}
-
-void TellProgress(const std::string& path, size_t bytes, bool done) {
-  static const bool terminal = isatty(STDERR_FILENO) != 0;
-  if (!terminal || bytes < kProgressBytes) return;
-  const std::string line =
-      absl::StrCat("\r", ShownPath(path), ": ", bytes >> 20, " MiB", done ? "\n" : "");
-  (void)std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 std::string_view WithoutGzip(std::string_view name) {
@@ -127,6 +118,7 @@ absl::StatusOr<ReadText> ReadHloText(const std::string& path) {
     // Of compressed ones it is the least.
     read.text.reserve(std::min(static_cast<size_t>(status.st_size) + 1, kMaxHloTextBytes));
   }
+  Progress progress(absl::StrCat("reading ", ShownPath(path)));
   for (;;) {
     const size_t size = read.text.size();
     const size_t piece = std::min(kPieceBytes, kMaxHloTextBytes + 1 - size);
@@ -143,7 +135,7 @@ absl::StatusOr<ReadText> ReadHloText(const std::string& path) {
       return Broken(path, code == Z_ERRNO ? std::strerror(errno) : why);
     }
     read.text.resize(size + static_cast<size_t>(count));
-    TellProgress(path, read.text.size(), count == 0);
+    progress.Tell(absl::StrCat(read.text.size() >> 20, " MiB"));
     if (count == 0) break;
     if (read.text.size() > kMaxHloTextBytes) {
       read.text.resize(kMaxHloTextBytes);

@@ -1,7 +1,6 @@
 #include "coordinator/cli/log_files.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -30,8 +29,6 @@ constexpr size_t kHeadBytes = 64 * 1024;
 constexpr size_t kReadBytes = 256 * 1024;
 // The lines that tell what a text is.
 constexpr size_t kHeadLines = 400;
-// Progress is shown so often, of files that together have as much.
-constexpr int64_t kShowBytes = 32 * 1024 * 1024;
 
 // Of a log that was cut in the midst, some bytes are none of its text.
 constexpr size_t kTextBytesPerOther = 20;
@@ -203,22 +200,13 @@ FileContent ContentOf(const std::string& path) {
 }
 
 LogFileReader::LogFileReader(const std::vector<std::string>& paths, logs::JobLogs& logs)
-    : logs_(logs), terminal_(isatty(STDERR_FILENO) != 0) {
+    : logs_(logs) {
   for (const std::string& path : paths) all_bytes_ += SizeOf(path);
 }
 
-LogFileReader::~LogFileReader() {
-  if (shown_ > 0) std::fputs("\r\x1b[K", stderr);
-}
-
 void LogFileReader::Show(int64_t bytes_of_file) {
-  const int64_t now = done_bytes_ + bytes_of_file;
-  if (!terminal_ || now < shown_ + kShowBytes) return;
-  shown_ = now;
-  std::fputs(absl::StrCat("\rrapideye: read ", now / 1'000'000, " of ", all_bytes_ / 1'000'000,
-                          " MB\x1b[K")
-                 .c_str(),
-             stderr);
+  progress_.Tell(absl::StrCat((done_bytes_ + bytes_of_file) / 1'000'000, " of ",
+                              all_bytes_ / 1'000'000, " MB"));
 }
 
 absl::Status LogFileReader::Read(const std::string& path, FileContent content) {

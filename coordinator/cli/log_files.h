@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "classifier/logs/job_logs.h"
+#include "coordinator/cli/progress.h"
 
 namespace rapideye::cli {
 
@@ -27,9 +28,6 @@ class LogFileReader {
  public:
   // `logs` outlives it. `paths`: all that will be read, for the progress.
   LogFileReader(const std::vector<std::string>& paths, logs::JobLogs& logs);
-  ~LogFileReader();
-  LogFileReader(const LogFileReader&) = delete;
-  LogFileReader& operator=(const LogFileReader&) = delete;
 
   // INVALID_ARGUMENT: it is broken, or cannot be read; INTERNAL: what it needs is not to be
   // had (room for a temporary file).
@@ -39,10 +37,9 @@ class LogFileReader {
   void Show(int64_t bytes_of_file);
 
   logs::JobLogs& logs_;
-  const bool terminal_;
+  Progress progress_{"reading logs"};
   int64_t all_bytes_ = 0;   // of the files, as they lie on the disk
   int64_t done_bytes_ = 0;  // of those that were read
-  int64_t shown_ = 0;
 };
 
 }  // namespace rapideye::cli

@@ -19,6 +19,7 @@
 #include "classifier/logs/log_line.h"
 #include "classifier/logs/recognise.h"
 #include "coordinator/cli/output.h"
+#include "coordinator/cli/progress.h"
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/wire/evidence_wire.h"
@@ -101,6 +102,7 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
       AppendEvent(path, splitter.number(), found, out);
     });
   };
+  const Progress progress(absl::StrCat("reading ", ShownPath(path)));
   errno = 0;
   Input input = Open(path);
   std::string broken = input == nullptr ? std::strerror(errno) : "";

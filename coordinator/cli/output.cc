@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "absl/strings/str_replace.h"
+#include "coordinator/cli/progress.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/text/safe_text.h"
 
@@ -30,6 +31,7 @@ std::string ShownLine(const std::string& line) {
 void SetComplaintFormat(bool json) { complain_in_json = json; }
 
 void Complain(const std::string& message) {
+  WipeProgress();
   if (complain_in_json) {
     spdlog::error("{}", message);
   } else {
@@ -55,6 +57,7 @@ bool ObeysColours() {
 }
 
 bool Print(const std::string& text) {
+  WipeProgress();
   errno = 0;
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "coordinator/cli/output.h"
+#include "coordinator/cli/progress.h"
 #include "proto/capture/capture_reader.h"
 #include "proto/capture/capture_writer.h"
 #include "proto/capture/pseudonyms.h"
@@ -93,6 +94,7 @@ std::string RedactCommand::TargetOf(const std::string& path) const {
 }
 
 int RedactCommand::RedactOne(const std::string& path, const secrets::Redactor& redactor) const {
+  const Progress progress(absl::StrCat("redacting ", ShownPath(path)));
   const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(path);
   if (!capture.ok()) {
     Complain(

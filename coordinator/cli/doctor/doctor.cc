@@ -16,6 +16,7 @@
 #include "absl/time/clock.h"
 #include "coordinator/cli/doctor/host_facts.h"
 #include "coordinator/cli/output.h"
+#include "coordinator/cli/progress.h"
 #include "coordinator/cli/status_text.h"
 #include "coordinator/cli/table.h"
 #include "digest/report_json.h"
@@ -224,6 +225,8 @@ absl::Status DoctorCommand::Record(const Checks& checks, const AgentAnswer& agen
 }
 
 int DoctorCommand::Run() {
+  Progress progress("examining this host");
+  progress.Tell("asking its agent");
   const AgentAnswer agent = AskAgent();
   absl::StatusOr<CoordinatorClient> client = CoordinatorClient::Make(coordinator_);
   const absl::StatusOr<v1::GetStatusReply> status =
@@ -241,6 +244,7 @@ int DoctorCommand::Run() {
   add(JudgeDirectory(ReadDirectoryFacts(state_dir_)));
   for (const std::string& peer : peers_) {
     const auto [host, port] = SplitPeer(peer);
+    progress.Tell(absl::StrCat("connecting to ", ShownPath(peer)));
     add(JudgePeer(TryPeer(host, port, kPeerPatience)));
   }
   if (!Print(format_ == "json" ? JsonLines(checks) : Text(checks, ObeysColours()))) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/cli/output.h"
+#include "coordinator/cli/progress.h"
 #include "coordinator/cli/suggest.h"
 #include "coordinator/cli/table.h"
 #include "coordinator/fleet/limits.h"
@@ -81,6 +82,7 @@ FleetCommand::FleetCommand(CLI::App& fleet, const std::string& name, const std::
 }
 
 int FleetCommand::Run() {
+  const Progress progress("asking the fleet history");
   absl::StatusOr<Fleet> fleet = Fleet::Open(fleet_db_);
   if (!fleet.ok()) return Fail(fleet.status());
   const absl::StatusOr<std::string> answer = Answer(*fleet);
