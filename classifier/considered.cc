@@ -28,7 +28,7 @@ Answer NoBadChip(const Case& c) {
 }
 
 Answer NoNetworkFault(const Case& c) {
-  const LinkEvidence links = CollectLinks(c);
+  const LinkEvidence& links = c.links;
   const int64_t broken = std::count_if(links.pairs.begin(), links.pairs.end(),
                                        [](const auto& entry) { return entry.second.Broken(); });
   if (broken > 0) return {WhyNot::kLinksNotAwaited, broken};

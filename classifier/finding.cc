@@ -40,7 +40,8 @@ Case::Case(const Capture& capture_in, const LogEvidence* logs_in)
       graph(BuildWaitGraph(topology, positions, divergence)),
       timeline(BuildTimeline(topology)),
       first_to_stop(FindFirstToStop(positions)),
-      threshold_ms(ThresholdOf(capture_in)) {}
+      threshold_ms(ThresholdOf(capture_in)),
+      links(CollectLinks(topology, timeline.still_ms.value_or(threshold_ms))) {}
 
 int64_t Case::LongestPauseMs() const {
   const int64_t learnt = capture.header.hang_threshold_ms.value_or(0);

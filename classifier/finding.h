@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "classifier/divergence.h"
+#include "classifier/link_evidence.h"
 #include "classifier/log_evidence.h"
 #include "classifier/positions.h"
 #include "classifier/timeline.h"
@@ -65,6 +66,7 @@ struct Case {
   Timeline timeline;
   std::optional<FirstToStop> first_to_stop;
   int64_t threshold_ms = 0;  // how long without progress counts as a hang here
+  LinkEvidence links;
 
   // The job stands for the threshold or longer: an alarm says so, or all training loops that
   // tell of themselves do, by their pages or the steps of their logs. Where launches are

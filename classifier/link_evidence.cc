@@ -1,8 +1,10 @@
 #include "classifier/link_evidence.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <span>
 
 #include "classifier/thresholds.h"
 
@@ -15,88 +17,188 @@ std::optional<std::string> PairEvidence::OnlyNic() const {
   return *bad_nics.begin();
 }
 
+bool LinkEvidence::Reached(int worker, int peer) const {
+  const std::vector<int>& reached = reached_peers[static_cast<size_t>(worker)];
+  return std::binary_search(reached.begin(), reached.end(), peer);
+}
+
 namespace {
 
-class Collector {
- public:
-  explicit Collector(const Case& c) : c_(c) {
-    const size_t workers = c.topology.workers().size();
-    links_.broken_peers.resize(workers);
-    links_.reached_peers.resize(workers);
-    links_.probed.resize(workers);
-    links_.probed_failed.resize(workers);
-    links_.delivers.resize(workers);
-    long_ms_ = static_cast<int64_t>(
-        kLongWaitShare * static_cast<double>(c.timeline.still_ms.value_or(c.threshold_ms)));
-  }
+enum class Shown { kProbeFailed, kProbePassed, kUnacked, kGone, kPending, kClean };
 
-  LinkEvidence Collect() {
-    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
-      const Snapshot* snapshot = c_.worker(i).snapshot;
+// One report about a pair of workers. Ten thousand hosts make a hundred thousand of them, nearly
+// all of connections that work: those cost no more than this.
+struct Report {
+  int other;      // the worker of the pair with the greater index
+  bool by_other;  // who reports
+  Shown shown;
+  const std::string* nic;  // of the reporter; null: not known
+};
+
+// Of a pair that has something against it: what speaks for it.
+struct Working {
+  bool clean_at_both = false;            // connections that hold no bytes
+  std::optional<int> only_passed_probe;  // by this end alone
+};
+
+// Reads what workers report of each other, and counts who probed whom.
+class Reader {
+ public:
+  Reader(const Topology& topology, int64_t still_ms, LinkEvidence& counts)
+      : topology_(topology),
+        counts_(counts),
+        long_ms_(static_cast<int64_t>(kLongWaitShare * static_cast<double>(still_ms))),
+        reports_(topology.workers().size()) {}
+
+  // By the worker of the pair with the lesser index.
+  std::vector<std::vector<Report>> Read() {
+    for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
+      const Snapshot* snapshot = topology_.worker(i).snapshot;
       if (snapshot == nullptr) continue;
       for (const Probe& probe : snapshot->probes) AddProbe(i, probe);
       for (const Socket& socket : snapshot->sockets) AddSocket(i, socket);
       for (const Transfer& transfer : snapshot->transfers) AddTransfer(i, transfer);
     }
-    DropWhatFirewallsExplain();
-    for (const auto& [pair, evidence] : links_.pairs) {
-      if (!evidence.Broken()) continue;
-      links_.broken_peers[static_cast<size_t>(pair.first)].insert(pair.second);
-      links_.broken_peers[static_cast<size_t>(pair.second)].insert(pair.first);
-    }
-    NoteWhoDelivers();
-    return std::move(links_);
+    return std::move(reports_);
   }
 
  private:
-  PairEvidence* Pair(int worker, WorkerId peer_id, int& peer) {
-    peer = c_.topology.Find(peer_id);
-    if (peer < 0 || peer == worker) return nullptr;
-    return &links_.pairs[std::minmax(worker, peer)];
+  void Add(int worker, WorkerId peer_id, Shown shown, const std::optional<std::string>& nic) {
+    const int peer = topology_.Find(peer_id);
+    if (peer < 0 || peer == worker) return;
+    const auto [first, second] = std::minmax(worker, peer);
+    reports_[static_cast<size_t>(first)].push_back(
+        {second, worker == second, shown, nic.has_value() ? &*nic : nullptr});
+    if (shown == Shown::kProbeFailed) ++counts_.probed_failed[static_cast<size_t>(peer)];
+    if (shown == Shown::kProbeFailed || shown == Shown::kProbePassed) {
+      ++counts_.probed[static_cast<size_t>(peer)];
+    }
   }
 
   void AddProbe(int worker, const Probe& probe) {
-    int peer = -1;
-    PairEvidence* pair = Pair(worker, probe.peer, peer);
-    if (pair == nullptr) return;
-    ++links_.probed[static_cast<size_t>(peer)];
-    if (probe.ok) {
-      passed_[std::minmax(worker, peer)].insert(worker);
-      if (probe.nic.has_value()) pair->good_nics.insert(*probe.nic);
-      links_.reached_peers[static_cast<size_t>(worker)].insert(peer);
-      links_.reached_peers[static_cast<size_t>(peer)].insert(worker);
-      return;
-    }
-    ++links_.probed_failed[static_cast<size_t>(peer)];
-    pair->failed_probe.insert(worker);
-    if (probe.nic.has_value()) pair->bad_nics.insert(*probe.nic);
+    Add(worker, probe.peer, probe.ok ? Shown::kProbePassed : Shown::kProbeFailed, probe.nic);
   }
 
   void AddSocket(int worker, const Socket& socket) {
     const bool stuck = socket.unacked_bytes > 0 && socket.since_ack_ms >= long_ms_;
-    const bool unanswered = socket.state == SocketState::kSynSent;
-    int peer = -1;
-    if (!stuck && !unanswered && socket.state != SocketState::kGone) {
-      peer = c_.topology.Find(socket.peer);
-      const bool clean = socket.state == SocketState::kEstablished && socket.unacked_bytes == 0;
-      if (clean && peer >= 0 && peer != worker) clean_[std::minmax(worker, peer)].insert(worker);
-      return;
-    }
-    PairEvidence* pair = Pair(worker, socket.peer, peer);
-    if (pair == nullptr) return;
-    if (stuck || unanswered) {
-      pair->unacked.insert(worker);
-      if (socket.nic.has_value()) pair->bad_nics.insert(*socket.nic);
-    } else {
-      pair->gone.insert(worker);
+    if (stuck || socket.state == SocketState::kSynSent) {
+      Add(worker, socket.peer, Shown::kUnacked, socket.nic);
+    } else if (socket.state == SocketState::kGone) {
+      Add(worker, socket.peer, Shown::kGone, std::nullopt);
+    } else if (socket.state == SocketState::kEstablished && socket.unacked_bytes == 0) {
+      Add(worker, socket.peer, Shown::kClean, std::nullopt);
     }
   }
 
   void AddTransfer(int worker, const Transfer& transfer) {
     if (transfer.pending_ms < long_ms_) return;
-    int peer = -1;
-    PairEvidence* pair = Pair(worker, transfer.peer, peer);
-    if (pair != nullptr) pair->pending.insert(worker);
+    Add(worker, transfer.peer, Shown::kPending, std::nullopt);
+  }
+
+  const Topology& topology_;
+  LinkEvidence& counts_;
+  const int64_t long_ms_;
+  std::vector<std::vector<Report>> reports_;
+};
+
+// `by`: the worker that reports it.
+void AddTo(PairEvidence& evidence, const Report& report, int by) {
+  switch (report.shown) {
+    case Shown::kProbeFailed:
+      evidence.failed_probe.insert(by);
+      if (report.nic != nullptr) evidence.bad_nics.insert(*report.nic);
+      break;
+    case Shown::kProbePassed:
+      if (report.nic != nullptr) evidence.good_nics.insert(*report.nic);
+      break;
+    case Shown::kUnacked:
+      evidence.unacked.insert(by);
+      if (report.nic != nullptr) evidence.bad_nics.insert(*report.nic);
+      break;
+    case Shown::kGone:
+      evidence.gone.insert(by);
+      break;
+    case Shown::kPending:
+      evidence.pending.insert(by);
+      break;
+    case Shown::kClean:
+      break;
+  }
+}
+
+class Collector {
+ public:
+  Collector(const Topology& topology, int64_t still_ms) : topology_(topology), still_ms_(still_ms) {
+    const size_t workers = topology.workers().size();
+    links_.broken_peers.resize(workers);
+    links_.reached_peers.resize(workers);
+    links_.probed.resize(workers);
+    links_.probed_failed.resize(workers);
+    links_.delivers.resize(workers);
+  }
+
+  LinkEvidence Collect() {
+    std::vector<std::vector<Report>> reports = Reader(topology_, still_ms_, links_).Read();
+    for (size_t i = 0; i < reports.size(); ++i) TakeReports(static_cast<int>(i), reports[i]);
+    DropWhatFirewallsExplain();
+    for (const auto& [pair, evidence] : links_.pairs) {
+      if (!evidence.Broken()) continue;
+      links_.broken_peers[static_cast<size_t>(pair.first)].push_back(pair.second);
+      links_.broken_peers[static_cast<size_t>(pair.second)].push_back(pair.first);
+    }
+    for (const auto& [pair, evidence] : links_.pairs) {
+      if (!HasOtherEvidence(evidence)) continue;
+      for (int worker : {pair.first, pair.second}) {
+        links_.delivers[static_cast<size_t>(worker)] = false;
+      }
+    }
+    return std::move(links_);
+  }
+
+ private:
+  // All reports about pairs of `worker` with workers behind it.
+  void TakeReports(int worker, std::vector<Report>& reports) {
+    std::sort(reports.begin(), reports.end(),
+              [](const Report& a, const Report& b) { return a.other < b.other; });
+    for (auto begin = reports.begin(); begin != reports.end();) {
+      const auto end = std::find_if(
+          begin, reports.end(), [&](const Report& report) { return report.other != begin->other; });
+      TakePair({worker, begin->other}, {begin, end});
+      begin = end;
+    }
+    std::vector<Report>().swap(reports);
+  }
+
+  void TakePair(const WorkerPair& pair, std::span<const Report> reports) {
+    // By the first of the pair, and by the second.
+    std::array<bool, 2> clean = {};
+    std::array<bool, 2> passed = {};
+    bool against = false;
+    for (const Report& report : reports) {
+      if (report.shown == Shown::kClean) {
+        clean[report.by_other ? 1 : 0] = true;
+      } else if (report.shown == Shown::kProbePassed) {
+        passed[report.by_other ? 1 : 0] = true;
+      } else {
+        against = true;
+      }
+    }
+    const bool clean_at_both = clean[0] && clean[1];
+    for (int worker : {pair.first, pair.second}) {
+      if (clean_at_both) links_.delivers[static_cast<size_t>(worker)] = true;
+    }
+    if (passed[0] || passed[1]) {
+      links_.reached_peers[static_cast<size_t>(pair.first)].push_back(pair.second);
+      links_.reached_peers[static_cast<size_t>(pair.second)].push_back(pair.first);
+    }
+    if (!against) return;
+    Working& working = working_[pair];
+    working.clean_at_both = clean_at_both;
+    if (passed[0] != passed[1]) working.only_passed_probe = passed[0] ? pair.first : pair.second;
+    PairEvidence& evidence = links_.pairs[pair];
+    for (const Report& report : reports) {
+      AddTo(evidence, report, report.by_other ? pair.second : pair.first);
+    }
   }
 
   // A firewall drops them, and nothing else. So it is if both ends show connections to each other
@@ -104,11 +206,10 @@ class Collector {
   // unacknowledged. Likewise if each probe of the other end succeeds: it went there and back.
   bool OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence& evidence) const {
     if (HasOtherEvidence(evidence)) return false;
-    const auto clean = clean_.find(pair);
-    if (clean != clean_.end() && clean->second.size() == 2) return true;
-    const auto passed = passed_.find(pair);
-    return passed != passed_.end() && passed->second.size() == 1 &&
-           evidence.failed_probe.size() == 1 && passed->second != evidence.failed_probe;
+    const Working& working = working_.at(pair);
+    if (working.clean_at_both) return true;
+    return working.only_passed_probe.has_value() && evidence.failed_probe.size() == 1 &&
+           !evidence.failed_probe.contains(*working.only_passed_probe);
   }
 
   // A firewall is a host's: where it is seen to drop probes of one peer and nothing else, those
@@ -143,33 +244,20 @@ class Collector {
     }
   }
 
-  void NoteWhoDelivers() {
-    for (const auto& [pair, ends] : clean_) {
-      if (ends.size() < 2) continue;
-      for (int worker : {pair.first, pair.second})
-        links_.delivers[static_cast<size_t>(worker)] = true;
-    }
-    for (const auto& [pair, evidence] : links_.pairs) {
-      if (!HasOtherEvidence(evidence)) continue;
-      for (int worker : {pair.first, pair.second}) {
-        links_.delivers[static_cast<size_t>(worker)] = false;
-      }
-    }
-  }
-
   static bool HasOtherEvidence(const PairEvidence& evidence) {
     return !evidence.unacked.empty() || !evidence.gone.empty() || !evidence.pending.empty();
   }
 
-  const Case& c_;
+  const Topology& topology_;
+  const int64_t still_ms_;
   LinkEvidence links_;
-  std::map<WorkerPair, std::set<int>> clean_;   // the ends that have clean connections
-  std::map<WorkerPair, std::set<int>> passed_;  // the ends a probe of which succeeded
-  int64_t long_ms_ = 0;
+  std::map<WorkerPair, Working> working_;  // of those with anything against them
 };
 
 }  // namespace
 
-LinkEvidence CollectLinks(const Case& c) { return Collector(c).Collect(); }
+LinkEvidence CollectLinks(const Topology& topology, int64_t still_ms) {
+  return Collector(topology, still_ms).Collect();
+}
 
 }  // namespace rapideye::classifier

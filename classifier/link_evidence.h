@@ -2,6 +2,7 @@
 #ifndef RAPIDEYE_CLASSIFIER_LINK_EVIDENCE_H_
 #define RAPIDEYE_CLASSIFIER_LINK_EVIDENCE_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/finding.h"
+#include "classifier/topology.h"
 
 namespace rapideye::classifier {
 
@@ -31,17 +32,20 @@ struct PairEvidence {
 using WorkerPair = std::pair<int, int>;
 
 struct LinkEvidence {
-  std::map<WorkerPair, PairEvidence> pairs;  // those with anything against them
-  std::vector<std::set<int>> broken_peers;   // per worker: peers of broken pairs
-  std::vector<std::set<int>> reached_peers;  // per worker: peers reached either way
-  std::vector<int> probed;                   // per worker: probes of it by others
+  std::map<WorkerPair, PairEvidence> pairs;     // those with anything against them
+  std::vector<std::vector<int>> broken_peers;   // per worker: peers of broken pairs, ascending
+  std::vector<std::vector<int>> reached_peers;  // per worker: peers reached either way, ascending
+  std::vector<int> probed;                      // per worker: probes of it by others
   std::vector<int> probed_failed;
   // Per worker: it exchanges data with somebody, and all that both ends show arrives.
   std::vector<bool> delivers;
+
+  bool Reached(int worker, int peer) const;  // either way
 };
 
-// Retransmits alone, acknowledged traffic and short gaps are noise.
-LinkEvidence CollectLinks(const Case& c);
+// Retransmits alone, acknowledged traffic and short gaps are noise. `still_ms`: for how long the
+// job has stood.
+LinkEvidence CollectLinks(const Topology& topology, int64_t still_ms);
 
 }  // namespace rapideye::classifier
 

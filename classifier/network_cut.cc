@@ -177,8 +177,8 @@ bool IsOneCut(const Case& c, const LinkEvidence& links, const std::set<int>& hos
     if (HasNicWithoutCarrier(c, host)) return false;
     const auto n = static_cast<size_t>(host);
     const auto among_them = [&hosts](int peer) { return hosts.contains(peer); };
-    const std::set<int>& broken = links.broken_peers[n];
-    const std::set<int>& reached = links.reached_peers[n];
+    const std::vector<int>& broken = links.broken_peers[n];
+    const std::vector<int>& reached = links.reached_peers[n];
     if (std::any_of(broken.begin(), broken.end(), among_them)) return false;
     if (!std::all_of(reached.begin(), reached.end(), among_them)) return false;
   }

@@ -50,8 +50,11 @@ std::vector<const Core*> SortedCores(const Snapshot& snapshot) {
   std::vector<const Core*> cores;
   cores.reserve(snapshot.cores.size());
   for (const Core& core : snapshot.cores) cores.push_back(&core);
-  std::stable_sort(cores.begin(), cores.end(),
-                   [](const Core* a, const Core* b) { return CoreRank(*a) < CoreRank(*b); });
+  const auto before = [](const Core* a, const Core* b) { return CoreRank(*a) < CoreRank(*b); };
+  // Agents report them in this order; a job may have 300,000.
+  if (!std::is_sorted(cores.begin(), cores.end(), before)) {
+    std::stable_sort(cores.begin(), cores.end(), before);
+  }
   return cores;
 }
 

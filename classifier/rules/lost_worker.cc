@@ -229,7 +229,7 @@ Missing FindMissing(const Case& c, const LinkEvidence& links) {
 
 class Rule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {}
+  Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {}
 
   void Apply() {
     auto [unreachable, silent, reachable] = FindMissing(c_, links_);
@@ -365,7 +365,7 @@ class Rule {
 
   const Case& c_;
   Findings& out_;
-  LinkEvidence links_;
+  const LinkEvidence& links_;
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ std::optional<std::string> NicAtFault(const Case& c, int worker, const std::set<
 
 class Rule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(CollectLinks(c)) {
+  Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {
     for (const Head& head : c.graph.heads) {
       if (head.kind == HeadKind::kCrossWait) {
         waits_outside_.insert(head.worker);
@@ -240,12 +240,10 @@ class Rule {
                     const std::set<int>& agreeing, Finding& finding) const {
     std::set<int> witnesses;
     std::set<int> probing;
-    for (const auto& [pair, evidence] : links_.pairs) {
-      if (pair.first != worker && pair.second != worker) continue;
-      const int peer = pair.first == worker ? pair.second : pair.first;
+    const WorkerId id = c_.worker(worker).id;
+    for (int peer = 0; peer < static_cast<int>(c_.topology.workers().size()); ++peer) {
       const Snapshot* snapshot = c_.worker(peer).snapshot;
-      if (snapshot == nullptr) continue;
-      const WorkerId id = c_.worker(worker).id;
+      if (snapshot == nullptr || peer == worker) continue;
       if (std::any_of(snapshot->probes.begin(), snapshot->probes.end(),
                       [&](const Probe& probe) { return probe.peer == id; })) {
         probing.insert(peer);
@@ -456,7 +454,7 @@ class Rule {
       return;
     }
     // Probes that pass speak against a broken link.
-    if (links_.reached_peers[static_cast<size_t>(a)].contains(b)) {
+    if (links_.Reached(a, b)) {
       out_.Note(kRule, "two hosts wait for each other's slice, but reach each other");
       return;
     }
@@ -490,7 +488,7 @@ class Rule {
 
   const Case& c_;
   Findings& out_;
-  LinkEvidence links_;
+  const LinkEvidence& links_;
   std::vector<Finding> hosts_;
   std::set<int> waits_outside_;
   std::set<int> may_wait_outside_;

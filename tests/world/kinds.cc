@@ -18,11 +18,13 @@ const std::vector<Kind>& Kinds() {
   return kinds;
 }
 
-Plan MakePlan(std::string_view kind, uint64_t seed, int noise) {
+Plan MakePlan(std::string_view kind, uint64_t seed, int noise, int times) {
   const auto& kinds = Kinds();
   const auto found =
       std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == kind; });
-  Draft draft = DrawDraft(kind, seed, noise, found->needs);
+  JobNeeds needs = found->needs;
+  needs.shape.times = times;
+  Draft draft = DrawDraft(kind, seed, noise, needs);
   found->befall(draft);
   std::vector<bool> all(draft.plan.faults.size(), true);
   AcceptWhatBefell(all, draft.plan.truth);

@@ -27,7 +27,7 @@ std::vector<Kind> HealthyKinds();
 // All of them, in the order of the tables.
 const std::vector<Kind>& Kinds();
 // Requires a name of Kinds().
-Plan MakePlan(std::string_view kind, uint64_t seed, int noise);
+Plan MakePlan(std::string_view kind, uint64_t seed, int noise, int times = 1);
 
 }  // namespace rapideye::world
 

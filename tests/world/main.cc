@@ -87,7 +87,7 @@ void ListWrong(uint64_t first, uint64_t last, int noise, const std::string& filt
   }
 }
 
-int WriteOne(const std::string& kind, uint64_t seed, int noise, bool describe) {
+int WriteOne(const std::string& kind, uint64_t seed, int noise, int times, bool describe) {
   bool known = false;
   for (const auto& one : Kinds()) {
     known |= one.name == kind;
@@ -96,7 +96,7 @@ int WriteOne(const std::string& kind, uint64_t seed, int noise, bool describe) {
     std::cerr << "no kind is called " << kind << "; see rapideye-world kinds\n";
     return 2;
   }
-  const auto world = rapideye::world::MakeWorld(kind, seed, noise);
+  const auto world = rapideye::world::MakeWorld(kind, seed, noise, times);
   if (describe) {
     Explain(world);
     return 0;
@@ -120,12 +120,15 @@ int main(int argc, char** argv) {
   uint64_t first = 0;
   uint64_t last = 20;
   int noise = -1;
+  int times = 1;
   auto* capture = app.add_subcommand("capture", "Writes one capture, for rapideye diagnose");
   auto* truth = app.add_subcommand("truth", "Says what one world is and which verdict is right");
   for (CLI::App* one : {capture, truth}) {
     one->add_option("kind", kind)->required();
     one->add_option("seed", seed)->required();
     one->add_option("noise", noise, "0, 1 or 2")->required()->check(CLI::Range(0, 2));
+    one->add_option("--times", times, "So many times the hosts, a power of two")
+        ->check(CLI::Range(1, 4096));
   }
   auto* judge = app.add_subcommand("judge", "Judges a range of seeds; prints a table");
   judge->add_option("--first", first, "The first seed; below 1000 to tune rules by")
@@ -160,5 +163,5 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  return WriteOne(kind, seed, noise, truth->parsed());
+  return WriteOne(kind, seed, noise, times, truth->parsed());
 }

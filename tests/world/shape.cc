@@ -79,6 +79,7 @@ Shape DrawShape(Random& random, const ShapeNeeds& needs) {
   shape.chips = shape.hosts == 1 && lite && random.Chance(0.5) ? 8 : 4;
   shape.nics = random.Between(1, 3);
   shape.stages = !needs.no_stages && shape.slices > 1 && shape.slices <= 4 && random.Chance(0.2);
+  shape.hosts *= needs.times;
   shape.axes = DrawAxes(random, shape.devices_per_slice());
   return shape;
 }

@@ -55,6 +55,8 @@ struct ShapeNeeds {
   int workers = 1;
   bool sparse_cores = false;
   bool no_stages = false;
+  // So many times the hosts of a slice that are drawn: for jobs as large as the largest.
+  int times = 1;
 };
 
 Shape DrawShape(Random& random, const ShapeNeeds& needs);

@@ -186,8 +186,8 @@ void AbortAll(const Plan& plan, Random& random, Capture& capture) {
 
 }  // namespace
 
-World MakeWorld(std::string_view kind, uint64_t seed, int noise) {
-  World world{.plan = MakePlan(kind, seed, noise)};
+World MakeWorld(std::string_view kind, uint64_t seed, int noise, int times) {
+  World world{.plan = MakePlan(kind, seed, noise, times)};
   const Plan& plan = world.plan;
   Engine engine(plan);
   std::vector<Agent> agents;

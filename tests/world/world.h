@@ -20,8 +20,9 @@ struct World {
   std::optional<double> fault;
 };
 
-// The same arguments give the same world. `kind` is one of Kinds().
-World MakeWorld(std::string_view kind, uint64_t seed, int noise);
+// The same arguments give the same world. `kind` is one of Kinds(); its slices have `times`
+// as many hosts as otherwise, a power of two.
+World MakeWorld(std::string_view kind, uint64_t seed, int noise, int times = 1);
 
 // Who works how, who breaks, in one line a part: for people.
 std::string Describe(const Plan& plan);
