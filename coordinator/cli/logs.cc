@@ -19,6 +19,7 @@
 #include "classifier/logs/log_line.h"
 #include "classifier/logs/recognise.h"
 #include "coordinator/cli/output.h"
+#include "coordinator/cli/standard_input.h"
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/wire/evidence_wire.h"
@@ -27,7 +28,6 @@
 namespace rapideye::cli {
 namespace {
 
-constexpr char kStandardInput[] = "-";
 // Output is written in pieces of about this size.
 constexpr size_t kOutputBytes = 64 * 1024;
 
