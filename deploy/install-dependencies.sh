@@ -22,7 +22,7 @@ build_packages=(
 )
 test_packages=(
   binutils elfutils python3 python3-jsonschema python3-yaml git openssl shellcheck iproute2
-  clang-format-19 clang-tidy-19 postgresql-15
+  clang-format-19 clang-tidy-19 postgresql-15 sqlite3
   slurmctld slurmd slurm-client munge
 )
 job_packages=(python3-venv python3-fusepy iproute2 iptables openssl elfutils)

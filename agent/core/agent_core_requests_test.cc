@@ -357,6 +357,24 @@ TEST(AgentCoreEnd, StaysUntilTheIncidentIsConcluded) {
   EXPECT_TRUE(script.MayEnd());
 }
 
+TEST(AgentCoreEnd, StaysWhereTheLogSaidItAMomentBefore) {
+  EndScript script;
+  script.Welcome();
+  logs::LogLine line;
+  line.event.kind = LogKind::kUncaughtException;
+  line.event.text = "ValueError: loss is not finite";
+  script.Step(LogsRead{{{line}, {}}});
+  ASSERT_EQ(script.Alarms(), 1u);
+  script.Pass(absl::Milliseconds(10));
+  script.End(1, std::nullopt);
+  EXPECT_EQ(script.Alarms(), 1u);
+  EXPECT_FALSE(script.MayEnd());
+  script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncidentOfEnd});
+  EXPECT_FALSE(script.MayEnd());
+  script.Receive(wire::Concluded{kIncidentOfEnd});
+  EXPECT_TRUE(script.MayEnd());
+}
+
 TEST(AgentCoreEnd, StaysUntilThereIsACoordinator) {
   EndScript script;
   script.End(1, std::nullopt);

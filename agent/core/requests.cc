@@ -120,7 +120,7 @@ void Alarms::StreamClosed() {
 }
 
 bool Alarms::Pending(absl::Duration since) const {
-  const auto later = [since](const auto& entry) { return entry.second.at >= since; };
+  const auto later = [since](const auto& entry) { return entry.second.at > since - kAlarmSpacing; };
   return std::any_of(waiting_.begin(), waiting_.end(), later) ||
          std::any_of(sent_.begin(), sent_.end(), later);
 }

@@ -110,7 +110,8 @@ class Alarms {
   void Concluded() { sent_.clear(); }
   void StreamClosed();
   // True if an alarm that was raised since then has still to be sent, or what came of it is
-  // not known.
+  // not known. So it is of one that was raised shortly before: when the log's last lines raised
+  // one, the end of the process raises no second.
   bool Pending(absl::Duration since) const;
 
  private:

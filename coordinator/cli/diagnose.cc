@@ -79,7 +79,8 @@ Diagnose::Diagnose(CLI::App& app)
   program::AddArgument(
       this->app(), "FILE", files_,
       "Captures (JSON Lines or binary), or the logs of one job (a file a worker, one "
-      "of all with labels, an export of Cloud Logging); plain or gzip")
+      "of all with labels, an export of Cloud Logging); plain or gzip; - is standard "
+      "input")
       .Required();
   program::AddFlag(
       this->app(), "format", format_,
@@ -99,6 +100,7 @@ Diagnose::Diagnose(CLI::App& app)
 
 int Diagnose::Run() {
   const Progress progress("diagnosing");
+  if (const int status = ReadStandardInput(); status != program::kExitOk) return status;
   if (!SortFiles()) return program::kExitUsage;
   bool all_read = true;
   if (!logs_.empty()) {
@@ -113,12 +115,31 @@ int Diagnose::Run() {
   return all_read ? program::kExitOk : program::kExitUsage;
 }
 
+// Returns the program's exit status, if there is no going on.
+int Diagnose::ReadStandardInput() {
+  const auto times = std::count(files_.begin(), files_.end(), kStandardInput);
+  if (times > 1) {
+    Complain("-: standard input can be read once only");
+    return program::kExitUsage;
+  }
+  if (times == 0) return program::kExitOk;
+  const absl::Status status = input_.Copy();
+  if (status.ok()) return program::kExitOk;
+  ComplainOf(kStandardInput, status);
+  return absl::IsInvalidArgument(status) ? program::kExitUsage : program::kExitFailure;
+}
+
+// Where the bytes of a file are.
+const std::string& Diagnose::PathOf(const std::string& file) const {
+  return file == kStandardInput ? input_.path() : file;
+}
+
 // False: they do not fit together; that has been complained about.
 bool Diagnose::SortFiles() {
   std::vector<FileContent> contents;
   std::set<std::string> names_of_logs;
   for (const std::string& path : files_) {
-    contents.push_back(ContentOf(path));
+    contents.push_back(ContentOf(PathOf(path)));
     if (contents.back() == FileContent::kLog) names_of_logs.insert(WithoutDigits(path));
   }
   for (size_t i = 0; i < files_.size(); ++i) {
@@ -162,9 +183,11 @@ std::optional<logs::JobEvidence> Diagnose::ReadLogs() const {
   logs::JobLogs job(*signatures);
   bool all_read = true;
   {
-    LogFileReader reader(logs_, job);
+    std::vector<std::string> paths;
+    for (const std::string& file : logs_) paths.push_back(PathOf(file));
+    LogFileReader reader(paths, job);
     for (size_t i = 0; i < logs_.size(); ++i) {
-      const absl::Status status = reader.Read(logs_[i], contents_[i]);
+      const absl::Status status = reader.Read(logs_[i], paths[i], contents_[i]);
       if (!status.ok()) ComplainOf(logs_[i], status);
       all_read = all_read && status.ok();
     }
@@ -183,7 +206,7 @@ bool Diagnose::DiagnoseLogs() {
                              {}));
     return true;
   }
-  absl::StatusOr<Capture> capture = wire::ReadCaptureFile(captures_.front());
+  absl::StatusOr<Capture> capture = wire::ReadCaptureFile(PathOf(captures_.front()));
   if (!capture.ok()) {
     ComplainOf(captures_.front(), capture.status());
     return false;
@@ -199,7 +222,7 @@ bool Diagnose::DiagnoseLogs() {
 }
 
 bool Diagnose::DiagnoseCapture(const std::string& path) {
-  const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(path);
+  const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(PathOf(path));
   if (!capture.ok()) {
     ComplainOf(path, capture.status());
     return false;

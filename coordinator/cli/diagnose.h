@@ -10,6 +10,7 @@
 #include "classifier/logs/job_logs.h"
 #include "coordinator/cli/command.h"
 #include "coordinator/cli/log_files.h"
+#include "coordinator/cli/standard_input.h"
 #include "digest/report_model.h"
 
 namespace rapideye::cli {
@@ -32,6 +33,8 @@ class Diagnose final : public Command {
     std::vector<std::string> logs;  // that were read
   };
 
+  int ReadStandardInput();
+  const std::string& PathOf(const std::string& file) const;
   bool SortFiles();
   // Nothing: a log is broken; that has been complained about.
   std::optional<logs::JobEvidence> ReadLogs() const;
@@ -40,6 +43,7 @@ class Diagnose final : public Command {
   void Show(const Subject& subject, const digest::Report& report);
 
   std::vector<std::string> files_;
+  StandardInput input_;  // if it is one of them
   std::vector<std::string> captures_;
   std::vector<std::string> logs_;
   std::vector<FileContent> contents_;  // of the logs

@@ -163,6 +163,49 @@ TEST(DiagnoseLogsTest, LogsJoinOneCaptureAndNoMore) {
   EXPECT_THAT(stranger.err, HasSubstr("no worker of the capture"));
 }
 
+TEST(DiagnoseLogsTest, StandardInputIsAFileLikeAnyOther) {
+  const auto diagnose = [](std::vector<std::string> args, const std::string& input) {
+    args.insert(args.begin(), "diagnose");
+    return Rapideye(args, /*stdout_fd=*/-1, input);
+  };
+  const std::string capture = File("capture.jsonl", kCapture);
+  const std::string raised = std::string(kSteps) + kRaised;
+  const std::string log = File("rank-1.log", raised);
+  EXPECT_EQ(Only(diagnose({"-"}, capture))["capture"], "-");
+  // As the log of another rank: its name says nothing, so a label has to.
+  const std::string labelled = Compressed(
+      "labels.gz", "0: " + std::string(kSteps, 0, 53) + "1: " + std::string(kSteps, 53, 53));
+  const ordered_json of_logs = Only(diagnose({log, "-"}, labelled));
+  EXPECT_EQ(of_logs["logs"], ordered_json({log, "-"}));
+  EXPECT_EQ(of_logs["detail"], "PROCESS_EXIT");
+  const ordered_json joined = Only(diagnose({log, "-"}, capture));
+  EXPECT_EQ(joined["capture"], "-");
+  EXPECT_EQ(joined["logs"], ordered_json({log}));
+  EXPECT_EQ(joined["culprits"][0]["host"], "h1");
+  // The same verdict as of the file; text of several captures names each.
+  ordered_json of_input = Only(diagnose({"-"}, log));
+  ordered_json of_file = Only(diagnose({log}, "/dev/null"));
+  EXPECT_EQ(of_input["logs"], ordered_json({"-"}));
+  EXPECT_EQ(of_input["detail"], of_file["detail"]);
+  EXPECT_THAT(diagnose({"--format=text", capture, "-"}, capture).out, HasSubstr("==> - <=="));
+}
+
+TEST(DiagnoseLogsTest, StandardInputThatIsNoneIsNamed) {
+  const std::string log = File("rank-0.log", kSteps);
+  const std::string broken = File("broken.jsonl", "{\"header\": 7}\n");
+  const std::string prose = File("prose.txt", "Once upon a time\nthere was a job.\n");
+  for (const std::string& input : {std::string("/dev/null"), std::string("/"), broken, prose}) {
+    const Result result = Rapideye({"diagnose", log, "-"}, /*stdout_fd=*/-1, input);
+    EXPECT_EQ(result.exit_status, 2) << input;
+    EXPECT_THAT(result.err, StartsWith("rapideye: -: ")) << input;
+    EXPECT_THAT(result.out, IsEmpty()) << input;
+  }
+  const Result twice = Rapideye({"diagnose", "-", "-"}, /*stdout_fd=*/-1, log);
+  EXPECT_EQ(twice.exit_status, 2);
+  EXPECT_THAT(twice.err, HasSubstr("once only"));
+  EXPECT_THAT(twice.out, IsEmpty());
+}
+
 TEST(DiagnoseLogsTest, APatternSaysWhoseALogIs) {
   const std::string a = File("box-a5.txt", kSteps);
   const std::string b = File("box-a6.txt", std::string(kSteps) + kRaised);

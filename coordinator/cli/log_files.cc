@@ -25,7 +25,6 @@
 namespace rapideye::cli {
 namespace {
 
-constexpr size_t kHeadBytes = 64 * 1024;
 constexpr size_t kReadBytes = 256 * 1024;
 // The lines that tell what a text is.
 constexpr size_t kHeadLines = 400;
@@ -115,9 +114,9 @@ std::optional<FileContent> ContentOfJson(absl::string_view head) {
   return FileContent::kCapture;
 }
 
-absl::Status ReadExport(const std::string& path, LogInput& input, logs::JobLogs& logs,
+absl::Status ReadExport(const std::string& name, LogInput& input, logs::JobLogs& logs,
                         absl::FunctionRef<void()> show) {
-  LogExport entries(path, logs);
+  LogExport entries(name, logs);
   std::string buffer(kReadBytes, '\0');
   while (true) {
     const absl::StatusOr<absl::string_view> bytes = input.Read(buffer);
@@ -166,10 +165,10 @@ class TextLogs {
   std::map<std::string, size_t> known_;
 };
 
-absl::Status ReadText(const std::string& path, LogInput& input, logs::JobLogs& logs,
-                      absl::FunctionRef<void()> show) {
+absl::Status ReadText(const std::string& name, const std::string& path, LogInput& input,
+                      logs::JobLogs& logs, absl::FunctionRef<void()> show) {
   const std::string head = HeadOf(path);
-  TextLogs text(path, logs::FormOfLabels(LinesOf(head)), logs);
+  TextLogs text(name, logs::FormOfLabels(LinesOf(head)), logs);
   const auto take = [&text](absl::string_view line) { text.Take(line); };
   logs::LineSplitter splitter;
   std::string buffer(kReadBytes, '\0');
@@ -209,11 +208,13 @@ void LogFileReader::Show(int64_t bytes_of_file) {
                               all_bytes_ / 1'000'000, " MB"));
 }
 
-absl::Status LogFileReader::Read(const std::string& path, FileContent content) {
+absl::Status LogFileReader::Read(const std::string& name, const std::string& path,
+                                 FileContent content) {
   LogInput input(path);
   const auto show = [&] { Show(input.Offset()); };
-  const absl::Status status = content == FileContent::kExport ? ReadExport(path, input, logs_, show)
-                                                              : ReadText(path, input, logs_, show);
+  const absl::Status status = content == FileContent::kExport
+                                  ? ReadExport(name, input, logs_, show)
+                                  : ReadText(name, path, input, logs_, show);
   done_bytes_ += SizeOf(path);
   return status;
 }

@@ -19,7 +19,9 @@ enum class FileContent {
   kLog,      // text of which a line at least can be read as a log line
   kText,     // other text: a log beside logs that are named like it, otherwise as kCapture
 };
-// A file that cannot be opened counts as a capture. Reads the first 64 KiB.
+// Of a file, so much tells what it is.
+constexpr int64_t kHeadBytes = 64 * 1024;
+// A file that cannot be opened counts as a capture. Reads the first kHeadBytes.
 FileContent ContentOf(const std::string& path);
 
 // Reads files one after the other, in bounded memory. While it does, a terminal at standard
@@ -29,9 +31,9 @@ class LogFileReader {
   // `logs` outlives it. `paths`: all that will be read, for the progress.
   LogFileReader(const std::vector<std::string>& paths, logs::JobLogs& logs);
 
-  // INVALID_ARGUMENT: it is broken, or cannot be read; INTERNAL: what it needs is not to be
-  // had (room for a temporary file).
-  absl::Status Read(const std::string& path, FileContent content);
+  // `name`: as the caller knows the file at `path`. INVALID_ARGUMENT: it is broken, or cannot be
+  // read; INTERNAL: what it needs is not to be had (room for a temporary file).
+  absl::Status Read(const std::string& name, const std::string& path, FileContent content);
 
  private:
   void Show(int64_t bytes_of_file);

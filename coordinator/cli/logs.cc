@@ -20,6 +20,7 @@
 #include "classifier/logs/recognise.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/cli/progress.h"
+#include "coordinator/cli/standard_input.h"
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/wire/evidence_wire.h"
@@ -28,7 +29,6 @@
 namespace rapideye::cli {
 namespace {
 
-constexpr char kStandardInput[] = "-";
 // Output is written in pieces of about this size.
 constexpr size_t kOutputBytes = 64 * 1024;
 

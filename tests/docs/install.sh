@@ -17,6 +17,8 @@ share/doc/rapideye/REMOVAL.md " ]
 [ "$(cd "$scratch" && ls)" = "$(printf 'bin\nshare')" ]
 [ "$(ls "$scratch/share")" = "$(printf 'doc\nrapideye')" ]
 for program in "$scratch"/bin/*; do "$program" --version; done
+# Slurm runs it on every node.
+[ -x "$scratch/share/rapideye/slurm/task-prolog" ]
 # A hook finds what it imports beside itself.
 for hook in "$scratch"/share/rapideye/hooks/*; do
   case $hook in *.py) continue ;; esac
