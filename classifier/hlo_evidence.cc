@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/hlo/layers.h"
 #include "classifier/phrases.h"
 #include "proto/common/text/utf8.h"
 
@@ -14,6 +15,13 @@ namespace {
 bool Diverged(const Verdict& verdict) {
   return verdict.cause == Cause::kFingerprintMismatch ||
          (verdict.cause == Cause::kDifferentModule && verdict.detail == Detail::kModuleDivergence);
+}
+
+// Two of them, and the words around them, fit into one sentence of a digest.
+std::string Bounded(const std::string& instruction) {
+  constexpr size_t kMost = 320;
+  if (instruction.size() <= kMost) return instruction;
+  return absl::StrCat(std::string(text::Front(instruction, kMost)), "…");
 }
 
 class Sentences {
@@ -47,6 +55,15 @@ class Sentences {
         break;
     }
     return "";
+  }
+
+  // By the names of the dumps; empty: both were written by one build, or it is not told.
+  std::string Builds() const {
+    const std::string first = HloBuildOf(First().dump.value_or(""));
+    const std::string second = HloBuildOf(Second().dump.value_or(""));
+    if (first.empty() || second.empty() || first == second) return "";
+    return absl::StrCat("libtpu differs: build ", Quote(first), " on ", Name(First()), ", build ",
+                        Quote(second), " on ", Name(Second()), Doubt());
   }
 
   std::string NextStep() const {
@@ -104,13 +121,6 @@ class Sentences {
         instruction.empty() ? "none: the computation ends before" : Bounded(instruction));
   }
 
-  // Two of them, and the words around them, fit into one sentence of a digest.
-  static std::string Bounded(const std::string& instruction) {
-    constexpr size_t kMost = 320;
-    if (instruction.size() <= kMost) return instruction;
-    return absl::StrCat(std::string(text::Front(instruction, kMost)), "…");
-  }
-
   // Which dump belongs to which program is not always known.
   std::string Doubt() const {
     const bool latest =
@@ -143,8 +153,7 @@ void AddHloComparison(const CaptureHeader& header, Verdict& verdict) {
   std::vector<WorkerId> workers = {comparison.sides[0].worker, comparison.sides[1].worker};
   std::sort(workers.begin(), workers.end());
   const bool seen = comparison.outcome == HloOutcome::kDifferent;
-  EvidenceItem item{std::move(evidence), seen ? Strength::kDirect : Strength::kWeak,
-                    std::move(workers)};
+  EvidenceItem item{std::move(evidence), seen ? Strength::kDirect : Strength::kWeak, workers};
   const auto place = seen ? verdict.evidence.begin() : verdict.evidence.end();
   verdict.evidence.insert(place, std::move(item));
   RecommendedAction action{sentences.NextStep(), std::nullopt};
@@ -153,6 +162,17 @@ void AddHloComparison(const CaptureHeader& header, Verdict& verdict) {
   } else {
     verdict.actions.insert(verdict.actions.begin(), std::move(action));
   }
+  // Whatever else differs may come of that.
+  std::string builds = sentences.Builds();
+  if (builds.empty()) return;
+  verdict.evidence.insert(verdict.evidence.begin(),
+                          {std::move(builds), Strength::kStrong, std::move(workers)});
+  // Another module comes of another branch of the training script.
+  if (verdict.cause != Cause::kFingerprintMismatch) return;
+  verdict.actions.insert(verdict.actions.begin(),
+                         {"Install one build of libtpu everywhere: two of them compiled the "
+                          "programs that differ.",
+                          std::nullopt});
 }
 
 }  // namespace rapideye::classifier

@@ -89,6 +89,156 @@ TEST(HloEvidence, ADumpThatMayBeAnothersIsSaidToBe) {
   EXPECT_THAT(verdict.actions[0].description, HasSubstr("compiler flags"));
 }
 
+TEST(HloEvidence, TwoBuildsOfLibtpuComeFirst) {
+  Scenario s = Mismatch();
+  HloComparison comparison = Compared(HloOutcome::kDifferent);
+  comparison.sides[0].dump = "module_0001.jit_step.cl_829516930.after_optimizations.txt";
+  comparison.sides[1].dump = "module_0001.jit_step.cl_933746096.after_optimizations.txt";
+  s.capture.header.hlo_comparison = comparison;
+  Verdict verdict = Classify(s.capture);
+  EXPECT_THAT(verdict.evidence[0].statement,
+              HasSubstr("libtpu differs: build cl_829516930 on slice 0 task 2"));
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("build cl_933746096 on slice 0 task 0"));
+  EXPECT_EQ(verdict.evidence[0].strength, Strength::kStrong);
+  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr("first differs"));
+  EXPECT_THAT(verdict.actions[0].description, HasSubstr("one build of libtpu"));
+
+  // One build, or one that is not told of one side.
+  for (const char* dump : {"module_0007.jit_step.cl_933746096.after_optimizations.txt",
+                           "module_0001.jit_step.after_optimizations.txt"}) {
+    s.capture.header.hlo_comparison->sides[0].dump = dump;
+    verdict = Classify(s.capture);
+    EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("first differs")) << dump;
+    EXPECT_THAT(verdict.actions[0].description, HasSubstr("where they first differ")) << dump;
+  }
+}
+
+Setting Of(SettingKind kind, const std::string& name, const std::string& value) {
+  Setting setting;
+  setting.kind = kind;
+  setting.name = name;
+  setting.value = value;
+  return setting;
+}
+
+constexpr char kFlag[] = "LIBTPU_INIT_ARGS:--xla_tpu_scoped_vmem_limit_kib";
+
+// Task 2 runs another compilation.
+Scenario MismatchWith(SettingKind kind, const std::string& name,
+                      const std::vector<std::string>& values) {
+  Scenario s = Mismatch();
+  for (int task = 0; task < static_cast<int>(values.size()); ++task) {
+    s.At(0, task).settings = {Of(SettingKind::kEnvironment, "TPU_TYPE", "v5e"),
+                              Of(kind, name, values[static_cast<size_t>(task)])};
+  }
+  return s;
+}
+
+TEST(SettingsOfSides, WhatTheSidesWereCompiledWithIsSaidFirst) {
+  const Scenario s = MismatchWith(SettingKind::kFlag, kFlag, {"16384", "16384", "65536", "16384"});
+  const Verdict before = Classify(Mismatch().capture);
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), Summary(before));
+  EXPECT_EQ(verdict.confidence, before.confidence);
+  ASSERT_THAT(verdict.evidence, SizeIs(before.evidence.size() + 1));
+  EXPECT_THAT(verdict.evidence[0].statement,
+              HasSubstr("scoped_vmem_limit_kib is 65536 on slice 0 task 2"));
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr(", and 16384 on 3 workers"));
+  EXPECT_EQ(verdict.evidence[0].strength, Strength::kStrong);
+  EXPECT_THAT(verdict.evidence[0].workers, ElementsAre(WorkerId{0, 2}));
+  EXPECT_THAT(verdict.actions[0].description, HasSubstr("Start all workers with the same: "));
+}
+
+TEST(SettingsOfSides, AVersionComesBeforeAFlag) {
+  Scenario s = MismatchWith(SettingKind::kFlag, kFlag, {"1", "1", "2", "1"});
+  for (int task = 0; task < 4; ++task) {
+    s.At(0, task).settings.push_back(
+        Of(SettingKind::kVersion, "libtpu", task == 2 ? "0.0.17" : "0.0.42"));
+  }
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("the version of libtpu is 0.0.17 on"));
+  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr("scoped_vmem"));
+  EXPECT_THAT(verdict.actions[0].description, HasSubstr("Install one version everywhere"));
+}
+
+TEST(SettingsOfSides, WhoseVersionCouldNotBeReadIsInNoGroup) {
+  Scenario s =
+      MismatchWith(SettingKind::kVersion, "libtpu", {"0.0.42", "0.0.42", "0.0.17", "0.0.42"});
+  s.At(0, 3).settings.pop_back();
+  // One that tells another setting alone belongs to no side.
+  s.At(0, 3).programs.clear();
+  s.At(0, 3).cores.clear();
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("0.0.17 on slice 0 task 2"));
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("0.0.42 on 2 workers"));
+  EXPECT_THAT(verdict.evidence[0].statement, Not(HasSubstr("not set")));
+}
+
+// The smallest group first, whichever side it is on.
+TEST(SettingsOfSides, AThirdValueIsAGroupOfItsOwn) {
+  Scenario s = MismatchWith(SettingKind::kFlag, kFlag, {"1", "1", "2", "1"});
+  s.capture.header.expected_workers.push_back({{0, 4}, "host-4", std::nullopt});
+  Snapshot idle;
+  idle.worker = {0, 4};
+  idle.settings = {Of(SettingKind::kFlag, kFlag, "3")};
+  s.capture.snapshots.push_back(idle);
+  const Verdict verdict = Classify(s.capture);
+  const std::string& said = verdict.evidence[0].statement;
+  EXPECT_THAT(said, HasSubstr("is 2 on slice 0 task 2"));
+  EXPECT_THAT(said, HasSubstr(", and 3 on slice 0 task 4"));
+  EXPECT_THAT(said, HasSubstr(", and 1 on 3 workers"));
+}
+
+TEST(SettingsOfSides, WhatDoesNotSplitTheSidesIsNoReason) {
+  const std::vector<std::vector<std::string>> cases = {
+      {"1", "1", "1", "1"},
+      {"2", "1", "2", "1"},  // one of the others has the value of the odd one
+      {"1", "2", "3", "4"},  // each its own
+  };
+  for (const auto& values : cases) {
+    for (const SettingKind kind : {SettingKind::kFlag, SettingKind::kVersion}) {
+      for (const RecommendedAction& action :
+           Classify(MismatchWith(kind, "x", values).capture).actions) {
+        EXPECT_THAT(action.description, Not(HasSubstr("takes part in what is compiled")));
+      }
+    }
+  }
+  // A version that could not be read, but a flag that is not set.
+  for (const SettingKind kind : {SettingKind::kFlag, SettingKind::kVersion}) {
+    Scenario s = MismatchWith(kind, "x", {"1", "1", "1", "1"});
+    s.At(0, 2).settings.pop_back();
+    const bool said = Classify(s.capture).actions[0].description.find(
+                          "takes part in what is compiled") != std::string::npos;
+    EXPECT_EQ(said, kind == SettingKind::kFlag);
+  }
+  // Not a matter of compilation.
+  const Verdict other = Classify(
+      MismatchWith(SettingKind::kEnvironment, "MEGASCALE_X", {"1", "1", "2", "1"}).capture);
+  EXPECT_THAT(other.actions[0].description, Not(HasSubstr("takes part in what is compiled")));
+  const Verdict mine =
+      Classify(MismatchWith(SettingKind::kEnvironment, "JAX_X", {"1", "1", "2", "1"}).capture);
+  EXPECT_THAT(mine.actions[0].description, HasSubstr("takes part in what is compiled"));
+}
+
+TEST(SettingsOfSides, AnotherModuleComesOfTheScript) {
+  Scenario s({.slices = 1});
+  s.RunOther(0, 2, "jit_eval", kOther);
+  for (int task = 0; task < 4; ++task) {
+    s.At(0, task).settings = {Of(SettingKind::kVersion, "libtpu", task == 2 ? "0.0.17" : "0.0.42")};
+  }
+  HloComparison comparison = Compared(HloOutcome::kDifferent);
+  comparison.sides[0].dump = "module_0001.jit_eval.cl_829516930.after_optimizations.txt";
+  comparison.sides[1].dump = "module_0001.jit_step.cl_933746096.after_optimizations.txt";
+  s.capture.header.hlo_comparison = comparison;
+  const Verdict verdict = Classify(s.capture);
+  ASSERT_EQ(verdict.cause, Cause::kDifferentModule);
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("the version of libtpu is 0.0.17"));
+  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr("libtpu differs: build"));
+  for (const RecommendedAction& action : verdict.actions) {
+    EXPECT_THAT(action.description, Not(HasSubstr("Install one")));
+  }
+}
+
 TEST(HloEvidence, AnotherCauseTakesNoNotice) {
   Scenario s({.slices = 1});
   s.Put(s.Tensor(0, 2, 1), 0, kStep, kCompute);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +18,11 @@ namespace {
 
 constexpr size_t kLeastReaders = 3;
 constexpr size_t kMostSentences = 4;
+// Between the sides of a divergence.
+constexpr size_t kMostOfSides = 2;
+constexpr size_t kMostGroups = 3;
+// Variables that take part in what is compiled.
+constexpr std::array<std::string_view, 3> kCompilers = {"JAX_", "XLA_", "LIBTPU_"};
 
 // Every worker has its own.
 constexpr std::array<std::string_view, 9> kOwn = {
@@ -57,6 +64,49 @@ std::string Words(const Value& value) {
   return Quote(*value).empty() ? "empty" : Quote(*value);
 }
 
+bool DecidesWhatIsCompiled(SettingKind kind, std::string_view name) {
+  if (kind == SettingKind::kVersion || kind == SettingKind::kFlag) return true;
+  return std::any_of(kCompilers.begin(), kCompilers.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+using Groups = std::map<Value, std::vector<int>>;
+
+Groups GroupsOf(const std::map<int, std::string>& values, const std::vector<int>& readers) {
+  Groups groups;
+  for (const int reader : readers) {
+    const auto value = values.find(reader);
+    groups[value == values.end() ? Value() : Value(value->second)].push_back(reader);
+  }
+  return groups;
+}
+
+SideDifference Between(const Topology& topology, const Key& key, const Groups& groups) {
+  std::vector<const Groups::value_type*> smallest_first;
+  for (const auto& group : groups) smallest_first.push_back(&group);
+  std::stable_sort(smallest_first.begin(), smallest_first.end(), [](const auto* a, const auto* b) {
+    return a->second.size() < b->second.size();
+  });
+  SideDifference found;
+  found.kind = key.first;
+  found.name = NameOf(key);
+  found.odd = smallest_first.front()->second;
+  found.sentence = found.name;
+  const bool pair = smallest_first.size() == 2 &&
+                    smallest_first[0]->second.size() == smallest_first[1]->second.size();
+  for (size_t i = 0; i < std::min(smallest_first.size(), kMostGroups); ++i) {
+    const auto& [value, workers] = *smallest_first[i];
+    const bool counted = i + 1 == smallest_first.size() && !pair && workers.size() > 1;
+    absl::StrAppend(&found.sentence, i == 0 ? " is " : ", and ", Words(value), " on ",
+                    counted ? Count(static_cast<int64_t>(workers.size()), "worker")
+                            : WhoAll(topology, workers));
+  }
+  if (smallest_first.size() > kMostGroups) {
+    absl::StrAppend(&found.sentence, ", and other values on others");
+  }
+  return found;
+}
+
 class Comparison {
  public:
   explicit Comparison(const Topology& topology) : topology_(topology) {
@@ -95,15 +145,50 @@ class Comparison {
     return found;
   }
 
+  // Sorted by kind and name.
+  std::vector<SideDifference> FindBetween(const std::vector<int>& one,
+                                          const std::vector<int>& other) const {
+    std::vector<SideDifference> found;
+    for (const auto& [key, values] : values_) {
+      if (IsAmong(key.second, kOfSlice) || !DecidesWhatIsCompiled(key.first, key.second)) continue;
+      const std::optional<Value> mine = Common(values, one);
+      const std::optional<Value> theirs = Common(values, other);
+      if (!mine.has_value() || !theirs.has_value() || *mine == *theirs) continue;
+      // Of a version that could not be read nothing is known.
+      const bool both = mine->has_value() && theirs->has_value();
+      if (!both && key.first == SettingKind::kVersion) continue;
+      // A variable that nobody shares may be meant to differ.
+      const bool alone = Readers(one) < 2 && Readers(other) < 2;
+      if (alone && key.first == SettingKind::kEnvironment) continue;
+      Groups groups = GroupsOf(values, readers_);
+      if (key.first == SettingKind::kVersion) groups.erase(Value());
+      found.push_back(Between(topology_, key, groups));
+    }
+    return found;
+  }
+
  private:
+  std::vector<int> ReadersAmong(const std::vector<int>& workers) const {
+    std::vector<int> readers;
+    std::copy_if(workers.begin(), workers.end(), std::back_inserter(readers), [&](int worker) {
+      return std::binary_search(readers_.begin(), readers_.end(), worker);
+    });
+    return readers;
+  }
+  size_t Readers(const std::vector<int>& workers) const { return ReadersAmong(workers).size(); }
+
+  // The value that all of them have; absent: they have several, or tell none.
+  std::optional<Value> Common(const std::map<int, std::string>& values,
+                              const std::vector<int>& workers) const {
+    const Groups groups = GroupsOf(values, ReadersAmong(workers));
+    if (groups.size() != 1) return std::nullopt;
+    return groups.begin()->first;
+  }
+
   static void Compare(const Key& key, const std::map<int, std::string>& values,
                       const std::vector<int>& readers, std::vector<SettingDifference>& found) {
     if (readers.size() < kLeastReaders) return;
-    std::map<Value, std::vector<int>> groups;
-    for (const int reader : readers) {
-      const auto value = values.find(reader);
-      groups[value == values.end() ? Value() : Value(value->second)].push_back(reader);
-    }
+    const Groups groups = GroupsOf(values, readers);
     const auto most = std::max_element(
         groups.begin(), groups.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
@@ -131,6 +216,26 @@ std::vector<SettingDifference> DifferentSettings(const Topology& topology) {
   return Comparison(topology).Find();
 }
 
+std::vector<SideDifference> SettingsOfSides(const Topology& topology,
+                                            const std::vector<ProgramSide>& sides) {
+  if (sides.size() != 2) return {};
+  std::array<std::vector<int>, 2> workers;
+  for (size_t i = 0; i < workers.size(); ++i) {
+    for (const WorkerId& id : sides[i].workers) {
+      if (const int index = topology.Find(id); index >= 0) workers[i].push_back(index);
+    }
+  }
+  std::vector<SideDifference> found = Comparison(topology).FindBetween(workers[0], workers[1]);
+  const auto rank = [](SettingKind kind) {
+    return kind == SettingKind::kVersion ? 0 : kind == SettingKind::kFlag ? 1 : 2;
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&rank](const SideDifference& a, const SideDifference& b) {
+                     return rank(a.kind) < rank(b.kind);
+                   });
+  return found;
+}
+
 std::string Describe(const Topology& topology, const SettingDifference& difference) {
   return absl::StrCat(difference.name, " is ", difference.usual, " on most workers, and ",
                       difference.unusual, " on ", WhoAll(topology, difference.odd));
@@ -142,8 +247,30 @@ void AddSettingEvidence(const Case& c, Verdict& verdict) {
       verdict.cause == Cause::kFingerprintMismatch || verdict.detail == Detail::kNotStarted ||
       verdict.detail == Detail::kProcessExit;
   if (!may_explain) return;
+  std::set<std::string> told;
+  std::vector<SideDifference> of_sides = SettingsOfSides(c.topology, verdict.sides);
+  if (of_sides.size() > kMostOfSides) of_sides.resize(kMostOfSides);
+  for (auto difference = of_sides.rbegin(); difference != of_sides.rend(); ++difference) {
+    told.insert(difference->name);
+    verdict.evidence.insert(
+        verdict.evidence.begin(),
+        Evidence(c, Strength::kStrong, difference->odd, std::move(difference->sentence)));
+  }
+  // Another module comes of another branch of the training script.
+  if (!of_sides.empty() && verdict.cause == Cause::kFingerprintMismatch) {
+    const SideDifference& first = of_sides.front();
+    verdict.actions.insert(
+        verdict.actions.begin(),
+        {absl::StrCat(first.kind == SettingKind::kVersion ? "Install one version everywhere: "
+                                                          : "Start all workers with the same: ",
+                      first.name,
+                      " differs between the workers whose programs differ, and takes part in what "
+                      "is compiled."),
+         std::nullopt});
+  }
   size_t sentences = 0;
   for (const SettingDifference& difference : DifferentSettings(c.topology)) {
+    if (told.contains(difference.name)) continue;
     if (++sentences > kMostSentences) return;
     verdict.evidence.push_back(
         Evidence(c, Strength::kWeak, difference.odd, Describe(c.topology, difference)));

@@ -25,7 +25,22 @@ std::vector<SettingDifference> DifferentSettings(const Topology& topology);
 // "JAX_PLATFORMS is tpu on most workers, and cpu on slice 0 task 3 (host-3)"
 std::string Describe(const Topology& topology, const SettingDifference& difference);
 
-// Differences stand in the evidence of verdicts that they may explain.
+// Of what decides how a program is compiled: versions, flags, variables of JAX and XLA.
+struct SideDifference {
+  SettingKind kind = SettingKind::kUnspecified;
+  std::string name;      // as SettingDifference::name
+  std::string sentence;  // "X is 4 on slice 0 task 3 (host-3), and 2 on 7 workers"
+  std::vector<int> odd;  // workers of the smallest group
+};
+
+// Those that differ between the two sides of a divergence, each side having one value. The
+// sentences name all groups of workers that have the same, the smallest first. Versions
+// come first, then flags.
+std::vector<SideDifference> SettingsOfSides(const Topology& topology,
+                                            const std::vector<ProgramSide>& sides);
+
+// Differences stand in the evidence of verdicts that they may explain. Those between the sides of
+// a divergence come first, with what to do.
 void AddSettingEvidence(const Case& c, Verdict& verdict);
 
 }  // namespace rapideye::classifier

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "tests/scenarios/evidence.h"
@@ -13,6 +15,11 @@ constexpr size_t kMaxPositions = 32;
 
 using Position = std::pair<std::string, int64_t>;  // fingerprint, pc
 
+struct Name {
+  std::string hlo;
+  std::optional<HloWaits> waits;
+};
+
 struct Site {
   size_t snapshot = 0;
   size_t core = 0;
@@ -23,7 +30,9 @@ class HloWriter {
   HloWriter(const Scene& scene, bool from_last_samples, std::vector<Snapshot>& snapshots)
       : snapshots_(snapshots) {
     for (const Program& program : scene.plan.job.programs) {
-      for (const Op& op : program.ops) names_[{program.fingerprint, op.pc}] = op.hlo;
+      for (const Op& op : program.ops) {
+        names_[{program.fingerprint, op.pc}] = {op.hlo, op.hlo_waits};
+      }
     }
     for (size_t s = 0; s < snapshots.size(); ++s) {
       // One that does not answer cannot be asked; its agent may have asked before.
@@ -47,7 +56,7 @@ class HloWriter {
   void Contradict() {
     for (const auto& [position, sites] : sites_) {
       for (const Site& site : sites) {
-        NameAt(site, site.snapshot % 2 == 0 ? "all-reduce.3" : "fusion.9");
+        NameAt(site, {site.snapshot % 2 == 0 ? "all-reduce.3" : "fusion.9", std::nullopt});
       }
     }
   }
@@ -77,12 +86,14 @@ class HloWriter {
     return after->first.first == fingerprint ? after->first.second : 0;
   }
 
-  void NameAt(const Site& site, const std::string& name) {
-    snapshots_[site.snapshot].cores[site.core].sequencers[0].hlo = name;
+  void NameAt(const Site& site, const Name& name) {
+    Sequencer& sequencer = snapshots_[site.snapshot].cores[site.core].sequencers[0];
+    sequencer.hlo = name.hlo;
+    sequencer.hlo_waits = name.waits;
   }
 
   std::vector<Snapshot>& snapshots_;
-  std::map<Position, std::string> names_;
+  std::map<Position, Name> names_;
   std::map<Position, std::vector<Site>> sites_;
 };
 

@@ -54,6 +54,7 @@ void AddGaps(const Noise& noise, Random& random, int& budget, Snapshot& snapshot
       sequencer.pc.reset();
       sequencer.tag.reset();
       sequencer.hlo.reset();
+      sequencer.hlo_waits.reset();
     }
   }
 }

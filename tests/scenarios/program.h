@@ -4,9 +4,11 @@
 #define RAPIDEYE_TESTS_SCENARIOS_PROGRAM_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "proto/v1/evidence.h"
 #include "tests/scenarios/random.h"
 
 namespace rapideye::scenarios {
@@ -22,6 +24,7 @@ enum class OpKind {
 struct Op {
   OpKind kind = OpKind::kCompute;
   std::string hlo;
+  std::optional<HloWaits> hlo_waits;  // where the text of the program is at hand
   int64_t pc = 0;
   int64_t tag = 0;
   int64_t sparse_pc = 0;  // where the SparseCores stand meanwhile, if they take part

@@ -301,7 +301,8 @@ Scenario Generate(Kind kind, uint64_t seed, const Options& options) {
   Scenario scenario{.kind = kind, .seed = seed, .options = options};
   if (IsHealthyKind(kind)) scenario.options.aborted = false;
   Random build(random.Next());
-  const Plan plan = BuildPlan(kind, build);
+  Plan plan = BuildPlan(kind, build);
+  NamePlaces(options.naming, options.texts, seed, plan.job.programs);
   const World world(plan.job, plan.faults, plan.launches_to_run());
   const Coverage coverage = DrawCoverage(plan, scenario.options, Random(random.Next()));
   const Timing timing = DrawTiming(plan, world, scenario.options.aborted, Random(random.Next()));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "proto/v1/evidence.h"
+#include "tests/scenarios/names.h"
 #include "tests/scenarios/noise.h"
 #include "tests/scenarios/truth.h"
 
@@ -80,6 +81,10 @@ struct Options {
   // The runtimes have given up, and with them the processes of all or a part of
   // the workers. Ignored for jobs that are well.
   bool aborted = false;
+  // How the instructions at which cores stand are called, and whether agents have dumps of
+  // their programs.
+  Naming naming = Naming::kOpcodes;
+  Texts texts = Texts::kNone;
 };
 
 struct Scenario {

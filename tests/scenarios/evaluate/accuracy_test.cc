@@ -42,6 +42,16 @@ constexpr Published kHeavy{.cause = 0.9867,
                            .culprits = 0.9828,
                            .unneeded_unknown = 0.0092,
                            .calibration_error = 0.0164};
+constexpr Published kNamed{.cause = 0.9789,
+                           .detail = 0.9748,
+                           .culprits = 0.9781,
+                           .unneeded_unknown = 0.0202,
+                           .calibration_error = 0.0216};
+constexpr Published kNamedWithTexts{.cause = 0.9964,
+                                    .detail = 0.9961,
+                                    .culprits = 0.9956,
+                                    .unneeded_unknown = 0.0024,
+                                    .calibration_error = 0.0220};
 
 // Three standard deviations of a share measured on kScenarios.
 double Scatter(double share) { return 3 * std::sqrt(share * (1 - share) / kScenarios); }
@@ -99,6 +109,23 @@ TEST(Accuracy, OfTheRealisticMix) {
 TEST(Accuracy, OfTheFlatMixWhereEvidenceIsThin) {
   const Report report = Evaluate(FlatMix(), kPublishedSeed, {.noise = Heavy()});
   ExpectAsPublished(report, kHeavy);
+  if (HasFailure()) std::cout << report.Render();
+}
+
+TEST(Accuracy, OfTheNamesOfRealPrograms) {
+  const Report report =
+      Evaluate(FlatMix(), kPublishedSeed, {.noise = Noisy(), .naming = Naming::kV5e});
+  ExpectAsPublished(report, kNamed);
+  EXPECT_EQ(report.false_alarms(), 0);
+  if (HasFailure()) std::cout << report.Render();
+}
+
+TEST(Accuracy, OfTheNamesOfRealProgramsWhoseTextsAreAtHand) {
+  const Report report =
+      Evaluate(FlatMix(), kPublishedSeed,
+               {.noise = Noisy(), .naming = Naming::kShardMap, .texts = Texts::kAll});
+  ExpectAsPublished(report, kNamedWithTexts);
+  EXPECT_EQ(report.false_alarms(), 0);
   if (HasFailure()) std::cout << report.Render();
 }
 

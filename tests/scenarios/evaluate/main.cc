@@ -29,6 +29,8 @@ struct Settings {
   std::string noise = "on";
   std::string kind;  // "chip-tail" or "chip-tail/aborted"; empty: by the mix
   bool exporters = false;
+  std::string names = "opcodes";
+  bool texts = false;
   int wavefront_poll_ms = 0;
   int show_failures = 0;
   std::string dump;
@@ -76,6 +78,8 @@ std::string Repeat(const Settings& settings, const Scenario& scenario) {
   return absl::StrCat("--only-seed=", scenario.seed, " --kind=", RowName(scenario),
                       settings.noise == "on" ? "" : " --noise=" + settings.noise,
                       settings.exporters ? " --exporters" : "",
+                      settings.names == "opcodes" ? "" : " --names=" + settings.names,
+                      settings.texts ? " --texts" : "",
                       settings.wavefront_poll_ms > 0
                           ? absl::StrCat(" --wavefront=", settings.wavefront_poll_ms)
                           : "");
@@ -90,6 +94,11 @@ std::vector<Share> MixOf(const Settings& settings) {
 Noise NoiseOf(const Settings& settings) {
   if (settings.noise == "off") return NoiseFree();
   return settings.noise == "heavy" ? Heavy() : Noisy();
+}
+
+Naming NamingOf(const Settings& settings) {
+  if (settings.names == "v5e") return Naming::kV5e;
+  return settings.names == "shard-map" ? Naming::kShardMap : Naming::kOpcodes;
 }
 
 // What a part of the scenarios came to.
@@ -109,7 +118,9 @@ void Judge(const Settings& settings, const Draw& draw, uint64_t seed, const Nois
                                       .transfers = settings.exporters,
                                       .ici_links = settings.exporters,
                                       .wavefront_poll_ms = wavefront,
-                                      .aborted = draw.aborted});
+                                      .aborted = draw.aborted,
+                                      .naming = NamingOf(settings),
+                                      .texts = settings.texts ? Texts::kAll : Texts::kNone});
   if (!settings.dump.empty()) tally.dumped = Dump(scenario, settings.dump) && tally.dumped;
   const Verdict verdict = Classify(scenario.capture);
   const Grade grade = GradeVerdict(scenario.truth, verdict);
@@ -183,6 +194,10 @@ int Main(int argc, char** argv) {
   app.add_option("--kind", settings.kind,
                  "makes only this kind, such as chip-tail or chip-tail/aborted");
   app.add_flag("--exporters", settings.exporters, "adds transfers and ICI links to the captures");
+  app.add_option("--names", settings.names, "names of the instructions at which cores stand")
+      ->check(CLI::IsMember({"opcodes", "v5e", "shard-map"}));
+  app.add_flag("--texts", settings.texts,
+               "gives agents the texts of the programs: with --names=v5e and --names=shard-map");
   app.add_option("--wavefront", settings.wavefront_poll_ms,
                  "milliseconds between polls that date the stop of each core; 0: no dates")
       ->check(CLI::Range(0, 60000));

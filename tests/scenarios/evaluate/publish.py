@@ -22,6 +22,10 @@ RUNS = (  # as the first table names them
     "--mix=realistic --exporters",
     "--mix=flat --noise=heavy",
     "--mix=realistic --noise=heavy",
+    "--mix=flat --names=v5e",
+    "--mix=flat --names=v5e --texts",
+    "--mix=flat --names=shard-map",
+    "--mix=flat --names=shard-map --texts",
     "--mix=healthy",
     "--mix=healthy --noise=heavy",
 )

@@ -1,5 +1,5 @@
 // The worker is given a different compilation of the program its peers run: the
-// same module name, other fingerprint, other pcs.
+// same module name, other fingerprint, other pcs, by another build of libtpu.
 #include "tests/testbed/faults/fault.h"
 #include "tests/testbed/faults/replace_program.h"
 

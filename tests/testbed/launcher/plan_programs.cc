@@ -40,7 +40,7 @@ Injection FingerprintMismatch(const JobPlan& plan) {
   const int program = picks.Below(plan.programs);
   return {.orders = {{worker, absl::StrCat("other-compilation program=", program)}},
           .description = absl::StrCat(HostOf(plan.shape, worker),
-                                      " is given a different compilation of program ", program,
+                                      " is given another libtpu's compilation of program ", program,
                                       " of each step"),
           .truth = {.cause = "FINGERPRINT_MISMATCH",
                     .detail = "",

@@ -30,6 +30,9 @@ constexpr int64_t kDivergentPadding = 41;
 // Each stage of a pipeline is a little larger than the one before.
 constexpr int64_t kStagePadding = 6;
 constexpr int kDivergentNumber = 3;
+// Those of libtpu 0.0.42.1 and 0.0.17.1.
+constexpr char kBuild[] = "cl_933746096";
+constexpr char kDivergentBuild[] = "cl_829516930";
 
 bool WaitsForOthers(OperationKind kind) {
   return kind == OperationKind::kCollective || kind == OperationKind::kReceive ||
@@ -69,6 +72,7 @@ ProgramPtr Compile(absl::string_view module, const std::vector<Line>& lines,
   const bool divergent = options.compilation == Compilation::kDivergent;
   const bool staged = options.stage != kNoStage;
   auto program = std::make_shared<Program>();
+  program->build = divergent ? kDivergentBuild : kBuild;
   program->module = staged ? absl::StrCat(module, "_stage", options.stage) : std::string(module);
   int64_t pc = kFirstPc;
   int64_t tag = 1;

@@ -46,6 +46,8 @@ struct Program {
   // What its cross-slice transfers are known by: the same for all stages of a
   // pipeline, the program's own fingerprint if there is none.
   Fingerprint channel{};
+  // Of libtpu, which compiled it; as it stands in the names of its dumps.
+  std::string build;
   // What the SparseCores run of it, under the same fingerprint; null: nothing.
   std::shared_ptr<const Program> sparse;
 
@@ -55,8 +57,8 @@ struct Program {
 
 using ProgramPtr = std::shared_ptr<const Program>;
 
-// How one compilation differs from another of the same source: instructions are
-// laid out at other pcs and numbered otherwise.
+// How one compilation differs from another of the same source: another build of libtpu has laid
+// out the instructions at other pcs and numbered them otherwise.
 enum class Compilation { kUsual, kDivergent };
 
 inline constexpr int kNoStage = -1;

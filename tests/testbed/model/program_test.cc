@@ -134,6 +134,7 @@ TEST(Program, DivergentCompilationIsTheSameModuleElsewhere) {
   const ProgramPtr divergent = MakeStep(Options(1, Compilation::kDivergent))[0];
   EXPECT_EQ(usual->module, divergent->module);
   EXPECT_NE(usual->fingerprint, divergent->fingerprint);
+  EXPECT_NE(usual->build, divergent->build);
   ASSERT_EQ(usual->operations.size(), divergent->operations.size());
   EXPECT_NE(usual->operations.back().pc, divergent->operations.back().pc);
 }

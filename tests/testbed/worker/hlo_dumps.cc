@@ -20,7 +20,7 @@ void HloDumps::Write(const Program& program) {
   const int id = ++modules_;
   const auto write = [&](absl::string_view stage, const std::string& text) {
     std::ofstream(absl::StrCat(directory_, "/", absl::StrFormat("module_%04d.", id), program.module,
-                               ".", stage),
+                               ".", program.build, ".", stage),
                   std::ios::binary)
         << text;
   };
