@@ -130,7 +130,37 @@ void TryWord(absl::string_view line, size_t at, Candidate& best) {
   best = {Candidate::Kind::kWord, begin, end, *number, total};
 }
 
-// "[ 120/1000]", "(4/10)", or a progress bar's "| 50/1000 [00:10<03:10]"; the slash is at `at`.
+// Nothing but blanks and colours.
+bool IsBlank(absl::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      while (i < text.size() && text[i] != 'm') ++i;
+    } else if (text[i] != ' ' && text[i] != '\t') {
+      return false;
+    }
+  }
+  return true;
+}
+
+// " (12%)]" behind the total, as in PyTorch's examples: "[640/60000 (1%)]".
+bool IsShareInBracket(absl::string_view text) {
+  if (!absl::StartsWith(text, " (")) return false;
+  const size_t end = text.find_first_not_of(" .0123456789", 2);
+  return end > 2 && absl::StartsWith(text.substr(std::min(end, text.size())), "%)]");
+}
+
+// The bar of Keras behind the total: " [==>.....]", or thick lines in colours.
+bool IsBar(absl::string_view line, size_t at) {
+  if (absl::StartsWith(line.substr(at), " [")) {
+    const char first = At(line, at + 2);
+    return first == '=' || first == '>' || (first == '.' && At(line, at + 3) == '.');
+  }
+  const size_t bar = std::min(SkipSeparators(line, at), line.size());
+  return absl::StartsWith(line.substr(bar), "\u2501");
+}
+
+// "[ 120/1000]", "(4/10)", "[640/60000 (1%)]", or a progress bar's "| 50/1000 [00:10<03:10]" or
+// "120/1000 [==>....]"; the slash is at `at`.
 void TryFraction(absl::string_view line, size_t at, Candidate& best) {
   size_t begin = at;
   while (begin > 0 && absl::ascii_isdigit(line[begin - 1])) --begin;
@@ -145,6 +175,8 @@ void TryFraction(absl::string_view line, size_t at, Candidate& best) {
   if (!total.has_value() || At(line, end) == '/') return;
   const bool enclosed = (before == '[' && At(line, end) == ']') ||
                         (before == '(' && At(line, end) == ')') ||
+                        (before == '[' && IsShareInBracket(line.substr(end))) ||
+                        (IsBlank(line.substr(0, begin)) && IsBar(line, end)) ||
                         (before == '|' && absl::StartsWith(line.substr(end), " ["));
   if (enclosed) best = {Candidate::Kind::kFraction, begin, end, *number, total};
 }

@@ -72,6 +72,25 @@ TEST(StepLinesTest, ANumberThatNeverGrowsIsNoStep) {
   EXPECT_EQ(steps.Read(), StepReading());
 }
 
+TEST(StepLinesTest, KnowsTheFractionsOfFrameworks) {
+  for (const char* shape : {
+           // PyTorch's examples and timm.
+           "Train Epoch: 1 [$/60000 (1%)]\tLoss: 2.29",
+           "Train: 0 [  $/1251 (  4%)]  Loss: 6.95 (6.95)  Time: 0.3s",
+           // Keras 2 and 3, in a file.
+           "  $/1000 [..............................] - ETA: 12s - loss: 2.3",
+           " $/1000 [==>...........................] - ETA: 12s - loss: 2.3",
+           "\x1b[1m  $/1000\x1b[0m \x1b[32m\u2501\x1b[0m\x1b[37m\u2501\u2501\x1b[0m "
+           "\x1b[1m12s\x1b[0m 125ms/step - loss: 2.3",
+       }) {
+    EXPECT_EQ(After(shape, 10, 13).step, 13) << shape;
+  }
+  for (const char* shape : {"$/1000 files", "$/1000 (1%)", "[$/1000 (x)]", "[$/1000 (%)",
+                            "$/1000 [done]", "$/1000 [.git]", "copied $/1000 [==>..]"}) {
+    EXPECT_EQ(After(shape, 10, 20).step, std::nullopt) << shape;
+  }
+}
+
 TEST(StepLinesTest, QuantitiesAreNoSteps) {
   for (const char* shape :
        {"time per step $ ms", "step $s", "step 1.$", "step $.5", "step $%", "steps/s: $", "$ steps",
@@ -187,6 +206,11 @@ TEST(StepLinesTest, AnyBytesAreTaken) {
                            "Step ,,,",
                            "[ 1/",
                            "(1/2",
+                           "[1/2 (",
+                           "[1/2 ( %)",
+                           "1/2 [",
+                           "1/2 [.",
+                           "1/2 \x1b[",
                            "iter",
                            "steps of ",
                            "step 3 of ",

@@ -399,7 +399,9 @@ void CoordinatorCore::Survey() {
   if (state_ != State::kArmed) return;
   UpdateAttention();
   for (std::string& text : job_.RetireLeavers(now_.monotonic)) Info(std::move(text));
-  if (!job_.UpdateSettled(now_.monotonic) || now_.monotonic < judge_not_before_ || Recall()) return;
+  const bool settled = job_.UpdateSettled(now_.monotonic);
+  if (auto pauses = job_.PausesToKeep(now_.monotonic)) Emit(PausesLearnt{*std::move(pauses)});
+  if (!settled || now_.monotonic < judge_not_before_ || Recall()) return;
   Judge();
 }
 

@@ -14,6 +14,7 @@ void CoordinatorCore::On(IncidentsOnDisk& event) {
     Warn(absl::StrFormat("the watch is paused, as the coordinator before was told by %s: %s",
                          event.pause->by, event.pause->reason));
   }
+  job_.TakeOver(std::move(event.learnt));
   restart_.OnDisk(std::move(event.ids), std::move(event.unknown), std::move(event.verdicts));
 }
 

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "classifier/verdict.h"
 #include "coordinator/core/job_status.h"
+#include "coordinator/core/learning.h"
 #include "proto/common/time/instant.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
@@ -105,6 +106,8 @@ struct IncidentsOnDisk {
   std::map<std::string, ToldVerdict> verdicts = {};
   // A pause of the watch that it was told of.
   std::optional<KeptPause> pause = std::nullopt;
+  // What it had learnt of pauses.
+  std::optional<KeptPauses> learnt = std::nullopt;
 };
 
 // The answer to a Retell effect whose digest could not be read.
@@ -228,6 +231,11 @@ struct PauseChanged {
   std::optional<KeptPause> pause;
 };
 
+// Longer pauses were learnt, or those of another job: to be kept for the next coordinator.
+struct PausesLearnt {
+  KeptPauses pauses;
+};
+
 enum class LogLevel { kInfo, kWarning, kError };
 
 // One line, already free of control characters.
@@ -236,8 +244,9 @@ struct Log {
   std::string text;
 };
 
-using Effect = std::variant<Send, Close, Conclude, TextsGathered, Retell, StatusReport, Examine,
-                            SnapshotAnswered, SnapshotRefused, PauseAnswered, PauseChanged, Log>;
+using Effect =
+    std::variant<Send, Close, Conclude, TextsGathered, Retell, StatusReport, Examine,
+                 SnapshotAnswered, SnapshotRefused, PauseAnswered, PauseChanged, PausesLearnt, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::coordinator

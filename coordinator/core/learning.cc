@@ -135,6 +135,29 @@ absl::Duration Learning::LongestPhase(Phase phase) const {
   return found == longest_phase_.end() ? absl::ZeroDuration() : found->second;
 }
 
+LearntPauses Learning::Pauses() const {
+  return {.step = longest_step_,
+          .step_lines = longest_step_lines_,
+          .pause = longest_pause_,
+          .unannounced_pause = longest_unannounced_pause_,
+          .compile = LongestPhase(Phase::kCompile),
+          .checkpoint = LongestPhase(Phase::kCheckpoint),
+          .eval = LongestPhase(Phase::kEval)};
+}
+
+void Learning::Restore(const LearntPauses& before) {
+  const auto restore = [](absl::Duration was, absl::Duration& longest) {
+    longest = std::max(longest, std::min(was, kMaxLearntPause));
+  };
+  restore(before.step, longest_step_);
+  restore(before.step_lines, longest_step_lines_);
+  restore(before.pause, longest_pause_);
+  restore(before.unannounced_pause, longest_unannounced_pause_);
+  restore(before.compile, longest_phase_[Phase::kCompile]);
+  restore(before.checkpoint, longest_phase_[Phase::kCheckpoint]);
+  restore(before.eval, longest_phase_[Phase::kEval]);
+}
+
 void Learning::ObserveQueue(WorkerFacts& facts, const wire::Heartbeat& heartbeat) {
   std::vector<Launch> queue;
   for (const wire::QueueEntry& entry : heartbeat.queue) {

@@ -20,6 +20,27 @@
 
 namespace rapideye::coordinator {
 
+// How long steps and pauses have been at the longest, in health. Zero: none is known.
+struct LearntPauses {
+  absl::Duration step;
+  absl::Duration step_lines;  // between two lines that tell a further step
+  absl::Duration pause;       // of any kind
+  absl::Duration unannounced_pause;
+  absl::Duration compile;  // as pages announce it
+  absl::Duration checkpoint;
+  absl::Duration eval;
+
+  bool operator==(const LearntPauses&) const = default;
+};
+
+// The same, as it outlives a coordinator.
+struct KeptPauses {
+  std::string job_incarnation;  // of which they were learnt
+  LearntPauses learnt;
+
+  bool operator==(const KeptPauses&) const = default;
+};
+
 class Learning {
  public:
   // Learns from a heartbeat of a job in health; the caller leaves out those of an
@@ -50,6 +71,11 @@ class Learning {
   absl::Duration LongestUnannouncedPause() const { return longest_unannounced_pause_; }
   // A phase of this kind, from beginning to end as heartbeats showed it.
   absl::Duration LongestPhase(Phase phase) const;
+
+  LearntPauses Pauses() const;
+  // Goes on from what was learnt before of the same job. Nothing becomes shorter, nor longer than
+  // kMaxLearntPause.
+  void Restore(const LearntPauses& before);
 
   // Groups of workers that ran the same set of programs, largest first; `members`
   // are the workers to place. A worker seen to run only a part of a group's

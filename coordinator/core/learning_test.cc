@@ -275,5 +275,26 @@ TEST(Learning, ProgramsBeyondTheLimitAreIgnored) {
   EXPECT_FALSE(learning.HasCompleted("f" + std::to_string(kMaxPrograms)));
 }
 
+TEST(LearntPausesTest, RestoredOnesMakeNothingShorterAndAreBounded) {
+  Learning learning;
+  learning.ObserveStep({0, 0}, absl::Seconds(7));
+  learning.Restore({.step = absl::Seconds(3),
+                    .step_lines = absl::Seconds(20),
+                    .pause = absl::Seconds(30),
+                    .unannounced_pause = absl::Seconds(40),
+                    .compile = absl::Seconds(50),
+                    .checkpoint = 2 * kMaxLearntPause,
+                    .eval = absl::Seconds(60)});
+  EXPECT_EQ(learning.Pauses(), (LearntPauses{.step = absl::Seconds(7),
+                                             .step_lines = absl::Seconds(20),
+                                             .pause = absl::Seconds(30),
+                                             .unannounced_pause = absl::Seconds(40),
+                                             .compile = absl::Seconds(50),
+                                             .checkpoint = kMaxLearntPause,
+                                             .eval = absl::Seconds(60)}));
+  learning.Forget();
+  EXPECT_EQ(learning.Pauses(), LearntPauses{});
+}
+
 }  // namespace
 }  // namespace rapideye::coordinator

@@ -205,5 +205,66 @@ TEST_F(PausesTest, PausesThatWereNotAnnouncedAreLearnt) {
   EXPECT_EQ(WatchedHangThreshold(set, learning), absl::Seconds(9));
 }
 
+// The coordinator before has seen a checkpoint of four minutes.
+class KeptPausesTest : public PausesTest {
+ protected:
+  KeptPausesTest() {
+    job_.Step(IncidentsOnDisk{});
+    Pause(Phase::kCheckpoint);
+    job_.Run(absl::Minutes(4));
+    GoOn();
+    job_.Run(kKeepPausesSpacing);
+    kept_ = job_.kept_pauses();
+  }
+
+  void Restart(std::optional<KeptPauses> kept) {
+    job_.RestartCoordinator();
+    job_.ConnectAll();
+    job_.Step(IncidentsOnDisk{.ids = {}, .learnt = std::move(kept)});
+    job_.Run(absl::Minutes(1));
+  }
+  // For how long a checkpoint is waited for.
+  absl::Duration Patience() {
+    Pause(Phase::kCheckpoint);
+    const absl::Duration begun = job_.now().monotonic;
+    EXPECT_TRUE(job_.RunUntilConclude(absl::Hours(1)));
+    return job_.now().monotonic - begun;
+  }
+
+  std::optional<KeptPauses> kept_;
+};
+
+TEST_F(KeptPausesTest, OutlastTheCoordinator) {
+  ASSERT_TRUE(kept_.has_value());
+  EXPECT_GE(kept_->learnt.checkpoint, absl::Minutes(4) - absl::Seconds(2));
+  Restart(kept_);
+  EXPECT_GE(Patience(), absl::Minutes(11));
+}
+
+TEST_F(KeptPausesTest, OfAnotherJobTellNothing) {
+  ASSERT_TRUE(kept_.has_value());
+  kept_->job_incarnation += "x";
+  Restart(kept_);
+  EXPECT_LE(Patience(), kMinHangThreshold + absl::Seconds(5));
+  // Those of this one take their place.
+  ASSERT_TRUE(job_.kept_pauses().has_value());
+  EXPECT_NE(job_.kept_pauses()->job_incarnation, kept_->job_incarnation);
+}
+
+TEST_F(KeptPausesTest, NothingIsWrittenBeforeTheDiskWasRead) {
+  int written = 0;
+  job_.ShowEffectsTo([&](const Effect& effect, std::optional<WorkerId>) {
+    written += std::holds_alternative<PausesLearnt>(effect) ? 1 : 0;
+  });
+  job_.RestartCoordinator();
+  job_.ConnectAll();
+  job_.Run(2 * kKeepPausesSpacing);
+  EXPECT_EQ(written, 0);
+  job_.Step(IncidentsOnDisk{.ids = {}, .learnt = kept_});
+  job_.Run(kKeepPausesSpacing);
+  // And nothing that is there.
+  EXPECT_EQ(written, 0);
+}
+
 }  // namespace
 }  // namespace rapideye::coordinator

@@ -214,6 +214,38 @@ absl::Duration BeyondLearnt(const Thresholds& thresholds, absl::Duration longest
   return std::min(kPauseFactor * longest, thresholds.longest_pause);
 }
 
+// When the worker that was seen at work least recently was, of those that are connected; absent if
+// of any of them no traffic nor input or output is known as it comes in health. CPU time does not
+// count: whoever waits in a loop uses it, too.
+std::optional<absl::Duration> WorkOfAll(const std::map<WorkerId, WorkerProgress>& workers) {
+  using Signal = wire::ProcessActivitySignal;
+  std::optional<absl::Duration> least;
+  for (const auto& [id, worker] : workers) {
+    if (!worker.connected) continue;
+    if (!Tells(worker, Measured::kByActivity) || !worker.activity.has_value()) return std::nullopt;
+    const Signal signal = worker.activity->signal;
+    if (signal != Signal::kTraffic && signal != Signal::kInputOutput) return std::nullopt;
+    Lower(least, *worker.active_at);
+  }
+  return least;
+}
+
+// The measure by lines alone, made longer while all work as in health: a long evaluation writes
+// none, and a hang silences at least those who wait. Work is over once half of the threshold shows
+// none. All may also try something in vain for ever, so this excuses no more than a pause does.
+Standstill WhileAllWork(Standstill measure, const std::map<WorkerId, WorkerProgress>& workers,
+                        const Thresholds& thresholds, absl::Duration now) {
+  const std::optional<absl::Duration> worked = WorkOfAll(workers);
+  if (!worked.has_value()) return measure;
+  const absl::Duration working = *worked - (now - measure.still_for) + measure.threshold / 2;
+  if (working <= measure.threshold) return measure;
+  const absl::Duration longest = std::min(kPauseFactor * measure.threshold,
+                                          std::max(measure.threshold, thresholds.longest_pause));
+  measure.threshold = std::min(working, longest);
+  absl::StrAppend(&measure.why, "; all training processes still work as in health");
+  return measure;
+}
+
 // Of the pauses that are announced; zero if none is, or the operator has set the threshold.
 absl::Duration LongestAllowance(const std::map<WorkerId, WorkerProgress>& workers,
                                 const Thresholds& thresholds, const Learning& learning) {
@@ -533,9 +565,10 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
                  "the first launch of a new program does not complete");
   }
   if (job.measured == Measured::kByLines) {
-    return Allow(
+    const Standstill measure = Allow(
         since(last, StepLinesThreshold(thresholds, learning), "the log tells of no further step"),
         thresholds.hang.has_value(), job, now);
+    return WhileAllWork(measure, workers_, thresholds, now);
   }
   if (by_steps && job.watched) {
     return Allow(since(last, StepThreshold(thresholds, learning),

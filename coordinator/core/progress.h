@@ -130,6 +130,8 @@ class Progress {
   //   * Otherwise: hang threshold. An announced pause counts as above.
   // Where no page has a step either, but the log of some worker tells one, seldom of every
   // worker: StepLinesThreshold, also once the agent of that worker has gone while others stay.
+  // While traffic or input and output show that all workers work as in health, up to three times
+  // as long, and no longer than the longest pause.
   // Where no log does, but a rhythm of work is known of at least half of the workers:
   // ActivityThreshold, from when half of those or more have stood still. One that spins,
   // retries or compiles while the others wait for it does not count. A start has rhythms of its

@@ -487,6 +487,90 @@ TEST_F(StepLinesTest, ARuntimeThatAnswersIsBelievedRatherThanLines) {
   EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(100));
 }
 
+// Likewise, and the kernels of both workers tell of their work. The last line came at 100 s.
+class WorkBesideLinesTest : public StepLinesTest {
+ protected:
+  // `worked`: when each was last seen at work, in seconds; below zero: no rhythm is known.
+  void HearWork(double now, double first, double second) {
+    HearOne({0, 0}, now, first);
+    HearOne({0, 1}, now, second);
+  }
+  void HearOne(const WorkerId& worker, double now, double worked) {
+    wire::Heartbeat heartbeat;
+    heartbeat.process_incarnation = "p";
+    heartbeat.runtime.state = RuntimeState::kUnavailable;
+    if (worker.task == 0) {
+      heartbeat.step_lines = wire::StepLines{.step = 100,
+                                             .advances = 100,
+                                             .since_advance = absl::Seconds(now - 100),
+                                             .longest = longest_};
+    }
+    if (worked >= 0) {
+      heartbeat.activity = wire::ProcessActivity{.signal = signal_,
+                                                 .advances = static_cast<int64_t>(worked),
+                                                 .since_advance = absl::Seconds(now - worked),
+                                                 .longest = absl::Seconds(5)};
+    }
+    progress_.Observe(worker, kAgent, heartbeat, absl::Seconds(now));
+  }
+
+  wire::ProcessActivitySignal signal_ = wire::ProcessActivitySignal::kTraffic;
+};
+
+TEST_F(WorkBesideLinesTest, AnEvaluationThatWritesNoLinesIsWaitedFor) {
+  HearWork(400, 398, 399);
+  EXPECT_FALSE(Judge(400).has_value());
+  const std::optional<Standstill> measure =
+      progress_.Measure(thresholds_, learning_, absl::Seconds(400));
+  EXPECT_NE(measure->why.find("all training processes still work"), std::string::npos)
+      << measure->why;
+  // Half of the threshold without work of one of them, and it is over.
+  EXPECT_FALSE(Judge(398 + 149).has_value());
+  EXPECT_TRUE(Judge(398 + 150).has_value());
+}
+
+TEST_F(WorkBesideLinesTest, AHangIsNoticedAsSoonAsBefore) {
+  // What was under way when the last line came is seen a little later.
+  HearWork(400, 105, 109);
+  EXPECT_FALSE(Judge(399).has_value());
+  ASSERT_TRUE(Judge(400).has_value());
+  EXPECT_EQ(Judge(400)->why, "the log tells of no further step");
+}
+
+TEST_F(WorkBesideLinesTest, WorkInVainIsNoExcuseForEver) {
+  HearWork(1000, 1000, 1000);
+  EXPECT_FALSE(Judge(999).has_value());
+  EXPECT_TRUE(Judge(1000).has_value());
+  thresholds_.longest_pause = absl::Minutes(7);
+  EXPECT_FALSE(Judge(519).has_value());
+  EXPECT_TRUE(Judge(520).has_value());
+  // A line is never missing before it is due.
+  thresholds_.longest_pause = absl::Minutes(1);
+  EXPECT_FALSE(Judge(399).has_value());
+  EXPECT_TRUE(Judge(400).has_value());
+}
+
+TEST_F(WorkBesideLinesTest, OneThatRetriesWhileTheOthersWaitForItExcusesNothing) {
+  HearWork(400, 400, 104);
+  EXPECT_TRUE(Judge(400).has_value());
+  // Nor does one of which nothing is known.
+  HearWork(400, 400, -1);
+  EXPECT_TRUE(Judge(400).has_value());
+  // One that has gone has no part in it.
+  HearWork(400, 400, 104);
+  progress_.Disconnected({0, 1});
+  EXPECT_FALSE(Judge(400).has_value());
+}
+
+TEST_F(WorkBesideLinesTest, CpuTimeIsUsedByWaitingInALoop) {
+  signal_ = wire::ProcessActivitySignal::kCpuTime;
+  HearWork(400, 400, 400);
+  EXPECT_TRUE(Judge(400).has_value());
+  signal_ = wire::ProcessActivitySignal::kInputOutput;
+  HearWork(400, 400, 400);
+  EXPECT_FALSE(Judge(400).has_value());
+}
+
 // Four workers whose kernels alone tell of their work; first seen at 100 s.
 class ActivityTest : public ::testing::Test {
  protected:

@@ -162,6 +162,26 @@ absl::Duration WatchedJob::AttentionAfter() const {
   return std::min(LaunchThreshold(), HangThreshold()) / 2;
 }
 
+void WatchedJob::TakeOver(std::optional<KeptPauses> left) {
+  inherited_pauses = std::move(left);
+  may_keep_pauses = true;
+}
+
+std::optional<KeptPauses> WatchedJob::PausesToKeep(absl::Duration now) {
+  const std::optional<std::string> id = incarnation.Id();
+  if (!may_keep_pauses || !settled || !id.has_value()) return std::nullopt;
+  if (const auto left = std::exchange(inherited_pauses, std::nullopt)) {
+    kept_pauses = *left;
+    if (left->job_incarnation == *id) learning.Restore(left->learnt);
+  }
+  KeptPauses pauses{.job_incarnation = *id, .learnt = learning.Pauses()};
+  if (now < keep_pauses_not_before || pauses.learnt == LearntPauses{}) return std::nullopt;
+  if (pauses == kept_pauses) return std::nullopt;
+  keep_pauses_not_before = now + kKeepPausesSpacing;
+  kept_pauses = pauses;
+  return pauses;
+}
+
 bool WatchedJob::UpdateSettled(absl::Duration now) {
   if (!settled && first_hello.has_value()) {
     settled = membership.Complete() || now - *first_hello >= kSettleTime;

@@ -75,6 +75,12 @@ struct WatchedJob {
   // Half of the threshold that applies to the programs known by now: from then on without
   // progress agents look closely.
   absl::Duration AttentionAfter() const;
+  // What an earlier coordinator left on disk has been read. It counts once the job is settled, if
+  // it is about the same one.
+  void TakeOver(std::optional<KeptPauses> left);
+  // What is to be kept for the next coordinator, if it has changed, now and then; absent before
+  // TakeOver.
+  std::optional<KeptPauses> PausesToKeep(absl::Duration now);
   // Returns `settled`: all expected workers have been there once, or had the time to come.
   // Shortly after a start most agents may still be on their way back. One that leaves after
   // all were there is evidence, and nothing to wait for.
@@ -108,6 +114,10 @@ struct WatchedJob {
   absl::Duration next_retire = -absl::InfiniteDuration();
   absl::Duration start_up_not_before = -absl::InfiniteDuration();  // judged again
   bool settled = false;
+  bool may_keep_pauses = false;                // what the coordinator before has kept is known
+  std::optional<KeptPauses> inherited_pauses;  // until the job is settled
+  KeptPauses kept_pauses;                      // as was last kept
+  absl::Duration keep_pauses_not_before = -absl::InfiniteDuration();
   std::map<WorkerId, absl::Duration> left_at;  // of those that have gone and are expected
 };
 

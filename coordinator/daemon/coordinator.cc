@@ -113,6 +113,7 @@ void Coordinator::BeginWork() {
                                   const std::string& id) { return RevisionOnDisk(archive, id); },
           .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
   pause_file_ = std::make_unique<PauseFile>(settings_.state_dir, settings_.disk);
+  learnt_file_ = std::make_unique<LearntFile>(settings_.state_dir, settings_.disk);
   Recall();
 }
 
@@ -144,6 +145,7 @@ void Coordinator::Recall() {
   incident_recovery_->FindLeft([archive, state_dir = settings_.state_dir, disk = settings_.disk] {
     absl::StatusOr<IncidentsOnDisk> left = FindLeft(*archive);
     if (left.ok()) left->pause = ReadPause(state_dir, *disk);
+    if (left.ok()) left->learnt = ReadLearnt(state_dir, *disk);
     return left;
   });
 }
@@ -291,6 +293,7 @@ void Coordinator::Handle(SnapshotAnswered effect) { operators_.Handle(effect); }
 void Coordinator::Handle(SnapshotRefused effect) { operators_.Handle(effect); }
 void Coordinator::Handle(PauseAnswered effect) { operators_.Handle(effect); }
 void Coordinator::Handle(PauseChanged effect) { pause_file_->Write(std::move(effect.pause)); }
+void Coordinator::Handle(PausesLearnt effect) { learnt_file_->Write(std::move(effect.pauses)); }
 
 void Coordinator::Housekeep() {
   const absl::Duration now = MonotonicTime();

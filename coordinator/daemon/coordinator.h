@@ -23,6 +23,7 @@
 #include "coordinator/server/web.h"
 #include "coordinator/store/incident_keeper.h"
 #include "coordinator/store/incident_writer.h"
+#include "coordinator/store/learnt_file.h"
 #include "coordinator/store/pause_file.h"
 #include "digest/digest.h"
 #include "proto/common/file/file_lock.h"
@@ -104,6 +105,7 @@ class Coordinator final : private EffectHandler {
   void Handle(SnapshotRefused effect) override;
   void Handle(PauseAnswered effect) override;
   void Handle(PauseChanged effect) override;
+  void Handle(PausesLearnt effect) override;
   void Handle(Log effect) override;
   void ReadNext(StreamId stream) override;
   void Housekeep() override;
@@ -124,6 +126,7 @@ class Coordinator final : private EffectHandler {
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<IncidentRecovery> incident_recovery_;
   std::unique_ptr<PauseFile> pause_file_;
+  std::unique_ptr<LearntFile> learnt_file_;
   std::unique_ptr<transport::Acceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<transport::CertificateWatch> certificates_;

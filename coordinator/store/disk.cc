@@ -145,6 +145,17 @@ class PosixDisk final : public Disk {
 
 }  // namespace
 
+absl::Status StoreText(Disk& disk, const std::string& directory, const std::string& name,
+                       const std::optional<std::string>& text) {
+  const std::string path = absl::StrCat(directory, "/", name);
+  if (!text.has_value()) return disk.RemoveAll(path);
+  const std::string anew = absl::StrCat(path, ".new");
+  if (absl::Status status = disk.MakeDirectory(directory); !status.ok()) return status;
+  if (absl::Status status = disk.RemoveAll(anew); !status.ok()) return status;
+  if (absl::Status status = disk.WriteFile(anew, *text); !status.ok()) return status;
+  return disk.Replace(anew, path);
+}
+
 Disk& RealDisk() {
   static auto& disk = *new PosixDisk;  // threads that hang in it may outlive all statics
   return disk;

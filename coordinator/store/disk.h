@@ -42,6 +42,11 @@ class Disk {
   virtual absl::StatusOr<int64_t> BytesIn(const std::string& path) = 0;
 };
 
+// Makes `text` all that a small file holds, atomically, in a directory that need not be there;
+// absent: removes the file. Its name with ".new" behind it is free.
+absl::Status StoreText(Disk& disk, const std::string& directory, const std::string& name,
+                       const std::optional<std::string>& text);
+
 // The machine's file system. Thread-safe.
 Disk& RealDisk();
 

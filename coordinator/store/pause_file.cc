@@ -15,19 +15,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxBytes = 16 << 10;
+constexpr char kName[] = "pause.json";
 
-std::string PathIn(const std::string& state_dir) { return absl::StrCat(state_dir, "/pause.json"); }
-
-absl::Status Store(Disk& disk, const std::string& state_dir,
-                   const std::optional<KeptPause>& pause) {
-  const std::string path = PathIn(state_dir);
-  if (!pause.has_value()) return disk.RemoveAll(path);
-  const std::string anew = absl::StrCat(path, ".new");
-  if (absl::Status status = disk.MakeDirectory(state_dir); !status.ok()) return status;
-  if (absl::Status status = disk.RemoveAll(anew); !status.ok()) return status;
-  if (absl::Status status = disk.WriteFile(anew, PauseText(*pause)); !status.ok()) return status;
-  return disk.Replace(anew, path);
-}
+std::string PathIn(const std::string& state_dir) { return absl::StrCat(state_dir, "/", kName); }
 
 }  // namespace
 
@@ -72,7 +62,9 @@ PauseFile::~PauseFile() { worker_.Stop(kDiskPatience); }
 
 void PauseFile::Write(std::optional<KeptPause> pause) {
   worker_.PostLatest([state_dir = state_dir_, disk = disk_, pause = std::move(pause)] {
-    const absl::Status status = Store(*disk, state_dir, pause);
+    const absl::Status status =
+        StoreText(*disk, state_dir, kName,
+                  pause.has_value() ? std::optional(PauseText(*pause)) : std::nullopt);
     if (status.ok()) return;
     spdlog::error("{}: {}; the next coordinator {}", PathIn(state_dir),
                   std::string(status.message()),

@@ -103,6 +103,7 @@ class FakeJob {
   const std::vector<PauseAnswered>& pauses() const { return pauses_; }
   // As the next coordinator will find it.
   const std::optional<KeptPause>& kept_pause() const { return kept_pause_; }
+  const std::optional<KeptPauses>& kept_pauses() const { return kept_pauses_; }
   // The verdict on the last one concluded is that these sides have diverged.
   void WantTexts(std::vector<ProgramSide> sides);
   // Tells the core that the last one was written.
@@ -131,6 +132,7 @@ class FakeJob {
   std::vector<SnapshotRefused> refused_;
   std::vector<PauseAnswered> pauses_;
   std::optional<KeptPause> kept_pause_;
+  std::optional<KeptPauses> kept_pauses_;
   std::vector<std::string> log_;
   // Answers are sent one at a time, as a network would deliver them.
   std::vector<std::pair<WorkerId, wire::AgentMessage>> outbox_;
