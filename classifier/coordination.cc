@@ -160,7 +160,7 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
 
 bool SaysAnotherFailed(const LogEvent& log) {
   // By a handler of signals, the heap, an assertion, a shell or a launcher; of the machine.
-  static constexpr std::array<std::string_view, 27> kFalls = {
+  static constexpr std::array<std::string_view, 33> kFalls = {
       "*** SIG",
       "Raising signal",
       "egmentation fault",
@@ -188,6 +188,12 @@ bool SaysAnotherFailed(const LogEvent& log) {
       "ephemeral",
       "EmptyDir",
       "NVRM: ",
+      "exit code",
+      "exited with code",
+      "exit status",
+      "exitcode",
+      "signal SIG",
+      "Execution of replica",
   };
   return log.kind == LogKind::kFollowOn &&
          std::none_of(kFalls.begin(), kFalls.end(),

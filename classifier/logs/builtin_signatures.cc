@@ -41,6 +41,7 @@ LAUNCH_GROUP_MISMATCH  "unexpected leader shows up"|"unexpected peer shows up"
 # Whoever finds that a message is too long need not be the one whose program differs.
 COLLECTIVE_MISMATCH    "Is there a distributed collective mismatch in your code"
 COLLECTIVE_MISMATCH    "Detected mismatch between collectives on ranks"
+COLLECTIVE_MISMATCH    "NCCL WARN NET/IB : collective mismatch error"
 HALT_USER              any-case  "observed errors are: [user"
 HALT_ASSERTION         "BoundsCheck"|"scheckne"|"scheckeq"|"schecklt"|"scheckle"|"scheckgt"|"scheckge"|"scheckbetween"
 HALT_ASSERTION         "Semaphore ("  "has a nonzero value upon exit"
@@ -98,6 +99,7 @@ DEVICE_UNAVAILABLE     "ddress already in use"
 DEVICE_UNAVAILABLE     "device(s) is/are busy or unavailable"|"NVML: Driver/library version mismatch"|"CUDA driver version is insufficient"
 # A machine that goes on without its accelerators, and runtimes that were told of another shape.
 DEVICE_UNAVAILABLE     " may be present on this machine, but"  "Falling back to cpu"
+DEVICE_UNAVAILABLE     "the device will go unhealthy"|"' device marked unhealthy"|"Insufficient nvidia.com/gpu"|"Insufficient amd.com/gpu"
 DEVICE_UNAVAILABLE     "Error: unexpected worker hostname"|"PjRtClient is not initialized"|"Check failed: session.Run({tensorflow::Output("|"configure_distributed_tpu/"
 
 # An error that names a NIC, or a link of one that went down.
@@ -135,13 +137,14 @@ PREEMPTED              "CANCELLED AT "  "slurmstepd: "|"*** JOB "|"*** STEP "
 RESTARTED_PEER         "unexpectedly tried to connect with a different incarnation"
 RESTARTED_PEER         "tried to connect with a different"|"unexpectedly tried to connect while it is already in error"
 RESTARTED_PEER         "Incarnation ID mismatch"|"Incarnation mismatch"|"incarnation. It has likely restarted"
-RESTARTED_PEER         "is not found. Possibly, this master has restarted"|"expects a different device incarnation"
+RESTARTED_PEER         "expects a different device incarnation"
+RESTARTED_PEER         "borted: Session "|"BORTED: Session "  " is not found"
 MISSED_HEALTH_CHECKS   "The task with address "  " missed "  " health checks"
 MISSED_HEALTH_CHECKS   "Task /job:"  " heartbeat timeout"
 MISSED_HEALTH_CHECKS   "task is set to ERROR: "|"Barrier failed because: "|"has been set to ERROR in coordination service"  "Task "  " heartbeat timeout"
 MISSED_HEALTH_CHECKS   "Task "  " heartbeat timeout. This indicates"
 MISSED_HEALTH_CHECKS   "has been set to ERROR in coordination service"
-MISSED_HEALTH_CHECKS   any-case  "missed too many heartbeats"|"has been marked dead because"|"lost heartbeat"|"missed heartbeat"|"lame workers found"
+MISSED_HEALTH_CHECKS   any-case  "missed too many heartbeats"|"has been marked dead because"|"failed to heartbeat within timeout"|"lost heartbeat"|"missed heartbeat"|"lame workers found"
 
 # Collectives that stand, by those who wait in them. XLA's rendezvous on the host first.
 COLLECTIVE_STUCK       "This thread has been waiting for "  "may be stuck"
@@ -195,6 +198,7 @@ NETWORK                any-case  "nccl warn"|"rccl warn"  "connection reset"|"co
 NETWORK                any-case  "nccl warn"|"rccl warn"  "net/ofi"|"net/ib"|"net/socket"|"net/fastrak"|"bootstrap"  "couldn't open"|"couldn't create"|"failed: "|"unable to"|"failed with"
 NETWORK                "ncclRemoteError"|"ncclSystemError"|"remote process exited or there was a network error"
 NETWORK                "UNAVAILABLE: DNS resolution failed"
+NETWORK                "No route to host"
 # A process of a data service that its dispatcher no longer knows.
 NETWORK                "data/service/"  "Failed to send task updates to dispatcher"
 # Whose GPU, or whose link to it, is broken, the reader of its memory does not know.
@@ -223,6 +227,8 @@ FOLLOW_ON              "Terminating process because the coordinator detected mis
 FOLLOW_ON              "Aborting the coordinator after collecting errors"
 FOLLOW_ON              "SLICE_FAILURE_"
 FOLLOW_ON              "Detected slice failure"|"core dump will begin"|"Now taking a TPU core dump"
+FOLLOW_ON              "Check failed: session->session()->Run("|"workers are dead/failed"
+FOLLOW_ON              "Execution of replica "  " failed: "
 FOLLOW_ON              "is already in error before the barrier"|"Barrier failed because service is shutting down"|"Barrier failed beacuse a task is in error"|"Barrier failed because a task is in error"
 FOLLOW_ON              "oordination service is shutting down"|"oordination service has shut down"|"oordination service has stopped"|"oordination agent is set to ERROR"|"gent must be in CONNECTED state"|"that is already in error state polling for errors"
 FOLLOW_ON              "Error received from peer"|"Additional GRPC error information"  "Socket closed"|"grpc_status:14"|"grpc_status\":14"|"grpc_status:4"|"grpc_status\":4"|"grpc_status:10"
@@ -268,6 +274,7 @@ COORDINATION_TIMEOUT   any-case  "barrier"  "timed out while"|"has timed out"|"t
 COORDINATION_TIMEOUT   "BarrierTimeout"|"Barrier timeout: "|"imeout waiting for barrier"|"or all processes to reach the barrier"
 COORDINATION_TIMEOUT   "socket has failed to connect to any network address"|"ailed to connect to remote host: "
 COORDINATION_TIMEOUT   "Failed to connect to client mesh master"|"Failed to connect to the Tensorflow master"|"channel->WaitForConnected("
+COORDINATION_TIMEOUT   "Failed to open the gRPC driver"|" futures but timed out after "|"RuntimeError: Wait timeout"|"Unable to wait for all slices to connect"
 COORDINATION_TIMEOUT   "is setting up NCCL communicator and "  "store->get('"
 COORDINATION_TIMEOUT   "failed to connect/validate to host "|"RendezvousConnectionError"|"DistStoreError: "
 COORDINATION_TIMEOUT   "client socket has timed out after "|"failed to connect to TCPStore"|"RendezvousTimeoutError"|"wait timeout after "
