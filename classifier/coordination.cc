@@ -1,6 +1,7 @@
 #include "classifier/coordination.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -155,6 +156,48 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
   }
   Tidy(topology, named);
   return named;
+}
+
+bool SaysAnotherFailed(const LogEvent& log) {
+  // By a handler of signals, the heap, an assertion, a shell or a launcher; of the machine.
+  static constexpr std::array<std::string_view, 33> kFalls = {
+      "*** SIG",
+      "Raising signal",
+      "egmentation fault",
+      "segfault at",
+      "Fatal Python error",
+      "terminate called",
+      "(core dumped)",
+      " Killed ",
+      "free(): ",
+      "double free or corruption",
+      "munmap_chunk()",
+      "malloc(): ",
+      "malloc_consolidate()",
+      "corrupted size vs.",
+      "corrupted double-linked",
+      "stack smashing",
+      "free invalid pointer",
+      "] Check failed: ",
+      "Signal: ",
+      "Caught signal",
+      "crash gathering disabled",
+      "death signal",
+      "closing signal",
+      "srun: ",
+      "ephemeral",
+      "EmptyDir",
+      "NVRM: ",
+      "exit code",
+      "exited with code",
+      "exit status",
+      "exitcode",
+      "signal SIG",
+      "Execution of replica",
+  };
+  return log.kind == LogKind::kFollowOn &&
+         std::none_of(kFalls.begin(), kFalls.end(),
+                      [&](std::string_view fall) { return text::Contains(log.text, fall); });
 }
 
 }  // namespace rapideye::classifier

@@ -1,4 +1,5 @@
-// Reads what JAX's coordination service says of barriers and of tasks without heartbeats.
+// Reads what JAX's coordination service says of barriers and of tasks without heartbeats, and
+// whether a line tells of somebody else's failure at all.
 #ifndef RAPIDEYE_CLASSIFIER_COORDINATION_H_
 #define RAPIDEYE_CLASSIFIER_COORDINATION_H_
 
@@ -33,6 +34,10 @@ std::vector<int> WithoutHeartbeats(const Topology& topology);
 // Workers that came back as another incarnation while the service still knew the one before,
 // sorted: that one has ended.
 std::vector<int> RestartedTasks(const Topology& topology);
+
+// A follow-on that tells of somebody else's failure, rather than of how its own process fell or
+// was ended.
+bool SaysAnotherFailed(const LogEvent& log);
 
 }  // namespace rapideye::classifier
 

@@ -64,7 +64,7 @@ bool IsWeak(LogKind kind) {
 // Says why a program ended, and does not stand for the end itself.
 bool IsReason(LogKind kind) {
   return kind == LogKind::kDeviceUnavailable || kind == LogKind::kProgramRejected ||
-         kind == LogKind::kInputWait || kind == LogKind::kDeviceSlow;
+         kind == LogKind::kInputWait || kind == LogKind::kDeviceSlow || kind == LogKind::kHungTask;
 }
 
 // A connection that ended, or a wait for others that did.

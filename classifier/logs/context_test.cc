@@ -262,6 +262,12 @@ RuntimeError: TPU initialization failed: open(/dev/vfio/0): Device or resource b
 )"),
               ElementsAre(testing::StartsWith("DEVICE_UNAVAILABLE RuntimeError"),
                           testing::StartsWith("UNCAUGHT_EXCEPTION RuntimeError")));
+  EXPECT_THAT(Events(R"(Traceback (most recent call last):
+  File "/job/train.py", line 181, in <module>
+OSError: [Errno 5] Input/output error
+)"),
+              ElementsAre(testing::StartsWith("HUNG_TASK OSError"),
+                          testing::StartsWith("UNCAUGHT_EXCEPTION OSError")));
   // Whoever waits in a collective is no culprit.
   EXPECT_THAT(Events(R"(Traceback (most recent call last):
   File "/job/train.py", line 181, in <module>

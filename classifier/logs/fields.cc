@@ -108,6 +108,12 @@ void ExtractRanksOfCollective(absl::string_view line, LogEvent& event) {
     // "[7] finished collective #182, but didn't join collective #183 (count from 1)"
     const size_t bracket = line.rfind('[', line.find(" collective #"));
     if (bracket != absl::string_view::npos) AddTask(NumberOff(line.substr(bracket + 1)), event);
+  } else if (const size_t missing = line.find("[missing ranks: ");
+             missing != absl::string_view::npos) {
+    const absl::string_view ranks = line.substr(missing + 16);
+    for (const absl::string_view rank : absl::StrSplit(ranks.substr(0, ranks.find(']')), ", ")) {
+      AddTask(TaskNumber(rank), event);
+    }
   } else if (const size_t at = line.find(" failed to pass monitoredBarrier");
              at != absl::string_view::npos) {
     const absl::string_view before = line.substr(0, at);

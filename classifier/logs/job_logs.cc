@@ -226,6 +226,13 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
       case LogKind::kPreempted:
       case LogKind::kNicFault:
       case LogKind::kHangDetected:
+      // Waits, which have ended no process; of the machine or of a file server.
+      case LogKind::kCollectiveStuck:
+      case LogKind::kDeviceSlow:
+      case LogKind::kInputWait:
+      case LogKind::kHungTask:
+      case LogKind::kNetwork:
+      case LogKind::kRestartedPeer:
         break;
       default:
         of_nobody.push_back(event.event.text);

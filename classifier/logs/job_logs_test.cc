@@ -225,6 +225,42 @@ TEST(JobLogsTest, ALogOfSeveralWorkersAccusesNobody) {
   EXPECT_THAT(verdict.culprits, IsEmpty());
 }
 
+TEST(JobLogsTest, AWaitInALogOfSeveralWorkersIsNoError) {
+  const JobEvidence evidence = Read({{"train.log",
+                                      "[Gloo] Rank 0 is connected to 1 peer ranks\n"
+                                      "[Gloo] Rank 1 is connected to 1 peer ranks\n"
+                                      "nfs: server fs.example not responding, still trying\n"}});
+  EXPECT_THAT(evidence.logs.of_nobody, IsEmpty());
+}
+
+TEST(JobLogsTest, AFatalCheckEndsItsProcessInEitherForm) {
+  for (const char* fatal :
+       {"F0819 19:12:17.857731    4353 program_group.cc:86] Check failed: n > 0\n",
+        "2022-08-19 19:12:17.857731: F core/program_group.cc:86] Check failed: n > 0\n"}) {
+    const Verdict verdict = Diagnose({Health(), Health(fatal), Health()});
+    EXPECT_EQ(verdict.detail, Detail::kProcessExit) << fatal;
+    EXPECT_THAT(Named(verdict), ElementsAre(1)) << fatal;
+  }
+  // An error that is told of, and survived.
+  EXPECT_THAT(Diagnose({Health(), Health("2022-08-19 19:12:17.857731: E core/group.cc:86] Check "
+                                         "failed: n > 0\n")})
+                  .culprits,
+              IsEmpty());
+}
+
+TEST(JobLogsTest, ASampleOfTheLogsNamesNobodyForSilence) {
+  const auto diagnose = [](const char* path) {
+    const JobEvidence evidence =
+        Read({{"rank-0.log", Health()}, {path, Health(absl::StrCat(kLeaderGone, kClosed))}});
+    return ClassifyLogs(evidence.capture, evidence.logs);
+  };
+  const Verdict sample = diagnose("rank-131.log");
+  EXPECT_EQ(sample.cause, Cause::kUnknown);
+  EXPECT_THAT(sample.culprits, IsEmpty());
+  // All there are.
+  EXPECT_THAT(Named(diagnose("rank-1.log")), ElementsAre(0));
+}
+
 TEST(JobLogsTest, MemoryIsBoundedWhateverALogHolds) {
   JobLogs job(SignatureTable::BuiltIn());
   LogName name;

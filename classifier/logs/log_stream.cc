@@ -99,7 +99,9 @@ int32_t SignalOf(absl::string_view line) {
   if (HoldsAny(line, {"Fatal Python error: Illegal instruction", "*** SIGILL"})) return 4;
   if (HoldsAny(line, {"Fatal Python error: Floating", "*** SIGFPE"})) return 8;
   if (line == "Killed" || (of_shell && absl::StrContains(line, " Killed"))) return 9;
-  const bool fatal = line.front() == 'F' && absl::StrContains(line, "Check failed: ");
+  // "F0829 …" of glog; "2022-08-19 19:12:17.857731: F …" of TSL, without its time.
+  const bool fatal = (line.front() == 'F' || absl::StartsWith(line, ": F ")) &&
+                     absl::StrContains(line, "Check failed: ");
   if (fatal || absl::StartsWith(line, "terminate called") ||
       HoldsAny(line, {"Fatal Python error: Aborted", "*** SIGABRT", "Aborted (core dumped)"})) {
     return 6;

@@ -249,6 +249,20 @@ TEST(RecogniseTest, ALogThatIsReadByItselfMayBeAKernels) {
   EXPECT_FALSE(Recognise("igen6_edac 0000:ed:01.0: AER: device recovery successful", alone));
 }
 
+TEST(RecogniseTest, AnErrorOfAGpusProgramIsNoHardware) {
+  RecogniseOptions alone;
+  alone.kernel_words = true;
+  const auto hardware = Recognise("NVRM: Xid (PCI:0000:05:00): 79, GPU is lost", alone);
+  ASSERT_TRUE(hardware.has_value());
+  EXPECT_EQ(hardware->event.kind, LogKind::kKernelHardware);
+  for (const char* number : {"13", "31", "43", "45", "68"}) {
+    const auto found =
+        Recognise(absl::StrCat("NVRM: Xid (PCI:0000:05:00): ", number, ", pid=7, Ch 1"), alone);
+    ASSERT_TRUE(found.has_value()) << number;
+    EXPECT_EQ(found->event.kind, LogKind::kFollowOn) << number;
+  }
+}
+
 TEST(RecogniseTest, ColoursAreNoPartOfALine) {
   const auto found = Recognise("\x1b[1;31mERROR\x1b[0m Core halted \x1b[4munexpectedly\x1b[24m: x");
   ASSERT_TRUE(found.has_value());
@@ -283,6 +297,8 @@ INSTANTIATE_TEST_SUITE_P(
             "Task /job:w/replica:0/task:8 heartbeat timeout. This indicates",
             {8}},
         TasksOfLine{"missed heartbeat of a worker", {}},
+        TasksOfLine{"HorovodBroadcast_weights_0 [missing ranks: 3, 1]", {1, 3}},
+        TasksOfLine{"HorovodBroadcast_weights_0 [missing ranks: x", {}},
         TasksOfLine{"ABORTED: 5 unexpectedly tried to connect with a different incarnation", {5}},
         TasksOfLine{
             "/job:jax_worker/replica:0/task:11 unexpectedly tried to connect with a different "

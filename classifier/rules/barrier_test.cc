@@ -124,6 +124,8 @@ TEST(LostWorker, WhomAllOthersFollowedIsTheOneOfWhomNothingIsHeard) {
   EXPECT_EQ(Diagnose(two), "UNKNOWN");
   s.At(0, 3).log_events.clear();  // nothing says that it followed
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  s.Log(0, 3, LogKind::kFollowOn, "free(): invalid pointer", 4'500);  // how it fell itself
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
 TEST(Heartbeats, WhoeverSendsNoneAndNoSnapshotIsLost) {

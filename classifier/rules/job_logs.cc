@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "job_logs";
+// Logs are a sample of the job's if the numbers of their tasks span more than so many times as
+// many: hosts of one job are numbered with gaps, too, but most numbers are taken.
+constexpr int64_t kSampleFactor = 2;
 
 // The workers by what their logs say. Indexes of workers.
 class Voices {
@@ -76,6 +80,21 @@ class Voices {
  private:
   std::vector<const WorkerLog*> logs_;
 };
+
+// The numbers of the tasks tell that most logs of the job are not among those given: whoever is
+// silent in a sample is one of many.
+bool IsSample(const Topology& topology) {
+  std::map<int32_t, std::pair<int32_t, int32_t>> of_slice;  // lowest and highest task
+  for (const WorkerInfo& worker : topology.workers()) {
+    const int32_t task = worker.id.task;
+    auto& [low, high] = of_slice.try_emplace(worker.id.slice, task, task).first->second;
+    low = std::min(low, task);
+    high = std::max(high, task);
+  }
+  int64_t tasks = 0;
+  for (const auto& [slice, range] : of_slice) tasks += int64_t{range.second} - range.first + 1;
+  return tasks > kSampleFactor * static_cast<int64_t>(topology.workers().size());
+}
 
 bool AreFew(const std::vector<int>& some, size_t all) {
   return !some.empty() && all > some.size() &&
@@ -246,6 +265,7 @@ bool Declared(const Look& look) {
 // Everybody else says that the service of worker 0 does not answer.
 bool Leader(const Look& look) {
   if (look.voices.leader_gone.empty() || !look.voices.IsSilent(0)) return false;
+  if (look.voices.leader_gone.size() == 1 && IsSample(look.c.topology)) return false;
   const size_t others = static_cast<size_t>(look.voices.with_log()) - 1;
   if (look.voices.leader_gone.size() * 2 <= others) return false;
   Accuse(look, {0}, Detail::kProcessExit, kConfidenceSilentLeader,
@@ -259,6 +279,11 @@ bool Silent(const Look& look) {
   if (!look.voices.without_log.empty()) {
     look.out.Note(kRule, absl::StrCat("who fell silent is not told: there is no log of ",
                                       WhoAll(look.c.topology, look.voices.without_log)));
+    return false;
+  }
+  if (IsSample(look.c.topology)) {
+    look.out.Note(kRule,
+                  "who fell silent is not told: by their numbers most tasks have no log here");
     return false;
   }
   // Whom the service has told lives: it is named only if nobody is silent altogether, and all

@@ -164,7 +164,7 @@ std::optional<int> WhoClosedItsConnections(const Topology& topology) {
 std::optional<int> WhomTheOthersFollowed(const Case& c) {
   if (!c.timeline.roots.empty()) return std::nullopt;
   const auto follows = [](const LogEvent& log) {
-    return log.kind == LogKind::kFollowOn || log.kind == LogKind::kMissedHealthChecks ||
+    return SaysAnotherFailed(log) || log.kind == LogKind::kMissedHealthChecks ||
            log.kind == LogKind::kCoordinationTimeout;
   };
   std::optional<int> missing;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/coordination.h"
 #include "classifier/host_place.h"
 #include "classifier/obstacles.h"
 #include "classifier/phrases.h"
@@ -63,15 +64,6 @@ const LogEvent* StartUpTimeOut(const Snapshot& snapshot) {
   const auto found =
       std::find_if(snapshot.log_events.begin(), snapshot.log_events.end(), SaysStartUpTimedOut);
   return found == snapshot.log_events.end() ? nullptr : &*found;
-}
-
-// How a process falls is no word of somebody else.
-bool TellsOfAnother(const LogEvent& log) {
-  static constexpr std::array<std::string_view, 5> kFalls = {
-      "*** SIG", "Raising signal", "egmentation fault", "segfault at", "Fatal Python error"};
-  return log.kind == LogKind::kFollowOn &&
-         std::none_of(kFalls.begin(), kFalls.end(),
-                      [&](std::string_view fall) { return text::Contains(log.text, fall); });
 }
 
 // Where everybody is in the start-up of the job. Workers by their indexes.
@@ -140,7 +132,7 @@ class Whereabouts {
       const Snapshot* snapshot = c_.worker(event.worker).snapshot;
       if (!end || snapshot == nullptr) return true;
       const bool follows =
-          std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(), TellsOfAnother);
+          std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(), SaysAnotherFailed);
       return StartUpTimeOut(*snapshot) == nullptr && !follows;
     });
   }
