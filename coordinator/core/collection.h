@@ -23,6 +23,7 @@ namespace rapideye::coordinator {
 struct Target {
   WorkerId worker;
   StreamId stream = 0;
+  double votes = 1;  // the worker's part of its host's one (HostVotes)
 };
 
 class Collection {

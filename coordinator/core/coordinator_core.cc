@@ -14,6 +14,7 @@ namespace rapideye::coordinator {
 CoordinatorCore::CoordinatorCore(Options options)
     : job_(std::move(options.shape), options.thresholds, std::move(options.identity)),
       collect_deadline_(options.collect_deadline),
+      streams_(job_.membership.CertificatesNameWorkers()),
       on_demand_(options.collect_deadline),
       attention_after_(job_.AttentionAfter()) {}
 
@@ -66,11 +67,12 @@ void CoordinatorCore::On(const StreamOpened& event) {
   }
   if (streams_.Crowded(event)) {
     ++job_.counters.streams_refused;
-    WarnOfPeer(
-        absl::StrFormat("refused a stream at %s: its host has too many", Quoted(event.peer)));
-    Emit(Close{event.stream,
-               absl::ResourceExhaustedError(absl::StrFormat(
-                   "more than %d streams of one host; an agent has one", kMaxStreamsOfHost))});
+    WarnOfPeer(absl::StrFormat("refused a stream at %s: its host, or its certificate, has too many",
+                               Quoted(event.peer)));
+    Emit(Close{event.stream, absl::ResourceExhaustedError(absl::StrFormat(
+                                 "more than %d streams of one host, or %d of one certificate; an "
+                                 "agent has one",
+                                 kMaxStreamsOfHost, kMaxStreamsOfCertificate))});
     return;
   }
   streams_.Open(event, now_.monotonic);
@@ -202,6 +204,7 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
                             admission->not_direct,
                             "; what it says of its machine counts as the job's word"));
   }
+  job_.progress.Connected(hello.worker, streams_.HostOf(stream));
   job_.addresses.Claim(hello);
   if (!job_.first_hello.has_value()) job_.first_hello = now_.monotonic;
   if (!job_.started.has_value()) job_.started = now_.monotonic;
@@ -219,7 +222,10 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
   const bool start_up_waited = state_ == State::kWaiting && about_start_up_;
   if (start_up_waited && job_.NotCome().empty()) Rearm("everybody has come");
   restart_.OnHello(hello.worker, hello.incident, streams_.HostOf(stream));
-  if (Incident* one = Collecting()) one->OnJoin({hello.worker, stream}, now_.monotonic, effects_);
+  if (Incident* one = Collecting()) {
+    one->OnJoin({hello.worker, stream, job_.progress.PartOf(hello.worker)}, now_.monotonic,
+                effects_);
+  }
   if (state_ == State::kWaiting && !recovery_.Recovered(hello.worker)) TellConcluded(member);
   return absl::OkStatus();
 }
@@ -333,7 +339,7 @@ void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& h
 // The job ----------------------------------------------------------------------
 
 void CoordinatorCore::ShowIncarnation(const WorkerId& worker, const std::string& key, bool given) {
-  if (job_.incarnation.Observe(worker, key, given)) OnJobRestart();
+  if (job_.incarnation.Observe(worker, key, given, job_.progress.hosts())) OnJobRestart();
 }
 
 void CoordinatorCore::OnJobRestart() {
@@ -485,7 +491,7 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
   const WorkerProgress& known = *job_.progress.Find(worker);
   const bool by_work = !known.Shown() && known.active_at.has_value();
   if (!recovery_.Observe(worker, by_work ? known.active_at : known.last_completion)) return;
-  if (!recovery_.MostRecovered(job_.progress.Told())) return;
+  if (!recovery_.MostRecovered(job_.progress.Told(), job_.progress.hosts())) return;
   if (state_ == State::kCollecting) AbandonIncident("most workers complete launches again");
   if (state_ == State::kWaiting) Rearm("most workers complete launches again");
 }
@@ -569,7 +575,7 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     CloseAll();
     return;
   }
-  if (recovery_.MostRecovered(job_.progress.Told())) {
+  if (recovery_.MostRecovered(job_.progress.Told(), job_.progress.hosts())) {
     Rearm("most workers complete launches again");
   }
 }

@@ -20,6 +20,12 @@ std::map<WorkerId, StreamId> ByWorker(const std::vector<Target>& targets) {
   return result;
 }
 
+std::map<WorkerId, double> VotesByWorker(const std::vector<Target>& targets) {
+  std::map<WorkerId, double> result;
+  for (const Target& target : targets) result[target.worker] = target.votes;
+  return result;
+}
+
 absl::Status CheckSpeaker(const WorkerId& worker, const Snapshot& snapshot) {
   if (snapshot.worker == worker) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -58,6 +64,7 @@ Incident::Incident(Suspicion suspicion, const std::vector<Target>& targets, int6
       deadline_(now + deadline),
       first_round_deadline_(now + deadline / 2),
       connected_(ByWorker(targets)),
+      votes_(VotesByWorker(targets)),
       first_(first_number, suspicion_.incident, targets, deadline / 2, kMaxCollectionBytes, now,
              effects) {
   Advance(now, effects);
@@ -75,6 +82,7 @@ Collection* Incident::FindRound(int64_t number) {
 
 void Incident::OnJoin(const Target& target, absl::Duration now, Effects& effects) {
   connected_[target.worker] = target.stream;
+  votes_[target.worker] = target.votes;
   if (state_ == State::kFirstRound) {
     first_.Join(target, std::max(first_round_deadline_ - now, kLeastDeadline), now, effects);
   } else if (state_ == State::kSecondRound) {
@@ -118,7 +126,7 @@ absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply re
              !suspicion_.to_the_end && before != first_launches_.end() &&
              before->second.CompletedBy(reply.snapshot)) {
     advanced_.insert(worker);
-    if (advanced_.size() > MayAdvance()) {
+    if (!MayAdvance()) {
       Recover("launches completed between the two looks");
       return absl::OkStatus();
     }
@@ -209,11 +217,22 @@ void Incident::Conclude(Effects& effects) {
   Abandon(effects);
 }
 
-size_t Incident::MayAdvance() const {
+bool Incident::MayAdvance() const {
   // One that reports a hang may be the one that lies.
-  constexpr size_t kSeveral = 2;
-  const bool most_stand = suspicion_.advancing > 0 || alarmed_.size() >= kSeveral;
-  return most_stand ? Exceptions(first_launches_.size()) : 0;
+  constexpr double kSeveral = 2;
+  double alarmed = 0;
+  for (const WorkerId& worker : alarmed_) alarmed += VotesOf(worker);
+  if (!suspicion_.most_stand && !AtLeast(alarmed, kSeveral)) return false;
+  Tally all;
+  for (const auto& [worker, launches] : first_launches_) all.Add(VotesOf(worker));
+  Tally advanced;
+  for (const WorkerId& worker : advanced_) advanced.Add(VotesOf(worker));
+  return AreExceptions(advanced, all);
+}
+
+double Incident::VotesOf(const WorkerId& worker) const {
+  const auto found = votes_.find(worker);
+  return found == votes_.end() ? 1 : found->second;
 }
 
 void Incident::Recover(const char* why) {
@@ -224,15 +243,15 @@ void Incident::Recover(const char* why) {
 // A restart that is on its way looks like processes that have ended, beside others
 // that wait for them; what the first round saw of those is of a job that is gone.
 bool Incident::JobReplaced() const {
-  size_t both = 0;
-  size_t replaced = 0;
+  double both = 0;
+  double replaced = 0;
   for (const auto& [worker, before] : first_launches_) {
     if (!second_->Answered(worker)) continue;
-    ++both;
+    both += VotesOf(worker);
     const auto after = snapshots_.find(worker);
-    if (after != snapshots_.end() && before.ReplacedBy(after->second)) ++replaced;
+    if (after != snapshots_.end() && before.ReplacedBy(after->second)) replaced += VotesOf(worker);
   }
-  return replaced * 2 > both;
+  return IsMost(replaced, both);
 }
 
 void Incident::EndFirstRound(absl::Duration now, Effects& effects) {

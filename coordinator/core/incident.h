@@ -51,9 +51,9 @@ struct Suspicion {
   // True: launches that complete in between end nothing; what there is was asked
   // for, hang or not.
   bool to_the_end = false;
-  // So many workers may complete launches in between, while the others stand
-  // (Standstill::advancing).
-  size_t advancing = 0;
+  // A few workers may complete launches in between, while the others stand
+  // (Standstill::most_stand, AreExceptions).
+  bool most_stand = false;
 };
 
 class Incident {
@@ -71,7 +71,7 @@ class Incident {
   const Suspicion& suspicion() const { return suspicion_; }
 
   // This worker reports a hang or a halt. Once several do, the few that complete launches do
-  // not outweigh them (Exceptions).
+  // not outweigh them (AreExceptions).
   void OnAlarm(const WorkerId& worker) { alarmed_.insert(worker); }
 
   // True for the numbers of the two rounds.
@@ -123,8 +123,9 @@ class Incident {
   void AskForHlo(absl::Duration now, Effects& effects);
   void Conclude(Effects& effects);
   void Recover(const char* why);
-  // The workers that may complete launches between the looks without ending the incident.
-  size_t MayAdvance() const;
+  // True if the workers that have completed launches between the looks are no reason to end it.
+  bool MayAdvance() const;
+  double VotesOf(const WorkerId& worker) const;
   // True if most workers show another process in the second round than in the first.
   bool JobReplaced() const;
   void BeginSecondRound(absl::Duration now, Effects& effects);
@@ -139,6 +140,7 @@ class Incident {
   State state_ = State::kFirstRound;
   const char* why_recovered_ = "";
   std::map<WorkerId, StreamId> connected_;
+  std::map<WorkerId, double> votes_;  // of all that were ever connected
   Collection first_;
   std::optional<Collection> second_;
   std::map<WorkerId, LaunchesOfRound> first_launches_;

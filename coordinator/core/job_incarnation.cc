@@ -15,7 +15,14 @@ uint64_t StableHash(const std::string& text) {
   return hash;
 }
 
-bool JobIncarnation::Observe(const WorkerId& worker, const std::string& key, bool given) {
+double JobIncarnation::VotesOf(const std::map<WorkerId, Key>& keys, const HostVotes& hosts) {
+  double votes = 0;
+  for (const auto& [worker, key] : keys) votes += hosts.PartOf(worker);
+  return votes;
+}
+
+bool JobIncarnation::Observe(const WorkerId& worker, const std::string& key, bool given,
+                             const HostVotes& hosts) {
   ever_given_ = ever_given_ || given;
   if (auto left = left_.find(worker); left != left_.end()) {
     if (left->second.text == key) return false;
@@ -31,6 +38,7 @@ bool JobIncarnation::Observe(const WorkerId& worker, const std::string& key, boo
   }
   ahead_[worker] = Key{key, given};
   if (ahead_.size() * 2 <= current_.size()) return false;
+  if (!IsMost(VotesOf(ahead_, hosts), VotesOf(current_, hosts))) return false;
   for (auto& [id, old] : current_) {
     if (!ahead_.contains(id)) left_[id] = std::move(old);
   }

@@ -12,15 +12,18 @@
 #include <optional>
 #include <string>
 
+#include "coordinator/core/host_votes.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::coordinator {
 
 class JobIncarnation {
  public:
-  // A worker showed its key. True if the job has thereby restarted: nothing
-  // learnt or pending from before may drive anything.
-  bool Observe(const WorkerId& worker, const std::string& key, bool given);
+  // A worker showed its key. True if the job has thereby restarted, since most workers, and
+  // workers of most hosts, have another one: nothing learnt or pending from before may drive
+  // anything.
+  bool Observe(const WorkerId& worker, const std::string& key, bool given,
+               const HostVotes& hosts = HostVotes());
 
   // True if the worker belongs to an earlier incarnation: it has not restarted
   // while most others have. One that completes launches is called back.
@@ -46,6 +49,8 @@ class JobIncarnation {
     std::string text;
     bool given = false;
   };
+  static double VotesOf(const std::map<WorkerId, Key>& keys, const HostVotes& hosts);
+
   std::map<WorkerId, Key> current_;  // of this incarnation
   std::map<WorkerId, Key> ahead_;    // changed since, not yet the majority
   std::map<WorkerId, Key> left_;     // still with the key of an earlier one

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace rapideye::coordinator {
 namespace {
 
@@ -71,6 +73,27 @@ TEST(JobIncarnation, WorkerThatGoesOnIsCalledBack) {
 TEST(StableHash, IsTheSameEverywhere) {
   EXPECT_EQ(StableHash(""), 0xcbf29ce484222325ULL);
   EXPECT_EQ(StableHash("a"), 0xaf63dc4c8601ec8cULL);
+}
+
+// They all show another process, again and again.
+TEST(JobIncarnation, AsManyWorkersAsOneHostConnectsRestartNoJob) {
+  constexpr int kGhosts = 40;
+  HostVotes hosts;
+  JobIncarnation job;
+  for (int task = 0; task < 4; ++task) {
+    hosts.Join({0, task}, "10.0.1." + std::to_string(task));
+    job.Observe({0, task}, "a", /*given=*/false, hosts);
+  }
+  for (int task = 0; task < kGhosts; ++task) {
+    hosts.Join({1, task}, "10.0.0.66");
+    job.Observe({1, task}, "a", /*given=*/false, hosts);
+  }
+  for (int task = 0; task < kGhosts; ++task) {
+    EXPECT_FALSE(job.Observe({1, task}, "b", /*given=*/false, hosts));
+  }
+  // Now most hosts have restarted, too.
+  EXPECT_FALSE(job.Observe({0, 0}, "b", /*given=*/false, hosts));
+  EXPECT_TRUE(job.Observe({0, 1}, "b", /*given=*/false, hosts));
 }
 
 }  // namespace

@@ -8,6 +8,12 @@ bool JobRecovery::Observe(const WorkerId& worker, const std::optional<absl::Dura
   return true;
 }
 
+bool JobRecovery::MostRecovered(double running, const HostVotes& hosts) const {
+  double recovered = 0;
+  for (const WorkerId& worker : recovered_) recovered += hosts.PartOf(worker);
+  return IsMost(recovered, running);
+}
+
 void JobRecovery::RecoverAll(const Membership& membership) {
   for (const auto& [id, member] : membership.members()) recovered_.insert(id);
 }

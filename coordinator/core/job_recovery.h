@@ -3,7 +3,6 @@
 #ifndef RAPIDEYE_COORDINATOR_CORE_JOB_RECOVERY_H_
 #define RAPIDEYE_COORDINATOR_CORE_JOB_RECOVERY_H_
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "coordinator/core/host_votes.h"
 #include "coordinator/core/job_incarnation.h"
 #include "coordinator/core/membership.h"
 #include "proto/v1/evidence.h"
@@ -34,8 +34,8 @@ class JobRecovery {
   void RecoverAll(const Membership& membership);
 
   bool Recovered(const WorkerId& worker) const { return recovered_.contains(worker); }
-  // More than half of the `running` workers have recovered.
-  bool MostRecovered(size_t running) const { return recovered_.size() * 2 > running; }
+  // More than half of the `running` votes are of workers that have recovered.
+  bool MostRecovered(double running, const HostVotes& hosts) const;
 
   // The incident is about processes that still are: a restart of the job that is noticed now
   // came before the incident.

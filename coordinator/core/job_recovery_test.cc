@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace rapideye::coordinator {
 namespace {
 
@@ -20,9 +22,24 @@ TEST(JobRecovery, MostAreMoreThanHalfOfThoseThatRun) {
   JobRecovery recovery(kEnd);
   recovery.Observe({0, 0}, kEnd);
   recovery.Observe({0, 0}, kEnd);
-  EXPECT_FALSE(recovery.MostRecovered(2));
+  EXPECT_FALSE(recovery.MostRecovered(2, HostVotes()));
   recovery.Observe({0, 1}, kEnd);
-  EXPECT_TRUE(recovery.MostRecovered(2));
+  EXPECT_TRUE(recovery.MostRecovered(2, HostVotes()));
+}
+
+// As many workers as one host connects, and which never recover, do not end the watch.
+TEST(JobRecovery, MostAreCountedByHosts) {
+  constexpr int kHonest = 3;
+  constexpr int kGhosts = 40;
+  JobRecovery recovery(kEnd);
+  HostVotes hosts;
+  for (int task = 0; task < kHonest; ++task) {
+    hosts.Join({0, task}, "10.0.1." + std::to_string(task));
+    recovery.Observe({0, task}, kEnd);
+  }
+  for (int task = 0; task < kGhosts; ++task) hosts.Join({1, task}, "10.0.0.66");
+  EXPECT_TRUE(recovery.MostRecovered(hosts.All(), hosts));
+  EXPECT_FALSE(recovery.MostRecovered(kHonest + kGhosts, HostVotes()));
 }
 
 TEST(JobRecovery, OfNoIncidentNobodyRecovers) {

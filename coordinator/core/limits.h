@@ -48,6 +48,9 @@ inline constexpr double kArrivalLineBurst = 25'000;
 // Streams of one host at once; of hosts behind one translated address, too. Loopback, where
 // tests have whole jobs, is not bounded.
 inline constexpr size_t kMaxStreamsOfHost = 1024;
+// Of one certificate at once, where certificates name workers: a host has few, and each an old
+// half-open stream beside its new one.
+inline constexpr size_t kMaxStreamsOfCertificate = 64;
 // An attentive agent sends four messages a second. A stream may send ten times
 // that, and a burst for a backlog that the network delivered at once.
 inline constexpr double kMessagesPerSecond = 40;

@@ -24,6 +24,11 @@ absl::Status CheckIndex(const char* field, int32_t index, std::optional<int32_t>
 
 }  // namespace
 
+bool IsLoopback(const std::string& host) {
+  return host.starts_with("127.") || host.starts_with("ipv4:127.") || host == "[::1]" ||
+         host == "ipv6:%5B::1%5D" || host == "ipv6:[::1]" || host.starts_with("unix");
+}
+
 std::string Quoted(const std::string& text) {
   if (text.size() <= kMaxQuoted) return absl::StrCat("'", absl::CHexEscape(text), "'");
   return absl::StrCat("'", absl::CHexEscape(text.substr(0, kMaxQuoted)), "...'");
@@ -112,6 +117,13 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
       return absl::ResourceExhaustedError(
           absl::StrFormat("more than %d workers are too many for one coordinator", kMaxWorkers));
     }
+    const auto of_host = members_at_.find(peer.host);
+    if (of_host != members_at_.end() && of_host->second >= kMaxStreamsOfHost &&
+        !peer.host.empty() && !IsLoopback(peer.host)) {
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("agents at %s have spoken for %d workers; no host has more", peer.host,
+                          kMaxStreamsOfHost));
+    }
   } else {
     const Member& member = found->second;
     if (absl::Status status = CheckSuccession(member, hello, peer.identity); !status.ok()) {
@@ -120,11 +132,12 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
     admission.superseded = member.stream;
     admission.new_agent = hello.agent_incarnation != member.hello.agent_incarnation;
     if (!admission.new_agent && member.stream.has_value()) takeovers = member.takeovers + 1;
-    if (member.stream.has_value()) by_stream_.erase(*member.stream);
-    if (retired_.erase(hello.worker) == 0) WithdrawVote(member.hello);
-  }
-  if (const std::optional<Shape> shape = StatedShape(hello); shape.has_value()) {
-    ++shape_votes_[*shape];
+    if (member.stream.has_value()) {
+      by_stream_.erase(*member.stream);
+      WithdrawVote(member);
+    }
+    retired_.erase(hello.worker);
+    if (--members_at_[member.address] == 0) members_at_.erase(member.address);
   }
   if (configured_.job.empty()) configured_.job = hello.job;
   const absl::Status direct = CheckDirectEvidence(rules_, peer.names, hello);
@@ -132,9 +145,12 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
   members_[hello.worker] = Member{.hello = hello,
                                   .stream = stream,
                                   .identity = peer.identity,
+                                  .address = peer.host,
                                   .direct_evidence = direct.ok(),
                                   .takeovers = takeovers};
   by_stream_[stream] = hello.worker;
+  ++members_at_[peer.host];
+  CastVote(members_.at(hello.worker));
   return admission;
 }
 
@@ -142,15 +158,26 @@ std::optional<WorkerId> Membership::Leave(StreamId stream) {
   auto found = by_stream_.find(stream);
   if (found == by_stream_.end()) return std::nullopt;
   const WorkerId worker = found->second;
-  members_.at(worker).stream.reset();
-  members_.at(worker).takeovers = 0;
+  Member& member = members_.at(worker);
+  WithdrawVote(member);
+  member.stream.reset();
+  member.takeovers = 0;
   by_stream_.erase(found);
   return worker;
 }
 
-void Membership::WithdrawVote(const wire::Hello& hello) {
-  const std::optional<Shape> shape = StatedShape(hello);
-  if (shape.has_value() && --shape_votes_[*shape] == 0) shape_votes_.erase(*shape);
+void Membership::CastVote(const Member& member) {
+  const std::optional<Shape> shape = StatedShape(member.hello);
+  if (shape.has_value()) ++shape_votes_[*shape][member.address];
+}
+
+void Membership::WithdrawVote(const Member& member) {
+  const std::optional<Shape> shape = StatedShape(member.hello);
+  if (!shape.has_value()) return;
+  std::map<std::string, int64_t>& hosts = shape_votes_[*shape];
+  if (--hosts[member.address] == 0) hosts.erase(member.address);
+  if (hosts.empty()) shape_votes_.erase(*shape);
+  if (shape_votes_.empty()) last_stated_ = shape;
 }
 
 void Membership::AnnounceLeave(const WorkerId& worker) {
@@ -160,7 +187,7 @@ void Membership::AnnounceLeave(const WorkerId& worker) {
 void Membership::Retire(const WorkerId& worker) {
   const Member* member = Find(worker);
   if (member == nullptr || member->stream.has_value()) return;
-  if (retired_.insert(worker).second) WithdrawVote(member->hello);
+  retired_.insert(worker);
 }
 
 int64_t Membership::Slots(const Shape& shape) const {
@@ -195,12 +222,22 @@ std::optional<Membership::Shape> Membership::LearntShape() const {
   if (configured_.slices.has_value() && configured_.tasks_per_slice.has_value()) {
     return Shape{*configured_.slices, *configured_.tasks_per_slice};
   }
-  // One wrong Hello must not invent thousands of missing workers: the shape is
-  // what most workers state, the smaller one if they are divided.
-  auto most = std::max_element(shape_votes_.begin(), shape_votes_.end(),
-                               [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == shape_votes_.end()) return std::nullopt;
-  return most->first;
+  // One wrong Hello must not invent thousands of missing workers, nor one host that says many.
+  const std::optional<Shape> stated = MostStated();
+  return stated.has_value() ? stated : last_stated_;
+}
+
+std::optional<Membership::Shape> Membership::MostStated() const {
+  std::optional<Shape> most;
+  std::pair<size_t, int64_t> votes;
+  for (const auto& [shape, hosts] : shape_votes_) {
+    int64_t workers = 0;
+    for (const auto& [address, count] : hosts) workers += count;
+    if (most.has_value() && std::pair(hosts.size(), workers) <= votes) continue;
+    votes = {hosts.size(), workers};
+    most = shape;
+  }
+  return most;
 }
 
 std::vector<ExpectedWorker> Membership::Expected() const {

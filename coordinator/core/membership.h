@@ -33,14 +33,19 @@ struct JobShape {
 struct Peer {
   std::string identity = {};            // of its certificate, in one text; empty without TLS
   std::vector<std::string> names = {};  // in its certificate
+  std::string host = {};                // its address, without the port
   absl::Time now = absl::InfiniteFuture();
 };
+
+// A peer on this host itself, by its address without the port.
+bool IsLoopback(const std::string& address);
 
 // A worker that said Hello at least once.
 struct Member {
   wire::Hello hello;               // its latest
   std::optional<StreamId> stream;  // absent: not connected now
   std::string identity;            // of its agent's certificate
+  std::string address;             // of its agent, without the port
   bool direct_evidence = false;    // its word on its machine is beyond the job's reach
   // Number of streams of this agent that replaced one that was still there,
   // since one last ended by itself.
@@ -77,7 +82,7 @@ class Membership {
   //   PERMISSION_DENIED    its certificate is of another worker or machine; or an agent
   //                        with another certificate speaks for it: who comes from
   //                        elsewhere waits until that one has gone
-  //   RESOURCE_EXHAUSTED   more workers than one coordinator takes
+  //   RESOURCE_EXHAUSTED   more workers than one coordinator takes, or one host has
   absl::StatusOr<Admission> Admit(StreamId stream, const wire::Hello& hello, const Peer& peer = {});
 
   // The stream has gone. Returns the worker it spoke for, if it still did.
@@ -86,7 +91,7 @@ class Membership {
   // The worker says that it leaves the job on purpose. Until its next Hello.
   void AnnounceLeave(const WorkerId& worker);
   // The job goes on without this worker, which is not connected: it is no longer expected, until
-  // it says Hello again, and what it stated of the job's shape no longer counts.
+  // it says Hello again.
   void Retire(const WorkerId& worker);
   bool Retired(const WorkerId& worker) const { return retired_.contains(worker); }
 
@@ -96,6 +101,8 @@ class Membership {
 
   const std::map<WorkerId, Member>& members() const { return members_; }
   size_t connected() const { return by_stream_.size(); }
+  // Whoever has a certificate speaks for the workers that it names, and for no other.
+  bool CertificatesNameWorkers() const { return !rules_.templates.empty(); }
   // Empty until it is configured or the first worker was admitted.
   const std::string& job() const { return configured_.job; }
 
@@ -127,13 +134,21 @@ class Membership {
   std::optional<Shape> LearntShape() const;
   // Workers of the shape that are not retired.
   int64_t Slots(const Shape& shape) const;
-  void WithdrawVote(const wire::Hello& hello);
+  // What members state of the job's shape counts while they are connected: whoever says Hello
+  // and goes, again and again, is no part of the job.
+  void CastVote(const Member& member);
+  void WithdrawVote(const Member& member);
+  // The shape of which most hosts have a connected worker that states it, of several that of
+  // most workers, then the smaller one.
+  std::optional<Shape> MostStated() const;
 
   JobShape configured_;
   IdentityRules rules_;
   std::map<WorkerId, Member> members_;
   absl::flat_hash_map<StreamId, WorkerId> by_stream_;
-  std::map<Shape, int64_t> shape_votes_;  // of the members that are not retired
+  std::map<Shape, std::map<std::string, int64_t>> shape_votes_;  // of connected ones, by address
+  std::optional<Shape> last_stated_;                             // by the last of them that went
+  std::map<std::string, size_t> members_at_;                     // by address
   std::set<WorkerId> retired_;
 };
 

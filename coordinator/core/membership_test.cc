@@ -203,6 +203,65 @@ TEST(Membership, LearnsTheShapeThatMostWorkersState) {
   EXPECT_EQ(membership.Expected().size(), 4u);
 }
 
+// Each of a job's agents connects from its own host, as many ghosts from one.
+TEST(Membership, ThoseOfOneHostInventNoShape) {
+  Membership membership(JobShape{});
+  StreamId stream = 0;
+  for (int task = 0; task < 4; ++task) {
+    wire::Hello hello = HelloOf(0, task);
+    hello.slices = 1;
+    hello.tasks_per_slice = 4;
+    ASSERT_TRUE(membership.Admit(++stream, hello, {.host = "10.0.1." + std::to_string(task)}).ok());
+  }
+  for (int task = 4; task < 40; ++task) {
+    wire::Hello hello = HelloOf(0, task);
+    hello.slices = 1;
+    hello.tasks_per_slice = 5000;
+    ASSERT_TRUE(membership.Admit(++stream, hello, {.host = "10.0.0.66"}).ok());
+  }
+  EXPECT_EQ(membership.Expected().size(), 40u);
+}
+
+TEST(Membership, WhoHasGoneStatesNoShape) {
+  Membership membership(JobShape{});
+  wire::Hello honest = HelloOf(0, 0);
+  honest.slices = 1;
+  honest.tasks_per_slice = 2;
+  ASSERT_TRUE(membership.Admit(1, honest).ok());
+  for (StreamId stream = 2; stream < 100; ++stream) {
+    wire::Hello ghost = HelloOf(0, static_cast<int>(stream));
+    ghost.slices = 1;
+    ghost.tasks_per_slice = 5000;
+    ASSERT_TRUE(membership.Admit(stream, ghost).ok());
+    membership.Leave(stream);
+  }
+  EXPECT_EQ(membership.Expected().size(), 2u);
+  // What the last one stated is remembered.
+  membership.Leave(1);
+  EXPECT_EQ(membership.Expected().size(), 2u);
+}
+
+TEST(Membership, OneHostSpeaksForSoManyWorkers) {
+  Membership membership(JobShape{});
+  StreamId stream = 0;
+  const auto admit = [&](int task, const std::string& host) {
+    const absl::Status status =
+        membership.Admit(++stream, HelloOf(0, task), {.host = host}).status();
+    membership.Leave(stream);
+    return status;
+  };
+  const int most = static_cast<int>(kMaxStreamsOfHost);
+  for (int task = 0; task < most; ++task) ASSERT_TRUE(admit(task, "10.0.0.66").ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(admit(most, "10.0.0.66")));
+  EXPECT_TRUE(admit(most, "10.0.0.1").ok());
+  // For those that it spoke for it may go on, until somebody else does.
+  EXPECT_TRUE(admit(0, "10.0.0.66").ok());
+  EXPECT_TRUE(admit(0, "10.0.0.2").ok());
+  EXPECT_TRUE(admit(most + 1, "10.0.0.66").ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(admit(most + 2, "10.0.0.66")));
+  for (int task = 0; task <= most; ++task) ASSERT_TRUE(admit(5000 + task, "127.0.0.1").ok());
+}
+
 TEST(Membership, WithoutAnyShapeExpectsWhoConnected) {
   Membership membership(JobShape{});
   ASSERT_TRUE(membership.Admit(1, HelloOf(3, 1)).ok());

@@ -12,11 +12,6 @@ namespace {
 // Of "ipv4:10.0.0.7:40112" or "10.0.0.7:40112".
 std::string HostIn(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
 
-bool IsLoopback(const std::string& host) {
-  return host.starts_with("127.") || host.starts_with("ipv4:127.") || host == "[::1]" ||
-         host == "ipv6:%5B::1%5D" || host == "ipv6:[::1]" || host.starts_with("unix");
-}
-
 }  // namespace
 
 void PeerStreams::Erase(StreamId stream) {
@@ -24,18 +19,27 @@ void PeerStreams::Erase(StreamId stream) {
   if (found == streams_.end()) return;
   const auto of_host = of_host_.find(found->second.host);
   if (--of_host->second == 0) of_host_.erase(of_host);
+  const auto of_certificate = of_certificate_.find(found->second.identity);
+  if (--of_certificate->second == 0) of_certificate_.erase(of_certificate);
   streams_.erase(found);
 }
 
 bool PeerStreams::Crowded(const StreamOpened& event) const {
   const auto of_host = of_host_.find(HostIn(event.peer));
-  return of_host != of_host_.end() && of_host->second >= kMaxStreamsOfHost &&
-         !IsLoopback(of_host->first);
+  if (of_host != of_host_.end() && of_host->second >= kMaxStreamsOfHost &&
+      !IsLoopback(of_host->first)) {
+    return true;
+  }
+  if (!certificates_name_workers_ || event.identity.empty()) return false;
+  const auto of_certificate = of_certificate_.find(event.identity);
+  return of_certificate != of_certificate_.end() &&
+         of_certificate->second >= kMaxStreamsOfCertificate;
 }
 
 void PeerStreams::Open(const StreamOpened& event, absl::Duration now) {
   const std::string host = HostIn(event.peer);
   ++of_host_[host];
+  ++of_certificate_[event.identity];
   streams_[event.stream] = Stream{.peer = event.peer,
                                   .host = host,
                                   .identity = event.identity,
@@ -48,13 +52,14 @@ void PeerStreams::Open(const StreamOpened& event, absl::Duration now) {
 
 Peer PeerStreams::PeerOf(StreamId stream, absl::Time now) const {
   const Stream& one = streams_.at(stream);
-  return {.identity = one.identity, .names = one.names, .now = now};
+  return {.identity = one.identity, .names = one.names, .host = one.host, .now = now};
 }
 
 void PeerStreams::CloseAll(const absl::Status& status, Effects& effects) {
   for (const auto& [id, stream] : streams_) effects.push_back(Close{id, status});
   streams_.clear();
   of_host_.clear();
+  of_certificate_.clear();
 }
 
 std::string PeerStreams::DebugName(StreamId stream, const Membership& membership) const {

@@ -22,9 +22,13 @@ namespace rapideye::coordinator {
 
 class PeerStreams {
  public:
+  // `certificates_name_workers`: each is of one agent, or of those of one host.
+  explicit PeerStreams(bool certificates_name_workers = false)
+      : certificates_name_workers_(certificates_name_workers) {}
+
   void Open(const StreamOpened& event, absl::Duration now);
   void Erase(StreamId stream);
-  // The host of this stream, which is not open yet, has as many as it may.
+  // The host of this stream, which is not open yet, or its certificate has as many as it may.
   bool Crowded(const StreamOpened& event) const;
   // The address of the peer, without its port.
   const std::string& HostOf(StreamId stream) const { return streams_.at(stream).host; }
@@ -84,8 +88,10 @@ class PeerStreams {
     absl::Duration refilled;
   };
 
+  bool certificates_name_workers_;
   std::map<StreamId, Stream> streams_;
   std::map<std::string, size_t> of_host_;
+  std::map<std::string, size_t> of_certificate_;
   LineBudget warnings_{kPeerLinesPerSecond, kPeerLineBurst};
   LineBudget arrivals_{kArrivalLinesPerSecond, kArrivalLineBurst};
 };

@@ -56,6 +56,26 @@ TEST(PeerStreams, OneHostHasSoManyStreams) {
   EXPECT_FALSE(streams.Crowded({.stream = 0, .peer = "ipv4:10.0.0.1:9"}));
 }
 
+TEST(PeerStreams, OneCertificateHasSoManyStreamsWhereItNamesAWorker) {
+  for (const bool names_worker : {false, true}) {
+    PeerStreams streams(names_worker);
+    const auto stream = [](size_t i, const std::string& identity) {
+      return StreamOpened{.stream = static_cast<StreamId>(i + 1),
+                          .peer = "ipv4:10.0.0." + std::to_string(i) + ":1",
+                          .identity = identity};
+    };
+    for (size_t i = 0; i < kMaxStreamsOfCertificate; ++i) {
+      ASSERT_FALSE(streams.Crowded(stream(i, "agent-0-1")));
+      streams.Open(stream(i, "agent-0-1"), kStart);
+    }
+    EXPECT_EQ(streams.Crowded(stream(200, "agent-0-1")), names_worker);
+    EXPECT_FALSE(streams.Crowded(stream(200, "agent-0-2")));
+    EXPECT_FALSE(streams.Crowded(stream(200, "")));
+    streams.Erase(1);
+    EXPECT_FALSE(streams.Crowded(stream(200, "agent-0-1")));
+  }
+}
+
 TEST(PeerStreams, LogsABurstOfLinesAndCountsTheRest) {
   PeerStreams streams;
   Effects effects;

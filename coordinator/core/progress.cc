@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "classifier/pause.h"
@@ -297,10 +296,15 @@ void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
 
 }  // namespace
 
-size_t Exceptions(size_t workers) {
-  constexpr size_t kLeastWorkers = 3;
-  constexpr size_t kOneIn = 10;
-  return workers < kLeastWorkers ? 0 : std::max<size_t>(1, workers / kOneIn);
+bool AreExceptions(const Tally& few, const Tally& all) {
+  const auto least = [](double number) {
+    constexpr double kLeast = 3;
+    constexpr double kOneIn = 10;
+    return AtLeast(number, kLeast) ? std::max(1.0, number / kOneIn) : 0;
+  };
+  return IsMost(all.votes - few.votes, all.votes) &&
+         (AtLeast(least(all.votes), few.votes) ||
+          AtLeast(least(static_cast<double>(all.workers)), static_cast<double>(few.workers)));
 }
 
 bool WorkerProgress::Pauses() const {
@@ -424,6 +428,7 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
 }
 
 void Progress::Disconnected(const WorkerId& worker) {
+  hosts_.Leave(worker);
   auto found = workers_.find(worker);
   if (found == workers_.end()) return;
   found->second.connected = false;
@@ -434,27 +439,43 @@ std::optional<Standstill> Progress::Judge(const Thresholds& thresholds, const Le
                                           absl::Duration now) const {
   std::optional<Standstill> measure = Measure(thresholds, learning, now);
   if (measure.has_value() && measure->still_for < measure->threshold) measure.reset();
-  return measure.has_value() ? measure : JudgeMost(thresholds, learning, now);
+  if (!measure.has_value()) return JudgeMost(thresholds, learning, now);
+  measure->most_stand = MostStandSince(now - 2 * measure->threshold);
+  return measure;
+}
+
+bool Progress::MostStandSince(absl::Duration moment) const {
+  const Measured measured = HowToMeasure(workers_);
+  Tally all;
+  Tally moved;
+  for (const auto& [id, worker] : workers_) {
+    if (!Tells(worker, measured)) continue;
+    all.Add(PartOf(id));
+    const std::optional<absl::Duration>& last =
+        measured == Measured::kByActivity ? worker.active_at : worker.last_completion;
+    if (last.has_value() && *last > moment) moved.Add(PartOf(id));
+  }
+  return AreExceptions(moved, all);
 }
 
 std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
                                               const Learning& learning, absl::Duration now) const {
   const Measured measured = HowToMeasure(workers_);
   if (measured == Measured::kByLines) return std::nullopt;
-  size_t telling = 0;
-  size_t standing = 0;
+  Tally telling;
+  Tally standing;
   std::multimap<absl::Duration, WorkerId> latest;  // of those that do not stand, by last completion
   absl::Duration threshold = absl::ZeroDuration();
   absl::Duration still_for = absl::InfiniteDuration();
   const absl::Duration allowance = LongestAllowance(workers_, thresholds, learning);
   for (const auto& [id, worker] : workers_) {
     if (!Tells(worker, measured)) continue;
-    ++telling;
+    telling.Add(PartOf(id));
     const std::optional<WorkerStanding> one = StandingOf(worker, measured, thresholds, learning);
     const absl::Duration bound =
         one.has_value() ? std::max(2 * one->threshold, allowance) : absl::InfiniteDuration();
     if (one.has_value() && now - one->since >= bound) {
-      ++standing;
+      standing.Add(PartOf(id));
       threshold = std::max(threshold, bound);
       still_for = std::min(still_for, now - one->since);
     } else if (worker.last_completion.has_value()) {
@@ -462,36 +483,46 @@ std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
     }
   }
   if (latest.empty()) return std::nullopt;
-  size_t advancing = 0;
-  for (const auto& [completion, id] : latest) advancing += now - completion < threshold ? 1 : 0;
   // The others are idle: they wait for those that stand if they have been so for as long.
-  const size_t idle = latest.size() - advancing;
-  if (2 * (standing + idle) <= telling || standing <= advancing) return std::nullopt;
-  if (advancing == 0 || advancing > Exceptions(telling)) return std::nullopt;
+  Tally advancing;
+  Tally idle;
+  for (const auto& [completion, id] : latest) {
+    (now - completion < threshold ? advancing : idle).Add(PartOf(id));
+  }
+  if (!IsMost(standing.votes + idle.votes, telling.votes)) return std::nullopt;
+  if (AtLeast(advancing.votes, standing.votes)) return std::nullopt;
+  if (advancing.workers == 0 || !AreExceptions(advancing, telling)) return std::nullopt;
   const WorkerId& who = latest.rbegin()->second;
   return Standstill{
       .threshold = threshold,
       .still_for = still_for,
-      .why = absl::StrCat(standing, " of ", telling,
+      .why = absl::StrCat(standing.workers, " of ", telling.workers,
                           " workers are in launches or steps that do not complete, while slice ",
                           who.slice, " task ", who.task,
-                          advancing > 1 ? absl::StrCat(" and ", advancing - 1, " more advance")
-                                        : std::string(" alone advances")),
-      .advancing = advancing};
+                          advancing.workers > 1
+                              ? absl::StrCat(" and ", advancing.workers - 1, " more advance")
+                              : std::string(" alone advances")),
+      .most_stand = true};
 }
 
 std::optional<absl::Duration> Progress::LastWork() const {
   if (HowToMeasure(workers_) != Measured::kByActivity) return std::nullopt;
-  std::vector<absl::Duration> times;
-  size_t connected = 0;
+  std::multimap<absl::Duration, double, std::greater<>> times;  // and votes
+  double connected = 0;
+  double told = 0;
   for (const auto& [id, worker] : workers_) {
-    connected += worker.connected ? 1 : 0;
-    if (Tells(worker, Measured::kByActivity)) times.push_back(*worker.active_at);
+    connected += worker.connected ? PartOf(id) : 0;
+    if (!Tells(worker, Measured::kByActivity)) continue;
+    times.emplace(*worker.active_at, PartOf(id));
+    told += PartOf(id);
   }
-  if (times.empty() || times.size() * 2 < connected) return std::nullopt;
-  const auto half = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), half, times.end(), std::greater<>());
-  return *half;
+  if (times.empty() || !AtLeast(2 * told, connected)) return std::nullopt;
+  double later = 0;
+  for (const auto& [time, votes] : times) {
+    later += votes;
+    if (IsMost(later, told)) return time;
+  }
+  return times.rbegin()->first;
 }
 
 std::optional<absl::Duration> Progress::LastCompletion() const {
@@ -600,10 +631,12 @@ size_t Progress::Running() const {
                                            [](const auto& entry) { return entry.second.Shown(); }));
 }
 
-size_t Progress::Told() const {
-  return static_cast<size_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
-    return entry.second.Shown() || Tells(entry.second, Measured::kByActivity);
-  }));
+double Progress::Told() const {
+  double told = 0;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.Shown() || Tells(worker, Measured::kByActivity)) told += PartOf(id);
+  }
+  return told;
 }
 
 void Progress::Forget() {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "coordinator/core/host_votes.h"
 #include "coordinator/core/learning.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
@@ -56,13 +57,15 @@ struct Standstill {
   std::string noticed_by = {};  // what told of progress until then, for people
   // A pause is announced, and has made the threshold longer.
   bool announced = false;
-  // So many workers complete launches, while all others stand: they do not excuse the others.
-  size_t advancing = 0;
+  // Most workers have stood for twice the threshold. The few that complete launches, here or
+  // between the looks, do not excuse them.
+  bool most_stand = false;
 };
 
-// Of so many workers of a job, those whose word is not believed against that of all others: one
-// in ten, and one of three already. A worker may run a program of its own, or lie.
-size_t Exceptions(size_t workers);
+// True if the word of these few is not believed against that of all others: one worker in ten,
+// or one host in ten, and one of three already; and the others have most votes (HostVotes). A
+// worker may run a program of its own, or lie, and a host connect any number.
+bool AreExceptions(const Tally& few, const Tally& all);
 
 // The state of one worker by its last heartbeat, in the coordinator's time.
 struct WorkerProgress {
@@ -108,6 +111,10 @@ class Progress {
   // Takes a heartbeat; returns Advanced().
   bool Observe(const WorkerId& worker, int64_t agent_incarnation, const wire::Heartbeat& heartbeat,
                absl::Duration now);
+  // The worker's agent is there, from this host, whose workers count as one where most decide.
+  void Connected(const WorkerId& worker, const std::string& host) { hosts_.Join(worker, host); }
+  double PartOf(const WorkerId& worker) const { return hosts_.PartOf(worker); }
+  const HostVotes& hosts() const { return hosts_; }
   // The worker's agent is gone: completed launches stay known, its present state
   // does not.
   void Disconnected(const WorkerId& worker);
@@ -141,7 +148,7 @@ class Progress {
                                     absl::Duration now) const;
   // The hang, if there is one: no worker's launches complete, for as long as the
   // threshold that applies or longer; or workers stand in launches, or steps, for twice as long
-  // as those may take, and no more than Exceptions(), fewer than stand, complete any: the others
+  // as those may take, and no more than AreExceptions(), fewer than stand, complete any: the others
   // are idle, for as long.
   std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
                                   absl::Duration now) const;
@@ -160,8 +167,8 @@ class Progress {
   const WorkerProgress* Find(const WorkerId& worker) const;
   // Workers that are Shown.
   size_t Running() const;
-  // Workers that tell of progress in any way.
-  size_t Told() const;
+  // The votes of workers that tell of progress in any way.
+  double Told() const;
   // The job restarted: what has completed belongs to the past. Counters stay, so
   // that a worker which only repeats old ones does not seem to advance.
   void Forget();
@@ -169,11 +176,14 @@ class Progress {
  private:
   std::optional<Standstill> MeasureWork(const Thresholds& thresholds, const Learning& learning,
                                         absl::Duration now) const;
+  // True if since then launches have completed on exceptions alone, if anywhere.
+  bool MostStandSince(absl::Duration moment) const;
   // That most stand while a few advance.
   std::optional<Standstill> JudgeMost(const Thresholds& thresholds, const Learning& learning,
                                       absl::Duration now) const;
 
   std::map<WorkerId, WorkerProgress> workers_;
+  HostVotes hosts_;
 };
 
 }  // namespace rapideye::coordinator

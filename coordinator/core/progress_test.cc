@@ -112,7 +112,7 @@ TEST_F(OneAdvancesTest, DoesNotSilenceTheOthers) {
   EXPECT_FALSE(Judge(twice - 0.1).has_value());
   Stand(/*workers=*/4, /*advancing=*/1, twice);
   ASSERT_TRUE(Judge(twice).has_value());
-  EXPECT_EQ(Judge(twice)->advancing, 1U);
+  EXPECT_TRUE(Judge(twice)->most_stand);
   EXPECT_NE(Judge(twice)->why.find("while slice 0 task 0 alone advances"), std::string::npos)
       << Judge(twice)->why;
 }
@@ -127,6 +127,49 @@ TEST_F(OneAdvancesTest, MoreThanOneInTenAreProgress) {
   EXPECT_FALSE(Judge(200).has_value());
   Stand(/*workers=*/40, /*advancing=*/2, 300);
   EXPECT_TRUE(Judge(300).has_value());
+}
+
+TEST_F(OneAdvancesTest, AsManyWorkersAsOneHostConnectsAreOne) {
+  constexpr int kGhosts = 40;
+  constexpr int kAll = 44;
+  for (int task = 0; task < kAll; ++task) {
+    progress_.Connected({0, task}, task < kGhosts ? "10.0.0.66" : "10.0.1." + std::to_string(task));
+  }
+  // They advance while the others stand.
+  Stand(kAll, kGhosts, 200);
+  EXPECT_TRUE(Judge(200).has_value());
+  // They connect from addresses of their own: these are the job.
+  for (int task = 0; task < kGhosts; ++task) {
+    progress_.Connected({0, task}, "10.0.2." + std::to_string(task));
+  }
+  EXPECT_FALSE(Judge(200).has_value());
+}
+
+TEST_F(OneAdvancesTest, AsManyWorkersAsOneHostConnectsRaiseNothing) {
+  constexpr int kHonest = 4;
+  constexpr int kAll = 44;
+  Stand(kAll, kHonest, 200);
+  EXPECT_TRUE(Judge(200).has_value());
+  for (int task = 0; task < kAll; ++task) {
+    progress_.Connected({0, task}, task < kHonest ? "10.0.1." + std::to_string(task) : "10.0.0.66");
+  }
+  EXPECT_FALSE(Judge(200).has_value());
+}
+
+// It stands as the others do until somebody looks.
+TEST_F(OneAdvancesTest, FewThatCompleteBetweenTheLooksOutweighNobodyOnceMostHaveStoodForLong) {
+  Stand(/*workers=*/4, /*advancing=*/0, 111);
+  ASSERT_TRUE(Judge(111).has_value());
+  EXPECT_FALSE(Judge(111)->most_stand);
+  ASSERT_TRUE(Judge(120).has_value());
+  EXPECT_TRUE(Judge(120)->most_stand);
+  // One completes just enough for its standstill to be short.
+  Stand(/*workers=*/4, /*advancing=*/1, 120);
+  ASSERT_TRUE(Judge(131).has_value());
+  EXPECT_TRUE(Judge(131)->most_stand);
+  Stand(/*workers=*/4, /*advancing=*/2, 132);
+  ASSERT_TRUE(Judge(143).has_value());
+  EXPECT_FALSE(Judge(143)->most_stand);
 }
 
 TEST_F(OneAdvancesTest, TheIdleWaitForThoseThatStand) {

@@ -265,6 +265,43 @@ TEST(OneAdvances, TheOthersRaiseTheAlarmAllTheSame) {
 // It completes launches between the two looks, too.
 constexpr absl::Duration kOften = absl::Milliseconds(50);
 
+// Its heartbeats stand as those of the others do; what it shows when it is asked does not.
+TEST(OneAdvances, WhatOneShowsBetweenTheLooksDoesNotSilenceTheOthersForEver) {
+  FakeJob job = Frozen();
+  job.ShowEffectsTo([&job](const Effect& effect, std::optional<WorkerId> worker) {
+    const auto* send = std::get_if<Send>(&effect);
+    if (send == nullptr || !std::holds_alternative<wire::Collect>(send->message)) return;
+    if (worker == WorkerId{0, 3}) ++job.at(0, 3).launch_id;
+  });
+  ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+  EXPECT_TRUE(job.Logged("no hang: launches completed between the two looks"));
+}
+
+TEST(OneAdvances, OneWorkerOfTwoHostsWithManyIsAnExceptionToo) {
+  FakeJob job(Quick(), 1, 8);
+  for (int task = 0; task < 8; ++task) {
+    FakeAgent& agent = job.at(0, task);
+    job.Disconnect(agent);
+    agent.address = task < 4 ? "10.0.0.1" : "10.0.0.2";
+    job.Connect(agent);
+  }
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  job.at(0, 3).advancing = true;
+  EXPECT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+}
+
+TEST(OneAdvances, WorkersOfOneHostAreOneBetweenTheLooksToo) {
+  FakeJob job = Frozen();
+  for (int task = 4; task < 24; ++task) {
+    FakeAgent& ghost = job.Add({0, task});
+    ghost.address = "10.9.9.9";
+    job.Connect(ghost);
+  }
+  ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(2)));
+  EXPECT_TRUE(job.Logged("20 more advance") || job.Logged("19 more advance"));
+}
+
 TEST(OneAdvances, WhatSeveralReportIsNotOutweighed) {
   FakeJob job = Frozen();
   job.at(0, 3).advancing = true;

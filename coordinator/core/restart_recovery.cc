@@ -3,22 +3,11 @@
 #include <utility>
 
 namespace rapideye::coordinator {
-namespace {
-
-// Sums of parts of a vote are not exact.
-bool IsMost(double votes, double all) {
-  constexpr double kRounding = 1e-6;
-  return 2 * votes > all + kRounding;
-}
-
-}  // namespace
 
 void RestartRecovery::OnHello(const WorkerId& worker,
                               const std::optional<wire::IncidentMemory>& memory,
                               const std::string& host) {
-  OnLeave(worker);
-  hosts_[worker] = host;
-  ++workers_of_[host];
+  hosts_.Join(worker, host);
   if (memory.has_value()) {
     votes_[worker] = Vote{.memory = *memory};
   } else {
@@ -28,10 +17,7 @@ void RestartRecovery::OnHello(const WorkerId& worker,
 
 void RestartRecovery::OnLeave(const WorkerId& worker) {
   votes_.erase(worker);
-  const auto host = hosts_.find(worker);
-  if (host == hosts_.end()) return;
-  if (--workers_of_[host->second] == 0) workers_of_.erase(host->second);
-  hosts_.erase(host);
+  hosts_.Leave(worker);
 }
 
 void RestartRecovery::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat,
@@ -61,17 +47,16 @@ std::optional<ToldVerdict> RestartRecovery::VerdictOn(const std::string& inciden
 }
 
 std::optional<RestartRecovery::Decision> RestartRecovery::Decide() const {
-  // Each host has one vote, of which each of its workers has an equal part.
   struct Count {
     double cast = 0;
     double confirmed = 0;
     double concluded = 0;  // of these
   };
-  const double all = static_cast<double>(workers_of_.size());
+  const double all = hosts_.All();
   std::map<std::string, Count> counts;
   for (const auto& [worker, vote] : votes_) {
     Count& count = counts[vote.memory.incident];
-    const double part = 1 / static_cast<double>(workers_of_.at(hosts_.at(worker)));
+    const double part = hosts_.PartOf(worker);
     count.cast += part;
     if (!vote.confirmed) continue;
     count.confirmed += part;

@@ -7,13 +7,13 @@
 #ifndef RAPIDEYE_COORDINATOR_CORE_RESTART_RECOVERY_H_
 #define RAPIDEYE_COORDINATOR_CORE_RESTART_RECOVERY_H_
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "coordinator/core/host_votes.h"
 #include "coordinator/core/job_status.h"
 #include "proto/v1/evidence.h"
 #include "proto/wire/messages.h"
@@ -25,10 +25,9 @@ namespace rapideye::coordinator {
 // is void as soon as a launch completes there.
 //
 // The rule: the memory of more than half of all connected workers decides, where the workers of
-// one host, by its address, count as one together: whoever connects as many workers has no more
-// votes for it. One host that lies, or a few that were away while the rest saw an incident,
-// neither suppress a digest nor double one. Agents that cannot remember (protocol 1) are
-// counted as remembering nothing: at worst a hang gets two digests.
+// one host count as one together (HostVotes). One host that lies, or a few that were away while
+// the rest saw an incident, neither suppress a digest nor double one. Agents that cannot remember
+// (protocol 1) are counted as remembering nothing: at worst a hang gets two digests.
 class RestartRecovery {
  public:
   // The worker's agent said Hello on a new stream.
@@ -74,8 +73,7 @@ class RestartRecovery {
     bool confirmed = false;  // by a heartbeat
   };
   std::map<WorkerId, Vote> votes_;
-  std::map<WorkerId, std::string> hosts_;  // of all that are connected
-  std::map<std::string, size_t> workers_of_;
+  HostVotes hosts_;
   std::set<std::string> on_disk_;
   std::set<std::string> unknown_;
   std::map<std::string, ToldVerdict> verdicts_;

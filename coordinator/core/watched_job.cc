@@ -31,7 +31,7 @@ Suspicion SuspicionOf(const Standstill& standstill, const Instant& now) {
       .detected = now,
       .announced_pause = standstill.announced ? std::optional(standstill.threshold) : std::nullopt,
       .noticed_by = standstill.noticed_by,
-      .advancing = standstill.advancing};
+      .most_stand = standstill.most_stand};
 }
 
 std::optional<Standstill> WatchedJob::Judge(absl::Duration now) const {
@@ -192,7 +192,7 @@ bool WatchedJob::UpdateSettled(absl::Duration now) {
 std::vector<Target> WatchedJob::ConnectedWorkers() const {
   std::vector<Target> targets;
   for (const auto& [id, member] : membership.members()) {
-    if (member.stream.has_value()) targets.push_back({id, *member.stream});
+    if (member.stream.has_value()) targets.push_back({id, *member.stream, progress.PartOf(id)});
   }
   return targets;
 }

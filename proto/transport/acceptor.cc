@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cerrno>
 #include <limits>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -39,10 +40,10 @@ constexpr int kBacklog = 4096;
 // Until descriptors have come back, or pending connections have gone on.
 constexpr int kPauseMs = 50;
 
-struct PeerName {
-  std::string address;
-  uint16_t port = 0;
-};
+// While connections are pending: those that are over by then are let go of.
+constexpr int kExpiryMs = 1'000;
+
+using PeerName = PendingConnections::Peer;
 
 PeerName NameOf(const sockaddr_storage& peer) {
   std::array<char, INET6_ADDRSTRLEN> text = {};
@@ -98,7 +99,7 @@ uint16_t PortOf(int descriptor) {
   sockaddr_storage address = {};
   socklen_t length = sizeof(address);
   getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length);
-  return NameOf(address).port;
+  return NameOf(address).second;
 }
 
 void SetPort(uint16_t port, sockaddr* address) {
@@ -130,10 +131,61 @@ int Bind(const addrinfo& at) {
 }  // namespace
 
 struct Acceptor::State {
-  Mutex mutex;
-  PendingConnections pending ABSL_GUARDED_BY(mutex){absl::Milliseconds(kHandshakeTimeoutMs)};
-  std::atomic<int64_t> refused = 0;
-  std::atomic<int64_t> starved_ns = std::numeric_limits<int64_t>::min();
+  ~State() {
+    for (const auto& [peer, held] : held_) close(held);
+  }
+
+  // Takes note of an accepted connection. A refused one is the caller's to close, without
+  // descriptors it is starved.
+  enum class Taken { kYes, kRefused, kStarved };
+  Taken Take(int connection, const PeerName& peer) ABSL_LOCKS_EXCLUDED(mutex_) {
+    // gRPC closes the connection, and its number is then another's. This one stays ours, to
+    // end the connection by. Both end with gRPC's shutdown(2).
+    const int held = fcntl(connection, F_DUPFD_CLOEXEC, 0);
+    if (held < 0 || held >= LimitOfConnections()) {
+      if (held >= 0) close(held);
+      return Taken::kStarved;
+    }
+    const MutexLock lock(mutex_);
+    Release(peer);
+    const PendingConnections::Admission admission = pending_.Admit(peer, MonotonicTime());
+    if (admission.outcome != PendingConnections::Outcome::kAdmitted) {
+      close(held);
+      return Taken::kRefused;
+    }
+    if (admission.yields.has_value()) {
+      ++refused;
+      shutdown(held_.at(*admission.yields), SHUT_RDWR);
+      Release(*admission.yields);
+    }
+    held_[peer] = held;
+    return Taken::kYes;
+  }
+
+  // A connection made a call.
+  void Arrived(const PeerName& peer) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    pending_.Arrived(peer);
+    Release(peer);
+  }
+
+  // False: what is not accepted waits in the kernel.
+  bool HasRoom() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return !pending_.Full(MonotonicTime());
+  }
+
+  // False: none are pending.
+  bool Expire() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    for (const PeerName& peer : pending_.Expire(MonotonicTime())) Release(peer);
+    return !pending_.empty();
+  }
+
+  void NoteStarved() {
+    ++refused;
+    starved_ns = absl::ToInt64Nanoseconds(MonotonicTime());
+  }
 
   // Hears of each call once, and of none of its messages.
   class Calls final : public grpc::experimental::ServerInterceptorFactoryInterface {
@@ -141,9 +193,7 @@ struct Acceptor::State {
     explicit Calls(std::shared_ptr<State> state) : state_(std::move(state)) {}
     grpc::experimental::Interceptor* CreateServerInterceptor(
         grpc::experimental::ServerRpcInfo* call) override {
-      const PeerName peer = NameOf(call->server_context()->peer());
-      const MutexLock lock(state_->mutex);
-      state_->pending.Arrived(peer.address, peer.port);
+      state_->Arrived(NameOf(call->server_context()->peer()));
       return nullptr;
     }
 
@@ -151,10 +201,20 @@ struct Acceptor::State {
     const std::shared_ptr<State> state_;
   };
 
-  void NoteStarved() {
-    ++refused;
-    starved_ns = absl::ToInt64Nanoseconds(MonotonicTime());
+  std::atomic<int64_t> refused = 0;
+  std::atomic<int64_t> starved_ns = std::numeric_limits<int64_t>::min();
+
+ private:
+  void Release(const PeerName& peer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto found = held_.find(peer);
+    if (found == held_.end()) return;
+    close(found->second);
+    held_.erase(found);
   }
+
+  Mutex mutex_;
+  PendingConnections pending_ ABSL_GUARDED_BY(mutex_){absl::Milliseconds(kHandshakeTimeoutMs)};
+  std::map<PeerName, int> held_ ABSL_GUARDED_BY(mutex_);  // of those that are pending
 };
 
 Acceptor::Acceptor() : state_(std::make_shared<State>()) {}
@@ -246,7 +306,9 @@ void Acceptor::Run() {
   std::vector<pollfd> waiting = {{stop_, POLLIN, 0}};
   for (const int listener : listeners_) waiting.push_back({listener, POLLIN, 0});
   while (true) {
-    poll(waiting.data(), waiting.size(), /*timeout=*/-1);
+    const int timeout = state_->Expire() ? kExpiryMs : -1;
+    for (pollfd& one : waiting) one.revents = 0;
+    poll(waiting.data(), waiting.size(), timeout);
     if (waiting[0].revents != 0) return;
     bool pause = false;
     for (size_t i = 1; i < waiting.size(); ++i) {
@@ -257,11 +319,7 @@ void Acceptor::Run() {
 }
 
 bool Acceptor::AcceptOne(int listener) {
-  {
-    // What is not accepted waits in the kernel.
-    const MutexLock lock(state_->mutex);
-    if (state_->pending.Full(MonotonicTime())) return false;
-  }
+  if (!state_->HasRoom()) return false;
   sockaddr_storage peer = {};
   const auto accept_one = [&] {
     socklen_t length = sizeof(peer);
@@ -286,16 +344,15 @@ bool Acceptor::AcceptOne(int listener) {
     close(connection);
     return false;
   }
-  const PeerName name = NameOf(peer);
-  bool admitted = false;
-  {
-    const MutexLock lock(state_->mutex);
-    admitted = state_->pending.Admit(name.address, name.port, MonotonicTime());
-  }
-  if (!admitted) {
+  const State::Taken taken = state_->Take(connection, NameOf(peer));
+  if (taken != State::Taken::kYes) {
+    if (taken == State::Taken::kStarved) {
+      state_->NoteStarved();
+    } else {
+      ++state_->refused;
+    }
     close(connection);
-    ++state_->refused;
-    return true;
+    return taken == State::Taken::kRefused;
   }
   const int yes = 1;
   setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));

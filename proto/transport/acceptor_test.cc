@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <string>
 #include <vector>
 
 #include "proto/transport/pending_connections.h"
@@ -18,36 +19,82 @@ namespace {
 
 constexpr absl::Duration kTimeout = absl::Seconds(10);
 
+using Outcome = PendingConnections::Outcome;
+using Peer = PendingConnections::Peer;
+
+Peer At(const std::string& address, size_t port) { return {address, static_cast<uint16_t>(port)}; }
+
 TEST(PendingConnections, OnePeerHasABoundOfItsOwn) {
   PendingConnections pending(kTimeout);
   const absl::Duration now = absl::Hours(1);
   for (size_t i = 0; i < kMaxPendingOfPeer; ++i) {
-    ASSERT_TRUE(pending.Admit("192.0.2.1", static_cast<uint16_t>(1000 + i), now));
+    const auto admission = pending.Admit(At("192.0.2.1", 1000 + i), now);
+    ASSERT_EQ(admission.outcome, Outcome::kAdmitted);
+    ASSERT_FALSE(admission.yields.has_value());
   }
-  EXPECT_FALSE(pending.Admit("192.0.2.1", 1, now));
-  EXPECT_TRUE(pending.Admit("192.0.2.2", 1, now));
+  EXPECT_EQ(pending.Admit(At("192.0.2.1", 1), now).outcome, Outcome::kRefused);
+  EXPECT_EQ(pending.Admit(At("192.0.2.2", 1), now).outcome, Outcome::kAdmitted);
   // One that makes a call makes room, and only once.
-  pending.Arrived("192.0.2.1", 1000);
-  pending.Arrived("192.0.2.1", 1000);
-  EXPECT_TRUE(pending.Admit("192.0.2.1", 1, now));
-  EXPECT_FALSE(pending.Admit("192.0.2.1", 2, now));
+  pending.Arrived(At("192.0.2.1", 1000));
+  pending.Arrived(At("192.0.2.1", 1000));
+  EXPECT_EQ(pending.Admit(At("192.0.2.1", 1), now).outcome, Outcome::kAdmitted);
+  EXPECT_EQ(pending.Admit(At("192.0.2.1", 2), now).outcome, Outcome::kRefused);
   // Those that do not are over by then.
-  EXPECT_TRUE(pending.Admit("192.0.2.1", 2, now + kTimeout));
+  EXPECT_EQ(pending.Expire(now + kTimeout).size(), kMaxPendingOfPeer + 1);
+  EXPECT_TRUE(pending.empty());
 }
 
-TEST(PendingConnections, AllTogetherHaveABound) {
+// An agent behind the address of somebody who opens connections and says nothing.
+TEST(PendingConnections, TheOldestOfAnAddressMakesRoomOnceItHadItsTurn) {
+  PendingConnections pending(kTimeout);
+  for (size_t i = 0; i < kMaxPendingOfPeer; ++i) {
+    pending.Admit(At("192.0.2.1", 1000 + i), absl::Milliseconds(i));
+  }
+  pending.Admit(At("192.0.2.2", 1), absl::ZeroDuration());
+  const absl::Duration ripe = kLeastTurn;
+  const auto first = pending.Admit(At("192.0.2.1", 1), ripe);
+  EXPECT_EQ(first.outcome, Outcome::kAdmitted);
+  EXPECT_EQ(first.yields, At("192.0.2.1", 1000));
+  // The next one has had its turn a millisecond later.
+  const auto second = pending.Admit(At("192.0.2.1", 2), ripe);
+  EXPECT_EQ(second.outcome, Outcome::kRefused);
+  EXPECT_FALSE(second.yields.has_value());
+  EXPECT_EQ(pending.Admit(At("192.0.2.1", 2), ripe + absl::Milliseconds(1)).yields,
+            At("192.0.2.1", 1001));
+  // One that was given up for another has nothing left to expire.
+  EXPECT_EQ(pending.Expire(kTimeout).size(), 1);
+}
+
+TEST(PendingConnections, AllTogetherHaveABoundAndTheMostCrowdedAddressYields) {
+  PendingConnections pending(kTimeout);
+  pending.Admit(At("quiet", 1), absl::ZeroDuration());
+  for (size_t i = 1; i < kMaxPending; ++i) {
+    EXPECT_FALSE(pending.Full(absl::ZeroDuration()));
+    const std::string address = i <= 200 ? "crowded" : "host-" + std::to_string(i / 100);
+    ASSERT_EQ(pending.Admit(At(address, i), absl::Milliseconds(i <= 200 ? 1 : 0)).outcome,
+              Outcome::kAdmitted);
+  }
+  EXPECT_TRUE(pending.Full(kLeastTurn));
+  EXPECT_EQ(pending.Admit(At("new", 1), kLeastTurn).outcome, Outcome::kWait);
+  const absl::Duration ripe = kLeastTurn + absl::Milliseconds(1);
+  EXPECT_FALSE(pending.Full(ripe));
+  const auto admission = pending.Admit(At("new", 1), ripe);
+  EXPECT_EQ(admission.outcome, Outcome::kAdmitted);
+  EXPECT_EQ(admission.yields, At("crowded", 1));
+
+  pending.Arrived(At("host-9", 900));
+  EXPECT_FALSE(pending.Full(kLeastTurn));
+  EXPECT_FALSE(pending.Admit(At("host-9", 900), kLeastTurn).yields.has_value());
+}
+
+// Each connection from an address of its own: the order is that of their age, not of their names.
+TEST(PendingConnections, OfManyAddressesTheOldestYields) {
   PendingConnections pending(kTimeout);
   for (size_t i = 0; i < kMaxPending; ++i) {
-    EXPECT_FALSE(pending.Full(absl::ZeroDuration()));
-    ASSERT_TRUE(pending.Admit("host-" + std::to_string(i / 100), static_cast<uint16_t>(i),
-                              absl::ZeroDuration()));
+    pending.Admit(At(std::to_string(5000 - i), 1), absl::Milliseconds(i));
   }
-  EXPECT_TRUE(pending.Full(absl::Seconds(9)));
-  pending.Arrived("host-0", 7);
-  EXPECT_FALSE(pending.Full(absl::Seconds(9)));
-  EXPECT_TRUE(pending.Admit("host-0", 7, absl::Seconds(9)));
-  EXPECT_TRUE(pending.Full(absl::Seconds(9)));
-  EXPECT_FALSE(pending.Full(kTimeout));
+  EXPECT_EQ(pending.Admit(At("new", 1), absl::Seconds(5)).yields, At("5000", 1));
+  EXPECT_EQ(pending.Admit(At("newer", 1), absl::Seconds(5)).yields, At("4999", 1));
 }
 
 int Connect(int port) {
@@ -135,6 +182,36 @@ TEST(Acceptor, ALowLimitLeavesRoomForSome) {
   (*acceptor)->Stop();
   server->Shutdown();
   setrlimit(RLIMIT_NOFILE, &before);
+}
+
+// What has made no call makes room, by itself and while nobody reads it.
+TEST(Acceptor, TheOldestThatSaysNothingMakesRoomForANewOne) {
+  auto acceptor = Acceptor::Listen("127.0.0.1:0");
+  ASSERT_TRUE(acceptor.ok()) << acceptor.status();
+  grpc::ServerBuilder builder;
+  (*acceptor)->AddTo(builder, grpc::InsecureServerCredentials());
+  grpc::CallbackGenericService service;
+  builder.RegisterCallbackGenericService(&service);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  ASSERT_NE(server, nullptr);
+  (*acceptor)->Start();
+  std::vector<int> silent;
+  for (size_t i = 0; i < kMaxPendingOfPeer; ++i) silent.push_back(Connect((*acceptor)->port()));
+  char byte = 0;
+  for (const int one : silent) ASSERT_EQ(read(one, &byte, 1), 1);
+  // The server's settings frame, once the first has had its turn.
+  int served = -1;
+  do {
+    if (served >= 0) close(served);
+    served = Connect((*acceptor)->port());
+  } while (read(served, &byte, 1) != 1);
+  pollfd first = {.fd = silent.front(), .events = POLLRDHUP, .revents = 0};
+  EXPECT_EQ(poll(&first, 1, 60'000), 1);
+  EXPECT_GE((*acceptor)->refused(), 1);
+  close(served);
+  for (const int one : silent) close(one);
+  (*acceptor)->Stop();
+  server->Shutdown();
 }
 
 TEST(Acceptor, APortIsTakenByOneAlone) {

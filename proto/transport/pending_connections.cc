@@ -1,42 +1,64 @@
 #include "proto/transport/pending_connections.h"
 
+#include <algorithm>
+
 namespace rapideye::transport {
 
-bool PendingConnections::Admit(const std::string& address, uint16_t port, absl::Duration now) {
-  Expire(now);
-  const Peer peer(address, port);
+PendingConnections::Admission PendingConnections::Admit(const Peer& peer, absl::Duration now) {
   // The kernel gives a port again only once its connection is over.
   Forget(peer);
-  const auto of_address = of_address_.find(address);
-  if (of_address != of_address_.end() && of_address->second >= kMaxPendingOfPeer) return false;
-  ++of_address_[address];
-  since_[peer] = now;
-  by_age_.emplace_back(now, peer);
-  return true;
-}
-
-void PendingConnections::Arrived(const std::string& address, uint16_t port) {
-  Forget(Peer(address, port));
-}
-
-bool PendingConnections::Full(absl::Duration now) {
-  Expire(now);
-  return since_.size() >= kMaxPending;
-}
-
-void PendingConnections::Expire(absl::Duration now) {
-  while (!by_age_.empty() && now - by_age_.front().first >= timeout_) {
-    const auto [since, peer] = by_age_.front();
-    by_age_.pop_front();
-    const auto pending = since_.find(peer);
-    if (pending != since_.end() && pending->second == since) Forget(peer);
+  const auto of_address = of_address_.find(peer.first);
+  const bool crowded =
+      of_address != of_address_.end() && of_address->second.size() >= kMaxPendingOfPeer;
+  Admission admission;
+  if (crowded || turns_.size() >= kMaxPending) {
+    const auto& [turn, oldest] = *(crowded ? of_address->second : MostCrowded()).begin();
+    if (now - turn.first < kLeastTurn) {
+      admission.outcome = crowded ? Outcome::kRefused : Outcome::kWait;
+      return admission;
+    }
+    admission.yields = oldest;
+    Forget(*admission.yields);
   }
+  const Turn turn(now, next_++);
+  turns_[peer] = turn;
+  by_age_[turn] = peer;
+  of_address_[peer.first][turn] = peer;
+  return admission;
+}
+
+std::vector<PendingConnections::Peer> PendingConnections::Expire(absl::Duration now) {
+  std::vector<Peer> expired;
+  while (!by_age_.empty() && now - by_age_.begin()->first.first >= timeout_) {
+    expired.push_back(by_age_.begin()->second);
+    Forget(expired.back());
+  }
+  return expired;
+}
+
+bool PendingConnections::Full(absl::Duration now) const {
+  return turns_.size() >= kMaxPending && now - MostCrowded().begin()->first.first < kLeastTurn;
+}
+
+const PendingConnections::OfAddress& PendingConnections::MostCrowded() const {
+  return std::max_element(of_address_.begin(), of_address_.end(),
+                          [](const auto& one, const auto& other) {
+                            const OfAddress& a = one.second;
+                            const OfAddress& b = other.second;
+                            if (a.size() != b.size()) return a.size() < b.size();
+                            return b.begin()->first < a.begin()->first;
+                          })
+      ->second;
 }
 
 void PendingConnections::Forget(const Peer& peer) {
-  if (since_.erase(peer) == 0) return;
-  const auto of_address = of_address_.find(peer.first);
-  if (--of_address->second == 0) of_address_.erase(of_address);
+  const auto found = turns_.find(peer);
+  if (found == turns_.end()) return;
+  const auto all = of_address_.find(peer.first);
+  all->second.erase(found->second);
+  if (all->second.empty()) of_address_.erase(all);
+  by_age_.erase(found->second);
+  turns_.erase(found);
 }
 
 }  // namespace rapideye::transport

@@ -1,5 +1,5 @@
-// PendingConnections bounds the connections that have not made a call yet. Pure: time is an
-// argument. Not synchronised.
+// PendingConnections bounds the connections that have not made a call yet, and says which of them
+// makes room for a new one. Pure: time is an argument. Not synchronised.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_PENDING_CONNECTIONS_H_
 #define RAPIDEYE_PROTO_TRANSPORT_PENDING_CONNECTIONS_H_
 
@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 
@@ -22,29 +24,52 @@ inline constexpr size_t kMaxPending = 1024;
 // Of one address: what a host, or many behind one NAT, need when all connect at once. Those that
 // are turned away try again with a backoff.
 inline constexpr size_t kMaxPendingOfPeer = 256;
+// A connection that is younger makes room for no other: a handshake and the first call take
+// milliseconds, and a flood of connections must not end each of them before that. With the bounds
+// above, one address opens at most 1,280 connections a second.
+inline constexpr absl::Duration kLeastTurn = absl::Milliseconds(200);
 
 class PendingConnections {
  public:
-  explicit PendingConnections(absl::Duration handshake_timeout) : timeout_(handshake_timeout) {}
-
-  // False: this address has as many already, and the connection is to be closed. `port`: the
-  // peer's own.
-  bool Admit(const std::string& address, uint16_t port, absl::Duration now);
-  // A connection made a call: it is not pending any more. Others are not known, and ignored.
-  void Arrived(const std::string& address, uint16_t port);
-  // No other may be admitted before the next one arrives or expires.
-  bool Full(absl::Duration now);
-
- private:
+  // An address and the port there.
   using Peer = std::pair<std::string, uint16_t>;
 
-  void Expire(absl::Duration now);
+  enum class Outcome {
+    kAdmitted,
+    kRefused,  // its address has as many, all of them young
+    kWait,     // as many are pending in all, all of them young: nobody is admitted just now
+  };
+  struct Admission {
+    Outcome outcome = Outcome::kAdmitted;
+    // Ends, to make room: the oldest of its address, or of the address that has most.
+    std::optional<Peer> yields;
+  };
+
+  explicit PendingConnections(absl::Duration handshake_timeout) : timeout_(handshake_timeout) {}
+
+  Admission Admit(const Peer& peer, absl::Duration now);
+  // A connection made a call: it is not pending any more. Others are not known, and ignored.
+  void Arrived(const Peer& peer) { Forget(peer); }
+  // Forgets those whose handshake has been ended by now, and returns them.
+  std::vector<Peer> Expire(absl::Duration now);
+  // No other may be admitted before the next one arrives, expires or is old enough to yield.
+  bool Full(absl::Duration now) const;
+  bool empty() const { return turns_.empty(); }
+
+ private:
+  // By age; the number tells apart those of one moment.
+  using Turn = std::pair<absl::Duration, uint64_t>;
+  using OfAddress = std::map<Turn, Peer>;
+
   void Forget(const Peer& peer);
+  // Of the address that has most; of several, the one whose oldest is the oldest of theirs.
+  const OfAddress& MostCrowded() const;
 
   const absl::Duration timeout_;
-  std::map<Peer, absl::Duration> since_;
-  std::unordered_map<std::string, size_t> of_address_;
-  std::deque<std::pair<absl::Duration, Peer>> by_age_;  // some of which have arrived
+  uint64_t next_ = 0;
+  std::map<Peer, Turn> turns_;
+  std::unordered_map<std::string, OfAddress> of_address_;
+  OfAddress by_age_;
 };
 
 }  // namespace rapideye::transport

@@ -52,17 +52,16 @@ void FakeJob::Connect(FakeAgent& agent) {
   if (agent.stream != 0) Heartbeat(agent);
 }
 
-StreamId FakeJob::OpenStream() {
+StreamId FakeJob::OpenStream(const std::string& address) {
   const StreamId stream = next_stream_++;
-  // Of a host of its own.
-  Step(StreamOpened{.stream = stream,
-                    .peer = absl::StrCat("10.", stream / 65536 % 256, ".", stream / 256 % 256, ".",
-                                         stream % 256, ":1")});
+  const std::string own =
+      absl::StrCat("10.", stream / 65536 % 256, ".", stream / 256 % 256, ".", stream % 256);
+  Step(StreamOpened{.stream = stream, .peer = absl::StrCat(address.empty() ? own : address, ":1")});
   return stream;
 }
 
 void FakeJob::HelloOnNewStream(FakeAgent& agent) {
-  agent.stream = OpenStream();
+  agent.stream = OpenStream(agent.address);
   agent.closed.reset();
   agent.hello.incident = agent.memory;
   ++agent.connection;

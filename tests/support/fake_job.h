@@ -43,6 +43,7 @@ struct FakeAgent {
   int64_t connection = 0;    // streams it has opened
   bool answers = true;       // a stopped one does not
   bool grants_only = false;  // answers SampleReady, then nothing
+  std::string address;       // that it connects from; empty: one of its own
   std::string dump;          // the file of its program's text; empty: it has none
   std::vector<wire::CoordinatorMessage> inbox;
 };
@@ -72,7 +73,7 @@ class FakeJob {
   void Connect(FakeAgent& agent);
   void Disconnect(FakeAgent& agent);
   // Opens a stream that says nothing.
-  StreamId OpenStream();
+  StreamId OpenStream(const std::string& address = "");
   // Says Hello on a new stream, without the courtesy of closing the old one.
   void HelloOnNewStream(FakeAgent& agent);
   void Say(FakeAgent& agent, wire::AgentMessage message, int64_t bytes = 1000);

@@ -44,7 +44,12 @@ class LinkWalk {
       left_.pop_front();
       const int next = openat(fd_, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
       struct stat info = {};
-      if (next < 0 || fstat(next, &info) != 0) return Failed();
+      if (next < 0) return Failed();
+      if (fstat(next, &info) != 0) {
+        const absl::Status failed = Failed();
+        close(next);
+        return failed;
+      }
       if (S_ISLNK(info.st_mode)) {
         const int error = Follow(next, info, name);
         close(next);

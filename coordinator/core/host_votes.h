@@ -1,0 +1,50 @@
+// HostVotes gives each host one vote, of which each of its workers has an equal part: whoever
+// connects as many workers has no more votes for it. A host is the address that its agents
+// connect from.
+#ifndef RAPIDEYE_COORDINATOR_CORE_HOST_VOTES_H_
+#define RAPIDEYE_COORDINATOR_CORE_HOST_VOTES_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "proto/v1/evidence.h"
+
+namespace rapideye::coordinator {
+
+class HostVotes {
+ public:
+  // The worker's agent is connected, from this host.
+  void Join(const WorkerId& worker, const std::string& host);
+  void Leave(const WorkerId& worker);
+
+  // The part of a vote that this worker has. 1 of a worker that is not connected; and of each if
+  // all come from one address, as behind a translated one, which tells no two of them apart.
+  double PartOf(const WorkerId& worker) const;
+  // Those of all connected workers.
+  double All() const;
+
+ private:
+  std::map<WorkerId, std::string> hosts_;
+  std::map<std::string, size_t> workers_of_;
+};
+
+// So many workers, and the votes that they have together.
+struct Tally {
+  size_t workers = 0;
+  double votes = 0;
+
+  void Add(double part) {
+    ++workers;
+    votes += part;
+  }
+};
+
+// True if these are more than half of all votes. Sums of parts are not exact.
+bool IsMost(double votes, double all);
+// True if these are at least as many, likewise.
+bool AtLeast(double votes, double least);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_CORE_HOST_VOTES_H_
