@@ -35,10 +35,34 @@ std::set<WorkerId> WorkersOf(const Finding& finding) {
   return workers;
 }
 
+// What other findings are held against: all that failed, not those of one finding alone.
+struct Failed {
+  std::set<WorkerId> workers;  // outright, or they are not there, by findings that may be a cause
+  // And those whose processes ended no later than the job stood still, whatever ended them. What
+  // ends because of a hang breaks its connections afterwards.
+  std::set<WorkerId> ended;
+};
+
+Failed FailedOf(const Case& c, const std::vector<Finding>& findings) {
+  Failed failed;
+  for (const Finding& finding : findings) {
+    if (finding.basis != Basis::kError && finding.basis != Basis::kAbsence) continue;
+    if (finding.confidence >= kLeastConfidence) failed.workers.merge(WorkersOf(finding));
+  }
+  failed.ended = failed.workers;
+  const std::optional<int64_t>& still_ms = c.timeline.still_ms;
+  for (const ErrorEvent& event : c.timeline.errors) {
+    const bool before = event.age_ms && still_ms && *event.age_ms + kAgeErrorMs >= *still_ms;
+    if (event.kind == ErrorKind::kExit && before) failed.ended.insert(c.worker(event.worker).id);
+  }
+  return failed;
+}
+
 // What failed outright, or is not there, also makes its cores stand elsewhere and
-// its connections break.
+// its connections break. Of several that failed each may explain a part.
 std::optional<WhyNot> ExplainsByFailure(const Finding& by, const Finding& finding,
-                                        const std::set<WorkerId>& failed) {
+                                        const Failed& all_failed) {
+  const std::set<WorkerId> failed = WorkersOf(by);
   // Who has not come makes the others' start-up end, and their processes with it.
   if (by.detail == Detail::kNotStarted && by.confidence >= kLeastConfidence) {
     const bool same =
@@ -52,23 +76,31 @@ std::optional<WhyNot> ExplainsByFailure(const Finding& by, const Finding& findin
   if (finding.basis == Basis::kLink && finding.detail != Detail::kIciLink) {
     all = !finding.links.empty() &&
           std::all_of(finding.links.begin(), finding.links.end(), [&](const BrokenLink& link) {
-            return failed.contains(link.from) || failed.contains(link.to);
+            return all_failed.ended.contains(link.from) || all_failed.ended.contains(link.to);
           });
   } else if (finding.basis == Basis::kPosition || finding.basis == Basis::kDivergence) {
     // The others went on to another program without it.
-    all = std::all_of(finding.culprits.begin(), finding.culprits.end(),
-                      [&](const Culprit& culprit) { return failed.contains(culprit.worker); });
+    const auto is_in = [](const std::set<WorkerId>& workers) {
+      return [&workers](const Culprit& culprit) { return workers.contains(culprit.worker); };
+    };
+    all =
+        std::all_of(finding.culprits.begin(), finding.culprits.end(), is_in(all_failed.workers)) &&
+        std::any_of(finding.culprits.begin(), finding.culprits.end(), is_in(failed));
   }
   return all ? std::optional(WhyNot::kFailure) : std::nullopt;
 }
 
 // Whoever is missing is the first candidate of those who wait in its slice. What of these
-// stands elsewhere than the others by its place alone shares a collective with it.
+// stands elsewhere than the others by its place alone shares a collective with it. Whatever
+// program they are in, they do not come out of it without a mate that is gone for certain.
 bool ExplainsByAbsence(const Finding& by, const Finding& finding) {
   if (by.detail != Detail::kWorkerLost || by.basis != Basis::kAbsence) return false;
-  if (finding.basis != Basis::kPosition || finding.confidence >= kConfidenceComputeHead) {
-    return false;
-  }
+  const bool by_place =
+      finding.basis == Basis::kPosition && finding.confidence < kConfidenceComputeHead;
+  const bool by_program = finding.detail == Detail::kModuleDivergence &&
+                          finding.basis == Basis::kDivergence &&
+                          by.confidence >= kConfidenceLostClosed;
+  if (!by_place && !by_program) return false;
   return std::all_of(finding.culprits.begin(), finding.culprits.end(), [&](const Culprit& one) {
     return std::any_of(by.culprits.begin(), by.culprits.end(), [&](const Culprit& missing) {
       return missing.worker.slice == one.worker.slice;
@@ -105,8 +137,7 @@ bool ExplainsByPause(const Finding& by, const Finding& finding) {
 }
 
 // How one finding makes another a consequence; nothing: it does not.
-std::optional<WhyNot> Explains(const Finding& by, const Finding& finding,
-                               const std::set<WorkerId>& failed) {
+std::optional<WhyNot> Explains(const Finding& by, const Finding& finding, const Failed& failed) {
   if (const std::optional<WhyNot> why = ExplainsByFailure(by, finding, failed)) return why;
   if (ExplainsByLink(by, finding)) return WhyNot::kBrokenLink;
   if (ExplainsByAbsence(by, finding)) return WhyNot::kAbsence;
@@ -255,9 +286,9 @@ class Decider {
 
   void DropExplained() {
     auto& items = findings_.items;
+    const Failed failed = FailedOf(c_, items);
     std::vector<bool> drop(items.size(), false);
     for (size_t i = 0; i < items.size(); ++i) {
-      const std::set<WorkerId> failed = WorkersOf(items[i]);
       for (size_t j = 0; j < items.size(); ++j) {
         if (i == j || drop[j]) continue;
         const std::optional<WhyNot> why = Explains(items[i], items[j], failed);

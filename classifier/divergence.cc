@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "classifier/passed_launches.h"
+
 namespace rapideye::classifier {
 namespace {
 
@@ -30,6 +32,7 @@ class Finder {
     for (int i = 0; i < workers; ++i) NoteWorker(i);
     for (const SliceInfo& slice : topology_.slices()) NoteIdleSlice(slice);
     for (int s = 0; s < static_cast<int>(topology_.slices().size()); ++s) JudgeSlice(s);
+    ForgivePassed(topology_, positions_, result_.is_foreign);
     TakeSwapped();
     JudgeQueues();
     std::map<std::pair<int, int>, std::vector<int>> groups;
@@ -242,7 +245,7 @@ class Finder {
     int64_t votes = 0;
     for (const std::vector<int>* side : {&sides.one, &sides.other}) {
       for (int worker : *side) {
-        const std::vector<Launch> past = PastOf(worker);
+        const std::vector<Launch> past = LaunchesSeen(topology_, positions_, worker);
         for (size_t a = 0; a < past.size(); ++a) {
           for (size_t b = a + 1; b < past.size(); ++b) {
             votes += SameOfAnEarlierStep(past[a], past[b], first, second) ? 1 : 0;
@@ -263,25 +266,6 @@ class Finder {
     return a.program == first.program && b.program == second.program &&
            SerialDistance(*first.id, *a.id) > 0 &&
            SerialDistance(*first.id, *a.id) == SerialDistance(*second.id, *b.id);
-  }
-
-  // The launches that its polls saw a worker in, oldest first.
-  std::vector<Launch> PastOf(int worker) const {
-    const WorkerInfo& info = topology_.worker(worker);
-    std::vector<Launch> longest;
-    const auto [begin, end] = positions_.UnitsOf(worker);
-    for (int i = begin; i < end; ++i) {
-      std::vector<Launch> past;
-      for (const Transition& seen : positions_.unit(i).core->transitions) {
-        if (!seen.program || !seen.launch_id) continue;
-        const int program = info.programs[static_cast<size_t>(*seen.program)];
-        const bool again =
-            !past.empty() && past.back().program == program && past.back().id == seen.launch_id;
-        if (program >= 0 && !again) past.push_back({program, seen.launch_id});
-      }
-      if (past.size() > longest.size()) longest = std::move(past);
-    }
-    return longest;
   }
 
   // Whoever are fewer in the job, else in fewer of the slices that are at one, else run against

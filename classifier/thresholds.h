@@ -122,6 +122,7 @@ inline constexpr size_t kAgreeingPeers = 3;
 
 inline constexpr double kConfidenceDirectHardware = 0.97;  // the hardware said so itself
 inline constexpr double kConfidenceDirectError = 0.95;     // an error older than the freeze
+inline constexpr double kConfidenceOwnError = 0.94;        // another as old, but no cause of it
 inline constexpr double kConfidenceUnorderedErrors = 0.6;  // another one as old elsewhere
 inline constexpr double kConfidenceLaterError = 0.45;      // than the first: never the cause
 inline constexpr double kConfidenceErrorWithoutAge = 0.85;

@@ -10,6 +10,7 @@
 #include "classifier/host_place.h"
 #include "classifier/obstacles.h"
 #include "classifier/phrases.h"
+#include "classifier/restarts.h"
 #include "classifier/stacks.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
@@ -113,12 +114,6 @@ bool MentionsAny(std::string_view text, std::initializer_list<std::string_view> 
                      [&](std::string_view part) { return text::ContainsIgnoreCase(text, part); });
 }
 
-bool IsAlive(const Process& process) {
-  if (IsFrozen(process)) return false;
-  return process.state == ProcessState::kRunning || process.state == ProcessState::kSleeping ||
-         process.state == ProcessState::kUninterruptible;
-}
-
 bool WasKilled(const Snapshot& snapshot) {
   static constexpr int32_t kSigKill = 9;
   return std::any_of(snapshot.processes.begin(), snapshot.processes.end(),
@@ -217,7 +212,8 @@ std::string WhatBecameOf(const Process& process) {
 }
 
 bool IsByHost(ErrorKind kind, LogSource source) {
-  return (kind == ErrorKind::kKernelHardware && source == LogSource::kKernelLog) ||
+  return ((kind == ErrorKind::kKernelHardware || kind == ErrorKind::kOutOfMemory) &&
+          source == LogSource::kKernelLog) ||
          (kind == ErrorKind::kPreempted && source == LogSource::kPlatform);
 }
 
@@ -266,8 +262,8 @@ class Reader {
       ReadCores(static_cast<int>(i), *snapshot);
       ReadProcesses(static_cast<int>(i), *snapshot);
       ReadRuntime(static_cast<int>(i), *snapshot);
-      ReadRestart(static_cast<int>(i), *snapshot);
     }
+    ReadRestarts();
     std::sort(timeline_.errors.begin(), timeline_.errors.end(),
               [](const ErrorEvent& a, const ErrorEvent& b) {
                 return std::tuple(a.worker, a.kind, -a.age_ms.value_or(-1), a.chip, a.text) <
@@ -300,12 +296,6 @@ class Reader {
       }
       if (!stands.empty()) break;
     }
-    std::vector<int64_t> starts;
-    for (const WorkerInfo& worker : topology_.workers()) {
-      if (worker.snapshot == nullptr || worker.standby) continue;
-      if (const auto started = StartedMsAgo(*worker.snapshot)) starts.push_back(*started);
-    }
-    if (starts.size() > 1) usual_start_ms_ = Median(starts);
     if (stands.empty()) return;
     timeline_.still_ms = Median(stands);
     std::vector<int64_t> waits;
@@ -416,32 +406,31 @@ class Reader {
     timeline_.errors.push_back(std::move(event));
   }
 
-  // Its process is younger than the standstill, those of most others are older, and it runs
-  // nothing: the one before it has ended.
-  void ReadRestart(int worker, const Snapshot& snapshot) {
-    const std::optional<int64_t> started = StartedMsAgo(snapshot);
-    if (!started || !usual_start_ms_ || !waiting_ms_ || snapshot.cores.empty()) return;
-    const bool younger = *started + kAgeErrorMs < *usual_start_ms_;
-    // The others have completed what did not need it.
-    const bool after = *started <= *waiting_ms_ + wait_before_failing_ms_;
-    if (!younger || !after || !RanOut(snapshot)) return;
-    ErrorEvent event;
-    event.kind = ErrorKind::kExit;
-    event.worker = worker;
-    event.age_ms = started;
-    event.unexplained = true;
-    event.text = "has been started anew, and the one before it had ended";
-    timeline_.errors.push_back(std::move(event));
+  // Processes younger than the standstill that run nothing, while those of most others are older:
+  // the ones before them have ended. The others have completed what did not need them.
+  void ReadRestarts() {
+    if (!waiting_ms_) return;
+    for (const Restart& restart : FindRestarts(topology_, *waiting_ms_ + wait_before_failing_ms_)) {
+      if (EndIsKnown(restart)) continue;
+      ErrorEvent event;
+      event.kind = ErrorKind::kExit;
+      event.worker = restart.worker;
+      event.age_ms = restart.started_ms_ago;
+      event.unexplained = true;
+      event.in_recovery = restart.among_others;
+      event.text = "has been started anew, and the one before it had ended";
+      timeline_.errors.push_back(std::move(event));
+    }
   }
 
-  // Of what runs there the oldest: the others are its helpers.
-  static std::optional<int64_t> StartedMsAgo(const Snapshot& snapshot) {
-    std::optional<int64_t> oldest;
-    for (const Process& process : snapshot.processes) {
-      if (!IsAlive(process) || !process.started_ms_ago) continue;
-      if (!oldest || *process.started_ms_ago > *oldest) oldest = process.started_ms_ago;
-    }
-    return oldest;
+  // It is the same event, of which the end says more: whether it was the first or followed.
+  bool EndIsKnown(const Restart& restart) const {
+    return std::any_of(
+        timeline_.errors.begin(), timeline_.errors.end(), [&restart](const ErrorEvent& event) {
+          return event.kind == ErrorKind::kExit && event.worker == restart.worker && event.age_ms &&
+                 *event.age_ms + kAgeErrorMs >= restart.started_ms_ago &&
+                 *event.age_ms - kVictimEndsWithinMs <= restart.started_ms_ago;
+        });
   }
 
   // Since when the worker's own cores stand in a launch: the one that has stood longest. A
@@ -497,14 +486,6 @@ class Reader {
     return snapshot != nullptr &&
            std::any_of(snapshot->processes.begin(), snapshot->processes.end(),
                        [](const Process& process) { return IsAlive(process); });
-  }
-
-  // Nothing runs on its cores, and nothing is queued.
-  static bool RanOut(const Snapshot& snapshot) {
-    return std::all_of(snapshot.cores.begin(), snapshot.cores.end(), [](const Core& core) {
-      const bool runs = !core.sequencers.empty() && core.sequencers.front().pc.value_or(0) != 0;
-      return !runs && core.queued.empty();
-    });
   }
 
   // A launch completed after it, its training loop entered the phase that it is in, or its main
@@ -678,7 +659,6 @@ class Reader {
   Timeline timeline_;
   // How long the workers that are in a launch stand, or else all: the median.
   std::optional<int64_t> waiting_ms_;
-  std::optional<int64_t> usual_start_ms_;  // how long ago processes started: the median
   // For how long a core may have stood, or a host have rested, in a job that still worked.
   int64_t wait_before_failing_ms_ = 0;
   int64_t idle_before_failing_ms_ = 0;

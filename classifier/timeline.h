@@ -49,6 +49,7 @@ struct ErrorEvent {
   bool succeeded = false;    // an exit with status 0
   bool unexplained = false;  // an exit of which neither status nor signal is known
   bool of_victim = false;    // an end after words of a victim: see IsEndOfVictim
+  bool in_recovery = false;  // others were started anew, too, and which of them first is not known
   std::string text;          // what to quote, bounded
 };
 

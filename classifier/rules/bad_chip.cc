@@ -61,6 +61,17 @@ void JudgeChipRemoval(const WorkerInfo& host, const ChipKey& where, const Direct
                    " of its host: ", direct.text);
 }
 
+// An alarm that some failure raised comes while others still compute.
+bool StandsForLong(const Case& c, const Head& head) {
+  const int64_t threshold = c.capture.header.hang_threshold_ms.value_or(kDefaultHangThresholdMs);
+  const auto least = std::max(
+      kAgeErrorMs, static_cast<int64_t>(kStepShareOfThreshold * static_cast<double>(threshold)));
+  return std::any_of(head.units.begin(), head.units.end(), [&](int index) {
+    const Unit& unit = c.positions.unit(index);
+    return std::max(unit.stuck_ms.value_or(0), unit.frozen_ms.value_or(0)) >= least;
+  });
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out) {}
@@ -161,9 +172,11 @@ class Rule {
     return confidence;
   }
 
-  // Its instruction waits for nobody, so that it stands whatever else is broken.
-  static bool StandsByItself(const Head& head) {
-    return head.kind == HeadKind::kCompute && !head.whole_host && !head.ambiguous && !head.or_mate;
+  // Its instruction waits for nobody, so that it stands whatever else is broken, if it stands
+  // for longer than it may take.
+  bool StandsByItself(const Head& head) const {
+    return head.kind == HeadKind::kCompute && !head.whole_host && !head.ambiguous &&
+           !head.or_mate && StandsForLong(c_, head);
   }
 
   const Core& CoreOf(const Head& head, int unit) const {

@@ -67,6 +67,16 @@ std::string PauseWaitedFor(const Case& c, int worker) {
   return text;
 }
 
+// It has begun what it was given, and waits for its process in the middle of it: at a
+// callback, a debug print, a transfer to its host's memory.
+bool WithinItsHost(const Case& c, const Head& head) {
+  const Place* place = c.PlaceOf(head);
+  return head.kind == HeadKind::kInput && place != nullptr &&
+         place->hlo_class == HloClass::kInput &&
+         place->hlo.find("infeed") == std::string_view::npos &&
+         place->hlo.find("parameter") == std::string_view::npos;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out) {
@@ -120,6 +130,8 @@ class Rule {
                      : head.behind        ? kConfidenceHostBehind
                      : PastItsPeers(head) ? kConfidencePastByPlace
                                           : kConfidenceEntryByPlace;
+        // Whoever goes on, however slowly, is not at an infeed.
+        if (seen.empty() && head.moving) confidence -= kConfidenceLoopPenalty;
         state = "stands with all its cores at one place that its peers have left";
         if (const Place* place = c_.PlaceOf(head)) {
           absl::StrAppend(&state, ", ", PlaceName(c_.topology, *place));
@@ -143,7 +155,7 @@ class Rule {
       finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, pause));
     }
     // What was launched was queued: it is the input that is outstanding.
-    if (!seen.empty() || (head.kind != HeadKind::kIdle && !WithinItsHost(head))) {
+    if (!seen.empty() || (head.kind != HeadKind::kIdle && !WithinItsHost(c_, head))) {
       finding_.detail = Detail::kInputPipeline;
     }
     finding_.confidence = std::min(finding_.confidence, confidence);
@@ -178,16 +190,6 @@ class Rule {
         });
     if (stages) return true;
     return std::pair(crowd.tag, crowd.pc) < std::pair(place->tag, place->pc);
-  }
-
-  // It has begun what it was given, and waits for its process in the middle of it: at a
-  // callback, a debug print, a transfer to its host's memory.
-  bool WithinItsHost(const Head& head) const {
-    const Place* place = c_.PlaceOf(head);
-    return head.kind == HeadKind::kInput && place != nullptr &&
-           place->hlo_class == HloClass::kInput &&
-           place->hlo.find("infeed") == std::string_view::npos &&
-           place->hlo.find("parameter") == std::string_view::npos;
   }
 
   // Nothing is known of a worker's cores, nobody that is seen holds its slice up, and

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/passed_launches.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/sides.h"
@@ -104,6 +105,14 @@ void BySkippedLaunch(const Case& c, Findings& out) {
   out.Add(kRule, std::move(finding));
 }
 
+// The rest of their slice has been in what they are in, and has left it: they are behind.
+bool HaveBeenPassed(const Case& c, const std::vector<int>& odd) {
+  std::vector<bool> marked(c.topology.workers().size(), false);
+  for (int worker : odd) marked[static_cast<size_t>(worker)] = true;
+  ForgivePassed(c.topology, c.positions, marked);
+  return std::none_of(marked.begin(), marked.end(), [](bool mark) { return mark; });
+}
+
 // Hosts of one slice that are in different launches, and all at places at which cores wait. A
 // collective ends for all who take part, or for nobody: whoever waits in the one launch for
 // those in the other can wait for ever. Positions tell no more than who is alone in it.
@@ -114,7 +123,7 @@ class SplitSlice {
   void Apply(Findings& out) {
     if (!c_.divergence.misordered.empty() || !c_.divergence.foreign.empty()) return;
     const std::vector<int> odd = OfTheOnlySplitSlice();
-    if (odd.empty() || !ExplainsHeads(odd)) return;
+    if (odd.empty() || !ExplainsHeads(odd) || HaveBeenPassed(c_, odd)) return;
     Finding finding;
     finding.basis = Basis::kDivergence;
     finding.cause = Cause::kDifferentModule;

@@ -344,6 +344,32 @@ TEST(DifferentModule, OneHostThatLeftALaunchOutIsNamed) {
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
 }
 
+// The others have been in the very launch, and have gone on.
+TEST(DifferentModule, WhoStandsInALaunchThatTheOthersHaveLeftIsBehind) {
+  Scenario s({.slices = 1});
+  s.RunOther(0, 2, "jit_eval", "cc03");
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.2");
+  const Core odd = s.Tensor(0, 2, 0);
+  const auto have_left = [&](int32_t launch_id) {
+    for (int task : {0, 1, 3}) {
+      Snapshot& snapshot = s.At(0, task);
+      const auto program = static_cast<int32_t>(snapshot.programs.size());
+      snapshot.programs.push_back({"jit_eval", "cc03"});
+      for (int chip = 0; chip < 4; ++chip) {
+        Transition& seen = s.Tensor(0, task, chip).transitions.emplace_back();
+        seen.age_ms = 90'000;
+        seen.program = program;
+        seen.launch_id = launch_id;
+      }
+    }
+  };
+  // Another launch of the same program says nothing of this one.
+  have_left(*odd.launch_id - 1);
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.2");
+  have_left(*odd.launch_id);
+  EXPECT_EQ(Diagnose(s).find("DIFFERENT_MODULE"), std::string::npos) << Diagnose(s);
+}
+
 TEST(DifferentModule, WhoWaitsInAnotherLaunchForAnIdleHostHasNotDiverged) {
   Scenario s({.slices = 1});
   s.MakeIdle(0, 1);

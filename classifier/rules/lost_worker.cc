@@ -227,6 +227,18 @@ Missing FindMissing(const Case& c, const LinkEvidence& links) {
   return missing;
 }
 
+// A peer to which a worker answers nothing gets through to all that are there. If all such peers
+// are cut off from others, too, what is between them may be broken.
+bool SaidByTheConnected(const Case& c, const LinkEvidence& links, int worker) {
+  const auto n = static_cast<size_t>(worker);
+  return std::any_of(links.broken_peers[n].begin(), links.broken_peers[n].end(), [&](int peer) {
+    const std::set<int>& broken = links.broken_peers[static_cast<size_t>(peer)];
+    return c.worker(peer).snapshot != nullptr &&
+           std::all_of(broken.begin(), broken.end(),
+                       [&](int other) { return c.worker(other).snapshot == nullptr; });
+  });
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {}
@@ -350,7 +362,11 @@ class Rule {
     finding.cause = Cause::kUnrecoverableError;
     finding.detail = detail;
     finding.confidence = confidence;
-    finding.own = confidence >= kConfidenceLostDeclared;
+    finding.own = confidence >= kConfidenceLostDeclared &&
+                  (silence != Silence::kTakesNoBytes ||
+                   std::all_of(workers.begin(), workers.end(), [this](int worker) {
+                     return SaidByTheConnected(c_, links_, worker);
+                   }));
     for (int worker : workers) {
       const WorkerSilent fact{worker, silence};
       if (finding.evidence.size() < kMaxEvidence) {

@@ -70,8 +70,14 @@ bool GoneAlone(const Case& c, const std::vector<const ErrorEvent*>& events) {
                      });
 }
 
+bool SomebodyIsMissing(const Case& c) {
+  return std::any_of(c.topology.workers().begin(), c.topology.workers().end(),
+                     [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
+}
+
 // Nothing that happens to others stops a process, takes its memory or its power, or announces a
-// maintenance. A process that ended may have followed another, unless all others live.
+// maintenance. A process that ended may have followed another, unless all others live, or have
+// ended as those do that lose a peer.
 bool IsOwn(const Case& c, const std::vector<const ErrorEvent*>& events) {
   switch (events.front()->kind) {
     case ErrorKind::kStopped:
@@ -83,10 +89,13 @@ bool IsOwn(const Case& c, const std::vector<const ErrorEvent*>& events) {
                          [](const ErrorEvent* event) { return event->by_host; });
     case ErrorKind::kExit: {
       const ErrorEvent& event = *events.front();
-      return events.size() == 1 && !event.aborted && !event.of_victim &&
+      // Of which nobody saw how: whoever is missing may have ended before it.
+      if (event.unexplained && SomebodyIsMissing(c)) return false;
+      return events.size() == 1 && !event.aborted && !event.of_victim && !event.in_recovery &&
              std::all_of(c.timeline.errors.begin(), c.timeline.errors.end(),
                          [&](const ErrorEvent& other) {
-                           return other.kind != ErrorKind::kExit || other.worker == event.worker;
+                           return other.kind != ErrorKind::kExit || other.worker == event.worker ||
+                                  other.aborted || other.of_victim;
                          });
     }
     default:
@@ -175,9 +184,12 @@ void FindUnrecoverable(const Case& c, Findings& out) {
     });
     const bool several = first.size() > 1;
     const bool own = IsOwn(c, events);
-    // Another error leaves open which was first, and no doubt of what cannot have followed.
-    finding.confidence = !most_specific         ? kConfidenceUnorderedErrors - 0.15
-                         : several && own       ? kConfidenceDirectError
+    // Another error leaves open which was first, and no doubt of what cannot have followed. A
+    // process may end because a launcher ends it, whatever it was that failed.
+    const bool by_itself = own && (most_specific || kind != ErrorKind::kExit);
+    finding.confidence = several && by_itself
+                             ? most_specific ? kConfidenceDirectError : kConfidenceOwnError
+                         : !most_specific       ? kConfidenceUnorderedErrors - 0.15
                          : several              ? kConfidenceUnorderedErrors
                          : aged                 ? kConfidenceDirectError
                          : GoneAlone(c, events) ? kConfidenceGoneAlone

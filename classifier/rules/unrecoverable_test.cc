@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "classifier/classify.h"
 #include "tests/support/scenario.h"
 
@@ -441,6 +443,78 @@ TEST(Unrecoverable, AProcessThatWasStartedAnewHasEndedBefore) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
+// One has crashed, the service has ended two others with it, and their launcher has started all
+// three again.
+Scenario Recovered() {
+  Scenario s;
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
+  }
+  const auto restart = [&s](int task, int64_t exited, std::optional<int32_t> code,
+                            std::optional<int32_t> signal) {
+    const Process before = s.At(0, task).processes[0];
+    s.MakeIdle(0, task);
+    s.Exit(0, task, exited, code, signal);
+    s.At(0, task).runtime.state = RuntimeState::kServing;
+    Process& after = s.At(0, task).processes.emplace_back(before);
+    after.started_ms_ago = exited - 8000;
+  };
+  restart(1, kStillMs + 2000, 1, std::nullopt);
+  restart(2, kStillMs, std::nullopt, kSigAbrt);
+  restart(3, kStillMs - 1000, std::nullopt, kSigAbrt);
+  return s;
+}
+
+TEST(Unrecoverable, WhoWasEndedWithAnotherAndStartedAnewIsNoCulprit) {
+  EXPECT_EQ(Diagnose(Recovered()), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, OneThatIsStoppedDuringTheRecoveryIsAnotherFault) {
+  Scenario s = Recovered();
+  s.At(1, 0).processes[0].state = ProcessState::kStopped;
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(verdict.detail, Detail::kProcessStopped);
+  ASSERT_FALSE(verdict.alternatives.empty());
+  EXPECT_EQ(verdict.alternatives[0].detail, Detail::kProcessExit);
+  EXPECT_TRUE(verdict.alternatives[0].independent);
+}
+
+// Whose agent is gone may have ended first.
+TEST(Unrecoverable, ARestartWhileSomebodyIsMissingIsNoFaultOfItsOwn) {
+  const auto independent = [](bool missing) {
+    Scenario s;
+    for (Snapshot& snapshot : s.capture.snapshots) {
+      for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
+    }
+    s.MakeIdle(0, 1);
+    for (Process& process : s.At(0, 1).processes) process.started_ms_ago = kStillMs - 5000;
+    s.At(1, 0).processes[0].state = ProcessState::kStopped;
+    if (missing) s.Remove(1, 3);
+    const Verdict verdict = Classify(s.capture);
+    EXPECT_EQ(verdict.detail, Detail::kProcessStopped);
+    return std::any_of(verdict.alternatives.begin(), verdict.alternatives.end(),
+                       [](const Alternative& other) { return other.independent; });
+  };
+  EXPECT_TRUE(independent(false));
+  EXPECT_FALSE(independent(true));
+}
+
+TEST(Unrecoverable, OneThatIsStoppedBesideAnotherThatTheKernelKilledForMemory) {
+  Scenario s;
+  s.Exit(0, 1, kStillMs, std::nullopt, kSigKill);
+  s.Log(0, 1, LogKind::kHostOom, "Out of memory: Killed process 71 (python3)", kStillMs,
+        std::nullopt, LogSource::kKernelLog);
+  s.MakeIdle(0, 1);
+  s.At(1, 0).processes[0].state = ProcessState::kStopped;
+  s.MakeIdle(1, 0);
+  // Both are idle: what these explain together is no fault of a host's input.
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(verdict.detail, Detail::kOutOfMemory);
+  ASSERT_EQ(verdict.alternatives.size(), 1U);
+  EXPECT_EQ(verdict.alternatives[0].detail, Detail::kProcessStopped);
+  EXPECT_TRUE(verdict.alternatives[0].independent);
+}
+
 TEST(Unrecoverable, AnExceptionIsNotOutlivedByWhatWasQueuedBefore) {
   Scenario s;
   s.MakeIdle(0, 1);
@@ -536,6 +610,27 @@ TEST(LostWorker, MissingAndAcknowledgesNothing) {
 }
 
 TEST(LostWorker, MissingButAcknowledgesIsWeak) { EXPECT_EQ(Diagnose(SendsTo(2, 20)), "UNKNOWN"); }
+
+// Who says so does not get through to others, either.
+TEST(LostWorker, MissingByTheWordOfOneThatIsCutOffIsNoFaultOfItsOwn) {
+  const auto independent = [](bool cut_off) {
+    Scenario s = SendsTo(2, kStillMs);
+    s.At(1, 3).processes[0].state = ProcessState::kStopped;
+    if (cut_off) {
+      Socket socket = s.At(1, 2).sockets.front();
+      socket.peer = {0, 0};
+      s.At(1, 2).sockets.push_back(socket);
+    }
+    const Verdict verdict = Classify(s.capture);
+    EXPECT_EQ(verdict.detail, Detail::kProcessStopped);
+    return std::any_of(verdict.alternatives.begin(), verdict.alternatives.end(),
+                       [](const Alternative& other) {
+                         return other.independent && other.detail == Detail::kWorkerLost;
+                       });
+  };
+  EXPECT_TRUE(independent(false));
+  EXPECT_FALSE(independent(true));
+}
 
 TEST(LostWorker, MissingWhereNobodyWaitsForItIsWeak) {
   Scenario s;
