@@ -232,7 +232,7 @@ Missing FindMissing(const Case& c, const LinkEvidence& links) {
 bool SaidByTheConnected(const Case& c, const LinkEvidence& links, int worker) {
   const auto n = static_cast<size_t>(worker);
   return std::any_of(links.broken_peers[n].begin(), links.broken_peers[n].end(), [&](int peer) {
-    const std::set<int>& broken = links.broken_peers[static_cast<size_t>(peer)];
+    const std::vector<int>& broken = links.broken_peers[static_cast<size_t>(peer)];
     return c.worker(peer).snapshot != nullptr &&
            std::all_of(broken.begin(), broken.end(),
                        [&](int other) { return c.worker(other).snapshot == nullptr; });
