@@ -14,6 +14,10 @@ void CoordinatorCore::On(IncidentsOnDisk& event) {
     Warn(absl::StrFormat("the watch is paused, as the coordinator before was told by %s: %s",
                          event.pause->by, event.pause->reason));
   }
+  if (!acknowledged_.has_value()) acknowledged_ = std::move(event.acknowledged);
+  if (event.open.has_value() && !told_.IsOf(*event.open)) {
+    left_open_.emplace(*event.open, JobRecovery(now_.monotonic));
+  }
   restart_.OnDisk(std::move(event.ids), std::move(event.unknown), std::move(event.verdicts));
 }
 

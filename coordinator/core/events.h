@@ -96,6 +96,12 @@ struct TextsWanted {
   std::vector<ProgramSide> sides;  // as Verdict::sides
 };
 
+// An operator has acknowledged an incident, and the disk has it.
+struct IncidentAcknowledged {
+  std::string incident_id;
+  Acknowledgement acknowledgement;
+};
+
 // The incidents that an earlier coordinator has left on disk; once, at the start.
 struct IncidentsOnDisk {
   std::vector<std::string> ids;
@@ -105,6 +111,10 @@ struct IncidentsOnDisk {
   std::map<std::string, ToldVerdict> verdicts = {};
   // A pause of the watch that it was told of.
   std::optional<KeptPause> pause = std::nullopt;
+  // The newest, unless its end is on disk, too.
+  std::optional<std::string> open = std::nullopt;
+  // The newest that an operator has acknowledged.
+  std::optional<IncidentAcknowledged> acknowledged = std::nullopt;
 };
 
 // The answer to a Retell effect whose digest could not be read.
@@ -140,7 +150,7 @@ struct Stop {};
 using Event = std::variant<StreamOpened, StreamRefused, StreamCutOff, StreamClosed, MessageReceived,
                            MessageMalformed, MessageSkipped, Tick, IncidentConcluded, TextsWanted,
                            IncidentsOnDisk, IncidentUnreadable, StatusRequested, SnapshotRequested,
-                           PauseRequested, Stop>;
+                           PauseRequested, IncidentAcknowledged, Stop>;
 
 // Effects, to be carried out in their order ------------------------------------
 
@@ -228,6 +238,12 @@ struct PauseChanged {
   std::optional<KeptPause> pause;
 };
 
+// The job goes on after this incident, or has restarted: to be kept beside its digest, and said
+// to whoever was told of it. Once for each.
+struct IncidentEnded {
+  EndedIncident incident;
+};
+
 enum class LogLevel { kInfo, kWarning, kError };
 
 // One line, already free of control characters.
@@ -237,7 +253,8 @@ struct Log {
 };
 
 using Effect = std::variant<Send, Close, Conclude, TextsGathered, Retell, StatusReport, Examine,
-                            SnapshotAnswered, SnapshotRefused, PauseAnswered, PauseChanged, Log>;
+                            SnapshotAnswered, SnapshotRefused, PauseAnswered, PauseChanged,
+                            IncidentEnded, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::coordinator

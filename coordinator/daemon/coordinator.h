@@ -104,6 +104,7 @@ class Coordinator final : private EffectHandler {
   void Handle(SnapshotRefused effect) override;
   void Handle(PauseAnswered effect) override;
   void Handle(PauseChanged effect) override;
+  void Handle(IncidentEnded effect) override;
   void Handle(Log effect) override;
   void ReadNext(StreamId stream) override;
   void Housekeep() override;
