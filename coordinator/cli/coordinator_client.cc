@@ -125,6 +125,14 @@ absl::StatusOr<v1::PauseReply> CoordinatorClient::Pause(const v1::PauseRequest& 
   return reply;
 }
 
+absl::StatusOr<v1::AcknowledgeReply> CoordinatorClient::Acknowledge(
+    const v1::AcknowledgeRequest& request) {
+  v1::AcknowledgeReply reply;
+  const grpc::Status status = stub_->Acknowledge(Context().get(), request, &reply);
+  if (!status.ok()) return Explain(status);
+  return reply;
+}
+
 absl::StatusOr<ReceivedDocument> CoordinatorClient::GetIncident(const std::string& id,
                                                                 v1::DocumentForm form) {
   v1::GetIncidentRequest request;

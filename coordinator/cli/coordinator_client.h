@@ -50,6 +50,7 @@ class CoordinatorClient {
   absl::StatusOr<v1::GetStatusReply> GetStatus();
   absl::StatusOr<v1::ListIncidentsReply> ListIncidents(int32_t limit);
   absl::StatusOr<v1::PauseReply> Pause(const v1::PauseRequest& request);
+  absl::StatusOr<v1::AcknowledgeReply> Acknowledge(const v1::AcknowledgeRequest& request);
   absl::StatusOr<ReceivedDocument> GetIncident(const std::string& id, v1::DocumentForm form);
   absl::StatusOr<ReceivedDocument> Snapshot(v1::DocumentForm form, bool capture);
 

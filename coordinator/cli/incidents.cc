@@ -22,9 +22,10 @@ constexpr absl::Duration kListTimeout = absl::Seconds(30);
 
 std::string Text(const std::vector<v1::IncidentSummary>& incidents) {
   if (incidents.empty()) return "no incidents\n";
-  Table table({"ID", "DETECTED", "JOB", "CONFIDENCE", "CAUSE", "CULPRITS"});
+  Table table({"ID", "DETECTED", "STATE", "JOB", "CONFIDENCE", "CAUSE", "CULPRITS"});
   for (const v1::IncidentSummary& incident : incidents) {
-    table.Add({incident.id(), incident.detected_at(), incident.job().empty() ? "-" : incident.job(),
+    table.Add({incident.id(), incident.detected_at(), StateOf(incident),
+               incident.job().empty() ? "-" : incident.job(),
                incident.has_confidence() ? absl::StrFormat("%.2f", incident.confidence()) : "-",
                CauseOf(incident), CulpritsOf(incident)});
   }

@@ -12,9 +12,11 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "coordinator/cli/acknowledge.h"
 #include "coordinator/cli/diagnose.h"
 #include "coordinator/cli/doctor/doctor.h"
 #include "coordinator/cli/fleet/fleet_commands.h"
+#include "coordinator/cli/fleet/hook_trial.h"
 #include "coordinator/cli/fleet/remover.h"
 #include "coordinator/cli/hlo.h"
 #include "coordinator/cli/incidents.h"
@@ -42,6 +44,7 @@ Commands AllCommands(CLI::App& app) {
   commands.push_back(std::make_unique<IncidentsCommand>(app));
   commands.push_back(std::make_unique<ShowCommand>(app));
   commands.push_back(std::make_unique<PauseCommand>(app));
+  commands.push_back(std::make_unique<AcknowledgeCommand>(app));
   commands.push_back(std::make_unique<Diagnose>(app));
   commands.push_back(std::make_unique<DoctorCommand>(app));
   commands.push_back(std::make_unique<RedactCommand>(app));
@@ -51,6 +54,7 @@ Commands AllCommands(CLI::App& app) {
     commands.push_back(std::move(command));
   }
   commands.push_back(std::make_unique<RemoverCommand>(app));
+  commands.push_back(std::make_unique<HookTestCommand>(app));
   return commands;
 }
 

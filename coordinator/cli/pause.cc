@@ -15,7 +15,8 @@ namespace {
 
 constexpr absl::Duration kPauseTimeout = absl::Seconds(10);
 
-// "ann@login-3": as the caller's environment says, which proves nothing.
+}  // namespace
+
 std::string Caller() {
   std::array<char, 256> host{};
   const char* user = std::getenv("USER");
@@ -23,8 +24,6 @@ std::string Caller() {
   return absl::StrCat(user != nullptr ? user : absl::StrCat("uid ", getuid()).c_str(), "@",
                       host.data());
 }
-
-}  // namespace
 
 PauseCommand::PauseCommand(CLI::App& app)
     : Command(

@@ -11,6 +11,9 @@
 
 namespace rapideye::cli {
 
+// "ann@login-3": as the caller's environment says, which proves nothing.
+std::string Caller();
+
 class PauseCommand final : public Command {
  public:
   explicit PauseCommand(CLI::App& app);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "coordinator/cli/incident_text.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/cli/suggest.h"
 #include "coordinator/cli/table.h"
@@ -35,9 +36,9 @@ ShowCommand::ShowCommand(CLI::App& app)
       .Among({"text", "json", "html", "capture"});
 }
 
-absl::StatusOr<std::string> ShowCommand::Resolve(CoordinatorClient& client) const {
-  if (IsWholeId(id_)) return id_;
-  const bool newest = id_ == kNewest;
+absl::StatusOr<std::string> IncidentNamed(CoordinatorClient& client, const std::string& given) {
+  if (IsWholeId(given)) return given;
+  const bool newest = given == kNewest;
   const absl::StatusOr<v1::ListIncidentsReply> known = client.ListIncidents(newest ? 1 : 0);
   if (!known.ok()) return known.status();
   if (known->incidents().empty()) return absl::NotFoundError("there are no incidents yet");
@@ -46,20 +47,20 @@ absl::StatusOr<std::string> ShowCommand::Resolve(CoordinatorClient& client) cons
   std::vector<std::string> meant;
   for (const v1::IncidentSummary& incident : known->incidents()) {
     const std::string& id = incident.id();
-    if (absl::StartsWithIgnoreCase(id, id_) ||
-        absl::StartsWithIgnoreCase(id.substr(id.find('-') + 1), id_)) {
+    if (absl::StartsWithIgnoreCase(id, given) ||
+        absl::StartsWithIgnoreCase(id.substr(id.find('-') + 1), given)) {
       meant.push_back(id);
     }
     ids.push_back(id);
   }
   if (meant.size() == 1) return meant.front();
   if (meant.size() > 1) {
-    return absl::InvalidArgumentError(absl::StrCat("'", Shown(id_), "' begins ", meant.size(),
-                                                   " incidents", Closest(id_, meant),
+    return absl::InvalidArgumentError(absl::StrCat("'", Shown(given), "' begins ", meant.size(),
+                                                   " incidents", Closest(given, meant),
                                                    " (see rapideye incidents)"));
   }
-  return absl::NotFoundError(absl::StrCat("no incident begins with '", Shown(id_), "'",
-                                          Closest(id_, ids), " (see rapideye incidents)"));
+  return absl::NotFoundError(absl::StrCat("no incident begins with '", Shown(given), "'",
+                                          Closest(given, ids), " (see rapideye incidents)"));
 }
 
 std::string ShowCommand::Suggestion(CoordinatorClient& client, const std::string& id) {
@@ -71,10 +72,20 @@ std::string ShowCommand::Suggestion(CoordinatorClient& client, const std::string
   return absl::StrCat(Closest(id, ids), " (see rapideye incidents)");
 }
 
+void ShowCommand::TellState(CoordinatorClient& client, const std::string& id) {
+  const absl::StatusOr<v1::ListIncidentsReply> all = client.ListIncidents(0);
+  if (!all.ok()) return;
+  for (const v1::IncidentSummary& incident : all->incidents()) {
+    if (incident.id() != id) continue;
+    if (incident.state() != v1::IncidentSummary::RECOVERED && !incident.has_acknowledged()) return;
+    Complain(absl::StrCat("incident ", Shown(id), " is ", Shown(StateOf(incident))));
+  }
+}
+
 int ShowCommand::Run() {
   absl::StatusOr<CoordinatorClient> client = CoordinatorClient::Make(coordinator_);
   if (!client.ok()) return Fail(client.status());
-  const absl::StatusOr<std::string> id = Resolve(*client);
+  const absl::StatusOr<std::string> id = IncidentNamed(*client, id_);
   if (!id.ok()) return Fail(id.status());
   const absl::StatusOr<ReceivedDocument> received = client->GetIncident(*id, FormOf(format_));
   if (absl::IsNotFound(received.status())) {
@@ -82,7 +93,9 @@ int ShowCommand::Run() {
         absl::StrCat(std::string(received.status().message()), Suggestion(*client, *id))));
   }
   if (!received.ok()) return Fail(received.status());
-  return PrintDocument(received->document, format_) ? program::kExitOk : program::kExitFailure;
+  if (!PrintDocument(received->document, format_)) return program::kExitFailure;
+  if (format_ == "text") TellState(*client, *id);
+  return program::kExitOk;
 }
 
 }  // namespace rapideye::cli

@@ -10,6 +10,10 @@
 
 namespace rapideye::cli {
 
+// The incident that `given` means: a whole id, the beginning of one, or "latest". NOT_FOUND or
+// INVALID_ARGUMENT names those that look like it.
+absl::StatusOr<std::string> IncidentNamed(CoordinatorClient& client, const std::string& given);
+
 class ShowCommand final : public Command {
  public:
   explicit ShowCommand(CLI::App& app);
@@ -21,8 +25,8 @@ class ShowCommand final : public Command {
  private:
   // The text after NOT_FOUND: the ids that look most like it.
   static std::string Suggestion(CoordinatorClient& client, const std::string& id);
-  // The id that is meant: itself, the only one that begins so, or the newest.
-  absl::StatusOr<std::string> Resolve(CoordinatorClient& client) const;
+  // What has become of the incident since its digest, on standard error.
+  static void TellState(CoordinatorClient& client, const std::string& id);
 
   CoordinatorFlags coordinator_;
   std::string id_;

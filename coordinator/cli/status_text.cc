@@ -145,6 +145,11 @@ std::string Incident(const v1::GetStatusReply& status) {
             : "",
         " (rapideye show ", Shown(status.last_incident_id()), ")\n");
   }
+  if (status.has_acknowledged()) {
+    const v1::Acknowledgement& by = status.acknowledged();
+    absl::StrAppend(&text, "           acknowledged by ", Shown(by.by()),
+                    by.reason().empty() ? "" : ": ", Shown(by.reason()), "\n");
+  }
   if (status.has_next_look_ms()) {
     absl::StrAppend(&text, "next look  in ", Span(status.next_look_ms()),
                     ", if the job still stands\n");
@@ -274,6 +279,9 @@ std::string StatusJson(const v1::GetStatusReply& status) {
     json["lastIncident"] = status.last_incident_id();
     if (status.last_revision() > 1) json["lastRevision"] = status.last_revision();
     if (status.has_last_incident()) json["lastVerdict"] = IncidentJson(status.last_incident());
+  }
+  if (status.has_acknowledged()) {
+    json["acknowledged"] = AcknowledgementJson(status.acknowledged());
   }
   if (status.has_pause()) {
     json["pause"] = {{"leftMs", status.pause().left_ms()},

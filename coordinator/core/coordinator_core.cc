@@ -325,6 +325,7 @@ void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& h
     }
   }
   restart_.OnHeartbeat(worker, heartbeat, advanced);
+  if (advanced) FollowLeftOpen(worker);
   if (state_ == State::kArmed) {
     if (pause_.lasts()) return;  // what is not watched is no health to learn from
     if (const auto took = job_.progress.Find(worker)->step_took) {
@@ -478,6 +479,25 @@ void CoordinatorCore::FollowIncident() {
   }
 }
 
+namespace {
+
+// When the worker last got on with its work; absent: not known.
+std::optional<absl::Duration> LastSign(const WorkerProgress& known) {
+  const bool by_work = !known.Shown() && known.active_at.has_value();
+  return by_work ? known.active_at : known.last_completion;
+}
+
+}  // namespace
+
+// Until everybody had the time to come, the few that are there are no majority.
+void CoordinatorCore::FollowLeftOpen(const WorkerId& worker) {
+  if (!left_open_.has_value()) return;
+  auto& [id, recovery] = *left_open_;
+  if (!recovery.Observe(worker, LastSign(*job_.progress.Find(worker)))) return;
+  if (!job_.settled || !recovery.MostRecovered(job_.progress.Told(), job_.progress.hosts())) return;
+  EndIncident(id, "most workers complete launches again");
+}
+
 void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
   if (state_ == State::kCollecting && !told_.IsOf(incident_id_)) {
     // What a worker reported by itself is settled by the two rounds; a lack of
@@ -488,9 +508,7 @@ void CoordinatorCore::NoteRecovery(const WorkerId& worker) {
     }
     return;
   }
-  const WorkerProgress& known = *job_.progress.Find(worker);
-  const bool by_work = !known.Shown() && known.active_at.has_value();
-  if (!recovery_.Observe(worker, by_work ? known.active_at : known.last_completion)) return;
+  if (!recovery_.Observe(worker, LastSign(*job_.progress.Find(worker)))) return;
   if (!recovery_.MostRecovered(job_.progress.Told(), job_.progress.hosts())) return;
   if (state_ == State::kCollecting) AbandonIncident("most workers complete launches again");
   if (state_ == State::kWaiting) Rearm("most workers complete launches again");
@@ -561,6 +579,10 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
     return;
   }
   if (!told) ++job_.counters.incidents;
+  // There is one at a time.
+  if (left_open_.has_value() && left_open_->first != event.incident_id) {
+    EndIncident(left_open_->first, "another incident of the job has followed");
+  }
   if (event.verdict.has_value()) {
     told_.verdict = event.verdict;
   } else if (!told) {
@@ -582,16 +604,23 @@ void CoordinatorCore::On(const IncidentConcluded& event) {
 
 void CoordinatorCore::Rearm(const std::string& why) {
   Info(absl::StrCat("watching again: ", why));
-  if (told_.IsOf(incident_id_)) {
-    if (job_.ended.size() == kMaxEndedIncidents) job_.ended.erase(job_.ended.begin());
-    job_.ended.push_back({incident_id_, now_.wall});
-  }
+  // One that agents remember, and that this disk does not have, has not ended: it is not believed.
+  if (told_.IsOf(incident_id_) && now_.monotonic < believed_until_) EndIncident(incident_id_, why);
   state_ = State::kArmed;
   looks_.Clear();
   believed_until_ = absl::InfiniteDuration();
   alarmed_.clear();
   restart_.Clear();
   job_.learning.AfterIncident();
+}
+
+void CoordinatorCore::EndIncident(const std::string& id, const std::string& why) {
+  const EndedIncident ended{id, now_.wall, why};
+  if (left_open_.has_value() && left_open_->first == ended.id) left_open_.reset();
+  if (!job_.ended.empty() && job_.ended.back().id == ended.id) return;
+  if (job_.ended.size() == kMaxEndedIncidents) job_.ended.erase(job_.ended.begin());
+  job_.ended.push_back(ended);
+  Emit(IncidentEnded{ended});
 }
 
 // Not those whose worker goes on: they would remember what is over.

@@ -82,13 +82,12 @@ class CoordinatorCore {
   void On(const StatusRequested& event);
   void On(const SnapshotRequested& event);
   void On(PauseRequested& event);
+  void On(IncidentAcknowledged& event);
   void On(const Stop&);
 
-  // False, and the stream is refused, if it sends faster than allowed.
-  bool TakeToken(StreamId stream);
+  bool TakeToken(StreamId stream);  // false, and the stream is refused, if it sends too fast
   void Refuse(StreamId stream, const absl::Status& status);
-  // Forgets the stream and its worker's presence.
-  void Drop(StreamId stream, bool log);
+  void Drop(StreamId stream, bool log);  // forgets the stream and its worker's presence
   void LeaveCollections(const WorkerId& worker);
   void CloseSilentStreams();
   void CloseAll();
@@ -109,30 +108,28 @@ class CoordinatorCore {
   void FollowAlarm();  // collects if a worker has raised it
   void LookAgain();    // if the digest that is out says UNKNOWN, and it is time
 
-  // Gives the incident a name unless it has one.
-  void Begin(Suspicion suspicion);
-  void FollowIncident();  // acts on what has become of it
+  void Begin(Suspicion suspicion);  // gives the incident a name unless it has one
+  void FollowIncident();            // acts on what has become of it
   void AbandonIncident(const std::string& why);
   void ConcludeIncident();
   void NoteRecovery(const WorkerId& worker);
   void Rearm(const std::string& why);
+  void EndIncident(const std::string& id, const std::string& why);
+  void FollowLeftOpen(const WorkerId& worker);  // ends it once most workers go on
   // Reports to the agent, or to all whose worker has not recovered, that the digest is out.
   void TellConcluded(const Member& member);
   void TellAllConcluded();
-  // The incident, or the snapshot on demand, that is being collected; nullptr if none is.
-  Incident* Collecting();
+  Incident* Collecting();  // what is being collected, also on demand; nullptr if nothing is
   // Hands over the texts once all are there; or at once, with why there are no more.
   void FollowTexts();
   void EndTexts(const std::string& why);
 
-  // True if what most agents remember of an earlier coordinator settles the standstill for now.
-  bool Recall();
+  bool Recall();  // true if what most agents remember settles the standstill for now
   void RecallConcluded(const std::string& incident, bool written);
   void RecallWritten(const std::string& incident);
   void RecallBegun(const std::string& incident);
 
-  // The pause of the watch is over: what it lasted counts as no standstill.
-  void Resume(const std::string& why);
+  void Resume(const std::string& why);  // the watch: what the pause lasted is no standstill
 
   Activity CurrentActivity() const;
 
@@ -157,6 +154,9 @@ class CoordinatorCore {
   bool about_start_up_ = false;       // that incident: somebody had not come
   LookSchedule looks_;                // at a standstill whose verdict may change
   JobRecovery recovery_;              // from that incident
+  // The newest incident of an earlier coordinator, until its end is seen, and the recovery from it.
+  std::optional<std::pair<std::string, JobRecovery>> left_open_;
+  std::optional<IncidentAcknowledged> acknowledged_;  // the last one
   WorkerAlarm alarm_;
   std::set<WorkerId> alarmed_;  // report a hang or a halt, since the last incident
   // An incident that agents say is concluded, and that this disk does not have, is believed for

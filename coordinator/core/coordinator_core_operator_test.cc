@@ -367,5 +367,24 @@ TEST(CoreSnapshot, IsRefusedByACoordinatorThatStops) {
   EXPECT_TRUE(job.core().Finished());
 }
 
+TEST(Acknowledged, IsShownOfTheLastIncidentAlone) {
+  FakeJob job = Frozen();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(20)));
+  job.Concluded();
+  const std::string incident = job.concluded().back().incident_id;
+  const auto shown = [&] {
+    job.Step(StatusRequested{1});
+    return job.statuses().back().status.acknowledged;
+  };
+  EXPECT_FALSE(shown().has_value());
+  job.Step(
+      IncidentAcknowledged{"20260131T235959Z-0123abcd", {.at = {}, .reason = "", .by = "bob"}});
+  EXPECT_FALSE(shown().has_value());
+  job.Step(IncidentAcknowledged{incident, {.at = {}, .reason = "known", .by = "ann"}});
+  ASSERT_TRUE(shown().has_value());
+  EXPECT_EQ(shown()->by, "ann");
+  EXPECT_TRUE(job.Logged("acknowledged by ann: known"));
+}
+
 }  // namespace
 }  // namespace rapideye::coordinator

@@ -15,6 +15,10 @@ void CoordinatorCore::On(IncidentsOnDisk& event) {
                          event.pause->by, event.pause->reason));
   }
   job_.TakeOver(std::move(event.learnt));
+  if (!acknowledged_.has_value()) acknowledged_ = std::move(event.acknowledged);
+  if (event.open.has_value() && !told_.IsOf(*event.open)) {
+    left_open_.emplace(*event.open, JobRecovery(now_.monotonic));
+  }
   restart_.OnDisk(std::move(event.ids), std::move(event.unknown), std::move(event.verdicts));
 }
 

@@ -21,6 +21,9 @@ void CoordinatorCore::On(const SnapshotRequested& event) {
 void CoordinatorCore::On(const StatusRequested& event) {
   JobStatus status = reporter_.Report(job_, CurrentActivity(), told_, looks_, now_.monotonic);
   status.pause = pause_.Status(now_.monotonic);
+  if (acknowledged_.has_value() && status.last_incident == acknowledged_->incident_id) {
+    status.acknowledged = acknowledged_->acknowledgement;
+  }
   Emit(StatusReport{event.ticket, std::move(status)});
 }
 
@@ -43,6 +46,13 @@ void CoordinatorCore::On(PauseRequested& event) {
     }
   }
   Emit(PauseAnswered{event.ticket, std::move(status), pause_.Status(now_.monotonic)});
+}
+
+void CoordinatorCore::On(IncidentAcknowledged& event) {
+  const Acknowledgement& by = event.acknowledgement;
+  Info(absl::StrCat("incident ", event.incident_id, ": acknowledged by ", by.by,
+                    by.reason.empty() ? "" : ": ", by.reason));
+  acknowledged_ = std::move(event);
 }
 
 void CoordinatorCore::Resume(const std::string& why) {

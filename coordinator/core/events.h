@@ -97,6 +97,12 @@ struct TextsWanted {
   std::vector<ProgramSide> sides;  // as Verdict::sides
 };
 
+// An operator has acknowledged an incident, and the disk has it.
+struct IncidentAcknowledged {
+  std::string incident_id;
+  Acknowledgement acknowledgement;
+};
+
 // The incidents that an earlier coordinator has left on disk; once, at the start.
 struct IncidentsOnDisk {
   std::vector<std::string> ids;
@@ -108,6 +114,10 @@ struct IncidentsOnDisk {
   std::optional<KeptPause> pause = std::nullopt;
   // What it had learnt of pauses.
   std::optional<KeptPauses> learnt = std::nullopt;
+  // The newest, unless its end is on disk, too.
+  std::optional<std::string> open = std::nullopt;
+  // The newest that an operator has acknowledged.
+  std::optional<IncidentAcknowledged> acknowledged = std::nullopt;
 };
 
 // The answer to a Retell effect whose digest could not be read.
@@ -143,7 +153,7 @@ struct Stop {};
 using Event = std::variant<StreamOpened, StreamRefused, StreamCutOff, StreamClosed, MessageReceived,
                            MessageMalformed, MessageSkipped, Tick, IncidentConcluded, TextsWanted,
                            IncidentsOnDisk, IncidentUnreadable, StatusRequested, SnapshotRequested,
-                           PauseRequested, Stop>;
+                           PauseRequested, IncidentAcknowledged, Stop>;
 
 // Effects, to be carried out in their order ------------------------------------
 
@@ -236,6 +246,12 @@ struct PausesLearnt {
   KeptPauses pauses;
 };
 
+// The job goes on after this incident, or has restarted: to be kept beside its digest, and said
+// to whoever was told of it. Once for each.
+struct IncidentEnded {
+  EndedIncident incident;
+};
+
 enum class LogLevel { kInfo, kWarning, kError };
 
 // One line, already free of control characters.
@@ -244,9 +260,9 @@ struct Log {
   std::string text;
 };
 
-using Effect =
-    std::variant<Send, Close, Conclude, TextsGathered, Retell, StatusReport, Examine,
-                 SnapshotAnswered, SnapshotRefused, PauseAnswered, PauseChanged, PausesLearnt, Log>;
+using Effect = std::variant<Send, Close, Conclude, TextsGathered, Retell, StatusReport, Examine,
+                            SnapshotAnswered, SnapshotRefused, PauseAnswered, PauseChanged,
+                            PausesLearnt, IncidentEnded, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::coordinator

@@ -102,6 +102,14 @@ struct LaunchMinute {
 struct EndedIncident {
   std::string id;
   absl::Time ended;
+  std::string why = {};  // one clause
+};
+
+// An operator takes care of an incident: nobody need be told of it again.
+struct Acknowledgement {
+  absl::Time at;
+  std::string reason;  // "" for none
+  std::string by;
 };
 
 struct CohortStatus {
@@ -146,9 +154,10 @@ struct JobStatus {
   Activity activity = Activity::kLearning;
   // The last one that this coordinator knows of; older ones are on disk.
   std::optional<std::string> last_incident;
-  int64_t last_revision = 1;                // of its digest
-  std::optional<ToldVerdict> last_verdict;  // absent: its digest was not seen
-  std::optional<absl::Duration> next_look;  // in how long the standstill is looked at again
+  int64_t last_revision = 1;                    // of its digest
+  std::optional<ToldVerdict> last_verdict;      // absent: its digest was not seen
+  std::optional<Acknowledgement> acknowledged;  // that incident; absent: by nobody yet
+  std::optional<absl::Duration> next_look;      // in how long the standstill is looked at again
 
   // Nothing is raised meanwhile.
   std::optional<PauseStatus> pause;

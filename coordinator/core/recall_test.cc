@@ -1,5 +1,6 @@
 // A coordinator that dies and comes back, at every step of an incident: nothing
 // is lost, and nothing is told of twice.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "coordinator/core/coordinator_core.h"
@@ -193,6 +194,64 @@ TEST(Recall, JobThatRecoveredMeanwhileIsLeftAlone) {
   job.Run(absl::Minutes(10));
   EXPECT_EQ(job.concluded().size(), 1u);
   EXPECT_EQ(job.core().counters().suspicions, 0);
+}
+
+TEST(Recall, TheEndThatTheOneBeforeDidNotSeeIsSaidOnce) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.RestartCoordinator();
+  for (auto& [id, agent] : job.agents()) agent.memory.reset();  // launches completed
+  job.Step(IncidentsOnDisk{.ids = {incident}, .open = incident});
+  job.Thaw();
+  job.Connect(job.at(0, 0));
+  job.Run(absl::Seconds(5));
+  EXPECT_TRUE(job.ended().empty());  // one of four is no majority
+  job.ConnectAll();
+  job.Run(absl::Minutes(2));
+  ASSERT_EQ(job.ended().size(), 1u);
+  EXPECT_EQ(job.ended()[0].id, incident);
+}
+
+TEST(Recall, WhatStillStandsHasNotEnded) {
+  FakeJob job = Collected();
+  const std::string incident = IncidentOf(job);
+  job.Concluded();
+  job.RestartCoordinator();
+  job.Step(IncidentsOnDisk{.ids = {incident}, .open = incident});
+  job.ConnectAll();
+  job.Run(absl::Minutes(10));
+  EXPECT_TRUE(job.ended().empty());
+  job.Thaw();
+  job.Run(absl::Seconds(20));
+  ASSERT_EQ(job.ended().size(), 1u);
+  EXPECT_EQ(job.ended()[0].id, incident);
+  EXPECT_THAT(job.ended()[0].why, ::testing::HasSubstr("complete launches again"));
+}
+
+TEST(Recall, AnotherIncidentEndsTheOneThatWasLeftOpen) {
+  FakeJob job = Frozen();
+  job.RestartCoordinator();
+  job.Step(
+      IncidentsOnDisk{.ids = {"20260131T235959Z-0123abcd"}, .open = "20260131T235959Z-0123abcd"});
+  job.ConnectAll();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(15)));
+  EXPECT_TRUE(job.ended().empty());
+  job.Concluded();
+  ASSERT_EQ(job.ended().size(), 1u);
+  EXPECT_EQ(job.ended()[0].id, "20260131T235959Z-0123abcd");
+}
+
+TEST(Recall, WhatThisDiskDoesNotHaveHasNoEnd) {
+  FakeJob job = Collected();
+  job.Concluded();
+  job.RestartCoordinator();
+  job.Step(IncidentsOnDisk{});
+  job.ConnectAll();
+  job.Run(kBelieveUnwritten - absl::Seconds(20));
+  EXPECT_EQ(job.core().counters().recalled, 1);
+  job.Run(absl::Minutes(1));
+  EXPECT_TRUE(job.Logged("this disk does not have the incident"));
+  EXPECT_TRUE(job.ended().empty());
 }
 
 TEST(Recall, JobThatRestartedMeanwhileIsLeftAlone) {

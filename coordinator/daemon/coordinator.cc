@@ -89,14 +89,15 @@ void Coordinator::BeginWork() {
       .runner = hooks_});
   keeper_ = std::make_unique<IncidentKeeper>(
       IncidentStore(settings_.state_dir, *settings_.disk),
-      IncidentKeeper::Settings{
-          .retention = settings_.retention,
-          .pending = {},
-          .wrote = [telemetry = telemetry_, arrived = removal_worker_->Arrived()](
-                       const std::string& id, absl::Duration took) {
-            telemetry->CountWrite(took);
-            arrived(id);
-          }});
+      IncidentKeeper::Settings{.retention = settings_.retention,
+                               .pending = {},
+                               .wrote =
+                                   [telemetry = telemetry_, arrived = removal_worker_->Arrived()](
+                                       const std::string& id, absl::Duration took) {
+                                     telemetry->CountWrite(took);
+                                     arrived(id);
+                                   },
+                               .ended = removal_worker_->Ended()});
   writer_ = std::make_unique<IncidentWriter>(
       *keeper_,
       IncidentWriter::Settings{
@@ -112,6 +113,7 @@ void Coordinator::BeginWork() {
                                    std::make_shared<const IncidentArchive>(settings_.state_dir)](
                                   const std::string& id) { return RevisionOnDisk(archive, id); },
           .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
+  operators_.SetKeeper(keeper_.get());
   pause_file_ = std::make_unique<PauseFile>(settings_.state_dir, settings_.disk);
   learnt_file_ = std::make_unique<LearntFile>(settings_.state_dir, settings_.disk);
   Recall();
@@ -128,7 +130,11 @@ absl::StatusOr<IncidentsOnDisk> FindLeft(const IncidentArchive& archive) {
   IncidentsOnDisk left{.ids = *std::move(ids)};
   const absl::StatusOr<std::vector<IncidentSummary>> newest = archive.List(kRecalled);
   if (!newest.ok()) return left;
+  if (!newest->empty() && !newest->front().ended.has_value()) left.open = newest->front().id;
   for (const IncidentSummary& incident : *newest) {
+    if (incident.acknowledged.has_value() && !left.acknowledged.has_value()) {
+      left.acknowledged = {incident.id, *incident.acknowledged};
+    }
     if (incident.cause == CauseName(Cause::kUnknown)) left.unknown.push_back(incident.id);
     if (incident.problem.empty()) left.verdicts.emplace(incident.id, VerdictOf(incident));
   }
@@ -294,6 +300,7 @@ void Coordinator::Handle(SnapshotRefused effect) { operators_.Handle(effect); }
 void Coordinator::Handle(PauseAnswered effect) { operators_.Handle(effect); }
 void Coordinator::Handle(PauseChanged effect) { pause_file_->Write(std::move(effect.pause)); }
 void Coordinator::Handle(PausesLearnt effect) { learnt_file_->Write(std::move(effect.pauses)); }
+void Coordinator::Handle(IncidentEnded effect) { keeper_->End(effect.incident); }
 
 void Coordinator::Housekeep() {
   const absl::Duration now = MonotonicTime();

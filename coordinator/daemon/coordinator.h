@@ -106,6 +106,7 @@ class Coordinator final : private EffectHandler {
   void Handle(PauseAnswered effect) override;
   void Handle(PauseChanged effect) override;
   void Handle(PausesLearnt effect) override;
+  void Handle(IncidentEnded effect) override;
   void Handle(Log effect) override;
   void ReadNext(StreamId stream) override;
   void Housekeep() override;

@@ -14,9 +14,10 @@ struct HookCall {
   std::string hook;  // its path
   // The machine and its incident (IncidentKey); no host: nothing is removed.
   Finding finding;
-  std::string reason;   // of the decision
-  std::string digest;   // JSON, for its standard input; empty if it is not available
-  int64_t attempt = 1;  // more than 1: it may have run before, in part or in whole
+  std::string reason;         // of the decision
+  std::string digest;         // JSON, for its standard input; empty if it is not available
+  int64_t attempt = 1;        // more than 1: it may have run before, in part or in whole
+  std::string ended_at = {};  // RFC 3339; only of the end of an incident
 };
 
 struct HookResult {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coordinator/fleet/schema.h"
+#include "coordinator/removal/hooks/incident_event.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -35,6 +36,42 @@ absl::Status IncidentHooks::Add(const std::string& incident, absl::Duration pati
     }
     return status;
   });
+}
+
+absl::StatusOr<bool> IncidentHooks::AddEnd(const std::vector<std::string>& keys,
+                                           const std::vector<Task>& removals) {
+  std::vector<Task> before = removals;
+  for (const std::string& key : keys) {
+    absl::StatusOr<std::vector<Task>> tasks = TasksOf(key);
+    if (!tasks.ok()) return tasks.status();
+    before.insert(before.end(), tasks->begin(), tasks->end());
+  }
+  bool all = true;
+  absl::Status status = WithLock(database_, [&] {
+    const absl::Time now = settings_.now();
+    absl::Status added;
+    for (size_t i = 0; i < settings_.hooks.size() && added.ok(); ++i) {
+      const std::string& hook = settings_.hooks[i];
+      const auto is_of = [&](const Task& task) { return task.hook == hook; };
+      if (std::none_of(before.begin(), before.end(), is_of)) continue;
+      if (std::any_of(before.begin(), before.end(), [&](const Task& task) {
+            return is_of(task) && (task.state == "due" || task.state == "acting");
+          })) {
+        all = false;
+        continue;
+      }
+      Task task;
+      task.incident = EndKey(keys.back());
+      task.hook = hook;
+      task.ordinal = static_cast<int64_t>(i);
+      task.not_before = now;
+      task.expires = now + settings_.lifetime;
+      added = journal_.Add(task, now);
+    }
+    return added;
+  });
+  if (!status.ok()) return status;
+  return all;
 }
 
 absl::Status IncidentHooks::Release(const std::string& incident) {

@@ -41,6 +41,12 @@ class IncidentHooks {
   // Adds an incident that is on disk. Its hooks wait at most `patience` for Release.
   // Idempotent.
   absl::Status Add(const std::string& incident, absl::Duration patience);
+  // Adds the end of an incident whose digests have these keys, the last of them the digest that
+  // is out. Each hook that was run for one of them runs for the end, too, once it and `removals`
+  // of it are done, or given up: nobody hears of a recovery first. False: some hook has yet to
+  // come to that, so that it is to be called again. Idempotent.
+  absl::StatusOr<bool> AddEnd(const std::vector<std::string>& keys,
+                              const std::vector<Task>& removals);
   // Incidents whose hooks have not begun.
   absl::StatusOr<std::vector<std::string>> Waiting() { return journal_.Waiting(); }
   // Lets the incident's hooks run: its removals have been decided.

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/fleet/limits.h"
+#include "coordinator/removal/hooks/incident_event.h"
 #include "tests/fleet/dying_database.h"
 #include "tests/fleet/remover_fixture.h"
 
@@ -74,6 +75,34 @@ TEST_F(IncidentHooksTest, RunOnceInTheirOrderOnceTheIncidentIsReleased) {
   EXPECT_THAT(Ran(), ElementsAre("/hooks/upload i1", "/hooks/restart i1"));
   EXPECT_THAT(*hooks_.Waiting(), IsEmpty());
   EXPECT_EQ(*hooks_.UntilNext(), absl::InfiniteDuration());
+}
+
+TEST_F(IncidentHooksTest, AnEndFollowsWhatEachHookWasRunFor) {
+  const std::string end = EndKey("i1-r2");
+  ASSERT_TRUE(hooks_.Add("i1", absl::ZeroDuration()).ok());
+  runner_.Succeed(false);
+  EXPECT_THAT(*RunDue(hooks_), SizeIs(1));  // the second waits for the first
+  EXPECT_FALSE(*hooks_.AddEnd({"i1", "i1-r2"}, {}));
+  EXPECT_THAT(*hooks_.TasksOf(end), IsEmpty());
+  runner_.Succeed(true);
+  now_ += absl::Minutes(1);
+  EXPECT_THAT(*RunDue(hooks_), SizeIs(2));
+  Task removal;
+  removal.hook = "/hooks/restart";
+  removal.state = "due";
+  EXPECT_FALSE(*hooks_.AddEnd({"i1", "i1-r2"}, {removal}));
+  EXPECT_THAT(*hooks_.TasksOf(end), SizeIs(1));
+  removal.state = "failed";
+  EXPECT_TRUE(*hooks_.AddEnd({"i1", "i1-r2"}, {removal}));
+  EXPECT_TRUE(*hooks_.AddEnd({"i1", "i1-r2"}, {removal}));
+  EXPECT_THAT(*RunDue(hooks_), SizeIs(2));
+  EXPECT_THAT(Ran(), ElementsAre("/hooks/upload i1", "/hooks/upload i1", "/hooks/restart i1",
+                                 "/hooks/upload i1-r2-end", "/hooks/restart i1-r2-end"));
+}
+
+TEST_F(IncidentHooksTest, OfWhatNoHookWasRunForNobodyHearsTheEnd) {
+  EXPECT_TRUE(*hooks_.AddEnd({"i1"}, {}));
+  EXPECT_THAT(*hooks_.TasksOf(EndKey("i1")), IsEmpty());
 }
 
 TEST_F(IncidentHooksTest, PatienceEndsByItself) {

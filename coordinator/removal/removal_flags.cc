@@ -35,6 +35,8 @@ absl::Status CheckFleetDb(const std::string& url) {
   return absl::InvalidArgumentError(absl::StrCat("--fleet-db: ", std::string(status.message())));
 }
 
+}  // namespace
+
 absl::Status CheckHooks(const std::vector<std::string>& hooks) {
   std::set<std::string> seen;
   for (const std::string& hook : hooks) {
@@ -47,8 +49,6 @@ absl::Status CheckHooks(const std::vector<std::string>& hooks) {
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 void AddFleetDbFlag(CLI::App& app, std::string& fleet_db, const std::string& help) {
   program::AddFlag(

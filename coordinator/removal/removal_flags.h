@@ -32,6 +32,8 @@ void AddPolicyFlags(CLI::App& app, Policy& policy);
 // Adds all flags but --fleet-db. `flags` must outlive the parsing.
 void AddRemovalFlags(CLI::App& app, RemovalFlags& flags);
 
+// INVALID_ARGUMENT if a file of --hook cannot be run, or others may change it.
+absl::Status CheckHooks(const std::vector<std::string>& hooks);
 // INVALID_ARGUMENT names the flag and what it may be.
 absl::Status CheckPolicy(const Policy& policy);
 // Adds --tenant-machines, for whoever decides about the findings of other roles.

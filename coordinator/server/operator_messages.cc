@@ -72,6 +72,14 @@ v1::PauseStatus ToWire(const PauseStatus& pause) {
   return wire;
 }
 
+v1::Acknowledgement ToWire(const Acknowledgement& acknowledgement) {
+  v1::Acknowledgement wire;
+  wire.set_at(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", acknowledgement.at, absl::UTCTimeZone()));
+  wire.set_reason(Sentence(acknowledgement.reason));
+  wire.set_by(Sentence(acknowledgement.by));
+  return wire;
+}
+
 namespace {
 
 v1::IncidentSummary ToWire(const std::string& id, const ToldVerdict& verdict) {
@@ -101,6 +109,7 @@ v1::GetStatusReply ToWire(const JobStatus& status) {
     if (status.last_verdict) {
       *wire.mutable_last_incident() = ToWire(*status.last_incident, *status.last_verdict);
     }
+    if (status.acknowledged) *wire.mutable_acknowledged() = ToWire(*status.acknowledged);
   }
   if (status.pause) *wire.mutable_pause() = ToWire(*status.pause);
   if (status.next_look) wire.set_next_look_ms(Milliseconds(*status.next_look));
@@ -145,6 +154,14 @@ v1::IncidentSummary ToWire(const IncidentSummary& summary) {
   wire.set_job(summary.job);
   wire.set_problem(Sentence(summary.problem));
   wire.set_revision(summary.revision);
+  if (summary.ended) {
+    wire.set_state(v1::IncidentSummary::RECOVERED);
+    wire.set_end(Sentence(summary.ended->why));
+    if (const auto lasted = Lasted(summary)) wire.set_lasted_ms(Milliseconds(*lasted));
+  } else {
+    wire.set_state(summary.newest ? v1::IncidentSummary::OPEN : v1::IncidentSummary::OVER);
+  }
+  if (summary.acknowledged) *wire.mutable_acknowledged() = ToWire(*summary.acknowledged);
   return wire;
 }
 

@@ -17,6 +17,7 @@ namespace rapideye::coordinator {
 
 // Every string is made UTF-8 and bounded.
 v1::PauseStatus ToWire(const PauseStatus& pause);
+v1::Acknowledgement ToWire(const Acknowledgement& acknowledgement);
 v1::GetStatusReply ToWire(const JobStatus& status);
 v1::IncidentSummary ToWire(const IncidentSummary& summary);
 

@@ -1,16 +1,20 @@
 #include "coordinator/server/operator_service.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "classifier/classify.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/server/operator_messages.h"
+#include "coordinator/store/incident_files.h"
 #include "proto/capture/capture_writer.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/text/safe_text.h"
 #include "proto/transport/identity.h"
 
 namespace rapideye::coordinator {
@@ -201,8 +205,8 @@ absl::Status OperatorService::CheckOperator(const grpc::CallbackServerContext& c
   const bool tls = !transport::PeerChain(*context.auth_context()).empty();
   if (tls && identities_.empty()) {
     return absl::PermissionDeniedError(
-        "only callers whom the coordinator's --operator-identity names may pause the watch, and "
-        "it is not set");
+        "only callers whom the coordinator's --operator-identity names may pause the watch or "
+        "acknowledge, and it is not set");
   }
   return CheckCaller(context);
 }
@@ -217,9 +221,7 @@ grpc::ServerUnaryReactor* OperatorService::Pause(grpc::CallbackServerContext* co
     call->Refuse(status);
     return reactor;
   }
-  const std::string identity = transport::PeerIdentity(*context->auth_context());
-  std::string by = request->by().empty() ? context->peer() : request->by();
-  if (!identity.empty()) absl::StrAppend(&by, " (", identity, ")");
+  std::string by = CallerName(*context, request->by());
   Ticket ticket = 0;
   {
     const MutexLock lock(mutex_);
@@ -230,6 +232,70 @@ grpc::ServerUnaryReactor* OperatorService::Pause(grpc::CallbackServerContext* co
                              .duration = absl::Milliseconds(request->duration_ms()),
                              .reason = request->reason(),
                              .by = std::move(by)});
+  return reactor;
+}
+
+void OperatorService::SetKeeper(IncidentKeeper* keeper) {
+  const MutexLock lock(mutex_);
+  keeper_ = keeper;
+}
+
+std::string OperatorService::CallerName(const grpc::CallbackServerContext& context,
+                                        const std::string& by) {
+  const std::string identity = transport::PeerIdentity(*context.auth_context());
+  std::string name = by.empty() ? std::string(context.peer()) : by;
+  if (!identity.empty()) absl::StrAppend(&name, " (", identity, ")");
+  return name;
+}
+
+grpc::ServerUnaryReactor* OperatorService::Acknowledge(grpc::CallbackServerContext* context,
+                                                       const v1::AcknowledgeRequest* request,
+                                                       v1::AcknowledgeReply* reply) {
+  grpc::ServerUnaryReactor* reactor = nullptr;
+  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
+  if (call == nullptr) return reactor;
+  if (absl::Status status = CheckOperator(*context); !status.ok()) {
+    call->Refuse(status);
+    return reactor;
+  }
+  const std::string& id = request->id();
+  if (!IsIncidentId(id)) {
+    call->Refuse(
+        absl::InvalidArgumentError("not an incident id; one looks like 20261120T124419Z-5dc4d1c8"));
+    return reactor;
+  }
+  const Acknowledgement acknowledgement = {
+      .at = absl::Now(),
+      .reason = text::EscapeText(request->reason(), text::kMaxSentenceBytes),
+      .by = text::EscapeText(CallerName(*context, request->by()), text::kMaxNameBytes)};
+  std::shared_ptr<std::future<absl::Status>> written;
+  {
+    const MutexLock lock(mutex_);
+    if (keeper_ != nullptr) {
+      written =
+          std::make_shared<std::future<absl::Status>>(keeper_->Acknowledge(id, acknowledgement));
+    }
+  }
+  if (written == nullptr) {
+    call->Refuse(absl::UnavailableError("the coordinator is starting; try again"));
+    return reactor;
+  }
+  const bool taken = disk_.Post([this, call, reply, id, acknowledgement, written] {
+    if (written->wait_for(absl::ToChronoNanoseconds(kDiskPatience)) != std::future_status::ready) {
+      call->Refuse(absl::UnavailableError("the state directory does not answer; try again"));
+      return;
+    }
+    const absl::Status status = written->get();
+    if (absl::IsNotFound(status)) {
+      call->Refuse(absl::NotFoundError(absl::StrCat("no incident ", id)));
+    } else if (!status.ok()) {
+      call->Refuse(absl::UnavailableError(std::string(status.message())));
+    } else {
+      queue_.Post(IncidentAcknowledged{id, acknowledgement});
+      call->Answer([&] { *reply->mutable_acknowledged() = ToWire(acknowledgement); });
+    }
+  });
+  if (!taken) call->Refuse(Stopping());
   return reactor;
 }
 

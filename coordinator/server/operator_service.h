@@ -19,6 +19,7 @@
 #include "coordinator/server/operator_call.h"
 #include "coordinator/server/status_cache.h"
 #include "coordinator/store/incident_archive.h"
+#include "coordinator/store/incident_keeper.h"
 #include "digest/digest.h"
 #include "proto/common/sync/mutex.h"
 #include "proto/common/worker/worker.h"
@@ -48,6 +49,9 @@ class OperatorService final : public v1::Operator::CallbackService {
                                           v1::ListIncidentsReply* reply) override;
   grpc::ServerUnaryReactor* Pause(grpc::CallbackServerContext* context,
                                   const v1::PauseRequest* request, v1::PauseReply* reply) override;
+  grpc::ServerUnaryReactor* Acknowledge(grpc::CallbackServerContext* context,
+                                        const v1::AcknowledgeRequest* request,
+                                        v1::AcknowledgeReply* reply) override;
   grpc::ServerWriteReactor<v1::DocumentPart>* GetIncident(
       grpc::CallbackServerContext* context, const v1::GetIncidentRequest* request) override;
 
@@ -56,6 +60,10 @@ class OperatorService final : public v1::Operator::CallbackService {
   void Handle(const SnapshotAnswered& effect);
   void Handle(const SnapshotRefused& effect);
   void Handle(const PauseAnswered& effect);
+
+  // Where acknowledgements are kept; outlives the server that this is registered with. Until then
+  // none is taken.
+  void SetKeeper(IncidentKeeper* keeper);
 
   // Refuses callers whose certificate is refused, from now on.
   void CheckPeers(std::shared_ptr<const transport::PeerChecker> checker);
@@ -79,6 +87,8 @@ class OperatorService final : public v1::Operator::CallbackService {
   // RESOURCE_EXHAUSTED if the caller has asked for a snapshot less than kLookInterval ago. Without
   // TLS callers have no name and are not told apart.
   absl::Status CountLook(const grpc::CallbackServerContext& context, absl::Duration now);
+  // How a caller is shown: as it says, and as its certificate does.
+  static std::string CallerName(const grpc::CallbackServerContext& context, const std::string& by);
   // The request behind a ticket; empty if there is none (any more).
   PendingSnapshot Take(Ticket ticket);
 
@@ -89,6 +99,7 @@ class OperatorService final : public v1::Operator::CallbackService {
   const std::vector<std::string> identities_;
   const std::shared_ptr<CallLimiter> limiter_ = std::make_shared<CallLimiter>();
   Mutex mutex_;
+  IncidentKeeper* keeper_ ABSL_GUARDED_BY(mutex_) = nullptr;
   Ticket next_ ABSL_GUARDED_BY(mutex_) = 1;
   std::map<Ticket, PendingSnapshot> pending_ ABSL_GUARDED_BY(mutex_);
   struct PendingPause {

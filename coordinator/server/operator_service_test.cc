@@ -215,6 +215,35 @@ TEST_F(OperatorServiceTest, SnapshotDuringAnIncidentBringsThatIncident) {
   EXPECT_EQ(received.document, text);
 }
 
+TEST_F(OperatorServiceTest, AnAcknowledgementIsKeptAndListed) {
+  const auto acknowledge = [&](const std::string& id, v1::AcknowledgeReply& reply) {
+    grpc::ClientContext context;
+    v1::AcknowledgeRequest request;
+    request.set_id(id);
+    request.set_reason("known \x1b");
+    request.set_by("ann@login");
+    return stub_->Acknowledge(&context, request, &reply);
+  };
+  v1::AcknowledgeReply reply;
+  EXPECT_EQ(acknowledge("../x", reply).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(acknowledge(kId, reply).error_code(), grpc::StatusCode::NOT_FOUND);
+  Put("digest.json", R"({"schemaVersion": 1, "cause": "UNKNOWN"})");
+  const grpc::Status status = acknowledge(kId, reply);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(reply.acknowledged().by(), "ann@login");
+  EXPECT_EQ(reply.acknowledged().reason(), "known \\x1b");
+  v1::ListIncidentsReply list;
+  ASSERT_TRUE(List(0, list).ok());
+  ASSERT_THAT(list.incidents(), SizeIs(1));
+  EXPECT_EQ(list.incidents(0).acknowledged().by(), "ann@login");
+  EXPECT_EQ(list.incidents(0).state(), v1::IncidentSummary::OPEN);
+  Put("ended.json", R"({"ended": "2026-11-20T12:46:24Z", "why": "it goes on"})");
+  ASSERT_TRUE(List(0, list).ok());
+  EXPECT_EQ(list.incidents(0).state(), v1::IncidentSummary::RECOVERED);
+  EXPECT_EQ(list.incidents(0).lasted_ms(), 125'000);
+  EXPECT_EQ(list.incidents(0).end(), "it goes on");
+}
+
 TEST_F(OperatorServiceTest, ACallerWhoLeavesIsForgotten) {
   Client agent(address());
   ASSERT_TRUE(agent.Write(HelloMessage(0)));

@@ -74,6 +74,24 @@ http::Response Document(const IncidentArchive& archive, const std::string& id, c
   return response;
 }
 
+// What has become of the incident since its page was written; "" for nothing.
+std::string StateHtml(const IncidentArchive& archive, const std::string& id) {
+  std::string html;
+  if (const std::optional<EndedIncident> ended = archive.EndOf(id)) {
+    IncidentSummary summary;
+    summary.detected_at = TimeOfId(id);
+    summary.ended = ended;
+    absl::StrAppend(&html, "<p>Recovered after ",
+                    AgeText(Lasted(summary).value_or(absl::ZeroDuration())),
+                    ended->why.empty() ? "" : ": ", digest::Html(ended->why), "</p>\n");
+  }
+  if (const std::optional<Acknowledgement> by = archive.AcknowledgementOf(id)) {
+    absl::StrAppend(&html, "<p>Acknowledged by ", digest::Html(by->by),
+                    by->reason.empty() ? "" : ": ", digest::Html(by->reason), "</p>\n");
+  }
+  return html.empty() ? html : absl::StrCat("<h2>What has become of it</h2>\n", html);
+}
+
 // The page of an incident, with what was decided since it was written.
 http::Response WithDecisions(http::Response page, const IncidentArchive& archive,
                              const std::string& id) {
@@ -81,7 +99,7 @@ http::Response WithDecisions(http::Response page, const IncidentArchive& archive
   const std::string decisions = record.ok() ? DecisionsHtml(*record) : "";
   page.body = WithLastSection(
       std::move(page.body),
-      absl::StrCat("<h2>What was decided about the machines</h2>\n",
+      absl::StrCat(StateHtml(archive, id), "<h2>What was decided about the machines</h2>\n",
                    decisions.empty() ? "<p>Nothing is decided yet.</p>\n" : decisions));
   return page;
 }

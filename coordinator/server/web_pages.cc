@@ -114,6 +114,11 @@ std::string Hero(const JobStatus& status) {
         status.last_revision > 1 ? absl::StrCat(", revision ", status.last_revision) : "",
         "</p>\n");
   }
+  if (status.acknowledged.has_value()) {
+    const Acknowledgement& by = *status.acknowledged;
+    absl::StrAppend(&html, "<p>Acknowledged by ", Html(by.by), by.reason.empty() ? "" : ": ",
+                    Html(by.reason), "</p>\n");
+  }
   if (status.pause.has_value()) {
     absl::StrAppend(&html, "<p><strong>The watch is paused</strong> by ", Html(status.pause->by),
                     ": ", Html(status.pause->reason), "</p>\n");
@@ -277,6 +282,7 @@ struct IncidentState {
 };
 
 IncidentState StateOf(const IncidentSummary& incident, const JobStatus* status) {
+  if (incident.ended.has_value()) return {"recovered", Lasted(incident)};
   if (status == nullptr) return {"unknown", std::nullopt};
   const bool open = status->last_incident == incident.id && status->activity != Activity::kArmed &&
                     status->activity != Activity::kLearning;
@@ -339,7 +345,10 @@ std::string IncidentTable(const std::vector<IncidentSummary>& incidents, const J
         {known ? TimeHtml(detected) : Html(incident.detected_at),
          absl::StrCat("<span class=\"pill ",
                       std::string_view(state.name) == "open" ? "red" : "grey", "\">", state.name,
-                      "</span>", state.lasted.has_value() ? " after " + Ago(*state.lasted) : ""),
+                      "</span>", state.lasted.has_value() ? " after " + Ago(*state.lasted) : "",
+                      incident.acknowledged.has_value()
+                          ? absl::StrCat(" acknowledged by ", Html(incident.acknowledged->by))
+                          : ""),
          absl::StrCat(
              CauseText(incident.cause, incident.detail),
              incident.revision > 1 ? absl::StrCat(" (revision ", incident.revision, ")") : ""),

@@ -175,6 +175,20 @@ TEST(IncidentsPageTest, OneIsOpenTheOthersAreOver) {
   EXPECT_THAT(IncidentsPage({incident}, false, &status), HasSubstr("data-state=\"open\""));
 }
 
+TEST(IncidentsPageTest, TheDiskRemembersTheEndAndWhoTookCareOfIt) {
+  IncidentSummary incident;
+  incident.id = kId;
+  incident.detected_at = "2026-11-20T12:44:19Z";
+  incident.ended = {.id = kId, .ended = absl::FromUnixSeconds(1'795'178'659 + 125), .why = ""};
+  incident.acknowledged = {.at = {}, .reason = "", .by = kHostile};
+  const std::string page = IncidentsPage({incident}, false, nullptr);
+  EXPECT_THAT(page, AllOf(HasSubstr("data-state=\"recovered\""), HasSubstr(" after 2 min 5 s"),
+                          HasSubstr(std::string("acknowledged by ") + kEscaped)));
+  JobStatus status = Watching();
+  status.acknowledged = {.at = {}, .reason = kHostile, .by = "ann"};
+  EXPECT_THAT(StatusPage(&status, {}), HasSubstr(std::string("Acknowledged by ann: ") + kEscaped));
+}
+
 TEST(IncidentsPageTest, NoneAndDamaged) {
   EXPECT_THAT(IncidentsPage({}, false, nullptr), HasSubstr("None."));
   IncidentSummary incident;

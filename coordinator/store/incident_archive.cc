@@ -54,20 +54,26 @@ absl::StatusOr<int> OpenFile(const std::string& path, FileFacts& facts) {
   return file;
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
+absl::StatusOr<std::string> ReadFile(const std::string& path,
+                                     int64_t max_bytes = kMaxIncidentBytes) {
   FileFacts facts;
   const absl::StatusOr<int> file = OpenFile(path, facts);
   if (!file.ok()) return file.status();
   const absl::Cleanup closer = [&file] { close(*file); };
-  if (facts.bytes > kMaxIncidentBytes) {
+  if (facts.bytes > max_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(path, " has ", facts.bytes,
-                                                     " bytes, more than is passed on (",
-                                                     kMaxIncidentBytes, "); copy the file itself"));
+                                                     " bytes, more than is passed on (", max_bytes,
+                                                     "); copy the file itself"));
   }
   std::string bytes;  // fewer, should it have shrunk
   const int error = file::ReadUpTo(*file, static_cast<size_t>(facts.bytes), bytes);
   if (error != 0) return Failed(path, error);
   return bytes;
+}
+
+absl::StatusOr<std::string> ReadNote(const std::string& path) {
+  constexpr int64_t kMaxNote = 16 << 10;  // a note is one line
+  return ReadFile(path, kMaxNote);
 }
 
 }  // namespace
@@ -102,6 +108,7 @@ absl::StatusOr<std::vector<IncidentSummary>> IncidentArchive::List(size_t limit)
   std::vector<IncidentSummary> summaries;
   summaries.reserve(ids->size());
   for (const std::string& id : *ids) summaries.push_back(Summarise(id));
+  if (!summaries.empty()) summaries.front().newest = true;
 
   // What has been removed since need not be remembered.
   const MutexLock lock(mutex_);
@@ -111,7 +118,31 @@ absl::StatusOr<std::vector<IncidentSummary>> IncidentArchive::List(size_t limit)
   return summaries;
 }
 
+std::optional<EndedIncident> IncidentArchive::EndOf(const std::string& id) const {
+  if (!IsIncidentId(id)) return std::nullopt;
+  const absl::StatusOr<std::string> text = ReadNote(PathOf(id, kEndedFile));
+  absl::StatusOr<EndedIncident> ended = text.ok() ? ParseEnd(*text) : text.status();
+  if (!ended.ok()) return std::nullopt;
+  ended->id = id;
+  return *std::move(ended);
+}
+
+std::optional<Acknowledgement> IncidentArchive::AcknowledgementOf(const std::string& id) const {
+  if (!IsIncidentId(id)) return std::nullopt;
+  const absl::StatusOr<std::string> text = ReadNote(PathOf(id, kAcknowledgedFile));
+  absl::StatusOr<Acknowledgement> by = text.ok() ? ParseAcknowledgement(*text) : text.status();
+  if (!by.ok()) return std::nullopt;
+  return *std::move(by);
+}
+
 IncidentSummary IncidentArchive::Summarise(const std::string& id) const {
+  IncidentSummary summary = SummariseDigestOf(id);
+  summary.ended = EndOf(id);
+  summary.acknowledged = AcknowledgementOf(id);
+  return summary;
+}
+
+IncidentSummary IncidentArchive::SummariseDigestOf(const std::string& id) const {
   const std::string path = PathOf(id, kJsonFile);
   IncidentSummary broken;
   broken.id = id;

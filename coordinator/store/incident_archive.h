@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ class IncidentArchive {
   // The ids of all incidents, in no order. Errors as List.
   absl::StatusOr<std::vector<std::string>> Ids() const;
 
+  // What has happened to it since its digest; nullopt: nothing, or the disk does not give it.
+  std::optional<EndedIncident> EndOf(const std::string& id) const;
+  std::optional<Acknowledgement> AcknowledgementOf(const std::string& id) const;
+
   // The whole document. As it was stored; a form that was not stored, or is lost,
   // is rendered from the capture (and says the same, by the same classifier). The
   // results of hooks (kHooks) are no part of it, and NOT_FOUND until they exist.
@@ -55,6 +60,7 @@ class IncidentArchive {
 
   std::string PathOf(const std::string& id, const char* file) const;
   IncidentSummary Summarise(const std::string& id) const;
+  IncidentSummary SummariseDigestOf(const std::string& id) const;
   absl::StatusOr<std::string> Render(const std::string& id, IncidentForm form) const;
 
   const std::string incidents_;

@@ -19,6 +19,10 @@ inline constexpr char kRecordFile[] = "record.json";
 // Written later than the others: the decisions about the incident and its hooks.
 inline constexpr char kHooksFile[] = "hooks.json";
 
+// Written later, too, each when it happens (incident_notes.h).
+inline constexpr char kEndedFile[] = "ended.json";
+inline constexpr char kAcknowledgedFile[] = "acknowledged.json";
+
 // The HLO that this worker gave of the program that it runs.
 inline std::string ModuleTextFile(const WorkerId& worker) {
   return absl::StrCat("hlo-", worker.slice, "-", worker.task, ".txt.gz");

@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/records/records.h"
+#include "coordinator/store/incident_files.h"
 #include "proto/common/backoff/backoff.h"
 #include "proto/common/clock/clock.h"
 #include "proto/common/sync/mutex.h"
@@ -37,11 +40,23 @@ struct IncidentKeeper::State {
   State(IncidentStore s, Settings given)
       : store(std::move(s)), settings(std::move(given)), pending(settings.pending) {}
 
+  // One file that is to stand beside an incident.
+  struct NoteToWrite {
+    std::string id;
+    IncidentFile file;
+    bool end = false;  // its end: tried until it is written; the rest is told whoever waits
+    std::promise<absl::Status> done = {};
+  };
+
   IncidentStore store;  // of the thread, but for PathOf
   const Settings settings;
   mutable Mutex mutex;
   PendingIncidents pending ABSL_GUARDED_BY(mutex);
   std::map<std::string, std::promise<absl::Status>> first_tries ABSL_GUARDED_BY(mutex);
+  std::deque<NoteToWrite> notes ABSL_GUARDED_BY(mutex);  // oldest first
+  absl::Duration notes_at ABSL_GUARDED_BY(mutex) = absl::InfiniteDuration();
+  Backoff notes_backoff ABSL_GUARDED_BY(mutex){settings.pending.first_retry,
+                                               settings.pending.longest_retry};
   DiskReport report ABSL_GUARDED_BY(mutex);
   std::optional<absl::Duration> busy_since ABSL_GUARDED_BY(mutex);  // with the disk
   bool hang_reported ABSL_GUARDED_BY(mutex) = false;
@@ -66,6 +81,10 @@ struct IncidentKeeper::State {
   absl::Duration Turn();
   void Prepare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void Write(const IncidentFiles& incident) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  // Those of incidents that wait for the disk themselves wait for them.
+  void WriteNotes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  // False: the disk refuses an end, which is tried again.
+  bool WriteNote(NoteToWrite& note) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void Retain(const std::string& latest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void NoteItWorks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void Answer(const std::string& id, const absl::Status& status)
@@ -77,9 +96,56 @@ absl::Duration IncidentKeeper::State::Turn() {
   for (;;) {
     if (MonotonicTime() >= prepare_at && !stopping) Prepare();
     const auto incident = pending.Begin(MonotonicTime());
-    if (!incident) return std::min(pending.NextDue(), prepare_at);
+    if (!incident) break;
     Write(*incident);
   }
+  if (MonotonicTime() >= notes_at || stopping) WriteNotes();
+  return std::min({pending.NextDue(), prepare_at, notes_at});
+}
+
+void IncidentKeeper::State::WriteNotes() {
+  notes_at = absl::InfiniteDuration();
+  std::deque<NoteToWrite> later;
+  while (!notes.empty()) {
+    NoteToWrite note = std::move(notes.front());
+    notes.pop_front();
+    const std::vector<std::string> waiting = pending.Ids();
+    const bool early = std::find(waiting.begin(), waiting.end(), note.id) != waiting.end();
+    if (early && !note.end) {
+      note.done.set_value(absl::UnavailableError("the incident is not on disk yet; try again"));
+      continue;
+    }
+    if (!early && WriteNote(note)) continue;
+    later.push_back(std::move(note));
+  }
+  // What came while the disk was written to came after these.
+  const bool more = !notes.empty();
+  notes.insert(notes.begin(), std::make_move_iterator(later.begin()),
+               std::make_move_iterator(later.end()));
+  if (more) {
+    notes_at = MonotonicTime();
+  } else if (!notes.empty()) {
+    notes_at = MonotonicTime() + notes_backoff.Next();
+  } else {
+    notes_backoff.Reset();
+  }
+}
+
+bool IncidentKeeper::State::WriteNote(NoteToWrite& note) {
+  const absl::Status status = WithDisk([&] { return store.Annotate(note.id, note.file); });
+  if (!note.end) {
+    note.done.set_value(status);
+    return true;
+  }
+  if (status.ok()) {
+    if (settings.ended) settings.ended(note.id);
+    return true;
+  }
+  // Given up, or removed by the retention: nobody will look for its end.
+  if (absl::IsNotFound(status)) return true;
+  spdlog::warn("incident {}: its end cannot be written down, it is tried again: {}", note.id,
+               Explain(status));
+  return false;
 }
 
 void IncidentKeeper::State::Prepare() {
@@ -179,6 +245,10 @@ IncidentKeeper::~IncidentKeeper() {
   }
   const bool stopped = worker_.Stop(patience);
   const MutexLock lock(state_->mutex);
+  for (State::NoteToWrite& note : state_->notes) {
+    note.done.set_value(absl::UnavailableError("the coordinator is stopping"));
+  }
+  state_->notes.clear();
   const std::vector<std::string> lost = state_->pending.Ids();
   if (lost.empty()) return;
   spdlog::error("LOST, only this log has their digests: incidents {}; the state directory {}",
@@ -199,6 +269,28 @@ std::future<absl::Status> IncidentKeeper::Keep(IncidentFiles incident) {
   }
   worker_.Wake();
   return first_try;
+}
+
+void IncidentKeeper::End(const EndedIncident& ended) {
+  const MutexLock lock(state_->mutex);
+  state_->notes.push_back({.id = ended.id, .file = {kEndedFile, EndText(ended)}, .end = true});
+  if (state_->notes.size() > kMaxEndedIncidents) {
+    state_->notes.front().done.set_value(absl::ResourceExhaustedError("too much waits"));
+    state_->notes.pop_front();
+  }
+  state_->notes_at = MonotonicTime();
+  worker_.Wake();
+}
+
+std::future<absl::Status> IncidentKeeper::Acknowledge(const std::string& id,
+                                                      const Acknowledgement& acknowledgement) {
+  const MutexLock lock(state_->mutex);
+  State::NoteToWrite& note = state_->notes.emplace_back(State::NoteToWrite{
+      .id = id, .file = {kAcknowledgedFile, AcknowledgementText(acknowledgement)}});
+  std::future<absl::Status> done = note.done.get_future();
+  state_->notes_at = MonotonicTime();
+  worker_.Wake();
+  return done;
 }
 
 void IncidentKeeper::Watch() {

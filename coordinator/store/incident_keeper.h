@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "coordinator/store/incident_notes.h"
 #include "coordinator/store/incident_store.h"
 #include "coordinator/store/pending_incidents.h"
 #include "proto/common/worker/periodic_worker.h"
@@ -53,6 +54,8 @@ class IncidentKeeper {
     // Called for each digest of an incident that is on disk (IncidentKey), with the time that
     // took, on a thread that may outlive the keeper. May be empty.
     std::function<void(const std::string& key, absl::Duration took)> wrote;
+    // Called likewise for each incident whose end is on disk. May be empty.
+    std::function<void(const std::string& id)> ended = {};
   };
 
   // Prepares the state directory, off the calling thread.
@@ -65,6 +68,12 @@ class IncidentKeeper {
 
   // The result of the first try; an error is in the log already.
   std::future<absl::Status> Keep(IncidentFiles incident);
+  // Writes down the end of an incident, once all its digests are on disk; tries until the disk
+  // takes it. Of one that the disk does not have there is nothing to end.
+  void End(const EndedIncident& ended);
+  // Writes down that somebody takes care of an incident; the result of the only try.
+  std::future<absl::Status> Acknowledge(const std::string& id,
+                                        const Acknowledgement& acknowledgement);
   // Logs once that the disk hangs, and once that it works again. To be called about
   // once a second.
   void Watch();

@@ -13,6 +13,7 @@
 #include <memory>
 #include <sstream>
 
+#include "coordinator/store/incident_archive.h"
 #include "tests/support/faulty_disk.h"
 
 namespace rapideye::coordinator {
@@ -95,6 +96,56 @@ TEST_F(IncidentKeeperTest, DiskThatRefusesIsLoudAndWritingResumesByItself) {
   keeper.reset();
   EXPECT_THAT(log_.str(), AllOf(HasSubstr("NOT WRITTEN"), HasSubstr("free some room there"),
                                 HasSubstr("takes incidents again"), Not(HasSubstr("LOST"))));
+}
+
+TEST_F(IncidentKeeperTest, AnEndComesToDiskBesideItsIncident) {
+  IncidentKeeper::Settings settings = Settings();
+  std::promise<std::string> ended;
+  settings.ended = [&ended](const std::string& id) { ended.set_value(id); };
+  auto keeper = Start(RealDisk(), std::move(settings));
+  const absl::Time then = absl::FromUnixSeconds(1'795'178'659);
+  keeper->End({.id = kSecond, .ended = then});  // there is no such incident
+  keeper->Keep(Incident(kFirst)).wait();
+  keeper->End({.id = kFirst, .ended = then, .why = "launches \x1b complete"});
+  EXPECT_EQ(ended.get_future().get(), kFirst);
+  const IncidentArchive archive(root_);
+  EXPECT_EQ(archive.EndOf(kFirst)->ended, then);
+  EXPECT_EQ(archive.EndOf(kFirst)->why, "launches \\x1b complete");
+  EXPECT_FALSE(archive.EndOf(kSecond).has_value());
+  EXPECT_FALSE(archive.EndOf("../x").has_value());
+}
+
+TEST_F(IncidentKeeperTest, AnEndThatTheDiskRefusesIsTriedAgain) {
+  FaultyDisk disk;
+  disk.Refuse(absl::ResourceExhaustedError("No space left on device"));
+  IncidentKeeper::Settings settings = Settings();
+  std::promise<void> ended;
+  settings.ended = [&ended](const std::string&) { ended.set_value(); };
+  auto keeper = Start(disk, std::move(settings));
+  keeper->Keep(Incident(kFirst)).wait();
+  keeper->End({.id = kFirst, .ended = absl::UnixEpoch(), .why = "it goes on"});
+  disk.Refuse(absl::OkStatus());
+  ended.get_future().wait();
+  EXPECT_TRUE(IncidentArchive(root_).EndOf(kFirst).has_value());
+}
+
+TEST_F(IncidentKeeperTest, ALaterDigestKeepsWhatIsNotedOfTheIncident) {
+  IncidentKeeper::Settings settings = Settings();
+  settings.wrote = nullptr;  // it comes to disk twice
+  auto keeper = Start(RealDisk(), std::move(settings));
+  keeper->Keep(Incident(kFirst)).wait();
+  const Acknowledgement ann = {.at = absl::FromUnixSeconds(1), .reason = "known", .by = "ann"};
+  EXPECT_TRUE(keeper->Acknowledge(kFirst, ann).get().ok());
+  EXPECT_TRUE(absl::IsNotFound(keeper->Acknowledge(kSecond, ann).get()));
+  IncidentFiles later = Incident(kFirst, 7);
+  later.revision = 2;
+  EXPECT_TRUE(keeper->Keep(std::move(later)).get().ok());
+  const IncidentArchive archive(root_);
+  EXPECT_EQ(archive.AcknowledgementOf(kFirst)->by, "ann");
+  EXPECT_EQ(archive.AcknowledgementOf(kFirst)->reason, "known");
+  EXPECT_EQ(fs::file_size(root_ + "/incidents/" + kFirst + "/capture"), 7u);
+  std::ofstream(root_ + "/incidents/" + kFirst + "/acknowledged.json") << "{\"by\": 3}";
+  EXPECT_FALSE(archive.AcknowledgementOf(kFirst).has_value());
 }
 
 TEST_F(IncidentKeeperTest, WhatNeverCameToDiskIsNamedAtTheEnd) {

@@ -20,6 +20,9 @@ constexpr char kReplacedPrefix[] = ".replaced-";
 constexpr char kVersionName[] = "/version";
 // A version file is a number; whatever is longer is none of ours.
 constexpr size_t kMaxVersionBytes = 32;
+// What is said of an incident as a whole, whichever its digest is.
+constexpr const char* kNotes[] = {kEndedFile, kAcknowledgedFile};
+constexpr size_t kMaxNoteBytes = 16 << 10;
 
 }  // namespace
 
@@ -129,7 +132,12 @@ absl::Status IncidentStore::Replace(const std::string& id, const std::vector<Inc
   if (absl::IsNotFound(there.status())) return Write(id, files);
   if (!there.ok()) return there.status();
   const std::string temporary = PathOf(absl::StrCat(kReplacingPrefix, id));
-  if (absl::Status status = WriteDirectory(temporary, files); !status.ok()) return status;
+  std::vector<IncidentFile> all = files;
+  for (const char* name : kNotes) {
+    auto note = disk_.ReadFile(absl::StrCat(PathOf(id), "/", name), kMaxNoteBytes);
+    if (note.ok()) all.push_back({name, *std::move(note)});
+  }
+  if (absl::Status status = WriteDirectory(temporary, all); !status.ok()) return status;
   absl::Status status = disk_.Exchange(temporary, PathOf(id));
   if (absl::IsUnimplemented(status)) {
     // For a moment there is neither; after a crash in it the old one is put back.
@@ -141,6 +149,21 @@ absl::Status IncidentStore::Replace(const std::string& id, const std::vector<Inc
   }
   if (status.ok()) status = disk_.SyncDirectory(incidents_);
   return status.ok() ? disk_.RemoveAll(temporary) : status;
+}
+
+absl::Status IncidentStore::Annotate(const std::string& id, const IncidentFile& file) {
+  bool unversioned = false;
+  if (absl::Status status = MakeLayout(&unversioned); !status.ok()) return status;
+  const std::string directory = PathOf(id);
+  const absl::StatusOr<int64_t> there = disk_.BytesIn(directory);
+  if (!there.ok()) return there.status();
+  if (*there < 0) return absl::NotFoundError(absl::StrCat(directory, " is not there"));
+  const std::string path = absl::StrCat(directory, "/", file.name);
+  const std::string temporary = absl::StrCat(path, ".new");
+  if (absl::Status status = disk_.RemoveAll(temporary); !status.ok()) return status;
+  if (absl::Status status = disk_.WriteFile(temporary, file.bytes); !status.ok()) return status;
+  if (absl::Status status = disk_.Replace(temporary, path); !status.ok()) return status;
+  return disk_.SyncDirectory(directory);
 }
 
 IncidentStore::Retained IncidentStore::Retain(const Retention& retention,

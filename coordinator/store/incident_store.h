@@ -12,7 +12,9 @@
 // incident's name are left alone.
 //
 // A state directory without a version file is older than versions: its layout is the
-// same, and it gets the file. A directory of a newer version is not touched.
+// same, and it gets the file. What happens later to an incident as a whole stands in small files
+// of its own beside the digest (Annotate), and stays when a later digest comes. A directory of a
+// newer version is not touched.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_STORE_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_STORE_H_
 
@@ -61,6 +63,10 @@ class IncidentStore {
   absl::Status Write(const std::string& id, const std::vector<IncidentFile>& files);
   // Writes these files in the place of all those of the incident, or Write if there is none.
   absl::Status Replace(const std::string& id, const std::vector<IncidentFile>& files);
+
+  // Writes one more file beside those of an incident, in the place of an older one of its name.
+  // NOT_FOUND if the incident is not on disk.
+  absl::Status Annotate(const std::string& id, const IncidentFile& file);
 
   struct Retained {
     std::vector<std::string> removed;  // ids, oldest first

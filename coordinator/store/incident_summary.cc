@@ -94,6 +94,15 @@ ToldVerdict VerdictOf(const IncidentSummary& summary) {
           .culprit_hosts = summary.culprit_hosts};
 }
 
+std::optional<absl::Duration> Lasted(const IncidentSummary& summary) {
+  absl::Time detected;
+  if (!summary.ended.has_value() ||
+      !absl::ParseTime(absl::RFC3339_full, summary.detected_at, &detected, /*err=*/nullptr)) {
+    return std::nullopt;
+  }
+  return std::max(summary.ended->ended - detected, absl::ZeroDuration());
+}
+
 std::string TimeOfId(const std::string& id) {
   return absl::StrCat(id.substr(0, 4), "-", id.substr(4, 2), "-", id.substr(6, 2), "T",
                       id.substr(9, 2), ":", id.substr(11, 2), ":", id.substr(13, 2), "Z");

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/core/job_status.h"
+#include "coordinator/store/incident_notes.h"
 
 namespace rapideye::coordinator {
 
@@ -29,6 +30,11 @@ struct IncidentSummary {
   // The problem with the incident's files; "" for a complete incident. Fields that
   // could not be read are empty.
   std::string problem;
+
+  // Of its notes, which its digest knows nothing of.
+  std::optional<EndedIncident> ended = {};  // absent: it lasts, or nobody saw its end
+  std::optional<Acknowledgement> acknowledged = {};
+  bool newest = false;  // of a list; each before it is over
 };
 
 // Hosts that a line of a list names; `rapideye show` has them all.
@@ -41,6 +47,9 @@ absl::StatusOr<IncidentSummary> SummariseDigest(const std::string& json);
 
 // What the list's line says of the digest itself.
 ToldVerdict VerdictOf(const IncidentSummary& summary);
+
+// From its detection to its end; nullopt if one of them is not known.
+std::optional<absl::Duration> Lasted(const IncidentSummary& summary);
 
 // "2026-11-20T12:44:19Z" from "20261120T124419Z-5dc4d1c8", for an incident whose
 // digest cannot be read. `id` must be an incident id.

@@ -21,6 +21,7 @@ MISTAKEN = 2  # a setting is missing or wrong, or the hook was called wrongly
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
 NO_NODE = {"ALL", "DEFAULT"}
 CAPTURE = "capture.jsonl.gz"  # in a directory of the incident's name
+OPENED, CHANGED, RECOVERED = "opened", "changed", "recovered"
 
 
 class Failed(Exception):
@@ -38,6 +39,9 @@ class Incident:
     job: str
     remove_hosts: list  # empty: watched, refused, or a dry run
     digest: dict        # empty if nobody has it any more
+    event: str = OPENED
+    ended_at: str = ""  # RFC 3339; of RECOVERED
+    test: bool = False  # invented by `rapideye hook-test`: nothing is to be done to any machine or job
 
     @staticmethod
     def given():
@@ -56,7 +60,10 @@ class Incident:
                         cause=os.environ.get("RAPIDEYE_CAUSE") or str(digest.get("cause", "")),
                         job=os.environ.get("RAPIDEYE_JOB") or str(digest.get("job", "")),
                         remove_hosts=[host for host in hosts if host],
-                        digest=digest)
+                        digest=digest,
+                        event=os.environ.get("RAPIDEYE_EVENT") or OPENED,
+                        ended_at=os.environ.get("RAPIDEYE_ENDED_AT", ""),
+                        test=os.environ.get("RAPIDEYE_TEST", "") not in ("", "0"))
 
     def remove_nodes(self):
         """What the platform calls the hosts to remove, or the hosts' own names."""
@@ -166,8 +173,9 @@ def ask(*command, **environment):
     return run.stdout
 
 
-def main(manual, act):
-    """Runs act(incident), which says what it did, line by line, with print."""
+def main(manual, act, events=(OPENED, CHANGED)):
+    """Runs act(incident), which says what it did, line by line, with print. Other events than
+    these are none of its business: nothing is removed or restarted because a job recovers."""
     if sys.argv[1:] == ["--help"]:
         print(manual.strip())
         return DONE
@@ -175,7 +183,11 @@ def main(manual, act):
         print(f"unknown argument {sys.argv[1]!r} (see --help)", file=sys.stderr)
         return MISTAKEN
     try:
-        act(Incident.given())
+        incident = Incident.given()
+        if incident.event in events:
+            act(incident)
+        else:
+            print(f"nothing to do: {incident.event}")
         return DONE
     except Failed as error:
         print(error, file=sys.stderr)
@@ -187,6 +199,9 @@ def main(manual, act):
 
 def for_each_node(incident, act):
     """act(node) for each node to remove; one that fails does not keep the others waiting."""
+    if incident.test:
+        print("a test: nothing is removed")
+        return
     nodes = incident.remove_nodes()
     if not nodes:
         print("nothing to remove")

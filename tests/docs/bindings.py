@@ -280,7 +280,7 @@ def command_problems(document, configuration, code):
     yield from difference("file of an incident", [
         name for name in paths(section(document, "Incidents on disk")) if "<" not in name], files)
 
-    commands = re.findall(r"^#{2,3} (rapideye [a-z ]+)$", configuration, re.MULTILINE)
+    commands = re.findall(r"^#{2,3} (rapideye [a-z -]+)$", configuration, re.MULTILINE)
     there = [name for name in commands if not any(other.startswith(name + " ") for other in commands)]
     written = [re.match(r"rapideye(?: [a-z-]+)+", span)[0]
                for span in paths(section(document, "rapideye"))]

@@ -29,7 +29,8 @@ SCRIPT_VARIABLES = {"RAPIDEYE_JOBS", "RAPIDEYE_FUZZ_SECONDS", "RAPIDEYE_CERTIFIC
 # Scripts that make packages call other programs, with flags of their own.
 NO_EXAMPLES = "deploy/package/"
 # What a hook is given (deploy/hooks/README.md), and what the shipped ones read besides.
-HOOK_VARIABLES = {"RAPIDEYE_CALLER", "RAPIDEYE_INCIDENT", "RAPIDEYE_REVISION", "RAPIDEYE_CAUSE",
+HOOK_VARIABLES = {"RAPIDEYE_CALLER", "RAPIDEYE_EVENT", "RAPIDEYE_ENDED_AT", "RAPIDEYE_TEST",
+                  "RAPIDEYE_INCIDENT", "RAPIDEYE_REVISION", "RAPIDEYE_CAUSE",
                   "RAPIDEYE_REMOVE_HOSTS", "RAPIDEYE_REMOVE_NODES"}
 HOOK_SETTING = re.compile(r'(?:setting|number)\("([A-Z_]+)"|environ\.get\("RAPIDEYE_HOOK_([A-Z_]+)"\)')
 BUILD_OPTION = re.compile(r"^option\((RAPIDEYE_[A-Z0-9_]+)", re.MULTILINE)

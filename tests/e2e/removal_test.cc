@@ -39,7 +39,7 @@ std::string ReadAll(const std::string& path) {
   return content.str();
 }
 
-// A hook that writes down what it is given.
+// A hook that writes down what it is given when an incident opens or changes.
 class RecordingHook {
  public:
   struct Run {
@@ -50,6 +50,7 @@ class RecordingHook {
   explicit RecordingHook(const std::string& directory) : directory_(directory + "/runs") {
     fs::create_directories(directory_);
     std::ofstream(path()) << "#!/bin/sh\n"
+                          << "[ \"$RAPIDEYE_EVENT\" != recovered ] || exit 0\n"
                           << "run=$(mktemp -d " << directory_ << "/XXXXXX)\n"
                           << "env > $run/environment\n"
                           << "cat > $run/input\n"

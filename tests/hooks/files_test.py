@@ -34,6 +34,12 @@ class Upload(HookCase):
         self.assertEqual(self.contents("digest.txt"), "all of digest.txt")
         self.assertIn("already", self.upload())
 
+    def test_copies_the_end_too(self):
+        self.upload()
+        self.rewrite(self.incident, "ended.json", '{"ended": "2026-10-03T06:01:23Z"}')
+        self.assertIn("ended.json", self.upload(event="recovered"))
+        self.assertEqual(sorted(os.listdir(self.there)), sorted([*FILES, "ended.json"]))
+
     def test_never_overwrites_with_less(self):
         os.makedirs(self.there)
         self.rewrite(self.there, "digest.txt", "much more than all of digest.txt")
@@ -109,6 +115,13 @@ class Restart(HookCase):
         self.slurm()
         self.assertEqual(self.hook("restart-job", RESTART="slurm"), "job 4711: requeued\n")
         self.assertEqual(self.calls("scontrol"), ["--oneliner", "show", "job", "4711", "requeue", "4711"])
+
+    def test_restarts_nothing_because_a_job_recovers_or_for_a_test(self):
+        self.slurm()
+        self.assertEqual(self.hook("restart-job", event="recovered", RESTART="slurm"),
+                         "nothing to do: recovered\n")
+        self.assertIn("not restarted", self.hook("restart-job", test=True, RESTART="slurm"))
+        self.assertEqual(self.calls("scontrol"), [])
 
     def test_a_remover_takes_no_job_from_a_name(self):
         self.environment["RAPIDEYE_CALLER"] = "remover"

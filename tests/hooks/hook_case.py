@@ -48,7 +48,7 @@ class HookCase(unittest.TestCase):
             return []
 
     def hook(self, name, *arguments, remove=(), incident="20261003T035420Z-1a2b3c4d", status=0,
-             **settings):
+             event="opened", ended="2026-10-03T06:01:23+00:00", test=False, **settings):
         """What the hook printed; it must end with this status. Both outputs in one."""
         digest = {**(self.digest or {}), "incidentId": incident}
         run = subprocess.run(
@@ -59,6 +59,9 @@ class HookCase(unittest.TestCase):
                  "RAPIDEYE_CAUSE": digest.get("cause", "BAD_TPU_CHIP"),
                  "RAPIDEYE_JOB": digest.get("job", "train"),
                  "RAPIDEYE_REMOVE_HOSTS": ",".join(remove),
+                 "RAPIDEYE_EVENT": event,
+                 **({"RAPIDEYE_ENDED_AT": ended} if event == "recovered" else {}),
+                 **({"RAPIDEYE_TEST": "1"} if test else {}),
                  **{f"RAPIDEYE_HOOK_{key}": value for key, value in settings.items()}})
         self.assertEqual(run.returncode, status, run.stdout)
         return run.stdout

@@ -24,6 +24,13 @@ class EveryRemover(HookCase):
             self.assertEqual(self.hook(remover, GCE_ZONE="us-z1"), "nothing to remove\n")
         self.assertEqual([self.calls(tool) for tool in TOOLS], [[], [], []])
 
+    def test_does_nothing_for_a_recovery_or_a_test(self):
+        for remover in REMOVERS:
+            for settings, said in (({"event": "recovered"}, "nothing to do: recovered"),
+                                   ({"test": True}, "nothing is removed")):
+                self.assertIn(said, self.hook(remover, remove=[CULPRIT], GCE_ZONE="us-z1", **settings))
+        self.assertEqual([self.calls(tool) for tool in TOOLS], [[], [], []])
+
     def test_refuses_a_name_that_could_be_more_than_one_node(self):
         for name in ("host-[0-99]", "ALL", "all", "--all", "a b", "a=b", "-", "x" * 300):
             for remover in REMOVERS:

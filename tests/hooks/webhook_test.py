@@ -104,13 +104,134 @@ class Webhook(HookCase):
         self.hook("webhook", WEBHOOK_URL=url, WEBHOOK_CA_FILE=self.path("crt"))
         self.assertEqual(len(receiver.got), 1)
 
+    def form(self, form, *statuses):
+        """A receiver of this form; its bodies, in order, come from bodies()."""
+        receiver = self.receiver(*statuses)
+        self.environment["RAPIDEYE_HOOK_WEBHOOK_FORMAT"] = form
+        self.digest["detectedAt"] = "2026-10-03T03:54:20Z"
+        return receiver
+
+    def bodies(self, receiver):
+        return [json.loads(body) for _, body in receiver.got]
+
+    def test_json_says_what_has_happened(self):
+        receiver = self.receiver()
+        for event in ("opened", "changed", "recovered"):
+            self.hook("webhook", event=event)
+        self.assertEqual([headers["X-Rapideye-Event"] for headers, _ in receiver.got],
+                         ["opened", "changed", "recovered"])
+        opened, changed, recovered = self.bodies(receiver)
+        self.assertEqual(opened, changed)
+        self.assertNotIn("event", opened)
+        self.assertEqual(recovered, {**opened, "event": "recovered",
+                                     "endedAt": "2026-10-03T06:01:23+00:00"})
+        self.assertNotIn("X-Rapideye-Test", receiver.got[0][0])
+        self.hook("webhook", test=True)
+        self.assertEqual(receiver.got[3][0]["X-Rapideye-Test"], "1")
+
+    def test_slack(self):
+        receiver = self.form("slack")
+        self.digest["job"] = "<!channel> & co"
+        self.hook("webhook")
+        self.hook("webhook", event="changed")
+        self.hook("webhook", event="recovered")
+        opened, changed, recovered = (body["text"] for body in self.bodies(receiver))
+        self.assertIn("&lt;!channel&gt; &amp; co hangs: BAD_TPU_CHIP", opened)
+        self.assertIn(CULPRIT, opened)
+        self.assertIn("the verdict is now BAD_TPU_CHIP", changed)
+        self.assertIn("goes on after 2 h 7 min (BAD_TPU_CHIP", recovered)
+        for text in (opened, changed, recovered):
+            self.assertIn("20261003T035420Z-1a2b3c4d", text)
+            self.assertNotIn("<", text)
+            self.assertFalse(text.startswith("TEST"))
+        self.hook("webhook", test=True)
+        self.assertTrue(self.bodies(receiver)[3]["text"].startswith("TEST, nothing hangs"))
+
+    def test_pagerduty_triggers_and_resolves_one_alert(self):
+        receiver = self.form("pagerduty")
+        key = self.write("key", "R0UT1NGKEY\n")
+        said = "".join(self.hook("webhook", event=event, WEBHOOK_SECRET_FILE=key)
+                       for event in ("opened", "changed", "recovered"))
+        opened, changed, recovered = self.bodies(receiver)
+        for event in (opened, changed):
+            self.assertEqual(set(event), {"routing_key", "event_action", "dedup_key", "payload"})
+            self.assertEqual(event["event_action"], "trigger")
+            self.assertEqual(event["payload"]["severity"], "critical")
+            self.assertEqual(event["payload"]["timestamp"], "2026-10-03T03:54:20+00:00")
+            self.assertTrue(event["payload"]["source"])
+            self.assertIn(CULPRIT, event["payload"]["summary"])
+        self.assertEqual(recovered, {"routing_key": "R0UT1NGKEY", "event_action": "resolve",
+                                     "dedup_key": "20261003T035420Z-1a2b3c4d"})
+        self.assertEqual({opened["dedup_key"], changed["dedup_key"]}, {recovered["dedup_key"]})
+        self.assertNotIn("R0UT1NGKEY", said)
+        self.assertNotIn("X-Rapideye-Signature", receiver.got[0][0])
+        self.hook("webhook", test=True, WEBHOOK_SECRET_FILE=key)
+        self.assertEqual(self.bodies(receiver)[3]["payload"]["severity"], "info")
+        self.assertIn("routing key", self.hook("webhook", status=2))
+
+    def test_alertmanager_ends_the_alert_that_it_began(self):
+        receiver = self.form("alertmanager")
+        for event in ("opened", "changed", "recovered"):
+            if event == "changed":
+                self.digest["cause"] = "NETWORKING_ISSUE"
+            self.hook("webhook", event=event)
+        [opened], [changed], [recovered] = self.bodies(receiver)
+        self.assertEqual(opened["labels"]["alertname"], "RapideyeIncident")
+        self.assertEqual(opened["labels"], changed["labels"])
+        self.assertEqual(opened["labels"], recovered["labels"])
+        self.assertNotEqual(opened["annotations"], changed["annotations"])
+        for alert in (opened, changed, recovered):
+            self.assertEqual(alert["startsAt"], "2026-10-03T03:54:20+00:00")
+        self.assertEqual(opened["endsAt"], "2026-11-02T03:54:20+00:00")
+        self.assertEqual(recovered["endsAt"], "2026-10-03T06:01:23+00:00")
+
+    def test_an_end_before_the_beginning_is_the_beginning(self):
+        receiver = self.form("alertmanager")
+        self.hook("webhook", event="recovered", ended="2026-10-03T03:54:19+00:00")
+        [[alert]] = self.bodies(receiver)
+        self.assertEqual(alert["endsAt"], alert["startsAt"])
+
+    def test_messages_are_bounded(self):
+        self.digest["culprits"] = [{"host": f"host-{number}" + "x" * 300} for number in range(5000)]
+        self.digest["headline"] = "y\n\x1b[2J" * 100000
+        self.digest["job"] = "j" * 10000
+        key = self.write("key", "k")
+        for form in ("slack", "pagerduty", "alertmanager"):
+            receiver = self.form(form)
+            self.hook("webhook", remove=[f"host-{number}" for number in range(2000)],
+                      WEBHOOK_SECRET_FILE=key)
+            self.assertLess(len(receiver.got[0][1]), 8000, form)
+            self.assertNotIn(b"\\u001b", receiver.got[0][1])
+
+    def test_without_a_digest_the_name_tells_when(self):
+        self.digest = None
+        for form in ("slack", "pagerduty", "alertmanager"):
+            receiver = self.receiver()
+            self.hook("webhook", WEBHOOK_FORMAT=form, WEBHOOK_SECRET_FILE=self.write("key", "k"))
+            self.assertIn(b"BAD_TPU_CHIP", receiver.got[0][1], form)
+
+    def test_a_url_that_is_a_secret_is_not_printed(self):
+        receiver = self.form("slack", 403)
+        file = self.write("url", self.environment.pop("RAPIDEYE_HOOK_WEBHOOK_URL") + "/T0/secret\n")
+        said = self.hook("webhook", status=1, WEBHOOK_URL_FILE=file)
+        self.assertIn(f"http://127.0.0.1:{receiver.server_port} answers 403", said)
+        self.assertNotIn("secret", said)
+        for url in ("http://127.0.0.1:1/secret", "https://secret:secret", "https://here/secret b",
+                    "ftp://here/secret"):
+            with open(file, "w", encoding="utf-8") as out:
+                out.write(url)
+            wrong = self.hook("webhook", status=1 if ":1/" in url else 2, WEBHOOK_URL_FILE=file,
+                              WEBHOOK_TIMEOUT="0.1", WEBHOOK_PAUSE="60")
+            self.assertNotIn("secret", wrong)
+
     def test_settings_that_cannot_be_right(self):
         self.assertIn("is not set", self.hook("webhook", status=2))
         for url in ("http://example.com/", "ftp://127.0.0.1/", "nonsense"):
             self.assertIn("https://", self.hook("webhook", status=2, WEBHOOK_URL=url))
         self.receiver()
         for settings in ({"WEBHOOK_SECRET_FILE": "/none"}, {"WEBHOOK_CA_FILE": "/none"},
-                         {"WEBHOOK_SECRET_FILE": self.write("empty", "")}, {"WEBHOOK_TIMEOUT": "soon"}):
+                         {"WEBHOOK_SECRET_FILE": self.write("empty", "")}, {"WEBHOOK_TIMEOUT": "soon"}, {"WEBHOOK_FORMAT": "fax"},
+                         {"WEBHOOK_URL_FILE": "/none"}):
             self.hook("webhook", status=2, **settings)
 
 

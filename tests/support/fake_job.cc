@@ -138,6 +138,8 @@ void FakeJob::Apply(Effects effects) {
       kept_pause_ = std::move(changed->pause);
     } else if (auto* learnt = std::get_if<PausesLearnt>(&effect)) {
       kept_pauses_ = std::move(learnt->pauses);
+    } else if (auto* ended = std::get_if<IncidentEnded>(&effect)) {
+      ended_.push_back(std::move(ended->incident));
     } else if (auto* refused = std::get_if<SnapshotRefused>(&effect)) {
       refused_.push_back(std::move(*refused));
     } else if (auto* log = std::get_if<Log>(&effect)) {

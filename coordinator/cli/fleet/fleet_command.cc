@@ -28,6 +28,14 @@ constexpr size_t kMaxKnownNames = 10'000;
 
 }  // namespace
 
+std::vector<std::string> CallersEnvironment() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    variables.emplace_back(*variable);
+  }
+  return variables;
+}
+
 absl::StatusOr<Fleet> Fleet::Open(const std::string& url) {
   if (url.empty()) {
     return absl::InvalidArgumentError(

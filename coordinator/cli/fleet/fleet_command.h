@@ -71,6 +71,9 @@ class Author {
   std::string who_;
 };
 
+// Of this process, NAME=VALUE.
+std::vector<std::string> CallersEnvironment();
+
 // "2026-11-20T12:44:19Z".
 std::string ShownTime(absl::Time time);
 // With milliseconds, for programs.

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "coordinator/cli/fleet/fleet_command.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/database.h"
@@ -56,14 +57,6 @@ class StopAtSignal {
   const int over_;
   std::thread thread_;
 };
-
-std::vector<std::string> Environment() {
-  std::vector<std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    variables.emplace_back(*variable);
-  }
-  return variables;
-}
 
 // How the history is called in the log; INVALID_ARGUMENT if there can be none of this
 // address. One that is down, or not made yet, is waited for.
@@ -119,7 +112,7 @@ int RemoverCommand::Run() {
   ProcessHookRunner runner({.timeout = flags_.hook_timeout,
                             .grace = coordinator::kHookGrace,
                             .max_output = coordinator::kMaxHookOutput},
-                           Environment(), "remover");
+                           CallersEnvironment(), "remover");
   RemovalLoop loop(SettingsOf(flags_), runner);
   const StopAtSignal stopper(*signals, loop, runner);
   if (!once_) {

@@ -51,6 +51,9 @@ std::vector<std::string> HookEnvironment(const HookRun& call,
   variables.emplace("PATH", kDefaultPath);
   variables.emplace("HOME", "/");
   variables["RAPIDEYE_CALLER"] = call.caller;
+  variables["RAPIDEYE_EVENT"] = call.event;
+  if (!call.ended_at.empty()) variables["RAPIDEYE_ENDED_AT"] = Value(call.ended_at);
+  if (call.test) variables["RAPIDEYE_TEST"] = "1";
   variables["RAPIDEYE_INCIDENT"] = Value(call.incident);
   variables["RAPIDEYE_REVISION"] = absl::StrCat(call.revision);
   variables["RAPIDEYE_CAUSE"] = Value(call.cause);

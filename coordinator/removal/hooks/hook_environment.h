@@ -9,8 +9,9 @@
 
 namespace rapideye::coordinator {
 
-// NAME=VALUE, by name: RAPIDEYE_CALLER, RAPIDEYE_INCIDENT, RAPIDEYE_REVISION, RAPIDEYE_CAUSE,
-// RAPIDEYE_JOB, RAPIDEYE_REMOVE_HOSTS, RAPIDEYE_REMOVE_NODES; and of the daemon's own, PATH, HOME,
+// NAME=VALUE, by name: RAPIDEYE_CALLER, RAPIDEYE_EVENT, RAPIDEYE_INCIDENT, RAPIDEYE_REVISION,
+// RAPIDEYE_CAUSE, RAPIDEYE_JOB, RAPIDEYE_REMOVE_HOSTS, RAPIDEYE_REMOVE_NODES, of a recovery
+// RAPIDEYE_ENDED_AT, of a test RAPIDEYE_TEST; and of the daemon's own, PATH, HOME,
 // what the platforms' tools need to find their service, and RAPIDEYE_HOOK_*, by which hooks are
 // configured. Nothing else: the daemon's flags in the environment may hold the history's password.
 // Entries without '=' and later ones of the same name are left out.

@@ -21,13 +21,13 @@ HookRun Call() {
 }
 
 TEST(HookEnvironment, IsSmall) {
-  EXPECT_THAT(
-      HookEnvironment(Call(), {"PATH=/bin", "HOME=/root", "EDITOR=vi", "RAPIDEYE_JOB=other",
-                               "RAPIDEYE_FLEET_DB=postgresql://me:secret@db"}),
-      ElementsAre("HOME=/root", "PATH=/bin", "RAPIDEYE_CALLER=coordinator",
-                  "RAPIDEYE_CAUSE=BAD_TPU_CHIP", "RAPIDEYE_INCIDENT=20261120T120000Z-0badcafe",
-                  "RAPIDEYE_JOB=train", "RAPIDEYE_REMOVE_HOSTS=host-3,host-7",
-                  "RAPIDEYE_REMOVE_NODES=,node-7", "RAPIDEYE_REVISION=1"));
+  EXPECT_THAT(HookEnvironment(Call(), {"PATH=/bin", "HOME=/root", "EDITOR=vi", "RAPIDEYE_JOB=other",
+                                       "RAPIDEYE_FLEET_DB=postgresql://me:secret@db"}),
+              ElementsAre("HOME=/root", "PATH=/bin", "RAPIDEYE_CALLER=coordinator",
+                          "RAPIDEYE_CAUSE=BAD_TPU_CHIP", "RAPIDEYE_EVENT=opened",
+                          "RAPIDEYE_INCIDENT=20261120T120000Z-0badcafe", "RAPIDEYE_JOB=train",
+                          "RAPIDEYE_REMOVE_HOSTS=host-3,host-7", "RAPIDEYE_REMOVE_NODES=,node-7",
+                          "RAPIDEYE_REVISION=1"));
   HookRun later = Call();
   later.revision = 2;
   EXPECT_THAT(HookEnvironment(later, {}), Contains("RAPIDEYE_REVISION=2"));
@@ -41,6 +41,15 @@ TEST(HookEnvironment, HoldsTheHooksSettingsAndWhereThePlatformIs) {
   EXPECT_THAT(environment, Not(Contains("RAPIDEYE_HOOK_WEBHOOK_URL=https://later")));
   EXPECT_THAT(environment, Contains("KUBERNETES_SERVICE_HOST=10.0.0.1"));
   EXPECT_THAT(environment, Not(Contains("nonsense")));
+}
+
+TEST(HookEnvironment, OfARecoveryItSaysWhen) {
+  HookRun call = Call();
+  call.event = "recovered";
+  call.ended_at = "2026-11-20T12:44:19+00:00";
+  EXPECT_THAT(HookEnvironment(call, {"RAPIDEYE_EVENT=opened"}),
+              ::testing::IsSupersetOf(
+                  {"RAPIDEYE_EVENT=recovered", "RAPIDEYE_ENDED_AT=2026-11-20T12:44:19+00:00"}));
 }
 
 TEST(HookEnvironment, NothingToRemoveIsAnEmptyVariable) {

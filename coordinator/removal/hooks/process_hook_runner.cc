@@ -8,6 +8,7 @@
 
 #include "coordinator/removal/hooks/hook_environment.h"
 #include "coordinator/removal/hooks/hook_run.h"
+#include "coordinator/removal/hooks/incident_event.h"
 
 namespace rapideye::coordinator {
 
@@ -24,11 +25,15 @@ ProcessHookRunner::~ProcessHookRunner() {
 
 HookResult ProcessHookRunner::Run(const HookCall& call) {
   const Finding& finding = call.finding;
-  IncidentOfKey incident = ParseIncidentKey(finding.incident);
+  IncidentEvent incident = EventOf(finding.incident);
+  // Names in a shared history are a tenant's; nothing is removed because a job recovers.
+  if (!finding.host.empty()) incident.end = false;
   HookRun run = {.hook = call.hook,
                  .caller = caller_,
                  .incident = std::move(incident.id),
                  .revision = incident.revision,
+                 .event = incident.name(),
+                 .ended_at = incident.end ? call.ended_at : "",
                  .cause = finding.cause,
                  .job = finding.job,
                  .remove_hosts = {}};

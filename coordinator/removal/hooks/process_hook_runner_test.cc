@@ -49,9 +49,20 @@ TEST_F(ProcessHookRunnerTest, AHookLearnsWhomToRemoveAndWhatFor) {
   EXPECT_EQ(result.outcome, "exited with status 0");
   EXPECT_EQ(result.output,
             "{}RAPIDEYE_CALLER=coordinator\n"
-            "RAPIDEYE_CAUSE=BAD_TPU_CHIP\nRAPIDEYE_INCIDENT=i1\nRAPIDEYE_JOB=train\n"
+            "RAPIDEYE_CAUSE=BAD_TPU_CHIP\nRAPIDEYE_EVENT=opened\nRAPIDEYE_INCIDENT=i1\n"
+            "RAPIDEYE_JOB=train\n"
             "RAPIDEYE_REMOVE_HOSTS=host-3\nRAPIDEYE_REMOVE_NODES=node-3\n"
             "RAPIDEYE_REVISION=1\n");
+}
+
+TEST_F(ProcessHookRunnerTest, AKeyTellsWhatHasHappenedButNoRemovalIsForARecovery) {
+  HookCall call = Call("echo $RAPIDEYE_EVENT $RAPIDEYE_INCIDENT $RAPIDEYE_REVISION");
+  call.finding.incident = "i1-r2";
+  EXPECT_EQ(runner_.Run(call).output, "changed i1 2\n");
+  call.finding.incident = "i1-r2-end";
+  EXPECT_EQ(runner_.Run(call).output, "changed i1 2\n");
+  call.finding.host.clear();
+  EXPECT_EQ(runner_.Run(call).output, "recovered i1 2\n");
 }
 
 TEST_F(ProcessHookRunnerTest, AMachineWhoseNodeNobodyKnowsHasNone) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/removal/hooks/incident_event.h"
 #include "coordinator/store/incident_files.h"
 
 namespace rapideye::coordinator {
@@ -21,8 +22,9 @@ std::string RenderRemovalRecord(const RemovalRecord& record) {
   for (const Task& task : record.hooks) {
     nlohmann::ordered_json hook = {{"hook", task.hook}};
     if (!task.subject.empty()) hook["machine"] = task.subject;
-    const int64_t revision = ParseIncidentKey(task.incident).revision;
-    if (revision > 1) hook["revision"] = revision;
+    const IncidentEvent incident = EventOf(task.incident);
+    hook["event"] = incident.name();
+    if (incident.revision > 1) hook["revision"] = incident.revision;
     hook["state"] = task.state;
     hook["attempts"] = task.attempts;
     hook["outcome"] = task.outcome;

@@ -63,6 +63,16 @@ std::function<void(const std::string&)> RemovalWorker::Arrived() const {
   };
 }
 
+std::function<void(const std::string&)> RemovalWorker::Ended() const {
+  return [state = state_](const std::string& id) {
+    {
+      const MutexLock lock(state->mutex);
+      state->ended.push_back(id);
+    }
+    state->Wake();
+  };
+}
+
 void RemovalWorker::Stop() {
   const MutexLock lock(state_->mutex);
   state_->stopping = true;

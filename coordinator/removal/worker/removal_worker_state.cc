@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "coordinator/fleet/records/record_json.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
+#include "coordinator/removal/hooks/incident_event.h"
 #include "coordinator/removal/worker/removal_record.h"
 #include "coordinator/store/incident_files.h"
 #include "proto/capture/capture_reader.h"
@@ -45,7 +47,7 @@ absl::Status CheckOwnFiles(const std::string& directory) {
   const auto own =
       file::TrustedDirectory::Open(directory, file::TrustedDirectory::IfMissing::kRefuse);
   if (!own.ok()) return own.status();
-  for (const char* name : {kCaptureFile, kJsonFile, kRecordFile}) {
+  for (const char* name : {kCaptureFile, kJsonFile, kRecordFile, kEndedFile}) {
     const absl::StatusOr<int> file = own->OpenFile(name, O_RDONLY | O_CLOEXEC);
     if (file.ok()) {
       close(*file);
@@ -164,7 +166,7 @@ absl::Status RemovalWorker::State::OpenJournal() {
                     .lifetime = policy().decision_lifetime,
                     .now = [this] { return clock->At(MonotonicTime()); },
                     .call = [this](const Task& task) { return CallFor(task); },
-                    .settled = [this](const Task& task) { return RanForRemoval(task); }});
+                    .settled = [this](const Task& task) { return NeedNotRun(task); }});
   const absl::Status resumed = hooks->Resume();
   const auto waiting = hooks->Waiting();
   if (!resumed.ok() || !waiting.ok()) {
@@ -193,6 +195,7 @@ void RemovalWorker::State::Recover() {
     const std::string directory = DirectoryOf(id);
     const auto digest = archive.Read(id, IncidentForm::kJson);
     const std::string key = KeyOfDigest(id, digest);
+    if (archive.EndOf(id).has_value() && CheckOwnFiles(directory).ok()) ending.insert(id);
     if (Knows(key)) continue;
     const auto record = archive.Read(id, IncidentForm::kHooks);
     if (record.ok()) {
@@ -236,6 +239,52 @@ void RemovalWorker::State::TakeUp() {
     if (!status.ok()) return NoteJournal(status);
     arrived.pop_front();
   }
+  // Only now: they come after the incidents themselves.
+  ending.insert(ended.begin(), ended.end());
+  ended.clear();
+}
+
+bool RemovalWorker::State::AddEnds(std::set<std::string>& touched) {
+  bool due = false;
+  for (auto id = ending.begin(); id != ending.end();) {
+    const size_t before = touched.size();
+    const absl::StatusOr<bool> all = AddEndOf(*id, touched);
+    if (!all.ok()) NoteJournal(all.status());
+    due = due || touched.size() > before;
+    id = all.value_or(false) ? ending.erase(id) : std::next(id);
+  }
+  return due;
+}
+
+absl::StatusOr<bool> RemovalWorker::State::AddEndOf(const std::string& id,
+                                                    std::set<std::string>& touched) {
+  const auto digest = archive.Read(id, IncidentForm::kJson);
+  if (absl::IsNotFound(digest.status())) return true;  // the retention has removed it
+  const std::string last = KeyOfDigest(id, digest);
+  if (Knows(last)) return false;
+  std::vector<std::string> keys;
+  std::vector<Task> removals;
+  for (int64_t i = 1; i <= EventOf(last).revision; ++i) {
+    keys.push_back(IncidentKey(id, i));
+    if (history != nullptr) Append(Journal(*history, "", {}).TasksOf(keys.back()), removals);
+  }
+  const auto before = hooks->TasksOf(EndKey(last));
+  if (!before.ok()) return before.status();
+  const absl::StatusOr<bool> all = hooks->AddEnd(keys, removals);
+  const auto now = hooks->TasksOf(EndKey(last));
+  if (now.ok() && now->size() > before->size()) touched.insert(EndKey(last));
+  return all;
+}
+
+// What is acknowledged is not repeated; that it opens and ends is said in any case.
+std::optional<std::string> RemovalWorker::State::NeedNotRun(const Task& task) const {
+  const IncidentEvent incident = EventOf(task.incident);
+  if (incident.revision > 1 && !incident.end) {
+    if (const auto known = archive.AcknowledgementOf(incident.id)) {
+      return absl::StrCat("not run: the incident was acknowledged by ", known->by);
+    }
+  }
+  return RanForRemoval(task);
 }
 
 // Once for each reason: it is tried again every second.
@@ -285,11 +334,15 @@ absl::Duration RemovalWorker::State::AfterTurn(Database* database,
     touched.insert(task.incident);
   }
   if (turn.ok()) touched.merge(std::exchange(unfinished, {}));
+  const bool end_due = AddEnds(touched);
   for (const std::string& id : touched) WriteRecord(id);
   const MutexLock lock(mutex);
   if (!arrived.empty()) return kFirstDiskRetry;
+  if (end_due) return absl::ZeroDuration();
   NoteJournal(absl::OkStatus());
-  return hooks->UntilNext().value_or(kFirstDiskRetry);
+  const absl::Duration next = hooks->UntilNext().value_or(kFirstDiskRetry);
+  // What they wait for may be another process's to do.
+  return ending.empty() ? next : std::min(next, kRemovalPoll);
 }
 
 void RemovalWorker::State::Count(const Remover::Report& turn, std::set<std::string>& touched) {
@@ -347,12 +400,14 @@ std::optional<std::string> RemovalWorker::State::RanForRemoval(const Task& task)
 }
 
 absl::StatusOr<HookCall> RemovalWorker::State::CallFor(const Task& task) const {
-  absl::StatusOr<std::string> digest =
-      archive.Read(ParseIncidentKey(task.incident).id, IncidentForm::kJson);
+  absl::StatusOr<std::string> digest = archive.Read(EventOf(task.incident).id, IncidentForm::kJson);
   if (!digest.ok()) return digest.status();
   const absl::StatusOr<IncidentSummary> summary = SummariseDigest(*digest);
   if (!summary.ok()) return summary.status();
   HookCall call;
+  if (const auto end = archive.EndOf(EventOf(task.incident).id)) {
+    call.ended_at = absl::FormatTime(absl::RFC3339_sec, end->ended, absl::UTCTimeZone());
+  }
   call.hook = task.hook;
   call.finding.incident = task.incident;
   call.finding.job = summary->job;
@@ -365,7 +420,8 @@ absl::StatusOr<HookCall> RemovalWorker::State::CallFor(const Task& task) const {
 }
 
 void RemovalWorker::State::WriteRecord(const std::string& key) {
-  const auto [id, revision] = ParseIncidentKey(key);
+  const std::string id = EventOf(key).id;
+  const int64_t revision = EventOf(key).revision;
   const std::string directory = DirectoryOf(key);
   const absl::StatusOr<int64_t> bytes = settings.disk->BytesIn(directory);
   if (!bytes.ok() || *bytes < 0) return;  // the retention has removed it
@@ -377,6 +433,7 @@ void RemovalWorker::State::WriteRecord(const std::string& key) {
       Append(Journal(*history, "", {}).TasksOf(one), record.hooks);
     }
     Append(hooks->TasksOf(one), record.hooks);
+    if (i == revision) Append(hooks->TasksOf(EndKey(one)), record.hooks);
   }
   const absl::Status status = WriteRemovalRecord(*settings.disk, directory, record);
   if (status.ok()) return;

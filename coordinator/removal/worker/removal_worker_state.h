@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -21,6 +22,7 @@
 #include "coordinator/fleet/database.h"
 #include "coordinator/fleet/publisher.h"
 #include "coordinator/fleet/records/fleet_clock.h"
+#include "coordinator/removal/hooks/incident_event.h"
 #include "coordinator/removal/incident_hooks.h"
 #include "coordinator/removal/removal_loop.h"
 #include "coordinator/removal/worker/removal_worker.h"
@@ -39,7 +41,7 @@ class RunnerWithDigests final : public HookRunner {
   HookResult Run(const HookCall& call) override {
     if (!call.digest.empty()) return runner_->Run(call);
     HookCall complete = call;
-    const std::string id = ParseIncidentKey(call.finding.incident).id;
+    const std::string id = EventOf(call.finding.incident).id;
     if (auto digest = archive_.Read(id, IncidentForm::kJson); digest.ok()) {
       complete.digest = *std::move(digest);
     }
@@ -78,12 +80,14 @@ struct RemovalWorker::State {
   std::optional<IncidentHooks> hooks;
   std::set<std::string> undecided;   // incidents whose hooks wait for a decision
   std::set<std::string> unfinished;  // incidents whose record an earlier process left so
+  std::set<std::string> ending;      // ids of incidents whose end their hooks are yet to hear of
   Database* history = nullptr;
 
   mutable Mutex mutex;
   ConditionVariable changed;
   std::deque<IncidentRecord> expected ABSL_GUARDED_BY(mutex);  // oldest first
   std::deque<IncidentRecord> arrived ABSL_GUARDED_BY(mutex);
+  std::vector<std::string> ended ABSL_GUARDED_BY(mutex);  // ids
   std::optional<std::string> job ABSL_GUARDED_BY(mutex);
   std::shared_ptr<RemovalLoop> loop ABSL_GUARDED_BY(mutex);
   std::unique_ptr<Publisher> publisher ABSL_GUARDED_BY(mutex);
@@ -93,7 +97,7 @@ struct RemovalWorker::State {
 
   const Policy& policy() const { return settings.removal.policy; }
   std::string DirectoryOf(const std::string& key) const {
-    return absl::StrCat(settings.state_dir, "/incidents/", ParseIncidentKey(key).id);
+    return absl::StrCat(settings.state_dir, "/incidents/", EventOf(key).id);
   }
   bool GoesOn() const {
     const MutexLock lock(mutex);
@@ -121,6 +125,10 @@ struct RemovalWorker::State {
   void Count(const Remover::Report& turn, std::set<std::string>& touched);
   void CountHook(const Task& task);
   void ReleaseDecided(std::set<std::string>& touched);
+  // Has the hooks run for the ends of incidents; true if some are due now.
+  bool AddEnds(std::set<std::string>& touched);
+  absl::StatusOr<bool> AddEndOf(const std::string& id, std::set<std::string>& touched);
+  std::optional<std::string> NeedNotRun(const Task& task) const;
   std::optional<std::string> RanForRemoval(const Task& task) const;
   absl::StatusOr<HookCall> CallFor(const Task& task) const;
   // For its incident, with what came of all its digests.

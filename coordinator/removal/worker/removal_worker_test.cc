@@ -15,7 +15,9 @@
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/records/record_json.h"
 #include "coordinator/fleet/schema.h"
+#include "coordinator/removal/hooks/incident_event.h"
 #include "coordinator/removal/journal.h"
+#include "coordinator/store/incident_notes.h"
 #include "proto/common/file/file_lock.h"
 #include "tests/fleet/incidents.h"
 #include "tests/support/faulty_disk.h"
@@ -98,6 +100,10 @@ class RemovalWorkerTest : public ::testing::Test {
     nlohmann::json digest = nlohmann::json::parse(kDigest);
     digest["revision"] = revision;
     std::ofstream(FileOf(number, "digest.json")) << digest;
+  }
+  void EndOnDisk(int number) {
+    const absl::Time then = absl::FromUnixSeconds(1'795'178'659 + 125);
+    std::ofstream(FileOf(number, "ended.json")) << EndText({.id = {}, .ended = then});
   }
   // An incident of which the worker hears, and that comes to disk.
   void Happen(RemovalWorker& worker, int number) {
@@ -284,6 +290,82 @@ TEST_F(RemovalWorkerTest, ALaterDigestThatWasOnDiskWhenItsCoordinatorDiedIsTaken
   EXPECT_EQ(hooks_->Await(2)[1].finding.incident, IncidentKey(IdOf(1), 2));
   worker.reset();
   EXPECT_THAT(RecordOf(1)["hooks"], SizeIs(2));
+}
+
+TEST_F(RemovalWorkerTest, TheEndOfAnIncidentFollowsItsLastDigest) {
+  auto worker = Open(RemovalMode::kDryRun);
+  Happen(*worker, 1);
+  hooks_->Await(1);
+  const std::string key = IncidentKey(IdOf(1), 2);
+  worker->Expect(testing::Incident(key, absl::Now(), {}));
+  WriteRevision(1, 2);
+  worker->Arrived()(key);
+  EndOnDisk(1);
+  worker->Ended()(IdOf(1));
+  const std::vector<HookCall> calls = hooks_->Await(3);
+  EXPECT_EQ(calls[1].finding.incident, key);
+  EXPECT_EQ(calls[2].finding.incident, EndKey(key));
+  EXPECT_EQ(calls[2].finding.host, "");
+  EXPECT_EQ(calls[2].ended_at, "2026-11-20T12:46:24+00:00");
+  EXPECT_THAT(calls[2].digest, HasSubstr("BAD_TPU_CHIP"));
+  worker.reset();
+  const nlohmann::json record = RecordOf(1);
+  ASSERT_THAT(record["hooks"], SizeIs(3));
+  EXPECT_EQ(record["hooks"][0]["event"], "opened");
+  EXPECT_EQ(record["hooks"][1]["event"], "changed");
+  EXPECT_EQ(record["hooks"][2]["event"], "recovered");
+  EXPECT_EQ(record["hooks"][2]["state"], "done");
+  // Once.
+  Open(RemovalMode::kDryRun).reset();
+  EXPECT_THAT(hooks_->calls(), SizeIs(3));
+}
+
+// Its coordinator died between the end on disk and the hooks.
+TEST_F(RemovalWorkerTest, AnEndThatNoHookHasHeardOfIsSaidByTheNextCoordinator) {
+  auto worker = Open(RemovalMode::kDryRun);
+  Happen(*worker, 1);
+  Happen(*worker, 2);
+  hooks_->Await(2);
+  worker.reset();
+  EndOnDisk(1);
+  worker = Open(RemovalMode::kDryRun);
+  EXPECT_EQ(hooks_->Await(3)[2].finding.incident, EndKey(IdOf(1)));
+  worker.reset();
+  EXPECT_EQ(RecordOf(1)["hooks"][1]["event"], "recovered");
+  Open(RemovalMode::kDryRun).reset();
+  EXPECT_THAT(hooks_->calls(), SizeIs(3));
+}
+
+// An enforced removal ran the hook for its host; for the recovery it runs without one.
+TEST_F(RemovalWorkerTest, NothingIsRemovedForARecovery) {
+  auto worker = Open(RemovalMode::kEnforce, absl::StrCat("sqlite:", root_, "/fleet.db"));
+  for (int i = 1; i <= 4; ++i) {
+    Happen(*worker, i);
+    hooks_->Await(static_cast<size_t>(i));
+  }
+  EXPECT_EQ(hooks_->calls()[3].finding.host, "host-of-a");
+  EndOnDisk(4);
+  worker->Ended()(IdOf(4));
+  const HookCall end = hooks_->Await(5)[4];
+  EXPECT_EQ(end.finding.incident, EndKey(IdOf(4)));
+  EXPECT_EQ(end.finding.host, "");
+}
+
+TEST_F(RemovalWorkerTest, WhatIsAcknowledgedIsNotSaidAgainButItsEnd) {
+  auto worker = Open(RemovalMode::kDryRun);
+  Happen(*worker, 1);
+  hooks_->Await(1);
+  std::ofstream(FileOf(1, "acknowledged.json"))
+      << AcknowledgementText({.at = {}, .reason = "", .by = "ann"});
+  const std::string key = IncidentKey(IdOf(1), 2);
+  worker->Expect(testing::Incident(key, absl::Now(), {}));
+  WriteRevision(1, 2);
+  worker->Arrived()(key);
+  EndOnDisk(1);
+  worker->Ended()(IdOf(1));
+  EXPECT_EQ(hooks_->Await(2)[1].finding.incident, EndKey(key));
+  worker.reset();
+  EXPECT_EQ(RecordOf(1)["hooks"][1]["outcome"], "not run: the incident was acknowledged by ann");
 }
 
 // The process died between the end of a hook and the record of it.

@@ -1,0 +1,31 @@
+// IncidentEvent states what has happened to an incident when hooks run for it.
+#ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_INCIDENT_EVENT_H_
+#define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_INCIDENT_EVENT_H_
+
+#include <cstdint>
+#include <string>
+
+namespace rapideye::coordinator {
+
+// The key of the end of an incident in the journal of hooks: `incident_key` (IncidentKey) is of
+// the digest that was out.
+std::string EndKey(const std::string& incident_key);
+
+// What a key in the journal of hooks is about.
+struct IncidentEvent {
+  std::string id;        // of the incident
+  int64_t revision = 1;  // of its digest
+  bool end = false;      // of the incident, after that digest
+
+  // "opened", by the first digest; "changed", by a later one; "recovered".
+  const char* name() const {
+    if (end) return "recovered";
+    return revision > 1 ? "changed" : "opened";
+  }
+};
+// Of an IncidentKey or an EndKey; what is neither is an id.
+IncidentEvent EventOf(const std::string& key);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_INCIDENT_EVENT_H_

@@ -1,0 +1,24 @@
+// IncidentNotes are what happens to an incident after its digest: it ends, somebody takes care of
+// it.
+#ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_NOTES_H_
+#define RAPIDEYE_COORDINATOR_STORE_INCIDENT_NOTES_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/core/job_status.h"
+
+namespace rapideye::coordinator {
+
+// The text of kEndedFile and back; the id stands in the directory's name. INVALID_ARGUMENT if
+// another program wrote it.
+std::string EndText(const EndedIncident& ended);
+absl::StatusOr<EndedIncident> ParseEnd(const std::string& text);
+
+// Likewise of kAcknowledgedFile.
+std::string AcknowledgementText(const Acknowledgement& acknowledgement);
+absl::StatusOr<Acknowledgement> ParseAcknowledgement(const std::string& text);
+
+}  // namespace rapideye::coordinator
+
+#endif  // RAPIDEYE_COORDINATOR_STORE_INCIDENT_NOTES_H_
