@@ -167,6 +167,8 @@ struct Conclude {
   // A digest of this incident is out: the evidence is of a later look, and matters if the
   // verdict is another one.
   bool again = false;
+  // From the job's last progress to the alarm; absent: not known, or a further look.
+  std::optional<absl::Duration> detection = std::nullopt;
 };
 
 // The text of one side, from a worker that was asked for it. Not checked.
@@ -228,6 +230,12 @@ struct PauseChanged {
   std::optional<KeptPause> pause;
 };
 
+// The job goes on after this incident, or has restarted: to be kept beside its digest, and said
+// to whoever was told of it. Once for each.
+struct IncidentEnded {
+  EndedIncident incident;
+};
+
 enum class LogLevel { kInfo, kWarning, kError };
 
 // One line, already free of control characters.
@@ -237,7 +245,8 @@ struct Log {
 };
 
 using Effect = std::variant<Send, Close, Conclude, TextsGathered, Retell, StatusReport, Examine,
-                            SnapshotAnswered, SnapshotRefused, PauseAnswered, PauseChanged, Log>;
+                            SnapshotAnswered, SnapshotRefused, PauseAnswered, PauseChanged,
+                            IncidentEnded, Log>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rapideye::coordinator

@@ -54,6 +54,8 @@ struct Suspicion {
   // So many workers may complete launches in between, while the others stand
   // (Standstill::advancing).
   size_t advancing = 0;
+  // Since anything in the job had advanced, or since it started; absent: not known.
+  std::optional<absl::Duration> still_for = std::nullopt;
 };
 
 class Incident {

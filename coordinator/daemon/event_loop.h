@@ -26,6 +26,7 @@ class EffectHandler {
   virtual void Handle(SnapshotRefused effect) = 0;
   virtual void Handle(PauseAnswered effect) = 0;
   virtual void Handle(PauseChanged effect) = 0;
+  virtual void Handle(IncidentEnded effect) = 0;
   virtual void Handle(Log effect) = 0;
   // The core has taken a message of this stream: the next one may be read.
   virtual void ReadNext(StreamId stream) = 0;

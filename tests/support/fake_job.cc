@@ -137,6 +137,8 @@ void FakeJob::Apply(Effects effects) {
       pauses_.push_back(std::move(*paused));
     } else if (auto* changed = std::get_if<PauseChanged>(&effect)) {
       kept_pause_ = std::move(changed->pause);
+    } else if (auto* ended = std::get_if<IncidentEnded>(&effect)) {
+      ended_.push_back(std::move(ended->incident));
     } else if (auto* refused = std::get_if<SnapshotRefused>(&effect)) {
       refused_.push_back(std::move(*refused));
     } else if (auto* log = std::get_if<Log>(&effect)) {

@@ -101,6 +101,8 @@ class FakeJob {
   const std::vector<SnapshotAnswered>& answered() const { return answered_; }
   const std::vector<SnapshotRefused>& refused() const { return refused_; }
   const std::vector<PauseAnswered>& pauses() const { return pauses_; }
+  // Those whose end was said, in order.
+  const std::vector<EndedIncident>& ended() const { return ended_; }
   // As the next coordinator will find it.
   const std::optional<KeptPause>& kept_pause() const { return kept_pause_; }
   // The verdict on the last one concluded is that these sides have diverged.
@@ -130,6 +132,7 @@ class FakeJob {
   std::vector<SnapshotAnswered> answered_;
   std::vector<SnapshotRefused> refused_;
   std::vector<PauseAnswered> pauses_;
+  std::vector<EndedIncident> ended_;
   std::optional<KeptPause> kept_pause_;
   std::vector<std::string> log_;
   // Answers are sent one at a time, as a network would deliver them.

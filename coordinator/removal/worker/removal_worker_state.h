@@ -119,7 +119,6 @@ struct RemovalWorker::State {
   absl::Status TakeUpOne(const IncidentRecord& incident);
   absl::Duration AfterTurn(Database* database, const absl::StatusOr<Remover::Report>& turn);
   void Count(const Remover::Report& turn, std::set<std::string>& touched);
-  void CountHook(const Task& task);
   void ReleaseDecided(std::set<std::string>& touched);
   std::optional<std::string> RanForRemoval(const Task& task) const;
   absl::StatusOr<HookCall> CallFor(const Task& task) const;
