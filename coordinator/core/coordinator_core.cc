@@ -37,6 +37,8 @@ Effects CoordinatorCore::Step(Event event, const Instant& now) {
       collecting->BeginProbes(job_.PlanProbes(*collecting), now_.monotonic, effects_);
     }
   }
+  // A further look at the hang does not end it.
+  job_.lost_time.Follow(state_ != State::kArmed && told_.IsOf(incident_id_), now_.monotonic);
   return std::exchange(effects_, {});
 }
 
@@ -389,6 +391,9 @@ void CoordinatorCore::FollowAlarm() {
                       .why = raised->why,
                       .threshold = std::nullopt,
                       .detected = now_};
+  if (const auto last = job_.progress.LastCompletion()) {
+    suspicion.still_for = now_.monotonic - *last;
+  }
   // It is about the standstill that has been looked at.
   if (looks_.open() && job_.Judge(now_.monotonic)) suspicion.incident = looks_.incident();
   Begin(std::move(suspicion));
@@ -536,14 +541,21 @@ void CoordinatorCore::ConcludeIncident() {
   job_.counters.snapshots_over_budget += static_cast<int64_t>(incident_->over_budget());
   job_.counters.probes_asked += static_cast<int64_t>(incident_->probes_asked());
   const Suspicion& suspicion = incident_->suspicion();
+  const bool again = told_.IsOf(incident_id_);
+  if (!again) {
+    const absl::Duration still = suspicion.still_for.value_or(absl::ZeroDuration());
+    job_.lost_time.Suspect(suspicion.detected.monotonic - still,
+                           CountChips(incident_->snapshots(), job_.membership.Expected().size()));
+  }
   Emit(Conclude{.incident_id = incident_id_,
                 .capture = job_.BuildCapture(*incident_),
                 .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
                 .collect = now_.monotonic - incident_->started(),
                 .hardware = job_.HardwareOfMissing(*incident_),
-                .again = told_.IsOf(incident_id_)});
+                .again = again,
+                .detection = again ? std::nullopt : suspicion.still_for});
   alarm_.Clear();
-  if (told_.IsOf(incident_id_)) {
+  if (again) {
     // From when on the job has recovered, and what it is, were settled by the first look.
     incident_.reset();
     state_ = State::kConcluding;

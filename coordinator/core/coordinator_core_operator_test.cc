@@ -29,6 +29,49 @@ constexpr absl::Duration kRounds = absl::Seconds(1);
 
 // Status -----------------------------------------------------------------------
 
+// Four workers of one chip each; the alarm comes 4 s after the last launch.
+TEST(Losses, CountFromTheLastProgressUntilTheJobGoesOn) {
+  FakeJob job = Frozen();
+  EXPECT_EQ(StatusOf(job).losses.hung, absl::ZeroDuration());
+  ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+  EXPECT_GE(job.concluded()[0].detection, absl::Seconds(4));
+  EXPECT_LE(job.concluded()[0].detection, absl::Seconds(6));
+  EXPECT_EQ(StatusOf(job).losses.hung, absl::ZeroDuration());  // it may be no hang
+  job.Concluded();
+  const Losses at_the_digest = StatusOf(job).losses;
+  EXPECT_GE(at_the_digest.hung, absl::Seconds(4));
+  EXPECT_EQ(at_the_digest.of_chips, 4 * at_the_digest.hung);
+  job.Run(absl::Minutes(1));
+  EXPECT_EQ(StatusOf(job).losses.hung, at_the_digest.hung + absl::Minutes(1));
+  job.Thaw();
+  job.Run(absl::Seconds(10));
+  ASSERT_TRUE(job.Logged("watching again"));
+  ASSERT_EQ(job.ended().size(), 1u);
+  EXPECT_EQ(job.ended()[0].id, job.concluded()[0].incident_id);
+  const Losses over = StatusOf(job).losses;
+  EXPECT_LE(over.hung, at_the_digest.hung + absl::Minutes(1) + absl::Seconds(3));
+  job.Run(absl::Minutes(1));
+  EXPECT_EQ(StatusOf(job).losses.hung, over.hung);
+}
+
+TEST(Losses, NoHangLosesNothing) {
+  FakeJob job = Frozen();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+  job.Concluded(/*hang=*/false);
+  job.Run(absl::Seconds(1));
+  EXPECT_EQ(StatusOf(job).losses.hung, absl::ZeroDuration());
+}
+
+TEST(Status, CountsLaunchesAndVersionsOfAgents) {
+  FakeJob job(Quick(), 1, 4);
+  job.Run(absl::Seconds(20));
+  const JobStatus status = StatusOf(job);
+  EXPECT_EQ(status.launches.counts.at(5), 4 * 19);  // each worker one a second, but its first
+  EXPECT_EQ(status.launches.sum, absl::Seconds(4 * 19));
+  ASSERT_EQ(status.agent_versions.size(), 1u);
+  EXPECT_EQ(status.agent_versions[0].second, 4u);
+}
+
 TEST(CoreStatus, OfACoordinatorThatNobodyHasCalled) {
   FakeJob job(Quick(), 0, 0);
   const JobStatus status = StatusOf(job);

@@ -180,6 +180,8 @@ struct Conclude {
   // A digest of this incident is out: the evidence is of a later look, and matters if the
   // verdict is another one.
   bool again = false;
+  // From the job's last progress to the alarm; absent: not known, or a further look.
+  std::optional<absl::Duration> detection = std::nullopt;
 };
 
 // The text of one side, from a worker that was asked for it. Not checked.

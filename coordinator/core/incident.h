@@ -54,6 +54,8 @@ struct Suspicion {
   // A few workers may complete launches in between, while the others stand
   // (Standstill::most_stand, AreExceptions).
   bool most_stand = false;
+  // Since anything in the job had advanced, or since it started; absent: not known.
+  std::optional<absl::Duration> still_for = std::nullopt;
 };
 
 class Incident {

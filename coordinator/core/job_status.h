@@ -5,6 +5,7 @@
 #ifndef RAPIDEYE_COORDINATOR_CORE_JOB_STATUS_H_
 #define RAPIDEYE_COORDINATOR_CORE_JOB_STATUS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -98,6 +99,24 @@ struct LaunchMinute {
   absl::Duration longest;
 };
 
+// How long launches took since the start of the coordinator, those of all workers, by upper
+// bounds; likewise steps where no runtime answers.
+struct LaunchDurations {
+  // From a kernel by itself to a step that a checkpoint is part of. In seconds.
+  static constexpr std::array<double, 12> kBounds = {0.005, 0.025, 0.1, 0.25, 0.5, 1,
+                                                     2.5,   5,     10,  30,   60,  300};
+
+  std::array<int64_t, kBounds.size() + 1> counts = {};  // the last one: longer than all bounds
+  absl::Duration sum;
+};
+
+// The time that the job has hung since the start of the coordinator, from the last progress to the
+// recovery, and that time for each of its chips, as far as they are known.
+struct Losses {
+  absl::Duration hung;
+  absl::Duration of_chips;
+};
+
 // An incident after which the job went on.
 struct EndedIncident {
   std::string id;
@@ -169,7 +188,11 @@ struct JobStatus {
   std::vector<WorkerStatus> slowest;    // connected, longest without a completion first
   std::vector<WorkerOnMap> workers;     // all expected, by slice and task
   std::vector<LaunchMinute> last_hour;  // oldest first; the last one is not over
-  std::vector<EndedIncident> ended;     // the last few that ended since the start, oldest first
+  LaunchDurations launches;
+  Losses losses;
+  // Versions of the connected agents, and how many have each: the most frequent kMaxListedVersions.
+  std::vector<std::pair<std::string, size_t>> agent_versions;
+  std::vector<EndedIncident> ended;  // the last few that ended since the start, oldest first
 
   // While the job starts: for how long, which workers have not come, and on which hosts no
   // training process is known. The first kMaxListedWorkers of each, and how many there are.

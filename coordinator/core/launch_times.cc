@@ -15,6 +15,11 @@ int64_t MinuteOf(absl::Duration now) { return absl::ToInt64Minutes(now); }
 void LaunchTimes::Add(int64_t launches, absl::Duration took, absl::Duration now) {
   if (launches <= 0 || took <= absl::ZeroDuration()) return;
   launches = std::min(launches, kMostLaunches);
+  const auto* bound =
+      std::lower_bound(LaunchDurations::kBounds.begin(), LaunchDurations::kBounds.end(),
+                       absl::ToDoubleSeconds(took) / static_cast<double>(launches));
+  durations_.counts.at(static_cast<size_t>(bound - LaunchDurations::kBounds.begin())) += launches;
+  durations_.sum += took;
   const int64_t minute = MinuteOf(now);
   if (buckets_.empty() || buckets_.back().minute < minute) {
     buckets_.push_back({.minute = minute, .launches = {}, .sum = absl::ZeroDuration()});

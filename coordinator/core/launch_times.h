@@ -27,6 +27,9 @@ class LaunchTimes {
   // Minutes in which no launch completed are among them, with no launches.
   std::vector<LaunchMinute> LastHour(absl::Duration now) const;
 
+  // All since the start. Those of one heartbeat count as equally long.
+  const LaunchDurations& durations() const { return durations_; }
+
  private:
   struct Bucket {
     int64_t minute = 0;
@@ -35,6 +38,7 @@ class LaunchTimes {
   };
 
   std::deque<Bucket> buckets_;  // by minute; only those with launches, but for the first
+  LaunchDurations durations_;
 };
 
 }  // namespace rapideye::coordinator

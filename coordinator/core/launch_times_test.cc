@@ -27,6 +27,19 @@ TEST(LaunchTimesTest, NothingBeforeTheFirstLaunch) {
   EXPECT_THAT(times.LastHour(absl::Minutes(5)), IsEmpty());
 }
 
+TEST(LaunchTimesTest, DurationsAreThoseOfOneLaunch) {
+  LaunchTimes times;
+  times.Add(4, absl::Seconds(4), absl::Minutes(5));     // a second each: at the bound
+  times.Add(1, absl::Seconds(1.5), absl::Minutes(90));  // hours do not matter
+  times.Add(1, absl::Seconds(301), absl::Minutes(500));
+  const LaunchDurations& durations = times.durations();
+  EXPECT_EQ(LaunchDurations::kBounds.at(5), 1);
+  EXPECT_EQ(durations.counts.at(5), 4);
+  EXPECT_EQ(durations.counts.at(6), 1);
+  EXPECT_EQ(durations.counts.back(), 1);
+  EXPECT_EQ(durations.sum, absl::Seconds(306.5));
+}
+
 TEST(LaunchTimesTest, MeanAndLongestOfAMinute) {
   LaunchTimes times;
   times.Add(4, absl::Seconds(4), absl::Minutes(5));

@@ -181,6 +181,7 @@ inline constexpr size_t kMaxSnapshotRequests = 16;
 // Workers and cohorts that a status names; longer lists are not read.
 inline constexpr size_t kMaxListedWorkers = 10;
 inline constexpr size_t kMaxListedCohorts = 16;
+inline constexpr size_t kMaxListedVersions = 8;  // of agents: a job updates from one to the next
 // Incidents whose end is remembered; pages list as many.
 inline constexpr size_t kMaxEndedIncidents = 200;
 // Finding the cohorts costs more than the rest of a status, and they change rarely.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -124,6 +126,27 @@ void DescribeStartUp(const WatchedJob& job, absl::Duration now, JobStatus& statu
   status.without_process_count = list(job.WithoutProcess(), status.without_process);
 }
 
+// The most frequent first. Agents say it of themselves.
+std::vector<std::pair<std::string, size_t>> VersionsOf(const Membership& membership) {
+  std::map<std::string, size_t> counts;
+  for (const auto& [id, member] : membership.members()) {
+    if (member.stream.has_value()) ++counts[member.hello.version];
+  }
+  std::vector<std::pair<std::string, size_t>> versions(counts.begin(), counts.end());
+  std::stable_sort(versions.begin(), versions.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (versions.size() > kMaxListedVersions) versions.resize(kMaxListedVersions);
+  return versions;
+}
+
+// Those since the start of the coordinator.
+void AddFigures(const WatchedJob& job, absl::Duration now, JobStatus& status) {
+  status.last_hour = job.launch_times.LastHour(now);
+  status.launches = job.launch_times.durations();
+  status.losses = job.lost_time.Total(now);
+  status.agent_versions = VersionsOf(job.membership);
+}
+
 }  // namespace
 
 JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity, const ToldDigest& told,
@@ -179,7 +202,7 @@ JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity, const
   UpdateCohorts(job.learning, workers, now);
   status.cohorts = cohorts_;
   status.cohort_count = cohort_count_;
-  status.last_hour = job.launch_times.LastHour(now);
+  AddFigures(job, now, status);
   status.ended = job.ended;
   status.counters = job.counters;
   return status;

@@ -31,7 +31,8 @@ Suspicion SuspicionOf(const Standstill& standstill, const Instant& now) {
       .detected = now,
       .announced_pause = standstill.announced ? std::optional(standstill.threshold) : std::nullopt,
       .noticed_by = standstill.noticed_by,
-      .most_stand = standstill.most_stand};
+      .most_stand = standstill.most_stand,
+      .still_for = standstill.still_for};
 }
 
 std::optional<Standstill> WatchedJob::Judge(absl::Duration now) const {

@@ -18,6 +18,7 @@
 #include "coordinator/core/job_status.h"
 #include "coordinator/core/launch_times.h"
 #include "coordinator/core/learning.h"
+#include "coordinator/core/lost_time.h"
 #include "coordinator/core/membership.h"
 #include "coordinator/core/probe_plan.h"
 #include "coordinator/core/progress.h"
@@ -106,6 +107,7 @@ struct WatchedJob {
   Progress progress;
   Learning learning;
   LaunchTimes launch_times;
+  LostTime lost_time;
   std::vector<EndedIncident> ended;  // the last kMaxEndedIncidents
   Counters counters;
   CollectionNumbers collections;

@@ -76,6 +76,10 @@ absl::Status Coordinator::TakeStateDirectory() {
 }
 
 void Coordinator::BeginWork() {
+  if (!settings_.otlp_endpoint.empty()) {
+    otlp_ =
+        std::make_unique<OtlpExporter>(OtlpExporter::Settings{.endpoint = settings_.otlp_endpoint});
+  }
   hooks_ = std::make_shared<ProcessHookRunner>(HookLimits{.timeout = settings_.removal.hook_timeout,
                                                           .grace = kHookGrace,
                                                           .max_output = kMaxHookOutput},
@@ -106,6 +110,7 @@ void Coordinator::BeginWork() {
           .log_digest = settings_.log_digest,
           .classified = [this](Cause cause,
                                absl::Duration took) { telemetry_->CountVerdict(cause, took); },
+          .digested = [this](const WrittenDigest& digest) { NoteDigest(digest); },
           .found =
               [this](IncidentRecord incident) { removal_worker_->Expect(std::move(incident)); },
           .want_texts = [this](TextsWanted event) { queue_.Post(std::move(event)); },
@@ -247,6 +252,7 @@ Readings Coordinator::Read() const {
   return {.status = nullptr,
           .disk = keeper_->Report(),
           .removal = removal_worker_->Report(),
+          .otlp = otlp_ == nullptr ? OtlpCounters() : otlp_->Report(),
           .queued_events = depth.events,
           .queued_bytes = depth.bytes,
           .streams = service_.streams(),
@@ -300,7 +306,32 @@ void Coordinator::Handle(SnapshotRefused effect) { operators_.Handle(effect); }
 void Coordinator::Handle(PauseAnswered effect) { operators_.Handle(effect); }
 void Coordinator::Handle(PauseChanged effect) { pause_file_->Write(std::move(effect.pause)); }
 void Coordinator::Handle(PausesLearnt effect) { learnt_file_->Write(std::move(effect.pauses)); }
-void Coordinator::Handle(IncidentEnded effect) { keeper_->End(effect.incident); }
+
+void Coordinator::Handle(IncidentEnded effect) {
+  keeper_->End(effect.incident);
+  if (otlp_ == nullptr) return;
+  otlp_->Send({.kind = IncidentEventKind::kRecovered,
+               .incident = effect.incident.id,
+               .job = settings_.core.shape.job,
+               .at = effect.incident.ended,
+               .observed = effect.incident.ended,
+               .text = effect.incident.why,
+               .verdict = std::nullopt});
+}
+
+void Coordinator::NoteDigest(const WrittenDigest& digest) {
+  telemetry_->CountDigest(digest.times);
+  if (otlp_ == nullptr) return;
+  otlp_->Send(
+      {.kind = digest.revision > 1 ? IncidentEventKind::kChanged : IncidentEventKind::kOpened,
+       .incident = digest.incident_id,
+       .job = digest.job,
+       .at = digest.detected,
+       .observed = absl::Now(),
+       .revision = digest.revision,
+       .text = digest.text,
+       .verdict = digest.verdict});
+}
 
 void Coordinator::Housekeep() {
   const absl::Duration now = MonotonicTime();

@@ -13,6 +13,7 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/daemon/event_loop.h"
 #include "coordinator/daemon/incident_recovery.h"
+#include "coordinator/otlp/exporter.h"
 #include "coordinator/removal/hooks/process_hook_runner.h"
 #include "coordinator/removal/worker/removal_worker.h"
 #include "coordinator/server/agent_service.h"
@@ -52,6 +53,8 @@ struct CoordinatorSettings {
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   DigestLog log_digest;
   std::string http;  // HOST:PORT of the pages; "" for none
+  // As OtlpLogsUrl takes it: where events of incidents are sent; "": nowhere.
+  std::string otlp_endpoint = {};
   // False: the coordinator also starts if its pages cannot be served.
   bool http_required = false;
   // How long to wait for the end of another coordinator on the same state directory.
@@ -91,6 +94,8 @@ class Coordinator final : private EffectHandler {
   void WatchCertificates();
   absl::Status ServePages();
   Readings Read() const;
+  // A digest is in the log, or was replaced by a newer one.
+  void NoteDigest(const WrittenDigest& digest);
   // Reports to the core the incidents that an earlier coordinator has left.
   void Recall();
 
@@ -121,6 +126,7 @@ class Coordinator final : private EffectHandler {
   OperatorService operators_;
   // The keeper's thread may outlive all of this.
   const std::shared_ptr<Telemetry> telemetry_ = std::make_shared<Telemetry>();
+  std::unique_ptr<OtlpExporter> otlp_;  // nullptr: no endpoint is given
   std::shared_ptr<ProcessHookRunner> hooks_;
   std::unique_ptr<RemovalWorker> removal_worker_;
   std::unique_ptr<IncidentKeeper> keeper_;

@@ -117,6 +117,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
       app, "http", flags.http,
       "ADDRESS:PORT of the status page, /incidents and /metrics (Prometheus), or off; any address "
       "but loopback needs --insecure");
+  AddFlag(app, "otlp-endpoint", flags.settings.otlp_endpoint,
+          "URL of an OpenTelemetry receiver (http://HOST:4318): gets a log record when an incident "
+          "opens, changes or ends, by OTLP over HTTP with JSON (else none is sent)");
   AddFlag(app, "log-format", flags.log_format, "format of the log on standard error")
       .Among({"text", "json"});
   AddIdentityFlags(app, s);
@@ -183,6 +186,13 @@ absl::Status Complete(Flags& flags) {
                .hooks = flags.removal.hooks,
                .hook_timeout = flags.removal.hook_timeout,
                .tenant_machines = flags.removal.tenant_machines};
+  if (!s.otlp_endpoint.empty()) {
+    const absl::StatusOr<std::string> url = OtlpLogsUrl(s.otlp_endpoint);
+    if (!url.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--otlp-endpoint: ", std::string(url.status().message())));
+    }
+  }
   s.http = flags.http == "off" ? "" : flags.http;
   s.http_required = flags.http_flag->Given();
   for (const absl::Status& status :

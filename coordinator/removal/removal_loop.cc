@@ -115,6 +115,8 @@ absl::StatusOr<Remover::Report> RemovalLoop::Turn() {
   ReadTenants();
   absl::StatusOr<Remover::Report> report = remover_->Turn();
   if (!report.ok()) return report;
+  const auto breaker = History(*database_).BreakerOf(settings_.policy.mode);
+  if (breaker.ok()) report->breaker_open = breaker->open;
   for (const Task& task : report->ended) LogHook(task);
   for (const Task& task : report->retried) LogHook(task);
   // While the breaker is open nothing is due; closing it takes effect at the next poll.

@@ -55,6 +55,18 @@ TEST_P(RemovalLoopTest, RunsTheHooksOfWhatIsEnforced) {
   EXPECT_THAT(hooks_.calls(), SizeIs(1));
 }
 
+TEST_P(RemovalLoopTest, StatesTheBreakerOfItsMode) {
+  FailNow();
+  RemovalLoop loop(LoopSettings(RemovalMode::kEnforce), hooks_);
+  EXPECT_EQ(loop.Turn().value().breaker_open, false);
+  ASSERT_TRUE(history_.SetBreaker(RemovalMode::kEnforce, true, "too many", "", now_).ok());
+  EXPECT_EQ(loop.Turn().value().breaker_open, true);
+  RemovalLoop dry(LoopSettings(RemovalMode::kDryRun), hooks_);
+  EXPECT_EQ(dry.Turn().value().breaker_open, false);
+  RemovalLoop off(LoopSettings(RemovalMode::kOff), hooks_);
+  EXPECT_EQ(off.Turn().value().breaker_open, std::nullopt);
+}
+
 TEST_P(RemovalLoopTest, DecidesNothingWhenItIsOff) {
   FailNow();
   RemovalLoop loop(LoopSettings(RemovalMode::kOff), hooks_);

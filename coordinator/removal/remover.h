@@ -48,6 +48,9 @@ class Remover {
     std::vector<Task> ended;    // done, failed or expired
     std::vector<Task> retried;  // failed, and tried again later
     bool stopped_by_breaker = false;
+    // The fleet's breaker in this mode is open; absent: the history did not say. Set by
+    // RemovalLoop.
+    std::optional<bool> breaker_open = std::nullopt;
     // A turn before this finds no task that may run, unless another process changes that.
     absl::Time next = absl::InfiniteFuture();
   };

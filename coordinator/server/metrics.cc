@@ -1,7 +1,10 @@
 #include "coordinator/server/metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +12,7 @@
 #include "proto/common/metrics/counter_table.h"
 #include "proto/common/metrics/metric_page.h"
 #include "proto/common/metrics/process_metrics.h"
+#include "proto/common/text/safe_text.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -104,6 +108,17 @@ constexpr std::array kRemovalCounters = {
 };
 static_assert(metrics::NamesEveryCounter(kRemovalCounters), "a removal counter has no metric");
 
+using OtlpRow = metrics::CounterRow<OtlpCounters>;
+constexpr std::array kOtlpCounters = {
+    OtlpRow{&OtlpCounters::sent, "otlp_events_sent_total",
+            "Events of incidents that --otlp-endpoint has taken."},
+    OtlpRow{&OtlpCounters::failures, "otlp_failures_total",
+            "Tries to reach --otlp-endpoint that failed; what waits is sent again."},
+    OtlpRow{&OtlpCounters::dropped, "otlp_events_dropped_total",
+            "Events that it refused, or that made room for newer ones."},
+};
+static_assert(metrics::NamesEveryCounter(kOtlpCounters), "a counter of OTLP has no metric");
+
 // A page whose metrics carry the prefix.
 class Page {
  public:
@@ -111,13 +126,21 @@ class Page {
              const metrics::MetricPage::Labels& labels = {}) {
     page_.AddGauge(Name(name), std::string(help), value, labels);
   }
-  void Counter(std::string_view name, std::string_view help, int64_t value,
-               const metrics::MetricPage::Labels& labels) {
-    page_.AddCounter(Name(name), std::string(help), static_cast<double>(value), labels);
+  void States(std::string_view name, std::string_view help, const std::string& label,
+              std::initializer_list<std::string_view> states, std::string_view current) {
+    page_.AddStates(Name(name), std::string(help), label, states, current);
+  }
+  void Counter(std::string_view name, std::string_view help, double value,
+               const metrics::MetricPage::Labels& labels = {}) {
+    page_.AddCounter(Name(name), std::string(help), value, labels);
   }
   void Histogram(std::string_view name, std::string_view help,
                  const metrics::DurationHistogram& histogram) {
     page_.AddHistogram(Name(name), std::string(help), histogram);
+  }
+  void Histogram(std::string_view name, std::string_view help, const LaunchDurations& launches) {
+    page_.AddHistogram(Name(name), std::string(help), LaunchDurations::kBounds, launches.counts,
+                       absl::ToDoubleSeconds(launches.sum));
   }
   metrics::MetricPage& page() { return page_; }
 
@@ -127,18 +150,42 @@ class Page {
   metrics::MetricPage page_;
 };
 
+// What a peer says of itself, as a label.
+std::string Label(const std::string& text) { return text::EscapeText(text, text::kMaxNameBytes); }
+
+// The version of this program always has a line, so that agents that lag behind show beside it.
+void AddVersions(Page& page, const JobStatus& status) {
+  std::map<std::string, size_t> agents = {{program::Version(), 0}};
+  size_t others = status.connected;
+  for (const auto& [version, count] : status.agent_versions) {
+    agents[Label(version)] += count;
+    others -= std::min(others, count);
+  }
+  if (others > 0) agents["other"] += others;
+  for (const auto& [version, count] : agents) {
+    page.Gauge("agents", "Connected agents by version; the rarest of many together as \"other\".",
+               static_cast<double>(count), {{"version", version}});
+  }
+}
+
 void AddJob(Page& page, const JobStatus& status) {
+  page.Gauge("job_info", "1; the labels say which job is watched, empty if that is not known yet.",
+             1,
+             {{"name", Label(status.job)},
+              {"incarnation", Label(status.incarnation.value_or(""))},
+              {"generation", Label(status.generation.value_or(""))}});
+  AddVersions(page, status);
   page.Gauge("workers_expected", "Workers of the job, as far as known.",
              static_cast<double>(status.expected));
   page.Gauge("workers_connected", "Workers whose agent is connected.",
              static_cast<double>(status.connected));
   page.Gauge("workers_running", "Connected workers whose runtime is there.",
              static_cast<double>(status.running));
-  for (const Activity activity : {Activity::kLearning, Activity::kArmed, Activity::kCollecting,
-                                  Activity::kConcluding, Activity::kWaiting}) {
-    page.Gauge("activity", "1 for what the coordinator is about, 0 for the others.",
-               activity == status.activity ? 1 : 0, {{"activity", ActivityName(activity)}});
-  }
+  page.States("activity", "1 for what the coordinator is about, 0 for the others.", "activity",
+              {ActivityName(Activity::kLearning), ActivityName(Activity::kArmed),
+               ActivityName(Activity::kCollecting), ActivityName(Activity::kConcluding),
+               ActivityName(Activity::kWaiting)},
+              ActivityName(status.activity));
   page.Gauge("watch_paused", "1 while an operator has paused the watch: nothing is raised.",
              status.pause.has_value() ? 1 : 0);
   if (status.since_completion.has_value()) {
@@ -155,6 +202,14 @@ void AddJob(Page& page, const JobStatus& status) {
              absl::ToDoubleSeconds(status.longest_launch));
   page.Gauge("longest_pause_seconds", "The longest healthy pause of this job so far.",
              absl::ToDoubleSeconds(status.longest_pause));
+  page.Histogram("launch_seconds",
+                 "Launches that completed on any worker, else steps: from one to the next.",
+                 status.launches);
+  page.Counter("hung_seconds_total", "Time from the last progress before a hang to its recovery.",
+               absl::ToDoubleSeconds(status.losses.hung));
+  page.Counter("chip_hours_lost_total",
+               "That time for each chip of the job, in hours; 0 while no runtime has listed any.",
+               absl::ToDoubleHours(status.losses.of_chips));
   metrics::AddCounters(page.page(), kPrefix, kCoreCounters, status.counters);
 }
 
@@ -173,14 +228,23 @@ void AddRemoval(Page& page, const RemovalReport& removal) {
   page.Gauge("fleet_history_works",
              "1 unless the fleet history cannot be reached; the log says why.",
              removal.history_works ? 1 : 0);
+  page.States(
+      "removal_breaker",
+      "1 for the state of the fleet's breaker; open stops removals, unknown: removal is off, "
+      "or the history does not tell.",
+      "state", {"closed", "open", "unknown"},
+      !removal.breaker_open.has_value() ? "unknown"
+      : *removal.breaker_open           ? "open"
+                                        : "closed");
   metrics::AddCounters(page.page(), kPrefix, kRemovalCounters, removal.counters);
 }
 
 void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) {
+  metrics::AddCounters(page.page(), kPrefix, kOtlpCounters, readings.otlp);
   page.Counter("connections_refused_total",
                "Connections closed at once: no descriptors were left, or too many of one peer had "
                "not made a call.",
-               readings.connections_refused, {});
+               static_cast<double>(readings.connections_refused));
   page.Gauge("events_queued", "Events that wait for the core.",
              static_cast<double>(readings.queued_events));
   page.Gauge("events_queued_bytes", "Size of the messages among them.",
@@ -200,8 +264,8 @@ void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) 
                  ? absl::ToDoubleSeconds(readings.since_turn)
                  : std::numeric_limits<double>::quiet_NaN());
   for (const auto& [code, count] : telemetry.Closes()) {
-    page.Counter("streams_closed_total", "Streams that the coordinator ended, by status.", count,
-                 {{"status", absl::StatusCodeToString(code)}});
+    page.Counter("streams_closed_total", "Streams that the coordinator ended, by status.",
+                 static_cast<double>(count), {{"status", absl::StatusCodeToString(code)}});
   }
   const std::map<Cause, int64_t> verdicts = telemetry.Verdicts();
   // Those that never happened, too: a rate needs a beginning.
@@ -209,10 +273,17 @@ void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) 
     const auto cause = static_cast<Cause>(i);
     const auto found = verdicts.find(cause);
     page.Counter("verdicts_total", "Captures classified, by cause; NO_HANG raises no digest.",
-                 found == verdicts.end() ? 0 : found->second,
+                 found == verdicts.end() ? 0 : static_cast<double>(found->second),
                  {{"cause", std::string(CauseName(cause))}});
   }
   page.Histogram("classification_seconds", "Time to reach a verdict.", telemetry.classifications());
+  page.Histogram("detection_seconds",
+                 "From the last progress of the job to the alarm, of hangs that got a digest.",
+                 telemetry.detections());
+  page.Histogram("collection_seconds", "From the alarm to the last answer, of each digest.",
+                 telemetry.collections());
+  page.Histogram("digest_seconds", "From the last answer until the digest was in the log.",
+                 telemetry.digests());
   page.Histogram("incident_write_seconds", "Time to bring an incident to disk.",
                  telemetry.writes());
 }

@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "coordinator/core/job_status.h"
+#include "coordinator/otlp/exporter.h"
 #include "coordinator/removal/worker/removal_worker.h"
 #include "coordinator/server/telemetry.h"
 #include "coordinator/store/incident_keeper.h"
@@ -22,6 +23,7 @@ struct Readings {
   std::shared_ptr<const JobStatus> status;
   DiskReport disk;
   RemovalReport removal;
+  OtlpCounters otlp = {};
   size_t queued_events = 0;  // that wait for the core
   int64_t queued_bytes = 0;
   size_t streams = 0;  // open ones

@@ -19,11 +19,19 @@ Readings SomeReadings() {
   status->connected = 7;
   status->since_completion = absl::Milliseconds(2500);
   status->counters.floods = 3;
+  status->job = "llama \"7\"\n";
+  status->incarnation = "42";
+  status->agent_versions = {{"0.0.1", 4}, {"9.9", 1}};
+  status->launches.counts.at(3) = 5;
+  status->launches.sum = absl::Seconds(1.5);
+  status->losses = {.hung = absl::Seconds(90), .of_chips = absl::Hours(3)};
   Readings readings;
   readings.status = status;
   readings.disk.counters.write_failures = 5;
   readings.disk.pending_incidents = 2;
   readings.removal.counters.watches = 4;
+  readings.removal.breaker_open = true;
+  readings.otlp.dropped = 6;
   readings.streams = 9;
   readings.certificates = {.certificate = absl::FromUnixSeconds(1'800'000'000),
                            .authority = absl::FromUnixSeconds(1'900'000'000)};
@@ -36,27 +44,53 @@ TEST(CoordinatorMetricsTest, StatesWhatItRead) {
   telemetry.CountClose(absl::StatusCode::kInvalidArgument);
   telemetry.CountVerdict(Cause::kBadTpuChip, absl::Milliseconds(3));
   telemetry.CountWrite(absl::Milliseconds(40));
+  telemetry.CountDigest({.detection = absl::Seconds(12),
+                         .collection = absl::Seconds(2),
+                         .digest = absl::Milliseconds(30)});
+  telemetry.CountDigest({.detection = std::nullopt,
+                         .collection = absl::Seconds(2),
+                         .digest = absl::Milliseconds(30)});
   const std::string page = RenderMetrics(SomeReadings(), telemetry);
-  for (const char* line : {"workers_expected 8",
-                           "workers_connected 7",
-                           "activity{activity=\"collecting\"} 1",
-                           "activity{activity=\"waiting\"} 0",
-                           "seconds_since_last_completion 2.5",
-                           "floods_total 3",
-                           "incident_write_failures_total 5",
-                           "decisions_to_watch_total 4",
-                           "fleet_history_works 1",
-                           "incidents_pending 2",
-                           "state_dir_works 1",
-                           "streams 9",
-                           "tls_expiry_timestamp_seconds{file=\"cert\"} 1800000000",
-                           "tls_expiry_timestamp_seconds{file=\"ca\"} 1900000000",
-                           "seconds_since_loop_turn 0.5",
-                           "streams_closed_total{status=\"INVALID_ARGUMENT\"} 1",
-                           "verdicts_total{cause=\"BAD_TPU_CHIP\"} 1",
-                           "verdicts_total{cause=\"UNKNOWN\"} 0",
-                           "classification_seconds_count 1",
-                           "incident_write_seconds_count 1"}) {
+  for (const char* line :
+       {"workers_expected 8",
+        "workers_connected 7",
+        "activity{activity=\"collecting\"} 1",
+        "activity{activity=\"waiting\"} 0",
+        "seconds_since_last_completion 2.5",
+        "floods_total 3",
+        "incident_write_failures_total 5",
+        "decisions_to_watch_total 4",
+        "fleet_history_works 1",
+        "incidents_pending 2",
+        "state_dir_works 1",
+        "streams 9",
+        "tls_expiry_timestamp_seconds{file=\"cert\"} 1800000000",
+        "tls_expiry_timestamp_seconds{file=\"ca\"} 1900000000",
+        "seconds_since_loop_turn 0.5",
+        "streams_closed_total{status=\"INVALID_ARGUMENT\"} 1",
+        "verdicts_total{cause=\"BAD_TPU_CHIP\"} 1",
+        "verdicts_total{cause=\"UNKNOWN\"} 0",
+        "classification_seconds_count 1",
+        "detection_seconds_bucket{le=\"10\"} 0",
+        "detection_seconds_bucket{le=\"15\"} 1",
+        "detection_seconds_count 1",
+        "collection_seconds_count 2",
+        "digest_seconds_count 2",
+        "job_info{name=\"llama \\\"7\\\"\\\\n\",incarnation=\"42\",generation=\"\"} 1",
+        "agents{version=\"0.0.1\"} 4",
+        "agents{version=\"9.9\"} 1",
+        "agents{version=\"other\"} 2",
+        "launch_seconds_bucket{le=\"0.1\"} 0",
+        "launch_seconds_bucket{le=\"0.25\"} 5",
+        "launch_seconds_bucket{le=\"+Inf\"} 5",
+        "launch_seconds_count 5",
+        "launch_seconds_sum 1.5",
+        "hung_seconds_total 90",
+        "otlp_events_dropped_total 6",
+        "chip_hours_lost_total 3",
+        "removal_breaker{state=\"open\"} 1",
+        "removal_breaker{state=\"unknown\"} 0",
+        "incident_write_seconds_count 1"}) {
     EXPECT_THAT(page, HasSubstr(std::string("\nrapideye_coordinator_") + line + "\n"));
   }
   EXPECT_THAT(page, HasSubstr("\nprocess_resident_memory_bytes "));
@@ -83,7 +117,7 @@ TEST(CoordinatorMetricsTest, TheLoopsAgeIsThereBeforeItsFirstTurn) {
 TEST(CoordinatorMetricsTest, EveryLineIsWellFormedAndEveryMetricExplained) {
   Telemetry telemetry;
   telemetry.CountClose(absl::StatusCode::kAlreadyExists);
-  const std::regex sample(R"re([a-z_]+(\{[a-z]+="[^"]*"\})? (-?[0-9.e+-]+|\+Inf))re");
+  const std::regex sample(R"re([a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)+\})? (-?[0-9.e+-]+|\+Inf))re");
   const std::regex comment("# (HELP [a-z_]+ \\S.*|TYPE [a-z_]+ (counter|gauge|histogram))");
   std::istringstream lines(RenderMetrics(SomeReadings(), telemetry));
   std::string family;

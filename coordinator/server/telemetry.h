@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "classifier/verdict.h"
+#include "coordinator/store/digest_times.h"
 #include "proto/common/metrics/duration_histogram.h"
 #include "proto/common/sync/mutex.h"
 
@@ -27,6 +28,17 @@ class Telemetry {
   void CountVerdict(Cause cause, absl::Duration took);
   std::map<Cause, int64_t> Verdicts() const;
   const metrics::DurationHistogram& classifications() const { return classifications_; }
+
+  // A digest is in the log: from the last progress to the alarm (absent: not known, or a further
+  // look), from the alarm to the evidence, from the evidence to the digest.
+  void CountDigest(const DigestTimes& times) {
+    if (times.detection.has_value()) detections_.Observe(*times.detection);
+    collections_.Observe(times.collection);
+    digests_.Observe(times.digest);
+  }
+  const metrics::DurationHistogram& detections() const { return detections_; }
+  const metrics::DurationHistogram& collections() const { return collections_; }
+  const metrics::DurationHistogram& digests() const { return digests_; }
 
   // An incident came to disk.
   void CountWrite(absl::Duration took) { writes_.Observe(took); }
@@ -46,6 +58,10 @@ class Telemetry {
   std::map<Cause, int64_t> verdicts_ ABSL_GUARDED_BY(mutex_);
   metrics::DurationHistogram classifications_;
   metrics::DurationHistogram writes_;
+  // From a halt that was reported at once to a start-up that is waited for.
+  metrics::DurationHistogram detections_{{0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 900, 1800, 3600}};
+  metrics::DurationHistogram collections_{{0.5, 0.75, 1, 1.5, 2.5, 5, 10, 20, 60}};
+  metrics::DurationHistogram digests_;
   std::atomic<bool> stopping_ = false;
   std::atomic<int64_t> last_turn_ns_ = INT64_MIN;
 };

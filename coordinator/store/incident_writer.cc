@@ -44,6 +44,10 @@ std::optional<ToldVerdict> VerdictIn(const std::string& json) {
   return summary.ok() ? std::optional(VerdictOf(*summary)) : std::nullopt;
 }
 
+absl::Time DetectedIn(const Capture& capture) {
+  return absl::FromUnixMillis(capture.header.detected_unix_ms.value_or(0));
+}
+
 // What a digest cannot do without: cause, culprits, removal, who is missing. Sentences and
 // evidence may be what took too long.
 Verdict Essence(const Verdict& verdict, std::string why) {
@@ -155,6 +159,7 @@ void IncidentWriter::Process(Conclude conclude) {
   const absl::Duration begin = MonotonicTime();
   Begun begun{std::make_shared<Conclude>(std::move(conclude)), {}, {}};
   begun.verdict = VerdictOn(begun.conclude);
+  begun.began = begin;
   begun.classification = MonotonicTime() - begin;
   if (settings_.classified) settings_.classified(begun.verdict.cause, begun.classification);
   const std::string id = begun.conclude->incident_id;
@@ -186,6 +191,21 @@ void IncidentWriter::Process(TextsGathered texts) {
   Finish(std::move(begun));
 }
 
+void IncidentWriter::Announce(const Begun& begun, std::string text,
+                              const std::optional<ToldVerdict>& verdict) const {
+  if (!settings_.digested) return;
+  const Conclude& conclude = *begun.conclude;
+  settings_.digested({.incident_id = conclude.incident_id,
+                      .revision = begun.revision,
+                      .job = conclude.capture.header.job,
+                      .detected = DetectedIn(conclude.capture),
+                      .text = std::move(text),
+                      .verdict = verdict,
+                      .times = {.detection = conclude.detection,
+                                .collection = conclude.detect_to_collect + conclude.collect,
+                                .digest = MonotonicTime() - begun.began}});
+}
+
 void IncidentWriter::Finish(Begun begun) {
   const Conclude& conclude = *begun.conclude;
   const std::string& id = conclude.incident_id;
@@ -207,10 +227,8 @@ void IncidentWriter::Finish(Begun begun) {
   RenderedDigest rendered = Render(begun, context);
   absl::StatusOr<std::string> capture =
       wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
-  IncidentRecord record =
-      Describe(IncidentKey(id, begun.revision), conclude.capture, begun.verdict,
-               absl::FromUnixMillis(conclude.capture.header.detected_unix_ms.value_or(0)),
-               conclude.hardware);
+  IncidentRecord record = Describe(IncidentKey(id, begun.revision), conclude.capture, begun.verdict,
+                                   DetectedIn(conclude.capture), conclude.hardware);
   const std::string remembered = RenderRecord(record);
   if (settings_.found) {
     record.digest = rendered.json;
@@ -240,6 +258,7 @@ void IncidentWriter::Finish(Begun begun) {
                   absl::FormatDuration(patience));
   }
   settings_.log_digest(id, rendered.text, told);
+  Announce(begun, std::move(rendered.text), told);
   settings_.concluded({.incident_id = id,
                        .hang = true,
                        .unknown = begun.verdict.cause == Cause::kUnknown,

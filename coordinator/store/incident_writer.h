@@ -15,6 +15,7 @@
 #include "coordinator/core/events.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/records/records.h"
+#include "coordinator/store/digest_times.h"
 #include "coordinator/store/incident_keeper.h"
 #include "digest/digest.h"
 #include "proto/common/worker/worker.h"
@@ -25,6 +26,17 @@ struct RenderedDigest {
   std::string text;
   std::string json;
   std::string html;
+};
+
+// A digest that is in the log.
+struct WrittenDigest {
+  std::string incident_id;
+  int64_t revision = 1;
+  std::string job;
+  absl::Time detected;  // the alarm
+  std::string text;
+  std::optional<ToldVerdict> verdict;  // as DigestLog has it
+  DigestTimes times;
 };
 
 // Thread-safe. Its thread classifies, renders and logs; the keeper's writes, so
@@ -53,6 +65,8 @@ class IncidentWriter {
     DigestLog log_digest;
     // Called with every verdict, NO_HANG included. May be empty.
     std::function<void(Cause cause, absl::Duration classification)> classified;
+    // Called with every digest that is in the log. May be empty.
+    std::function<void(const WrittenDigest&)> digested = nullptr;
     // Called with every hang, before the keeper gets it. May be empty.
     std::function<void(IncidentRecord)> found = nullptr;
     // Requests the texts of programs that have diverged; the answer is a Post of
@@ -84,6 +98,7 @@ class IncidentWriter {
     absl::Duration classification;
     std::vector<IncidentFile> texts = {};
     int64_t revision = 1;
+    absl::Duration began = {};  // on the steady clock
   };
 
   // Unknown if it takes too long.
@@ -100,6 +115,9 @@ class IncidentWriter {
   // Without the texts that it still waits for.
   void FinishWaiting();
   void Finish(Begun begun);
+  // The digest is in the log.
+  void Announce(const Begun& begun, std::string text,
+                const std::optional<ToldVerdict>& verdict) const;
 
   IncidentKeeper& keeper_;
   const Settings settings_;

@@ -25,7 +25,11 @@ constexpr char kId[] = "20261120T124419Z-5dc4d1c8";
 
 // A worker whose runtime has vanished.
 Conclude Hang() {
-  Conclude conclude{.incident_id = kId, .capture = {}, .detect_to_collect = {}, .collect = {}};
+  Conclude conclude{.incident_id = kId,
+                    .capture = {},
+                    .detect_to_collect = absl::Milliseconds(300),
+                    .collect = absl::Seconds(2),
+                    .detection = absl::Seconds(10)};
   conclude.capture.header.job = "llama";
   conclude.capture.header.expected_workers = {{.id = {0, 0}, .host = "h0", .node = {}}};
   Snapshot snapshot;
@@ -55,6 +59,7 @@ class IncidentWriterTest : public ::testing::Test {
                  .log_digest = [&](const std::string&, const std::string& text,
                                    const auto&) { digest.set_value(text); },
                  .classified = [this](Cause cause, absl::Duration) { cause_ = cause; },
+                 .digested = [this](const WrittenDigest& digest) { written_ = digest; },
                  .concluded = [&](IncidentConcluded event) { concluded.set_value(event); }});
     writer.Post(Hang());
     const IncidentConcluded event = concluded.get_future().get();
@@ -65,7 +70,20 @@ class IncidentWriterTest : public ::testing::Test {
 
   std::string root_;
   Cause cause_ = Cause::kNoHang;
+  std::optional<WrittenDigest> written_;
 };
+
+TEST_F(IncidentWriterTest, StatesHowLongItTookOnceTheDigestIsInTheLog) {
+  Digest(RealDisk(), absl::Seconds(30));
+  ASSERT_TRUE(written_.has_value());
+  EXPECT_EQ(written_->times.detection, absl::Seconds(10));
+  EXPECT_EQ(written_->times.collection, absl::Milliseconds(2300));
+  EXPECT_GT(written_->times.digest, absl::ZeroDuration());
+  EXPECT_EQ(written_->incident_id, kId);
+  EXPECT_EQ(written_->job, "llama");
+  EXPECT_THAT(written_->text, HasSubstr("Full error digest:"));
+  EXPECT_TRUE(written_->verdict.has_value());
+}
 
 TEST_F(IncidentWriterTest, AllFormsAreOnDiskBeforeTheDigestIsInTheLog) {
   EXPECT_THAT(Digest(RealDisk(), absl::Seconds(30)), HasSubstr("Full error digest:"));

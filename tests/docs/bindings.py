@@ -270,7 +270,9 @@ def command_problems(document, configuration, code):
     served = r'not here; there are ([^"\\]*)'
     agent = once(served, below(code, "agent"), "the paths that the agent serves")[0].split()
     yield from difference("path of the agent", paths(section(document, "rapideye-agent")), agent)
-    coordinator = once(served, below(code, "coordinator"), "the paths that the coordinator serves")
+    remover = once(served, below(code, "coordinator/removal"), "the paths that a remover serves")[0].split()
+    yield from difference("path of a remover", paths(section(document, "HTTP of a remover")), remover)
+    coordinator = once(served, below(code, "coordinator/server"), "the paths that the coordinator serves")
     forms = once(r'\{"([\w.]*)", IncidentForm::', below(code, "coordinator"), "forms of an incident")
     yield from difference(
         "path of the coordinator", paths(section(document, "HTTP")),

@@ -243,6 +243,10 @@ const char* PotentialCause(Cause cause) {
 | path | serves |
 |---|---|
 | `/`, `/incidents/<id>`, `/incidents/<id>.txt` | pages |
+## HTTP of a remover
+| path | serves |
+|---|---|
+| `/readyz` | 200 |
 ## Incidents on disk
 | file | holds |
 |---|---|
@@ -255,7 +259,8 @@ const char* PotentialCause(Cause cause) {
     CODE = {
         "proto/a.h": "constexpr int kExitOk = 0;",
         "agent/a.cc": '"not here; there are /metrics\\n"',
-        "coordinator/a.cc": '"not here; there are /" {"", IncidentForm::kHtml {".txt", IncidentForm::kText',
+        "coordinator/removal/a.cc": '"not here; there are /readyz\\n"',
+        "coordinator/server/a.cc": '"not here; there are /" {"", IncidentForm::kHtml {".txt", IncidentForm::kText',
         "coordinator/a.h": 'inline constexpr char kTextFile[] = "digest.txt";',
     }
 
@@ -265,13 +270,13 @@ const char* PotentialCause(Cause cause) {
 
     def test_holds_commands_to_the_code(self):
         self.assertEqual(self.commands(), [])
-        for old, new in (("| 0 |", "| 3 |"), ("/metrics", "/healthz"), ("`/`", "`/x`"),
+        for old, new in (("| 0 |", "| 3 |"), ("/metrics", "/healthz"), ("`/`", "`/x`"), ("/readyz", "/ready"),
                          ("digest.txt", "digest.md"), ("show ID", "print ID")):
             self.assertEqual(len(self.commands(old, new)), 2, old)
 
     def test_says_what_it_cannot_read(self):
         with self.assertRaisesRegex(bindings.Unreadable, "no section 'HTTP'"):
-            self.commands("## HTTP", "## Pages")
+            self.commands("## HTTP\n", "## Pages\n")
         with self.assertRaisesRegex(bindings.Unreadable, "exit status"):
             list(bindings.command_problems(self.COMMANDS, "", {}))
 

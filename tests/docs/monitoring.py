@@ -31,10 +31,18 @@ DAEMONS = {
         "--http=127.0.0.1:0",
         "--slices=1",
         "--tasks-per-slice=1",
+        "--state-dir={state}",
     ],
-    "rapideye-agent": ["--slice=0", "--task=0", "--coordinator=127.0.0.1:1", "--metrics-port=0"],
+    "rapideye-agent": [
+        "--slice=0",
+        "--task=0",
+        "--coordinator=127.0.0.1:1",
+        "--metrics-port=0",
+        "--state-dir={state}",
+    ],
+    "rapideye": ["remover", "--fleet-db=sqlite:{state}/fleet.db", "--http=127.0.0.1:0"],
 }
-METRIC = re.compile(r"\b(?:rapideye_(?:coordinator|agent)|process)_[a-z_]+\b")
+METRIC = re.compile(r"\b(?:rapideye_(?:coordinator|agent|remover)|process)_[a-z_]+\b")
 RECORD = re.compile(r"\brapideye:[a-z_]+:[a-z0-9_]+\b")
 
 
@@ -72,7 +80,7 @@ def served(program, arguments):
     """The families that a daemon's page has, of histograms their series."""
     with tempfile.TemporaryDirectory() as state:
         with subprocess.Popen(
-            [program, *arguments, f"--state-dir={state}"],
+            [program, *(argument.format(state=state) for argument in arguments)],
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             text=True,
@@ -199,10 +207,19 @@ class MonitoringTest(unittest.TestCase):
             self.assertFalse(taken & cells, panel["title"])
             taken |= cells
 
-    def test_pods_are_scraped_at_ports_that_the_example_may_open(self):
-        monitor = self.read_yaml("podmonitor.yaml")
-        ports = [endpoint["port"] for endpoint in monitor["spec"]["podMetricsEndpoints"]]
+    def test_pods_are_scraped_at_ports_that_the_examples_may_open(self):
+        with open(os.path.join(self.folder, "podmonitor.yaml"), encoding="utf-8") as file:
+            jobs, remover = yaml.safe_load_all(file)
+        ports = [endpoint["port"] for endpoint in jobs["spec"]["podMetricsEndpoints"]]
         self.assertEqual(ports, ["http", "agent-metrics"])
+        with open(os.path.join(self.deploy, "kubernetes", "remover.yaml"), encoding="utf-8") as file:
+            deployment = next(one for one in yaml.safe_load_all(file) if one["kind"] == "Deployment")
+        pod = deployment["spec"]["template"]
+        ports = {port["name"] for port in pod["spec"]["containers"][0]["ports"]}
+        scraped = [endpoint["port"] for endpoint in remover["spec"]["podMetricsEndpoints"]]
+        self.assertEqual(set(scraped), ports)
+        self.assertEqual(remover["spec"]["selector"]["matchLabels"], pod["metadata"]["labels"])
+        self.assertEqual(remover["metadata"]["namespace"], deployment["metadata"]["namespace"])
 
 
 def main():

@@ -60,6 +60,15 @@ class Kubernetes(unittest.TestCase):
         self.assertEqual(environment["RAPIDEYE_REMOVAL"]["value"], "dry-run")
         self.assertIn("secretKeyRef", environment["RAPIDEYE_FLEET_DB"]["valueFrom"])
 
+    def test_it_is_restarted_when_it_stands_not_when_the_history_is_away(self):
+        container = self.by_kind["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+        port = container["ports"][0]
+        environment = {variable["name"]: variable.get("value") for variable in container["env"]}
+        self.assertTrue(environment["RAPIDEYE_HTTP"].endswith(f":{port['containerPort']}"))
+        self.assertEqual(environment["RAPIDEYE_INSECURE"], "true")
+        for probe, path in (("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")):
+            self.assertEqual(container[probe]["httpGet"], {"path": path, "port": port["name"]})
+
     def test_the_hooks_own_page_asks_for_the_same_rights(self):
         shown = [documents(block) for block in
                  re.findall(r"```yaml\n(.*?)```", text("deploy", "hooks", "README.md"), re.DOTALL)]

@@ -180,6 +180,13 @@ class ProgramsTest(unittest.TestCase):
                 with urllib.request.urlopen(f"{address}/metrics", timeout=60) as page:
                     self.compare("metrics-coordinator.txt", metric_names(page.read().decode()))
 
+    def test_metrics_of_a_remover(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with Daemon("rapideye", "remover", f"--fleet-db=sqlite:{folder}/fleet.db",
+                        "--http=127.0.0.1:0") as address:
+                with urllib.request.urlopen(f"{address}/metrics", timeout=60) as page:
+                    self.compare("metrics-remover.txt", metric_names(page.read().decode()))
+
     def test_metrics_of_an_agent(self):
         # Nobody answers there, and nothing of this machine is looked at.
         with Daemon("rapideye-agent", "--coordinator=127.0.0.1:1", "--runtime=127.0.0.1:1",

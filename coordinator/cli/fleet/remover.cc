@@ -21,15 +21,18 @@
 #include "coordinator/fleet/database.h"
 #include "coordinator/removal/hooks/process_hook_runner.h"
 #include "coordinator/removal/removal_loop.h"
+#include "coordinator/removal/remover_pages.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/process/signals.h"
 
 namespace rapideye::cli {
 namespace {
 
+using coordinator::NotingHookRunner;
 using coordinator::ProcessHookRunner;
 using coordinator::RemovalFlags;
 using coordinator::RemovalLoop;
+using coordinator::RemoverPages;
 
 // Ends loop and hook once a signal comes, for as long as it lives.
 class StopAtSignal {
@@ -74,13 +77,18 @@ absl::StatusOr<std::string> HistoryName(const std::string& url) {
   return database.ok() ? (*database)->Name() : url;  // a file's
 }
 
-RemovalLoop::Settings SettingsOf(const RemovalFlags& flags) {
+RemovalLoop::Settings SettingsOf(const RemovalFlags& flags, RemoverPages& pages) {
   RemovalLoop::Settings settings;
   settings.fleet_db = flags.fleet_db;
   settings.policy = flags.policy;
   settings.tenant_machines = flags.tenant_machines;
   settings.hooks = flags.hooks;
   settings.hook_timeout = flags.hook_timeout;
+  settings.before_turn = [&pages] { pages.NoteLife(); };
+  settings.after_turn = [&pages](coordinator::Database*, const auto& turn) {
+    pages.NoteTurn(turn);
+    return absl::InfiniteDuration();
+  };
   return settings;
 }
 
@@ -93,6 +101,26 @@ RemoverCommand::RemoverCommand(CLI::App& app)
                               "(the one that the coordinators write to)");
   coordinator::AddRemovalFlags(this->app(), flags_);
   program::AddFlag(this->app(), "once", once_, "handles what is due, then exits; for cron");
+  program::AddFlag(
+      this->app(), "http", http_,
+      "ADDRESS:PORT of /metrics (Prometheus), /healthz and /readyz, or off; any address "
+      "but loopback needs --insecure; not with --once");
+  program::AddFlag(this->app(), "insecure", insecure_,
+                   "allows --http on an address that is not loopback: it is plaintext");
+}
+
+absl::StatusOr<std::unique_ptr<http::HttpServer>> RemoverCommand::Serve(
+    const RemoverPages& pages) const {
+  if (http_ == "off" || once_) return nullptr;
+  auto server = http::HttpServer::Start(
+      {.address = http_, .insecure = insecure_},
+      [&pages](const http::Request& request) { return pages.Answer(request); });
+  if (!server.ok()) {
+    return absl::Status(server.status().code(),
+                        absl::StrCat("--http: ", std::string(server.status().message())));
+  }
+  spdlog::info("metrics at http://{}/metrics", (*server)->address());
+  return server;
 }
 
 int RemoverCommand::Run() {
@@ -113,7 +141,11 @@ int RemoverCommand::Run() {
                             .grace = coordinator::kHookGrace,
                             .max_output = coordinator::kMaxHookOutput},
                            CallersEnvironment(), "remover");
-  RemovalLoop loop(SettingsOf(flags_), runner);
+  RemoverPages pages({.mode = flags_.policy.mode, .hook_timeout = flags_.hook_timeout});
+  NotingHookRunner noting(runner, pages);
+  RemovalLoop loop(SettingsOf(flags_, pages), noting);
+  const auto server = Serve(pages);
+  if (!server.ok()) return Fail(server.status());
   const StopAtSignal stopper(*signals, loop, runner);
   if (!once_) {
     loop.Run();

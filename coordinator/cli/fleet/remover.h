@@ -2,8 +2,14 @@
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_REMOVER_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_REMOVER_H_
 
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
 #include "coordinator/cli/command.h"
 #include "coordinator/removal/removal_flags.h"
+#include "coordinator/removal/remover_pages.h"
+#include "proto/common/http/http_server.h"
 
 namespace rapideye::cli {
 
@@ -20,8 +26,14 @@ class RemoverCommand final : public Command {
   int Run() override;
 
  private:
+  // nullptr if no pages are asked for. `pages` outlives it.
+  absl::StatusOr<std::unique_ptr<http::HttpServer>> Serve(
+      const coordinator::RemoverPages& pages) const;
+
   coordinator::RemovalFlags flags_;
   bool once_ = false;
+  std::string http_ = "off";
+  bool insecure_ = false;
 };
 
 }  // namespace rapideye::cli

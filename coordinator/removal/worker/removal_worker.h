@@ -22,6 +22,7 @@
 #include "coordinator/fleet/records/records.h"
 #include "coordinator/removal/hooks.h"
 #include "coordinator/removal/policy/policy.h"
+#include "coordinator/removal/removal_counts.h"
 #include "coordinator/store/disk.h"
 #include "proto/common/worker/thread.h"
 
@@ -36,20 +37,17 @@ struct RemovalSettings {
 };
 
 // Counts events between incidents and removals since the start.
-struct RemovalCounters {
+struct RemovalCounters : RemovalCounts {
   int64_t incidents_delivered = 0;  // to the fleet history
   int64_t delivery_failures = 0;
-  int64_t removes = 0;  // decisions, in this coordinator's mode
-  int64_t watches = 0;
-  int64_t refusals = 0;
-  int64_t hooks_succeeded = 0;
-  int64_t hooks_failed = 0;    // runs that are tried again
-  int64_t hooks_given_up = 0;  // an operator has to do their work
 };
 
 struct RemovalReport {
   RemovalCounters counters;
   bool history_works = true;
+  // The fleet's breaker in this coordinator's mode is open; absent: it has not been read, or
+  // removal is off.
+  std::optional<bool> breaker_open;
 };
 
 // Thread-safe. Everything happens on threads of its own: a history, a disk or a hook

@@ -18,6 +18,7 @@
 #include "coordinator/fleet/records/record_json.h"
 #include "coordinator/fleet/schema.h"
 #include "coordinator/fleet/spool.h"
+#include "coordinator/removal/count_turn.h"
 #include "coordinator/removal/hooks/incident_event.h"
 #include "coordinator/removal/worker/removal_record.h"
 #include "coordinator/store/incident_files.h"
@@ -319,6 +320,7 @@ absl::Duration RemovalWorker::State::AfterTurn(Database* database,
   {
     const MutexLock lock(mutex);
     report.history_works = turn.ok();
+    report.breaker_open = turn.ok() ? turn->breaker_open : std::nullopt;
   }
   // The journal is tried again soon: it is on this machine.
   if (!hooks.has_value()) return kFirstDiskRetry;
@@ -330,8 +332,9 @@ absl::Duration RemovalWorker::State::AfterTurn(Database* database,
   }
   for (const Task& task : *ran) {
     LogHook(task);
-    CountHook(task);
     touched.insert(task.incident);
+    const MutexLock lock(mutex);
+    CountHook(task, report.counters);
   }
   if (turn.ok()) touched.merge(std::exchange(unfinished, {}));
   const bool end_due = AddEnds(touched);
@@ -346,26 +349,11 @@ absl::Duration RemovalWorker::State::AfterTurn(Database* database,
 }
 
 void RemovalWorker::State::Count(const Remover::Report& turn, std::set<std::string>& touched) {
-  for (const Remover::Decided& decided : turn.decisions) {
-    touched.insert(decided.finding.incident);
-    const MutexLock lock(mutex);
-    RemovalCounters& c = report.counters;
-    const Action action = decided.decision.action;
-    ++(action == Action::kRemove ? c.removes : action == Action::kWatch ? c.watches : c.refusals);
-  }
-  for (const auto* tasks : {&turn.ended, &turn.retried}) {
-    for (const Task& task : *tasks) {
-      CountHook(task);
-      touched.insert(task.incident);
-    }
-  }
-}
-
-void RemovalWorker::State::CountHook(const Task& task) {
+  for (const Remover::Decided& decided : turn.decisions) touched.insert(decided.finding.incident);
+  for (const Task& task : turn.ended) touched.insert(task.incident);
+  for (const Task& task : turn.retried) touched.insert(task.incident);
   const MutexLock lock(mutex);
-  ++(task.state == "done"  ? report.counters.hooks_succeeded
-     : task.state == "due" ? report.counters.hooks_failed
-                           : report.counters.hooks_given_up);
+  CountTurn(turn, report.counters);
 }
 
 void RemovalWorker::State::ReleaseDecided(std::set<std::string>& touched) {

@@ -123,7 +123,6 @@ struct RemovalWorker::State {
   absl::Status TakeUpOne(const IncidentRecord& incident);
   absl::Duration AfterTurn(Database* database, const absl::StatusOr<Remover::Report>& turn);
   void Count(const Remover::Report& turn, std::set<std::string>& touched);
-  void CountHook(const Task& task);
   void ReleaseDecided(std::set<std::string>& touched);
   // Has the hooks run for the ends of incidents; true if some are due now.
   bool AddEnds(std::set<std::string>& touched);

@@ -5,6 +5,8 @@
 #include <prometheus/client_metric.h>
 #include <prometheus/histogram.h>
 
+#include <utility>
+
 #include "absl/time/time.h"
 
 namespace rapideye::metrics {
@@ -12,15 +14,20 @@ namespace rapideye::metrics {
 // Thread-safe.
 class DurationHistogram {
  public:
+  // Upper bounds of the buckets in seconds, by default from a small job's classification to the
+  // write to a disk that nearly hangs.
+  explicit DurationHistogram(prometheus::Histogram::BucketBoundaries bounds = {0.001, 0.005, 0.025,
+                                                                               0.1, 0.5, 1, 2.5, 10,
+                                                                               60})
+      : histogram_(std::move(bounds)) {}
+
   void Observe(absl::Duration duration) { histogram_.Observe(absl::ToDoubleSeconds(duration)); }
 
   // The buckets, cumulated, the last of them without a bound.
   prometheus::ClientMetric::Histogram Get() const { return histogram_.Collect().histogram; }
 
  private:
-  // Upper bounds of the buckets in seconds, from a small job's classification to the
-  // write to a disk that nearly hangs.
-  prometheus::Histogram histogram_{{0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60}};
+  prometheus::Histogram histogram_;
 };
 
 }  // namespace rapideye::metrics

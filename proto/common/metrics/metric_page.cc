@@ -4,6 +4,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace rapideye::metrics {
 
@@ -39,9 +40,32 @@ void MetricPage::AddGauge(const std::string& name, const std::string& help, doub
   families_->Add(name, help, prometheus::MetricType::Gauge, labels).gauge.value = value;
 }
 
+void MetricPage::AddStates(const std::string& name, const std::string& help,
+                           const std::string& label, std::initializer_list<std::string_view> states,
+                           std::string_view current) {
+  for (const std::string_view state : states) {
+    AddGauge(name, help, state == current ? 1 : 0, {{label, std::string(state)}});
+  }
+}
+
 void MetricPage::AddHistogram(const std::string& name, const std::string& help,
                               const DurationHistogram& histogram) {
   families_->Add(name, help, prometheus::MetricType::Histogram, {}).histogram = histogram.Get();
+}
+
+void MetricPage::AddHistogram(const std::string& name, const std::string& help,
+                              std::span<const double> bounds, std::span<const int64_t> counts,
+                              double sum) {
+  prometheus::ClientMetric::Histogram& histogram =
+      families_->Add(name, help, prometheus::MetricType::Histogram, {}).histogram;
+  uint64_t cumulated = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    cumulated += static_cast<uint64_t>(counts[i]);
+    const double bound = i < bounds.size() ? bounds[i] : std::numeric_limits<double>::infinity();
+    histogram.bucket.push_back({.cumulative_count = cumulated, .upper_bound = bound});
+  }
+  histogram.sample_count = cumulated;
+  histogram.sample_sum = sum;
 }
 
 std::string MetricPage::Render() const {

@@ -2,8 +2,12 @@
 #ifndef RAPIDEYE_PROTO_COMMON_METRICS_METRIC_PAGE_H_
 #define RAPIDEYE_PROTO_COMMON_METRICS_METRIC_PAGE_H_
 
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,8 +35,15 @@ class MetricPage {
                   const Labels& labels = {});
   void AddGauge(const std::string& name, const std::string& help, double value,
                 const Labels& labels = {});
+  // A gauge for each of `states`, told apart by this label: 1 for `current`, 0 for the others.
+  void AddStates(const std::string& name, const std::string& help, const std::string& label,
+                 std::initializer_list<std::string_view> states, std::string_view current);
   void AddHistogram(const std::string& name, const std::string& help,
                     const DurationHistogram& histogram);
+  // One that somebody else counts: upper bounds of the buckets in seconds, how many fall into each
+  // and above all of them, and their sum.
+  void AddHistogram(const std::string& name, const std::string& help,
+                    std::span<const double> bounds, std::span<const int64_t> counts, double sum);
 
   // Prometheus' text format.
   std::string Render() const;
