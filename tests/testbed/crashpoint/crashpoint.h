@@ -23,7 +23,7 @@ class CrashPoints {
   // The next point of this kind is passed: SIGKILL, if it is the deadly one. Its
   // name. Thread-safe.
   std::string Pass(const std::string& kind);
-  bool Deadly(const std::string& point) const { return point == deadly_; }
+  bool Deadly(const std::string& point) const { return !point.empty() && point == deadly_; }
 
  private:
   void OnEvent(const coordinator::Event& event);
