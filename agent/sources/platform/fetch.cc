@@ -21,6 +21,10 @@ namespace {
 constexpr http::CallLimits kLimits = {.deadline = kPlatformDeadline,
                                       .max_answer_bytes = kMaxPlatformAnswerBytes};
 
+absl::StatusOr<std::string> Ask(const http::Call& call) {
+  return http::DocumentOf(http::CallOne(call, kLimits));
+}
+
 class Asking {
  public:
   Asking(const PlatformOptions& options, absl::Time now) : options_(options), now_(now) {}
@@ -48,10 +52,9 @@ class Asking {
 
   void AskMetadataServer() {
     const auto ask = [this](const char* document) {
-      return http::CallOne({.url = absl::StrCat("http://", options_.metadata_server,
-                                                "/computeMetadata/v1/instance/", document),
-                            .headers = {"Metadata-Flavor: Google"}},
-                           kLimits);
+      return Ask({.url = absl::StrCat("http://", options_.metadata_server,
+                                      "/computeMetadata/v1/instance/", document),
+                  .headers = {"Metadata-Flavor: Google"}});
     };
     const auto preempted = ask("preempted");
     if (!preempted.ok()) {
@@ -77,12 +80,11 @@ class Asking {
       return;
     }
     const auto ask = [&](const std::string& path) {
-      return http::CallOne(
+      return Ask(
           {.url = absl::StrCat(options_.api_server, path),
            .headers = {absl::StrCat("Authorization: Bearer ", absl::StripAsciiWhitespace(*token)),
                        "Accept: application/json"},
-           .ca = options_.account_folder + "/ca.crt"},
-          kLimits);
+           .ca = options_.account_folder + "/ca.crt"});
     };
     const auto take = [&](const std::string& path, auto parse, const char* right) {
       const absl::StatusOr<std::string> answer = ask(path);

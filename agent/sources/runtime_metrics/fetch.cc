@@ -118,16 +118,16 @@ MetricsReading MetricsReader::Read(absl::Duration deadline) {
   const auto page = [](const std::string& address) {
     return http::Call{.url = absl::StrCat("http://", address, "/metrics")};
   };
-  const std::vector<http::Answer> found =
+  std::vector<http::MaybeReply> replies =
       http::CallAll({page(*pages[0].first), page(*pages[1].first)},
                     {.deadline = deadline, .max_answer_bytes = kMaxMetricsPageBytes});
   for (size_t i = 0; i < pages.size(); ++i) {
-    if (!found[i].ok()) {
-      Complain(absl::StrCat(*pages[i].first, ": ", std::string(found[i].status().message())),
-               reading);
+    const absl::StatusOr<std::string> text = http::DocumentOf(std::move(replies[i]));
+    if (!text.ok()) {
+      Complain(absl::StrCat(*pages[i].first, ": ", std::string(text.status().message())), reading);
       continue;
     }
-    for (Metric& metric : ParsePrometheus(*found[i], pages[i].second)) {
+    for (Metric& metric : ParsePrometheus(*text, pages[i].second)) {
       reading.metrics.push_back(std::move(metric));
     }
   }

@@ -59,7 +59,7 @@ class Transfer {
   CURL* easy() const { return easy_.get(); }
   void NoteDone(CURLcode result) { result_ = result; }
 
-  Answer Result() {
+  MaybeReply Result() {
     if (easy_ == nullptr) return absl::UnavailableError("libcurl cannot be used");
     if (too_large_) {
       return absl::ResourceExhaustedError(
@@ -68,11 +68,7 @@ class Transfer {
     if (result_ != CURLE_OK) return absl::UnavailableError(curl_easy_strerror(result_));
     long status = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
-    const std::string text = absl::StrCat("it answers with status ", status);
-    if (status == 404) return absl::NotFoundError(text);
-    if (status == 401 || status == 403) return absl::PermissionDeniedError(text);
-    if (status < 200 || status > 299) return absl::UnavailableError(text);
-    return std::move(body_);
+    return Reply{static_cast<int>(status), std::move(body_)};
   }
 
  private:
@@ -105,7 +101,7 @@ void NoteDone(CURLM* multi) {
 
 }  // namespace
 
-std::vector<Answer> CallAll(const std::vector<Call>& calls, const CallLimits& limits) {
+std::vector<MaybeReply> CallAll(const std::vector<Call>& calls, const CallLimits& limits) {
   static std::once_flag initialised;  // which libcurl does not guard by itself
   std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
   const std::unique_ptr<CURLM, FreeMulti> multi(curl_multi_init());
@@ -120,14 +116,25 @@ std::vector<Answer> CallAll(const std::vector<Call>& calls, const CallLimits& li
     if (curl_multi_poll(multi.get(), nullptr, 0, /*timeout_ms=*/100, nullptr) != CURLM_OK) break;
   }
   NoteDone(multi.get());
-  std::vector<Answer> answers;
+  std::vector<MaybeReply> replies;
   for (const std::unique_ptr<Transfer>& transfer : transfers) {
     curl_multi_remove_handle(multi.get(), transfer->easy());
-    answers.push_back(transfer->Result());
+    replies.push_back(transfer->Result());
   }
-  return answers;
+  return replies;
 }
 
-Answer CallOne(const Call& call, const CallLimits& limits) { return CallAll({call}, limits)[0]; }
+MaybeReply CallOne(const Call& call, const CallLimits& limits) {
+  return std::move(CallAll({call}, limits)[0]);
+}
+
+absl::StatusOr<std::string> DocumentOf(MaybeReply reply) {
+  if (!reply.ok()) return reply.status();
+  const std::string text = absl::StrCat("it answers with status ", reply->status);
+  if (reply->status == 404) return absl::NotFoundError(text);
+  if (reply->status == 401 || reply->status == 403) return absl::PermissionDeniedError(text);
+  if (reply->status < 200 || reply->status > 299) return absl::UnavailableError(text);
+  return std::move(reply->body);
+}
 
 }  // namespace rapideye::http

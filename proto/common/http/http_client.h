@@ -24,15 +24,23 @@ struct CallLimits {
   size_t max_answer_bytes;
 };
 
-// The body of the answer. NOT_FOUND: the server has no such document; PERMISSION_DENIED: status
-// 401 or 403; UNAVAILABLE: no answer within the deadline, a malformed one, or a status that is not
-// 2xx; RESOURCE_EXHAUSTED: more than max_answer_bytes.
-using Answer = absl::StatusOr<std::string>;
+struct Reply {
+  int status = 0;  // 200 and so on; whatever the server says
+  std::string body;
+};
 
-// Blocks until every call has ended. All run at once; answers are in the order of the calls. No
+// UNAVAILABLE: no reply within the deadline, or a malformed one; RESOURCE_EXHAUSTED: more than
+// max_answer_bytes.
+using MaybeReply = absl::StatusOr<Reply>;
+
+// Blocks until every call has ended. All run at once; replies are in the order of the calls. No
 // redirection and no proxy is followed. Thread-safe.
-std::vector<Answer> CallAll(const std::vector<Call>& calls, const CallLimits& limits);
-Answer CallOne(const Call& call, const CallLimits& limits);
+std::vector<MaybeReply> CallAll(const std::vector<Call>& calls, const CallLimits& limits);
+MaybeReply CallOne(const Call& call, const CallLimits& limits);
+
+// The body of a reply whose status is 2xx. NOT_FOUND: the server has no such document;
+// PERMISSION_DENIED: status 401 or 403; UNAVAILABLE: another status. Other errors as they are.
+absl::StatusOr<std::string> DocumentOf(MaybeReply reply);
 
 }  // namespace rapideye::http
 

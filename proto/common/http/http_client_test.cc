@@ -79,10 +79,12 @@ TEST(HttpClientTest, BringsEachPage) {
   Listener other;
   one.AnswerOnce(Ok("a 1\n"));
   other.AnswerOnce(Ok("b 2\n"));
-  const std::vector<Answer> answers = CallAll({Get(one.address()), Get(other.address())}, kLimits);
+  const std::vector<MaybeReply> answers =
+      CallAll({Get(one.address()), Get(other.address())}, kLimits);
   ASSERT_TRUE(answers.at(0).ok()) << answers[0].status();
-  EXPECT_EQ(*answers[0], "a 1\n");
-  EXPECT_EQ(answers.at(1).value_or(""), "b 2\n");
+  EXPECT_EQ(answers[0]->status, 200);
+  EXPECT_EQ(answers[0]->body, "a 1\n");
+  EXPECT_EQ(answers.at(1)->body, "b 2\n");
   EXPECT_THAT(one.Request(), HasSubstr("GET /page HTTP/1.1"));
 }
 
@@ -91,15 +93,16 @@ TEST(HttpClientTest, OneThatIsNotThereLeavesTheOtherItsPage) {
   gone.Close();
   Listener other;
   other.AnswerOnce(Ok("b 2\n"));
-  const std::vector<Answer> answers = CallAll({Get(gone.address()), Get(other.address())}, kLimits);
+  const std::vector<MaybeReply> answers =
+      CallAll({Get(gone.address()), Get(other.address())}, kLimits);
   EXPECT_EQ(answers.at(0).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(answers.at(1).ok());
 }
 
 TEST(HttpClientTest, OneThatNeverAnswersIsGivenUp) {
   Listener silent;  // connects, by the kernel, and says nothing
-  const Answer answer = CallOne(Get(silent.address()),
-                                {.deadline = absl::Milliseconds(50), .max_answer_bytes = 1000});
+  const MaybeReply answer = CallOne(Get(silent.address()),
+                                    {.deadline = absl::Milliseconds(50), .max_answer_bytes = 1000});
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
 }
 
@@ -119,7 +122,7 @@ TEST(HttpClientTest, SendsHeadersAndPostsABody) {
   Call call = Get(server.address());
   call.headers = {"Content-Type: application/json"};
   call.body = "{}";
-  EXPECT_EQ(CallOne(call, kLimits).value_or(""), "taken");
+  EXPECT_EQ(DocumentOf(CallOne(call, kLimits)).value_or(""), "taken");
   const std::string request = server.Request();
   EXPECT_THAT(request, HasSubstr("POST /page HTTP/1.1"));
   EXPECT_THAT(request, HasSubstr("\r\nContent-Type: application/json\r\n"));
@@ -135,7 +138,7 @@ TEST(HttpClientTest, TheStatusSaysWhy) {
         std::pair("no HTTP", absl::StatusCode::kUnavailable)}) {
     Listener server;
     server.AnswerOnce(absl::StrCat(answer, "\r\nContent-Length: 0\r\n\r\n"));
-    EXPECT_EQ(CallOne(Get(server.address()), kLimits).status().code(), code) << answer;
+    EXPECT_EQ(DocumentOf(CallOne(Get(server.address()), kLimits)).status().code(), code) << answer;
   }
 }
 
@@ -144,7 +147,7 @@ TEST(HttpClientTest, FollowsNoRedirectionAndReadsNoFile) {
   Listener server;
   server.AnswerOnce(absl::StrCat("HTTP/1.1 302 Found\r\nLocation: http://", target.address(),
                                  "/page\r\nContent-Length: 0\r\n\r\n"));
-  EXPECT_THAT(std::string(CallOne(Get(server.address()), kLimits).status().message()),
+  EXPECT_THAT(std::string(DocumentOf(CallOne(Get(server.address()), kLimits)).status().message()),
               HasSubstr("status 302"));
   EXPECT_FALSE(CallOne({.url = "file:///etc/hostname"}, kLimits).ok());
 }
