@@ -91,7 +91,7 @@ TEST(Classify, AnotherIndependentFaultIsAnAlternative) {
   ASSERT_EQ(verdict.alternatives[0].culprits.size(), 1U);
   EXPECT_EQ(verdict.alternatives[0].culprits[0].chip, 2);
   EXPECT_TRUE(verdict.alternatives[0].independent);
-  // What has computed for seconds may go on.
+  // A core that has computed for seconds may go on.
   Core& core = s.Tensor(0, 1, 2);
   core.stuck_ms = 3000;
   core.sequencers[0].frozen_ms = 3000;

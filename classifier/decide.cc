@@ -35,7 +35,7 @@ std::set<WorkerId> WorkersOf(const Finding& finding) {
   return workers;
 }
 
-// What other findings are held against: all that failed, not those of one finding alone.
+// Other findings are held against all that failed, not those of one finding alone.
 struct Failed {
   std::set<WorkerId> workers;  // outright, or they are not there, by findings that may be a cause
   // And those whose processes ended no later than the job stood still, whatever ended them. What

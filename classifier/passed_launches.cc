@@ -88,7 +88,7 @@ void ForgivePassed(const Topology& topology, const Positions& positions,
   for (int i = 0; i < workers; ++i) {
     if (!marked[static_cast<size_t>(i)]) continue;
     const WorkerInfo& worker = topology.worker(i);
-    // Whoever is at odds with its own slice may yet have left out what only this one is still in.
+    // A worker at odds with its own slice may yet have left out what only this one is still in.
     const Others& own = mates[{worker.cohort, worker.slice}];
     const Others& others = own.current.empty() ? cohorts[worker.cohort] : own;
     const bool behind = Contains(others.left, Current(topology, positions, i));

@@ -130,7 +130,7 @@ class Rule {
                      : head.behind        ? kConfidenceHostBehind
                      : PastItsPeers(head) ? kConfidencePastByPlace
                                           : kConfidenceEntryByPlace;
-        // Whoever goes on, however slowly, is not at an infeed.
+        // A host that goes on, however slowly, is not at an infeed.
         if (seen.empty() && head.moving) confidence -= kConfidenceLoopPenalty;
         state = "stands with all its cores at one place that its peers have left";
         if (const Place* place = c_.PlaceOf(head)) {

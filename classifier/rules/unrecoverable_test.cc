@@ -611,7 +611,7 @@ TEST(LostWorker, MissingAndAcknowledgesNothing) {
 
 TEST(LostWorker, MissingButAcknowledgesIsWeak) { EXPECT_EQ(Diagnose(SendsTo(2, 20)), "UNKNOWN"); }
 
-// Who says so does not get through to others, either.
+// The peer that says so does not get through to others, either.
 TEST(LostWorker, MissingByTheWordOfOneThatIsCutOffIsNoFaultOfItsOwn) {
   const auto independent = [](bool cut_off) {
     Scenario s = SendsTo(2, kStillMs);

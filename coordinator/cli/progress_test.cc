@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What a terminal would get.
+// A pipe takes what a terminal would get.
 class ProgressTest : public ::testing::Test {
  protected:
   ProgressTest() { EXPECT_EQ(pipe(ends_.data()), 0); }

@@ -112,7 +112,7 @@ struct IncidentsOnDisk {
   std::map<std::string, ToldVerdict> verdicts = {};
   // A pause of the watch that it was told of.
   std::optional<KeptPause> pause = std::nullopt;
-  // What it had learnt of pauses.
+  // The lengths of pauses that it had learnt.
   std::optional<KeptPauses> learnt = std::nullopt;
   // The newest, unless its end is on disk, too.
   std::optional<std::string> open = std::nullopt;

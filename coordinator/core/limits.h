@@ -81,8 +81,8 @@ inline constexpr size_t kMaxCohorts = 256;
 // leave a dead job unnoticed for a working day.
 inline constexpr absl::Duration kMaxLearntPause = absl::Hours(1);
 
-// What was learnt of pauses is written to disk no more often: a job in its first hour learns longer
-// ones all the time.
+// Learnt pauses are written to disk no more often: a job in its first hour learns longer ones all
+// the time.
 inline constexpr absl::Duration kKeepPausesSpacing = absl::Minutes(1);
 
 // Progress (deploy/COMMANDS.md, "When an alarm is raised") ----------------------

@@ -101,7 +101,7 @@ class Membership {
 
   const std::map<WorkerId, Member>& members() const { return members_; }
   size_t connected() const { return by_stream_.size(); }
-  // Whoever has a certificate speaks for the workers that it names, and for no other.
+  // A certificate speaks for the workers that it names, and for no other.
   bool CertificatesNameWorkers() const { return !rules_.templates.empty(); }
   // Empty until it is configured or the first worker was admitted.
   const std::string& job() const { return configured_.job; }
@@ -134,8 +134,8 @@ class Membership {
   std::optional<Shape> LearntShape() const;
   // Workers of the shape that are not retired.
   int64_t Slots(const Shape& shape) const;
-  // What members state of the job's shape counts while they are connected: whoever says Hello
-  // and goes, again and again, is no part of the job.
+  // Members' statements of the job's shape count while they are connected: an agent that says
+  // Hello and goes, again and again, is no part of the job.
   void CastVote(const Member& member);
   void WithdrawVote(const Member& member);
   // The shape of which most hosts have a connected worker that states it, of several that of

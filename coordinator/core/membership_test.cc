@@ -236,7 +236,7 @@ TEST(Membership, WhoHasGoneStatesNoShape) {
     membership.Leave(stream);
   }
   EXPECT_EQ(membership.Expected().size(), 2u);
-  // What the last one stated is remembered.
+  // The shape that the last one stated is remembered.
   membership.Leave(1);
   EXPECT_EQ(membership.Expected().size(), 2u);
 }

@@ -238,7 +238,7 @@ TEST_F(WorkBesideLinesTest, AnEvaluationThatWritesNoLinesIsWaitedFor) {
 }
 
 TEST_F(WorkBesideLinesTest, AHangIsNoticedAsSoonAsBefore) {
-  // What was under way when the last line came is seen a little later.
+  // Work under way when the last line came is seen a little later.
   HearWork(400, 105, 109);
   EXPECT_FALSE(Judge(399).has_value());
   ASSERT_TRUE(Judge(400).has_value());

@@ -76,11 +76,11 @@ struct WatchedJob {
   // Half of the threshold that applies to the programs known by now: from then on without
   // progress agents look closely.
   absl::Duration AttentionAfter() const;
-  // What an earlier coordinator left on disk has been read. It counts once the job is settled, if
-  // it is about the same one.
+  // The pauses that an earlier coordinator left on disk have been read. They count once the job is
+  // settled, if they are of the same one.
   void TakeOver(std::optional<KeptPauses> left);
-  // What is to be kept for the next coordinator, if it has changed, now and then; absent before
-  // TakeOver.
+  // The pauses to be kept for the next coordinator, if they have changed, now and then; absent
+  // before TakeOver.
   std::optional<KeptPauses> PausesToKeep(absl::Duration now);
   // Returns `settled`: all expected workers have been there once, or had the time to come.
   // Shortly after a start most agents may still be on their way back. One that leaves after

@@ -32,7 +32,7 @@ struct IncidentEvent {
   absl::Time observed = {};  // when this was noted
   int64_t revision = 1;      // of the digest
   std::string text = {};     // the digest, or one clause
-  // What the digest says; absent: it could not be told in one line, or the job went on.
+  // The verdict of the digest; absent: it could not be told in one line, or the job went on.
   std::optional<ToldVerdict> verdict = {};
 };
 

@@ -150,7 +150,7 @@ class Page {
   metrics::MetricPage page_;
 };
 
-// What a peer says of itself, as a label.
+// The version that a peer states, as a label.
 std::string Label(const std::string& text) { return text::EscapeText(text, text::kMaxNameBytes); }
 
 // The version of this program always has a line, so that agents that lag behind show beside it.

@@ -94,16 +94,20 @@ absl::Status OperatorService::CountLook(const grpc::CallbackServerContext& conte
                    ": each has runtimes asked for HLO; try again later, or see rapideye status"));
 }
 
+std::shared_ptr<UnaryCall> OperatorService::Admit(const absl::Status& allowed,
+                                                  grpc::ServerUnaryReactor*& reactor) {
+  std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
+  if (call == nullptr || allowed.ok()) return call;
+  call->Refuse(allowed);
+  return nullptr;
+}
+
 grpc::ServerUnaryReactor* OperatorService::GetStatus(grpc::CallbackServerContext* context,
                                                      const v1::GetStatusRequest* /*request*/,
                                                      v1::GetStatusReply* reply) {
   grpc::ServerUnaryReactor* reactor = nullptr;
-  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
+  const std::shared_ptr<UnaryCall> call = Admit(CheckCaller(*context), reactor);
   if (call == nullptr) return reactor;
-  if (absl::Status status = CheckCaller(*context); !status.ok()) {
-    call->Refuse(status);
-    return reactor;
-  }
   cache_.Ask(MonotonicTime(), [call, reply](const std::shared_ptr<const JobStatus>& status) {
     if (status == nullptr) {
       call->Refuse(Stopping());
@@ -118,12 +122,8 @@ grpc::ServerUnaryReactor* OperatorService::ListIncidents(grpc::CallbackServerCon
                                                          const v1::ListIncidentsRequest* request,
                                                          v1::ListIncidentsReply* reply) {
   grpc::ServerUnaryReactor* reactor = nullptr;
-  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
+  const std::shared_ptr<UnaryCall> call = Admit(CheckCaller(*context), reactor);
   if (call == nullptr) return reactor;
-  if (absl::Status status = CheckCaller(*context); !status.ok()) {
-    call->Refuse(status);
-    return reactor;
-  }
   if (request->limit() < 0) {
     call->Refuse(absl::InvalidArgumentError("limit: must not be negative"));
     return reactor;
@@ -215,12 +215,8 @@ grpc::ServerUnaryReactor* OperatorService::Pause(grpc::CallbackServerContext* co
                                                  const v1::PauseRequest* request,
                                                  v1::PauseReply* reply) {
   grpc::ServerUnaryReactor* reactor = nullptr;
-  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
+  const std::shared_ptr<UnaryCall> call = Admit(CheckOperator(*context), reactor);
   if (call == nullptr) return reactor;
-  if (absl::Status status = CheckOperator(*context); !status.ok()) {
-    call->Refuse(status);
-    return reactor;
-  }
   std::string by = CallerName(*context, request->by());
   Ticket ticket = 0;
   {
@@ -252,12 +248,8 @@ grpc::ServerUnaryReactor* OperatorService::Acknowledge(grpc::CallbackServerConte
                                                        const v1::AcknowledgeRequest* request,
                                                        v1::AcknowledgeReply* reply) {
   grpc::ServerUnaryReactor* reactor = nullptr;
-  const std::shared_ptr<UnaryCall> call = UnaryCall::Begin(limiter_, reactor);
+  const std::shared_ptr<UnaryCall> call = Admit(CheckOperator(*context), reactor);
   if (call == nullptr) return reactor;
-  if (absl::Status status = CheckOperator(*context); !status.ok()) {
-    call->Refuse(status);
-    return reactor;
-  }
   const std::string& id = request->id();
   if (!IsIncidentId(id)) {
     call->Refuse(

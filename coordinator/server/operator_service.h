@@ -84,6 +84,8 @@ class OperatorService final : public v1::Operator::CallbackService {
   absl::Status CheckCaller(const grpc::CallbackServerContext& context);
   // As CheckCaller, of one who changes what is watched: with TLS --operator-identity must name it.
   absl::Status CheckOperator(const grpc::CallbackServerContext& context);
+  // Begins a call; null if it is refused: too many are under way, or the caller is not allowed to.
+  std::shared_ptr<UnaryCall> Admit(const absl::Status& allowed, grpc::ServerUnaryReactor*& reactor);
   // RESOURCE_EXHAUSTED if the caller has asked for a snapshot less than kLookInterval ago. Without
   // TLS callers have no name and are not told apart.
   absl::Status CountLook(const grpc::CallbackServerContext& context, absl::Duration now);

@@ -74,7 +74,7 @@ http::Response Document(const IncidentArchive& archive, const std::string& id, c
   return response;
 }
 
-// What has become of the incident since its page was written; "" for nothing.
+// Shows what has become of the incident since its page was written; "" for nothing.
 std::string StateHtml(const IncidentArchive& archive, const std::string& id) {
   std::string html;
   if (const std::optional<EndedIncident> ended = archive.EndOf(id)) {

@@ -36,7 +36,7 @@ class IncidentArchive {
   // The ids of all incidents, in no order. Errors as List.
   absl::StatusOr<std::vector<std::string>> Ids() const;
 
-  // What has happened to it since its digest; nullopt: nothing, or the disk does not give it.
+  // Its end and acknowledgement, since its digest; nullopt: nothing, or the disk does not give it.
   std::optional<EndedIncident> EndOf(const std::string& id) const;
   std::optional<Acknowledgement> AcknowledgementOf(const std::string& id) const;
 

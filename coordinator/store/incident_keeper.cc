@@ -118,7 +118,7 @@ void IncidentKeeper::State::WriteNotes() {
     if (!early && WriteNote(note)) continue;
     later.push_back(std::move(note));
   }
-  // What came while the disk was written to came after these.
+  // Notes that came while the disk was written to came after these.
   const bool more = !notes.empty();
   notes.insert(notes.begin(), std::make_move_iterator(later.begin()),
                std::make_move_iterator(later.end()));

@@ -20,7 +20,7 @@ std::string MomentText(absl::Time time) {
   return absl::FormatTime(absl::RFC3339_full, time, absl::UTCTimeZone());
 }
 
-// Whoever can write to the state directory may have written anything.
+// A program that can write to the state directory may have written anything.
 std::optional<std::string> Word(const NoteJson& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_string()) return std::nullopt;

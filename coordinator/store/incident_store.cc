@@ -20,7 +20,7 @@ constexpr char kReplacedPrefix[] = ".replaced-";
 constexpr char kVersionName[] = "/version";
 // A version file is a number; whatever is longer is none of ours.
 constexpr size_t kMaxVersionBytes = 32;
-// What is said of an incident as a whole, whichever its digest is.
+// Files about an incident as a whole, whichever its digest is.
 constexpr const char* kNotes[] = {kEndedFile, kAcknowledgedFile};
 constexpr size_t kMaxNoteBytes = 16 << 10;
 

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -113,23 +114,41 @@ bool IsClosed(int client) {
   return read(client, &byte, 1) <= 0;
 }
 
+// A server that answers no call, behind an acceptor.
+class Served {
+ public:
+  Served() : acceptor_(*Acceptor::Listen("127.0.0.1:0")) {
+    grpc::ServerBuilder builder;
+    acceptor_->AddTo(builder, grpc::InsecureServerCredentials());
+    builder.RegisterCallbackGenericService(&service_);
+    server_ = builder.BuildAndStart();
+    EXPECT_NE(server_, nullptr);
+    acceptor_->Start();
+  }
+  ~Served() {
+    acceptor_->Stop();
+    server_->Shutdown();
+  }
+  Served(const Served&) = delete;
+  Served& operator=(const Served&) = delete;
+
+  Acceptor& acceptor() { return *acceptor_; }
+
+ private:
+  std::unique_ptr<Acceptor> acceptor_;
+  grpc::CallbackGenericService service_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
 // gRPC's own listener never accepts again after this.
 TEST(Acceptor, GoesOnOnceDescriptorsHaveComeBack) {
-  auto acceptor = Acceptor::Listen("127.0.0.1:0");
-  ASSERT_TRUE(acceptor.ok()) << acceptor.status();
-  grpc::ServerBuilder builder;
-  (*acceptor)->AddTo(builder, grpc::InsecureServerCredentials());
-  grpc::CallbackGenericService service;
-  builder.RegisterCallbackGenericService(&service);
-  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  ASSERT_NE(server, nullptr);
-  (*acceptor)->Start();
-  EXPECT_EQ((*acceptor)->SinceStarved(), absl::InfiniteDuration());
+  Served server;
+  EXPECT_EQ(server.acceptor().SinceStarved(), absl::InfiniteDuration());
 
   rlimit before = {};
   getrlimit(RLIMIT_NOFILE, &before);
-  const int first = Connect((*acceptor)->port());
-  const int second = Connect((*acceptor)->port());
+  const int first = Connect(server.acceptor().port());
+  const int second = Connect(server.acceptor().port());
   // Both have been taken in, with the descriptors that this needs: nobody else is after one.
   char byte = 0;
   ASSERT_EQ(read(first, &byte, 1), 1);
@@ -139,18 +158,16 @@ TEST(Acceptor, GoesOnOnceDescriptorsHaveComeBack) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
   // This process is the client, too: it needs a number for itself.
   close(first);
-  const int turned_away = Connect((*acceptor)->port());
+  const int turned_away = Connect(server.acceptor().port());
   EXPECT_TRUE(IsClosed(turned_away));
-  EXPECT_LT((*acceptor)->SinceStarved(), absl::Minutes(1));
-  EXPECT_GE((*acceptor)->refused(), 1);
+  EXPECT_LT(server.acceptor().SinceStarved(), absl::Minutes(1));
+  EXPECT_GE(server.acceptor().refused(), 1);
 
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-  const int served = Connect((*acceptor)->port());
+  const int served = Connect(server.acceptor().port());
   // The server's settings frame.
   EXPECT_EQ(read(served, &byte, 1), 1);
   for (const int client : {second, turned_away, served}) close(client);
-  (*acceptor)->Stop();
-  server->Shutdown();
 }
 
 // A limit hardly above what is left free else: a coordinator starts with forty open.
@@ -164,54 +181,35 @@ TEST(Acceptor, ALowLimitLeavesRoomForSome) {
   rlimit low = before;
   low.rlim_cur = kLow;
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
-  auto acceptor = Acceptor::Listen("127.0.0.1:0");
-  ASSERT_TRUE(acceptor.ok()) << acceptor.status();
-  grpc::ServerBuilder builder;
-  (*acceptor)->AddTo(builder, grpc::InsecureServerCredentials());
-  grpc::CallbackGenericService service;
-  builder.RegisterCallbackGenericService(&service);
-  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  ASSERT_NE(server, nullptr);
-  (*acceptor)->Start();
-  const int served = Connect((*acceptor)->port());
+  Served server;
+  const int served = Connect(server.acceptor().port());
   char byte = 0;
   EXPECT_EQ(read(served, &byte, 1), 1);
-  EXPECT_EQ((*acceptor)->refused(), 0);
+  EXPECT_EQ(server.acceptor().refused(), 0);
   close(served);
   for (const int descriptor : open) close(descriptor);
-  (*acceptor)->Stop();
-  server->Shutdown();
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
-// What has made no call makes room, by itself and while nobody reads it.
+// A connection that has made no call makes room, by itself and while nobody reads it.
 TEST(Acceptor, TheOldestThatSaysNothingMakesRoomForANewOne) {
-  auto acceptor = Acceptor::Listen("127.0.0.1:0");
-  ASSERT_TRUE(acceptor.ok()) << acceptor.status();
-  grpc::ServerBuilder builder;
-  (*acceptor)->AddTo(builder, grpc::InsecureServerCredentials());
-  grpc::CallbackGenericService service;
-  builder.RegisterCallbackGenericService(&service);
-  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  ASSERT_NE(server, nullptr);
-  (*acceptor)->Start();
+  Served server;
   std::vector<int> silent;
-  for (size_t i = 0; i < kMaxPendingOfPeer; ++i) silent.push_back(Connect((*acceptor)->port()));
+  for (size_t i = 0; i < kMaxPendingOfPeer; ++i)
+    silent.push_back(Connect(server.acceptor().port()));
   char byte = 0;
   for (const int one : silent) ASSERT_EQ(read(one, &byte, 1), 1);
   // The server's settings frame, once the first has had its turn.
   int served = -1;
   do {
     if (served >= 0) close(served);
-    served = Connect((*acceptor)->port());
+    served = Connect(server.acceptor().port());
   } while (read(served, &byte, 1) != 1);
   pollfd first = {.fd = silent.front(), .events = POLLRDHUP, .revents = 0};
   EXPECT_EQ(poll(&first, 1, 60'000), 1);
-  EXPECT_GE((*acceptor)->refused(), 1);
+  EXPECT_GE(server.acceptor().refused(), 1);
   close(served);
   for (const int one : silent) close(one);
-  (*acceptor)->Stop();
-  server->Shutdown();
 }
 
 TEST(Acceptor, APortIsTakenByOneAlone) {

@@ -1,6 +1,6 @@
-// What it costs to classify the hang of a job of 12,288 hosts, about as many as the largest jobs
-// have, by what is wrong with it; and to write its digest. The floor counts the positions of its
-// cores.
+// Measures what it costs to classify the hang of a job of 12,288 hosts, about as many as the
+// largest jobs have, by what is wrong with it; and to write its digest. The floor counts the
+// positions of its cores.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -30,7 +30,7 @@ struct RealNames {
   std::vector<std::string_view> programs;
   std::vector<RealName> names;
 };
-// What cores stand at that wait for their slice. Requires other names than kOpcodes.
+// The instruction at which cores wait for their slice. Requires other names than kOpcodes.
 const RealNames& RealCollectives(Naming naming);
 const RealNames& RealComputes();
 // Collectives and lookups that the SparseCores carry.

@@ -11,7 +11,7 @@ namespace rapideye::coordinator {
 // the digest that was out.
 std::string EndKey(const std::string& incident_key);
 
-// What a key in the journal of hooks is about.
+// The subject of a key in the journal of hooks.
 struct IncidentEvent {
   std::string id;        // of the incident
   int64_t revision = 1;  // of its digest

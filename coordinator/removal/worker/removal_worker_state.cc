@@ -277,7 +277,7 @@ absl::StatusOr<bool> RemovalWorker::State::AddEndOf(const std::string& id,
   return all;
 }
 
-// What is acknowledged is not repeated; that it opens and ends is said in any case.
+// An acknowledged incident is not repeated; that it opens and ends is said in any case.
 std::optional<std::string> RemovalWorker::State::NeedNotRun(const Task& task) const {
   const IncidentEvent incident = EventOf(task.incident);
   if (incident.revision > 1 && !incident.end) {
@@ -344,7 +344,7 @@ absl::Duration RemovalWorker::State::AfterTurn(Database* database,
   if (end_due) return absl::ZeroDuration();
   NoteJournal(absl::OkStatus());
   const absl::Duration next = hooks->UntilNext().value_or(kFirstDiskRetry);
-  // What they wait for may be another process's to do.
+  // Another process may have to do what they wait for.
   return ending.empty() ? next : std::min(next, kRemovalPoll);
 }
 

@@ -21,7 +21,7 @@ using coordinator::RealDisk;
   while (true) pause();
 }
 
-// What a coordinator has learnt of the job it writes at its own times.
+// A coordinator writes what it has learnt of the job at times of its own.
 bool IsOfIncident(const std::string& path) { return absl::StrContains(path, "/incidents"); }
 
 // The machine's disk. Its operations on incidents are points once one is concluded;
