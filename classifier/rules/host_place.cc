@@ -250,7 +250,7 @@ class Rule {
   }
 
   void Apply() {
-    if (placed_.empty() || !HostsDecide(c_) || !c_.JobStands()) return;
+    if (placed_.empty()) return;
     const bool some_run = std::any_of(placed_.begin(), placed_.end(),
                                       [&](const Placed& one) { return Runs(c_, one.worker); });
     if (2 * placed_.size() <= c_.topology.workers().size()) {
@@ -379,6 +379,8 @@ class Rule {
 
 }  // namespace
 
-void FindHostPlace(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+void FindHostPlace(const Case& c, Findings& out) {
+  if (HostsDecide(c) && c.JobStands()) Rule(c, out).Apply();
+}
 
 }  // namespace rapideye::classifier

@@ -66,6 +66,36 @@ const LogEvent* StartUpTimeOut(const Snapshot& snapshot) {
   return found == snapshot.log_events.end() ? nullptr : &*found;
 }
 
+// A coordinator has not seen what a process did that is older than itself.
+bool WatchedFromItsBeginning(const Case& c) {
+  const std::optional<int64_t> starting = c.capture.header.starting_ms;
+  if (!starting.has_value()) return true;
+  for (const Snapshot& snapshot : c.capture.snapshots) {
+    for (const Process& process : snapshot.processes) {
+      if (process.started_ms_ago.value_or(0) > *starting + kOldNewsMs) return false;
+    }
+  }
+  return true;
+}
+
+// A launch or a step of anybody; a loop that saves or evaluates has made some.
+bool HasBegun(const Case& c) {
+  const bool watched = c.capture.header.starting_ms.has_value();
+  for (const Snapshot& snapshot : c.capture.snapshots) {
+    // That it runs what it has launched is not told; the coordinator knows of completions.
+    if (!watched && std::any_of(snapshot.cores.begin(), snapshot.cores.end(), IsLaunched)) {
+      return true;
+    }
+    if (snapshot.hang_report.has_value()) return true;
+    if (!snapshot.progress.has_value()) continue;
+    const Phase phase = snapshot.progress->phase;
+    if (phase == Phase::kCheckpoint || phase == Phase::kEval) return true;
+    if (snapshot.progress->step_ms.has_value()) return true;
+    if (!watched && snapshot.progress->step.value_or(0) > 0) return true;
+  }
+  return !WatchedFromItsBeginning(c);
+}
+
 // Where everybody is in the start-up of the job. Workers by their indexes.
 class Whereabouts {
  public:
@@ -84,24 +114,6 @@ class Whereabouts {
         Place(i, *worker.snapshot);
       }
     }
-  }
-
-  // A launch or a step of anybody; a loop that saves or evaluates has made some.
-  bool HasBegun() const {
-    const bool watched = c_.capture.header.starting_ms.has_value();
-    for (const Snapshot& snapshot : c_.capture.snapshots) {
-      // That it runs what it has launched is not told; the coordinator knows of completions.
-      if (!watched && std::any_of(snapshot.cores.begin(), snapshot.cores.end(), IsLaunched)) {
-        return true;
-      }
-      if (snapshot.hang_report.has_value()) return true;
-      if (!snapshot.progress.has_value()) continue;
-      const Phase phase = snapshot.progress->phase;
-      if (phase == Phase::kCheckpoint || phase == Phase::kEval) return true;
-      if (snapshot.progress->step_ms.has_value()) return true;
-      if (!watched && snapshot.progress->step.value_or(0) > 0) return true;
-    }
-    return !WatchedFromItsBeginning();
   }
 
   // Runtimes or pages would tell that the job advances.
@@ -179,18 +191,6 @@ class Whereabouts {
     } else {
       elsewhere.push_back(worker);
     }
-  }
-
-  // What a coordinator has not seen of a process that is older than itself may have been.
-  bool WatchedFromItsBeginning() const {
-    const std::optional<int64_t> starting = c_.capture.header.starting_ms;
-    if (!starting.has_value()) return true;
-    for (const Snapshot& snapshot : c_.capture.snapshots) {
-      for (const Process& process : snapshot.processes) {
-        if (process.started_ms_ago.value_or(0) > *starting + kOldNewsMs) return false;
-      }
-    }
-    return true;
   }
 
   const Case& c_;
@@ -328,7 +328,6 @@ class Rule {
   }
 
   void Apply() {
-    if (who_.HasBegun()) return;
     const CaptureHeader& header = c_.capture.header;
     const bool outlasted = header.starting_ms.has_value()
                                ? *header.starting_ms >= header.startup_grace_ms.value_or(0)
@@ -436,6 +435,8 @@ class Rule {
 
 }  // namespace
 
-void FindStartUp(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+void FindStartUp(const Case& c, Findings& out) {
+  if (!HasBegun(c)) Rule(c, out).Apply();
+}
 
 }  // namespace rapideye::classifier

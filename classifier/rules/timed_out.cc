@@ -56,18 +56,18 @@ std::optional<HostPlace> BusyWith(const Snapshot& snapshot) {
 
 void AwaitedInVain(const Case& c, Findings& out) {
   std::vector<int> timed_out;
-  std::vector<std::pair<int, HostPlace>> busy;
+  std::vector<int> others;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
-    const Snapshot* snapshot = c.worker(i).snapshot;
-    // Whoever is missing is the first candidate of those who waited.
-    if (snapshot == nullptr) return;
-    if (TimedOut(c, i)) {
-      timed_out.push_back(i);
-    } else if (auto place = BusyWith(*snapshot)) {
-      busy.emplace_back(i, *std::move(place));
-    }
+    // A missing worker is the first candidate of those who waited.
+    if (c.worker(i).snapshot == nullptr) return;
+    (TimedOut(c, i) ? timed_out : others).push_back(i);
   }
-  if (timed_out.empty() || busy.empty()) return;
+  if (timed_out.empty()) return;
+  std::vector<std::pair<int, HostPlace>> busy;
+  for (const int i : others) {
+    if (auto place = BusyWith(*c.worker(i).snapshot)) busy.emplace_back(i, *std::move(place));
+  }
+  if (busy.empty()) return;
   Finding finding;
   finding.basis = Basis::kPosition;
   finding.cause = Cause::kDataInputStall;

@@ -52,7 +52,6 @@ LONGER = {
     ("classifier/rules/host_place.cc", "Rule"): (138, "wording"),
     ("classifier/rules/lost_worker.cc", "Rule"): (149, "wording"),
     ("classifier/rules/networking.cc", "Rule"): (449, "wording"),
-    ("classifier/rules/start_up.cc", "Whereabouts"): (128, "wording"),
     ("classifier/slice_group.cc", "BuildSliceGroup"): (74, "wording"),
     ("classifier/slice_group.cc", "HeadFinder"): (514, "wording"),
     ("classifier/timeline.cc", "Reader"): (447, "wording"),
