@@ -8,7 +8,7 @@
 
 namespace rapideye::classifier {
 
-// What each core waits for is what the graph took it to wait for (WaitGraph::unit_waits); the
+// A core waits for what the graph took it to wait for (WaitGraph::unit_waits); the
 // heads are the culprits of the verdict, whatever rule found them, with the ends of its broken
 // links. A verdict that names nobody has groups alone: nothing shows who waits for whom. Total;
 // takes time near-linear in the number of cores.

@@ -313,7 +313,7 @@ class Collector {
         key.wait = WaitKind::kRunning;
         key.place = -1;
       }
-      // What an idle core ran last says nothing of what it waits for.
+      // An idle core's last program says nothing of what it waits for.
       if (u.state == UnitState::kIdle) {
         key.program = -1;
       } else {

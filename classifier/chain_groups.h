@@ -21,7 +21,7 @@ namespace rapideye::classifier {
 inline constexpr int kNoBox = -1;
 inline constexpr int kAllPeers = std::numeric_limits<int>::max();
 
-// What members of a group share.
+// The key that members of a group share.
 struct ChainKey {
   bool head = false;
   int box = kNoBox;   // an end of a link by worker, a side of a cut; else kNoBox
@@ -55,7 +55,7 @@ struct ChainMembers {
   }
 };
 
-// Which frame the cause of a verdict gives its chain.
+// The frame that the cause of a verdict gives its chain.
 struct ChainFrame {
   bool diverged = false;  // two sides that run different programs
   bool cut = false;       // two sets of hosts that do not reach each other

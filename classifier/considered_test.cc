@@ -1,4 +1,4 @@
-// What was considered beside the verdict, and why it is not the verdict.
+// Causes considered beside the verdict, and why they are not the verdict.
 #include "classifier/considered.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(Considered, WhatLostStatesItsCertaintyAndItsWorkers) {
   EXPECT_EQ(first.by, Cause::kBadTpuChip);
   EXPECT_EQ(first.workers, (std::vector<WorkerId>{{1, 3}}));
   EXPECT_GT(first.certainty.value_or(0), 0);
-  // What was found is not asked for again.
+  // A cause that was found is not asked for again.
   EXPECT_EQ(Told(verdict).find("EVERY_HOST_QUEUED"), std::string::npos);
 }
 

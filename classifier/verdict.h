@@ -168,7 +168,7 @@ struct Considered {
   WhyNot why = WhyNot::kLessCertain;
   // Of a finding, before calibration. Absent: nothing was found.
   std::optional<double> certainty;
-  // What it lost to: of kLessCertain, kFailure, kNotStarted, kAbsence and kBrokenLink.
+  // The finding it lost to: of kLessCertain, kFailure, kNotStarted, kAbsence and kBrokenLink.
   std::optional<Cause> by;
   Detail by_detail = Detail::kNone;
   std::optional<int64_t> count;   // as `why` says

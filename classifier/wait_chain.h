@@ -13,7 +13,7 @@
 
 namespace rapideye {
 
-// What the members of a group stand in.
+// The state that the members of a group stand in.
 enum class WaitKind {
   kUnclear,     // nothing tells what they wait for
   kCollective,  // a collective inside their slice
@@ -57,7 +57,7 @@ struct ChainGroup {
   int64_t cores = 0;              // 0: no core of them is known
   std::vector<WorkerId> workers;  // sorted, never empty
 
-  // Which core, where the group is one.
+  // The core, where the group is one.
   std::optional<int32_t> chip;
   std::optional<CoreType> core_type;
   std::optional<int32_t> core_index;
@@ -97,7 +97,7 @@ inline constexpr size_t kMaxChainQueue = 6;
 struct WaitChain {
   std::vector<ChainGroup> groups;  // at most kMaxChainGroups
   std::vector<ChainEdge> edges;    // sorted; each pair of groups once
-  // What was left out beyond the largest groups.
+  // The groups left out beyond the largest.
   int64_t more_groups = 0;
   int64_t more_cores = 0;
   int64_t more_workers = 0;  // a worker counts in each group that holds a core of it

@@ -66,7 +66,7 @@ struct SliceView {
   int cluster = 0;
 };
 
-// What one unit was taken to wait for, as the graph was built from it.
+// The wait that one unit was taken to be in, as the graph was built from it.
 struct UnitWait {
   HloClass hlo_class = HloClass::kUnknown;
   std::optional<int64_t> at;  // comparable within its slice alone

@@ -14,10 +14,10 @@ namespace rapideye {
 // Why a cause is not the verdict: "none of 48 connections that sockets and probes show is broken".
 std::string WhyNotText(const Considered& considered);
 
-// What the members of a group do: "wait at a collective in their slice".
+// Says what the members of a group do: "wait at a collective in their slice".
 std::string WaitText(const ChainGroup& group);
 
-// What stands between the names of an edge's groups: "waits across slices for".
+// The words between the names of an edge's groups: "waits across slices for".
 std::string EdgeText(WaitEdgeKind kind);
 
 }  // namespace rapideye

@@ -141,7 +141,7 @@ void AddSnapshot(const Snapshot& snapshot, const ReportWorker& worker, const Acc
   }
 }
 
-// What stopped within kSameTimeMs is one stop.
+// Stops within kSameTimeMs are one stop.
 std::vector<Stop> FoldStops(std::vector<StopSeen> seen) {
   std::sort(seen.begin(), seen.end(), [](const StopSeen& a, const StopSeen& b) {
     return std::tie(b.age_ms, b.culprit, a.core) < std::tie(a.age_ms, a.culprit, b.core);

@@ -177,7 +177,7 @@ struct LastMinutes {
 // A host's place in the torus of its slice: the smallest coordinates of its chips.
 using TorusPlace = std::array<int32_t, 3>;
 
-// What schedules the job, as far as the evidence tells.
+// The scheduler of the job, as far as the evidence tells.
 enum class Scheduler { kUnknown, kKubernetes };
 
 // The pcs of a culprit's cores: distinct, ascending.

@@ -168,7 +168,7 @@ TEST_F(AgentTest, AHangLineInTheLogRaisesTheAlarm) {
   EXPECT_EQ(message->alarm().kind(), v1::Alarm::HANG_LINE);
 }
 
-// What its runtime, its log and its process say holds secrets; what it sends holds none, and
+// Its runtime, its log and its process show secrets; what it sends holds none, and
 // neither does what it keeps on disk.
 TEST_F(AgentTest, NothingSecretLeavesTheHost) {
   const std::string secret = "hunter2";

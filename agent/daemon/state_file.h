@@ -34,7 +34,7 @@ std::string BootId();
 class StateFile {
  public:
   // In a directory of its own below `state_dir`, for this worker.
-  // What it holds is redacted.
+  // Its texts are redacted.
   StateFile(const std::string& state_dir, const wire::Hello& hello,
             secrets::Redactor redactor = {});
 

@@ -232,7 +232,7 @@ class SplitSlice {
     return votes < 0 ? one : other;
   }
 
-  // What the other is in stands in its queue.
+  // The other's program stands in its queue.
   bool Queues(int worker, int other) const {
     const int theirs = c_.divergence.running[static_cast<size_t>(other)];
     const auto [first, last] = c_.positions.UnitsOf(worker);
@@ -246,7 +246,7 @@ class SplitSlice {
     return std::count(running.begin(), running.end(), running[static_cast<size_t>(worker)]);
   }
 
-  // Whoever else leads, leads because of them.
+  // Any other that leads, leads because of them.
   bool ExplainsHeads(const std::vector<int>& odd) const {
     const int slice = c_.worker(odd.front()).slice;
     return std::all_of(c_.graph.heads.begin(), c_.graph.heads.end(), [&](const Head& head) {

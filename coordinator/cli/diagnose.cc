@@ -58,7 +58,7 @@ std::string JsonLine(const std::string& capture, const std::vector<std::string>&
   return digest::Dump(line, /*pretty=*/false) + "\n";
 }
 
-// What the names of the logs of one job have in common: "rank-.log" of "rank-3.log".
+// The part that the names of the logs of one job share: "rank-.log" of "rank-3.log".
 std::string WithoutDigits(absl::string_view path) {
   std::string rest;
   for (const char c : path) {

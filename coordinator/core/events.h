@@ -86,7 +86,7 @@ struct IncidentConcluded {
   std::optional<absl::Duration> excused = std::nullopt;
   // Of the digest that is out: how many there have been of this incident.
   int64_t revision = 1;
-  // What the digest says; absent: as it was told at the start, or as the one before.
+  // The verdict of the digest; absent: as it was told at the start, or as the one before.
   std::optional<ToldVerdict> verdict = std::nullopt;
 };
 
@@ -108,7 +108,7 @@ struct IncidentsOnDisk {
   std::vector<std::string> ids;
   // Of these, the newest whose digest says UNKNOWN.
   std::vector<std::string> unknown = {};
-  // What the digests of the newest say.
+  // The verdicts of the newest digests.
   std::map<std::string, ToldVerdict> verdicts = {};
   // A pause of the watch that it was told of.
   std::optional<KeptPause> pause = std::nullopt;

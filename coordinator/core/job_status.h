@@ -137,7 +137,7 @@ struct CohortStatus {
   std::vector<std::string> programs;  // of a step in order: modules, else fingerprints
 };
 
-// What the digest of an incident says, in one line: the names of digest.json.
+// The verdict of an incident's digest, in one line: the names of digest.json.
 struct ToldVerdict {
   std::string cause;
   std::string detail = {};                // "" for none

@@ -43,7 +43,7 @@ class RestartRecovery {
   // `unknown`: those whose digest says UNKNOWN; `verdicts`: what the digests of the newest say.
   void OnDisk(std::vector<std::string> incidents, std::vector<std::string> unknown,
               std::map<std::string, ToldVerdict> verdicts = {});
-  // What the digest on disk says; nullopt: not known.
+  // The verdict of the digest on disk; nullopt: not known.
   std::optional<ToldVerdict> VerdictOn(const std::string& incident) const;
   // The digest that is on disk says so.
   bool IsUnknown(const std::string& incident) const { return unknown_.contains(incident); }

@@ -92,7 +92,8 @@ Said Describe(const JobStatus& status) {
   return {"", ""};
 }
 
-// What the job is in, first. Its words change only with that: the page's script speaks them.
+// Shows the state of the job, first. Its words change only with that: the page's script speaks
+// them.
 std::string Hero(const JobStatus& status) {
   const auto [tone, sentence] = Describe(status);
   const bool hang = status.activity == Activity::kWaiting;

@@ -14,7 +14,7 @@ inline constexpr char kCaptureFile[] = "capture.jsonl.gz";
 inline constexpr char kJsonFile[] = "digest.json";
 inline constexpr char kTextFile[] = "digest.txt";
 inline constexpr char kHtmlFile[] = "digest.html";
-// What the fleet is to remember of it (fleet/records/record_json.h).
+// The record that the fleet is to keep of it (fleet/records/record_json.h).
 inline constexpr char kRecordFile[] = "record.json";
 // Written later than the others: the decisions about the incident and its hooks.
 inline constexpr char kHooksFile[] = "hooks.json";

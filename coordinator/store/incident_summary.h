@@ -45,7 +45,7 @@ inline constexpr size_t kMaxListedCulprits = 10;
 // caller's to fill.
 absl::StatusOr<IncidentSummary> SummariseDigest(const std::string& json);
 
-// What the list's line says of the digest itself.
+// The part of the list's line about the digest itself.
 ToldVerdict VerdictOf(const IncidentSummary& summary);
 
 // From its detection to its end; nullopt if one of them is not known.

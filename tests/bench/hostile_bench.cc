@@ -1,4 +1,4 @@
-// What it costs to classify and render a job of which half of the workers send as much of one kind
+// Measures classifying and rendering a job of which half of the workers send as much of one kind
 // of evidence as a message takes, against reading these messages and checking them. Whatever grows
 // faster than what was sent shows as a ratio far above that of the others.
 #include <benchmark/benchmark.h>

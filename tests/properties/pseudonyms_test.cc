@@ -58,7 +58,7 @@ bool Shows(const std::string& text, const std::string& name) {
   return false;
 }
 
-// What is the same under other names: all but sentences.
+// The parts that are the same under other names: all but sentences.
 std::string Told(const Capture& capture) {
   const Verdict verdict = Classify(capture);
   std::string text = absl::StrCat(Summary(verdict), " ", verdict.confidence.value_or(0));

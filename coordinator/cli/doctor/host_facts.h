@@ -39,7 +39,7 @@ struct DirectoryFacts {
 // behind.
 DirectoryFacts ReadDirectoryFacts(const std::string& path);
 
-// What becomes of a connection to another host.
+// Tells what becomes of a connection to another host.
 struct PeerFacts {
   enum class Answer { kConnected, kRefused, kSilent, kUnreachable, kUnknownName, kNotTried };
 

@@ -17,7 +17,7 @@ Checks JudgeHost(const HostFacts& facts, std::optional<int> workers);
 Checks JudgeDirectory(const DirectoryFacts& facts);
 Checks JudgePeer(const PeerFacts& facts);
 
-// What `rapideye-agent --once --log-format=json` printed.
+// The output of `rapideye-agent --once --log-format=json`.
 struct AgentAnswer {
   std::string program = {};   // its path; empty: there is none
   std::string failure = {};   // why it gave no snapshot; empty: it did
@@ -26,7 +26,7 @@ struct AgentAnswer {
 };
 Checks JudgeAgent(const AgentAnswer& answer);
 
-// Which worker the agent's snapshot is of.
+// The worker that the agent's snapshot is of.
 struct OwnWorker {
   int slice = 0;
   int task = 0;

@@ -24,7 +24,7 @@ HostFacts Good() {
           .tools = {"eu-stack", "py-spy"}};
 }
 
-// What is said of this subject; all outcomes of a host but these are right.
+// The checks of this subject; all outcomes of a host but these are right.
 Check Of(const Checks& checks, const std::string& subject) {
   for (const Check& check : checks) {
     if (check.subject == subject) return check;

@@ -74,7 +74,7 @@ std::string LeftOut(const Repetition& repetition) {
   return text;
 }
 
-// What removals have cost so far, and the slices of this one.
+// The cost of removals so far, and the slices of this one.
 struct Costs {
   std::set<std::pair<std::string, std::string>> this_hour;  // incident, machine
   std::set<std::pair<std::string, int64_t>> slices;         // job, slice; of the day

@@ -88,8 +88,8 @@ std::optional<int> Parse(CLI::App& app, int argc, char** argv, std::string& prob
 
 // The version of the release: "0.1.0".
 std::string Version();
-// What --version prints: "rapideye-agent 0.1.0 (commit 0123456789ab, protocol 2)". A build that
-// was not told its commit leaves it out.
+// The line that --version prints: "rapideye-agent 0.1.0 (commit 0123456789ab, protocol 2)". A build
+// that was not told its commit leaves it out.
 std::string VersionText(const std::string& program, std::optional<int> protocol);
 
 }  // namespace rapideye::program

@@ -57,7 +57,7 @@ void Find(const RE2& pattern, Judge judge, const std::string& text, std::vector<
       const auto value = static_cast<size_t>(parts[i].data() - text.data());
       const size_t name = std::max(begin, value - std::min(value, kMaxNameBytes));
       const absl::string_view before(text.data() + name, value - name);
-      // What was blotted out before stays as it is.
+      // Text that was blotted out before stays as it is.
       if (absl::StartsWith(View(parts[i]), kRedacted.substr(0, kRedacted.size() - 1))) continue;
       if (parts[i].size() > kMaxJudgedBytes || IsSecret(judge, before, View(parts[i]))) {
         found.push_back({value, value + parts[i].size()});
