@@ -57,7 +57,6 @@ LONGER = {
     ("classifier/timeline.cc", "Reader"): (447, "wording"),
     ("classifier/wait_graph.cc", "Builder"): (547, "wording"),
     ("classifier/wording.cc", "WhyNotText"): (65, "wording"),
-    ("coordinator/core/coordinator_core.h", "CoordinatorCore"): (132, "bounds"),
     ("coordinator/fleet/postgresql.cc", "Postgresql"): (153, "removal"),
     ("coordinator/removal/policy/policy.cc", "Judge"): (182, "removal"),
     ("proto/generate/generate.cc", "Writer"): (195, "text"),
@@ -72,7 +71,6 @@ LONGER = {
 }
 # Classes whose members stand in several .cc, by folder and name.
 CUT_APART = {
-    ("coordinator/core", "CoordinatorCore"): "bounds",
     ("coordinator/fleet", "History"): "removal",
     ("coordinator/removal/worker", "RemovalWorker"): "removal",
     ("tests/testbed/launcher", "Job"): "models",

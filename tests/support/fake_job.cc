@@ -10,7 +10,7 @@
 namespace rapideye::coordinator {
 
 FakeJob::FakeJob(Options options, int slices, int tasks)
-    : options_(options), core_(std::move(options)) {
+    : options_(options), core_(std::make_unique<CoordinatorCore>(std::move(options))) {
   now_.monotonic = absl::Seconds(1000);
   now_.wall = absl::FromUnixSeconds(1'800'000'000);
   for (int slice = 0; slice < slices; ++slice) {
@@ -41,7 +41,7 @@ FakeAgent& FakeJob::Add(const WorkerId& worker) {
 
 void FakeJob::RestartCoordinator(Options options) {
   options_ = options;
-  core_ = CoordinatorCore(std::move(options));
+  core_ = std::make_unique<CoordinatorCore>(std::move(options));
   by_stream_.clear();
   outbox_.clear();
   for (auto& [id, agent] : agents_) agent.stream = 0;
@@ -82,13 +82,13 @@ void FakeJob::Say(FakeAgent& agent, wire::AgentMessage message, int64_t bytes) {
 }
 
 void FakeJob::Step(Event event) {
-  Apply(core_.Step(std::move(event), now_));
+  Apply(core_->Step(std::move(event), now_));
   while (!outbox_.empty()) {
     auto [worker, message] = std::move(outbox_.front());
     outbox_.erase(outbox_.begin());
     FakeAgent& agent = agents_.at(worker);
     if (agent.stream == 0) continue;
-    Apply(core_.Step(
+    Apply(core_->Step(
         MessageReceived{.stream = agent.stream, .message = std::move(message), .bytes = 1000},
         now_));
   }
@@ -263,7 +263,7 @@ void FakeJob::Run(absl::Duration time, absl::Duration poll) {
   const absl::Duration end = now_.monotonic + time;
   absl::Duration next_poll = now_.monotonic + poll;
   while (now_.monotonic < end) {
-    const absl::Duration wake = core_.NextWake(now_.monotonic);
+    const absl::Duration wake = core_->NextWake(now_.monotonic);
     const absl::Duration next = std::max(now_.monotonic, std::min({wake, next_poll, end}));
     now_.wall += next - now_.monotonic;
     now_.monotonic = next;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,7 +67,7 @@ class FakeJob {
 
   FakeAgent& at(int slice, int task) { return agents_.at({slice, task}); }
   std::map<WorkerId, FakeAgent>& agents() { return agents_; }
-  CoordinatorCore& core() { return core_; }
+  CoordinatorCore& core() { return *core_; }
   Instant now() const { return now_; }
 
   void ConnectAll();  // who is not connected
@@ -120,7 +121,7 @@ class FakeJob {
   void Complete(FakeAgent& agent);
 
   Options options_;
-  CoordinatorCore core_;
+  std::unique_ptr<CoordinatorCore> core_;
   Instant now_;
   std::map<WorkerId, FakeAgent> agents_;
   std::map<StreamId, WorkerId> by_stream_;
