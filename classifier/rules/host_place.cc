@@ -295,6 +295,10 @@ class Rule {
     const bool at_one_thing =
         AreAlike(busy) && busy.front()->place.activity != HostActivity::kOther;
     if (waiting.empty()) {
+      // A lock is a process's own: that all wait for theirs is how their program waits.
+      if (busy.size() > 1 && busy.front()->place.activity == HostActivity::kLock) {
+        return std::nullopt;
+      }
       // In the opening of their chips they wait for each other.
       const bool of_each_other =
           busy.size() > 1 && busy.front()->place.activity == HostActivity::kStartUp;
