@@ -344,6 +344,13 @@ TEST_F(HostPlaceTest, ThatAllWaitForLocksOfTheirOwnNamesNobody) {
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
 }
 
+TEST_F(HostPlaceTest, ThatAllCompileNamesNobody) {
+  for (int task = 0; task < 4; ++task) Stand(task, kCompiles);
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  for (const int task : {0, 1, 3}) Stand(task, kInCollective);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
 TEST_F(HostPlaceTest, WhomACgroupHasFrozenIsStopped) {
   s_.At(0, 2).stacks.clear();
   s_.At(0, 2).processes = {

@@ -49,6 +49,9 @@ inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
 // be called hung: no threshold is shorter than half of it.
 inline constexpr int64_t kLoopMovesWithinMs = 20'000;
 
+// A loop runs ahead of its device, and so of the others, by fewer steps.
+inline constexpr int64_t kLockstepSteps = 10;
+
 // Nobody rests on purpose for longer than this, whatever is seen of it. Of captures that
 // do not state the limit.
 inline constexpr int64_t kLongestPauseMs = 30 * 60'000;
