@@ -49,6 +49,10 @@ bool IsOfSerialiser(const Frame& frame) {
 // Recomputation in the backward pass bears the same name as a checkpoint.
 bool IsOfCheckpoint(const Frame& frame) {
   if (frame.IsOf("orbax") || IsOfSerialiser(frame)) return true;
+  // torch.load reads samples of data sets as well.
+  if (IsAnyOf(frame, {{"", "torch/distributed/checkpoint"}, {"save", "torch/serialization"}})) {
+    return true;
+  }
   if (frame.IsOf("jax") || frame.IsOf("torch") || frame.IsOf("flax")) return false;
   const bool named = HasWord(frame, {"checkpoint", "ckpt"}) ||
                      text::ContainsIgnoreCase(frame.file, "checkpoint") ||
@@ -84,7 +88,13 @@ const Frame* DeviceFrame(const Frames& frames) {
   }
   const Frame& innermost = frames.front();
   if (IsOfSerialiser(innermost)) return nullptr;
-  return innermost.IsOf("jax") || innermost.IsOf("jaxlib") ? &innermost : nullptr;
+  // The backward pass holds PyTorch's all-reduces; what of the program runs in it stands further
+  // in.
+  const bool of_torch = IsAnyOf(innermost, {{"", "torch/autograd"},
+                                            {"", "torch/cuda"},
+                                            {"", "torch/distributed/distributed_c10d"},
+                                            {"", "torch/distributed/fsdp"}});
+  return of_torch || innermost.IsOf("jax") || innermost.IsOf("jaxlib") ? &innermost : nullptr;
 }
 
 }  // namespace
@@ -196,7 +206,13 @@ FrameMatch MatchNative(const Frames& all) {
                                          {"nccl", ""},
                                          {"xla::", ""},
                                          {"pjrt", ""},
-                                         {"tpu::", ""}})) {
+                                         {"tpu::", ""},
+                                         {"c10d::", ""},
+                                         {"", "libcuda.so"},
+                                         {"", "libnccl"},
+                                         {"", "librccl"},
+                                         {"", "libhsa-runtime"},
+                                         {"", "libtpu.so"}})) {
     return {HostWait::kDevice, HostActivity::kOther, frame};
   }
   if (const Frame* frame = Find(frames, {{"PyThread_acquire_lock", ""},

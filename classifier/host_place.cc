@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,9 @@ namespace rapideye::classifier {
 namespace {
 
 bool IsNative(const Stack& stack) { return stack.thread.rfind("main (", 0) == 0; }
+
+// Runs tasks in threads of a pool, or waits for them.
+bool IsOfExecutor(const Frame& frame) { return text::Contains(frame.file, "concurrent/futures"); }
 
 std::string Text(std::string_view view) { return std::string(view); }
 
@@ -108,20 +112,29 @@ class StackReader {
     return match;
   }
 
-  // A main thread that only waits for one other thread of the program leaves the loop to it.
+  // A main thread that only waits for another thread of the program leaves the loop to it. Of
+  // several it is the one that a library tells something about: those of a step do.
   bool EnterAwaitedThread() {
+    if (loop_ != python_) return false;
     const Frame& innermost = frames_.front();
     const bool joins =
         innermost.IsOf("threading") && (text::Contains(innermost.function, "join") ||
                                         innermost.function == "_wait_for_tstate_lock");
-    if (loop_ != python_ || !joins) return false;
-    const Stack* only = nullptr;
+    const bool awaits_task = std::any_of(frames_.begin(), frames_.end(), [](const Frame& frame) {
+      return IsOfExecutor(frame) || frame.IsOf("asyncio");
+    });
+    if (!joins && !(awaits_task && innermost.IsStandardLibrary())) return false;
+    std::vector<const Stack*> awaited;
+    std::vector<const Stack*> telling;
     for (const Stack* other : others_) {
-      if (ProgramFrame(ParseFrames(*other)) == nullptr) continue;
-      if (only != nullptr) return false;
-      only = other;
+      const Frames frames = ParseFrames(*other);
+      const bool runs_task = std::any_of(frames.begin(), frames.end(), IsOfExecutor);
+      if (IsOfChild(*other) || ProgramFrame(frames) == nullptr || !(joins || runs_task)) continue;
+      awaited.push_back(other);
+      if (!MatchLibraries(frames).IsNothing()) telling.push_back(other);
     }
-    return Enter(only);
+    if (awaited.size() != 1) awaited = std::move(telling);
+    return awaited.size() == 1 && Enter(awaited.front());
   }
 
   // The device itself may wait for a function of the program that it has called.

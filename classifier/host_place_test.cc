@@ -273,6 +273,84 @@ TEST_F(HostPlaceTest, TheThreadThatTheMainThreadJoinsIsTheLoop) {
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/INPUT_PIPELINE 0.2");
 }
 
+// As in a job of PyTorch 2.15: the gradients are summed up within the backward pass.
+TEST_F(HostPlaceTest, InTheBackwardPassOfPyTorchItWaitsForTheOthers) {
+  const Frames backward = {"torch/autograd/graph.py:1113 _engine_run_backward",
+                           "torch/autograd/__init__.py:395 backward",
+                           "torch/_tensor.py:623 backward", "train.py:23 main"};
+  for (const int task : {0, 1, 3}) Stand(task, backward);
+  Stand(2, kInOwn);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  // A function of the program that it has called does not wait.
+  Frames hook = backward;
+  hook.insert(hook.begin(), "train.py:9 clip");
+  Stand(2, hook);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  Stand(2, backward);
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+}
+
+TEST_F(HostPlaceTest, APlainLoopOnAGpuWaitsInItsDriver) {
+  for (int task = 0; task < 4; ++task) {
+    Stand(task, {"train.py:24 main"});
+    s_.At(0, task).stacks.push_back(
+        {.thread = "main (python)",
+         .frames = {"? (libcuda.so.1)", "at::native::_local_scalar_dense_cuda (libtorch_cuda.so)",
+                    "_PyEval_EvalFrameDefault (python3.11)"}});
+  }
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  Stand(2, kInOwn);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+TEST_F(HostPlaceTest, ASaveOfPyTorchIsOne) {
+  Stand(2, {"torch/serialization.py:982 _save", "torch/serialization.py:640 save",
+            "train.py:31 export"});
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  EXPECT_EQ(Activity(), "CHECKPOINT_SAVE");
+}
+
+// As a program that trains in a thread of a pool, beside threads of its own.
+TEST_F(HostPlaceTest, TheTaskThatTheMainThreadAwaitsIsTheLoop) {
+  const Frames awaits = {"threading.py:320 wait", "concurrent/futures/_base.py:451 result",
+                         "train.py:240 main"};
+  const auto in_pool = [](Frames frames) {
+    frames.push_back("concurrent/futures/thread.py:58 run");
+    return frames;
+  };
+  const Stack flusher = {.thread = "Thread-5", .frames = {"metrics.py:41 flush"}};
+  for (int task = 0; task < 4; ++task) {
+    Stand(task, awaits);
+    auto& stacks = s_.At(0, task).stacks;
+    stacks.push_back(flusher);
+    stacks.push_back({.thread = "child 7 (python): t", .frames = in_pool({"data.py:4 unpack"})});
+    stacks.push_back({.thread = "train_0", .frames = in_pool(task == 2 ? kInOwn : kInCollective)});
+  }
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  // A task of another kind beside it: the one in a step is the loop.
+  for (const int task : {0, 1, 3}) {
+    s_.At(0, task).stacks.push_back(
+        {.thread = "log_0", .frames = in_pool({"metrics.py:9 upload"})});
+  }
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+TEST_F(HostPlaceTest, ThatAllWaitForLocksOfTheirOwnNamesNobody) {
+  for (int task = 0; task < 4; ++task) Stand(task, kInLock);
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  Stand(1, kInCollective);
+  Stand(3, kInCollective);
+  Stand(0, kInCollective);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+TEST_F(HostPlaceTest, ThatAllCompileNamesNobody) {
+  for (int task = 0; task < 4; ++task) Stand(task, kCompiles);
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  for (const int task : {0, 1, 3}) Stand(task, kInCollective);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
 TEST_F(HostPlaceTest, WhomACgroupHasFrozenIsStopped) {
   s_.At(0, 2).stacks.clear();
   s_.At(0, 2).processes = {

@@ -24,7 +24,7 @@ bool LinkEvidence::Reached(int worker, int peer) const {
 
 namespace {
 
-enum class Shown { kProbeFailed, kProbePassed, kUnacked, kGone, kPending, kClean };
+enum class Shown { kProbeFailed, kProbePassed, kUnacked, kGone, kPending, kLossy, kClean };
 
 // One report about a pair of workers. Ten thousand hosts make a hundred thousand of them, nearly
 // all of connections that work: those cost no more than this.
@@ -38,6 +38,7 @@ struct Report {
 // Of a pair that has something against it: what speaks for it.
 struct Working {
   bool clean_at_both = false;            // connections that hold no bytes
+  bool lossy = false;                    // a connection loses packets, so may a probe have been
   std::optional<int> only_passed_probe;  // by this end alone
 };
 
@@ -48,6 +49,7 @@ class Reader {
       : topology_(topology),
         counts_(counts),
         long_ms_(static_cast<int64_t>(kLongWaitShare * static_cast<double>(still_ms))),
+        many_retransmits_(ManyRetransmits(topology)),
         reports_(topology.workers().size()) {}
 
   // By the worker of the pair with the lesser index.
@@ -79,7 +81,30 @@ class Reader {
     Add(worker, probe.peer, probe.ok ? Shown::kProbePassed : Shown::kProbeFailed, probe.nic);
   }
 
+  // So many more than half of the job's connections have that they are no noise of its network.
+  static int64_t ManyRetransmits(const Topology& topology) {
+    std::vector<int64_t> all;
+    for (const WorkerInfo& worker : topology.workers()) {
+      if (worker.snapshot == nullptr) continue;
+      for (const Socket& socket : worker.snapshot->sockets) all.push_back(socket.retransmits);
+    }
+    if (all.empty()) return kLossyRetransmits;
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), middle, all.end());
+    // No healthy count comes near the bound; a hostile one must not overflow.
+    return std::max(kLossyRetransmits, kLossyFactor * std::min(*middle, kMaxTypicalRetransmits));
+  }
+
+  // Retransmits are counted since the connection began. Those of one that has been silent since
+  // the job stands may be old; what is acknowledged late after that, or waits for it, is not.
+  bool IsLossy(const Socket& socket) const {
+    const bool waits = socket.unacked_bytes > 0 && socket.since_ack_ms >= kHeldBytesMs;
+    const bool late = socket.unacked_bytes == 0 && socket.since_ack_ms < long_ms_;
+    return socket.retransmits >= many_retransmits_ && (waits || late);
+  }
+
   void AddSocket(int worker, const Socket& socket) {
+    if (IsLossy(socket)) Add(worker, socket.peer, Shown::kLossy, std::nullopt);
     const bool stuck = socket.unacked_bytes > 0 && socket.since_ack_ms >= long_ms_;
     if (stuck || socket.state == SocketState::kSynSent) {
       Add(worker, socket.peer, Shown::kUnacked, socket.nic);
@@ -98,6 +123,7 @@ class Reader {
   const Topology& topology_;
   LinkEvidence& counts_;
   const int64_t long_ms_;
+  const int64_t many_retransmits_;
   std::vector<std::vector<Report>> reports_;
 };
 
@@ -121,6 +147,7 @@ void AddTo(PairEvidence& evidence, const Report& report, int by) {
     case Shown::kPending:
       evidence.pending.insert(by);
       break;
+    case Shown::kLossy:
     case Shown::kClean:
       break;
   }
@@ -174,8 +201,11 @@ class Collector {
     std::array<bool, 2> clean = {};
     std::array<bool, 2> passed = {};
     bool against = false;
+    bool lossy = false;
     for (const Report& report : reports) {
-      if (report.shown == Shown::kClean) {
+      if (report.shown == Shown::kLossy) {
+        lossy = true;
+      } else if (report.shown == Shown::kClean) {
         clean[report.by_other ? 1 : 0] = true;
       } else if (report.shown == Shown::kProbePassed) {
         passed[report.by_other ? 1 : 0] = true;
@@ -194,6 +224,7 @@ class Collector {
     if (!against) return;
     Working& working = working_[pair];
     working.clean_at_both = clean_at_both;
+    working.lossy = lossy;
     if (passed[0] != passed[1]) working.only_passed_probe = passed[0] ? pair.first : pair.second;
     PairEvidence& evidence = links_.pairs[pair];
     for (const Report& report : reports) {
@@ -203,10 +234,13 @@ class Collector {
 
   // A firewall drops them, and nothing else. So it is if both ends show connections to each other
   // none of which holds bytes: whom a transfer does not reach, of that the sender's are left
-  // unacknowledged. Likewise if each probe of the other end succeeds: it went there and back.
+  // unacknowledged. Likewise if each probe of the other end succeeds: it went there and back. Not
+  // so if connections lose packets as well: a network that does loses probes, and its bytes get
+  // through from time to time.
   bool OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence& evidence) const {
     if (HasOtherEvidence(evidence)) return false;
     const Working& working = working_.at(pair);
+    if (working.lossy) return false;
     if (working.clean_at_both) return true;
     return working.only_passed_probe.has_value() && evidence.failed_probe.size() == 1 &&
            !evidence.failed_probe.contains(*working.only_passed_probe);

@@ -75,15 +75,15 @@ std::string HolderSentence(const Snapshot& snapshot, const ChipHolder& holder) {
   return text;
 }
 
-// As the agent names threads of processes that the training process has started.
-bool IsOfChild(const Stack& stack) { return stack.thread.starts_with("child "); }
-
 }  // namespace
 
 bool IsMainThread(const Stack& stack) {
   return stack.thread == "MainThread" || stack.thread == "main" ||
          stack.thread.rfind("main (", 0) == 0;
 }
+
+// As the agent names them.
+bool IsOfChild(const Stack& stack) { return stack.thread.starts_with("child "); }
 
 std::vector<const Stack*> LoopStacks(const Snapshot& snapshot) {
   std::vector<const Stack*> stacks;

@@ -19,6 +19,9 @@ std::vector<const Stack*> LoopStacks(const Snapshot& snapshot);
 // True for the main thread, as Python or as the native side names it.
 bool IsMainThread(const Stack& stack);
 
+// True for a thread of a process that the training process has started.
+bool IsOfChild(const Stack& stack);
+
 // The frame of a data loader in which the thread waits; empty: none, or it waits for the
 // device further in.
 std::string InputFrame(const Stack& stack);

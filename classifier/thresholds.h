@@ -49,6 +49,9 @@ inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
 // be called hung: no threshold is shorter than half of it.
 inline constexpr int64_t kLoopMovesWithinMs = 20'000;
 
+// A loop runs ahead of its device, and so of the others, by fewer steps.
+inline constexpr int64_t kLockstepSteps = 10;
+
 // Nobody rests on purpose for longer than this, whatever is seen of it. Of captures that
 // do not state the limit.
 inline constexpr int64_t kLongestPauseMs = 30 * 60'000;
@@ -74,6 +77,15 @@ inline constexpr double kAdvancingShare = 0.5;
 inline constexpr double kLongWaitShare = 0.5;
 // And one this short says nothing, however fresh the standstill is.
 inline constexpr int64_t kLongWaitMs = 2'000;
+
+// A connection loses packets if it has sent so many again, and so many times more than half of the
+// job's connections have: in the long run all have some.
+inline constexpr int64_t kLossyRetransmits = 5;
+inline constexpr int64_t kLossyFactor = 3;
+inline constexpr int64_t kMaxTypicalRetransmits = 1'000'000'000;
+// Bytes are acknowledged within milliseconds, and sent again after 0.2 s, 0.4 s, ... if they are
+// not.
+inline constexpr int64_t kHeldBytesMs = 1'000;
 
 // Of Grain's histogram of prefetched elements: fewer samples prove nothing, and a mean
 // below this is a pipeline that is mostly empty when it is asked.

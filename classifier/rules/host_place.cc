@@ -127,6 +127,21 @@ bool AreAlike(const Group& group) {
   });
 }
 
+// A lock is a process's own: that several wait for theirs is how their program waits.
+bool AreAtOneThing(const Group& group) {
+  const HostActivity activity = group.front()->place.activity;
+  const bool own =
+      activity == HostActivity::kOther || (activity == HostActivity::kLock && group.size() > 1);
+  return AreAlike(group) && !own;
+}
+
+// Hosts that open their chips wait for each other; where no core is known, each compiles by itself.
+bool HoldUpNobody(const Case& c, const Group& group) {
+  const HostActivity activity = group.front()->place.activity;
+  const bool compile = activity == HostActivity::kCompilation && c.positions.units().empty();
+  return group.size() > 1 && (activity == HostActivity::kStartUp || compile);
+}
+
 bool ByStack(const Group& group) {
   return std::all_of(group.begin(), group.end(), [](const Placed* one) {
     return one->place.in_callback ||
@@ -292,13 +307,9 @@ class Rule {
   std::optional<Odd> AmongBusy(const Group& busy, const Group& waiting) const {
     // Most hosts at work on things of their own are no chain. All of them at one thing that
     // hangs, a storage or a source of data, are.
-    const bool at_one_thing =
-        AreAlike(busy) && busy.front()->place.activity != HostActivity::kOther;
+    const bool at_one_thing = AreAtOneThing(busy);
     if (waiting.empty()) {
-      // In the opening of their chips they wait for each other.
-      const bool of_each_other =
-          busy.size() > 1 && busy.front()->place.activity == HostActivity::kStartUp;
-      if (at_one_thing && !of_each_other) return Odd{.group = Earliest(busy)};
+      if (at_one_thing && !HoldUpNobody(c_, busy)) return Odd{.group = Earliest(busy)};
       return std::nullopt;
     }
     // Most in one checkpoint by their pages, a few elsewhere: they wait for those few there.

@@ -175,6 +175,42 @@ TEST(Networking, RetransmitsOnALinkThatDeliversAreNoise) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// All wait for other slices. Probes between host 0.3 and two peers fail, as behind a firewall; its
+// connections to them hold no bytes, and have sent so many segments again, the last so long ago.
+Scenario Retransmitting(int64_t retransmits, int64_t since_ack_ms) {
+  Scenario s({.slices = 3});
+  for (int slice = 0; slice < 3; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
+  s.ProbeAll();
+  const auto connect = [&s](WorkerId from, WorkerId to, int64_t sent_again, int64_t ago) {
+    s.At(from.slice, from.task)
+        .sockets.push_back({to, "eth1", SocketState::kEstablished, 0, ago, sent_again});
+  };
+  for (const WorkerId peer : {WorkerId{1, 3}, WorkerId{2, 3}}) {
+    s.FailProbes({0, 3}, peer);
+    connect({0, 3}, peer, retransmits, since_ack_ms);
+    connect(peer, {0, 3}, 0, kStillMs);
+    connect(peer, {0, 2}, 0, kStillMs);
+  }
+  return s;
+}
+
+TEST(Networking, ANetworkThatLosesPacketsLosesProbes) {
+  const Verdict verdict = Classify(Retransmitting(9, 300).capture);
+  EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.3");
+  EXPECT_FALSE(verdict.removal.eligible);
+  // A firewall drops them beside connections that lose few packets, or lost them in the past.
+  EXPECT_EQ(Diagnose(Retransmitting(2, 300)), "UNKNOWN");
+  EXPECT_EQ(Diagnose(Retransmitting(9, kStillMs)), "UNKNOWN");
+}
+
+TEST(Networking, WhereAllConnectionsSendAgainNoneLosesMoreThanOthers) {
+  Scenario s = Retransmitting(40, 300);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Socket& socket : snapshot.sockets) socket.retransmits += 30;
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 // Nobody probes; two peers of host 0.3 wait for what it does not get out on eth1.
 Scenario SilentNic(bool eth1_up) {
   Scenario s = Link();

@@ -214,19 +214,33 @@ void LoopsAdvancing(const Case& c, Findings& out) {
          out);
 }
 
-// Where no page tells either: the logs that tell steps, which may be that of one worker.
+// Where no page tells either: the logs that tell steps, which may be that of one worker. A log
+// that ceased, of a program that closed its output, does not say that its worker stands, if most
+// are so many steps further: they make none without it.
 void LogsAdvancing(const Case& c, Findings& out) {
   std::vector<int> telling;
+  std::optional<int64_t> slowest;  // of those
+  std::vector<std::optional<int64_t>> ceased;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
     const Snapshot* snapshot = c.worker(i).snapshot;
     // Whoever is not there may be why the others soon stand.
     if (snapshot == nullptr) return;
     if (!snapshot->progress.has_value() || !snapshot->progress->step_ms.has_value()) continue;
-    const int64_t due = std::max(kLoopMovesWithinMs,
-                                 kStepLineFactor * snapshot->progress->longest_step_ms.value_or(0));
-    if (*snapshot->progress->step_ms >= std::min(c.threshold_ms, due)) return;
+    const Progress& progress = *snapshot->progress;
+    const int64_t due =
+        std::max(kLoopMovesWithinMs, kStepLineFactor * progress.longest_step_ms.value_or(0));
+    if (*progress.step_ms >= std::min(c.threshold_ms, due)) {
+      ceased.push_back(progress.step);
+      continue;
+    }
     telling.push_back(i);
+    const int64_t step = progress.step.value_or(0);
+    slowest = std::min(slowest.value_or(step), step);
   }
+  const bool outrun = std::all_of(ceased.begin(), ceased.end(), [&](const auto& step) {
+    return step.has_value() && slowest.has_value() && *slowest - kLockstepSteps >= *step;
+  });
+  if (!outrun || ceased.size() >= telling.size()) return;
   if (telling.empty()) return;
   if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
     out.Note(kRule, "logs told steps a short while ago, but a worker has failed since");

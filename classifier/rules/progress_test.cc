@@ -116,6 +116,20 @@ TEST(Progress, ALogWhoseNextStepIsOverdueProvesNothing) {
   EXPECT_NE(Diagnose(missing), "NO_HANG/RUNNING");
 }
 
+TEST(Progress, ALogThatCeasedIsOutrunByTheOthers) {
+  Scenario s = OfLogs(200);
+  for (const int task : {1, 3}) s.At(0, task).progress = s.At(0, 0).progress;
+  s.At(0, 2).progress = Progress{.step = 31, .step_ms = 500'000, .longest_step_ms = 30'000};
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  // Loops run ahead of one that stands by a few steps.
+  s.At(0, 2).progress->step = 32;
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  // A few that go on prove nothing.
+  s.At(0, 2).progress->step = 31;
+  s.At(0, 3).progress = s.At(0, 2).progress;
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(Progress, StepsThatAWorkerHasLeftAreThePast) {
   Scenario s = OfLoops(200);
   for (int task : {0, 1, 3}) {

@@ -32,7 +32,7 @@ RANKS = 4
 COORDINATOR = "coordinator"
 # Without a namespace of its own every job needs ports of its own.
 COORDINATOR_PORT, LEADER_PORT = 8490, 7000
-START_PATIENCE = 90.0
+START_PATIENCE = 180.0
 # A runtime's own report of a hang, at which a coordinator looks at once.
 HANG_LINE = (
     "E1001 15:22:33.275768    4353 megascale_hang.cc:1] Megascale hang detected: Timed out waiting "

@@ -484,6 +484,77 @@ _MISHAPS = (
         odd="endless-loop",
     ),
 )
+_WAITS = (
+    Fault(
+        "loop-in-thread",
+        "the threads of the loops stand in a lock; all main threads wait for theirs",
+        "stands",
+        "stacks",
+        # Only of a main thread the native side is read, which tells the lock.
+        _not_queued("LOCK", "OTHER"),
+        odd="lock",
+        options=("--loop-in-thread",),
+    ),
+    Fault(
+        "sleeping-hook",
+        "sleeps in a function of its own",
+        "stands",
+        "stacks",
+        _not_queued("OTHER"),
+        odd="sleeping-hook",
+    ),
+    Fault(
+        "prompt",
+        "asks a question that nobody answers",
+        "stands",
+        "stacks",
+        # To read from a pipe looks alike, whoever holds the other end.
+        _not_queued("OTHER", "STORAGE_READ"),
+        odd="prompt",
+    ),
+    Fault(
+        "forked-child",
+        "waits for a child that waits for a lock it took over",
+        "stands",
+        "stacks",
+        _not_queued("OTHER", "LOCK"),
+        odd="forked-child",
+    ),
+    Fault(
+        "event-loop",
+        "awaits, in an event loop, a server that never answers",
+        "stands",
+        "stacks",
+        _not_queued("OTHER", "STORAGE_READ"),
+        odd="event-loop",
+        prepare=injections.settings_server,
+    ),
+    Fault(
+        "own-prefetch",
+        "waits for a thread of its own that reads from a server that never answers",
+        "stands",
+        "stacks",
+        INPUT | _not_queued("LOCK", "OTHER", "STORAGE_READ"),
+        odd="own-prefetch",
+        prepare=injections.settings_server,
+    ),
+    Fault(
+        "host-callback",
+        "its device has called a function of the program that never returns",
+        "stands",
+        "stacks",
+        _not_queued("OTHER", "LOCK"),
+        odd="host-callback",
+    ),
+    Fault(
+        "loader-stopped",
+        "the loader's process is stopped",
+        "it waits for input some batches later",
+        "process state, stacks; the page's phase",
+        INPUT | STOPPED,
+        inject=injections.stop_loader,
+    ),
+)
 _LINKS = (
     Fault(
         "link-cut",
@@ -588,6 +659,22 @@ _NOTHING = (
         options=("--timeout=100",),
     ),
     Fault(
+        "zombie-child",
+        "a child fails, and nobody waits for it",
+        "trains on",
+        "",
+        RUNNING,
+        odd="zombie-child",
+    ),
+    Fault(
+        "output-closed",
+        "closes its output",
+        "trains on",
+        "",
+        RUNNING,
+        odd="output-closed",
+    ),
+    Fault(
         "other-constant",
         "another learning rate",
         "trains, wrongly",
@@ -603,6 +690,6 @@ FAULTS = {
     fault.name: fault
     for fault in (
         *(_DEATHS + _STOPS + _STARTS + _ORDERS + _STORAGE),
-        *(_HOST_WORK + _MISHAPS + _LINKS + _NOTHING),
+        *(_HOST_WORK + _MISHAPS + _WAITS + _LINKS + _NOTHING),
     )
 }

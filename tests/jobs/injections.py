@@ -47,6 +47,11 @@ def kill_loader(run):
     os.kill(run.rank(run.fault.rank).loader(), signal.SIGKILL)
 
 
+def stop_loader(run):
+    """Stops the process that reads ahead."""
+    os.kill(run.rank(run.fault.rank).loader(), signal.SIGSTOP)
+
+
 def records(state):
     """Makes the reads of records hang ("gone") or raise ("corrupt")."""
 

@@ -6,6 +6,7 @@ import threading
 import time
 
 import jax
+import jax.experimental
 import jax.numpy as jnp
 import numpy as np
 
@@ -48,6 +49,10 @@ class SettingsServer:
         host, _, port = address.rpartition(":")
         self._address = (host, int(port))
 
+    @property
+    def address(self):
+        return self._address
+
     def read_shard(self):
         """Asks once; waits for the answer as long as it takes."""
         with socket.create_connection(self._address) as connection:
@@ -85,6 +90,19 @@ def report_spectrum(values):
         return x.sum() + jnp.convolve(constant, constant, mode="full").sum()
 
     return jax.jit(spectrum)(values)
+
+
+def log_from_device(values):
+    """The device calls a function of the program that never returns."""
+
+    def upload_histogram(_values):
+        threading.Event().wait()
+
+    def report(x):
+        jax.experimental.io_callback(upload_histogram, None, x, ordered=True)
+        return x.sum()
+
+    return float(jax.jit(report)(values))
 
 
 def hold_history(history):

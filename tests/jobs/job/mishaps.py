@@ -1,5 +1,6 @@
 """What goes wrong in the host code of training programs, each as programs do it."""
 
+import asyncio
 import ctypes
 import fcntl
 import json
@@ -112,6 +113,68 @@ def write_in_pieces(folder, seconds):
             time.sleep(0.2)
 
 
+def wait_for_quota():
+    """A hook that sleeps until somebody raises a quota."""
+    while True:
+        time.sleep(3600)
+
+
+def confirm_overwrite():
+    """Asks a question of a terminal at which nobody sits."""
+    terminal, keyboard = os.pipe()
+    os.dup2(terminal, 0)
+    sys.stdin = os.fdopen(0)
+    input("overwrite the export? ")
+    os.close(keyboard)
+
+
+def export_in_child():
+    """Forks while a thread holds a lock, which the child has for ever, and waits for the child."""
+    lock = threading.Lock()
+    lock.acquire()  # pylint: disable=consider-using-with
+    child = os.fork()
+    if child == 0:
+        lock.acquire()  # pylint: disable=consider-using-with
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def post_metrics(address):
+    """Awaits the answer of a server that never answers, in an event loop."""
+
+    async def post():
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(b"POST metrics\n")
+        return await reader.read(1)
+
+    return asyncio.run(post())
+
+
+def next_streamed_batch(address):
+    """Waits for a thread of the program that reads batches from a server that never answers."""
+    batches = queue.Queue(maxsize=2)
+
+    def stream():
+        with socket.create_connection(address) as connection:
+            batches.put(connection.recv(4096))
+
+    threading.Thread(target=stream, name="stream", daemon=True).start()
+    return batches.get()
+
+
+def leave_zombie():
+    """A child that failed, and for which nobody waits."""
+    if os.fork() == 0:
+        os._exit(1)
+
+
+def close_output():
+    """Closes its output and goes on, as a program does that becomes a daemon."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for output in (1, 2):
+        os.dup2(nothing, output)
+
+
 class Report:
     """Numbers of the run, which SIGUSR1 prints."""
 
@@ -143,4 +206,9 @@ MISHAPS = {
     "endless-loop": search_divisor,
     "signal-handler": lambda: Report().count(),
     "exit-3": lambda: os._exit(3),
+    "sleeping-hook": wait_for_quota,
+    "prompt": confirm_overwrite,
+    "forked-child": export_in_child,
+    "zombie-child": leave_zombie,
+    "output-closed": close_output,
 }

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from concurrent import futures
 
 import jax
 import jax.numpy as jnp
@@ -47,6 +48,9 @@ def options():
     parser.add_argument("--silent", action="store_true", help="writes no lines of its own")
     parser.add_argument(
         "--uploads", type=float, default=0, help="seconds that a thread still uploads at its end"
+    )
+    parser.add_argument(
+        "--loop-in-thread", action="store_true", help="trains in a thread, for which the main waits"
     )
     parser.add_argument("--timeout", type=int, default=15, help="seconds, of JAX's services")
     parser.add_argument("--odd", default="")
@@ -151,6 +155,12 @@ class Trainer:
             host_work.free_memory(1 << 20)
         if self._begins("compilation", number):
             host_work.report_spectrum(jnp.ones(8))
+        if self._begins("host-callback", number):
+            host_work.log_from_device(jnp.ones(8))
+        if self._begins("event-loop", number):
+            mishaps.post_metrics(self._settings.address)
+        if self._begins("own-prefetch", number):
+            mishaps.next_streamed_batch(self._settings.address)
         if self._begins("file-lock", number):
             mishaps.update_vocabulary(self._asked.folder)
         if self._asked.odd in mishaps.MISHAPS and self._begins(self._asked.odd, number):
@@ -225,7 +235,11 @@ def main():
         heartbeat_timeout_seconds=asked.timeout,
         shutdown_timeout_seconds=asked.timeout,
     )
-    Trainer(asked).run()
+    trainer = Trainer(asked)
+    if asked.loop_in_thread:
+        futures.ThreadPoolExecutor(1, "train").submit(trainer.run).result()
+    else:
+        trainer.run()
     if asked.odd == "abort":
         jax.distributed.shutdown()
         os.abort()
