@@ -632,7 +632,7 @@ void CoordinatorCore::EndIncident(const std::string& id, const std::string& why)
   if (!job_.ended.empty() && job_.ended.back().id == ended.id) return;
   if (job_.ended.size() == kMaxEndedIncidents) job_.ended.erase(job_.ended.begin());
   job_.ended.push_back(ended);
-  Emit(IncidentEnded{ended});
+  Emit(IncidentEnded{.incident = ended, .job = job_.membership.job()});
 }
 
 // Not those whose worker goes on: they would remember what is over.
