@@ -18,6 +18,24 @@ std::string By(const Considered& considered) {
 
 }  // namespace
 
+std::string_view PhaseText(Phase phase) {
+  switch (phase) {
+    case Phase::kCompile:
+      return "in a compilation";
+    case Phase::kInput:
+      return "waiting for input";
+    case Phase::kStep:
+      return "in a step";
+    case Phase::kCheckpoint:
+      return "in a checkpoint";
+    case Phase::kEval:
+      return "in an evaluation";
+    case Phase::kUnspecified:
+      break;
+  }
+  return "between phases";
+}
+
 std::string WhyNotText(const Considered& considered) {
   const int64_t count = considered.count.value_or(0);
   switch (considered.why) {

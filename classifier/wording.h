@@ -5,11 +5,16 @@
 #define RAPIDEYE_CLASSIFIER_WORDING_H_
 
 #include <string>
+#include <string_view>
 
 #include "classifier/verdict.h"
 #include "classifier/wait_chain.h"
+#include "proto/v1/evidence.h"
 
 namespace rapideye {
+
+// Where a training loop is, as its progress page tells: "in a checkpoint".
+std::string_view PhaseText(Phase phase);
 
 // Why a cause is not the verdict: "none of 48 connections that sockets and probes show is broken".
 std::string WhyNotText(const Considered& considered);

@@ -114,6 +114,7 @@ input:focus-visible, select:focus-visible { outline: 3px solid var(--blue); outl
   .evidence li { grid-template-columns: 1fr; gap: 2px; } .bar nav { margin-left: 0; } dl { grid-template-columns: 1fr; }
   table, tbody, tr, td, th { display: block; } thead tr { display: flex; flex-wrap: wrap; gap: 2px 14px; }
   tr { padding: 6px 0; border-bottom: 1px solid var(--line); } td, th { border: 0; padding: 0; }
+  td[data-name]:not(:empty)::before { content: attr(data-name) ": "; color: var(--soft); font-size: 13px; }
   tr.culprit { border-left: 4px solid var(--red); padding-left: 8px; } tr.culprit td:first-child { border: 0; padding: 0; }
 }
 @media print {
@@ -257,9 +258,11 @@ const char kPageScript[] = R"js(
         button.setAttribute('aria-expanded', 'false');
         button.classList.toggle('culprit', worker[4] === 1);
         button.classList.toggle('gone', worker[3] === 0);
-        for (const [, cell] of chipsOf(worker)) {
+        const cells = chipsOf(worker).map(([, cell]) => cell.style);
+        if (!cells.length && worker[3]) cells.push('si');
+        for (const style of cells) {
           const chip = document.createElement('i');
-          chip.className = cell.style;
+          chip.className = style;
           button.append(chip);
         }
         button.addEventListener('click', () => show(worker, button));

@@ -275,7 +275,19 @@ void AppendLegend(const Report& report, const std::vector<PlaceState>& places, s
   }
   const bool idle = std::any_of(places.begin(), places.end(),
                                 [](const PlaceState& place) { return !place.rank; });
-  if (idle) entry("si", "nothing runs");
+  std::set<size_t> known;
+  for (const PlaceState& place : places) {
+    for (const CoreAt& core : place.position->cores) known.insert(core.worker);
+  }
+  bool unknown = false;
+  for (size_t i = 0; i < report.workers.size(); ++i) {
+    unknown = unknown || (report.workers[i].reported && !known.contains(i));
+  }
+  if (idle || unknown) {
+    entry("si", !unknown ? "nothing runs"
+                : idle   ? "nothing runs, or no core is known"
+                         : "no core is known");
+  }
   page += "</ul>\n";
 }
 

@@ -192,7 +192,7 @@ class TimelineDrawing {
       last = x;
     }
     if (!marks.empty()) svg.Path(marks, "step");
-    DrawStops(lane, y, svg);
+    if (report_.cause != Cause::kNoHang) DrawStops(lane, y, svg);
   }
 
   void DrawStops(const Lane& lane, int y, Svg& svg) const {
@@ -206,7 +206,7 @@ class TimelineDrawing {
     }
     const auto named = std::find_if(lane.stops.begin(), lane.stops.end(),
                                     [](const Stop& stop) { return stop.culprit; });
-    if (named == lane.stops.end() || report_.cause == Cause::kNoHang) return;
+    if (named == lane.stops.end()) return;
     const auto columns = static_cast<size_t>(std::max(0, Right() - last - 12) / kCharacter);
     if (columns < 12) return;
     svg.Label(
@@ -309,13 +309,12 @@ void AppendMoments(const Report& report, std::string& page) {
 std::string TimelineSection(const Report& report) {
   std::string page;
   if (!report.last_minutes.lanes.empty()) {
-    absl::StrAppend(
-        &page,
-        "<p class=\"soft\">A mark is a launch or a step that completed, a triangle a stop, as "
-        "polls "
-        "showed them.",
-        report.cause == Cause::kNoHang ? "" : " The lane that ends first is where to look.",
-        report.detected_unix_ms ? " Times are UTC." : "", "</p>\n<div class=\"lanes\">\n");
+    absl::StrAppend(&page, "<p class=\"soft\">A mark is a launch or a step that completed",
+                    report.cause == Cause::kNoHang ? ", as polls showed them."
+                                                   : ", a triangle a stop, as polls showed them. "
+                                                     "The lane that ends first is where to look.",
+                    report.detected_unix_ms ? " Times are UTC." : "",
+                    "</p>\n<div class=\"lanes\">\n");
     const std::string label = LanesInWords(report);
     page += TimelineDrawing(report, kTimelineWide, 150).Draw("wide", label);
     page += TimelineDrawing(report, kTimelineNarrow, 86).Draw("narrow", label);

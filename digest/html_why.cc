@@ -17,6 +17,8 @@ namespace {
 
 // Rows that a browser still sorts at once; the rest is in the JSON.
 constexpr size_t kMaxTableRows = 2000;
+// Evidence that is read without unfolding.
+constexpr size_t kMaxEvidence = 6;
 
 std::string StrengthPill(Strength strength) {
   const char* tone = strength == Strength::kDirect   ? "red"
@@ -138,9 +140,21 @@ std::string WhySection(const Report& report) {
   if (report.evidence.empty()) {
     page += "<p class=\"soft\">No single piece of evidence stands out.</p>\n";
   } else {
-    AppendList(page, "ul class=\"evidence\"", report.evidence, [](const EvidenceItem& item) {
+    const auto item_html = [](const EvidenceItem& item) {
       return absl::StrCat(StrengthPill(item.strength), "<span>", Html(item.statement), "</span>");
-    });
+    };
+    // By strength: the first ones decide.
+    const auto split = report.evidence.begin() +
+                       static_cast<std::ptrdiff_t>(std::min(report.evidence.size(), kMaxEvidence));
+    const std::vector<EvidenceItem> first(report.evidence.begin(), split);
+    const std::vector<EvidenceItem> rest(split, report.evidence.end());
+    AppendList(page, "ul class=\"evidence\"", first, item_html);
+    if (!rest.empty()) {
+      absl::StrAppend(&page, "<details><summary>", Grouped(static_cast<int64_t>(rest.size())),
+                      " more</summary>\n");
+      AppendList(page, "ul class=\"evidence\"", rest, item_html);
+      page += "</details>\n";
+    }
   }
   if (!report.alternatives.empty()) {
     page += "<h3>What else it may be</h3>\n";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "digest/html_timeline.h"
 #include "digest/html_why.h"
 #include "digest/sentence.h"
+#include "proto/common/release/release.h"
 #include "proto/common/text/safe_text.h"
 
 namespace rapideye::digest {
@@ -62,7 +64,7 @@ void AppendBar(const Report& report, std::string& page) {
   page += "</header>\n";
 }
 
-std::string CulpritHtml(const ReportCulprit& culprit) {
+std::string PlaceHtml(const ReportCulprit& culprit) {
   std::string html = WorkerHtml(culprit.worker);
   if (culprit.chip) absl::StrAppend(&html, " chip ", *culprit.chip);
   if (culprit.core_type && *culprit.core_type != CoreType::kUnspecified) {
@@ -71,8 +73,22 @@ std::string CulpritHtml(const ReportCulprit& culprit) {
     if (culprit.core_index) absl::StrAppend(&html, " ", *culprit.core_index);
   }
   if (culprit.nic) absl::StrAppend(&html, " ", Html(*culprit.nic));
-  if (!culprit.why.empty()) absl::StrAppend(&html, ": ", Html(culprit.why));
   return html;
+}
+
+// A list of culprits; those that follow each other for one reason share an entry: "a, b: why".
+void AppendCulprits(std::span<const ReportCulprit> culprits, std::string& page) {
+  std::vector<std::string> entries;
+  for (size_t i = 0; i < culprits.size();) {
+    const std::string& why = culprits[i].why;
+    std::string entry;
+    do {
+      absl::StrAppend(&entry, entry.empty() ? "" : ", ", PlaceHtml(culprits[i]));
+    } while (++i < culprits.size() && culprits[i].why == why);
+    entries.push_back(why.empty() ? entry : absl::StrCat(entry, ": ", Html(why)));
+  }
+  if (!entries.empty())
+    AppendList(page, "ul", entries, [](const std::string& html) { return html; });
 }
 
 size_t Chips(const Report& report) {
@@ -144,19 +160,14 @@ void AppendVerdict(const Report& report, std::string& page) {
     page += " <span class=\"pill grey\">nothing is known of the cores</span>";
   }
   page += "</p>\n";
-  std::vector<ReportCulprit> first(
-      report.culprits.begin(),
-      report.culprits.begin() +
-          static_cast<std::ptrdiff_t>(std::min(report.culprits.size(), kMaxCulpritsOnTop)));
-  if (!first.empty()) AppendList(page, "ul", first, CulpritHtml);
-  if (report.culprits.size() > first.size()) {
-    absl::StrAppend(
-        &page, "<details><summary>",
-        Counted(static_cast<int64_t>(report.culprits.size() - first.size()), "more culprit"),
-        "</summary>\n");
-    const std::vector<ReportCulprit> rest(
-        report.culprits.begin() + static_cast<std::ptrdiff_t>(first.size()), report.culprits.end());
-    AppendList(page, "ul", rest, CulpritHtml);
+  const std::span culprits(report.culprits);
+  const auto first = culprits.first(std::min(culprits.size(), kMaxCulpritsOnTop));
+  AppendCulprits(first, page);
+  if (culprits.size() > first.size()) {
+    absl::StrAppend(&page, "<details><summary>",
+                    Counted(static_cast<int64_t>(culprits.size() - first.size()), "more culprit"),
+                    "</summary>\n");
+    AppendCulprits(culprits.subspan(first.size()), page);
     page += "</details>\n";
   }
   AppendFacts(report, page);
@@ -229,8 +240,8 @@ std::string RenderHtml(const Report& report) {
   page += LogSection(report);
   page += StatesSection(report);
   page += ReasonsSection(report);
-  absl::StrAppend(&page,
-                  "<p class=\"soft\">Written by rapideye.</p>\n<p id=\"said\" role=\"status\" "
+  absl::StrAppend(&page, "<p class=\"soft\">Written by rapideye ", Html(Release()),
+                  ".</p>\n<p id=\"said\" role=\"status\" "
                   "class=\"unseen\"></p>\n</main>\n<script>",
                   kPageScript, "</script>\n</body>\n</html>\n");
   return page;

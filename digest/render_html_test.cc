@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "digest/commands.h"
 #include "digest/digest.h"
 #include "digest/sentence.h"
 #include "digest/svg.h"
+#include "proto/common/release/release.h"
 #include "tests/support/example_cases.h"
 
 namespace rapideye::digest {
@@ -315,6 +317,55 @@ TEST(WrapTest, BreaksAtSpacesThenAtJointsAndCutsTheLastLine) {
   EXPECT_THAT(WrapText("aaaaaaaaaaaa", 5, 2), ElementsAre("aaaaa", "aaaa…"));
   EXPECT_THAT(WrapText("äöüßéè", 4, 2), ElementsAre("äöüß", "éè"));
   EXPECT_THAT(WrapText("", 4, 1), ElementsAre());
+}
+
+TEST(HtmlTest, CulpritsOfOneReasonShareIt) {
+  Verdict verdict;
+  verdict.cause = Cause::kNetworkingIssue;
+  for (const WorkerId id : {WorkerId{0, 0}, WorkerId{0, 1}, WorkerId{0, 2}}) {
+    Culprit& culprit = verdict.culprits.emplace_back();
+    culprit.worker = id;
+    culprit.why = id.task < 2 ? "the link between both is cut" : "its NIC is down";
+  }
+  const std::string page = RenderHtml(BuildReport(FrozenJob(1, 4), verdict, {}));
+  EXPECT_EQ(Count(page, "the link between both is cut"), 1u);
+  EXPECT_THAT(page, HasSubstr("(slice 0 task 1): the link between both is cut</li>"));
+  EXPECT_THAT(page, HasSubstr("(slice 0 task 2): its NIC is down</li>"));
+}
+
+TEST(HtmlTest, MuchEvidenceIsFoldedAfterTheFirst) {
+  Verdict verdict;
+  verdict.cause = Cause::kBadTpuChip;
+  for (int i = 0; i < 6; ++i)
+    verdict.evidence.push_back({absl::StrCat("sign ", i), Strength::kStrong, {}});
+  EXPECT_THAT(RenderHtml(BuildReport(FrozenJob(1, 4), verdict, {})),
+              Not(HasSubstr(" more</summary>")));
+  verdict.evidence.push_back({"one more", Strength::kWeak, {}});
+  const std::string page = RenderHtml(BuildReport(FrozenJob(1, 4), verdict, {}));
+  EXPECT_LT(page.find("<summary>1 more</summary>"), page.find("one more"));
+}
+
+TEST(HtmlTest, ThePageSaysByWhichReleaseItIs) {
+  EXPECT_THAT(Page(ExampleCases().front()),
+              HasSubstr(absl::StrCat("Written by rapideye ", Release(), ".")));
+}
+
+TEST(TimelineTest, InAJobThatRunsNothingStops) {
+  const Capture capture = FrozenJob(2, 4);
+  Verdict verdict;
+  verdict.cause = Cause::kUnknown;
+  EXPECT_THAT(RenderHtml(BuildReport(capture, verdict, {})), HasSubstr("class=\"stop\""));
+  verdict.cause = Cause::kNoHang;
+  EXPECT_THAT(RenderHtml(BuildReport(capture, verdict, {})),
+              AllOf(Not(HasSubstr("class=\"stop\"")), Not(HasSubstr("a triangle"))));
+}
+
+TEST(HtmlTest, AHostWithoutAKnownCoreHasABoxThatSaysSo) {
+  Capture capture = FrozenJob(1, 4);
+  for (Snapshot& snapshot : capture.snapshots) snapshot.cores.clear();
+  Verdict verdict;
+  EXPECT_THAT(RenderHtml(BuildReport(capture, verdict, {})),
+              HasSubstr("</i>no core is known</li>"));
 }
 
 TEST(HtmlTest, TheMapShowsEveryWorkerAndMarksCulprits) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "digest/content_hash.h"
 #include "digest/digest.h"
@@ -19,6 +20,9 @@
 
 namespace rapideye::digest {
 namespace {
+
+// A section for each cause; from where this project lies or its documents are installed.
+constexpr char kRunbook[] = "deploy/monitoring/RUNBOOK.md";
 
 std::string Name(std::string_view text) { return text::ValidUtf8(text, text::kMaxNameBytes); }
 std::string Sentence(std::string_view text) {
@@ -136,6 +140,12 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
     std::optional<std::string> url;
     if (action.documentation_url) url = Sentence(*action.documentation_url);
     report.actions.push_back({Sentence(action.description), url});
+  }
+  // The first step leads on to the runbook, as the alerts do.
+  if (verdict.cause != Cause::kNoHang && !report.actions.empty() &&
+      !report.actions.front().documentation_url) {
+    report.actions.front().documentation_url =
+        absl::StrCat(kRunbook, "#", absl::AsciiStrToLower(std::string(CauseName(verdict.cause))));
   }
   report.removal = Describe(verdict.removal);
   for (const Reason& reason : verdict.reasons) {

@@ -239,6 +239,22 @@ std::vector<std::string> Keys(const nlohmann::ordered_json& json) {
   return keys;
 }
 
+TEST(ReportTest, TheFirstStepLeadsToTheRunbookOfTheCause) {
+  Verdict verdict = Accuse(Cause::kBadTpuChip, {0, 1});
+  const Capture capture = FrozenJob(1, 4);
+  EXPECT_TRUE(BuildReport(capture, verdict, {}).actions.empty());
+  verdict.actions = {{"Do this.", std::nullopt}, {"Do that.", std::nullopt}};
+  const Report report = BuildReport(capture, verdict, {});
+  EXPECT_EQ(report.actions[0].documentation_url, "deploy/monitoring/RUNBOOK.md#bad_tpu_chip");
+  EXPECT_EQ(report.actions[1].documentation_url, std::nullopt);
+  // What a step says of itself leads further.
+  verdict.actions[0].documentation_url = "elsewhere";
+  EXPECT_EQ(BuildReport(capture, verdict, {}).actions[0].documentation_url, "elsewhere");
+  verdict.actions[0].documentation_url.reset();
+  verdict.cause = Cause::kNoHang;
+  EXPECT_EQ(BuildReport(capture, verdict, {}).actions[0].documentation_url, std::nullopt);
+}
+
 TEST(JsonTest, KeysStandInTheDocumentedOrder) {
   ExampleCase example = ExampleCases().front();
   ReportContext context;

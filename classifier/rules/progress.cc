@@ -16,30 +16,13 @@
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
+#include "classifier/wording.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "progress";
-
-std::string_view PhaseText(Phase phase) {
-  switch (phase) {
-    case Phase::kCompile:
-      return "in a compilation";
-    case Phase::kInput:
-      return "waiting for input";
-    case Phase::kStep:
-      return "in a step";
-    case Phase::kCheckpoint:
-      return "in a checkpoint";
-    case Phase::kEval:
-      return "in an evaluation";
-    case Phase::kUnspecified:
-      break;
-  }
-  return "between phases";
-}
 
 // Where everybody is, as the training loops tell: a sentence for each phase.
 std::vector<EvidenceItem> Whereabouts(const Case& c) {

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "coordinator/cli/incident_text.h"
 #include "coordinator/cli/output.h"
+#include "coordinator/cli/suggest.h"
 #include "coordinator/cli/table.h"
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
@@ -21,7 +24,6 @@ namespace {
 constexpr absl::Duration kListTimeout = absl::Seconds(30);
 
 std::string Text(const std::vector<v1::IncidentSummary>& incidents) {
-  if (incidents.empty()) return "no incidents\n";
   Table table({"ID", "DETECTED", "STATE", "JOB", "CONFIDENCE", "CAUSE", "CULPRITS"});
   for (const v1::IncidentSummary& incident : incidents) {
     table.Add({incident.id(), incident.detected_at(), StateOf(incident),
@@ -30,6 +32,25 @@ std::string Text(const std::vector<v1::IncidentSummary>& incidents) {
                CauseOf(incident), CulpritsOf(incident)});
   }
   return table.Text("");
+}
+
+using Incidents = google::protobuf::RepeatedPtrField<v1::IncidentSummary>;
+
+// Each cause and detail, or host, that the incidents name, once.
+std::vector<std::string> CausesOf(const Incidents& incidents) {
+  std::set<std::string> causes;
+  for (const v1::IncidentSummary& incident : incidents) {
+    causes.insert({incident.cause(), incident.detail()});
+  }
+  causes.erase("");
+  return {causes.begin(), causes.end()};
+}
+std::vector<std::string> HostsOf(const Incidents& incidents) {
+  std::set<std::string> hosts;
+  for (const v1::IncidentSummary& incident : incidents) {
+    hosts.insert(incident.culprits().begin(), incident.culprits().end());
+  }
+  return {hosts.begin(), hosts.end()};
 }
 
 // Among the first culprits of each, which are all that a list has.
@@ -82,6 +103,22 @@ bool IncidentsCommand::Wanted(const v1::IncidentSummary& incident, absl::Time si
          detected >= since;
 }
 
+std::string IncidentsCommand::Mistyped(const v1::ListIncidentsReply& reply) const {
+  const std::vector<std::string> causes = CausesOf(reply.incidents());
+  const auto is_cause = [&](const std::string& name) {
+    return absl::EqualsIgnoreCase(name, cause_);
+  };
+  if (!cause_.empty() && std::none_of(causes.begin(), causes.end(), is_cause)) {
+    return absl::StrCat(": none has the cause or detail '", Shown(cause_), "'",
+                        Closest(absl::AsciiStrToUpper(cause_), causes));
+  }
+  const std::vector<std::string> hosts = HostsOf(reply.incidents());
+  if (!host_.empty() && std::find(hosts.begin(), hosts.end(), host_) == hosts.end()) {
+    return absl::StrCat(": none names the host '", Shown(host_), "'", Closest(host_, hosts));
+  }
+  return "";
+}
+
 int IncidentsCommand::Run() {
   if (limit_ < 0) {
     Complain("--limit: must not be negative");
@@ -109,7 +146,7 @@ int IncidentsCommand::Run() {
       text += digest::Dump(IncidentJson(incident), /*pretty=*/false) + "\n";
     }
   } else {
-    text = Text(wanted);
+    text = wanted.empty() ? absl::StrCat("no incidents", Mistyped(*reply), "\n") : Text(wanted);
     if (more) absl::StrAppend(&text, "… and older ones: --limit=0 lists all\n");
   }
   return Print(text) ? program::kExitOk : program::kExitFailure;

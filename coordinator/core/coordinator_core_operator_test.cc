@@ -47,7 +47,8 @@ TEST(Losses, CountFromTheLastProgressUntilTheJobGoesOn) {
   job.Run(absl::Seconds(10));
   ASSERT_TRUE(job.Logged("watching again"));
   ASSERT_EQ(job.ended().size(), 1u);
-  EXPECT_EQ(job.ended()[0].id, job.concluded()[0].incident_id);
+  EXPECT_EQ(job.ended()[0].incident.id, job.concluded()[0].incident_id);
+  EXPECT_EQ(job.ended()[0].job, "job");
   const Losses over = StatusOf(job).losses;
   EXPECT_LE(over.hung, at_the_digest.hung + absl::Minutes(1) + absl::Seconds(3));
   job.Run(absl::Minutes(1));

@@ -252,6 +252,7 @@ struct PausesLearnt {
 // to whoever was told of it. Once for each.
 struct IncidentEnded {
   EndedIncident incident;
+  std::string job;
 };
 
 enum class LogLevel { kInfo, kWarning, kError };

@@ -209,7 +209,7 @@ TEST(Recall, TheEndThatTheOneBeforeDidNotSeeIsSaidOnce) {
   job.ConnectAll();
   job.Run(absl::Minutes(2));
   ASSERT_EQ(job.ended().size(), 1u);
-  EXPECT_EQ(job.ended()[0].id, incident);
+  EXPECT_EQ(job.ended()[0].incident.id, incident);
 }
 
 TEST(Recall, WhatStillStandsHasNotEnded) {
@@ -224,8 +224,8 @@ TEST(Recall, WhatStillStandsHasNotEnded) {
   job.Thaw();
   job.Run(absl::Seconds(20));
   ASSERT_EQ(job.ended().size(), 1u);
-  EXPECT_EQ(job.ended()[0].id, incident);
-  EXPECT_THAT(job.ended()[0].why, ::testing::HasSubstr("complete launches again"));
+  EXPECT_EQ(job.ended()[0].incident.id, incident);
+  EXPECT_THAT(job.ended()[0].incident.why, ::testing::HasSubstr("complete launches again"));
 }
 
 TEST(Recall, AnotherIncidentEndsTheOneThatWasLeftOpen) {
@@ -238,7 +238,7 @@ TEST(Recall, AnotherIncidentEndsTheOneThatWasLeftOpen) {
   EXPECT_TRUE(job.ended().empty());
   job.Concluded();
   ASSERT_EQ(job.ended().size(), 1u);
-  EXPECT_EQ(job.ended()[0].id, "20260131T235959Z-0123abcd");
+  EXPECT_EQ(job.ended()[0].incident.id, "20260131T235959Z-0123abcd");
 }
 
 TEST(Recall, WhatThisDiskDoesNotHaveHasNoEnd) {

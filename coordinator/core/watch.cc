@@ -425,7 +425,7 @@ void Watch::EndIncident(const std::string& id, const std::string& why) {
   if (!job_.ended.empty() && job_.ended.back().id == ended.id) return;
   if (job_.ended.size() == kMaxEndedIncidents) job_.ended.erase(job_.ended.begin());
   job_.ended.push_back(ended);
-  turn_.Emit(IncidentEnded{ended});
+  turn_.Emit(IncidentEnded{.incident = ended, .job = job_.membership.job()});
 }
 
 // Not those whose worker goes on: they would remember what is over.

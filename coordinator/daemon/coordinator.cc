@@ -312,7 +312,7 @@ void Coordinator::Handle(IncidentEnded effect) {
   if (otlp_ == nullptr) return;
   otlp_->Send({.kind = IncidentEventKind::kRecovered,
                .incident = effect.incident.id,
-               .job = settings_.core.shape.job,
+               .job = effect.job,
                .at = effect.incident.ended,
                .observed = effect.incident.ended,
                .text = effect.incident.why,

@@ -130,6 +130,11 @@ void AppendLink(const PageFrame& frame, std::string_view path, const char* name,
                   path == frame.path ? " aria-current=\"page\"" : "", ">", name, "</a>\n");
 }
 
+// In a narrow window a row is a card, in which each cell shows the name of its column.
+std::string NameOf(std::string_view head) {
+  return absl::StrCat(" data-name=\"", Html(head), "\"");
+}
+
 }  // namespace
 
 std::string FramePage(const PageFrame& frame, const std::string& main) {
@@ -179,7 +184,8 @@ std::string IncidentLink(const std::string& id) {
   return absl::StrCat("<a href=\"/incidents/", Html(id), "\">", Html(id), "</a>");
 }
 
-HtmlTable::HtmlTable(const std::vector<std::string_view>& heads, bool sortable) {
+HtmlTable::HtmlTable(const std::vector<std::string_view>& heads, bool sortable)
+    : heads_(heads.begin(), heads.end()) {
   html_ = "<thead><tr>";
   for (const std::string_view head : heads) {
     absl::StrAppend(&html_, "<th scope=\"col\">", sortable ? "<button type=\"button\">" : "",
@@ -190,7 +196,10 @@ HtmlTable::HtmlTable(const std::vector<std::string_view>& heads, bool sortable) 
 
 void HtmlTable::Row(const std::vector<std::string>& cells, const std::string& attributes) {
   absl::StrAppend(&html_, "<tr", attributes, ">");
-  for (const std::string& cell : cells) absl::StrAppend(&html_, "<td>", cell, "</td>");
+  for (size_t i = 0; i < cells.size(); ++i) {
+    absl::StrAppend(&html_, "<td", i < heads_.size() ? NameOf(heads_[i]) : "", ">", cells[i],
+                    "</td>");
+  }
   html_ += "</tr>\n";
 }
 

@@ -39,6 +39,7 @@ class HtmlTable {
   std::string Done() &&;
 
  private:
+  std::vector<std::string> heads_;
   std::string html_;
 };
 

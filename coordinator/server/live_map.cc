@@ -48,9 +48,12 @@ struct SliceOnMap {
   bool accused = false;
   std::array<size_t, kStates.size()> workers = {};
 
-  bool Remarkable() const {
-    return accused || workers[IndexOf(WorkerState::kAway)] > 0 ||
-           workers[IndexOf(WorkerState::kLate)] > 0;
+  bool Has(WorkerState state) const { return workers[IndexOf(state)] > 0; }
+  bool Remarkable() const { return accused || Has(WorkerState::kAway) || Has(WorkerState::kLate); }
+  // The line of a slice whose hosts are all alike tells as much as its boxes.
+  bool WorthOpening() const {
+    const bool alike = std::find(workers.begin(), workers.end(), hosts) != workers.end();
+    return accused || (Remarkable() && !alike);
   }
 };
 
@@ -88,10 +91,10 @@ std::string CountStates(const SliceOnMap& slice) {
 std::string Pills(const SliceOnMap& slice) {
   std::string html;
   if (slice.accused) html += " <span class=\"pill red\">stopped here</span>";
-  if (slice.workers[IndexOf(WorkerState::kLate)] > 0) {
+  if (slice.Has(WorkerState::kLate)) {
     html += " <span class=\"pill amber\">late</span>";
   }
-  if (slice.workers[IndexOf(WorkerState::kAway)] > 0) {
+  if (slice.Has(WorkerState::kAway)) {
     html += " <span class=\"pill amber\">hosts missing</span>";
   }
   return html;
@@ -172,7 +175,7 @@ std::string LiveMapSection(const JobStatus& status) {
   for (const bool of_culprits : {true, false}) {
     for (size_t i = 0; i < slices.size(); ++i) {
       if (slices[i].accused != of_culprits) continue;
-      if ((whole || slices[i].Remarkable()) && open.size() < kMaxOpenSlices) {
+      if ((whole || slices[i].WorthOpening()) && open.size() < kMaxOpenSlices) {
         open.push_back(i);
       } else {
         alike[{slices[i].accused, slices[i].hosts, slices[i].workers}].push_back(i);
@@ -181,7 +184,11 @@ std::string LiveMapSection(const JobStatus& status) {
   }
   std::vector<std::vector<size_t>> lines;
   for (auto& [key, members] : alike) lines.push_back(std::move(members));
-  std::sort(lines.begin(), lines.end());
+  std::sort(lines.begin(), lines.end(), [&slices](const auto& a, const auto& b) {
+    const bool a_first = slices[a.front()].Remarkable();
+    const bool b_first = slices[b.front()].Remarkable();
+    return a_first != b_first ? a_first : a < b;
+  });
 
   std::string page = absl::StrCat(
       "<h2 id=\"map\">The job</h2>\n<p class=\"soft\">",

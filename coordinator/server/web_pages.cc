@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "classifier/wording.h"
+#include "coordinator/core/launch_times.h"
 #include "coordinator/server/html_page.h"
 #include "coordinator/server/live_map.h"
 #include "proto/v1/evidence.h"
@@ -19,6 +21,12 @@ namespace rapideye::coordinator {
 namespace {
 
 using digest::Html;
+
+std::string Grouped(size_t number) { return digest::Grouped(static_cast<int64_t>(number)); }
+
+std::string Counted(size_t number, const char* noun) {
+  return digest::Counted(static_cast<int64_t>(number), noun);
+}
 
 // Hosts and causes that the list of incidents counts.
 constexpr size_t kMaxTallied = 12;
@@ -74,13 +82,11 @@ Said Describe(const JobStatus& status) {
     case Activity::kArmed: {
       const std::vector<std::string> late = LateHosts(status);
       if (late.empty()) return {" fine", "Watching: launches complete."};
-      return {" open",
-              absl::StrCat(late.size() <= kMaxLateNamed
-                               ? Hosts(late, late.size())
-                               : digest::Counted(static_cast<int64_t>(late.size()), "worker"),
-                           late.size() == 1 ? " is late" : " are late",
-                           ": no launch has completed for half of the time after which "
-                           "the alarm is raised.")};
+      return {" open", absl::StrCat(late.size() <= kMaxLateNamed ? Hosts(late, late.size())
+                                                                 : Counted(late.size(), "worker"),
+                                    late.size() == 1 ? " is late" : " are late",
+                                    ": no launch has completed for half of the time after which "
+                                    "the alarm is raised.")};
     }
     case Activity::kCollecting:
       return {" open", "A hang is suspected: collecting evidence."};
@@ -127,15 +133,16 @@ std::string Hero(const JobStatus& status) {
   return html + "</div>\n</div>\n";
 }
 
-void AppendFact(const std::string& value, const char* what, std::string& page) {
+void AppendFact(const std::string& value, const std::string& what, std::string& page) {
   absl::StrAppend(&page, "<li><b>", value, "</b>", what, "</li>\n");
 }
 
 std::string Facts(const JobStatus& status) {
   std::string html = absl::StrCat("<h2>", status.job.empty() ? "no job yet" : Html(status.job),
                                   "</h2>\n<ul class=\"facts big\">\n");
-  AppendFact(absl::StrCat(status.connected, " of ", status.expected), "workers connected", html);
-  AppendFact(absl::StrCat(status.running), "with a runtime", html);
+  AppendFact(absl::StrCat(Grouped(status.connected), " of ", Grouped(status.expected)),
+             "workers connected", html);
+  AppendFact(Grouped(status.running), "with a runtime", html);
   AppendFact(status.since_completion.has_value() ? Ago(*status.since_completion) + " ago" : "–",
              "last completion", html);
   AppendFact(Ago(status.longest_launch), "longest healthy launch", html);
@@ -183,7 +190,10 @@ std::string Strip(const std::vector<LaunchMinute>& minutes) {
   const absl::Duration usual = UsualLaunch(minutes);
   size_t late = 0;
   size_t none = 0;
+  // A coordinator that has just started knows nothing of the rest of the hour.
+  const size_t unknown = std::max(LaunchTimes::kMinutes, minutes.size()) - minutes.size();
   std::string bars;
+  for (size_t i = 0; i < unknown; ++i) bars += "<span></span>";
   for (size_t i = 0; i < minutes.size(); ++i) {
     const LaunchMinute& minute = minutes[i];
     const size_t ago = minutes.size() - 1 - i;
@@ -201,32 +211,14 @@ std::string Strip(const std::vector<LaunchMinute>& minutes) {
         " style=\"height:", static_cast<int>(100 * absl::FDivDuration(minute.mean, top)),
         "%\"></i></span>");
   }
-  const std::string summary =
-      absl::StrCat("usually ", Ago(usual), " a launch, ", Ago(top), " in the slowest minute; ",
-                   late, " of ", minutes.size(), " minutes slow, ", none, " without a launch");
+  const std::string summary = absl::StrCat(
+      "usually ", Ago(usual), " a launch, ", Ago(top), " in the slowest minute; ", late, " of ",
+      Counted(minutes.size(), "minute"), " slow, ", none, " without a launch");
   return absl::StrCat(
       "<h2>Launch times of the last hour</h2>\n<p class=\"soft\">", summary,
       "</p>\n<div class=\"strip\" role=\"img\" aria-label=\"Launch times by minute: ", summary,
-      "\">", bars, "</div>\n<p class=\"ends soft small\"><span>", minutes.size() - 1,
+      "\">", bars, "</div>\n<p class=\"ends soft small\"><span>", unknown + minutes.size() - 1,
       " min ago</span><span>now</span></p>\n");
-}
-
-const char* PhaseText(Phase phase) {
-  switch (phase) {
-    case Phase::kCompile:
-      return "compiling";
-    case Phase::kInput:
-      return "waiting for input";
-    case Phase::kStep:
-      return "in a step";
-    case Phase::kCheckpoint:
-      return "in a checkpoint";
-    case Phase::kEval:
-      return "in an evaluation";
-    case Phase::kUnspecified:
-      break;
-  }
-  return "in an unnamed phase";
 }
 
 std::string Phases(const JobStatus& status) {
@@ -237,10 +229,10 @@ std::string Phases(const JobStatus& status) {
   if (counts.empty() && status.phases.empty()) return "";
   std::string html = "<h2>Phases</h2>\n<ul class=\"facts big\">\n";
   for (const auto& [name, count] : status.phases) {
-    AppendFact(absl::StrCat(count), Html(name).c_str(), html);
+    AppendFact(Grouped(count), Html(name), html);
   }
   for (const auto& [phase, count] : counts) {
-    AppendFact(absl::StrCat(count), PhaseText(phase), html);
+    AppendFact(Grouped(count), std::string(PhaseText(phase)), html);
   }
   return html + "</ul>\n";
 }
@@ -382,9 +374,9 @@ std::string StatusPage(const JobStatus* status, const DiskReport& disk) {
       &main, Part("disk", DiskProblem(disk)), Part("hero", Hero(*status)),
       Part("facts", Facts(*status)), Part("strip", Strip(status->last_hour)),
       Part("map", LiveMapSection(*status)), Part("phases", Phases(*status)),
-      Part("missing",
-           Workers(absl::StrCat("Missing: ", status->expected - status->connected, " workers"),
-                   status->missing)),
+      Part("missing", Workers(absl::StrCat("Missing: ",
+                                           Counted(status->expected - status->connected, "worker")),
+                              status->missing)),
       Part("slowest", Workers("Longest without a completion", status->slowest)),
       Part("cohorts", Cohorts(*status)), "</div>\n");
   return FramePage({.title = absl::StrCat(status->activity == Activity::kWaiting ? "HANG: " : "",

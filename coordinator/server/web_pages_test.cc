@@ -43,7 +43,7 @@ TEST(StatusPageTest, SaysHowTheJobIs) {
   EXPECT_THAT(page, AllOf(HasSubstr("<h2>llama</h2>"), HasSubstr("<b>3 of 4</b>workers connected"),
                           HasSubstr("<b>1.2 s ago</b>last completion"),
                           HasSubstr("Still for 4.0 s, alarm at 10 s: w"), HasSubstr("host-7"),
-                          HasSubstr("Missing: 1 workers"),
+                          HasSubstr("Missing: 1 worker<"),
                           HasSubstr(std::string("/incidents/") + kId), HasSubstr("Watching")));
 }
 
@@ -80,7 +80,10 @@ TEST(StatusPageTest, TheLastHourIsAStripAndSlowMinutesStandOut) {
       StatusPage(&status, {}),
       AllOf(HasSubstr("usually 1.0 s a launch, 4.0 s in the slowest minute; 1 of 4 minutes "
                       "slow, 1 without a launch"),
-            HasSubstr("class=\"late\" style=\"height:100%\""), HasSubstr("1 min ago: no launch")));
+            HasSubstr("class=\"late\" style=\"height:100%\""), HasSubstr("1 min ago: no launch"),
+            // A minute is as wide as one of a whole hour.
+            HasSubstr("<span></span><span></span><span title=\"3 min ago"),
+            HasSubstr("59 min ago</span>")));
 }
 
 TEST(StatusPageTest, SlicesThatLookAlikeShareALine) {
@@ -94,6 +97,30 @@ TEST(StatusPageTest, SlicesThatLookAlikeShareALine) {
   EXPECT_THAT(StatusPage(&status, {}),
               AllOf(HasSubstr("Slices 0-4,6-63"), HasSubstr("64 hosts each; 64 advancing"),
                     HasSubstr("<h3>Slice 5 <span class=\"pill amber\">hosts missing")));
+}
+
+TEST(StatusPageTest, SlicesThatAreWhollyLateShareALineBeforeTheOthers) {
+  JobStatus status = Watching();
+  for (int slice = 0; slice < 64; ++slice) {
+    for (int task = 0; task < 64; ++task) {
+      status.workers.push_back(
+          At({slice, task}, slice == 0 ? WorkerState::kAdvancing : WorkerState::kLate));
+    }
+  }
+  status.activity = Activity::kWaiting;
+  status.workers.back().host = "culprit";
+  status.last_verdict =
+      ToldVerdict{.cause = "BAD_TPU_CHIP", .culprits = {"culprit"}, .culprit_hosts = 1};
+  const std::string page = StatusPage(&status, {});
+  EXPECT_THAT(page, AllOf(HasSubstr("<h3>Slice 63 <span class=\"pill red\">stopped here"),
+                          HasSubstr("Slices 1-62"), Not(HasSubstr("<h3>Slice 1 "))));
+  EXPECT_LT(page.find("Slices 1-62"), page.find("Slice 0<"));
+}
+
+TEST(StatusPageTest, CellsBearTheNamesOfTheirColumnsForNarrowWindows) {
+  JobStatus status = Watching();
+  status.missing.emplace_back().host = "h7";
+  EXPECT_THAT(StatusPage(&status, {}), HasSubstr("<td data-name=\"host\">h7</td>"));
 }
 
 TEST(StatusPageTest, AHangSaysWhoAndWhy) {

@@ -1,11 +1,13 @@
 // The coordinator is killed at every step of its work on an incident. Whenever it
 // is, the next one finishes what it began: there is one incident on disk, whole
 // and right, its digest is in the log, the fleet history knows it, what it names is
-// decided about, its hook has run, and nothing more is raised while the hang lasts.
+// decided about, its hook has run, and nothing more is raised while the hang lasts. Likewise while
+// it notes the end: the next one keeps it beside the digest, and the hook hears of it.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -22,6 +24,7 @@
 #include "absl/strings/str_split.h"
 #include "coordinator/fleet/database.h"
 #include "coordinator/fleet/history.h"
+#include "coordinator/store/incident_notes.h"
 #include "tests/e2e/fixture.h"
 #include "tests/testbed/crashpoint/points.h"
 #include "tests/testbed/launcher/job.h"
@@ -34,6 +37,8 @@ using ::testing::IsEmpty;
 
 constexpr absl::Duration kPatience = absl::Seconds(60);
 constexpr int64_t kHealthySteps = 12;
+// Between two looks at what is written.
+constexpr absl::Duration kLook = absl::Milliseconds(100);
 // Jobs at once: most of the time each of them waits.
 constexpr int kAtOnce = 8;
 const WorkerId kVictim{0, 1};
@@ -54,8 +59,48 @@ size_t CountOf(const std::string& text, const std::string& part) {
 // wrote while another started a process could not be run, since the process holds it
 // open for writing.
 void WriteHook(const std::string& path) {
-  std::ofstream(path) << "#!/bin/sh\necho \"$RAPIDEYE_INCIDENT\" >>\"$0.told\"\n";
+  std::ofstream(path) << "#!/bin/sh\necho \"$RAPIDEYE_INCIDENT $RAPIDEYE_EVENT\" >>\"$0.told\"\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+}
+
+// Complaints about how the hook was told of the incident: at least once, and of nothing else.
+std::vector<std::string> InspectHook(const std::string& state_dir, const std::string& id) {
+  std::vector<std::string> wrong;
+  const std::string told = ReadAll(absl::StrCat(state_dir, "/hook.told"));
+  const std::vector<std::string> lines = absl::StrSplit(told, '\n', absl::SkipEmpty());
+  const bool only = std::all_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return line == absl::StrCat(id, " opened") || line == absl::StrCat(id, " changed");
+  });
+  if (lines.empty() || !only) wrong.push_back(absl::StrCat("the hook was told of: ", told));
+  const std::string record = ReadAll(absl::StrCat(state_dir, "/incidents/", id, "/hooks.json"));
+  if (CountOf(record, "\"outcome\": \"exited with status 0\"") != 1) {
+    wrong.push_back(absl::StrCat("the incident's record says: ", record));
+  }
+  const auto history = coordinator::OpenDatabase(absl::StrCat("sqlite:", state_dir, "/fleet.db"));
+  const auto decisions = history.ok() ? coordinator::History(**history).DecisionsOf(
+                                            id, coordinator::RemovalMode::kDryRun)
+                                      : history.status();
+  if (!decisions.ok() || decisions->size() != 1) {
+    wrong.push_back("the fleet history has no decision");
+  }
+  return wrong;
+}
+
+// Waits until the note of the incident's end is there, whole, and the hook has heard of it.
+absl::Status AwaitEnd(Job& job, const std::string& state_dir) {
+  const std::string directory = job.Incidents().front();
+  const std::string id = std::filesystem::path(directory).filename();
+  const absl::Time deadline = absl::Now() + kPatience;
+  while (absl::Now() < deadline) {
+    const std::string told = ReadAll(absl::StrCat(state_dir, "/hook.told"));
+    const auto ended = coordinator::ParseEnd(ReadAll(absl::StrCat(directory, "/ended.json")));
+    if (ended.ok() && absl::StrContains(told, absl::StrCat(id, " recovered\n"))) {
+      if (job.Incidents().size() == 1) return absl::OkStatus();
+      return absl::AbortedError("another incident after the end");
+    }
+    if (absl::Status s = job.Watch(kLook); !s.ok()) return s;
+  }
+  return absl::DeadlineExceededError("no end is kept, or the hook was not told of it");
 }
 
 // One hang, and a coordinator that dies at `point` while it deals with it; with no
@@ -103,10 +148,20 @@ class Hang {
     if (absl::Status s = job.AwaitAllConnected(kPatience); !s.ok()) return s;
     if (absl::Status s = job.AwaitStep(kHealthySteps, kPatience); !s.ok()) return s;
     if (absl::Status s = job.Inject(kVictim, "chip-stop chip=0 where=before"); !s.ok()) return s;
-    if (!point_.empty()) {
+    const bool at_the_end = absl::StartsWith(point_, "end");
+    if (!point_.empty() && !at_the_end) {
       if (absl::Status s = Die(job); !s.ok()) return s;
     }
     if (absl::Status s = Inspect(job); !s.ok()) return s;
+    if (absl::Status s = job.Heal(); !s.ok()) return s;
+    if (at_the_end) {
+      if (absl::Status s = Die(job); !s.ok()) return s;
+    }
+    if (absl::Status s = AwaitEnd(job, options_.state_dir); !s.ok()) return s;
+    // All else that is passed after the end, the hook's record for one, comes as the job goes on.
+    for (const std::string& point : PassedSoFar()) {
+      if (absl::StartsWith(point, "end")) passed_.push_back(point);
+    }
     return job.Stop();
   }
 
@@ -145,31 +200,11 @@ class Hang {
         wrong_.push_back(absl::StrCat("left behind: ", entry.path().string()));
       }
     }
-    InspectHook(id, *directory);
+    for (std::string& complaint : InspectHook(options_.state_dir, id)) {
+      wrong_.push_back(std::move(complaint));
+    }
     passed_ = PassedSoFar();
-    if (absl::Status s = job.Heal(); !s.ok()) return s;
-    return job.AwaitCoordinatorLog("watching again", kPatience);
-  }
-
-  // At least once, and for nothing else.
-  void InspectHook(const std::string& id, const std::string& directory) {
-    const std::string told = ReadAll(absl::StrCat(options_.state_dir, "/hook.told"));
-    const size_t times = CountOf(told, id);
-    if (times == 0 || told.size() != times * (id.size() + 1)) {
-      wrong_.push_back(absl::StrCat("the hook was told of: ", told));
-    }
-    const std::string record = ReadAll(absl::StrCat(directory, "/hooks.json"));
-    if (CountOf(record, "\"outcome\": \"exited with status 0\"") != 1) {
-      wrong_.push_back(absl::StrCat("the incident's record says: ", record));
-    }
-    const auto history =
-        coordinator::OpenDatabase(absl::StrCat("sqlite:", options_.state_dir, "/fleet.db"));
-    const auto decisions = history.ok() ? coordinator::History(**history).DecisionsOf(
-                                              id, coordinator::RemovalMode::kDryRun)
-                                        : history.status();
-    if (!decisions.ok() || decisions->size() != 1) {
-      wrong_.push_back("the fleet history has no decision");
-    }
+    return absl::OkStatus();
   }
 
   JobOptions options_;
@@ -198,7 +233,7 @@ std::set<std::string> Telling(const std::vector<std::string>& points) {
   }
   std::set<std::string> telling;
   for (const auto& [kind, all] : by_kind) {
-    const bool every = kind == "disk" || kind == "log";
+    const bool every = absl::EndsWith(kind, "disk") || kind == "log";
     for (size_t i = 0; i < all.size(); ++i) {
       if (every || i == 0 || i + 1 == all.size()) telling.insert(all[i]);
     }
@@ -212,8 +247,8 @@ TEST_F(Kill, AtEveryStepOfAnIncidentLeavesOneIncident) {
   Hang undisturbed(OptionsOf("undisturbed"), "", hook);
   ASSERT_THAT(undisturbed.Run(), IsEmpty());
   const std::set<std::string> set = Telling(undisturbed.passed());
-  for (const char* point :
-       {"collect-1", "snapshot-1", "conclude-1", "disk-1", "torn-1", "log-1", "log-2", "told-1"}) {
+  for (const char* point : {"collect-1", "snapshot-1", "conclude-1", "disk-1", "torn-1", "log-1",
+                            "log-2", "told-1", "enddisk-1", "endtorn-1"}) {
     EXPECT_THAT(set, Contains(point));
   }
   const std::vector<std::string> points(set.begin(), set.end());

@@ -131,6 +131,12 @@ TEST_F(Operator, LooksAtAHealthyJobWithoutDisturbingItsWatch) {
   const std::string id = std::filesystem::path(*directory).filename();
 
   EXPECT_THAT(Rapideye({"incidents"}), AllOf(HasSubstr(id), HasSubstr("BAD_TPU_CHIP")));
+  EXPECT_THAT(Rapideye({"incidents", "--cause=bad_tpu_chip"}), HasSubstr(id));
+  EXPECT_EQ(Rapideye({"incidents", "--cause=bad-chip"}),
+            "no incidents: none has the cause or detail 'bad-chip'; closest: BAD_TPU_CHIP, "
+            "TENSOR_CORE\n");
+  EXPECT_THAT(Rapideye({"incidents", "--host=tpu-host"}),
+              HasSubstr("none names the host 'tpu-host'; closest: tpu-host-"));
   const std::string text = Rapideye({"show", id});
   EXPECT_EQ(text, Read(*directory + "/digest.txt"));
   EXPECT_THAT(text, HasSubstr("Potential cause: Bad TPU chips"));

@@ -3,8 +3,8 @@
 
     otlp_test.py BIN BUILD
 
-A job of one worker ends badly; its coordinator sends to a receiver here, which at first asks for another
-try. The protos come from PyPI into a virtual environment below
+A job of one worker ends badly and starts again; its coordinator sends to a receiver here, which at first asks
+for another try. The protos come from PyPI into a virtual environment below
 BUILD; skipped where they cannot be had.
 """
 
@@ -55,6 +55,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
     types = set()
     refused = []
     there = threading.Event()
+    over = threading.Event()
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -73,6 +74,8 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
         self.there.set()
+        if b"rapideye.incident.recovered" in body:
+            self.over.set()
 
     def log_message(self, *arguments):
         pass
@@ -101,9 +104,12 @@ class OtlpTest(unittest.TestCase):
 
     @classmethod
     def run_job(cls, state, endpoint):
-        """A job of one worker ends badly; returns what its coordinator logs."""
+        """A job of one worker ends badly and starts again; returns what its coordinator logs.
+
+        It knows the job's name by the agent alone.
+        """
         with subprocess.Popen(
-            [os.path.join(cls.bin, "rapideye-coordinator"), "--job=job", "--slices=1", "--tasks-per-slice=1",
+            [os.path.join(cls.bin, "rapideye-coordinator"), "--slices=1", "--tasks-per-slice=1",
              "--listen=127.0.0.1:0", "--http=off", f"--state-dir={state}", f"--otlp-endpoint={endpoint}"],
             stderr=subprocess.PIPE, text=True) as coordinator:
             log = ""
@@ -111,11 +117,14 @@ class OtlpTest(unittest.TestCase):
                 log += line
                 if address := re.search(r"listening on (\S+)", line):
                     break
-            subprocess.run(
-                [os.path.join(cls.bin, "rapideye-agent"), f"--coordinator={address[1]}", "--job=job", "--slice=0",
-                 "--task=0", "--host=host", "--runtime=127.0.0.1:1", "--state-dir=off", "exec", "--", "false"],
-                capture_output=True, check=False, timeout=120)
+            agent = [os.path.join(cls.bin, "rapideye-agent"), f"--coordinator={address[1]}", "--job=job",
+                     "--slice=0", "--task=0", "--host=host", "--runtime=127.0.0.1:1", "--state-dir=off", "exec", "--"]
+            subprocess.run([*agent, "false"], capture_output=True, check=False, timeout=120)
             Receiver.there.wait(60)
+            with subprocess.Popen([*agent, "cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as again:
+                Receiver.over.wait(60)
+                again.communicate(timeout=60)
             coordinator.terminate()
             return log + coordinator.communicate(timeout=60)[1]
 
@@ -145,9 +154,17 @@ class OtlpTest(unittest.TestCase):
         self.assertIn(f"Incident: {attributes['rapideye.incident']}", record["body"])
         self.assertEqual(attributes["rapideye.event"], "opened")
         self.assertEqual(attributes["rapideye.revision"], 1)
-        self.assertTrue(attributes["rapideye.job"])
+        self.assertEqual(attributes["rapideye.job"], "job")
         self.assertTrue(attributes["rapideye.cause"])
         self.assertIsInstance(attributes["rapideye.culprits"], list)
+
+    def test_a_recovery_names_the_same_incident_and_job(self):
+        opened, (over,) = self.of("opened")[0], self.of("recovered")
+        self.assertEqual((over["severity"], over["severity_text"]), (9, "INFO"))
+        for key in ("rapideye.incident", "rapideye.job"):
+            self.assertEqual(over["attributes"][key], opened["attributes"][key])
+        self.assertIn("restarted", over["body"])
+        self.assertLess(opened["time"], over["time"])
 
 
 def main():

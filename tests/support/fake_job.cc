@@ -139,7 +139,7 @@ void FakeJob::Apply(Effects effects) {
     } else if (auto* learnt = std::get_if<PausesLearnt>(&effect)) {
       kept_pauses_ = std::move(learnt->pauses);
     } else if (auto* ended = std::get_if<IncidentEnded>(&effect)) {
-      ended_.push_back(std::move(ended->incident));
+      ended_.push_back(std::move(*ended));
     } else if (auto* refused = std::get_if<SnapshotRefused>(&effect)) {
       refused_.push_back(std::move(*refused));
     } else if (auto* log = std::get_if<Log>(&effect)) {

@@ -104,7 +104,7 @@ class FakeJob {
   const std::vector<SnapshotRefused>& refused() const { return refused_; }
   const std::vector<PauseAnswered>& pauses() const { return pauses_; }
   // Those whose end was said, in order.
-  const std::vector<EndedIncident>& ended() const { return ended_; }
+  const std::vector<IncidentEnded>& ended() const { return ended_; }
   // As the next coordinator will find it.
   const std::optional<KeptPause>& kept_pause() const { return kept_pause_; }
   const std::optional<KeptPauses>& kept_pauses() const { return kept_pauses_; }
@@ -135,7 +135,7 @@ class FakeJob {
   std::vector<SnapshotAnswered> answered_;
   std::vector<SnapshotRefused> refused_;
   std::vector<PauseAnswered> pauses_;
-  std::vector<EndedIncident> ended_;
+  std::vector<IncidentEnded> ended_;
   std::optional<KeptPause> kept_pause_;
   std::optional<KeptPauses> kept_pauses_;
   std::vector<std::string> log_;

@@ -10,6 +10,8 @@
 //   disk-N       before an operation of the store; torn-N: in the midst of it
 //   log-1        before the digest goes to the log; log-2: when it is there
 //   told-N       before an agent is told that the incident is concluded
+//   enddisk-N    before an operation of the store on the note that it has ended, once the job goes
+//                on; endtorn-N: in the midst of it
 #ifndef RAPIDEYE_TESTS_TESTBED_CRASHPOINT_POINTS_H_
 #define RAPIDEYE_TESTS_TESTBED_CRASHPOINT_POINTS_H_
 
