@@ -95,6 +95,8 @@ TEST(RecogniseTest, FamiliesAreNotLookedForInTheKernelsLog) {
   RecogniseOptions options;
   options.source = LogSource::kKernelLog;
   EXPECT_FALSE(Recognise(line, options).has_value());
+  // A device is no adapter because its name ends like one's.
+  EXPECT_FALSE(Recognise("storage device 0000:06:00.0: retry after timeout").has_value());
 }
 
 // One line for each kind, and one like it that is none.
