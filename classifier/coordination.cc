@@ -160,7 +160,7 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
 
 bool SaysAnotherFailed(const LogEvent& log) {
   // By a handler of signals, the heap, an assertion, a shell or a launcher; of the machine.
-  static constexpr std::array<std::string_view, 33> kFalls = {
+  static constexpr std::array<std::string_view, 47> kFalls = {
       "*** SIG",
       "Raising signal",
       "egmentation fault",
@@ -194,6 +194,20 @@ bool SaysAnotherFailed(const LogEvent& log) {
       "exitcode",
       "signal SIG",
       "Execution of replica",
+      "LLVM ERROR: ",
+      "Non-OK-status: ",
+      "RAW: ",
+      "traps: ",
+      "general protection",
+      "slurmstepd: ",
+      "exits with return code",
+      "Killing subprocess",
+      "SYSTEM_ERROR",
+      "FailedMount",
+      "FailedCreatePodSandBox",
+      "ImagePull",
+      "ackoff",
+      "MPI_Abort",
   };
   return log.kind == LogKind::kFollowOn &&
          std::none_of(kFalls.begin(), kFalls.end(),

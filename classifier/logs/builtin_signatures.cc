@@ -18,6 +18,13 @@ BENIGN                 "The caller indicates that this is not a failure"
 BENIGN                 "NCCL INFO"
 BENIGN                 "Failed to check the \"should dump\" flag on TCPStore"
 BENIGN                 "Failed to open libibverbs"
+# What an allocator, a launcher or a display lacks, and the run goes on without.
+BENIGN                 "srun: error: "|"slurmstepd: error: "  "x11"|"DISPLAY"|"spank"
+BENIGN                 "NCCL WARN Missing "|"failed to IPC register userbuff"|"NET/IB : No device found"|"event : GID table change"
+BENIGN                 "NET/OFI pciPath: "|"NET/OFI Error opening file: "|"Could not find ncclGetVersion symbol"
+BENIGN                 "rendezvous is aborting with status: OUT_OF_RANGE"|"rendezvous recv item cancelled"
+BENIGN                 "new correctable hardware errors"|"OpKernel ('op: "|"cloud_tpu_init failed"|"Could not load dynamic library"
+BENIGN                 "Signal 15 raised at PC: "|": tx_timeout: "
 
 # Megascale's own opinion, and the lines below it that name hosts.
 RUNTIME_VERDICT        "Megascale detects a hang"
@@ -302,6 +309,108 @@ KERNEL_HARDWARE        "amdgpu"  "GPU reset begin"|"timeout, signaled seq"|"GPU 
 KERNEL_HARDWARE        "amdgpu"  "in unrecoverable state"|"in an unrecoverable state"|"MES failed to respond"|"fence wait loop timeout expired"|"timeout waiting for kiq fence"
 KERNEL_HARDWARE        "ncorrected hardware memory error"|"Machine Check Exception"|"Memory failure: 0x"
 KERNEL_HARDWARE        "EDAC "  " UE memory "|" UE on "|"ncorrected error"
+)table";
+
+// What none of the wordings above fits, by its subject and by what became of it: a driver that
+// fails, a runtime that returns an error. Each says less than a wording does, so that none of
+// them establishes a fault of the host's own. The first that fits decides.
+const char kBuiltInFamilies[] = R"table(
+RUNTIME_VERDICT        "Potential cause: "  "Bad TPU chip"|"Networking issue"|"Different module"|"Fingerprint mismatch"|"INCONSISTENT_TPU_PROGRAM"|"Data input stall"|"Unrecoverable error"
+RUNTIME_VERDICT        "Example hosts that have different "|"Please inspect the error log of these workers"
+
+HOST_OOM               "page allocation failure: order"|"[Errno 12] Cannot allocate memory"|"OOMKilling"
+HOST_OOM               any-case  "exceeded memory limit, being killed"|"exceeded job memory limit"|"step exceeded memory limit"
+
+# Runtimes that find no device, or cannot set one up.
+DEVICE_UNAVAILABLE     "no supported devices found for platform "|"No visible GPU devices"|"No visible TPU"|"no CUDA-capable device is detected"|"no ROCm-capable device is detected"|"No CUDA GPUs are available"|"No HIP GPUs are available"|"CUDA_ERROR_SYSTEM_NOT_READY"|"CUDA_ERROR_DEVICE_UNAVAILABLE"|"invalid device ordinal"
+DEVICE_UNAVAILABLE     "DNN library initialization failed"|"Could not create cudnn handle"|"Could not create cublas handle"|"CUDNN_STATUS_NOT_INITIALIZED"|"CUBLAS_STATUS_NOT_INITIALIZED"
+DEVICE_UNAVAILABLE     "TPU system has not been initialized"|"TPU_RET_CHECK failure"|"No TPU devices were found"|"No TPU platform found"|"Failed to find any TPU"|"ould not find libtpu"|"Failed to load libtpu"
+DEVICE_UNAVAILABLE     any-case  "tpu"  "metrics fetch failed for"|"corrupt data found"|"is unhealthy"|"marked unhealthy"|"is not healthy"|"in state preempted"|"in state terminated"|"unhealthy_maintenance"|"timed out waiting for tpu"|"not available in this library"
+DEVICE_UNAVAILABLE     "vfio-pci "  "after FLR"|"after bus reset"|"performing function level reset anyway"
+DEVICE_UNAVAILABLE     "No such file or directory: '/dev/accel"|"No such file or directory: '/dev/vfio"
+DEVICE_UNAVAILABLE     "FailedScheduling"|"nodes are available: "
+DEVICE_UNAVAILABLE     "Couldn't get ptxas"|"No PTX compilation provider"|"no available compilation provider"|"no kernel image is available for execution"|"hipErrorNoBinaryForGpu"
+DEVICE_UNAVAILABLE     "but it failed to initialize"|"tpu_driver' failed to initialize"|"No matching devices found for '/job:"
+DEVICE_UNAVAILABLE     any-case  "gpu "|"gpus "|"nvidia"|"rocm"  "configuration failed"|"initialization failed"|"failed to initialize"
+
+# Drivers of adapters on their firmware, their queues and their commands; the ends of a queue pair.
+NIC_FAULT              any-case  "mlx5_core "|"mlx4_core "|"mlx4_en"|"bnxt_en "|"bnxt_re"|"irdma"|" ice 0000:"|"i40e 0000:"|"iavf 0000:"|"ena 0000:"|"efa 0000:"|"gve 0000:"|"idpf 0000:"|"mana 0000:"|"ionic 0000:"|" ionic_"|"infiniband "|"rdma_rxe"|"hfi1"|"erdma"  "fail"|"couldn't"|"didn't"|"error"|"timeout"|"timed out"|"unable to"|"not responding"|"no done completion"|"abort"|"stall"|"fatal"|"insufficient power"|"high temperature"|"compromised"|"print_health_info"|"assert_"|"health issue"|"device lost"|"qplib: "|"reset the device"|"wasn't completed on time"
+NIC_FAULT              any-case  "local qp operation err"|"remote access err"|"remote operation err"|"work request flushed error"|"local protection error"|"remote invalid request error"|"completion with error"|"ib async event on"|"transport retry count"|"remote qp on "
+NIC_FAULT              "mlx5_"|"mlx4_"  "ailed: Connection timed out"|"rror"|"syndrome 0x"
+NIC_FAULT              "UCX  ERROR"|"UCX ERROR"  "ibv_"|"mlx5"|"ompletion with error"|"Async event"
+NIC_FAULT              "arrier lost"|"lost carrier"  "eth"|"ens"|"enp"|"bond"
+
+HOST_CRASH             "reboot: Power down"|"has been rebooted, boot id"|"has rebooted, boot id"
+PREEMPTED              "impending-node-termination"|"pot instance interruption notice"|"EC2 Spot Interruption"|"Preempted in order to admit critical pod"
+FOLLOW_ON              "preemption: pod "  "evicted successfully"
+FOLLOW_ON              "has exceeded its time limit and its allocation has been revoked"
+RESTARTED_PEER         "Unable to find a context_id matching the specified one"|"Perhaps the worker was restarted"
+
+# Libraries of collectives, and those that are built like NCCL.
+COLLECTIVE_STUCK       any-case  "unhandledcudaerror"|"unhandleddeviceerror"|"ncclinternalerror"|"ncclinvalidusage"|"ncclinvalidargument"|"distbackenderror: "
+COLLECTIVE_STUCK       any-case  "unhandled cuda error"|"unhandled system error"|"unhandled hip error"|"please report this issue to the nccl developers"
+COLLECTIVE_STUCK       "Observed flight recorder dump signal"|"Process group watchdog thread terminated"|"Could not acquire GIL within"
+COLLECTIVE_STUCK       any-case  "nccl"|"rccl"  "clique"|"communicator"  "timed out"|"stuck"|"aborted"|"error state"|"failed to"
+COLLECTIVE_STUCK       "DeepEP "|"NVSHMEM"|"NVLS"|"NVLink SHARP"  "timeout"|"timed out"|"ailed to"|"rror"
+COLLECTIVE_STUCK       "HIP failure: "|"ROCr failure "|"Cuda failure "
+COLLECTIVE_STUCK       "Duplicate GPU detected : rank "|"Message truncated : received "
+
+HUNG_TASK              "rcu"  "kthread starved for"|"detected expedited stalls"|"kthread timer wakeup didn't happen"
+HUNG_TASK              "OCDBT database"|"tensorstore"|"TensorStore"  "Error writing "|"Error reading "|"Error opening "|"ailed to write"|"ailed to read"|"DEADLINE_EXCEEDED"
+HUNG_TASK              "rpc: server "|"lockd: server "|"nfs4_"|"NFS: "  "not responding"|"timed out"|"failed to"
+HUNG_TASK              "Device offlined"|"rejecting I/O to offline device"|"rejecting I/O to dead device"|"critical medium error"|"critical target error"|"Unrecovered read error"|"Detected aborted journal"
+HUNG_TASK              "nput/output error"|"Could not append to the internal temporary file"
+
+DEVICE_SLOW            any-case  "hang detected"|"detected a hang"|"possible hang"|"potential hang"|"appears to be hung"|"appears to be stuck"|"seems to be stuck"|"has made no progress"|"deadlock detected"|"possible deadlock"
+
+NETWORK                "UCX  ERROR"|"UCX ERROR"|"pml_ucx.c"|"btl_openib"|"btl_tcp"|"mtl_ofi"  "rror"|"ERROR"|"ailed"
+NETWORK                "OFI poll failed"|"Libfabric failed"|"cxil_map: "|"socketStartConnect: "|"Software caused connection abort"
+# NCCL warns of what it cannot go on with.
+NETWORK                "NCCL WARN "|"RCCL WARN "
+NETWORK                "Unable to establish connection to ifrt_proxy"|"IFRT proxy server was terminated"
+
+FOLLOW_ON              "with incarnation id "  " is not connected"
+FOLLOW_ON              any-case  "coordination service"|"coordination agent"|"coordination client"|"distributed jax controller"  "failed to"|"has failed"|"is unavailable"|"unreachable"|"timed out"|"unhealthy"|"in error state"|"lost connection"
+FOLLOW_ON              any-case  "barrier"  "has failed"|"barrier failed"|"was cancelled"|"called by unexpected task"|"conflicting tasks specified"|"non-participating task"
+FOLLOW_ON              "GrpcClientSession: writes no longer allowed"|"Cancelled by TearDown"
+FOLLOW_ON              "ConnectionResetError: "|"ConnectionRefusedError: "|"ConnectionAbortedError: "|"BrokenPipeError: "
+FOLLOW_ON              "onnection was likely closed. Did the remote server shutdown or crash"|"[c10d] recvValue failed"|"[c10d] sendBytes failed"|"recvVector failed"
+FOLLOW_ON              "StatusCode.UNAVAILABLE"|"StatusCode.DEADLINE_EXCEEDED"|"StatusCode.CANCELLED"|"details = \"Socket closed\""|"Failed to pick subchannel"
+FOLLOW_ON              "errors_impl.UnavailableError"|"errors_impl.AbortedError"|"errors_impl.CancelledError"|"errors_impl.DeadlineExceededError"
+FOLLOW_ON              "(0) "|"(1) "|"(2) "|"(3) "  "Unavailable: "|"Aborted: "|"Cancelled: "|"Deadline exceeded: "|"UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"DEADLINE_EXCEEDED: "
+FOLLOW_ON              "JaxRuntimeError: "|"XlaRuntimeError: "|"Bad StatusOr access: "  "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "
+FOLLOW_ON              "Worker exit type: SYSTEM_ERROR"|"exit_type=SYSTEM_ERROR"|"OwnerDiedError"|"ObjectLostError"|"Raylet is terminated"|"raylet process died"|"have not registered within the timeout"
+FOLLOW_ON              any-case  "health check failed for"|"failed due to missing too many"|"coscheduled sibling"|"task not found on worker"
+FOLLOW_ON              "Driver must be Open to "|"Driver not open"
+# Falls: coordination.cc knows them by the same words.
+FOLLOW_ON              " exits with return code = "|"Killing subprocess "|"MPI_Abort("
+FOLLOW_ON              "LLVM ERROR: "|"Non-OK-status: "|"RAW: Skipping coredump"|"RAW: Coroner client"|"RAW: Sending fingerprint"|"RAW: Discarding core"|"RAW: ExecuteFailureCallbacks"
+FOLLOW_ON              "traps: "|"kernel: "  "general protection"|"trap invalid opcode"|"trap divide error"
+FOLLOW_ON              "slurmstepd: error: "|"srun: error: "
+FOLLOW_ON              "BackoffLimitExceeded"|"reached the specified backoff limit"|"FailedMount"|"FailedCreatePodSandBox"|"ImagePullBackOff"|"ErrImagePull"|"Failed to pull image"
+
+COORDINATION_TIMEOUT   "JaxRuntimeError: "|"XlaRuntimeError: "|"Bad StatusOr access: "  "DEADLINE_EXCEEDED: "
+COORDINATION_TIMEOUT   "waited too long for some tasks to show up"|"BarrierTimeoutException"
+COORDINATION_TIMEOUT   any-case  "barrier timed out"|"timed out at barrier"|"timed out waiting for barrier"
+COORDINATION_TIMEOUT   "DistNetworkError: "|"EADDRINUSE"|"possible application crash on rank "
+
+# Whatever else a runtime returns as an error; whose it is, the traceback around it tells.
+PROGRAM_REJECTED       "JaxRuntimeError: "|"XlaRuntimeError: "|"Bad StatusOr access: "  "INTERNAL: "|"INVALID_ARGUMENT: "|"UNIMPLEMENTED: "|"FAILED_PRECONDITION: "|"NOT_FOUND: "|"UNKNOWN: "|"OUT_OF_RANGE: "|"DATA_LOSS: "|"ALREADY_EXISTS: "|"PERMISSION_DENIED: "|"RESOURCE_EXHAUSTED: "|"UNAUTHENTICATED: "
+PROGRAM_REJECTED       "errors_impl.InternalError"|"errors_impl.InvalidArgumentError"|"errors_impl.FailedPreconditionError"|"errors_impl.UnimplementedError"|"errors_impl.DataLossError"|"errors_impl.ResourceExhaustedError"
+PROGRAM_REJECTED       "(0) "|"(1) "|"(2) "|"(3) "  "Failed precondition: "|"Internal: "|"Invalid argument: "|"Resource exhausted: "|"Unimplemented: "|"Not found: "|"FAILED_PRECONDITION: "|"INTERNAL: "|"INVALID_ARGUMENT: "|"RESOURCE_EXHAUSTED: "|"NOT_FOUND: "
+PROGRAM_REJECTED       "Exception in device=TPU:"|": Check failed: "|"OP_REQUIRES failed at "|"Error recorded from "|"Error reported to Coordinator: "|"Bad hardware status: "
+PROGRAM_REJECTED       "CUDA error: "|"HIP error: "|"CUBLAS_STATUS_"|"CUDNN_STATUS_EXECUTION_FAILED"|"CUDNN_STATUS_INTERNAL_ERROR"|"CUDNN_STATUS_ALLOC_FAILED"|"CUSOLVER_STATUS_"|"cuSolver internal error"|"HIPBLAS_STATUS_"|"miopenStatus"
+PROGRAM_REJECTED       "Failed to materialize symbols"|"XLA compilation failed"|"Compilation failure: "
+PROGRAM_REJECTED       "EngineCore failed to start"|"EngineCore hit an exception"|"EngineCore encountered"|"Engine process failed to start"|"Engine loop has died"|"Background loop has errored"
+PROGRAM_REJECTED       "attached to a different loop"
+# Exceptions of which a runtime, a device or a collective is the subject.
+PROGRAM_REJECTED       any-case  "runtimeerror: "|"systemerror: "|"timeouterror: "|"connectionerror: "  "tpu"|"xla"|"nccl"|"rccl"|"cuda"|"pjrt"|"collective"|"rendezvous"|"barrier"|"checkpoint"|"process group"|"coordinator"  "fail"|"error"|"timed out"|"timeout"|"abort"|"unavailable"|"not found"|"unable"|"cannot"|"could not"|"lost"|"invalid"|"mismatch"|"not initialized"
+
+# Of GPUs and of ports: told of a log of the kernel that is read by itself.
+KERNEL_HARDWARE        "amdgpu: "|"[amdgpu]"|"amdgpu 0000:"  "rror"|"*ERROR*"|"ailed to "|"ncorrectable"|"fault"|"unrecoverable"|"GPU reset"|"not done with your previous command"|"poison"|"timed out"
+KERNEL_HARDWARE        "NVRM: "|"nvidia-modeset: "|"nvidia-nvlink: "|"nv-fabricmanager"|"nvidia-fabricmanager"  "fail"|"Fail"|"ERROR"|"rror:"|"timeout"|"Timeout"|"fatal"|"not responding"
+KERNEL_HARDWARE        "nvidia 0000:"|"pcieport "  "Link Active not set"|"Cannot train link"|"change power state"|"device inaccessible"|"Link Down"|"Card not present"|"uncorrectable error detected"
+KERNEL_HARDWARE        "[Hardware Error]: event severity: recoverable"|"AER: Multiple Uncorrect"|"AER: can't recover"
 )table";
 
 }  // namespace rapideye::logs

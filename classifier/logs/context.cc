@@ -196,7 +196,10 @@ void LogContext::TakeTracebackLine(absl::string_view whole, const RecogniseOptio
 
 void LogContext::TakeException(absl::string_view line, const RecogniseOptions& options, Sink sink) {
   const absl::string_view name = ExceptionClass(line);
-  std::optional<LogLine> found = Recognise(line, options);
+  // Whose an exception is, the traceback tells better than a family of lines does.
+  RecogniseOptions wordings = options;
+  wordings.families = false;
+  std::optional<LogLine> found = Recognise(line, wordings);
   of_victim_ =
       of_victim_ || SaysPeerIsGone(name, line) || (found.has_value() && IsWeak(found->event.kind));
   const bool reason = !found.has_value() || IsReason(found->event.kind);

@@ -40,6 +40,8 @@ inline constexpr int64_t kStepTolerance = 1;
 inline constexpr int64_t kRisesToGiveWay = 16;
 // Beyond this a number is no step: 1 ms each, for a century.
 inline constexpr int64_t kMaxStep = 3'000'000'000'000;
+// Time, thread, file and a launcher's label before the text of a line of glog.
+inline constexpr size_t kMaxFatalPrefixBytes = 256;
 // Limits of an operator's signatures; a text of fewer bytes is to be found in
 // too many lines.
 inline constexpr size_t kMaxSignatures = 1'000;

@@ -1,5 +1,6 @@
 #include "classifier/logs/recognise.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -20,6 +21,26 @@ std::optional<int32_t> ChipNamed(absl::string_view line, const RecogniseOptions&
   return std::nullopt;
 }
 
+// "F0926 17:26:32.075587  157988 client.h:77] …" of glog, "2023-02-17 06:08:24.084633: F
+// tensorflow/core/… .cc:86] …" of TSL: a program logs such a line as it ends itself.
+bool IsFatal(absl::string_view line) {
+  const size_t file = line.find(".cc:");
+  const size_t end = line.find("] ");
+  if (end == absl::string_view::npos || end > kMaxFatalPrefixBytes) return false;
+  if (file < end && absl::StrContains(line.substr(0, file), ": F ")) return true;
+  // Behind what a launcher puts before the lines of its workers.
+  for (size_t at = line.find('F'); at < end; at = line.find('F', at + 1)) {
+    if (at > 0 && line[at - 1] != ' ' && line[at - 1] != ']' && line[at - 1] != ':') continue;
+    const absl::string_view date = line.substr(at + 1, 5);
+    if (date.size() == 5 && date.back() == ' ' &&
+        std::all_of(date.begin(), date.end() - 1,
+                    [](unsigned char c) { return absl::ascii_isdigit(c); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string KeyOf(const LogEvent& event) {
   std::string key = absl::StrCat(static_cast<int>(event.kind), "|", event.core.value_or(""), "|",
                                  event.sequencer.value_or(""), "|", event.tag.value_or(-1), "|",
@@ -36,12 +57,15 @@ std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions&
   line = absl::StripAsciiWhitespace(line.substr(0, kMaxLogLineBytes));
   std::string plain;
   if (absl::StrContains(line, '\x1b')) line = plain = WithoutColours(line);
-  const Signature* signature = options.signatures->Find(
-      line, options.kernel_words || options.source == LogSource::kKernelLog);
-  if (signature == nullptr) return std::nullopt;
+  const bool kernel = options.kernel_words || options.source == LogSource::kKernelLog;
+  const bool families = options.families && options.source != LogSource::kKernelLog;
+  const Signature* signature = options.signatures->Find(line, kernel);
+  if (signature == nullptr && families) signature = SignatureTable::Families().Find(line, kernel);
+  // Why a program ended itself is its own matter, and names nobody.
+  if (signature == nullptr && !(families && IsFatal(line))) return std::nullopt;
   LogLine found;
   LogEvent& event = found.event;
-  event.kind = signature->kind;
+  event.kind = signature == nullptr ? LogKind::kProgramRejected : signature->kind;
   event.source = options.source;
   event.text = std::string(line.substr(0, kMaxLogTextBytes));
   if (event.kind == LogKind::kKernelHardware && options.source == LogSource::kKernelLog) {

@@ -24,6 +24,9 @@ struct RecogniseOptions {
   // A log that is read by itself may be a kernel's: what it says of hardware is told, of
   // whatever device, as the word of whoever wrote the file.
   bool kernel_words = false;
+  // Lines that no signature fits are looked for among the families, too; those of the kernel's
+  // own log never are.
+  bool families = true;
 };
 
 // The event of a line; absent if no signature matches. Pure; the line may

@@ -72,6 +72,33 @@ TEST(RecogniseTest, EverySampleLineIsWhatItIs) {
   EXPECT_EQ(checked, 13);
 }
 
+TEST(RecogniseTest, AProgramThatEndsItselfIsHeardWhateverItSays) {
+  for (const char* line :
+       {"F0304 00:59:01.131882       1 library.cc:104] Write not available",
+        "2022-02-23 07:56:56.271731: F external/core/library_init.cc:104] Write not available",
+        "(worker pid=39298, ip=10.130.0.55) F0827 23:43:41.200136   39689 handler.cc:100] ends"}) {
+    const std::optional<LogLine> found = Recognise(line);
+    ASSERT_TRUE(found.has_value()) << line;
+    EXPECT_EQ(found->event.kind, LogKind::kProgramRejected) << line;
+  }
+  for (const char* line :
+       {"E0304 00:59:01.131882       1 library.cc:104] Write not available",
+        "Figure 0304 00:59 library.cc:104] shows", "F0304 00:59 is a colour", "step 5 F0304 ran"}) {
+    EXPECT_FALSE(Recognise(line).has_value()) << line;
+  }
+}
+
+TEST(RecogniseTest, FamiliesAreNotLookedForInTheKernelsLog) {
+  const char* line = "mlx5_core 0000:06:00.0: wait_func: CREATE_UCTX(0xa04) No done completion";
+  ASSERT_TRUE(Recognise(line).has_value());
+  EXPECT_EQ(Recognise(line)->event.kind, LogKind::kNicFault);
+  RecogniseOptions options;
+  options.source = LogSource::kKernelLog;
+  EXPECT_FALSE(Recognise(line, options).has_value());
+  // A device is no adapter because its name ends like one's.
+  EXPECT_FALSE(Recognise("storage device 0000:06:00.0: retry after timeout").has_value());
+}
+
 // One line for each kind, and one like it that is none.
 struct Twins {
   LogKind kind;

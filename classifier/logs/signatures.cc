@@ -213,6 +213,11 @@ const SignatureTable& SignatureTable::BuiltIn() {
   return table;
 }
 
+const SignatureTable& SignatureTable::Families() {
+  static const SignatureTable table(ParseSignatures(kBuiltInFamilies).value());
+  return table;
+}
+
 SignatureTable SignatureTable::With(std::vector<Signature> added) {
   added.insert(added.end(), BuiltInList().begin(), BuiltInList().end());
   std::stable_sort(added.begin(), added.end(), [](const Signature& a, const Signature& b) {

@@ -44,6 +44,8 @@ absl::StatusOr<std::vector<Signature>> ParseSignatures(absl::string_view text);
 class SignatureTable {
  public:
   static const SignatureTable& BuiltIn();
+  // What the built-in ones do not fit, by its subject and by what became of it. Ask it last.
+  static const SignatureTable& Families();
   // The built-in ones and these; among those of one kind, these come first.
   static SignatureTable With(std::vector<Signature> added);
 
@@ -68,8 +70,9 @@ class SignatureTable {
 // (a NIC's name, say): of the other kinds one position is one event.
 bool IsToldApartByText(LogKind kind);
 
-// The built-in table, as text.
+// The built-in tables, as text.
 extern const char kBuiltInSignatures[];
+extern const char kBuiltInFamilies[];
 
 }  // namespace rapideye::logs
 

@@ -56,6 +56,32 @@ TEST(SignatureTableTest, EveryLineOfTheTableWorks) {
   }
 }
 
+TEST(SignatureTableTest, EveryLineOfTheFamiliesFits) {
+  const SignatureTable& table = SignatureTable::Families();
+  ASSERT_THAT(table.signatures(), Not(IsEmpty()));
+  for (const Signature& signature : table.signatures()) {
+    for (const std::vector<std::string>& texts : Choices(signature)) {
+      const Signature* found = table.Find(LineOf(texts), /*kernel=*/true);
+      ASSERT_NE(found, nullptr) << LineOf(texts);
+      // An earlier one may fit, too.
+      EXPECT_LE(found, &signature) << LineOf(texts);
+    }
+  }
+}
+
+// They say too little for a cause of their own.
+TEST(SignatureTableTest, NoFamilyEstablishesAFaultOfTheHost) {
+  for (const Signature& signature : SignatureTable::Families().signatures()) {
+    EXPECT_THAT(signature.kind,
+                testing::Not(testing::AnyOf(
+                    LogKind::kHaltHardware, LogKind::kHaltNetwork, LogKind::kHaltPower,
+                    LogKind::kHaltUser, LogKind::kHaltAssertion, LogKind::kCoreHalt,
+                    LogKind::kChipDriverError, LogKind::kFatalProgramError, LogKind::kOutOfMemory,
+                    LogKind::kLaunchGroupMismatch, LogKind::kCollectiveMismatch,
+                    LogKind::kCopyFailed, LogKind::kUncaughtException, LogKind::kHangDetected)));
+  }
+}
+
 TEST(SignatureTableTest, HasEveryKind) {
   std::set<LogKind> kinds;
   for (const Signature& signature : SignatureTable::BuiltIn().signatures()) {
