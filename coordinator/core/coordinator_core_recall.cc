@@ -11,8 +11,13 @@ namespace rapideye::coordinator {
 
 void CoordinatorCore::On(IncidentsOnDisk& event) {
   if (event.pause.has_value() && pause_.Restore(*event.pause, now_)) {
+    const PauseStatus restored = *pause_.Status(now_.monotonic);
     Warn(absl::StrFormat("the watch is paused, as the coordinator before was told by %s: %s",
-                         event.pause->by, event.pause->reason));
+                         restored.by, restored.reason));
+  } else if (event.pause.has_value() && event.pause->until > now_.wall) {
+    Warn(
+        "the pause that the coordinator before has left ends later than any may; the job is "
+        "watched");
   }
   job_.TakeOver(std::move(event.learnt));
   if (!acknowledged_.has_value()) acknowledged_ = std::move(event.acknowledged);
