@@ -206,7 +206,7 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
                             admission->not_direct,
                             "; what it says of its machine counts as the job's word"));
   }
-  job_.progress.Connected(hello.worker, streams_.HostOf(stream));
+  job_.progress.Connected(hello.worker, streams_.VoterOf(stream, job_.membership));
   job_.addresses.Claim(hello);
   if (!job_.first_hello.has_value()) job_.first_hello = now_.monotonic;
   if (!job_.started.has_value()) job_.started = now_.monotonic;
@@ -223,7 +223,7 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
   }
   const bool start_up_waited = state_ == State::kWaiting && about_start_up_;
   if (start_up_waited && job_.NotCome().empty()) Rearm("everybody has come");
-  restart_.OnHello(hello.worker, hello.incident, streams_.HostOf(stream));
+  restart_.OnHello(hello.worker, hello.incident, streams_.VoterOf(stream, job_.membership));
   if (Incident* one = Collecting()) {
     one->OnJoin({hello.worker, stream, job_.progress.PartOf(hello.worker)}, now_.monotonic,
                 effects_);
@@ -436,6 +436,11 @@ void CoordinatorCore::Judge() {
 
 // Workers that are gone, or advance here and there, show nothing that the digest lacks.
 void CoordinatorCore::LookAgain() {
+  // A worker's word, while the others went on, is not the last one on how they came to stand.
+  if (!looks_.open() && job_.Judge(now_.monotonic).has_value() &&
+      recovery_.TakeUnseenStandstill(job_.progress.LastCompletion())) {
+    looks_.Plan(incident_id_, absl::ZeroDuration(), now_.monotonic);
+  }
   if (!looks_.Due(now_.monotonic)) return;
   const std::optional<Standstill> standstill = job_.Judge(now_.monotonic);
   if (!standstill.has_value()) {
@@ -552,6 +557,7 @@ void CoordinatorCore::ConcludeIncident() {
                 .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
                 .collect = now_.monotonic - incident_->started(),
                 .hardware = job_.HardwareOfMissing(*incident_),
+                .hosts = job_.HostsIn(*incident_),
                 .again = again,
                 .detection = again ? std::nullopt : suspicion.still_for});
   alarm_.Clear();
@@ -564,9 +570,10 @@ void CoordinatorCore::ConcludeIncident() {
   std::map<WorkerId, std::string> shown = job_.ShownIn(*incident_);
   // After a worker's word the others may go on for a while with what they had
   // queued; after a threshold has passed whoever moves has recovered.
-  absl::Duration from = now_.monotonic;
-  if (!suspicion.threshold.has_value()) from += job_.LaunchThreshold();
-  recovery_ = JobRecovery(from, std::move(shown));
+  const absl::Duration now = now_.monotonic;
+  recovery_ = suspicion.threshold.has_value()
+                  ? JobRecovery(now, std::move(shown))
+                  : JobRecovery(now + job_.LaunchThreshold(), std::move(shown), now);
   about_start_up_ = job_.StartingFor(now_.monotonic).has_value() && !job_.NotCome().empty();
   alarm_.Clear();
   alarmed_.clear();
