@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "classifier/logs/limits.h"
 
 namespace rapideye::logs {
 namespace {
@@ -359,6 +360,13 @@ JobEvidence Build(std::vector<OneLog> logs) {
 JobLogs::JobLogs(const SignatureTable& signatures) { options_.signatures = &signatures; }
 
 size_t JobLogs::Add(LogName name) {
+  if (names_.size() > kMaxLogs) return kMaxLogs;
+  if (names_.size() == kMaxLogs) {
+    LogName others;
+    others.path = std::move(name.path);
+    others.of_nobody = true;
+    name = std::move(others);
+  }
   names_.push_back(std::move(name));
   streams_.emplace_back();
   return names_.size() - 1;

@@ -29,7 +29,7 @@ class JobLogs {
   // `signatures` outlives it.
   explicit JobLogs(const SignatureTable& signatures);
 
-  // Adds a log; returns its number for Take.
+  // Adds a log; returns its number for Take. Beyond kMaxLogs all have one, of nobody.
   size_t Add(LogName name);
   // The next line of a log, without its end; `unix_ms`: when it was written, if somebody
   // else than the line tells.
@@ -40,7 +40,7 @@ class JobLogs {
   JobEvidence Finish(const re2::RE2* pattern);
 
  private:
-  std::vector<LogName> names_;
+  std::vector<LogName> names_;  // the last of more than kMaxLogs is of all others
   std::deque<LogStream> streams_;
   RecogniseOptions options_;
 };

@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "classifier/classify.h"
+#include "classifier/logs/limits.h"
 
 namespace rapideye::logs {
 namespace {
@@ -332,6 +333,20 @@ TEST(JobLogsTest, WhomAnOlderBarrierMissesIsOfTheJob) {
   const JobEvidence evidence = Read({{"train.log", kAbsent}});
   EXPECT_THAT(evidence.capture.header.expected_workers, SizeIs(4));
   EXPECT_THAT(Named(ClassifyLogs(evidence.capture, evidence.logs)), ElementsAre(3));
+}
+
+// A program may print labels of its own choice, a new one in each line.
+TEST(JobLogsTest, OfTooManyLogsTheOthersAreOne) {
+  JobLogs logs(SignatureTable::BuiltIn());
+  const auto named = [](size_t rank) {
+    LogName name;
+    name.path = "all.log";
+    name.label = static_cast<int32_t>(rank);
+    return name;
+  };
+  for (size_t i = 0; i < kMaxLogs; ++i) ASSERT_EQ(logs.Add(named(i)), i);
+  EXPECT_EQ(logs.Add(named(kMaxLogs)), kMaxLogs);
+  EXPECT_EQ(logs.Add(named(kMaxLogs + 1)), kMaxLogs);
 }
 
 }  // namespace

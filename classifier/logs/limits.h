@@ -16,6 +16,8 @@ inline constexpr int kLogQuietLooks = 2;
 inline constexpr size_t kMaxLogTextBytes = 2 * 1024;
 // Names in a line: of a module, an instruction, a sequencer.
 inline constexpr size_t kMaxLogNameBytes = 256;
+// Logs that are told apart, as many as a coordinator has workers: a program may print any label.
+inline constexpr size_t kMaxLogs = 20'000;
 // Distinct events of one reading; more of them add no evidence.
 inline constexpr size_t kMaxLogLinesPerLook = 256;
 // Lines that other threads write into a traceback before its last line comes.

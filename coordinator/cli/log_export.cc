@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "classifier/logs/limits.h"
 #include "classifier/logs/line_time.h"
 
 namespace rapideye::cli {
@@ -275,7 +276,9 @@ size_t LogExport::LogOf(const Entry& entry) {
   name.pod = entry.pod;
   name.index = entry.index;
   name.slice = entry.slice;
-  return known_.emplace(key, logs_.Add(std::move(name))).first->second;
+  const size_t log = logs_.Add(std::move(name));
+  if (known_.size() < logs::kMaxLogs) known_.emplace(key, log);
+  return log;
 }
 
 absl::Status LogExport::Finish() {

@@ -18,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "classifier/logs/limits.h"
 #include "classifier/logs/line_label.h"
 #include "classifier/logs/lines.h"
 #include "coordinator/cli/log_export.h"
@@ -156,7 +157,9 @@ class TextLogs {
     } else if (!key.empty()) {
       name.label = std::stoi(key);
     }
-    return known_.emplace(key, logs_.Add(std::move(name))).first->second;
+    const size_t log = logs_.Add(std::move(name));
+    if (known_.size() < logs::kMaxLogs) known_.emplace(key, log);
+    return log;
   }
 
   const std::string path_;

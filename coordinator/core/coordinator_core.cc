@@ -177,7 +177,8 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
                             admission->not_direct,
                             "; what it says of its machine counts as the job's word"));
   }
-  job_.progress.Connected(hello.worker, streams_.HostOf(stream));
+  const std::string voter = streams_.VoterOf(stream, job_.membership);
+  job_.progress.Connected(hello.worker, voter);
   job_.addresses.Claim(hello);
   if (!job_.first_hello.has_value()) job_.first_hello = turn_.monotonic();
   if (!job_.started.has_value()) job_.started = turn_.monotonic();
@@ -192,7 +193,7 @@ absl::Status CoordinatorCore::OnHello(StreamId stream, const wire::Hello& hello)
   if (hello.job_incarnation.has_value()) {
     ShowIncarnation(hello.worker, *hello.job_incarnation, /*given=*/true);
   }
-  watch_.OnHello(member, stream, streams_.HostOf(stream));
+  watch_.OnHello(member, stream, voter);
   return absl::OkStatus();
 }
 

@@ -177,6 +177,9 @@ struct Conclude {
   absl::Duration collect;
   // Hardware of the workers without a snapshot, as far as their agents reported it.
   std::map<WorkerId, std::string> hardware = {};
+  // So many hosts have answered, by their certificates or addresses: the job is no larger for those
+  // who decide on removals, however many hosts its workers name. Absent: not known.
+  std::optional<int64_t> hosts = std::nullopt;
   // A digest of this incident is out: the evidence is of a later look, and matters if the
   // verdict is another one.
   bool again = false;

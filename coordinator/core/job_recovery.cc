@@ -14,6 +14,12 @@ bool JobRecovery::MostRecovered(double running, const HostVotes& hosts) const {
   return IsMost(recovered, running);
 }
 
+bool JobRecovery::TakeUnseenStandstill(const std::optional<absl::Duration>& completion) {
+  if (!completion.has_value() || *completion <= seen_) return false;
+  seen_ = absl::InfiniteDuration();
+  return true;
+}
+
 void JobRecovery::RecoverAll(const Membership& membership) {
   for (const auto& [id, member] : membership.members()) recovered_.insert(id);
 }

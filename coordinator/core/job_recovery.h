@@ -23,15 +23,20 @@ class JobRecovery {
   JobRecovery() = default;
   // `from`: a launch that completes earlier is no recovery. `shown`: which job the incident
   // is about, as each of its workers showed it (what the platform states, otherwise the
-  // training process); empty if not known.
-  explicit JobRecovery(absl::Duration from, std::map<WorkerId, std::string> shown = {})
-      : from_(from), shown_(std::move(shown)) {}
+  // training process); empty if not known. `seen`: when the evidence was complete, if the job may
+  // have gone on then, as after a worker's word; infinite if the job stood.
+  explicit JobRecovery(absl::Duration from, std::map<WorkerId, std::string> shown = {},
+                       absl::Duration seen = absl::InfiniteDuration())
+      : from_(from), shown_(std::move(shown)), seen_(seen) {}
 
   // The worker's last launch completed at `completion`; absent: none has. True if the worker
   // has thereby recovered: what it had completed before, and only now can report, does not
   // count.
   bool Observe(const WorkerId& worker, const std::optional<absl::Duration>& completion);
   void RecoverAll(const Membership& membership);
+  // The job stands, and its last launch completed at `completion`. True, once, if that was after
+  // the evidence was complete: of this standstill there is none yet.
+  bool TakeUnseenStandstill(const std::optional<absl::Duration>& completion);
 
   bool Recovered(const WorkerId& worker) const { return recovered_.contains(worker); }
   // More than half of the `running` votes are of workers that have recovered.
@@ -44,6 +49,7 @@ class JobRecovery {
  private:
   absl::Duration from_ = absl::InfiniteDuration();
   std::map<WorkerId, std::string> shown_;
+  absl::Duration seen_ = absl::InfiniteDuration();
   std::set<WorkerId> recovered_;
 };
 

@@ -204,10 +204,12 @@ inline constexpr size_t kMaxListedIncidents = 1000;
 
 // Pages ------------------------------------------------------------------------
 
-// The part of a scrape's or a health probe's timeout that is spent waiting for the core.
 // The longest pause of the watch that an operator may announce at once: one that was forgotten
 // hides a hang no longer.
 inline constexpr absl::Duration kLongestWatchPause = absl::Hours(24);
+// So far may the clocks of two coordinators differ, of which one takes over the other's pause.
+inline constexpr absl::Duration kWatchPauseClockSlack = absl::Hours(1);
+// The part of a scrape's or a health probe's timeout that is spent waiting for the core.
 inline constexpr absl::Duration kStatusPatience = absl::Milliseconds(500);
 // A page that comes from the disk: to read and show the digest of 10,000 hosts
 // takes seconds. A browser waits that long.

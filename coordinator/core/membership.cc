@@ -118,8 +118,8 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
           absl::StrFormat("more than %d workers are too many for one coordinator", kMaxWorkers));
     }
     const auto of_host = members_at_.find(peer.host);
-    if (of_host != members_at_.end() && of_host->second >= kMaxStreamsOfHost &&
-        !peer.host.empty() && !IsLoopback(peer.host)) {
+    if (!CertificatesNameWorkers() && of_host != members_at_.end() &&
+        of_host->second >= kMaxStreamsOfHost && !peer.host.empty() && !IsLoopback(peer.host)) {
       return absl::ResourceExhaustedError(
           absl::StrFormat("agents at %s have spoken for %d workers; no host has more", peer.host,
                           kMaxStreamsOfHost));
@@ -146,12 +146,17 @@ absl::StatusOr<Membership::Admission> Membership::Admit(StreamId stream, const w
                                   .stream = stream,
                                   .identity = peer.identity,
                                   .address = peer.host,
+                                  .voter = VoterOf(peer),
                                   .direct_evidence = direct.ok(),
                                   .takeovers = takeovers};
   by_stream_[stream] = hello.worker;
   ++members_at_[peer.host];
   CastVote(members_.at(hello.worker));
   return admission;
+}
+
+std::string Membership::VoterOf(const Peer& peer) const {
+  return CertificatesNameWorkers() && !peer.identity.empty() ? peer.identity : peer.host;
 }
 
 std::optional<WorkerId> Membership::Leave(StreamId stream) {
@@ -168,15 +173,15 @@ std::optional<WorkerId> Membership::Leave(StreamId stream) {
 
 void Membership::CastVote(const Member& member) {
   const std::optional<Shape> shape = StatedShape(member.hello);
-  if (shape.has_value()) ++shape_votes_[*shape][member.address];
+  if (shape.has_value()) ++shape_votes_[*shape][member.voter];
 }
 
 void Membership::WithdrawVote(const Member& member) {
   const std::optional<Shape> shape = StatedShape(member.hello);
   if (!shape.has_value()) return;
-  std::map<std::string, int64_t>& hosts = shape_votes_[*shape];
-  if (--hosts[member.address] == 0) hosts.erase(member.address);
-  if (hosts.empty()) shape_votes_.erase(*shape);
+  std::map<std::string, int64_t>& voters = shape_votes_[*shape];
+  if (--voters[member.voter] == 0) voters.erase(member.voter);
+  if (voters.empty()) shape_votes_.erase(*shape);
   if (shape_votes_.empty()) last_stated_ = shape;
 }
 
@@ -230,11 +235,11 @@ std::optional<Membership::Shape> Membership::LearntShape() const {
 std::optional<Membership::Shape> Membership::MostStated() const {
   std::optional<Shape> most;
   std::pair<size_t, int64_t> votes;
-  for (const auto& [shape, hosts] : shape_votes_) {
+  for (const auto& [shape, voters] : shape_votes_) {
     int64_t workers = 0;
-    for (const auto& [address, count] : hosts) workers += count;
-    if (most.has_value() && std::pair(hosts.size(), workers) <= votes) continue;
-    votes = {hosts.size(), workers};
+    for (const auto& [voter, count] : voters) workers += count;
+    if (most.has_value() && std::pair(voters.size(), workers) <= votes) continue;
+    votes = {voters.size(), workers};
     most = shape;
   }
   return most;

@@ -46,6 +46,7 @@ struct Member {
   std::optional<StreamId> stream;  // absent: not connected now
   std::string identity;            // of its agent's certificate
   std::string address;             // of its agent, without the port
+  std::string voter;               // Membership::VoterOf
   bool direct_evidence = false;    // its word on its machine is beyond the job's reach
   // Number of streams of this agent that replaced one that was still there,
   // since one last ended by itself.
@@ -103,6 +104,9 @@ class Membership {
   size_t connected() const { return by_stream_.size(); }
   // A certificate speaks for the workers that it names, and for no other.
   bool CertificatesNameWorkers() const { return !rules_.templates.empty(); }
+  // Peers with the same voter have one vote together: those of one certificate, where these name
+  // workers, otherwise those of one address.
+  std::string VoterOf(const Peer& peer) const;
   // Empty until it is configured or the first worker was admitted.
   const std::string& job() const { return configured_.job; }
 
@@ -138,7 +142,7 @@ class Membership {
   // Hello and goes, again and again, is no part of the job.
   void CastVote(const Member& member);
   void WithdrawVote(const Member& member);
-  // The shape of which most hosts have a connected worker that states it, of several that of
+  // The shape of which most voters have a connected worker that states it, of several that of
   // most workers, then the smaller one.
   std::optional<Shape> MostStated() const;
 
@@ -146,7 +150,7 @@ class Membership {
   IdentityRules rules_;
   std::map<WorkerId, Member> members_;
   absl::flat_hash_map<StreamId, WorkerId> by_stream_;
-  std::map<Shape, std::map<std::string, int64_t>> shape_votes_;  // of connected ones, by address
+  std::map<Shape, std::map<std::string, int64_t>> shape_votes_;  // of connected ones, by voter
   std::optional<Shape> last_stated_;                             // by the last of them that went
   std::map<std::string, size_t> members_at_;                     // by address
   std::set<WorkerId> retired_;

@@ -222,6 +222,22 @@ TEST(Membership, ThoseOfOneHostInventNoShape) {
   EXPECT_EQ(membership.Expected().size(), 40u);
 }
 
+// All but one come from one translated address: certificates tell that they are many.
+TEST(Membership, BehindOneAddressEachCertificateStatesTheShape) {
+  Membership membership(JobShape{}, {.templates = {"agent-{slice}-{task}"}});
+  StreamId stream = 0;
+  const auto admit = [&](int task, int tasks, const std::string& address) {
+    wire::Hello hello = HelloOf(0, task);
+    hello.slices = 1;
+    hello.tasks_per_slice = tasks;
+    const std::string name = "agent-0-" + std::to_string(task);
+    return membership.Admit(++stream, hello, {.identity = name, .names = {name}, .host = address});
+  };
+  ASSERT_TRUE(admit(0, 5000, "10.0.0.66").ok());
+  for (int task = 1; task < 4; ++task) ASSERT_TRUE(admit(task, 4, "10.0.0.1").ok());
+  EXPECT_EQ(membership.Expected().size(), 4u);
+}
+
 TEST(Membership, WhoHasGoneStatesNoShape) {
   Membership membership(JobShape{});
   wire::Hello honest = HelloOf(0, 0);

@@ -25,15 +25,20 @@ void PeerStreams::Erase(StreamId stream) {
 }
 
 bool PeerStreams::Crowded(const StreamOpened& event) const {
-  const auto of_host = of_host_.find(HostIn(event.peer));
-  if (of_host != of_host_.end() && of_host->second >= kMaxStreamsOfHost &&
-      !IsLoopback(of_host->first)) {
-    return true;
+  // A whole job may come from one translated address.
+  if (certificates_name_workers_ && !event.identity.empty()) {
+    const auto of_certificate = of_certificate_.find(event.identity);
+    return of_certificate != of_certificate_.end() &&
+           of_certificate->second >= kMaxStreamsOfCertificate;
   }
-  if (!certificates_name_workers_ || event.identity.empty()) return false;
-  const auto of_certificate = of_certificate_.find(event.identity);
-  return of_certificate != of_certificate_.end() &&
-         of_certificate->second >= kMaxStreamsOfCertificate;
+  const auto of_host = of_host_.find(HostIn(event.peer));
+  return of_host != of_host_.end() && of_host->second >= kMaxStreamsOfHost &&
+         !IsLoopback(of_host->first);
+}
+
+std::string PeerStreams::VoterOf(StreamId stream, const Membership& membership) const {
+  const Stream& one = streams_.at(stream);
+  return membership.VoterOf({.identity = one.identity, .host = one.host});
 }
 
 void PeerStreams::Open(const StreamOpened& event, absl::Duration now) {

@@ -30,8 +30,8 @@ class PeerStreams {
   void Erase(StreamId stream);
   // The host of this stream, which is not open yet, or its certificate has as many as it may.
   bool Crowded(const StreamOpened& event) const;
-  // The address of the peer, without its port.
-  const std::string& HostOf(StreamId stream) const { return streams_.at(stream).host; }
+  // Whose vote the peer has where most decide (Membership::VoterOf).
+  std::string VoterOf(StreamId stream, const Membership& membership) const;
   // Closes all that are left.
   void CloseAll(const absl::Status& status, Effects& effects);
 

@@ -76,6 +76,26 @@ TEST(PeerStreams, OneCertificateHasSoManyStreamsWhereItNamesAWorker) {
   }
 }
 
+// Behind a translated address all have one, and the certificates tell them apart.
+TEST(PeerStreams, AWholeJobMayComeFromOneAddressWhereCertificatesNameWorkers) {
+  for (const bool names_worker : {false, true}) {
+    PeerStreams streams(names_worker);
+    const Membership membership(
+        {}, {.templates = names_worker ? std::vector<std::string>{"agent-{slice}-{task}"}
+                                       : std::vector<std::string>{}});
+    StreamId id = 0;
+    const auto stream = [&] {
+      ++id;
+      return StreamOpened{.stream = id,
+                          .peer = "ipv4:10.0.0.1:" + std::to_string(id),
+                          .identity = "agent-0-" + std::to_string(id)};
+    };
+    for (size_t i = 0; i < kMaxStreamsOfHost; ++i) streams.Open(stream(), kStart);
+    EXPECT_EQ(streams.Crowded(stream()), !names_worker);
+    EXPECT_EQ(streams.VoterOf(1, membership), names_worker ? "agent-0-1" : "ipv4:10.0.0.1");
+  }
+}
+
 TEST(PeerStreams, LogsABurstOfLinesAndCountsTheRest) {
   PeerStreams streams;
   Effects effects;

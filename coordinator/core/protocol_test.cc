@@ -302,6 +302,21 @@ TEST(OneAdvances, WorkersOfOneHostAreOneBetweenTheLooksToo) {
   EXPECT_TRUE(job.Logged("20 more advance") || job.Logged("19 more advance"));
 }
 
+// The size of the job bounds how many of its machines may be removed.
+TEST(OneAdvances, TheWorkersOfOneHostMakeTheJobNoLarger) {
+  FakeJob job(Quick(), 1, 4);
+  for (int task = 4; task < 24; ++task) {
+    FakeAgent& ghost = job.Add({0, task});
+    ghost.address = "10.9.9.9";
+    job.Connect(ghost);
+  }
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(2)));
+  EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 24u);
+  EXPECT_EQ(job.concluded()[0].hosts, 5);
+}
+
 TEST(OneAdvances, WhatSeveralReportIsNotOutweighed) {
   FakeJob job = Frozen();
   job.at(0, 3).advancing = true;

@@ -75,8 +75,35 @@ TEST(Recovery, WhatWorkersHadQueuedIsNone) {
   job.Run(absl::Seconds(2));
   job.Freeze();
   job.Run(absl::Minutes(1));
-  EXPECT_EQ(job.concluded().size(), 1u);
+  for (const Conclude& conclude : job.concluded()) {
+    EXPECT_EQ(conclude.incident_id, job.concluded()[0].incident_id);
+  }
   EXPECT_FALSE(job.Logged("watching again"));
+}
+
+// A worker's word may be wrong, and the job hang for another reason, before it has gone on for
+// long enough to have recovered: the evidence was of a job that did not stand.
+TEST(Recovery, AStandstillAfterTheEvidenceOfAWordIsLookedAtOnce) {
+  FakeJob job = ConcludedOnAWord();
+  job.Run(absl::Seconds(2));
+  job.Freeze();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+  ASSERT_EQ(job.concluded().size(), 2u);
+  EXPECT_TRUE(job.concluded()[1].again);
+  EXPECT_EQ(job.concluded()[1].incident_id, job.concluded()[0].incident_id);
+  job.Step(IncidentConcluded{.incident_id = job.concluded()[0].incident_id, .hang = true});
+  job.Run(absl::Hours(1));
+  EXPECT_EQ(job.concluded().size(), 2u);
+}
+
+TEST(Recovery, AStandstillThatTheEvidenceShowedIsNotLookedAtAgain) {
+  FakeJob job = Frozen();
+  job.Freeze();
+  job.Say(job.at(0, 3), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 9"});
+  ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
+  job.Concluded();
+  job.Run(absl::Hours(1));
+  EXPECT_EQ(job.concluded().size(), 1u);
 }
 
 TEST(Recovery, WhoGoesOnForLongHasRecovered) {

@@ -35,11 +35,11 @@ absl::Duration Watch::NextWake() const {
 
 // Workers ------------------------------------------------------------------------
 
-void Watch::OnHello(const Member& member, StreamId stream, const std::string& host) {
+void Watch::OnHello(const Member& member, StreamId stream, const std::string& voter) {
   const wire::Hello& hello = member.hello;
   const bool start_up_waited = state_ == State::kWaiting && about_start_up_;
   if (start_up_waited && job_.NotCome().empty()) Rearm("everybody has come");
-  restart_.OnHello(hello.worker, hello.incident, host);
+  restart_.OnHello(hello.worker, hello.incident, voter);
   if (Incident* one = Collecting()) {
     one->OnJoin({hello.worker, stream, job_.progress.PartOf(hello.worker)}, turn_.monotonic(),
                 turn_.effects());
@@ -227,6 +227,11 @@ void Watch::Judge() {
 
 // Workers that are gone, or advance here and there, show nothing that the digest lacks.
 void Watch::LookAgain() {
+  // A worker's word, while the others went on, is not the last one on how they came to stand.
+  if (!looks_.open() && job_.Judge(turn_.monotonic()).has_value() &&
+      recovery_.TakeUnseenStandstill(job_.progress.LastCompletion())) {
+    looks_.Plan(incident_id_, absl::ZeroDuration(), turn_.monotonic());
+  }
   if (!looks_.Due(turn_.monotonic())) return;
   const std::optional<Standstill> standstill = job_.Judge(turn_.monotonic());
   if (!standstill.has_value()) {
@@ -308,6 +313,7 @@ void Watch::ConcludeIncident() {
                       .detect_to_collect = incident_->started() - suspicion.detected.monotonic,
                       .collect = turn_.monotonic() - incident_->started(),
                       .hardware = job_.HardwareOfMissing(*incident_),
+                      .hosts = job_.HostsIn(*incident_),
                       .again = again,
                       .detection = again ? std::nullopt : suspicion.still_for});
   alarm_.Clear();
@@ -320,9 +326,10 @@ void Watch::ConcludeIncident() {
   std::map<WorkerId, std::string> shown = job_.ShownIn(*incident_);
   // After a worker's word the others may go on for a while with what they had
   // queued; after a threshold has passed whoever moves has recovered.
-  absl::Duration from = turn_.monotonic();
-  if (!suspicion.threshold.has_value()) from += job_.LaunchThreshold();
-  recovery_ = JobRecovery(from, std::move(shown));
+  const absl::Duration now = turn_.monotonic();
+  recovery_ = suspicion.threshold.has_value()
+                  ? JobRecovery(now, std::move(shown))
+                  : JobRecovery(now + job_.LaunchThreshold(), std::move(shown), now);
   about_start_up_ = job_.StartingFor(turn_.monotonic()).has_value() && !job_.NotCome().empty();
   alarm_.Clear();
   alarmed_.clear();
@@ -483,8 +490,13 @@ void Watch::EndTexts(const std::string& why) {
 
 void Watch::On(IncidentsOnDisk& event) {
   if (event.pause.has_value() && pause_.Restore(*event.pause, turn_.now())) {
+    const PauseStatus restored = *pause_.Status(turn_.monotonic());
     turn_.Warn(absl::StrFormat("the watch is paused, as the coordinator before was told by %s: %s",
-                               event.pause->by, event.pause->reason));
+                               restored.by, restored.reason));
+  } else if (event.pause.has_value() && event.pause->until > turn_.now().wall) {
+    turn_.Warn(
+        "the pause that the coordinator before has left ends later than any may; the job is "
+        "watched");
   }
   job_.TakeOver(std::move(event.learnt));
   if (!acknowledged_.has_value()) acknowledged_ = std::move(event.acknowledged);

@@ -38,8 +38,8 @@ class Watch {
   Watch(WatchedJob& job, Turn& turn, absl::Duration collect_deadline);
 
   // The worker's agent has said Hello on this stream, and is a member; the stream has gone; or a
-  // newer one has taken its place.
-  void OnHello(const Member& member, StreamId stream, const std::string& host);
+  // newer one has taken its place. `voter`: PeerStreams::VoterOf.
+  void OnHello(const Member& member, StreamId stream, const std::string& voter);
   void OnLeave(const WorkerId& worker);
   void OnSuperseded(const WorkerId& worker);
   // `advanced`: work has been completed since the worker's last heartbeat.

@@ -28,8 +28,10 @@ absl::Status WatchPause::Begin(absl::Duration duration, std::string reason, std:
 }
 
 bool WatchPause::Restore(const KeptPause& pause, const Instant& now) {
-  return Begin(std::min(pause.until - now.wall, kLongestWatchPause), pause.reason, pause.by, now)
-      .ok();
+  const absl::Duration left = pause.until - now.wall;
+  // Nobody can have asked for it: a clock was wrong, and each restart would begin it anew.
+  if (left > kLongestWatchPause + kWatchPauseClockSlack) return false;
+  return Begin(std::min(left, kLongestWatchPause), pause.reason, pause.by, now).ok();
 }
 
 absl::Status WatchPause::End() {

@@ -21,7 +21,8 @@ class WatchPause {
   // sentence.
   absl::Status Begin(absl::Duration duration, std::string reason, std::string by,
                      const Instant& now);
-  // Goes on with one that an earlier coordinator was told of; false if its time is over.
+  // Goes on with one that an earlier coordinator was told of; false if its time is over, or
+  // it ends later than any may.
   bool Restore(const KeptPause& pause, const Instant& now);
   // Ends it before its time. FAILED_PRECONDITION if none lasts.
   absl::Status End();

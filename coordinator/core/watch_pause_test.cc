@@ -138,5 +138,25 @@ TEST_F(WatchPauseTest, OneThatIsOverIsNotTakenUp) {
   EXPECT_EQ(Status().pause, std::nullopt);
 }
 
+// Its clock was wrong, or somebody else wrote the file: each restart would begin it anew.
+TEST_F(WatchPauseTest, OneThatEndsLaterThanAnyMayIsNotTakenUp) {
+  for (const absl::Time until :
+       {job_.now().wall + kLongestWatchPause + 2 * kWatchPauseClockSlack, absl::InfiniteFuture()}) {
+    job_.RestartCoordinator();
+    job_.Step(
+        IncidentsOnDisk{.ids = {}, .pause = KeptPause{.until = until, .reason = "r", .by = "b"}});
+    EXPECT_EQ(Status().pause, std::nullopt);
+    EXPECT_TRUE(job_.Logged("the job is watched"));
+  }
+  job_.RestartCoordinator();
+  job_.Step(IncidentsOnDisk{
+      .ids = {},
+      .pause = KeptPause{.until = job_.now().wall + kLongestWatchPause + kWatchPauseClockSlack / 2,
+                         .reason = "r",
+                         .by = "b"}});
+  ASSERT_TRUE(Status().pause.has_value());
+  EXPECT_EQ(Status().pause->left, kLongestWatchPause);
+}
+
 }  // namespace
 }  // namespace rapideye::coordinator

@@ -276,4 +276,13 @@ std::map<WorkerId, std::string> WatchedJob::HardwareOfMissing(const Incident& in
   return hardware;
 }
 
+int64_t WatchedJob::HostsIn(const Incident& incident) const {
+  std::set<std::string> voters;
+  for (const auto& [worker, snapshot] : incident.snapshots()) {
+    if (const Member* member = membership.Find(worker)) voters.insert(member->voter);
+  }
+  // One address tells none apart, as in HostVotes.
+  return static_cast<int64_t>(voters.size() == 1 ? incident.snapshots().size() : voters.size());
+}
+
 }  // namespace rapideye::coordinator

@@ -99,6 +99,8 @@ struct WatchedJob {
   std::map<WorkerId, std::string> ShownIn(const Incident& incident) const;
   // Of the workers without a snapshot, as far as their agents ever stated it.
   std::map<WorkerId, std::string> HardwareOfMissing(const Incident& incident) const;
+  // Conclude::hosts.
+  int64_t HostsIn(const Incident& incident) const;
 
   Thresholds thresholds;
   Membership membership;

@@ -23,8 +23,8 @@ absl::StatusOr<std::string> OtlpLogsUrl(const std::string& endpoint) {
       absl::ConsumePrefix(&rest, "http://") || absl::ConsumePrefix(&rest, "https://");
   if (!scheme || rest.empty() || rest.front() == '/' || rest.front() == ':' ||
       rest.find_first_of(" \t\r\n?#") != absl::string_view::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(endpoint, " is no http://HOST:PORT of an OTLP receiver (often port 4318)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        UrlForLogs(endpoint), " is no http://HOST:PORT of an OTLP receiver (often port 4318)"));
   }
   absl::string_view base = endpoint;
   while (absl::ConsumeSuffix(&base, "/")) {
@@ -33,14 +33,25 @@ absl::StatusOr<std::string> OtlpLogsUrl(const std::string& endpoint) {
   return absl::StrCat(base, "/v1/logs");
 }
 
+std::string UrlForLogs(absl::string_view url) {
+  const size_t scheme = url.find("://");
+  const size_t begin = scheme == absl::string_view::npos ? 0 : scheme + 3;
+  const absl::string_view authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
+  const size_t at = authority.rfind('@');
+  if (at == absl::string_view::npos) return std::string(url);
+  return absl::StrCat(url.substr(0, begin), "***", url.substr(begin + at));
+}
+
 struct OtlpExporter::State {
   State(Settings given, std::string logs_url)
       : settings(std::move(given)),
         url(std::move(logs_url)),
+        shown_url(UrlForLogs(url)),
         backoff(settings.first_retry, settings.longest_retry) {}
 
   const Settings settings;
   const std::string url;
+  const std::string shown_url;
   mutable Mutex mutex;
   std::deque<IncidentEvent> waiting ABSL_GUARDED_BY(mutex);  // oldest first
   OtlpCounters counters ABSL_GUARDED_BY(mutex);
@@ -88,12 +99,12 @@ absl::Duration OtlpExporter::State::Turn(bool last) {
 void OtlpExporter::State::NoteOutcome(const absl::Status& status, size_t events) {
   const std::string why(status.message());
   if (status.ok()) {
-    if (fails) spdlog::info("--otlp-endpoint: {} answers again", url);
+    if (fails) spdlog::info("--otlp-endpoint: {} answers again", shown_url);
   } else if (!absl::IsUnavailable(status)) {
-    spdlog::error("--otlp-endpoint: {} refuses {} events: {}; they are not sent again", url, events,
-                  why);
+    spdlog::error("--otlp-endpoint: {} refuses {} events: {}; they are not sent again", shown_url,
+                  events, why);
   } else if (!fails) {
-    spdlog::warn("--otlp-endpoint: {}: {}; it is tried again", url, why);
+    spdlog::warn("--otlp-endpoint: {}: {}; it is tried again", shown_url, why);
   }
   fails = absl::IsUnavailable(status);
 }

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "coordinator/otlp/log_record.h"
 #include "coordinator/otlp/post.h"
@@ -66,6 +67,8 @@ class OtlpExporter {
 // Where logs are posted: `endpoint` with /v1/logs, unless it ends so. INVALID_ARGUMENT if it is no
 // URL of http or https.
 absl::StatusOr<std::string> OtlpLogsUrl(const std::string& endpoint);
+// Without the user and the password that it may hold.
+std::string UrlForLogs(absl::string_view url);
 
 }  // namespace rapideye::coordinator
 

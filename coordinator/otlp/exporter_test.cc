@@ -156,6 +156,15 @@ TEST(OtlpExporter, ItsEndWaitsForNoReceiverThatHangs) {
   ended->get_future().wait();
 }
 
+TEST(UrlForLogs, HoldsNoPassword) {
+  EXPECT_EQ(UrlForLogs("http://collector:4318/v1/logs"), "http://collector:4318/v1/logs");
+  EXPECT_EQ(UrlForLogs("https://ann:s3cret@c:4318/v1/logs"), "https://***@c:4318/v1/logs");
+  EXPECT_EQ(UrlForLogs("https://ann:s3@cret@c"), "https://***@c");
+  EXPECT_EQ(UrlForLogs("http://c/a@b"), "http://c/a@b");
+  const std::string said(OtlpLogsUrl("http://ann:s3cret@c:4318?x").status().message());
+  EXPECT_EQ(said.find("s3cret"), std::string::npos) << said;
+}
+
 TEST(OtlpLogsUrl, IsTheEndpointWithItsPath) {
   EXPECT_EQ(OtlpLogsUrl("http://collector:4318").value(), "http://collector:4318/v1/logs");
   EXPECT_EQ(OtlpLogsUrl("https://c/otlp/").value(), "https://c/otlp/v1/logs");

@@ -12,6 +12,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "proto/common/file/descriptor.h"
+#include "proto/common/file/regular_file.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -115,11 +116,12 @@ class PosixDisk final : public Disk {
   }
 
   absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) override {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return Failed("cannot open", path, errno);
-    const absl::Cleanup closer = [file] { close(file); };
+    // A FIFO in its place would hold up the recovery of all incidents.
+    const absl::StatusOr<int> file = file::OpenRegularFile(path);
+    if (!file.ok()) return file.status();
+    const absl::Cleanup closer = [file = *file] { close(file); };
     std::string bytes;
-    if (const int error = file::ReadUpTo(file, max_bytes, bytes); error != 0) {
+    if (const int error = file::ReadUpTo(*file, max_bytes, bytes); error != 0) {
       return Failed("cannot read", path, error);
     }
     return bytes;

@@ -33,6 +33,8 @@ std::optional<absl::Time> Moment(const NoteJson& json, const char* key) {
   if (!word || !absl::ParseTime(absl::RFC3339_full, *word, &time, /*err=*/nullptr)) {
     return std::nullopt;
   }
+  // "infinite-future" is a time, too.
+  if (time == absl::InfiniteFuture() || time == absl::InfinitePast()) return std::nullopt;
   return time;
 }
 

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -92,13 +93,28 @@ int64_t IncidentWriter::RevisionOf(const std::string& incident_id) const {
   return settings_.revision_on_disk ? settings_.revision_on_disk(incident_id) : 1;
 }
 
-// Only a digest that says UNKNOWN is followed by further looks.
+// Whose process ended may be followed by others: the first to be named stays.
+bool IncidentWriter::Repeats(const Begun& begun) const {
+  const Conclude& conclude = *begun.conclude;
+  if (!conclude.again || conclude.incident_id != last_incident_) return false;
+  if (last_verdict_.cause == Cause::kUnknown) return false;
+  const std::vector<Culprit>& before = last_verdict_.culprits;
+  const std::vector<Culprit>& now = begun.verdict.culprits;
+  if (before.empty() || now.empty()) return last_verdict_.cause == begun.verdict.cause;
+  return std::any_of(now.begin(), now.end(), [&](const Culprit& one) {
+    return std::any_of(before.begin(), before.end(),
+                       [&](const Culprit& other) { return one.worker == other.worker; });
+  });
+}
+
+// A digest that says UNKNOWN is followed by further looks, and one of a word while the job went on.
 bool IncidentWriter::SaysNothingNew(const Begun& begun) {
   const bool unknown = begun.verdict.cause == Cause::kUnknown && begun.conclude->again;
-  if (begun.verdict.cause != Cause::kNoHang && !unknown) return false;
+  const bool repeats = Repeats(begun);
+  if (begun.verdict.cause != Cause::kNoHang && !unknown && !repeats) return false;
   IncidentConcluded event{
-      .incident_id = begun.conclude->incident_id, .hang = unknown, .unknown = unknown};
-  if (unknown) event.revision = RevisionOf(event.incident_id);
+      .incident_id = begun.conclude->incident_id, .hang = unknown || repeats, .unknown = unknown};
+  if (event.hang) event.revision = RevisionOf(event.incident_id);
   if (begun.verdict.excused_ms.has_value()) {
     event.excused = absl::Milliseconds(*begun.verdict.excused_ms);
   }
@@ -206,6 +222,19 @@ void IncidentWriter::Announce(const Begun& begun, std::string text,
                                 .digest = MonotonicTime() - begun.began}});
 }
 
+IncidentRecord IncidentWriter::RecordOf(const Begun& begun) const {
+  const Conclude& conclude = *begun.conclude;
+  const std::string& id = conclude.incident_id;
+  IncidentRecord record = Describe(IncidentKey(id, begun.revision), conclude.capture, begun.verdict,
+                                   DetectedIn(conclude.capture), conclude.hardware);
+  if (conclude.hosts.has_value()) record.hosts = std::min(record.hosts, *conclude.hosts);
+  // One standstill counts once against a machine: a second opinion is for people.
+  if (begun.revision > 1 && id == last_incident_ && last_verdict_.cause != Cause::kUnknown) {
+    for (CulpritRecord& culprit : record.culprits) culprit.grounds = Grounds::kNever;
+  }
+  return record;
+}
+
 void IncidentWriter::Finish(Begun begun) {
   const Conclude& conclude = *begun.conclude;
   const std::string& id = conclude.incident_id;
@@ -227,8 +256,7 @@ void IncidentWriter::Finish(Begun begun) {
   RenderedDigest rendered = Render(begun, context);
   absl::StatusOr<std::string> capture =
       wire::WriteCapture(conclude.capture, {.encoding = wire::Encoding::kJsonLines, .gzip = true});
-  IncidentRecord record = Describe(IncidentKey(id, begun.revision), conclude.capture, begun.verdict,
-                                   DetectedIn(conclude.capture), conclude.hardware);
+  IncidentRecord record = RecordOf(begun);
   const std::string remembered = RenderRecord(record);
   if (settings_.found) {
     record.digest = rendered.json;
@@ -250,6 +278,7 @@ void IncidentWriter::Finish(Begun begun) {
   // that hangs.
   last_incident_ = id;
   last_revision_ = begun.revision;
+  last_verdict_ = begun.verdict;
   const auto first_try =
       keeper_.Keep({.id = id, .files = std::move(files), .revision = begun.revision});
   const absl::Duration patience = settings_.disk_patience;

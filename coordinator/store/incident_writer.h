@@ -108,6 +108,8 @@ class IncidentWriter {
   RenderedDigest Render(const Begun& begun, const digest::ReportContext& context) const;
   // Of the digest that is out.
   int64_t RevisionOf(const std::string& incident_id) const;
+  // A digest that names a cause is out, and this look names the same, or one of its culprits.
+  bool Repeats(const Begun& begun) const;
   // The verdict says nothing that a digest is to be written for; reports it, and for how long
   // it holds.
   bool SaysNothingNew(const Begun& begun);
@@ -115,6 +117,8 @@ class IncidentWriter {
   // Without the texts that it still waits for.
   void FinishWaiting();
   void Finish(Begun begun);
+  // As the fleet remembers it.
+  IncidentRecord RecordOf(const Begun& begun) const;
   // The digest is in the log.
   void Announce(const Begun& begun, std::string text,
                 const std::optional<ToldVerdict>& verdict) const;
@@ -125,6 +129,7 @@ class IncidentWriter {
   std::optional<Begun> awaits_texts_;
   std::string last_incident_;  // that got a digest, and the number of the last
   int64_t last_revision_ = 1;
+  Verdict last_verdict_;
   Worker worker_;  // last: its jobs use the others
 };
 

@@ -297,6 +297,44 @@ TEST_F(FurtherLooksTest, AVerdictThatHasChangedTakesThePlaceOfTheFirst) {
   EXPECT_THAT(json.str(), HasSubstr("BAD_TPU_CHIP"));
 }
 
+// Another culprit, after a look at a job that still went on: people hear of it, but one standstill
+// is no second event against a machine.
+TEST_F(FurtherLooksTest, ANamedVerdictIsReplacedOnlyByOneThatNamesOthers) {
+  Start();
+  Process(Look(false, true));
+  const IncidentConcluded same = Process(Look(true, true));
+  EXPECT_TRUE(same.hang);
+  EXPECT_FALSE(same.unknown);
+  EXPECT_EQ(same.revision, 1);
+  EXPECT_EQ(digests_.size(), 1u);
+  Conclude other = Look(true, false);
+  classifier::testing::Scenario scenario;
+  scenario.Put(scenario.Tensor(1, 0, 1), 0, classifier::testing::kStep,
+               classifier::testing::kCompute);
+  other.capture = scenario.capture;
+  const IncidentConcluded changed = Process(std::move(other));
+  EXPECT_EQ(changed.revision, 2);
+  EXPECT_EQ(digests_.size(), 2u);
+  ASSERT_EQ(found_.size(), 2u);
+  ASSERT_FALSE(found_[0].culprits.empty());
+  ASSERT_FALSE(found_[1].culprits.empty());
+  EXPECT_NE(found_[0].culprits[0].host, found_[1].culprits[0].host);
+  EXPECT_EQ(found_[0].culprits[0].grounds, Grounds::kRepetition);
+  EXPECT_EQ(found_[1].culprits[0].grounds, Grounds::kNever);
+}
+
+TEST_F(FurtherLooksTest, AJobIsNoLargerThanTheHostsThatAnswered) {
+  Start();
+  Process(Look(false, true));
+  Conclude crowded = Look(false, true);
+  crowded.incident_id = "20261120T124421Z-00000000";
+  crowded.hosts = 1;
+  Process(std::move(crowded));
+  ASSERT_EQ(found_.size(), 2u);
+  EXPECT_GT(found_[0].hosts, 1);
+  EXPECT_EQ(found_[1].hosts, 1);
+}
+
 TEST_F(FurtherLooksTest, AnotherCoordinatorCountsOn) {
   Start();
   Process(Look(false, false));

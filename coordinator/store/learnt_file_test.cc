@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -60,6 +61,12 @@ TEST_F(LearntFileTest, WhatHoldsNoPausesIsNone) {
     EXPECT_EQ(Read(text), std::nullopt) << text;
   }
   EXPECT_EQ(Read(std::string(std::size_t{1} << 20, '[')), std::nullopt);
+}
+
+TEST_F(LearntFileTest, WhatIsNoFileHoldsNobodyUp) {
+  std::filesystem::create_directories(directory_);
+  ASSERT_EQ(mkfifo((directory_ + "/learnt.json").c_str(), 0600), 0);
+  EXPECT_EQ(ReadLearnt(directory_, RealDisk()), std::nullopt);
 }
 
 }  // namespace

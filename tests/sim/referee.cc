@@ -106,12 +106,18 @@ void Referee::Concluded(const coordinator::Conclude& conclude, const Verdict& ve
   if (verdict.cause == Cause::kNoHang) return;
   if (conclude.again) {
     ++further_looks_;
-    if (settled_.contains(conclude.incident_id)) {
+    // Agents notice a completion at their next poll. A liar may have the coordinator look once
+    // more.
+    const absl::Duration unseen =
+        job_.GapAt(clockwork_.now()).from + options_.poll_interval + options_.slowest_message;
+    if (!options_.liar.has_value() && settled_.contains(conclude.incident_id) &&
+        unseen < looked_[conclude.incident_id]) {
       Fail(absl::StrCat("incident ", conclude.incident_id, " is looked at again, and was settled"));
     }
   } else if (stored_.contains(conclude.incident_id)) {
     Fail(absl::StrCat("incident ", conclude.incident_id, " is on disk, and concluded again"));
   }
+  looked_[conclude.incident_id] = clockwork_.now();
   unknown_ = verdict.cause == Cause::kUnknown;
   const absl::Duration detected =
       absl::FromUnixMillis(capture.header.detected_unix_ms.value_or(0)) - WallOrigin();

@@ -104,6 +104,7 @@ class Referee {
   std::map<std::pair<Connection, int64_t>, absl::Duration> granted_;
   std::set<std::string> stored_;
   std::set<std::string> settled_;
+  std::map<std::string, absl::Duration> looked_;  // when, by incident
   bool unknown_ = false;
   int further_looks_ = 0;
   absl::Duration texts_awaited_;
