@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -90,6 +94,162 @@ std::string Excerpt(const HloInstruction& instruction, size_t at) {
   return shown;
 }
 
+std::string ShapeOf(const HloParts& parts) {
+  return std::string(parts.shape.substr(0, std::min(parts.shape.find('{'), kMaxHloExcerptBytes)));
+}
+
+// Of the entry computation, by their numbers.
+struct Parameter {
+  size_t index = 0;            // in the computation
+  std::string_view operation;  // its name in the user's program
+  std::string shape;
+  std::string_view sharding;
+};
+
+std::map<int64_t, Parameter> ParametersOf(const HloComputation& entry) {
+  std::map<int64_t, Parameter> parameters;
+  for (size_t i = 0; i < entry.instructions.size(); ++i) {
+    const std::string_view text = entry.instructions[i].text;
+    const HloParts parts = ParseHloInstruction(text);
+    if (parts.opcode != "parameter") continue;
+    int64_t number = 0;
+    const char* end = parts.operands.data() + parts.operands.size();
+    if (std::from_chars(parts.operands.data(), end, number).ec != std::errc()) continue;
+    Parameter parameter{i, QuotedHloValue(text, "op_name"), ShapeOf(parts), ""};
+    ForEachHloAttribute(parts.attributes, [&](std::string_view key, std::string_view value) {
+      if (key == "sharding") parameter.sharding = value;
+    });
+    parameters.try_emplace(number, std::move(parameter));
+  }
+  return parameters;
+}
+
+// Not every build of libtpu states shardings.
+bool SameParameter(const Parameter& left, const Parameter& right) {
+  return left.operation == right.operation && left.shape == right.shape &&
+         (left.sharding.empty() || right.sharding.empty() || left.sharding == right.sharding);
+}
+
+// The first one with a name that none of the others has; null: each has its like there.
+const Parameter* OnlyHere(const std::map<int64_t, Parameter>& here,
+                          const std::map<int64_t, Parameter>& there) {
+  absl::flat_hash_set<std::string_view> names;
+  for (const auto& [number, parameter] : there) names.insert(parameter.operation);
+  for (const auto& [number, parameter] : here) {
+    if (!parameter.operation.empty() && !names.contains(parameter.operation)) return &parameter;
+  }
+  return nullptr;
+}
+
+// On either side; absent on the one that has no such parameter.
+using OtherParameter = std::array<std::optional<Parameter>, 2>;
+
+// The first parameter in whose number, name, shape or sharding two programs differ; both
+// absent if nothing shows that they are called with different ones.
+OtherParameter FindOtherParameter(const HloComputation& left, const HloComputation& right) {
+  const auto lefts = ParametersOf(left);
+  const auto rights = ParametersOf(right);
+  if (lefts.size() != rights.size()) {
+    if (!left.complete || !right.complete) return {};
+    if (const Parameter* only = OnlyHere(lefts, rights)) return {*only, std::nullopt};
+    if (const Parameter* only = OnlyHere(rights, lefts)) return {std::nullopt, *only};
+    return {};
+  }
+  for (const auto& [number, parameter] : lefts) {
+    const auto other = rights.find(number);
+    if (other == rights.end()) return {};
+    if (!SameParameter(parameter, other->second)) return {parameter, other->second};
+  }
+  return {};
+}
+
+// The first instruction behind `index` that uses its value and says of which line it is; -1:
+// none. What says nothing hands the value on, a few times.
+int FirstUser(const HloModule& module, const HloComputation& computation, size_t index) {
+  constexpr size_t kMostHands = 8;
+  const HloSourceLines lines(module);
+  std::vector<std::string_view> values = {computation.instructions[index].name};
+  for (size_t i = index + 1; i < computation.instructions.size(); ++i) {
+    const HloInstruction& instruction = computation.instructions[i];
+    std::string_view operands = ParseHloInstruction(instruction.text).operands;
+    for (std::string_view name = NextHloName(operands); !name.empty();
+         name = NextHloName(operands)) {
+      if (std::find(values.begin(), values.end(), name) == values.end()) continue;
+      if (lines.Of(instruction.text).known()) return static_cast<int>(i);
+      if (values.size() < kMostHands) values.push_back(instruction.name);
+      break;
+    }
+  }
+  return -1;
+}
+
+// In computations of the same names the same text of the long form says the same.
+bool SameText(const Instructions& left, const Instructions& right, size_t i) {
+  const std::string_view text = left.computation.instructions[i].text;
+  return text == right.computation.instructions[i].text &&
+         (text.find('%') != std::string_view::npos || text.find("()") != std::string_view::npos);
+}
+
+void AddCalled(const Instructions& left, const Instructions& right, size_t i,
+               std::vector<Pair>& called) {
+  ForEachCalled(left.computation.instructions[i].text, [&](std::string_view name) {
+    const auto from = left.module.by_name.find(name);
+    const auto to = right.module.by_name.find(name);
+    if (from == left.module.by_name.end() || to == right.module.by_name.end()) return;
+    called.emplace_back(from->second, to->second);
+  });
+}
+
+// By an instruction that is a call; -1 for others.
+int CalledBy(const Instructions& side, size_t i) {
+  const HloParts parts = ParseHloInstruction(side.computation.instructions[i].text);
+  int called = -1;
+  if (parts.opcode != "call") return called;
+  ForEachHloAttribute(parts.attributes, [&](std::string_view key, std::string_view value) {
+    if (value.starts_with('%')) value.remove_prefix(1);
+    const auto found = side.module.by_name.find(value);
+    if (key == "to_apply" && found != side.module.by_name.end()) called = found->second;
+  });
+  return called;
+}
+
+bool IsCutOff(const Instructions& side, size_t i, const HloToken& token) {
+  const std::vector<HloInstruction>& all = side.computation.instructions;
+  return !side.computation.complete && i + 1 == all.size() &&
+         token.begin + token.text.size() >= all[i].text.size();
+}
+
+void Attribute(const Instructions& side, const HloInstruction& to, HloPlace& place) {
+  const std::string_view operation = QuotedHloValue(to.text, "op_name");
+  if (!operation.empty()) place.operation = operation.substr(0, kMaxHloExcerptBytes);
+  const HloSourceLine source = HloSourceLines(side.module).Of(to.text);
+  if (source.known()) place.source = source;
+}
+
+HloPlace PlaceOf(const Instructions& side, size_t i, size_t at) {
+  const std::vector<HloInstruction>& all = side.computation.instructions;
+  HloPlace place;
+  place.computation = std::string(side.computation.name.substr(0, kMaxHloExcerptBytes));
+  if (i >= all.size()) return place;
+  place.instruction = Excerpt(all[i], at);
+  place.name = std::string(all[i].name.substr(0, kMaxHloExcerptBytes));
+  const HloParts parts = ParseHloInstruction(all[i].text);
+  place.shape = ShapeOf(parts);
+  Attribute(side, all[i], place);
+  if (parts.opcode == "constant" && !place.source.known()) {
+    const int user = FirstUser(side.module, side.computation, i);
+    if (user >= 0) Attribute(side, all[static_cast<size_t>(user)], place);
+  }
+  return place;
+}
+
+HloPlace PlaceOf(const Instructions& side, const std::optional<Parameter>& parameter) {
+  HloPlace place = PlaceOf(
+      side, parameter.has_value() ? parameter->index : side.computation.instructions.size(), 0);
+  if (parameter.has_value()) place.sharding = parameter->sharding.substr(0, kMaxHloExcerptBytes);
+  return place;
+}
+
 class Comparison {
  public:
   Comparison(const HloModule& left, const HloModule& right) : left_(left), right_(right) {}
@@ -97,6 +257,7 @@ class Comparison {
   HloDifference Compare() {
     if (left_.entry >= 0 && right_.entry >= 0) {
       CompareComputations({left_.entry, right_.entry}, 0);
+      if (Found()) ShowParameters();
     } else {
       InOrderOfText();
     }
@@ -114,6 +275,16 @@ class Comparison {
   }
 
  private:
+  void ShowParameters() {
+    const Instructions left(left_, left_.entry);
+    const Instructions right(right_, right_.entry);
+    const OtherParameter found = FindOtherParameter(left.computation, right.computation);
+    if (!found[0].has_value() && !found[1].has_value()) return;
+    const Parameter& shown = found[0].has_value() ? *found[0] : *found[1];
+    difference_.position = static_cast<int64_t>(shown.index) + 1;
+    difference_.places = {PlaceOf(left, found[0]), PlaceOf(right, found[1])};
+  }
+
   void InOrderOfText() {
     unfinished_ = true;
     const size_t both = std::min(left_.computations.size(), right_.computations.size());
@@ -141,30 +312,13 @@ class Comparison {
       if (same_names && SameText(left, right, i)) {
         AddCalled(left, right, i, called);
       } else if (!Same(left, right, i, called)) {
-        return;
+        return LookIntoCalls(left, right, i, depth);
       }
       for (const Pair& callee : called) {
         CompareComputations(callee, depth + 1);
         if (Found()) return AttributeToCaller(left, right, i, depth);
       }
     }
-  }
-
-  // In computations of the same names the same text of the long form says the same.
-  static bool SameText(const Instructions& left, const Instructions& right, size_t i) {
-    const std::string_view text = left.computation.instructions[i].text;
-    return text == right.computation.instructions[i].text &&
-           (text.find('%') != std::string_view::npos || text.find("()") != std::string_view::npos);
-  }
-
-  static void AddCalled(const Instructions& left, const Instructions& right, size_t i,
-                        std::vector<Pair>& called) {
-    ForEachCalled(left.computation.instructions[i].text, [&](std::string_view name) {
-      const auto from = left.module.by_name.find(name);
-      const auto to = right.module.by_name.find(name);
-      if (from == left.module.by_name.end() || to == right.module.by_name.end()) return;
-      called.emplace_back(from->second, to->second);
-    });
   }
 
   // A computation that is called from several places is the same one at each: none is
@@ -174,6 +328,15 @@ class Comparison {
     if (!seen_.insert(pair).second) return false;
     const int partners = std::max(++left_partners_[pair.first], ++right_partners_[pair.second]);
     return partners <= kMostPartners;
+  }
+
+  // Two calls differ, say in how many values they return: what they call says why.
+  void LookIntoCalls(const Instructions& left, const Instructions& right, size_t i, int depth) {
+    const Pair called = {CalledBy(left, i), CalledBy(right, i)};
+    if (!Found() || called.first < 0 || called.second < 0) return;
+    const HloDifference of_calls = std::exchange(difference_, HloDifference());
+    CompareComputations(called, depth + 1);
+    if (!Found()) difference_ = of_calls;
   }
 
   // One of the two has no instruction `i`: that is a difference if all of it was read.
@@ -229,13 +392,6 @@ class Comparison {
     Attribute(right, right.computation.instructions[i], difference_.places[1]);
   }
 
-  static void Attribute(const Instructions& side, const HloInstruction& to, HloPlace& place) {
-    const std::string_view operation = QuotedHloValue(to.text, "op_name");
-    if (!operation.empty()) place.operation = operation.substr(0, kMaxHloExcerptBytes);
-    const HloSourceLine source = HloSourceLines(side.module).Of(to.text);
-    if (source.known()) place.source = source;
-  }
-
   // A kernel may do the same although its body is another one.
   void KernelDiffers(const Instructions& left, const Instructions& right, size_t i,
                      const HloToken& a, const HloToken& b) {
@@ -249,31 +405,12 @@ class Comparison {
     return text.substr(1, std::max<size_t>(text.size(), 2) - 2);
   }
 
-  static bool IsCutOff(const Instructions& side, size_t i, const HloToken& token) {
-    const std::vector<HloInstruction>& all = side.computation.instructions;
-    return !side.computation.complete && i + 1 == all.size() &&
-           token.begin + token.text.size() >= all[i].text.size();
-  }
-
   void Differs(const Instructions& left, const Instructions& right, size_t i, size_t left_at,
                size_t right_at) {
     difference_.outcome = HloOutcome::kDifferent;
     difference_.kernel = false;
     difference_.position = static_cast<int64_t>(i) + 1;
     difference_.places = {PlaceOf(left, i, left_at), PlaceOf(right, i, right_at)};
-  }
-
-  static HloPlace PlaceOf(const Instructions& side, size_t i, size_t at) {
-    const std::vector<HloInstruction>& all = side.computation.instructions;
-    HloPlace place;
-    place.computation = std::string(side.computation.name.substr(0, kMaxHloExcerptBytes));
-    if (i >= all.size()) return place;
-    place.instruction = Excerpt(all[i], at);
-    place.name = std::string(all[i].name.substr(0, kMaxHloExcerptBytes));
-    const std::string_view shape = ParseHloInstruction(all[i].text).shape;
-    place.shape = std::string(shape.substr(0, std::min(shape.find('{'), kMaxHloExcerptBytes)));
-    Attribute(side, all[i], place);
-    return place;
   }
 
   void AttributesDiffer() {

@@ -26,6 +26,7 @@ struct HloPlace {
   std::string instruction;
   std::string name;   // of that instruction
   std::string shape;  // what it makes, without the layout: bf16[64,128]; of a tuple its beginning
+  std::string sharding;  // of a parameter of the entry computation; empty: not told
   // The operation of the user's program and the line from which it comes. Within a fusion or
   // a reduction: those of the instruction that calls it.
   std::string operation;
@@ -52,6 +53,10 @@ inline constexpr size_t kMaxHloExcerptBytes = 300;
 // configurations, channel ids. Bodies of kernels count last: kKernelOrItsSource if nothing
 // else differs, and kEqualButForNames if they differ in the paths and lines of their source
 // alone.
+//
+// Of a difference the entry's parameters are shown first, if it is one of their shapes,
+// shardings or names, whatever stands before them: the rest follows from those. Of constants
+// the operation that uses them is shown.
 //
 // Texts without an entry computation, because they were cut, are compared computation by
 // computation in the order of the text. kNotComparable if one of them is no HLO. Time and

@@ -156,6 +156,82 @@ TEST(HloDifference, AnInstructionMore) {
   EXPECT_EQ(at_the_end.places[0].computation, "main.12_spmd");
 }
 
+// Its constants follow from the arguments, and stand before them.
+constexpr char kArguments[] = R"(HloModule jit_step, num_partitions=4
+
+FileNames
+1 "/job/train.py"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=106 end_line=106 column=1 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+%body (a: f32[4]) -> f32[4] {
+  %a = f32[4]{0} parameter(0)
+  ROOT %tanh.1 = f32[4]{0} tanh(%a), metadata={op_name="layer/tanh" stack_frame_id=1}
+}
+
+ENTRY %main (p1: bf16[64,8], p0: f32[4]) -> f32[4] {
+  %constant.1 = f32[] constant(0.5)
+  %p1 = bf16[64,8]{1,0} parameter(1), sharding={devices=[4,1]<=[4]}, metadata={op_name="x"}
+  %p0 = f32[4]{0} parameter(0), sharding={replicated}, metadata={op_name="w"}
+  %spread = f32[4]{0} broadcast(%constant.1), dimensions={}
+  %mul = f32[4]{0} multiply(%p0, %spread), metadata={op_name="step/mul" stack_frame_id=1}
+  ROOT %call.1 = f32[4]{0} call(%mul), to_apply=%body
+}
+)";
+
+TEST(HloDifference, ParametersComeBeforeWhatFollowsFromThem) {
+  const std::string constant = With("constant(0.5)", "constant(0.25)", kArguments);
+  const HloDifference shape = Compare(kArguments, With("bf16[64,8]", "bf16[32,8]", constant));
+  EXPECT_EQ(shape.position, 2);
+  EXPECT_EQ(shape.places[0].operation, "x");
+  EXPECT_EQ(shape.places[0].shape, "bf16[64,8]");
+  EXPECT_EQ(shape.places[1].shape, "bf16[32,8]");
+
+  const HloDifference sharding =
+      Compare(kArguments, With("devices=[4,1]", "devices=[1,4]", constant));
+  EXPECT_EQ(sharding.places[0].sharding, "{devices=[4,1]<=[4]}");
+  EXPECT_EQ(sharding.places[1].sharding, "{devices=[1,4]<=[4]}");
+
+  // Some builds do not state it: that is no difference of the arguments.
+  const HloDifference unsaid =
+      Compare(kArguments, With(", sharding={devices=[4,1]<=[4]}", "", constant));
+  EXPECT_EQ(unsaid.position, 1);
+  EXPECT_EQ(unsaid.places[0].sharding, "");
+}
+
+TEST(HloDifference, AParameterMore) {
+  const std::string one_more =
+      With("  %spread", "  %p2 = f32[2]{0} parameter(2), metadata={op_name=\"bias\"}\n  %spread",
+           With("constant(0.5)", "constant(0.25)", kArguments));
+  const HloDifference found = Compare(one_more, kArguments);
+  ASSERT_EQ(found.outcome, HloOutcome::kDifferent);
+  EXPECT_EQ(found.position, 4);
+  EXPECT_EQ(found.places[0].operation, "bias");
+  EXPECT_EQ(found.places[1].instruction, "");
+}
+
+TEST(HloDifference, OfAConstantTheOperationThatUsesIt) {
+  const HloDifference found = Compare(kArguments, With("constant(0.5)", "constant(2)", kArguments));
+  EXPECT_EQ(found.position, 1);
+  EXPECT_EQ(found.places[0].name, "constant.1");
+  EXPECT_EQ(found.places[0].operation, "step/mul");
+  EXPECT_EQ(ShortSourceLine(found.places[0].source), "train.py:106");
+}
+
+TEST(HloDifference, OfCallsThatDifferWhatTheyCall) {
+  const std::string called = "%call.1 = f32[4]{0} call";
+  const std::string wider = With(called, "%call.1 = (f32[4]{0}, f32[4]{0}) call", kArguments);
+  const HloDifference inside = Compare(kArguments, With("tanh(%a)", "negate(%a)", wider));
+  EXPECT_EQ(inside.places[0].computation, "body");
+  EXPECT_EQ(inside.places[0].operation, "layer/tanh");
+  const HloDifference outside = Compare(kArguments, wider);
+  EXPECT_EQ(outside.places[0].name, "call.1");
+}
+
 TEST(HloDifference, TheModulesOwnAttributesComeLast) {
   const HloDifference found = Compare(kShort, With("num_partitions=4", "num_partitions=8"));
   ASSERT_EQ(found.outcome, HloOutcome::kDifferent);

@@ -32,6 +32,14 @@ std::string Value(std::string_view value) {
   return value.empty() ? "unset" : std::string(value.substr(0, kMaxValueBytes));
 }
 
+std::string What(const HloPlace& place) {
+  return place.instruction.empty() ? "nothing more" : place.instruction;
+}
+
+std::string Named(const std::string& operation) {
+  return operation.empty() ? "something unnamed" : operation;
+}
+
 class Comparison {
  public:
   Comparison(const HloDump& left, const HloDump& right, const std::array<std::string, 2>& sides)
@@ -105,14 +113,6 @@ class Comparison {
     result_.layers.push_back(std::move(found));
   }
 
-  static std::string What(const HloPlace& place) {
-    return place.instruction.empty() ? "nothing more" : place.instruction;
-  }
-
-  static std::string Named(const std::string& operation) {
-    return operation.empty() ? "something unnamed" : operation;
-  }
-
   std::string SentenceOf(const HloLayerDifference& found) const {
     const auto& [left, right] = found.difference.places;
     const HloSourceLine& source = left.source.known() ? left.source : right.source;
@@ -128,13 +128,20 @@ class Comparison {
                           sides_[1]);
     }
     std::string what;
-    if (!left.operation.empty() && left.operation == right.operation) {
+    if (left.instruction.empty() != right.instruction.empty()) {
+      const bool only_right = left.instruction.empty();
+      what = absl::StrCat("only ", sides_[only_right ? 1 : 0], " has ",
+                          Named((only_right ? right : left).operation), "; ");
+    } else if (!left.operation.empty() && left.operation == right.operation) {
       what = absl::StrCat(left.operation, ": ");
     } else if (!left.operation.empty() || !right.operation.empty()) {
       what = absl::StrCat(Named(left.operation), " against ", Named(right.operation), "; ");
     }
     if (!left.shape.empty() && !right.shape.empty() && left.shape != right.shape) {
       absl::StrAppend(&what, left.shape, " against ", right.shape, "; ");
+    } else if (!left.sharding.empty() && !right.sharding.empty() &&
+               left.sharding != right.sharding) {
+      absl::StrAppend(&what, "sharding ", left.sharding, " against ", right.sharding, "; ");
     }
     return absl::StrCat(line, what, std::string(layer), " first differ at instruction ",
                         found.difference.position, " of ", left.computation, ": ", What(left),

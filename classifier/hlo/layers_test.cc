@@ -61,6 +61,18 @@ TEST(HloLayers, AProgramThatIsCheckedOutElsewhereIsTheSame) {
   EXPECT_THAT(found.layers, IsEmpty());
 }
 
+TEST(HloLayers, AnArgumentThatDiffersIsNamed) {
+  const std::string left =
+      "HloModule m\n\nENTRY %main (p: f32[4]) -> f32[4] {\n"
+      "  ROOT %p = f32[4]{0} parameter(0), sharding={replicated}, metadata={op_name=\"w\"}\n}\n";
+  EXPECT_THAT(Compared(left, Replaced(left, "{replicated}", "{devices=[4]<=[4]}")).sentence,
+              testing::StartsWith("w: sharding {replicated} against {devices=[4]<=[4]}; "));
+  const std::string more = Replaced(
+      left, "  ROOT", "  %q = f32[4]{0} parameter(1), metadata={op_name=\"bias\"}\n  ROOT");
+  EXPECT_THAT(Compared(left, more).sentence, testing::StartsWith("only the second has bias; "));
+  EXPECT_THAT(Compared(more, left).sentence, testing::StartsWith("only the first has bias; "));
+}
+
 TEST(HloLayers, AKernelThatDoesSomethingElseIsSaidIfNothingElseDiffers) {
   const std::string left = ReadHloSample("kernels-v5e.txt");
   // A byte of its code; what it stands for does not matter.

@@ -48,7 +48,8 @@ constexpr std::array<std::string_view, 6> kCopies = {
     "copy", "slice", "dynamic-slice", "dynamic-update-slice", "concatenate", "pad"};
 
 // What libtpu does with a custom call: nothing that takes time.
-constexpr std::array<std::string_view, 14> kTimelessTargets = {"AllocateBuffer",
+constexpr std::array<std::string_view, 15> kTimelessTargets = {"AllocateBuffer",
+                                                               "ConcatBitcast",
                                                                "SliceId",
                                                                "AssumeGatherIndicesInBound",
                                                                "ZeroCrop",

@@ -85,8 +85,9 @@ class Text {
 class HloWaitsOfPrograms : public testing::TestWithParam<const char*> {};
 
 TEST_P(HloWaitsOfPrograms, EveryPlaceIsWhatItsProgramSays) {
-  const std::string name = GetParam();
-  const Text text(ReadHloSample(name + (name == "dense-v5e" ? ".txt.gz" : ".txt")));
+  const std::string file = GetParam();
+  const std::string name = file.substr(0, file.find(".txt"));
+  const Text text(ReadHloSample(file));
   EXPECT_TRUE(text.module().complete);
   const Table truth = TruthOf(name);
   const Table waits = text.Waits();
@@ -102,9 +103,13 @@ TEST_P(HloWaitsOfPrograms, EveryPlaceIsWhatItsProgramSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, HloWaitsOfPrograms,
-                         testing::Values("dense-v5e", "embedding-v7x", "iocallback-v5e",
-                                         "kernels-v5e", "kernels-v5e-elsewhere", "kernels-v5e-max",
-                                         "named-v5e", "pipeline-v5e-2-slices"));
+                         testing::Values("callback-v6e-2-slices.txt.gz",
+                                         "collectives-v4-2-slices.txt.gz", "dense-v5e.txt.gz",
+                                         "embedding-v7x.txt", "fsdp-v5e.txt.gz",
+                                         "iocallback-v5e.txt", "kernels-v5e.txt",
+                                         "kernels-v5e-elsewhere.txt", "kernels-v5e-max.txt",
+                                         "named-v5e.txt", "offload-v6e.txt.gz",
+                                         "pipeline-v5e-2-slices.txt"));
 
 constexpr char kHostMemory[] = R"(  %p = f32[8]{0:S(5)} parameter(0)
   %start = (f32[8]{0}, f32[8]{0:S(5)}, u32[]) copy-start(%p)

@@ -89,7 +89,7 @@ class Directory {
 
   const std::string& path() const { return path_; }
 
-  // The latest first.
+  // The latest first; behind all for chips, what jax has compiled for the host's own cores.
   absl::StatusOr<std::vector<Dump>> List(const Deadline& deadline) {
     std::vector<Dump> dumps;
     for (size_t i = 0; i < kMaxDumpEntries; ++i) {
@@ -105,6 +105,7 @@ class Directory {
       Add(entry->d_name, dumps);
     }
     std::sort(dumps.begin(), dumps.end(), [](const Dump& a, const Dump& b) {
+      if (a.name.for_host != b.name.for_host) return b.name.for_host;
       return std::tie(a.written.tv_sec, a.written.tv_nsec, a.name.id, a.file) >
              std::tie(b.written.tv_sec, b.written.tv_nsec, b.name.id, b.file);
     });

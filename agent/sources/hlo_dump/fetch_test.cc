@@ -81,6 +81,18 @@ TEST_F(HloDumpTest, OfSeveralTheLatest) {
   EXPECT_EQ(Unzipped(text->gzip), "HloModule jit_f, new\n");
 }
 
+TEST_F(HloDumpTest, AProgramOfTheHostComesLast) {
+  Write("module_0003.jit_f.cl_933746096.after_optimizations.txt", "HloModule jit_f, chip\n");
+  Write("module_0007.jit_f.cl_933746096.cpu_after_optimizations.txt", "HloModule jit_f, host\n");
+  const auto of_chip = Read("jit_f");
+  ASSERT_TRUE(of_chip.ok()) << of_chip.status();
+  EXPECT_EQ(Unzipped(of_chip->gzip), "HloModule jit_f, chip\n");
+  fs::remove(path_ + "/module_0003.jit_f.cl_933746096.after_optimizations.txt");
+  const auto of_host = Read("jit_f");
+  ASSERT_TRUE(of_host.ok()) << of_host.status();
+  EXPECT_EQ(Unzipped(of_host->gzip), "HloModule jit_f, host\n");
+}
+
 TEST_F(HloDumpTest, TheOneThatHoldsTheFingerprintWhateverItsName) {
   const std::string held =
       absl::StrCat("HloModule jit_f, frontend_attributes={fingerprint=\"", kPrint, "\"}\n");

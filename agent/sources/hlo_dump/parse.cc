@@ -16,6 +16,7 @@ constexpr absl::string_view kStage = "after_optimizations.txt";
 // Parts that a build of XLA or another backend puts between name and stage.
 constexpr absl::string_view kBuild = "cl_";
 constexpr absl::string_view kDevice = "sm_";
+constexpr absl::string_view kHost = "cpu_";
 // Shorter ones could be anything.
 constexpr size_t kLeastFingerprintDigits = 16;
 constexpr size_t kMostFingerprints = 4;
@@ -73,7 +74,7 @@ std::optional<DumpName> ParseDumpName(absl::string_view file) {
   // The stage may begin with the backend: cpu_after_optimizations, 0_gpu_after_….
   if (!rest.empty() && rest.back() != '.') {
     if (rest.back() != '_') return std::nullopt;
-    TakeLastPart(rest);
+    name.for_host = TakeLastPart(rest) == kHost;
   } else {
     absl::ConsumeSuffix(&rest, ".");
   }

@@ -25,8 +25,9 @@
 namespace rapideye::agent {
 
 struct DumpName {
-  int64_t id = 0;      // of the module, in its process
-  std::string module;  // as the file's name has it; may be empty
+  int64_t id = 0;         // of the module, in its process
+  std::string module;     // as the file's name has it; may be empty
+  bool for_host = false;  // compiled for the cores of the host, not for a chip
 };
 
 // Parses the name of a module's text after all optimisations; absent for other files.
