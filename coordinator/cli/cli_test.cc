@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -92,7 +93,7 @@ TEST(CliTest, TheDoctorSaysOfEachThingWhetherItIsRight) {
   }
   for (const char* subject :
        {"agent", "training process", "TPU runtime", "coordinator", "TLS", "descriptors", "clock",
-        "stacks", "tools", "kernel log", "state directory"}) {
+        "stacks", "tools", "kernel log", "state directory", "shape of the job", "network"}) {
     EXPECT_TRUE(seen.contains(subject)) << subject;
   }
   for (const char* file : {"checks.jsonl", "snapshot.jsonl", "agent.log", "host.txt"}) {
@@ -102,6 +103,24 @@ TEST(CliTest, TheDoctorSaysOfEachThingWhetherItIsRight) {
   // A directory that is there may hold something.
   EXPECT_THAT(Rapideye({"doctor", "--coordinator=127.0.0.1:1", "--record=" + folder}).err,
               HasSubstr("name a new directory"));
+}
+
+TEST(CliTest, WhatTheDoctorRecordsHoldsNoSecret) {
+  const std::string folder = testing::TempDir() + "cli_test_doctor_secret";
+  std::filesystem::remove_all(folder);
+  const std::string log = File("doctor-train.log",
+                               "Traceback (most recent call last):\n"
+                               "  File \"train.py\", line 3, in <module>\n"
+                               "RuntimeError: no answer of https://me:secret-word@data.example/\n");
+  setenv("RAPIDEYE_LOG", log.c_str(), 1);
+  setenv("SOME_TOKEN", "secret-word", 1);
+  Rapideye({"doctor", "--coordinator=127.0.0.1:1", "--record=" + folder});
+  unsetenv("RAPIDEYE_LOG");
+  unsetenv("SOME_TOKEN");
+  EXPECT_THAT(Slurp(folder + "/snapshot.jsonl"), HasSubstr("RuntimeError: no answer of"));
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    EXPECT_THAT(Slurp(file.path()), Not(HasSubstr("secret-word"))) << file.path();
+  }
 }
 
 TEST(CliTest, WithoutACoordinatorItSaysWhatToDo) {

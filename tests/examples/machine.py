@@ -5,34 +5,10 @@ import os
 import shutil
 import signal
 import subprocess
-import time
+
+from parts import PATIENCE, Lacking, run, until
 
 SUITE = "bookworm"
-PATIENCE = 60  # seconds, for what takes about two on an idle machine
-
-
-class Lacking(Exception):
-    """What this machine lacks."""
-
-
-def run(command, **more):
-    """Standard output of a command, which must succeed."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, **more)
-    if done.returncode:
-        raise AssertionError(f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def until(tells, what, patience=PATIENCE):
-    """Waits until `tells` returns something true, and returns it."""
-    ends = time.monotonic() + patience
-    while True:
-        told = tells()
-        if told:
-            return told
-        if time.monotonic() > ends:
-            raise AssertionError(f"{what}: not within {patience} s")
-        time.sleep(0.1)
 
 
 class Machine:

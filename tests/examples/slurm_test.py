@@ -17,10 +17,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import documents
+import parts
+from parts import run
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 DAEMONS = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -29,7 +30,6 @@ PROGRAMS = ("munged", "slurmctld", "slurmd", "scontrol", "sbatch", "scancel", "s
 USER = "games"  # the job's: somebody who is not root, and on every Debian
 NODES = 8
 ADDRESS = "10.77.0."  # of the nodes; names are looked up only where some address is none of loopback
-PATIENCE = 300  # seconds, for what takes some on an idle machine
 INSIDE = "--inside"
 
 SLURM_CONF = """
@@ -74,13 +74,6 @@ if os.environ["SLURM_PROCID"] == "5":
     raise ValueError("loss is not finite")
 wait_for("release")
 """
-
-
-def run(command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, **more)
-    if done.returncode:
-        raise AssertionError(f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def read(path):
@@ -159,15 +152,11 @@ class Cluster:
                     script], env={**self.environment, **variables}, cwd=self.folder)
 
     def until(self, tells, what):
-        ends = time.monotonic() + PATIENCE
-        while True:
-            told = tells()
-            if told:
-                return told
-            if time.monotonic() > ends:
-                self.print_logs()
-                raise AssertionError(f"{what}: not within {PATIENCE} s")
-            time.sleep(0.2)
+        try:
+            return parts.until(tells, what)
+        except AssertionError:
+            self.print_logs()
+            raise
 
     def print_logs(self):
         for folder, _, names in os.walk(self.folder):
@@ -321,35 +310,33 @@ class SlurmTest(unittest.TestCase):
                          "export RAPIDEYE_SLICE=1\nexport RAPIDEYE_TASK=1\n")
 
 
-def lacking():
-    """The reason why this machine cannot do it, if there is one."""
+def look_for_parts():
     missing = [name for name in PROGRAMS if not shutil.which(name, path=DAEMONS)]
     if missing:
-        return f"not installed: {' '.join(missing)} (deploy/install-dependencies.sh test)"
+        raise parts.Lacking(f"not installed: {' '.join(missing)} (deploy/install-dependencies.sh test)")
     if os.geteuid() != 0:
-        return "slurmd needs root"
+        raise parts.Lacking("slurmd needs root")
     tried = subprocess.run([*NAMESPACES, "mount", "-t", "tmpfs", "tmpfs", "/usr/local/share"], capture_output=True,
                            text=True, check=False)
-    return f"no namespaces can be made: {tried.stderr.strip()}" if tried.returncode else None
+    if tried.returncode:
+        raise parts.Lacking(f"no namespaces can be made: {tried.stderr.strip()}")
 
 
 NAMESPACES = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 OPTIONS = {}
 
 
-def main():
+def test():
     if INSIDE not in sys.argv:
-        if reason := lacking():
-            print(f"no Slurm here: {reason}")
-            return 77
+        look_for_parts()
         # With its first process everything in the namespaces ends.
-        return subprocess.run([*NAMESPACES, sys.executable, "-B", *sys.argv, INSIDE], check=False).returncode
+        return not subprocess.run([*NAMESPACES, sys.executable, "-B", *sys.argv, INSIDE], check=False).returncode
     run(["ip", "link", "set", "lo", "up"])
     for number in (*range(1, NODES + 1), 254):
         run(["ip", "address", "add", f"{ADDRESS}{number}/24", "dev", "lo"])
     OPTIONS["build"] = os.path.realpath(sys.argv[1])
-    return 0 if unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful() else 1
+    return unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parts.exit_status("Slurm", test))

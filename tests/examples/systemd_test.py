@@ -13,6 +13,7 @@ import unittest
 
 import documents
 import machine
+import parts
 
 OPTIONS = {}
 
@@ -34,7 +35,7 @@ class PlainHostTest(unittest.TestCase):
         return self.host.ask("bash", "-euo", "pipefail", "-c", script).stdout
 
     def until_connected(self):
-        return machine.until(lambda: "1 of 8 connected" in (said := self.status()) and said, "an agent at the coordinator")
+        return parts.until(lambda: "1 of 8 connected" in (said := self.status()) and said, "an agent at the coordinator")
 
     def test_coordinator_and_agent_find_each_other(self):
         self.until_connected()
@@ -57,7 +58,7 @@ class PlainHostTest(unittest.TestCase):
         for unit in ("rapideye-coordinator", "rapideye-agent"):
             before = self.host.show(unit, "MainPID")
             self.host.run("kill", "-KILL", before)
-            machine.until(lambda u=unit, b=before: self.host.show(u, "MainPID") not in ("0", b), f"another {unit}")
+            parts.until(lambda u=unit, b=before: self.host.show(u, "MainPID") not in ("0", b), f"another {unit}")
         self.until_connected()
         self.host.run("systemctl", "reset-failed")
         for unit in ("rapideye-coordinator", "rapideye-agent"):
@@ -78,7 +79,7 @@ class PlainHostTest(unittest.TestCase):
         self.host.run("chmod", "0600", "/etc/rapideye/agent.key")
         try:
             self.host.ask("systemctl", "restart", "rapideye-agent")
-            machine.until(lambda: "/etc/rapideye/agent.key" in self.host.journal("rapideye-agent"), "the key's name")
+            parts.until(lambda: "/etc/rapideye/agent.key" in self.host.journal("rapideye-agent"), "the key's name")
         finally:
             self.host.run("chmod", "0640", "/etc/rapideye/agent.key")
         self.until_connected()
@@ -116,30 +117,43 @@ class PlainHostTest(unittest.TestCase):
         os.chmod(self.host.path("/etc/rapideye/remover.env"), 0o600)
         self.host.run("systemctl", "daemon-reload")
         self.host.run("systemctl", "start", "rapideye-remover")
-        machine.until(lambda: self.host.ask("test", "-s", "/var/lib/rapideye-remover/fleet.db").returncode == 0,
+        parts.until(lambda: self.host.ask("test", "-s", "/var/lib/rapideye-remover/fleet.db").returncode == 0,
                       "the remover's history")
         self.assertEqual(self.host.show("rapideye-remover", "ActiveState"), "active")
         self.host.run("systemctl", "stop", "rapideye-remover")
         self.assertEqual(self.host.show("rapideye-remover", "Result"), "success", self.host.journal("rapideye-remover"))
 
 
-def main():
+class UninstallTest(unittest.TestCase):
+    """Comes after the other, which needs what it removes."""
+
+    def test_nothing_is_left_of_what_ran_but_what_is_named(self):
+        host = OPTIONS["host"]
+        said = documents.blocks(os.path.join(OPTIONS["root"], "deploy/package/README.md"), "## Upgrade and uninstall")
+        units = ("rapideye-agent", "rapideye-coordinator")
+        for unit in units:
+            self.assertEqual(host.show(unit, "ActiveState"), "active")
+        host.shell(said["Uninstall it, as root"])
+        for unit in units:
+            self.assertEqual((host.show(unit, "LoadState"), host.show(unit, "ActiveState")), ("not-found", "inactive"))
+        find = ("find", "/etc", "/usr", "/var", "/opt", "-name", "*rapideye*", "-not", "-path", "/var/lib/systemd/*")
+        self.assertEqual(set(host.run(*find, "-prune").split()),
+                         {"/etc/rapideye", "/var/lib/rapideye", "/var/lib/rapideye-agent", "/var/lib/rapideye-remover"})
+        host.shell(said["Remove settings, keys, state and users, too"])
+        self.assertEqual(host.run(*find), "")
+
+
+def test():
     root, build, work = (os.path.realpath(path) for path in sys.argv[1:4])
-    host = None
+    host = machine.Machine(work, "systemd", ["openssl", "procps"])
     try:
-        host = machine.Machine(work, "systemd", ["openssl", "procps"])
         host.install_build(build)
         host.boot()
         OPTIONS.update(root=root, host=host)
-        result = unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result
-    except machine.Lacking as lacking:
-        print(f"no machine here: {lacking}")
-        return 77
+        return unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful()
     finally:
-        if host:
-            host.end()
-    return 0 if result.wasSuccessful() else 1
+        host.end()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parts.exit_status("machine", test))

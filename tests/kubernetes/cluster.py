@@ -10,16 +10,14 @@ import secrets
 import shutil
 import socket
 import subprocess
-import time
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "examples"))
+from parts import Lacking, until  # noqa: E402
+
 MODULES = os.path.join(HERE, "modules")
 PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
-PATIENCE = 300  # seconds, for what takes about five on an idle machine
-
-
-class Lacking(Exception):
-    """What this machine lacks."""
 
 
 def programs_folder():
@@ -48,18 +46,6 @@ def free_port():
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return listening.getsockname()[1]
-
-
-def until(tells, what, patience=PATIENCE):
-    """Waits until `tells` returns something true, and returns it."""
-    ends = time.monotonic() + patience
-    while True:
-        told = tells()
-        if told:
-            return told
-        if time.monotonic() > ends:
-            raise AssertionError(f"{what}: not within {patience} s")
-        time.sleep(0.1)
 
 
 class Answer:
@@ -129,7 +115,8 @@ class Cluster:
         self.start(self.program("kube-controller-manager"), "--bind-address=127.0.0.1",
                    f"--secure-port={free_port()}", "--leader-elect=false",
                    f"--kubeconfig={self.kubeconfig('manager', self.tokens['manager'])}",
-                   f"--service-account-private-key-file={key}")
+                   f"--service-account-private-key-file={key}",
+                   f"--root-ca-file={self.path('certificates/apiserver.crt')}")
         self.start(self.program("kube-scheduler"), "--bind-address=127.0.0.1", f"--secure-port={free_port()}",
                    "--leader-elect=false", f"--kubeconfig={self.kubeconfig('scheduler', self.tokens['scheduler'])}")
         self.start(self.program("kwok"), f"--kubeconfig={self.kubeconfig('kwok', self.tokens['kwok'])}",

@@ -20,10 +20,10 @@ import unittest
 import yaml
 
 import cluster
-from cluster import PATIENCE, until
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples"))
-from documents import blocks  # noqa: E402
+# Beside the other examples, where cluster has looked for its parts, too.
+from documents import blocks
+from parts import PATIENCE, exit_status, until
 
 OPTIONS = {}
 SECURE = {"runAsNonRoot": True, "runAsUser": 1000, "allowPrivilegeEscalation": False,
@@ -92,6 +92,10 @@ class KubernetesTest(unittest.TestCase):
         self.cluster.kubectl("label", "namespace", name, "pod-security.kubernetes.io/enforce=restricted")
         until(lambda: self.cluster.ask(f"--namespace={name}", "get", "serviceaccount", "default").status == 0,
               "the namespace's service account")
+
+    def remove_namespace_of_the_documents(self):
+        """Another test makes it anew: it has to be gone by then."""
+        self.cluster.ask("delete", "namespace", "llama", f"--timeout={PATIENCE}s", "--request-timeout=0")
 
     def hook(self, node, **settings):
         hook = os.path.join(OPTIONS["root"], "deploy/hooks/kubernetes-cordon")
@@ -249,6 +253,30 @@ class KubernetesTest(unittest.TestCase):
             self.assertIn(name, names)
             self.assertIn(f'"{name}"', text)
 
+    def test_a_pod_with_the_platforms_word_is_admitted(self):
+        self.cluster.kubectl("create", "namespace", "llama")
+        self.addCleanup(self.remove_namespace_of_the_documents)
+        self.cluster.kubectl("label", "namespace", "llama", "pod-security.kubernetes.io/enforce=restricted")
+        self.shell(self.blocks["The agents' rights, once for the namespace of a job"])
+        template = job_of_slice(0, secured=True)["spec"]["template"]
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "worker", **template["metadata"]},
+               "spec": template["spec"]}
+        added = yaml.safe_load(self.blocks["Added to the pod's template in jobset.yaml"])
+        merged = self.cluster.kubectl("patch", "--local", "--filename=-", "--output=json", "--type=strategic",
+                                      f"--patch={json.dumps({'spec': added})}", given=json.dumps(pod))
+        self.cluster.kubectl("--namespace=llama", "create", "--validate=strict", "--filename=-", given=merged)
+        spec = self.cluster.get("--namespace=llama", "pod", "worker")["spec"]
+        token = [container["name"] for container in spec["initContainers"] + spec["containers"]
+                 if any(one["mountPath"] == "/var/run/secrets/kubernetes.io/serviceaccount"
+                        for one in container["volumeMounts"])]
+        self.assertEqual(token, ["rapideye-agent"])
+        for allowed, *question in (("yes", "get", "nodes/tpu-0"), ("yes", "list", "events", "--namespace=default"),
+                                   ("yes", "list", "events", "--namespace=llama"), ("no", "list", "nodes"),
+                                   ("no", "patch", "nodes/tpu-0"), ("no", "get", "secrets", "--namespace=llama"),
+                                   ("no", "list", "events", "--namespace=kube-system")):
+            answer = self.cluster.ask("auth", "can-i", *question, "--as=system:serviceaccount:llama:rapideye-agent")
+            self.assertEqual(answer.out.strip(), allowed, question)
+
     def test_the_jobset_is_accepted(self):
         file = os.environ.get("RAPIDEYE_JOBSET_CRD", "")
         if not os.path.exists(file):
@@ -256,13 +284,16 @@ class KubernetesTest(unittest.TestCase):
         with (gzip.open if file.endswith(".gz") else open)(file, "rt", encoding="utf-8") as opened:
             self.cluster.kubectl("apply", "--server-side", "--filename=-", given=opened.read())
         self.cluster.until_known("jobsets.jobset.x-k8s.io")
-        self.addCleanup(self.cluster.ask, "delete", "namespace", "llama", "--wait=false")
+        self.addCleanup(self.remove_namespace_of_the_documents)
         self.assertIn("jobset.jobset.x-k8s.io/llama created",
                       self.shell(self.blocks["A job with its coordinator, in a namespace of its own"]))
         wanted = jobset()
         wanted["metadata"]["name"] = "other"
         self.cluster.kubectl("--namespace=llama", "create", "--validate=strict", "--filename=-",
                              given=json.dumps(wanted))
+        self.namespace("pathways")
+        self.cluster.kubectl("--namespace=pathways", "create", "--validate=strict",
+                             f"--filename={OPTIONS['root']}/deploy/kubernetes/pathways.yaml")
         # A twin that is refused: the kind is really checked.
         wanted["metadata"]["name"] = "wrong"
         wanted["spec"]["failurePolicy"]["maxRestart"] = 3
@@ -271,27 +302,21 @@ class KubernetesTest(unittest.TestCase):
         self.assertIn("maxRestart", refused.errors)
 
 
-def main():
+def test():
     root, work = (os.path.realpath(path) for path in sys.argv[1:3])
     folder = os.path.join(work, "cluster")
     shutil.rmtree(folder, ignore_errors=True)
     programs = cluster.programs_folder()
-    started = None
+    if "--build" in sys.argv:
+        cluster.build(programs)
+    started = cluster.Cluster(programs, folder)
     try:
-        if "--build" in sys.argv:
-            cluster.build(programs)
-        started = cluster.Cluster(programs, folder)
         started.up()
         OPTIONS.update(root=root, cluster=started)
-        result = unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result
-    except cluster.Lacking as lacking:
-        print(f"no Kubernetes here: {lacking}")
-        return 77
+        return unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful()
     finally:
-        if started:
-            started.down()
-    return 0 if result.wasSuccessful() else 1
+        started.down()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("Kubernetes", test))

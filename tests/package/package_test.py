@@ -5,7 +5,8 @@ usage: package_test.py ROOT WORK [--twice]
 
 Everything is made from the clone at ROOT into WORK. The tarball and the Debian packages run on a
 root of Debian that has none of our packages; the wheels, in a virtual environment; the image, as
-its root. With --twice everything is made once more from a second clone, and must be the same bytes.
+its root. With --twice everything is made once more from a second clone, compiled anew, and must be
+the same bytes.
 Skipped where there is no root or no archive of Debian packages.
 """
 
@@ -22,36 +23,31 @@ import time
 import unittest
 import zipfile
 
-SKIPPED = 77
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples"))
+from documents import blocks  # noqa: E402
+from parts import Lacking, exit_status, run  # noqa: E402
+
 SUITE = "trixie"  # another release than that of the build
 SAMPLE = "tests/samples/bad-tc.jsonl"
 OPTIONS = {}
 
 
-def run(command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
-    if done.returncode:
-        raise AssertionError(f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def make_packages(root, out):
-    run([os.path.join(root, "deploy/package.sh"), out])
+def make_packages(root, out, **environment):
+    run([os.path.join(root, "deploy/package.sh"), out], env={**os.environ, **environment})
 
 
 def make_root(folder):
-    """A root without a C++ program of ours; None: the reason why there is none."""
+    """A root without a C++ program or library of ours."""
     if os.geteuid() != 0:
-        return "only root can make a root file system"
+        raise Lacking("only root can make a root file system")
     done = subprocess.run(
-        ["mmdebstrap", "--quiet", "--variant=important", "--include=libstdc++6", SUITE, folder],
+        ["mmdebstrap", "--quiet", "--variant=important", "--include=libstdc++6,zstd", SUITE, folder],
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        return f"no root of Debian {SUITE} can be made: {done.stderr.strip().splitlines()[-1]}"
-    return None
+        raise Lacking(f"no root of Debian {SUITE} can be made: {done.stderr.strip().splitlines()[-1]}")
 
 
 def digests(folder):
@@ -89,12 +85,58 @@ class PackageTest(unittest.TestCase):
         target = os.path.join(self.bare, "opt")
         run(["tar", "--extract", "--zstd", "--file", self.one("*.tar.zst"), "--directory", target])
         shutil.copy(self.sample, os.path.join(self.bare, "capture.jsonl"))
-        name = os.path.basename(glob.glob(os.path.join(target, "rapideye-*"))[0])
+        unpacked = glob.glob(os.path.join(target, "rapideye-*"))[0]
+        self.addCleanup(shutil.rmtree, unpacked)
+        name = os.path.basename(unpacked)
         text = self.in_bare_root(f"/opt/{name}/bin/rapideye", "diagnose", "/capture.jsonl")
         self.assertIn("BAD_TPU_CHIP", text)
-        self.assertLess(time.monotonic() - begun, 30)
+        seconds = time.monotonic() - begun
+        print(f"from the tarball to a digest: {seconds:.1f} s")
+        self.assertLess(seconds, 30)
         for program in ("rapideye-agent", "rapideye-coordinator"):
             self.assertIn("--state-dir", self.in_bare_root(f"/opt/{name}/bin/{program}", "--help"))
+
+    def shell(self, script, **variables):
+        """A block of a document in the bare root, as root types it there; no systemd runs to start a unit by."""
+        self.in_bare_root("bash", "-euo", "pipefail", "-c", script.replace(" --now", ""),
+                          env={"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                               "SYSTEMD_OFFLINE": "1", **variables})
+
+    def files(self):
+        """Of the bare root, but for copies of the tables of users that their tools keep."""
+        found = run(["find", self.bare, "-xdev", "-mindepth", "1", "-printf", "/%P\\n"]).splitlines()
+        return {path for path in found if not (path.startswith("/etc/") and path.endswith("-"))}
+
+    def test_the_tarball_leaves_what_is_named_alone(self):
+        said = blocks(os.path.join(self.root, "deploy/package/README.md"), "## The tarball for all of a host")
+        plain = blocks(os.path.join(self.root, "deploy/BESIDE_A_JOB.md"), "## Plain hosts")
+        said |= blocks(os.path.join(self.root, "deploy/package/README.md"), "## Upgrade and uninstall")
+        tarball = shutil.copy(self.one("*.tar.zst"), self.bare)
+        self.addCleanup(os.remove, tarball)
+        tls = os.path.join(self.bare, "tls")
+        run([os.path.join(self.root, "deploy/certificates.sh"), "--workers=2x4", tls, "tpu-0.example"])
+        self.addCleanup(shutil.rmtree, tls)
+        before = self.files()
+        self.shell(said["Install the tarball, as root"])
+        self.shell(said["Install the tarball, as root"])  # over itself, as over another version
+        for block in ("On the coordinator's host", "On the host of slice 0, task 3",
+                      "To see more of the training process, and the kernel's log"):
+            self.shell(plain[block])
+        self.assertIn("rapideye-agent ", self.in_bare_root("rapideye-agent", "--version"))
+        # As the units do when they start.
+        for state in ("rapideye", "rapideye-agent"):
+            os.mkdir(os.path.join(self.bare, "var/lib", state))
+        self.assertGreater(len(self.files() - before), 40)
+        self.shell(said["Uninstall it, as root"])
+        left = self.files() - before
+        kept = {path for path in left if path.startswith(("/etc/rapideye", "/var/lib/rapideye"))}
+        self.assertEqual(left - kept, {"/usr/local/share/doc"})
+        self.assertIn("/etc/rapideye/agent.key", kept)
+        self.shell(said["Remove settings, keys, state and users, too"])
+        self.assertEqual(self.files() - before, {"/usr/local/share/doc"})
+        for table in ("passwd", "group", "shadow", "gshadow"):
+            with open(os.path.join(self.bare, "etc", table), encoding="utf-8") as file:
+                self.assertNotIn("rapideye", file.read())
 
     def test_debian_packages_install_and_leave(self):
         packages = glob.glob(os.path.join(self.out, "*.deb"))
@@ -176,11 +218,12 @@ class PackageTest(unittest.TestCase):
             self.skipTest("made twice by --long alone")
         with tempfile.TemporaryDirectory(dir=OPTIONS["work"]) as folder:
             run(["git", "clone", "--quiet", self.root, f"{folder}/elsewhere"])
-            make_packages(f"{folder}/elsewhere", f"{folder}/out")
+            # Objects that the cache keeps would be those of the first build.
+            make_packages(f"{folder}/elsewhere", f"{folder}/out", CCACHE_RECACHE="1")
             self.assertEqual(digests(f"{folder}/out"), digests(self.out))
 
 
-def main():
+def test():
     root, work = (os.path.realpath(path) for path in sys.argv[1:3])
     OPTIONS.update(root=root, work=work, twice="--twice" in sys.argv)
     OPTIONS["out"] = os.path.join(work, "packages")
@@ -188,17 +231,13 @@ def main():
     shutil.rmtree(OPTIONS["out"], ignore_errors=True)
     shutil.rmtree(OPTIONS["bare"], ignore_errors=True)
     os.makedirs(work, exist_ok=True)
-    reason = make_root(OPTIONS["bare"])
-    if reason:
-        print(f"no bare root here: {reason}")
-        return SKIPPED
+    make_root(OPTIONS["bare"])
     try:
         make_packages(root, OPTIONS["out"])
-        result = unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result
+        return unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful()
     finally:
         shutil.rmtree(OPTIONS["bare"], ignore_errors=True)
-    return 0 if result.wasSuccessful() else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("bare root", test))

@@ -242,7 +242,15 @@ int DoctorCommand::Run() {
   add(CheckTls());
   add(JudgeHost(ReadHostFacts(), workers));
   add(JudgeDirectory(ReadDirectoryFacts(state_dir_)));
-  for (const std::string& peer : peers_) {
+  if (peers_.empty()) {
+    checks.push_back({"network", Outcome::kUnknown,
+                      "no other worker was tried; --peer=HOST shows whether a firewall stands "
+                      "between that one and this host"});
+  }
+  std::vector<std::string> others = peers_;
+  // A firewall is one reason why it gives no status.
+  if (!status.ok()) others.push_back(coordinator_.coordinator);
+  for (const std::string& peer : others) {
     const auto [host, port] = SplitPeer(peer);
     progress.Tell(absl::StrCat("connecting to ", ShownPath(peer)));
     add(JudgePeer(TryPeer(host, port, kPeerPatience)));

@@ -162,6 +162,28 @@ void JudgeNics(const Json& snapshot, Checks& checks) {
   }
 }
 
+// Numbers of workers, as the coordinator and as the environment have them; absent: not known.
+Check JudgeShape(std::optional<int> coordinator, std::optional<int> environment) {
+  Check check{.subject = "shape of the job", .outcome = Outcome::kUnknown, .text = {}};
+  if (!coordinator.has_value()) {
+    check.text = "no coordinator says how many workers it expects";
+  } else if (!environment.has_value()) {
+    check.text = absl::StrCat("the coordinator expects ", *coordinator,
+                              " workers; the environment of this host does not say how many "
+                              "there are (TPU_WORKER_HOSTNAMES, MEGASCALE_NUM_SLICES)");
+  } else if (*coordinator == *environment) {
+    check.outcome = Outcome::kRight;
+    check.text = absl::StrCat("coordinator and environment agree on ", *environment, " workers");
+  } else {
+    check.outcome = Outcome::kWrong;
+    check.text = absl::StrCat("the coordinator expects ", *coordinator,
+                              " workers, the environment of this host says ", *environment,
+                              ": set --slices and --tasks-per-slice, or look for a host with "
+                              "other variables");
+  }
+  return check;
+}
+
 }  // namespace
 
 Checks JudgeHost(const HostFacts& facts, std::optional<int> workers) {
@@ -204,9 +226,11 @@ Checks JudgePeer(const PeerFacts& facts) {
       return {{subject, Outcome::kRight, "it can be reached; nobody listens there at the moment"}};
     case Answer::kSilent:
       return {{subject, Outcome::kWrong,
-               absl::StrCat("no answer within ", facts.detail,
-                            ": a firewall between the two drops packets, or the host is gone; "
-                            "allow the port between all hosts of the job")}};
+               absl::StrCat(
+                   "no answer within ", facts.detail,
+                   ": a firewall between the two drops packets, or the host is gone; "
+                   "allow the port between all hosts of the job (on TPU VMs the rule of a slice "
+                   "opens 8470, 8471, 8474, 8476 and 11211 alone)")}};
     case Answer::kUnreachable:
       return {
           {subject, Outcome::kWrong, absl::StrCat(facts.detail, ": look at routes and addresses")}};
@@ -265,19 +289,15 @@ std::optional<OwnWorker> WorkerOf(const AgentAnswer& answer) {
 Checks JudgeCoordinator(const absl::StatusOr<v1::GetStatusReply>& status,
                         const std::optional<OwnWorker>& own, std::optional<int> expected) {
   if (!status.ok()) {
-    return {{"coordinator", Outcome::kWrong, std::string(status.status().message())}};
+    return {{"coordinator", Outcome::kWrong, std::string(status.status().message())},
+            JudgeShape(std::nullopt, expected)};
   }
   Checks checks = {
       {"coordinator", Outcome::kRight,
        absl::StrCat("it answers, version ", status->version(), "; ", status->connected(), " of ",
                     status->expected(), " workers are connected")}};
-  if (expected.has_value() && status->expected() != *expected) {
-    checks.push_back({"shape of the job", Outcome::kWrong,
-                      absl::StrCat("the coordinator expects ", status->expected(),
-                                   " workers, the environment of this host says ", *expected,
-                                   ": set --slices and --tasks-per-slice, or look for a host with "
-                                   "other variables")});
-  }
+  checks.push_back(JudgeShape(
+      status->expected() > 0 ? std::optional<int>(status->expected()) : std::nullopt, expected));
   if (!own.has_value()) return checks;
   for (const v1::WorkerStatus& missing : status->missing()) {
     if (missing.worker().slice() != own->slice || missing.worker().task() != own->task) continue;

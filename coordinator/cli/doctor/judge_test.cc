@@ -164,7 +164,13 @@ TEST(JudgeCoordinatorTest, ShapeAndPresenceAreCompared) {
               HasSubstr("expects 8 workers, the environment of this host says 16"));
   EXPECT_THAT(Of(JudgeCoordinator(status, OwnWorker{1, 2}, 8), "agent").text,
               HasSubstr("misses that of slice 1 task 2"));
-  EXPECT_EQ(JudgeCoordinator(absl::UnavailableError("no one"), {}, {})[0].text, "no one");
+  // Without a word of one of the two they cannot be compared.
+  EXPECT_EQ(Of(JudgeCoordinator(status, {}, {}), "shape of the job").outcome, Outcome::kUnknown);
+  status.set_expected(0);
+  EXPECT_EQ(Of(JudgeCoordinator(status, {}, 8), "shape of the job").outcome, Outcome::kUnknown);
+  const Checks nobody = JudgeCoordinator(absl::UnavailableError("no one"), {}, 8);
+  EXPECT_EQ(nobody[0].text, "no one");
+  EXPECT_EQ(Of(nobody, "shape of the job").outcome, Outcome::kUnknown);
 }
 
 TEST(ReadFactsTest, OfThisMachine) {
