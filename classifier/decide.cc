@@ -110,9 +110,20 @@ bool ExplainsByAbsence(const Finding& by, const Finding& finding) {
 
 // A broken connection explains a whole host that stands elsewhere, unless what it
 // stands at is known; and hosts that rest on purpose explain that others idle.
+// A core that stands apart by its place alone, on a host whose connection is broken, may stand at
+// the transfer over that.
 bool ExplainsByLink(const Finding& by, const Finding& finding) {
-  return by.basis == Basis::kLink && by.confidence >= kConfidenceLinkOneEnd &&
-         finding.basis == Basis::kPosition && finding.confidence <= kExplainedByLink;
+  if (by.basis != Basis::kLink || by.confidence < kConfidenceLinkOneEnd ||
+      finding.basis != Basis::kPosition) {
+    return false;
+  }
+  if (finding.confidence <= kExplainedByLink) return true;
+  return finding.confidence <= kConfidenceFewElsewhere && !finding.culprits.empty() &&
+         std::all_of(finding.culprits.begin(), finding.culprits.end(), [&](const Culprit& culprit) {
+           return std::any_of(by.links.begin(), by.links.end(), [&](const BrokenLink& link) {
+             return link.from == culprit.worker || link.to == culprit.worker;
+           });
+         });
 }
 
 // A worker that queues nothing keeps the mates of its slice in what they have begun meanwhile:

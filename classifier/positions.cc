@@ -50,7 +50,12 @@ std::vector<const Core*> SortedCores(const Snapshot& snapshot) {
   std::vector<const Core*> cores;
   cores.reserve(snapshot.cores.size());
   for (const Core& core : snapshot.cores) cores.push_back(&core);
-  const auto before = [](const Core* a, const Core* b) { return CoreRank(*a) < CoreRank(*b); };
+  // Nearly all differ by their place already. What they show lies elsewhere in memory.
+  const auto before = [](const Core* a, const Core* b) {
+    if (a->chip != b->chip) return a->chip < b->chip;
+    if (a->index != b->index) return a->index < b->index;
+    return CoreRank(*a) < CoreRank(*b);
+  };
   // Agents report them in this order; a job may have 300,000.
   if (!std::is_sorted(cores.begin(), cores.end(), before)) {
     std::stable_sort(cores.begin(), cores.end(), before);
@@ -70,12 +75,13 @@ UnitState StateOf(const Core& core, const Sequencer* sequencer) {
 }
 
 // Where a core is in its cohort's order, doubled (see Unit::at).
-std::optional<int64_t> AtOf(const ProgramOrder& order, const std::vector<Launch>& chain,
-                            UnitState state) {
-  const std::optional<int64_t> own = order.Ordinal(chain.front());
+std::optional<int64_t> AtOf(const ProgramOrder& order, const Topology& topology, int worker,
+                            const Core& core, UnitState state) {
+  const std::optional<int64_t> own = order.Ordinal(topology.LaunchAt(worker, core, 0));
   if (state == UnitState::kEntry) {
     if (own.has_value()) return 2 * *own;
-    const auto next = chain.size() > 1 ? order.Ordinal(chain[1]) : std::nullopt;
+    const auto next =
+        core.queued.empty() ? std::nullopt : order.Ordinal(topology.LaunchAt(worker, core, 1));
     return next.has_value() ? std::optional(2 * *next - 1) : std::nullopt;
   }
   if (!own.has_value()) return std::nullopt;
@@ -152,7 +158,7 @@ void Positions::AddWorker(int worker) {
     unit.state = state;
     unit.program = program;
     unit.place = place;
-    unit.at = AtOf(order, topology_.Chain(worker, *core), state);
+    unit.at = AtOf(order, topology_, worker, *core, state);
     if (sequencer != nullptr) unit.frozen_ms = sequencer->frozen_ms;
     unit.stuck_ms = core->stuck_ms;
     units_.push_back(unit);

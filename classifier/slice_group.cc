@@ -124,6 +124,17 @@ SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
 
 namespace {
 
+// All heads are chips that wait for their SparseCores, and they are several: those carry one
+// collective, which somebody else has not come to.
+bool CarryOneCollective(const std::vector<Head>& heads) {
+  size_t units = 0;
+  for (const Head& head : heads) {
+    if (head.kind != HeadKind::kSparse) return false;
+    units += head.units.size();
+  }
+  return units > 1;
+}
+
 class HeadFinder {
  public:
   HeadFinder(const Positions& positions, const SliceGroup& group)
@@ -329,7 +340,7 @@ class HeadFinder {
     }
     // What an idle core ran last need not be reported. Its slice meets in every
     // launch, so if nobody else holds it up, it is who never got the launch.
-    if (heads_.empty() && !HasLaggard()) {
+    if ((heads_.empty() || CarryOneCollective(heads_)) && !HasLaggard()) {
       known.insert(known.end(), unknown.begin(), unknown.end());
     }
     std::sort(known.begin(), known.end());

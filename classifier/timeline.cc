@@ -488,6 +488,16 @@ class Reader {
                        [](const Process& process) { return IsAlive(process); });
   }
 
+  // The page of its training loop, which is kept up to date, shows the phase in which the loop was
+  // when it happened.
+  bool EnteredNothingAfter(const Snapshot& snapshot, const ErrorEvent& event) const {
+    if (!snapshot.progress.has_value() || !snapshot.progress->phase_ms.has_value()) return false;
+    const int64_t entered_ms = *snapshot.progress->phase_ms;
+    const int64_t threshold =
+        topology_.capture().header.hang_threshold_ms.value_or(kDefaultHangThresholdMs);
+    return event.age_ms && entered_ms > *event.age_ms && entered_ms < threshold;
+  }
+
   // A launch completed after it, its training loop entered the phase that it is in, or its main
   // thread still stands in the program, which an exception would have left.
   bool WentOnAfter(const ErrorEvent& event) const {
@@ -498,8 +508,9 @@ class Reader {
     };
     if (snapshot->progress.has_value() && later(snapshot->progress->phase_ms)) return true;
     // What was queued before is completed afterwards.
-    if (!RanOut(*snapshot) && std::any_of(snapshot->cores.begin(), snapshot->cores.end(),
-                                          [&](const Core& core) { return later(core.stuck_ms); })) {
+    if (!RanOut(*snapshot) && !EnteredNothingAfter(*snapshot, event) &&
+        std::any_of(snapshot->cores.begin(), snapshot->cores.end(),
+                    [&](const Core& core) { return later(core.stuck_ms); })) {
       return true;
     }
     if (event.kind != ErrorKind::kException) return false;

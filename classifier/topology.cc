@@ -134,20 +134,26 @@ void Topology::AddCohorts() {
 // One chain per worker, the longest: cores of a worker are given the same
 // launches, and a worker has one vote.
 static std::vector<Launch> LongestChain(const Topology& topology, int worker) {
-  std::vector<Launch> longest;
+  const Core* longest = nullptr;
+  // Of two of one length, for every core of a job: nothing is copied.
+  const auto is_before = [&](const Core& core, const Core& other) {
+    for (size_t i = 0; i <= core.queued.size(); ++i) {
+      const Launch a = topology.LaunchAt(worker, core, i);
+      const Launch b = topology.LaunchAt(worker, other, i);
+      if (a.program != b.program) return a.program < b.program;
+      if (a.id != b.id) return a.id < b.id;
+    }
+    return false;
+  };
   for (const Core& core : topology.worker(worker).snapshot->cores) {
-    if (core.type != CoreType::kTensorCore || core.queued.size() + 1 < longest.size()) continue;
-    std::vector<Launch> chain = topology.Chain(worker, core);
-    auto before = [](const Launch& a, const Launch& b) {
-      return std::pair(a.program, a.id) < std::pair(b.program, b.id);
-    };
-    if (chain.size() > longest.size() ||
-        std::lexicographical_compare(chain.begin(), chain.end(), longest.begin(), longest.end(),
-                                     before)) {
-      longest = std::move(chain);
+    if (core.type != CoreType::kTensorCore) continue;
+    const size_t length = core.queued.size();
+    if (longest == nullptr || length > longest->queued.size() ||
+        (length == longest->queued.size() && is_before(core, *longest))) {
+      longest = &core;
     }
   }
-  return longest;
+  return longest == nullptr ? std::vector<Launch>() : topology.Chain(worker, *longest);
 }
 
 bool Topology::ContradictsQueues(int cohort) const {
@@ -212,14 +218,18 @@ int Topology::ProgramOf(int worker_index, const Core& core) const {
 }
 
 std::vector<Launch> Topology::Chain(int worker_index, const Core& core) const {
-  const WorkerInfo& info = worker(worker_index);
   std::vector<Launch> chain;
   chain.reserve(core.queued.size() + 1);
-  chain.push_back({ProgramOf(worker_index, core), core.launch_id});
-  for (const QueuedProgram& queued : core.queued) {
-    chain.push_back({info.programs[static_cast<size_t>(queued.program)], queued.launch_id});
+  for (size_t at = 0; at <= core.queued.size(); ++at) {
+    chain.push_back(LaunchAt(worker_index, core, at));
   }
   return chain;
+}
+
+Launch Topology::LaunchAt(int worker_index, const Core& core, size_t at) const {
+  if (at == 0) return {ProgramOf(worker_index, core), core.launch_id};
+  const QueuedProgram& queued = core.queued[at - 1];
+  return {worker(worker_index).programs[static_cast<size_t>(queued.program)], queued.launch_id};
 }
 
 }  // namespace rapideye::classifier

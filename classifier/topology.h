@@ -66,6 +66,8 @@ class Topology {
   // what it runs first, then what waits, oldest first.
   int ProgramOf(int worker, const Core& core) const;
   std::vector<Launch> Chain(int worker, const Core& core) const;
+  // One launch of that queue; `at` is at most the number of those that wait.
+  Launch LaunchAt(int worker, const Core& core, size_t at) const;
 
  private:
   void AddWorkers();

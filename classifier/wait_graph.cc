@@ -16,6 +16,55 @@
 namespace rapideye::classifier {
 namespace {
 
+bool WaitsOutsideWholly(const SliceGroup& group, const SliceView& view) {
+  return view.state == SliceState::kWaitsOutside && group.clusters.size() == 1 &&
+         group.idle.empty() && group.entry.empty() && group.unclear.empty();
+}
+
+// The shorter of two times of which either may be unknown.
+std::optional<int64_t> Shorter(std::optional<int64_t> a, std::optional<int64_t> b) {
+  return a && b ? std::min(*a, *b) : (a ? a : b);
+}
+
+// All others are known to wait for another slice, and one host, which is a slice, has nothing to
+// do: what it has run it has sent, so that they wait for what it never got. Nothing orders what
+// it ran last and where they wait: it is another stage, or has come from another program.
+void AddIdlePeer(const Topology& topology, const Positions& positions,
+                 const std::vector<SliceGroup>& groups, WaitGraph& graph) {
+  if (!graph.heads.empty() || groups.size() < 2) return;
+  std::optional<size_t> idle;
+  std::optional<int64_t> waited;  // the shortest time since one of the others ended a launch
+  for (size_t s = 0; s < groups.size(); ++s) {
+    if (groups[s].lacks_workers) return;
+    if (graph.slices[s].state == SliceState::kIdle) {
+      if (idle.has_value()) return;
+      idle = s;
+      continue;
+    }
+    if (!WaitsOutsideWholly(groups[s], graph.slices[s])) return;
+    for (int unit : groups[s].clusters.front().units) {
+      waited = Shorter(waited, positions.unit(unit).stuck_ms);
+    }
+  }
+  if (!idle.has_value()) return;
+  const SliceInfo& info = topology.slices()[*idle];
+  if (info.last - info.first != 1) return;
+  Head head;
+  head.kind = HeadKind::kIdle;
+  head.worker = info.first;
+  head.units = groups[*idle].idle;
+  for (int unit : head.units) {
+    // It has ended a launch since: that in which they wait, or a later one.
+    const std::optional<int64_t>& stuck = positions.unit(unit).stuck_ms;
+    if (stuck && waited && *stuck + kAgeErrorMs < *waited) return;
+  }
+  head.at = positions.unit(head.units.front()).at;
+  const auto [first, last] = positions.UnitsOf(info.first);
+  head.whole_host = static_cast<int>(head.units.size()) == last - first;
+  graph.heads.push_back(std::move(head));
+  graph.slices[*idle].state = SliceState::kHeaded;
+}
+
 class Builder {
  public:
   Builder(const Topology& topology, const Positions& positions, const Divergence& divergence)
@@ -38,6 +87,7 @@ class Builder {
     }
     AddLoneComputer();
     AddIdleSlices();
+    if (divergence_.foreign.empty()) AddIdlePeer(topology_, positions_, knots_, graph_);
     FollowToIdle();
     DropFinished();
     ComparePeers();
@@ -264,7 +314,7 @@ class Builder {
       for (int worker = info.first; worker < info.last; ++worker) {
         if (topology_.worker(worker).snapshot == nullptr) return;  // it may be that one
       }
-      if (WaitsOutsideWholly(s)) continue;
+      if (WaitsOutsideWholly(knots_[s], graph_.slices[s])) continue;
       if (lone >= 0 || !ComputesAlone(knots_[s])) return;
       lone = static_cast<int>(s);
     }
@@ -290,12 +340,6 @@ class Builder {
     SliceView& view = graph_.slices[static_cast<size_t>(lone)];
     view.state = SliceState::kHeaded;
     view.cluster = 0;
-  }
-
-  bool WaitsOutsideWholly(size_t slice) const {
-    const SliceGroup& group = knots_[slice];
-    return graph_.slices[slice].state == SliceState::kWaitsOutside && group.clusters.size() == 1 &&
-           group.idle.empty() && group.entry.empty() && group.unclear.empty();
   }
 
   static bool ComputesAlone(const SliceGroup& group) {

@@ -72,6 +72,15 @@ bool StandsForLong(const Case& c, const Head& head) {
   });
 }
 
+// Several chips, at an instruction that is known to wait for their slice.
+bool WaitTogether(const Case& c, const Head& head) {
+  const Place* place = c.PlaceOf(head);
+  if (place == nullptr || place->hlo_class != HloClass::kInSliceWait) return false;
+  const std::optional<int32_t>& chip = c.positions.unit(head.units.front()).core->chip;
+  return std::any_of(head.units.begin(), head.units.end(),
+                     [&](int unit) { return c.positions.unit(unit).core->chip != chip; });
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out) {}
@@ -166,6 +175,8 @@ class Rule {
     } else if (head.hlo_waits) {
       confidence = kConfidenceWaitingHead;
     }
+    // Chips in one collective of their slice wait for each other, or for what does not show.
+    if (head.hlo_waits && WaitTogether(c_, head)) confidence = kConfidenceManyHeads;
     if (head.ambiguous) confidence = std::min(confidence, kConfidencePeerHead);
     if (head.or_mate) confidence = std::min(confidence, kConfidenceManyHeads);
     if (head.moving) confidence -= kConfidenceLoopPenalty;

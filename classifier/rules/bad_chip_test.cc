@@ -130,6 +130,16 @@ TEST(BadChip, TheFewLeadWhateverTheyAreDoing) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
 
+TEST(BadChip, ChipsInOneCollectiveWaitForEachOther) {
+  Scenario s;
+  const Spot gather{1, 0x555, "all-gather.9"};
+  for (int chip : {2, 3}) s.Put(s.Tensor(0, 1, chip), 0, kStep, gather);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  // At an instruction that is none they are bad.
+  for (int chip : {2, 3}) s.Put(s.Tensor(0, 1, chip), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2 0.1.3");
+}
+
 TEST(BadChip, HalfASliceElsewhereIsNotFew) {
   Scenario s;
   s.ForgetHlo();

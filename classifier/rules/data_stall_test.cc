@@ -189,6 +189,39 @@ TEST(DataStall, AWholeIdleSliceThatIsAheadIsAVictim) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// Of one host each, where nothing orders what the idle one ran last and where the others wait.
+TEST(DataStall, TheOneIdleSliceThatAllOthersAwait) {
+  Scenario s({.slices = 3, .tasks = 1});
+  s.PutSlice(0, 0, kStep, kTransfer);
+  s.MakeIdle(1, 0);
+  for (int chip = 0; chip < 4; ++chip) s.Tensor(1, 0, chip).launch_id.reset();
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 1.0");
+  // It has ended a launch later than those that wait.
+  Scenario passed = s;
+  for (int chip = 0; chip < 4; ++chip) passed.Tensor(1, 0, chip).stuck_ms = kStillMs - 30'000;
+  EXPECT_EQ(Diagnose(passed), "UNKNOWN");
+  // Two of them: either may be it.
+  Scenario two = s;
+  two.MakeIdle(2, 0);
+  for (int chip = 0; chip < 4; ++chip) two.Tensor(2, 0, chip).launch_id.reset();
+  EXPECT_EQ(Diagnose(two), "UNKNOWN");
+  // What the others stand at is no known transfer.
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+// Chips of the others are at a collective that their SparseCores carry, which it never came to.
+TEST(DataStall, ChipsInACollectiveOfTheirSparseCoresAreNoHeads) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  for (int chip = 0; chip < 4; ++chip) {
+    s.Tensor(0, 1, chip).program.reset();
+    s.Tensor(0, 1, chip).launch_id.reset();
+    s.Put(s.Tensor(0, 3, chip), 0, kStep, {1, 0x3ab, "sparse_lookup.call-done.3"});
+  }
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
 TEST(DataStall, ASpareThatLaunchedNothingIsNoCulprit) {
   Scenario s;
   s.MakeIdle(0, 1);

@@ -47,6 +47,13 @@ std::optional<std::string> NicAtFault(const Case& c, int worker, const std::set<
   return down && other_up ? std::optional(name) : std::nullopt;
 }
 
+// It stands apart from its slice at a place of which nothing is known.
+bool MayBeTransfer(const Case& c, const Head& head) {
+  if (head.kind != HeadKind::kElsewhere && head.kind != HeadKind::kLaggard) return false;
+  const Place* place = c.PlaceOf(head);
+  return place != nullptr && place->hlo_class == HloClass::kUnknown && !head.moving;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {
@@ -55,7 +62,7 @@ class Rule {
         waits_outside_.insert(head.worker);
       } else if (head.whole_host) {
         may_wait_outside_.insert(head.worker);
-      } else if (MayBeTransfer(head)) {
+      } else if (MayBeTransfer(c, head)) {
         may_be_at_transfer_.insert(head.worker);
       }
     }
@@ -82,11 +89,8 @@ class Rule {
   }
 
  private:
-  // It stands apart from its slice at a place of which nothing is known.
-  bool MayBeTransfer(const Head& head) const {
-    if (head.kind != HeadKind::kElsewhere && head.kind != HeadKind::kLaggard) return false;
-    const Place* place = c_.PlaceOf(head);
-    return place != nullptr && place->hlo_class == HloClass::kUnknown && !head.moving;
+  bool MayBeAtTransfer(const WorkerPair& pair) const {
+    return may_be_at_transfer_.contains(pair.first) || may_be_at_transfer_.contains(pair.second);
   }
   bool Awaited(int worker) const {
     return waits_outside_.contains(worker) || may_wait_outside_.contains(worker) ||
@@ -196,7 +200,7 @@ class Rule {
     std::set<std::string> bad;
     std::set<std::string> good;
     size_t strays = 0;
-    bool awaited = Awaited(worker) || may_be_at_transfer_.contains(worker);
+    bool awaited = Awaited(worker);
     for (auto it = open.begin(); it != open.end();) {
       const auto& [pair, evidence] = *it;
       if (pair.first != worker && pair.second != worker) {
@@ -209,7 +213,7 @@ class Rule {
       bad.insert(evidence->bad_nics.begin(), evidence->bad_nics.end());
       good.insert(evidence->good_nics.begin(), evidence->good_nics.end());
       strays += IsStray(*evidence) ? 1 : 0;
-      awaited = awaited || Awaited(peer) || may_be_at_transfer_.contains(peer);
+      awaited = awaited || Awaited(peer) || MayBeAtTransfer(pair);
       AddLink(pair, *evidence, finding);
       it = open.erase(it);
     }
@@ -318,7 +322,8 @@ class Rule {
     }
     std::set<int> seen_by = evidence.failed_probe;
     seen_by.insert(evidence.unacked.begin(), evidence.unacked.end());
-    const bool awaited = Awaited(pair.first) || Awaited(pair.second);
+    const bool awaited = Awaited(pair.first) || Awaited(pair.second) ||
+                         (!evidence.unacked.empty() && MayBeAtTransfer(pair));
     if (IsStray(evidence)) {
       finding.confidence = Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
     } else if (!awaited) {

@@ -160,6 +160,20 @@ TEST(Networking, UnacknowledgedBytesAlone) {
   EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
 }
 
+// What a core at a nameless place stands at may be the transfer that does not arrive: a chip that
+// stands leaves what its kernel sends acknowledged.
+TEST(Networking, UnacknowledgedBytesOfAHostWhoseCoreStandsApart) {
+  Scenario s;
+  s.ForgetHlo();
+  s.Put(s.Tensor(0, 3, 2), 0, kStep, kSomewhere);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.2");
+  s.At(0, 3).sockets = {{{1, 3}, "eth1", SocketState::kEstablished, 70'000, kStillMs, 12}};
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
+  // It computes: it stands whatever is broken beside it.
+  s.Put(s.Tensor(0, 3, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.2");
+}
+
 TEST(Networking, TwoThatAloneWaitForAnotherSliceWaitForEachOther) {
   Scenario s = Link();
   for (Snapshot& snapshot : s.capture.snapshots) snapshot.probes.clear();

@@ -138,15 +138,19 @@ void Advancing(const Case& c, Findings& out) {
   int telling = 0;
   int recent = 0;
   // Somebody asked: the threshold has to have passed. An alarm was raised: it had.
-  const double share = c.capture.header.trigger == "operator" ? 1.0 : kRecentShareOfThreshold;
-  const double bar = share * static_cast<double>(c.threshold_ms);
+  const bool asked = c.capture.header.trigger == "operator";
+  const auto threshold = static_cast<double>(c.threshold_ms);
+  const double bar = (asked ? 1.0 : kRecentShareOfThreshold) * threshold;
+  // A pc that came to where it stands within the threshold has completed nothing by that: the
+  // launch in which it stands may have begun long after the last one ended.
+  const double bar_by_pc = (asked ? 1.0 : kStepShareOfThreshold) * threshold;
   for (const Unit& unit : c.positions.units()) {
     const Snapshot* snapshot = c.worker(unit.worker).snapshot;
     if (snapshot->runtime.state != RuntimeState::kServing) continue;
     const std::optional<int64_t> stood = StoodMs(unit);
     if (!stood.has_value()) continue;
     ++telling;
-    if (static_cast<double>(*stood) < bar) ++recent;
+    if (static_cast<double>(*stood) < (unit.stuck_ms.has_value() ? bar : bar_by_pc)) ++recent;
   }
   if (telling == 0 || static_cast<double>(recent) <= kAdvancingShare * telling) return;
   if (SomebodyFailed(c)) {

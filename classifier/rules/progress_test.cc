@@ -177,6 +177,25 @@ TEST(Progress, TheSameStandingForLongIsAHang) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
 
+// A runtime that tells of no launches: what a core stands in may have begun lately, and completes
+// nothing.
+TEST(Progress, APcThatStandsIsNoCompletedLaunch) {
+  Scenario s;
+  s.capture.header.trigger = "no-progress";
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.StandFor(0, kThresholdMs / 2);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Core& core : snapshot.cores) core.stuck_ms.reset();
+  }
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+  Scenario moves = s;
+  moves.StandFor(0, kThresholdMs / 10);
+  for (Snapshot& snapshot : moves.capture.snapshots) {
+    for (Core& core : snapshot.cores) core.stuck_ms.reset();
+  }
+  EXPECT_EQ(Diagnose(moves), "NO_HANG/RUNNING");
+}
+
 TEST(Progress, AnExitIsAFailureHoweverRecentTheLaunches) {
   Scenario s;
   s.StandFor(3000, 3000);

@@ -350,7 +350,7 @@ class Rule {
     finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait(c_, who_)));
     AddStages(c_, finding);
     finding.explains = c_.graph.waiting;
-    finding.why = finding.culprits.front().why;
+    if (finding.why.empty()) finding.why = finding.culprits.front().why;
     out_.Add(kRule, std::move(finding));
   }
 
@@ -388,12 +388,16 @@ class Rule {
     finding.cause = Cause::kUnrecoverableError;
     finding.detail = Detail::kNotStarted;
     finding.confidence = kConfidenceNotStarted;
+    // Agents of all of these came once. Which of several has lost its agent alone, and which its
+    // training process, nothing tells: then all are stated, and nobody is accused.
+    const bool any_of_them = absent == who_.left && absent.size() > 1;
     for (int worker : absent) {
       std::string text = absl::StrCat(Who(c_.worker(worker)), " ", WhatIsMissing(c_, worker));
       if (finding.evidence.size() < kMaxEvidence / 2) {
         finding.evidence.push_back(Evidence(c_, Strength::kDirect, {worker}, text));
       }
-      finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
+      if (finding.why.empty()) finding.why = text;
+      if (!any_of_them) finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
     }
     Conclude(std::move(finding));
   }

@@ -62,6 +62,17 @@ TEST(StartUp, AfterTheGraceWhoHasNotComeIsNamed) {
   EXPECT_TRUE(verdict.alternatives.empty());
 }
 
+TEST(StartUp, OfSeveralWhoseAgentsCameOnceNobodyIsAccused) {
+  Scenario s = OfThree("no-progress", kGraceMs);
+  for (ExpectedWorker& worker : s.capture.header.expected_workers) worker.host = "h";
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3");
+  s.Remove(0, 2);
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), "UNRECOVERABLE_ERROR/NOT_STARTED");
+  EXPECT_TRUE(Says(verdict, "slice 0 task 2"));
+  EXPECT_TRUE(Says(verdict, "slice 0 task 3"));
+}
+
 TEST(StartUp, AnAgentWithoutAProcessIsNamedBesideOneThatNeverCame) {
   Scenario s = OfThree("no-progress", kGraceMs);
   s.At(0, 1).processes.clear();

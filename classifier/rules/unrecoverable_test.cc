@@ -522,6 +522,24 @@ TEST(Unrecoverable, AnExceptionIsNotOutlivedByWhatWasQueuedBefore) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
+// Its cores still complete what it had queued; its page shows that it has not gone on.
+TEST(Unrecoverable, AnExceptionIsNotOutlivedWhileItsPageStandsStill) {
+  Scenario s;
+  s.capture.header.trigger = "exit";
+  s.StandFor(3000, 3000);
+  s.Log(0, 1, LogKind::kUncaughtException, "KeyError: 'labels'", 20'000);
+  s.At(0, 1).processes = {Process{.pid = 7, .state = ProcessState::kSleeping}};
+  Progress& progress = s.At(0, 1).progress.emplace();
+  progress.phase = Phase::kStep;
+  progress.phase_ms = 30'000;
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  // It has entered a phase since; or the page is not kept up to date, and tells nothing.
+  progress.phase_ms = 3000;
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  progress.phase_ms = 10 * kThresholdMs;
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+}
+
 TEST(LostWorker, MissingAndUnreachable) {
   Scenario s;
   s.ProbeAll();
