@@ -174,36 +174,7 @@ class Decider {
  public:
   Decider(const Case& c, Findings findings) : c_(c), findings_(std::move(findings)) {}
 
-  Verdict Decide() {
-    verdict_.reasons = c_.graph.reasons;
-    Append(verdict_.reasons, std::move(findings_.reasons));
-    for (const WorkerInfo& worker : c_.topology.workers()) {
-      if (worker.snapshot == nullptr) verdict_.missing.push_back(worker.id);
-    }
-    if (TakeProgress()) return Finish();
-    DoubtMates();
-    DropExplained();
-    Merge();
-    std::stable_sort(findings_.items.begin(), findings_.items.end(), Surer);
-    auto& items = findings_.items;
-    const bool sure = !items.empty() && items.front().confidence >= kLeastConfidence;
-    if (sure) {
-      Take(items.front());
-      items.erase(items.begin());
-    } else {
-      verdict_.cause = Cause::kUnknown;
-      verdict_.lacking = WhatToCollect(c_);
-      Note(items.empty() ? "no rule found anything: nothing singles anyone out"
-                         : absl::StrFormat("the surest finding has a certainty of %.2f; what may "
-                                           "be named as the cause has at least %.2f",
-                                           items.front().confidence, kLeastConfidence));
-    }
-    for (const Finding& finding : items) {
-      AddLost(finding, sure ? WhyNot::kLessCertain : WhyNot::kTooUncertain);
-    }
-    AddAlternatives();
-    return Finish();
-  }
+  Verdict Decide();
 
  private:
   void Note(std::string text) { verdict_.reasons.push_back({kRule, std::move(text)}); }
@@ -211,206 +182,27 @@ class Decider {
     verdict_.reasons.push_back({kRule, std::move(text), ReasonKind::kRuledOut});
   }
 
-  static void Append(std::vector<Reason>& to, std::vector<Reason> from) {
-    for (Reason& reason : from) {
-      if (to.size() >= kMaxReasons) return;
-      to.push_back(std::move(reason));
-    }
-  }
-
-  void AddLost(const Finding& finding, WhyNot why, const Finding* by = nullptr) {
-    Considered& lost = lost_.emplace_back(Lost(finding, why));
-    if (by != nullptr) {
-      lost.by = by->cause;
-      lost.by_detail = by->detail;
-    } else if (why == WhyNot::kLessCertain) {
-      lost.by = verdict_.cause;
-      lost.by_detail = verdict_.detail;
-    }
-  }
+  static void Append(std::vector<Reason>& to, std::vector<Reason> from);
+  void AddLost(const Finding& finding, WhyNot why, const Finding* by = nullptr);
 
   // The surest first; what was asked in vain comes after what was found.
-  void TellConsidered() {
-    std::vector<Cause> found = {verdict_.cause};
-    for (const Considered& lost : lost_) found.push_back(lost.cause);
-    std::stable_sort(lost_.begin(), lost_.end(), [](const Considered& a, const Considered& b) {
-      return a.certainty > b.certainty;
-    });
-    std::vector<Considered> in_vain = NothingFound(c_, found);
-    if (lost_.size() > kMaxConsidered - in_vain.size()) {
-      lost_.resize(kMaxConsidered - in_vain.size());
-    }
-    verdict_.considered = std::move(lost_);
-    std::move(in_vain.begin(), in_vain.end(), std::back_inserter(verdict_.considered));
-  }
+  void TellConsidered();
 
   // A job that advances hangs for no reason at all.
-  bool TakeProgress() {
-    auto& items = findings_.items;
-    auto pause = std::find_if(items.begin(), items.end(), [](const Finding& finding) {
-      return finding.basis == Basis::kPause;
-    });
-    if (pause == items.end()) return false;
-    const Finding progress = *pause;
-    items.erase(pause);
-    std::erase_if(items, [&](const Finding& finding) {
-      if (!ExplainsByPause(progress, finding)) return false;
-      AddLost(finding, WhyNot::kPause);
-      RuleOut(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why,
-                           ": those hosts rest on purpose"));
-      return true;
-    });
-    const bool advancing = progress.confidence >= kConfidenceAdvancing;
-    // Who is gone completes nothing any more, however recent the others' launches are.
-    const bool somebody_is_gone =
-        progress.detail != Detail::kEnded &&
-        std::any_of(items.begin(), items.end(), [](const Finding& finding) {
-          return finding.basis == Basis::kAbsence && finding.detail == Detail::kWorkerLost &&
-                 finding.confidence >= kConfidenceLostClosed;
-        });
-    const bool contradicted =
-        somebody_is_gone ||
-        (!advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {
-          return finding.basis != Basis::kPause && finding.confidence >= progress.confidence;
-        }));
-    if (contradicted) {
-      RuleOut(absl::StrCat("no hang by ", progress.why, ": something surer speaks against it"));
-      AddLost(progress, WhyNot::kContradiction);
-      return false;
-    }
-    Take(progress);
-    for (const Finding& finding : items) AddLost(finding, WhyNot::kProgress);
-    return true;
-  }
+  bool TakeProgress();
 
   // Two programs in one slice are a divergence only as surely as nobody there holds the others up.
-  void DoubtMates() {
-    for (Finding& finding : findings_.items) {
-      for (const Finding& by : findings_.items) {
-        if (!MayFollowIdleMate(finding, by)) continue;
-        finding.confidence = std::min(finding.confidence, by.confidence - kLessSure);
-        RuleOut(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why,
-                             ": less sure, for they may be held up: ", by.why));
-      }
-    }
-  }
-
-  void DropExplained() {
-    auto& items = findings_.items;
-    const Failed failed = FailedOf(c_, items);
-    std::vector<bool> drop(items.size(), false);
-    for (size_t i = 0; i < items.size(); ++i) {
-      for (size_t j = 0; j < items.size(); ++j) {
-        if (i == j || drop[j]) continue;
-        const std::optional<WhyNot> why = Explains(items[i], items[j], failed);
-        if (!why) continue;
-        drop[j] = true;
-        AddLost(items[j], *why, &items[i]);
-        RuleOut(absl::StrCat(std::string(CauseName(items[j].cause)), " by ", items[j].why,
-                             ": explained by ", std::string(CauseName(items[i].cause)), ", ",
-                             items[i].why));
-      }
-    }
-    std::vector<Finding> kept;
-    for (size_t i = 0; i < items.size(); ++i) {
-      if (!drop[i]) kept.push_back(std::move(items[i]));
-    }
-    items = std::move(kept);
-  }
+  void DoubtMates();
+  void DropExplained();
 
   // Several findings of one kind and one certainty are one cause in several places.
-  void Merge() {
-    std::vector<Finding> merged;
-    for (Finding& finding : findings_.items) {
-      auto same = std::find_if(merged.begin(), merged.end(), [&](const Finding& other) {
-        return other.cause == finding.cause && other.detail == finding.detail &&
-               other.basis == finding.basis && other.confidence == finding.confidence;
-      });
-      if (same == merged.end()) {
-        merged.push_back(std::move(finding));
-        continue;
-      }
-      for (Culprit& culprit : finding.culprits) same->culprits.push_back(std::move(culprit));
-      for (BrokenLink& link : finding.links) same->links.push_back(std::move(link));
-      for (EvidenceItem& item : finding.evidence) same->evidence.push_back(std::move(item));
-      const bool first = same->removable.empty() && !finding.removable.empty();
-      std::move(finding.removable.begin(), finding.removable.end(),
-                std::back_inserter(same->removable));
-      if (first || same->removal_reason.empty()) same->removal_reason = finding.removal_reason;
-    }
-    for (Finding& finding : merged) {
-      auto& culprits = finding.culprits;
-      if (finding.basis != Basis::kDivergence || culprits.size() <= kDivergedCulprits) continue;
-      std::stable_sort(culprits.begin(), culprits.end(), [](const Culprit& a, const Culprit& b) {
-        return CulpritRank(a) < CulpritRank(b);
-      });
-      culprits.resize(kDivergedCulprits);
-    }
-    findings_.items = std::move(merged);
-  }
-
-  void Take(const Finding& finding) {
-    verdict_.cause = finding.cause;
-    verdict_.detail = finding.detail;
-    const double stated = StatedConfidence(finding.confidence);
-    if (finding.cause != Cause::kNoHang) verdict_.confidence = stated;
-    verdict_.culprits = finding.culprits;
-    std::stable_sort(
-        verdict_.culprits.begin(), verdict_.culprits.end(),
-        [](const Culprit& a, const Culprit& b) { return CulpritRank(a) < CulpritRank(b); });
-    verdict_.links = finding.links;
-    verdict_.partition = finding.partition;
-    verdict_.evidence = finding.evidence;
-    std::stable_sort(
-        verdict_.evidence.begin(), verdict_.evidence.end(),
-        [](const EvidenceItem& a, const EvidenceItem& b) { return a.strength < b.strength; });
-    if (verdict_.evidence.size() > kMaxEvidence) verdict_.evidence.resize(kMaxEvidence);
-    removable_ = finding.removable;
-    removal_reason_ = finding.removal_reason;
-    verdict_.sides = finding.sides;
-    verdict_.excused_ms = finding.excused_ms;
-    Note(absl::StrFormat(
-        "%s: of what is left, its finding is the surest (certainty %.2f, stated as %.2f)",
-        std::string(CauseName(finding.cause)), finding.confidence, stated));
-  }
+  void Merge();
+  void Take(const Finding& finding);
 
   // The finding accuses other workers, by evidence that the cause cannot have brought about.
-  bool IsBeside(const Finding& finding, const std::set<WorkerId>& named) const {
-    if (verdict_.cause == Cause::kUnknown || !finding.own) return false;
-    return std::none_of(finding.culprits.begin(), finding.culprits.end(),
-                        [&](const Culprit& one) { return named.contains(one.worker); });
-  }
-
-  void AddAlternatives() {
-    std::set<WorkerId> named;
-    for (const Culprit& culprit : verdict_.culprits) named.insert(culprit.worker);
-    // Faults of their own first; the rest is surest first, as it was.
-    std::stable_partition(findings_.items.begin(), findings_.items.end(),
-                          [&](const Finding& finding) { return IsBeside(finding, named); });
-    for (const Finding& finding : findings_.items) {
-      if (verdict_.alternatives.size() >= kMaxAlternatives) return;
-      Alternative& alternative = verdict_.alternatives.emplace_back();
-      alternative.independent = IsBeside(finding, named);
-      Note(absl::StrFormat("%s: %s (certainty %.2f)",
-                           alternative.independent ? "another fault, by evidence of its own"
-                                                   : "another fault, or a less sure reading",
-                           std::string(CauseName(finding.cause)), finding.confidence));
-      alternative.cause = finding.cause;
-      alternative.detail = finding.detail;
-      const double stated = StatedConfidence(finding.confidence);
-      alternative.confidence = std::min(stated, verdict_.confidence.value_or(stated));
-      alternative.culprits = finding.culprits;
-      alternative.why = finding.why;
-    }
-  }
-
-  Verdict Finish() {
-    verdict_.removal = JudgeRemoval(verdict_, std::move(removable_), removal_reason_);
-    verdict_.actions = NextSteps(verdict_);
-    verdict_.chain = BuildChain(c_, verdict_);
-    TellConsidered();
-    return std::move(verdict_);
-  }
+  bool IsBeside(const Finding& finding, const std::set<WorkerId>& named) const;
+  void AddAlternatives();
+  Verdict Finish();
 
   const Case& c_;
   Findings findings_;
@@ -419,6 +211,232 @@ class Decider {
   std::string removal_reason_;
   std::vector<Considered> lost_;  // findings, in the order in which they lost
 };
+
+Verdict Decider::Decide() {
+  verdict_.reasons = c_.graph.reasons;
+  Append(verdict_.reasons, std::move(findings_.reasons));
+  for (const WorkerInfo& worker : c_.topology.workers()) {
+    if (worker.snapshot == nullptr) verdict_.missing.push_back(worker.id);
+  }
+  if (TakeProgress()) return Finish();
+  DoubtMates();
+  DropExplained();
+  Merge();
+  std::stable_sort(findings_.items.begin(), findings_.items.end(), Surer);
+  auto& items = findings_.items;
+  const bool sure = !items.empty() && items.front().confidence >= kLeastConfidence;
+  if (sure) {
+    Take(items.front());
+    items.erase(items.begin());
+  } else {
+    verdict_.cause = Cause::kUnknown;
+    verdict_.lacking = WhatToCollect(c_);
+    Note(items.empty() ? "no rule found anything: nothing singles anyone out"
+                       : absl::StrFormat("the surest finding has a certainty of %.2f; what may "
+                                         "be named as the cause has at least %.2f",
+                                         items.front().confidence, kLeastConfidence));
+  }
+  for (const Finding& finding : items) {
+    AddLost(finding, sure ? WhyNot::kLessCertain : WhyNot::kTooUncertain);
+  }
+  AddAlternatives();
+  return Finish();
+}
+
+void Decider::Append(std::vector<Reason>& to, std::vector<Reason> from) {
+  for (Reason& reason : from) {
+    if (to.size() >= kMaxReasons) return;
+    to.push_back(std::move(reason));
+  }
+}
+
+void Decider::AddLost(const Finding& finding, WhyNot why, const Finding* by) {
+  Considered& lost = lost_.emplace_back(Lost(finding, why));
+  if (by != nullptr) {
+    lost.by = by->cause;
+    lost.by_detail = by->detail;
+  } else if (why == WhyNot::kLessCertain) {
+    lost.by = verdict_.cause;
+    lost.by_detail = verdict_.detail;
+  }
+}
+
+void Decider::TellConsidered() {
+  std::vector<Cause> found = {verdict_.cause};
+  for (const Considered& lost : lost_) found.push_back(lost.cause);
+  std::stable_sort(lost_.begin(), lost_.end(), [](const Considered& a, const Considered& b) {
+    return a.certainty > b.certainty;
+  });
+  std::vector<Considered> in_vain = NothingFound(c_, found);
+  if (lost_.size() > kMaxConsidered - in_vain.size()) {
+    lost_.resize(kMaxConsidered - in_vain.size());
+  }
+  verdict_.considered = std::move(lost_);
+  std::move(in_vain.begin(), in_vain.end(), std::back_inserter(verdict_.considered));
+}
+
+bool Decider::TakeProgress() {
+  auto& items = findings_.items;
+  auto pause = std::find_if(items.begin(), items.end(),
+                            [](const Finding& finding) { return finding.basis == Basis::kPause; });
+  if (pause == items.end()) return false;
+  const Finding progress = *pause;
+  items.erase(pause);
+  std::erase_if(items, [&](const Finding& finding) {
+    if (!ExplainsByPause(progress, finding)) return false;
+    AddLost(finding, WhyNot::kPause);
+    RuleOut(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why,
+                         ": those hosts rest on purpose"));
+    return true;
+  });
+  const bool advancing = progress.confidence >= kConfidenceAdvancing;
+  // Who is gone completes nothing any more, however recent the others' launches are.
+  const bool somebody_is_gone = progress.detail != Detail::kEnded &&
+                                std::any_of(items.begin(), items.end(), [](const Finding& finding) {
+                                  return finding.basis == Basis::kAbsence &&
+                                         finding.detail == Detail::kWorkerLost &&
+                                         finding.confidence >= kConfidenceLostClosed;
+                                });
+  const bool contradicted =
+      somebody_is_gone ||
+      (!advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {
+        return finding.basis != Basis::kPause && finding.confidence >= progress.confidence;
+      }));
+  if (contradicted) {
+    RuleOut(absl::StrCat("no hang by ", progress.why, ": something surer speaks against it"));
+    AddLost(progress, WhyNot::kContradiction);
+    return false;
+  }
+  Take(progress);
+  for (const Finding& finding : items) AddLost(finding, WhyNot::kProgress);
+  return true;
+}
+
+void Decider::DoubtMates() {
+  for (Finding& finding : findings_.items) {
+    for (const Finding& by : findings_.items) {
+      if (!MayFollowIdleMate(finding, by)) continue;
+      finding.confidence = std::min(finding.confidence, by.confidence - kLessSure);
+      RuleOut(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why,
+                           ": less sure, for they may be held up: ", by.why));
+    }
+  }
+}
+
+void Decider::DropExplained() {
+  auto& items = findings_.items;
+  const Failed failed = FailedOf(c_, items);
+  std::vector<bool> drop(items.size(), false);
+  for (size_t i = 0; i < items.size(); ++i) {
+    for (size_t j = 0; j < items.size(); ++j) {
+      if (i == j || drop[j]) continue;
+      const std::optional<WhyNot> why = Explains(items[i], items[j], failed);
+      if (!why) continue;
+      drop[j] = true;
+      AddLost(items[j], *why, &items[i]);
+      RuleOut(absl::StrCat(std::string(CauseName(items[j].cause)), " by ", items[j].why,
+                           ": explained by ", std::string(CauseName(items[i].cause)), ", ",
+                           items[i].why));
+    }
+  }
+  std::vector<Finding> kept;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!drop[i]) kept.push_back(std::move(items[i]));
+  }
+  items = std::move(kept);
+}
+
+void Decider::Merge() {
+  std::vector<Finding> merged;
+  for (Finding& finding : findings_.items) {
+    auto same = std::find_if(merged.begin(), merged.end(), [&](const Finding& other) {
+      return other.cause == finding.cause && other.detail == finding.detail &&
+             other.basis == finding.basis && other.confidence == finding.confidence;
+    });
+    if (same == merged.end()) {
+      merged.push_back(std::move(finding));
+      continue;
+    }
+    for (Culprit& culprit : finding.culprits) same->culprits.push_back(std::move(culprit));
+    for (BrokenLink& link : finding.links) same->links.push_back(std::move(link));
+    for (EvidenceItem& item : finding.evidence) same->evidence.push_back(std::move(item));
+    const bool first = same->removable.empty() && !finding.removable.empty();
+    std::move(finding.removable.begin(), finding.removable.end(),
+              std::back_inserter(same->removable));
+    if (first || same->removal_reason.empty()) same->removal_reason = finding.removal_reason;
+  }
+  for (Finding& finding : merged) {
+    auto& culprits = finding.culprits;
+    if (finding.basis != Basis::kDivergence || culprits.size() <= kDivergedCulprits) continue;
+    std::stable_sort(culprits.begin(), culprits.end(), [](const Culprit& a, const Culprit& b) {
+      return CulpritRank(a) < CulpritRank(b);
+    });
+    culprits.resize(kDivergedCulprits);
+  }
+  findings_.items = std::move(merged);
+}
+
+void Decider::Take(const Finding& finding) {
+  verdict_.cause = finding.cause;
+  verdict_.detail = finding.detail;
+  const double stated = StatedConfidence(finding.confidence);
+  if (finding.cause != Cause::kNoHang) verdict_.confidence = stated;
+  verdict_.culprits = finding.culprits;
+  std::stable_sort(
+      verdict_.culprits.begin(), verdict_.culprits.end(),
+      [](const Culprit& a, const Culprit& b) { return CulpritRank(a) < CulpritRank(b); });
+  verdict_.links = finding.links;
+  verdict_.partition = finding.partition;
+  verdict_.evidence = finding.evidence;
+  std::stable_sort(
+      verdict_.evidence.begin(), verdict_.evidence.end(),
+      [](const EvidenceItem& a, const EvidenceItem& b) { return a.strength < b.strength; });
+  if (verdict_.evidence.size() > kMaxEvidence) verdict_.evidence.resize(kMaxEvidence);
+  removable_ = finding.removable;
+  removal_reason_ = finding.removal_reason;
+  verdict_.sides = finding.sides;
+  verdict_.excused_ms = finding.excused_ms;
+  Note(absl::StrFormat(
+      "%s: of what is left, its finding is the surest (certainty %.2f, stated as %.2f)",
+      std::string(CauseName(finding.cause)), finding.confidence, stated));
+}
+
+bool Decider::IsBeside(const Finding& finding, const std::set<WorkerId>& named) const {
+  if (verdict_.cause == Cause::kUnknown || !finding.own) return false;
+  return std::none_of(finding.culprits.begin(), finding.culprits.end(),
+                      [&](const Culprit& one) { return named.contains(one.worker); });
+}
+
+void Decider::AddAlternatives() {
+  std::set<WorkerId> named;
+  for (const Culprit& culprit : verdict_.culprits) named.insert(culprit.worker);
+  // Faults of their own first; the rest is surest first, as it was.
+  std::stable_partition(findings_.items.begin(), findings_.items.end(),
+                        [&](const Finding& finding) { return IsBeside(finding, named); });
+  for (const Finding& finding : findings_.items) {
+    if (verdict_.alternatives.size() >= kMaxAlternatives) return;
+    Alternative& alternative = verdict_.alternatives.emplace_back();
+    alternative.independent = IsBeside(finding, named);
+    Note(absl::StrFormat("%s: %s (certainty %.2f)",
+                         alternative.independent ? "another fault, by evidence of its own"
+                                                 : "another fault, or a less sure reading",
+                         std::string(CauseName(finding.cause)), finding.confidence));
+    alternative.cause = finding.cause;
+    alternative.detail = finding.detail;
+    const double stated = StatedConfidence(finding.confidence);
+    alternative.confidence = std::min(stated, verdict_.confidence.value_or(stated));
+    alternative.culprits = finding.culprits;
+    alternative.why = finding.why;
+  }
+}
+
+Verdict Decider::Finish() {
+  verdict_.removal = JudgeRemoval(verdict_, std::move(removable_), removal_reason_);
+  verdict_.actions = NextSteps(verdict_);
+  verdict_.chain = BuildChain(c_, verdict_);
+  TellConsidered();
+  return std::move(verdict_);
+}
 
 }  // namespace
 

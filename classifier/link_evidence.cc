@@ -155,128 +155,24 @@ void AddTo(PairEvidence& evidence, const Report& report, int by) {
 
 class Collector {
  public:
-  Collector(const Topology& topology, int64_t still_ms) : topology_(topology), still_ms_(still_ms) {
-    const size_t workers = topology.workers().size();
-    links_.broken_peers.resize(workers);
-    links_.reached_peers.resize(workers);
-    links_.probed.resize(workers);
-    links_.probed_failed.resize(workers);
-    links_.delivers.resize(workers);
-  }
-
-  LinkEvidence Collect() {
-    std::vector<std::vector<Report>> reports = Reader(topology_, still_ms_, links_).Read();
-    for (size_t i = 0; i < reports.size(); ++i) TakeReports(static_cast<int>(i), reports[i]);
-    DropWhatFirewallsExplain();
-    for (const auto& [pair, evidence] : links_.pairs) {
-      if (!evidence.Broken()) continue;
-      links_.broken_peers[static_cast<size_t>(pair.first)].push_back(pair.second);
-      links_.broken_peers[static_cast<size_t>(pair.second)].push_back(pair.first);
-    }
-    for (const auto& [pair, evidence] : links_.pairs) {
-      if (!HasOtherEvidence(evidence)) continue;
-      for (int worker : {pair.first, pair.second}) {
-        links_.delivers[static_cast<size_t>(worker)] = false;
-      }
-    }
-    return std::move(links_);
-  }
+  Collector(const Topology& topology, int64_t still_ms);
+  LinkEvidence Collect();
 
  private:
   // All reports about pairs of `worker` with workers behind it.
-  void TakeReports(int worker, std::vector<Report>& reports) {
-    std::sort(reports.begin(), reports.end(),
-              [](const Report& a, const Report& b) { return a.other < b.other; });
-    for (auto begin = reports.begin(); begin != reports.end();) {
-      const auto end = std::find_if(
-          begin, reports.end(), [&](const Report& report) { return report.other != begin->other; });
-      TakePair({worker, begin->other}, {begin, end});
-      begin = end;
-    }
-    std::vector<Report>().swap(reports);
-  }
-
-  void TakePair(const WorkerPair& pair, std::span<const Report> reports) {
-    // By the first of the pair, and by the second.
-    std::array<bool, 2> clean = {};
-    std::array<bool, 2> passed = {};
-    bool against = false;
-    bool lossy = false;
-    for (const Report& report : reports) {
-      if (report.shown == Shown::kLossy) {
-        lossy = true;
-      } else if (report.shown == Shown::kClean) {
-        clean[report.by_other ? 1 : 0] = true;
-      } else if (report.shown == Shown::kProbePassed) {
-        passed[report.by_other ? 1 : 0] = true;
-      } else {
-        against = true;
-      }
-    }
-    const bool clean_at_both = clean[0] && clean[1];
-    for (int worker : {pair.first, pair.second}) {
-      if (clean_at_both) links_.delivers[static_cast<size_t>(worker)] = true;
-    }
-    if (passed[0] || passed[1]) {
-      links_.reached_peers[static_cast<size_t>(pair.first)].push_back(pair.second);
-      links_.reached_peers[static_cast<size_t>(pair.second)].push_back(pair.first);
-    }
-    if (!against) return;
-    Working& working = working_[pair];
-    working.clean_at_both = clean_at_both;
-    working.lossy = lossy;
-    if (passed[0] != passed[1]) working.only_passed_probe = passed[0] ? pair.first : pair.second;
-    PairEvidence& evidence = links_.pairs[pair];
-    for (const Report& report : reports) {
-      AddTo(evidence, report, report.by_other ? pair.second : pair.first);
-    }
-  }
+  void TakeReports(int worker, std::vector<Report>& reports);
+  void TakePair(const WorkerPair& pair, std::span<const Report> reports);
 
   // A firewall drops them, and nothing else. So it is if both ends show connections to each other
   // none of which holds bytes: whom a transfer does not reach, of that the sender's are left
   // unacknowledged. Likewise if each probe of the other end succeeds: it went there and back. Not
   // so if connections lose packets as well: a network that does loses probes, and its bytes get
   // through from time to time.
-  bool OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence& evidence) const {
-    if (HasOtherEvidence(evidence)) return false;
-    const Working& working = working_.at(pair);
-    if (working.lossy) return false;
-    if (working.clean_at_both) return true;
-    return working.only_passed_probe.has_value() && evidence.failed_probe.size() == 1 &&
-           !evidence.failed_probe.contains(*working.only_passed_probe);
-  }
+  bool OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence& evidence) const;
 
   // A firewall is a host's: where it is seen to drop probes of one peer and nothing else, those
   // that it drops of others are no evidence either. It may drop what comes, or what goes, too.
-  void DropWhatFirewallsExplain() {
-    std::set<int> drops_incoming;
-    std::set<int> drops_both;
-    for (auto& [pair, evidence] : links_.pairs) {
-      if (evidence.failed_probe.empty() || !OnlyProbesAreDropped(pair, evidence)) continue;
-      for (int reporter : evidence.failed_probe) {
-        const int target = reporter == pair.first ? pair.second : pair.first;
-        drops_incoming.insert(target);
-        if (evidence.failed_probe.size() == 2) drops_both.insert(target);
-      }
-      evidence.failed_probe.clear();
-      evidence.bad_nics.clear();
-    }
-    for (const auto& [pair, evidence] : links_.pairs) {
-      if (!HasOtherEvidence(evidence)) continue;
-      for (int worker : {pair.first, pair.second}) {
-        drops_incoming.erase(worker);
-        drops_both.erase(worker);
-      }
-    }
-    for (auto& [pair, evidence] : links_.pairs) {
-      if (HasOtherEvidence(evidence) || evidence.failed_probe.empty()) continue;
-      std::erase_if(evidence.failed_probe, [&, &ends = pair](int reporter) {
-        const int target = reporter == ends.first ? ends.second : ends.first;
-        return drops_incoming.contains(target) || drops_both.contains(reporter);
-      });
-      if (evidence.failed_probe.empty()) evidence.bad_nics.clear();
-    }
-  }
+  void DropWhatFirewallsExplain();
 
   static bool HasOtherEvidence(const PairEvidence& evidence) {
     return !evidence.unacked.empty() || !evidence.gone.empty() || !evidence.pending.empty();
@@ -287,6 +183,121 @@ class Collector {
   LinkEvidence links_;
   std::map<WorkerPair, Working> working_;  // of those with anything against them
 };
+
+Collector::Collector(const Topology& topology, int64_t still_ms)
+    : topology_(topology), still_ms_(still_ms) {
+  const size_t workers = topology.workers().size();
+  links_.broken_peers.resize(workers);
+  links_.reached_peers.resize(workers);
+  links_.probed.resize(workers);
+  links_.probed_failed.resize(workers);
+  links_.delivers.resize(workers);
+}
+
+LinkEvidence Collector::Collect() {
+  std::vector<std::vector<Report>> reports = Reader(topology_, still_ms_, links_).Read();
+  for (size_t i = 0; i < reports.size(); ++i) TakeReports(static_cast<int>(i), reports[i]);
+  DropWhatFirewallsExplain();
+  for (const auto& [pair, evidence] : links_.pairs) {
+    if (!evidence.Broken()) continue;
+    links_.broken_peers[static_cast<size_t>(pair.first)].push_back(pair.second);
+    links_.broken_peers[static_cast<size_t>(pair.second)].push_back(pair.first);
+  }
+  for (const auto& [pair, evidence] : links_.pairs) {
+    if (!HasOtherEvidence(evidence)) continue;
+    for (int worker : {pair.first, pair.second}) {
+      links_.delivers[static_cast<size_t>(worker)] = false;
+    }
+  }
+  return std::move(links_);
+}
+
+void Collector::TakeReports(int worker, std::vector<Report>& reports) {
+  std::sort(reports.begin(), reports.end(),
+            [](const Report& a, const Report& b) { return a.other < b.other; });
+  for (auto begin = reports.begin(); begin != reports.end();) {
+    const auto end = std::find_if(
+        begin, reports.end(), [&](const Report& report) { return report.other != begin->other; });
+    TakePair({worker, begin->other}, {begin, end});
+    begin = end;
+  }
+  std::vector<Report>().swap(reports);
+}
+
+void Collector::TakePair(const WorkerPair& pair, std::span<const Report> reports) {
+  // By the first of the pair, and by the second.
+  std::array<bool, 2> clean = {};
+  std::array<bool, 2> passed = {};
+  bool against = false;
+  bool lossy = false;
+  for (const Report& report : reports) {
+    if (report.shown == Shown::kLossy) {
+      lossy = true;
+    } else if (report.shown == Shown::kClean) {
+      clean[report.by_other ? 1 : 0] = true;
+    } else if (report.shown == Shown::kProbePassed) {
+      passed[report.by_other ? 1 : 0] = true;
+    } else {
+      against = true;
+    }
+  }
+  const bool clean_at_both = clean[0] && clean[1];
+  for (int worker : {pair.first, pair.second}) {
+    if (clean_at_both) links_.delivers[static_cast<size_t>(worker)] = true;
+  }
+  if (passed[0] || passed[1]) {
+    links_.reached_peers[static_cast<size_t>(pair.first)].push_back(pair.second);
+    links_.reached_peers[static_cast<size_t>(pair.second)].push_back(pair.first);
+  }
+  if (!against) return;
+  Working& working = working_[pair];
+  working.clean_at_both = clean_at_both;
+  working.lossy = lossy;
+  if (passed[0] != passed[1]) working.only_passed_probe = passed[0] ? pair.first : pair.second;
+  PairEvidence& evidence = links_.pairs[pair];
+  for (const Report& report : reports) {
+    AddTo(evidence, report, report.by_other ? pair.second : pair.first);
+  }
+}
+
+bool Collector::OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence& evidence) const {
+  if (HasOtherEvidence(evidence)) return false;
+  const Working& working = working_.at(pair);
+  if (working.lossy) return false;
+  if (working.clean_at_both) return true;
+  return working.only_passed_probe.has_value() && evidence.failed_probe.size() == 1 &&
+         !evidence.failed_probe.contains(*working.only_passed_probe);
+}
+
+void Collector::DropWhatFirewallsExplain() {
+  std::set<int> drops_incoming;
+  std::set<int> drops_both;
+  for (auto& [pair, evidence] : links_.pairs) {
+    if (evidence.failed_probe.empty() || !OnlyProbesAreDropped(pair, evidence)) continue;
+    for (int reporter : evidence.failed_probe) {
+      const int target = reporter == pair.first ? pair.second : pair.first;
+      drops_incoming.insert(target);
+      if (evidence.failed_probe.size() == 2) drops_both.insert(target);
+    }
+    evidence.failed_probe.clear();
+    evidence.bad_nics.clear();
+  }
+  for (const auto& [pair, evidence] : links_.pairs) {
+    if (!HasOtherEvidence(evidence)) continue;
+    for (int worker : {pair.first, pair.second}) {
+      drops_incoming.erase(worker);
+      drops_both.erase(worker);
+    }
+  }
+  for (auto& [pair, evidence] : links_.pairs) {
+    if (HasOtherEvidence(evidence) || evidence.failed_probe.empty()) continue;
+    std::erase_if(evidence.failed_probe, [&, &ends = pair](int reporter) {
+      const int target = reporter == ends.first ? ends.second : ends.first;
+      return drops_incoming.contains(target) || drops_both.contains(reporter);
+    });
+    if (evidence.failed_probe.empty()) evidence.bad_nics.clear();
+  }
+}
 
 }  // namespace
 

@@ -28,134 +28,26 @@ class Colouring {
             const std::map<WorkerPair, const PairEvidence*>& open)
       : c_(c), links_(links), open_(open) {}
 
-  std::optional<NetworkCut> Find() {
-    if (open_.size() < 2 || OneExplainsAll() || SomeCarrierIsDown()) return std::nullopt;
-    JoinWhoReachesEachOther();
-    if (!TakeEdges() || !Colour()) return std::nullopt;
-    return Sides();
-  }
+  std::optional<NetworkCut> Find();
 
  private:
   // A worker that is in all of them.
-  bool OneExplainsAll() const {
-    const WorkerPair& first = open_.begin()->first;
-    return InAll(first.first) || InAll(first.second);
-  }
-  bool InAll(int worker) const {
-    return std::all_of(open_.begin(), open_.end(), [worker](const auto& entry) {
-      return entry.first.first == worker || entry.first.second == worker;
-    });
-  }
-  bool SomeCarrierIsDown() const {
-    return std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
-      return HasNicWithoutCarrier(c_, entry.first.first) ||
-             HasNicWithoutCarrier(c_, entry.first.second);
-    });
-  }
-
-  int Root(int worker) {
-    while (parent_[static_cast<size_t>(worker)] != worker) {
-      int& parent = parent_[static_cast<size_t>(worker)];
-      parent = parent_[static_cast<size_t>(parent)];
-      worker = parent;
-    }
-    return worker;
-  }
-
-  void JoinWhoReachesEachOther() {
-    const int workers = static_cast<int>(c_.topology.workers().size());
-    parent_.resize(static_cast<size_t>(workers));
-    for (int i = 0; i < workers; ++i) parent_[static_cast<size_t>(i)] = i;
-    for (int i = 0; i < workers; ++i) {
-      for (int peer : links_.reached_peers[static_cast<size_t>(i)]) {
-        if (!open_.contains(std::minmax(i, peer))) {
-          parent_[static_cast<size_t>(Root(i))] = Root(peer);
-        }
-      }
-    }
-  }
+  bool OneExplainsAll() const;
+  bool InAll(int worker) const;
+  bool SomeCarrierIsDown() const;
+  int Root(int worker);
+  void JoinWhoReachesEachOther();
 
   // Between whom something is broken; false if that is within a set whose hosts reach each other.
-  bool TakeEdges() {
-    for (const auto& [pair, evidence] : open_) {
-      const int a = Root(pair.first);
-      const int b = Root(pair.second);
-      if (a != b) {
-        edges_[a].insert(b);
-        edges_[b].insert(a);
-      } else if (!evidence->unacked.empty() || evidence->failed_probe.size() > 1) {
-        return false;
-      }
-    }
-    return !edges_.empty();
-  }
+  bool TakeEdges();
 
   // By roots: true for the side of the piece's first.
-  bool Colour() {
-    for (const auto& [root, others] : edges_) {
-      if (colour_.contains(root)) continue;
-      std::map<int, bool> piece = {{root, true}};
-      std::vector<int> todo = {root};
-      while (!todo.empty()) {
-        const int at = todo.back();
-        todo.pop_back();
-        for (int other : edges_.at(at)) {
-          const auto [found, added] = piece.try_emplace(other, !piece.at(at));
-          if (added) todo.push_back(other);
-          if (found->second == piece.at(at)) return false;
-        }
-      }
-      const bool turn = BySlices(piece) < 0;
-      for (const auto& [one, side] : piece) {
-        colour_[one] = side != turn;
-        for (int worker : MembersOf(one)) slices_[c_.worker(worker).slice] += side != turn ? 1 : -1;
-      }
-    }
-    return true;
-  }
+  bool Colour();
 
   // How many of its hosts stand with those of their slices that are coloured, less the others.
-  int BySlices(const std::map<int, bool>& piece) {
-    int votes = 0;
-    for (const auto& [one, side] : piece) {
-      for (int worker : MembersOf(one)) {
-        const auto found = slices_.find(c_.worker(worker).slice);
-        if (found == slices_.end() || found->second == 0) continue;
-        votes += (found->second > 0) == side ? 1 : -1;
-      }
-    }
-    return votes;
-  }
-
-  std::vector<int> MembersOf(int root) {
-    if (members_.empty()) {
-      for (int i = 0; i < static_cast<int>(parent_.size()); ++i) members_[Root(i)].push_back(i);
-    }
-    return members_[root];
-  }
-
-  std::optional<NetworkCut> Sides() {
-    NetworkCut cut;
-    for (const auto& [root, side] : colour_) {
-      std::vector<int>& workers = cut.sides[side ? 0 : 1];
-      const std::vector<int> members = MembersOf(root);
-      workers.insert(workers.end(), members.begin(), members.end());
-    }
-    for (std::vector<int>& side : cut.sides) std::sort(side.begin(), side.end());
-    auto& [one, other] = cut.sides;
-    if (std::pair(other.size(), other) < std::pair(one.size(), one)) std::swap(one, other);
-    std::array<std::set<int>, 2> ends;
-    for (const auto& [pair, evidence] : open_) {
-      const bool first = std::binary_search(one.begin(), one.end(), pair.first);
-      const bool second = std::binary_search(one.begin(), one.end(), pair.second);
-      if (first == second) continue;
-      cut.pairs.push_back(pair);
-      ends[0].insert(first ? pair.first : pair.second);
-      ends[1].insert(first ? pair.second : pair.first);
-    }
-    if (ends[0].size() < 2 || ends[1].size() < 2) return std::nullopt;
-    return cut;
-  }
+  int BySlices(const std::map<int, bool>& piece);
+  std::vector<int> MembersOf(int root);
+  std::optional<NetworkCut> Sides();
 
   const Case& c_;
   const LinkEvidence& links_;
@@ -166,6 +58,132 @@ class Colouring {
   std::map<int, int> slices_;  // hosts of one colour less those of the other
   std::map<int, std::vector<int>> members_;
 };
+
+std::optional<NetworkCut> Colouring::Find() {
+  if (open_.size() < 2 || OneExplainsAll() || SomeCarrierIsDown()) return std::nullopt;
+  JoinWhoReachesEachOther();
+  if (!TakeEdges() || !Colour()) return std::nullopt;
+  return Sides();
+}
+
+bool Colouring::OneExplainsAll() const {
+  const WorkerPair& first = open_.begin()->first;
+  return InAll(first.first) || InAll(first.second);
+}
+
+bool Colouring::InAll(int worker) const {
+  return std::all_of(open_.begin(), open_.end(), [worker](const auto& entry) {
+    return entry.first.first == worker || entry.first.second == worker;
+  });
+}
+
+bool Colouring::SomeCarrierIsDown() const {
+  return std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
+    return HasNicWithoutCarrier(c_, entry.first.first) ||
+           HasNicWithoutCarrier(c_, entry.first.second);
+  });
+}
+
+int Colouring::Root(int worker) {
+  while (parent_[static_cast<size_t>(worker)] != worker) {
+    int& parent = parent_[static_cast<size_t>(worker)];
+    parent = parent_[static_cast<size_t>(parent)];
+    worker = parent;
+  }
+  return worker;
+}
+
+void Colouring::JoinWhoReachesEachOther() {
+  const int workers = static_cast<int>(c_.topology.workers().size());
+  parent_.resize(static_cast<size_t>(workers));
+  for (int i = 0; i < workers; ++i) parent_[static_cast<size_t>(i)] = i;
+  for (int i = 0; i < workers; ++i) {
+    for (int peer : links_.reached_peers[static_cast<size_t>(i)]) {
+      if (!open_.contains(std::minmax(i, peer))) {
+        parent_[static_cast<size_t>(Root(i))] = Root(peer);
+      }
+    }
+  }
+}
+
+bool Colouring::TakeEdges() {
+  for (const auto& [pair, evidence] : open_) {
+    const int a = Root(pair.first);
+    const int b = Root(pair.second);
+    if (a != b) {
+      edges_[a].insert(b);
+      edges_[b].insert(a);
+    } else if (!evidence->unacked.empty() || evidence->failed_probe.size() > 1) {
+      return false;
+    }
+  }
+  return !edges_.empty();
+}
+
+bool Colouring::Colour() {
+  for (const auto& [root, others] : edges_) {
+    if (colour_.contains(root)) continue;
+    std::map<int, bool> piece = {{root, true}};
+    std::vector<int> todo = {root};
+    while (!todo.empty()) {
+      const int at = todo.back();
+      todo.pop_back();
+      for (int other : edges_.at(at)) {
+        const auto [found, added] = piece.try_emplace(other, !piece.at(at));
+        if (added) todo.push_back(other);
+        if (found->second == piece.at(at)) return false;
+      }
+    }
+    const bool turn = BySlices(piece) < 0;
+    for (const auto& [one, side] : piece) {
+      colour_[one] = side != turn;
+      for (int worker : MembersOf(one)) slices_[c_.worker(worker).slice] += side != turn ? 1 : -1;
+    }
+  }
+  return true;
+}
+
+int Colouring::BySlices(const std::map<int, bool>& piece) {
+  int votes = 0;
+  for (const auto& [one, side] : piece) {
+    for (int worker : MembersOf(one)) {
+      const auto found = slices_.find(c_.worker(worker).slice);
+      if (found == slices_.end() || found->second == 0) continue;
+      votes += (found->second > 0) == side ? 1 : -1;
+    }
+  }
+  return votes;
+}
+
+std::vector<int> Colouring::MembersOf(int root) {
+  if (members_.empty()) {
+    for (int i = 0; i < static_cast<int>(parent_.size()); ++i) members_[Root(i)].push_back(i);
+  }
+  return members_[root];
+}
+
+std::optional<NetworkCut> Colouring::Sides() {
+  NetworkCut cut;
+  for (const auto& [root, side] : colour_) {
+    std::vector<int>& workers = cut.sides[side ? 0 : 1];
+    const std::vector<int> members = MembersOf(root);
+    workers.insert(workers.end(), members.begin(), members.end());
+  }
+  for (std::vector<int>& side : cut.sides) std::sort(side.begin(), side.end());
+  auto& [one, other] = cut.sides;
+  if (std::pair(other.size(), other) < std::pair(one.size(), one)) std::swap(one, other);
+  std::array<std::set<int>, 2> ends;
+  for (const auto& [pair, evidence] : open_) {
+    const bool first = std::binary_search(one.begin(), one.end(), pair.first);
+    const bool second = std::binary_search(one.begin(), one.end(), pair.second);
+    if (first == second) continue;
+    cut.pairs.push_back(pair);
+    ends[0].insert(first ? pair.first : pair.second);
+    ends[1].insert(first ? pair.second : pair.first);
+  }
+  if (ends[0].size() < 2 || ends[1].size() < 2) return std::nullopt;
+  return cut;
+}
 
 // Of a finding on one host.
 int HostOf(const Case& c, const Finding& finding) {

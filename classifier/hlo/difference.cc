@@ -254,180 +254,45 @@ class Comparison {
  public:
   Comparison(const HloModule& left, const HloModule& right) : left_(left), right_(right) {}
 
-  HloDifference Compare() {
-    if (left_.entry >= 0 && right_.entry >= 0) {
-      CompareComputations({left_.entry, right_.entry}, 0);
-      if (Found()) ShowParameters();
-    } else {
-      InOrderOfText();
-    }
-    if (difference_.outcome == HloOutcome::kDifferent) return difference_;
-    if (left_.attributes != right_.attributes && !unfinished_) {
-      AttributesDiffer();
-    } else if (unfinished_) {
-      difference_.outcome = HloOutcome::kEqualAsFarAsRead;
-    } else if (difference_.kernel) {
-      difference_.outcome = HloOutcome::kKernelOrItsSource;
-    } else {
-      difference_.outcome = HloOutcome::kEqualButForNames;
-    }
-    return difference_;
-  }
+  HloDifference Compare();
 
  private:
-  void ShowParameters() {
-    const Instructions left(left_, left_.entry);
-    const Instructions right(right_, right_.entry);
-    const OtherParameter found = FindOtherParameter(left.computation, right.computation);
-    if (!found[0].has_value() && !found[1].has_value()) return;
-    const Parameter& shown = found[0].has_value() ? *found[0] : *found[1];
-    difference_.position = static_cast<int64_t>(shown.index) + 1;
-    difference_.places = {PlaceOf(left, found[0]), PlaceOf(right, found[1])};
-  }
-
-  void InOrderOfText() {
-    unfinished_ = true;
-    const size_t both = std::min(left_.computations.size(), right_.computations.size());
-    for (size_t i = 0; i < both && !Found(); ++i) {
-      CompareComputations({static_cast<int>(i), static_cast<int>(i)}, 0);
-    }
-  }
+  void ShowParameters();
+  void InOrderOfText();
 
   bool Found() const { return difference_.outcome == HloOutcome::kDifferent; }
 
   // Every pair once: that keeps texts from costing more than their length.
-  void CompareComputations(Pair pair, int depth) {
-    if (depth > kMaxDepth || !Unseen(pair)) return;
-    const Instructions left(left_, pair.first);
-    const Instructions right(right_, pair.second);
-    const size_t lefts = left.computation.instructions.size();
-    const size_t rights = right.computation.instructions.size();
-    const bool same_names = SameNames(left, right);
-    for (size_t i = 0; i < std::max(lefts, rights); ++i) {
-      if (i >= lefts || i >= rights) {
-        Ended(left, right, i);
-        return;
-      }
-      std::vector<Pair> called;
-      if (same_names && SameText(left, right, i)) {
-        AddCalled(left, right, i, called);
-      } else if (!Same(left, right, i, called)) {
-        return LookIntoCalls(left, right, i, depth);
-      }
-      for (const Pair& callee : called) {
-        CompareComputations(callee, depth + 1);
-        if (Found()) return AttributeToCaller(left, right, i, depth);
-      }
-    }
-  }
+  void CompareComputations(Pair pair, int depth);
 
   // A computation that is called from several places is the same one at each: none is
   // compared with more than a few of the other side.
-  bool Unseen(const Pair& pair) {
-    constexpr int kMostPartners = 4;
-    if (!seen_.insert(pair).second) return false;
-    const int partners = std::max(++left_partners_[pair.first], ++right_partners_[pair.second]);
-    return partners <= kMostPartners;
-  }
+  bool Unseen(const Pair& pair);
 
   // Two calls differ, say in how many values they return: what they call says why.
-  void LookIntoCalls(const Instructions& left, const Instructions& right, size_t i, int depth) {
-    const Pair called = {CalledBy(left, i), CalledBy(right, i)};
-    if (!Found() || called.first < 0 || called.second < 0) return;
-    const HloDifference of_calls = std::exchange(difference_, HloDifference());
-    CompareComputations(called, depth + 1);
-    if (!Found()) difference_ = of_calls;
-  }
+  void LookIntoCalls(const Instructions& left, const Instructions& right, size_t i, int depth);
 
   // One of the two has no instruction `i`: that is a difference if all of it was read.
-  void Ended(const Instructions& left, const Instructions& right, size_t i) {
-    const bool left_ended = i >= left.computation.instructions.size();
-    if (!(left_ended ? left : right).computation.complete) {
-      unfinished_ = true;
-      return;
-    }
-    Differs(left, right, i, 0, 0);
-  }
-
+  void Ended(const Instructions& left, const Instructions& right, size_t i);
   bool Same(const Instructions& left, const Instructions& right, size_t i,
-            std::vector<Pair>& called) {
-    HloTokens left_tokens(left.computation.instructions[i].text);
-    HloTokens right_tokens(right.computation.instructions[i].text);
-    std::array<std::string_view, 2> before;  // the two words in front
-    for (;;) {
-      const HloToken a = left_tokens.Next();
-      const HloToken b = right_tokens.Next();
-      const bool body = before[0] == kBody && before[1] == ":";
-      before = {before[1], a.text};
-      if (body && a.text != b.text && a.text.starts_with('"') && b.text.starts_with('"')) {
-        KernelDiffers(left, right, i, a, b);
-        continue;
-      }
-      if (a.text.empty() && b.text.empty()) return true;
-      const Instructions::Referent from = left.Find(a);
-      const Instructions::Referent to = right.Find(b);
-      const bool calls = from.computation >= 0 && to.computation >= 0;
-      if (calls) called.emplace_back(from.computation, to.computation);
-      const bool refers = from.instruction >= 0 || to.instruction >= 0;
-      if (calls || (refers ? from == to : a.text == b.text)) continue;
-      // The last instruction of a text that was cut is no more than its beginning.
-      if (IsCutOff(left, i, a) || IsCutOff(right, i, b)) {
-        unfinished_ = true;
-        return true;
-      }
-      Differs(left, right, i, a.begin, b.begin);
-      return false;
-    }
-  }
+            std::vector<Pair>& called);
 
   // A fusion or reduction says more of where its computation comes from than the instructions
   // in it. Of callers of callers the outermost that is no loop, branch or call.
-  void AttributeToCaller(const Instructions& left, const Instructions& right, size_t i, int depth) {
-    if (called_by_loop_ || depth > kMaxDepth) return;
-    const HloInstruction& caller = left.computation.instructions[i];
-    const std::string_view opcode = ParseHloInstruction(caller.text).opcode;
-    called_by_loop_ = opcode == "while" || opcode == "conditional" || opcode == "call";
-    if (called_by_loop_) return;
-    Attribute(left, caller, difference_.places[0]);
-    Attribute(right, right.computation.instructions[i], difference_.places[1]);
-  }
+  void AttributeToCaller(const Instructions& left, const Instructions& right, size_t i, int depth);
 
   // A kernel may do the same although its body is another one.
   void KernelDiffers(const Instructions& left, const Instructions& right, size_t i,
-                     const HloToken& a, const HloToken& b) {
-    if (difference_.kernel || SameKernelElsewhere(Unquoted(a.text), Unquoted(b.text))) return;
-    difference_.kernel = true;
-    difference_.position = static_cast<int64_t>(i) + 1;
-    difference_.places = {PlaceOf(left, i, 0), PlaceOf(right, i, 0)};
-  }
+                     const HloToken& a, const HloToken& b);
 
   static std::string_view Unquoted(std::string_view text) {
     return text.substr(1, std::max<size_t>(text.size(), 2) - 2);
   }
 
   void Differs(const Instructions& left, const Instructions& right, size_t i, size_t left_at,
-               size_t right_at) {
-    difference_.outcome = HloOutcome::kDifferent;
-    difference_.kernel = false;
-    difference_.position = static_cast<int64_t>(i) + 1;
-    difference_.places = {PlaceOf(left, i, left_at), PlaceOf(right, i, right_at)};
-  }
-
-  void AttributesDiffer() {
-    difference_.outcome = HloOutcome::kDifferent;
-    const auto [a, b] = std::mismatch(left_.attributes.begin(), left_.attributes.end(),
-                                      right_.attributes.begin(), right_.attributes.end());
-    const auto at = static_cast<size_t>(a - left_.attributes.begin());
-    difference_.kernel = false;
-    difference_.position = 0;
-    difference_.places = {OfModule(left_, at), OfModule(right_, at)};
-  }
-
-  static HloPlace OfModule(const HloModule& module, size_t at) {
-    HloPlace place;
-    place.instruction = Excerpt({"HloModule", module.attributes}, at);
-    return place;
-  }
+               size_t right_at);
+  void AttributesDiffer();
+  static HloPlace OfModule(const HloModule& module, size_t at);
 
   const HloModule& left_;
   const HloModule& right_;
@@ -438,6 +303,168 @@ class Comparison {
   bool called_by_loop_ = false;  // the difference lies within a loop, branch or call
   bool unfinished_ = false;      // something was not read to its end
 };
+
+HloDifference Comparison::Compare() {
+  if (left_.entry >= 0 && right_.entry >= 0) {
+    CompareComputations({left_.entry, right_.entry}, 0);
+    if (Found()) ShowParameters();
+  } else {
+    InOrderOfText();
+  }
+  if (difference_.outcome == HloOutcome::kDifferent) return difference_;
+  if (left_.attributes != right_.attributes && !unfinished_) {
+    AttributesDiffer();
+  } else if (unfinished_) {
+    difference_.outcome = HloOutcome::kEqualAsFarAsRead;
+  } else if (difference_.kernel) {
+    difference_.outcome = HloOutcome::kKernelOrItsSource;
+  } else {
+    difference_.outcome = HloOutcome::kEqualButForNames;
+  }
+  return difference_;
+}
+
+void Comparison::ShowParameters() {
+  const Instructions left(left_, left_.entry);
+  const Instructions right(right_, right_.entry);
+  const OtherParameter found = FindOtherParameter(left.computation, right.computation);
+  if (!found[0].has_value() && !found[1].has_value()) return;
+  const Parameter& shown = found[0].has_value() ? *found[0] : *found[1];
+  difference_.position = static_cast<int64_t>(shown.index) + 1;
+  difference_.places = {PlaceOf(left, found[0]), PlaceOf(right, found[1])};
+}
+
+void Comparison::InOrderOfText() {
+  unfinished_ = true;
+  const size_t both = std::min(left_.computations.size(), right_.computations.size());
+  for (size_t i = 0; i < both && !Found(); ++i) {
+    CompareComputations({static_cast<int>(i), static_cast<int>(i)}, 0);
+  }
+}
+
+void Comparison::CompareComputations(Pair pair, int depth) {
+  if (depth > kMaxDepth || !Unseen(pair)) return;
+  const Instructions left(left_, pair.first);
+  const Instructions right(right_, pair.second);
+  const size_t lefts = left.computation.instructions.size();
+  const size_t rights = right.computation.instructions.size();
+  const bool same_names = SameNames(left, right);
+  for (size_t i = 0; i < std::max(lefts, rights); ++i) {
+    if (i >= lefts || i >= rights) {
+      Ended(left, right, i);
+      return;
+    }
+    std::vector<Pair> called;
+    if (same_names && SameText(left, right, i)) {
+      AddCalled(left, right, i, called);
+    } else if (!Same(left, right, i, called)) {
+      return LookIntoCalls(left, right, i, depth);
+    }
+    for (const Pair& callee : called) {
+      CompareComputations(callee, depth + 1);
+      if (Found()) return AttributeToCaller(left, right, i, depth);
+    }
+  }
+}
+
+bool Comparison::Unseen(const Pair& pair) {
+  constexpr int kMostPartners = 4;
+  if (!seen_.insert(pair).second) return false;
+  const int partners = std::max(++left_partners_[pair.first], ++right_partners_[pair.second]);
+  return partners <= kMostPartners;
+}
+
+void Comparison::LookIntoCalls(const Instructions& left, const Instructions& right, size_t i,
+                               int depth) {
+  const Pair called = {CalledBy(left, i), CalledBy(right, i)};
+  if (!Found() || called.first < 0 || called.second < 0) return;
+  const HloDifference of_calls = std::exchange(difference_, HloDifference());
+  CompareComputations(called, depth + 1);
+  if (!Found()) difference_ = of_calls;
+}
+
+void Comparison::Ended(const Instructions& left, const Instructions& right, size_t i) {
+  const bool left_ended = i >= left.computation.instructions.size();
+  if (!(left_ended ? left : right).computation.complete) {
+    unfinished_ = true;
+    return;
+  }
+  Differs(left, right, i, 0, 0);
+}
+
+bool Comparison::Same(const Instructions& left, const Instructions& right, size_t i,
+                      std::vector<Pair>& called) {
+  HloTokens left_tokens(left.computation.instructions[i].text);
+  HloTokens right_tokens(right.computation.instructions[i].text);
+  std::array<std::string_view, 2> before;  // the two words in front
+  for (;;) {
+    const HloToken a = left_tokens.Next();
+    const HloToken b = right_tokens.Next();
+    const bool body = before[0] == kBody && before[1] == ":";
+    before = {before[1], a.text};
+    if (body && a.text != b.text && a.text.starts_with('"') && b.text.starts_with('"')) {
+      KernelDiffers(left, right, i, a, b);
+      continue;
+    }
+    if (a.text.empty() && b.text.empty()) return true;
+    const Instructions::Referent from = left.Find(a);
+    const Instructions::Referent to = right.Find(b);
+    const bool calls = from.computation >= 0 && to.computation >= 0;
+    if (calls) called.emplace_back(from.computation, to.computation);
+    const bool refers = from.instruction >= 0 || to.instruction >= 0;
+    if (calls || (refers ? from == to : a.text == b.text)) continue;
+    // The last instruction of a text that was cut is no more than its beginning.
+    if (IsCutOff(left, i, a) || IsCutOff(right, i, b)) {
+      unfinished_ = true;
+      return true;
+    }
+    Differs(left, right, i, a.begin, b.begin);
+    return false;
+  }
+}
+
+void Comparison::AttributeToCaller(const Instructions& left, const Instructions& right, size_t i,
+                                   int depth) {
+  if (called_by_loop_ || depth > kMaxDepth) return;
+  const HloInstruction& caller = left.computation.instructions[i];
+  const std::string_view opcode = ParseHloInstruction(caller.text).opcode;
+  called_by_loop_ = opcode == "while" || opcode == "conditional" || opcode == "call";
+  if (called_by_loop_) return;
+  Attribute(left, caller, difference_.places[0]);
+  Attribute(right, right.computation.instructions[i], difference_.places[1]);
+}
+
+void Comparison::KernelDiffers(const Instructions& left, const Instructions& right, size_t i,
+                               const HloToken& a, const HloToken& b) {
+  if (difference_.kernel || SameKernelElsewhere(Unquoted(a.text), Unquoted(b.text))) return;
+  difference_.kernel = true;
+  difference_.position = static_cast<int64_t>(i) + 1;
+  difference_.places = {PlaceOf(left, i, 0), PlaceOf(right, i, 0)};
+}
+
+void Comparison::Differs(const Instructions& left, const Instructions& right, size_t i,
+                         size_t left_at, size_t right_at) {
+  difference_.outcome = HloOutcome::kDifferent;
+  difference_.kernel = false;
+  difference_.position = static_cast<int64_t>(i) + 1;
+  difference_.places = {PlaceOf(left, i, left_at), PlaceOf(right, i, right_at)};
+}
+
+void Comparison::AttributesDiffer() {
+  difference_.outcome = HloOutcome::kDifferent;
+  const auto [a, b] = std::mismatch(left_.attributes.begin(), left_.attributes.end(),
+                                    right_.attributes.begin(), right_.attributes.end());
+  const auto at = static_cast<size_t>(a - left_.attributes.begin());
+  difference_.kernel = false;
+  difference_.position = 0;
+  difference_.places = {OfModule(left_, at), OfModule(right_, at)};
+}
+
+HloPlace Comparison::OfModule(const HloModule& module, size_t at) {
+  HloPlace place;
+  place.instruction = Excerpt({"HloModule", module.attributes}, at);
+  return place;
+}
 
 }  // namespace
 

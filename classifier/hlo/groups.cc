@@ -160,119 +160,22 @@ class MeshGroups {
  public:
   explicit MeshGroups(std::string_view value) : value_(value) {}
 
-  HloGroups Read() {
-    if (!ReadAxes() || !ReadDevices() || !ReadParts()) return {};
-    if (!Split()) return {};
-    return InGroupsOf(Transposed(devices_, dimensions_, order_), group_size_);
-  }
+  HloGroups Read();
 
  private:
   // ['a'=2,'b'=4]; names may stand without quotation marks.
-  bool ReadAxes() {
-    value_.remove_prefix(4);
-    std::string_view axes = InHloBrackets(value_);
-    value_.remove_prefix(std::min(axes.size() + 2, value_.size()));
-    while (!axes.empty()) {
-      const size_t end = EndOfHloPart(axes, 0, ",");
-      std::string_view axis = axes.substr(0, end);
-      axes.remove_prefix(std::min(end + 1, axes.size()));
-      const size_t equals = axis.rfind('=');
-      if (equals == std::string_view::npos) return false;
-      std::string_view name = axis.substr(0, equals);
-      StripSpace(name);
-      axis.remove_prefix(equals + 1);
-      const std::optional<int64_t> size = TakeNumber(axis);
-      if (!size.has_value()) return false;
-      if (!names_.try_emplace(name, static_cast<int64_t>(sizes_.size())).second) return false;
-      sizes_.push_back(*size);
-    }
-    const std::optional<int64_t> count = Product(sizes_);
-    if (!count.has_value()) return false;
-    devices_ = Iota(*count);
-    return true;
-  }
+  bool ReadAxes();
 
   // Those of the mesh, if they are not in order.
-  bool ReadDevices() {
-    constexpr std::string_view kDevices = "device_ids=";
-    while (value_.starts_with(',') || value_.starts_with(' ')) value_.remove_prefix(1);
-    if (!value_.starts_with(kDevices)) return true;
-    value_.remove_prefix(kDevices.size());
-    const std::optional<Numbers> listed = TakeList(value_);
-    if (!listed.has_value() || listed->size() != devices_.size()) return false;
-    devices_ = *listed;
-    StripSpace(value_);
-    return true;
-  }
+  bool ReadDevices();
 
   // {'a','b':(2)4}
-  bool ReadParts() {
-    if (!value_.starts_with('{')) return false;
-    std::string_view parts = InHloBrackets(value_);
-    while (!parts.empty()) {
-      const size_t end = EndOfHloPart(parts, 0, ",");
-      std::string_view part = parts.substr(0, end);
-      parts.remove_prefix(std::min(end + 1, parts.size()));
-      if (!ReadPart(part)) return false;
-    }
-    return parts_.size() <= kMaxDimensions;
-  }
-
-  bool ReadPart(std::string_view text) {
-    StripSpace(text);
-    const size_t sub = text.find(":(");
-    const auto named = names_.find(text.substr(0, sub));
-    if (named == names_.end()) return false;
-    AxisPart part{.axis = named->second};
-    if (sub != std::string_view::npos) {
-      text.remove_prefix(sub + 2);
-      const std::optional<int64_t> before = TakeNumber(text);
-      if (!before.has_value() || !text.starts_with(')')) return false;
-      text.remove_prefix(1);
-      const std::optional<int64_t> size = TakeNumber(text);
-      if (!size.has_value() || *before < 1 || *size < 1) return false;
-      part.before = *before;
-      part.size = *size;
-    } else {
-      part.size = sizes_[static_cast<size_t>(part.axis)];
-    }
-    parts_.push_back(part);
-    return true;
-  }
+  bool ReadParts();
+  bool ReadPart(std::string_view text);
 
   // Cuts the axes into the parts that are grouped and those between them; the grouped ones
   // vary fastest, in the order in which they are named.
-  bool Split() {
-    std::vector<int64_t> grouped(parts_.size(), -1);  // dimensions
-    for (size_t axis = 0; axis < sizes_.size(); ++axis) {
-      std::vector<size_t> of_axis;
-      for (size_t i = 0; i < parts_.size(); ++i) {
-        if (parts_[i].axis == static_cast<int64_t>(axis)) of_axis.push_back(i);
-      }
-      std::sort(of_axis.begin(), of_axis.end(),
-                [this](size_t a, size_t b) { return parts_[a].before < parts_[b].before; });
-      int64_t before = 1;
-      for (const size_t i : of_axis) {
-        const AxisPart& part = parts_[i];
-        if (part.before < before || part.before % before != 0) return false;
-        if (part.before != before) dimensions_.push_back(part.before / before);
-        grouped[i] = static_cast<int64_t>(dimensions_.size());
-        dimensions_.push_back(part.size);
-        if (part.size > sizes_[axis] / part.before) return false;
-        before = part.before * part.size;
-      }
-      if (sizes_[axis] % before != 0) return false;
-      if (before != sizes_[axis]) dimensions_.push_back(sizes_[axis] / before);
-    }
-    for (int64_t i = 0; i < static_cast<int64_t>(dimensions_.size()); ++i) {
-      if (std::find(grouped.begin(), grouped.end(), i) == grouped.end()) order_.push_back(i);
-    }
-    for (const int64_t dimension : grouped) {
-      order_.push_back(dimension);
-      group_size_ *= dimensions_[static_cast<size_t>(dimension)];
-    }
-    return true;
-  }
+  bool Split();
 
   std::string_view value_;
   std::map<std::string_view, int64_t> names_;
@@ -283,6 +186,114 @@ class MeshGroups {
   Numbers order_;
   int64_t group_size_ = 1;
 };
+
+HloGroups MeshGroups::Read() {
+  if (!ReadAxes() || !ReadDevices() || !ReadParts()) return {};
+  if (!Split()) return {};
+  return InGroupsOf(Transposed(devices_, dimensions_, order_), group_size_);
+}
+
+bool MeshGroups::ReadAxes() {
+  value_.remove_prefix(4);
+  std::string_view axes = InHloBrackets(value_);
+  value_.remove_prefix(std::min(axes.size() + 2, value_.size()));
+  while (!axes.empty()) {
+    const size_t end = EndOfHloPart(axes, 0, ",");
+    std::string_view axis = axes.substr(0, end);
+    axes.remove_prefix(std::min(end + 1, axes.size()));
+    const size_t equals = axis.rfind('=');
+    if (equals == std::string_view::npos) return false;
+    std::string_view name = axis.substr(0, equals);
+    StripSpace(name);
+    axis.remove_prefix(equals + 1);
+    const std::optional<int64_t> size = TakeNumber(axis);
+    if (!size.has_value()) return false;
+    if (!names_.try_emplace(name, static_cast<int64_t>(sizes_.size())).second) return false;
+    sizes_.push_back(*size);
+  }
+  const std::optional<int64_t> count = Product(sizes_);
+  if (!count.has_value()) return false;
+  devices_ = Iota(*count);
+  return true;
+}
+
+bool MeshGroups::ReadDevices() {
+  constexpr std::string_view kDevices = "device_ids=";
+  while (value_.starts_with(',') || value_.starts_with(' ')) value_.remove_prefix(1);
+  if (!value_.starts_with(kDevices)) return true;
+  value_.remove_prefix(kDevices.size());
+  const std::optional<Numbers> listed = TakeList(value_);
+  if (!listed.has_value() || listed->size() != devices_.size()) return false;
+  devices_ = *listed;
+  StripSpace(value_);
+  return true;
+}
+
+bool MeshGroups::ReadParts() {
+  if (!value_.starts_with('{')) return false;
+  std::string_view parts = InHloBrackets(value_);
+  while (!parts.empty()) {
+    const size_t end = EndOfHloPart(parts, 0, ",");
+    std::string_view part = parts.substr(0, end);
+    parts.remove_prefix(std::min(end + 1, parts.size()));
+    if (!ReadPart(part)) return false;
+  }
+  return parts_.size() <= kMaxDimensions;
+}
+
+bool MeshGroups::ReadPart(std::string_view text) {
+  StripSpace(text);
+  const size_t sub = text.find(":(");
+  const auto named = names_.find(text.substr(0, sub));
+  if (named == names_.end()) return false;
+  AxisPart part{.axis = named->second};
+  if (sub != std::string_view::npos) {
+    text.remove_prefix(sub + 2);
+    const std::optional<int64_t> before = TakeNumber(text);
+    if (!before.has_value() || !text.starts_with(')')) return false;
+    text.remove_prefix(1);
+    const std::optional<int64_t> size = TakeNumber(text);
+    if (!size.has_value() || *before < 1 || *size < 1) return false;
+    part.before = *before;
+    part.size = *size;
+  } else {
+    part.size = sizes_[static_cast<size_t>(part.axis)];
+  }
+  parts_.push_back(part);
+  return true;
+}
+
+bool MeshGroups::Split() {
+  std::vector<int64_t> grouped(parts_.size(), -1);  // dimensions
+  for (size_t axis = 0; axis < sizes_.size(); ++axis) {
+    std::vector<size_t> of_axis;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i].axis == static_cast<int64_t>(axis)) of_axis.push_back(i);
+    }
+    std::sort(of_axis.begin(), of_axis.end(),
+              [this](size_t a, size_t b) { return parts_[a].before < parts_[b].before; });
+    int64_t before = 1;
+    for (const size_t i : of_axis) {
+      const AxisPart& part = parts_[i];
+      if (part.before < before || part.before % before != 0) return false;
+      if (part.before != before) dimensions_.push_back(part.before / before);
+      grouped[i] = static_cast<int64_t>(dimensions_.size());
+      dimensions_.push_back(part.size);
+      if (part.size > sizes_[axis] / part.before) return false;
+      before = part.before * part.size;
+    }
+    if (sizes_[axis] % before != 0) return false;
+    if (before != sizes_[axis]) dimensions_.push_back(sizes_[axis] / before);
+  }
+  for (int64_t i = 0; i < static_cast<int64_t>(dimensions_.size()); ++i) {
+    if (std::find(grouped.begin(), grouped.end(), i) == grouped.end()) order_.push_back(i);
+  }
+  for (const int64_t dimension : grouped) {
+    order_.push_back(dimension);
+    group_size_ *= dimensions_[static_cast<size_t>(dimension)];
+  }
+  return true;
+}
 
 int64_t CountIn(std::string_view attributes, std::string_view name) {
   const size_t at = attributes.find(name);

@@ -85,133 +85,30 @@ class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out) {}
 
-  void Apply() {
-    CollectDirect();
-    CollectChipsOfHeads();
-    for (const Detail detail : {Detail::kTensorCore, Detail::kSparseCore}) ByPosition(detail);
-    ByWord();
-  }
+  void Apply();
 
  private:
-  static bool IsChipFault(ErrorKind kind) {
-    return kind == ErrorKind::kKernelHardware || kind == ErrorKind::kHardwareHalt ||
-           kind == ErrorKind::kChipDriver;
-  }
-
-  void CollectDirect() {
-    for (int root : c_.timeline.roots) {
-      const ErrorEvent& event = c_.timeline.errors[static_cast<size_t>(root)];
-      if (!IsChipFault(event.kind)) continue;
-      const DirectEvidence direct{event.text, event.by_host, event.beyond_job, event.core_type};
-      DirectEvidence* known = AddDirect({event.worker, event.chip}, direct);
-      if (known != nullptr && direct.beyond_job && !known->beyond_job) *known = direct;
-    }
-    for (size_t i = 0; i < c_.topology.workers().size(); ++i) {
-      const Snapshot* snapshot = c_.topology.workers()[i].snapshot;
-      if (snapshot == nullptr) continue;
-      for (const PcieCounters& pcie : snapshot->pcie) {
-        if (pcie.fatal <= 0) continue;
-        DirectEvidence direct;
-        direct.text = absl::StrCat("PCIe reports ", Count(pcie.fatal, "fatal error"),
-                                   " on the chip since the job started");
-        direct.by_host = true;
-        direct.beyond_job = snapshot->direct_evidence.value_or(false);
-        DirectEvidence* known = AddDirect({static_cast<int>(i), pcie.chip}, direct);
-        if (known != nullptr && !known->beyond_job && (direct.beyond_job || !known->by_host)) {
-          *known = direct;
-        }
-      }
-    }
-  }
+  static bool IsChipFault(ErrorKind kind);
+  void CollectDirect();
 
   // What is known of the chip from now on; nullptr if too much is known of the worker already.
-  DirectEvidence* AddDirect(const ChipKey& key, DirectEvidence direct) {
-    const auto known = direct_.find(key);
-    if (known != direct_.end()) return &known->second;
-    if (++direct_of_[key.first] > kMaxDirectOfWorker) return nullptr;
-    return &direct_.emplace(key, std::move(direct)).first->second;
-  }
+  DirectEvidence* AddDirect(const ChipKey& key, DirectEvidence direct);
 
   using Direct = std::map<ChipKey, DirectEvidence>::const_iterator;
   // All that concerns a chip: evidence that names another chip of the host does not, evidence
   // that names none does.
-  std::vector<Direct> DirectOn(const ChipKey& chip) const {
-    std::vector<Direct> found;
-    const auto of_host = direct_.find({chip.first, std::nullopt});
-    if (of_host != direct_.end()) found.push_back(of_host);
-    const auto of_chip = direct_.find(chip);
-    if (of_chip != direct_.end() && of_chip != of_host) found.push_back(of_chip);
-    return found;
-  }
-
-  static bool IsChipHead(const Head& head, Detail detail) {
-    switch (head.kind) {
-      case HeadKind::kSparse:
-        return detail == Detail::kSparseCore;
-      case HeadKind::kCompute:
-        return detail == Detail::kTensorCore;
-      case HeadKind::kLaggard:
-      case HeadKind::kElsewhere:
-        // All cores of a host at one place are held by the host, not by a chip.
-        return detail == Detail::kTensorCore && !head.whole_host;
-      case HeadKind::kInput:
-      case HeadKind::kIdle:
-      case HeadKind::kCrossWait:
-        return false;
-    }
-    return false;
-  }
-
-  double ConfidenceOf(const Head& head) const {
-    double confidence = kConfidenceFewElsewhere;
-    if (head.kind == HeadKind::kSparse) {
-      confidence = head.sparse >= 0 ? kConfidenceSparseHead : kConfidenceSparseByTensor;
-    } else if (head.kind == HeadKind::kCompute) {
-      confidence = head.whole_host ? kConfidenceWholeHostCompute
-                   : head.alone    ? kConfidenceLoneComputer
-                                   : kConfidenceComputeHead;
-    } else if (head.behind) {
-      confidence = kConfidenceLaggard;
-    } else if (head.hlo_waits) {
-      confidence = kConfidenceWaitingHead;
-    }
-    // Chips in one collective of their slice wait for each other, or for what does not show.
-    if (head.hlo_waits && WaitTogether(c_, head)) confidence = kConfidenceManyHeads;
-    if (head.ambiguous) confidence = std::min(confidence, kConfidencePeerHead);
-    if (head.or_mate) confidence = std::min(confidence, kConfidenceManyHeads);
-    if (head.moving) confidence -= kConfidenceLoopPenalty;
-    return confidence;
-  }
+  std::vector<Direct> DirectOn(const ChipKey& chip) const;
+  static bool IsChipHead(const Head& head, Detail detail);
+  double ConfidenceOf(const Head& head) const;
 
   // Its instruction waits for nobody, so that it stands whatever else is broken, if it stands
   // for longer than it may take.
-  bool StandsByItself(const Head& head) const {
-    return head.kind == HeadKind::kCompute && !head.whole_host && !head.ambiguous &&
-           !head.or_mate && StandsForLong(c_, head);
-  }
-
-  const Core& CoreOf(const Head& head, int unit) const {
-    if (head.sparse >= 0) return *c_.positions.sparse()[static_cast<size_t>(head.sparse)].core;
-    return *c_.positions.unit(unit).core;
-  }
+  bool StandsByItself(const Head& head) const;
+  const Core& CoreOf(const Head& head, int unit) const;
 
   // Heads of which the hardware itself says that they are broken, then the others:
   // a head that only stands elsewhere may wait for a broken one.
-  void ByPosition(Detail detail) {
-    std::vector<const Head*> confirmed;
-    std::vector<const Head*> others;
-    for (const Head& head : c_.graph.heads) {
-      if (!IsChipHead(head, detail) || OnlyTheWordTells(head)) continue;
-      (HasDirect(head) ? confirmed : others).push_back(&head);
-    }
-    if (!confirmed.empty()) {
-      const Seats seats = SeatsOf(confirmed);
-      std::erase_if(others,
-                    [&](const Head* head) { return head->ambiguous || IsPeer(*head, seats); });
-    }
-    Report(detail, confirmed);
-    Report(detail, others);
-  }
+  void ByPosition(Detail detail);
 
   // The workers at each task and chip.
   using Seats = std::map<std::pair<int32_t, std::optional<int32_t>>, std::set<int>>;
@@ -220,133 +117,32 @@ class Rule {
     return {c_.worker(head.worker).id.task, CoreOf(head, head.units.front()).chip};
   }
 
-  Seats SeatsOf(const std::vector<const Head*>& heads) const {
-    Seats seats;
-    for (const Head* head : heads) {
-      if (!head->units.empty()) seats[SeatOf(*head)].insert(head->worker);
-    }
-    return seats;
-  }
+  Seats SeatsOf(const std::vector<const Head*>& heads) const;
 
   // The same task and chip in another slice: they exchange data with each other.
-  bool IsPeer(const Head& head, const Seats& seats) const {
-    if (head.units.empty()) return false;
-    const auto found = seats.find(SeatOf(head));
-    if (found == seats.end()) return false;
-    return found->second.size() > 1 || !found->second.contains(head.worker);
-  }
-
-  bool HasDirect(const Head& head) const {
-    return std::any_of(head.units.begin(), head.units.end(), [&](int unit) {
-      return !DirectOn({head.worker, CoreOf(head, unit).chip}).empty();
-    });
-  }
+  bool IsPeer(const Head& head, const Seats& seats) const;
+  bool HasDirect(const Head& head) const;
 
   // A halt of one core stops the others of its host wherever they are. Where the
   // position points at several chips of a host, the word of the hardware, which
   // names one of them or at least their host, says more than it does.
-  bool OnlyTheWordTells(const Head& of_host) const {
-    if (!direct_of_.contains(of_host.worker)) return false;
-    const auto chips = chips_of_heads_.find(of_host.worker);
-    return chips != chips_of_heads_.end() && chips->second.size() > 1;
-  }
-
-  void CollectChipsOfHeads() {
-    for (const Head& head : c_.graph.heads) {
-      for (int unit : head.units) chips_of_heads_[head.worker].insert(CoreOf(head, unit).chip);
-    }
-  }
-
-  void Report(Detail detail, const std::vector<const Head*>& heads) {
-    Finding finding;
-    finding.basis = Basis::kPosition;
-    finding.cause = Cause::kBadTpuChip;
-    finding.detail = detail;
-    finding.confidence = 1;
-    finding.own = true;
-    std::set<ChipKey> seen;
-    for (const Head* head : heads) {
-      finding.own = finding.own && (StandsByItself(*head) || HasDirect(*head));
-      finding.confidence = std::min(finding.confidence, ConfidenceOf(*head));
-      for (int unit : head->units) {
-        const Core& core = CoreOf(*head, unit);
-        const ChipKey key{head->worker, core.chip};
-        // Two cores of one chip are one culprit; chips nobody numbered are not.
-        if (!seen.insert(key).second && core.chip.has_value()) continue;
-        const CoreStands fact{head, &core};
-        finding.culprits.push_back(CulpritCore(c_, head->worker, core, FactText(c_, fact)));
-        finding.evidence.push_back(Evidence(c_, Strength::kStrong, fact));
-        UseDirect(key, finding);
-        if (c_.first_to_stop && c_.first_to_stop->unit == unit) AddWavefront(*head, core, finding);
-      }
-    }
-    if (finding.culprits.empty()) return;
-    if (finding.culprits.size() > 3) {
-      finding.confidence = std::min(finding.confidence, kConfidenceManyHeads);
-      finding.own = false;
-    }
-    finding.explains = c_.graph.waiting;
-    finding.why = finding.culprits.front().why;
-    out_.Add(kRule, std::move(finding));
-  }
-
-  void AddWavefront(const Head& head, const Core& core, Finding& finding) const {
-    const CoreStoppedFirst fact{head.worker, &core, c_.first_to_stop->ahead_ms,
-                                c_.first_to_stop->others};
-    finding.evidence.push_back(Evidence(c_, Strength::kWeak, fact));
-  }
+  bool OnlyTheWordTells(const Head& of_host) const;
+  void CollectChipsOfHeads();
+  void Report(Detail detail, const std::vector<const Head*>& heads);
+  void AddWavefront(const Head& head, const Core& core, Finding& finding) const;
 
   // The hardware's own word on a chip that leads by position, too.
-  void UseDirect(const ChipKey& key, Finding& finding) {
-    for (const Direct& entry : DirectOn(key)) {
-      const auto& [where, direct] = *entry;
-      used_.insert(where);
-      finding.evidence.push_back(
-          Evidence(c_, Strength::kDirect, HardwareReport{key.first, direct.text}));
-      finding.confidence = std::max(finding.confidence, kConfidenceDirectHardware);
-      JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
-    }
-  }
+  void UseDirect(const ChipKey& key, Finding& finding);
 
   // The hardware's word alone.
-  void ByWord() {
-    int findings = 0;
-    for (const auto& [where, direct] : direct_) {
-      if (used_.contains(where)) continue;
-      if (++findings > kMaxFindingsByWord) return;
-      const bool first = IsAmongFirst(where.first);
-      Finding finding;
-      finding.basis = Basis::kError;
-      finding.own = true;
-      finding.cause = Cause::kBadTpuChip;
-      finding.detail = IsSparse(direct.core_type) ? Detail::kSparseCore : Detail::kTensorCore;
-      finding.confidence = first ? kConfidenceDirectHardware - 0.02 : kConfidenceUnorderedErrors;
-      const HardwareReport fact{where.first, direct.text};
-      Culprit culprit = CulpritWorker(c_, where.first, FactText(c_, fact));
-      culprit.chip = where.second;
-      finding.culprits.push_back(std::move(culprit));
-      finding.evidence.push_back(Evidence(c_, Strength::kDirect, fact));
-      finding.explains = c_.graph.waiting;
-      JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
-      finding.why = finding.culprits.front().why;
-      out_.Add(kRule, std::move(finding));
-    }
-  }
+  void ByWord();
 
   static bool IsSparse(CoreType type) {
     return type == CoreType::kSparseCore || type == CoreType::kSparseCoreV0;
   }
 
   // Nobody else failed clearly before this worker.
-  bool IsAmongFirst(int worker) const {
-    const auto& roots = c_.timeline.roots;
-    if (roots.empty()) return true;
-    for (int i = 0; i < c_.timeline.first_count; ++i) {
-      const int root = roots[static_cast<size_t>(i)];
-      if (c_.timeline.errors[static_cast<size_t>(root)].worker == worker) return true;
-    }
-    return false;
-  }
+  bool IsAmongFirst(int worker) const;
 
   const Case& c_;
   Findings& out_;
@@ -355,6 +151,242 @@ class Rule {
   std::map<int, std::set<std::optional<int32_t>>> chips_of_heads_;
   std::set<ChipKey> used_;
 };
+
+void Rule::Apply() {
+  CollectDirect();
+  CollectChipsOfHeads();
+  for (const Detail detail : {Detail::kTensorCore, Detail::kSparseCore}) ByPosition(detail);
+  ByWord();
+}
+
+bool Rule::IsChipFault(ErrorKind kind) {
+  return kind == ErrorKind::kKernelHardware || kind == ErrorKind::kHardwareHalt ||
+         kind == ErrorKind::kChipDriver;
+}
+
+void Rule::CollectDirect() {
+  for (int root : c_.timeline.roots) {
+    const ErrorEvent& event = c_.timeline.errors[static_cast<size_t>(root)];
+    if (!IsChipFault(event.kind)) continue;
+    const DirectEvidence direct{event.text, event.by_host, event.beyond_job, event.core_type};
+    DirectEvidence* known = AddDirect({event.worker, event.chip}, direct);
+    if (known != nullptr && direct.beyond_job && !known->beyond_job) *known = direct;
+  }
+  for (size_t i = 0; i < c_.topology.workers().size(); ++i) {
+    const Snapshot* snapshot = c_.topology.workers()[i].snapshot;
+    if (snapshot == nullptr) continue;
+    for (const PcieCounters& pcie : snapshot->pcie) {
+      if (pcie.fatal <= 0) continue;
+      DirectEvidence direct;
+      direct.text = absl::StrCat("PCIe reports ", Count(pcie.fatal, "fatal error"),
+                                 " on the chip since the job started");
+      direct.by_host = true;
+      direct.beyond_job = snapshot->direct_evidence.value_or(false);
+      DirectEvidence* known = AddDirect({static_cast<int>(i), pcie.chip}, direct);
+      if (known != nullptr && !known->beyond_job && (direct.beyond_job || !known->by_host)) {
+        *known = direct;
+      }
+    }
+  }
+}
+
+DirectEvidence* Rule::AddDirect(const ChipKey& key, DirectEvidence direct) {
+  const auto known = direct_.find(key);
+  if (known != direct_.end()) return &known->second;
+  if (++direct_of_[key.first] > kMaxDirectOfWorker) return nullptr;
+  return &direct_.emplace(key, std::move(direct)).first->second;
+}
+
+std::vector<Rule::Direct> Rule::DirectOn(const ChipKey& chip) const {
+  std::vector<Direct> found;
+  const auto of_host = direct_.find({chip.first, std::nullopt});
+  if (of_host != direct_.end()) found.push_back(of_host);
+  const auto of_chip = direct_.find(chip);
+  if (of_chip != direct_.end() && of_chip != of_host) found.push_back(of_chip);
+  return found;
+}
+
+bool Rule::IsChipHead(const Head& head, Detail detail) {
+  switch (head.kind) {
+    case HeadKind::kSparse:
+      return detail == Detail::kSparseCore;
+    case HeadKind::kCompute:
+      return detail == Detail::kTensorCore;
+    case HeadKind::kLaggard:
+    case HeadKind::kElsewhere:
+      // All cores of a host at one place are held by the host, not by a chip.
+      return detail == Detail::kTensorCore && !head.whole_host;
+    case HeadKind::kInput:
+    case HeadKind::kIdle:
+    case HeadKind::kCrossWait:
+      return false;
+  }
+  return false;
+}
+
+double Rule::ConfidenceOf(const Head& head) const {
+  double confidence = kConfidenceFewElsewhere;
+  if (head.kind == HeadKind::kSparse) {
+    confidence = head.sparse >= 0 ? kConfidenceSparseHead : kConfidenceSparseByTensor;
+  } else if (head.kind == HeadKind::kCompute) {
+    confidence = head.whole_host ? kConfidenceWholeHostCompute
+                 : head.alone    ? kConfidenceLoneComputer
+                                 : kConfidenceComputeHead;
+  } else if (head.behind) {
+    confidence = kConfidenceLaggard;
+  } else if (head.hlo_waits) {
+    confidence = kConfidenceWaitingHead;
+  }
+  // Chips in one collective of their slice wait for each other, or for what does not show.
+  if (head.hlo_waits && WaitTogether(c_, head)) confidence = kConfidenceManyHeads;
+  if (head.ambiguous) confidence = std::min(confidence, kConfidencePeerHead);
+  if (head.or_mate) confidence = std::min(confidence, kConfidenceManyHeads);
+  if (head.moving) confidence -= kConfidenceLoopPenalty;
+  return confidence;
+}
+
+bool Rule::StandsByItself(const Head& head) const {
+  return head.kind == HeadKind::kCompute && !head.whole_host && !head.ambiguous && !head.or_mate &&
+         StandsForLong(c_, head);
+}
+
+const Core& Rule::CoreOf(const Head& head, int unit) const {
+  if (head.sparse >= 0) return *c_.positions.sparse()[static_cast<size_t>(head.sparse)].core;
+  return *c_.positions.unit(unit).core;
+}
+
+void Rule::ByPosition(Detail detail) {
+  std::vector<const Head*> confirmed;
+  std::vector<const Head*> others;
+  for (const Head& head : c_.graph.heads) {
+    if (!IsChipHead(head, detail) || OnlyTheWordTells(head)) continue;
+    (HasDirect(head) ? confirmed : others).push_back(&head);
+  }
+  if (!confirmed.empty()) {
+    const Seats seats = SeatsOf(confirmed);
+    std::erase_if(others,
+                  [&](const Head* head) { return head->ambiguous || IsPeer(*head, seats); });
+  }
+  Report(detail, confirmed);
+  Report(detail, others);
+}
+
+Rule::Seats Rule::SeatsOf(const std::vector<const Head*>& heads) const {
+  Seats seats;
+  for (const Head* head : heads) {
+    if (!head->units.empty()) seats[SeatOf(*head)].insert(head->worker);
+  }
+  return seats;
+}
+
+bool Rule::IsPeer(const Head& head, const Seats& seats) const {
+  if (head.units.empty()) return false;
+  const auto found = seats.find(SeatOf(head));
+  if (found == seats.end()) return false;
+  return found->second.size() > 1 || !found->second.contains(head.worker);
+}
+
+bool Rule::HasDirect(const Head& head) const {
+  return std::any_of(head.units.begin(), head.units.end(), [&](int unit) {
+    return !DirectOn({head.worker, CoreOf(head, unit).chip}).empty();
+  });
+}
+
+bool Rule::OnlyTheWordTells(const Head& of_host) const {
+  if (!direct_of_.contains(of_host.worker)) return false;
+  const auto chips = chips_of_heads_.find(of_host.worker);
+  return chips != chips_of_heads_.end() && chips->second.size() > 1;
+}
+
+void Rule::CollectChipsOfHeads() {
+  for (const Head& head : c_.graph.heads) {
+    for (int unit : head.units) chips_of_heads_[head.worker].insert(CoreOf(head, unit).chip);
+  }
+}
+
+void Rule::Report(Detail detail, const std::vector<const Head*>& heads) {
+  Finding finding;
+  finding.basis = Basis::kPosition;
+  finding.cause = Cause::kBadTpuChip;
+  finding.detail = detail;
+  finding.confidence = 1;
+  finding.own = true;
+  std::set<ChipKey> seen;
+  for (const Head* head : heads) {
+    finding.own = finding.own && (StandsByItself(*head) || HasDirect(*head));
+    finding.confidence = std::min(finding.confidence, ConfidenceOf(*head));
+    for (int unit : head->units) {
+      const Core& core = CoreOf(*head, unit);
+      const ChipKey key{head->worker, core.chip};
+      // Two cores of one chip are one culprit; chips nobody numbered are not.
+      if (!seen.insert(key).second && core.chip.has_value()) continue;
+      const CoreStands fact{head, &core};
+      finding.culprits.push_back(CulpritCore(c_, head->worker, core, FactText(c_, fact)));
+      finding.evidence.push_back(Evidence(c_, Strength::kStrong, fact));
+      UseDirect(key, finding);
+      if (c_.first_to_stop && c_.first_to_stop->unit == unit) AddWavefront(*head, core, finding);
+    }
+  }
+  if (finding.culprits.empty()) return;
+  if (finding.culprits.size() > 3) {
+    finding.confidence = std::min(finding.confidence, kConfidenceManyHeads);
+    finding.own = false;
+  }
+  finding.explains = c_.graph.waiting;
+  finding.why = finding.culprits.front().why;
+  out_.Add(kRule, std::move(finding));
+}
+
+void Rule::AddWavefront(const Head& head, const Core& core, Finding& finding) const {
+  const CoreStoppedFirst fact{head.worker, &core, c_.first_to_stop->ahead_ms,
+                              c_.first_to_stop->others};
+  finding.evidence.push_back(Evidence(c_, Strength::kWeak, fact));
+}
+
+void Rule::UseDirect(const ChipKey& key, Finding& finding) {
+  for (const Direct& entry : DirectOn(key)) {
+    const auto& [where, direct] = *entry;
+    used_.insert(where);
+    finding.evidence.push_back(
+        Evidence(c_, Strength::kDirect, HardwareReport{key.first, direct.text}));
+    finding.confidence = std::max(finding.confidence, kConfidenceDirectHardware);
+    JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
+  }
+}
+
+void Rule::ByWord() {
+  int findings = 0;
+  for (const auto& [where, direct] : direct_) {
+    if (used_.contains(where)) continue;
+    if (++findings > kMaxFindingsByWord) return;
+    const bool first = IsAmongFirst(where.first);
+    Finding finding;
+    finding.basis = Basis::kError;
+    finding.own = true;
+    finding.cause = Cause::kBadTpuChip;
+    finding.detail = IsSparse(direct.core_type) ? Detail::kSparseCore : Detail::kTensorCore;
+    finding.confidence = first ? kConfidenceDirectHardware - 0.02 : kConfidenceUnorderedErrors;
+    const HardwareReport fact{where.first, direct.text};
+    Culprit culprit = CulpritWorker(c_, where.first, FactText(c_, fact));
+    culprit.chip = where.second;
+    finding.culprits.push_back(std::move(culprit));
+    finding.evidence.push_back(Evidence(c_, Strength::kDirect, fact));
+    finding.explains = c_.graph.waiting;
+    JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
+    finding.why = finding.culprits.front().why;
+    out_.Add(kRule, std::move(finding));
+  }
+}
+
+bool Rule::IsAmongFirst(int worker) const {
+  const auto& roots = c_.timeline.roots;
+  if (roots.empty()) return true;
+  for (int i = 0; i < c_.timeline.first_count; ++i) {
+    const int root = roots[static_cast<size_t>(i)];
+    if (c_.timeline.errors[static_cast<size_t>(root)].worker == worker) return true;
+  }
+  return false;
+}
 
 }  // namespace
 

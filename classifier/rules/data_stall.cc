@@ -79,195 +79,208 @@ bool WithinItsHost(const Case& c, const Head& head) {
 
 class Rule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out) {
-    finding_.basis = Basis::kPosition;
-    finding_.cause = Cause::kDataInputStall;
-    finding_.detail = Detail::kProgramNotQueued;
-    finding_.confidence = 1;
-  }
-
-  void Apply() {
-    for (const Head& head : c_.graph.heads) AddHead(head);
-    if (finding_.culprits.empty()) UnseenCores();
-    if (finding_.culprits.empty()) WholeJob();
-    if (finding_.culprits.empty()) return;
-    finding_.explains = c_.graph.waiting;
-    finding_.why = finding_.culprits.front().why;
-    AddActivities(c_, finding_.culprits);
-    finding_.own = finding_.confidence >= kConfidenceInputSeen;
-    if (finding_.detail == Detail::kInputPipeline) {
-      for (Culprit& culprit : finding_.culprits) {
-        if (!culprit.host_activity.has_value()) culprit.host_activity = HostActivity::kInput;
-      }
-    }
-    out_.Add(kRule, std::move(finding_));
-  }
+  Rule(const Case& c, Findings& out);
+  void Apply();
 
  private:
-  void AddHead(const Head& head) {
-    const std::string seen = InputWaitSeen(c_, head.worker);
-    double confidence = 0;
-    std::string state;
-    switch (head.kind) {
-      case HeadKind::kIdle:
-        confidence = seen.empty() ? kConfidenceNotQueued : kConfidenceInputSeen;
-        state = "has nothing running and nothing queued";
-        break;
-      case HeadKind::kInput:
-        confidence = seen.empty() ? kConfidenceEntryByHlo : kConfidenceInputSeen;
-        state = "was launched and waits for its host";
-        if (const Place* place = c_.PlaceOf(head)) {
-          absl::StrAppend(&state, " at ", PlaceName(c_.topology, *place));
-        }
-        break;
-      case HeadKind::kLaggard:
-      case HeadKind::kElsewhere:
-        if (!head.whole_host) return;
-        if (seen.empty() && WaitsElsewhere(head)) return;
-        // Peers cannot pass a launch that was never begun: behind them, it may as well
-        // be who was given another order of launches.
-        confidence = !seen.empty()        ? kConfidenceInputSeen - 0.04
-                     : head.behind        ? kConfidenceHostBehind
-                     : PastItsPeers(head) ? kConfidencePastByPlace
-                                          : kConfidenceEntryByPlace;
-        // A host that goes on, however slowly, is not at an infeed.
-        if (seen.empty() && head.moving) confidence -= kConfidenceLoopPenalty;
-        state = "stands with all its cores at one place that its peers have left";
-        if (const Place* place = c_.PlaceOf(head)) {
-          absl::StrAppend(&state, ", ", PlaceName(c_.topology, *place));
-        }
-        break;
-      case HeadKind::kCompute:
-      case HeadKind::kSparse:
-      case HeadKind::kCrossWait:
-        return;
-    }
-    std::string text = absl::StrCat(Who(c_.worker(head.worker)), " ", state, StoodFor(c_, head));
-    const std::string waits = WhoWaits(c_, head);
-    if (!waits.empty()) absl::StrAppend(&text, ", while ", waits);
-    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, text));
-    if (!seen.empty()) {
-      finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker},
-                                           absl::StrCat(Who(c_.worker(head.worker)), ": ", seen)));
-    }
-    const std::string pause = PauseWaitedFor(c_, head.worker);
-    if (!pause.empty()) {
-      finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, pause));
-    }
-    // What was launched was queued: it is the input that is outstanding.
-    if (!seen.empty() || (head.kind != HeadKind::kIdle && !WithinItsHost(c_, head))) {
-      finding_.detail = Detail::kInputPipeline;
-    }
-    finding_.confidence = std::min(finding_.confidence, confidence);
-    const bool again =
-        !finding_.culprits.empty() && finding_.culprits.back().worker == c_.worker(head.worker).id;
-    if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
-  }
+  void AddHead(const Head& head);
 
   // In another program than the rest of its slice, or at a wait for it: it is in a collective
   // that the others are not in.
-  bool WaitsElsewhere(const Head& head) const {
-    const Place* place = c_.PlaceOf(head);
-    if (place == nullptr) return false;
-    const SliceView& view = c_.graph.slices[static_cast<size_t>(c_.worker(head.worker).slice)];
-    const bool other_program = view.crowd_place >= 0 && place->program >= 0 &&
-                               c_.positions.place(view.crowd_place).program != place->program;
-    return other_program || place->hlo_class == HloClass::kInSliceWait;
-  }
+  bool WaitsElsewhere(const Head& head) const;
 
   // Further on in the code: the pc orders little, but a host that owes its cores something is
   // seldom ahead of those who wait for them.
-  bool PastItsPeers(const Head& head) const {
-    const SliceView& view = c_.graph.slices[static_cast<size_t>(c_.worker(head.worker).slice)];
-    const Place* place = c_.PlaceOf(head);
-    if (place == nullptr || view.crowd_place < 0) return false;
-    const Place& crowd = c_.positions.place(view.crowd_place);
-    // Stages of a pipeline: it may be at a transfer from another one.
-    const bool stages =
-        std::any_of(c_.graph.slices.begin(), c_.graph.slices.end(), [&](const SliceView& other) {
-          return other.crowd_place >= 0 &&
-                 c_.positions.place(other.crowd_place).program != crowd.program;
-        });
-    if (stages) return true;
-    return std::pair(crowd.tag, crowd.pc) < std::pair(place->tag, place->pc);
-  }
+  bool PastItsPeers(const Head& head) const;
 
   // Nothing is known of a worker's cores, nobody that is seen holds its slice up, and
   // its host says that it has waited for input for as long as the job stands.
-  void UnseenCores() {
-    const bool headed =
-        std::any_of(c_.graph.heads.begin(), c_.graph.heads.end(),
-                    [](const Head& head) { return head.kind != HeadKind::kCrossWait; });
-    if (headed || !c_.divergence.foreign.empty()) return;
-    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
-      const auto [first, last] = c_.positions.UnitsOf(i);
-      const WorkerInfo& worker = c_.worker(i);
-      if (worker.snapshot == nullptr || worker.standby || first != last) continue;
-      const SliceView& view = c_.graph.slices[static_cast<size_t>(worker.slice)];
-      const std::string seen = InputWaitSeen(c_, i);
-      if (seen.empty() || view.running == 0) continue;
-      const std::string text = absl::StrCat(Who(worker), ": ", seen,
-                                            ", and nothing is known of its cores, while its slice "
-                                            "waits");
-      finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {i}, text));
-      finding_.culprits.push_back(CulpritWorker(c_, i, text));
-      finding_.detail = Detail::kInputPipeline;
-      finding_.confidence = kConfidenceInputUnseenCores;
-    }
-  }
+  void UnseenCores();
 
   // No core waits for another: nothing is queued anywhere, or all stand at one
   // place that is no known wait. Then only the hosts' own word tells.
-  void WholeJob() {
-    if (!c_.graph.heads.empty()) return;
-    bool alike = true;  // all stand at one place, or none does
-    const SliceView* known = nullptr;
-    for (const SliceView& view : c_.graph.slices) {
-      alike = alike && (view.running == 0 || view.idle == 0) && view.cluster == view.running;
-      if (view.running + view.idle > 0) {
-        alike = alike && (known == nullptr || known->crowd_place == view.crowd_place);
-        known = &view;
-      }
-      if (view.state != SliceState::kIdle && view.state != SliceState::kUnclear &&
-          view.state != SliceState::kEmpty) {
-        return;
-      }
-    }
-    std::vector<int> seen;
-    std::vector<int> all;
-    int telling = 0;
-    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
-      const Snapshot* snapshot = c_.worker(i).snapshot;
-      if (snapshot == nullptr) continue;
-      const auto [first, last] = c_.positions.UnitsOf(i);
-      if (first == last) continue;
-      all.push_back(i);
-      if (snapshot->progress.has_value()) ++telling;
-      if (!InputWaitSeen(c_, i).empty()) seen.push_back(i);
-    }
-    if (seen.empty()) return;
-    // If most of those that tell wait for input, and the others stand just like them,
-    // those that do not tell wait for it as well.
-    const bool everyone = alike && 2 * static_cast<int>(seen.size()) >= telling;
-    const std::vector<int>& culprits = everyone ? all : seen;
-    finding_.detail = Detail::kInputPipeline;
-    finding_.confidence = kConfidenceAllIdle;
-    for (int worker : seen) {
-      finding_.evidence.push_back(
-          Evidence(c_, Strength::kStrong, {worker},
-                   absl::StrCat(Who(c_.worker(worker)), ": ", InputWaitSeen(c_, worker))));
-      if (finding_.evidence.size() >= kMaxEvidence) break;
-    }
-    for (int worker : culprits) {
-      finding_.culprits.push_back(
-          CulpritWorker(c_, worker, absl::StrCat(Who(c_.worker(worker)), " waits for input")));
-    }
-  }
+  void WholeJob();
 
   const Case& c_;
   Findings& out_;
   Finding finding_;
 };
+
+Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out) {
+  finding_.basis = Basis::kPosition;
+  finding_.cause = Cause::kDataInputStall;
+  finding_.detail = Detail::kProgramNotQueued;
+  finding_.confidence = 1;
+}
+
+void Rule::Apply() {
+  for (const Head& head : c_.graph.heads) AddHead(head);
+  if (finding_.culprits.empty()) UnseenCores();
+  if (finding_.culprits.empty()) WholeJob();
+  if (finding_.culprits.empty()) return;
+  finding_.explains = c_.graph.waiting;
+  finding_.why = finding_.culprits.front().why;
+  AddActivities(c_, finding_.culprits);
+  finding_.own = finding_.confidence >= kConfidenceInputSeen;
+  if (finding_.detail == Detail::kInputPipeline) {
+    for (Culprit& culprit : finding_.culprits) {
+      if (!culprit.host_activity.has_value()) culprit.host_activity = HostActivity::kInput;
+    }
+  }
+  out_.Add(kRule, std::move(finding_));
+}
+
+void Rule::AddHead(const Head& head) {
+  const std::string seen = InputWaitSeen(c_, head.worker);
+  double confidence = 0;
+  std::string state;
+  switch (head.kind) {
+    case HeadKind::kIdle:
+      confidence = seen.empty() ? kConfidenceNotQueued : kConfidenceInputSeen;
+      state = "has nothing running and nothing queued";
+      break;
+    case HeadKind::kInput:
+      confidence = seen.empty() ? kConfidenceEntryByHlo : kConfidenceInputSeen;
+      state = "was launched and waits for its host";
+      if (const Place* place = c_.PlaceOf(head)) {
+        absl::StrAppend(&state, " at ", PlaceName(c_.topology, *place));
+      }
+      break;
+    case HeadKind::kLaggard:
+    case HeadKind::kElsewhere:
+      if (!head.whole_host) return;
+      if (seen.empty() && WaitsElsewhere(head)) return;
+      // Peers cannot pass a launch that was never begun: behind them, it may as well
+      // be who was given another order of launches.
+      confidence = !seen.empty()        ? kConfidenceInputSeen - 0.04
+                   : head.behind        ? kConfidenceHostBehind
+                   : PastItsPeers(head) ? kConfidencePastByPlace
+                                        : kConfidenceEntryByPlace;
+      // A host that goes on, however slowly, is not at an infeed.
+      if (seen.empty() && head.moving) confidence -= kConfidenceLoopPenalty;
+      state = "stands with all its cores at one place that its peers have left";
+      if (const Place* place = c_.PlaceOf(head)) {
+        absl::StrAppend(&state, ", ", PlaceName(c_.topology, *place));
+      }
+      break;
+    case HeadKind::kCompute:
+    case HeadKind::kSparse:
+    case HeadKind::kCrossWait:
+      return;
+  }
+  std::string text = absl::StrCat(Who(c_.worker(head.worker)), " ", state, StoodFor(c_, head));
+  const std::string waits = WhoWaits(c_, head);
+  if (!waits.empty()) absl::StrAppend(&text, ", while ", waits);
+  finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, text));
+  if (!seen.empty()) {
+    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker},
+                                         absl::StrCat(Who(c_.worker(head.worker)), ": ", seen)));
+  }
+  const std::string pause = PauseWaitedFor(c_, head.worker);
+  if (!pause.empty()) {
+    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, pause));
+  }
+  // What was launched was queued: it is the input that is outstanding.
+  if (!seen.empty() || (head.kind != HeadKind::kIdle && !WithinItsHost(c_, head))) {
+    finding_.detail = Detail::kInputPipeline;
+  }
+  finding_.confidence = std::min(finding_.confidence, confidence);
+  const bool again =
+      !finding_.culprits.empty() && finding_.culprits.back().worker == c_.worker(head.worker).id;
+  if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
+}
+
+bool Rule::WaitsElsewhere(const Head& head) const {
+  const Place* place = c_.PlaceOf(head);
+  if (place == nullptr) return false;
+  const SliceView& view = c_.graph.slices[static_cast<size_t>(c_.worker(head.worker).slice)];
+  const bool other_program = view.crowd_place >= 0 && place->program >= 0 &&
+                             c_.positions.place(view.crowd_place).program != place->program;
+  return other_program || place->hlo_class == HloClass::kInSliceWait;
+}
+
+bool Rule::PastItsPeers(const Head& head) const {
+  const SliceView& view = c_.graph.slices[static_cast<size_t>(c_.worker(head.worker).slice)];
+  const Place* place = c_.PlaceOf(head);
+  if (place == nullptr || view.crowd_place < 0) return false;
+  const Place& crowd = c_.positions.place(view.crowd_place);
+  // Stages of a pipeline: it may be at a transfer from another one.
+  const bool stages =
+      std::any_of(c_.graph.slices.begin(), c_.graph.slices.end(), [&](const SliceView& other) {
+        return other.crowd_place >= 0 &&
+               c_.positions.place(other.crowd_place).program != crowd.program;
+      });
+  if (stages) return true;
+  return std::pair(crowd.tag, crowd.pc) < std::pair(place->tag, place->pc);
+}
+
+void Rule::UnseenCores() {
+  const bool headed =
+      std::any_of(c_.graph.heads.begin(), c_.graph.heads.end(),
+                  [](const Head& head) { return head.kind != HeadKind::kCrossWait; });
+  if (headed || !c_.divergence.foreign.empty()) return;
+  for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+    const auto [first, last] = c_.positions.UnitsOf(i);
+    const WorkerInfo& worker = c_.worker(i);
+    if (worker.snapshot == nullptr || worker.standby || first != last) continue;
+    const SliceView& view = c_.graph.slices[static_cast<size_t>(worker.slice)];
+    const std::string seen = InputWaitSeen(c_, i);
+    if (seen.empty() || view.running == 0) continue;
+    const std::string text = absl::StrCat(Who(worker), ": ", seen,
+                                          ", and nothing is known of its cores, while its slice "
+                                          "waits");
+    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {i}, text));
+    finding_.culprits.push_back(CulpritWorker(c_, i, text));
+    finding_.detail = Detail::kInputPipeline;
+    finding_.confidence = kConfidenceInputUnseenCores;
+  }
+}
+
+void Rule::WholeJob() {
+  if (!c_.graph.heads.empty()) return;
+  bool alike = true;  // all stand at one place, or none does
+  const SliceView* known = nullptr;
+  for (const SliceView& view : c_.graph.slices) {
+    alike = alike && (view.running == 0 || view.idle == 0) && view.cluster == view.running;
+    if (view.running + view.idle > 0) {
+      alike = alike && (known == nullptr || known->crowd_place == view.crowd_place);
+      known = &view;
+    }
+    if (view.state != SliceState::kIdle && view.state != SliceState::kUnclear &&
+        view.state != SliceState::kEmpty) {
+      return;
+    }
+  }
+  std::vector<int> seen;
+  std::vector<int> all;
+  int telling = 0;
+  for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+    const Snapshot* snapshot = c_.worker(i).snapshot;
+    if (snapshot == nullptr) continue;
+    const auto [first, last] = c_.positions.UnitsOf(i);
+    if (first == last) continue;
+    all.push_back(i);
+    if (snapshot->progress.has_value()) ++telling;
+    if (!InputWaitSeen(c_, i).empty()) seen.push_back(i);
+  }
+  if (seen.empty()) return;
+  // If most of those that tell wait for input, and the others stand just like them,
+  // those that do not tell wait for it as well.
+  const bool everyone = alike && 2 * static_cast<int>(seen.size()) >= telling;
+  const std::vector<int>& culprits = everyone ? all : seen;
+  finding_.detail = Detail::kInputPipeline;
+  finding_.confidence = kConfidenceAllIdle;
+  for (int worker : seen) {
+    finding_.evidence.push_back(
+        Evidence(c_, Strength::kStrong, {worker},
+                 absl::StrCat(Who(c_.worker(worker)), ": ", InputWaitSeen(c_, worker))));
+    if (finding_.evidence.size() >= kMaxEvidence) break;
+  }
+  for (int worker : culprits) {
+    finding_.culprits.push_back(
+        CulpritWorker(c_, worker, absl::StrCat(Who(c_.worker(worker)), " waits for input")));
+  }
+}
 
 }  // namespace
 

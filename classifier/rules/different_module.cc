@@ -120,143 +120,160 @@ class SplitSlice {
  public:
   explicit SplitSlice(const Case& c) : c_(c) {}
 
-  void Apply(Findings& out) {
-    if (!c_.divergence.misordered.empty() || !c_.divergence.foreign.empty()) return;
-    const std::vector<int> odd = OfTheOnlySplitSlice();
-    if (odd.empty() || !ExplainsHeads(odd) || HaveBeenPassed(c_, odd)) return;
-    Finding finding;
-    finding.basis = Basis::kDivergence;
-    finding.cause = Cause::kDifferentModule;
-    finding.detail = Detail::kLaunchOrder;
-    finding.confidence = kConfidenceSplitSlice;
-    AddSmallerSide(c_, odd, "waits in another launch than the rest of its slice", finding);
-    finding.explains = c_.graph.waiting;
-    finding.why = finding.culprits.front().why;
-    out.Add(kRule, std::move(finding));
-  }
+  void Apply(Findings& out);
 
  private:
   using Sides = std::map<int, std::vector<int>>;  // program -> workers
 
-  std::vector<int> OfTheOnlySplitSlice() const {
-    const Sides* split = nullptr;
-    std::vector<Sides> slices(c_.topology.slices().size());
-    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
-      const int program = c_.divergence.running[static_cast<size_t>(i)];
-      const auto slice = static_cast<size_t>(c_.worker(i).slice);
-      if (program >= 0) slices[slice][program].push_back(i);
-    }
-    for (const Sides& sides : slices) {
-      if (sides.size() < 2) continue;
-      if (sides.size() > 2 || split != nullptr) return {};
-      split = &sides;
-    }
-    if (split == nullptr) return {};
-    for (const auto& [program, workers] : *split) {
-      if (!std::all_of(workers.begin(), workers.end(), [&](int i) { return Waits(i); })) return {};
-    }
-    const std::vector<int> odd = Odd(split->begin()->second, split->rbegin()->second);
-    const std::vector<int>& rest =
-        odd == split->begin()->second ? split->rbegin()->second : split->begin()->second;
-    if (odd.empty() || IsAhead(odd.front(), rest.front()) || WaitsInSlice(odd.front())) return odd;
-    // Whoever is behind at a place of which nothing is known may wait for another slice, unless
-    // it is one host alone, whose connections are seen, and nothing is found against these.
-    if (c_.topology.slices().size() == 1 ||
-        (odd.size() == 1 && rest.size() > 1 && Connected(odd))) {
-      return odd;
-    }
-    return {};
-  }
-
-  bool Connected(const std::vector<int>& workers) const {
-    return std::all_of(workers.begin(), workers.end(), [&](int worker) {
-      const Snapshot& snapshot = *c_.worker(worker).snapshot;
-      return !snapshot.sockets.empty() || !snapshot.probes.empty();
-    });
-  }
+  std::vector<int> OfTheOnlySplitSlice() const;
+  bool Connected(const std::vector<int>& workers) const;
 
   std::optional<int64_t> AtOf(int worker) const {
     return c_.positions.unit(c_.positions.UnitsOf(worker).first).at;
   }
 
-  bool IsAhead(int worker, int other) const {
-    const auto step = StepOf(worker);
-    const auto other_step = StepOf(other);
-    if (step && other_step && *step != *other_step) return *step > *other_step;
-    const auto own = AtOf(worker);
-    const auto theirs = AtOf(other);
-    return own && theirs ? *own > *theirs : Queues(other, worker) && !Queues(worker, other);
-  }
-
-  std::optional<int64_t> StepOf(int worker) const {
-    const std::optional<Progress>& progress = c_.worker(worker).snapshot->progress;
-    return progress ? progress->step : std::nullopt;
-  }
-
-  bool WaitsInSlice(int worker) const {
-    const auto [first, last] = c_.positions.UnitsOf(worker);
-    for (int i = first; i < last; ++i) {
-      const HloClass hlo_class = c_.positions.place(c_.positions.unit(i).place).hlo_class;
-      if (hlo_class != HloClass::kInSliceWait && hlo_class != HloClass::kSparseWait) return false;
-    }
-    return true;
-  }
+  bool IsAhead(int worker, int other) const;
+  std::optional<int64_t> StepOf(int worker) const;
+  bool WaitsInSlice(int worker) const;
 
   // Each of its cores is in a launch, at a place that can be a wait for another core.
-  bool Waits(int worker) const {
-    const auto [first, last] = c_.positions.UnitsOf(worker);
-    for (int i = first; i < last; ++i) {
-      const Unit& unit = c_.positions.unit(i);
-      if (unit.state != UnitState::kRunning || IsMoving(unit)) return false;
-      switch (c_.positions.place(unit.place).hlo_class) {
-        case HloClass::kCompute:
-        case HloClass::kKernel:
-        case HloClass::kInput:
-        case HloClass::kCrossWait:
-          return false;
-        default:
-          break;
-      }
-    }
-    return first != last;
-  }
+  bool Waits(int worker) const;
 
   // Whoever are fewer; of as many those that are further on, for they have left out what the
   // others wait in; else those whose program fewer of the cohort are in.
-  std::vector<int> Odd(const std::vector<int>& one, const std::vector<int>& other) const {
-    if (one.size() != other.size()) return one.size() < other.size() ? one : other;
-    if (IsAhead(one.front(), other.front())) return one;
-    if (IsAhead(other.front(), one.front())) return other;
-    const int64_t votes = InProgramOf(one.front()) - InProgramOf(other.front());
-    if (votes == 0) return {};
-    return votes < 0 ? one : other;
-  }
+  std::vector<int> Odd(const std::vector<int>& one, const std::vector<int>& other) const;
 
   // The other's program stands in its queue.
-  bool Queues(int worker, int other) const {
-    const int theirs = c_.divergence.running[static_cast<size_t>(other)];
-    const auto [first, last] = c_.positions.UnitsOf(worker);
-    const std::vector<Launch> chain = c_.topology.Chain(worker, *c_.positions.unit(first).core);
-    return std::any_of(chain.begin() + 1, chain.end(),
-                       [&](const Launch& launch) { return launch.program == theirs; });
-  }
-
-  int64_t InProgramOf(int worker) const {
-    const auto& running = c_.divergence.running;
-    return std::count(running.begin(), running.end(), running[static_cast<size_t>(worker)]);
-  }
+  bool Queues(int worker, int other) const;
+  int64_t InProgramOf(int worker) const;
 
   // Any other that leads, leads because of them.
-  bool ExplainsHeads(const std::vector<int>& odd) const {
-    const int slice = c_.worker(odd.front()).slice;
-    return std::all_of(c_.graph.heads.begin(), c_.graph.heads.end(), [&](const Head& head) {
-      return head.kind == HeadKind::kCrossWait ||
-             (head.whole_host && c_.worker(head.worker).slice == slice);
-    });
-  }
+  bool ExplainsHeads(const std::vector<int>& odd) const;
 
   const Case& c_;
 };
+
+void SplitSlice::Apply(Findings& out) {
+  if (!c_.divergence.misordered.empty() || !c_.divergence.foreign.empty()) return;
+  const std::vector<int> odd = OfTheOnlySplitSlice();
+  if (odd.empty() || !ExplainsHeads(odd) || HaveBeenPassed(c_, odd)) return;
+  Finding finding;
+  finding.basis = Basis::kDivergence;
+  finding.cause = Cause::kDifferentModule;
+  finding.detail = Detail::kLaunchOrder;
+  finding.confidence = kConfidenceSplitSlice;
+  AddSmallerSide(c_, odd, "waits in another launch than the rest of its slice", finding);
+  finding.explains = c_.graph.waiting;
+  finding.why = finding.culprits.front().why;
+  out.Add(kRule, std::move(finding));
+}
+
+std::vector<int> SplitSlice::OfTheOnlySplitSlice() const {
+  const Sides* split = nullptr;
+  std::vector<Sides> slices(c_.topology.slices().size());
+  for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+    const int program = c_.divergence.running[static_cast<size_t>(i)];
+    const auto slice = static_cast<size_t>(c_.worker(i).slice);
+    if (program >= 0) slices[slice][program].push_back(i);
+  }
+  for (const Sides& sides : slices) {
+    if (sides.size() < 2) continue;
+    if (sides.size() > 2 || split != nullptr) return {};
+    split = &sides;
+  }
+  if (split == nullptr) return {};
+  for (const auto& [program, workers] : *split) {
+    if (!std::all_of(workers.begin(), workers.end(), [&](int i) { return Waits(i); })) return {};
+  }
+  const std::vector<int> odd = Odd(split->begin()->second, split->rbegin()->second);
+  const std::vector<int>& rest =
+      odd == split->begin()->second ? split->rbegin()->second : split->begin()->second;
+  if (odd.empty() || IsAhead(odd.front(), rest.front()) || WaitsInSlice(odd.front())) return odd;
+  // Whoever is behind at a place of which nothing is known may wait for another slice, unless
+  // it is one host alone, whose connections are seen, and nothing is found against these.
+  if (c_.topology.slices().size() == 1 || (odd.size() == 1 && rest.size() > 1 && Connected(odd))) {
+    return odd;
+  }
+  return {};
+}
+
+bool SplitSlice::Connected(const std::vector<int>& workers) const {
+  return std::all_of(workers.begin(), workers.end(), [&](int worker) {
+    const Snapshot& snapshot = *c_.worker(worker).snapshot;
+    return !snapshot.sockets.empty() || !snapshot.probes.empty();
+  });
+}
+
+bool SplitSlice::IsAhead(int worker, int other) const {
+  const auto step = StepOf(worker);
+  const auto other_step = StepOf(other);
+  if (step && other_step && *step != *other_step) return *step > *other_step;
+  const auto own = AtOf(worker);
+  const auto theirs = AtOf(other);
+  return own && theirs ? *own > *theirs : Queues(other, worker) && !Queues(worker, other);
+}
+
+std::optional<int64_t> SplitSlice::StepOf(int worker) const {
+  const std::optional<Progress>& progress = c_.worker(worker).snapshot->progress;
+  return progress ? progress->step : std::nullopt;
+}
+
+bool SplitSlice::WaitsInSlice(int worker) const {
+  const auto [first, last] = c_.positions.UnitsOf(worker);
+  for (int i = first; i < last; ++i) {
+    const HloClass hlo_class = c_.positions.place(c_.positions.unit(i).place).hlo_class;
+    if (hlo_class != HloClass::kInSliceWait && hlo_class != HloClass::kSparseWait) return false;
+  }
+  return true;
+}
+
+bool SplitSlice::Waits(int worker) const {
+  const auto [first, last] = c_.positions.UnitsOf(worker);
+  for (int i = first; i < last; ++i) {
+    const Unit& unit = c_.positions.unit(i);
+    if (unit.state != UnitState::kRunning || IsMoving(unit)) return false;
+    switch (c_.positions.place(unit.place).hlo_class) {
+      case HloClass::kCompute:
+      case HloClass::kKernel:
+      case HloClass::kInput:
+      case HloClass::kCrossWait:
+        return false;
+      default:
+        break;
+    }
+  }
+  return first != last;
+}
+
+std::vector<int> SplitSlice::Odd(const std::vector<int>& one, const std::vector<int>& other) const {
+  if (one.size() != other.size()) return one.size() < other.size() ? one : other;
+  if (IsAhead(one.front(), other.front())) return one;
+  if (IsAhead(other.front(), one.front())) return other;
+  const int64_t votes = InProgramOf(one.front()) - InProgramOf(other.front());
+  if (votes == 0) return {};
+  return votes < 0 ? one : other;
+}
+
+bool SplitSlice::Queues(int worker, int other) const {
+  const int theirs = c_.divergence.running[static_cast<size_t>(other)];
+  const auto [first, last] = c_.positions.UnitsOf(worker);
+  const std::vector<Launch> chain = c_.topology.Chain(worker, *c_.positions.unit(first).core);
+  return std::any_of(chain.begin() + 1, chain.end(),
+                     [&](const Launch& launch) { return launch.program == theirs; });
+}
+
+int64_t SplitSlice::InProgramOf(int worker) const {
+  const auto& running = c_.divergence.running;
+  return std::count(running.begin(), running.end(), running[static_cast<size_t>(worker)]);
+}
+
+bool SplitSlice::ExplainsHeads(const std::vector<int>& odd) const {
+  const int slice = c_.worker(odd.front()).slice;
+  return std::all_of(c_.graph.heads.begin(), c_.graph.heads.end(), [&](const Head& head) {
+    return head.kind == HeadKind::kCrossWait ||
+           (head.whole_host && c_.worker(head.worker).slice == slice);
+  });
+}
 
 void ByAssertion(const Case& c, Findings& out) {
   Finding finding;

@@ -255,138 +255,146 @@ class OfThePhase {
 
 class Rule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out) {
-    for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
-      const Snapshot* snapshot = c.worker(i).snapshot;
-      if (snapshot == nullptr) continue;
-      if (auto place = PlaceOfHost(*snapshot)) placed_.push_back({i, *std::move(place)});
-    }
-    OfThePhase(placed_).Apply(placed_.size() == c.topology.workers().size());
-  }
-
-  void Apply() {
-    if (placed_.empty()) return;
-    const bool some_run = std::any_of(placed_.begin(), placed_.end(),
-                                      [&](const Placed& one) { return Runs(c_, one.worker); });
-    if (2 * placed_.size() <= c_.topology.workers().size()) {
-      if (!some_run) {
-        out_.Note(kRule, "no host is singled out: of most it is not known where they stand");
-      }
-      return;
-    }
-    Group busy;
-    Group waiting;
-    for (const Placed& one : placed_) {
-      // A loop runs ahead of its device: whose cores are in a launch may be anywhere.
-      const bool awaited = one.place.in_callback || !Runs(c_, one.worker);
-      (one.place.wait == HostWait::kNone && awaited ? busy : waiting).push_back(&one);
-    }
-    // Of some the cores are in a launch: only stacks that say what the others are in tell more.
-    if (some_run && (busy.empty() || !AreAlike(busy) || !ByStack(busy))) return;
-    // Whoever is missing is the first candidate of those who wait.
-    if (busy.empty() && MissingWorker()) {
-      out_.Note(kRule, "no host is singled out: all that are known wait, and somebody is missing");
-      return;
-    }
-    std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
-    if (odd.has_value() && some_run) odd->wait = HostWait::kDevice;
-    if (odd.has_value()) return Name(*odd);
-    if (some_run) return;
-    out_.Note(kRule,
-              absl::StrCat("no host is singled out: most that are known wait ",
-                           WaitedFor(busy.size() > waiting.size() ? HostWait::kNone
-                                                                  : waiting.front()->place.wait)));
-  }
+  Rule(const Case& c, Findings& out);
+  void Apply();
 
  private:
-  bool MissingWorker() const {
-    return std::any_of(c_.topology.workers().begin(), c_.topology.workers().end(),
-                       [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
-  }
-
-  std::optional<Odd> AmongBusy(const Group& busy, const Group& waiting) const {
-    // Most hosts at work on things of their own are no chain. All of them at one thing that
-    // hangs, a storage or a source of data, are.
-    const bool at_one_thing = AreAtOneThing(busy);
-    if (waiting.empty()) {
-      if (at_one_thing && !HoldUpNobody(c_, busy)) return Odd{.group = Earliest(busy)};
-      return std::nullopt;
-    }
-    // Most in one checkpoint by their pages, a few elsewhere: they wait for those few there.
-    const bool pages = std::none_of(busy.begin(), busy.end(),
-                                    [](const Placed* one) { return one->place.by_stack; });
-    if (pages && at_one_thing && busy.front()->place.activity != HostActivity::kInput &&
-        placed_.size() >= kLeastForMajority && 3 * waiting.size() <= placed_.size()) {
-      return Odd{waiting, HostWait::kBarrier, kDoubtAmongWaiters};
-    }
-    if (at_one_thing || busy.size() <= waiting.size()) {
-      return Odd{Earliest(busy), waiting.front()->place.wait, 0};
-    }
-    return std::nullopt;
-  }
-
-  void Name(const Odd& odd) {
-    Finding finding;
-    finding.basis = Basis::kPosition;
-    finding.cause = Cause::kDataInputStall;
-    finding.detail = Detail::kInputPipeline;
-    finding.confidence = kConfidenceHostByStack;
-    const size_t others = placed_.size() - odd.group.size();
-    for (const Placed* head : odd.group) {
-      std::string text = absl::StrCat(Who(c_.worker(head->worker)), " ", head->place.text);
-      if (head->place.step.has_value()) absl::StrAppend(&text, ", step ", *head->place.step);
-      if (others > 0) {
-        absl::StrAppend(&text, ", while ",
-                        others == 1 ? "the other waits " : absl::StrCat(others, " others wait "),
-                        WaitedFor(odd.wait));
-      }
-      if (finding.evidence.size() < kMaxEvidence) {
-        finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
-      }
-      Culprit culprit = CulpritWorker(c_, head->worker, std::move(text));
-      const HostWait at = head->place.wait;
-      const bool elsewhere = odd.doubt > 0 && (at == HostWait::kDevice || at == HostWait::kBarrier);
-      culprit.host_activity = elsewhere ? HostActivity::kBarrier : head->place.activity;
-      finding.culprits.push_back(std::move(culprit));
-      if (head->place.activity != HostActivity::kInput) finding.detail = Detail::kProgramNotQueued;
-      if (!head->place.by_stack) finding.confidence = kConfidenceHostByPage;
-    }
-    if (others == 0) AddThoseThatDoNotTell(odd, finding);
-    finding.confidence -= odd.doubt;
-    // Whoever is in the shutdown while the others are at work has ended its program.
-    if (odd.wait != HostWait::kShutdown && AllWait(odd.group, HostWait::kShutdown)) {
-      finding.cause = Cause::kUnrecoverableError;
-      finding.detail = Detail::kProcessExit;
-    }
-    finding.why = finding.culprits.front().why;
-    out_.Add(kRule, std::move(finding));
-  }
+  bool MissingWorker() const;
+  std::optional<Odd> AmongBusy(const Group& busy, const Group& waiting) const;
+  void Name(const Odd& odd);
 
   // If all that tell are in one save or restore, so are the few that tell nothing.
-  void AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const {
-    const HostActivity activity = odd.group.front()->place.activity;
-    const bool storage =
-        activity == HostActivity::kCheckpointSave || activity == HostActivity::kCheckpointRestore;
-    if (!storage || !AreAlike(odd.group)) return;
-    const int all = static_cast<int>(c_.topology.workers().size());
-    if (placed_.size() < kLeastForMajority || 4 * static_cast<int>(placed_.size()) < 3 * all)
-      return;
-    std::vector<bool> tells(static_cast<size_t>(all), false);
-    for (const Placed& one : placed_) tells[static_cast<size_t>(one.worker)] = true;
-    for (int worker = 0; worker < all; ++worker) {
-      if (tells[static_cast<size_t>(worker)] || c_.worker(worker).standby) continue;
-      Culprit culprit = CulpritWorker(
-          c_, worker,
-          absl::StrCat(Who(c_.worker(worker)), " does not tell where it stands; all others do"));
-      culprit.host_activity = activity;
-      finding.culprits.push_back(std::move(culprit));
-    }
-  }
+  void AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const;
 
   const Case& c_;
   Findings& out_;
   std::vector<Placed> placed_;
 };
+
+Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out) {
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const Snapshot* snapshot = c.worker(i).snapshot;
+    if (snapshot == nullptr) continue;
+    if (auto place = PlaceOfHost(*snapshot)) placed_.push_back({i, *std::move(place)});
+  }
+  OfThePhase(placed_).Apply(placed_.size() == c.topology.workers().size());
+}
+
+void Rule::Apply() {
+  if (placed_.empty()) return;
+  const bool some_run = std::any_of(placed_.begin(), placed_.end(),
+                                    [&](const Placed& one) { return Runs(c_, one.worker); });
+  if (2 * placed_.size() <= c_.topology.workers().size()) {
+    if (!some_run) {
+      out_.Note(kRule, "no host is singled out: of most it is not known where they stand");
+    }
+    return;
+  }
+  Group busy;
+  Group waiting;
+  for (const Placed& one : placed_) {
+    // A loop runs ahead of its device: whose cores are in a launch may be anywhere.
+    const bool awaited = one.place.in_callback || !Runs(c_, one.worker);
+    (one.place.wait == HostWait::kNone && awaited ? busy : waiting).push_back(&one);
+  }
+  // Of some the cores are in a launch: only stacks that say what the others are in tell more.
+  if (some_run && (busy.empty() || !AreAlike(busy) || !ByStack(busy))) return;
+  // Whoever is missing is the first candidate of those who wait.
+  if (busy.empty() && MissingWorker()) {
+    out_.Note(kRule, "no host is singled out: all that are known wait, and somebody is missing");
+    return;
+  }
+  std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
+  if (odd.has_value() && some_run) odd->wait = HostWait::kDevice;
+  if (odd.has_value()) return Name(*odd);
+  if (some_run) return;
+  out_.Note(kRule,
+            absl::StrCat("no host is singled out: most that are known wait ",
+                         WaitedFor(busy.size() > waiting.size() ? HostWait::kNone
+                                                                : waiting.front()->place.wait)));
+}
+
+bool Rule::MissingWorker() const {
+  return std::any_of(c_.topology.workers().begin(), c_.topology.workers().end(),
+                     [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
+}
+
+std::optional<Odd> Rule::AmongBusy(const Group& busy, const Group& waiting) const {
+  // Most hosts at work on things of their own are no chain. All of them at one thing that
+  // hangs, a storage or a source of data, are.
+  const bool at_one_thing = AreAtOneThing(busy);
+  if (waiting.empty()) {
+    if (at_one_thing && !HoldUpNobody(c_, busy)) return Odd{.group = Earliest(busy)};
+    return std::nullopt;
+  }
+  // Most in one checkpoint by their pages, a few elsewhere: they wait for those few there.
+  const bool pages =
+      std::none_of(busy.begin(), busy.end(), [](const Placed* one) { return one->place.by_stack; });
+  if (pages && at_one_thing && busy.front()->place.activity != HostActivity::kInput &&
+      placed_.size() >= kLeastForMajority && 3 * waiting.size() <= placed_.size()) {
+    return Odd{waiting, HostWait::kBarrier, kDoubtAmongWaiters};
+  }
+  if (at_one_thing || busy.size() <= waiting.size()) {
+    return Odd{Earliest(busy), waiting.front()->place.wait, 0};
+  }
+  return std::nullopt;
+}
+
+void Rule::Name(const Odd& odd) {
+  Finding finding;
+  finding.basis = Basis::kPosition;
+  finding.cause = Cause::kDataInputStall;
+  finding.detail = Detail::kInputPipeline;
+  finding.confidence = kConfidenceHostByStack;
+  const size_t others = placed_.size() - odd.group.size();
+  for (const Placed* head : odd.group) {
+    std::string text = absl::StrCat(Who(c_.worker(head->worker)), " ", head->place.text);
+    if (head->place.step.has_value()) absl::StrAppend(&text, ", step ", *head->place.step);
+    if (others > 0) {
+      absl::StrAppend(&text, ", while ",
+                      others == 1 ? "the other waits " : absl::StrCat(others, " others wait "),
+                      WaitedFor(odd.wait));
+    }
+    if (finding.evidence.size() < kMaxEvidence) {
+      finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
+    }
+    Culprit culprit = CulpritWorker(c_, head->worker, std::move(text));
+    const HostWait at = head->place.wait;
+    const bool elsewhere = odd.doubt > 0 && (at == HostWait::kDevice || at == HostWait::kBarrier);
+    culprit.host_activity = elsewhere ? HostActivity::kBarrier : head->place.activity;
+    finding.culprits.push_back(std::move(culprit));
+    if (head->place.activity != HostActivity::kInput) finding.detail = Detail::kProgramNotQueued;
+    if (!head->place.by_stack) finding.confidence = kConfidenceHostByPage;
+  }
+  if (others == 0) AddThoseThatDoNotTell(odd, finding);
+  finding.confidence -= odd.doubt;
+  // Whoever is in the shutdown while the others are at work has ended its program.
+  if (odd.wait != HostWait::kShutdown && AllWait(odd.group, HostWait::kShutdown)) {
+    finding.cause = Cause::kUnrecoverableError;
+    finding.detail = Detail::kProcessExit;
+  }
+  finding.why = finding.culprits.front().why;
+  out_.Add(kRule, std::move(finding));
+}
+
+void Rule::AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const {
+  const HostActivity activity = odd.group.front()->place.activity;
+  const bool storage =
+      activity == HostActivity::kCheckpointSave || activity == HostActivity::kCheckpointRestore;
+  if (!storage || !AreAlike(odd.group)) return;
+  const int all = static_cast<int>(c_.topology.workers().size());
+  if (placed_.size() < kLeastForMajority || 4 * static_cast<int>(placed_.size()) < 3 * all) return;
+  std::vector<bool> tells(static_cast<size_t>(all), false);
+  for (const Placed& one : placed_) tells[static_cast<size_t>(one.worker)] = true;
+  for (int worker = 0; worker < all; ++worker) {
+    if (tells[static_cast<size_t>(worker)] || c_.worker(worker).standby) continue;
+    Culprit culprit = CulpritWorker(
+        c_, worker,
+        absl::StrCat(Who(c_.worker(worker)), " does not tell where it stands; all others do"));
+    culprit.host_activity = activity;
+    finding.culprits.push_back(std::move(culprit));
+  }
+}
 
 }  // namespace
 

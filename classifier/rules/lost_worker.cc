@@ -243,146 +243,160 @@ class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {}
 
-  void Apply() {
-    auto [unreachable, silent, reachable] = FindMissing(c_, links_);
-    const std::vector<int> dead = WithoutHeartbeats(c_.topology);
-    const auto is_dead = [&dead](int worker) {
-      return std::binary_search(dead.begin(), dead.end(), worker);
-    };
-    if (HaveEnded(reachable, is_dead)) return;
-    if (HaveClosed(reachable, silent)) return;
-    if (!reachable.empty()) {
-      out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, reachable),
-                                    ": no snapshot, but probes are answered: the agent or the "
-                                    "pod is gone, not the host"));
-    }
-    if (!unreachable.empty()) {
-      Report(unreachable, kConfidenceLostUnreachable, Silence::kProbesFail, Strength::kDirect);
-      return;
-    }
-    std::vector<int> declared;
-    std::vector<int> unanswering;
-    for (int worker : silent) {
-      if (is_dead(worker)) declared.push_back(worker);
-      if (TakesNoBytes(worker)) unanswering.push_back(worker);
-    }
-    if (!unanswering.empty()) {
-      Report(unanswering, kConfidenceLostTakesNoBytes, Silence::kTakesNoBytes, Strength::kStrong);
-      return;
-    }
-    if (!declared.empty() && c_.timeline.roots.empty()) {
-      Report(declared, kConfidenceLostDeclared, Silence::kNoHeartbeats, Strength::kStrong);
-      return;
-    }
-    if (WasFollowed(silent)) return;
-    if (!NameAwaited(silent, reachable) && !silent.empty()) {
-      out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, silent),
-                                    ": no snapshot, and nothing else that speaks against it"));
-    }
-  }
+  void Apply();
 
  private:
   // The hosts answer; whose process the service or its peers miss, that has ended as the agent
   // has.
   template <typename IsDead>
-  bool HaveEnded(std::vector<int>& reachable, const IsDead& is_dead) {
-    const std::optional<int> closed = WhoClosedItsConnections(c_.topology);
-    const auto living = std::stable_partition(reachable.begin(), reachable.end(), [&](int worker) {
-      return is_dead(worker) || worker == closed;
-    });
-    const std::vector<int> ended(reachable.begin(), living);
-    reachable.erase(reachable.begin(), living);
-    if (ended.empty() || !c_.timeline.roots.empty()) return false;
-    Report(ended, kConfidenceLostDeclared, Silence::kProcessMissed, Strength::kStrong,
-           Detail::kProcessExit);
-    return true;
-  }
+  bool HaveEnded(std::vector<int>& reachable, const IsDead& is_dead);
 
   // Of several missing ones, any may be it; and one whose connections are open lives, though
   // nobody knows where it stands: then nobody is accused, those who wait for it neither.
-  bool NameAwaited(const std::vector<int>& silent, const std::vector<int>& reachable) {
-    std::vector<int> awaited;
-    bool open = false;
-    const bool all_wait = AllHostsWait(c_);
-    for (const std::vector<int>* group : {&silent, &reachable}) {
-      for (int worker : *group) {
-        if (!all_wait && !IsAwaited(c_, worker)) continue;
-        awaited.push_back(worker);
-        open = open || ConnectionsTo(c_, worker).open > 0;
-      }
-    }
-    if (awaited.empty()) return false;
-    std::sort(awaited.begin(), awaited.end());
-    Report(awaited, awaited.size() == 1 && !open ? kConfidenceLostAwaited : kConfidenceLostMaybe,
-           all_wait ? Silence::kAwaitedByHosts : Silence::kAwaitedByCores, Strength::kStrong);
-    return true;
-  }
+  bool NameAwaited(const std::vector<int>& silent, const std::vector<int>& reachable);
 
   // Its peers' connections to it were closed from its end, and none is open: its process has
   // ended, whatever answers probes of its host.
-  bool HaveClosed(const std::vector<int>& reachable, const std::vector<int>& silent) {
-    // Where others have ended, too, it may have followed them, or what they followed.
-    const bool others =
-        std::any_of(c_.timeline.errors.begin(), c_.timeline.errors.end(),
-                    [](const ErrorEvent& event) { return event.kind == ErrorKind::kExit; });
-    if (!c_.timeline.roots.empty() || others || c_.timeline.hang_declared) return false;
-    std::vector<int> closed;
-    for (const std::vector<int>* group : {&reachable, &silent}) {
-      for (int worker : *group) {
-        const Connections found = ConnectionsTo(c_, worker);
-        if (found.closed > 0 && found.open == 0) closed.push_back(worker);
-      }
-    }
-    if (closed.empty()) return false;
-    std::sort(closed.begin(), closed.end());
-    Report(closed, kConfidenceLostClosed, Silence::kConnectionsClosed, Strength::kStrong);
-    return true;
-  }
-
-  bool WasFollowed(const std::vector<int>& silent) {
-    const std::optional<int> followed = WhomTheOthersFollowed(c_);
-    if (!followed.has_value() || silent != std::vector{*followed}) return false;
-    Report(silent, kConfidenceLostDeclared, Silence::kOthersFollowed, Strength::kStrong,
-           Detail::kProcessExit);
-    return true;
-  }
+  bool HaveClosed(const std::vector<int>& reachable, const std::vector<int>& silent);
+  bool WasFollowed(const std::vector<int>& silent);
 
   // For as long as the job stands; nobody probed it.
-  bool TakesNoBytes(int worker) const {
-    return std::any_of(links_.pairs.begin(), links_.pairs.end(), [&](const auto& entry) {
-      const auto& [pair, evidence] = entry;
-      return (pair.first == worker || pair.second == worker) && !evidence.unacked.empty();
-    });
-  }
-
+  bool TakesNoBytes(int worker) const;
   void Report(const std::vector<int>& workers, double confidence, Silence silence,
-              Strength strength, Detail detail = Detail::kWorkerLost) {
-    Finding finding;
-    finding.basis = Basis::kAbsence;
-    finding.cause = Cause::kUnrecoverableError;
-    finding.detail = detail;
-    finding.confidence = confidence;
-    finding.own = confidence >= kConfidenceLostDeclared &&
-                  (silence != Silence::kTakesNoBytes ||
-                   std::all_of(workers.begin(), workers.end(), [this](int worker) {
-                     return SaidByTheConnected(c_, links_, worker);
-                   }));
-    for (int worker : workers) {
-      const WorkerSilent fact{worker, silence};
-      if (finding.evidence.size() < kMaxEvidence) {
-        finding.evidence.push_back(Evidence(c_, strength, fact));
-      }
-      finding.culprits.push_back(CulpritWorker(c_, worker, FactText(c_, fact)));
-    }
-    finding.explains = c_.graph.waiting;
-    finding.why = finding.culprits.front().why;
-    out_.Add(kRule, std::move(finding));
-  }
+              Strength strength, Detail detail = Detail::kWorkerLost);
 
   const Case& c_;
   Findings& out_;
   const LinkEvidence& links_;
 };
+
+void Rule::Apply() {
+  auto [unreachable, silent, reachable] = FindMissing(c_, links_);
+  const std::vector<int> dead = WithoutHeartbeats(c_.topology);
+  const auto is_dead = [&dead](int worker) {
+    return std::binary_search(dead.begin(), dead.end(), worker);
+  };
+  if (HaveEnded(reachable, is_dead)) return;
+  if (HaveClosed(reachable, silent)) return;
+  if (!reachable.empty()) {
+    out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, reachable),
+                                  ": no snapshot, but probes are answered: the agent or the "
+                                  "pod is gone, not the host"));
+  }
+  if (!unreachable.empty()) {
+    Report(unreachable, kConfidenceLostUnreachable, Silence::kProbesFail, Strength::kDirect);
+    return;
+  }
+  std::vector<int> declared;
+  std::vector<int> unanswering;
+  for (int worker : silent) {
+    if (is_dead(worker)) declared.push_back(worker);
+    if (TakesNoBytes(worker)) unanswering.push_back(worker);
+  }
+  if (!unanswering.empty()) {
+    Report(unanswering, kConfidenceLostTakesNoBytes, Silence::kTakesNoBytes, Strength::kStrong);
+    return;
+  }
+  if (!declared.empty() && c_.timeline.roots.empty()) {
+    Report(declared, kConfidenceLostDeclared, Silence::kNoHeartbeats, Strength::kStrong);
+    return;
+  }
+  if (WasFollowed(silent)) return;
+  if (!NameAwaited(silent, reachable) && !silent.empty()) {
+    out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, silent),
+                                  ": no snapshot, and nothing else that speaks against it"));
+  }
+}
+
+template <typename IsDead>
+bool Rule::HaveEnded(std::vector<int>& reachable, const IsDead& is_dead) {
+  const std::optional<int> closed = WhoClosedItsConnections(c_.topology);
+  const auto living = std::stable_partition(reachable.begin(), reachable.end(), [&](int worker) {
+    return is_dead(worker) || worker == closed;
+  });
+  const std::vector<int> ended(reachable.begin(), living);
+  reachable.erase(reachable.begin(), living);
+  if (ended.empty() || !c_.timeline.roots.empty()) return false;
+  Report(ended, kConfidenceLostDeclared, Silence::kProcessMissed, Strength::kStrong,
+         Detail::kProcessExit);
+  return true;
+}
+
+bool Rule::NameAwaited(const std::vector<int>& silent, const std::vector<int>& reachable) {
+  std::vector<int> awaited;
+  bool open = false;
+  const bool all_wait = AllHostsWait(c_);
+  for (const std::vector<int>* group : {&silent, &reachable}) {
+    for (int worker : *group) {
+      if (!all_wait && !IsAwaited(c_, worker)) continue;
+      awaited.push_back(worker);
+      open = open || ConnectionsTo(c_, worker).open > 0;
+    }
+  }
+  if (awaited.empty()) return false;
+  std::sort(awaited.begin(), awaited.end());
+  Report(awaited, awaited.size() == 1 && !open ? kConfidenceLostAwaited : kConfidenceLostMaybe,
+         all_wait ? Silence::kAwaitedByHosts : Silence::kAwaitedByCores, Strength::kStrong);
+  return true;
+}
+
+bool Rule::HaveClosed(const std::vector<int>& reachable, const std::vector<int>& silent) {
+  // Where others have ended, too, it may have followed them, or what they followed.
+  const bool others =
+      std::any_of(c_.timeline.errors.begin(), c_.timeline.errors.end(),
+                  [](const ErrorEvent& event) { return event.kind == ErrorKind::kExit; });
+  if (!c_.timeline.roots.empty() || others || c_.timeline.hang_declared) return false;
+  std::vector<int> closed;
+  for (const std::vector<int>* group : {&reachable, &silent}) {
+    for (int worker : *group) {
+      const Connections found = ConnectionsTo(c_, worker);
+      if (found.closed > 0 && found.open == 0) closed.push_back(worker);
+    }
+  }
+  if (closed.empty()) return false;
+  std::sort(closed.begin(), closed.end());
+  Report(closed, kConfidenceLostClosed, Silence::kConnectionsClosed, Strength::kStrong);
+  return true;
+}
+
+bool Rule::WasFollowed(const std::vector<int>& silent) {
+  const std::optional<int> followed = WhomTheOthersFollowed(c_);
+  if (!followed.has_value() || silent != std::vector{*followed}) return false;
+  Report(silent, kConfidenceLostDeclared, Silence::kOthersFollowed, Strength::kStrong,
+         Detail::kProcessExit);
+  return true;
+}
+
+bool Rule::TakesNoBytes(int worker) const {
+  return std::any_of(links_.pairs.begin(), links_.pairs.end(), [&](const auto& entry) {
+    const auto& [pair, evidence] = entry;
+    return (pair.first == worker || pair.second == worker) && !evidence.unacked.empty();
+  });
+}
+
+void Rule::Report(const std::vector<int>& workers, double confidence, Silence silence,
+                  Strength strength, Detail detail) {
+  Finding finding;
+  finding.basis = Basis::kAbsence;
+  finding.cause = Cause::kUnrecoverableError;
+  finding.detail = detail;
+  finding.confidence = confidence;
+  finding.own = confidence >= kConfidenceLostDeclared &&
+                (silence != Silence::kTakesNoBytes ||
+                 std::all_of(workers.begin(), workers.end(), [this](int worker) {
+                   return SaidByTheConnected(c_, links_, worker);
+                 }));
+  for (int worker : workers) {
+    const WorkerSilent fact{worker, silence};
+    if (finding.evidence.size() < kMaxEvidence) {
+      finding.evidence.push_back(Evidence(c_, strength, fact));
+    }
+    finding.culprits.push_back(CulpritWorker(c_, worker, FactText(c_, fact)));
+  }
+  finding.explains = c_.graph.waiting;
+  finding.why = finding.culprits.front().why;
+  out_.Add(kRule, std::move(finding));
+}
 
 }  // namespace
 

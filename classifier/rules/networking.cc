@@ -56,440 +56,60 @@ bool MayBeTransfer(const Case& c, const Head& head) {
 
 class Rule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {
-    for (const Head& head : c.graph.heads) {
-      if (head.kind == HeadKind::kCrossWait) {
-        waits_outside_.insert(head.worker);
-      } else if (head.whole_host) {
-        may_wait_outside_.insert(head.worker);
-      } else if (MayBeTransfer(c, head)) {
-        may_be_at_transfer_.insert(head.worker);
-      }
-    }
-  }
-
-  void Apply() {
-    std::map<WorkerPair, const PairEvidence*> open;
-    for (const auto& [pair, evidence] : links_.pairs) {
-      // A worker that is not there at all is no matter of a link.
-      if (c_.worker(pair.first).snapshot == nullptr || c_.worker(pair.second).snapshot == nullptr) {
-        continue;
-      }
-      if (evidence.Broken()) open[pair] = &evidence;
-    }
-    if (open.empty()) {
-      ByPlaceAlone();
-      return;
-    }
-    TakeCut(open);
-    TakeHosts(open);
-    JoinIfOneCut(c_, links_, hosts_);
-    for (Finding& finding : hosts_) out_.Add(kRule, std::move(finding));
-    for (const auto& [pair, evidence] : open) TakePair(pair, *evidence);
-  }
+  Rule(const Case& c, Findings& out);
+  void Apply();
 
  private:
   bool MayBeAtTransfer(const WorkerPair& pair) const {
     return may_be_at_transfer_.contains(pair.first) || may_be_at_transfer_.contains(pair.second);
   }
-  bool Awaited(int worker) const {
-    return waits_outside_.contains(worker) || may_wait_outside_.contains(worker) ||
-           StateOf(worker) == SliceState::kWaitsOutside;
-  }
+  bool Awaited(int worker) const;
   SliceState StateOf(int worker) const {
     return c_.graph.slices[static_cast<size_t>(c_.worker(worker).slice)].state;
   }
 
   // Nobody of either side is ever eligible for removal: what they share is cut.
-  void TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
-    const std::optional<NetworkCut> cut = FindNetworkCut(c_, links_, open);
-    if (!cut.has_value()) return;
-    Finding finding;
-    finding.basis = Basis::kLink;
-    finding.cause = Cause::kNetworkingIssue;
-    finding.detail = Detail::kDcnPartition;
-    const std::vector<int>& smaller = cut->sides.front();
-    const std::string text =
-        absl::StrCat("no connection between ", WhoAll(c_.topology, smaller), " and ",
-                     WhoAll(c_.topology, cut->sides.back()),
-                     " works, while those within either set do: something between them is cut");
-    finding.evidence.push_back(Evidence(c_, Strength::kStrong, smaller, text));
-    bool awaited = false;
-    bool sent = false;
-    std::set<int> ends;
-    for (const WorkerPair& pair : cut->pairs) {
-      const PairEvidence& evidence = *open.at(pair);
-      if (finding.evidence.size() < kMaxEvidence) {
-        AddLink(pair, evidence, finding);
-      } else {
-        const size_t kept = finding.evidence.size();
-        AddLink(pair, evidence, finding);
-        finding.evidence.resize(kept);
-      }
-      awaited = awaited || Awaited(pair.first) || Awaited(pair.second);
-      sent = sent || !evidence.unacked.empty() || evidence.failed_probe.size() == 2;
-      ends.insert({pair.first, pair.second});
-      open.erase(pair);
-    }
-    for (int worker : smaller) {
-      if (finding.culprits.size() == kDivergedCulprits) break;
-      if (!ends.contains(worker)) continue;
-      finding.culprits.push_back(CulpritWorker(c_, worker, text));
-    }
-    for (size_t side = 0; side < cut->sides.size(); ++side) {
-      for (int worker : cut->sides[side]) {
-        finding.partition[side].push_back(c_.worker(worker).id);
-      }
-    }
-    finding.confidence = awaited && sent ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
-    finding.own = awaited && sent;
-    Finish(finding, text);
-    out_.Add(kRule, std::move(finding));
-  }
+  void TakeCut(std::map<WorkerPair, const PairEvidence*>& open);
 
   // While one worker is in two or more broken connections, the one in most of
   // them explains them all.
-  void TakeHosts(std::map<WorkerPair, const PairEvidence*>& open) {
-    while (true) {
-      std::map<int, int> degree;
-      for (const auto& [pair, evidence] : open) {
-        ++degree[pair.first];
-        ++degree[pair.second];
-      }
-      int worst = -1;
-      int most = 1;
-      for (const auto& [worker, count] : degree) {
-        if (count > most) {
-          worst = worker;
-          most = count;
-        }
-      }
-      if (worst < 0) {
-        TakeHostsWithoutCarrier(open);
-        return;
-      }
-      TakeHost(worst, open);
-    }
-  }
+  void TakeHosts(std::map<WorkerPair, const PairEvidence*>& open);
 
   // One broken connection, but one end's NIC has no carrier: that end it is.
-  void TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& open) {
-    const auto pairs = open;
-    for (const auto& [pair, evidence] : pairs) {
-      if (!open.contains(pair)) continue;
-      const bool first_down = CarrierDown(pair.first, evidence->bad_nics);
-      const bool second_down = CarrierDown(pair.second, evidence->bad_nics);
-      if (first_down != second_down) TakeHost(first_down ? pair.first : pair.second, open);
-    }
-  }
-
-  bool CarrierDown(int worker, const std::set<std::string>& nics) const {
-    for (const Nic& nic : c_.worker(worker).snapshot->nics) {
-      if (!nic.up && (nics.empty() || nics.contains(nic.name))) return true;
-    }
-    return false;
-  }
-
-  void TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open) {
-    Finding finding;
-    finding.basis = Basis::kLink;
-    finding.cause = Cause::kNetworkingIssue;
-    finding.detail = Detail::kDcnHost;
-    std::set<int> peers;
-    std::set<int> agreeing;  // peers whose own probes fail
-    std::set<std::string> bad;
-    std::set<std::string> good;
-    size_t strays = 0;
-    bool awaited = Awaited(worker);
-    for (auto it = open.begin(); it != open.end();) {
-      const auto& [pair, evidence] = *it;
-      if (pair.first != worker && pair.second != worker) {
-        ++it;
-        continue;
-      }
-      const int peer = pair.first == worker ? pair.second : pair.first;
-      peers.insert(peer);
-      if (evidence->failed_probe.contains(peer)) agreeing.insert(peer);
-      bad.insert(evidence->bad_nics.begin(), evidence->bad_nics.end());
-      good.insert(evidence->good_nics.begin(), evidence->good_nics.end());
-      strays += IsStray(*evidence) ? 1 : 0;
-      awaited = awaited || Awaited(peer) || MayBeAtTransfer(pair);
-      AddLink(pair, *evidence, finding);
-      it = open.erase(it);
-    }
-    const std::optional<std::string> nic = NicAtFault(c_, worker, bad, good);
-    const bool bad_is_down = CarrierDown(worker, bad);
-    const std::string text = absl::StrCat(Who(c_.worker(worker)), " does not get through to ",
-                                          Count(static_cast<int64_t>(peers.size()), "peer"),
-                                          nic ? absl::StrCat(" over its NIC ", Quote(*nic)) : "",
-                                          ": ", WhoAll(c_.topology, {peers.begin(), peers.end()}));
-    Culprit culprit = CulpritWorker(c_, worker, text);
-    culprit.nic = nic;
-    finding.culprits.push_back(std::move(culprit));
-    finding.evidence.insert(finding.evidence.begin(),
-                            Evidence(c_, Strength::kStrong, {worker}, text));
-    // Probes of those with which it exchanges nothing say nothing of what it exchanges.
-    const bool delivers = links_.delivers[static_cast<size_t>(worker)];
-    // Two probes that are lost by chance may have an end in common.
-    const bool chance = strays == peers.size() && peers.size() == 2 && !bad_is_down;
-    finding.confidence =
-        awaited && !delivers && !chance ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
-    Finish(finding, text);
-    if (!delivers) JudgeRemoval(worker, nic, peers, agreeing, finding);
-    hosts_.push_back(std::move(finding));
-  }
+  void TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& open);
+  bool CarrierDown(int worker, const std::set<std::string>& nics) const;
+  void TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open);
 
   // The host's own side and its peers' probes agree, while those peers reach others.
   void JudgeRemoval(int worker, const std::optional<std::string>& nic, const std::set<int>& peers,
-                    const std::set<int>& agreeing, Finding& finding) const {
-    std::set<int> witnesses;
-    std::set<int> probing;
-    const WorkerId id = c_.worker(worker).id;
-    for (int peer = 0; peer < static_cast<int>(c_.topology.workers().size()); ++peer) {
-      const Snapshot* snapshot = c_.worker(peer).snapshot;
-      if (snapshot == nullptr || peer == worker) continue;
-      if (std::any_of(snapshot->probes.begin(), snapshot->probes.end(),
-                      [&](const Probe& probe) { return probe.peer == id; })) {
-        probing.insert(peer);
-      }
-    }
-    for (int peer : agreeing) {
-      const auto& reached = links_.reached_peers[static_cast<size_t>(peer)];
-      if (std::any_of(reached.begin(), reached.end(), [&](int r) { return r != worker; })) {
-        witnesses.insert(peer);
-      }
-    }
-    const size_t needed = std::min(kAgreeingPeers, probing.size());
-    bool own_side = false;
-    for (int peer : peers) {
-      const PairEvidence& evidence = links_.pairs.at(std::minmax(worker, peer));
-      own_side =
-          own_side || evidence.failed_probe.contains(worker) || evidence.unacked.contains(worker);
-    }
-    own_side = own_side || CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{});
-    if (!own_side || needed == 0 || witnesses.size() < needed) return;
-    if (IsReached(worker, nic) || AnotherIsCutOff(worker)) return;
-    // A single witness can be the end that is broken; peers that reached it over
-    // the same NIC speak for the host.
-    if (probing.size() < 2) return;
-    const WorkerInfo& info = c_.worker(worker);
-    finding.removable.push_back({std::string(info.host), info.node, nic, std::nullopt});
-    finding.removal_reason = absl::StrCat("its own side and the probes of ",
-                                          Count(static_cast<int64_t>(witnesses.size()), "peer"),
-                                          ", which reach others, agree");
-  }
+                    const std::set<int>& agreeing, Finding& finding) const;
 
   // Somebody reaches it, or it reaches somebody, over the NIC in question.
-  bool IsReached(int worker, const std::optional<std::string>& nic) const {
-    const WorkerId id = c_.worker(worker).id;
-    const auto passes = [&](const Probe& probe) {
-      return probe.ok && (!nic.has_value() || !probe.nic.has_value() || probe.nic == nic);
-    };
-    return std::any_of(c_.topology.workers().begin(), c_.topology.workers().end(),
-                       [&](const WorkerInfo& one) {
-                         if (one.snapshot == nullptr) return false;
-                         return std::any_of(one.snapshot->probes.begin(),
-                                            one.snapshot->probes.end(), [&](const Probe& probe) {
-                                              const bool own = one.id == id || probe.peer == id;
-                                              return own && passes(probe);
-                                            });
-                       });
-  }
+  bool IsReached(int worker, const std::optional<std::string>& nic) const;
 
   // Of a host that is missing nobody tells the other side: it may be behind the same cut.
-  bool AnotherIsCutOff(int worker) const {
-    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
-      if (i == worker || c_.worker(i).snapshot != nullptr) continue;
-      const auto n = static_cast<size_t>(i);
-      if (std::any_of(links_.broken_peers[n].begin(), links_.broken_peers[n].end(),
-                      [worker](int peer) { return peer != worker; })) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  void TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
-    Finding finding;
-    finding.basis = Basis::kLink;
-    finding.cause = Cause::kNetworkingIssue;
-    finding.detail = Detail::kDcnLink;
-    const std::string text = AddLink(pair, evidence, finding);
-    for (int worker : {pair.first, pair.second}) {
-      Culprit culprit = CulpritWorker(c_, worker, text);
-      culprit.nic = evidence.OnlyNic();
-      finding.culprits.push_back(std::move(culprit));
-    }
-    std::set<int> seen_by = evidence.failed_probe;
-    seen_by.insert(evidence.unacked.begin(), evidence.unacked.end());
-    const bool awaited = Awaited(pair.first) || Awaited(pair.second) ||
-                         (!evidence.unacked.empty() && MayBeAtTransfer(pair));
-    if (IsStray(evidence)) {
-      finding.confidence = Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
-    } else if (!awaited) {
-      finding.confidence = kConfidenceLinkUnawaited;
-    } else {
-      finding.confidence = seen_by.size() >= 2 ? kConfidenceLinkBothEnds : kConfidenceLinkOneEnd;
-      // Bytes that nobody takes while probes pass can mean a reader that stands.
-      const bool reader_stands = evidence.failed_probe.empty() && !evidence.good_nics.empty();
-      if (reader_stands) finding.confidence -= kConfidenceLoopPenalty;
-      finding.own = seen_by.size() >= 2 && !reader_stands;
-    }
-    Finish(finding, text);
-    out_.Add(kRule, std::move(finding));
-  }
+  bool AnotherIsCutOff(int worker) const;
+  void TakePair(const WorkerPair& pair, const PairEvidence& evidence);
 
   // One probe failed and nothing else: between hosts that exchange nothing it proves nothing, and
   // between others it may have been lost by itself.
-  static bool IsStray(const PairEvidence& evidence) {
-    return evidence.failed_probe.size() == 1 && evidence.unacked.empty() && evidence.gone.empty() &&
-           evidence.pending.empty();
-  }
+  static bool IsStray(const PairEvidence& evidence);
 
   // Cores exchange data with those of the same task in other slices; sockets show it.
-  bool Exchange(const WorkerPair& pair) const {
-    const WorkerInfo& a = c_.worker(pair.first);
-    const WorkerInfo& b = c_.worker(pair.second);
-    if (a.slice == b.slice) return false;
-    const auto connects = [](const WorkerInfo& one, const WorkerInfo& other) {
-      return std::any_of(one.snapshot->sockets.begin(), one.snapshot->sockets.end(),
-                         [&](const Socket& socket) { return socket.peer == other.id; });
-    };
-    return a.id.task == b.id.task || connects(a, b) || connects(b, a);
-  }
-
-  std::string AddLink(const WorkerPair& pair, const PairEvidence& evidence,
-                      Finding& finding) const {
-    std::string text =
-        absl::StrCat("between ", Who(c_.worker(pair.first)), " and ", Who(c_.worker(pair.second)));
-    if (const auto nic = evidence.OnlyNic()) absl::StrAppend(&text, " over ", Quote(*nic));
-    if (!evidence.failed_probe.empty()) {
-      absl::StrAppend(
-          &text, evidence.failed_probe.size() == 2 ? " probes fail both ways" : " a probe fails");
-    }
-    if (!evidence.unacked.empty()) {
-      absl::StrAppend(&text, evidence.failed_probe.empty() ? "" : ",",
-                      " bytes sent stay unacknowledged");
-    }
-    if (!evidence.pending.empty()) absl::StrAppend(&text, ", a transfer is pending");
-    BrokenLink link;
-    link.from = c_.worker(pair.first).id;
-    link.to = c_.worker(pair.second).id;
-    link.nic = evidence.OnlyNic();
-    link.why = text;
-    finding.links.push_back(std::move(link));
-    finding.evidence.push_back(Evidence(c_, Strength::kStrong, {pair.first, pair.second}, text));
-    return text;
-  }
-
-  void Finish(Finding& finding, const std::string& text) {
-    for (const Culprit& culprit : finding.culprits) {
-      const int worker = c_.topology.Find(culprit.worker);
-      for (const LogEvent& event : c_.worker(worker).snapshot->log_events) {
-        if (event.kind != LogKind::kNicFault) continue;
-        finding.evidence.push_back(
-            Evidence(c_, Strength::kWeak, {worker},
-                     absl::StrCat(Who(c_.worker(worker)), " logged: ", Quote(event.text))));
-        break;
-      }
-    }
-    for (const Head& head : c_.graph.heads) {
-      if (head.kind != HeadKind::kCrossWait && !head.whole_host) continue;
-      if (finding.evidence.size() >= kMaxEvidence) break;
-      const Place* place = c_.PlaceOf(head);
-      if (place == nullptr) continue;
-      finding.evidence.push_back(Evidence(
-          c_, Strength::kStrong, {head.worker},
-          absl::StrCat(Who(c_.worker(head.worker)), " has stood", StoodFor(c_, head), " at ",
-                       PlaceName(c_.topology, *place), ", while ", WhoWaits(c_, head))));
-    }
-    finding.explains = c_.graph.waiting;
-    finding.why = text;
-  }
+  bool Exchange(const WorkerPair& pair) const;
+  std::string AddLink(const WorkerPair& pair, const PairEvidence& evidence, Finding& finding) const;
+  void Finish(Finding& finding, const std::string& text);
 
   // Nothing was sent or probed, but one end of those that wait has a NIC without
   // carrier.
-  void HostByCarrier(int worker) {
-    std::set<std::string> down;
-    bool other_up = false;
-    for (const Nic& nic : c_.worker(worker).snapshot->nics) {
-      if (!nic.up) down.insert(nic.name);
-      other_up = other_up || nic.up;
-    }
-    Finding finding;
-    finding.basis = Basis::kLink;
-    finding.cause = Cause::kNetworkingIssue;
-    finding.detail = Detail::kDcnHost;
-    finding.confidence = kConfidenceCarrierByPlace;
-    const std::string text =
-        absl::StrCat(Who(c_.worker(worker)), " waits for another slice, and its NIC ",
-                     Quote(*down.begin()), " has no carrier");
-    Culprit culprit = CulpritWorker(c_, worker, text);
-    if (down.size() == 1 && other_up) culprit.nic = *down.begin();
-    finding.culprits.push_back(std::move(culprit));
-    finding.evidence.push_back(Evidence(c_, Strength::kStrong, {worker}, text));
-    Finish(finding, text);
-    out_.items.push_back(std::move(finding));
-  }
+  void HostByCarrier(int worker);
 
   // No socket and no probe says anything: two hosts of two slices that alone wait
   // for another slice can only wait for each other.
-  void ByPlaceAlone() {
-    std::vector<int> dark;
-    for (int worker : waits_outside_) {
-      if (CarrierDown(worker, {})) dark.push_back(worker);
-    }
-    if (dark.size() == 1) {
-      HostByCarrier(dark.front());
-      return;
-    }
-    if (waits_outside_.size() != 2 || !may_wait_outside_.empty()) {
-      if (!waits_outside_.empty()) {
-        out_.Note(kRule, "cores wait for another slice, but no connection shows a fault");
-      }
-      return;
-    }
-    const int a = *waits_outside_.begin();
-    const int b = *waits_outside_.rbegin();
-    if (c_.worker(a).slice == c_.worker(b).slice) return;
-    // Both can wait for a third one, which shows nothing.
-    if (c_.worker(a).id.task != c_.worker(b).id.task || HasBlindPeer(a)) {
-      out_.Note(kRule,
-                "two hosts wait for another slice, but a third one may be what they wait for");
-      return;
-    }
-    // Probes that pass speak against a broken link.
-    if (links_.Reached(a, b)) {
-      out_.Note(kRule, "two hosts wait for each other's slice, but reach each other");
-      return;
-    }
-    Finding finding;
-    finding.basis = Basis::kLink;
-    finding.cause = Cause::kNetworkingIssue;
-    finding.detail = Detail::kDcnLink;
-    finding.confidence = kConfidenceLinkByPlace;
-    const std::string text = absl::StrCat(
-        Who(c_.worker(a)), " and ", Who(c_.worker(b)),
-        " alone wait for each other's slice, while the rest of both slices waits for them");
-    BrokenLink link;
-    link.from = c_.worker(a).id;
-    link.to = c_.worker(b).id;
-    link.why = text;
-    finding.links.push_back(std::move(link));
-    for (int worker : {a, b}) finding.culprits.push_back(CulpritWorker(c_, worker, text));
-    Finish(finding, text);
-    out_.Add(kRule, std::move(finding));
-  }
+  void ByPlaceAlone();
 
   // Cores exchange data with those of the same task in other slices.
-  bool HasBlindPeer(int worker) const {
-    for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
-      const auto [first, last] = c_.positions.UnitsOf(i);
-      if (c_.worker(i).standby || c_.worker(i).id.task != c_.worker(worker).id.task) continue;
-      if (first == last) return true;
-    }
-    return false;
-  }
+  bool HasBlindPeer(int worker) const;
 
   const Case& c_;
   Findings& out_;
@@ -499,6 +119,419 @@ class Rule {
   std::set<int> may_wait_outside_;
   std::set<int> may_be_at_transfer_;  // of one chip of them nothing else is known
 };
+
+Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {
+  for (const Head& head : c.graph.heads) {
+    if (head.kind == HeadKind::kCrossWait) {
+      waits_outside_.insert(head.worker);
+    } else if (head.whole_host) {
+      may_wait_outside_.insert(head.worker);
+    } else if (MayBeTransfer(c, head)) {
+      may_be_at_transfer_.insert(head.worker);
+    }
+  }
+}
+
+void Rule::Apply() {
+  std::map<WorkerPair, const PairEvidence*> open;
+  for (const auto& [pair, evidence] : links_.pairs) {
+    // A worker that is not there at all is no matter of a link.
+    if (c_.worker(pair.first).snapshot == nullptr || c_.worker(pair.second).snapshot == nullptr) {
+      continue;
+    }
+    if (evidence.Broken()) open[pair] = &evidence;
+  }
+  if (open.empty()) {
+    ByPlaceAlone();
+    return;
+  }
+  TakeCut(open);
+  TakeHosts(open);
+  JoinIfOneCut(c_, links_, hosts_);
+  for (Finding& finding : hosts_) out_.Add(kRule, std::move(finding));
+  for (const auto& [pair, evidence] : open) TakePair(pair, *evidence);
+}
+
+bool Rule::Awaited(int worker) const {
+  return waits_outside_.contains(worker) || may_wait_outside_.contains(worker) ||
+         StateOf(worker) == SliceState::kWaitsOutside;
+}
+
+void Rule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
+  const std::optional<NetworkCut> cut = FindNetworkCut(c_, links_, open);
+  if (!cut.has_value()) return;
+  Finding finding;
+  finding.basis = Basis::kLink;
+  finding.cause = Cause::kNetworkingIssue;
+  finding.detail = Detail::kDcnPartition;
+  const std::vector<int>& smaller = cut->sides.front();
+  const std::string text =
+      absl::StrCat("no connection between ", WhoAll(c_.topology, smaller), " and ",
+                   WhoAll(c_.topology, cut->sides.back()),
+                   " works, while those within either set do: something between them is cut");
+  finding.evidence.push_back(Evidence(c_, Strength::kStrong, smaller, text));
+  bool awaited = false;
+  bool sent = false;
+  std::set<int> ends;
+  for (const WorkerPair& pair : cut->pairs) {
+    const PairEvidence& evidence = *open.at(pair);
+    if (finding.evidence.size() < kMaxEvidence) {
+      AddLink(pair, evidence, finding);
+    } else {
+      const size_t kept = finding.evidence.size();
+      AddLink(pair, evidence, finding);
+      finding.evidence.resize(kept);
+    }
+    awaited = awaited || Awaited(pair.first) || Awaited(pair.second);
+    sent = sent || !evidence.unacked.empty() || evidence.failed_probe.size() == 2;
+    ends.insert({pair.first, pair.second});
+    open.erase(pair);
+  }
+  for (int worker : smaller) {
+    if (finding.culprits.size() == kDivergedCulprits) break;
+    if (!ends.contains(worker)) continue;
+    finding.culprits.push_back(CulpritWorker(c_, worker, text));
+  }
+  for (size_t side = 0; side < cut->sides.size(); ++side) {
+    for (int worker : cut->sides[side]) {
+      finding.partition[side].push_back(c_.worker(worker).id);
+    }
+  }
+  finding.confidence = awaited && sent ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+  finding.own = awaited && sent;
+  Finish(finding, text);
+  out_.Add(kRule, std::move(finding));
+}
+
+void Rule::TakeHosts(std::map<WorkerPair, const PairEvidence*>& open) {
+  while (true) {
+    std::map<int, int> degree;
+    for (const auto& [pair, evidence] : open) {
+      ++degree[pair.first];
+      ++degree[pair.second];
+    }
+    int worst = -1;
+    int most = 1;
+    for (const auto& [worker, count] : degree) {
+      if (count > most) {
+        worst = worker;
+        most = count;
+      }
+    }
+    if (worst < 0) {
+      TakeHostsWithoutCarrier(open);
+      return;
+    }
+    TakeHost(worst, open);
+  }
+}
+
+void Rule::TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& open) {
+  const auto pairs = open;
+  for (const auto& [pair, evidence] : pairs) {
+    if (!open.contains(pair)) continue;
+    const bool first_down = CarrierDown(pair.first, evidence->bad_nics);
+    const bool second_down = CarrierDown(pair.second, evidence->bad_nics);
+    if (first_down != second_down) TakeHost(first_down ? pair.first : pair.second, open);
+  }
+}
+
+bool Rule::CarrierDown(int worker, const std::set<std::string>& nics) const {
+  for (const Nic& nic : c_.worker(worker).snapshot->nics) {
+    if (!nic.up && (nics.empty() || nics.contains(nic.name))) return true;
+  }
+  return false;
+}
+
+void Rule::TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open) {
+  Finding finding;
+  finding.basis = Basis::kLink;
+  finding.cause = Cause::kNetworkingIssue;
+  finding.detail = Detail::kDcnHost;
+  std::set<int> peers;
+  std::set<int> agreeing;  // peers whose own probes fail
+  std::set<std::string> bad;
+  std::set<std::string> good;
+  size_t strays = 0;
+  bool awaited = Awaited(worker);
+  for (auto it = open.begin(); it != open.end();) {
+    const auto& [pair, evidence] = *it;
+    if (pair.first != worker && pair.second != worker) {
+      ++it;
+      continue;
+    }
+    const int peer = pair.first == worker ? pair.second : pair.first;
+    peers.insert(peer);
+    if (evidence->failed_probe.contains(peer)) agreeing.insert(peer);
+    bad.insert(evidence->bad_nics.begin(), evidence->bad_nics.end());
+    good.insert(evidence->good_nics.begin(), evidence->good_nics.end());
+    strays += IsStray(*evidence) ? 1 : 0;
+    awaited = awaited || Awaited(peer) || MayBeAtTransfer(pair);
+    AddLink(pair, *evidence, finding);
+    it = open.erase(it);
+  }
+  const std::optional<std::string> nic = NicAtFault(c_, worker, bad, good);
+  const bool bad_is_down = CarrierDown(worker, bad);
+  const std::string text = absl::StrCat(Who(c_.worker(worker)), " does not get through to ",
+                                        Count(static_cast<int64_t>(peers.size()), "peer"),
+                                        nic ? absl::StrCat(" over its NIC ", Quote(*nic)) : "",
+                                        ": ", WhoAll(c_.topology, {peers.begin(), peers.end()}));
+  Culprit culprit = CulpritWorker(c_, worker, text);
+  culprit.nic = nic;
+  finding.culprits.push_back(std::move(culprit));
+  finding.evidence.insert(finding.evidence.begin(),
+                          Evidence(c_, Strength::kStrong, {worker}, text));
+  // Probes of those with which it exchanges nothing say nothing of what it exchanges.
+  const bool delivers = links_.delivers[static_cast<size_t>(worker)];
+  // Two probes that are lost by chance may have an end in common.
+  const bool chance = strays == peers.size() && peers.size() == 2 && !bad_is_down;
+  finding.confidence =
+      awaited && !delivers && !chance ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+  Finish(finding, text);
+  if (!delivers) JudgeRemoval(worker, nic, peers, agreeing, finding);
+  hosts_.push_back(std::move(finding));
+}
+
+void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
+                        const std::set<int>& peers, const std::set<int>& agreeing,
+                        Finding& finding) const {
+  std::set<int> witnesses;
+  std::set<int> probing;
+  const WorkerId id = c_.worker(worker).id;
+  for (int peer = 0; peer < static_cast<int>(c_.topology.workers().size()); ++peer) {
+    const Snapshot* snapshot = c_.worker(peer).snapshot;
+    if (snapshot == nullptr || peer == worker) continue;
+    if (std::any_of(snapshot->probes.begin(), snapshot->probes.end(),
+                    [&](const Probe& probe) { return probe.peer == id; })) {
+      probing.insert(peer);
+    }
+  }
+  for (int peer : agreeing) {
+    const auto& reached = links_.reached_peers[static_cast<size_t>(peer)];
+    if (std::any_of(reached.begin(), reached.end(), [&](int r) { return r != worker; })) {
+      witnesses.insert(peer);
+    }
+  }
+  const size_t needed = std::min(kAgreeingPeers, probing.size());
+  bool own_side = false;
+  for (int peer : peers) {
+    const PairEvidence& evidence = links_.pairs.at(std::minmax(worker, peer));
+    own_side =
+        own_side || evidence.failed_probe.contains(worker) || evidence.unacked.contains(worker);
+  }
+  own_side = own_side || CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{});
+  if (!own_side || needed == 0 || witnesses.size() < needed) return;
+  if (IsReached(worker, nic) || AnotherIsCutOff(worker)) return;
+  // A single witness can be the end that is broken; peers that reached it over
+  // the same NIC speak for the host.
+  if (probing.size() < 2) return;
+  const WorkerInfo& info = c_.worker(worker);
+  finding.removable.push_back({std::string(info.host), info.node, nic, std::nullopt});
+  finding.removal_reason = absl::StrCat("its own side and the probes of ",
+                                        Count(static_cast<int64_t>(witnesses.size()), "peer"),
+                                        ", which reach others, agree");
+}
+
+bool Rule::IsReached(int worker, const std::optional<std::string>& nic) const {
+  const WorkerId id = c_.worker(worker).id;
+  const auto passes = [&](const Probe& probe) {
+    return probe.ok && (!nic.has_value() || !probe.nic.has_value() || probe.nic == nic);
+  };
+  return std::any_of(c_.topology.workers().begin(), c_.topology.workers().end(),
+                     [&](const WorkerInfo& one) {
+                       if (one.snapshot == nullptr) return false;
+                       return std::any_of(one.snapshot->probes.begin(), one.snapshot->probes.end(),
+                                          [&](const Probe& probe) {
+                                            const bool own = one.id == id || probe.peer == id;
+                                            return own && passes(probe);
+                                          });
+                     });
+}
+
+bool Rule::AnotherIsCutOff(int worker) const {
+  for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+    if (i == worker || c_.worker(i).snapshot != nullptr) continue;
+    const auto n = static_cast<size_t>(i);
+    if (std::any_of(links_.broken_peers[n].begin(), links_.broken_peers[n].end(),
+                    [worker](int peer) { return peer != worker; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Rule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
+  Finding finding;
+  finding.basis = Basis::kLink;
+  finding.cause = Cause::kNetworkingIssue;
+  finding.detail = Detail::kDcnLink;
+  const std::string text = AddLink(pair, evidence, finding);
+  for (int worker : {pair.first, pair.second}) {
+    Culprit culprit = CulpritWorker(c_, worker, text);
+    culprit.nic = evidence.OnlyNic();
+    finding.culprits.push_back(std::move(culprit));
+  }
+  std::set<int> seen_by = evidence.failed_probe;
+  seen_by.insert(evidence.unacked.begin(), evidence.unacked.end());
+  const bool awaited = Awaited(pair.first) || Awaited(pair.second) ||
+                       (!evidence.unacked.empty() && MayBeAtTransfer(pair));
+  if (IsStray(evidence)) {
+    finding.confidence = Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
+  } else if (!awaited) {
+    finding.confidence = kConfidenceLinkUnawaited;
+  } else {
+    finding.confidence = seen_by.size() >= 2 ? kConfidenceLinkBothEnds : kConfidenceLinkOneEnd;
+    // Bytes that nobody takes while probes pass can mean a reader that stands.
+    const bool reader_stands = evidence.failed_probe.empty() && !evidence.good_nics.empty();
+    if (reader_stands) finding.confidence -= kConfidenceLoopPenalty;
+    finding.own = seen_by.size() >= 2 && !reader_stands;
+  }
+  Finish(finding, text);
+  out_.Add(kRule, std::move(finding));
+}
+
+bool Rule::IsStray(const PairEvidence& evidence) {
+  return evidence.failed_probe.size() == 1 && evidence.unacked.empty() && evidence.gone.empty() &&
+         evidence.pending.empty();
+}
+
+bool Rule::Exchange(const WorkerPair& pair) const {
+  const WorkerInfo& a = c_.worker(pair.first);
+  const WorkerInfo& b = c_.worker(pair.second);
+  if (a.slice == b.slice) return false;
+  const auto connects = [](const WorkerInfo& one, const WorkerInfo& other) {
+    return std::any_of(one.snapshot->sockets.begin(), one.snapshot->sockets.end(),
+                       [&](const Socket& socket) { return socket.peer == other.id; });
+  };
+  return a.id.task == b.id.task || connects(a, b) || connects(b, a);
+}
+
+std::string Rule::AddLink(const WorkerPair& pair, const PairEvidence& evidence,
+                          Finding& finding) const {
+  std::string text =
+      absl::StrCat("between ", Who(c_.worker(pair.first)), " and ", Who(c_.worker(pair.second)));
+  if (const auto nic = evidence.OnlyNic()) absl::StrAppend(&text, " over ", Quote(*nic));
+  if (!evidence.failed_probe.empty()) {
+    absl::StrAppend(
+        &text, evidence.failed_probe.size() == 2 ? " probes fail both ways" : " a probe fails");
+  }
+  if (!evidence.unacked.empty()) {
+    absl::StrAppend(&text, evidence.failed_probe.empty() ? "" : ",",
+                    " bytes sent stay unacknowledged");
+  }
+  if (!evidence.pending.empty()) absl::StrAppend(&text, ", a transfer is pending");
+  BrokenLink link;
+  link.from = c_.worker(pair.first).id;
+  link.to = c_.worker(pair.second).id;
+  link.nic = evidence.OnlyNic();
+  link.why = text;
+  finding.links.push_back(std::move(link));
+  finding.evidence.push_back(Evidence(c_, Strength::kStrong, {pair.first, pair.second}, text));
+  return text;
+}
+
+void Rule::Finish(Finding& finding, const std::string& text) {
+  for (const Culprit& culprit : finding.culprits) {
+    const int worker = c_.topology.Find(culprit.worker);
+    for (const LogEvent& event : c_.worker(worker).snapshot->log_events) {
+      if (event.kind != LogKind::kNicFault) continue;
+      finding.evidence.push_back(
+          Evidence(c_, Strength::kWeak, {worker},
+                   absl::StrCat(Who(c_.worker(worker)), " logged: ", Quote(event.text))));
+      break;
+    }
+  }
+  for (const Head& head : c_.graph.heads) {
+    if (head.kind != HeadKind::kCrossWait && !head.whole_host) continue;
+    if (finding.evidence.size() >= kMaxEvidence) break;
+    const Place* place = c_.PlaceOf(head);
+    if (place == nullptr) continue;
+    finding.evidence.push_back(
+        Evidence(c_, Strength::kStrong, {head.worker},
+                 absl::StrCat(Who(c_.worker(head.worker)), " has stood", StoodFor(c_, head), " at ",
+                              PlaceName(c_.topology, *place), ", while ", WhoWaits(c_, head))));
+  }
+  finding.explains = c_.graph.waiting;
+  finding.why = text;
+}
+
+void Rule::HostByCarrier(int worker) {
+  std::set<std::string> down;
+  bool other_up = false;
+  for (const Nic& nic : c_.worker(worker).snapshot->nics) {
+    if (!nic.up) down.insert(nic.name);
+    other_up = other_up || nic.up;
+  }
+  Finding finding;
+  finding.basis = Basis::kLink;
+  finding.cause = Cause::kNetworkingIssue;
+  finding.detail = Detail::kDcnHost;
+  finding.confidence = kConfidenceCarrierByPlace;
+  const std::string text =
+      absl::StrCat(Who(c_.worker(worker)), " waits for another slice, and its NIC ",
+                   Quote(*down.begin()), " has no carrier");
+  Culprit culprit = CulpritWorker(c_, worker, text);
+  if (down.size() == 1 && other_up) culprit.nic = *down.begin();
+  finding.culprits.push_back(std::move(culprit));
+  finding.evidence.push_back(Evidence(c_, Strength::kStrong, {worker}, text));
+  Finish(finding, text);
+  out_.items.push_back(std::move(finding));
+}
+
+void Rule::ByPlaceAlone() {
+  std::vector<int> dark;
+  for (int worker : waits_outside_) {
+    if (CarrierDown(worker, {})) dark.push_back(worker);
+  }
+  if (dark.size() == 1) {
+    HostByCarrier(dark.front());
+    return;
+  }
+  if (waits_outside_.size() != 2 || !may_wait_outside_.empty()) {
+    if (!waits_outside_.empty()) {
+      out_.Note(kRule, "cores wait for another slice, but no connection shows a fault");
+    }
+    return;
+  }
+  const int a = *waits_outside_.begin();
+  const int b = *waits_outside_.rbegin();
+  if (c_.worker(a).slice == c_.worker(b).slice) return;
+  // Both can wait for a third one, which shows nothing.
+  if (c_.worker(a).id.task != c_.worker(b).id.task || HasBlindPeer(a)) {
+    out_.Note(kRule, "two hosts wait for another slice, but a third one may be what they wait for");
+    return;
+  }
+  // Probes that pass speak against a broken link.
+  if (links_.Reached(a, b)) {
+    out_.Note(kRule, "two hosts wait for each other's slice, but reach each other");
+    return;
+  }
+  Finding finding;
+  finding.basis = Basis::kLink;
+  finding.cause = Cause::kNetworkingIssue;
+  finding.detail = Detail::kDcnLink;
+  finding.confidence = kConfidenceLinkByPlace;
+  const std::string text = absl::StrCat(
+      Who(c_.worker(a)), " and ", Who(c_.worker(b)),
+      " alone wait for each other's slice, while the rest of both slices waits for them");
+  BrokenLink link;
+  link.from = c_.worker(a).id;
+  link.to = c_.worker(b).id;
+  link.why = text;
+  finding.links.push_back(std::move(link));
+  for (int worker : {a, b}) finding.culprits.push_back(CulpritWorker(c_, worker, text));
+  Finish(finding, text);
+  out_.Add(kRule, std::move(finding));
+}
+
+bool Rule::HasBlindPeer(int worker) const {
+  for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
+    const auto [first, last] = c_.positions.UnitsOf(i);
+    if (c_.worker(i).standby || c_.worker(i).id.task != c_.worker(worker).id.task) continue;
+    if (first == last) return true;
+  }
+  return false;
+}
 
 }  // namespace
 

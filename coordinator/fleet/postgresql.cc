@@ -111,142 +111,32 @@ class Postgresql final : public Database {
   Postgresql& operator=(const Postgresql&) = delete;
   using Database::Run;
   absl::StatusOr<std::vector<Row>> Run(const std::string& sql,
-                                       const std::vector<Value>& values) override {
-    // What comes after a break in a transaction must not run outside of it.
-    if (doomed_) {
-      if (sql == "ROLLBACK") doomed_ = false;
-      return absl::AbortedError(
-          absl::StrCat("fleet history ", name_, ": the connection broke in a transaction"));
-    }
-    if (absl::Status status = Connect(); !status.ok()) return status;
-    return RunConnected(sql, values);
-  }
+                                       const std::vector<Value>& values) override;
 
-  absl::Status Begin() override {
-    absl::Status status = Run("BEGIN").status();
-    in_transaction_ = status.ok();
-    return status;
-  }
+  absl::Status Begin() override;
 
-  absl::StatusOr<absl::Time> WallClock() override {
-    const auto rows = Run("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)");
-    if (!rows.ok()) return rows.status();
-    return rows->front().Time(0);
-  }
+  absl::StatusOr<absl::Time> WallClock() override;
 
   bool IsPostgresql() const override { return true; }
   std::string Name() const override { return name_; }
 
  private:
-  absl::Status Connect() {
-    if (connection_ != nullptr && PQstatus(connection_) == CONNECTION_OK) return absl::OkStatus();
-    PQfinish(connection_);
-    // A server that vanished must not hold its client for the kernel's quarter of an hour.
-    const std::string seconds = absl::StrCat(absl::ToInt64Seconds(kHistoryPatience));
-    const std::string milliseconds = absl::StrCat(absl::ToInt64Milliseconds(patience_));
-    const char* const keys[] = {"connect_timeout", "tcp_user_timeout", "application_name",
-                                "client_encoding", "dbname",           nullptr};
-    const char* const values[] = {seconds.c_str(), milliseconds.c_str(), "rapideye",
-                                  "UTF8",          url_.c_str(),         nullptr};
-    connection_ = PQconnectdbParams(keys, values, /*expand_dbname=*/1);
-    if (PQstatus(connection_) != CONNECTION_OK) {
-      return absl::UnavailableError(absl::StrCat("fleet history ", name_, ": ", Message()));
-    }
-    PQsetnonblocking(connection_, 1);
-    // Notices (a table that is there already) are not logged.
-    PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
-    for (const char* limit : {"statement_timeout", "lock_timeout"}) {
-      auto rows = RunConnected(absl::StrCat("SET ", limit, " = ", milliseconds), {});
-      if (!rows.ok()) return rows.status();
-    }
-    return absl::OkStatus();
-  }
-
+  absl::Status Connect();
   absl::StatusOr<std::vector<Row>> RunConnected(const std::string& sql,
-                                                const std::vector<Value>& values) {
-    const absl::StatusOr<Result> answer = Ask(sql, Parameters(values));
-    if (sql == "COMMIT" || sql == "ROLLBACK") in_transaction_ = false;
-    if (!answer.ok()) return Hangs(answer.status());
-    PGresult* result = answer->get();
-    const ExecStatusType outcome = PQresultStatus(result);
-    if (outcome != PGRES_TUPLES_OK && outcome != PGRES_COMMAND_OK) return Failed(result);
-    // A transaction that has failed answers COMMIT with a ROLLBACK.
-    if (sql == "COMMIT" && std::string_view(PQcmdStatus(result)) != "COMMIT") {
-      return absl::AbortedError(
-          absl::StrCat("fleet history ", name_, ": the transaction was rolled back"));
-    }
-    std::vector<Row> rows;
-    for (int row = 0; row < PQntuples(result); ++row) {
-      std::vector<Value> cells;
-      for (int column = 0; column < PQnfields(result); ++column) {
-        cells.push_back(Read(result, row, column));
-      }
-      rows.emplace_back(std::move(cells));
-    }
-    return rows;
-  }
+                                                const std::vector<Value>& values);
 
   // What the server says last; nullptr if it says nothing (libpq has the reason then).
-  absl::StatusOr<Result> Ask(const std::string& sql, const Parameters& parameters) {
-    const auto deadline = SteadyClock::now() + absl::ToChronoNanoseconds(LongestAnswer(patience_));
-    Result last;
-    if (PQsendQueryParams(connection_, sql.c_str(), parameters.size(), nullptr, parameters.data(),
-                          nullptr, nullptr, /*resultFormat=*/0) == 0) {
-      return last;
-    }
-    for (;;) {
-      for (;;) {
-        const int unsent = PQflush(connection_);
-        if (unsent < 0) break;
-        if (unsent == 0 && PQisBusy(connection_) == 0) break;
-        if (!AwaitServer(unsent > 0, deadline)) {
-          return absl::UnavailableError(
-              absl::StrCat("fleet history ", name_, ": the server is there, and does not answer"));
-        }
-        if (PQconsumeInput(connection_) == 0) break;
-      }
-      Result next(PQgetResult(connection_));
-      if (next == nullptr) return last;
-      last = std::move(next);
-      if (PQstatus(connection_) != CONNECTION_OK) return last;
-    }
-  }
+  absl::StatusOr<Result> Ask(const std::string& sql, const Parameters& parameters);
 
   // False: not before the deadline.
-  bool AwaitServer(bool to_write, SteadyClock::time_point deadline) const {
-    pollfd server = {PQsocket(connection_),
-                     static_cast<int16_t>(to_write ? POLLIN | POLLOUT : POLLIN), 0};
-    for (;;) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now());
-      if (left.count() <= 0) return false;
-      const int n = poll(&server, 1, static_cast<int>(left.count()));
-      if (n > 0 || (n < 0 && errno != EINTR)) return n > 0;
-    }
-  }
+  bool AwaitServer(bool to_write, SteadyClock::time_point deadline) const;
 
   // The statement may be done or not: this connection will not report it.
-  absl::Status Hangs(const absl::Status& status) {
-    PQfinish(std::exchange(connection_, nullptr));
-    doomed_ = std::exchange(in_transaction_, false);
-    return status;
-  }
-
-  absl::Status Failed(const PGresult* result) {
-    const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const bool broken = PQstatus(connection_) != CONNECTION_OK;
-    if (broken) doomed_ = std::exchange(in_transaction_, false);
-    return absl::Status(broken             ? absl::StatusCode::kUnavailable
-                        : state != nullptr ? CodeOf(state)
-                                           : absl::StatusCode::kInternal,
-                        absl::StrCat("fleet history ", name_, ": ", Message()));
-  }
+  absl::Status Hangs(const absl::Status& status);
+  absl::Status Failed(const PGresult* result);
 
   // libpq ends its messages, and parts of them, with newlines.
-  std::string Message() const {
-    std::string text = PQerrorMessage(connection_);
-    absl::StripAsciiWhitespace(&text);
-    return absl::StrReplaceAll(text, {{"\n\t", " "}, {"\n", "; "}});
-  }
+  std::string Message() const;
 
   std::string url_;
   std::string name_;
@@ -255,6 +145,136 @@ class Postgresql final : public Database {
   bool in_transaction_ = false;
   bool doomed_ = false;  // until its ROLLBACK
 };
+
+absl::StatusOr<std::vector<Row>> Postgresql::Run(const std::string& sql,
+                                                 const std::vector<Value>& values) {
+  // What comes after a break in a transaction must not run outside of it.
+  if (doomed_) {
+    if (sql == "ROLLBACK") doomed_ = false;
+    return absl::AbortedError(
+        absl::StrCat("fleet history ", name_, ": the connection broke in a transaction"));
+  }
+  if (absl::Status status = Connect(); !status.ok()) return status;
+  return RunConnected(sql, values);
+}
+
+absl::Status Postgresql::Begin() {
+  absl::Status status = Run("BEGIN").status();
+  in_transaction_ = status.ok();
+  return status;
+}
+
+absl::StatusOr<absl::Time> Postgresql::WallClock() {
+  const auto rows = Run("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)");
+  if (!rows.ok()) return rows.status();
+  return rows->front().Time(0);
+}
+
+absl::Status Postgresql::Connect() {
+  if (connection_ != nullptr && PQstatus(connection_) == CONNECTION_OK) return absl::OkStatus();
+  PQfinish(connection_);
+  // A server that vanished must not hold its client for the kernel's quarter of an hour.
+  const std::string seconds = absl::StrCat(absl::ToInt64Seconds(kHistoryPatience));
+  const std::string milliseconds = absl::StrCat(absl::ToInt64Milliseconds(patience_));
+  const char* const keys[] = {"connect_timeout", "tcp_user_timeout", "application_name",
+                              "client_encoding", "dbname",           nullptr};
+  const char* const values[] = {seconds.c_str(), milliseconds.c_str(), "rapideye",
+                                "UTF8",          url_.c_str(),         nullptr};
+  connection_ = PQconnectdbParams(keys, values, /*expand_dbname=*/1);
+  if (PQstatus(connection_) != CONNECTION_OK) {
+    return absl::UnavailableError(absl::StrCat("fleet history ", name_, ": ", Message()));
+  }
+  PQsetnonblocking(connection_, 1);
+  // Notices (a table that is there already) are not logged.
+  PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
+  for (const char* limit : {"statement_timeout", "lock_timeout"}) {
+    auto rows = RunConnected(absl::StrCat("SET ", limit, " = ", milliseconds), {});
+    if (!rows.ok()) return rows.status();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Row>> Postgresql::RunConnected(const std::string& sql,
+                                                          const std::vector<Value>& values) {
+  const absl::StatusOr<Result> answer = Ask(sql, Parameters(values));
+  if (sql == "COMMIT" || sql == "ROLLBACK") in_transaction_ = false;
+  if (!answer.ok()) return Hangs(answer.status());
+  PGresult* result = answer->get();
+  const ExecStatusType outcome = PQresultStatus(result);
+  if (outcome != PGRES_TUPLES_OK && outcome != PGRES_COMMAND_OK) return Failed(result);
+  // A transaction that has failed answers COMMIT with a ROLLBACK.
+  if (sql == "COMMIT" && std::string_view(PQcmdStatus(result)) != "COMMIT") {
+    return absl::AbortedError(
+        absl::StrCat("fleet history ", name_, ": the transaction was rolled back"));
+  }
+  std::vector<Row> rows;
+  for (int row = 0; row < PQntuples(result); ++row) {
+    std::vector<Value> cells;
+    for (int column = 0; column < PQnfields(result); ++column) {
+      cells.push_back(Read(result, row, column));
+    }
+    rows.emplace_back(std::move(cells));
+  }
+  return rows;
+}
+
+absl::StatusOr<Result> Postgresql::Ask(const std::string& sql, const Parameters& parameters) {
+  const auto deadline = SteadyClock::now() + absl::ToChronoNanoseconds(LongestAnswer(patience_));
+  Result last;
+  if (PQsendQueryParams(connection_, sql.c_str(), parameters.size(), nullptr, parameters.data(),
+                        nullptr, nullptr, /*resultFormat=*/0) == 0) {
+    return last;
+  }
+  for (;;) {
+    for (;;) {
+      const int unsent = PQflush(connection_);
+      if (unsent < 0) break;
+      if (unsent == 0 && PQisBusy(connection_) == 0) break;
+      if (!AwaitServer(unsent > 0, deadline)) {
+        return absl::UnavailableError(
+            absl::StrCat("fleet history ", name_, ": the server is there, and does not answer"));
+      }
+      if (PQconsumeInput(connection_) == 0) break;
+    }
+    Result next(PQgetResult(connection_));
+    if (next == nullptr) return last;
+    last = std::move(next);
+    if (PQstatus(connection_) != CONNECTION_OK) return last;
+  }
+}
+
+bool Postgresql::AwaitServer(bool to_write, SteadyClock::time_point deadline) const {
+  pollfd server = {PQsocket(connection_),
+                   static_cast<int16_t>(to_write ? POLLIN | POLLOUT : POLLIN), 0};
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now());
+    if (left.count() <= 0) return false;
+    const int n = poll(&server, 1, static_cast<int>(left.count()));
+    if (n > 0 || (n < 0 && errno != EINTR)) return n > 0;
+  }
+}
+
+absl::Status Postgresql::Hangs(const absl::Status& status) {
+  PQfinish(std::exchange(connection_, nullptr));
+  doomed_ = std::exchange(in_transaction_, false);
+  return status;
+}
+
+absl::Status Postgresql::Failed(const PGresult* result) {
+  const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const bool broken = PQstatus(connection_) != CONNECTION_OK;
+  if (broken) doomed_ = std::exchange(in_transaction_, false);
+  return absl::Status(broken             ? absl::StatusCode::kUnavailable
+                      : state != nullptr ? CodeOf(state)
+                                         : absl::StatusCode::kInternal,
+                      absl::StrCat("fleet history ", name_, ": ", Message()));
+}
+
+std::string Postgresql::Message() const {
+  std::string text = PQerrorMessage(connection_);
+  absl::StripAsciiWhitespace(&text);
+  return absl::StrReplaceAll(text, {{"\n\t", " "}, {"\n", "; "}});
+}
 
 }  // namespace
 

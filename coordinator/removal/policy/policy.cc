@@ -130,160 +130,22 @@ class Judge {
   Judge(const Finding& finding, const Facts& facts, const Policy& policy, absl::Time now)
       : finding_(finding), facts_(facts), policy_(policy), now_(now) {}
 
-  Decision Run() {
-    decision_.expires = std::min(finding_.at, now_) + policy_.decision_lifetime;
-    if (!EvidenceSuffices() || Forbidden() || OverBudget()) return std::move(decision_);
-    decision_.action = Action::kRemove;
-    return std::move(decision_);
-  }
+  Decision Run();
 
  private:
-  bool Say(Action action, const char* rule, std::string reason) {
-    decision_.action = action;
-    decision_.rule = rule;
-    decision_.reason = std::move(reason);
-    return true;
-  }
-  bool Watch(const char* rule, std::string reason) {
-    Say(Action::kWatch, rule, std::move(reason));
-    return false;
-  }
+  bool Say(Action action, const char* rule, std::string reason);
+  bool Watch(const char* rule, std::string reason);
   bool Refuse(const char* rule, const std::string& reason) {
     return Say(Action::kRefuse, rule, absl::StrCat("due (", decision_.reason, "), but ", reason));
   }
-  bool RefuseForBudget(const char* rule, const std::string& reason) {
-    decision_.budget_hit = true;
-    return Refuse(rule, absl::StrCat(reason,
-                                     ": no more removals until an operator allows them (rapideye "
-                                     "fleet breaker close --removal=",
-                                     std::string(RemovalModeName(policy_.mode)), ")"));
-  }
+  bool RefuseForBudget(const char* rule, const std::string& reason);
 
   // Leaves in `decision_` why.
-  bool EvidenceSuffices() {
-    if (!MayAccuse(finding_, policy_)) {
-      return Watch("tenant", absl::StrCat("recorded by ", finding_.recorded_by,
-                                          ", which may not accuse this machine "
-                                          "(--tenant-machines)"));
-    }
-    const Grounds claimed = finding_.recorded_by.empty()
-                                ? finding_.grounds
-                                : std::min(finding_.grounds, Grounds::kRepetition);
-    switch (GroundsAllowed(finding_.cause, finding_.detail, claimed)) {
-      case Grounds::kNever:
-        return Watch("cause", absl::StrCat("no host is ever removed for ", CauseOf(finding_)));
-      case Grounds::kDirect:
-        if (OutOfTime()) return false;
-        return Say(Action::kWatch, "direct",
-                   absl::StrCat(CauseOf(finding_), " with evidence from beyond the job's reach"));
-      case Grounds::kRepetition:
-        if (OutOfTime()) return false;
-        break;
-    }
-    if (!facts_.all_events) {
-      return Watch("too-many-events",
-                   "more happened on this machine and where it stood than can be weighed: look "
-                   "at it (rapideye fleet history)");
-    }
-    return RepetitionSuffices();
-  }
-
-  bool OutOfTime() {
-    // An honest clock may be ahead of ours, by not so much. One that is not would keep an
-    // event in every window, and outlive every repair.
-    if (finding_.at > now_ + kDay) {
-      Watch("future", "it bears a time that has yet to come: look at the clocks");
-      return true;
-    }
-    if (!facts_.forgotten.has_value() || finding_.at > *facts_.forgotten) return false;
-    Watch("forgotten", "the machine was repaired, or forgotten, since");
-    return true;
-  }
-
-  bool RepetitionSuffices() {
-    const Repetition repetition =
-        CountRepetition(finding_.machine, facts_.events, now_ - policy_.window, now_ + kDay);
-    const auto counted = static_cast<int64_t>(repetition.counted.size());
-    const std::string count =
-        absl::StrCat(Plural(counted, "hang event"), " on this machine in ", Span(policy_.window));
-    if (counted > policy_.repetitions && !repetition.counted.contains(finding_.incident)) {
-      return Watch("repetition",
-                   absl::StrCat(count, ", but this one does not count", LeftOut(repetition)));
-    }
-    if (counted <= policy_.repetitions) {
-      return Watch("repetition", absl::StrCat(count, ", more than ", policy_.repetitions,
-                                              " are needed", LeftOut(repetition)));
-    }
-    if (!repetition.independent) {
-      return Watch("independence",
-                   absl::StrCat(count,
-                                ", all at the same coordinate and in related programs: it "
-                                "may be the program",
-                                LeftOut(repetition)));
-    }
-    return Say(Action::kWatch, "repetition",
-               absl::StrCat(count, ", at different coordinates or in unrelated programs",
-                            LeftOut(repetition)));
-  }
-
-  bool Forbidden() {
-    if (policy_.mode == RemovalMode::kOff) return Refuse("off", "removal is switched off");
-    if (const auto objection = ObjectionTo(finding_, policy_); objection.has_value()) {
-      return Refuse(objection->rule.c_str(), objection->reason);
-    }
-    if (facts_.name_taken_by.has_value() && !policy_.stable_names) {
-      return Refuse("name-taken", absl::StrCat("its name is borne by ", *facts_.name_taken_by,
-                                               ", too: a removal could hit that one"));
-    }
-    if (decision_.expires <= now_) {
-      return Refuse("expired", absl::StrCat("the incident is older than ",
-                                            absl::FormatDuration(policy_.decision_lifetime)));
-    }
-    for (const PastRemoval& removal : facts_.removals) {
-      if (removal.standing && !removal.given_up && removal.machine == finding_.machine &&
-          now_ - removal.decided < policy_.window) {
-        return Refuse("removed",
-                      absl::StrCat("its removal was decided for incident ", removal.incident,
-                                   ", once in ", Span(policy_.window)));
-      }
-    }
-    if (facts_.breaker.open) {
-      return Refuse("breaker",
-                    absl::StrCat("all removals are stopped since ",
-                                 absl::FormatTime(facts_.breaker.since, absl::UTCTimeZone()), ": ",
-                                 facts_.breaker.reason));
-    }
-    return false;
-  }
-
-  bool OverBudget() {
-    const Costs costs = CostsOf(finding_, facts_, policy_, now_);
-    const auto one_more = [](const auto& set) { return static_cast<int64_t>(set.size()) + 1; };
-    if (one_more(costs.this_hour) > policy_.max_hosts_an_hour) {
-      return RefuseForBudget(
-          "hosts-an-hour",
-          absl::StrCat(Plural(policy_.max_hosts_an_hour, "host"), " an hour may be removed"));
-    }
-    if (static_cast<int64_t>(costs.slices.size()) > policy_.max_slices_a_day) {
-      return RefuseForBudget("slices-a-day", absl::StrCat(Plural(policy_.max_slices_a_day, "slice"),
-                                                          " a day may be lost"));
-    }
-    const int64_t job_hosts = JobHosts(finding_, policy_);
-    const int64_t job_limit = Share(policy_.max_share_of_job, job_hosts);
-    if (one_more(costs.of_job) > job_limit) {
-      return RefuseForBudget(
-          "share-of-job", absl::StrCat(job_limit, " of the ", Plural(job_hosts, "host"), " of job ",
-                                       finding_.job, " may be out"));
-    }
-    const int64_t fleet = policy_.fleet_hosts.value_or(facts_.largest_job_hosts);
-    const int64_t fleet_limit = Share(policy_.max_share_of_fleet, fleet);
-    const std::string of_fleet =
-        absl::StrCat(fleet_limit, " of the ", Plural(fleet, "host"), " of the fleet may be out");
-    if (one_more(costs.of_fleet) > fleet_limit) return RefuseForBudget("share-of-fleet", of_fleet);
-    // What others accused is out as well, and no reason to stop all.
-    if (one_more(costs.of_everybody) > fleet_limit) return Refuse("share-of-fleet", of_fleet);
-    return false;
-  }
+  bool EvidenceSuffices();
+  bool OutOfTime();
+  bool RepetitionSuffices();
+  bool Forbidden();
+  bool OverBudget();
 
   const Finding& finding_;
   const Facts& facts_;
@@ -291,6 +153,156 @@ class Judge {
   const absl::Time now_;
   Decision decision_;
 };
+
+Decision Judge::Run() {
+  decision_.expires = std::min(finding_.at, now_) + policy_.decision_lifetime;
+  if (!EvidenceSuffices() || Forbidden() || OverBudget()) return std::move(decision_);
+  decision_.action = Action::kRemove;
+  return std::move(decision_);
+}
+
+bool Judge::Say(Action action, const char* rule, std::string reason) {
+  decision_.action = action;
+  decision_.rule = rule;
+  decision_.reason = std::move(reason);
+  return true;
+}
+
+bool Judge::Watch(const char* rule, std::string reason) {
+  Say(Action::kWatch, rule, std::move(reason));
+  return false;
+}
+
+bool Judge::RefuseForBudget(const char* rule, const std::string& reason) {
+  decision_.budget_hit = true;
+  return Refuse(rule, absl::StrCat(reason,
+                                   ": no more removals until an operator allows them (rapideye "
+                                   "fleet breaker close --removal=",
+                                   std::string(RemovalModeName(policy_.mode)), ")"));
+}
+
+bool Judge::EvidenceSuffices() {
+  if (!MayAccuse(finding_, policy_)) {
+    return Watch("tenant", absl::StrCat("recorded by ", finding_.recorded_by,
+                                        ", which may not accuse this machine "
+                                        "(--tenant-machines)"));
+  }
+  const Grounds claimed = finding_.recorded_by.empty()
+                              ? finding_.grounds
+                              : std::min(finding_.grounds, Grounds::kRepetition);
+  switch (GroundsAllowed(finding_.cause, finding_.detail, claimed)) {
+    case Grounds::kNever:
+      return Watch("cause", absl::StrCat("no host is ever removed for ", CauseOf(finding_)));
+    case Grounds::kDirect:
+      if (OutOfTime()) return false;
+      return Say(Action::kWatch, "direct",
+                 absl::StrCat(CauseOf(finding_), " with evidence from beyond the job's reach"));
+    case Grounds::kRepetition:
+      if (OutOfTime()) return false;
+      break;
+  }
+  if (!facts_.all_events) {
+    return Watch("too-many-events",
+                 "more happened on this machine and where it stood than can be weighed: look "
+                 "at it (rapideye fleet history)");
+  }
+  return RepetitionSuffices();
+}
+
+bool Judge::OutOfTime() {
+  // An honest clock may be ahead of ours, by not so much. One that is not would keep an
+  // event in every window, and outlive every repair.
+  if (finding_.at > now_ + kDay) {
+    Watch("future", "it bears a time that has yet to come: look at the clocks");
+    return true;
+  }
+  if (!facts_.forgotten.has_value() || finding_.at > *facts_.forgotten) return false;
+  Watch("forgotten", "the machine was repaired, or forgotten, since");
+  return true;
+}
+
+bool Judge::RepetitionSuffices() {
+  const Repetition repetition =
+      CountRepetition(finding_.machine, facts_.events, now_ - policy_.window, now_ + kDay);
+  const auto counted = static_cast<int64_t>(repetition.counted.size());
+  const std::string count =
+      absl::StrCat(Plural(counted, "hang event"), " on this machine in ", Span(policy_.window));
+  if (counted > policy_.repetitions && !repetition.counted.contains(finding_.incident)) {
+    return Watch("repetition",
+                 absl::StrCat(count, ", but this one does not count", LeftOut(repetition)));
+  }
+  if (counted <= policy_.repetitions) {
+    return Watch("repetition", absl::StrCat(count, ", more than ", policy_.repetitions,
+                                            " are needed", LeftOut(repetition)));
+  }
+  if (!repetition.independent) {
+    return Watch("independence",
+                 absl::StrCat(count,
+                              ", all at the same coordinate and in related programs: it "
+                              "may be the program",
+                              LeftOut(repetition)));
+  }
+  return Say(Action::kWatch, "repetition",
+             absl::StrCat(count, ", at different coordinates or in unrelated programs",
+                          LeftOut(repetition)));
+}
+
+bool Judge::Forbidden() {
+  if (policy_.mode == RemovalMode::kOff) return Refuse("off", "removal is switched off");
+  if (const auto objection = ObjectionTo(finding_, policy_); objection.has_value()) {
+    return Refuse(objection->rule.c_str(), objection->reason);
+  }
+  if (facts_.name_taken_by.has_value() && !policy_.stable_names) {
+    return Refuse("name-taken", absl::StrCat("its name is borne by ", *facts_.name_taken_by,
+                                             ", too: a removal could hit that one"));
+  }
+  if (decision_.expires <= now_) {
+    return Refuse("expired", absl::StrCat("the incident is older than ",
+                                          absl::FormatDuration(policy_.decision_lifetime)));
+  }
+  for (const PastRemoval& removal : facts_.removals) {
+    if (removal.standing && !removal.given_up && removal.machine == finding_.machine &&
+        now_ - removal.decided < policy_.window) {
+      return Refuse("removed", absl::StrCat("its removal was decided for incident ",
+                                            removal.incident, ", once in ", Span(policy_.window)));
+    }
+  }
+  if (facts_.breaker.open) {
+    return Refuse("breaker",
+                  absl::StrCat("all removals are stopped since ",
+                               absl::FormatTime(facts_.breaker.since, absl::UTCTimeZone()), ": ",
+                               facts_.breaker.reason));
+  }
+  return false;
+}
+
+bool Judge::OverBudget() {
+  const Costs costs = CostsOf(finding_, facts_, policy_, now_);
+  const auto one_more = [](const auto& set) { return static_cast<int64_t>(set.size()) + 1; };
+  if (one_more(costs.this_hour) > policy_.max_hosts_an_hour) {
+    return RefuseForBudget("hosts-an-hour", absl::StrCat(Plural(policy_.max_hosts_an_hour, "host"),
+                                                         " an hour may be removed"));
+  }
+  if (static_cast<int64_t>(costs.slices.size()) > policy_.max_slices_a_day) {
+    return RefuseForBudget("slices-a-day", absl::StrCat(Plural(policy_.max_slices_a_day, "slice"),
+                                                        " a day may be lost"));
+  }
+  const int64_t job_hosts = JobHosts(finding_, policy_);
+  const int64_t job_limit = Share(policy_.max_share_of_job, job_hosts);
+  if (one_more(costs.of_job) > job_limit) {
+    return RefuseForBudget(
+        "share-of-job", absl::StrCat(job_limit, " of the ", Plural(job_hosts, "host"), " of job ",
+                                     finding_.job, " may be out"));
+  }
+  const int64_t fleet = policy_.fleet_hosts.value_or(facts_.largest_job_hosts);
+  const int64_t fleet_limit = Share(policy_.max_share_of_fleet, fleet);
+  const std::string of_fleet =
+      absl::StrCat(fleet_limit, " of the ", Plural(fleet, "host"), " of the fleet may be out");
+  if (one_more(costs.of_fleet) > fleet_limit) return RefuseForBudget("share-of-fleet", of_fleet);
+  // What others accused is out as well, and no reason to stop all.
+  if (one_more(costs.of_everybody) > fleet_limit) return Refuse("share-of-fleet", of_fleet);
+  return false;
+}
 
 }  // namespace
 
