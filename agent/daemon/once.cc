@@ -49,7 +49,7 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   for (const Effect& effect : core.Step(Wake{}, moment())) {
     const auto* poll = std::get_if<Poll>(&effect);
     if (poll == nullptr) continue;
-    const HostLook everything = {.sockets = true, .hang = true, .counters = true};
+    const HostLook everything = {.sockets = true, .hang = true, .counters = true, .only = true};
     step(HostSampled{poll->poll, sources.Read(everything)});
     RuntimeReading reading = ReadRuntime(client, poll->with_hlo, poll->deadline);
     if (reading.sample.has_value()) instructions.AddWaits(*reading.sample, kInstructionPatience);

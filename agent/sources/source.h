@@ -49,6 +49,7 @@ struct HostLook {
   bool starting = false;  // no launch and no step has completed yet
   // With `hang`: the salt for hashes of settings; empty: there is none.
   std::string salt = {};
+  bool only = false;  // no other look follows: waits for what is asked on a thread of its own
 
   friend bool operator==(const HostLook&, const HostLook&) = default;
 };

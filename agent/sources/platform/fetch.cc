@@ -159,12 +159,21 @@ absl::Duration PlatformFetcher::Ask() {
     const MutexLock lock(mutex_);
     answer_ = std::move(answer);
   }
+  answered_.NotifyAll();
   return MonotonicTime() + kPlatformSpacing;
 }
 
-std::optional<PlatformReading> PlatformFetcher::Fetch(const HostLook&, absl::Duration,
+std::optional<PlatformReading> PlatformFetcher::Fetch(const HostLook& look, absl::Duration,
                                                       HostFindings&) {
   const MutexLock lock(mutex_);
+  const absl::Duration deadline = MonotonicTime() + kPlatformPatience;
+  while (look.only && !answer_.has_value()) {
+    if (!answered_.WaitUntil(mutex_, deadline)) {
+      return PlatformReading{.events = {},
+                             .unavailable = absl::StrCat("the platform did not answer within ",
+                                                         absl::FormatDuration(kPlatformPatience))};
+    }
+  }
   return std::exchange(answer_, std::nullopt);
 }
 

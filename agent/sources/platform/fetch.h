@@ -18,7 +18,8 @@ namespace rapideye::agent {
 // kPlatformDeadline. Thread-safe.
 PlatformReading AskPlatforms(const PlatformOptions& options, absl::Time now);
 
-// Asks on a thread of its own, since a network may hang; a look gets the last answer, once.
+// Asks on a thread of its own, since a network may hang; a look gets the last answer, once. A look
+// that is the only one waits for the first answer.
 class PlatformFetcher final : public Fetcher<PlatformReading> {
  public:
   explicit PlatformFetcher(PlatformOptions options);
@@ -31,6 +32,7 @@ class PlatformFetcher final : public Fetcher<PlatformReading> {
 
   const PlatformOptions options_;
   Mutex mutex_;
+  ConditionVariable answered_;
   std::optional<PlatformReading> answer_ ABSL_GUARDED_BY(mutex_);
   PeriodicWorker worker_;  // last: it uses the others
 };

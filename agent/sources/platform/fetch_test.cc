@@ -131,6 +131,16 @@ TEST_F(PlatformTest, Scontrol) {
   EXPECT_THAT(AskPlatforms(options_, absl::Now()).unavailable, HasSubstr("Invalid node name"));
 }
 
+TEST_F(PlatformTest, TheOnlyLookWaitsForTheAnswer) {
+  Program("sleep 0.3; echo \"NodeName=$4 State=DOWN Reason=Not responding\"");
+  HostFindings found;
+  PlatformFetcher fetcher(options_);
+  const std::optional<PlatformReading> reading =
+      fetcher.Fetch(HostLook{.only = true}, absl::ZeroDuration(), found);
+  ASSERT_TRUE(reading.has_value());
+  EXPECT_THAT(reading->events, SizeIs(1));
+}
+
 TEST_F(PlatformTest, NobodyIsAskedUnlessAskedFor) {
   const PlatformReading reading = AskPlatforms(options_, absl::Now());
   EXPECT_THAT(reading.events, IsEmpty());

@@ -12,6 +12,8 @@ namespace rapideye::agent {
 inline constexpr absl::Duration kPlatformSpacing = absl::Seconds(30);
 // Of one answer.
 inline constexpr absl::Duration kPlatformDeadline = absl::Seconds(5);
+// A look that is the only one waits for all answers together at most so long.
+inline constexpr absl::Duration kPlatformPatience = absl::Seconds(15);
 // A node with its images takes some dozen KiB, an event one.
 inline constexpr size_t kMaxPlatformAnswerBytes = 1024 * 1024;
 inline constexpr size_t kMaxPlatformEvents = 32;
