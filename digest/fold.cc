@@ -13,8 +13,8 @@
 namespace rapideye::digest {
 namespace {
 
-// Longer ones are identifiers, not numbers, and stay text. Seven digits, decimal
-// or hexadecimal, fit 32 bits.
+// Longer numbers are identifiers and stay text. Seven digits, decimal or
+// hexadecimal, fit 32 bits.
 constexpr size_t kMaxDigits = 7;
 
 struct Range {

@@ -156,7 +156,7 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
   report.considered = verdict.considered;
 }
 
-// Only beside a verdict that it explains.
+// The comparison is shown only beside a verdict that it explains.
 std::optional<HloComparison> DescribeComparison(const CaptureHeader& header,
                                                 const Verdict& verdict) {
   if (!header.hlo_comparison.has_value() || verdict.sides.empty()) return std::nullopt;
@@ -247,7 +247,7 @@ void DescribeForPage(const Capture& capture, const Verdict& verdict, Report& rep
   }
 }
 
-// Told apart from the ids of stored incidents, which begin with a date.
+// The prefix tells this id from the ids of stored incidents, which begin with a date.
 std::string OfflineId(const Capture& capture) {
   return absl::StrCat("offline-", absl::Hex(ContentHash(capture), absl::kZeroPad16));
 }
