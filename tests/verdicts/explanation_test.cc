@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Samples, Explanation,
                            return name;
                          });
 
-// However large the job: groups, never every worker.
+// An explanation of a large job lists groups, never every worker.
 TEST(ExplanationSize, StaysReadable) {
   classifier::testing::Scenario s({.slices = 64, .tasks = 32});
   for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
