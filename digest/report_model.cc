@@ -172,7 +172,7 @@ std::optional<HloComparison> DescribeComparison(const CaptureHeader& header,
   return comparison;
 }
 
-// One entry a host, in the order of the culprits.
+// One entry for each host, in the order of the culprits.
 std::vector<CulpritPcs> FindCulpritPcs(const Report& report, const Capture& capture,
                                        const std::vector<Culprit>& culprits) {
   std::map<WorkerId, const Snapshot*> snapshots;
@@ -201,7 +201,7 @@ std::vector<CulpritPcs> FindCulpritPcs(const Report& report, const Capture& capt
   return entries;
 }
 
-// How often the same machine was to blame is part of what becomes of it.
+// Whether the machine's history matters for the decision on its removal.
 bool HistoryMatters(const Verdict& verdict) {
   switch (verdict.cause) {
     case Cause::kBadTpuChip:

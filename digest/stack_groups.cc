@@ -30,7 +30,7 @@ constexpr size_t kMaxGroupsInText = 6;
 constexpr size_t kMaxSpelledOut = 10;
 constexpr size_t kMaxHostsBytes = 1024;
 
-// Of the C library, the loader, the kernel and the interpreter.
+// Beginnings of names of the C library, the loader, the kernel and the interpreter.
 constexpr std::array<std::string_view, 8> kInsideModules = {
     "libc.so", "libc-", "libpthread", "ld-linux", "libpython", "python", "kernel", "["};
 

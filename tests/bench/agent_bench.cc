@@ -87,7 +87,7 @@ Usage UsageOf(pid_t pid) {
           static_cast<double>(resident * sysconf(_SC_PAGESIZE)) / (1024.0 * 1024.0)};
 }
 
-// One process that polls a runtime of its own.
+// A process that polls a runtime of its own.
 class Subject {
  public:
   // `command` begins with the program.

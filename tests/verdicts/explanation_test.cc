@@ -1,4 +1,4 @@
-// How the verdicts on some samples are explained, compared with tests/golden/explanation.
+// Compares the explanations of some samples' verdicts with tests/golden/explanation.
 // RAPIDEYE_REWRITE_GOLDENS=1 rewrites them and fails, so that a rewrite is always
 // looked at.
 #include <gtest/gtest.h>
