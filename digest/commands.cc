@@ -13,7 +13,7 @@
 namespace rapideye::digest {
 namespace {
 
-// Of many culprits the first few show how.
+// Commands for the first few machines show an operator how to treat the others.
 constexpr size_t kMaxMachines = 3;
 constexpr size_t kMaxCommands = 12;
 
@@ -26,7 +26,7 @@ bool IsPlainName(std::string_view name) {
          });
 }
 
-// Whether the machine itself is what to keep jobs away from.
+// Whether jobs should be kept away from the machine itself.
 bool BlamesMachine(const Report& report) {
   switch (report.cause) {
     case Cause::kBadTpuChip:
@@ -141,7 +141,7 @@ class Writer {
   }
 
   const Report& report_;
-  // What was diagnosed offline is known to no coordinator.
+  // No coordinator knows an incident that was diagnosed offline.
   const bool stored_ =
       IsPlainName(report_.incident_id) && !absl::StartsWith(report_.incident_id, "offline-");
   std::vector<Command> commands_;

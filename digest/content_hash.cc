@@ -76,7 +76,7 @@ uint64_t HashCore(const Snapshot& snapshot, const Core& core) {
   hasher.AddUnordered(core.sequencers, [](const Sequencer& s) {
     const uint64_t hash =
         HashOf(s.type, s.index, s.pc, s.tag, s.tracemark, s.run_id, s.hlo, s.hlo_text, s.frozen_ms);
-    // Captures of before this was reported keep their hash.
+    // Captures from before this field existed keep their hash.
     return s.hlo_waits.has_value() ? HashOf(hash, *s.hlo_waits) : hash;
   });
   for (const QueuedProgram& queued : core.queued) {
@@ -109,7 +109,7 @@ uint64_t HashOfProcess(const Process& p) {
   Hasher hasher;
   hasher.Add(p.pid, p.command, p.cpu_ms, p.state, p.exit_code, p.signal, p.exited_ms_ago,
              p.wait_channel);
-  // Captures that do not tell it keep the hash that they had before there was such a field.
+  // Captures without this field keep the hash that they had before the field existed.
   if (p.started_ms_ago) hasher.Add(*p.started_ms_ago);
   if (p.user) hasher.Add(*p.user);
   return hasher.Finish();
@@ -131,8 +131,8 @@ void AddHost(Hasher& hasher, const Snapshot& snapshot) {
     for (const std::string& frame : stack.frames) one.Add(frame);
     return one.Finish();
   });
-  // What captures did not have from the beginning counts where there is any: the ids
-  // of older ones stay what they were.
+  // Fields that captures gained later count only where they are set: the ids of older captures
+  // stay the same.
   if (!snapshot.chip_holders.empty()) {
     hasher.AddUnordered(snapshot.chip_holders, [](const ChipHolder& holder) {
       Hasher one;

@@ -13,8 +13,8 @@
 namespace rapideye::digest {
 namespace {
 
-// Longer ones are identifiers, not numbers, and stay text. Seven digits, decimal
-// or hexadecimal, fit 32 bits.
+// Longer numbers are identifiers and stay text. Seven digits, decimal or
+// hexadecimal, fit 32 bits.
 constexpr size_t kMaxDigits = 7;
 
 struct Range {
@@ -42,7 +42,7 @@ bool Foldable(std::string_view name) {
 bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
 bool IsHexLetter(char c) { return c >= 'a' && c <= 'f'; }
 
-// Where the number that begins at `at` ends; `at` if none does. With `hex`, a
+// Position behind the number that begins at `at`; `at` if none does. With `hex`, a
 // whole alphanumeric word such as "000a" is a number, too.
 size_t NumberEnd(std::string_view name, size_t at, bool hex) {
   if (hex && (at == 0 || !absl::ascii_isalnum(static_cast<unsigned char>(name[at - 1])))) {

@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Examples, GoldenTest, testing::ValuesIn(ExampleCases())
                            return name;
                          });
 
-// What the coordinator adds: its own id, timings, files.
+// Fields that only a coordinator adds: the incident's id, timings, files.
 TEST(GoldenTest, StoredIncident) {
   ExampleCase example = ExampleCases().front();
   ReportContext context;
@@ -73,8 +73,8 @@ TEST(GoldenTest, StoredIncident) {
   CompareWithGolden(example.name + ".json", RenderJson(report, /*pretty=*/true) + "\n");
 }
 
-// Real-looking captures, with verdicts of our own: what is compared here is the
-// digest, whatever the classifier will say of them.
+// Samples get fixed verdicts: the test compares digests, and must not depend on the
+// classifier's opinion of the sample.
 void CompareSample(const std::string& sample, const Verdict& verdict) {
   const absl::StatusOr<Capture> capture =
       wire::ReadCaptureFile(GoldenPath("../../samples/" + sample + ".jsonl"));

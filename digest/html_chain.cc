@@ -19,7 +19,7 @@
 namespace rapideye::digest {
 namespace {
 
-// Of the wide drawing: what fits a window of 1,180 pixels; of the narrow one: 390.
+// Widths of the drawings: the wide one fits a window of 1,180 pixels, the narrow one 390.
 constexpr int kWide = 1112;
 constexpr int kNarrow = 326;
 constexpr int kGap = 100;
@@ -42,7 +42,7 @@ constexpr int kBold = 100;
 constexpr int kPlain = 78;
 constexpr int kSmall = 70;
 
-// Short: it stands beside an arrow.
+// The text must be short: it stands beside an arrow.
 const char* ArrowText(WaitEdgeKind kind) {
   switch (kind) {
     case WaitEdgeKind::kCollective:
@@ -202,7 +202,7 @@ class BoxWriter {
     }
   }
 
-  // What a side has queued, in order; the first that the other side has otherwise is marked.
+  // The programs in a side's queue, in order; the first one unlike the other side's is marked.
   void AddQueue(size_t index) {
     const ChainGroup& group = report_.chain.groups[index];
     const ChainGroup* other = OtherSide(report_.chain, index);
@@ -222,7 +222,7 @@ class BoxWriter {
 };
 
 // Distance of each group from the end of the chain, along its edges; edges that close a circle
-// count for nothing.
+// are not followed.
 class Layers {
  public:
   explicit Layers(const WaitChain& chain)
@@ -242,7 +242,7 @@ class Layers {
  private:
   enum State { kNew, kOpen, kDone };
 
-  // As deep as there are groups: at most kMaxChainGroups.
+  // The recursion is as deep as there are groups: at most kMaxChainGroups.
   size_t Visit(size_t group) {  // NOLINT(misc-no-recursion)
     if (state_[group] != kNew) return layer_[group];
     state_[group] = kOpen;
@@ -255,13 +255,13 @@ class Layers {
     return layer_[group] = layer;
   }
 
-  // Nobody is known to wait for another: side by side, row after row.
+  // No group is known to wait for another: they stand side by side, row after row.
   void Spread() {
     const size_t columns = std::min(kMaxColumns, layer_.size());
     for (size_t i = 0; i < layer_.size(); ++i) layer_[i] = columns - 1 - i % columns;
   }
 
-  // Who neither waits nor is waited for stands with those furthest from the heads.
+  // A group that neither waits nor is waited for stands with the groups furthest from the heads.
   void SetAside() {
     std::vector<bool> has_edge(chain_.groups.size());
     for (const ChainEdge& edge : chain_.edges) has_edge[edge.from] = has_edge[edge.to] = true;
@@ -299,7 +299,7 @@ std::string Arrowhead(int x, int y, bool both, int from_x, int from_y) {
   return path;
 }
 
-// Columns from left to right, the heads rightmost.
+// Draws the groups in columns from left to right, the heads rightmost.
 class WideDrawing {
  public:
   WideDrawing(const Report& report, const Layers& layers) : report_(report), layers_(layers) {}
@@ -355,7 +355,7 @@ class WideDrawing {
     if (said || !right) return;
     const std::vector<std::string> lines =
         WrapText(ArrowText(edge.kind), (kGap - 14) * 10 / kSmall, 3);
-    // On the side from which the line bends away.
+    // The label stands on the side from which the line bends away.
     const int above = y1 - 14 - (static_cast<int>(lines.size()) - 1) * kLabelLine;
     int y = y2 < y1 - kLabelLine ? y1 + 14 : above;
     for (const std::string& line : lines) {
@@ -370,7 +370,7 @@ class WideDrawing {
   std::vector<Box> boxes_;
 };
 
-// One below the other, the heads last; edges in a gutter on the left.
+// Draws the groups one below the other, the heads last; edges run in a gutter on the left.
 class NarrowDrawing {
  public:
   NarrowDrawing(const Report& report, const Layers& layers) : report_(report), layers_(layers) {}

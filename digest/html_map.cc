@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// As many as the style sheet has; the rest shares one more.
+// As many colours as the style sheet has; the other places share one more.
 constexpr size_t kColours = 4;
 constexpr size_t kMaxOpenSlices = 4;
 constexpr size_t kMaxLinesOfSlices = 64;
@@ -43,7 +43,7 @@ std::set<WorkerId> Accused(const Report& report) {
   return accused;
 }
 
-// Of one slice: what stands where.
+// Counts the cores of one slice by the place where each stands.
 struct SliceState {
   int32_t slice = 0;
   size_t hosts = 0;

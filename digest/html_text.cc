@@ -44,7 +44,7 @@ constexpr std::pair<Detail, const char*> kDetailTitles[] = {
     {Detail::kEnded, "ended"},
 };
 
-// "" for those of which the cause says enough.
+// "" for details of causes that say enough by themselves.
 const char* DetailTitle(Detail detail) {
   for (const auto& [known, title] : kDetailTitles) {
     if (known == detail) return title;

@@ -20,7 +20,7 @@ namespace rapideye::digest {
 namespace {
 
 constexpr int64_t kMinSpanMs = 20'000;
-// How far the drawing goes back beyond what most cores tell: what is older stands at its edge.
+// A stop older than so many standstills does not widen the drawing: it stands at the edge.
 constexpr int64_t kBeyondStandstill = 3;
 constexpr size_t kMaxEventRows = 6;
 constexpr size_t kMaxOrder = 6;
@@ -52,7 +52,7 @@ std::string At(const Report& report, int64_t age_ms, size_t length = kToSeconds)
   return age_ms == 0 ? "collected" : absl::StrCat("−", Duration(age_ms));
 }
 
-// A time on the drawing that is no lane's: a row of its own below the lanes.
+// An event that belongs to no lane: it has a row of its own below the lanes.
 struct EventRow {
   int64_t age_ms;
   std::string text;
@@ -66,7 +66,7 @@ std::vector<EventRow> EventRows(const Report& report) {
     rows.push_back({*line.age_ms, line.text, line.culprit ? "mark culprit" : "mark"});
     if (rows.size() == kMaxEventRows) break;
   }
-  // The runtime's own alarm stands for all that follows from the standstill.
+  // One minor line, the runtime's own alarm, stands for all that follow from the standstill.
   for (const LoggedLine& line : report.last_minutes.log) {
     if (rows.size() == kMaxEventRows) break;
     if (!line.age_ms || !line.minor || line.culprit) continue;
@@ -81,7 +81,7 @@ std::vector<EventRow> EventRows(const Report& report) {
   return rows;
 }
 
-// Whether it is of the standstill: a host in reserve has stood for hours.
+// Whether the stop belongs to the standstill: a host in reserve has stood for hours.
 bool IsRecent(const Report& report, const Stop& stop) {
   const auto& still = report.last_minutes.still_ms;
   return stop.culprit || !still || stop.age_ms <= std::max(*still, kMinSpanMs) * kBeyondStandstill;
@@ -99,7 +99,7 @@ int64_t SpanOf(const Report& report, const std::vector<EventRow>& rows) {
   if (const auto& still = report.last_minutes.still_ms; still && *still > 0) {
     oldest = std::min(oldest, *still * kBeyondStandstill);
   }
-  // A capture may state any age: the pixels of one must not overflow.
+  // A capture may state any age: a pixel computed from it must not overflow.
   constexpr int64_t kMaxSpanMs = int64_t{1000} * 86'400'000;
   return std::clamp(oldest + oldest / 4, kMinSpanMs, kMaxSpanMs);
 }
@@ -151,7 +151,7 @@ class TimelineDrawing {
       const int x = X(age);
       svg.Line(x, kTop - 8, x, bottom, "grid");
       const bool last = age == 0;
-      // The first label would stand in the names of the lanes, the one before the last in that.
+      // The first label would overlap the names of the lanes, the last but one the last label.
       if (!last && (x - left_ < kTimeWidth / 2 || Right() - x < kTimeWidth * 3 / 2)) continue;
       svg.Label(x, bottom + 11, kTimeWidth, At(report_, age), "soft",
                 last ? Anchor::kEnd : Anchor::kMiddle);
@@ -178,7 +178,7 @@ class TimelineDrawing {
       svg.Line(left_, y, Right(), y, "lane still");
       return;
     }
-    // What is well moves to the end.
+    // In a job that makes progress, a lane that moved just now reaches the right edge.
     const bool runs = report_.cause == Cause::kNoHang && *lane.end_age_ms * 20 < span_ms_;
     const int end = runs ? Right() : X(*lane.end_age_ms);
     svg.Line(left_, y, end, y, "lane");
@@ -224,7 +224,7 @@ class TimelineDrawing {
   const int left_;
 };
 
-// The first lane that ends, in words.
+// Says in words when each lane moved last.
 std::string LanesInWords(const Report& report) {
   const std::vector<Lane>& lanes = report.last_minutes.lanes;
   std::string words =

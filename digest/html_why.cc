@@ -95,7 +95,7 @@ size_t CommonPrefix(std::string_view a, std::string_view b) {
   return length;
 }
 
-// The instruction, with what the other side has otherwise marked.
+// The instruction, with the part marked that differs from the other side's.
 std::string InstructionHtml(const HloSide& side, const HloSide& other) {
   if (!side.instruction) return "";
   const std::string& own = *side.instruction;
@@ -143,7 +143,7 @@ std::string WhySection(const Report& report) {
     const auto item_html = [](const EvidenceItem& item) {
       return absl::StrCat(StrengthPill(item.strength), "<span>", Html(item.statement), "</span>");
     };
-    // By strength: the first ones decide.
+    // The evidence is sorted by strength: the first items decide.
     const auto split = report.evidence.begin() +
                        static_cast<std::ptrdiff_t>(std::min(report.evidence.size(), kMaxEvidence));
     const std::vector<EvidenceItem> first(report.evidence.begin(), split);

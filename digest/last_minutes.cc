@@ -16,9 +16,9 @@
 namespace rapideye::digest {
 namespace {
 
-// Polls that lie closer show one event.
+// Times that lie closer than this are taken for one event.
 constexpr int64_t kSameTimeMs = 250;
-// So many lanes are drawn one by one; of more, those that end within a second of another are one.
+// Up to this many lanes are drawn singly; of more, lanes that end within kAlikeMs become one.
 constexpr size_t kFewLanes = 8;
 constexpr int64_t kAlikeMs = 1000;
 // A coordinate of the largest torus has three digits.
@@ -53,7 +53,7 @@ std::optional<int64_t> StopAge(const Core& core) {
   return core.stuck_ms;
 }
 
-// A SparseCore that never works stands still for days, and means nothing by it.
+// Whether the core's standstill means anything: an unused SparseCore stands still for days.
 bool Tells(const Core& core) {
   if (!IsSparse(core)) return true;
   const Sequencer* sequencer = MainSequencer(core);
@@ -99,7 +99,7 @@ std::optional<std::string> PhaseName(Phase phase) {
   return std::nullopt;
 }
 
-// A launch completed where the next one took its place.
+// A launch has completed when the next launch takes its place.
 void AddCompletions(const Core& core, Gathered& lane) {
   for (size_t i = 1; i < core.transitions.size(); ++i) {
     const Transition& before = core.transitions[i - 1];
@@ -164,7 +164,7 @@ std::vector<Stop> FoldStops(std::vector<StopSeen> seen) {
 
 Lane Finish(Gathered gathered) {
   Lane lane = std::move(gathered.lane);
-  // The newest are those of the last minutes.
+  // The ages ascend: the limit keeps the newest completions.
   for (const int64_t age : gathered.completions) {
     if (lane.completions.size() == kMaxCompletions) break;
     if (lane.completions.empty() || age - lane.completions.back() > kSameTimeMs) {
@@ -283,7 +283,7 @@ size_t IndexOf(const std::vector<ReportWorker>& workers, WorkerId id) {
   return static_cast<size_t>(it - workers.begin());
 }
 
-// Of what means little, lines that differ in numbers alone are one.
+// Minor log lines that differ in numbers alone are shown as one line.
 std::string WithoutNumbers(const std::string& text) {
   std::string plain;
   for (const char c : text) {
@@ -312,7 +312,7 @@ void FindLog(const Capture& capture, const std::vector<ReportWorker>& workers,
         line.count = 0;
         line.minor = IsMinor(event.kind);
       }
-      // The same whatever the order of the snapshots.
+      // The text must not depend on the order of the snapshots.
       line.alike = line.alike || line.text != text;
       line.text = std::min(line.text, text);
       if (event.age_ms) line.age_ms = std::max(line.age_ms.value_or(0), *event.age_ms);
@@ -364,7 +364,7 @@ std::vector<StartUpGroup> FindStartUp(const Capture& capture,
   for (size_t i = 0; i < workers.size(); ++i) {
     const auto it = snapshots.find(workers[i].id);
     const Snapshot* snapshot = it == snapshots.end() ? nullptr : it->second;
-    // Who has launched is watched no more.
+    // The start-up of a worker that has launched is no longer watched.
     const bool started = snapshot != nullptr && !snapshot->start_up;
     const size_t reached = started ? kStartUpStages : StagesReached(snapshot);
     StartUpGroup& group = groups[reached];

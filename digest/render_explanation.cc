@@ -122,7 +122,7 @@ void AddGroups(const Report& report, TextLines& lines) {
   }
 }
 
-// "1 waits …", of the group with that number, as many groups at its end as there are.
+// "1 waits …": edges of the same kind that begin at the same group share a line.
 void AddEdges(const Report& report, TextLines& lines) {
   const WaitChain& chain = report.chain;
   if (chain.edges.empty()) return;
@@ -153,7 +153,7 @@ void AddEnds(const Report& report, TextLines& lines) {
     return;
   }
   if (!heads.empty()) lines.Add(kItemIndent, absl::StrCat("group ", absl::StrJoin(heads, ", ")));
-  // What evidence says of them follows.
+  // Reasons against the culprits follow, unless an evidence item states the same reason.
   std::vector<std::string> more;
   for (const ReportCulprit& culprit : report.culprits) {
     const bool said =

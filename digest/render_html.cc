@@ -54,7 +54,7 @@ void AppendBar(const Report& report, std::string& page) {
     AppendLink(files.text, "Text", ".txt", page);
     AppendLink(files.json, "JSON", ".json", page);
     AppendLink(files.capture, "Capture", ".capture.jsonl.gz", page);
-    // Written beside the others once something was decided.
+    // The store writes this file beside the others once something was decided.
     AppendLink("hooks.json", "Decisions", ".hooks.json", page);
     for (size_t i = 0; i < files.hlo.size() && i < 2; ++i) {
       AppendLink(files.hlo[i], i == 0 ? "HLO" : "HLO of the other side", "", page);
@@ -117,7 +117,7 @@ void AppendFacts(const Report& report, std::string& page) {
     constexpr double kHourMs = 3'600'000;
     const double hours =
         static_cast<double>(Chips(report)) * static_cast<double>(*minutes.still_ms) / kHourMs;
-    // Ages of a capture from elsewhere may be anything.
+    // A capture from elsewhere may state any age.
     if (hours >= 0.1 && hours < 1e9) {
       fact(absl::StrCat(Grouped(static_cast<int64_t>(hours)), ".",
                         static_cast<int64_t>(hours * 10) % 10),

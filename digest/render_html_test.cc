@@ -212,7 +212,7 @@ TEST(ChainTest, IsDrawnFromTheManyToTheHead) {
   example.verdict.chain = ChainOfThree();
   const std::string page = Page(example);
   EXPECT_EQ(Unbalanced(page), "");
-  // Wide and narrow.
+  // The page holds two drawings, a wide one and a narrow one.
   EXPECT_EQ(Count(page, "class=\"box head\""), 2u);
   EXPECT_EQ(Count(page, "class=\"box\""), 4u);
   EXPECT_THAT(page, AllOf(HasSubstr("aria-label=\"16 cores (slice 0, 3 hosts) wait across slices "
@@ -458,7 +458,7 @@ TEST(HtmlTest, FourThousandHostsAreAPageUnderTwoMegabytesThatShowsTheCulprit) {
   const std::string page = Page(example);
   EXPECT_EQ(Unbalanced(page), "");
   EXPECT_LT(page.size(), 2'000'000u);
-  // The others are a line; the culprit is readable without a script.
+  // The other slices share a line; the culprit is readable without a script.
   EXPECT_THAT(page, AllOf(HasSubstr("<b>Slices 0-59,61-63</b>"),
                           HasSubstr("<li class=\"card\"><b>tpu-60-7</b>")));
 }

@@ -49,7 +49,7 @@ std::string CauseText(Cause cause, Detail detail) {
   return absl::StrCat(PotentialCause(cause), " (", std::string(DetailName(detail)), ")");
 }
 
-// Each once, in the given order.
+// Collects texts, each once, in the given order.
 class Unique {
  public:
   void Add(std::string text) {
@@ -74,7 +74,7 @@ std::vector<text::ListItem> OrNone(std::vector<text::ListItem> items) {
   return items;
 }
 
-// Whoever cannot be named is not known; where there is nobody, there is none.
+// Causes that imply a culprit print "not known" if it cannot be named; all others print "none".
 std::vector<text::ListItem> OrNotKnown(const Report& report, std::vector<text::ListItem> items) {
   const bool somebody =
       report.cause == Cause::kDifferentModule || report.detail == Detail::kCoordinationService;
@@ -97,7 +97,7 @@ std::vector<text::ListItem> CulpritHosts(const Report& report) {
   return hosts.items();
 }
 
-// One line a worker: what was found at each of its cores.
+// One line for each worker: what was found at each of its cores.
 std::vector<std::string> ErrorLines(const Report& report) {
   using Whys = std::vector<std::string>;
   std::vector<std::pair<std::string, Whys>> errors;
@@ -140,7 +140,7 @@ std::string StatsLine(const CulpritPcs& entry) {
 
 void AppendFixedPart(const Report& report, TextFormat format, TextLines& lines) {
   if (report.cause == Cause::kNoHang) {
-    // Nothing here may look like an error to those who search logs for one.
+    // The text must not look like an error to operators who search logs for one.
     lines.Add(kFirstIndent, "Full digest:");
   } else {
     lines.Add(kFirstIndent, "Full error digest:");
@@ -182,7 +182,7 @@ bool IsEvidence(const Report& report, const std::string& sentence) {
 void AppendEvidence(const Report& report, TextLines& lines) {
   std::vector<const ReportCulprit*> unsaid;
   for (const ReportCulprit& culprit : report.culprits) {
-    // What is left out is only counted: no need to look at every one of many.
+    // Reasons beyond the limit are only counted: no need to compare each with the evidence.
     const bool shown = unsaid.size() <= kMaxCulpritReasons;
     if (!shown || !IsEvidence(report, culprit.why)) unsaid.push_back(&culprit);
   }
@@ -208,7 +208,7 @@ void AppendLinks(const Report& report, TextLines& lines) {
   });
 }
 
-// One side a line.
+// Prints each side of the cut on a line of its own.
 void AppendPartition(const Report& report, TextLines& lines) {
   if (report.partition[0].empty()) return;
   lines.Add(kIndent, "Cut between:");
@@ -243,7 +243,7 @@ void AppendAlternatives(const Report& report, TextLines& lines) {
         }
         const auto workers = CulpritWorkers(report, alternative.culprits);
         if (workers.empty()) return line;
-        // Half a line: the sentence must not be pushed out by names.
+        // The names get half a line at most: they must not push out the sentence.
         return absl::StrCat(
             line, " (culprits: ", text::JoinBounded(workers, text::kMaxLineBytes / 2), ")");
       });

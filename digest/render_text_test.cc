@@ -334,7 +334,7 @@ TEST(ForgeryTest, NothingAWorkerSentStartsALine) {
   for (const TextFormat format : {TextFormat::kClassic, TextFormat::kGrouped}) {
     const std::string text = RenderText(BuildReport(example.capture, verdict, context), format);
     ExpectReadable(text);
-    // A module of its own adds a group of five lines at most, nothing else a line.
+    // A module of its own adds a group of five lines at most; other hostile text adds no line.
     EXPECT_LE(Lines(text).size(), Render(harmless.capture, harmless.verdict, format).size() + 5);
     EXPECT_THAT(Lines(text), Not(Contains(StartsWith("  The host that have bad TPUs are: good"))));
     for (char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
@@ -379,7 +379,7 @@ TEST(DeterminismTest, LocaleAndTimeZoneChangeNothing) {
     return RenderText(report, TextFormat::kGrouped) + RenderJson(report, true);
   };
   const std::string expected = render();
-  // Whichever of these is installed; "" takes what the environment says.
+  // Tries the locales that may be installed; "" takes the locale of the environment.
   for (const char* locale : {"de_DE.UTF-8", "C.UTF-8", ""}) std::setlocale(LC_ALL, locale);
   setenv("TZ", "Asia/Kathmandu", 1);
   EXPECT_EQ(render(), expected);

@@ -156,7 +156,7 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
   report.considered = verdict.considered;
 }
 
-// Only beside a verdict that it explains.
+// The comparison is shown only beside a verdict that it explains.
 std::optional<HloComparison> DescribeComparison(const CaptureHeader& header,
                                                 const Verdict& verdict) {
   if (!header.hlo_comparison.has_value() || verdict.sides.empty()) return std::nullopt;
@@ -172,7 +172,7 @@ std::optional<HloComparison> DescribeComparison(const CaptureHeader& header,
   return comparison;
 }
 
-// One entry a host, in the order of the culprits.
+// One entry for each host, in the order of the culprits.
 std::vector<CulpritPcs> FindCulpritPcs(const Report& report, const Capture& capture,
                                        const std::vector<Culprit>& culprits) {
   std::map<WorkerId, const Snapshot*> snapshots;
@@ -201,7 +201,7 @@ std::vector<CulpritPcs> FindCulpritPcs(const Report& report, const Capture& capt
   return entries;
 }
 
-// How often the same machine was to blame is part of what becomes of it.
+// Whether the machine's history matters for the decision on its removal.
 bool HistoryMatters(const Verdict& verdict) {
   switch (verdict.cause) {
     case Cause::kBadTpuChip:
@@ -247,7 +247,7 @@ void DescribeForPage(const Capture& capture, const Verdict& verdict, Report& rep
   }
 }
 
-// Told apart from the ids of stored incidents, which begin with a date.
+// The prefix tells this id from the ids of stored incidents, which begin with a date.
 std::string OfflineId(const Capture& capture) {
   return absl::StrCat("offline-", absl::Hex(ContentHash(capture), absl::kZeroPad16));
 }

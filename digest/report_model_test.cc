@@ -247,7 +247,7 @@ TEST(ReportTest, TheFirstStepLeadsToTheRunbookOfTheCause) {
   const Report report = BuildReport(capture, verdict, {});
   EXPECT_EQ(report.actions[0].documentation_url, "deploy/monitoring/RUNBOOK.md#bad_tpu_chip");
   EXPECT_EQ(report.actions[1].documentation_url, std::nullopt);
-  // What a step says of itself leads further.
+  // A link of the step itself takes precedence over the runbook.
   verdict.actions[0].documentation_url = "elsewhere";
   EXPECT_EQ(BuildReport(capture, verdict, {}).actions[0].documentation_url, "elsewhere");
   verdict.actions[0].documentation_url.reset();

@@ -23,14 +23,14 @@ namespace {
 
 using classifier::Frame;
 
-// A job whose workers all stand elsewhere tells no more by the rest of them.
+// If the workers stand at more places than this, further groups tell a reader little.
 constexpr size_t kMaxGroups = 64;
 constexpr size_t kMaxGroupsInText = 6;
 // Members are spelled out up to this many.
 constexpr size_t kMaxSpelledOut = 10;
 constexpr size_t kMaxHostsBytes = 1024;
 
-// Of the C library, the loader, the kernel and the interpreter.
+// Beginnings of names of the C library, the loader, the kernel and the interpreter.
 constexpr std::array<std::string_view, 8> kInsideModules = {
     "libc.so", "libc-", "libpthread", "ld-linux", "libpython", "python", "kernel", "["};
 
@@ -43,7 +43,7 @@ std::string_view BaseName(std::string_view file) {
   return file.substr(file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/') + 1);
 }
 
-// Whether it is of the program or of a library, and not of what all of them stand in.
+// Whether the frame tells threads apart: frames of the interpreter and the C library do not.
 bool Counts(const Frame& frame) {
   if (frame.IsPython()) return !frame.IsStandardLibrary();
   return !frame.file.empty() && !frame.function.empty() && frame.function != "?" &&
@@ -57,8 +57,8 @@ std::string Write(const Frame& frame, std::string_view file) {
   return absl::StrCat(text, ")");
 }
 
-// Where a thread stands, in one frame: what has a name for it, a barrier say, otherwise the
-// innermost of the program, or the function of a library that this has called.
+// The frame that tells where a thread stands: one that has a known name (a barrier, say), else
+// the innermost of the program, or the library function that the program has called there.
 const Frame& Telling(const std::vector<Frame>& frames) {
   const classifier::FrameMatch match = classifier::MatchLibraries(frames);
   if (match.frame != nullptr) return *match.frame;
@@ -68,7 +68,7 @@ const Frame& Telling(const std::vector<Frame>& frames) {
   return program == frames.begin() ? *program : *(program - 1);
 }
 
-// What Python says names the program; the native side, where it is all there is, the
+// A Python stack names the program's functions; a native stack, the fallback, names those of
 // libraries.
 const Stack* MainStack(const Snapshot& snapshot) {
   const Stack* best = nullptr;
@@ -130,7 +130,7 @@ std::vector<StackGroup> GroupStacks(const Capture& capture,
     if (!place.has_value()) continue;
     auto [it, first] = alike.try_emplace({place->waits, place->frames}, *place);
     StackGroup& group = it->second;
-    // What all of them have reached, or nothing.
+    // The time that every worker of the group has waited; absent if a worker tells none.
     if (!first && group.since_ms.has_value()) {
       group.since_ms = place->since_ms.has_value()
                            ? std::optional(std::min(*group.since_ms, *place->since_ms))

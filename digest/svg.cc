@@ -21,7 +21,7 @@ size_t BytesOf(std::string_view text, size_t count) {
   return at;
 }
 
-// Where a line that may take `fits` bytes ends best.
+// The best place to break a line that may take `fits` bytes.
 size_t BreakAt(std::string_view text, size_t fits) {
   if (const size_t space = text.rfind(' ', fits); space != std::string_view::npos && space > 0) {
     return space;

@@ -31,7 +31,7 @@ class TextLines {
     Add(indent, absl::StrCat(prefix, text::JoinBounded(items, room), suffix));
   }
 
-  // One line per element, at most `limit`; one more says how many are left out.
+  // Adds a line for each element, at most `limit`; one more says how many are left out.
   template <typename List, typename ToLine>
   void AddEach(size_t indent, const List& list, size_t limit, ToLine to_line) {
     const size_t shown = std::min(list.size(), limit);

@@ -109,7 +109,7 @@ std::string CoreText(const CoreAt& core) {
   return absl::StrCat(NumberText(core.chip, "?"), ":", core.index);
 }
 
-// As HostItems, but a core each; folded ones are shown by host.
+// Like HostItems, but an item for each core; folded items are shown by host.
 std::vector<text::ListItem> CoreItems(const Report& report, const Position& position, size_t room) {
   std::vector<text::ListItem> all;
   std::vector<text::ListItem> culprits;
@@ -143,7 +143,7 @@ void AppendClassic(const Report& report, const ProgramGroup& group, TextLines& l
   AppendRest(kPositionIndent, group.positions, shown, "positions", lines);
 }
 
-// A culprit where there is one.
+// A culprit's core if the group holds a culprit, otherwise the first core.
 const CoreAt* SampleCore(const ProgramGroup& group) {
   for (const Position& position : group.positions) {
     for (const CoreAt& core : position.cores) {

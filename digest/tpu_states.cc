@@ -93,7 +93,7 @@ PositionKey PositionOf(const Program* program, const Core& core, const Shared& s
   return {place, hlo};
 }
 
-// pc 0 with nothing queued. A core that does not report a pc is not known to be.
+// Pc 0 with nothing queued. A core that reports no pc is not known to be idle.
 bool Idle(const Core& core) { return std::get<1>(PlaceOf(core)) == 0 && core.queued.empty(); }
 
 std::optional<size_t> IndexOf(const std::vector<ReportWorker>& workers, WorkerId id) {

@@ -1,5 +1,5 @@
-// What the agent costs beside a healthy job, against a bare client that makes the
-// same polls: CPU time per poll, and resident memory.
+// Measures what the agent costs beside a healthy job, against a bare client that makes
+// the same polls: CPU time per poll, and resident memory.
 #include <benchmark/benchmark.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ using testbed::ChildProcess;
 constexpr int kChips = 4;
 constexpr int kTensorCores = 2;  // of each chip
 constexpr int kSparseCores = 4;
-// Before anything counts: connections stand, and every page is touched that is.
+// The first polls do not count: they set up connections and touch the memory in use.
 constexpr int64_t kPollsToWarmUp = 4;
 
 // A host in the midst of a step.
@@ -76,7 +76,7 @@ struct Usage {
 Usage UsageOf(pid_t pid) {
   clockid_t clock;
   timespec cpu = {};
-  // Finer by far than the ticks of /proc.
+  // This clock is far finer than the ticks of /proc.
   if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &cpu) != 0) {
     throw std::runtime_error("a measured process has ended");
   }
@@ -87,7 +87,7 @@ Usage UsageOf(pid_t pid) {
           static_cast<double>(resident * sysconf(_SC_PAGESIZE)) / (1024.0 * 1024.0)};
 }
 
-// One process that polls a runtime of its own.
+// A process that polls a runtime of its own.
 class Subject {
  public:
   // `command` begins with the program.
@@ -129,7 +129,7 @@ struct Pair {
   Usage agent;
 };
 
-// Both at the same time, so that whatever else the machine does hits both.
+// Both run at the same time, so that other load of the machine hits both.
 Pair Measure(absl::Duration interval, absl::Duration window) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / absl::StrCat("rapideye-bench-", getpid());

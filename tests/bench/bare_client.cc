@@ -1,5 +1,5 @@
-// What any program must spend that asks the runtime for its status now and then:
-// the floor of what the agent costs.
+// Asks the runtime for its status now and then, and does no more: any program that polls
+// spends this, so it is the floor of the agent's cost.
 //
 //   bare-client HOST:PORT INTERVAL_MS
 #include <grpcpp/client_context.h>

@@ -31,7 +31,7 @@ constexpr Fault kFaults[] = {{"core stops", "core-in-compute", 7},
                              {"NIC dies", "nic-dies", 2},
                              {"process is killed", "process-killed", 7}};
 
-// A small one where it is only seen to run.
+// A small job where the benchmark is only seen to run.
 const Capture& CaptureOf(const Fault& fault) {
   static std::map<std::string, Capture> made;
   const auto [found, is_new] = made.try_emplace(fault.name);

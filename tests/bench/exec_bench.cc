@@ -1,4 +1,4 @@
-// What `exec` costs on the way of the command's output, against cat in its place.
+// Measures how fast `exec` passes the command's output on, against cat in its place.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,11 +22,11 @@ namespace rapideye::bench {
 namespace {
 
 constexpr int64_t kMebibyte = 1024 * 1024;
-// As a program with a buffer writes to a pipe.
+// A program with a buffer writes this much to a pipe at a time.
 constexpr size_t kWriteBytes = 4096;
 
-// Writes so much into a pipe whose reading end `pass_on`, in a process of its own, copies
-// to nowhere.
+// Writes `bytes` bytes into a pipe; `pass_on`, in a process of its own, copies them from the
+// reading end to /dev/null.
 template <typename PassOn>
 void WriteThrough(int64_t bytes, PassOn pass_on) {
   std::array<int, 2> ends;
@@ -51,7 +51,7 @@ void WriteThrough(int64_t bytes, PassOn pass_on) {
 
 template <typename PassOn>
 void Measure(benchmark::State& state, PassOn pass_on) {
-  // So many that the start of a process counts for little.
+  // So many bytes that the start of a process counts for little.
   const int64_t bytes = (Smoke() ? 1 : 256) * kMebibyte;
   for (auto _ : state) WriteThrough(bytes, pass_on);
   state.SetBytesProcessed(state.iterations() * bytes);

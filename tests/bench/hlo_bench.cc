@@ -1,5 +1,5 @@
-// What it costs to compare the texts of two compilations of 1 MB, and to find what every
-// instruction of one waits for, against reading the bytes and finding their lines.
+// Measures how long it takes to compare the texts of two compilations of 1 MB, and to find what
+// every instruction of a text waits for, against reading the bytes and finding their lines.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kTextBytes = 1 << 20;
 
-// A real program, its computations as often as it takes; one line in its entry differs.
+// A real program, its computations repeated up to kTextBytes; `marker` alters a line of its entry.
 std::string Program(std::string_view marker) {
   const std::string sample = ReadHloSample(RAPIDEYE_HLO_SAMPLES, "dense-v5e.txt.gz");
   const size_t computations = sample.find("\n%") + 1;
@@ -76,7 +76,7 @@ void Compare(benchmark::State& state) {
   }
 }
 
-// Every name differs: nothing is the same, byte for byte.
+// Every name differs, so that the texts have nothing in common byte for byte.
 void CompareRenamed(benchmark::State& state) {
   state.SetLabel("at most 20 ms");
   const std::string left = Program("");

@@ -28,7 +28,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
 constexpr int kWorkers = 8;  // every second one is hostile
-// Of each hostile worker. Entries are as different as their fields allow.
+// Size of each hostile worker's list. Entries are as different as their fields allow.
 constexpr size_t kListBytes = size_t{256} << 10;
 constexpr char kGoal[] = "at most 10 times";
 

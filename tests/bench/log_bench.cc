@@ -1,5 +1,5 @@
-// What following a log costs, a second of it at 10,000 and at 100,000 lines, against
-// reading it and finding its lines.
+// Measures what following a log costs: a second of it at 10,000 and at 100,000 lines, against
+// reading the log and finding its lines.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -79,7 +79,7 @@ void Floor(benchmark::State& state) {
   }
 }
 
-// The agent's looks in a second: two, each at half of the lines.
+// The agent looks twice in a second, each time at half of the lines.
 void Follow(benchmark::State& state) {
   state.SetLabel(state.range(0) == 10'000 ? "at most 50 ms: 5 % of a core" : "");
   const std::string half = Lines(state.range(0) / 2);

@@ -1,4 +1,4 @@
-// What the training loop pays for its progress page.
+// Measures what the training loop pays for its progress page.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ class OpenPage {
   int error_ = 0;
 };
 
-// The page alone, its time given.
+// Writes the page without reading the clock.
 void BM_ProgressWrite(benchmark::State& state) {
   OpenPage page;
   if (!page.ok()) return state.SkipWithError("no page");
@@ -48,7 +48,7 @@ void BM_ProgressWrite(benchmark::State& state) {
 }
 BENCHMARK(BM_ProgressWrite)->Name("progress_page/write");
 
-// What the loop calls: the clock is read as well.
+// Makes the call of a training loop, which reads the clock as well.
 void BM_ProgressStep(benchmark::State& state) {
   OpenPage page;
   if (!page.ok()) return state.SkipWithError("no page");
@@ -57,13 +57,13 @@ void BM_ProgressStep(benchmark::State& state) {
 }
 BENCHMARK(BM_ProgressStep)->Name("progress_page/step");
 
-// Whoever says when something began has to know it.
+// A caller that states when something began has to read the clock: this is the floor.
 void BM_ReadClock(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(rapideye_progress_now());
 }
 BENCHMARK(BM_ReadClock)->Name("progress_page/floor");
 
-// The agent's part, once a poll.
+// The agent reads the page once a poll.
 void BM_ProgressRead(benchmark::State& state) {
   OpenPage page;
   if (!page.ok()) return state.SkipWithError("no page");
@@ -73,7 +73,7 @@ void BM_ProgressRead(benchmark::State& state) {
 }
 BENCHMARK(BM_ProgressRead)->Name("progress_look/agent");
 
-// To read the same bytes and believe them.
+// The floor of that: to read the same bytes and check none of them.
 void BM_ReadFile(benchmark::State& state) {
   OpenPage page;
   if (!page.ok()) return state.SkipWithError("no page");

@@ -33,8 +33,8 @@ TEST_F(BadChip, InAPipelineOfDifferentModules) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/25), "bad-chip-pipeline");
 }
 
-// The removal of the culprit that the kernel names is part of the verdict; of all others
-// none is (Truth::removable).
+// A culprit that the kernel's log names is to be removed, and the verdict must say so; no
+// other culprit is (Truth::removable).
 TEST_F(BadChip, TheKernelsLogNamesIt) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/26), "bad-chip-kernel-log");
   EXPECT_THAT(outcome_.incident->text, testing::HasSubstr("severity=Uncorrected (Fatal)"));
@@ -67,7 +67,7 @@ TEST_F(BadChipToldByTheJobsOwnAgent, IsNotEligibleAtOnce) {
 
 using BadChipSeenByTwoAgents = RunningJobTest;
 
-// What the first agent read is kept in a file that the job may have written: the second counts
+// The job may have written the file that keeps the first agent's readings: the second agent counts
 // from its own first reading, and the chip is named by where it stands.
 TEST_F(BadChipSeenByTwoAgents, AnErrorBeforeTheSecondBeganIsNotHeldAgainstTheChip) {
   JobOptions options = JobLike(/*seed=*/28);

@@ -1,4 +1,4 @@
-// What happens to an incident when processes or the disk go in the midst of it.
+// Tests how an incident ends when processes or the disk fail in the midst of it.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 
 constexpr int kSeed = 2;
-// No victim of that seed.
+// A worker that this seed does not pick as the victim.
 const WorkerId kBystander{0, 2};
 
 class Disturbed : public RunningJobTest {
@@ -36,7 +36,7 @@ TEST_F(Disturbed, ACoordinatorThatIsAskedToEndTellsWhatItHas) {
   const Incident incident = ExpectIncident(truth, 0);
   EXPECT_THAT(incident.finding.missing, ElementsAre(Field(&Named::worker, kBystander)));
   job_->SignalAgent(kBystander, SIGCONT);
-  // The next one finds the hang, and that it has been told of.
+  // The next coordinator finds the hang, and learns that it was reported before.
   Check(job_->StartCoordinator());
   Check(job_->AwaitAllConnected(kPatience));
   ExpectNoMoreThan(1);
@@ -94,7 +94,7 @@ TEST_F(Disturbed, AStateDirectoryThatIsLostSilencesNothing) {
   const Truth truth = BreakAndAwaitCollection("bad-chip", kSeed);
   Check(job_->AwaitCoordinatorLog("Incident: ", kPatience));
   EXPECT_TRUE(job_->Incidents().empty());
-  // It is written as soon as it can be.
+  // The incident is written as soon as the disk allows it.
   std::filesystem::remove(incidents);
   ExpectIncident(truth, 0);
   ExpectNoMoreThan(1);

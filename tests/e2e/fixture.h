@@ -25,7 +25,7 @@ class EndToEndTest : public testing::Test {
   // live digest and from `rapideye diagnose` of its capture, and in time.
   void ExpectRightVerdict(const ExperimentOptions& options, const std::string& scenario);
 
-  // What `rapideye diagnose` says about a capture.
+  // Finding of `rapideye diagnose` for a capture.
   static absl::StatusOr<Finding> Diagnose(const std::string& capture);
 
   std::string state_dir_;
@@ -39,18 +39,18 @@ class RunningJobTest : public EndToEndTest {
 
   void TearDown() override;  // ends the job first: it writes to the state directory
 
-  // The usual options, for a start.
+  // The usual options of a job.
   JobOptions JobLike(int seed) const { return Options(/*programs=*/1, seed).job; }
-  // All agents are connected, and every worker has completed some steps.
+  // Starts the job; waits until all agents are connected and every worker has made some steps.
   void Start(JobOptions options);
   void Check(const absl::Status& status);
-  // Every worker completes some more steps.
+  // Waits until every worker has completed some more steps.
   void Advance();
   // Breaks something and waits until the coordinator begins to collect.
   Truth BreakAndAwaitCollection(const std::string& scenario, int seed);
-  // The incident after so many others, with a verdict that is true.
+  // Expects an incident after `beyond` others, with a verdict that is true.
   Incident ExpectIncident(const Truth& truth, size_t beyond);
-  // Nothing (more) is raised for longer than a hang would go unnoticed, and all
+  // Expects no further incident for longer than a hang would go unnoticed, and that all
   // processes end as they are asked to.
   void ExpectNoMoreThan(size_t incidents);
 

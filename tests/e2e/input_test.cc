@@ -13,7 +13,7 @@ TEST_F(Input, OfOneWorkerDriesUp) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/9), "input-dry");
 }
 
-// The same, and Grain's page says what it was like all along.
+// As above, but Grain's page says that reading was slow all along.
 TEST_F(Input, OfOneWorkerDriesUpThatWasSlowAllAlong) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/9), "input-dry-metrics");
 }

@@ -1,8 +1,8 @@
-// The coordinator is killed at every step of its work on an incident. Whenever it
-// is, the next one finishes what it began: there is one incident on disk, whole
-// and right, its digest is in the log, the fleet history knows it, what it names is
-// decided about, its hook has run, and nothing more is raised while the hang lasts. Likewise while
-// it notes the end: the next one keeps it beside the digest, and the hook hears of it.
+// Kills the coordinator at every step of its work on an incident. Whenever that is, the next
+// coordinator finishes the work: there is one incident on disk, whole and right, its digest is
+// in the log, the fleet history knows it, the policy has decided about what it names, its hook
+// has run, and nothing more is raised while the hang lasts. Likewise for a kill while the end is
+// noted: the next coordinator keeps the note beside the digest, and the hook hears of it.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -37,9 +37,9 @@ using ::testing::IsEmpty;
 
 constexpr absl::Duration kPatience = absl::Seconds(60);
 constexpr int64_t kHealthySteps = 12;
-// Between two looks at what is written.
+// Time between two looks at the files.
 constexpr absl::Duration kLook = absl::Milliseconds(100);
-// Jobs at once: most of the time each of them waits.
+// Jobs that run at once: most of the time each of them waits.
 constexpr int kAtOnce = 8;
 const WorkerId kVictim{0, 1};
 
@@ -55,7 +55,7 @@ size_t CountOf(const std::string& text, const std::string& part) {
   return count;
 }
 
-// What all jobs have as their hook, below a name of their own: a script that one thread
+// Writes the hook that all jobs share, each by a link of its own: a script that one thread
 // wrote while another started a process could not be run, since the process holds it
 // open for writing.
 void WriteHook(const std::string& path) {
@@ -63,7 +63,7 @@ void WriteHook(const std::string& path) {
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
 }
 
-// Complaints about how the hook was told of the incident: at least once, and of nothing else.
+// Complaints unless the hook was told of the incident at least once, and of nothing else.
 std::vector<std::string> InspectHook(const std::string& state_dir, const std::string& id) {
   std::vector<std::string> wrong;
   const std::string told = ReadAll(absl::StrCat(state_dir, "/hook.told"));
@@ -103,8 +103,8 @@ absl::Status AwaitEnd(Job& job, const std::string& state_dir) {
   return absl::DeadlineExceededError("no end is kept, or the hook was not told of it");
 }
 
-// One hang, and a coordinator that dies at `point` while it deals with it; with no
-// point it lives. What is wrong with what is found afterwards; empty: nothing.
+// One hang, and a coordinator that dies at `point` while it deals with the hang; with no
+// point it lives. Run returns complaints about the state that is found afterwards.
 class Hang {
  public:
   // `hook`: see WriteHook.
@@ -122,7 +122,7 @@ class Hang {
     return wrong_;
   }
 
-  // Without a point: those that were passed while the job hung.
+  // Without a point: the points that the coordinator passed while the job hung.
   const std::vector<std::string>& passed() const { return passed_; }
 
  private:
@@ -158,7 +158,7 @@ class Hang {
       if (absl::Status s = Die(job); !s.ok()) return s;
     }
     if (absl::Status s = AwaitEnd(job, options_.state_dir); !s.ok()) return s;
-    // All else that is passed after the end, the hook's record for one, comes as the job goes on.
+    // Other points behind the end, such as the hook's record, are passed as the job goes on.
     for (const std::string& point : PassedSoFar()) {
       if (absl::StartsWith(point, "end")) passed_.push_back(point);
     }
@@ -193,7 +193,7 @@ class Hang {
     if (CountOf(Log(), absl::StrCat("Incident: ", id)) == 0) {
       wrong_.push_back("the digest is not in the log");
     }
-    // Half-written ones are removed at the start.
+    // A coordinator removes half-written incidents when it starts.
     for (const auto& entry :
          std::filesystem::directory_iterator(options_.state_dir + "/incidents")) {
       if (entry.path() != *directory) {
@@ -225,7 +225,7 @@ class Kill : public EndToEndTest {
   }
 };
 
-// The first and the last of each kind of message, and all else.
+// The first and the last point of each kind of message, and all other points.
 std::set<std::string> Telling(const std::vector<std::string>& points) {
   std::map<std::string, std::vector<std::string>> by_kind;
   for (const std::string& point : points) {

@@ -1,4 +1,4 @@
-// What an operator sees of a real job: in health, while it hangs, afterwards.
+// Shows a real job to an operator's commands: in health, while it hangs, afterwards.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -30,7 +30,7 @@ constexpr absl::Duration kPatience = absl::Seconds(30);
 constexpr absl::Duration kStopPromise = absl::Seconds(5);
 constexpr char kAllThere[] = "\"connected\":6";
 
-// What a command has said so far; written by the thread that reads it.
+// Output of a command so far; the thread that reads the command writes it.
 class Output {
  public:
   void Add(absl::string_view line) {
@@ -58,11 +58,11 @@ class Operator : public EndToEndTest {
     ASSERT_TRUE(job.ok()) << job.status();
     job_ = *std::move(job);
     ASSERT_TRUE(job_->AwaitAllConnected(kPatience).ok());
-    // Until launches are known to complete.
+    // Launches must be known to complete.
     ASSERT_TRUE(job_->Watch(absl::Seconds(3)).ok());
   }
 
-  // Standard output and error of the command, which must end with `exit_status`.
+  // Returns standard output and error of the command, which must end with `exit_status`.
   std::string Rapideye(std::vector<std::string> arguments, int exit_status = 0) {
     Output output;
     const auto command = Spawn(std::move(arguments), output);
@@ -86,7 +86,7 @@ class Operator : public EndToEndTest {
     for (size_t at = said.find(text); at != std::string::npos; at = said.find(text, at + 1)) ++seen;
     return seen;
   }
-  // Until the command has said this so many times.
+  // Waits until the command has printed `text` this many times.
   void Await(const Output& output, const std::string& text, int times) {
     const absl::Time end = absl::Now() + kPatience;
     for (;;) {
@@ -145,7 +145,7 @@ TEST_F(Operator, LooksAtAHealthyJobWithoutDisturbingItsWatch) {
               AllOf(StartsWith("<!DOCTYPE html>"), HasSubstr(id)));
   EXPECT_THAT(Rapideye({"show", "20000101T000000Z-00000000"}, 1), HasSubstr(id));
 
-  // A look at a job that hangs gives the verdict anew, and no second incident.
+  // A look at a job that hangs gives the verdict anew, and raises no second incident.
   EXPECT_THAT(Rapideye({"status"}), AllOf(HasSubstr("WAITING"), HasSubstr(id)));
   EXPECT_THAT(Rapideye({"snapshot"}), HasSubstr("Potential cause: Bad TPU chips"));
   EXPECT_THAT(job_->Incidents(), ElementsAre(*directory));
@@ -163,7 +163,7 @@ TEST_F(Operator, IsToldWhatToDoWithoutACoordinator) {
   EXPECT_THAT(Rapideye({"snapshot"}, 1),
               AllOf(HasSubstr("no coordinator at"), HasSubstr("is it running")));
   Await(output, "no coordinator at", 1);
-  // Whoever watches goes on, and sees the next one.
+  // A command that watches goes on, and sees the next coordinator.
   ASSERT_TRUE(job_->StartCoordinator().ok());
   ASSERT_TRUE(job_->AwaitAllConnected(kPatience).ok());
   const int before = Count(output.Text(), kAllThere);

@@ -38,7 +38,7 @@ class OwnNetworks : public RunningJobTest {
     Start(std::move(options));
     // Time enough to know the connections of health.
     Check(job_->Watch(absl::Seconds(3)));
-    // Nothing is sent in health.
+    // No probe is sent in health.
     for (WorkerId worker : AllWorkers(job_->options().shape)) {
       EXPECT_FALSE(absl::StrContains(LogOf(AgentOf(worker)), "probing other workers"));
     }

@@ -24,7 +24,7 @@ TEST_F(Process, IsKilled) {
 }
 
 TEST_F(Process, IsStopped) {
-  // Someone else, as it happens ourselves, has a chip open.
+  // This test opens a chip's device, so that a process outside the job holds the chip.
   const std::string devices = testing::TempDir() + absl::StrCat("dev-", getpid());
   std::filesystem::create_directories(devices);
   setenv("RAPIDEYE_DEV_ROOT", devices.c_str(), /*overwrite=*/1);
@@ -42,7 +42,7 @@ TEST_F(Process, IsStopped) {
     ASSERT_EQ(snapshot.chip_holders.size(), 1u) << snapshot.host;
     EXPECT_EQ(snapshot.chip_holders[0].process.pid, getpid());
     EXPECT_THAT(snapshot.chip_holders[0].devices, ElementsAre("accel0"));
-    // Of the one that is stopped only what the kernel tells.
+    // Of the stopped process the agent has only the stacks that the kernel tells.
     EXPECT_THAT(snapshot.stacks, Not(IsEmpty())) << snapshot.host;
   }
   EXPECT_THAT(outcome_.incident->text, HasSubstr("is not its training process, holds accel0"));

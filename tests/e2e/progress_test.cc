@@ -1,4 +1,4 @@
-// What the training loops say on their progress pages.
+// Tests verdicts and alarms on the progress pages that training loops write.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -18,12 +18,12 @@ using ::testing::Not;
 
 using Progress = EndToEndTest;
 
-// Without a page: PROGRAM_NOT_QUEUED (input_test.cc).
+// Without a page the detail is PROGRAM_NOT_QUEUED (input_test.cc).
 TEST_F(Progress, AWaitForInputThatIsSeenOnThePage) {
   ExpectRightVerdict(Options(/*programs=*/1, /*seed=*/9), "input-dry-page");
 }
 
-// Nothing is known of any core, nor of any launch: steps, pages and stacks are all there is.
+// No core and no launch is known: steps, pages and stacks are all the evidence.
 TEST_F(Progress, WithoutRuntimesTheStepsOfThePagesAreNoticedToStop) {
   ExperimentOptions options = Options(/*programs=*/1, /*seed=*/9);
   options.job.hidden_runtimes = true;
@@ -33,8 +33,8 @@ TEST_F(Progress, WithoutRuntimesTheStepsOfThePagesAreNoticedToStop) {
 
 using AnnouncedPause = RunningJobTest;
 
-// The others stand in a launch for longer than the threshold that the coordinator finds
-// itself. Two minutes of it, in virtual time: coordinator/core/pauses_test.cc.
+// The other workers stand in a launch for longer than the threshold that the coordinator finds
+// itself. Two minutes of such a pause, in virtual time: coordinator/core/pauses_test.cc.
 TEST_F(AnnouncedPause, OfOneWorkerRaisesNothing) {
   JobOptions options = JobLike(/*seed=*/3);
   options.launch_threshold.reset();
@@ -54,7 +54,7 @@ TEST_F(AnnouncedPause, OfOneWorkerRaisesNothing) {
   EXPECT_THAT(log, Not(HasSubstr("collecting from")));
 }
 
-// A save that hangs: at the first look it is an excuse, and no longer than it may be.
+// A save that hangs: the first look takes the save for an excuse, but only for the longest pause.
 TEST_F(AnnouncedPause, ThatNeverEndsIsToldOfOnceItIsNoExcuseAnyMore) {
   JobOptions options = JobLike(/*seed=*/4);
   options.progress_pages = true;
@@ -76,7 +76,7 @@ TEST_F(AnnouncedPause, ThatNeverEndsIsToldOfOnceItIsNoExcuseAnyMore) {
                            std::istreambuf_iterator<char>());
   EXPECT_THAT(digest, HasSubstr("\"hostActivity\": \"CHECKPOINT_SAVE\""));
   EXPECT_THAT(digest, HasSubstr("for which that is an excuse"));
-  // The first look had its name already.
+  // The first look has given the incident its name already.
   Check(job_->AwaitCoordinatorLog(
       absl::StrCat("looking again at incident ", incident->substr(incident->rfind('/') + 1)),
       kPatience));

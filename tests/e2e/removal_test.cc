@@ -1,4 +1,4 @@
-// What follows a digest: the fleet remembers the machine, policy decides, hooks run.
+// Tests the steps behind a digest: the fleet remembers the machine, policy decides, hooks run.
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -60,7 +60,7 @@ class RecordingHook {
 
   std::string path() const { return directory_ + ".sh"; }
 
-  // By incident.
+  // The runs of the hook, by incident.
   std::multimap<std::string, Run> Runs() const {
     std::multimap<std::string, Run> runs;
     for (const auto& entry : fs::directory_iterator(directory_)) {
@@ -83,7 +83,7 @@ class RecordingHook {
 
 class RemovalTest : public EndToEndTest {
  protected:
-  // In a state directory of its own.
+  // Options of a job with a state directory of its own.
   ExperimentOptions OptionsIn(const std::string& name) const {
     ExperimentOptions options = Options(/*programs=*/1, /*seed=*/2);
     options.job.shape = {2, 2, 2, *FindGeneration("v6e")};
@@ -103,7 +103,7 @@ class RemovalTest : public EndToEndTest {
     return absl::StrCat("sqlite:", job.state_dir, "/fleet.db");
   }
 
-  // The incident's one run of the hook: for nobody's removal if `hosts` is empty.
+  // Expects one run of the hook for the incident; empty `hosts`: no machine's removal.
   static void ExpectOneRun(const RecordingHook& hook, const Incident& incident,
                            const std::string& hosts) {
     const std::string id = fs::path(incident.directory).filename();
@@ -143,7 +143,7 @@ TEST_F(RemovalTest, AMachineGoesTheFourthTimeUnlessItMayBeTheProgram) {
   const auto [moving, moving_hook] = repeats_in("moving", /*same_place=*/false);
   const auto [staying, staying_hook] = repeats_in("staying", /*same_place=*/true);
   const Scenario scenario = *FindScenario("bad-chip");
-  // Both at once: most of the time they wait.
+  // Both run at once: most of the time they wait.
   auto moved_later = std::async(std::launch::async, RunRepeats, std::cref(moving), scenario);
   const absl::StatusOr<Repeated> stayed = RunRepeats(staying, scenario);
   const absl::StatusOr<Repeated> moved = moved_later.get();
@@ -173,7 +173,7 @@ TEST_F(RemovalTest, AMachineGoesTheFourthTimeUnlessItMayBeTheProgram) {
   EXPECT_THAT(stayed->attempts[3].decision()->reason, HasSubstr("it may be the program"));
 }
 
-// The coordinator is in a tenant's pod and has no rights; who has them stands outside.
+// A coordinator in a tenant's pod has no rights to remove; the remover outside the pod has.
 TEST_F(RemovalTest, ARemoverOutsideActsOnWhatACoordinatorPublished) {
   ExperimentOptions options = OptionsIn("job");
   const std::string history = LocalHistory(options.job);
@@ -242,7 +242,7 @@ TEST_F(RemovalTest, AHistoryThatRefusesDelaysNoDigestAndMissesNothing) {
 }
 
 TEST_F(RemovalTest, AHistoryThatNeverAnswersDelaysNoDigestAndMissesNothing) {
-  // Connections are accepted by the kernel, and nobody speaks.
+  // The kernel accepts connections, and no process answers on them.
   const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const absl::Cleanup close_it = [silent] { close(silent); };
   sockaddr_in place = {};

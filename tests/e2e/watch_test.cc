@@ -24,7 +24,7 @@ TEST_F(Watch, AHealthyJobRaisesNothing) {
   EXPECT_THAT(outcome->differences, IsEmpty());
 }
 
-// Nothing is queued and nothing runs, longer than a launch may take.
+// No program is queued and none runs, for longer than a launch may take.
 TEST_F(Watch, AJobThatPausesAsForACheckpointRaisesNothing) {
   constexpr absl::Duration kPatience = absl::Seconds(30);
   constexpr int kStepsBetween = 15;
@@ -50,7 +50,7 @@ TEST_F(Watch, AJobThatPausesAsForACheckpointRaisesNothing) {
 
 TEST_F(Watch, AWorkerWhoseAgentDiedIsListedAsMissing) {
   ExperimentOptions options = Options(/*programs=*/1, /*seed=*/2);
-  // A bystander: the fault's own worker is another one for this seed.
+  // A bystander: this seed puts the fault at another worker.
   const WorkerId bystander{0, 2};
   const JobPlan plan = {.shape = options.job.shape, .programs = 1, .seed = 2, .step = 0};
   ASSERT_NE(FindScenario("bad-chip")->plan(plan).orders.front().worker, bystander);

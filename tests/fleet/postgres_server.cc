@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr absl::Duration kPatience = absl::Minutes(1);
 
-// The newest version that is installed; empty: none.
+// Programs of the newest version that is installed; empty: none is.
 std::string ProgramDirectory() {
   std::error_code error;
   std::vector<std::string> found;
@@ -36,7 +36,7 @@ std::string ProgramDirectory() {
   return found.empty() ? "" : *std::max_element(found.begin(), found.end());
 }
 
-// As nobody if this is root; ends with this process, in good order.
+// Runs the command as nobody if this process is root; it ends with this process, in good order.
 std::vector<std::string> Unprivileged(std::vector<std::string> command) {
   std::vector<std::string> whole = {"/usr/bin/setpriv", "--pdeathsig=QUIT"};
   if (geteuid() == 0) {
@@ -46,7 +46,7 @@ std::vector<std::string> Unprivileged(std::vector<std::string> command) {
   return whole;
 }
 
-// What a program printed, line by line, until it says `awaited` or ends.
+// Output of a program, line by line, until the program says `awaited` or ends.
 class Output {
  public:
   explicit Output(std::string awaited) : awaited_(std::move(awaited)) {}

@@ -1,5 +1,5 @@
-// Any bytes as a capture file: an error of the right kind, or a capture that keeps
-// its invariants and survives every encoding.
+// Reads any bytes as a capture file: the result is an error of the right kind, or a capture that
+// keeps its invariants and survives every encoding.
 #include <cstdint>
 #include <sstream>
 

@@ -1,5 +1,5 @@
-// Any bytes as a message of the coordinator: an error of a kind that ends or skips it,
-// or a value that survives the way back.
+// Reads any bytes as a message of the coordinator: the result is an error of a kind that ends the
+// stream or skips the message, or a value that survives the way back.
 #include <cstdint>
 
 #include "proto/wire/messages.h"

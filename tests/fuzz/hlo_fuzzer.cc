@@ -1,5 +1,5 @@
-// Any bytes as two texts of a module, and as the names and beginnings of dumps: what is
-// found stays within its bounds, the same whichever side is the first; each instruction
+// Reads any bytes as two texts of a module, and as the names and beginnings of dumps: the
+// results stay within their bounds, the same whichever side is the first; each instruction
 // has a class.
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// Any bytes as the logs of a job: evidence within its bounds, whose invariants hold, and a
-// verdict, whoever the lines say they are of.
+// Reads any bytes as the logs of a job: the evidence stays within its bounds and keeps its
+// invariants, and there is a verdict, whoever the lines say they are of.
 #include <cstdint>
 #include <set>
 #include <string>

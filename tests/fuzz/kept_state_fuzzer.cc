@@ -1,6 +1,6 @@
-// Any bytes as what an agent left on disk: an error of a kind that the next agent
-// knows, or a state that survives the way back. Most damage is found by the
-// checksum: so the bytes are tried as they are, and as a body with the right one.
+// Reads any bytes as the state that an agent left on disk: an error of a kind that the next agent
+// knows, or a state that survives the way back. The checksum finds most damage:
+// so the bytes are tried as they are, and as a body with the right checksum.
 #include <zlib.h>
 
 #include <cstdint>

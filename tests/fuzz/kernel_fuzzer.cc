@@ -1,5 +1,5 @@
-// Any bytes as what the kernel says: values within their bounds, whatever it is taken
-// for. The first byte chooses.
+// Reads any bytes as text of the kernel: values stay within their bounds, whatever the
+// text is taken for. The first byte chooses.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Any bytes as a log, cut anywhere: events within their bounds, the same however
-// the bytes came.
+// Reads any bytes as a log, cut anywhere: events stay within their bounds, and are the same
+// however the bytes came.
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// Any text as an operator's file of signatures: an error that names its line, or
+// Reads any text as an operator's file of signatures: an error that names its line, or
 // signatures by which a line that holds their texts is found.
 #include <algorithm>
 #include <cstdint>

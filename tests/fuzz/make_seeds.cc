@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-// A seed of a few KiB is explored far better than one of a hundred.
+// A fuzzer explores a seed of a few KiB far better than a seed of a hundred.
 constexpr size_t kWorkersPerSeed = 2;
 
 constexpr char kHlo[] =
@@ -84,7 +84,7 @@ void WriteOneOfEach(const fs::path& folder) {
   }
 }
 
-// What an agent leaves on disk, without the first line: each message behind its
+// Writes the state that an agent leaves on disk, without its first line: each message behind its
 // length (agent/daemon/state_file.cc).
 void WriteKeptState(const fs::path& folder) {
   v1::AgentMessage hello;
@@ -102,7 +102,7 @@ void WriteKeptState(const fs::path& folder) {
   Write(folder / "filled", body);
 }
 
-// As eu-stack and py-spy print them, and the kernel.
+// Stacks as eu-stack, py-spy and the kernel print them.
 void WriteStacks(const fs::path& folder) {
   Write(
       folder / "eu-stack",
@@ -159,7 +159,7 @@ void WriteSignatures(const fs::path& out) {
   Write(out / "log_signatures.dict", dictionary);
 }
 
-// The first byte says what it is.
+// The first byte says which kind of text follows.
 void WriteKernelTexts(const fs::path& folder) {
   const std::string fatal = "severity=Uncorrected (Fatal), type=Transaction Layer";
   Write(folder / "fatal", "0" + ("3,17,5000000,-;vfio-pci 0000:05:00.0: " + fatal));
@@ -185,7 +185,7 @@ std::string MetricSeed() {
   return "r" + response.SerializeAsString();
 }
 
-// As of hour 99, for a reader whose clock shows hour 100.
+// A page written at hour 99, for a reader whose clock shows hour 100.
 void WriteProgressPage(const fs::path& path) {
   constexpr int64_t kHour = 3'600'000'000'000;
   rapideye_progress_page page = {};

@@ -1,4 +1,4 @@
-// Any bytes as the page of a metrics endpoint, or as the runtime's answer.
+// Reads any bytes as the page of a metrics endpoint, or as the runtime's answer.
 #include <cstdint>
 #include <string>
 #include <vector>

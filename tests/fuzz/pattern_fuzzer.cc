@@ -1,5 +1,5 @@
-// Any bytes as a pattern and a name: as the plainest matcher that there is says, in time that
-// does not grow with the number of ways to match.
+// Matches any bytes, as a pattern and a name: the result is that of the plainest matcher, in time
+// that does not grow with the number of ways to match.
 #include <cstdint>
 #include <string_view>
 #include <utility>

@@ -1,4 +1,4 @@
-// Any bytes as a progress page: the job may write what it likes.
+// Reads any bytes as a progress page: the job may write what it likes.
 #include <cstdint>
 
 #include "absl/strings/string_view.h"

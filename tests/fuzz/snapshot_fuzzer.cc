@@ -1,4 +1,4 @@
-// Any bytes as a snapshot from the wire: an error, or evidence that survives the
+// Reads any bytes as a snapshot from the wire: an error, or evidence that survives the
 // way back.
 #include <cstdint>
 

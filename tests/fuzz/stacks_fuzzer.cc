@@ -1,4 +1,4 @@
-// Any bytes as what a tool or the kernel says of stacks: whatever comes of them fits
+// Reads any bytes as stacks that a tool or the kernel prints: every result fits
 // into a snapshot.
 #include <cstdint>
 #include <string>

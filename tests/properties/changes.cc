@@ -55,7 +55,7 @@ std::optional<Site> SiteOf(const Snapshot& snapshot, const Core& core) {
               *core.sequencers[0].pc};
 }
 
-// At the first core that stands there, unless one there is named already.
+// Names the instruction at the first core that stands there, unless a core there names it already.
 void NameAt(Capture& capture, const Site& site, const std::string& name) {
   Sequencer* first = nullptr;
   for (Snapshot& snapshot : capture.snapshots) {
@@ -149,7 +149,7 @@ Capture WithNoiseAt(Capture capture, const WorkerId& worker, Random random) {
   if (snapshot->progress && !snapshot->progress->input_wait_ms && random.Chance(0.5)) {
     snapshot->progress->input_wait_ms = random.Between(0, 400);
   }
-  // It began with the job, hours before anything happened.
+  // The process began with the job, hours before anything happened.
   const int64_t started_ms_ago = random.Between(3'600'000, 86'400'000);
   for (Process& process : snapshot->processes) {
     if (!process.started_ms_ago) process.started_ms_ago = started_ms_ago;
@@ -230,7 +230,7 @@ Capture WithSliceTwice(Capture capture, int32_t slice, int32_t as) {
     snapshot.worker.slice = as;
     snapshot.host = host_of_copy(snapshot.host);
     if (snapshot.hardware) snapshot.hardware = host_of_copy(*snapshot.hardware);
-    // Whom it names is named by the original.
+    // The original line names the peer; a copy must not accuse that host once more.
     for (LogEvent& event : snapshot.log_events) event.peer_host.reset();
     copies.push_back(std::move(snapshot));
   }

@@ -14,19 +14,19 @@ namespace rapideye::properties {
 
 using scenarios::Random;
 
-// Whatever has no order of its own in another order: snapshots, cores, program
+// Gives another order to all that has none of its own: snapshots, cores, program
 // tables, sequencers, connections, log events, cohorts, expected workers.
 Capture Shuffled(Capture capture, Random random);
 
-// Without the snapshot of one worker. What it told of an instruction somebody else
-// tells who stands there, too: one runtime is asked for each place.
+// Removes the snapshot of one worker. If it named an instruction, another worker that stands
+// there names it instead: the coordinator asks one runtime for each place.
 Capture Without(Capture capture, const WorkerId& worker);
 
-// What bystanders show in any hang, at one worker: follow-on lines, old news,
+// Adds noise that bystanders show in any hang, at one worker: follow-on lines, old news,
 // retransmits that got through, correctable errors, a short wait for input.
 Capture WithNoiseAt(Capture capture, const WorkerId& worker, Random random);
 
-// Every host under another name of the same length, wherever it is named.
+// Gives every host another name of the same length, wherever it is named.
 struct Renaming {
   std::map<std::string, std::string, std::greater<>> names;  // old -> new, longest first
 
@@ -35,7 +35,7 @@ struct Renaming {
 Renaming MakeRenaming(const Capture& capture, Random random);
 Capture Renamed(Capture capture, const Renaming& renaming);
 
-// A copy of one slice beside it: the same positions and cohort, on other hosts.
+// Adds a copy of one slice: the same positions and cohort, on other hosts.
 Capture WithSliceTwice(Capture capture, int32_t slice, int32_t as);
 
 }  // namespace rapideye::properties

@@ -1,4 +1,4 @@
-// What must hold of the classifier whatever the hang, tried on the scenario corpus.
+// Tests properties that the classifier must have in any hang, on the scenario corpus.
 //
 // A failure names the kind and the seed. RAPIDEYE_PROPERTY_KIND and
 // RAPIDEYE_PROPERTY_SEED replay one scenario, RAPIDEYE_PROPERTY_SEEDS says how many
@@ -29,7 +29,7 @@ using scenarios::Scenario;
 using scenarios::TrueCulprit;
 
 constexpr uint64_t kSeedsPerKind = 200;
-// Beyond what the tables of the accuracy are measured on.
+// Beyond the seeds that the tables of the accuracy are measured on.
 constexpr uint64_t kFirstSeed = 7'000'000;
 constexpr int kFailuresShown = 10;
 
@@ -38,7 +38,7 @@ using Workers = std::set<WorkerId>;
 struct Subject {
   const Scenario& scenario;
   const Verdict& verdict;
-  // Whom the truth, or the verdict itself, names.
+  // Workers that the truth, or the verdict itself, names.
   Workers named;
   Random random;
 
@@ -61,7 +61,7 @@ Workers NamedBy(const Scenario& scenario, const Verdict& verdict) {
   return named;
 }
 
-// Somebody whom nobody accuses; nothing: everybody is accused.
+// A worker that neither the truth nor the verdict names; absent: all workers are named.
 std::optional<WorkerId> Bystander(Subject& subject) {
   std::vector<WorkerId> innocent;
   for (const Snapshot& snapshot : subject.capture().snapshots) {
@@ -84,7 +84,7 @@ std::string Named(const Scenario& scenario) {
 
 bool Replaying() { return std::getenv("RAPIDEYE_PROPERTY_SEED") != nullptr; }
 
-// What was said before and after a change; at length where one scenario is replayed.
+// The verdicts before and after a change; in full where one scenario is replayed.
 std::string Both(const Verdict& before, const Verdict& after) {
   if (Replaying()) {
     return absl::StrCat("\n--- before\n", FullText(before), "--- after\n", FullText(after));
@@ -115,8 +115,8 @@ std::string RenamedHostsRenameTheVerdict(Subject& subject) {
 }
 
 // Of programs that diverged the smaller side is named (classifier/CAUSES.md). Where the sides
-// are nearly equal (some show nothing), in the job, in a slice or in the slices that
-// are torn, to take one away decides which that is.
+// are nearly equal (some workers show nothing), in the job, in a slice or in the slices that
+// are torn, a worker less decides which side is the smaller.
 bool TipsTheScales(const Subject& subject, const WorkerId& taken) {
   const Cause cause = subject.scenario.truth.accepted.front().cause;
   if (cause != Cause::kDifferentModule && cause != Cause::kFingerprintMismatch) return false;
@@ -139,7 +139,7 @@ bool IsRight(const Scenario& scenario, const Verdict& verdict) {
   return grade.cause && grade.culprits && !grade.unknown;
 }
 
-// Of a verdict that was right: how often one is wrong, the tables of the accuracy say.
+// Holds for a verdict that was right: the tables of the accuracy say how often a verdict is wrong.
 std::string WithoutAVictimNoOtherVictimIsAccused(Subject& subject) {
   const std::optional<WorkerId> victim = Bystander(subject);
   if (!victim || !IsRight(subject.scenario, subject.verdict)) return "";
@@ -174,7 +174,7 @@ std::string MoreThatIsWellChangesNothing(Subject& subject) {
   const int32_t slice = subject.random.Pick(well);
   const Verdict other = Classify(WithSliceTwice(subject.capture(), slice, last + 1));
   if (Summary(other) == Summary(subject.verdict)) return "";
-  // Where it could not be told, more of what is well can tell who is not.
+  // A verdict that was not right may become right: more healthy slices show who is not well.
   if (!IsRight(subject.scenario, subject.verdict) && IsRight(subject.scenario, other)) return "";
   return absl::StrCat("slice ", slice, " twice", Both(subject.verdict, other));
 }
@@ -218,7 +218,7 @@ struct Outcome {
 
 class Properties : public testing::TestWithParam<size_t> {
  protected:
-  // To make up a scenario takes longer than to classify it: each serves them all.
+  // To make up a scenario takes longer than to classify it: all properties share each scenario.
   static void SetUpTestSuite() {
     const char* const only = std::getenv("RAPIDEYE_PROPERTY_KIND");
     const uint64_t first = FromEnvironment("RAPIDEYE_PROPERTY_SEED", kFirstSeed);

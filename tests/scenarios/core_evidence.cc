@@ -6,7 +6,7 @@
 namespace rapideye::scenarios {
 namespace {
 
-// How run ids count up from launch to launch.
+// Steps by which run ids grow from launch to launch.
 constexpr int64_t kRunIdStride = 31;
 constexpr int64_t kTracemarksPerTag = 16;
 
@@ -47,7 +47,7 @@ class CoreWriter {
   int TableIndex(int program);
   void SetLaunch(const Standing& standing, Core& core);
 
-  // Its host waits for input before the program's first operation.
+  // Whether the device's host waits for input before the program's first operation.
   bool AtEntry(const Standing& standing) const;
   void WriteDevice(int device, int number);
   void WriteTensorCore(int device, int index, const Standing& standing);
@@ -223,7 +223,7 @@ void CoreWriter::WriteSparseCore(int device, int number, int index, const Standi
     sequencer.pc = standing.op->sparse_pc;
     sequencer.tag = standing.op->tag;
     if (number == stuck) SetError(device, core);
-    // It never came to where its peers wait.
+    // A SparseCore that stopped never came to the place where its peers wait.
     if (number == stuck && standing.op->kind == OpKind::kCollective) *sequencer.pc -= 37;
   }
   core.sequencers.push_back(std::move(sequencer));

@@ -17,8 +17,8 @@ bool NamedAtCulprit(const Capture& capture, const std::vector<WorkerId>& culprit
   return false;
 }
 
-// How many workers have a failing probe to or from the first culprit, or (with
-// `sockets`) bytes that it, or they, never acknowledged.
+// Number of workers with a failing probe to or from the first culprit, or (with
+// `sockets`) with bytes that one of the two never acknowledged.
 size_t BrokenPairs(const Capture& capture, const Truth& truth, bool sockets) {
   const WorkerId culprit = CulpritWorkers(truth).front();
   std::set<WorkerId> peers;
@@ -45,8 +45,8 @@ bool IsProbed(const Capture& capture, const WorkerId& worker) {
                      });
 }
 
-// Somebody who did not diverge runs a program that stands in its own queue again:
-// all that lies between is the step.
+// A worker that did not diverge runs a program that stands in its own queue again:
+// the programs between the two are the step.
 bool QueueShowsStep(const Capture& capture, const Truth& truth) {
   const std::vector<WorkerId> diverged = CulpritWorkers(truth);
   for (const Snapshot& snapshot : capture.snapshots) {

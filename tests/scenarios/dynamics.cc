@@ -8,7 +8,7 @@
 namespace rapideye::scenarios {
 namespace {
 
-// How many have come to a meeting point, and when the last of them did.
+// Number of devices that have come to a meeting point, and the time of the last.
 struct Meeting {
   int count = 0;
   int64_t last_ms = 0;
@@ -27,8 +27,8 @@ class Dynamics {
  public:
   Dynamics(World& world, const Faults& faults);
 
-  // To the fixpoint. The order of the sweeps does not matter: every wait is for
-  // something that, once it has happened, stays so.
+  // Runs to the fixpoint. The order of the sweeps does not matter: every wait is for
+  // an event that, once it has happened, stays so.
   void Run();
   bool AllDone() const;
 
@@ -52,7 +52,7 @@ class Dynamics {
     return {job_.layout.SliceOfDevice(device), instance.program, instance.run, op};
   }
 
-  // Who sends: the worker as one, or each device for itself.
+  // Sender of a message: the worker as a whole, or each device by itself.
   int Sender(int device) const {
     return job_.exchange_per_worker ? -1 - job_.layout.WorkerOfDevice(device) : device;
   }
@@ -66,19 +66,19 @@ class Dynamics {
   int PeerDevice(int device, int slice_offset) const;
   bool LinkDead(int a, int b, int launch) const;
 
-  // When an exchange is over, or kNever.
+  // Time at which an exchange is over, or kNever.
   int64_t ExchangeDone(int device, const Op& op, const Instance& instance, int launch);
   bool IsStuck(int device, int launch, int op) const;
 
-  // Beyond what the operation takes.
+  // Time that a fault adds to the operation.
   int64_t StandsFor(int device);
 
-  // When the device leaves the operation it stands at, or kNever.
+  // Time at which the device leaves the operation it stands at, or kNever.
   int64_t Leaves(int device, const Instance& instance, const Op& op);
   bool Advance(int device);
   bool HostStopped(int worker, int launch) const;
 
-  // When everyone who must have completed `launch` before more is dispatched has.
+  // Time at which all devices that hold up further dispatch have completed `launch`, or kNever.
   int64_t CompletedAt(int worker, int launch) const;
   bool Dispatch();
 
@@ -140,7 +140,7 @@ void Dynamics::Arrive(int device) {
         state.now_ms);
     return;
   }
-  // What stands still takes no part: its SparseCore never joins, or it is gone.
+  // A device that stands still takes no part: its SparseCore never joins, or the device is gone.
   if (IsStuck(device, state.launch, state.op)) return;
   const Instance instance = world_.InstanceAt(worker, state.launch);
   const Op& op = ProgramOf(instance).ops[static_cast<size_t>(state.op)];

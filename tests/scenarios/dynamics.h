@@ -19,9 +19,9 @@ namespace rapideye::scenarios {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// A device that does not get past an operation, or only after a while (then it
-// must be one that waits for nobody). With `sparse_core` >= 0 it is that
-// SparseCore of the device which stands, and the device waits for it there.
+// A device that does not get past an operation, or only after a while (then the
+// operation must wait for nobody). With `sparse_core` >= 0 that SparseCore of the
+// device stands there, and the device waits for it.
 struct StuckDevice {
   int device = 0;
   int launch = 0;
@@ -51,7 +51,7 @@ struct EntryStall {
   int launch = 0;
 };
 
-// Nothing passes between two workers from a launch on.
+// A link over which nothing passes between two workers from a launch on.
 struct DeadLink {
   int worker = 0;
   int peer = 0;
@@ -105,11 +105,11 @@ class World {
   int64_t LastCompletion(int device, int64_t at_ms) const;
   // When the worker's host dispatched a launch, or kNever.
   int64_t DispatchedAt(int worker, int launch) const;
-  // The first completion of a launch, on any device, behind a time; or kNever.
+  // The first completion of a launch, on any device, after a time; or kNever.
   int64_t NextCompletion(int64_t behind_ms) const;
-  // What a worker runs as its launch: the job's plan, or its diversion.
+  // Program and run of a worker's launch: the job's plan, or its diversion.
   Instance InstanceAt(int worker, int launch) const;
-  // The time of the last thing that happened.
+  // The time of the last arrival.
   int64_t last_change_ms() const { return last_change_ms_; }
   int launches() const { return launches_; }
   // Whether everything that was to run ran.

@@ -47,7 +47,7 @@ void AddCores(const Scene& scene, int worker, Random random, Snapshot& snapshot)
 // Processes, progress page, stacks, log lines, PCIe counters.
 void AddHost(const Scene& scene, int worker, Random random, Snapshot& snapshot);
 
-// Of a worker that has launched nothing: idle cores, a process that waits.
+// Evidence of a worker that has launched nothing: idle cores, a process that waits.
 void AddStandbyEvidence(const Scene& scene, Random random, Snapshot& snapshot);
 
 struct NetworkOptions {

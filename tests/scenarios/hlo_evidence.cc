@@ -35,7 +35,7 @@ class HloWriter {
       }
     }
     for (size_t s = 0; s < snapshots.size(); ++s) {
-      // One that does not answer cannot be asked; its agent may have asked before.
+      // A runtime that does not answer cannot be asked; its agent may have asked before.
       if (!from_last_samples && snapshots[s].runtime.state != RuntimeState::kServing) continue;
       for (size_t c = 0; c < snapshots[s].cores.size(); ++c) Note(s, c);
     }

@@ -8,9 +8,9 @@
 namespace rapideye::scenarios {
 namespace {
 
-// Of the jobs, those in whose steps a program runs several times.
+// Share of jobs in whose steps a program runs several times.
 constexpr double kRepeatShare = 0.25;
-// Those with a spare slice.
+// Share of jobs with a spare slice.
 constexpr double kStandbyShare = 0.1;
 
 using Names = std::vector<const char*>;

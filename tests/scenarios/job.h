@@ -12,7 +12,7 @@
 
 namespace rapideye::scenarios {
 
-// What keeps a host from dispatching without end.
+// The rule that keeps a host from dispatching without end.
 enum class DispatchScope {
   kHost,  // its own devices must have completed
   kJob,   // every device must have: hosts meet to log metrics, or to fetch data
@@ -41,8 +41,8 @@ struct Job {
   int ProgramAt(int slice, int launch) const {
     return steps[static_cast<size_t>(slice)][static_cast<size_t>(launch % launches_per_step())];
   }
-  // So many launches that whatever breaks in the first three steps has stopped
-  // everyone before the last.
+  // So many launches that a fault in the first three steps has stopped every device
+  // before the last launch.
   int horizon() const { return 4 * launches_per_step() + dispatch_ahead + layout.slices + 4; }
   int64_t StepOf(int launch) const { return first_step + launch / launches_per_step(); }
   // The run that a slice's program has at an entry of a step, and as a launch.

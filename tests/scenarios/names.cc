@@ -46,7 +46,7 @@ const RealNames& NamesFor(const Op& op, const Program& program, Naming naming) {
   return op.receive_from != 0 ? RealReceives() : RealSends();
 }
 
-// With the number that the place had before: a program has each name once.
+// The name gets the number that the place had before: a program has each name once.
 std::string Numbered(std::string_view name, std::string_view before) {
   const size_t mark = name.find('#');
   std::string numbered(name.substr(0, mark));

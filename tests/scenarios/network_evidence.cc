@@ -20,7 +20,7 @@ bool NicBroken(const Plan& plan, int worker, const std::string& nic) {
   });
 }
 
-// A link that is broken by itself is so over whichever NIC.
+// A link that is broken without a broken NIC or host is broken over every NIC.
 bool PathBroken(const Plan& plan, int worker, int peer, const std::string& nic) {
   if (NicBroken(plan, worker, nic) || NicBroken(plan, peer, nic)) return true;
   if (!plan.nic_faults.empty() || !plan.dead_hosts.empty()) return false;
@@ -30,8 +30,8 @@ bool PathBroken(const Plan& plan, int worker, int peer, const std::string& nic) 
   });
 }
 
-// As seen by `observer`: what it reports of its own sockets once its process has
-// gone is from before.
+// As seen by `observer`: once the observer's own process has gone, the report on its sockets
+// is from before.
 bool ProcessGone(const Scene& scene, int observer, int worker) {
   if (scene.aborted[static_cast<size_t>(worker)] && !scene.aborted[static_cast<size_t>(observer)]) {
     return true;

@@ -33,7 +33,7 @@ void RemoveWorkers(const Noise& noise, const std::vector<WorkerId>& spared, Rand
 
 void AddGaps(const Noise& noise, Random& random, int& budget, Snapshot& snapshot) {
   if (random.Chance(noise.runtime_timed_out)) {
-    // Half of the agents had a sample from before.
+    // Half of the agents have a sample that they took before.
     const bool no_sample = random.Chance(0.5);
     if (!no_sample || budget > 0) snapshot.runtime.state = RuntimeState::kTimedOut;
     if (no_sample && budget > 0) {
@@ -109,7 +109,7 @@ void AddShortInputWait(Random& random, Snapshot& snapshot) {
       random.Between(20, std::clamp<int64_t>(OldestAge(snapshot) / 6, 21, 8000));
 }
 
-// SparseCores that carry nothing, although their peers do.
+// Makes SparseCores idle, although their peers carry work.
 void IdleSparseCores(const std::vector<WorkerId>& culprits, Snapshot& snapshot) {
   if (std::find(culprits.begin(), culprits.end(), snapshot.worker) != culprits.end()) return;
   for (Core& core : snapshot.cores) {
@@ -122,7 +122,7 @@ void IdleSparseCores(const std::vector<WorkerId>& culprits, Snapshot& snapshot) 
 }
 
 void ShuffleProgramTable(Random& random, Snapshot& snapshot) {
-  // Named if the others are.
+  // The other program has a name if the worker's programs have names.
   Program other{.fingerprint = random.Hex(32)};
   if (!snapshot.programs.empty() && snapshot.programs.front().module) {
     other.module = "jit_eval_step";

@@ -9,7 +9,7 @@
 
 namespace rapideye::scenarios {
 
-// Probabilities, each per what its name says. All zero: no noise.
+// Probabilities; the name of each says of what. All zero: no noise.
 struct Noise {
   // Gaps, in captures.
   double no_learnt_sequence = 0;
@@ -26,7 +26,7 @@ struct Noise {
   double worker_without_pc = 0;
   double worker_without_launch_id = 0;
   double gap_at_culprit = 0;
-  // Of the workers, so many may lose what tells who waits.
+  // At most this share of the workers may lose the evidence that tells who waits.
   double most_missing = 0;
   // Facts about bystanders, in workers.
   double follow_on_line = 0;
@@ -47,7 +47,7 @@ Noise Noisy();
 Noise Heavy();
 inline Noise NoiseFree() { return {}; }
 
-// What of the noise concerns single workers, all but `culprits`. Removes
+// Adds the part of the noise that concerns single workers, all but `culprits`. Removes
 // snapshots; shuffles the rest, their cores and their program tables.
 void AddNoise(const Noise& noise, const std::vector<WorkerId>& culprits, Random random,
               Capture& capture);

@@ -59,7 +59,7 @@ enum class Moment {
   kMidway,          // the job runs
 };
 
-// Who shows the truth: the culprits' cores; what their hosts say of processes,
+// Evidence that shows the truth: the culprits' cores; what their hosts say of processes,
 // logs, counters and connections, whatever is known of the cores; or each of many
 // culprits, whatever is known of the others.
 enum class Witness { kCores, kHost, kEach };
@@ -97,7 +97,7 @@ struct Plan {
 
   bool contradictory_hlo = false;  // runtimes name one place differently
   Witness told_by = Witness::kCores;
-  // Besides the culprits, whose evidence the truth rests on.
+  // Workers besides the culprits whose evidence the truth rests on.
   std::vector<int> witnesses;
   Truth truth;
 

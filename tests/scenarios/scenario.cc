@@ -61,7 +61,7 @@ bool Contains(const std::vector<int>& list, int value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// What of the evidence the capture as a whole has or lacks.
+// Evidence that the capture as a whole has or lacks.
 struct Coverage {
   bool cohorts = true;
   bool sequence = true;
@@ -231,9 +231,9 @@ bool HasSnapshot(const Capture& capture, const WorkerId& worker) {
                      [&](const Snapshot& snapshot) { return snapshot.worker == worker; });
 }
 
-// A culprit of which nothing is known, or nothing of its cores. One that does not
-// report may be called lost. What its host or others tell decides as before; where
-// several did the same by themselves, the others remain.
+// Takes away all that a culprit showed, or all of its cores. A culprit that does not
+// report may be called lost. Evidence of its host or of others decides as before;
+// where several did the same by themselves, the other culprits remain.
 void TakeFromCulprit(const Plan& plan, const std::vector<WorkerId>& culprits, Random random,
                      Capture& capture, Truth& truth) {
   const WorkerId culprit = random.Pick(culprits);
@@ -260,7 +260,7 @@ void ApplyNoise(const Plan& plan, const Noise& noise, Random random, Capture& ca
   const std::vector<WorkerId> culprits = CulpritWorkers(truth);
   std::vector<WorkerId> spared = culprits;
   for (const int witness : plan.witnesses) spared.push_back(plan.job.layout.Id(witness));
-  // Of what has just broken, the culprit's report may be all there is.
+  // Right after the fault, the culprit's report may be the only evidence.
   const bool others_show_it = plan.moment == Moment::kAfterThreshold;
   if (!culprits.empty() && others_show_it && random.Chance(noise.gap_at_culprit)) {
     TakeFromCulprit(plan, culprits, Random(random.Next()), capture, truth);

@@ -1,7 +1,7 @@
 // Generates the scenario corpus: made-up hangs whose truth is known, by kind and seed.
 //
-// Nothing here shares code with the classifier: a job is simulated, something in
-// it is broken, and the evidence follows from who waits for whom. Truth is what
+// The corpus shares no code with the classifier: a job is simulated, a part of it is
+// broken, and the evidence follows from who waits for whom. Truth is the part that
 // was broken. Where the evidence cannot tell it (each kind says when), `unknown`
 // is accepted, too.
 #ifndef RAPIDEYE_TESTS_SCENARIOS_SCENARIO_H_
@@ -20,7 +20,7 @@
 
 namespace rapideye::scenarios {
 
-// What is broken; the comments stand where each is built, under kinds/.
+// The fault of a scenario; the comments stand where each is built, under kinds/.
 enum class Kind {
   kChipCompute,
   kChipTail,
@@ -69,7 +69,7 @@ enum class Kind {
 std::vector<Kind> AllKinds();
 std::string_view KindName(Kind kind);  // "chip-compute"
 std::optional<Kind> KindByName(std::string_view name);
-// Jobs that are well.
+// Whether the jobs of this kind are well.
 bool IsHealthyKind(Kind kind);
 
 struct Options {

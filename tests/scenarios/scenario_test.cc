@@ -47,7 +47,7 @@ class EveryBrokenKind : public EveryKind {};
 class EverySilentKind : public EveryKind {};
 class EveryTellingKind : public EveryKind {};
 
-// What proto/wire refuses is no capture: one rule for what may be in one.
+// Readers must take each capture: proto/wire holds the one rule for what may be in a capture.
 TEST_P(EveryKind, IsACaptureThatReadersTake) {
   ForSeeds([](const Scenario& scenario) {
     std::istringstream file(Bytes(scenario));
@@ -83,8 +83,8 @@ TEST_P(EveryKind, BlamesOnlyExpectedWorkersAndTheirChips) {
   });
 }
 
-// The fault itself must have stopped everyone, and not the end of the simulation;
-// and it must have been reached.
+// The fault must have been reached and must have stopped everyone, rather than the
+// end of the simulation.
 TEST_P(EveryBrokenKind, StandsStillBecauseOfTheFault) {
   for (uint64_t seed = 0; seed < 8 * kSeeds; ++seed) {
     Random random(seed);
@@ -125,7 +125,7 @@ TEST_P(EveryTellingKind, IsMostlyDecidableWithoutNoise) {
   EXPECT_LE(undecidable, 1);
 }
 
-// Else it is not silent, and held to the above.
+// A kind that is always decidable is not silent: the test above must hold for it.
 TEST_P(EverySilentKind, IsAtTimesUndecidableEvenWithoutNoise) {
   int undecidable = 0;
   for (uint64_t seed = 0; seed < 8 * kSeeds; ++seed) {
@@ -134,7 +134,7 @@ TEST_P(EverySilentKind, IsAtTimesUndecidableEvenWithoutNoise) {
   EXPECT_GT(undecidable, 1);
 }
 
-// By nature undecidable in a part, as nothing tells what is wrong.
+// Kinds that are undecidable in a part of their scenarios, as no evidence tells the cause.
 bool IsAtTimesSilent(Kind kind) { return kind == Kind::kIciLink || kind == Kind::kUnknownCause; }
 
 std::vector<Kind> KindsWhere(bool (*holds)(Kind), bool value) {
@@ -176,7 +176,7 @@ TEST(Mix, DrawsEveryKindOfItAndNoOther) {
   }
 }
 
-// What the corpus promises to vary is there and is absent, each in a fair part.
+// Features that the corpus promises to vary are there or absent, each in a fair part of it.
 TEST(Scenarios, VaryInWhatTheyPromise) {
   int spare = 0;
   int repeated = 0;

@@ -5,7 +5,7 @@ namespace rapideye::scenarios {
 void AddStandbyEvidence(const Scene& scene, Random random, Snapshot& snapshot) {
   constexpr int64_t kHourMs = 3'600'000;
   const Layout& layout = scene.plan.job.layout;
-  // Since its agent first saw it.
+  // Time since the agent first saw the worker.
   const int64_t watched_ms = scene.timing.detected_ms + random.Between(kHourMs / 12, 6 * kHourMs);
   const bool v4 = layout.generation == "v4";
   const auto add = [&](int chip, CoreType type, SequencerType sequencer, int index) {

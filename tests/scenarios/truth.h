@@ -29,8 +29,8 @@ struct Answer {
   bool among = false;
 };
 
-// What the evidence must contain for the truth to follow from it. Each is looked
-// up in the finished capture, never assumed.
+// Evidence that the capture must contain for the truth to follow from it. Each need is
+// looked up in the finished capture, never assumed.
 enum class Need {
   kHlo,             // some instruction is named at the culprit's position
   kBrokenPair,      // sockets or probes show a culprit in a broken pair
@@ -46,9 +46,9 @@ enum class Need {
 
 struct Truth {
   std::vector<Answer> accepted;  // the first is what was broken
-  // Where one of these is not met, `unknown` is right as well.
+  // Where a need is not met, `unknown` is right as well.
   std::vector<Need> needs;
-  // Where one of these is not met, something can still be told, only less of it:
+  // Where such a need is not met, the evidence still tells something, only less:
   // `unknown` is wrong.
   std::vector<Need> needs_for_detail;
   // Also right where a need of either kind is not met.

@@ -33,14 +33,14 @@ class AgentNode : public AgentEnd {
 
   AgentNode(const Around& around, int worker, scenarios::Random random);
 
-  // Another process begins, with a higher incarnation.
+  // Another process of the agent begins, with a higher incarnation.
   void Start();
-  // Asked to end; or killed, in which case the coordinator may notice late.
+  // The agent is asked to end; or killed, in which case the coordinator may notice late.
   void ShutDown();
   void Kill(std::optional<absl::Duration> notices);
-  // Its log holds such a line, whatever the job does.
+  // The job's log holds a hang line, whatever the job does.
   void SayHang();
-  // Its training process has ended, and it does not wait for a poll to see it.
+  // The training process has ended, and the agent does not wait for a poll to see that.
   void NoticeEnd();
 
   Connection connection() const { return connection_; }
@@ -57,12 +57,12 @@ class AgentNode : public AgentEnd {
   void Sample(const agent::Poll& poll);
   void ReadDump(const agent::FetchModuleText& fetch);
   void Probe(const agent::MakeProbes& probes);
-  // Something of this process, later; nothing of it if another one has begun.
+  // Runs an action of this process later, but not if another process has begun.
   template <typename Action>
   void Later(absl::Duration delay, Action action);
 
   Around around_;
-  // In its certificate, where agents have one.
+  // Names in the agent's certificate, where agents have certificates.
   std::vector<std::string> CertificateNames() const;
 
   const int worker_;

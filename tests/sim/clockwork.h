@@ -44,7 +44,7 @@ class Clockwork {
   absl::Duration now_;
 };
 
-// Wakes something when it wants to be woken, and not when it has changed its mind.
+// Rings at the last time that was set; earlier settings are forgotten.
 class Alarm {
  public:
   Alarm(Clockwork& clockwork, std::function<void()> ring)

@@ -43,7 +43,7 @@ void CoordinatorNode::Start() {
     options.shape = {job_.name(), job_.layout().slices, job_.layout().tasks};
   }
   options.thresholds.launch = job_.threshold();
-  // Nothing in these jobs pauses for long.
+  // These jobs never pause for long: a short hang threshold raises no false alarm.
   options.thresholds.hang = 3 * job_.threshold();
   options.thresholds.startup_grace = 4 * job_.threshold();
   options.collect_deadline = options_.collect_deadline;
@@ -123,9 +123,9 @@ void CoordinatorNode::Step(coordinator::Event event) {
   alarm_.Set(core_->NextWake(now));
 }
 
-// Of what peers can make it remember.
+// Checks the memory that peers can make the coordinator use.
 void CoordinatorNode::CheckSize() {
-  // Where no shape is configured, a worker is taken at its word.
+  // Where no shape is configured, the coordinator believes the shape that a worker states.
   const bool enlarged = options_.liar.has_value() && !options_.shape_is_configured;
   if (!enlarged && core_->membership().members().size() > job_.layout().machines.size()) {
     referee_.Fail("there are more members than workers");

@@ -25,9 +25,9 @@ class CoordinatorNode : public CoordinatorEnd {
                   Trace& trace, Referee& referee, scenarios::Random random);
 
   void Start();
-  // Asked to end; done at the latest a while later.
+  // The coordinator is asked to end, and has ended at the latest a while later.
   void Stop();
-  // Killed: it forgets everything but its disk.
+  // The coordinator is killed: it forgets everything but its disk.
   void Kill();
   bool running() const { return core_ != nullptr; }
   const std::set<std::string>& disk() const { return disk_; }
@@ -41,7 +41,7 @@ class CoordinatorNode : public CoordinatorEnd {
   void CheckSize();
   void CarryOut(coordinator::Effect& effect);
   void Conclude(const coordinator::Conclude& conclude);
-  // The disk has it, after a while, unless the coordinator is killed before.
+  // The disk has the incident after a while, unless the coordinator is killed before.
   void Answer(const coordinator::IncidentConcluded& event);
 
   const Options& options_;

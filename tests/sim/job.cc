@@ -13,7 +13,7 @@ using scenarios::Arrival;
 using scenarios::kNever;
 using scenarios::World;
 
-// Of the whole simulation; more than any of them lasts.
+// Simulated time of an incarnation, which is more than any simulation lasts.
 constexpr absl::Duration kLongest = absl::Minutes(8);
 constexpr int kProbedLaunches = 12;
 
@@ -26,7 +26,7 @@ scenarios::Plan MakePlan(const Options& options, scenarios::Random& random) {
   }
 }
 
-// The corpus breaks things in the second or third step of a job.
+// The corpus breaks jobs in their second or third step; jobs of a simulation run longer before.
 void Postpone(int launches, scenarios::Faults& faults) {
   for (auto& fault : faults.stuck) fault.launch += launches;
   for (auto& fault : faults.stopped) fault.launch += launches;
@@ -39,7 +39,7 @@ void Postpone(int launches, scenarios::Faults& faults) {
 Job::Job(const Options& options) : options_(options) {
   scenarios::Random random(options.seed ^ 0x6a6f62);
   plan_ = MakePlan(options, random);
-  // The step that a process swaps with another one belongs to its launch.
+  // The threshold must exceed the longest time between two completions in health.
   const World probe(plan_.job, {}, kProbedLaunches);
   int64_t longest = 0;
   for (int device = 0; device < plan_.job.layout.devices(); ++device) {
@@ -67,7 +67,7 @@ void Job::Add(Fate fate, absl::Duration begins, absl::Duration fault_after, absl
   incarnation->begins = begins;
   incarnation->ends = ends;
   scenarios::Job& job = incarnation->plan.job;
-  // Resumed from a checkpoint: not from where the one before has come.
+  // The job resumes from a checkpoint, not from the last step of the incarnation before.
   job.first_step = plan_.job.first_step;
   const World probe(job, {}, kProbedLaunches);
   const int64_t per_launch = std::max<int64_t>(1, probe.last_change_ms() / kProbedLaunches);
@@ -98,8 +98,8 @@ void Job::Break(Fate fate, int launch, Incarnation& incarnation) {
     case Fate::kHang:
       incarnation.plan.faults = plan_.faults;
       Postpone(launch, incarnation.plan.faults);
-      // A launch out of order is one of those that its program runs there, and not
-      // where the corpus has it.
+      // A launch out of order needs a run of its program that fits the postponed launch,
+      // not the launch of the corpus.
       if (options_.hang == scenarios::Kind::kLaunchOrder) {
         for (auto& diversion : incarnation.plan.faults.diversions) {
           const int slice = job.layout.SliceOfWorker(diversion.worker);
@@ -117,7 +117,7 @@ void Job::Break(Fate fate, int launch, Incarnation& incarnation) {
   const scenarios::Program& program =
       scenarios::ProgramOf(job, job.layout.SliceOfDevice(stuck.device), launch);
   stuck.op = random.Pick(scenarios::OpsOfKind(program, scenarios::OpKind::kCompute));
-  // Not so near to the threshold that it depends on the polls who is right.
+  // A stall near the threshold would leave it to the polls whether the alarm is right.
   stuck.for_ms = fate == Fate::kShortStall ? Ms(threshold_) / 3 : Ms(threshold_) * 3 + 20'000;
   incarnation.plan.faults.stuck.push_back(stuck);
 }
@@ -178,7 +178,7 @@ std::optional<absl::Duration> Job::KilledAt(int worker) const {
   return std::nullopt;
 }
 
-// What it shows ----------------------------------------------------------------
+// Readings of agents ------------------------------------------------------------
 
 bool Job::Down(const Incarnation& incarnation, int worker, absl::Duration now) const {
   return now < incarnation.begins || now >= incarnation.ends ||
@@ -251,7 +251,7 @@ agent::HostReading Job::Host(int worker, absl::Duration now) const {
   const int number = IncarnationAt(now);
   const Incarnation& incarnation = *incarnations_[static_cast<size_t>(number)];
   agent::ProcessSample process;
-  // Between two incarnations the process of the first one is what is left.
+  // Between two incarnations the process of the first is still there.
   const bool before = now < incarnation.begins;
   process.id = {4000 + worker * 10 + number - (before ? 1 : 0), 77 + number - (before ? 1 : 0)};
   process.command = "python3";

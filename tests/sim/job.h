@@ -1,7 +1,7 @@
 // Job simulates the training job that the agents watch: the state of its runtimes and processes at
 // any moment, and the truth about it.
 //
-// Who waits for whom is the scenario corpus's; here its jobs run for minutes
+// The scenario corpus decides who waits for whom; here its jobs run for minutes
 // before they break, and are restarted.
 #ifndef RAPIDEYE_TESTS_SIM_JOB_H_
 #define RAPIDEYE_TESTS_SIM_JOB_H_
@@ -26,10 +26,10 @@ class Job {
 
   const scenarios::Layout& layout() const { return incarnations_.front()->plan.job.layout; }
   const std::string& name() const { return incarnations_.front()->plan.job.name; }
-  // What the operator sets: at least the one drawn, and not so short that a healthy
+  // Threshold that the operator sets: at least the one drawn, and not so short that a healthy
   // launch passes it.
   absl::Duration threshold() const { return threshold_; }
-  // Nothing breaks any more behind this.
+  // The time after which nothing breaks any more.
   absl::Duration last_break() const { return last_break_; }
 
   agent::RuntimeReading Runtime(int worker, absl::Duration now, bool with_hlo) const;
@@ -45,12 +45,12 @@ class Job {
     bool heals = false;    // a launch completes at its end
   };
   Gap GapAt(absl::Duration now) const;
-  // What one may tell of at this moment, and once: that no launch completes for
-  // longer than the threshold, or never again; that a process was killed, though
-  // others go on for a moment; that all have been ended. Absent: all is well.
+  // A standstill that may be reported at this moment, and once: no launch completes for
+  // longer than the threshold, or never again; a process was killed, though
+  // others go on for a moment; all processes have been ended. Absent: all is well.
   using Standstill = std::pair<int, absl::Duration>;  // incarnation, since when
   std::optional<Standstill> StandstillAt(absl::Duration now) const;
-  // What is true of a hang at this moment; absent: nothing is broken for good.
+  // The truth about a hang at this moment; absent: nothing is broken for good.
   const scenarios::Truth* TruthAt(absl::Duration now) const;
   int IncarnationAt(absl::Duration now) const;
 

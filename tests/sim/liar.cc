@@ -8,7 +8,7 @@
 namespace rapideye::sim {
 namespace {
 
-// Of a smaller job, who advances is more than a tenth, and counts as progress.
+// In a smaller job a worker that advances is more than a tenth, and counts as progress.
 constexpr int kLargeJob = 12;
 
 Lie Choose(const Job& job, scenarios::Random& random) {
@@ -34,7 +34,7 @@ void Liar::Falsify(wire::AgentMessage& message) {
   } else if (auto* hlo = std::get_if<wire::HloReply>(&message)) {
     if (hlo->snapshot.has_value()) Falsify(*hlo->snapshot);
   } else if (auto* probes = std::get_if<wire::ProbeReply>(&message)) {
-    // Nobody can be reached.
+    // The liar claims that it can reach no peer.
     for (Probe& probe : probes->probes) {
       if (Lies(Lie::kEvidence)) probe.ok = false;
     }
@@ -56,7 +56,7 @@ void Liar::Falsify(wire::Hello& hello) {
   }
   if (Lies(Lie::kTime)) {
     hello.agent_incarnation += absl::ToInt64Microseconds(absl::Hours(random_.Between(0, 20)));
-    // Remembers what never was.
+    // The liar claims to remember an incident that never was.
     hello.incident = wire::IncidentMemory{.incident = kNoIncident, .concluded = true};
   }
 }
@@ -122,7 +122,7 @@ void Liar::Falsify(Snapshot& snapshot) {
   }
 }
 
-// Against its own chips, and against everybody else.
+// Adds evidence against the liar's own chips, and against everybody else.
 void Liar::AddEvidence(Snapshot& snapshot) {
   snapshot.direct_evidence = true;
   for (int32_t chip = 0; chip < 4; ++chip) {

@@ -24,7 +24,7 @@ struct Settings {
   bool liar = false;
 };
 
-// What led to it, on a second run of the same seed.
+// Prints the failures, and the events before them from a second run of the same seed.
 void Report(const Options& options, const Outcome& outcome) {
   constexpr size_t kTail = 60;
   std::cout << "FAILED " << Describe(options) << "\n";

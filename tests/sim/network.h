@@ -40,9 +40,9 @@ class Network {
   Network(Clockwork& clockwork, scenarios::Random random, absl::Duration slowest)
       : clockwork_(clockwork), random_(random), slowest_(slowest) {}
 
-  // Nobody listens while there is none.
+  // Null: no coordinator listens.
   void SetCoordinator(CoordinatorEnd* coordinator) { coordinator_ = coordinator; }
-  // The coordinator's process is gone, and its ends of all streams; a few agents
+  // The coordinator's process dies, and with it its ends of all streams; a few agents
   // notice late.
   void CoordinatorDies(double late, absl::Duration how_late);
 
@@ -53,10 +53,10 @@ class Network {
   }
   void FromAgent(Connection connection, std::string bytes);
   void FromCoordinator(Connection connection, std::string bytes);
-  // Behind what was sent before.
+  // The close arrives behind the messages sent before.
   void AgentCloses(Connection connection);
   void CoordinatorCloses(Connection connection, const absl::Status& status);
-  // Nothing passes any more; each side notices after a while.
+  // No message passes any more; each side notices after a while.
   void Break(Connection connection, absl::Duration agent_notices,
              absl::Duration coordinator_notices);
 

@@ -10,7 +10,7 @@ namespace {
 
 using scenarios::Kind;
 
-// Those that show in what runtimes and processes say, without logs and links.
+// Hangs that show in the words of runtimes and processes, without logs and links.
 constexpr std::array<Kind, 6> kHangs = {Kind::kChipCompute,      Kind::kChipTail,
                                         Kind::kModuleOneHost,    Kind::kLaunchOrder,
                                         Kind::kProgramNotQueued, Kind::kProcessKilled};

@@ -11,7 +11,7 @@
 
 namespace rapideye::sim {
 
-// What becomes of a training job.
+// The course of a training job.
 enum class Fate {
   kHealthy,
   kShortStall,  // nothing completes for less than the threshold
@@ -27,8 +27,8 @@ struct Options {
   Fate fate = Fate::kHealthy;
   scenarios::Kind hang = scenarios::Kind::kChipCompute;  // of kHang
   absl::Duration fault_after;                            // about, of the job's beginning
-  // The job is killed, all of it, and another incarnation begins, which is in
-  // health, and later hangs or not.
+  // All processes of the job are killed, and another incarnation begins, in health,
+  // which hangs later or not.
   std::optional<absl::Duration> restart_at;
   absl::Duration down_for;
   bool second_hangs = false;
@@ -59,7 +59,7 @@ struct Options {
 };
 
 Options Draw(uint64_t seed);
-// A job large enough that one worker is no tenth of it, of which one lies; most of these jobs hang.
+// A job with one liar, so large that one worker is no tenth of it; most of these jobs hang.
 Options DrawWithLiar(uint64_t seed);
 
 // One line of key=value.

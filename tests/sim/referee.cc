@@ -12,7 +12,7 @@
 namespace rapideye::sim {
 namespace {
 
-// Between the moment a hang can be seen and the digest, on top of threshold and
+// Time that a digest may take after a hang can be seen, beyond the threshold and the
 // collect deadline: heartbeats on their way, a poll, the second look.
 constexpr absl::Duration kSlack = absl::Seconds(12);
 
@@ -132,7 +132,7 @@ void Referee::CheckCapture(const Capture& capture, const Speakers& speakers) {
     if (!expected.contains(snapshot.worker)) Fail(Name(snapshot.worker) + " is not expected");
     if (!seen.insert(snapshot.worker).second) Fail(Name(snapshot.worker) + " was seen twice");
   }
-  // A poll that hangs may take its deadline; the rest is on the way, there and back.
+  // A poll that hangs may take its deadline; the rest is for messages, there and back.
   const absl::Duration enough = agent::kPollDeadline + 3 * options_.slowest_message;
   for (const auto& [connection, deadline] : asked_) {
     const auto speaker = speakers.find(connection);
@@ -144,8 +144,8 @@ void Referee::CheckCapture(const Capture& capture, const Speakers& speakers) {
   }
 }
 
-// An alarm may be raised while launches still complete here and there: what counts
-// is what has become of the job when it is told of.
+// An alarm may be raised while launches still complete here and there: the alarm is
+// false if the job hangs neither when it is raised nor when the incident is concluded.
 void Referee::CheckHang(const coordinator::Conclude& conclude, const Verdict& verdict,
                         absl::Duration detected, const Speakers& speakers) {
   const Capture& capture = conclude.capture;
@@ -158,7 +158,7 @@ void Referee::CheckHang(const coordinator::Conclude& conclude, const Verdict& ve
       absl::FormatDuration(detected), "; no completion between ", absl::FormatDuration(gap.from),
       " and ", absl::FormatDuration(gap.until), ")");
   if (options_.liar.has_value()) {
-    // It may well raise an alarm: all that counts is what follows.
+    // The liar may well raise an alarm: only the removals that follow count.
     if (standstill.has_value()) told_[*standstill].incidents.insert(conclude.incident_id);
     return CheckRemoval(verdict, detected);
   }
@@ -171,7 +171,7 @@ bool Referee::IsLiar(const WorkerId& worker) const {
   return options_.liar.has_value() && job_.layout().Id(*options_.liar) == worker;
 }
 
-// Whatever one says, no machine goes but its own, or one that is broken.
+// A liar may have its own machine removed, or a broken machine, but no other.
 void Referee::CheckRemoval(const Verdict& verdict, absl::Duration detected) {
   if (!verdict.removal.eligible) return;
   const scenarios::Truth* truth = job_.TruthAt(detected);
@@ -183,8 +183,8 @@ void Referee::CheckRemoval(const Verdict& verdict, absl::Duration detected) {
   }
 }
 
-// One coordinator tells of a hang once. One that takes its place knows what more
-// than half of the agents remember, and no more than that.
+// A coordinator reports a hang once. Its successor knows only the incidents that more
+// than half of the agents remember.
 void Referee::CheckToldOnce(const Job::Standstill& standstill, const std::string& incident,
                             const Speakers& speakers, const std::string& what) {
   Told& told = told_[standstill];
@@ -195,8 +195,8 @@ void Referee::CheckToldOnce(const Job::Standstill& standstill, const std::string
   });
   const bool known = std::exchange(told.coordinator, coordinators_) == coordinators_ ||
                      static_cast<size_t>(remembering) * 2 > speakers.size();
-  // Where nobody shows an agent its process, another agent is another process, and
-  // many of them a job that has restarted.
+  // Without agents that watch hosts, a restarted agent looks like another process, and
+  // many of them look like a job that has restarted.
   const bool seems_restarted = options_.agent_restarts > 0 && !options_.watches_host;
   if (again && known && !seems_restarted) Fail(absl::StrCat("told of twice: ", what));
   told.incidents.insert(incident);
@@ -220,9 +220,9 @@ void Referee::CheckVerdict(const Capture& capture, const Verdict& verdict,
   const scenarios::Grade grade = scenarios::GradeVerdict(*truth, verdict);
   if (grade.wrong_removal) Fail("a machine would be removed that is well");
   if (!Complete(capture)) return;
-  // An end that nobody looks for is told by nothing but the silence of its runtime.
+  // Without agents that watch hosts, only a runtime's silence tells of the end of its process.
   if (options_.hang == scenarios::Kind::kProcessKilled && !options_.watches_host) return;
-  // Without the learnt order of programs both sides are as likely to have it wrong.
+  // Without the learnt order of programs either side may be the one that is out of order.
   const bool learnt = std::any_of(capture.header.cohorts.begin(), capture.header.cohorts.end(),
                                   [](const Cohort& cohort) { return !cohort.sequence.empty(); });
   const bool out_of_order = options_.hang == scenarios::Kind::kLaunchOrder;
@@ -236,12 +236,12 @@ void Referee::CheckVerdict(const Capture& capture, const Verdict& verdict,
 // Liveness -----------------------------------------------------------------------
 
 absl::Duration Referee::Deadline() const {
-  // An agent that was refused comes back after a minute; one whose stream is half
+  // An agent that was refused comes back after a minute; an agent whose stream is half
   // open has to notice first; a coordinator that begins waits for them all.
   const absl::Duration reconnected = options_.quiet_at + agent::kRefusedBackoff +
                                      2 * agent::kLongestBackoff + agent::kWelcomeTimeout;
   const absl::Duration seen = std::max(reconnected + coordinator::kSettleTime, job_.last_break());
-  // Who advances alone is believed for as long again.
+  // A liar that alone advances is believed for a while.
   const absl::Duration believed =
       options_.liar.has_value() ? 2 * job_.threshold() : absl::ZeroDuration();
   return seen + job_.threshold() + believed + options_.collect_deadline + kSlack;

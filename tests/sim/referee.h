@@ -29,7 +29,7 @@ namespace rapideye::sim {
 // The wall clock of the simulation's beginning.
 absl::Time WallOrigin();
 
-// Who said hello to the present coordinator, and what each remembered then.
+// A worker that said hello to the present coordinator, and what its agent remembered then.
 struct Speaker {
   WorkerId worker;
   std::optional<wire::IncidentMemory> memory;
@@ -44,13 +44,13 @@ class Referee {
 
   void Fail(const std::string& what);
   const std::vector<std::string>& failures() const { return failures_; }
-  // Verdicts on complete evidence that were not right. How many may be is measured
-  // on the scenario corpus; a simulation does not fail of one.
+  // Verdicts on complete evidence that were not right. The scenario corpus measures how
+  // many there may be; a simulation does not fail because of a wrong verdict.
   const std::vector<std::string>& wrong_verdicts() const { return wrong_verdicts_; }
 
   // The coordinator's core.
   void CoordinatorBegins();
-  // It is asked to end, and may conclude with what it has.
+  // The coordinator is asked to end, and may conclude with what it has.
   void CoordinatorStops() { asked_.clear(); }
   void StreamIsOver(Connection connection);  // the core was told, or has closed it
   void Sent(Connection connection, const wire::CoordinatorMessage& message);
@@ -67,13 +67,13 @@ class Referee {
 
   // All that was to happen has happened: nothing is left to wait for.
   bool Satisfied() const;
-  // The moment by which it must have.
+  // The moment by which Satisfied() must hold.
   absl::Duration Deadline() const;
   void CheckEnd();
 
-  // The last hang that was told of got the verdict UNKNOWN: it is looked at again.
+  // The last hang that was reported got the verdict UNKNOWN: the coordinator looks again.
   bool unknown() const { return unknown_; }
-  // At incidents that were told of.
+  // Number of further looks at incidents that were reported before.
   int further_looks() const { return further_looks_; }
 
   int hangs() const { return static_cast<int>(told_.size()); }

@@ -36,7 +36,7 @@ class RefereeTest : public testing::Test {
     clockwork_.RunNext(time);
   }
 
-  // Without any worker in it, so that nothing is asked of the verdict.
+  // The capture holds no worker, so that the referee does not judge the verdict.
   void Tell(const std::string& incident, bool again = false) {
     coordinator::Conclude conclude;
     conclude.again = again;

@@ -16,9 +16,9 @@
 namespace rapideye::sim {
 namespace {
 
-// After a hang was told of: would it be told of again?
+// After the report of a hang the simulation goes on: a second report would be a failure.
 constexpr absl::Duration kAftermath = absl::Seconds(20);
-// And after an UNKNOWN: twice it is looked at again.
+// After the verdict UNKNOWN the coordinator looks twice more.
 const absl::Duration kFurtherLooks = 4 * coordinator::kLookAfterUnknown;
 
 class Simulation {
@@ -60,7 +60,7 @@ class Simulation {
 
  private:
   absl::Duration End() const {
-    // Nothing hangs for good: a while behind all that may go wrong.
+    // A job that never hangs for good is watched a while beyond all that may go wrong.
     const absl::Duration quiet = std::max(options_.quiet_at, job_.last_break());
     return job_.TruthAt(absl::Hours(1)) != nullptr ? referee_.Deadline() : quiet + kAftermath;
   }
@@ -117,7 +117,7 @@ class Simulation {
     });
   }
 
-  // The end of a process is told without waiting for a poll, by agents that look.
+  // Agents that watch hosts tell of the end of a process without waiting for a poll.
   void ScheduleKilledProcess(size_t worker) {
     const std::optional<absl::Duration> at = job_.KilledAt(static_cast<int>(worker));
     if (!at.has_value() || !options_.watches_host) return;

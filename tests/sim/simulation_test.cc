@@ -36,7 +36,7 @@ TEST(Simulation, HoldsForManySeeds) {
   EXPECT_GT(further_looks, 0);
 }
 
-// One agent of sixteen or more lies, whatever it can think of: no machine goes but its own, and
+// One agent of sixteen or more tells lies of all kinds: no machine but its own is removed, and
 // no hang of the others is kept from anybody.
 TEST(Simulation, OneLiarRemovesNobodyAndSilencesNobody) {
   int hangs = 0;

@@ -33,7 +33,7 @@ inline v1::AgentMessage HelloMessage(int task, int64_t incarnation = 10) {
   return message;
 }
 
-// Of a worker whose runtime does not answer.
+// Message of a worker whose runtime does not answer.
 inline v1::AgentMessage SnapshotMessage(int task, int64_t collection) {
   v1::AgentMessage reply;
   reply.mutable_snapshot()->set_collection(collection);

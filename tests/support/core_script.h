@@ -23,7 +23,7 @@ class CoreScript {
     absl::Duration at;
     Poll poll;
   };
-  // Is shown every effect before it is carried out.
+  // Sees every effect before it is carried out.
   using Observer = std::function<void(absl::Duration now, const Effect&)>;
 
   explicit CoreScript(absl::Duration poll_interval = absl::Seconds(5), uint64_t seed = 1,
@@ -32,7 +32,7 @@ class CoreScript {
     Step(Wake{});
   }
 
-  // Does not make the first Step.
+  // Leaves the first Step to the test.
   CoreScript(const AgentSettings& settings, absl::Duration now, Observer observer)
       : watches_host_(settings.watches_host),
         observer_(std::move(observer)),
@@ -51,20 +51,20 @@ class CoreScript {
     return settings;
   }
 
-  // What the runtime answers from now on; with HLO if asked for it.
+  // Answer of the runtime from now on; with HLO if asked for it.
   RuntimeReading reading = Serving({Idle(0)});
   std::optional<RuntimeReading> reading_with_hlo;
   // False: polls stay unanswered until AnswerPoll.
   bool runtime_answers = true;
-  // The same of the host, for a script that watches it.
+  // Answer of the host, for a script that watches it.
   HostReading host;
   bool host_answers = true;
-  // What a look that asks for stacks gets; absent: they take their time.
+  // Answer to a look that asks for stacks; absent: they take their time.
   std::optional<StackReading> stacks = StackReading{};
 
   void Step(const Event& event) { CarryOut(core_.Step(event, Now())); }
 
-  // Lets the time pass, waking the core when it wants to be.
+  // Lets time pass and wakes the core whenever it asks for that.
   void Pass(absl::Duration time) {
     const absl::Duration end = now_ + time;
     while (core_.NextWake() <= end) {

@@ -54,13 +54,13 @@ class FakeJob {
   // All agents connect, and are welcomed.
   FakeJob(Options options, int slices, int tasks);
 
-  // Another worker, which has not connected. Says nothing of the job's shape.
+  // Adds a worker whose agent has not connected, and does not state the job's shape.
   FakeAgent& Add(const WorkerId& worker);
   // The coordinator was killed, and another one started: it knows nothing, and
   // no agent is connected.
   void RestartCoordinator(Options options);
   void RestartCoordinator() { RestartCoordinator(options_); }
-  // Is shown every effect before it is carried out; the worker is that of a Send
+  // Sees every effect before it is carried out; the worker is that of a Send
   // or a Close.
   using Observer = std::function<void(const Effect&, std::optional<WorkerId>)>;
   void ShowEffectsTo(Observer observer) { observer_ = std::move(observer); }
@@ -73,9 +73,9 @@ class FakeJob {
   void ConnectAll();  // who is not connected
   void Connect(FakeAgent& agent);
   void Disconnect(FakeAgent& agent);
-  // Opens a stream that says nothing.
+  // Opens a stream on which no agent speaks.
   StreamId OpenStream(const std::string& address = "");
-  // Says Hello on a new stream, without the courtesy of closing the old one.
+  // Says Hello on a new stream, and leaves the old one open.
   void HelloOnNewStream(FakeAgent& agent);
   void Say(FakeAgent& agent, wire::AgentMessage message, int64_t bytes = 1000);
   void Step(Event event);
@@ -84,7 +84,7 @@ class FakeJob {
   // the core ticks as often as it asks to. Advancing workers complete a step at
   // each poll.
   void Run(absl::Duration time, absl::Duration poll = absl::Seconds(1));
-  // Until a Conclude has been emitted, at most `limit`. False if there was none.
+  // Runs until a Conclude has been emitted, at most `limit`. False if there was none.
   bool RunUntilConclude(absl::Duration limit, absl::Duration poll = absl::Seconds(1));
   // All workers stop inside the launch that is in flight.
   void Freeze();
@@ -94,7 +94,7 @@ class FakeJob {
   void Heartbeat(FakeAgent& agent);
   Snapshot Show(const FakeAgent& agent) const;
 
-  // What came out, in order.
+  // Effects of the core, in order.
   const std::vector<Conclude>& concluded() const { return concluded_; }
   const std::vector<TextsGathered>& gathered() const { return gathered_; }
   const std::vector<std::string>& retold() const { return retold_; }
@@ -103,14 +103,14 @@ class FakeJob {
   const std::vector<SnapshotAnswered>& answered() const { return answered_; }
   const std::vector<SnapshotRefused>& refused() const { return refused_; }
   const std::vector<PauseAnswered>& pauses() const { return pauses_; }
-  // Those whose end was said, in order.
+  // Incidents whose end was announced, in order.
   const std::vector<IncidentEnded>& ended() const { return ended_; }
-  // As the next coordinator will find it.
+  // The pause as the next coordinator will find it.
   const std::optional<KeptPause>& kept_pause() const { return kept_pause_; }
   const std::optional<KeptPauses>& kept_pauses() const { return kept_pauses_; }
-  // The verdict on the last one concluded is that these sides have diverged.
+  // The verdict on the last incident concluded is that these sides have diverged.
   void WantTexts(std::vector<ProgramSide> sides);
-  // Tells the core that the last one was written.
+  // Tells the core that the last incident was written.
   void Concluded(bool hang = true);
   bool Logged(const std::string& part) const;
   size_t most_in_flight() const { return most_in_flight_; }
@@ -144,7 +144,7 @@ class FakeJob {
   size_t most_in_flight_ = 0;
 };
 
-// What most tests use: a launch that takes longer than four seconds is a suspicion.
+// Options of most tests: a launch that takes longer than four seconds is a suspicion.
 Options Quick();
 
 // A job of four workers, all of which have just stopped.

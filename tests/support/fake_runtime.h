@@ -23,7 +23,7 @@
 
 namespace rapideye::agent {
 
-// A port of 127.0.0.1 that nobody else gets, whether or not somebody listens there.
+// A port of 127.0.0.1 that no other process gets, whether or not a server listens there.
 class ReservedPort {
  public:
   ReservedPort() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

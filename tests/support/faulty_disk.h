@@ -14,7 +14,7 @@ namespace rapideye::coordinator {
 // Thread-safe.
 class FaultyDisk final : public Disk {
  public:
-  // Every change fails with this from now on, until OK.
+  // Every change fails with this error from now on, until OK.
   void Refuse(absl::Status why) {
     const std::lock_guard lock(mutex_);
     refusal_ = std::move(why);
@@ -29,12 +29,12 @@ class FaultyDisk final : public Disk {
     hanging_ = false;
     changed_.notify_all();
   }
-  // Returns once somebody hangs in it.
+  // Returns once a thread hangs in a change.
   void AwaitHanging() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return hanging_ && waiting_ > 0; });
   }
-  // Returns once nobody hangs in it any more.
+  // Returns once no thread hangs in a change any more.
   void AwaitReleased() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_ == 0; });

@@ -42,7 +42,7 @@ class Client {
     }
   }
   void SendNoMore() const { shutdown(socket_, SHUT_WR); }
-  // What comes until the server closes.
+  // Returns all bytes that come until the server closes.
   std::string ReadAll() const {
     std::string all;
     char piece[4096];
@@ -56,7 +56,7 @@ class Client {
   int socket_ = -1;
 };
 
-// The whole answer, headers included.
+// Returns the whole answer, headers included.
 inline std::string Ask(const std::string& address, const std::string& method,
                        const std::string& path, const char* from = "127.0.0.1") {
   const Client client(address, from);

@@ -58,7 +58,7 @@ class Scenario {
   void Put(Core& core, int program, int32_t launch, const Spot& spot);
   void PutHost(int slice, int task, int program, int32_t launch, const Spot& spot);
   void PutSlice(int slice, int program, int32_t launch, const Spot& spot);
-  // Nothing runs and nothing is queued; jit_apply ran last, before kStep.
+  // No program runs and none is queued; jit_apply ran last, before kStep.
   void MakeIdle(int slice, int task);
   // All cores of a worker run another program, with only itself in the queue.
   void RunOther(int slice, int task, const std::string& module, const std::string& fingerprint);
@@ -77,7 +77,7 @@ class Scenario {
   void ForgetHlo();      // at every core
   void ForgetModules();  // of every program
   void ForgetCohorts();  // of the header
-  // For how long every core has stood.
+  // Sets for how long every core has stood.
   void StandFor(int64_t stuck_ms, int64_t frozen_ms);
 
  private:
@@ -85,7 +85,7 @@ class Scenario {
 };
 
 // "BAD_TPU_CHIP/TENSOR_CORE 0.1.2 0.3.1": cause, detail, culprits as
-// slice.task[.chip]. What most tests compare.
+// slice.task[.chip]. Most tests compare this text.
 std::string Summary(const Verdict& verdict);
 std::string Diagnose(const Scenario& scenario);
 

@@ -30,7 +30,7 @@ class TestAuthority {
   // Writes a list of revoked certificates that holds the one of that file, as OpenSSL looks for it
   // in `directory`.
   void Revoke(const std::string& cert_path, const std::string& directory) const;
-  // Likewise of nobody.
+  // Writes a list that revokes no certificate.
   void RevokeNobody(const std::string& directory) const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 namespace runtime = tpu::monitoring::runtime;
 
 constexpr absl::Duration kPatience = absl::Seconds(30);
-// Ten times a step: whoever has not moved by then waits for somebody.
+// Ten times a step: a core that has not moved by then waits for another.
 constexpr absl::Duration kSettle = absl::Milliseconds(500);
 
 class JobTest : public testing::Test {
@@ -68,7 +68,7 @@ class JobTest : public testing::Test {
     return response;
   }
 
-  // What the TensorCores of a worker stand at, by chip.
+  // HLO locations at which the TensorCores of a worker stand, by chip.
   std::vector<std::string> Positions(WorkerId worker) {
     std::vector<std::string> positions;
     const runtime::GetTpuRuntimeStatusResponse response = Status(worker, true);
@@ -84,7 +84,7 @@ class JobTest : public testing::Test {
     return positions;
   }
 
-  // What its cores run.
+  // Launch ids on the worker's cores.
   std::set<int32_t> Launches(WorkerId worker) {
     std::set<int32_t> launches;
     const runtime::GetTpuRuntimeStatusResponse response = Status(worker, false);

@@ -58,14 +58,14 @@ class CoordinatorScript : public Script {
   static void SetHello(Command& command, wire::Hello& hello);
   void SetWorker(Command& command, FakeAgent& agent);
 
-  // What is no message comes first.
+  // Carries out a command to an agent; commands that send no message come first.
   void OfAgent(Command& command, FakeAgent& agent);
 
   // Output ---------------------------------------------------------------------
 
   void Show(const coordinator::Effect& effect, std::optional<WorkerId> worker);
 
-  // What is told to several at once is one line.
+  // A message that goes to several agents at once is one line.
   void ShowSend(const std::string& who, const std::string& what);
   void Flush();
   void ShowCounters();

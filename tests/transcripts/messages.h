@@ -21,10 +21,10 @@ std::string Print(const absl::Status& status);
 // Since the beginning of the transcript: "[12.5s]".
 std::string PrintTime(absl::Duration time);
 
-// The message of a command such as "grant collection=7"; absent: the verb is
-// none of a message. What the command leaves out has a usual value.
+// The message of a command such as "grant collection=7"; absent: no message has this
+// verb. Fields that the command leaves out have usual values.
 std::optional<wire::CoordinatorMessage> ReadCoordinatorMessage(Command& command);
-// Those that are no more than a few fields: alarm, ready.
+// Reads the messages that are no more than a few fields: alarm, ready.
 std::optional<wire::AgentMessage> ReadAgentMessage(Command& command);
 
 // "made=1.0%eth1:ok,1.1:failed", and why some were left out behind ": ".

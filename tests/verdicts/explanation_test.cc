@@ -1,4 +1,4 @@
-// How the verdicts on some samples are explained, compared with tests/golden/explanation.
+// Compares the explanations of some samples' verdicts with tests/golden/explanation.
 // RAPIDEYE_REWRITE_GOLDENS=1 rewrites them and fails, so that a rewrite is always
 // looked at.
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Samples, Explanation,
                            return name;
                          });
 
-// However large the job: groups, never every worker.
+// An explanation of a large job lists groups, never every worker.
 TEST(ExplanationSize, StaysReadable) {
   classifier::testing::Scenario s({.slices = 64, .tasks = 32});
   for (const ExpectedWorker& worker : s.capture.header.expected_workers) {

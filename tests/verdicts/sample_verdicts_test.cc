@@ -221,7 +221,7 @@ TEST(Samples, NoiseNeverAccusesTheInnocent) {
   }
 }
 
-// What must not cost the verdict at all.
+// These two kinds of noise must not cost the verdict at all.
 TEST(Samples, AreRightWithoutTransfersIciLinksAndWithStrays) {
   for (const Sample& sample : Samples()) {
     for (const char* noise :

@@ -147,7 +147,7 @@ Draft DrawDraft(std::string_view kind, uint64_t seed, int noise, const JobNeeds&
   DrawSchedule(draft, drawn, plan.fault_step);
   DrawEvidence(draft);
   plan.poll_seconds = draft.random.LogUniform(1, 8);
-  // One after the other: a compiler chooses in which order it asks for arguments.
+  // Draws in a statement of its own: a compiler may evaluate arguments in any order.
   const double slack = draft.random.Uniform(1, 1.3);
   plan.threshold = std::max(draft.random.Uniform(20, 90), 3 * LongestPause(plan) * slack);
   return draft;

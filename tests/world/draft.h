@@ -10,7 +10,7 @@
 
 namespace rapideye::world {
 
-// What a kind needs of the job beside its shape.
+// Needs of a kind of fault beside the shape of the job.
 struct JobNeeds {
   ShapeNeeds shape;
   bool two_programs = false;  // a step of more than one
@@ -28,7 +28,7 @@ struct Draft {
 
   int AnyWorker() { return random.Below(plan.shape.workers()); }
   int AnyDevice() { return random.Below(plan.shape.devices()); }
-  // A worker of which peers in other slices are known.
+  // Slice and task of the worker with this number.
   WorkerId Id(int worker) const { return plan.shape.id_of(worker); }
   Accused Worker(int worker) const { return {.worker = Id(worker)}; }
   Accused Chip(int device) const {
@@ -40,7 +40,7 @@ struct Draft {
   Fault& Break(Happening what, int worker);
   void Accept(std::string cause, std::set<std::string> details, std::set<Accused> culprits,
               bool some_of = false);
-  // What happened ends every doubt; somebody looks at once, by that trigger, or at the alarm.
+  // The fault leaves no doubt: the look comes soon after it, by that trigger, or with the alarm.
   void MayLookSoon(const std::string& trigger);
   void NoHang(std::set<std::string> details);
   // The job goes on; an operator asks somewhere in the step of the fault.

@@ -34,7 +34,7 @@ Engine::Engine(const Plan& plan)
       host.process = HostState::Process::kAbsent;
     }
     host.batches = plan.schedule.buffered_batches;
-    // All meet once before they begin.
+    // All hosts meet once before they begin.
     host.script.push_back({HostState::Does::kBarrier, Phase::kUnspecified, -1});
     Push(random_.Uniform(0, 2), Kind::kHost, worker);
     Push(random_.Uniform(0, plan.poll_seconds), Kind::kPoll, worker);
@@ -56,10 +56,10 @@ void Engine::RunUntil(double time) {
 }
 
 double Engine::RunUntilAlarm() {
-  // A job that nothing stops is let off after so long.
+  // A job that nothing stops is watched no longer than this.
   const double longest = started_ + 100 * plan_.schedule.step_seconds + 5 * plan_.threshold;
   for (;;) {
-    // Starting up takes longer than any step; whoever has not begun is waited for.
+    // Starting up takes longer than any step: the alarm waits for hosts that have not begun.
     const bool began =
         last_progress_ > 0 && std::all_of(hosts_.begin(), hosts_.end(),
                                           [](const HostState& host) { return host.step >= 2; });
@@ -195,7 +195,7 @@ void Engine::BeginAction(HostState& host) {
   }
 }
 
-// False while the action lasts.
+// Returns false while the host's action lasts.
 bool Engine::FinishAction(int worker, HostState& host) {
   if (host.action_ends.has_value() && now_ < *host.action_ends) {
     return false;
@@ -279,7 +279,7 @@ const Instruction& Engine::At(const CoreState& core) const {
   return program.code[static_cast<size_t>(VisitOf(core).instruction)];
 }
 
-// The collective that a core stands at; of a pair both halves are one.
+// The collective that a core stands at; both halves of an asynchronous pair mean the same one.
 Attendance Engine::AttendanceOf(const CoreState& core) const {
   const Program& program = plan_.programs[static_cast<size_t>(core.current->program)];
   const Instruction& instruction = At(core);
@@ -575,7 +575,7 @@ void Engine::StopChip(const Fault& fault) {
   }
 }
 
-// Whatever befalls a whole process or host. False if this does not.
+// Applies a fault of a whole process or host. False if the fault is of another kind.
 bool Engine::ApplyToProcess(const Fault& fault) {
   HostState& host = hosts_[static_cast<size_t>(fault.worker)];
   using Process = HostState::Process;

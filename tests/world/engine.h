@@ -87,8 +87,8 @@ class Engine {
   // Called at every time at which an agent polls its runtime.
   void OnPoll(std::function<void(int worker)> poll) { poll_ = std::move(poll); }
   void RunUntil(double time);
-  // Until the alarm is raised or somebody asks, or, if neither comes, for a bounded time. Returns
-  // the time.
+  // Runs until the alarm is raised or an operator asks, or, if neither comes, for a bounded time.
+  // Returns the time.
   double RunUntilAlarm();
 
   const Plan& plan() const { return plan_; }
@@ -96,8 +96,8 @@ class Engine {
   double started() const { return started_; }  // when starting up must be over
   double last_progress() const { return last_progress_; }
   std::optional<double> fault_time() const { return fault_time_; }
-  // When this one of Plan::faults happened; a core that was to stop may never have come to such a
-  // place.
+  // When this fault of Plan::faults happened; absent: not yet, or never, as a core that was to stop
+  // may never have come to such a place.
   std::optional<double> TimeOf(const Fault& fault) const;
   const std::vector<CoreState>& cores() const { return cores_; }
   const std::vector<HostState>& hosts() const { return hosts_; }

@@ -6,7 +6,7 @@
 namespace rapideye::world {
 namespace {
 
-// Of a group of two without instructions nobody can say who of the two waits.
+// In a group of two, without instructions, no evidence says which of the two waits for the other.
 void AcceptDoubtOfPairs(Draft& draft, bool hlo) {
   const auto& axes = draft.plan.shape.axes;
   const bool pairs =
@@ -31,7 +31,7 @@ void CoreInKernel(Draft& draft) { BreakCore(draft, Happening::kCoreStops).ops = 
 
 void CoreAnywhere(Draft& draft) {
   BreakCore(draft, Happening::kCoreStops);
-  // Where it happens to stand at a wait, like its mates, nothing tells it from them.
+  // If the core happens to stand at a wait, like its mates, nothing tells it from them.
   draft.Accept("UNKNOWN", {}, {});
 }
 
@@ -47,7 +47,7 @@ void CoreInEvaluation(Draft& draft) {
   fault.program = draft.plan.schedule.evaluation[stage];
 }
 
-// Hosts stop dispatching for it, so that most run out of work.
+// Hosts stop dispatching for the save, so that most cores run out of work.
 void CoreBeforeSave(Draft& draft) {
   Fault& fault = BreakCore(draft, Happening::kCoreStops);
   fault.ops = {Op::kCompute, Op::kKernel};

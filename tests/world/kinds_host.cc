@@ -23,15 +23,15 @@ void LoaderStarvesEverywhere(Draft& draft) {
     all.insert(worker);
   }
   LoaderOf(draft, all, "starved");
-  // Those that had a batch more than others stand in a launch that these never got.
+  // Hosts that had a batch more than the others stand in a launch that these never got.
   draft.plan.truth.accepted.front().some_of = true;
   if (!draft.plan.evidence.page && !draft.plan.evidence.stacks) {
     draft.Accept("UNKNOWN", {}, {});
   }
 }
 
-// The main thread has dispatched ahead: page and stack tell of steps, only the instruction of the
-// infeed.
+// The main thread has dispatched ahead: page and stack tell of steps, and only the instruction
+// tells of the infeed.
 void InfeedStarves(Draft& draft) {
   LoaderOf(draft, {draft.AnyWorker()}, "starved");
   if (!draft.plan.evidence.hlo) {

@@ -50,7 +50,7 @@ void NicDies(Draft& draft) { BreakNic(draft, Happening::kNicDies); }
 
 void NicSilent(Draft& draft) {
   const Fault& fault = BreakNic(draft, Happening::kNicSilent);
-  // Of two slices each pair is cut alone, and nothing says at which end, unless others were probed.
+  // With two slices each pair is cut alone, and no evidence says at which end without other probes.
   const Shape& shape = draft.plan.shape;
   if (shape.slices == 2 || !draft.plan.evidence.probes) {
     std::set<int> ends = {fault.worker};
@@ -109,7 +109,7 @@ void SliceCut(Draft& draft) {
 void FirewallOverBlockedHost(Draft& draft) {
   Fault& firewall = draft.Break(Happening::kProbesDropped, draft.AnyWorker());
   firewall.step = 0;
-  // Only clean sockets tell such a host from one that is cut off.
+  // Only clean sockets tell such a host from a host that is cut off.
   firewall.both_ways = draft.plan.evidence.sockets && draft.random.Chance(0.5);
   const int worker = draft.AnyWorker();
   draft.Break(Happening::kThreadBlocks, worker).activity = HostActivity::kLock;

@@ -104,7 +104,7 @@ void Preempted(Draft& draft) {
   draft.plan.evidence.logs = true;
 }
 
-// The service that all are joined by notices one death and ends the others.
+// The coordination service of all processes notices one death and ends the others.
 void ExitThenAllEnd(Draft& draft) {
   Crashed(draft);
   draft.plan.evidence.logs = true;

@@ -66,7 +66,7 @@ void AndThen(Draft& draft, std::string_view second, bool other_slice = false) {
       {.faults = plan.faults.size() - first_faults, .accepted = plan.truth.accepted});
   plan.truth.accepted.clear();
   plan.truth.activity.reset();
-  // Both shall have happened when somebody looks.
+  // Both faults shall have happened at the time of the look.
   plan.looks_after_fault.reset();
   plan.trigger = "no-progress";
   const bool at_once = draft.random.Chance(0.4);
@@ -111,8 +111,8 @@ void CutAndStopped(Draft& draft) {
   AndThen(draft, "process-stopped");
 }
 
-// A process crashed and its launcher began it again, as far as others of the same job were ended
-// and began again with it; somebody else does not come through the recovery.
+// A process crashed and its launcher began it again, as far as other processes of the job were
+// ended and began again with it; another worker does not come through the recovery.
 void FaultInRecovery(Draft& draft) {
   Begin(draft, "process-restarted");
   AndThen(draft, draft.random.Chance(0.5) ? "process-stopped" : "host-dies");

@@ -35,7 +35,7 @@ void Explain(const rapideye::world::World& world) {
   }
 }
 
-// Of a verdict that is right: what its culprits are said to be in, where that is not what they are.
+// Prints the activity that a right verdict gives its culprits, where the truth has another one.
 void ListActivity(const rapideye::world::World& world, const std::string& kind,
                   const rapideye::Verdict& verdict, const rapideye::world::Judgement& judgement) {
   const auto& truth = world.plan.truth;
@@ -53,7 +53,7 @@ void ListActivity(const rapideye::world::World& world, const std::string& kind,
   std::cout << "\n";
 }
 
-// Lists the worlds whose verdict is wrong, one a line: what `truth` is worth being asked of.
+// Lists the worlds whose verdict is wrong, one a line: `truth` can be asked about each of them.
 void ListWrong(uint64_t first, uint64_t last, int noise, const std::string& filter) {
   for (const auto& kind : Kinds()) {
     if (kind.name.find(filter) == std::string::npos) {

@@ -42,13 +42,13 @@ class Meetings {
  public:
   explicit Meetings(const Plan& plan) : plan_(plan) {}
 
-  // Adds the core. True if everybody has come now, and the links between them work.
+  // Adds the core. True if all cores have come now, and the links between them work.
   bool Join(const Attendance& attendance);
   Meeting& At(const Attendance& attendance) { return meetings_[KeyOf(attendance)]; }
-  // Null if nobody has come yet.
+  // Null if no core has come yet.
   const Meeting* Find(const Attendance& attendance) const;
   // How many steps of a ring this device could do: each needs the neighbour's of the step
-  // before, so the further downstream of somebody absent, the more.
+  // before, so a device further downstream of an absent device can do more.
   int RingSteps(const Attendance& attendance) const;
   void BreakLink(const Fault& fault) { broken_.push_back(&fault); }
 

@@ -37,7 +37,7 @@ struct Schedule {
   double step_seconds = 1;  // in health, about
 };
 
-// What physically happens, once, at a time; everything else follows.
+// Physical events, each of them once, at a time; everything else follows.
 enum class Happening {
   kCoreStops,  // at its next instruction that computes (or at any), mid-way
   kCoreLoops,  // its pc moves, it comes no further
@@ -67,8 +67,8 @@ enum class Happening {
   kWarns,          // writes a line of which nothing follows
 };
 
-// It happens `delay` seconds after the first host has seen its devices complete `step`; hosts run
-// ahead of those. Steps 0 and 1 count as soon as they begin.
+// A fault happens `delay` seconds after the first host has seen its devices complete `step`; hosts
+// run ahead of those. Steps 0 and 1 count as soon as they begin.
 struct Fault {
   Happening what = Happening::kCoreStops;
   int step = 3;
@@ -100,7 +100,7 @@ struct Departure {
   std::optional<int> leaves_out;            // position, in that one step
 };
 
-// What can be seen of this job at all.
+// Evidence that can be seen of this job at all.
 struct EvidenceAvailable {
   bool hlo = true;
   bool hlo_text = true;  // with groups
@@ -129,7 +129,7 @@ struct Plan {
   std::set<int> absent_workers;  // that never come
   std::set<int> missing_agents;  // though their training processes work
   double threshold = 60;         // standstill until the alarm
-  // Somebody asks before that: so long after the first fault, or after the first host has
+  // A look before the alarm: so long after the first fault, or after the first host has
   // come to a step.
   std::optional<double> looks_after_fault;
   std::optional<std::pair<int, double>> looks_at_step;

@@ -77,7 +77,7 @@ class Code {
     return random_.Chance(0.2) ? shape_.all_axes() : one;
   }
 
-  // The opcode says what it is, the name often does not.
+  // The opcode tells the kind of collective; the name often does not.
   void Collective() {
     const std::vector<std::string> opcodes = {"all-reduce", "all-gather", "reduce-scatter",
                                               "all-to-all"};
@@ -106,7 +106,7 @@ class Code {
     }
   }
 
-  // Of the whole slice.
+  // Adds a collective of the whole slice.
   void Everybody() {
     Add({.op = Op::kCollective,
          .name = Name("all-reduce"),

@@ -28,7 +28,7 @@ enum class Op {
   kSparseDone,   // waits for them
 };
 
-// With whom a slice exchanges in kSend and kRecvDone.
+// Slices with which a slice exchanges in kSend and kRecvDone.
 enum class Peers { kAllSlices, kNext, kPrevious };
 
 constexpr int64_t kRingStepBytes = 8;  // code between two steps of a ring
@@ -64,7 +64,7 @@ struct Program {
   bool Has(Op op) const;
 };
 
-// What a program is for decides what it consists of.
+// The purpose of a program decides of what instructions it consists.
 enum class Purpose { kTrain, kGradients, kOptimizer, kMetrics, kEvaluation, kSave };
 
 struct ProgramNeeds {

@@ -48,14 +48,14 @@ struct Shape {
   std::vector<int> Group(unsigned axis_set, int local) const;
 };
 
-// What a kind of fault needs of the job that it befalls.
+// Needs of a kind of fault: the shape of a job in which it can happen.
 struct ShapeNeeds {
   int slices = 1;
   int hosts = 1;
   int workers = 1;
   bool sparse_cores = false;
   bool no_stages = false;
-  // So many times the hosts of a slice that are drawn: for jobs as large as the largest.
+  // Factor on the drawn number of hosts in a slice: for jobs as large as the largest.
   int times = 1;
 };
 

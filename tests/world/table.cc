@@ -120,7 +120,7 @@ Count Total(const Figures& figures, int noise) {
 
 namespace {
 
-// How often what was stated was right, and the expected calibration error.
+// How often the stated confidence was right, and the expected calibration error.
 std::string Calibration(const Figures& figures) {
   std::string text = "\nconfidence stated, and right (cause and culprits)\n";
   double error = 0;
@@ -136,8 +136,8 @@ std::string Calibration(const Figures& figures) {
   return text;
 }
 
-// Of several faults: how often those beside the cause are named, and of how many verdicts, of
-// all kinds, a fault beside the cause is said of somebody whom nothing befell.
+// With several faults: how often the faults beside the cause are named, and in how many verdicts
+// of all kinds a fault beside the cause is said of a worker or chip that no fault befell.
 std::string Others(const Figures& figures) {
   std::string text = "\nfaults beside the cause (kind, noise, n, named%)\n";
   std::map<int, Count> all;

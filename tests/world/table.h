@@ -27,7 +27,7 @@ struct Count {
   Count& operator+=(const Count& other);
 };
 
-// One frequent way to be wrong.
+// A frequent wrong verdict.
 struct Mistake {
   std::string kind;
   std::string said;  // cause and detail, and "culprits" where the cause was right
@@ -42,7 +42,7 @@ struct Figures {
   std::map<std::pair<std::string, std::string>, Mistake> mistakes;
   std::map<std::string, Count> by_evidence;
   std::map<std::string, Count> by_shape;
-  // Of the verdicts that state a confidence, by its percent: its sum, and how many were right.
+  // Verdicts that state a confidence, by its percent: its sum, and how many were right.
   std::map<int, std::pair<double, int>> stated;
   std::map<int, int> stated_n;
 };

@@ -127,7 +127,7 @@ Judgement Judge(const Truth& truth, const Verdict& verdict) {
   }
   JudgeOthers(truth, verdict, guilty, judgement);
   if (verdict.removal.eligible) {
-    // A target names its host as the culprit it comes from does.
+    // A target has the host name of the culprit that it comes from.
     for (const RemovalTarget& target : verdict.removal.targets) {
       const bool broken = std::any_of(
           verdict.culprits.begin(), verdict.culprits.end(), [&](const Culprit& culprit) {

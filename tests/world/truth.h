@@ -47,10 +47,10 @@ struct Judgement {
   bool activity = false;         // hostActivity of a culprit, where the truth states one
   bool accuses_wrongly = false;  // names a worker or chip that no accepted verdict names
   bool removes_wrongly = false;  // a healthy host would be eligible for removal
-  // Of several independent faults: those that are neither the cause nor named beside it.
+  // Faults that are not the verdict's cause, of several; and how many of them it names beside it.
   int others = 0;
   int others_named = 0;
-  // A fault of its own is said of a worker or chip that no fault befell.
+  // The verdict says a fault of its own of a worker or chip that no fault befell.
   bool adds_wrongly = false;
 };
 

@@ -23,8 +23,8 @@ std::vector<int> Exchanges(const Shape& shape, int worker) {
   return peers;
 }
 
-// Of a connection to a process that ended the kernel knows; to one that is frozen it goes
-// on delivering until the buffers are full.
+// The kernel knows a connection to a process that ended; to a process that is frozen the kernel
+// goes on delivering until the buffers are full.
 Socket DescribeSocket(const Engine& engine, int worker, int peer, int nic, Random& random) {
   const Network& network = engine.network();
   Socket socket;

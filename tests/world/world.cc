@@ -80,8 +80,8 @@ CaptureHeader HeaderOf(const Engine& engine, double alarm) {
   return header;
 }
 
-// What the loops' pages announce is waited for longer; the threshold of a world is that long
-// already.
+// A pause that the loops' pages announce makes the threshold longer; the threshold of a world is
+// that long already.
 void AddAnnouncedPause(const Engine& engine, double alarm, CaptureHeader& header) {
   if (!engine.plan().evidence.page || engine.plan().trigger != "no-progress") {
     return;
@@ -94,8 +94,8 @@ void AddAnnouncedPause(const Engine& engine, double alarm, CaptureHeader& header
   }
 }
 
-// Asks one runtime a position for the instructions at its pcs, the rarest positions first; the
-// answer is of the whole process.
+// Asks one runtime for each position about the instructions at its pcs, the rarest positions
+// first; the answer covers the whole process.
 void AskForInstructions(const Engine& engine, const std::map<WorkerId, int>& workers,
                         Capture& capture) {
   using Position = std::tuple<int, int64_t, int64_t>;  // program, tag, pc
@@ -149,7 +149,7 @@ void AskForInstructions(const Engine& engine, const std::map<WorkerId, int>& wor
   }
 }
 
-// The runtimes declare the hang; then the leader's aborts, and the others follow.
+// The runtimes declare the hang; then the leader's runtime aborts, and the others follow.
 void AbortAll(const Plan& plan, Random& random, Capture& capture) {
   for (Snapshot& snapshot : capture.snapshots) {
     const bool leader = snapshot.worker == WorkerId{};

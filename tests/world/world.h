@@ -24,7 +24,7 @@ struct World {
 // as many hosts as otherwise, a power of two.
 World MakeWorld(std::string_view kind, uint64_t seed, int noise, int times = 1);
 
-// Who works how, who breaks, in one line a part: for people.
+// Describes for people, a line for each part, how the job works and what breaks.
 std::string Describe(const Plan& plan);
 
 }  // namespace rapideye::world

@@ -86,7 +86,7 @@ TEST(World, WithoutTheFaultTheSameJobAdvances) {
   }
 }
 
-// Whom the truth accuses is exactly whom something befell that did not follow from another.
+// The truth accuses exactly the workers with a fault that did not follow from another fault.
 TEST(World, TruthNamesWhoBroke) {
   for (const Kind& kind : Kinds()) {
     for (uint64_t seed = 0; seed < 4 * Seeds(); ++seed) {
@@ -150,8 +150,8 @@ TEST(World, JobThatHasItsLastStepEnds) {
   }
 }
 
-// What the verdict reaches today on seeds that rules may be tuned by. Not a goal: it keeps
-// changes of rules from making anything worse; whoever makes it better raises the floor.
+// The verdicts reach these figures today on seeds that rules may be tuned by. The floors keep
+// changes of rules from making verdicts worse; a change that makes them better raises the floors.
 TEST(Verdict, IsNoWorseThanItWas) {
   struct Floor {
     int noise;
@@ -172,8 +172,8 @@ TEST(Verdict, IsNoWorseThanItWas) {
   }
 }
 
-// What was learnt of the step in health is to help: without it a verdict that was wrong should
-// not become right. As many as this still do, at most.
+// The step learnt in health is to help: without it a wrong verdict should not become right. In
+// at most kMost cases a verdict still does.
 TEST(Verdict, IsHardlyEverWrongForWhatWasLearnt) {
   constexpr uint64_t kTuned = 4;
   constexpr int kMost = 2;

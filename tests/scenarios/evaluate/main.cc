@@ -40,7 +40,7 @@ struct Settings {
 
 constexpr std::string_view kAbortedSuffix = "/aborted";
 
-// Which scenario a seed stands for: the one of --kind, or one of the mix.
+// The scenario that a seed stands for: of the kind of --kind, or of a kind of the mix.
 std::optional<Draw> DrawKind(const Settings& settings, const std::vector<Share>& mix,
                              uint64_t seed) {
   if (settings.kind.empty()) return DrawFrom(mix, seed);
@@ -101,7 +101,7 @@ Naming NamingOf(const Settings& settings) {
   return settings.names == "shard-map" ? Naming::kShardMap : Naming::kOpcodes;
 }
 
-// What a part of the scenarios came to.
+// Results of a part of the scenarios.
 struct Tally {
   Report report;
   std::map<uint64_t, std::string> wrong;  // by seed: how to see it again, and what was said
@@ -135,8 +135,8 @@ void Judge(const Settings& settings, const Draw& draw, uint64_t seed, const Nois
                                    grade.wrong_removal ? " WRONG REMOVAL" : "");
 }
 
-// Every thread takes each n-th seed, so that all have about the same to do. What is
-// printed does not depend on their number.
+// Every thread takes each n-th seed, so that all have about the same to do. The
+// output does not depend on the number of threads.
 Tally JudgeAll(const Settings& settings) {
   const std::vector<Share> mix = MixOf(settings);
   const Noise noise = NoiseOf(settings);

@@ -184,7 +184,7 @@ void AddInputStall(int worker, int launch, Random& random, Plan& plan, bool* see
                                       "train.py:212 next_batch", "train.py:340 main"}});
   }
   plan.phases.push_back(report);
-  // Its own word stands for its cores.
+  // The host's own word, that it waits for input, makes evidence of its cores unnecessary.
   if (*seen_waiting) plan.told_by = Witness::kHost;
 }
 

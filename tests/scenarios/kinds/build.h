@@ -10,7 +10,7 @@
 
 namespace rapideye::scenarios {
 
-// Any kind, by the family below that knows it.
+// Builds a plan of any kind, by the family below that knows the kind.
 Plan BuildPlan(Kind kind, Random& random);
 
 Plan BuildChip(Kind kind, Random& random);
@@ -25,10 +25,10 @@ Plan BuildCompound(Kind kind, Random& random);
 Plan BuildUnknown(Kind kind, Random& random);
 Plan BuildHealthy(Kind kind, Random& random);
 
-// Pieces that several of them use.
+// Pieces that several families use.
 
-// A launch in which things may break: the steps before it ran. With `entry` >= 0
-// it is that one of its step.
+// A launch in which a fault may happen: the steps before it ran. With `entry` >= 0
+// the launch is that one of its step.
 int PickLaunch(const Job& job, Random& random, int entry = -1);
 int PickWorker(const Job& job, Random& random);
 int PickDevice(const Job& job, Random& random);
@@ -46,7 +46,7 @@ struct ChipFault {
 };
 ChipFault AddChipFault(bool tail, Random& random, Plan& plan);
 // Where every device sends its own messages and a cross-slice operation comes
-// before the next collective, its counterpart in another slice stands as alone as
+// before the next collective, the culprit's counterpart in another slice stands as alone as
 // the culprit does: only the name of the instruction tells which of them waits.
 // (A message of a whole worker holds up whole workers, which no chip does.)
 void NeedNameIfExchangeComesFirst(const Program& program, int op, Plan& plan);
@@ -61,7 +61,7 @@ void AddFollowOnLines(int culprit, Random& random, Plan& plan);
 // A worker stops launching, and says why or does not.
 void AddInputStall(int worker, int launch, Random& random, Plan& plan, bool* seen_waiting);
 
-// Nothing passes between a worker and its neighbour in the next slice.
+// Cuts the link between a worker and its neighbour in the next slice.
 void AddDeadLink(int worker, int peer, int launch, Plan& plan);
 
 }  // namespace rapideye::scenarios

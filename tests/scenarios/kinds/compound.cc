@@ -100,7 +100,7 @@ Plan RingFar(Random& random) {
 // Two faults that have nothing to do with each other, in the same launch of
 // different slices: a chip, and a host that launches nothing for want of input, or
 // because its process is stopped or has ended. Either may explain more of the waiting; either
-// is right. What the one keeps from being reached is not there for anyone to see.
+// is right. A fault that the job never reaches, because of the other, leaves no evidence.
 Plan TwoFaults(Random& random) {
   Plan plan{.job = MakeJob({.layout = {.min_slices = 2, .min_tasks = 4}}, random)};
   const Layout& layout = plan.job.layout;
@@ -135,7 +135,7 @@ Plan TwoFaults(Random& random) {
   } else {
     plan.truth.needs.clear();
   }
-  // What its process says of itself counts, whether or not its chips ran dry.
+  // The host's process tells of its own fault, whether or not its chips ran dry.
   if (host_reached || !chip_reached || !plan.stopped_processes.empty() || !plan.ends.empty()) {
     plan.truth.accepted.push_back(host);
   }

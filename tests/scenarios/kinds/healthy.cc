@@ -17,7 +17,7 @@ void Pause(Phase phase, Random& random, Plan& plan) {
     if (!everyone && worker != one) continue;
     plan.faults.idle.push_back({.worker = worker, .launch = launch});
     PhaseReport report{.worker = worker, .burns_cpu = phase == Phase::kCompile};
-    // At least one says it in as many words.
+    // At least one host states the phase on its page.
     if (worker == one || random.Chance(0.7)) report.phase = phase;
     plan.phases.push_back(report);
   }

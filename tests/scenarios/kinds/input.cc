@@ -76,7 +76,7 @@ Plan StallAtEntry(Random& random) {
   const int worker = PickWorker(plan.job, random);
   const int launch = PickLaunch(plan.job, random, 0);
   std::vector<int> workers = {worker};
-  // Of the same task: what one slice owes another is not what holds it up.
+  // Both workers have the same task: a transfer between their slices must not hold up either.
   if (layout.slices > 1 && random.Chance(0.2)) {
     workers.push_back((worker + layout.tasks) % layout.workers());
   }

@@ -12,9 +12,9 @@ Plan CrossSliceJob(Random& random) {
   return plan;
 }
 
-// Nothing passes between two workers. Both stand at the transfer that the others
+// The link between two workers is dead. Both stand at the transfer that the others
 // have got past; sockets or probes name the pair. Without them the two are
-// visible but nothing shows that it is the network.
+// visible, but no evidence shows that the network is the cause.
 Plan OneLink(Random& random) {
   Plan plan = CrossSliceJob(random);
   const int worker = PickWorker(plan.job, random);
@@ -86,7 +86,7 @@ Plan OneNic(Random& random) {
 
 // A link inside a slice is dead: its collective never ends, and every core of the
 // slice stands in it. Only a halt text or the health of the links tells; without
-// either, nothing singles anyone out.
+// either, no worker stands out.
 Plan IciLinkDown(Random& random) {
   Plan plan{.job = MakeJob({}, random)};
   const Layout& layout = plan.job.layout;

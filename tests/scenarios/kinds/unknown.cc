@@ -94,7 +94,7 @@ void AccuseEachOther(Random& random, Plan& plan) {
 Plan BuildUnknown(Kind, Random& random) {
   Plan plan{.job = MakeJob({.layout = {.min_slices = 2}}, random)};
   plan.truth.accepted = {{.cause = Cause::kUnknown}};
-  // A gap would single someone out.
+  // Every worker must keep its evidence: a gap would single a worker out.
   for (int worker = 0; worker < plan.job.layout.workers(); ++worker) {
     plan.witnesses.push_back(worker);
   }

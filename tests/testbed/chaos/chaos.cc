@@ -19,10 +19,10 @@
 namespace rapideye::testbed {
 namespace {
 
-// Of a start, of coming back to the coordinator (its agents wait up to 15 s), of
+// Time for a start or for a return to the coordinator (its agents wait up to 15 s), on
 // a busy machine.
 constexpr absl::Duration kPatience = absl::Seconds(60);
-// A verdict's way beyond its thresholds.
+// Time that a verdict may take beyond its thresholds.
 constexpr absl::Duration kVerdictPatience = absl::Seconds(45);
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
 constexpr absl::Duration kMemoryInterval = absl::Seconds(5);
@@ -35,7 +35,7 @@ constexpr int64_t kStepsAfterHang = 5;
 constexpr double kShortest = 0.1;
 constexpr double kLongest = 4;
 
-// What heals without a trace.
+// Faults that heal without a trace.
 constexpr const char* kHangs[] = {"bad-chip",  "bad-chip-tail", "core-loop", "program-not-queued",
                                   "input-dry", "link-cut",      "host-cut",  "process-stop"};
 
@@ -84,26 +84,26 @@ class Chaos {
 
   absl::Status Live();
 
-  // Lets time pass, looks at what there is to look at, brings back who is due.
+  // Lets time pass, looks for false alarms and at memory, brings back the daemons that are due.
   absl::Status WatchUntil(absl::Time until);
 
-  // Those who are due, or all.
+  // Starts the daemons that are due again, or all.
   absl::Status BringBack(bool all);
 
-  // All daemons are there and know each other, and the job advances.
+  // Waits until all daemons are there and know each other, and the job advances.
   absl::Status Settle();
   void LookAtMemory();
   void LookForFalseAlarms();
 
   // Events -------------------------------------------------------------------
 
-  // One agent is never restarted: what it takes over the whole run is telling.
+  // One agent is never restarted: its memory over the whole run shows whether an agent grows.
   absl::Status LoseAgent();
   absl::Status LoseCoordinator();
   absl::Status RestartJob();
   absl::Status Hang();
 
-  // Now and then daemons go in the midst of it, before or after the digest.
+  // Now and then ends daemons in the midst of a hang, before or after the digest.
   absl::Status Disturb();
   absl::Status JudgeHang(const Truth& truth);
   void Happens(std::string what);
@@ -153,7 +153,7 @@ absl::Status Chaos::Live() {
     if (absl::Now() < next.due) continue;
     if (absl::Status s = (this->*next.happen)(); !s.ok()) return s;
     next.due = absl::InfinitePast();
-    // What fell due meanwhile does not all happen at once now.
+    // Events that fell due meanwhile must not all happen at once now.
     for (Event& event : events) {
       if (event.due < absl::Now()) event.due = absl::Now() + dice_.About(event.mean);
     }
@@ -243,7 +243,7 @@ absl::Status Chaos::RestartJob() {
   Happens(absl::StrCat("the job restarts, its workers are ", Name(how)));
   Count("job", how);
   if (absl::Status s = job_->EndJob(how); !s.ok()) return s;
-  // Some platforms start it again at once, others take their time.
+  // Some platforms start the job again at once, others take their time.
   const absl::Duration gap =
       dice_.Below(2) == 0 ? absl::ZeroDuration() : dice_.Share() * options_.away;
   if (absl::Status s = WatchUntil(absl::Now() + gap); !s.ok()) return s;

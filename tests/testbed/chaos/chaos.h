@@ -1,7 +1,7 @@
 // Runs a healthy job whose parts are restarted at random, and which hangs now and then.
 //
-// What is to be shown: nothing is raised that was no hang, every hang is raised
-// once, no daemon ends by itself, and none of them grows.
+// The run is to show that no incident is raised without a hang, that every hang is raised
+// once, that no daemon ends by itself, and that none of them grows.
 #ifndef RAPIDEYE_TESTS_TESTBED_CHAOS_CHAOS_H_
 #define RAPIDEYE_TESTS_TESTBED_CHAOS_CHAOS_H_
 
@@ -28,7 +28,7 @@ struct ChaosOptions {
   absl::Duration jobs = absl::Seconds(45);
   absl::Duration coordinators = absl::Seconds(90);
   absl::Duration hangs = absl::Minutes(2);
-  // How long what was ended stays away, at most.
+  // Longest time for which an ended process stays away.
   absl::Duration away = absl::Seconds(5);
   std::ostream* narration = nullptr;  // told what happens; may be null
 };
@@ -39,7 +39,7 @@ struct ChaosOutcome {
   int hangs = 0;
   int disturbed = 0;  // of them, by a daemon that restarted meanwhile
   int verdicts_right = 0;
-  // Each as a sentence; all empty: what was to be shown was shown.
+  // Failures, each as a sentence; all empty: the run has shown what it is to show.
   std::vector<std::string> false_alarms;  // raised without a hang, or once more
   std::vector<std::string> missed;        // hangs that were not raised
   std::vector<std::string> wrong;         // raised, with another cause or culprit

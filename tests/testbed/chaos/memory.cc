@@ -15,7 +15,7 @@
 namespace rapideye::testbed {
 namespace {
 
-// Of each kind, those that lived longest are listed.
+// Number of daemons listed of each kind: those that lived longest.
 constexpr size_t kListed = 5;
 
 }  // namespace

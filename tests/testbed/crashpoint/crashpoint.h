@@ -17,11 +17,11 @@ class CrashPoints {
  public:
   explicit CrashPoints(std::string deadly) : deadly_(std::move(deadly)) {}
 
-  // Puts points at what the coordinator does. They must outlive it.
+  // Puts points into the coordinator's work. The points must outlive the coordinator.
   void Watch(coordinator::CoordinatorSettings& settings);
 
-  // The next point of this kind is passed: SIGKILL, if it is the deadly one. Its
-  // name. Thread-safe.
+  // Passes the next point of this kind: SIGKILL, if it is the deadly one. Returns the
+  // point's name. Thread-safe.
   std::string Pass(const std::string& kind);
   bool Deadly(const std::string& point) const { return !point.empty() && point == deadly_; }
 

@@ -17,10 +17,10 @@
 
 namespace rapideye::testbed {
 
-// Which point is deadly: the value of this variable of the environment. None, if
-// it is not set: then every point passed is said on standard error.
+// The variable of the environment that names the deadly point. If the variable is not set, no
+// point is deadly, and every point passed is printed on standard error.
 inline constexpr char kCrashPointVariable[] = "TESTBED_CRASH_AT";
-// What such a line begins with; the point follows.
+// Beginning of such a line; the point follows.
 inline constexpr char kPassed[] = "crashpoint: ";
 
 }  // namespace rapideye::testbed

@@ -11,10 +11,10 @@
 
 namespace rapideye::testbed {
 
-// What FaultAtPlace understands, for a fault's help.
+// Arguments of FaultAtPlace, for a fault's help.
 #define RAPIDEYE_PLACE_ARGUMENTS "chip=C where=before|after [program=N] [compute=N]"
 
-// What happens to the core there; on the core's thread, which it may block.
+// The fault's effect on the core there; runs on the core's thread, which it may block.
 using Misfortune = std::function<void(Core& core, const Launch& launch, int operation,
                                       const std::stop_token& stop)>;
 

@@ -10,8 +10,8 @@
 
 namespace rapideye::testbed {
 
-// Who has signed a daemon's certificate: the job's own authority, or another one
-// that bears the same name. Both trust the job's own.
+// Authority that has signed a daemon's certificate: the job's own, or another authority
+// that bears the same name. Daemons of both kinds trust the job's own.
 enum class Issuer { kOwn, kForeign };
 
 struct TlsFiles {
@@ -35,7 +35,7 @@ struct AgentNames {
 absl::Status MakeCertificates(const std::string& state_dir, const std::string& host,
                               const std::vector<AgentNames>& agents);
 
-// Where they are.
+// Paths of the certificates.
 TlsFiles CertificatesOf(const std::string& state_dir, Issuer issuer);
 TlsFiles CertificatesOf(const std::string& state_dir, WorkerId agent);
 

@@ -25,7 +25,7 @@ namespace {
 constexpr int kCannotExecute = 127;  // as a shell says it
 constexpr absl::Duration kWaitStep = absl::Milliseconds(5);
 
-// As the kernel says it; false for a process that is gone.
+// Whether the kernel says that the process catches the signal; false for a process that is gone.
 bool Catches(pid_t pid, int signal) {
   std::ifstream status(absl::StrCat("/proc/", pid, "/status"));
   for (std::string line; std::getline(status, line);) {

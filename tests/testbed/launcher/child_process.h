@@ -37,7 +37,7 @@ class ChildProcess {
   // UNAVAILABLE names the program and what failed. A program that cannot be
   // executed exits with 127.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Spawn(Options options);
-  // Kills it if it still runs.
+  // Kills the child if it still runs.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -45,11 +45,11 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
   const std::string& name() const { return name_; }
 
-  // One line to its standard input; false if nobody reads any more.
+  // Writes a line to the child's standard input; false if nobody reads any more.
   bool WriteLine(absl::string_view line);
   void CloseInput();
 
-  // To its whole process group. Nothing once it has been waited for.
+  // Signals the child's whole process group; does nothing once the child has been waited for.
   void Signal(int signal);
 
   // The exit status as waitpid gives it, once it has ended and all of its output
@@ -60,7 +60,7 @@ class ChildProcess {
   // is still being loaded dies of a signal that it would obey.
   void AwaitCatching(int signal, absl::Duration timeout);
 
-  // Closes its input, then asks, then kills. Returns its exit status.
+  // Closes the child's input, then asks it to end, then kills it. Returns its exit status.
   int Stop(absl::Duration patience);
 
  private:
@@ -76,8 +76,8 @@ class ChildProcess {
   std::thread reader_;
 };
 
-// What the command prints, once it has ended well. ABORTED holds what it printed if it has
-// not, or takes longer.
+// Output of the command, once it has ended well. ABORTED holds the output if the command has
+// failed, or takes longer.
 absl::StatusOr<std::string> OutputOf(std::vector<std::string> command, absl::Duration timeout);
 
 // "exited with 1", "was killed by signal 9".

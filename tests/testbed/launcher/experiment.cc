@@ -13,7 +13,7 @@ namespace {
 
 constexpr absl::Duration kFirstStepTimeout = absl::Seconds(20);
 constexpr absl::Duration kEffectTimeout = absl::Seconds(20);
-// What a verdict may take beyond its thresholds before the wait is given up: long
+// Time that a verdict may take beyond its thresholds before the wait is given up: long
 // enough to see by how much its bound was missed.
 constexpr absl::Duration kVerdictPatience = absl::Seconds(30);
 constexpr absl::Duration kReportInterval = absl::Seconds(1);
@@ -45,7 +45,7 @@ absl::Status WatchAdvancing(Job& job, absl::Duration duration, Narrator& narrato
   return absl::OkStatus();
 }
 
-// Beside those of earlier experiments with this state directory.
+// Incidents of earlier experiments with this state directory do not count.
 absl::Status CheckQuiet(const Job& job, size_t before) {
   const std::vector<std::string> incidents = job.Incidents();
   if (incidents.size() <= before) return absl::OkStatus();
@@ -99,7 +99,7 @@ JobPlan PlanOf(const Job& job, int round) {
           .step = job.StepOfSlowest()};
 }
 
-// From one fault to its verdict; the fault may be the second one of the job. `before`:
+// Runs from one fault to its verdict; the fault may be the second one of the job. `before`:
 // incidents that there were before the first.
 absl::Status Round(Job& job, const ExperimentOptions& options, const Scenario& scenario,
                    size_t before, int round, Narrator& narrator, Outcome& outcome) {

@@ -38,7 +38,7 @@ struct ExperimentOptions {
 struct Outcome {
   Truth truth;
   std::optional<Incident> incident;  // the latest one
-  // What is wrong with the verdict, or with the daemons' end; empty: all is right.
+  // Faults of the verdict, or of the daemons' end; empty: all is right.
   std::vector<std::string> differences;
   // From the last launch completed anywhere to the complete incident on disk.
   absl::Time last_progress;

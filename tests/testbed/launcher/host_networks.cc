@@ -21,14 +21,14 @@ namespace rapideye::testbed {
 namespace {
 
 constexpr absl::Duration kIpTimeout = absl::Seconds(20);
-// What `nsenter` and `ip` are called, in the places that Debian knows.
+// Paths of `nsenter` and `ip` on Debian.
 constexpr absl::string_view kNsenter = "/usr/bin/nsenter";
 constexpr absl::string_view kIp = "/usr/sbin/ip";
-// Of the networks 10.<number>, which the switches tell apart anyway.
+// First of the networks 10.<number>; the switches keep them apart anyway.
 constexpr int kFirstNetwork = 20;
-// No worker's: slices end before.
+// A slice that no worker has: the workers' slices end before.
 constexpr int kCoordinatorSlice = 200;
-// Of a machine that nobody is.
+// A hardware address that no NIC has.
 constexpr absl::string_view kNobodysHardwareAddress = "02:00:00:00:00:99";
 
 int NumberOf(absl::string_view nic) {
@@ -43,7 +43,7 @@ std::string AddressIn(int network, int slice, int task) {
   return absl::StrCat("10.", kFirstNetwork + network, ".", slice, ".", task + 1);
 }
 
-// Of the switch, where this NIC is plugged in.
+// Port of the switch into which this NIC is plugged.
 std::string Port(WorkerId worker, absl::string_view nic) {
   return absl::StrCat("p", worker.slice, "-", worker.task, "-", nic);
 }
@@ -54,7 +54,7 @@ std::string Bridge(absl::string_view nic) { return absl::StrCat("br-", nic); }
 [[noreturn]] void Hold(int ready, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
-  // Its own /sys, too: the one that is mounted shows the NICs of where it was mounted.
+  // The child mounts its own /sys, too: the inherited one shows the NICs of the parent's namespace.
   const bool held = unshare(CLONE_NEWNET | CLONE_NEWNS) == 0 &&
                     mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                     mount("sysfs", "/sys", "sysfs", 0, nullptr) == 0;
@@ -98,7 +98,7 @@ class HostNetworks::Holder {
             absl::StrCat("--mount=", proc, "mnt"), "--"};
   }
 
-  // Commands of `ip`, one a line.
+  // Runs commands of `ip`, one a line.
   absl::Status Ip(const std::vector<std::string>& commands) const {
     std::string said;
     absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(

@@ -18,11 +18,11 @@
 namespace rapideye::testbed {
 
 // The NICs of each host. Management and the traffic between slices are apart, as on TPU
-// hosts. What chips of one slice say to each other goes by no network of the hosts' there;
-// here it has one to itself.
+// hosts. There, messages between chips of one slice use no network of the hosts; here they
+// have a network to themselves.
 inline constexpr absl::string_view kManagementNic = "eth0";
 inline constexpr absl::string_view kSliceNic = "ici0";
-// By which this worker talks to other slices: eth1, or eth2 for every other task.
+// The NIC by which this worker talks to other slices: eth1, or eth2 for every other task.
 absl::string_view CrossSliceNic(WorkerId worker);
 
 // One network namespace for each worker's host, one for the coordinator's, and one for the
@@ -31,7 +31,7 @@ absl::string_view CrossSliceNic(WorkerId worker);
 // it ends.
 class HostNetworks {
  public:
-  // OK if this machine can; otherwise why not, and what would help.
+  // OK if this machine can have such networks; otherwise why not, and what would help.
   static absl::Status Check();
   // Create from the main thread, as ChildProcess.
   static absl::StatusOr<std::unique_ptr<HostNetworks>> Create(const JobShape& shape);
@@ -57,7 +57,7 @@ class HostNetworks {
   absl::Status LoseLargePackets(WorkerId worker, absl::string_view nic, int mtu);
 
  private:
-  // What keeps a namespace alive.
+  // Child process that keeps a namespace alive.
   class Holder;
 
   HostNetworks() = default;

@@ -14,7 +14,7 @@
 
 namespace rapideye::testbed {
 
-// Someone the verdict, or the truth, names.
+// A worker, or a chip of it, that the verdict or the truth names.
 struct Named {
   WorkerId worker;
   std::string host;
@@ -23,7 +23,7 @@ struct Named {
   friend auto operator<=>(const Named&, const Named&) = default;
 };
 
-// What the digest's JSON says.
+// Content of the digest's JSON.
 struct Finding {
   std::string cause;
   std::string detail;  // empty: none

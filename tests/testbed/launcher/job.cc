@@ -21,7 +21,7 @@ constexpr absl::Duration kStartTimeout = absl::Seconds(30);
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(5);
 // The daemons promise to end within 5 s.
 constexpr absl::Duration kStopPatience = absl::Seconds(6);
-// What no child reports (files, interruption, a child's end) is looked at this often.
+// Events that no child reports (files, interruption, a child's end) are looked for this often.
 constexpr std::chrono::milliseconds kLookInterval{20};
 
 }  // namespace
@@ -98,8 +98,8 @@ absl::Status Job::StartWorkers() {
   return AskAll(peers, "connected");
 }
 
-// What the processes of one worker's host have in common: its networks, where they have
-// some of their own, and what a pod's containers are told.
+// Adds what the processes of one worker's host have in common: its networks, where hosts have
+// networks of their own, and the variables that a pod's containers get.
 ChildProcess::Options Job::OnHostOf(WorkerId worker, ChildProcess::Options process) const {
   const std::string& input_metrics = members_.at(worker).input_metrics;
   if (!input_metrics.empty()) {
@@ -308,7 +308,7 @@ absl::Status Job::Inject(WorkerId worker, absl::string_view fault) {
     conversations_[worker].last.erase("fault-effective");
   }
   members_[worker].process->WriteLine(absl::StrCat("fault ", fault));
-  // Some take hold at once, and the worker says nothing afterwards.
+  // Some faults take hold at once, and the worker says nothing afterwards.
   return Await(
       [&] {
         const std::map<std::string, ControlLine>& last = conversations_[worker].last;
@@ -382,7 +382,7 @@ absl::Status Job::Stop() {
     const absl::Status status = daemon == nullptr ? absl::OkStatus() : End(daemon, Ending::kAsked);
     if (outcome.ok()) outcome = status;
   };
-  // Agents first: what they would report of workers that end is none of the job's.
+  // Agents end first: the end of the workers below is no hang, and must not be reported.
   for (auto& [worker, member] : members_) {
     if (member.agent == nullptr) continue;
     member.agent->AwaitCatching(SIGTERM, kStartTimeout);

@@ -26,7 +26,7 @@
 
 namespace rapideye::testbed {
 
-// How a process is brought to its end: asked, as by whoever restarts it (SIGTERM),
+// Way in which a process is ended: asked, as by an operator who restarts it (SIGTERM),
 // or killed, as by a crash of its machine (SIGKILL).
 enum class Ending { kAsked, kKilled };
 
@@ -61,7 +61,7 @@ class Job {
   // The worker's process will end or stop for good: it is asked nothing more, and
   // its end is no error.
   void ExpectSilence(WorkerId worker);
-  // Waits until the fault has taken hold; what the worker said about it.
+  // Waits until the fault has taken hold; returns the worker's words about it.
   absl::StatusOr<ControlLine> AwaitEffect(WorkerId worker, absl::Duration timeout);
 
   // When a launch last completed on any core of the job. Asks all workers that
@@ -77,18 +77,18 @@ class Job {
   absl::Status EndAgent(WorkerId worker, Ending how);
   absl::Status StartAgent(WorkerId worker);
   absl::Status RestartAgent(WorkerId worker, Ending how);
-  // To its process alone: SIGSTOP makes it silent, SIGCONT speak again.
+  // Signals the agent's process alone: SIGSTOP makes it silent, SIGCONT lets it speak again.
   void SignalAgent(WorkerId worker, int signal);
   absl::Status EndCoordinator(Ending how);
-  // Returns once it listens. Another program than the usual one may be given.
+  // Returns once the coordinator listens. Another program than the usual one may be given.
   absl::Status StartCoordinator(const CoordinatorProgram& program = {});
   absl::Status RestartCoordinator(Ending how);
-  // Waits for the coordinator's own end; its status as waitpid gives it.
+  // Waits for the coordinator's own end; returns its status as waitpid gives it.
   absl::StatusOr<int> AwaitCoordinatorEnd(absl::Duration timeout);
-  // The training process of one worker alone: the others have lost it for good, and
+  // Restarts the training process of one worker alone: the others have lost it for good, and
   // it waits for them. Only RestartJob brings it back to work.
   absl::Status RestartWorker(WorkerId worker, Ending how);
-  // All training processes; and then the next incarnation of the job, whose loop runs
+  // Ends all training processes; starts the next incarnation of the job, whose loop runs
   // on return, from step 0.
   absl::Status EndJob(Ending how);
   absl::Status StartNextJob();
@@ -101,7 +101,7 @@ class Job {
 
   // Directories of complete incidents, in order.
   std::vector<std::string> Incidents() const;
-  // Waits for the first one, or for the first beyond so many.
+  // Waits for the first incident, or for the first beyond so many.
   absl::StatusOr<std::string> AwaitIncident(absl::Duration timeout, size_t beyond = 0);
 
   const JobOptions& options() const { return options_; }
@@ -111,11 +111,11 @@ class Job {
   const std::string& coordinator_address() const { return coordinator_address_; }
   // Every process that has been started and not yet stopped.
   std::vector<pid_t> Processes() const;
-  // Of the daemons alone, by the name of their log.
+  // Processes of the daemons alone, by the name of their log.
   std::map<std::string, pid_t> Daemons() const;
 
  private:
-  // What one worker's process has said; guarded by mutex_.
+  // Lines that one worker's process has printed; guarded by mutex_.
   struct Conversation {
     std::map<std::string, ControlLine> last;  // by verb
     int64_t step = 0;
@@ -132,7 +132,7 @@ class Job {
 
   explicit Job(JobOptions options);
   absl::Status StartAll();
-  // All training processes, up to where the loop may run.
+  // Starts all training processes, up to where the loop may run.
   absl::Status StartWorkers();
   absl::Status StartWorker(WorkerId worker);
   ChildProcess::Options OnHostOf(WorkerId worker, ChildProcess::Options process) const;

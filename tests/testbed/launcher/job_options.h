@@ -25,14 +25,14 @@ struct JobOptions {
   // their processes; zero: never.
   absl::Duration abort_on_hang;
   bool hlo_dumps = true;  // the processes dump their programs, and the agents may read that
-  // Where the coordinator serves its pages.
+  // Address at which the coordinator serves its pages.
   std::string http = "127.0.0.1:0";
   // After so much compute time all workers launch nothing for a while, as for a
   // checkpoint; zero: never.
   absl::Duration pause_every;
   absl::Duration pause;
   absl::Duration poll_interval = absl::Seconds(1);
-  // The coordinator's; it finds its own if absent.
+  // Thresholds of the coordinator; absent: it finds its own.
   std::optional<absl::Duration> launch_threshold = absl::Seconds(4);
   std::optional<absl::Duration> hang_threshold = absl::Seconds(8);
   std::string program_dir;  // holds testbed-worker, rapideye-agent, rapideye-coordinator
@@ -40,7 +40,7 @@ struct JobOptions {
   bool daemons = true;      // false: workers alone
   std::vector<std::string> coordinator_flags;  // more of them
   // The agents share the workers' pods: they restart with the job, and the platform
-  // tells them the how-manieth attempt it is. Otherwise they stay, and see it.
+  // tells them the number of the attempt. Otherwise they stay, and see the job restart.
   bool agents_in_pods = false;
   // The job's first attempt, or the restart of one that ran before this.
   int attempt = 0;
@@ -50,7 +50,7 @@ struct JobOptions {
   bool made_up_kernels = false;
   // The training loops write progress pages, and the agents read them.
   bool progress_pages = false;
-  // The agents look for the runtimes where nobody listens, as where there are none.
+  // The agents look for the runtimes at an address where none listens, as if there were none.
   bool hidden_runtimes = false;
   // Reading a batch takes longer than a step, and the input pipelines say so on pages
   // for Prometheus, which the agents read.
@@ -67,8 +67,8 @@ struct JobOptions {
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-// What the coordinator's thresholds are; of those that it finds itself, what they
-// come to for launches of the testbed's length.
+// Thresholds of the coordinator; if it finds them itself, the values that they
+// have for launches of the testbed's length.
 absl::Duration LaunchThreshold(const JobOptions& options);
 absl::Duration HangThreshold(const JobOptions& options);
 

@@ -1,4 +1,4 @@
-// What ends and starts again while the job runs.
+// Ends processes and starts them again while the job runs.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -57,7 +57,7 @@ absl::Status Job::RestartCoordinator(Ending how) {
 
 absl::StatusOr<int> Job::AwaitCoordinatorEnd(absl::Duration timeout) {
   const absl::Time deadline = absl::Now() + timeout;
-  // Out of the members, so that its end is no error.
+  // The coordinator leaves the members first, so that its end is no error.
   std::unique_ptr<ChildProcess> ending = std::move(coordinator_);
   while (true) {
     if (const std::optional<int> status = ending->Wait(kEndLookInterval)) return *status;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Errors that the chips have met with before the job.
+// Errors that the chips had before the job.
 constexpr int kOldFatalErrors = 3;
 constexpr double kOldLineSeconds = 1;
 
@@ -43,7 +43,7 @@ double SecondsSinceBoot() {
 
 }  // namespace
 
-// Not in the order of the chips: nothing may take one for the other.
+// The order differs from that of the chips, so that a mix-up of the two shows.
 std::string MadeUpKernel::AddressOf(int chip) { return absl::StrCat("0000:0", 9 - chip, ":00.0"); }
 
 absl::Status MadeUpKernel::Create(int chips) const {
@@ -74,7 +74,7 @@ absl::Status MadeUpKernel::CountErrors(int chip, int fatal) const {
        {std::pair("aer_dev_fatal", absl::StrCat("DLP ", fatal, "\nTOTAL_ERR_FATAL ", fatal, "\n")),
         std::pair("aer_dev_nonfatal", std::string("TOTAL_ERR_NONFATAL 0\n")),
         std::pair("aer_dev_correctable", std::string("RxErr 17\nTOTAL_ERR_COR 17\n"))}) {
-    // Whoever reads sees the old count or the new one.
+    // A rename lets readers see either the old count or the new one.
     const std::string path = absl::StrCat(device, "/", file);
     if (absl::Status s = Write(path + ".new", text, std::ios::trunc); !s.ok()) return s;
     std::error_code error;

@@ -10,7 +10,7 @@
 
 namespace rapideye::testbed {
 
-// What befalls a chip as its host's kernel tells it.
+// Fault of a chip as its host's kernel reports it.
 enum class KernelFault { kLogLine, kFatalError };
 
 class MadeUpKernel {
@@ -29,7 +29,7 @@ class MadeUpKernel {
   static std::string AddressOf(int chip);
   absl::Status CreateChip(int chip) const;
   absl::Status CountErrors(int chip, int fatal) const;
-  // What the driver says of a chip, with the dictionary that the kernel writes behind it, as if so
+  // Writes a line of the driver about a chip, with the dictionary that the kernel adds, as if so
   // many seconds after the kernel's start; now, if negative.
   absl::Status Log(int chip, absl::string_view text, double since_boot) const;
 

@@ -70,7 +70,7 @@ Injection CoreLoop(const JobPlan& plan) {
 Injection CoreHalt(const JobPlan& plan) {
   Injection injection =
       AtPlace(plan, "before", "core-halt why=assertion", "halts on a failed check");
-  // Software: the chip is where it happened, and the worker whose log tells.
+  // A failed check is a fault of software: the culprit is the worker whose log tells, not the chip.
   const WorkerId worker = injection.orders.front().worker;
   injection.truth = {"UNRECOVERABLE_ERROR", "CORE_HALT", {Host(plan, worker)}, false};
   return injection;

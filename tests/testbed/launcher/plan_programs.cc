@@ -4,7 +4,7 @@
 namespace rapideye::testbed {
 namespace {
 
-// Those who may be named when one worker runs something else than the others:
+// Workers that may be named when one worker runs something else than the others:
 // the smaller side, or with two workers either.
 std::vector<Named> SmallerSide(const JobPlan& plan, WorkerId astray) {
   std::vector<Named> named;

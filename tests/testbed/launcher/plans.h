@@ -19,7 +19,7 @@ class Picks {
  public:
   explicit Picks(uint64_t seed) : engine_(seed) {}
   int Below(int limit) { return static_cast<int>(engine_() % static_cast<uint64_t>(limit)); }
-  // Whoever stands on the picked machine: what is broken stays broken when workers move.
+  // The worker on the picked machine: a broken machine stays broken when workers move.
   WorkerId Worker(const JobShape& shape) {
     return WorkerOn(shape, AllWorkers(shape)[static_cast<size_t>(Below(shape.workers()))]);
   }
@@ -33,7 +33,7 @@ std::vector<ProgramPtr> StepOf(const JobPlan& plan, int slice);
 
 Named Host(const JobPlan& plan, WorkerId worker);
 
-// Of chips.
+// Faults of chips.
 Injection BadChip(const JobPlan& plan);
 Injection BadChipTail(const JobPlan& plan);
 Injection BadChipAbort(const JobPlan& plan);
@@ -44,16 +44,16 @@ Injection CoreHalt(const JobPlan& plan);
 Injection CoreHaltHardware(const JobPlan& plan);
 Injection SparseCore(const JobPlan& plan);
 
-// Of programs.
+// Faults of programs.
 Injection DifferentModule(const JobPlan& plan);
 Injection FingerprintMismatch(const JobPlan& plan);
 Injection LaunchOrder(const JobPlan& plan);
 
-// Of the network.
+// Faults of the network.
 Injection LinkCut(const JobPlan& plan);
 Injection HostCut(const JobPlan& plan);
 
-// Of hosts: what they feed their chips, and their processes.
+// Faults of hosts: of the input for their chips, and of their processes.
 Injection ProgramNotQueued(const JobPlan& plan);
 Injection InputDry(const JobPlan& plan);
 Injection InputDrySeen(const JobPlan& plan);

@@ -19,9 +19,9 @@
 namespace rapideye::testbed {
 namespace {
 
-// The least that the coordinator's "auto" comes to. The testbed's launches are far
-// too short to make it more; three times its longest pause may make the second
-// one more.
+// The least values of the coordinator's "auto". The testbed's launches are far too
+// short for a higher launch threshold; three times the longest pause may make the hang
+// threshold higher.
 constexpr absl::Duration kAutoLaunchThreshold = absl::Seconds(10);
 constexpr absl::Duration kAutoHangThreshold = absl::Minutes(5);
 constexpr int kAutoPauseFactor = 3;
@@ -33,7 +33,7 @@ constexpr int kFirstLoopbackNetwork = 78;
 constexpr int kNetworks = 50;
 constexpr int kCoordinatorPort = 8490;
 
-// Steps that reading a batch takes where that is slow.
+// Time to read a batch where reading is slow, in steps.
 constexpr double kSlowInput = 1.5;
 
 std::string ThresholdFlag(std::optional<absl::Duration> threshold) {
@@ -48,20 +48,20 @@ std::string NameOf(absl::string_view kind, WorkerId worker) {
   return absl::StrCat(kind, "-", worker.slice, "-", worker.task);
 }
 
-// The flag has no value that says "nowhere".
+// Leaves the flag out without dumps: no value of it says "nowhere".
 void AddDumps(const JobOptions& options, WorkerId worker, std::vector<std::string>& command) {
   if (!options.hlo_dumps) return;
   command.push_back(absl::StrCat("--hlo-dump-dir=", options.state_dir, "/", NameOf("hlo", worker)));
 }
 
-// As a pod's both containers are told it.
+// Agent and worker get the same variable, as both containers of a pod do.
 void AddProgressPage(const JobOptions& options, WorkerId worker, ChildProcess::Options& process) {
   if (!options.progress_pages) return;
   process.environment["RAPIDEYE_PROGRESS_PAGE"] =
       absl::StrCat(LogDirectory(options), "/", NameOf("progress", worker));
 }
 
-// How an agent tells other workers by their addresses.
+// Tells an agent how to recognise other workers by their addresses.
 void AddNetwork(const JobOptions& options, std::vector<std::string>& command) {
   if (!options.own_networks) {
     command.push_back(absl::StrCat("--peer-address-template=", kWorkerAddressTemplate));
@@ -186,7 +186,7 @@ ChildProcess::Options WorkerProcess(const JobOptions& options, WorkerId worker, 
         absl::StrCat("--batch-time=", absl::FormatDuration(kSlowInput * options.step_time)));
   }
   if (options.own_networks) {
-    // Which of its addresses a connection has depends on who is at the other end.
+    // Peers reach the worker at different addresses: listen on all of them.
     process.command.push_back("--mesh-address=0.0.0.0");
   }
   return process;
@@ -205,13 +205,13 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
       .command = {PathOf(options, "rapideye-agent"), absl::StrCat("--coordinator=", coordinator),
                   absl::StrCat("--job=", options.name),
                   absl::StrCat("--host=", HostOf(shape, worker)),
-                  // They share a machine, and do not look like it.
+                  // All hosts share one machine, and must not look like it.
                   absl::StrCat("--hardware=", machine),
                   absl::StrCat("--runtime=", options.hidden_runtimes ? kNobody : runtime),
                   absl::StrCat("--log=", LogPath(options, NameOf("worker", worker))),
                   absl::StrCat("--poll-interval=", absl::FormatDuration(options.poll_interval)),
                   absl::StrCat("--state-dir=", options.state_dir, "/agents/", machine)},
-      // Who it is, it learns as on a TPU host.
+      // The agent learns its worker's identity from the environment, as on a TPU host.
       .environment = {{"MEGASCALE_SLICE_ID", absl::StrCat(worker.slice)},
                       {"MEGASCALE_NUM_SLICES", absl::StrCat(shape.slices)},
                       {"TPU_WORKER_ID", absl::StrCat(worker.task)},
@@ -243,7 +243,7 @@ ChildProcess::Options ExecProcess(const JobOptions& options, WorkerId worker,
                                   const std::string& coordinator, int runtime_port, int attempt) {
   const std::string runtime = absl::StrCat(WorkerAddress(worker), ":", runtime_port);
   ChildProcess::Options process = AgentProcess(options, worker, coordinator, runtime, attempt);
-  // What the worker writes, the agent sees on its way.
+  // The worker's output passes through the agent, which needs no log file then.
   std::erase_if(process.command, [](const auto& flag) { return flag.starts_with("--log="); });
   process.command.push_back(absl::StrCat("--exec-log=", process.log_path));
   process.command.insert(process.command.end(), {"exec", "--"});

@@ -15,14 +15,14 @@
 
 namespace rapideye::testbed {
 
-// Which program coordinates, and what it finds in its environment.
+// The program that coordinates, and additions to its environment.
 struct CoordinatorProgram {
   std::string name = "rapideye-coordinator";
   std::map<std::string, std::string> environment;
 };
 
-// Each without on_line.
-// Where the made-up kernel of a worker's host is, if there is one.
+// All options below come without on_line.
+// The made-up kernel of a worker's host, if there is one.
 MadeUpKernel KernelOf(const JobOptions& options, WorkerId worker);
 
 ChildProcess::Options CoordinatorProcess(const JobOptions& options,
@@ -38,7 +38,7 @@ ChildProcess::Options AgentProcess(const JobOptions& options, WorkerId worker,
 ChildProcess::Options ExecProcess(const JobOptions& options, WorkerId worker,
                                   const std::string& coordinator, int runtime_port, int attempt);
 
-// What the certificates of the job's agents hold.
+// Names in the certificates of the job's agents.
 std::vector<AgentNames> NamesOfAgents(const JobOptions& options);
 
 std::string LogDirectory(const JobOptions& options);

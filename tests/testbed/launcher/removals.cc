@@ -74,7 +74,7 @@ absl::StatusOr<Removals> AwaitRemovals(Job& job, const std::string& incident_dir
   const absl::Time deadline = absl::Now() + kFollowUpTimeout;
   while (true) {
     const absl::StatusOr<Removals> removals = ReadRemovals(incident_directory);
-    // It is replaced now and then, and may be away for a moment.
+    // The coordinator replaces the file now and then; the file may be away for a moment.
     if (!removals.ok() && !absl::IsNotFound(removals.status())) return removals.status();
     const bool settled = removals.ok() && removals->Settled();
     if (settled || absl::Now() >= deadline) return removals.ok() ? *removals : Removals();

@@ -41,10 +41,10 @@ struct Removals {
 // INVALID_ARGUMENT names the key that is missing or of the wrong type.
 absl::StatusOr<Removals> ParseRemovals(const std::string& json);
 
-// Of the incident with this directory. NOT_FOUND if nothing has followed yet.
+// Reads the file of the incident with this directory. NOT_FOUND if nothing has followed yet.
 absl::StatusOr<Removals> ReadRemovals(const std::string& directory);
 
-// All that follows the incident, once it is settled; or what there is of it after some
+// Waits for all that follows the incident; returns the part that is there if this takes some
 // seconds. Other errors are those of Job::Watch.
 absl::StatusOr<Removals> AwaitRemovals(Job& job, const std::string& directory);
 

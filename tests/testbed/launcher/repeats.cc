@@ -29,7 +29,7 @@ std::string Place(WorkerId worker) {
   return absl::StrCat("slice ", worker.slice, " task ", worker.task);
 }
 
-// What a verdict on this by itself allows: removal if it repeats.
+// Whether a verdict on this fault allows a removal if it repeats.
 bool CountsAgainstTheMachine(const Truth& truth) {
   return truth.cause == "BAD_TPU_CHIP" || truth.detail == "WORKER_LOST";
 }

@@ -14,7 +14,7 @@
 namespace rapideye::testbed {
 
 struct RepeatOptions {
-  // Of each attempt. Its state directory is kept from one to the next, and with it the
+  // Options of each attempt. All attempts share the state directory, and with it the
   // fleet history; the policy's limits are the coordinator's defaults.
   ExperimentOptions experiment;
   int times = 4;
@@ -28,22 +28,22 @@ struct Attempt {
   Removals removals;     // what followed
   std::string expected;  // ExpectedAction
 
-  // About the culprit; null: none was made.
+  // The decision about the culprit; null: none was made.
   const RemovalDecision* decision() const;
 };
 
 struct Repeated {
   std::vector<Attempt> attempts;
-  // What `rapideye fleet history` tells of the machine afterwards.
+  // Output of `rapideye fleet history` about the machine afterwards.
   std::string history;
-  // What is wrong with any verdict or decision; empty: all is right.
+  // Errors of any verdict or decision; empty: all is right.
   std::vector<std::string> differences;
 };
 
 // INVALID_ARGUMENT if the policy cannot be shown with this.
 absl::Status CheckRepeats(const RepeatOptions& options, const Scenario& scenario);
 
-// What the policy should make of the attempt (from 0) that ended in this truth.
+// The action that the policy should take on the attempt (from 0) that ended in this truth.
 std::string ExpectedAction(const Truth& truth, int attempt, bool same_place);
 
 // Each attempt is a new start of everything: the coordinator is of the job, and restarts

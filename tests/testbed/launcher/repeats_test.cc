@@ -54,7 +54,7 @@ TEST_F(CheckRepeatsTest, AFaultThatHealsIsAnotherDemonstration) {
   EXPECT_THAT(Complaint(), HasSubstr("--heal-after"));
 }
 
-// Of five attempts, from the first on.
+// The expected actions of five attempts, from the first on.
 std::string Expected(const Truth& truth, bool same_place) {
   std::string actions;
   for (int attempt = 0; attempt < 5; ++attempt) {

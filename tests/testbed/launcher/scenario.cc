@@ -23,7 +23,7 @@ std::string DescribeVerdict(absl::string_view cause, absl::string_view detail,
   return absl::StrCat(cause, detail.empty() ? "" : " ", detail, ": ", absl::StrJoin(names, ", "));
 }
 
-// What of the named the truth tells: a chip that it leaves open does not count.
+// The names to compare: a chip that the truth leaves open does not count.
 std::set<Named> Relevant(const std::vector<Named>& named, bool with_chip) {
   std::set<Named> relevant;
   for (Named n : named) {
@@ -36,14 +36,14 @@ std::set<Named> Relevant(const std::vector<Named>& named, bool with_chip) {
 // All processes are gone before the coordinator's own threshold has passed.
 void AbortOnHang(JobOptions& options) { options.abort_on_hang = 0.8 * LaunchThreshold(options); }
 
-// Only whom the operator trusts may say on what a machine goes at once.
+// Only agents that the operator trusts may report evidence that removes a machine at once.
 void MadeUpKernels(JobOptions& options) {
   options.made_up_kernels = true;
   options.tls = true;
   options.trusted_agents = true;
 }
 
-// A fault between slices needs some.
+// A fault between slices needs at least two.
 void AtLeastTwoSlices(JobOptions& options) {
   options.shape.slices = std::max(2, options.shape.slices);
 }

@@ -20,20 +20,20 @@ struct JobOptions;
 struct Truth {
   std::string cause;   // empty: nothing is wrong, and nothing may be raised
   std::string detail;  // empty: the cause has none
-  // Whom the verdict must name: exactly these, or some of these and nobody else.
+  // Culprits that the verdict must name: exactly these, or some of these and no other.
   std::vector<Named> culprits;
   bool any_of_them = false;
-  // This hang alone is enough to remove whom the verdict names.
+  // This hang alone is enough to remove the culprits that the verdict names.
   bool removable = false;
 };
 
-// What one worker is told to do, as Job::Inject takes it.
+// Fault for one worker, as Job::Inject takes it.
 struct Order {
   WorkerId worker;
   std::string fault;
 };
 
-// What the kernel of a worker's host tells of one of its chips.
+// Report of a kernel about a chip of its host.
 struct KernelTale {
   WorkerId worker;
   KernelFault fault = KernelFault::kLogLine;
@@ -47,9 +47,9 @@ struct Injection {
   Truth truth;
   // Workers whose process ends with the fault, or stops, and answers no more.
   std::vector<WorkerId> silenced;
-  // Those whose agent vanishes in the same moment.
+  // Workers whose agent vanishes in the same moment.
   std::vector<WorkerId> agents_lost;
-  // Told once the fault has taken hold.
+  // Reports of kernels, made once the fault has taken hold.
   std::vector<KernelTale> tales = {};
 };
 
@@ -66,7 +66,7 @@ struct Scenario {
   absl::string_view name;
   absl::string_view help;
   Injection (*plan)(const JobPlan& plan);  // null: nothing is injected
-  // Makes the job one in which this can happen; null: any job is.
+  // Makes the job one in which this fault can happen; null: any job is.
   void (*prepare)(JobOptions& options) = nullptr;
 };
 
@@ -77,7 +77,7 @@ absl::StatusOr<Scenario> FindScenario(absl::string_view name);
 // none|bad-chip|...
 std::string ScenarioNames();
 
-// In what the verdict differs from the truth, as sentences; empty if it is right.
+// Differences between the verdict and the truth, as sentences; empty if the verdict is right.
 std::vector<std::string> Differences(const Truth& truth, const Finding& finding);
 
 // "BAD_TPU_CHIP TENSOR_CORE, tpu-host-0-1 chip 2", for people.

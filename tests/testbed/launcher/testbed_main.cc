@@ -27,7 +27,7 @@
 namespace rapideye::testbed {
 namespace {
 
-// What somebody has set for his own daemons, a --hook above all, is not for those of a
+// Variables that a user has set for real daemons, a --hook above all, must not reach those of a
 // made-up job.
 void ForgetOurVariables() {
   std::vector<std::string> names;
@@ -181,7 +181,7 @@ absl::StatusOr<std::string> StateDirectory(const std::string& wanted) {
   return made;
 }
 
-// Fixed where it is free: what documents say works then.
+// The pages have this address where it is free: commands in documents work then.
 constexpr char kPages[] = "127.0.0.1:9490";
 
 bool IsFree(uint16_t port) {
@@ -198,7 +198,7 @@ bool IsFree(uint16_t port) {
   return free;
 }
 
-// As the coordinator's log announces it; "" if it serves none.
+// Address of the pages as the coordinator's log announces it; "" if it serves none.
 std::string PagesAddress(const JobOptions& options) {
   constexpr std::string_view kAnnounced = "status and metrics at ";
   std::ifstream log(LogPath(options, "coordinator"));
@@ -210,7 +210,7 @@ std::string PagesAddress(const JobOptions& options) {
   return address;
 }
 
-// Until Ctrl-C; the job goes on, or hangs, as it did.
+// Waits until Ctrl-C; the job goes on, or hangs, as before.
 void Hold(Job& job) {
   std::cout << "\nThe job stays as it is, until Ctrl-C. Its pages:\n\n  "
             << PagesAddress(job.options())

@@ -17,7 +17,7 @@ namespace rapideye::testbed {
 // The sender speaks for all of its cores together.
 inline constexpr int kAllCores = -1;
 
-// What a message is for. A receiver waits for exactly one address: a worker that
+// Address of a message. A receiver waits for exactly one address: a worker that
 // runs another program, another compilation of it or another launch sends
 // elsewhere, and the two never meet.
 struct MessageAddress {
@@ -35,7 +35,7 @@ struct MeshMessage {
   Vector data;
 };
 
-// Longest vector a message may carry; what is longer is no message of ours.
+// Longest vector that a message may carry; a message with a longer one is invalid.
 inline constexpr size_t kMaxVectorLength = 4096;
 
 // Appends the message, length first, to `bytes`.

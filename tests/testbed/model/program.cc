@@ -23,14 +23,14 @@ constexpr int64_t kFirstPc = 141;
 // Every kind of operation becomes a different amount of code.
 constexpr int64_t kPcStride[] = {323, 1303, 438, 752, 1801, 211, 640};
 constexpr int64_t kFirstSparsePc = 97;
-// Less than the compute operation that runs meanwhile: nobody waits in health.
+// Less than the share of the compute operation that runs meanwhile: no core waits in health.
 constexpr double kSparseShare = 0.1;
 // A divergent compilation pads its instructions and numbers them from elsewhere.
 constexpr int64_t kDivergentPadding = 41;
 // Each stage of a pipeline is a little larger than the one before.
 constexpr int64_t kStagePadding = 6;
 constexpr int kDivergentNumber = 3;
-// Those of libtpu 0.0.42.1 and 0.0.17.1.
+// Builds of libtpu 0.0.42.1 and 0.0.17.1.
 constexpr char kBuild[] = "cl_933746096";
 constexpr char kDivergentBuild[] = "cl_829516930";
 

@@ -43,12 +43,12 @@ struct Program {
   std::string computation;
   std::vector<Operation> operations;
   Fingerprint fingerprint{};  // of all of the above
-  // What its cross-slice transfers are known by: the same for all stages of a
+  // Name of its cross-slice transfers: the same for all stages of a
   // pipeline, the program's own fingerprint if there is none.
   Fingerprint channel{};
-  // Of libtpu, which compiled it; as it stands in the names of its dumps.
+  // Build of libtpu, which compiled the program; as it stands in the names of its dumps.
   std::string build;
-  // What the SparseCores run of it, under the same fingerprint; null: nothing.
+  // The program's part for SparseCores, under the same fingerprint; null: none.
   std::shared_ptr<const Program> sparse;
 
   // Index of the last collective. Every program has one.
@@ -69,7 +69,7 @@ struct StepOptions {
   bool offload = false;      // part of each program runs on SparseCores
   absl::Duration step_time;  // of all compute operations of a step together
   Compilation compilation = Compilation::kUsual;
-  // Of a pipeline, whose stages rightly run different modules.
+  // Stage of a pipeline, whose stages rightly run different modules.
   int stage = kNoStage;
 };
 
@@ -88,7 +88,7 @@ std::vector<int> ComputeAfter(const Program& program);
 // Lower-case hex.
 std::string FingerprintHex(const Fingerprint& fingerprint);
 
-// What the runtime says about an instruction when asked for HLO: the location
+// The runtime's text about an instruction when asked for HLO: the location
 // line, and details as a JSON array.
 std::string HloLocation(const Program& program, const Operation& operation);
 std::string HloDetails(const Program& program, const Operation& operation);

@@ -15,7 +15,7 @@ using Vector = std::vector<int64_t>;
 // few enough that a job of many workers stays cheap.
 inline constexpr int kVectorLength = 64;
 
-// What one TensorCore of one worker contributes at one operation of one launch.
+// Contribution of one TensorCore of one worker to one operation of one launch.
 // Differs between cores, launches and operations, so that data that came from
 // the wrong place shows in the result.
 Vector Contribution(const JobShape& shape, WorkerId worker, int tensor_core, int32_t launch_id,

@@ -56,23 +56,23 @@ int WorkerNumber(const JobShape& shape, WorkerId worker);
 
 // The worker's own loopback address, so that an address names a worker.
 std::string WorkerAddress(WorkerId worker);
-// The same for all of them, as an agent is told it.
+// Template of all workers' addresses, as an agent is told it.
 inline constexpr absl::string_view kWorkerAddressTemplate = "127.77.{slice}.{task}";
 
-// Machines are known by the place where each stands as long as nobody has moved.
+// A machine is identified by the place where it stands as long as no worker has moved.
 WorkerId MachineOf(const JobShape& shape, WorkerId worker);
-// Who stands on it now.
+// The worker that stands on the machine now.
 WorkerId WorkerOn(const JobShape& shape, WorkerId machine);
 
-// What the job's environment and the digest call a machine.
+// Name of a machine in the job's environment and in the digest.
 std::string HostName(WorkerId machine);
-// The same of the machine on which the worker stands.
+// Name of the machine on which the worker stands.
 std::string HostOf(const JobShape& shape, WorkerId worker);
 
-// Those this worker meets at an in-slice collective, without itself.
+// Workers that this worker meets at an in-slice collective, without itself.
 std::vector<WorkerId> SlicePeers(const JobShape& shape, WorkerId worker);
 
-// Those this worker exchanges cross-slice transfers with: the same task of the
+// Workers with which this worker exchanges cross-slice transfers: the same task of the
 // slices before and after it in a ring. One entry with two slices, none with one.
 std::vector<WorkerId> RingNeighbours(const JobShape& shape, WorkerId worker);
 

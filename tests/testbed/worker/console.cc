@@ -26,7 +26,7 @@ void AnnounceProgress(const Worker& worker) {
       progress.launches == 0 ? "" : absl::StrCat(" idle-ms=", absl::ToInt64Milliseconds(idle))));
 }
 
-// What each core does, as the worker itself knows it.
+// Prints the state of each core, as the worker itself knows it.
 void AnnounceCores(const Worker& worker) {
   const WorkerOptions& options = worker.options();
   int id = WorkerNumber(options.shape, options.self) * static_cast<int>(worker.cores().size());

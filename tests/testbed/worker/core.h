@@ -40,7 +40,7 @@ struct CoreId {
   int tensor_core = 0;
 };
 
-// What a core shows to the outside.
+// State that a core shows to the outside.
 struct CoreState {
   std::optional<Launch> running;
   int operation = 0;   // index into the running program
@@ -49,7 +49,7 @@ struct CoreState {
   std::string error;
 };
 
-// How much it has done.
+// Use of a core since its start.
 struct CoreUse {
   absl::Duration busy;  // with a launch, the present one included
   absl::Time last_completion = absl::InfinitePast();

@@ -17,7 +17,7 @@
 
 namespace rapideye::testbed {
 
-// Which operation of which launch.
+// Identifies an operation of a launch.
 struct OperationId {
   Fingerprint fingerprint{};
   int32_t launch_id = 0;

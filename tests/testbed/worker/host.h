@@ -69,7 +69,7 @@ class Host {
 
  private:
   void Run(const std::stop_token& stop);
-  // False: asked to stop.
+  // Returns false if the host is asked to stop.
   bool Dispatch(Launch launch, const std::stop_token& stop);
   bool EveryQueueHasRoom() const;
   void CheckpointIfAsked(int64_t step, const std::stop_token& stop);

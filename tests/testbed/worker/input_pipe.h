@@ -32,7 +32,7 @@ class InputPipe {
   // requested first.
   bool AwaitBatch(int64_t step, const std::stop_token& stop);
 
-  // The same for the device, which waits at its infeed.
+  // Blocks in the same way for the device, which waits at its infeed.
   bool AwaitInfeed(int64_t step, const std::stop_token& stop);
 
   // Where batches cease to come: they are not read any more, or they are read

@@ -18,7 +18,7 @@ namespace {
 namespace runtime = tpu::monitoring::runtime;
 
 constexpr int64_t kMiB = 1024 * 1024;
-// What a loaded program and a batch that waits take of a device's memory, in this model.
+// Memory of a device that a loaded program and a waiting batch take, in this model.
 constexpr int64_t kProgramBytes = 512 * kMiB;
 constexpr int64_t kBatchBytes = 16 * kMiB;
 
@@ -28,7 +28,7 @@ void Stamp(runtime::Metric& entry) {
   entry.mutable_timestamp()->set_nanos(static_cast<int32_t>(now % 1000 * 1'000'000));
 }
 
-// One row a device.
+// Adds the row of a device.
 runtime::Metric& AddForDevice(int64_t device, runtime::TPUMetric& metric) {
   runtime::Metric& entry = *metric.add_metrics();
   entry.mutable_attribute()->set_key("device-id");
@@ -62,8 +62,8 @@ void AddTransfers(const Durations& durations, runtime::TPUMetric& metric) {
   *entry.mutable_distribution() = durations.Distribution();
 }
 
-// A device and the TensorCore that speaks for it: some generations join two to one device,
-// which do the same at the same time.
+// Calls `use` for each device with the TensorCore that speaks for it: some generations join two
+// TensorCores to one device, and both do the same at the same time.
 void ForDevices(const Worker& worker, const std::function<void(int device, const Core&)>& use) {
   const int devices = worker.options().shape.generation.devices;
   for (const std::unique_ptr<Core>& core : worker.cores()) {

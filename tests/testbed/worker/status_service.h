@@ -16,7 +16,7 @@ class Service;
 
 namespace rapideye::testbed {
 
-// What the worker answers to GetTpuRuntimeStatus. A core that runs nothing
+// Answer of the worker to GetTpuRuntimeStatus. A core that runs nothing
 // reports pc 0 and no program, as real ones do.
 tpu::monitoring::runtime::GetTpuRuntimeStatusResponse RuntimeStatus(const Worker& worker,
                                                                     bool include_hlo);

@@ -74,14 +74,14 @@ class Worker {
   HloDumps& dumps() { return dumps_; }
   Recovery& recovery() { return recovery_; }
   const Host& host() const { return *host_; }
-  // Of transfers from other slices: how long a core waited for one, and from its own send on.
+  // Transfers from other slices: how long a core waited for one, and from its own send on.
   const Durations& inbound_transfers() const { return inbound_transfers_; }
   const Durations& end_to_end() const { return end_to_end_; }
 
   // Announces that a fault has taken hold, with when it did.
   void AnnounceEffect(absl::string_view fault, absl::string_view what) const;
 
-  // A line of the process's log as the runtime writes them: severity I, W, E or
+  // Writes a line of the process's log as the runtime does: severity I, W, E or
   // F, FILE:LINE. May be called from any thread.
   void Log(absl::string_view severity, absl::string_view where, absl::string_view text) const;
 

@@ -128,7 +128,7 @@ int Main(int argc, char** argv) {
   AddFlags(app, flags);
   if (std::optional<int> exit_code = program::Parse(app, argc, argv)) return *exit_code;
   program::SetUpLogging("testbed-worker", program::LogFormat::kText);
-  // Nothing of a job outlives the one who started it, however that one died.
+  // No process of a job may outlive its parent, however the parent ended.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 
   absl::StatusOr<WorkerOptions> options = OptionsFrom(flags);
