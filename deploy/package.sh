@@ -41,10 +41,18 @@ done
 [ -n "$out" ] || { usage >&2 && exit 2; }
 [ ${#kinds[@]} -gt 0 ] || kinds=(tarball deb image wheel)
 
+version=$(sed -n 's/^project(rapideye VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+# The tag is what people download by, --version what they see.
+tags=$(git -C "$root" tag --points-at HEAD 'v*')
+if [ -n "$tags" ] && ! grep -qxF "v$version" <<<"$tags"; then
+  echo "package.sh: this commit bears the tag ${tags//$'\n'/, }, but CMakeLists.txt says version $version;" \
+    "tag it v$version or change the version" >&2
+  exit 2
+fi
+
 "$root/deploy/install-dependencies.sh" build package
 RAPIDEYE_COMMIT=$(git -C "$root" rev-parse --short=12 HEAD)
 SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct)
-version=$(sed -n 's/^project(rapideye VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 export RAPIDEYE_COMMIT SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC PYTHONDONTWRITEBYTECODE=1
 umask 022
 

@@ -213,6 +213,19 @@ class PackageTest(unittest.TestCase):
     def test_sums(self):
         run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.out)
 
+    def test_a_tag_of_another_version_is_refused(self):
+        with tempfile.TemporaryDirectory(dir=OPTIONS["work"]) as folder:
+            run(["git", "clone", "--quiet", self.root, f"{folder}/clone"])
+            run(["git", "-C", f"{folder}/clone", "tag", "v9.9.9"])
+            done = subprocess.run(
+                [f"{folder}/clone/deploy/package.sh", f"{folder}/out"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("v9.9.9", done.stderr)
+
     def test_made_twice_the_bytes_are_the_same(self):
         if not OPTIONS["twice"]:
             self.skipTest("made twice by --long alone")
