@@ -61,7 +61,7 @@ bool IsOfCheckpoint(const Frame& frame) {
                                   "finali", "snapshot", "close"});
 }
 
-// Within a checkpoint a loop may wait for the others, or for its storage.
+// The frame in which a loop waits for the other processes, which it may do within a checkpoint.
 const Frame* BarrierFrame(const Frames& frames) {
   return Find(frames, {{"sync_global", ""},
                        {"process_allgather", ""},
@@ -88,8 +88,8 @@ const Frame* DeviceFrame(const Frames& frames) {
   }
   const Frame& innermost = frames.front();
   if (IsOfSerialiser(innermost)) return nullptr;
-  // The backward pass holds PyTorch's all-reduces; what of the program runs in it stands further
-  // in.
+  // PyTorch runs its all-reduces within the backward pass; a function of the program that the pass
+  // calls stands further in.
   const bool of_torch = IsAnyOf(innermost, {{"", "torch/autograd"},
                                             {"", "torch/cuda"},
                                             {"", "torch/distributed/distributed_c10d"},
@@ -160,7 +160,7 @@ FrameMatch MatchProgram(const Frames& frames) {
       })) {
     return own(HostActivity::kRetry, frame);
   }
-  // A command or a person answers: the pipe that is read from says nothing of storage.
+  // A command or a person answers here: a read from their pipe is no read from storage.
   if (const Frame* frame = FindIf(frames, [](const Frame& one) {
         return one.IsOf("subprocess") || one.IsOf("pdb") || one.IsOf("bdb") ||
                one.IsOf("debugpy") || one.IsOf("IPython");

@@ -12,7 +12,7 @@
 
 namespace rapideye::classifier {
 
-// For whom a loop waits. Those who wait alike wait for one another, or for the same others.
+// For whom a loop waits. Loops with the same value wait for one another, or for the same others.
 enum class HostWait {
   kNone,      // for nobody: it does something of its own
   kDevice,    // for the device, or within a collective
@@ -21,22 +21,22 @@ enum class HostWait {
   kShutdown,  // for the other processes to leave
 };
 
-// Nobody and OTHER: nothing is matched.
+// With kNone and kOther, no frame matched.
 struct FrameMatch {
   HostWait wait = HostWait::kNone;
   HostActivity activity = HostActivity::kOther;
-  const Frame* frame = nullptr;  // that tells it
+  const Frame* frame = nullptr;  // the frame that shows it
 
   bool IsNothing() const { return wait == HostWait::kNone && activity == HostActivity::kOther; }
 };
 
-// These take at least one frame.
+// These functions require at least one frame.
 
-// The libraries that bear a name for it: compiler, start-up and shutdown, checkpoints, barriers,
-// the device.
+// Matches frames of libraries that have a function for the wait or the activity: compiler,
+// start-up and shutdown, checkpoints, barriers, the device.
 FrameMatch MatchLibraries(const Frames& frames);
-// The program's own function, where no library has a name for what it is in. OTHER with a frame:
-// nothing else tells more.
+// Matches the program's own function, if no library frame matches. kOther with a frame: that
+// frame is all that is known.
 FrameMatch MatchProgram(const Frames& frames);
 // The native side of a thread of Python, below its innermost function.
 FrameMatch MatchNative(const Frames& frames);

@@ -28,7 +28,7 @@ TEST(CheckpointByCountsTest, ASaveThatHasNotReturnedIsUnderWay) {
 }
 
 TEST(CheckpointByCountsTest, ASaveInTheBackgroundDoesNotHoldTheLoop) {
-  // It has returned, and is not complete.
+  // The save has returned, and is not complete.
   EXPECT_FALSE(CheckpointByCounts({Reading("jax_orbax_write_async_start_total", 3),
                                    Reading("jax_orbax_write_async_blocking_duration_secs_count", 3),
                                    Reading("jax_orbax_write_success_total", 2)})

@@ -59,7 +59,7 @@ std::string_view OpcodeOf(std::string_view instruction) {
 
 bool WaitsForOthers(std::string_view instruction) {
   std::string_view opcode = OpcodeOf(instruction);
-  // Transfers to and from the own host bear the same names.
+  // Transfers to and from the worker's own host bear the same opcodes.
   if (opcode == "send" || opcode == "recv") {
     return instruction.find(kBetweenSlices) != std::string_view::npos;
   }

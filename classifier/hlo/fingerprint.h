@@ -15,8 +15,8 @@ struct HloFingerprint {
   std::string digits;  // 64 bits as 16 lower-case hex digits
   // Devices that run it together: replicas times partitions.
   int64_t devices = 1;
-  // It holds a collective, or a transfer between slices: whoever runs another program in
-  // its place keeps the others waiting.
+  // The module holds a collective, or a transfer between slices: a worker that runs another
+  // program in its place keeps the others waiting.
   bool has_collective = false;
 };
 

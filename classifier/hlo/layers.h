@@ -54,8 +54,8 @@ struct HloDumpDifference {
   std::string sentence;  // the whole finding, for people
 };
 
-// `sides` are what the sentences call the two. Time and memory are linear in the texts. Flags
-// that name places for dumps are left out: they change no program.
+// `sides`: the names of the two sides in the sentences. Time and memory are linear in the texts.
+// Leaves out flags that name places for dumps, because they change no program.
 HloDumpDifference CompareHloDumps(const HloDump& left, const HloDump& right,
                                   const std::array<std::string, 2>& sides);
 

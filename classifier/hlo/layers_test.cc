@@ -75,7 +75,7 @@ TEST(HloLayers, AnArgumentThatDiffersIsNamed) {
 
 TEST(HloLayers, AKernelThatDoesSomethingElseIsSaidIfNothingElseDiffers) {
   const std::string left = ReadHloSample("kernels-v5e.txt");
-  // A byte of its code; what it stands for does not matter.
+  // Changes a byte of the kernel's code; the instruction that it encodes does not matter.
   const size_t body = left.find("\"body\":\"") + 8;
   std::string right = left;
   right[left.find('"', body) - 40] ^= 1;
