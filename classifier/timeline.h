@@ -56,9 +56,9 @@ struct ErrorEvent {
 struct Timeline {
   // Every error, by worker, then most specific first.
   std::vector<ErrorEvent> errors;
-  // Indexes of those that can be the cause: not younger than the standstill, the
-  // most specific of its worker, and not one of many aborts after a hang. First
-  // the oldest; those within the error of their ages of the first have no order.
+  // Indexes of the errors that can be the cause: not younger than the standstill, the
+  // most specific of its worker, and not one of many aborts after a hang. The oldest
+  // come first; errors whose ages agree with the oldest, within their error, have no order.
   std::vector<int> roots;
   // The number of roots that are as old as the oldest.
   int first_count = 0;

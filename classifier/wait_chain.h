@@ -13,7 +13,7 @@
 
 namespace rapideye {
 
-// The state that the members of a group stand in.
+// The state in which the members of a group stand.
 enum class WaitKind {
   kUnclear,     // nothing tells what they wait for
   kCollective,  // a collective inside their slice
@@ -57,7 +57,7 @@ struct ChainGroup {
   int64_t cores = 0;              // 0: no core of them is known
   std::vector<WorkerId> workers;  // sorted, never empty
 
-  // The core, where the group is one.
+  // The core, if the group is a single core.
   std::optional<int32_t> chip;
   std::optional<CoreType> core_type;
   std::optional<int32_t> core_index;
@@ -70,17 +70,17 @@ struct ChainGroup {
   std::optional<int64_t> pc;
   std::optional<std::string> instruction;
   // The modules that the first member runs and has queued, in order, at most kMaxChainQueue:
-  // of sides of a divergence alone.
+  // for sides of a divergence only.
   std::vector<std::string> queue;
-  // The place of the main threads: "stands in train.py:88 read_shard". Of heads, and of groups
-  // of which no core is known.
+  // The place of the main threads: "stands in train.py:88 read_shard". For heads, and for groups
+  // without any known core.
   std::optional<std::string> host_place;
 
-  // For how long all members have stood there at least, in ms before the collection.
+  // The time for which all members have stood there at least, in ms before the collection.
   std::optional<int64_t> since_ms;
 };
 
-// Between groups, by their index in WaitChain::groups.
+// A dependency between groups, by their index in WaitChain::groups.
 struct ChainEdge {
   size_t from = 0;
   size_t to = 0;
@@ -92,8 +92,8 @@ struct ChainEdge {
 inline constexpr size_t kMaxChainGroups = 16;
 inline constexpr size_t kMaxChainQueue = 6;
 
-// The groups from those furthest from a head to the heads, which come last. Without heads: the
-// largest first. The same capture gives the same chain, in whatever order workers reported.
+// The groups, from those furthest from a head to the heads, which come last. Without heads, the
+// largest come first. Equal captures give equal chains, in whatever order workers reported.
 struct WaitChain {
   std::vector<ChainGroup> groups;  // at most kMaxChainGroups
   std::vector<ChainEdge> edges;    // sorted; each pair of groups once

@@ -22,7 +22,7 @@ void StopAll(Scenario& s, int64_t age_ms) {
   }
 }
 
-// The same seat of two slices stands elsewhere than the rest of either.
+// The same seat of two slices stands apart from the rest of either slice.
 Scenario TwoPeers() {
   Scenario s;
   s.PutSlice(1, 0, kStep, kCollective);
