@@ -9,7 +9,7 @@
 namespace rapideye {
 
 // Decides which fault stopped the job. Never fails: evidence that settles nothing
-// yields Cause::kUnknown with what was lacking. The order of snapshots, cores and
+// yields Cause::kUnknown with the missing evidence. The order of snapshots, cores and
 // program tables does not change the result. Requires the invariants stated at
 // Capture (proto/wire establishes them). Thread-safe; uses no clock, no
 // randomness and no global state, and takes time roughly linear in the number

@@ -56,7 +56,7 @@ TEST(Considered, ConnectionsThatWorkAreCounted) {
       << Told(verdict);
 }
 
-// The cores of a worker whose process has ended stand elsewhere because of that.
+// The end of a worker's process explains why its cores stand elsewhere.
 TEST(Considered, WhatAFailureExplainsNamesIt) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);

@@ -55,7 +55,7 @@ std::vector<int> Numbers(std::string_view text) {
   return numbers;
 }
 
-// A task's number is that of the worker in the whole job, workers of slice 0 first.
+// The service numbers a task by its worker in the whole job, workers of slice 0 first.
 std::optional<FailedBarrier> Parse(std::string_view text, int workers) {
   FailedBarrier barrier;
   const auto id = Behind(text, "Barrier timed out. Id: ");
@@ -66,7 +66,7 @@ std::optional<FailedBarrier> Parse(std::string_view text, int workers) {
   barrier.id = std::string(id->substr(0, id->find(". ")));
   barrier.of_shutdown =
       barrier.id.starts_with("Shutdown::") || barrier.id.starts_with("PjRT_Client_Shutdown");
-  // Older releases of the service name everybody, and give no count.
+  // Older releases of the service name all missing tasks, and give no count.
   if (const auto all = Behind(text, "Timed out task names:")) {
     barrier.absent = Numbers(*all);
     if (barrier.absent.empty() || barrier.absent.back() >= workers) return std::nullopt;

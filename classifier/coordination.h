@@ -1,5 +1,5 @@
-// Reads what JAX's coordination service says of barriers and of tasks without heartbeats, and
-// whether a line tells of somebody else's failure at all.
+// Reads the messages of JAX's coordination service on barriers and on tasks without heartbeats, and
+// whether a line reports another worker's failure at all.
 #ifndef RAPIDEYE_CLASSIFIER_COORDINATION_H_
 #define RAPIDEYE_CLASSIFIER_COORDINATION_H_
 

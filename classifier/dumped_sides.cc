@@ -11,7 +11,7 @@ namespace rapideye::classifier {
 namespace {
 
 using Fingerprints = std::set<std::string_view>;
-// Workers, by what each has compiled of one module.
+// Workers, by their compilations of one module.
 using Groups = std::map<Fingerprints, std::vector<int>>;
 using ModuleOfCohort = std::pair<int, std::string_view>;
 

@@ -1,5 +1,5 @@
-// FindDumpedSides compares what the workers have compiled of each module, as XLA's dumps tell where
-// no runtime does.
+// FindDumpedSides compares the compilations of each module among workers, as XLA's dumps show them
+// where no runtime does.
 #ifndef RAPIDEYE_CLASSIFIER_DUMPED_SIDES_H_
 #define RAPIDEYE_CLASSIFIER_DUMPED_SIDES_H_
 
@@ -10,7 +10,7 @@
 
 namespace rapideye::classifier {
 
-// One module that some workers of a cohort have compiled to something else than the others.
+// A module that some workers of a cohort have compiled to other programs than the rest.
 // Views are into the capture.
 struct DumpedSides {
   std::string_view module;

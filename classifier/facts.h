@@ -1,4 +1,4 @@
-// Fact states as data what a rule found; FactText says it in a sentence.
+// Fact states as data the result of a rule; FactText puts the fact into a sentence.
 //
 // Rules that return facts hold no English of their own: facts.cc alone holds the sentence of each
 // fact, and code that compares findings compares values.
@@ -40,9 +40,9 @@ enum class Silence {
   kNoHeartbeats,       // the coordination service misses its heartbeats
   kProcessMissed,      // its host answers, but service or peers miss its process
   kConnectionsClosed,  // its end of every connection is closed
-  kOthersFollowed,     // the processes of all others ended because somebody else was gone
+  kOthersFollowed,     // the processes of all others ended because a worker was gone
   kAwaitedByCores,     // every core that reported waits for its slice
-  kAwaitedByHosts,     // all other hosts wait for somebody
+  kAwaitedByHosts,     // all other hosts wait for a worker
 };
 struct WorkerSilent {
   int worker = 0;

@@ -1,4 +1,4 @@
-// Case holds the evidence that rules read; Finding holds what a rule passes to the decision.
+// Case holds the evidence that rules read; Finding holds a rule's result for the decision.
 #ifndef RAPIDEYE_CLASSIFIER_FINDING_H_
 #define RAPIDEYE_CLASSIFIER_FINDING_H_
 
@@ -85,14 +85,14 @@ struct Case {
   }
 };
 
-// Shared by rules: a culprit, with what is known of it.
+// Shared by rules: a culprit, with the known facts about the worker or core.
 Culprit CulpritWorker(const Case& c, int worker, std::string why);
 Culprit CulpritCore(const Case& c, int worker, const Core& core, std::string why);
 EvidenceItem Evidence(const Case& c, Strength strength, const std::vector<int>& workers,
                       std::string statement);
 // "the other 63 cores of slice 2 wait at all-gather-done.8 (…)"
 std::string WhoWaits(const Case& c, const Head& head);
-// For how long the units of a head have stood, in words; empty if unknown.
+// The time for which the units of a head have stood, in words; empty if unknown.
 std::string StoodFor(const Case& c, const Head& head);
 
 // A wait for input that began no later than the standstill, seen on the worker's

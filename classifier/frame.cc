@@ -170,7 +170,7 @@ constexpr std::array<std::string_view, 85> kPackages = {
     "zarr",
 };
 
-// The part of a path before its first slash; a file without its ending.
+// The part of a path before its first slash; for a file, the name without its ending.
 std::string_view TopOf(std::string_view file) {
   // Some readers of stacks do not shorten paths.
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {

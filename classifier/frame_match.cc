@@ -40,13 +40,13 @@ const Frame* Find(std::span<const Frame> frames, Functions functions) {
   return FindIf(frames, [&](const Frame& frame) { return IsAnyOf(frame, functions); });
 }
 
-// JAX's own writer of checkpoints, and Levanter's above it.
+// JAX's own writer of checkpoints, and Levanter's writer above it.
 bool IsOfSerialiser(const Frame& frame) {
   return text::Contains(frame.file, "array_serialization") ||
          text::Contains(frame.file, "tensorstore_serialization");
 }
 
-// Recomputation in the backward pass bears the same name as a checkpoint.
+// Recomputation in the backward pass also goes by the name of checkpoint.
 bool IsOfCheckpoint(const Frame& frame) {
   if (frame.IsOf("orbax") || IsOfSerialiser(frame)) return true;
   // torch.load reads samples of data sets as well.
@@ -73,7 +73,7 @@ const Frame* BarrierFrame(const Frames& frames) {
                        {"sync_processes", "orbax"}});
 }
 
-// The Python side: a wait of the runtime, or of a function of JAX that nothing else names.
+// The Python side: a wait of the runtime, or of a function of JAX without a name of its own here.
 const Frame* DeviceFrame(const Frames& frames) {
   if (const Frame* frame = Find(frames, {{"block_until_ready", ""},
                                          {"BlockUntilReady", ""},
@@ -100,8 +100,8 @@ const Frame* DeviceFrame(const Frames& frames) {
 }  // namespace
 
 FrameMatch MatchLibraries(const Frames& frames) {
-  // From what is known best to what is known least: a compilation holds frames of a wait
-  // for the device, a wait of the loader those of a lock.
+  // Takes the best known activity first: a compilation holds frames of a wait
+  // for the device, and a wait of the loader holds frames of a lock.
   if (const Frame* frame = Find(frames, {{"backend_compile", ""},
                                          {"compile_or_get_cached", ""},
                                          {"XlaCompile", ""},

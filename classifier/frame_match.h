@@ -1,4 +1,4 @@
-// Matches frames with what a thread waits for or is in.
+// Matches frames with the wait or the activity of a thread.
 //
 // Facts: functions of JAX, Orbax, Grain, PyTorch and CPython, which are public, and wait
 // channels of Linux.
@@ -14,7 +14,7 @@ namespace rapideye::classifier {
 
 // For whom a loop waits. Loops with the same value wait for one another, or for the same others.
 enum class HostWait {
-  kNone,      // for nobody: it does something of its own
+  kNone,      // for no other process: it does work of its own
   kDevice,    // for the device, or within a collective
   kBarrier,   // for the other processes, at a barrier on the host
   kStartUp,   // for the other processes to join
@@ -41,7 +41,7 @@ FrameMatch MatchProgram(const Frames& frames);
 // The native side of a thread of Python, below its innermost function.
 FrameMatch MatchNative(const Frames& frames);
 
-// By where the kernel lets a thread wait (/proc/PID/wchan).
+// The activity by the wait channel in the kernel (/proc/PID/wchan).
 HostActivity ActivityOfWaitChannel(std::string_view channel);
 
 }  // namespace rapideye::classifier

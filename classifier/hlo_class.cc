@@ -11,7 +11,7 @@ struct Pattern {
 };
 
 // The first pattern found anywhere in the name decides: fusions are named after
-// the collective they hold, and asynchronous halves end in -start or -done.
+// the collective in them, and asynchronous halves end in -start or -done.
 // Opcodes as in XLA's HLO documentation; names may spell '-' as '_'. A callback of JAX waits for
 // its own host.
 constexpr std::array kPatterns = {

@@ -1,4 +1,4 @@
-// ClassifyHlo states what a core waits for that stands at an HLO instruction.
+// ClassifyHlo states for what a core waits at an HLO instruction.
 #ifndef RAPIDEYE_CLASSIFIER_HLO_CLASS_H_
 #define RAPIDEYE_CLASSIFIER_HLO_CLASS_H_
 

@@ -17,7 +17,7 @@ bool Diverged(const Verdict& verdict) {
          (verdict.cause == Cause::kDifferentModule && verdict.detail == Detail::kModuleDivergence);
 }
 
-// Two of them, and the words around them, fit into one sentence of a digest.
+// Two of these, and the words around them, fit into one sentence of a digest.
 std::string Bounded(const std::string& instruction) {
   constexpr size_t kMost = 320;
   if (instruction.size() <= kMost) return instruction;

@@ -18,7 +18,7 @@ namespace {
 
 bool IsNative(const Stack& stack) { return stack.thread.rfind("main (", 0) == 0; }
 
-// Runs tasks in threads of a pool, or waits for them.
+// True for a frame that runs tasks in threads of a pool, or waits for them.
 bool IsOfExecutor(const Frame& frame) { return text::Contains(frame.file, "concurrent/futures"); }
 
 std::string Text(std::string_view view) { return std::string(view); }

@@ -33,7 +33,7 @@ struct HostPlace {
   std::optional<int64_t> since_ms;
 };
 
-// Absent where there is neither a stack of its main thread nor a page with a phase, and no
+// Absent if there is neither a stack of the main thread nor a page with a phase, and no
 // library counts a checkpoint.
 std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot);
 

@@ -109,7 +109,7 @@ TEST_F(HostPlaceTest, PagesTellWhereNoStackDoes) {
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
   Page(2, Phase::kStep, 41);
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
-  Page(2, Phase::kStep, 42);  // nobody waits for one that is ahead
+  Page(2, Phase::kStep, 42);  // no host waits for a host that is ahead
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 enum class Shown { kProbeFailed, kProbePassed, kUnacked, kGone, kPending, kLossy, kClean };
 
-// One report about a pair of workers. Ten thousand hosts make a hundred thousand of them, nearly
+// One report about a pair of workers. Ten thousand hosts make a hundred thousand reports, nearly
 // all about connections that work: a report on such a connection costs no further memory.
 struct Report {
   int other;      // the worker of the pair with the greater index
@@ -42,7 +42,7 @@ struct Working {
   std::optional<int> only_passed_probe;  // by this end alone
 };
 
-// Reads what workers report of each other, and counts who probed whom.
+// Reads the reports of workers about each other, and counts the probes of each worker.
 class Reader {
  public:
   Reader(const Topology& topology, int64_t still_ms, LinkEvidence& counts)
@@ -52,7 +52,7 @@ class Reader {
         many_retransmits_(ManyRetransmits(topology)),
         reports_(topology.workers().size()) {}
 
-  // By the worker of the pair with the lesser index.
+  // The reports, by the worker of the pair with the lesser index.
   std::vector<std::vector<Report>> Read() {
     for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
       const Snapshot* snapshot = topology_.worker(i).snapshot;

@@ -1,4 +1,4 @@
-// LogEvidence holds what the logs of a job show beyond the lines that are recognised in them:
+// LogEvidence holds the facts that the logs of a job show beyond the recognised lines:
 // silent workers, waits for others, repeated tries. Plain values.
 #ifndef RAPIDEYE_CLASSIFIER_LOG_EVIDENCE_H_
 #define RAPIDEYE_CLASSIFIER_LOG_EVIDENCE_H_
@@ -18,7 +18,7 @@ struct LogComplaints {
   std::string peer_gone;    // a connection to a peer was closed or reset
   std::string leader_gone;  // the coordination service does not answer
   std::string timed_out;    // a wait for others ended by its time-out
-  std::string by_service;   // the coordination service said that somebody failed
+  std::string by_service;   // the coordination service said that a task failed
 
   bool OfOwn() const { return !peer_gone.empty() || !leader_gone.empty() || !timed_out.empty(); }
   bool Any() const { return OfOwn() || !by_service.empty(); }
@@ -44,7 +44,7 @@ struct WorkerLog {
 
 struct LogEvidence {
   std::vector<WorkerLog> workers;  // by worker; only those that have a log
-  // Errors of a process of its own, in lines of which it is not known whose they are.
+  // Errors of a process's own, in lines that cannot be assigned to a worker.
   std::vector<std::string> of_nobody;
 };
 

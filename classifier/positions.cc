@@ -67,14 +67,14 @@ UnitState StateOf(const Core& core, const Sequencer* sequencer) {
   const std::optional<int64_t> pc = sequencer == nullptr ? std::nullopt : sequencer->pc;
   if (pc.has_value() && *pc != 0) return UnitState::kRunning;
   if (pc.has_value()) return core.queued.empty() ? UnitState::kIdle : UnitState::kEntry;
-  // Without a pc only a core that shows no work at all is known to be idle.
+  // Without a pc, a core is known to be idle only if it shows no work at all.
   if (core.queued.empty() && !core.program.has_value() && !core.launch_id.has_value()) {
     return UnitState::kIdle;
   }
   return UnitState::kUnclear;
 }
 
-// Where a core is in its cohort's order, doubled (see Unit::at).
+// The place of a core in its cohort's order, doubled (see Unit::at).
 std::optional<int64_t> AtOf(const ProgramOrder& order, const Topology& topology, int worker,
                             const Core& core, UnitState state) {
   const std::optional<int64_t> own = order.Ordinal(topology.LaunchAt(worker, core, 0));

@@ -49,7 +49,7 @@ class ProgramOrder {
 };
 
 // Learns the order from launch queues: each chain is one core's current
-// launch and what waits behind it. Weigh each worker once by giving one chain per
+// launch and the launches behind it. Weigh each worker once by giving one chain per
 // worker. Empty if the chains do not settle it.
 ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains);
 

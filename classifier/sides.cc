@@ -53,8 +53,8 @@ bool HoldsProgram(const Case& c, int worker, int program) {
   return false;
 }
 
-// Same module, other fingerprint: against any program of the other side, since
-// they may be in different programs of the step.
+// The same module with another fingerprint: any program of the other side counts, since
+// the workers may be in different programs of the step.
 bool SameModule(const Case& c, int program, const std::vector<int>& others) {
   const std::string_view module = c.topology.programs()[static_cast<size_t>(program)].module;
   if (module.empty()) return false;

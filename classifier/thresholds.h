@@ -33,7 +33,7 @@ inline constexpr int64_t kOldNewsMs = 60'000;
 inline constexpr int64_t kDefaultHangThresholdMs = 60'000;
 
 // A core that completed a launch within this share of the threshold advances. An
-// alarm is raised when the threshold has passed, and what a poll shows lags by a
+// alarm is raised when the threshold has passed, and the data of a poll lags by a
 // few seconds: the bar lies somewhat below.
 inline constexpr double kRecentShareOfThreshold = 0.75;
 
@@ -166,7 +166,7 @@ inline constexpr double kConfidenceLinkByPlace = 0.58;     // waiters alone
 inline constexpr double kConfidenceCarrierByPlace = 0.75;  // one of them has no carrier
 inline constexpr double kConfidenceNetworkHost = 0.95;
 inline constexpr double kConfidenceLinkUnawaited = 0.6;  // broken, but no core seen waiting
-inline constexpr double kConfidenceStrayProbe = 0.45;    // alone, of nobody that is waited for
+inline constexpr double kConfidenceStrayProbe = 0.45;    // alone, and no head waits for either end
 inline constexpr double kConfidenceIciHealth = 0.9;
 inline constexpr double kConfidenceDiverged = 0.93;
 inline constexpr double kConfidenceDivergedOneSided = 0.67;  // order of programs unknown
@@ -187,7 +187,7 @@ inline constexpr double kConfidenceLaunchGroupText = 0.8;   // the assertion alo
 inline constexpr double kConfidenceMismatchText = 0.9;      // of a collective: names nobody
 inline constexpr double kConfidenceNotStarted = 0.96;       // the others' start-up ended, or waits
 inline constexpr double kConfidenceKept = 0.95;             // by what its host knows
-inline constexpr double kConfidenceBarrier = 0.7;           // the few who did not come
+inline constexpr double kConfidenceBarrier = 0.7;           // the few that did not come
 inline constexpr double kConfidenceBarrierByStep = 0.85;    // it left before the others
 inline constexpr double kConfidenceCameAlone = 0.65;        // to the shutdown, its step not known
 inline constexpr double kConfidenceAwaitedInVain = 0.75;    // busy as others' wait timed out

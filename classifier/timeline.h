@@ -12,7 +12,7 @@
 
 namespace rapideye::classifier {
 
-// Most specific first: where one worker shows several, the first kind names it.
+// The most specific kind first: if a worker shows several, the first kind names its error.
 enum class ErrorKind {
   kKernelHardware,
   kHardwareHalt,
@@ -27,7 +27,7 @@ enum class ErrorKind {
   kDeviceToHost,
   kCopyUnclear,
   kDeviceUnavailable,  // its chips or its port are another process's, absent or not permitted
-  kConfiguration,      // its runtime refuses what it was told of the job
+  kConfiguration,      // its runtime refuses the job's configuration
   kPreempted,
   kStopped,
   kOtherHalt,
@@ -50,7 +50,7 @@ struct ErrorEvent {
   bool unexplained = false;  // an exit of which neither status nor signal is known
   bool of_victim = false;    // an end after words of a victim: see IsEndOfVictim
   bool in_recovery = false;  // others were started anew, too, and which of them first is not known
-  std::string text;          // what to quote, bounded
+  std::string text;          // the text to quote, bounded
 };
 
 struct Timeline {

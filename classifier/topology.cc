@@ -131,7 +131,7 @@ void Topology::AddCohorts() {
   }
 }
 
-// One chain per worker, the longest: cores of a worker are given the same
+// The longest chain of a worker: all its cores are given the same
 // launches, and a worker has one vote.
 static std::vector<Launch> LongestChain(const Topology& topology, int worker) {
   const Core* longest = nullptr;

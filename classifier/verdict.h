@@ -1,4 +1,4 @@
-// Verdict states what the classifier concludes from a capture, with its reasons. Plain values.
+// Verdict states the classifier's conclusion from a capture, with its reasons. Plain values.
 #ifndef RAPIDEYE_CLASSIFIER_VERDICT_H_
 #define RAPIDEYE_CLASSIFIER_VERDICT_H_
 
@@ -154,7 +154,7 @@ enum class WhyNot {
   kProgramsCanMeet,   // `count` workers are elsewhere in the programs, as a job may be
   kOneFingerprint,    // each of `count` modules has one fingerprint
   kEveryHostQueued,   // none of `count` hosts lacks work or waits for input at the chain's end
-  kNobodyFailed,      // nobody halted, ended or is missing
+  kNobodyFailed,      // no worker halted, ended or is missing
   kFailuresFollow,    // `count` errors are younger than the standstill, or follow from others
   kMissingNotNeeded,  // `count` workers are missing; nothing shows that others wait for them
   kNothingCompletes,  // the cores have stood for `count` ms
@@ -193,7 +193,7 @@ struct Removal {
 enum class ReasonKind {
   kWaits,     // which cores wait for which, by group
   kHead,      // the core that all others wait for, and why
-  kFor,       // a rule found this
+  kFor,       // the finding of a rule
   kAgainst,   // a rule rejected a finding because of this
   kRuledOut,  // would have been a culprit or a cause; something else explains it
   kDecision,  // how the findings were weighed

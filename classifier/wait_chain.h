@@ -15,14 +15,14 @@ namespace rapideye {
 
 // The state in which the members of a group stand.
 enum class WaitKind {
-  kUnclear,     // nothing tells what they wait for
+  kUnclear,     // their wait is not known
   kCollective,  // a collective inside their slice
   kTransfer,    // a transfer from another slice
   kSparseCore,  // a SparseCore of their chip
   kOwnHost,     // infeed, arguments or the entry of a program: their own host
   kIdle,        // nothing runs and nothing is queued
-  kCompute,     // an instruction that waits for nobody
-  kKernel,      // a kernel that a person wrote: for nobody, or for those who are in it, too
+  kCompute,     // an instruction that waits for no core
+  kKernel,      // a kernel that a person wrote: for no core, or for cores in it, too
   kHostWait,    // no core is known: the main threads wait for others, or for the device
   kHostWork,    // no core is known: the main threads do something of their own
   kStarting,    // nothing was launched yet
@@ -39,9 +39,9 @@ std::string_view WaitKindName(WaitKind kind);  // "COLLECTIVE" ...
 enum class WaitEdgeKind {
   kCollective,  // they meet at a collective inside the slice
   kTransfer,    // the second slice owes the first a transfer
-  kSparseCore,  // the SparseCores carry a part of what the TensorCores do
+  kSparseCore,  // the SparseCores carry a part of the TensorCores' work
   kInput,       // the second waits for its host, the first for the second
-  kLaunch,      // the second has nothing queued of what the first is in
+  kLaunch,      // the second has not queued the launch that the first is in
   kHost,        // their main threads meet, or wait for devices that do
   kStartUp,     // the first cannot start without the second
   kAfter,       // the first ran out of work, or ended, in consequence of the second

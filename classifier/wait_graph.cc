@@ -21,7 +21,7 @@ bool WaitsOutsideWholly(const SliceGroup& group, const SliceView& view) {
          group.idle.empty() && group.entry.empty() && group.unclear.empty();
 }
 
-// The shorter of two times of which either may be unknown.
+// The shorter of two times, either of which may be unknown.
 std::optional<int64_t> Shorter(std::optional<int64_t> a, std::optional<int64_t> b) {
   return a && b ? std::min(*a, *b) : (a ? a : b);
 }
@@ -421,7 +421,7 @@ bool Builder::ComputesAlone(const SliceGroup& group) {
 
 void Builder::AddIdleSlices() {
   if (!graph_.heads.empty()) return;
-  std::map<int, int64_t> waits_in;  // cohort -> earliest launch somebody waits in
+  std::map<int, int64_t> waits_in;  // cohort -> earliest launch with a wait
   for (const Unit& unit : positions_.units()) {
     if (unit.state != UnitState::kRunning || !unit.at) continue;
     const int cohort = topology_.worker(unit.worker).cohort;

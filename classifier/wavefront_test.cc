@@ -42,7 +42,7 @@ TEST(Wavefront, OnlyWhatTheErrorsLeaveNoDoubtOfIsEarlier) {
   EXPECT_FALSE(StoppedBefore(b, a));
   b.transitions.back().within_ms = 5'000;  // polls too far apart
   EXPECT_FALSE(StoppedBefore(a, b));
-  b.transitions.back().within_ms.reset();  // nobody saw it come there
+  b.transitions.back().within_ms.reset();  // no poll saw it come there
   EXPECT_FALSE(StoppedBefore(a, b));
 }
 

@@ -19,7 +19,7 @@ std::string_view PhaseText(Phase phase);
 // Why a cause is not the verdict: "none of 48 connections that sockets and probes show is broken".
 std::string WhyNotText(const Considered& considered);
 
-// Says what the members of a group do: "wait at a collective in their slice".
+// Words the state of a group's members: "wait at a collective in their slice".
 std::string WaitText(const ChainGroup& group);
 
 // The words between the names of an edge's groups: "waits across slices for".

@@ -20,9 +20,9 @@
 namespace rapideye::classifier {
 namespace {
 
-// Computations call each other a few levels deep; what lies deeper is not looked at.
+// Computations call each other a few levels deep; calls beyond this depth are not followed.
 constexpr int kMaxDepth = 64;
-// In a backend configuration, in front of a kernel's bytes.
+// In a backend configuration, this key stands in front of a kernel's bytes.
 constexpr std::string_view kBody = "\"body\"";
 
 using Names = absl::flat_hash_map<std::string_view, int>;

@@ -21,7 +21,7 @@ struct HloText {
 
 struct HloPlace {
   std::string computation;  // empty: the module's own attributes
-  // As it is written, metadata included, without the indentation; of a long one the
+  // The instruction's text, metadata included, without the indentation; of a long one the
   // part around the difference. Empty: the computation ends before.
   std::string instruction;
   std::string name;   // of that instruction
@@ -35,8 +35,8 @@ struct HloPlace {
 
 struct HloDifference {
   HloOutcome outcome = HloOutcome::kNotComparable;
-  // Of kDifferent and kKernelOrItsSource: the number of the instruction in its computation, from 1
-  // (0: the module's own attributes), and what stands there on either side.
+  // For kDifferent and kKernelOrItsSource: the number of the instruction in its computation, from 1
+  // (0: the module's own attributes), and the place on either side.
   int64_t position = 0;
   std::array<HloPlace, 2> places;
   bool kernel = false;  // only bodies of kernels differ, this one first

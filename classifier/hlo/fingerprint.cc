@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 7> kCollectives = {
 constexpr std::string_view kStart = "-start";
 constexpr std::string_view kBetweenSlices = "xla_megascale_runtime";
 
-// "all-reduce" of "(f32[8]{0:T(8,128)}, f32[]) all-reduce(%a, %b), …": what follows the shape.
+// "all-reduce" of "(f32[8]{0:T(8,128)}, f32[]) all-reduce(%a, %b), …": the word behind the shape.
 std::string_view OpcodeOf(std::string_view instruction) {
   int depth = 0;
   size_t at = 0;
@@ -96,8 +96,8 @@ class Walk {
  public:
   explicit Walk(const HloModule& module) : module_(module) {}
 
-  // From the entry computation on, each computation once, in the order in which they are
-  // called: that of the text, and their names, do not matter.
+  // Starts at the entry computation and takes each computation once, in the order of calls: the
+  // order in the text, and the names of computations, do not matter.
   HloFingerprint Run() {
     HloFingerprint result;
     result.module = std::string(module_.name);

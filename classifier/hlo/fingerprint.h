@@ -21,9 +21,9 @@ struct HloFingerprint {
 };
 
 // Two compilations of one program have the same fingerprint on every machine and in every
-// version of this function's callers: it is compared between hosts. What two compilations of
-// the same program may spell differently makes no difference: names of instructions and
-// computations, metadata such as source lines, comments; nor does what a backend has tuned or
+// version of this function's callers, because hosts compare fingerprints. Spellings that two
+// compilations of one program may choose freely make no difference: names of instructions and
+// computations, metadata such as source lines, comments; nor does data that a backend has
 // embedded (backend configurations hold results of autotuning and the sources' paths of
 // kernels), nor frontend attributes, nor constants that are addresses in a process. Everything
 // else counts: shapes, layouts, opcodes, constants, attributes, channel ids, the order.

@@ -111,7 +111,7 @@ bool ReadSections(std::string_view bytes, Bytecode& code) {
   Reader reader(bytes);
   reader.Bytes(kMagic.size());
   code.version = reader.Number();
-  reader.UpToZero();  // who wrote it
+  reader.UpToZero();  // the producer
   while (!reader.done() && !reader.failed()) {
     const unsigned char id = reader.Byte();
     const uint64_t length = reader.Number();

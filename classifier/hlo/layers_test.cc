@@ -38,7 +38,7 @@ HloDumpDifference Compared(const std::string& left, const std::string& right) {
   return CompareHloDumps(DumpOf(left), DumpOf(right), Sides());
 }
 
-// Both ways round.
+// Compares in both directions.
 HloDumpDifference ComparedSamples(const std::string& left, const std::string& right) {
   const std::string a = ReadHloSample(left);
   const std::string b = ReadHloSample(right);

@@ -31,7 +31,7 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Up to the first of `ends`, without a percent sign in front.
+// The name up to the first of `ends`, without a percent sign in front.
 std::string_view NameIn(std::string_view text, std::string_view ends) {
   TakePrefix(text, "%");
   return text.substr(0, text.find_first_of(ends));
@@ -43,8 +43,8 @@ std::string_view LineAt(std::string_view text, size_t at) {
   return text.substr(at, std::min(text.find('\n', at), text.size()) - at);
 }
 
-// "  %name = " or "  ROOT %name = ", or a computation's first line: where an instruction whose
-// brackets were never closed must have ended. Only of the long form, which marks names.
+// "  %name = " or "  ROOT %name = ", or a computation's first line: here an instruction without
+// closing brackets must have ended. Only for the long form, which marks names.
 bool BeginsAnother(std::string_view line) {
   if (line.starts_with("%") || line.starts_with(kEntry)) {
     StripSpace(line);

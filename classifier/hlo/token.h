@@ -15,8 +15,8 @@ struct HloToken {
   bool reference = false;
 };
 
-// Reads an instruction word by word. Left out are spaces, commas, comments, and the
-// attributes that say where an instruction was written rather than what it does.
+// Reads an instruction word by word. Leaves out spaces, commas, comments, and the
+// attributes that tell the source of an instruction rather than its work.
 class HloTokens {
  public:
   enum class Skipped {

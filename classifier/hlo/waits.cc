@@ -75,7 +75,7 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Without the half of an asynchronous operation.
+// The opcode of the whole asynchronous operation, of which `opcode` may be a half.
 std::string_view WholeOpcode(std::string_view opcode) {
   for (const std::string_view half : {kStart, kDone, kUpdate}) {
     if (opcode.ends_with(half)) return opcode.substr(0, opcode.size() - half.size());
@@ -104,7 +104,7 @@ bool IsComplete(std::string_view opcode) {
          !IsOneOf(opcode, kCopies);
 }
 
-// One element, in whatever layout: "s32[]{:T(128)}", "u32[1]".
+// True for a single element, in whatever layout: "s32[]{:T(128)}", "u32[1]".
 bool IsScalar(std::string_view shape) {
   const size_t bracket = shape.find('[');
   if (bracket == std::string_view::npos || shape.starts_with('(')) return false;

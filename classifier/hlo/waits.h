@@ -1,6 +1,6 @@
-// HloWaitAnalysis states for what a core waits that stands at an instruction of an HLO module.
+// HloWaitAnalysis classifies the wait of a core that stands at an instruction of an HLO module.
 //
-// It follows from opcode, kind, called computations, custom call target, handler of a
+// The class follows from opcode, kind, called computations, custom call target, handler of a
 // transfer, execution thread and memory space; never from the instruction's name, which
 // comes from the user's program.
 #ifndef RAPIDEYE_CLASSIFIER_HLO_WAITS_H_

@@ -1,4 +1,4 @@
-// Gathers what the lines of one look say.
+// Gathers the events in the lines of one look.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_COLLECTOR_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_COLLECTOR_H_
 

@@ -1,4 +1,4 @@
-// Follows what one log says over several lines: tracebacks, and lists of tasks.
+// Follows messages of one log that span several lines: tracebacks, and lists of tasks.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_CONTEXT_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_CONTEXT_H_
 

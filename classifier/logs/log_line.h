@@ -1,4 +1,4 @@
-// LogLine and LogReading hold what was recognised in the logs of this host. Plain values.
+// LogLine and LogReading hold the recognised lines in the logs of this host. Plain values.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_LOG_LINE_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_LOG_LINE_H_
 

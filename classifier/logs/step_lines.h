@@ -2,7 +2,7 @@
 //
 // The reader knows no framework's format. A step is a number behind a word such as
 // "step" or "iteration", or within "[ 120/1000]", that grows from line to line in lines of
-// one shape. A number that never grows (a setting), or often falls (a duration), is no step.
+// one shape. A number that never grows (a setting), or falls as often (a duration), is no step.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_STEP_LINES_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_STEP_LINES_H_
 

@@ -1,9 +1,9 @@
-// A chip is bad if everyone waits for a core of it that waits for nobody, or if
+// A chip is bad if all other cores wait for a core of it that waits for no core, or if
 // the hardware reports a fault.
 //
-// By position: in an SPMD program the cores of a slice meet at every collective,
-// so the core that is not there, or is still in an earlier launch, is what the
-// others wait for. By word of the hardware: a halt with "observed errors are:
+// By position: in an SPMD program the cores of a slice meet at every collective.
+// So the others wait for a core that is not there, or is still in an earlier
+// launch. By the hardware's report: a halt with "observed errors are:
 // [Hardware]", a session error that names the worker, AER counters, the kernel's
 // log. A kernel that never ends looks the same by position, which is why position
 // alone removes nothing.

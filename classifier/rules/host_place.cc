@@ -1,6 +1,6 @@
 // Input stalls, and hosts that queue nothing, where no core tells: a job on other devices,
 // or a job whose runtimes do not answer. The rule follows the same chain by the places of hosts
-// that others follow by the positions of cores: many wait, and a few do not, or wait for
+// that other rules follow by the positions of cores: many wait, and a few do not, or wait for
 // something else.
 //
 // The rule applies only where the job stands (Case::JobStands): places do not show a standstill,

@@ -1,5 +1,5 @@
 // The network between slices (DCN) is at fault if cores that have arrived at a
-// transfer wait for one that a connection does not deliver.
+// transfer wait for data that a connection does not deliver.
 //
 // The evidence: bytes that the kernel has sent and that stay unacknowledged, probes
 // that fail, on the very pair whose workers the others wait for. A worker in
@@ -71,8 +71,8 @@ class Rule {
   // No worker of either side is eligible for removal: the part that they share is cut.
   void TakeCut(std::map<WorkerPair, const PairEvidence*>& open);
 
-  // While one worker is in two or more broken connections, the one in most of
-  // them explains them all.
+  // While a worker is in two or more broken connections, the worker in most of
+  // them explains its connections.
   void TakeHosts(std::map<WorkerPair, const PairEvidence*>& open);
 
   // One broken connection, where one end's NIC has no carrier: that end is at fault.
@@ -91,8 +91,8 @@ class Rule {
   bool AnotherIsCutOff(int worker) const;
   void TakePair(const WorkerPair& pair, const PairEvidence& evidence);
 
-  // One failed probe is all: between hosts without traffic it proves nothing, and
-  // between others a single packet may have been lost.
+  // A single failed probe and no other evidence: between hosts without traffic it proves nothing,
+  // and between others a single packet may have been lost.
   static bool IsStray(const PairEvidence& evidence);
 
   // True if cores of the two exchange data: the same task in two slices, or sockets that show it.

@@ -167,7 +167,7 @@ void Advancing(const Case& c, Findings& out) {
 void LoopsAdvancing(const Case& c, Findings& out) {
   int64_t telling = 0;
   int64_t recent = 0;
-  std::optional<int64_t> at;  // the furthest step that somebody has entered of late
+  std::optional<int64_t> at;  // the furthest step that a loop has entered of late
   std::vector<int64_t> between;
   for (const WorkerInfo& worker : c.topology.workers()) {
     if (worker.snapshot == nullptr || !worker.snapshot->progress.has_value()) continue;

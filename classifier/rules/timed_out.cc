@@ -58,7 +58,7 @@ void AwaitedInVain(const Case& c, Findings& out) {
   std::vector<int> timed_out;
   std::vector<int> others;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
-    // A missing worker is the first candidate of those who waited.
+    // A missing worker is the first candidate for whom the others waited.
     if (c.worker(i).snapshot == nullptr) return;
     (TimedOut(c, i) ? timed_out : others).push_back(i);
   }

@@ -80,7 +80,7 @@ TEST(DeclaredDead, WhoLivedToHearItIsNobodysFault) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/COORDINATION_SERVICE");
 }
 
-// Its own log holds no words of it: the chips, or the page, show that it was at work.
+// Its own log does not mention the declaration: the chips, or the page, show that it was at work.
 TEST(DeclaredDead, WhoseDeviceAdvancedThenIsNobodysFault) {
   Scenario s = Hosts();
   for (int task : {0, 1, 3}) {
