@@ -38,7 +38,7 @@ bool IsSparse(const Core& core) {
   return core.type == CoreType::kSparseCore || core.type == CoreType::kSparseCoreV0;
 }
 
-// A total order of a worker's cores by their names and what they show, so that the order
+// A total order of a worker's cores by their identity and their state, so that the order
 // of reporting cannot matter.
 auto CoreRank(const Core& core) {
   const Sequencer* s = MainSequencer(core);
@@ -202,7 +202,7 @@ HloClass ClassByText(const Sequencer& sequencer) {
 
 }  // namespace
 
-// The class by the program's text, seen at one core, holds for all, and precedes any name's.
+// The class by the program's text, seen at one core, holds for all and outranks any name.
 void Positions::ClassifyByText() {
   std::map<int, std::map<HloClass, int>> seen;
   const auto look = [&seen](const Core& core, int place) {

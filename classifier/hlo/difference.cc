@@ -278,7 +278,7 @@ class Comparison {
             std::vector<Pair>& called);
 
   // A fusion or reduction tells the source of its computation better than the instructions in it
-  // do. With several callers, takes the outermost that is no loop, branch or call.
+  // do. Of nested callers, takes the outermost that is no loop, branch or call.
   void AttributeToCaller(const Instructions& left, const Instructions& right, size_t i, int depth);
 
   // Two kernels may do the same although their bodies differ.
@@ -413,7 +413,7 @@ bool Comparison::Same(const Instructions& left, const Instructions& right, size_
     if (calls) called.emplace_back(from.computation, to.computation);
     const bool refers = from.instruction >= 0 || to.instruction >= 0;
     if (calls || (refers ? from == to : a.text == b.text)) continue;
-    // The last instruction of a text that was cut may be a mere beginning of an instruction.
+    // The last instruction of a text that was cut may be incomplete.
     if (IsCutOff(left, i, a) || IsCutOff(right, i, b)) {
       unfinished_ = true;
       return true;
