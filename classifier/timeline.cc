@@ -393,7 +393,7 @@ class Reader {
   }
 
   // A runtime that answered before does not listen any more, and nothing else is known of its
-  // process: so the process has ended. If all runtimes are gone, the job has ended: another rule.
+  // process: so the process has ended. If all runtimes are gone, another rule says the job ended.
   void ReadRuntime(int worker, const Snapshot& snapshot) {
     const bool gone = snapshot.runtime.state == RuntimeState::kUnavailable &&
                       snapshot.processes.empty() && !snapshot.cores.empty();

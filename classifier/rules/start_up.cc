@@ -82,7 +82,7 @@ bool WatchedFromItsBeginning(const Case& c) {
 bool HasBegun(const Case& c) {
   const bool watched = c.capture.header.starting_ms.has_value();
   for (const Snapshot& snapshot : c.capture.snapshots) {
-    // A launched program need not run; the coordinator's record of completions is better.
+    // A launch need not complete: if a coordinator watched, its record of completions decides.
     if (!watched && std::any_of(snapshot.cores.begin(), snapshot.cores.end(), IsLaunched)) {
       return true;
     }
@@ -418,7 +418,7 @@ class Rule {
     // An alarm is raised because of evidence that a mere start does not explain.
     if (header.trigger.value_or("operator") != "operator" || failed || !who_.left.empty()) return;
     for (const Snapshot& snapshot : c_.capture.snapshots) {
-      // A loop with a page would report its steps.
+      // Other rules judge a loop whose page says that it waits for input.
       if (snapshot.progress.has_value() && snapshot.progress->phase == Phase::kInput) return;
     }
     std::string why = "no launch and no step has completed yet";

@@ -184,8 +184,8 @@ void FindUnrecoverable(const Case& c, Findings& out) {
     });
     const bool several = first.size() > 1;
     const bool own = IsOwn(c, events);
-    // Another error leaves open which came first, but not whether an independent one is a fault. A
-    // process may end because a launcher ends it, whichever worker failed.
+    // With another error, the first is not known; but an error that cannot have followed is a
+    // fault for certain. A process may end because a launcher ends it, whichever worker failed.
     const bool by_itself = own && (most_specific || kind != ErrorKind::kExit);
     finding.confidence = several && by_itself
                              ? most_specific ? kConfidenceDirectError : kConfidenceOwnError
