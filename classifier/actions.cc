@@ -61,7 +61,7 @@ std::vector<RecommendedAction> Steps::Write() {
       Unknown();
       break;
   }
-  // The other fault makes the job hang again if the cause alone is mended.
+  // If the cause alone is mended, the other fault makes the job hang again.
   for (const Alternative& other : verdict_.alternatives) {
     if (!other.independent) continue;
     Add(absl::StrCat("Before the restart see to the other fault, too (",

@@ -1,4 +1,4 @@
-// NextSteps lists what an operator should do next, by cause and detail. Pure.
+// NextSteps lists the next steps of an operator, by cause and detail. Pure.
 #ifndef RAPIDEYE_CLASSIFIER_ACTIONS_H_
 #define RAPIDEYE_CLASSIFIER_ACTIONS_H_
 

@@ -15,8 +15,8 @@
 namespace rapideye::classifier {
 namespace {
 
-// Of a group of heads: where their main threads stand is stated if all stand alike, and so many
-// are looked at.
+// The chain states where the main threads of a group of heads stand if they all stand alike. It
+// reads the stacks of so many of them.
 constexpr size_t kHostPlacesRead = 64;
 constexpr size_t kMaxHeadGroups = 12;
 
@@ -39,7 +39,7 @@ class Builder {
   void Link(size_t from, size_t to, WaitEdgeKind kind);
   void Connect();
 
-  // Directly with those ends that nobody stands before for whom it waits.
+  // Links the crowd to an end directly, unless the crowd waits for a group that waits for that end.
   void ConnectCrowd(size_t crowd);
   bool IsAwaitedBy(size_t to, size_t from) const;
 
@@ -57,8 +57,8 @@ class Builder {
   // How a group that meets `end` in its slice, or does not, depends on it.
   WaitEdgeKind KindTo(const MemberGroup& end, bool same_slice) const;
 
-  // The ends in its slices; if there are none, all that are culprits. The other end of a broken
-  // link is waited for only where it waits for the culprit's.
+  // The ends in the slices of the group; if there are none, all ends that are culprits. The far end
+  // of a broken link counts only if it stands at a transfer, where it waits for the culprit's end.
   std::vector<size_t> EndsFor(const MemberGroup& group) const;
   void LinkToEnds(size_t from, bool across);
   void ConnectCores(size_t i);
@@ -70,7 +70,7 @@ class Builder {
   void ConnectAway(size_t i);
   void ConnectWorkers(size_t i);
 
-  // Steps from each group to the nearest end of the chain; nothing: no edge leads there.
+  // Steps from each group to the nearest end of the chain; absent: no edge leads to an end.
   std::vector<std::optional<int>> Distances() const;
   WaitChain Tell();
   ChainGroup TellGroup(const MemberGroup& group) const;
@@ -195,7 +195,7 @@ void Builder::ConnectBrokenLinks() {
     const auto from = at.find(c_.topology.Find(link.from));
     const auto to = at.find(c_.topology.Find(link.to));
     if (from == at.end() || to == at.end()) continue;
-    // The culprit's end is what the other one waits for.
+    // The other end of the link waits for the culprit's end.
     size_t one = from->second.front();
     size_t other = to->second.front();
     if (groups_[one].key.head && !groups_[other].key.head) std::swap(one, other);
@@ -293,7 +293,7 @@ bool Builder::EndsStandAtTransfers() const {
 }
 
 void Builder::ConnectAway(size_t i) {
-  // In a slice that waits for another, who stands inside waits for those who do.
+  // In a slice that waits for another one, cores at a collective wait for cores at the transfer.
   if (groups_[i].key.wait == WaitKind::kCollective) {
     for (size_t j = 0; j < groups_.size(); ++j) {
       const bool outside = !groups_[j].key.home && groups_[j].key.wait == WaitKind::kTransfer;

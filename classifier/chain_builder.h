@@ -10,7 +10,7 @@ namespace rapideye::classifier {
 
 // A core waits for what the graph took it to wait for (WaitGraph::unit_waits); the
 // heads are the culprits of the verdict, whatever rule found them, with the ends of its broken
-// links. A verdict that names nobody has groups alone: nothing shows who waits for whom. Total;
+// links. A verdict without culprits has groups and no edges: nothing shows a direction. Total;
 // takes time near-linear in the number of cores.
 WaitChain BuildChain(const Case& c, const Verdict& verdict);
 

@@ -183,7 +183,7 @@ TEST(WaitChain, ASparseCoreIsWaitedForByItsTensorCore) {
             "1 -> 2 SPARSE_CORE\n");
 }
 
-// The largest remain, and what is left out is counted.
+// The largest groups remain, and the chain counts the groups left out.
 TEST(WaitChain, IsBounded) {
   Scenario s({.slices = 4, .tasks = 16});
   for (int task = 0; task < 16; ++task) {

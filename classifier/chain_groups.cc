@@ -10,7 +10,7 @@
 namespace rapideye::classifier {
 namespace {
 
-// Ends of broken links that have a group of their own; more are one group.
+// So many ends of broken links have a group each; all further ends share one group.
 constexpr size_t kMaxLinkEnds = 6;
 
 bool IsSparse(std::optional<CoreType> type) {
@@ -33,11 +33,11 @@ class Collector {
     return culprits_[static_cast<size_t>(worker)];
   }
 
-  // Of the worker, not of one of its chips.
+  // True if the verdict blames the worker as a whole, not one of its chips.
   bool IsBlamedWhole(int worker) const;
   bool IsBlamed(int unit) const;
 
-  // A SparseCore of its chip is what the verdict names.
+  // True if the verdict names a SparseCore of the unit's chip.
   bool AwaitsSparse(int unit) const;
   void AddWorker(int worker);
 
@@ -57,8 +57,8 @@ class Collector {
   void AddSparse(int worker);
   static WaitKind OfClass(HloClass hlo_class);
 
-  // As the graph took it: who is no head in a slice that has one waits for it, whatever the
-  // instruction is called.
+  // Follows the graph: in a slice that has a head, a core that is no head waits for that head,
+  // whatever its instruction is called.
   WaitKind WaitOf(int unit) const;
   void AddUnit(int unit);
 
@@ -158,7 +158,7 @@ void Collector::AddWorker(int worker) {
   const auto [first, last] = c_.positions.UnitsOf(worker);
   const bool launches = RunsAnything(first, last);
   const std::optional<WaitKind> state = StateOfProcess(info.snapshot);
-  // A runtime that aborts on a hang leaves behind where its cores stood.
+  // After a runtime aborts on a hang, the places of its cores still show where they stood.
   if (state && !(state == WaitKind::kEnded && launches && RestsOnCores())) {
     AddWhole(worker, *state, "", last - first);
     return;
@@ -195,7 +195,7 @@ std::optional<WaitKind> Collector::StateOfProcess(const Snapshot* snapshot) {
 ChainMembers& Collector::MembersOf(ChainKey key, int worker) {
   key.box = frame_.diverged ? kNoBox : boxes_[static_cast<size_t>(worker)];
   if (frame_.cut && key.box != kNoBox) {
-    // A side of a cut is one set, wherever its cores stand.
+    // All members on one side of a cut form one group, wherever their cores stand.
     const int side = key.box;
     key = ChainKey();
     key.head = side == 0;
@@ -348,7 +348,7 @@ void Collector::AddUnit(int unit) {
       key.wait = WaitKind::kRunning;
       key.place = -1;
     }
-    // An idle core's last program says nothing of what it waits for.
+    // The last program of an idle core does not tell for what the core waits.
     if (u.state == UnitState::kIdle) {
       key.program = -1;
     } else {

@@ -16,21 +16,21 @@
 
 namespace rapideye::classifier {
 
-// Values of ChainKey::box: no end of a link and no side of a cut; one of the many other ends of
-// a culprit's broken links.
+// Values of ChainKey::box. kNoBox: the member is no end of a link and on no side of a cut.
+// kAllPeers: the member is among the many other ends of a culprit's broken links.
 inline constexpr int kNoBox = -1;
 inline constexpr int kAllPeers = std::numeric_limits<int>::max();
 
 // The key that members of a group share.
 struct ChainKey {
   bool head = false;
-  int box = kNoBox;   // an end of a link by worker, a side of a cut; else kNoBox
+  int box = kNoBox;   // the worker at a link's end, or the side of a cut; else kNoBox
   bool home = false;  // in a slice that holds a head or an end of a broken link
   WaitKind wait = WaitKind::kUnclear;
   int program = -1;
   std::optional<int32_t> launch;
   int place = -1;
-  std::string host;  // of workers of which no core counts: where they stand
+  std::string host;  // the place of workers of which no core counts
 
   auto Fields() const { return std::tie(head, box, home, wait, program, launch, place, host); }
   friend bool operator<(const ChainKey& a, const ChainKey& b) { return a.Fields() < b.Fields(); }
@@ -68,8 +68,8 @@ struct MemberGroup {
   ChainMembers members;
 };
 
-// Every core and every worker in one group, in the order of the keys, which does not depend on
-// that of arrival.
+// Puts every core and every worker into one group. The groups are sorted by their keys, so that
+// the order of arrival does not matter.
 std::vector<MemberGroup> CollectGroups(const Case& c, const Verdict& verdict);
 
 }  // namespace rapideye::classifier

@@ -30,7 +30,7 @@ std::string SliceNames(const Topology& topology, const std::vector<int>& slices)
   return text;
 }
 
-// Slices that stand alike.
+// Slices in the same state, with their largest clusters at one place.
 struct Group {
   std::vector<int> slices;
   int cluster = 0;

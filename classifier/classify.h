@@ -8,16 +8,16 @@
 
 namespace rapideye {
 
-// Decides what stopped the job. Never fails: evidence that settles nothing
-// yields Cause::kUnknown with what was lacking. The order of snapshots, cores and
+// Decides which fault stopped the job. Never fails: evidence that settles nothing
+// yields Cause::kUnknown with the missing evidence. The order of snapshots, cores and
 // program tables does not change the result. Requires the invariants stated at
 // Capture (proto/wire establishes them). Thread-safe; uses no clock, no
 // randomness and no global state, and takes time roughly linear in the number
 // of cores.
 Verdict Classify(const Capture& capture);
 
-// The same where logs are all there is of a job: `capture` holds what was recognised in
-// them, `logs` what else they show.
+// The same for a job with logs as its only evidence: `capture` holds the recognised lines,
+// `logs` the other facts in the logs.
 Verdict ClassifyLogs(const Capture& capture, const LogEvidence& logs);
 
 }  // namespace rapideye

@@ -9,8 +9,8 @@
 
 namespace rapideye::classifier {
 
-// Of every cause that no rule found, in the order of Cause: what of the case speaks against it.
-// `found`: the causes of which some rule found something.
+// Lists each cause that no rule found, in the order of Cause, with what speaks against it here.
+// `found`: the causes for which some rule had a finding.
 std::vector<Considered> NothingFound(const Case& c, const std::vector<Cause>& found);
 
 // A finding that lost, with why.

@@ -56,7 +56,7 @@ TEST(Considered, ConnectionsThatWorkAreCounted) {
       << Told(verdict);
 }
 
-// The cores of a worker whose process has ended stand elsewhere because of that.
+// The end of a worker's process explains why its cores stand elsewhere.
 TEST(Considered, WhatAFailureExplainsNamesIt) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
@@ -79,7 +79,7 @@ TEST(Considered, WhatLostStatesItsCertaintyAndItsWorkers) {
   EXPECT_EQ(first.by, Cause::kBadTpuChip);
   EXPECT_EQ(first.workers, (std::vector<WorkerId>{{1, 3}}));
   EXPECT_GT(first.certainty.value_or(0), 0);
-  // A cause that was found is not asked for again.
+  // A cause that some rule found is not listed a second time as not found.
   EXPECT_EQ(Told(verdict).find("EVERY_HOST_QUEUED"), std::string::npos);
 }
 

@@ -10,14 +10,14 @@
 namespace rapideye::classifier {
 namespace {
 
-// What stands behind the marker; nothing: it is not there.
+// The text behind the marker; absent if the marker is not there.
 std::optional<std::string_view> Behind(std::string_view text, std::string_view marker) {
   const size_t at = text.find(marker);
   if (at == std::string_view::npos) return std::nullopt;
   return text.substr(at + marker.size());
 }
 
-// What stands between the two; nothing: one of them is not there.
+// The text between `beginning` and the marker; absent if either is not there.
 std::optional<std::string_view> Between(std::string_view text, std::string_view beginning,
                                         std::string_view marker) {
   const size_t end = text.find(marker);
@@ -26,7 +26,7 @@ std::optional<std::string_view> Between(std::string_view text, std::string_view 
   return text.substr(begin + beginning.size(), end - begin - beginning.size());
 }
 
-// A number off the beginning of the text.
+// Takes a number off the beginning of the text.
 std::optional<int> TakeNumber(std::string_view& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -35,7 +35,7 @@ std::optional<int> TakeNumber(std::string_view& text) {
   return number;
 }
 
-// "1, 3", or names such as "/job:jax_worker/replica:0/task:3": what is neither ends it.
+// Reads "1, 3" or names such as "/job:jax_worker/replica:0/task:3"; stops at any other word.
 std::vector<int> Numbers(std::string_view text) {
   std::vector<int> numbers;
   while (!text.empty()) {
@@ -55,7 +55,7 @@ std::vector<int> Numbers(std::string_view text) {
   return numbers;
 }
 
-// A task's number is that of the worker in the whole job, workers of slice 0 first.
+// The service numbers a task by its worker in the whole job, workers of slice 0 first.
 std::optional<FailedBarrier> Parse(std::string_view text, int workers) {
   FailedBarrier barrier;
   const auto id = Behind(text, "Barrier timed out. Id: ");
@@ -66,7 +66,7 @@ std::optional<FailedBarrier> Parse(std::string_view text, int workers) {
   barrier.id = std::string(id->substr(0, id->find(". ")));
   barrier.of_shutdown =
       barrier.id.starts_with("Shutdown::") || barrier.id.starts_with("PjRT_Client_Shutdown");
-  // Older releases of the service name everybody, and give no count.
+  // Older releases of the service name all missing tasks, and give no count.
   if (const auto all = Behind(text, "Timed out task names:")) {
     barrier.absent = Numbers(*all);
     if (barrier.absent.empty() || barrier.absent.back() >= workers) return std::nullopt;
@@ -112,7 +112,7 @@ std::vector<FailedBarrier> FailedBarriers(const Topology& topology) {
 
 namespace {
 
-// Sorted, each once, and only of this job.
+// Sorts the numbers and drops duplicates and numbers that are not of this job.
 void Tidy(const Topology& topology, std::vector<int>& named) {
   const int workers = static_cast<int>(topology.workers().size());
   std::erase_if(named, [workers](int number) { return number < 0 || number >= workers; });
@@ -141,7 +141,7 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
     if (worker.snapshot == nullptr) continue;
     for (const LogEvent& log : worker.snapshot->log_events) {
       if (log.kind != LogKind::kMissedHealthChecks) continue;
-      // A name alone, of a list whose beginning is lost, does not say what it is of.
+      // Names alone, of a list whose beginning is lost, do not tell what the list is about.
       if (text::Contains(log.text, "heartbeat")) {
         named.insert(named.end(), log.peer_tasks.begin(), log.peer_tasks.end());
       }
@@ -159,7 +159,7 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
 }
 
 bool SaysAnotherFailed(const LogEvent& log) {
-  // By a handler of signals, the heap, an assertion, a shell or a launcher; of the machine.
+  // Words of a signal handler, the heap, an assertion, a shell or a launcher; and of the machine.
   static constexpr std::array<std::string_view, 47> kFalls = {
       "*** SIG",
       "Raising signal",

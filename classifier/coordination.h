@@ -1,5 +1,5 @@
-// Reads what JAX's coordination service says of barriers and of tasks without heartbeats, and
-// whether a line tells of somebody else's failure at all.
+// Reads the messages of JAX's coordination service on barriers and on tasks without heartbeats, and
+// whether a line reports another worker's failure at all.
 #ifndef RAPIDEYE_CLASSIFIER_COORDINATION_H_
 #define RAPIDEYE_CLASSIFIER_COORDINATION_H_
 
@@ -16,27 +16,27 @@ namespace rapideye::classifier {
 struct FailedBarrier {
   std::string id;
   bool of_shutdown = false;  // where processes wait for each other at their end
-  int reporter = 0;          // whose log says so
-  int came = 0;              // how many
-  std::optional<int> first;  // who came first
+  int reporter = 0;          // the worker whose log reports the barrier
+  int came = 0;              // how many workers came
+  std::optional<int> first;  // the worker that came first
   std::vector<int> absent;   // sorted; the service names some of them only
-  bool all_named = false;    // absent holds everybody who did not come
+  bool all_named = false;    // `absent` lists every worker that did not come
 };
 
-// Each once, by id. Reports that do not fit the job (another number of tasks) are left
-// out: whoever they name is somebody else.
+// Lists each barrier once, by id. Leaves out reports that do not fit the job (another number of
+// tasks), because the tasks in them are not this job's workers.
 std::vector<FailedBarrier> FailedBarriers(const Topology& topology);
 
-// Workers that the service has declared dead for want of heartbeats, and RestartedTasks;
-// sorted.
+// Workers that the service has declared dead because heartbeats were missing, and those of
+// RestartedTasks; sorted.
 std::vector<int> WithoutHeartbeats(const Topology& topology);
 
-// Workers that came back as another incarnation while the service still knew the one before,
-// sorted: that one has ended.
+// Workers that came back as another incarnation while the service still knew the previous one,
+// sorted: the process of the previous incarnation has ended.
 std::vector<int> RestartedTasks(const Topology& topology);
 
-// A follow-on that tells of somebody else's failure, rather than of how its own process fell or
-// was ended.
+// True for a follow-on line that reports another worker's failure, rather than how the line's own
+// process crashed or was ended.
 bool SaysAnotherFailed(const LogEvent& log);
 
 }  // namespace rapideye::classifier

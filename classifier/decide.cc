@@ -23,7 +23,7 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "decide";
-constexpr double kLessSure = 0.01;  // than what may have brought it about
+constexpr double kLessSure = 0.01;  // than the cause that may have led to it
 
 auto CulpritRank(const Culprit& culprit) {
   return std::tuple(culprit.worker, culprit.chip, culprit.core_index);
@@ -35,11 +35,11 @@ std::set<WorkerId> WorkersOf(const Finding& finding) {
   return workers;
 }
 
-// Other findings are held against all that failed, not those of one finding alone.
+// Decide checks a finding against all failed workers together, not against one failure alone.
 struct Failed {
-  std::set<WorkerId> workers;  // outright, or they are not there, by findings that may be a cause
-  // And those whose processes ended no later than the job stood still, whatever ended them. What
-  // ends because of a hang breaks its connections afterwards.
+  std::set<WorkerId> workers;  // failed outright or missing, by findings that may be a cause
+  // Also workers whose processes ended no later than the job stood still, for whatever reason. A
+  // process that ends because of a hang breaks its connections only afterwards.
   std::set<WorkerId> ended;
 };
 
@@ -58,12 +58,12 @@ Failed FailedOf(const Case& c, const std::vector<Finding>& findings) {
   return failed;
 }
 
-// What failed outright, or is not there, also makes its cores stand elsewhere and
-// its connections break. Of several that failed each may explain a part.
+// A worker that failed outright, or is missing, also makes its cores stand elsewhere and its
+// connections break. Where several workers failed, each failure may explain a part.
 std::optional<WhyNot> ExplainsByFailure(const Finding& by, const Finding& finding,
                                         const Failed& all_failed) {
   const std::set<WorkerId> failed = WorkersOf(by);
-  // Who has not come makes the others' start-up end, and their processes with it.
+  // A worker that has not come makes the others' start-up time out, and their processes end.
   if (by.detail == Detail::kNotStarted && by.confidence >= kLeastConfidence) {
     const bool same =
         std::all_of(finding.culprits.begin(), finding.culprits.end(),
@@ -79,7 +79,7 @@ std::optional<WhyNot> ExplainsByFailure(const Finding& by, const Finding& findin
             return all_failed.ended.contains(link.from) || all_failed.ended.contains(link.to);
           });
   } else if (finding.basis == Basis::kPosition || finding.basis == Basis::kDivergence) {
-    // The others went on to another program without it.
+    // The other workers went on to another program without the failed worker.
     const auto is_in = [](const std::set<WorkerId>& workers) {
       return [&workers](const Culprit& culprit) { return workers.contains(culprit.worker); };
     };
@@ -90,9 +90,9 @@ std::optional<WhyNot> ExplainsByFailure(const Finding& by, const Finding& findin
   return all ? std::optional(WhyNot::kFailure) : std::nullopt;
 }
 
-// Whoever is missing is the first candidate of those who wait in its slice. What of these
-// stands elsewhere than the others by its place alone shares a collective with it. Whatever
-// program they are in, they do not come out of it without a mate that is gone for certain.
+// A missing worker is the first candidate that the cores of its slice wait for. A core there
+// that stands apart by its place alone shares a collective with the missing worker. Whatever
+// program the core is in, it cannot leave that program without a mate that is surely gone.
 bool ExplainsByAbsence(const Finding& by, const Finding& finding) {
   if (by.detail != Detail::kWorkerLost || by.basis != Basis::kAbsence) return false;
   const bool by_place =
@@ -108,10 +108,10 @@ bool ExplainsByAbsence(const Finding& by, const Finding& finding) {
   });
 }
 
-// A broken connection explains a whole host that stands elsewhere, unless what it
-// stands at is known; and hosts that rest on purpose explain that others idle.
-// A core that stands apart by its place alone, on a host whose connection is broken, may stand at
-// the transfer over that.
+// A broken connection explains why a whole host stands elsewhere, unless the instruction there is
+// known; and hosts that rest on purpose explain why other hosts idle.
+// A single core that stands apart by its place alone, on a host with a broken connection, may
+// stand at the transfer over that connection.
 bool ExplainsByLink(const Finding& by, const Finding& finding) {
   if (by.basis != Basis::kLink || by.confidence < kConfidenceLinkOneEnd ||
       finding.basis != Basis::kPosition) {
@@ -126,8 +126,8 @@ bool ExplainsByLink(const Finding& by, const Finding& finding) {
          });
 }
 
-// A worker that queues nothing keeps the mates of its slice in what they have begun meanwhile:
-// these cannot end it without their mate, nor come to what the other slices stand in.
+// A worker that queues nothing holds the mates of its slice in the launch that they have begun:
+// the mates cannot end that launch alone, nor reach the launch in which the other slices stand.
 bool MayFollowIdleMate(const Finding& finding, const Finding& by) {
   if (by.cause != Cause::kDataInputStall || by.basis != Basis::kPosition ||
       by.confidence < kConfidenceNotQueued || finding.detail != Detail::kModuleDivergence) {
@@ -147,7 +147,7 @@ bool ExplainsByPause(const Finding& by, const Finding& finding) {
          finding.detail == Detail::kProgramNotQueued;
 }
 
-// How one finding makes another a consequence; nothing: it does not.
+// How one finding makes the other a consequence; absent: the first does not explain the second.
 std::optional<WhyNot> Explains(const Finding& by, const Finding& finding, const Failed& failed) {
   if (const std::optional<WhyNot> why = ExplainsByFailure(by, finding, failed)) return why;
   if (ExplainsByLink(by, finding)) return WhyNot::kBrokenLink;
@@ -155,8 +155,8 @@ std::optional<WhyNot> Explains(const Finding& by, const Finding& finding, const 
   return std::nullopt;
 }
 
-// Direct errors come before positions, positions before broken links nobody is
-// seen to wait for: their confidences say so. The rest is for determinism.
+// The confidences put direct errors before positions, and positions before broken links for
+// which no core is seen to wait. The further keys only make the order deterministic.
 bool Surer(const Finding& a, const Finding& b) {
   if (a.confidence != b.confidence) return a.confidence > b.confidence;
   if (a.explains != b.explains) return a.explains > b.explains;
@@ -185,13 +185,13 @@ class Decider {
   static void Append(std::vector<Reason>& to, std::vector<Reason> from);
   void AddLost(const Finding& finding, WhyNot why, const Finding* by = nullptr);
 
-  // The surest first; what was asked in vain comes after what was found.
+  // Lists the surest findings first, and causes without any finding after all findings.
   void TellConsidered();
 
-  // A job that advances hangs for no reason at all.
+  // A job that advances does not hang, so no other finding can be the cause of a hang.
   bool TakeProgress();
 
-  // Two programs in one slice are a divergence only as surely as nobody there holds the others up.
+  // A divergence within one slice is only as sure as it is that no head holds that slice up.
   void DoubtMates();
   void DropExplained();
 
@@ -290,7 +290,7 @@ bool Decider::TakeProgress() {
     return true;
   });
   const bool advancing = progress.confidence >= kConfidenceAdvancing;
-  // Who is gone completes nothing any more, however recent the others' launches are.
+  // A worker that is gone completes no launch any more, however recent the others' launches are.
   const bool somebody_is_gone = progress.detail != Detail::kEnded &&
                                 std::any_of(items.begin(), items.end(), [](const Finding& finding) {
                                   return finding.basis == Basis::kAbsence &&
@@ -410,7 +410,7 @@ bool Decider::IsBeside(const Finding& finding, const std::set<WorkerId>& named) 
 void Decider::AddAlternatives() {
   std::set<WorkerId> named;
   for (const Culprit& culprit : verdict_.culprits) named.insert(culprit.worker);
-  // Faults of their own first; the rest is surest first, as it was.
+  // Independent faults come first; the other findings stay in the order of their certainty.
   std::stable_partition(findings_.items.begin(), findings_.items.end(),
                         [&](const Finding& finding) { return IsBeside(finding, named); });
   for (const Finding& finding : findings_.items) {

@@ -12,11 +12,11 @@
 namespace rapideye::classifier {
 namespace {
 
-// How two programs that hosts of one slice are in relate.
+// How the programs of two hosts in one slice relate.
 enum class Relation {
-  kUnordered,  // nothing tells which comes first
-  kSameSlot,   // the same launch follows both: one stands where the other should
-  kBehind,     // the first comes before the second
+  kUnordered,  // the queues do not tell the order of the two
+  kSameSlot,   // the same launch follows both, so they take the same slot of the step
+  kBehind,     // the first program comes before the second
   kAhead,
 };
 
@@ -84,8 +84,8 @@ class Finder {
     }
   }
 
-  // A slice that has run out of work has done so in the step. Of a few idle hosts among others
-  // this says nothing: they may hold the others up.
+  // A slice that has run out of work has done so within the step. A few idle hosts beside busy ones
+  // do not show this: they may be the hosts that hold the others up.
   void NoteIdleSlice(const SliceInfo& slice) {
     const int first = positions_.UnitsOf(slice.first).first;
     const int last = positions_.UnitsOf(slice.last - 1).second;
@@ -98,7 +98,7 @@ class Finder {
     }
   }
 
-  // By cohort, what whole hosts of the slice are in.
+  // For each cohort, compares the programs that whole hosts of the slice are in.
   void JudgeSlice(int slice) {
     std::map<int, std::map<int, std::vector<int>>> cohorts;
     const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
@@ -118,7 +118,7 @@ class Finder {
       const std::vector<int>& most = programs.at(main);
       for (const auto& [program, workers] : programs) {
         if (program == main || !Conflicts(slice, cohort, program, workers, main, most)) continue;
-        // Each holds what the other is in: the same programs in another order.
+        // Each host queues the program that the other is in: the same programs in another order.
         if (Holds(workers.front(), main) && Holds(most.front(), program)) {
           auto& [one, other] = swapped_[{cohort, std::min(program, main), std::max(program, main)}];
           const auto append = [](std::vector<int>& to, const std::vector<int>& from) {
@@ -133,9 +133,9 @@ class Finder {
     }
   }
 
-  // Of two programs in either order, whoever are fewer in all slices at odds; if they
-  // are as many, whose queues the rest of the cohort's do not bear out; failing that,
-  // one of each.
+  // Names the workers of the smaller side, counted over all slices that disagree. With equal
+  // sides, names those whose queues the rest of the cohort's do not confirm; failing that,
+  // one worker of each side.
   void TakeSwapped() {
     for (auto& [programs, sides] : swapped_) {
       auto& [one, other] = sides;
@@ -161,15 +161,15 @@ class Finder {
     }
   }
 
-  // A launch, and the one that comes behind it somewhere in a queue.
+  // A launch, and a second launch that some queue holds behind it.
   using Behind = std::tuple<int, int, int32_t, int, int32_t>;  // cohort, program, id, program, id
   struct Sides {
     std::vector<int> one;
     std::vector<int> other;
   };
 
-  // Two queues that hold the same two launches in opposite order prove it by themselves; so do
-  // two that hold the same two launches, and another between them in the one only.
+  // Two queues that hold the same two launches in opposite order prove a wrong order without any
+  // learnt order; so do two queues of which only one holds another launch between the two.
   void JudgeQueues() {
     const std::vector<int> by_slot = std::move(result_.misordered);
     result_.misordered.clear();
@@ -217,7 +217,7 @@ class Finder {
     JudgeContradictions(contradictions);
   }
 
-  // That of most workers first: of other launches of theirs some queues may show less.
+  // The contradiction of the most workers comes first: for other launches their queues may be cut.
   void JudgeContradictions(std::vector<std::pair<Sides, int64_t>>& contradictions) {
     std::stable_sort(contradictions.begin(), contradictions.end(),
                      [](const auto& a, const auto& b) {
@@ -238,8 +238,8 @@ class Finder {
     }
   }
 
-  // How many of them ran the two programs in this order in steps before, less those that ran
-  // them in the other. Where nobody saw both: which comes first in the step.
+  // Counts the workers that ran the two programs in this order in earlier steps, less those that
+  // ran them in reverse. If no worker saw both, a given order of the step decides.
   int64_t Accustomed(int cohort, const Launch& first, const Launch& second,
                      const Sides& sides) const {
     int64_t votes = 0;
@@ -268,9 +268,9 @@ class Finder {
            SerialDistance(*first.id, *a.id) == SerialDistance(*second.id, *b.id);
   }
 
-  // Whoever are fewer in the job, else in fewer of the slices that are at one, else run against
-  // the order that they were `accustomed` to (positive: that of `one`). With no majority both
-  // sides are named.
+  // The odd side is the smaller one in the job; else the one that has fewer slices to itself; else
+  // the one against the order that the workers were `accustomed` to (positive: that of `one`).
+  // Without any majority both sides are named.
   void NameOdd(const Sides& sides, int64_t accustomed) {
     auto majority =
         static_cast<int64_t>(sides.one.size()) - static_cast<int64_t>(sides.other.size());
@@ -291,8 +291,8 @@ class Finder {
     result_.misordered.insert(result_.misordered.end(), workers.begin(), workers.end());
   }
 
-  // Workers that were given the first two launches of `chain`, or the same two of
-  // another step, one right after the other.
+  // Counts workers that were given the first two launches of `chain` in direct succession, or the
+  // same two programs in another step.
   int VotesFor(const std::vector<Launch>& chain, int cohort) const {
     if (chain.size() < 2 || !chain[0].id || !chain[1].id) return 0;
     const auto follows = [&](const Launch& first, const Launch& second) {
@@ -319,8 +319,8 @@ class Finder {
     for (int worker : workers) result_.is_foreign[static_cast<size_t>(worker)] = true;
   }
 
-  // Nobody outside of the slice has to do with this program, but somebody has with another of those
-  // that the slice is in, or that one is of the step.
+  // Workers outside of the slice do not run or queue `program`, but they run or queue another
+  // program that the slice is in, or that other program alone is part of the step.
   bool LeftByTheCohort(int cohort, int program,
                        const std::map<int, std::vector<int>>& programs) const {
     const auto outside = [&](int one, const std::vector<int>& workers) {
@@ -334,9 +334,9 @@ class Finder {
     });
   }
 
-  // What the step holds, then what most of the cohort has to do with: never how many
-  // of this slice, or two slices would take different sides.
-  // Only where a single slice is at odds, the most of it are right: others may rightly be
+  // Prefers a program of the step, then the program of most of the cohort's workers. It never
+  // counts workers of this slice alone, or two slices would choose different sides.
+  // Only if a single slice is split, its own majority decides: hosts of other slices may rightly be
   // elsewhere.
   int MainOf(int cohort, const std::map<int, std::vector<int>>& programs) {
     FindSplitSlices();
@@ -359,19 +359,19 @@ class Finder {
     return main;
   }
 
-  // A whole slice is in one program. Slices may rightly be in different programs of
-  // a step: only one that is no part of a wholly known step is foreign, and only to another
-  // slice that is in the step now. It must stand together at a wait that another slice can
-  // end: whoever computes, or waits within its slice, is held up there, whatever it runs.
+  // Judges a whole slice that is in one program. Slices may rightly be in different programs of
+  // a step: a program is foreign only if the step is wholly known without it, and if another
+  // slice is in the step now. The slice must stand together at a wait that another slice can
+  // end: a slice that computes, or waits within itself, is held up there, whatever it runs.
   bool IsForeignToStep(int slice, int cohort, int program, const std::vector<int>& workers) {
     const ProgramOrder& order = OrderOf(cohort);
     if (!order.complete() || order.Holds(program)) return false;
     if (HoldersOf(cohort, program).by_others) return false;
-    // A slice whose hosts are at odds over this very program holds who is odd; this one waits
-    // for it. And one that lacks a host waits for that.
+    // A slice whose hosts disagree over this very program holds the odd host; this slice waits for
+    // that one. And a slice that lacks a host waits for the missing host.
     if (IsSplitOver(program) || LacksHost(slice)) return false;
-    // Where no cohorts are known, slices that run something else may well be stages of
-    // a pipeline: then it is no divergence if a slice holds somebody it waits for.
+    // Without known cohorts, slices that run other programs may be stages of a pipeline:
+    // that is no divergence if some slice holds a host for which its own cores wait.
     const bool given = !topology_.capture().header.cohorts.empty();
     if (!given && AnySliceTorn()) return false;
     if (!in_step_.contains(cohort) || !AnotherMayAwait(slice, cohort)) return false;
@@ -379,7 +379,7 @@ class Finder {
            (WaitTogether(slice, program) && NeverReturns(workers.front(), order));
   }
 
-  // It holds a host of which nothing came, and which nobody reaches.
+  // The slice holds a host that sent no snapshot and that no probe reaches.
   bool LacksHost(int slice) const {
     const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
     for (int i = info.first; i < info.last; ++i) {
@@ -403,7 +403,7 @@ class Finder {
     });
   }
 
-  // Hosts of some slice are in this program, and others of it in another one.
+  // In some slice, hosts are in this program while other hosts of it are in another one.
   bool IsSplitOver(int program) {
     FindSplitSlices();
     return split_over_->contains(program);
@@ -424,8 +424,8 @@ class Finder {
     }
   }
 
-  // Somebody of another slice is in the step, or has run out of it, at a place that is not known
-  // to be a wait for its own slice.
+  // A worker of another slice is in the step, or has run out of work, and its place is not known
+  // to be a wait within its own slice.
   bool AnotherMayAwait(int slice, int cohort) const {
     for (const Unit& unit : positions_.units()) {
       const WorkerInfo& worker = topology_.worker(unit.worker);
@@ -437,7 +437,7 @@ class Finder {
     return false;
   }
 
-  // It was given more to do, and nothing of the step.
+  // The worker has further launches queued, and none of them is of the step.
   bool NeverReturns(int worker, const ProgramOrder& order) const {
     const std::vector<Launch> chain = ChainOf(worker);
     return chain.size() > 1 && std::none_of(chain.begin(), chain.end(), [&](const Launch& launch) {
@@ -445,9 +445,9 @@ class Finder {
            });
   }
 
-  // All other slices, two or more, are in one program, and this one in another of the same
-  // module; none of them holds the other's. It needs no order: of the programs of a pipeline's
-  // stages more than one is odd, and those of one step differ in their modules.
+  // All other slices, two or more, are in one program, and this slice in another one of the same
+  // module, and neither program is held elsewhere. This needs no order: stages of a pipeline would
+  // differ in more than one slice, and the programs of one step differ in their modules.
   bool IsOddAmongSlices(int slice, int cohort, int program) {
     const ProgramInfo& own = topology_.programs()[static_cast<size_t>(program)];
     if (own.module.empty() || HoldersOf(cohort, program).by_others) return false;
@@ -466,7 +466,7 @@ class Finder {
            !HoldersOf(cohort, other).by_others;
   }
 
-  // -1: several, none, or another cohort.
+  // -1: the slice is in several programs, in none, or has workers of another cohort.
   int ProgramOfSlice(int slice, int cohort) const {
     const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
     int program = -1;
@@ -478,8 +478,8 @@ class Finder {
     return program;
   }
 
-  // In some slice the cores do not all stand at one place, or some are idle, or a
-  // worker is missing: it may hold whoever the others wait for.
+  // In some slice the cores do not all stand at one place, or some are idle, or a worker is
+  // missing: that slice may hold the head for which the others wait.
   bool AnySliceTorn() {
     if (torn_) return *torn_;
     torn_ = false;
@@ -501,22 +501,22 @@ class Finder {
     return *torn_;
   }
 
-  // Hosts of one slice are in different programs, and neither merely lags.
+  // Hosts of one slice are in different programs, and neither side is merely behind.
   bool Conflicts(int slice, int cohort, int program, const std::vector<int>& workers, int main,
                  const std::vector<int>& main_workers) const {
     const ProgramOrder& order = OrderOf(cohort);
     if (order.Holds(program)) return false;
-    // Some mesh groups pass a launch in which others wait for a host that was never given it.
+    // Mesh groups without the idle host pass a launch in which the others wait for that host.
     if (HoldsIdleHost(slice)) return false;
-    // Whole hosts that wait for their slice in a launch the others have left, or not
-    // reached, wait for somebody who will never come.
+    // Whole hosts that wait for their slice, in a launch that the others have left or not
+    // reached, wait for mates that will never come.
     if (MeetsInSlice(slice, program) && MeetsInSlice(slice, main)) return true;
     switch (Relate(workers.front(), main_workers.front())) {
       case Relation::kSameSlot:
         return true;
       case Relation::kUnordered:
-        // Who waits for another slice may be held up there, in a launch that the
-        // others have left; and who does not stand together by one of their own.
+        // A host that waits for another slice may be held up there, in a launch that the
+        // others have left; hosts that do not stand together may be held up by one of their own.
         return !HoldersOf(cohort, program).by_others && WaitTogether(slice, program) &&
                CommonClass(slice, program) != HloClass::kCrossWait;
       case Relation::kBehind:
@@ -552,8 +552,8 @@ class Finder {
     return Relation::kUnordered;
   }
 
-  // `launch`, or an earlier one of its program, has yet to run behind the chain's
-  // first.
+  // True if `launch`, or an earlier one of its program, stands in the queue behind the launch that
+  // runs.
   static bool Follows(const std::vector<Launch>& chain, const Launch& launch) {
     return std::any_of(chain.begin() + 1, chain.end(), [&](const Launch& queued) {
       return queued.program == launch.program && queued.id && launch.id &&
@@ -561,7 +561,7 @@ class Finder {
     });
   }
 
-  // The longest queue of the worker's cores, with what it runs in front.
+  // The longest chain of the worker's cores: the launch that a core runs, then its queue.
   std::vector<Launch> ChainOf(int worker) const {
     const auto [first, last] = positions_.UnitsOf(worker);
     std::vector<Launch> longest(1);
@@ -576,8 +576,8 @@ class Finder {
     return longest;
   }
 
-  // All cores of the slice that are in the program stand at one place, which is not
-  // known to be anything but a wait.
+  // All cores of the slice that are in the program stand at one place, and that place may
+  // be a wait.
   bool WaitTogether(int slice, int program) const {
     const HloClass hlo_class = CommonClass(slice, program).value_or(HloClass::kCompute);
     return hlo_class != HloClass::kCompute && hlo_class != HloClass::kInput;
@@ -593,7 +593,7 @@ class Finder {
     return CommonClass(slice, program) == HloClass::kInSliceWait;
   }
 
-  // What they stand at, if it is one place.
+  // The class of the place at which the slice's cores in the program stand, if it is one place.
   std::optional<HloClass> CommonClass(int slice, int program) const {
     const std::set<int>& places = places_.at({slice, program});
     if (places.size() != 1) return std::nullopt;
@@ -618,19 +618,19 @@ class Finder {
 
   struct Holders {
     int workers = 0;         // that run, queue or just ran it
-    bool by_others = false;  // one of them runs something else
+    bool by_others = false;  // one of them runs another program
   };
   const Holders& HoldersOf(int cohort, int program) const { return holders_.at({cohort, program}); }
 
   const Topology& topology_;
   const Positions& positions_;
   Divergence result_;
-  // By cohort and two programs: who is in the one, who in the other.
+  // By cohort and two programs: the workers in the first one, and those in the second.
   std::map<std::tuple<int, int, int>, std::pair<std::vector<int>, std::vector<int>>> swapped_;
-  std::optional<bool> torn_;                 // nothing: not looked at yet
+  std::optional<bool> torn_;                 // absent: not looked at yet
   std::optional<std::set<int>> split_over_;  // likewise: programs over which slices are split
   int split_slices_ = 0;                     // once split_over_ is known
-  std::set<int> in_step_;                    // of which somebody is in the step, or between two
+  std::set<int> in_step_;                    // cohorts with a worker in a step or between two
   std::map<std::pair<int, int>, Holders> holders_;       // by cohort, program
   std::map<std::pair<int, int>, std::set<int>> places_;  // by slice, program; up to two
 };

@@ -10,9 +10,9 @@
 namespace rapideye::classifier {
 
 // Workers of a cohort whose running program has no place in the cohort's order and
-// can never meet what the rest of their slice runs: nothing shows that it merely
-// lags behind, or is ahead. A process gives all its cores the same programs, so a
-// single odd core on a host is a laggard, never a divergence.
+// can never meet what the rest of their slice runs: the evidence does not show that it
+// merely lags behind, or is ahead. A process gives all its cores the same programs, so
+// a single odd core on a host is a laggard, never a divergence.
 struct ForeignProgram {
   int cohort = 0;
   int program = -1;
@@ -25,7 +25,7 @@ struct Divergence {
   // Workers whose own queue runs against their cohort's order. Sorted.
   std::vector<int> misordered;
   bool order_proved = false;  // by two queues that contradict each other, without any order
-  // Per worker: the program all its running units are in; -1: none, or several.
+  // Per worker: the program that all its running units are in; -1: no such program, or several.
   std::vector<int> running;
 };
 

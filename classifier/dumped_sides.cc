@@ -11,7 +11,7 @@ namespace rapideye::classifier {
 namespace {
 
 using Fingerprints = std::set<std::string_view>;
-// Workers, by what each has compiled of one module.
+// Workers, by their compilations of one module.
 using Groups = std::map<Fingerprints, std::vector<int>>;
 using ModuleOfCohort = std::pair<int, std::string_view>;
 
@@ -34,7 +34,7 @@ std::map<ModuleOfCohort, Groups> Compiled(const Topology& topology) {
   return compiled;
 }
 
-// If `one` holds any.
+// A fingerprint of `one` that `other` lacks; there must be such a fingerprint.
 std::string_view FirstOnlyIn(const Fingerprints& one, const Fingerprints& other) {
   return *std::find_if(one.begin(), one.end(),
                        [&other](std::string_view print) { return !other.contains(print); });
@@ -50,7 +50,7 @@ bool HoldsAllOf(const Fingerprints& whole, const Fingerprints& part) {
   return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
 }
 
-// Against the largest group: whoever has compiled as much and not the same.
+// Compares with the largest group: odd are workers with as many compilations but not the same.
 std::optional<DumpedSides> Split(std::string_view module, const Groups& groups, bool halves) {
   const auto& [common, most] = Largest(groups);
   DumpedSides sides;
@@ -70,8 +70,8 @@ std::optional<DumpedSides> Split(std::string_view module, const Groups& groups, 
   return sides;
 }
 
-// Of two groups: the fewer, or one of two halves, have compiled all that the others have, and
-// more.
+// For two groups: the smaller group, or either of two halves, has compiled all that the other
+// group has, and more.
 std::optional<DumpedSides> SplitOffMore(std::string_view module, const Groups& groups) {
   if (groups.size() != 2) return std::nullopt;
   const auto& [one, ones] = *groups.begin();
@@ -89,7 +89,7 @@ std::optional<DumpedSides> SplitOffMore(std::string_view module, const Groups& g
   return sides;
 }
 
-// How much it says of who is odd.
+// Ranks how clearly the comparison shows which workers are odd.
 int Rank(const DumpedSides& sides) { return sides.more ? 0 : sides.equal ? 1 : 2; }
 
 }  // namespace

@@ -7,8 +7,8 @@
 namespace rapideye::classifier {
 namespace {
 
-// What of a silent worker is not there: where logs are all, everything else is missing of
-// everybody.
+// The evidence that a silent worker lacks: where logs are the only evidence, every worker lacks
+// snapshots.
 std::string_view WhatIsMissing(const Case& c) {
   return c.logs == nullptr ? "sent no snapshot" : "has no log here";
 }

@@ -1,7 +1,7 @@
-// Fact states as data what a rule found; FactText says it in a sentence.
+// Fact states as data the result of a rule; FactText puts the fact into a sentence.
 //
-// Rules that return facts hold no English of their own: what is said of a fact stands once, in
-// facts.cc, and whoever compares findings compares values.
+// Rules that return facts hold no English of their own: facts.cc alone holds the sentence of each
+// fact, and code that compares findings compares values.
 #ifndef RAPIDEYE_CLASSIFIER_FACTS_H_
 #define RAPIDEYE_CLASSIFIER_FACTS_H_
 
@@ -13,13 +13,13 @@
 
 namespace rapideye::classifier {
 
-// A core that all others wait for stands where it stands. Both outlive the fact.
+// A core that all others wait for stands at its place. Both pointers outlive the fact.
 struct CoreStands {
   const Head* head = nullptr;
   const Core* core = nullptr;
 };
 
-// It stopped at least `ahead_ms` before `others` more cores that told when they stopped.
+// The core stopped at least `ahead_ms` before `others` more cores whose stop is known.
 struct CoreStoppedFirst {
   int worker = 0;
   const Core* core = nullptr;
@@ -33,16 +33,16 @@ struct HardwareReport {
   std::string text;
 };
 
-// How a worker that sent no snapshot is known to be what the others wait for.
+// How the evidence shows that the others wait for a worker that sent no snapshot.
 enum class Silence {
   kProbesFail,         // every probe of it fails
   kTakesNoBytes,       // it acknowledges nothing that its peers send
   kNoHeartbeats,       // the coordination service misses its heartbeats
   kProcessMissed,      // its host answers, but service or peers miss its process
   kConnectionsClosed,  // its end of every connection is closed
-  kOthersFollowed,     // the processes of all others ended because somebody else was gone
+  kOthersFollowed,     // the processes of all others ended because a worker was gone
   kAwaitedByCores,     // every core that reported waits for its slice
-  kAwaitedByHosts,     // all other hosts wait for somebody
+  kAwaitedByHosts,     // all other hosts wait for a worker
 };
 struct WorkerSilent {
   int worker = 0;

@@ -57,14 +57,14 @@ int64_t Case::ExcusedMs(Phase phase) const {
   for (const LearntPause& pause : header.learnt_pauses) {
     if (pause.phase == phase) longest = std::max(longest, pause.longest_ms);
   }
-  // Nobody has seen how long these take in this job. A hostile length must not overflow.
+  // No pause of this kind was learnt in this job. A hostile length must not overflow.
   if (longest == 0 || longest >= limit) return limit;
   return std::min(std::max(kPauseFactor * longest, kLeastExcusedMs), limit);
 }
 
 bool Case::JobStands() const {
   const std::optional<std::string>& trigger = capture.header.trigger;
-  // Older coordinators gave an exit the same name, and nobody stands for that.
+  // Older coordinators gave an exit the same trigger, and an exit is no standstill.
   if (trigger == "no-progress" || (trigger == "hang-line" && timeline.hang_declared)) return true;
   if (timeline.still_ms.value_or(0) >= LongestPauseMs()) return true;
   bool told = false;
@@ -121,7 +121,7 @@ std::string WhoWaits(const Case& c, const Head& head) {
   }
   const int beyond = c.graph.waiting - view.cluster;
   if (beyond > 0) {
-    // Nobody waits in its own slice: all who do are beyond it.
+    // No core waits inside the head's slice: all waiting cores are in other slices.
     const bool all = text.empty();
     absl::StrAppend(&text, all ? "" : "; behind them ", Count(beyond, all ? "core" : "more core"),
                     beyond == 1 ? " stands" : " stand", all ? " behind it" : "");
@@ -167,7 +167,7 @@ std::string InputWaitSeen(const Case& c, int worker) {
     }
   }
   for (const LogEvent& log : snapshot->log_events) {
-    // A line older than the standstill is of an earlier wait.
+    // A line older than the standstill belongs to an earlier wait.
     if (log.kind != LogKind::kInputWait || !log.age_ms.has_value()) continue;
     if (long_enough(*log.age_ms) && *log.age_ms <= stood + kAgeErrorMs) {
       return absl::StrCat("its log says ", Quote(log.text));

@@ -1,4 +1,4 @@
-// Case holds the evidence that rules read; Finding holds what a rule passes to the decision.
+// Case holds the evidence that rules read; Finding holds a rule's result for the decision.
 #ifndef RAPIDEYE_CLASSIFIER_FINDING_H_
 #define RAPIDEYE_CLASSIFIER_FINDING_H_
 
@@ -24,8 +24,8 @@ namespace rapideye::classifier {
 // The kind of evidence behind a finding. The decision weighs kinds, never rules.
 enum class Basis {
   kError,       // something failed outright, before the standstill
-  kPosition,    // where cores stand
-  kDivergence,  // what they run
+  kPosition,    // the place where cores stand
+  kDivergence,  // the programs that workers run
   kLink,        // a connection that does not deliver
   kAbsence,     // a worker is missing
   kPause,       // nothing is wrong: the job works, or rests on purpose
@@ -40,14 +40,14 @@ struct Finding {
   std::vector<BrokenLink> links;
   std::array<std::vector<WorkerId>, 2> partition;  // as Verdict::partition
   std::vector<EvidenceItem> evidence;
-  // By what no other fault of the job can bring about: of several faults such a one is named
-  // beside the cause. Position alone may follow from anything.
+  // True if the evidence cannot result from another fault of the job: of several faults, such a
+  // finding is named beside the cause. A position alone may result from any fault.
   bool own = false;
   int64_t explains = 0;  // cores that wait for the culprits
   std::string why;       // one sentence
   // Evidence from outside the job's reach that allows removal at once; empty: none.
   std::vector<RemovalTarget> removable;
-  std::string removal_reason;                        // or why there is none
+  std::string removal_reason;                        // or why `removable` is empty
   std::vector<ProgramSide> sides;                    // as Verdict::sides
   std::optional<int64_t> excused_ms = std::nullopt;  // as Verdict::excused_ms
 };
@@ -69,14 +69,14 @@ struct Case {
   LinkEvidence links;
 
   // The job stands for the threshold or longer: an alarm says so, or all training loops that
-  // tell of themselves do, by their pages or the steps of their logs. Where launches are
-  // known these tell better.
+  // report on themselves do, by their pages or by the steps in their logs. Where launches are
+  // known, the launches are better evidence.
   bool JobStands() const;
-  // How long anybody may rest on purpose, in ms. Twice the threshold where that is long: it
-  // tells how long the launches of this job take.
+  // How long any worker may rest on purpose, in ms. Twice the threshold where that is longer,
+  // because a learnt threshold shows how long the launches of this job take.
   int64_t LongestPauseMs() const;
   // For how long a pause of this kind, as a training loop announces it, excuses a job that
-  // stands, in ms: three times the longest of its kind in health, as far as the capture tells.
+  // stands, in ms: three times the longest healthy pause of the kind that the capture holds.
   int64_t ExcusedMs(Phase phase) const;
 
   const WorkerInfo& worker(int index) const { return topology.worker(index); }
@@ -85,14 +85,14 @@ struct Case {
   }
 };
 
-// Shared by rules: a culprit, with what is known of it.
+// Shared by rules: a culprit, with the known facts about the worker or core.
 Culprit CulpritWorker(const Case& c, int worker, std::string why);
 Culprit CulpritCore(const Case& c, int worker, const Core& core, std::string why);
 EvidenceItem Evidence(const Case& c, Strength strength, const std::vector<int>& workers,
                       std::string statement);
 // "the other 63 cores of slice 2 wait at all-gather-done.8 (…)"
 std::string WhoWaits(const Case& c, const Head& head);
-// For how long the units of a head have stood, in words; empty if unknown.
+// The time for which the units of a head have stood, in words; empty if unknown.
 std::string StoodFor(const Case& c, const Head& head);
 
 // A wait for input that began no later than the standstill, seen on the worker's

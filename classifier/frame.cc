@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPythonFile = ".py";
 
-// Of Python itself: whatever a thread may wait in, and what stands around a program.
+// Modules of Python itself: those in which a thread may wait, and those that call a program.
 constexpr std::array<std::string_view, 67> kStandardLibrary = {
     "_bootstrap",
     "_collections_abc",
@@ -170,9 +170,9 @@ constexpr std::array<std::string_view, 85> kPackages = {
     "zarr",
 };
 
-// The part of a path before its first slash; a file without its ending.
+// The part of a path before its first slash; for a file, the name without its ending.
 std::string_view TopOf(std::string_view file) {
-  // Paths that the reader of the stack did not shorten.
+  // Some readers of stacks do not shorten paths.
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
     const size_t at = file.rfind(folder);
     if (at != std::string_view::npos) file.remove_prefix(at + folder.size());
@@ -180,7 +180,7 @@ std::string_view TopOf(std::string_view file) {
   if (!file.empty() && file.front() == '/') {
     const size_t at = file.rfind('/');
     const size_t before = file.rfind('/', at - 1);
-    // "/usr/lib/python3.11/threading.py", but no program that lies anywhere else.
+    // Shortens "/usr/lib/python3.11/threading.py", but no path of a program in another folder.
     if (before != std::string_view::npos && at > 0 &&
         file.substr(before + 1).starts_with("python")) {
       file.remove_prefix(at + 1);
@@ -196,7 +196,7 @@ bool Holds(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// "orbax/checkpoint/manager.py:900"; without a number the whole is the file.
+// Reads "orbax/checkpoint/manager.py:900"; without a number, the whole text is the file.
 void TakeFile(std::string_view text, Frame& frame) {
   frame.file = text;
   const size_t colon = text.rfind(':');

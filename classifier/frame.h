@@ -25,7 +25,7 @@ struct Frame {
   bool IsPython() const;
   // Python that belongs to none of the known libraries, hence to the program.
   bool IsProgram() const;
-  // Python's own, in which all programs wait.
+  // True for Python's own modules, in which all programs wait.
   bool IsStandardLibrary() const;
   // The file is that of a package, "jax" for "jax/_src/array.py"; likewise a module that is
   // one file, "threading" for "threading.py".

@@ -40,13 +40,13 @@ const Frame* Find(std::span<const Frame> frames, Functions functions) {
   return FindIf(frames, [&](const Frame& frame) { return IsAnyOf(frame, functions); });
 }
 
-// JAX's own writer of checkpoints, and Levanter's above it.
+// JAX's own writer of checkpoints, and Levanter's writer above it.
 bool IsOfSerialiser(const Frame& frame) {
   return text::Contains(frame.file, "array_serialization") ||
          text::Contains(frame.file, "tensorstore_serialization");
 }
 
-// Recomputation in the backward pass bears the same name as a checkpoint.
+// Recomputation in the backward pass also goes by the name of checkpoint.
 bool IsOfCheckpoint(const Frame& frame) {
   if (frame.IsOf("orbax") || IsOfSerialiser(frame)) return true;
   // torch.load reads samples of data sets as well.
@@ -61,7 +61,7 @@ bool IsOfCheckpoint(const Frame& frame) {
                                   "finali", "snapshot", "close"});
 }
 
-// Within a checkpoint a loop may wait for the others, or for its storage.
+// The frame in which a loop waits for the other processes, which it may do within a checkpoint.
 const Frame* BarrierFrame(const Frames& frames) {
   return Find(frames, {{"sync_global", ""},
                        {"process_allgather", ""},
@@ -73,7 +73,7 @@ const Frame* BarrierFrame(const Frames& frames) {
                        {"sync_processes", "orbax"}});
 }
 
-// The Python side: a wait of the runtime, or of a function of JAX that nothing else names.
+// The Python side: a wait of the runtime, or of a function of JAX without a name of its own here.
 const Frame* DeviceFrame(const Frames& frames) {
   if (const Frame* frame = Find(frames, {{"block_until_ready", ""},
                                          {"BlockUntilReady", ""},
@@ -88,8 +88,8 @@ const Frame* DeviceFrame(const Frames& frames) {
   }
   const Frame& innermost = frames.front();
   if (IsOfSerialiser(innermost)) return nullptr;
-  // The backward pass holds PyTorch's all-reduces; what of the program runs in it stands further
-  // in.
+  // PyTorch runs its all-reduces within the backward pass; a function of the program that the pass
+  // calls stands further in.
   const bool of_torch = IsAnyOf(innermost, {{"", "torch/autograd"},
                                             {"", "torch/cuda"},
                                             {"", "torch/distributed/distributed_c10d"},
@@ -100,8 +100,8 @@ const Frame* DeviceFrame(const Frames& frames) {
 }  // namespace
 
 FrameMatch MatchLibraries(const Frames& frames) {
-  // From what is known best to what is known least: a compilation holds frames of a wait
-  // for the device, a wait of the loader those of a lock.
+  // Takes the best known activity first: a compilation holds frames of a wait
+  // for the device, and a wait of the loader holds frames of a lock.
   if (const Frame* frame = Find(frames, {{"backend_compile", ""},
                                          {"compile_or_get_cached", ""},
                                          {"XlaCompile", ""},
@@ -160,7 +160,7 @@ FrameMatch MatchProgram(const Frames& frames) {
       })) {
     return own(HostActivity::kRetry, frame);
   }
-  // A command or a person answers: the pipe that is read from says nothing of storage.
+  // A command or a person answers here: a read from their pipe is no read from storage.
   if (const Frame* frame = FindIf(frames, [](const Frame& one) {
         return one.IsOf("subprocess") || one.IsOf("pdb") || one.IsOf("bdb") ||
                one.IsOf("debugpy") || one.IsOf("IPython");

@@ -1,4 +1,4 @@
-// Matches frames with what a thread waits for or is in.
+// Matches frames with the wait or the activity of a thread.
 //
 // Facts: functions of JAX, Orbax, Grain, PyTorch and CPython, which are public, and wait
 // channels of Linux.
@@ -12,36 +12,36 @@
 
 namespace rapideye::classifier {
 
-// For whom a loop waits. Those who wait alike wait for one another, or for the same others.
+// For whom a loop waits. Loops with the same value wait for one another, or for the same others.
 enum class HostWait {
-  kNone,      // for nobody: it does something of its own
+  kNone,      // for no other process: it does work of its own
   kDevice,    // for the device, or within a collective
   kBarrier,   // for the other processes, at a barrier on the host
   kStartUp,   // for the other processes to join
   kShutdown,  // for the other processes to leave
 };
 
-// Nobody and OTHER: nothing is matched.
+// With kNone and kOther, no frame matched.
 struct FrameMatch {
   HostWait wait = HostWait::kNone;
   HostActivity activity = HostActivity::kOther;
-  const Frame* frame = nullptr;  // that tells it
+  const Frame* frame = nullptr;  // the frame that shows it
 
   bool IsNothing() const { return wait == HostWait::kNone && activity == HostActivity::kOther; }
 };
 
-// These take at least one frame.
+// These functions require at least one frame.
 
-// The libraries that bear a name for it: compiler, start-up and shutdown, checkpoints, barriers,
-// the device.
+// Matches frames of libraries that have a function for the wait or the activity: compiler,
+// start-up and shutdown, checkpoints, barriers, the device.
 FrameMatch MatchLibraries(const Frames& frames);
-// The program's own function, where no library has a name for what it is in. OTHER with a frame:
-// nothing else tells more.
+// Matches the program's own function, if no library frame matches. kOther with a frame: that
+// frame is all that is known.
 FrameMatch MatchProgram(const Frames& frames);
 // The native side of a thread of Python, below its innermost function.
 FrameMatch MatchNative(const Frames& frames);
 
-// By where the kernel lets a thread wait (/proc/PID/wchan).
+// The activity by the wait channel in the kernel (/proc/PID/wchan).
 HostActivity ActivityOfWaitChannel(std::string_view channel);
 
 }  // namespace rapideye::classifier

@@ -11,7 +11,7 @@ struct Pattern {
 };
 
 // The first pattern found anywhere in the name decides: fusions are named after
-// the collective they hold, and asynchronous halves end in -start or -done.
+// the collective in them, and asynchronous halves end in -start or -done.
 // Opcodes as in XLA's HLO documentation; names may spell '-' as '_'. A callback of JAX waits for
 // its own host.
 constexpr std::array kPatterns = {
@@ -35,7 +35,7 @@ constexpr std::array kPatterns = {
     Pattern{"barrier", HloClass::kInSliceWait},
     Pattern{"remote-dma", HloClass::kInSliceWait},
     Pattern{"remote-copy", HloClass::kInSliceWait},
-    // A kernel by whose name chips hand something on to each other.
+    // Chips hand blocks on to each other in kernels with these names.
     Pattern{"ring-attention", HloClass::kMaybeWait},
     Pattern{"ring-attn", HloClass::kMaybeWait},
     Pattern{"custom-call", HloClass::kKernel},
@@ -48,7 +48,7 @@ constexpr std::array kPatterns = {
     Pattern{"wait", HloClass::kMaybeWait},
 };
 
-// JAX's primitives, by which it names what they become: mostly collectives, within a slice or
+// JAX's primitives, after which it names instructions: mostly collectives, within a slice or
 // between slices, but at times a reshape beside them.
 constexpr std::array<std::string_view, 6> kPrimitives = {"psum",     "pmax",       "pmin",
                                                          "ppermute", "pbroadcast", "pgather"};
@@ -84,7 +84,7 @@ HloClass ClassifyHlo(HloWaits waits) {
     // A copy within its own chip's memory waits for no other core.
     case HloWaits::kOwnDma:
       return HloClass::kCompute;
-    // The text of one instruction does not show what its kernel does.
+    // The text of one instruction does not show the work of its kernel.
     case HloWaits::kKernel:
       return HloClass::kKernel;
     case HloWaits::kInSlice:
@@ -108,7 +108,7 @@ HloClass ClassifyHlo(HloWaits waits) {
 
 HloClass ClassifyHlo(std::string_view instruction) {
   if (instruction.empty()) return HloClass::kUnknown;
-  // A name is short; whatever is longer is not one.
+  // Names are short; a longer text is no name.
   const std::string_view name = instruction.substr(0, 256);
   for (const Pattern& pattern : kPatterns) {
     if (Contains(name, pattern.part)) return pattern.hlo_class;

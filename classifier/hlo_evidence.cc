@@ -17,7 +17,7 @@ bool Diverged(const Verdict& verdict) {
          (verdict.cause == Cause::kDifferentModule && verdict.detail == Detail::kModuleDivergence);
 }
 
-// Two of them, and the words around them, fit into one sentence of a digest.
+// Two of these, and the words around them, fit into one sentence of a digest.
 std::string Bounded(const std::string& instruction) {
   constexpr size_t kMost = 320;
   if (instruction.size() <= kMost) return instruction;
@@ -57,7 +57,7 @@ class Sentences {
     return "";
   }
 
-  // By the names of the dumps; empty: both were written by one build, or it is not told.
+  // The builds in the names of the dumps; empty: both dumps are of one build, or a name has none.
   std::string Builds() const {
     const std::string first = HloBuildOf(First().dump.value_or(""));
     const std::string second = HloBuildOf(Second().dump.value_or(""));
@@ -121,7 +121,7 @@ class Sentences {
         instruction.empty() ? "none: the computation ends before" : Bounded(instruction));
   }
 
-  // Which dump belongs to which program is not always known.
+  // A dump cannot always be assigned to a program with certainty.
   std::string Doubt() const {
     const bool latest =
         First().match == HloMatch::kLatestDump || Second().match == HloMatch::kLatestDump;
@@ -162,12 +162,12 @@ void AddHloComparison(const CaptureHeader& header, Verdict& verdict) {
   } else {
     verdict.actions.insert(verdict.actions.begin(), std::move(action));
   }
-  // Whatever else differs may come of that.
+  // Different builds may be the reason for all other differences.
   std::string builds = sentences.Builds();
   if (builds.empty()) return;
   verdict.evidence.insert(verdict.evidence.begin(),
                           {std::move(builds), Strength::kStrong, std::move(workers)});
-  // Another module comes of another branch of the training script.
+  // A different module results from a different branch of the training script.
   if (verdict.cause != Cause::kFingerprintMismatch) return;
   verdict.actions.insert(verdict.actions.begin(),
                          {"Install one build of libtpu everywhere: two of them compiled the "

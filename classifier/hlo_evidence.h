@@ -7,7 +7,7 @@
 
 namespace rapideye::classifier {
 
-// A sentence of evidence and the next step, if `verdict` is about programs that
+// Adds a sentence of evidence and the next step, if `verdict` is about programs that
 // diverged and the capture holds a comparison. Neither cause nor confidence changes:
 // where two programs differ says nothing about whether they do.
 void AddHloComparison(const CaptureHeader& header, Verdict& verdict);

@@ -103,7 +103,7 @@ TEST(HloEvidence, TwoBuildsOfLibtpuComeFirst) {
   EXPECT_THAT(verdict.evidence[1].statement, HasSubstr("first differs"));
   EXPECT_THAT(verdict.actions[0].description, HasSubstr("one build of libtpu"));
 
-  // One build, or one that is not told of one side.
+  // Both sides have one build, or the dump of one side names none.
   for (const char* dump : {"module_0007.jit_step.cl_933746096.after_optimizations.txt",
                            "module_0001.jit_step.after_optimizations.txt"}) {
     s.capture.header.hlo_comparison->sides[0].dump = dump;
@@ -165,7 +165,7 @@ TEST(SettingsOfSides, WhoseVersionCouldNotBeReadIsInNoGroup) {
   Scenario s =
       MismatchWith(SettingKind::kVersion, "libtpu", {"0.0.42", "0.0.42", "0.0.17", "0.0.42"});
   s.At(0, 3).settings.pop_back();
-  // One that tells another setting alone belongs to no side.
+  // A worker that only reports another setting belongs to no side.
   s.At(0, 3).programs.clear();
   s.At(0, 3).cores.clear();
   const Verdict verdict = Classify(s.capture);
@@ -203,7 +203,7 @@ TEST(SettingsOfSides, WhatDoesNotSplitTheSidesIsNoReason) {
       }
     }
   }
-  // A version that could not be read, but a flag that is not set.
+  // A version that could not be read is left out, but a flag that is not set counts.
   for (const SettingKind kind : {SettingKind::kFlag, SettingKind::kVersion}) {
     Scenario s = MismatchWith(kind, "x", {"1", "1", "1", "1"});
     s.At(0, 2).settings.pop_back();
@@ -211,7 +211,7 @@ TEST(SettingsOfSides, WhatDoesNotSplitTheSidesIsNoReason) {
                           "takes part in what is compiled") != std::string::npos;
     EXPECT_EQ(said, kind == SettingKind::kFlag);
   }
-  // Not a matter of compilation.
+  // A setting that takes no part in compilation is not compared.
   const Verdict other = Classify(
       MismatchWith(SettingKind::kEnvironment, "MEGASCALE_X", {"1", "1", "2", "1"}).capture);
   EXPECT_THAT(other.actions[0].description, Not(HasSubstr("takes part in what is compiled")));

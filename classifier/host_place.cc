@@ -18,7 +18,7 @@ namespace {
 
 bool IsNative(const Stack& stack) { return stack.thread.rfind("main (", 0) == 0; }
 
-// Runs tasks in threads of a pool, or waits for them.
+// True for a frame that runs tasks in threads of a pool, or waits for them.
 bool IsOfExecutor(const Frame& frame) { return text::Contains(frame.file, "concurrent/futures"); }
 
 std::string Text(std::string_view view) { return std::string(view); }
@@ -34,7 +34,7 @@ std::string NameOf(const Frame& frame) {
   return Quote(text);
 }
 
-// What stands innermost, what tells why, and where the program called it.
+// Names the innermost frame, the frame that tells why, and the program's frame that called it.
 std::string StandsIn(const Frames& frames, const Frame* telling, const Frame* program) {
   std::string text = absl::StrCat("stands in ", NameOf(frames.front()));
   const Frame* last = &frames.front();
@@ -97,7 +97,7 @@ class StackReader {
     if (EnterAwaitedThread()) return OfLoop();
     match = MatchProgram(frames_);
     if (match.frame != nullptr || loop_ == native_) return match;
-    // The main thread's own: that of another thread has no native side.
+    // The native side belongs to the main thread: other threads have none here.
     if (loop_ != python_) return match;
     if (native_ != nullptr) {
       native_frames_ = ParseFrames(*native_);
@@ -112,8 +112,8 @@ class StackReader {
     return match;
   }
 
-  // A main thread that only waits for another thread of the program leaves the loop to it. Of
-  // several it is the one that a library tells something about: those of a step do.
+  // If the main thread only waits for another thread of the program, that thread runs the loop.
+  // Among several, the loop is the thread with frames of a known library, as in a training step.
   bool EnterAwaitedThread() {
     if (loop_ != python_) return false;
     const Frame& innermost = frames_.front();
@@ -211,7 +211,7 @@ std::optional<HostPlace> PlaceByCounts(const std::vector<Metric>& metrics) {
   return place;
 }
 
-// What it last stood in is the past once it has ended.
+// True if every process has ended: then the place where the worker last stood is the past.
 bool HasEnded(const Snapshot& snapshot) {
   return !snapshot.processes.empty() &&
          std::all_of(snapshot.processes.begin(), snapshot.processes.end(),
@@ -241,7 +241,7 @@ std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot) {
 }
 
 bool IsFrozen(const Process& process) {
-  // Of cgroup v1, and of v2 by the version of the kernel. A stopped one is in the same place.
+  // Channels of cgroup v1, and of v2 by version of the kernel. A stopped process waits there, too.
   static constexpr std::array<std::string_view, 3> kChannels = {"__refrigerator", "do_freezer_trap",
                                                                 "get_signal"};
   const bool waits =

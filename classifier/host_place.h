@@ -1,5 +1,5 @@
-// Derives where the training loop of a worker stands from its stacks, else from its
-// progress page, else from what its libraries count: what a host is in where no core tells.
+// Derives the place of a worker's training loop from its stacks, else from its progress
+// page, else from the counters of its libraries: the host's activity where no core tells it.
 //
 // Facts: frames of py-spy and eu-stack in JAX, Orbax, Grain and CPython, whose functions
 // are public; wait channels of the kernel; the phases of agent/progress.
@@ -22,18 +22,18 @@ struct HostPlace {
   std::optional<int64_t> step;
   std::optional<Phase> phase;  // as its page says
   bool by_stack = false;
-  // In a function that its device has called: its cores can be waiting for it.
+  // The loop is in a function that its device has called: its cores can be waiting for it.
   bool in_callback = false;
-  // The function of the program in which it stands, by its stack; empty: not known.
+  // The function of the program in which the loop stands, by its stack; empty: not known.
   std::string program;
   // "stands in train.py:88 read_shard", "is in a checkpoint by its progress page, for 61 s"
   std::string text;
-  // The same without a duration, and for how long, where its page tells.
+  // The same text without a duration, and the duration, where the page holds it.
   std::string where;
   std::optional<int64_t> since_ms;
 };
 
-// Absent where there is neither a stack of its main thread nor a page with a phase, and no
+// Absent if there is neither a stack of the main thread nor a page with a phase, and no
 // library counts a checkpoint.
 std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot);
 

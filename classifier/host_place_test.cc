@@ -54,7 +54,7 @@ class HostPlaceTest : public ::testing::Test {
     s_.At(0, task).stacks.clear();
     s_.At(0, task).progress = Progress{.step = step, .phase = phase, .phase_ms = kStillMs};
   }
-  // The activity of the only culprit, or of all if they are alike.
+  // The activity of the only culprit, or of all culprits if they agree.
   std::string Activity() const {
     const Verdict verdict = Classify(s_.capture);
     if (verdict.culprits.empty() || !verdict.culprits.front().host_activity) return "";
@@ -109,7 +109,7 @@ TEST_F(HostPlaceTest, PagesTellWhereNoStackDoes) {
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
   Page(2, Phase::kStep, 41);
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
-  Page(2, Phase::kStep, 42);  // nobody waits for one that is ahead
+  Page(2, Phase::kStep, 42);  // no host waits for a host that is ahead
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
 }
 
@@ -135,7 +135,7 @@ TEST_F(HostPlaceTest, WhoIsInAnotherFunctionOfTheProgramHasLeftOneOut) {
   for (int task : {0, 1, 3}) Stand(task, kEvaluates);
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
   EXPECT_EQ(Activity(), "BARRIER");
-  // The first often waits for the same numbers in a function of its own.
+  // The first worker often waits for the same numbers in a function of its own.
   Stand(2, kEvaluates);
   Stand(0, kInCollective);
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
@@ -228,7 +228,7 @@ TEST_F(HostPlaceTest, TheNativeSideTellsWhatTheProgramsOwnFunctionIsIn) {
   EXPECT_EQ(with_native({"__libc_recv (libc.so.6)", "sock_recv (python3)",
                          "_PyEval_EvalFrameDefault (python3)", "xla::Call() (libjax.so)"}),
             "STORAGE_READ");
-  // Dispatch without any frame of Python: it waits like the others.
+  // A native stack of dispatch without any frame of Python: the host waits like the others.
   EXPECT_EQ(with_native(
                 {"xla::cpu::BlockUntilReady() (libjax.so)", "_PyEval_EvalFrameDefault (python3)"}),
             "BARRIER");
@@ -281,7 +281,7 @@ TEST_F(HostPlaceTest, InTheBackwardPassOfPyTorchItWaitsForTheOthers) {
   for (const int task : {0, 1, 3}) Stand(task, backward);
   Stand(2, kInOwn);
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
-  // A function of the program that it has called does not wait.
+  // A function of the program that the backward pass has called does not wait.
   Frames hook = backward;
   hook.insert(hook.begin(), "train.py:9 clip");
   Stand(2, hook);
@@ -310,7 +310,7 @@ TEST_F(HostPlaceTest, ASaveOfPyTorchIsOne) {
   EXPECT_EQ(Activity(), "CHECKPOINT_SAVE");
 }
 
-// As a program that trains in a thread of a pool, beside threads of its own.
+// The program trains in a thread of a pool, beside threads of its own.
 TEST_F(HostPlaceTest, TheTaskThatTheMainThreadAwaitsIsTheLoop) {
   const Frames awaits = {"threading.py:320 wait", "concurrent/futures/_base.py:451 result",
                          "train.py:240 main"};
@@ -327,7 +327,7 @@ TEST_F(HostPlaceTest, TheTaskThatTheMainThreadAwaitsIsTheLoop) {
     stacks.push_back({.thread = "train_0", .frames = in_pool(task == 2 ? kInOwn : kInCollective)});
   }
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
-  // A task of another kind beside it: the one in a step is the loop.
+  // Beside a task of another kind, the task in a step is the loop.
   for (const int task : {0, 1, 3}) {
     s_.At(0, task).stacks.push_back(
         {.thread = "log_0", .frames = in_pool({"metrics.py:9 upload"})});

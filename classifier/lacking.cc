@@ -8,7 +8,7 @@
 namespace rapideye::classifier {
 namespace {
 
-// Of programs on cores: what dumps name is in no queue.
+// The order of programs on cores is not known. Programs that only dumps name are in no queue.
 bool OrderUnknown(const Case& c) {
   const auto& cohorts = c.topology.cohorts();
   return !c.positions.units().empty() && c.topology.programs().size() >= 2 &&
@@ -25,7 +25,7 @@ bool HasPythonMain(const Snapshot& snapshot) {
                      [](const Stack& stack) { return stack.thread == "MainThread"; });
 }
 
-// With the reason that the first of them gives.
+// Adds one sentence, with the reason that the first worker without stacks gives.
 void AddMissingStacks(const Case& c, std::vector<std::string>& lacking) {
   int64_t without = 0;
   std::string why;

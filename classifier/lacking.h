@@ -12,10 +12,10 @@ namespace rapideye::classifier {
 // Sentences, the most helpful first; never empty.
 std::vector<std::string> WhatWasLacking(const Case& c);
 
-// The same, or where logs are all there is WhatLogsLack of a verdict that names nothing.
+// WhatWasLacking, or where logs are the only evidence WhatLogsLack for a verdict without culprits.
 std::vector<std::string> WhatToCollect(const Case& c);
 
-// Where logs are all there is: logs that were not given, and what agents would have added.
+// For a verdict from logs alone: logs that were not given, and evidence that agents would add.
 std::vector<std::string> WhatLogsLack(const Case& c, const Verdict& verdict);
 
 }  // namespace rapideye::classifier

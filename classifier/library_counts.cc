@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kOne = 1000;  // values are thousandths
 
-// The sum over all labels; 0 where nobody counts.
+// The sum over all labels; 0 if no library exports the counter.
 int64_t Sum(const std::vector<Metric>& metrics, std::string_view name) {
   int64_t sum = 0;
   for (const Metric& metric : metrics) {
@@ -25,7 +25,7 @@ int64_t Sum(const std::vector<Metric>& metrics, std::string_view name) {
   return sum;
 }
 
-// Saves and restores of both kinds, those that return at once and those that do not.
+// Saves and restores of both kinds: synchronous and asynchronous ones.
 struct Operation {
   HostActivity activity;
   std::string_view noun;
@@ -49,8 +49,8 @@ constexpr std::array<Operation, 2> kOperations = {
 }  // namespace
 
 std::string EmptyPipeline(const std::vector<Metric>& metrics) {
-  // Grain tells how many elements lay ready whenever the loop asked for one; a mean
-  // below half an element is a loop that finds its pipeline empty more often than not.
+  // Grain counts how many elements lay ready whenever the loop asked for an element; with a mean
+  // below half an element, the loop finds its pipeline empty more often than not.
   int64_t sum = 0;
   int64_t count = 0;
   for (const Metric& metric : metrics) {

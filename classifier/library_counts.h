@@ -1,4 +1,4 @@
-// Derives what the training process is in from counters that its libraries export: Grain's
+// Derives the activity of the training process from counters that its libraries export: Grain's
 // buffer of prefetched elements, Orbax's saves and restores.
 //
 // Facts: the names under which Grain (grain/_src/core/monitoring.py) and Orbax
@@ -17,8 +17,8 @@
 
 namespace rapideye::classifier {
 
-// "its input pipeline (Grain) has mostly had nothing ready when it was asked"; empty: it had,
-// or nobody counts.
+// "its input pipeline (Grain) has mostly had nothing ready when it was asked"; empty: the
+// pipeline had elements ready, or no library counts them.
 std::string EmptyPipeline(const std::vector<Metric>& metrics);
 
 struct CheckpointUnderWay {
@@ -27,8 +27,8 @@ struct CheckpointUnderWay {
 };
 
 // A save or restore that has begun and for whose end the training loop still waits. Absent:
-// none, or nobody counts. One that failed in the past looks the same: it is to be
-// believed only where neither a stack nor a page tells the place.
+// there is none, or no library counts them. An operation that failed in the past looks the
+// same: believe this only where neither a stack nor a page tells the place.
 std::optional<CheckpointUnderWay> CheckpointByCounts(const std::vector<Metric>& metrics);
 
 }  // namespace rapideye::classifier

@@ -15,7 +15,7 @@ Metric Reading(const std::string& name, int64_t value, const std::string& label 
 }
 
 TEST(CheckpointByCountsTest, ASaveThatHasNotReturnedIsUnderWay) {
-  // As Orbax 0.12.8 exports them: two saves that return at once, one that does not.
+  // Orbax 0.12.8 exports these: two saves that return at once, one that does not.
   const std::vector<Metric> metrics = {
       Reading("jax_orbax_write_start_total", 1), Reading("jax_orbax_write_async_start_total", 3),
       Reading("jax_orbax_write_blocking_duration_secs_count", 1, "storage_type=GCS"),
@@ -28,7 +28,7 @@ TEST(CheckpointByCountsTest, ASaveThatHasNotReturnedIsUnderWay) {
 }
 
 TEST(CheckpointByCountsTest, ASaveInTheBackgroundDoesNotHoldTheLoop) {
-  // It has returned, and is not complete.
+  // The save has returned, and is not complete.
   EXPECT_FALSE(CheckpointByCounts({Reading("jax_orbax_write_async_start_total", 3),
                                    Reading("jax_orbax_write_async_blocking_duration_secs_count", 3),
                                    Reading("jax_orbax_write_success_total", 2)})

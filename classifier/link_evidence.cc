@@ -26,23 +26,23 @@ namespace {
 
 enum class Shown { kProbeFailed, kProbePassed, kUnacked, kGone, kPending, kLossy, kClean };
 
-// One report about a pair of workers. Ten thousand hosts make a hundred thousand of them, nearly
-// all of connections that work: those cost no more than this.
+// One report about a pair of workers. Ten thousand hosts make a hundred thousand reports, nearly
+// all about connections that work: a report on such a connection costs no further memory.
 struct Report {
   int other;      // the worker of the pair with the greater index
-  bool by_other;  // who reports
+  bool by_other;  // the worker with the greater index reports
   Shown shown;
   const std::string* nic;  // of the reporter; null: not known
 };
 
-// Of a pair that has something against it: what speaks for it.
+// Evidence that a connection works, for a pair that also has evidence against it.
 struct Working {
   bool clean_at_both = false;            // connections that hold no bytes
   bool lossy = false;                    // a connection loses packets, so may a probe have been
   std::optional<int> only_passed_probe;  // by this end alone
 };
 
-// Reads what workers report of each other, and counts who probed whom.
+// Reads the reports of workers about each other, and counts the probes of each worker.
 class Reader {
  public:
   Reader(const Topology& topology, int64_t still_ms, LinkEvidence& counts)
@@ -52,7 +52,7 @@ class Reader {
         many_retransmits_(ManyRetransmits(topology)),
         reports_(topology.workers().size()) {}
 
-  // By the worker of the pair with the lesser index.
+  // The reports, by the worker of the pair with the lesser index.
   std::vector<std::vector<Report>> Read() {
     for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
       const Snapshot* snapshot = topology_.worker(i).snapshot;
@@ -81,7 +81,7 @@ class Reader {
     Add(worker, probe.peer, probe.ok ? Shown::kProbePassed : Shown::kProbeFailed, probe.nic);
   }
 
-  // So many more than half of the job's connections have that they are no noise of its network.
+  // The count of retransmits that is too far above the job's median to be noise of its network.
   static int64_t ManyRetransmits(const Topology& topology) {
     std::vector<int64_t> all;
     for (const WorkerInfo& worker : topology.workers()) {
@@ -95,8 +95,8 @@ class Reader {
     return std::max(kLossyRetransmits, kLossyFactor * std::min(*middle, kMaxTypicalRetransmits));
   }
 
-  // Retransmits are counted since the connection began. Those of one that has been silent since
-  // the job stands may be old; what is acknowledged late after that, or waits for it, is not.
+  // Retransmits are counted since the connection began. If a connection has been silent since the
+  // job stands, they may be old; they are recent if bytes were acknowledged later, or still wait.
   bool IsLossy(const Socket& socket) const {
     const bool waits = socket.unacked_bytes > 0 && socket.since_ack_ms >= kHeldBytesMs;
     const bool late = socket.unacked_bytes == 0 && socket.since_ack_ms < long_ms_;
@@ -159,19 +159,19 @@ class Collector {
   LinkEvidence Collect();
 
  private:
-  // All reports about pairs of `worker` with workers behind it.
+  // Takes all reports about pairs of `worker` with workers of a greater index.
   void TakeReports(int worker, std::vector<Report>& reports);
   void TakePair(const WorkerPair& pair, std::span<const Report> reports);
 
-  // A firewall drops them, and nothing else. So it is if both ends show connections to each other
-  // none of which holds bytes: whom a transfer does not reach, of that the sender's are left
-  // unacknowledged. Likewise if each probe of the other end succeeds: it went there and back. Not
-  // so if connections lose packets as well: a network that does loses probes, and its bytes get
-  // through from time to time.
+  // A firewall drops probes, and no other traffic. This holds if both ends show connections to each
+  // other and none of these holds bytes: bytes that do not reach the other end stay unacknowledged
+  // at the sender. It holds likewise if each probe by the other end succeeds, because such a probe
+  // went there and back. It does not hold if connections lose packets as well: such a network loses
+  // probes too, while bytes get through from time to time.
   bool OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence& evidence) const;
 
-  // A firewall is a host's: where it is seen to drop probes of one peer and nothing else, those
-  // that it drops of others are no evidence either. It may drop what comes, or what goes, too.
+  // A firewall belongs to a host: if it is seen to drop only the probes of one peer, the failed
+  // probes of other peers are no evidence either. It may drop incoming or outgoing probes, too.
   void DropWhatFirewallsExplain();
 
   static bool HasOtherEvidence(const PairEvidence& evidence) {
@@ -225,7 +225,7 @@ void Collector::TakeReports(int worker, std::vector<Report>& reports) {
 }
 
 void Collector::TakePair(const WorkerPair& pair, std::span<const Report> reports) {
-  // By the first of the pair, and by the second.
+  // [0]: reports by the first worker of the pair; [1]: by the second.
   std::array<bool, 2> clean = {};
   std::array<bool, 2> passed = {};
   bool against = false;

@@ -1,4 +1,4 @@
-// CollectLinks gathers what workers report about the connections between them.
+// CollectLinks gathers the reports of workers about the connections between them.
 #ifndef RAPIDEYE_CLASSIFIER_LINK_EVIDENCE_H_
 #define RAPIDEYE_CLASSIFIER_LINK_EVIDENCE_H_
 
@@ -25,7 +25,7 @@ struct PairEvidence {
   std::set<std::string> good_nics;  // over which a probe still succeeds
 
   bool Broken() const { return !failed_probe.empty() || !unacked.empty(); }
-  // One NIC alone fails, others still reach the peer.
+  // The only NIC that fails, if others still reach the peer.
   std::optional<std::string> OnlyNic() const;
 };
 
@@ -37,7 +37,7 @@ struct LinkEvidence {
   std::vector<std::vector<int>> reached_peers;  // per worker: peers reached either way, ascending
   std::vector<int> probed;                      // per worker: probes of it by others
   std::vector<int> probed_failed;
-  // Per worker: it exchanges data with somebody, and all that both ends show arrives.
+  // Per worker: it exchanges data with a peer, and all data that both ends show arrives.
   std::vector<bool> delivers;
 
   bool Reached(int worker, int peer) const;  // either way

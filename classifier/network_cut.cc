@@ -20,8 +20,8 @@ bool HasNicWithoutCarrier(const Case& c, int worker) {
                                             [](const Nic& nic) { return !nic.up; });
 }
 
-// Two-colours the hosts: who reaches each other is of one colour, the ends of a broken connection
-// are of two. Pieces that nothing joins are turned so that hosts of one slice are of one colour.
+// Two-colours the hosts: hosts that reach each other have one colour, the ends of a broken
+// connection have two. Unconnected pieces are turned so that hosts of one slice have one colour.
 class Colouring {
  public:
   Colouring(const Case& c, const LinkEvidence& links,
@@ -31,20 +31,20 @@ class Colouring {
   std::optional<NetworkCut> Find();
 
  private:
-  // A worker that is in all of them.
+  // True if one worker is an end of every broken connection.
   bool OneExplainsAll() const;
   bool InAll(int worker) const;
   bool SomeCarrierIsDown() const;
   int Root(int worker);
   void JoinWhoReachesEachOther();
 
-  // Between whom something is broken; false if that is within a set whose hosts reach each other.
+  // Joins sets with a broken connection between them; false if a connection within a set is broken.
   bool TakeEdges();
 
-  // By roots: true for the side of the piece's first.
+  // Colours the sets by their roots: true for the side of a piece's first set.
   bool Colour();
 
-  // How many of its hosts stand with those of their slices that are coloured, less the others.
+  // Counts the hosts of a piece that stand with their coloured slices, less those that stand apart.
   int BySlices(const std::map<int, bool>& piece);
   std::vector<int> MembersOf(int root);
   std::optional<NetworkCut> Sides();
@@ -185,7 +185,7 @@ std::optional<NetworkCut> Colouring::Sides() {
   return cut;
 }
 
-// Of a finding on one host.
+// The worker that a finding on one host accuses.
 int HostOf(const Case& c, const Finding& finding) {
   return c.topology.Find(finding.culprits.front().worker);
 }
@@ -231,7 +231,7 @@ void JoinIfOneCut(const Case& c, const LinkEvidence& links, std::vector<Finding>
   one.culprits.clear();
   one.links.clear();
   for (const Finding& finding : hosts) {
-    // Who of them had nothing to send proves the cut less, but does not speak against it.
+    // A host that had nothing to send weakens the proof of the cut, but does not contradict it.
     one.confidence = std::max(one.confidence, finding.confidence);
     if (one.culprits.size() < kMaxCulprits) {
       Culprit culprit = finding.culprits.front();

@@ -12,7 +12,7 @@
 namespace rapideye::classifier {
 namespace {
 
-// The training processes of a job start within less.
+// The training processes of one job start within less time.
 constexpr int64_t kSameStartMs = 60'000;
 constexpr size_t kMostSentences = 4;
 
@@ -44,7 +44,7 @@ bool IsLeftover(const Topology& topology, int worker, const Obstacle& obstacle) 
   const std::optional<int64_t> others = OldestOfOthers(topology, worker);
   const bool older_than_others =
       age.has_value() && others.has_value() && *age > *others + kSameStartMs;
-  // The other workers of a host hold chips, too: theirs.
+  // The other workers of the host rightly hold chips of their own.
   if (snapshot.processes.empty() || SharesHost(topology, worker)) return older_than_others;
   const int64_t own = snapshot.processes.front().started_ms_ago.value_or(0);
   return !age.has_value() || *age > own + kSameStartMs;
@@ -72,7 +72,7 @@ std::vector<const Obstacle*> ObstaclesOf(const Topology& topology, int worker) {
 
 std::string DescribeObstacles(const std::vector<const Obstacle*>& obstacles) {
   std::string text;
-  // One process usually holds all chips of a host: it is named once.
+  // One process usually holds all chips of a host: the text names it once.
   std::set<int64_t> holders;
   size_t sentences = 0;
   size_t left_out = 0;

@@ -1,4 +1,4 @@
-// Picks what a worker's host knows that keeps it from its first launch.
+// Picks the obstacles, known to a worker's host, that keep the worker from its first launch.
 #ifndef RAPIDEYE_CLASSIFIER_OBSTACLES_H_
 #define RAPIDEYE_CLASSIFIER_OBSTACLES_H_
 
@@ -9,9 +9,9 @@
 
 namespace rapideye::classifier {
 
-// The obstacles of a worker that has not launched anything, if they do keep it: a chip that is
-// held while its process has chips open keeps nobody, and a holder may be the training process
-// itself where that is not known, or another worker's on the same host, unless it is older than
+// The obstacles that keep a worker without any launch from launching. A held chip is no obstacle
+// once the worker's process has chips open. The holder may be the training process itself, where
+// that process is not known, or another worker's on the same host, unless it is older than
 // all others of the job.
 std::vector<const Obstacle*> ObstaclesOf(const Topology& topology, int worker);
 

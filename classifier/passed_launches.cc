@@ -39,7 +39,7 @@ std::set<Key> Left(const Topology& topology, const Positions& positions, int wor
   return left;
 }
 
-// Of a cohort, or of those of it in one slice: those who are not marked.
+// Launches of the workers that are not marked, in a cohort or in one slice of it.
 struct Others {
   std::set<Key> current;
   std::set<Key> left;
@@ -88,11 +88,11 @@ void ForgivePassed(const Topology& topology, const Positions& positions,
   for (int i = 0; i < workers; ++i) {
     if (!marked[static_cast<size_t>(i)]) continue;
     const WorkerInfo& worker = topology.worker(i);
-    // A worker at odds with its own slice may yet have left out what only this one is still in.
+    // A worker at odds with its slice may still have left out the launch that this worker is in.
     const Others& own = mates[{worker.cohort, worker.slice}];
     const Others& others = own.current.empty() ? cohorts[worker.cohort] : own;
     const bool behind = Contains(others.left, Current(topology, positions, i));
-    // Within a slice it may have left out the collective at which its mates stand.
+    // Within a slice, such a worker may have left out the collective at which its mates stand.
     const bool ahead =
         own.current.empty() && Contains(Left(topology, positions, i), others.current);
     if (behind || ahead) marked[static_cast<size_t>(i)] = false;

@@ -9,13 +9,13 @@
 
 namespace rapideye::classifier {
 
-// The launches that its polls saw a worker in, oldest first, by the core that shows most.
+// The launches in which polls saw a worker, oldest first, by the core that shows most of them.
 std::vector<Launch> LaunchesSeen(const Topology& topology, const Positions& positions, int worker);
 
-// Clears the mark of each marked worker that is merely behind or ahead. Whoever stands in a
-// launch that its mates, who are not marked, have been in and left was given what they were given.
-// Its mates are those of its slice. Where none of them is in a launch they are those of its cohort;
-// then whoever has left every launch that these stand in was given the same, too.
+// Clears the mark of each marked worker that is merely behind or ahead. A worker in a launch that
+// its unmarked mates have been in and left was given the same launches as they were. Its
+// mates are those of its slice. If none of them is in a launch, the mates are those of its cohort;
+// then a worker that has left every launch in which these stand was given the same, too.
 void ForgivePassed(const Topology& topology, const Positions& positions, std::vector<bool>& marked);
 
 }  // namespace rapideye::classifier

@@ -38,7 +38,7 @@ bool IsSparse(const Core& core) {
   return core.type == CoreType::kSparseCore || core.type == CoreType::kSparseCoreV0;
 }
 
-// A total order of a worker's cores by what they are and show, so that the order
+// A total order of a worker's cores by their identity and their state, so that the order
 // of reporting cannot matter.
 auto CoreRank(const Core& core) {
   const Sequencer* s = MainSequencer(core);
@@ -50,13 +50,13 @@ std::vector<const Core*> SortedCores(const Snapshot& snapshot) {
   std::vector<const Core*> cores;
   cores.reserve(snapshot.cores.size());
   for (const Core& core : snapshot.cores) cores.push_back(&core);
-  // Nearly all differ by their place already. What they show lies elsewhere in memory.
+  // Nearly all cores differ in chip or index already. The other fields lie elsewhere in memory.
   const auto before = [](const Core* a, const Core* b) {
     if (a->chip != b->chip) return a->chip < b->chip;
     if (a->index != b->index) return a->index < b->index;
     return CoreRank(*a) < CoreRank(*b);
   };
-  // Agents report them in this order; a job may have 300,000.
+  // Agents report cores in this order; a job may have 300,000.
   if (!std::is_sorted(cores.begin(), cores.end(), before)) {
     std::stable_sort(cores.begin(), cores.end(), before);
   }
@@ -67,14 +67,14 @@ UnitState StateOf(const Core& core, const Sequencer* sequencer) {
   const std::optional<int64_t> pc = sequencer == nullptr ? std::nullopt : sequencer->pc;
   if (pc.has_value() && *pc != 0) return UnitState::kRunning;
   if (pc.has_value()) return core.queued.empty() ? UnitState::kIdle : UnitState::kEntry;
-  // Without a pc only a core that shows no work at all is known to be idle.
+  // Without a pc, a core is known to be idle only if it shows no work at all.
   if (core.queued.empty() && !core.program.has_value() && !core.launch_id.has_value()) {
     return UnitState::kIdle;
   }
   return UnitState::kUnclear;
 }
 
-// Where a core is in its cohort's order, doubled (see Unit::at).
+// The place of a core in its cohort's order, doubled (see Unit::at).
 std::optional<int64_t> AtOf(const ProgramOrder& order, const Topology& topology, int worker,
                             const Core& core, UnitState state) {
   const std::optional<int64_t> own = order.Ordinal(topology.LaunchAt(worker, core, 0));
@@ -148,7 +148,7 @@ void Positions::AddWorker(int worker) {
       place = InternPlace(where);
     }
     if (IsSparse(*core)) {
-      // Idle, or nothing known: normal for a SparseCore.
+      // A SparseCore is often idle, or nothing is known of it.
       if (state == UnitState::kRunning) sparse_.push_back({worker, core, place});
       continue;
     }
@@ -165,7 +165,7 @@ void Positions::AddWorker(int worker) {
   }
 }
 
-// HLO seen at one core holds for every core at the same fingerprint, tag and pc.
+// The HLO reported by one core holds for every core at the same fingerprint, tag and pc.
 void Positions::NameHlo() {
   std::map<int, std::map<std::string_view, int>> seen;
   auto look = [&](const Core& core, int place) {
@@ -192,8 +192,8 @@ void Positions::NameHlo() {
 
 namespace {
 
-// What the text of the program says of the instruction at which a core stands; without that,
-// what the runtime's own text of the instruction says by itself.
+// Classifies the instruction at which a core stands by the text of the program; without that, by
+// the runtime's own text of the instruction.
 HloClass ClassByText(const Sequencer& sequencer) {
   if (sequencer.hlo_waits.has_value()) return ClassifyHlo(*sequencer.hlo_waits);
   if (!sequencer.hlo_text.has_value()) return HloClass::kUnknown;
@@ -202,7 +202,7 @@ HloClass ClassByText(const Sequencer& sequencer) {
 
 }  // namespace
 
-// What the text of the program says at one core holds for all, and more than any name.
+// The class by the program's text, seen at one core, holds for all and outranks any name.
 void Positions::ClassifyByText() {
   std::map<int, std::map<HloClass, int>> seen;
   const auto look = [&seen](const Core& core, int place) {
@@ -217,7 +217,7 @@ void Positions::ClassifyByText() {
     Place& where = places_[static_cast<size_t>(place)];
     const HloClass by_name = where.hlo_class;
     where.hlo_class = classes.size() == 1 ? classes.begin()->first : HloClass::kUnknown;
-    // One line of text does not show whether a kernel reaches other chips. Its name may.
+    // One line of text does not show whether a kernel reaches other chips. The name may show it.
     if (where.hlo_class == HloClass::kKernel &&
         (by_name == HloClass::kMaybeWait || by_name == HloClass::kInSliceWait)) {
       where.hlo_class = HloClass::kMaybeWait;
@@ -228,10 +228,10 @@ void Positions::ClassifyByText() {
 
 namespace {
 
-constexpr int64_t kRingStep = 16;  // of the pc, from one step of a ring to the next, at most
+constexpr int64_t kRingStep = 16;  // the most that the pc moves from one step of a ring to the next
 
-// The code of an instruction is in one piece: what lies between two pcs of it is part of it, and
-// so is the step of a ring right behind or before one of its steps.
+// The code of an instruction is in one piece: a pc between two pcs of the instruction belongs to
+// it, and so does the step of a ring right behind or before one of its steps.
 void NameBetween(std::vector<Place>& places) {
   std::vector<size_t> order;
   for (size_t i = 0; i < places.size(); ++i) {
@@ -301,9 +301,9 @@ void Positions::MoveTo(const std::vector<int>& folded) {
   }
 }
 
-// A ring takes its steps at several pcs of one collective, a loop goes through several pcs of
-// one fusion: where the instruction is known, it is the place. The pc and tag kept are those at
-// which most stand.
+// A ring takes its steps at several pcs of one collective, and a loop runs through several pcs of
+// one fusion: where the instruction is known, the instruction is the place. The kept pc and tag
+// are those at which most cores stand.
 void Positions::FoldInstructions() {
   const std::vector<int> standing = UnitsByPlace();
   std::map<std::tuple<int, CoreType, std::string_view>, int> chosen;
@@ -334,8 +334,8 @@ void Positions::FoldInstructions() {
 }
 
 // A core that waits goes round in a few bundles of code, and a pc may be read in the middle of a
-// change: one core or two right beside where several stand, of which nothing else is known, stand
-// with them. No instruction is as short as that.
+// change. So one core or two right beside several others, if their instruction is not known, stand
+// with these. No instruction is as short as that.
 void Positions::FoldNeighbours() {
   constexpr int64_t kLoopBundles = 4;
   constexpr int kMostApart = 2;
@@ -367,8 +367,8 @@ void Positions::FoldNeighbours() {
   MoveTo(folded);
 }
 
-// Without any instruction, several TensorCores one next to another in the code are at the steps
-// of one ring. Two alone may as well be a core and the instruction behind it.
+// Without any known instruction, several TensorCores side by side in the code are at the steps
+// of one ring. Two alone may as well be at one instruction and at the next.
 void Positions::FoldRings() {
   constexpr size_t kLeastSteps = 3;
   const std::vector<int> standing = UnitsByPlace();
@@ -406,7 +406,7 @@ void Positions::FoldRings() {
 }
 
 // On v4 and v5p the TensorCores of a chip run one program together: while one is
-// stuck its sibling waits, so the chip counts once, and the odd one speaks for it.
+// stuck its sibling waits. So the chip counts once, and the core that stands apart represents it.
 void Positions::FoldSiblings() {
   const auto& generation = topology_.capture().header.generation;
   if (generation != "v4" && generation != "v5p") return;

@@ -41,13 +41,13 @@ struct Unit {
   int program = -1;  // of the launch it is in (idle: that it ran last), if known
   int place = -1;    // index into Positions::places(); -1 unless kRunning
   // Doubled ordinal in the cohort's order: 2n inside launch n, 2n+1 after it and
-  // before the next. Nothing: not comparable by the order.
+  // before the next. Absent: the order does not relate the unit to others.
   std::optional<int64_t> at;
   std::optional<int64_t> frozen_ms;
   std::optional<int64_t> stuck_ms;
 };
 
-// Its pc moves, although it has long completed no launch.
+// True if the pc moves, although the core has completed no launch for long.
 bool IsMoving(const Unit& unit);
 
 // A SparseCore that is not idle.

@@ -41,7 +41,7 @@ std::optional<int64_t> ProgramOrder::Ordinal(const Launch& launch) const {
 
 namespace {
 
-// What follows a program: which one, and how its launch id relates.
+// The next program, and the difference of its launch id.
 using Successor = std::pair<int, int64_t>;
 using SuccessorVotes = std::map<int, std::map<Successor, int>>;
 
@@ -76,8 +76,8 @@ std::optional<Successor> Undisputed(const std::map<Successor, int>& votes) {
   return winner;
 }
 
-// Programs that something follows, those of the most votes first, as long as they have
-// enough of them to be the step of a cohort rather than of a few who left it.
+// Programs with a successor, those of the most votes first, as long as they have
+// enough votes to be the step of a cohort rather than of a few workers that left it.
 std::vector<int> Starts(const SuccessorVotes& votes) {
   std::vector<std::pair<int, int>> ranked;  // minus votes, program
   for (const auto& [program, successors] : votes) {
@@ -95,7 +95,7 @@ std::vector<int> Starts(const SuccessorVotes& votes) {
   return programs;
 }
 
-// The order that begins with a program; empty if the votes do not settle it.
+// The order that begins with `start`; empty if the votes do not settle it.
 ProgramOrder OrderFrom(int start, const SuccessorVotes& votes) {
   std::vector<Launch> step;
   int program = start;
@@ -103,8 +103,8 @@ ProgramOrder OrderFrom(int start, const SuccessorVotes& votes) {
   while (true) {
     if (std::any_of(step.begin(), step.end(),
                     [&](const Launch& seen) { return seen.program == program; })) {
-      // Closing the circle anywhere but at its start, or a step later or earlier
-      // than the next one, is no order that could be trusted.
+      // An order is not trusted if its circle closes elsewhere than at its start, or not at
+      // the very next step.
       if (program != start || id != 1) return {};
       return ProgramOrder(step, /*complete=*/true);
     }
@@ -125,9 +125,9 @@ ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains) {
   const SuccessorVotes votes = CountSuccessors(chains);
   const std::vector<int> starts = Starts(votes);
   if (starts.empty()) return {};
-  // A program that leads into the step, and is no part of it, closes no circle; one that
-  // is only repeated makes a step if nearly everybody repeats it. Should no circle
-  // close, what most have to do with is the best that is known.
+  // A program that leads into the step, and is no part of it, closes no circle; a program that
+  // is only repeated makes a step if nearly every worker repeats it. If no circle
+  // closes, the order from the program with most votes is the best that is known.
   for (const int start : starts) {
     ProgramOrder order = OrderFrom(start, votes);
     if (order.complete() && (start == starts.front() || order.length() > 1)) return order;

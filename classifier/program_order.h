@@ -34,7 +34,7 @@ class ProgramOrder {
   // All programs of a step are known: given as such, or learnt as a closed circle.
   bool complete() const { return complete_; }
   bool Holds(int program) const { return slots_.contains(program); }
-  // Nothing if the program is not part of the step or has no launch id. Two
+  // Absent if the program is not part of the step or has no launch id. Two
   // ordinals of one order compare: the smaller ran, or should have run, first.
   std::optional<int64_t> Ordinal(const Launch& launch) const;
 
@@ -49,7 +49,7 @@ class ProgramOrder {
 };
 
 // Learns the order from launch queues: each chain is one core's current
-// launch and what waits behind it. Weigh each worker once by giving one chain per
+// launch and the launches behind it. Weigh each worker once by giving one chain per
 // worker. Empty if the chains do not settle it.
 ProgramOrder LearnProgramOrder(const std::vector<std::vector<Launch>>& chains);
 

@@ -46,7 +46,7 @@ TEST(LearnProgramOrder, FindsTheCircleBehindAProgramThatLeadsIntoIt) {
       LearnProgramOrder({odd, odd, odd, {{0, 10}, {1, 5}}, {{1, 5}, {0, 11}}});
   EXPECT_TRUE(order.complete());
   EXPECT_FALSE(order.Holds(7));
-  // What a few repeat is not the step of the others.
+  // A program that a few workers repeat is not the step of the others.
   const ProgramOrder repeated =
       LearnProgramOrder({{{7, 1}, {7, 2}}, {{0, 10}, {1, 5}}, {{0, 10}, {1, 5}}});
   EXPECT_FALSE(repeated.complete());

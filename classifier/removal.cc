@@ -49,7 +49,7 @@ std::string WhyNot(const Verdict& verdict) {
   return "watched";
 }
 
-// No culprit, no removal: a target must be what the verdict names.
+// A target must be a culprit of the verdict: without a culprit, nothing is removed.
 bool IsCulprit(const Verdict& verdict, const RemovalTarget& target) {
   return std::any_of(verdict.culprits.begin(), verdict.culprits.end(), [&](const Culprit& culprit) {
     return culprit.host == target.host &&

@@ -10,7 +10,7 @@
 namespace rapideye::classifier {
 namespace {
 
-// Of what runs there the oldest: the others are its helpers.
+// The age of the oldest living process: the others are its helpers.
 std::optional<int64_t> StartedMsAgo(const Snapshot& snapshot) {
   std::optional<int64_t> oldest;
   for (const Process& process : snapshot.processes) {
@@ -62,7 +62,7 @@ std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_
       return other.worker != one.worker && other.started_ms_ago + kAgeErrorMs >= one.started_ms_ago;
     });
   }
-  // Most others are older.
+  // A process that was started anew is younger than most others.
   std::erase_if(anew,
                 [&](const Restart& one) { return one.started_ms_ago + kAgeErrorMs >= usual; });
   return anew;

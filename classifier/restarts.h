@@ -13,18 +13,18 @@ namespace rapideye::classifier {
 struct Restart {
   int worker = 0;
   int64_t started_ms_ago = 0;
-  // Others were started anew, too, not clearly after it: it may have followed what ended them.
+  // Other workers were started anew, too, and not clearly later: this restart may follow theirs.
   bool among_others = false;
 };
 
-// The process lives and can do something.
+// True if the process lives and is neither stopped nor frozen.
 bool IsAlive(const Process& process);
 
-// Nothing runs on its cores, and nothing is queued.
+// True if no core of the worker runs or queues a launch.
 bool RanOut(const Snapshot& snapshot);
 
-// By worker. `since_ms`: how long ago the standstill began, at the most; absent: unknown, and
-// then there are none.
+// The restarts by worker. `since_ms`: the longest time since the standstill began; absent: not
+// known, and then the result is empty.
 std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_t> since_ms);
 
 }  // namespace rapideye::classifier

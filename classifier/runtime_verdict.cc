@@ -32,7 +32,7 @@ constexpr std::array kWordings = {
     Wording{"cannot determine the root cause", Cause::kUnknown},
 };
 
-// Behind these stand hosts, separated by commas, perhaps as "<job>/<task>:<host>".
+// Hosts follow these words, separated by commas, perhaps as "<job>/<task>:<host>".
 constexpr std::array<std::string_view, 4> kHostLists = {
     "The host that have bad TPUs are: ", "The host that have data input stalls are: ",
     "Example hosts that have different HLO ", "Potential culprit workers: "};

@@ -7,9 +7,9 @@
 
 namespace rapideye::classifier {
 
-// Megascale's coordinator writes which cause it takes a hang to have, and names hosts. Adds
-// one sentence of weak evidence that says so, and whether it agrees. It decides nothing: it
-// is a line in the log of the job, and knows less. Nothing is added where no hang is.
+// Megascale's coordinator logs the cause that it assumes for a hang, and names hosts. Adds
+// one sentence of weak evidence with that cause, and whether it agrees. It decides nothing,
+// because a line in the job's log knows less. Adds nothing to a verdict without a hang.
 void AddRuntimeVerdict(const Topology& topology, Verdict& verdict);
 
 }  // namespace rapideye::classifier

@@ -21,7 +21,7 @@ std::string StatementOnTheRuntime(const Scenario& s) {
   return "";
 }
 
-// A host that queues nothing, of which the runtime says something.
+// A host that queues nothing, which lines of the runtime name.
 Scenario Stalled(const std::vector<std::string>& lines) {
   Scenario s;
   s.MakeIdle(0, 1);
@@ -59,7 +59,7 @@ TEST(RuntimeVerdict, MayBeThatItDoesNotKnow) {
   EXPECT_THAT(StatementOnTheRuntime(
                   Stalled({"Megascale detects a hang but cannot determine the root cause."})),
               HasSubstr("could not determine the cause"));
-  // Nor is anything made of hosts without a cause, or of names that are empty.
+  // Hosts without a cause, and empty names, add nothing either.
   EXPECT_THAT(StatementOnTheRuntime(Stalled({"Potential culprit workers: /:, ,,a/b:"})), IsEmpty());
 }
 

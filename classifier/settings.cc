@@ -18,26 +18,26 @@ namespace {
 
 constexpr size_t kLeastReaders = 3;
 constexpr size_t kMostSentences = 4;
-// Between the sides of a divergence.
+// Limits of the sentences on the sides of a divergence.
 constexpr size_t kMostOfSides = 2;
 constexpr size_t kMostGroups = 3;
-// Variables that take part in what is compiled.
+// Prefixes of variables that take part in compilation.
 constexpr std::array<std::string_view, 3> kCompilers = {"JAX_", "XLA_", "LIBTPU_"};
 
-// Every worker has its own.
+// Settings of which every worker has its own value.
 constexpr std::array<std::string_view, 9> kOwn = {
     "TPU_WORKER_ID",     "CLOUD_TPU_TASK_ID",    "TPU_PROCESS_PORT",
     "JAX_PROCESS_ID",    "JAX_LOCAL_DEVICE_IDS", "TPU_RUNTIME_METRICS_PORTS",
     "TPU_VISIBLE_CHIPS", "TPU_VISIBLE_DEVICES",  "MEGASCALE_SLICE_ID"};
-// Every slice has its own.
+// Settings of which every slice has its own value.
 constexpr std::array<std::string_view, 4> kOfSlice = {"TPU_WORKER_HOSTNAMES", "TPU_NAME",
                                                       "TPU_PROCESS_ADDRESSES", "MEGASCALE_PORT"};
-// Keeps nobody from running.
+// Parts of names of settings that keep no job from running.
 constexpr std::array<std::string_view, 11> kHarmless = {
     "LOG_", "DUMP", "_DIR", "PATH", "CACHE", "PROFIL", "HOSTNAME", "POD_", "NODE_", "dump", "log_"};
 
 using Key = std::pair<SettingKind, std::string>;
-// Of one worker, as it is compared; absent: it does not have the setting.
+// The compared value of one worker; absent: the worker lacks the setting.
 using Value = std::optional<std::string>;
 
 template <typename Words>
@@ -120,7 +120,7 @@ class Comparison {
                          !IsAmong(setting.name, kOfSlice) &&
                          text::Contains(*setting.value, worker.host);
         if (own) continue;
-        // Without a salt there is nothing to compare.
+        // Without a salt there is no hash to compare.
         if (!setting.value.has_value() && !setting.hash.has_value()) continue;
         values_[{setting.kind, setting.name}][static_cast<int>(i)] =
             setting.value.has_value() ? *setting.value : absl::StrCat("#", *setting.hash);
@@ -154,10 +154,10 @@ class Comparison {
       const std::optional<Value> mine = Common(values, one);
       const std::optional<Value> theirs = Common(values, other);
       if (!mine.has_value() || !theirs.has_value() || *mine == *theirs) continue;
-      // Of a version that could not be read nothing is known.
+      // The value of a version that could not be read is unknown.
       const bool both = mine->has_value() && theirs->has_value();
       if (!both && key.first == SettingKind::kVersion) continue;
-      // A variable that nobody shares may be meant to differ.
+      // A variable that no two workers share may be meant to differ.
       const bool alone = Readers(one) < 2 && Readers(other) < 2;
       if (alone && key.first == SettingKind::kEnvironment) continue;
       Groups groups = GroupsOf(values, readers_);
@@ -177,7 +177,7 @@ class Comparison {
   }
   size_t Readers(const std::vector<int>& workers) const { return ReadersAmong(workers).size(); }
 
-  // The value that all of them have; absent: they have several, or tell none.
+  // The value that all of these workers share; absent: they have several values, or report none.
   std::optional<Value> Common(const std::map<int, std::string>& values,
                               const std::vector<int>& workers) const {
     const Groups groups = GroupsOf(values, ReadersAmong(workers));
@@ -256,7 +256,7 @@ void AddSettingEvidence(const Case& c, Verdict& verdict) {
         verdict.evidence.begin(),
         Evidence(c, Strength::kStrong, difference->odd, std::move(difference->sentence)));
   }
-  // Another module comes of another branch of the training script.
+  // A different module results from a different branch of the training script.
   if (!of_sides.empty() && verdict.cause == Cause::kFingerprintMismatch) {
     const SideDifference& first = of_sides.front();
     verdict.actions.insert(

@@ -16,16 +16,16 @@ struct SettingDifference {
   std::vector<int> odd;  // workers that differ from most
 };
 
-// Settings in which few workers differ from most (at least twice as many). Left out are values
-// that are meant to differ (numbers of workers, own addresses, what nearly each worker has a value
-// of its own for), and what keeps no job from running: logs, dumps, caches, paths. What is
-// the same on a slice is compared within slices. By name.
+// Settings in which few workers differ from most (at least twice as many). Leaves out values that
+// are meant to differ (numbers of workers, own addresses, settings of which nearly each worker has
+// a value of its own), and settings that keep no job from running: logs, dumps, caches, paths.
+// Settings that are the same on a slice are compared within slices. By name.
 std::vector<SettingDifference> DifferentSettings(const Topology& topology);
 
 // "JAX_PLATFORMS is tpu on most workers, and cpu on slice 0 task 3 (host-3)"
 std::string Describe(const Topology& topology, const SettingDifference& difference);
 
-// Of what decides how a program is compiled: versions, flags, variables of JAX and XLA.
+// A setting that decides how a program is compiled: a version, a flag, a variable of JAX or XLA.
 struct SideDifference {
   SettingKind kind = SettingKind::kUnspecified;
   std::string name;      // as SettingDifference::name
@@ -33,14 +33,14 @@ struct SideDifference {
   std::vector<int> odd;  // workers of the smallest group
 };
 
-// Those that differ between the two sides of a divergence, each side having one value. The
-// sentences name all groups of workers that have the same, the smallest first. Versions
+// Settings that differ between the two sides of a divergence, each side having one value. The
+// sentences name all groups of workers with equal values, the smallest first. Versions
 // come first, then flags.
 std::vector<SideDifference> SettingsOfSides(const Topology& topology,
                                             const std::vector<ProgramSide>& sides);
 
-// Differences stand in the evidence of verdicts that they may explain. Those between the sides of
-// a divergence come first, with what to do.
+// Adds differences to the evidence of verdicts that they may explain. Differences between the sides
+// of a divergence come first, with the next step.
 void AddSettingEvidence(const Case& c, Verdict& verdict);
 
 }  // namespace rapideye::classifier

@@ -53,8 +53,8 @@ bool HoldsProgram(const Case& c, int worker, int program) {
   return false;
 }
 
-// Same module, other fingerprint: against any program of the other side, since
-// they may be in different programs of the step.
+// The same module with another fingerprint: any program of the other side counts, since
+// the workers may be in different programs of the step.
 bool SameModule(const Case& c, int program, const std::vector<int>& others) {
   const std::string_view module = c.topology.programs()[static_cast<size_t>(program)].module;
   if (module.empty()) return false;
@@ -82,13 +82,13 @@ void Judge(const Case& c, Sides& sides) {
   sides.same_module = SameModule(c, sides.odd_program, sides.rest);
   sides.named = known || sides.same_module;
   if (sides.named) return;
-  // Without names: two compilations of one module wait at the same instruction.
+  // Without names, equal instructions show that two compilations of one module wait.
   const auto odd = Instructions(c, sides.odd);
   const auto rest = Instructions(c, sides.rest);
   sides.same_module = !odd.empty() && odd == rest;
 }
 
-// Those in the program first: of who only holds it, the runtime may name no text.
+// Lists workers in the program only: of a worker that merely queues it, there may be no text.
 std::vector<ProgramSide> ProgramSides(const Case& c, const Sides& sides) {
   const auto side = [&c](const std::vector<int>& workers, int program) {
     const ProgramInfo& info = c.topology.programs()[static_cast<size_t>(program)];
@@ -122,8 +122,8 @@ std::vector<Sides> DivergedSides(const Case& c) {
       if (c.worker(i).cohort != foreign.cohort || c.divergence.is_foreign[static_cast<size_t>(i)]) {
         continue;
       }
-      // Who runs neither, or has run out of work, belongs to the side whose programs
-      // it holds; it counts, but only who is in the program is at odds.
+      // A worker that runs neither program, or has run out of work, counts for the side whose
+      // programs it holds; but only workers in the program are at odds.
       const auto [first, last] = c.positions.UnitsOf(i);
       if (first == last) continue;
       if (HoldsProgram(c, i, foreign.program)) {

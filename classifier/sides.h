@@ -8,7 +8,7 @@
 
 namespace rapideye::classifier {
 
-// One cohort split by what its workers run. `odd` is the smaller side.
+// One cohort split by the programs of its workers. `odd` is the smaller side.
 struct Sides {
   int cohort = 0;
   int odd_program = -1;

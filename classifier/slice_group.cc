@@ -19,9 +19,9 @@ bool Computes(HloClass hlo_class) {
   return hlo_class == HloClass::kCompute || hlo_class == HloClass::kKernel;
 }
 
-// Nobody waits there. Several cores in one kernel may wait for others that are in it, too, and
-// where many compute by the name of their instruction alone it is a collective that is called
-// otherwise.
+// True if no core waits there. Several cores in one kernel may wait for others in it, too; and if
+// many cores compute by the name of their instruction alone, that is a collective with another
+// name.
 bool NeverWaits(const Positions& positions, const Cluster& cluster) {
   switch (cluster.hlo_class) {
     case HloClass::kInput:
@@ -37,8 +37,8 @@ bool NeverWaits(const Positions& positions, const Cluster& cluster) {
 
 using ClusterKey = std::pair<std::optional<int64_t>, int>;  // at, place
 
-// The largest group; a tie goes to whoever can be waiting, then to whoever is
-// further on, so that who moved on is not taken for who holds up.
+// The largest group; a tie goes to a group that can be waiting, then to the group that is
+// further on, so that cores that moved on are not taken for cores that hold others up.
 std::tuple<bool, size_t, int, std::optional<int64_t>> ClusterRank(const Positions& positions,
                                                                   const Cluster& cluster) {
   const int patience = cluster.hlo_class == HloClass::kUnknown ? 0 : 1;
@@ -64,7 +64,7 @@ SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
   for (int i = group.first_unit; i < last; ++i) {
     const Unit& unit = positions.unit(i);
     group.at.push_back(unit.at);
-    // Diverged workers are judged by what they run; spares belong to nobody's step.
+    // Diverged workers are judged by their programs; spare workers belong to no step.
     if (divergence.is_foreign[static_cast<size_t>(unit.worker)]) continue;
     if (!topology.worker(unit.worker).in_named_cohort) continue;
     switch (unit.state) {
@@ -124,8 +124,8 @@ SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
 
 namespace {
 
-// All heads are chips that wait for their SparseCores, and they are several: those carry one
-// collective, which somebody else has not come to.
+// True if all heads are chips that wait for their SparseCores, and several: those carry one
+// collective, to which some other core has not come.
 bool CarryOneCollective(const std::vector<Head>& heads) {
   size_t units = 0;
   for (const Head& head : heads) {
@@ -183,7 +183,7 @@ class HeadFinder {
       head.kind = kind;
       head.worker = worker;
       const auto [first, last] = positions_.UnitsOf(worker);
-      // Cores that told nothing of where they are speak neither for nor against.
+      // Cores without a known place are evidence neither for nor against a whole host.
       int placed = 0;
       for (int i = first; i < last; ++i) {
         if (positions_.unit(i).state != UnitState::kUnclear) ++placed;
@@ -203,7 +203,7 @@ class HeadFinder {
     }
   }
 
-  // Units of one chip: what a bad chip holds. Who waits has company.
+  // True if the units are of one chip, as a bad chip holds them. Cores that wait have company.
   bool OnOneChip(const Cluster& cluster) const {
     const Unit& first = positions_.unit(cluster.units.front());
     return std::all_of(cluster.units.begin(), cluster.units.end(), [&](int i) {
@@ -226,13 +226,13 @@ class HeadFinder {
     });
   }
 
-  // Whoever is idle beside them has finished, for nobody waits.
+  // True if only heads run: the idle cores beside them have finished, because no core waits.
   bool OnlyHeadsRun() const {
     return !heads_.empty() && std::all_of(group_.clusters.begin(), group_.clusters.end(),
                                           [&](const Cluster& cluster) { return IsHead(cluster); });
   }
 
-  // HLO shows that they wait for their own host or SparseCore.
+  // Adds clusters at instructions that wait for their own host or SparseCore, by HLO.
   void AddProven() {
     for (const Cluster& cluster : group_.clusters) {
       if (cluster.hlo_class == HloClass::kInput) {
@@ -243,8 +243,8 @@ class HeadFinder {
     }
   }
 
-  // HLO shows that they wait for nobody: those that compute alone, then those alone in a
-  // kernel, then the others, unless their number says that the text is not the whole truth.
+  // Adds clusters at instructions that wait for no core, by HLO: first those that compute alone,
+  // then those alone in a kernel, then the others, unless their number makes their text doubtful.
   void AddComputing() {
     const bool others = group_.clusters.size() > 1 || !group_.idle.empty();
     if (!others) return;  // of a slice of one core other slices may tell more
@@ -267,14 +267,14 @@ class HeadFinder {
     }
   }
 
-  // Several cores of several hosts at one place whose name says nothing: rather a collective
-  // that is called otherwise, in which they wait for somebody else, than as many bad chips.
+  // Several cores of several hosts at one place with a name that tells nothing: rather a collective
+  // with another name, in which they wait for some other core, than as many bad chips.
   bool Doubtful(const Cluster& cluster) const {
     return !positions_.place(cluster.place).by_text &&
            cluster.units.size() >= kLeastDoubtfulUnits && !OnOneWorker(cluster);
   }
 
-  // The pc of one goes on while those of the others stand still: it loops.
+  // Adds a cluster whose pc goes on while the pcs of the others stand still: it loops.
   void AddMoving() {
     const int64_t median = MedianFrozen();
     std::vector<const Cluster*> moving;
@@ -285,7 +285,7 @@ class HeadFinder {
         moving.push_back(&cluster);
       }
     }
-    // An agent that began to look lately sees nobody stand for long.
+    // To an agent that began to look lately, no core stands for long.
     constexpr size_t kMostLoops = 2;
     if (moving.size() > kMostLoops) return;
     for (const Cluster* cluster : moving) {
@@ -320,8 +320,8 @@ class HeadFinder {
     return !others;
   }
 
-  // Idle, while the slice is in a launch they never got. Work that ran out behind
-  // a fault shows the same; it is told apart by who is behind whom.
+  // Adds idle cores while the slice is in a launch that they never got. Work that ran out behind
+  // a fault shows the same; the order of launches separates the two.
   void AddIdle() {
     std::vector<int> known;
     std::vector<int> unknown;
@@ -334,12 +334,12 @@ class HeadFinder {
         known.push_back(unit);
       } else if (largest_->at.has_value() && *at == *largest_->at + 1 && heads_.empty() &&
                  largest_->hlo_class != HloClass::kCrossWait && !Finished(unit)) {
-        // Given the launch its slice waits in, but never begun: arguments are outstanding.
+        // The host was given the launch, but the core never began it: arguments are outstanding.
         known.push_back(unit);
       }
     }
-    // What an idle core ran last need not be reported. Its slice meets in every
-    // launch, so if nobody else holds it up, it is who never got the launch.
+    // The last launch of an idle core need not be reported. Its slice meets in every
+    // launch, so if no other head holds the slice up, that core never got the launch.
     if ((heads_.empty() || CarryOneCollective(heads_)) && !HasLaggard()) {
       known.insert(known.end(), unknown.begin(), unknown.end());
     }
@@ -347,8 +347,8 @@ class HeadFinder {
     Add(HeadKind::kIdle, known, HloClass::kUnknown);
   }
 
-  // Whoever stands in a launch that a host of its slice never got can come no further than to
-  // where it meets that host: what it computes there, it would end up waiting.
+  // A core in a launch that a host of its slice never got can come no further than to the
+  // collective with that host: even if the core computes now, it would end up waiting there.
   void DropBehindIdle() {
     std::optional<int64_t> earliest;
     for (const Head& head : heads_) {
@@ -362,8 +362,8 @@ class HeadFinder {
     });
   }
 
-  // Another chip of its host is in a launch. A process gives all its chips the same: this one has
-  // ended it already.
+  // True if another chip of its host is in a launch. A process gives all its chips the same
+  // launches, so this chip has ended that launch already.
   bool RunsBeside(int unit) const {
     const auto [first, last] = positions_.UnitsOf(positions_.unit(unit).worker);
     for (int i = first; i < last; ++i) {
@@ -372,8 +372,8 @@ class HeadFinder {
     return false;
   }
 
-  // The one core that still runs, while all others of its slice have finished its launch and
-  // have nothing left to do: whatever it stands at, they do not wait for it there.
+  // Adds the one core that still runs, while all others of its slice have finished its launch and
+  // have nothing left to do: whatever its instruction, the others do not wait for it there.
   void AddLeftAlone() {
     const bool alone = group_.clusters.size() == 1 && OnOneChip(*largest_) &&
                        !group_.idle.empty() && group_.entry.empty() && group_.unclear.empty();
@@ -397,7 +397,7 @@ class HeadFinder {
     Add(HeadKind::kElsewhere, largest_->units, largest_->hlo_class);
   }
 
-  // It completed a launch later than those that wait: that in which they wait.
+  // True if it completed a launch later than those that wait: the very launch in which they wait.
   bool Finished(int unit) const {
     const std::optional<int64_t>& own = positions_.unit(unit).stuck_ms;
     std::optional<int64_t> least;
@@ -425,7 +425,7 @@ class HeadFinder {
            cluster.hlo_class == HloClass::kMaybeWait || cluster.hlo_class == HloClass::kKernel;
   }
 
-  // Heads by where they stand alone: behind the rest, or elsewhere.
+  // Adds heads by places where they stand alone: behind the rest, or elsewhere.
   void AddLoose(bool proven) {
     std::optional<int64_t> earliest;
     for (const Head& head : heads_) {
@@ -452,16 +452,16 @@ class HeadFinder {
     }
   }
 
-  // Of those in the earliest launch: one that is alone where it stands is what its mates wait
-  // for, and these what everybody else does.
+  // Takes cores in the earliest launch: the mates of a core that stands alone wait for it, and all
+  // other cores wait for those mates.
   void AddLaggards(const std::vector<const Cluster*>& groups) {
     if (AddAlone(HeadKind::kLaggard, groups)) return;
     AddHosts(HeadKind::kLaggard, groups);
   }
 
-  // The cores that stand alone, of them those that are not known to wait, if there are such;
-  // and of one that is known to wait only if it is the only one. Mates that wait for one of
-  // their group have company, unless the group is a pair.
+  // Adds the cores that stand alone: those not known to wait, if there are any; else the only one
+  // that is known to wait. Mates that wait for a core of their group have company, unless the
+  // group is a pair.
   bool AddAlone(HeadKind kind, const std::vector<const Cluster*>& groups) {
     std::vector<const Cluster*> free;
     std::vector<const Cluster*> waiting;
@@ -472,7 +472,7 @@ class HeadFinder {
     const bool mates = std::any_of(groups.begin(), groups.end(),
                                    [&](const Cluster* cluster) { return !OnOneChip(*cluster); });
     if (free.empty()) {
-      // Whoever waits for a worker of which nothing is known stands alone, too.
+      // A core that waits for a worker of which nothing is known stands alone, too.
       if (waiting.size() != 1 || mates || group_.lacks_workers) return false;
       Add(kind, waiting.front()->units, waiting.front()->hlo_class);
       return true;
@@ -491,7 +491,7 @@ class HeadFinder {
     });
   }
 
-  // Two cores that can be a pair of a mesh axis of two: the one may wait for the other there.
+  // True if the cores can be a pair of a mesh axis of two: one may wait for the other there.
   bool CanBePair(int unit, int other) const {
     const auto seats = static_cast<int>(group_.at.size());
     const int first = std::min(unit, other) - group_.first_unit;
@@ -514,8 +514,8 @@ class HeadFinder {
     }
   }
 
-  // Of several groups the largest waits for the others. Cores of several hosts that stand
-  // together wait for somebody; all cores of a host, or some of one host, may be held by it.
+  // The largest of several groups waits for the others. Cores of several hosts that stand
+  // together wait for another core; all cores of a host, or some of one host, may be held by it.
   void AddHosts(HeadKind kind, const std::vector<const Cluster*>& groups) {
     size_t largest = 0;
     for (const Cluster* cluster : groups) largest = std::max(largest, cluster->units.size());
@@ -538,8 +538,8 @@ class HeadFinder {
     }
   }
 
-  // Two cores of two hosts at one place, and all others at another: they fail alike, or they are
-  // a pair that waits for somebody.
+  // Two cores of two hosts stand at one place, and all others at another: they fail alike, or they
+  // are a pair that waits for some other core.
   void AddTwoAlike(HeadKind kind, const Cluster& cluster) {
     const int one = cluster.units.front();
     const int other = cluster.units.back();
@@ -562,8 +562,8 @@ class HeadFinder {
     return units;
   }
 
-  // Some wait for another slice at this very launch: those lead, not who is
-  // merely somewhere else than the largest group.
+  // True if some wait for another slice at this very launch: those lead, not cores that are
+  // merely at another place than the largest group.
   bool CrossBeside() const {
     return std::any_of(
         group_.clusters.begin() + 1, group_.clusters.end(),
@@ -572,7 +572,7 @@ class HeadFinder {
 
   // "All but a few at one place and those few elsewhere in the same launch."
   void AddBeside(std::vector<const Cluster*> groups) {
-    // Whoever has passed the cross-slice wait of the largest cluster, and is seen to wait for
+    // A core that has passed the cross-slice wait of the largest cluster, and is seen to wait for
     // its slice, is a victim.
     if (largest_->hlo_class == HloClass::kCrossWait) {
       std::erase_if(groups, [](const Cluster* cluster) {
@@ -590,7 +590,7 @@ class HeadFinder {
     AddHosts(HeadKind::kElsewhere, groups);
   }
 
-  // In an earlier launch, but at a place that was not reported.
+  // Adds cores in an earlier launch whose place was not reported.
   void AddUnclear() {
     std::vector<int> behind;
     for (int unit : group_.unclear) {
@@ -599,8 +599,8 @@ class HeadFinder {
     Add(HeadKind::kLaggard, behind, HloClass::kUnknown);
   }
 
-  // Given work that it has not begun, while its slice is in that launch or a later
-  // one: its host still owes it something.
+  // Adds cores with work that they have not begun, while their slice is in that launch or a later
+  // one: their host still owes them something.
   void AddEntry() {
     std::vector<int> owed;
     for (int unit : group_.entry) {
@@ -629,8 +629,8 @@ class HeadFinder {
     return SliceState::kUnclear;
   }
 
-  // Nobody holds the largest cluster up, yet some whole workers are in a later launch:
-  // they went past one in which their slice still meets.
+  // No head holds the largest cluster up, yet some whole workers are in a later launch:
+  // they have passed a launch in which their slice still meets.
   void NoteAhead(std::vector<int>& ahead) const {
     if (largest_->hlo_class == HloClass::kCrossWait) return;
     std::map<int, int> later;

@@ -11,7 +11,7 @@ namespace rapideye::classifier {
 
 // Units of a slice that stand at one place in one launch.
 struct Cluster {
-  std::optional<int64_t> at;  // doubled ordinal; nothing: no order relates it
+  std::optional<int64_t> at;  // doubled ordinal; absent: no order relates it
   int place = -1;
   HloClass hlo_class = HloClass::kUnknown;
   std::vector<int> units;  // ascending
@@ -26,7 +26,7 @@ struct SliceGroup {
   std::vector<std::optional<int64_t>> at;  // per unit of the slice, from first_unit
   int first_unit = 0;
   int running = 0;
-  bool lacks_workers = false;  // of some nothing is known
+  bool lacks_workers = false;  // nothing is known of some worker
 
   std::optional<int64_t> AtOf(int unit) const { return at[static_cast<size_t>(unit - first_unit)]; }
 };

@@ -20,7 +20,7 @@ std::optional<int64_t> LocalOrder::At(const Unit& unit) const {
   for (size_t j = 0; j < base_.size(); ++j) {
     if (base_[j].program != own.program || !base_[j].id) continue;
     const int64_t distance = SerialDistance(*own.id, *base_[j].id);
-    // Past this entry of the queue, at it, or at an instance already run.
+    // The unit is past this entry of the queue, at it, or at an earlier instance of it.
     if (j == 0) return 2 * distance + after;
     return distance >= 0 ? 2 * static_cast<int64_t>(j) + after : -2 + after;
   }

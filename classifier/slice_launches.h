@@ -13,8 +13,8 @@
 
 namespace rapideye::classifier {
 
-// Compares launches with the one that a core of the crowd is in: within one fingerprint by launch
-// id, otherwise by what stands in whose queue. That launch is zero.
+// Compares launches with the launch of a core of the crowd, which counts as zero: within one
+// fingerprint by launch id, otherwise by the launches in either queue.
 class LocalOrder {
  public:
   LocalOrder(const Topology& topology, const Positions& positions, int crowd_unit);
@@ -31,8 +31,8 @@ class LocalOrder {
 // launch most of them are in. `running`: units.
 void InferLaunches(const Positions& positions, const std::vector<int>& running, SliceGroup& group);
 
-// Places units in a program that is no part of the cohort's order: whether they are before or
-// behind the launch that most of their slice are in is what the queues say.
+// Places units in a program that is no part of the cohort's order: the queues show whether they
+// are before or behind the launch that most of their slice are in.
 void PlaceByQueues(const Topology& topology, const Positions& positions, int crowd_unit,
                    SliceGroup& group);
 

@@ -20,11 +20,11 @@ constexpr std::array<std::string_view, 13> kInputFrames = {
     "data_loader", "dataloader", "grain",    "tf_data", "tfds",     "input_pipeline", "next_batch",
     "get_next",    "prefetch",   "iterator", "dataset", "__next__", "load_batch"};
 
-// Inside of these a thread waits for the device, whatever called them.
+// In these functions a thread waits for the device, whatever function called them.
 constexpr std::array<std::string_view, 6> kDeviceFrames = {
     "block_until_ready", "pxla", "pjit", "pjrt", "array.py", "xla::"};
 
-// A sentence each, for so many workers, and so many frames of a stack.
+// Limits: one sentence for each of so many workers, with so many frames of a stack.
 constexpr size_t kMostWorkers = 3;
 constexpr size_t kFramesTold = 4;
 
@@ -82,7 +82,7 @@ bool IsMainThread(const Stack& stack) {
          stack.thread.rfind("main (", 0) == 0;
 }
 
-// As the agent names them.
+// The agent names the threads of child processes in this way.
 bool IsOfChild(const Stack& stack) { return stack.thread.starts_with("child "); }
 
 std::vector<const Stack*> LoopStacks(const Snapshot& snapshot) {
@@ -115,7 +115,7 @@ void AddHostEvidence(const Capture& capture, Verdict& verdict) {
   std::vector<EvidenceItem> holders;
   for (const Snapshot* snapshot : snapshots) {
     const bool culprit = IsCulprit(verdict, snapshot->worker);
-    // Who keeps chips may be why a worker never began, which then is nobody's culprit.
+    // A process that holds chips may keep a worker from starting, and then there is no culprit.
     if (culprit || verdict.cause == Cause::kUnknown) {
       std::vector<std::string> sentences;
       for (const ChipHolder& holder : snapshot->chip_holders) {
@@ -123,7 +123,7 @@ void AddHostEvidence(const Capture& capture, Verdict& verdict) {
       }
       std::sort(sentences.begin(), sentences.end());
       if (!sentences.empty() && holders.size() < kMostWorkers) {
-        // A job that could not have its chips has the reason here.
+        // For a job that could not open its chips, the holder is the reason.
         const Strength strength =
             verdict.detail == Detail::kDeviceUnavailable ? Strength::kDirect : Strength::kWeak;
         holders.push_back({sentences.front(), strength, {snapshot->worker}});

@@ -10,10 +10,10 @@
 
 namespace rapideye::classifier {
 
-// The threads that run the training loop: the main one, as Python and as the native
+// The threads that run the training loop: the main thread, as Python and as the native
 // side show it. Others load data, save and prefetch in health, too, and count only
-// where no thread is known to be the main one; those of its children never do. In an order
-// of their own.
+// if no thread is known to be the main thread; threads of child processes never do. Sorted in
+// an order that does not depend on the report's.
 std::vector<const Stack*> LoopStacks(const Snapshot& snapshot);
 
 // True for the main thread, as Python or as the native side names it.

@@ -13,7 +13,7 @@ using ::testing::SizeIs;
 TEST(LoopStacksTest, TheMainThreadSpeaksForTheLoop) {
   Snapshot snapshot;
   snapshot.stacks = {{"loader", {"queue.py:180 get"}}, {"saver", {"orbax"}}};
-  EXPECT_THAT(LoopStacks(snapshot), SizeIs(2));  // nobody is known to be the main one
+  EXPECT_THAT(LoopStacks(snapshot), SizeIs(2));  // no thread is known to be the main one
   snapshot.stacks.push_back({"main (python3)", {"poll"}});
   snapshot.stacks.push_back({"MainThread", {"train.py:1 step"}});
   EXPECT_THAT(LoopStacks(snapshot), ElementsAre(&snapshot.stacks[3], &snapshot.stacks[2]));
@@ -37,7 +37,7 @@ TEST(InputFrameTest, ALoaderIsWaitedForUnlessTheDeviceIs) {
   EXPECT_EQ(InputFrame({"MainThread",
                         {"tensorflow::data::IteratorGetNext (lib.so)", "train.py:340 main"}}),
             "tensorflow::data::IteratorGetNext (lib.so)");
-  // The loop is called after its data set, and waits for the step's result.
+  // The loop is named after its data set, and waits for the step's result.
   EXPECT_THAT(
       InputFrame({"MainThread",
                   {"jax/_src/array.py:640 block_until_ready", "train.py:88 train_on_dataset"}}),
@@ -79,7 +79,7 @@ TEST_F(HostEvidenceTest, IsToldOfCulprits) {
 TEST_F(HostEvidenceTest, IsNotToldOfVictims) {
   AddHostEvidence(capture_, verdict_);
   EXPECT_THAT(verdict_.evidence, IsEmpty());
-  // Where nobody is known to be at fault, a leftover may be what is.
+  // Without a known culprit, a leftover process may be at fault.
   verdict_.cause = Cause::kUnknown;
   AddHostEvidence(capture_, verdict_);
   EXPECT_THAT(verdict_.evidence, SizeIs(1));

@@ -25,13 +25,13 @@ bool HasRun(const WorkerInfo& worker) {
   return std::any_of(cores.begin(), cores.end(), [](const Core& core) { return HasRun(core); });
 }
 
-// Since it last completed a launch, or since it is watched.
+// The time since the core last completed a launch, or since polls watch the core.
 std::optional<int64_t> StoodMs(const Core& core) {
   if (core.stuck_ms.has_value() || core.sequencers.empty()) return core.stuck_ms;
   return core.sequencers.front().frozen_ms;
 }
 
-// Of the cores that have run, how long the one stands that does so longest.
+// The longest time for which any core that has run a launch stands.
 std::optional<int64_t> LongestStand(const std::vector<WorkerInfo>& workers) {
   std::optional<int64_t> longest;
   for (const WorkerInfo& worker : workers) {
@@ -44,8 +44,8 @@ std::optional<int64_t> LongestStand(const std::vector<WorkerInfo>& workers) {
   return longest;
 }
 
-// No core of the slice shows a trace of a launch, or stood still so late that it
-// may have run.
+// True if no core of the slice shows a trace of a launch, and none has stood so briefly
+// that it may have run.
 bool NeverRan(const SliceInfo& slice, int64_t longest, const std::vector<WorkerInfo>& workers) {
   bool any = false;
   for (int i = slice.first; i < slice.last; ++i) {

@@ -1,4 +1,4 @@
-// Names the phases of a worker's start-up, and what keeps it there.
+// Names the phases of a worker's start-up, and the obstacles that keep the worker there.
 #ifndef RAPIDEYE_CLASSIFIER_START_UP_STAGE_H_
 #define RAPIDEYE_CLASSIFIER_START_UP_STAGE_H_
 
@@ -8,7 +8,7 @@
 
 namespace rapideye::classifier {
 
-// In their order.
+// Sorted in the order of a start-up.
 enum class StartUpStage {
   kAgent,         // its agent is there, and no training process
   kProcess,       // a training process
@@ -19,7 +19,7 @@ enum class StartUpStage {
 };
 inline constexpr int kStartUpStages = 6;
 
-// The furthest that was seen.
+// The furthest stage that was seen.
 StartUpStage StageOf(const StartUp& start_up);
 
 // "with its chips open"

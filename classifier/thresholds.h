@@ -28,12 +28,12 @@ inline constexpr int64_t kVictimEndsWithinMs = 420'000;
 // stood since, did not stop it.
 inline constexpr int64_t kOldNewsMs = 60'000;
 
-// Assumed when the capture names no threshold: the runtime's own default for a
+// Assumed when the capture states no threshold: the runtime's own default for a
 // launch that has started (one minute).
 inline constexpr int64_t kDefaultHangThresholdMs = 60'000;
 
 // A core that completed a launch within this share of the threshold advances. An
-// alarm is raised when the threshold has passed, and what a poll shows lags by a
+// alarm is raised when the threshold has passed, and the data of a poll lags by a
 // few seconds: the bar lies somewhat below.
 inline constexpr double kRecentShareOfThreshold = 0.75;
 
@@ -41,54 +41,54 @@ inline constexpr double kRecentShareOfThreshold = 0.75;
 // this share of the threshold, which is learnt as some multiple of a step.
 inline constexpr double kStepShareOfThreshold = 0.25;
 
-// The runtime's own threshold inside a launch: what a hang line can mean where it
+// The runtime's own threshold inside a launch: the meaning of a hang line that
 // was not parsed.
 inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
 
-// A training loop whose page changed within this has not been standing for long enough to
+// A training loop whose page changed within this time has not stood for long enough to
 // be called hung: no threshold is shorter than half of it.
 inline constexpr int64_t kLoopMovesWithinMs = 20'000;
 
-// A loop runs ahead of its device, and so of the others, by fewer steps.
+// A loop runs ahead of its device, and so of the other loops, by fewer steps.
 inline constexpr int64_t kLockstepSteps = 10;
 
-// Nobody rests on purpose for longer than this, whatever is seen of it. Of captures that
+// No host rests on purpose for longer than this, whatever evidence it shows. For captures that
 // do not state the limit.
 inline constexpr int64_t kLongestPauseMs = 30 * 60'000;
 
-// A pause that lasts so many times as long as the longest of its kind in health is none.
+// A pause is no excuse once it lasts so many times as long as the longest of its kind in health.
 inline constexpr int64_t kPauseFactor = 3;
 
-// Pauses in health are known as well as heartbeats show them. Those that took seconds say
-// little about how long one of them may take on a slow day.
+// Heartbeats show the length of healthy pauses only roughly. Healthy pauses of seconds say
+// little about the length of one on a slow day.
 inline constexpr int64_t kLeastExcusedMs = 60'000;
 
-// Lines of a log that tell steps are this many times as far apart as ever before in health
-// when the next one is missing.
+// The next step line of a log is missing once this many times the longest healthy distance
+// between such lines has passed.
 inline constexpr int64_t kStepLineFactor = 3;
 
 // The job advances if more than this share of its cores completed a launch
 // recently: cores of one step cannot advance past a core that stands, so in a
-// hang this share falls to nothing.
+// hang this share falls to zero.
 inline constexpr double kAdvancingShare = 0.5;
 
 // A wait for input shorter than this share of the time for which the job has
 // stood cannot have begun the hang: every healthy step has short ones.
 inline constexpr double kLongWaitShare = 0.5;
-// And one this short says nothing, however fresh the standstill is.
+// A wait this short proves no stall, however fresh the standstill is.
 inline constexpr int64_t kLongWaitMs = 2'000;
 
-// A connection loses packets if it has sent so many again, and so many times more than half of the
-// job's connections have: in the long run all have some.
+// A connection loses packets if it has sent so many segments again, and so many times the median
+// of the job's connections: in the long run all connections have some.
 inline constexpr int64_t kLossyRetransmits = 5;
 inline constexpr int64_t kLossyFactor = 3;
 inline constexpr int64_t kMaxTypicalRetransmits = 1'000'000'000;
-// Bytes are acknowledged within milliseconds, and sent again after 0.2 s, 0.4 s, ... if they are
-// not.
+// Bytes are acknowledged within milliseconds, or else sent again after 0.2 s, 0.4 s, ... So bytes
+// that wait for this long were lost.
 inline constexpr int64_t kHeldBytesMs = 1'000;
 
-// Of Grain's histogram of prefetched elements: fewer samples prove nothing, and a mean
-// below this is a pipeline that is mostly empty when it is asked.
+// Of Grain's histogram of prefetched elements: fewer samples prove nothing, and with a mean
+// below this the pipeline is mostly empty when the loop asks.
 inline constexpr char kPipelineReadySum[] = "grain_python_dataset_prefetch_buffer_ready_count_sum";
 inline constexpr char kPipelineReadyCount[] =
     "grain_python_dataset_prefetch_buffer_ready_count_count";
@@ -101,8 +101,8 @@ inline constexpr double kEmptyPipelineMean = 0.5;
 // rest of their slice waits for if they are at most this share of the slice.
 inline constexpr double kFewShare = 1.0 / 3;
 
-// So many cores, of several hosts, that compute by the name of their instruction alone: bad
-// chips are one or two, and a fusion may be a collective that is called otherwise.
+// So many cores, of several hosts, that compute by the name of their instruction alone, are no bad
+// chips: bad chips are one or two, and a fusion may be a collective with another name.
 inline constexpr size_t kLeastDoubtfulUnits = 3;
 
 // Deliberately beyond any real job; keeps quoted text and lists bounded.
@@ -113,15 +113,15 @@ inline constexpr size_t kMaxEvidence = 32;
 inline constexpr size_t kMaxReasons = 200;
 inline constexpr size_t kMaxConsidered = 24;
 inline constexpr size_t kMaxConsideredWorkers = 10;
-inline constexpr size_t kMaxChainLines = 12;  // of an explanation: more is not read at night
+inline constexpr size_t kMaxChainLines = 12;  // of an explanation: people do not read more at night
 
 // A successor of a program is learnt from queues only if no other successor is
 // seen on more than this share as many workers: phases and repeated programs
 // otherwise teach an order that does not hold.
 inline constexpr double kRivalSuccessorShare = 0.25;
 
-// A circle of programs seen on fewer workers than this share of those in the program
-// most are in is what a few run who left the step, not the step.
+// A circle of programs seen on fewer workers than this share of those in the most common
+// program belongs to a few workers that left the step, and is not the step.
 inline constexpr double kLeastStepShare = 0.25;
 
 // Removal at once of a host for its network needs this many peers (all of them,
@@ -129,13 +129,13 @@ inline constexpr double kLeastStepShare = 0.25;
 inline constexpr size_t kAgreeingPeers = 3;
 
 // --- Confidence -------------------------------------------------------------
-// Each ranks findings: the surer one is the cause. What a verdict states is this
-// certainty measured, see kCalibration.
+// Each value ranks findings: the surest one is the cause. A verdict states this certainty after
+// calibration, see kCalibration.
 
 inline constexpr double kConfidenceDirectHardware = 0.97;  // the hardware said so itself
 inline constexpr double kConfidenceDirectError = 0.95;     // an error older than the freeze
 inline constexpr double kConfidenceOwnError = 0.94;        // another as old, but no cause of it
-inline constexpr double kConfidenceUnorderedErrors = 0.6;  // another one as old elsewhere
+inline constexpr double kConfidenceUnorderedErrors = 0.6;  // another error as old elsewhere
 inline constexpr double kConfidenceLaterError = 0.45;      // than the first: never the cause
 inline constexpr double kConfidenceErrorWithoutAge = 0.85;
 inline constexpr double kConfidenceGoneAlone = 0.955;    // one process is gone, all others live
@@ -153,8 +153,8 @@ inline constexpr double kConfidenceWholeHostCompute = 0.6;
 inline constexpr double kConfidenceInputSeen = 0.96;   // idle and seen waiting for input
 inline constexpr double kConfidenceNotQueued = 0.88;   // idle, reason not seen
 inline constexpr double kConfidenceEntryByHlo = 0.93;  // infeed or outstanding arguments
-// A whole host elsewhere in the launch, HLO unknown: at an infeed or a callback, or it has left
-// out a collective; the latter the more likely, the further on it stands.
+// A whole host elsewhere in the launch, HLO unknown: the host is at an infeed or a callback, or has
+// left out a collective, which is the more likely, the further on it stands.
 inline constexpr double kConfidenceEntryByPlace = 0.55;
 inline constexpr double kConfidencePastByPlace = 0.45;
 inline constexpr double kConfidenceHostBehind = 0.45;        // a whole host in an earlier launch
@@ -166,29 +166,29 @@ inline constexpr double kConfidenceLinkByPlace = 0.58;     // waiters alone
 inline constexpr double kConfidenceCarrierByPlace = 0.75;  // one of them has no carrier
 inline constexpr double kConfidenceNetworkHost = 0.95;
 inline constexpr double kConfidenceLinkUnawaited = 0.6;  // broken, but no core seen waiting
-inline constexpr double kConfidenceStrayProbe = 0.45;    // alone, of nobody that is waited for
+inline constexpr double kConfidenceStrayProbe = 0.45;    // alone, and no head waits for either end
 inline constexpr double kConfidenceIciHealth = 0.9;
 inline constexpr double kConfidenceDiverged = 0.93;
 inline constexpr double kConfidenceDivergedOneSided = 0.67;  // order of programs unknown
 inline constexpr double kConfidenceModuleUnnamed = 0.72;     // could be a compilation
 inline constexpr double kConfidenceFingerprintUnnamed = 0.62;
 inline constexpr double kConfidenceFingerprint = 0.95;
-// By dumps, of a job that stands: a program that differs need not be what it stands for.
+// By dumps, for a job that stands: a program that differs need not be the reason.
 inline constexpr double kConfidenceFingerprintOfDump = 0.57;
-inline constexpr double kConfidenceFingerprintOfHalves = 0.55;  // who is odd is not told
+inline constexpr double kConfidenceFingerprintOfHalves = 0.55;  // the odd side is not known
 inline constexpr double kConfidenceFingerprintMore = 0.45;      // only one more: never the cause
 inline constexpr double kConfidenceFingerprintSaid = 0.92;      // and a collective found it so
 inline constexpr double kConfidenceLaunchOrder = 0.9;
 inline constexpr double kConfidenceSkippedLaunch = 0.6;
-// Hosts of one slice wait in two launches, and only their number tells who is odd.
+// Hosts of one slice wait in two launches, and only their number shows which side is odd.
 inline constexpr double kConfidenceSplitSlice = 0.62;
-inline constexpr double kConfidenceLaunchGroupSeen = 0.94;  // assertion, and who is odd
+inline constexpr double kConfidenceLaunchGroupSeen = 0.94;  // assertion, and the odd side
 inline constexpr double kConfidenceLaunchGroupText = 0.8;   // the assertion alone
 inline constexpr double kConfidenceMismatchText = 0.9;      // of a collective: names nobody
 inline constexpr double kConfidenceNotStarted = 0.96;       // the others' start-up ended, or waits
 inline constexpr double kConfidenceKept = 0.95;             // by what its host knows
-inline constexpr double kConfidenceBarrier = 0.7;           // the few who did not come
-inline constexpr double kConfidenceBarrierByStep = 0.85;    // who left before the others
+inline constexpr double kConfidenceBarrier = 0.7;           // the few that did not come
+inline constexpr double kConfidenceBarrierByStep = 0.85;    // it left before the others
 inline constexpr double kConfidenceCameAlone = 0.65;        // to the shutdown, its step not known
 inline constexpr double kConfidenceAwaitedInVain = 0.75;    // busy as others' wait timed out
 inline constexpr double kConfidenceDeclaredAlive = 0.7;     // it lived to hear that it was dead
@@ -201,10 +201,10 @@ inline constexpr double kConfidenceLostMaybe = 0.45;  // or its agent alone: nev
 inline constexpr double kConfidenceAdvancing = 0.97;
 inline constexpr double kConfidencePause = 0.9;
 
-// A whole host that stands elsewhere is explained by a broken link up to this.
+// A broken link explains a whole host that stands elsewhere with at most this confidence.
 inline constexpr double kExplainedByLink = 0.62;
 
-// By logs alone: who is silent while others speak of it, and in which way.
+// By logs alone: a worker is silent while the others complain of it, in one of these ways.
 inline constexpr double kConfidenceSilentAndDeclared = 0.85;  // the service misses it, too
 inline constexpr double kConfidenceSilentLeader = 0.65;       // all others miss the leader
 inline constexpr double kConfidenceSilentAndClosed = 0.6;     // a connection to it was closed
@@ -214,10 +214,10 @@ inline constexpr double kConfidenceRetries = 0.55;            // it tries again 
 inline constexpr double kConfidenceOfNobody = 0.57;           // a log of several: names nobody
 inline constexpr int64_t kLeastRetries = 5;
 
-// The place of hosts, where no core is known: by stacks, and by pages alone.
+// By the places of hosts, where no core is known: by stacks, and by pages alone.
 inline constexpr double kConfidenceHostByStack = 0.85;
 inline constexpr double kConfidenceHostByPage = 0.8;
-inline constexpr double kDoubtAmongWaiters = 0.1;  // who is odd is told by number alone
+inline constexpr double kDoubtAmongWaiters = 0.1;  // the odd side is known by number alone
 inline constexpr double kDoubtByProgram = 0.2;     // likewise, and by a function of the program
 
 // Below this a finding is named as an alternative and never as the cause.

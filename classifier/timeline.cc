@@ -18,8 +18,8 @@
 namespace rapideye::classifier {
 namespace {
 
-// A line may fit several kinds; what it says in so many words is more specific
-// than how it was filed. Signatures as in the published logs of the runtime.
+// A line may fit several kinds; its own words are more specific than the kind under
+// which it was filed. Signatures as in the published logs of the runtime.
 struct Wording {
   std::string_view part;
   ErrorKind kind;
@@ -66,7 +66,7 @@ std::optional<ErrorKind> KindByWording(std::string_view text) {
 
 constexpr std::string_view kContinuatorHalted = "The program continuator has halted unexpectedly";
 
-// Said of a peer that is gone, or by a service that ends everybody because one is.
+// Words about a peer that is gone, or of a service that ends all processes because one is gone.
 constexpr std::array<std::string_view, 20> kWordsOfVictims = {
     "onnection closed by peer",
     "onnection reset by peer",
@@ -83,7 +83,7 @@ constexpr std::array<std::string_view, 20> kWordsOfVictims = {
     "Barrier failed because: task is set to ERROR",
     "DEADLINE_EXCEEDED: Barrier timed out",
     "with a different incarnation",
-    // Watchdogs end whoever waits.
+    // Watchdogs end processes that wait.
     "Watchdog caught collective operation timeout",
     "failure detected by watchdog",
     "we are taking the entire process down",
@@ -91,7 +91,7 @@ constexpr std::array<std::string_view, 20> kWordsOfVictims = {
     "DEADLINE_EXCEEDED: GetKeyValue() timed out",
 };
 
-// What lines with such words are filed as.
+// True for the kinds under which lines with such words are filed.
 bool IsOfVictims(LogKind kind) {
   return kind == LogKind::kFollowOn || kind == LogKind::kMissedHealthChecks ||
          kind == LogKind::kRestartedPeer || kind == LogKind::kCollectiveStuck ||
@@ -103,7 +103,7 @@ bool HasWordsOfVictims(std::string_view text) {
                      [text](std::string_view words) { return text::Contains(text, words); });
 }
 
-// What merely follows some other failure, whatever it was filed as.
+// True for a line that merely follows some other failure, under whatever kind it was filed.
 bool IsFollowOn(const LogEvent& event) {
   if (text::Contains(event.text, kContinuatorHalted)) return true;
   return event.kind == LogKind::kUncaughtException && HasWordsOfVictims(event.text);
@@ -131,10 +131,10 @@ ErrorKind CopyDirection(std::string_view text) {
   return down ? ErrorKind::kHostToDevice : ErrorKind::kDeviceToHost;
 }
 
-// Others only warn that an initialisation takes long, or are of a port that a program can do
-// without.
-// Chips, or the port of a server that its process did not survive: one of no importance ends
-// nobody.
+// True if the line says that chips are out of reach, or the port of a server that its process did
+// not survive.
+// Other lines only warn that an initialisation takes long, or are about a port that a program can
+// do without: such a port ends no process.
 bool SaysItIsOutOfReach(std::string_view text, const Snapshot& snapshot) {
   if (MentionsAny(text, {"TPU initialization failed", "TPU is already in use",
                          "Couldn't open iommu group", "Couldn't open device"})) {
@@ -174,7 +174,7 @@ std::optional<ErrorKind> KindOf(const LogEvent& event, const Snapshot& snapshot)
       return CopyDirection(event.text);
     case LogKind::kPreempted:
       return ErrorKind::kPreempted;
-    // Names nobody, names others, or says only that something stands.
+    // Lines of these kinds name no worker, name other workers, or only say that something stands.
     case LogKind::kUnspecified:
     case LogKind::kHangDetected:
     case LogKind::kMissedHealthChecks:
@@ -193,7 +193,7 @@ std::optional<ErrorKind> KindOf(const LogEvent& event, const Snapshot& snapshot)
     case LogKind::kNetwork:
     case LogKind::kProgramRejected:
       return std::nullopt;
-    // The kernel ended some process: this one, if it was killed.
+    // The kernel ended some process: it was this one, if this one was killed.
     case LogKind::kHostOom:
       return WasKilled(snapshot) ? std::optional(ErrorKind::kOutOfMemory) : std::nullopt;
     case LogKind::kDeviceUnavailable:
@@ -217,7 +217,7 @@ bool IsByHost(ErrorKind kind, LogSource source) {
          (kind == ErrorKind::kPreempted && source == LogSource::kPlatform);
 }
 
-// The end of a process that its host has kept from its first launch.
+// Marks the end of a process that an obstacle on its host has kept from its first launch.
 void ExplainByObstacles(const Topology& topology, ErrorEvent& event) {
   const std::vector<const Obstacle*> obstacles = ObstaclesOf(topology, event.worker);
   if (obstacles.empty()) return;
@@ -226,8 +226,8 @@ void ExplainByObstacles(const Topology& topology, ErrorEvent& event) {
       absl::StrCat("its training process ", event.text, "; ", DescribeObstacles(obstacles));
 }
 
-// What is left of a collective whose peer was killed receives what is not meant for it. A
-// mismatch itself ends whoever meets it by an abort.
+// After a kill, the rest of a collective receives messages that are not meant for it. A mismatch
+// by itself ends the process that meets it by an abort.
 bool IsMismatchAfterKill(const std::vector<ErrorEvent>& errors, const ErrorEvent& event) {
   if (event.kind != ErrorKind::kCollectiveMismatch || !event.age_ms.has_value()) return false;
   return std::any_of(errors.begin(), errors.end(), [&](const ErrorEvent& e) {
@@ -287,7 +287,7 @@ class Reader {
         }
       }
     };
-    // A runtime that is gone tells of an earlier time: ask it only if all are.
+    // A runtime that is gone reports an earlier time: use it only if all runtimes are gone.
     for (bool serving : {true, false}) {
       for (const WorkerInfo& worker : topology_.workers()) {
         if (worker.snapshot == nullptr || worker.standby) continue;
@@ -322,9 +322,9 @@ class Reader {
       event.chip = log.chip;
       event.core_type = log.core_type;
       event.age_ms = log.age_ms;
-      // A kernel's line found in the job's own log is the job's word; one of the kernel's log, or
-      // of the platform, is beyond the job's reach if the agent is, which the coordinator says by
-      // its certificate.
+      // A kernel's line in the job's own log is the job's word. A line of the kernel's log, or
+      // of the platform, is out of the job's reach if the agent is; the coordinator knows that
+      // by the agent's certificate.
       event.by_host = IsByHost(*kind, log.source);
       event.beyond_job = event.by_host && snapshot.direct_evidence.value_or(false);
       event.text = Quote(log.text);
@@ -338,7 +338,7 @@ class Reader {
         }
         continue;
       }
-      // A driver error names its worker; one that names nobody accuses nobody.
+      // A driver error names its worker; an error without a name accuses nobody.
       if (*kind == ErrorKind::kChipDriver) continue;
       timeline_.errors.push_back(std::move(event));
     }
@@ -369,7 +369,7 @@ class Reader {
           process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
       const bool frozen = !gone && IsFrozen(process);
       if (!gone && !frozen && process.state != ProcessState::kStopped) continue;
-      // A helper that did its work and ended, beside a process that lives.
+      // Skips a helper that did its work and ended, beside a process that lives.
       if (gone && alive && process.exit_code == 0) continue;
       ErrorEvent event;
       event.kind = gone ? ErrorKind::kExit : ErrorKind::kStopped;
@@ -392,8 +392,8 @@ class Reader {
     }
   }
 
-  // Of a runtime that has answered before nobody listens any more, and of its process nothing
-  // else is known: it has ended. If all are gone so, the job has, which is another matter.
+  // A runtime that answered before does not listen any more, and nothing else is known of its
+  // process: so the process has ended. If all runtimes are gone, another rule says the job ended.
   void ReadRuntime(int worker, const Snapshot& snapshot) {
     const bool gone = snapshot.runtime.state == RuntimeState::kUnavailable &&
                       snapshot.processes.empty() && !snapshot.cores.empty();
@@ -406,8 +406,8 @@ class Reader {
     timeline_.errors.push_back(std::move(event));
   }
 
-  // Processes younger than the standstill that run nothing, while those of most others are older:
-  // the ones before them have ended. The others have completed what did not need them.
+  // Processes younger than the standstill that run no launch, while those of most others are older:
+  // earlier processes have ended. The others have completed launches that did not need them.
   void ReadRestarts() {
     if (!waiting_ms_) return;
     for (const Restart& restart : FindRestarts(topology_, *waiting_ms_ + wait_before_failing_ms_)) {
@@ -423,7 +423,7 @@ class Reader {
     }
   }
 
-  // It is the same event, of which the end says more: whether it was the first or followed.
+  // True if the end of the earlier process is known: the same event, with better evidence.
   bool EndIsKnown(const Restart& restart) const {
     return std::any_of(
         timeline_.errors.begin(), timeline_.errors.end(), [&restart](const ErrorEvent& event) {
@@ -433,8 +433,8 @@ class Reader {
         });
   }
 
-  // Since when the worker's own cores stand in a launch: the one that has stood longest. A
-  // core that runs nothing waits for no one.
+  // The time for which the worker's own cores stand in a launch, at the longest. A core that runs
+  // nothing waits for no other core.
   std::optional<int64_t> OwnStandMs(int worker) const {
     const Snapshot* snapshot = topology_.worker(worker).snapshot;
     if (snapshot == nullptr) return std::nullopt;
@@ -454,9 +454,9 @@ class Reader {
     return longest;
   }
 
-  // An error came of the standstill if the worker's own cores had stood still clearly before
-  // it. A host without a launch may have been slow for a while, and others wait for it, before
-  // it fails: the job has to have stood for about as long as a hang takes.
+  // True if the error came of the standstill: the worker's own cores had stood still clearly
+  // before it. A host without a launch may have been slow for a while, with others waiting for it,
+  // before it fails: then the job has to have stood for about as long as a hang takes.
   bool IsAfterStandstill(const ErrorEvent& event) const {
     if (!event.age_ms) return false;
     if (const std::optional<int64_t> own = OwnStandMs(event.worker)) {
@@ -480,7 +480,7 @@ class Reader {
         });
   }
 
-  // Its training process is there, whether or not any runtime answers.
+  // True if its training process lives, whether or not any runtime answers.
   bool Lives(int worker) const {
     const Snapshot* snapshot = topology_.worker(worker).snapshot;
     return snapshot != nullptr &&
@@ -488,8 +488,8 @@ class Reader {
                        [](const Process& process) { return IsAlive(process); });
   }
 
-  // The page of its training loop, which is kept up to date, shows the phase in which the loop was
-  // when it happened.
+  // True if the page, which is kept up to date, shows that the training loop is still in the phase
+  // in which it was at the error.
   bool EnteredNothingAfter(const Snapshot& snapshot, const ErrorEvent& event) const {
     if (!snapshot.progress.has_value() || !snapshot.progress->phase_ms.has_value()) return false;
     const int64_t entered_ms = *snapshot.progress->phase_ms;
@@ -498,8 +498,8 @@ class Reader {
     return event.age_ms && entered_ms > *event.age_ms && entered_ms < threshold;
   }
 
-  // A launch completed after it, its training loop entered the phase that it is in, or its main
-  // thread still stands in the program, which an exception would have left.
+  // True if a launch completed after the error, the training loop entered its phase after it, or
+  // the main thread still stands in the program, which an exception would have left.
   bool WentOnAfter(const ErrorEvent& event) const {
     const Snapshot* snapshot = topology_.worker(event.worker).snapshot;
     if (snapshot == nullptr || !Lives(event.worker)) return false;
@@ -507,7 +507,7 @@ class Reader {
       return age_ms && event.age_ms && *age_ms + kAgeErrorMs < *event.age_ms;
     };
     if (snapshot->progress.has_value() && later(snapshot->progress->phase_ms)) return true;
-    // What was queued before is completed afterwards.
+    // Launches that were queued before the error are still completed after it.
     if (!RanOut(*snapshot) && !EnteredNothingAfter(*snapshot, event) &&
         std::any_of(snapshot->cores.begin(), snapshot->cores.end(),
                     [&](const Core& core) { return later(core.stuck_ms); })) {
@@ -530,19 +530,19 @@ class Reader {
                         [](const LogEvent& log) { return log.kind == LogKind::kHangDetected; }));
   }
 
-  // Aborts after the runtime declared the hang; and aborts of many with one that
-  // died differently, or earlier, among them.
+  // True for aborts after the runtime declared the hang; and for aborts of many, unless this one
+  // ended earlier than the others by far.
   bool IsAbortAfterHang(const ErrorEvent& event) const {
-    // Who saw a process go too late knows no signal: if its own runtime had
-    // declared the hang, it lived until then, and went as the others went.
+    // An observer that came too late knows no signal: a process whose own runtime had
+    // declared the hang lived until then, and ended as the others did.
     if (event.unexplained && DeclaredHang(event.worker)) return true;
     if (!event.aborted) return false;
     if (timeline_.aborted >= 2) return !IsEarliestExitByFar(event);
     return timeline_.hang_declared;
   }
 
-  // Ends by its own status or an abort after words of a victim, because somebody else is gone,
-  // however early; or by the launcher that then ends them all, but not by the platform. Other
+  // True for an end by a status or an abort after words of a victim, when another worker is gone,
+  // however early; or by the launcher that then ends all tasks, but not by the platform. Other
   // signals are no echo.
   bool IsEndOfVictim(const ErrorEvent& event) const {
     const bool told = event.kind == ErrorKind::kPreempted || event.terminated;
@@ -552,16 +552,16 @@ class Reader {
     if (event.succeeded || !event.age_ms || snapshot == nullptr) return false;
     return std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(),
                        [&](const LogEvent& log) {
-                         // A warning that names somebody else ends nobody.
+                         // A warning that names another worker ends no process.
                          if (!IsOfVictims(log.kind) || !HasWordsOfVictims(log.text)) return false;
-                         // Of a signal the words come first: who is told to end loses its peers
-                         // afterwards, too.
+                         // For a signal, the words come first: a process that is told to end
+                         // loses its peers afterwards, too.
                          if (told && (!log.age_ms || *log.age_ms < *event.age_ms)) return false;
                          return log.age_ms && *log.age_ms <= *event.age_ms + kVictimEndsWithinMs;
                        });
   }
 
-  // Takes the ends of victims out of the roots, if there is anything that they can have
+  // Takes the ends of victims out of the roots, if there is a failure that they can have
   // followed: another root, a worker of which nothing is known, another victim.
   void DropVictims() {
     std::vector<int> others;
@@ -603,7 +603,7 @@ class Reader {
     auto& errors = timeline_.errors;
     for (ErrorEvent& event : errors) event.of_victim = IsEndOfVictim(event);
     for (size_t i = 0; i < errors.size(); ++i) {
-      // Errors of a worker stand together, the most specific first.
+      // Errors of one worker are adjacent, the most specific first.
       const bool repeats =
           !timeline_.roots.empty() &&
           errors[static_cast<size_t>(timeline_.roots.back())].worker == errors[i].worker;
@@ -633,14 +633,14 @@ class Reader {
     for (int root : timeline_.roots) {
       if (age(root) && (!oldest || *age(root) > *oldest)) oldest = age(root);
     }
-    // What has no age has no order either.
+    // A root without an age has no order, and counts as first.
     const auto first_end = std::stable_partition(
         timeline_.roots.begin(), timeline_.roots.end(),
         [&](int root) { return !oldest || !age(root) || *age(root) + kAgeErrorMs >= *oldest; });
     timeline_.first_count = static_cast<int>(first_end - timeline_.roots.begin());
   }
 
-  // When things began to go wrong on a worker: the oldest of its errors counts for
+  // The time at which failures began on a worker: the oldest of its errors counts for
   // the most specific one.
   std::optional<int64_t> WorkerAge(int worker) const {
     std::optional<int64_t> oldest;
@@ -657,7 +657,7 @@ class Reader {
     if (workers.empty() || workers.back() != event.worker) workers.push_back(event.worker);
   }
 
-  // Thousands may say the same.
+  // Merges equal reasons, because thousands of workers may have the same.
   void TellNotFirst() {
     for (const auto& [what, workers] : not_first_) {
       if (timeline_.reasons.size() >= kMaxChainLines) return;
@@ -668,9 +668,9 @@ class Reader {
 
   const Topology& topology_;
   Timeline timeline_;
-  // How long the workers that are in a launch stand, or else all: the median.
+  // The median time for which workers in a launch stand, or else all workers.
   std::optional<int64_t> waiting_ms_;
-  // For how long a core may have stood, or a host have rested, in a job that still worked.
+  // The longest time for which a core may stand, or a host rest, in a job that still works.
   int64_t wait_before_failing_ms_ = 0;
   int64_t idle_before_failing_ms_ = 0;
   bool somebody_serves_ = false;

@@ -12,7 +12,7 @@
 
 namespace rapideye::classifier {
 
-// Most specific first: where one worker shows several, the first kind names it.
+// The most specific kind first: if a worker shows several, the first kind names its error.
 enum class ErrorKind {
   kKernelHardware,
   kHardwareHalt,
@@ -27,7 +27,7 @@ enum class ErrorKind {
   kDeviceToHost,
   kCopyUnclear,
   kDeviceUnavailable,  // its chips or its port are another process's, absent or not permitted
-  kConfiguration,      // its runtime refuses what it was told of the job
+  kConfiguration,      // its runtime refuses the job's configuration
   kPreempted,
   kStopped,
   kOtherHalt,
@@ -50,15 +50,15 @@ struct ErrorEvent {
   bool unexplained = false;  // an exit of which neither status nor signal is known
   bool of_victim = false;    // an end after words of a victim: see IsEndOfVictim
   bool in_recovery = false;  // others were started anew, too, and which of them first is not known
-  std::string text;          // what to quote, bounded
+  std::string text;          // the text to quote, bounded
 };
 
 struct Timeline {
   // Every error, by worker, then most specific first.
   std::vector<ErrorEvent> errors;
-  // Indexes of those that can be the cause: not younger than the standstill, the
-  // most specific of its worker, and not one of many aborts after a hang. First
-  // the oldest; those within the error of their ages of the first have no order.
+  // Indexes of the errors that can be the cause: not younger than the standstill, the
+  // most specific of its worker, and not one of many aborts after a hang. The oldest
+  // come first; errors whose ages agree with the oldest, within their error, have no order.
   std::vector<int> roots;
   // The number of roots that are as old as the oldest.
   int first_count = 0;

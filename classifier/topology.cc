@@ -53,7 +53,7 @@ int Topology::InternProgram(std::string_view fingerprint,
   auto [it, added] = program_index_.try_emplace(key, static_cast<int>(programs_.size()));
   if (added) programs_.push_back({fingerprint, ""});
   ProgramInfo& program = programs_[static_cast<size_t>(it->second)];
-  // Should two names be reported, the choice must not depend on the order.
+  // If two names are reported, the choice must not depend on the order of reports.
   if (module.has_value() && !module->empty() &&
       (program.module.empty() || *module < program.module)) {
     program.module = *module;
@@ -76,7 +76,7 @@ void Topology::AddPrograms() {
   NumberProgramsByName();
 }
 
-// So that the order of program tables changes nothing, not even a tie.
+// Numbers programs by name, so that the order of program tables changes nothing, not even a tie.
 void Topology::NumberProgramsByName() {
   std::vector<std::pair<std::string, int>> by_name(program_index_.begin(), program_index_.end());
   std::sort(by_name.begin(), by_name.end());
@@ -108,7 +108,7 @@ void Topology::AddCohorts() {
     cohorts_.push_back(std::move(info));
   }
   if (given.size() > 1) {
-    // Workers that none of several cohorts lists are compared among themselves.
+    // Workers that no named cohort lists are compared among themselves.
     const int rest = static_cast<int>(cohorts_.size());
     cohorts_.emplace_back();
     for (WorkerInfo& worker : workers_) worker.cohort = rest;
@@ -131,11 +131,11 @@ void Topology::AddCohorts() {
   }
 }
 
-// One chain per worker, the longest: cores of a worker are given the same
+// The longest chain of a worker: all its cores are given the same
 // launches, and a worker has one vote.
 static std::vector<Launch> LongestChain(const Topology& topology, int worker) {
   const Core* longest = nullptr;
-  // Of two of one length, for every core of a job: nothing is copied.
+  // Orders two chains of equal length. Runs for every core of a job, and so copies nothing.
   const auto is_before = [&](const Core& core, const Core& other) {
     for (size_t i = 0; i <= core.queued.size(); ++i) {
       const Launch a = topology.LaunchAt(worker, core, i);
@@ -161,7 +161,7 @@ bool Topology::ContradictsQueues(int cohort) const {
   int agree = 0;
   int contradict = 0;
   int seen = 0;
-  int at_odds = 0;  // workers of which some launches contradict it
+  int at_odds = 0;  // workers with launches against it
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
     if (worker(i).cohort != cohort || worker(i).snapshot == nullptr) continue;
     ++seen;
@@ -175,8 +175,8 @@ bool Topology::ContradictsQueues(int cohort) const {
     }
     at_odds += contradict > before ? 1 : 0;
   }
-  // A few that run ahead of the others may be the only ones that have queued anything: they are
-  // at odds with the order, the order is not stale.
+  // A few workers that run ahead may be the only ones with queued launches: then these are at odds
+  // with the order, and the order is not stale.
   return contradict > agree && at_odds > kFewShare * seen;
 }
 

@@ -58,15 +58,15 @@ class Topology {
 
   // Index into workers(), or -1.
   int Find(WorkerId id) const;
-  // The workers on a machine, by the host name a log line gives; a name cut or
+  // The workers on a machine, by the host name in a log line; a name cut or
   // extended at a dot matches too. Empty if none.
   std::vector<int> FindHost(std::string_view host) const;
 
-  // Number of a core's program (or -1), and of its whole queue with launch ids:
-  // what it runs first, then what waits, oldest first.
+  // The number of a core's program (or -1), and the numbers of its whole queue with launch ids:
+  // first the launch that runs, then the waiting ones, oldest first.
   int ProgramOf(int worker, const Core& core) const;
   std::vector<Launch> Chain(int worker, const Core& core) const;
-  // One launch of that queue; `at` is at most the number of those that wait.
+  // One launch of that queue; `at` is at most the number of waiting launches.
   Launch LaunchAt(int worker, const Core& core, size_t at) const;
 
  private:

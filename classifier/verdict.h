@@ -1,4 +1,4 @@
-// Verdict states what the classifier concludes from a capture, with its reasons. Plain values.
+// Verdict states the classifier's conclusion from a capture, with its reasons. Plain values.
 #ifndef RAPIDEYE_CLASSIFIER_VERDICT_H_
 #define RAPIDEYE_CLASSIFIER_VERDICT_H_
 
@@ -24,7 +24,7 @@ enum class Cause {
   kUnknown,
 };
 
-// Refines a cause: an operator acts on the cause, the detail names the
+// Refines a cause: an operator acts on the cause, and the detail names the
 // team.
 enum class Detail {
   kNone,
@@ -64,7 +64,7 @@ enum class Detail {
   kEnded,
 };
 
-// What the host of a culprit is in, as far as page, stacks and process show
+// The activity of a culprit's host, as far as page, stacks and process show it
 // (classifier/CAUSES.md).
 enum class HostActivity {
   kCheckpointSave,
@@ -91,7 +91,7 @@ std::string_view DetailName(Detail detail);
 enum class Strength { kDirect, kStrong, kWeak };
 std::string_view StrengthName(Strength strength);  // "DIRECT" ...
 
-// Someone to look at. `why` is one sentence for people.
+// A worker or core to look at. `why` is one sentence for people.
 struct Culprit {
   WorkerId worker;
   std::string host;
@@ -112,7 +112,7 @@ struct BrokenLink {
   std::string why;
 };
 
-// One sentence of evidence and whom it is about.
+// One sentence of evidence and the workers that it is about.
 struct EvidenceItem {
   std::string statement;
   Strength strength = Strength::kWeak;
@@ -125,7 +125,7 @@ struct Alternative {
   double confidence = 0;
   std::vector<Culprit> culprits;
   std::string why;
-  // A fault beside the cause, by evidence that the cause does not explain; false: a less sure
+  // A fault beside the cause, by evidence that the cause does not explain; false: a less certain
   // reading of the same hang.
   bool independent = false;
 };
@@ -136,13 +136,13 @@ enum class WhyNot {
   kLessCertain,    // ... and `by` is surer
   kTooUncertain,   // ... less sure than a cause must be
   kFailure,        // ... that the failure `by` of the same workers explains
-  kNotStarted,     // ... that somebody explains who has not come
+  kNotStarted,     // ... that a worker explains that has not come
   kAbsence,        // ... at mates of a worker that is missing
   kBrokenLink,     // ... that a broken connection explains
   kPause,          // ... at hosts that rest on purpose
-  kContradiction,  // ... of no hang, against which something surer speaks
+  kContradiction,  // ... of no hang, which surer evidence contradicts
   kProgress,       // ... while the job makes progress
-  // Nothing was found:
+  // No rule found the cause:
   kNoCoresKnown,      // nothing is known of any core
   kNoCoreStandsOut,   // of `count` cores none is where the others are not
   kHostsStandOut,     // the chain ends at `count` hosts or transfers, at no single chip
@@ -154,7 +154,7 @@ enum class WhyNot {
   kProgramsCanMeet,   // `count` workers are elsewhere in the programs, as a job may be
   kOneFingerprint,    // each of `count` modules has one fingerprint
   kEveryHostQueued,   // none of `count` hosts lacks work or waits for input at the chain's end
-  kNobodyFailed,      // nobody halted, ended or is missing
+  kNobodyFailed,      // no worker halted, ended or is missing
   kFailuresFollow,    // `count` errors are younger than the standstill, or follow from others
   kMissingNotNeeded,  // `count` workers are missing; nothing shows that others wait for them
   kNothingCompletes,  // the cores have stood for `count` ms
@@ -166,13 +166,13 @@ struct Considered {
   Cause cause = Cause::kUnknown;
   Detail detail = Detail::kNone;
   WhyNot why = WhyNot::kLessCertain;
-  // Of a finding, before calibration. Absent: nothing was found.
+  // The certainty of a finding, before calibration. Absent: no rule found the cause.
   std::optional<double> certainty;
-  // The finding it lost to: of kLessCertain, kFailure, kNotStarted, kAbsence and kBrokenLink.
+  // The finding that won: for kLessCertain, kFailure, kNotStarted, kAbsence and kBrokenLink.
   std::optional<Cause> by;
   Detail by_detail = Detail::kNone;
   std::optional<int64_t> count;   // as `why` says
-  std::vector<WorkerId> workers;  // whom it would have named, sorted; some of them
+  std::vector<WorkerId> workers;  // culprits of the finding, sorted; some of them
 };
 
 // A removal that this capture allows by itself, without any history.
@@ -193,7 +193,7 @@ struct Removal {
 enum class ReasonKind {
   kWaits,     // which cores wait for which, by group
   kHead,      // the core that all others wait for, and why
-  kFor,       // a rule found this
+  kFor,       // the finding of a rule
   kAgainst,   // a rule rejected a finding because of this
   kRuledOut,  // would have been a culprit or a cause; something else explains it
   kDecision,  // how the findings were weighed
@@ -206,7 +206,7 @@ struct Reason {
   std::string text;
   ReasonKind kind = ReasonKind::kDecision;
   std::optional<double> certainty = std::nullopt;  // of a finding, before calibration
-  std::optional<Cause> cause = std::nullopt;       // and what it would mean
+  std::optional<Cause> cause = std::nullopt;       // the cause that it would mean
 };
 
 struct RecommendedAction {
@@ -242,11 +242,11 @@ struct Verdict {
   // If programs diverged: the two whose texts are worth comparing, the smaller
   // side first. Otherwise empty.
   std::vector<ProgramSide> sides;
-  // Of a job that pauses: for how many ms more that is an excuse for standing still.
+  // For a job that pauses: for how many further ms the pause excuses the standstill.
   std::optional<int64_t> excused_ms = std::nullopt;
   std::vector<Reason> reasons;  // in the order they were found
   WaitChain chain;              // by which the verdict was reached
-  // The findings that lost, the surest first, then the causes of which nothing was found.
+  // The findings that lost, the surest first, then the causes without any finding.
   std::vector<Considered> considered;
 };
 

@@ -13,16 +13,16 @@
 
 namespace rapideye {
 
-// The state that the members of a group stand in.
+// The state in which the members of a group stand.
 enum class WaitKind {
-  kUnclear,     // nothing tells what they wait for
+  kUnclear,     // their wait is not known
   kCollective,  // a collective inside their slice
   kTransfer,    // a transfer from another slice
   kSparseCore,  // a SparseCore of their chip
   kOwnHost,     // infeed, arguments or the entry of a program: their own host
   kIdle,        // nothing runs and nothing is queued
-  kCompute,     // an instruction that waits for nobody
-  kKernel,      // a kernel that a person wrote: for nobody, or for those who are in it, too
+  kCompute,     // an instruction that waits for no core
+  kKernel,      // a kernel that a person wrote: for no core, or for cores in it, too
   kHostWait,    // no core is known: the main threads wait for others, or for the device
   kHostWork,    // no core is known: the main threads do something of their own
   kStarting,    // nothing was launched yet
@@ -39,9 +39,9 @@ std::string_view WaitKindName(WaitKind kind);  // "COLLECTIVE" ...
 enum class WaitEdgeKind {
   kCollective,  // they meet at a collective inside the slice
   kTransfer,    // the second slice owes the first a transfer
-  kSparseCore,  // the SparseCores carry a part of what the TensorCores do
+  kSparseCore,  // the SparseCores carry a part of the TensorCores' work
   kInput,       // the second waits for its host, the first for the second
-  kLaunch,      // the second has nothing queued of what the first is in
+  kLaunch,      // the second has not queued the launch that the first is in
   kHost,        // their main threads meet, or wait for devices that do
   kStartUp,     // the first cannot start without the second
   kAfter,       // the first ran out of work, or ended, in consequence of the second
@@ -57,7 +57,7 @@ struct ChainGroup {
   int64_t cores = 0;              // 0: no core of them is known
   std::vector<WorkerId> workers;  // sorted, never empty
 
-  // The core, where the group is one.
+  // The core, if the group is a single core.
   std::optional<int32_t> chip;
   std::optional<CoreType> core_type;
   std::optional<int32_t> core_index;
@@ -70,17 +70,17 @@ struct ChainGroup {
   std::optional<int64_t> pc;
   std::optional<std::string> instruction;
   // The modules that the first member runs and has queued, in order, at most kMaxChainQueue:
-  // of sides of a divergence alone.
+  // for sides of a divergence only.
   std::vector<std::string> queue;
-  // The place of the main threads: "stands in train.py:88 read_shard". Of heads, and of groups
-  // of which no core is known.
+  // The place of the main threads: "stands in train.py:88 read_shard". For heads, and for groups
+  // without any known core.
   std::optional<std::string> host_place;
 
-  // For how long all members have stood there at least, in ms before the collection.
+  // The time for which all members have stood there at least, in ms before the collection.
   std::optional<int64_t> since_ms;
 };
 
-// Between groups, by their index in WaitChain::groups.
+// A dependency between groups, by their index in WaitChain::groups.
 struct ChainEdge {
   size_t from = 0;
   size_t to = 0;
@@ -92,8 +92,8 @@ struct ChainEdge {
 inline constexpr size_t kMaxChainGroups = 16;
 inline constexpr size_t kMaxChainQueue = 6;
 
-// The groups from those furthest from a head to the heads, which come last. Without heads: the
-// largest first. The same capture gives the same chain, in whatever order workers reported.
+// The groups, from those furthest from a head to the heads, which come last. Without heads, the
+// largest come first. Equal captures give equal chains, in whatever order workers reported.
 struct WaitChain {
   std::vector<ChainGroup> groups;  // at most kMaxChainGroups
   std::vector<ChainEdge> edges;    // sorted; each pair of groups once

@@ -21,14 +21,14 @@ bool WaitsOutsideWholly(const SliceGroup& group, const SliceView& view) {
          group.idle.empty() && group.entry.empty() && group.unclear.empty();
 }
 
-// The shorter of two times of which either may be unknown.
+// The shorter of two times, either of which may be unknown.
 std::optional<int64_t> Shorter(std::optional<int64_t> a, std::optional<int64_t> b) {
   return a && b ? std::min(*a, *b) : (a ? a : b);
 }
 
-// All others are known to wait for another slice, and one host, which is a slice, has nothing to
-// do: what it has run it has sent, so that they wait for what it never got. Nothing orders what
-// it ran last and where they wait: it is another stage, or has come from another program.
+// All other slices wait for another slice, and one host, which is a slice, is idle. The launches
+// that it has run have sent their data, so the others wait for a launch that it never got. No
+// order relates its last launch to their wait: it is another stage, or left another program.
 void AddIdlePeer(const Topology& topology, const Positions& positions,
                  const std::vector<SliceGroup>& groups, WaitGraph& graph) {
   if (!graph.heads.empty() || groups.size() < 2) return;
@@ -54,7 +54,7 @@ void AddIdlePeer(const Topology& topology, const Positions& positions,
   head.worker = info.first;
   head.units = groups[*idle].idle;
   for (int unit : head.units) {
-    // It has ended a launch since: that in which they wait, or a later one.
+    // The host has ended a launch since: the launch in which the others wait, or a later one.
     const std::optional<int64_t>& stuck = positions.unit(unit).stuck_ms;
     if (stuck && waited && *stuck + kAgeErrorMs < *waited) return;
   }
@@ -79,70 +79,70 @@ class Builder {
 
   Seat SeatOf(int unit) const;
 
-  // Without HLO a cross-slice wait is still known by who else stands there: a whole
-  // other slice does (a core that is broken has no such company), or the same seats of
+  // Without HLO, a cross-slice wait is still known by the other cores at the place: a whole
+  // other slice stands there (a core that is broken has no such company), or the same seats of
   // another slice do: those wait for the seat of a third.
   void InferCrossWaits();
 
-  // All units of each of its workers, two or more, stand there.
+  // True if all units of each of its workers, two or more, stand there.
   bool WholeHosts(const Cluster& cluster) const;
 
-  // Another slice has the same seats, and no others, away from where most of it stands, at
-  // several places: one of those is what the others there and this cluster wait for.
+  // True if another slice has the same seats, and no others, away from its largest cluster, at
+  // several places: the others there and this cluster wait for one of these seats.
   static bool AwaitsSeats(size_t units, int place, const std::map<Seat, int>& theirs,
                           const std::vector<Seat>& seats);
   bool AwaitsSeats(const Cluster& cluster, size_t slice,
                    const std::vector<std::map<Seat, int>>& apart) const;
 
-  // SparseCores carry collectives of their own: those that stand together wait for each other or
-  // for somebody absent. One leads if it is alone where it stands, and the TensorCore of its
+  // SparseCores carry collectives of their own: SparseCores at one place wait for each other or
+  // for a core elsewhere. A SparseCore leads if it stands alone, and the TensorCore of its
   // chip waits for it.
   void FollowSparse(int slice, std::vector<Head>& heads, SliceView& view) const;
 
-  // Those on one chip only, of them those that are known not to wait, if there are such.
+  // SparseCores at places with a single chip: those known not to wait, if there are any.
   std::vector<int> LoneSparseCores(int slice, bool& sure) const;
 
-  // Its TensorCore is at a wait for SparseCores, or where nothing is known of what it waits for;
-  // and nobody of its slice is in an earlier launch.
+  // True if its TensorCore is at a wait for SparseCores, or at an unknown wait,
+  // and no core of its slice is in an earlier launch.
   bool AwaitedByTensorCore(int sparse, const SliceView& view, const std::vector<Head>& heads) const;
   static bool IsHead(const std::vector<Head>& heads, int unit);
   Head SparseHead(int sparse) const;
 
   // A slice of one core has no peers that could wait for it. If that core computes
-  // while every other slice waits for another one, it is what they wait for.
+  // while every other slice waits for another slice, the others wait for that core.
   void AddLoneComputer();
   static bool ComputesAlone(const SliceGroup& group);
 
-  // A slice in which nothing runs leads if the others stand in a launch that it
-  // never got, and nobody else leads.
+  // A slice in which no core runs leads if the others stand in a launch that it
+  // never got, and no other head leads.
   void AddIdleSlices();
 
-  // Idle is who has ended the last launch, too: where all other slices are, so are idle hosts of
-  // which it is not known what they ran last, while others of their slices wait for each other.
+  // A host that has ended the last launch is idle, too. Drops idle hosts whose last launch is not
+  // known, if every slice holds such a host or is idle, and two slices or more hold one.
   void DropFinished();
 
-  // A whole host somewhere of which nothing is known, while the host of the same task in another
-  // slice was never given the launch of its own slice: the one waits for the other.
+  // A whole host at an unknown place, while the host of the same task in another slice was never
+  // given the launch of its own slice: the first host waits for the second.
   void FollowToIdle();
 
   // Cores exchange data with the core of the same task and chip in other slices. If
-  // two such lead, and nothing proves that both do, one waits for the other: the
-  // one that is proved or is further behind leads.
+  // two such cores lead, and no evidence proves both, one waits for the other: the
+  // core that is proved or is further behind leads.
   void ComparePeers();
 
-  // Whose pc moves while everyone else stands does not wait.
+  // True if the head surely waits for no core: its pc moves while others stand, or HLO shows it.
   static bool Proven(const Head& head);
   void WaitsForPeer(Head& head, std::string_view which);
   void ChooseAmong(const std::vector<size_t>& peers);
 
-  // Across slices: what is behind an earlier head waits for it.
+  // Drops heads that wait for an earlier head in another slice.
   void DropVictims();
   void Summarise();
 
-  // Why a candidate is no head, or empty.
+  // The reason why a candidate is no head, or empty.
   std::string VictimBecause(const Head& head) const;
 
-  // A head that is not idle, in another slice, and not known to be later.
+  // True if another slice has a head that is not idle, and not known to be later.
   bool HasBusyHead(const Head& idle) const;
   void Finish();
   void RecordUnitWaits();
@@ -153,7 +153,7 @@ class Builder {
   const Divergence& divergence_;
   std::vector<SliceGroup> knots_;
   WaitGraph graph_;
-  bool real_ = false;                     // a head that is more than a wait for another slice
+  bool real_ = false;                     // some head is more than a wait for another slice
   std::map<int, int64_t> earliest_idle_;  // per cohort
   std::set<std::tuple<int, int, std::optional<int64_t>>> busy_;  // slice, cohort, at
   std::set<int> proven_slices_;
@@ -193,7 +193,7 @@ Builder::Seat Builder::SeatOf(int unit) const {
 void Builder::InferCrossWaits() {
   std::map<int, std::set<int>> uniform;                 // place -> slices
   std::map<std::pair<int, Seat>, std::set<int>> seats;  // place, seat -> slices
-  // By slice, the place of each seat that is not where most of the slice stands.
+  // By slice, the place of each seat away from the slice's largest cluster.
   std::vector<std::map<Seat, int>> apart(knots_.size());
   for (size_t s = 0; s < knots_.size(); ++s) {
     const SliceGroup& group = knots_[s];
@@ -212,7 +212,7 @@ void Builder::InferCrossWaits() {
     for (size_t i = 1; i < group.clusters.size(); ++i) {
       Cluster& cluster = group.clusters[i];
       if (cluster.hlo_class != HloClass::kUnknown) continue;
-      // Where no slice is left that they could wait for, they wait for each other.
+      // If no slice is left for which they could wait, these seats wait for each other.
       const bool hosts = WholeHosts(cluster);
       const bool peers = std::all_of(cluster.units.begin(), cluster.units.end(), [&](int unit) {
         const size_t there = seats[{cluster.place, SeatOf(unit)}].size();
@@ -382,7 +382,7 @@ void Builder::AddLoneComputer() {
   for (size_t s = 0; s < knots_.size(); ++s) {
     const SliceInfo& info = topology_.slices()[s];
     for (int worker = info.first; worker < info.last; ++worker) {
-      if (topology_.worker(worker).snapshot == nullptr) return;  // it may be that one
+      if (topology_.worker(worker).snapshot == nullptr) return;  // it may be at fault
     }
     if (WaitsOutsideWholly(knots_[s], graph_.slices[s])) continue;
     if (lone >= 0 || !ComputesAlone(knots_[s])) return;
@@ -391,7 +391,7 @@ void Builder::AddLoneComputer() {
   if (lone < 0 || knots_.size() < 2) return;
   const int unit = knots_[static_cast<size_t>(lone)].clusters.front().units.front();
   const Unit& computer = positions_.unit(unit);
-  // A unit in an earlier launch has long received all that this core could owe it.
+  // A unit in an earlier launch has received all data that this core could owe it.
   for (const Unit& other : positions_.units()) {
     const bool comparable =
         other.at && computer.at &&
@@ -421,7 +421,7 @@ bool Builder::ComputesAlone(const SliceGroup& group) {
 
 void Builder::AddIdleSlices() {
   if (!graph_.heads.empty()) return;
-  std::map<int, int64_t> waits_in;  // cohort -> earliest launch somebody waits in
+  std::map<int, int64_t> waits_in;  // cohort -> earliest launch with a wait
   for (const Unit& unit : positions_.units()) {
     if (unit.state != UnitState::kRunning || !unit.at) continue;
     const int cohort = topology_.worker(unit.worker).cohort;
@@ -520,8 +520,8 @@ void Builder::ChooseAmong(const std::vector<size_t>& peers) {
   }
   const auto firsts = std::count_if(peers.begin(), peers.end(),
                                     [&](size_t i) { return graph_.heads[i].at == first; });
-  // One that is not known to wait may certainly have stopped before the others; it can
-  // have waited there already, so it is no surer than before.
+  // A candidate may provably have stopped before the others; it can have waited there already,
+  // so it is no surer than before.
   const auto candidate = [&](const Head& head) {
     return head.at == first && head.kind != HeadKind::kCrossWait;
   };
@@ -599,7 +599,7 @@ std::string Builder::VictimBecause(const Head& head) const {
     }
     return "";
   }
-  // A whole host elsewhere, in a slice that can be waiting for another slice.
+  // A whole host stands elsewhere, in a slice that can be waiting for another slice.
   const bool loose = head.kind == HeadKind::kElsewhere && head.whole_host;
   const bool other_slice = proven_slices_.size() > (proven_slices_.contains(SliceOf(head)) ? 1 : 0);
   if (loose && other_slice) {

@@ -26,7 +26,7 @@ enum class HeadKind {
   kElsewhere,  // in the same launch, but not where the rest of its slice waits
   kSparse,     // its SparseCore stands elsewhere than those of its peers
   kInput,      // launched, but waits for its own host: infeed, arguments, entry
-  kIdle,       // nothing runs or is queued; its peers wait in a launch it never got
+  kIdle,       // no launch runs or is queued; its peers wait in a launch it never got
   kCrossWait,  // waits for another slice, while the rest of its slice waits for it
 };
 
@@ -38,7 +38,7 @@ struct Head {
   std::vector<int> units;   // in Positions::units(), ascending
   bool whole_host = false;  // all units of a worker that has at least two
   bool behind = false;      // in an earlier launch
-  bool hlo_waits = false;   // what it stands at can itself be a wait
+  bool hlo_waits = false;   // its instruction can itself be a wait
   bool ambiguous = false;   // it, or its peer in another slice, waits for the other
   bool or_mate = false;     // alone like another of its slice, of which one waits for the other
   bool moving = false;      // its pc moves, but no launch completes
@@ -59,14 +59,14 @@ enum class SliceState {
 
 struct SliceView {
   SliceState state = SliceState::kEmpty;
-  int crowd_place = -1;             // where most of it stands
+  int crowd_place = -1;             // the place of most of its cores
   std::optional<int64_t> crowd_at;  // and in which launch
   int running = 0;
   int idle = 0;
   int cluster = 0;
 };
 
-// The wait that one unit was taken to be in, as the graph was built from it.
+// The wait that the graph assumed for one unit.
 struct UnitWait {
   HloClass hlo_class = HloClass::kUnknown;
   std::optional<int64_t> at;  // comparable within its slice alone

@@ -11,7 +11,7 @@ struct Window {
   int64_t oldest = 0;
 };
 
-// Nothing: no poll saw it come to where it stands, so that no end is known to when.
+// Absent if no poll saw the core come to its place, because then its stop has no upper bound.
 std::optional<Window> StopOf(const Core& core) {
   if (core.transitions.empty()) return std::nullopt;
   const Transition& last = core.transitions.back();

@@ -1,6 +1,6 @@
 // FindFirstToStop finds the core that stopped first, as far as polls can resolve it.
 //
-// A stuck core usually stops first: cores that wait for it continue to their next
+// A stuck core usually stops first: the cores that wait for it continue to their next
 // collective with it. (A core that was ahead may have waited there already.)
 // Within one step the difference is often smaller than the polls resolve; then the result
 // is absent. Host clocks are never compared: the function compares ages at the time of

@@ -22,7 +22,7 @@ void StopAll(Scenario& s, int64_t age_ms) {
   }
 }
 
-// The same seat of two slices stands elsewhere than the rest of either.
+// The same seat of two slices stands apart from the rest of either slice.
 Scenario TwoPeers() {
   Scenario s;
   s.PutSlice(1, 0, kStep, kCollective);
@@ -42,7 +42,7 @@ TEST(Wavefront, OnlyWhatTheErrorsLeaveNoDoubtOfIsEarlier) {
   EXPECT_FALSE(StoppedBefore(b, a));
   b.transitions.back().within_ms = 5'000;  // polls too far apart
   EXPECT_FALSE(StoppedBefore(a, b));
-  b.transitions.back().within_ms.reset();  // nobody saw it come there
+  b.transitions.back().within_ms.reset();  // no poll saw it come there
   EXPECT_FALSE(StoppedBefore(a, b));
 }
 

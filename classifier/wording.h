@@ -1,4 +1,4 @@
-// Words what the classifier states as data: the chain of waiting groups, and what was considered.
+// Words the classifier's data: the chain of waiting groups, and the causes that were considered.
 //
 // Sentences for people, in plain English, without a full stop at the end and not escaped.
 #ifndef RAPIDEYE_CLASSIFIER_WORDING_H_
@@ -13,13 +13,13 @@
 
 namespace rapideye {
 
-// Where a training loop is, as its progress page tells: "in a checkpoint".
+// The place of a training loop, by its progress page: "in a checkpoint".
 std::string_view PhaseText(Phase phase);
 
 // Why a cause is not the verdict: "none of 48 connections that sockets and probes show is broken".
 std::string WhyNotText(const Considered& considered);
 
-// Says what the members of a group do: "wait at a collective in their slice".
+// Words the state of a group's members: "wait at a collective in their slice".
 std::string WaitText(const ChainGroup& group);
 
 // The words between the names of an edge's groups: "waits across slices for".

@@ -20,9 +20,9 @@
 namespace rapideye::classifier {
 namespace {
 
-// Computations call each other a few levels deep; what lies deeper is not looked at.
+// Computations call each other a few levels deep; calls beyond this depth are not followed.
 constexpr int kMaxDepth = 64;
-// In a backend configuration, in front of a kernel's bytes.
+// In a backend configuration, this key stands in front of a kernel's bytes.
 constexpr std::string_view kBody = "\"body\"";
 
 using Names = absl::flat_hash_map<std::string_view, int>;
@@ -36,7 +36,7 @@ struct Instructions {
   Instructions(const HloModule& m, int index)
       : module(m), computation(m.computations[static_cast<size_t>(index)]) {}
 
-  // What a word refers to: an instruction of this computation, or a computation.
+  // The thing that a word refers to: an instruction of this computation, or a computation.
   struct Referent {
     int instruction = -1;
     int computation = -1;
@@ -80,7 +80,7 @@ void ForEachCalled(std::string_view text, const Take& take) {
   }
 }
 
-// What an instruction says around the place `at` of its text.
+// The part of an instruction's text around `at`.
 std::string Excerpt(const HloInstruction& instruction, size_t at) {
   constexpr size_t kBefore = 100;
   const std::string_view text = instruction.text;
@@ -98,7 +98,7 @@ std::string ShapeOf(const HloParts& parts) {
   return std::string(parts.shape.substr(0, std::min(parts.shape.find('{'), kMaxHloExcerptBytes)));
 }
 
-// Of the entry computation, by their numbers.
+// Parameters of the entry computation, by their numbers.
 struct Parameter {
   size_t index = 0;            // in the computation
   std::string_view operation;  // its name in the user's program
@@ -130,7 +130,7 @@ bool SameParameter(const Parameter& left, const Parameter& right) {
          (left.sharding.empty() || right.sharding.empty() || left.sharding == right.sharding);
 }
 
-// The first one with a name that none of the others has; null: each has its like there.
+// The first parameter whose name none of the others has; null: each name is on both sides.
 const Parameter* OnlyHere(const std::map<int64_t, Parameter>& here,
                           const std::map<int64_t, Parameter>& there) {
   absl::flat_hash_set<std::string_view> names;
@@ -141,11 +141,11 @@ const Parameter* OnlyHere(const std::map<int64_t, Parameter>& here,
   return nullptr;
 }
 
-// On either side; absent on the one that has no such parameter.
+// A parameter on either side; absent on a side that has no such parameter.
 using OtherParameter = std::array<std::optional<Parameter>, 2>;
 
 // The first parameter in whose number, name, shape or sharding two programs differ; both
-// absent if nothing shows that they are called with different ones.
+// absent if no such difference is certain.
 OtherParameter FindOtherParameter(const HloComputation& left, const HloComputation& right) {
   const auto lefts = ParametersOf(left);
   const auto rights = ParametersOf(right);
@@ -163,8 +163,8 @@ OtherParameter FindOtherParameter(const HloComputation& left, const HloComputati
   return {};
 }
 
-// The first instruction behind `index` that uses its value and says of which line it is; -1:
-// none. What says nothing hands the value on, a few times.
+// The first instruction behind `index` that uses its value and has a source line; -1: none.
+// An instruction without a source line hands the value on; a few such steps are followed.
 int FirstUser(const HloModule& module, const HloComputation& computation, size_t index) {
   constexpr size_t kMostHands = 8;
   const HloSourceLines lines(module);
@@ -183,7 +183,7 @@ int FirstUser(const HloModule& module, const HloComputation& computation, size_t
   return -1;
 }
 
-// In computations of the same names the same text of the long form says the same.
+// Equal texts of the long form mean the same, if computations have the same names on both sides.
 bool SameText(const Instructions& left, const Instructions& right, size_t i) {
   const std::string_view text = left.computation.instructions[i].text;
   return text == right.computation.instructions[i].text &&
@@ -200,7 +200,7 @@ void AddCalled(const Instructions& left, const Instructions& right, size_t i,
   });
 }
 
-// By an instruction that is a call; -1 for others.
+// The computation that a call instruction calls; -1 for other instructions.
 int CalledBy(const Instructions& side, size_t i) {
   const HloParts parts = ParseHloInstruction(side.computation.instructions[i].text);
   int called = -1;
@@ -262,26 +262,26 @@ class Comparison {
 
   bool Found() const { return difference_.outcome == HloOutcome::kDifferent; }
 
-  // Every pair once: that keeps texts from costing more than their length.
+  // Compares every pair once, so that the time stays linear in the texts.
   void CompareComputations(Pair pair, int depth);
 
-  // A computation that is called from several places is the same one at each: none is
-  // compared with more than a few of the other side.
+  // A computation that is called from several places is the same at each place. So none needs a
+  // comparison with more than a few computations of the other side.
   bool Unseen(const Pair& pair);
 
-  // Two calls differ, say in how many values they return: what they call says why.
+  // Two calls differ, say in the number of their values: the called computations show why.
   void LookIntoCalls(const Instructions& left, const Instructions& right, size_t i, int depth);
 
-  // One of the two has no instruction `i`: that is a difference if all of it was read.
+  // One of the two sides has no instruction `i`: a difference, if that side was read to its end.
   void Ended(const Instructions& left, const Instructions& right, size_t i);
   bool Same(const Instructions& left, const Instructions& right, size_t i,
             std::vector<Pair>& called);
 
-  // A fusion or reduction says more of where its computation comes from than the instructions
-  // in it. Of callers of callers the outermost that is no loop, branch or call.
+  // A fusion or reduction tells the source of its computation better than the instructions in it
+  // do. Of nested callers, takes the outermost that is no loop, branch or call.
   void AttributeToCaller(const Instructions& left, const Instructions& right, size_t i, int depth);
 
-  // A kernel may do the same although its body is another one.
+  // Two kernels may do the same although their bodies differ.
   void KernelDiffers(const Instructions& left, const Instructions& right, size_t i,
                      const HloToken& a, const HloToken& b);
 
@@ -301,7 +301,7 @@ class Comparison {
   absl::flat_hash_map<int, int> left_partners_;  // of computations, how many so far
   absl::flat_hash_map<int, int> right_partners_;
   bool called_by_loop_ = false;  // the difference lies within a loop, branch or call
-  bool unfinished_ = false;      // something was not read to its end
+  bool unfinished_ = false;      // some text was not read to its end
 };
 
 HloDifference Comparison::Compare() {
@@ -413,7 +413,7 @@ bool Comparison::Same(const Instructions& left, const Instructions& right, size_
     if (calls) called.emplace_back(from.computation, to.computation);
     const bool refers = from.instruction >= 0 || to.instruction >= 0;
     if (calls || (refers ? from == to : a.text == b.text)) continue;
-    // The last instruction of a text that was cut is no more than its beginning.
+    // The last instruction of a text that was cut may be incomplete.
     if (IsCutOff(left, i, a) || IsCutOff(right, i, b)) {
       unfinished_ = true;
       return true;

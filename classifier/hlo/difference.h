@@ -16,16 +16,16 @@ namespace rapideye::classifier {
 
 struct HloText {
   std::string_view text;
-  bool cut = false;  // there was more of it
+  bool cut = false;  // the text goes on behind the cut
 };
 
 struct HloPlace {
   std::string computation;  // empty: the module's own attributes
-  // As it is written, metadata included, without the indentation; of a long one the
+  // The instruction's text, metadata included, without the indentation; of a long one the
   // part around the difference. Empty: the computation ends before.
   std::string instruction;
   std::string name;   // of that instruction
-  std::string shape;  // what it makes, without the layout: bf16[64,128]; of a tuple its beginning
+  std::string shape;  // its result, without the layout: bf16[64,128]; the beginning only of a tuple
   std::string sharding;  // of a parameter of the entry computation; empty: not told
   // The operation of the user's program and the line from which it comes. Within a fusion or
   // a reduction: those of the instruction that calls it.
@@ -35,8 +35,8 @@ struct HloPlace {
 
 struct HloDifference {
   HloOutcome outcome = HloOutcome::kNotComparable;
-  // Of kDifferent and kKernelOrItsSource: the number of the instruction in its computation, from 1
-  // (0: the module's own attributes), and what stands there on either side.
+  // For kDifferent and kKernelOrItsSource: the number of the instruction in its computation, from 1
+  // (0: the module's own attributes), and the place on either side.
   int64_t position = 0;
   std::array<HloPlace, 2> places;
   bool kernel = false;  // only bodies of kernels differ, this one first
@@ -45,17 +45,17 @@ struct HloDifference {
 // Bytes shown of an instruction: real ones run to tens of KiB.
 inline constexpr size_t kMaxHloExcerptBytes = 300;
 
-// Instruction by instruction in the order of the entry computation; a computation that
-// one calls is compared before the instruction behind it. What two compilations of the
-// same program may spell differently makes no difference: names of instructions and
+// Compares instruction by instruction in the order of the entry computation; a computation
+// that an instruction calls is compared before the next instruction. Spellings that two
+// compilations of one program may choose freely make no difference: names of instructions and
 // computations (operands are compared by where they come from), metadata such as source
 // lines, comments. Everything else counts: shapes, layouts, opcodes, attributes, backend
 // configurations, channel ids. Bodies of kernels count last: kKernelOrItsSource if nothing
 // else differs, and kEqualButForNames if they differ in the paths and lines of their source
 // alone.
 //
-// Of a difference the entry's parameters are shown first, if it is one of their shapes,
-// shardings or names, whatever stands before them: the rest follows from those. Of constants
+// If the entry's parameters differ in shapes, shardings or names, these are shown first,
+// whatever stands before them, because the other differences follow from them. For constants,
 // the operation that uses them is shown.
 //
 // Texts without an entry computation, because they were cut, are compared computation by

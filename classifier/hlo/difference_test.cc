@@ -156,7 +156,7 @@ TEST(HloDifference, AnInstructionMore) {
   EXPECT_EQ(at_the_end.places[0].computation, "main.12_spmd");
 }
 
-// Its constants follow from the arguments, and stand before them.
+// The constants follow from the arguments, and stand before them in the text.
 constexpr char kArguments[] = R"(HloModule jit_step, num_partitions=4
 
 FileNames
@@ -196,7 +196,7 @@ TEST(HloDifference, ParametersComeBeforeWhatFollowsFromThem) {
   EXPECT_EQ(sharding.places[0].sharding, "{devices=[4,1]<=[4]}");
   EXPECT_EQ(sharding.places[1].sharding, "{devices=[1,4]<=[4]}");
 
-  // Some builds do not state it: that is no difference of the arguments.
+  // Some builds do not state shardings: that is no difference of the arguments.
   const HloDifference unsaid =
       Compare(kArguments, With(", sharding={devices=[4,1]<=[4]}", "", constant));
   EXPECT_EQ(unsaid.position, 1);
@@ -257,7 +257,7 @@ TEST(HloDifference, TextsThatWereCut) {
   EXPECT_EQ(CompareHlo({part, true}, {whole, false}).outcome, HloOutcome::kEqualAsFarAsRead);
   const std::string in_a_word = whole.substr(0, whole.find("channel_id") + 3);
   EXPECT_EQ(CompareHlo({whole, false}, {in_a_word, true}).outcome, HloOutcome::kEqualAsFarAsRead);
-  // What comes before the cut is a difference all the same, also before the entry.
+  // A difference before the cut counts, also when it lies before the entry.
   const HloDifference found =
       CompareHlo({part, true}, {With("kind=kLoop", "kind=kInput", whole), false});
   EXPECT_EQ(found.outcome, HloOutcome::kDifferent);

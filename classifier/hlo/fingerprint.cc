@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 7> kCollectives = {
 constexpr std::string_view kStart = "-start";
 constexpr std::string_view kBetweenSlices = "xla_megascale_runtime";
 
-// "all-reduce" of "(f32[8]{0:T(8,128)}, f32[]) all-reduce(%a, %b), …": what follows the shape.
+// "all-reduce" of "(f32[8]{0:T(8,128)}, f32[]) all-reduce(%a, %b), …": the word behind the shape.
 std::string_view OpcodeOf(std::string_view instruction) {
   int depth = 0;
   size_t at = 0;
@@ -59,7 +59,7 @@ std::string_view OpcodeOf(std::string_view instruction) {
 
 bool WaitsForOthers(std::string_view instruction) {
   std::string_view opcode = OpcodeOf(instruction);
-  // Transfers to and from the own host bear the same names.
+  // Transfers to and from the worker's own host bear the same opcodes.
   if (opcode == "send" || opcode == "recv") {
     return instruction.find(kBetweenSlices) != std::string_view::npos;
   }
@@ -96,8 +96,8 @@ class Walk {
  public:
   explicit Walk(const HloModule& module) : module_(module) {}
 
-  // From the entry computation on, each computation once, in the order in which they are
-  // called: that of the text, and their names, do not matter.
+  // Starts at the entry computation and takes each computation once, in the order of calls: the
+  // order in the text, and the names of computations, do not matter.
   HloFingerprint Run() {
     HloFingerprint result;
     result.module = std::string(module_.name);

@@ -15,15 +15,15 @@ struct HloFingerprint {
   std::string digits;  // 64 bits as 16 lower-case hex digits
   // Devices that run it together: replicas times partitions.
   int64_t devices = 1;
-  // It holds a collective, or a transfer between slices: whoever runs another program in
-  // its place keeps the others waiting.
+  // The module holds a collective, or a transfer between slices: a worker that runs another
+  // program in its place keeps the others waiting.
   bool has_collective = false;
 };
 
 // Two compilations of one program have the same fingerprint on every machine and in every
-// version of this function's callers: it is compared between hosts. What two compilations of
-// the same program may spell differently makes no difference: names of instructions and
-// computations, metadata such as source lines, comments; nor does what a backend has tuned or
+// version of this function's callers, because hosts compare fingerprints. Spellings that two
+// compilations of one program may choose freely make no difference: names of instructions and
+// computations, metadata such as source lines, comments; nor does data that a backend has
 // embedded (backend configurations hold results of autotuning and the sources' paths of
 // kernels), nor frontend attributes, nor constants that are addresses in a process. Everything
 // else counts: shapes, layouts, opcodes, constants, attributes, channel ids, the order.

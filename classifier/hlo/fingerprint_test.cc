@@ -53,7 +53,7 @@ std::string Digits(const std::string& text) {
   return fingerprint.has_value() ? fingerprint->digits : "none";
 }
 
-// Hosts compare it with one another, whatever version of the agent each of them runs.
+// Hosts compare their fingerprints with one another, whatever version of the agent they run.
 TEST(HloFingerprint, IsThatOfEveryOtherHost) {
   const std::optional<HloFingerprint> fingerprint = FingerprintHlo(kStep);
   ASSERT_TRUE(fingerprint.has_value());
@@ -73,7 +73,7 @@ TEST(HloFingerprint, WhereAProgramLiesAndWhatItsPartsAreCalledMakesNoDifference)
   EXPECT_EQ(Digits(other), Digits(kStep));
 }
 
-// Of other processors, or another run of the autotuner.
+// Compiled for other processors, or by another run of the autotuner.
 TEST(HloFingerprint, HowABackendCarriesItOutMakesNoDifference) {
   EXPECT_EQ(Digits(With(R"(["8"])", R"(["16"],"tiling":{"m":"64"})")), Digits(kStep));
   EXPECT_EQ(Digits(With(R"(backend_config={"outer_dimension_partitions":["8"]})",
@@ -104,7 +104,7 @@ TEST(HloFingerprint, WhatTheProgramComputesMakesADifference) {
   }
 }
 
-// What older versions of JAX pass to a callback on the host; sizes are no addresses.
+// Older versions of JAX pass an address to a callback on the host; sizes are no addresses.
 TEST(HloFingerprint, AnAddressOfAProcessMakesNoDifference) {
   const std::string line = "  %param = f32[16,8]{1,0} parameter(0)";
   const auto with = [&line](const std::string& value) {
@@ -124,7 +124,7 @@ TEST(HloFingerprint, AKernelsAttributesMayTakeSeveralLines) {
   const std::string text = With(line, kernel + line);
   EXPECT_NE(Digits(text), Digits(kStep));
   EXPECT_EQ(Digits(With("TUzv", "AAAA", text)), Digits(text));
-  // What stands behind it counts.
+  // Text behind the kernel's body counts.
   EXPECT_NE(Digits(With("channel_id=1", "channel_id=2", text)), Digits(text));
 }
 

@@ -31,7 +31,7 @@ std::optional<int64_t> TakeNumber(std::string_view& text) {
   return value;
 }
 
-// "2,4", with spaces anywhere; nothing if there is anything else in it.
+// Reads "2,4", with spaces anywhere; absent if the list holds any other text.
 std::optional<Numbers> NumbersIn(std::string_view list) {
   Numbers numbers;
   StripSpace(list);
@@ -48,7 +48,7 @@ std::optional<Numbers> NumbersIn(std::string_view list) {
   return numbers;
 }
 
-// Takes the list between brackets at the beginning.
+// Takes the bracketed list at the beginning of the text.
 std::optional<Numbers> TakeList(std::string_view& text) {
   const std::string_view list = InHloBrackets(text);
   const std::optional<Numbers> numbers = NumbersIn(list);
@@ -56,7 +56,7 @@ std::optional<Numbers> TakeList(std::string_view& text) {
   return numbers;
 }
 
-// Of dimensions, all above 0; nothing if it is more than the devices there can be.
+// The product of dimensions, all above 0; absent if it exceeds the possible number of devices.
 std::optional<int64_t> Product(const Numbers& dimensions) {
   if (dimensions.empty() || dimensions.size() > kMaxDimensions) return std::nullopt;
   int64_t product = 1;
@@ -166,7 +166,7 @@ class MeshGroups {
   // ['a'=2,'b'=4]; names may stand without quotation marks.
   bool ReadAxes();
 
-  // Those of the mesh, if they are not in order.
+  // Reads the devices of the mesh, if they are not in ascending order.
   bool ReadDevices();
 
   // {'a','b':(2)4}

@@ -33,7 +33,7 @@ std::string_view NextHloName(std::string_view& rest) {
     const size_t end = EndOfHloPart(rest, 0, ",");
     std::string_view one = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    // The last word: a shape may stand before it.
+    // Takes the last word: a shape may stand before the name.
     while (!one.empty() && !IsOfName(one.back())) one.remove_suffix(1);
     size_t begin = one.size();
     while (begin > 0 && IsOfName(one[begin - 1])) --begin;

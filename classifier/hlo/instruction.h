@@ -17,7 +17,7 @@ struct HloParts {
   std::string_view attributes;  // what follows them
 };
 
-// `text`: what follows "name = ".
+// `text`: the instruction behind "name = ".
 HloParts ParseHloInstruction(std::string_view text);
 
 // The first name among operands or in a list such as {%a, %b}, without the percent sign;

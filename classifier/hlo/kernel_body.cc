@@ -27,7 +27,7 @@ constexpr unsigned char kAligned = 0x80;  // of a section's id
 constexpr std::string_view kMagic = "ML\xefR";
 constexpr std::string_view kBuiltin = "builtin";
 
-// Encodings of the builtin dialect that say where something was written.
+// Encodings of the builtin dialect that hold a place in the source.
 constexpr bool IsLocation(uint64_t code) { return (code >= 10 && code <= 15) || code == 22; }
 
 class Reader {
@@ -111,7 +111,7 @@ bool ReadSections(std::string_view bytes, Bytecode& code) {
   Reader reader(bytes);
   reader.Bytes(kMagic.size());
   code.version = reader.Number();
-  reader.UpToZero();  // who wrote it
+  reader.UpToZero();  // the producer
   while (!reader.done() && !reader.failed()) {
     const unsigned char id = reader.Byte();
     const uint64_t length = reader.Number();

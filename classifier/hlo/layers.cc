@@ -54,7 +54,7 @@ class Comparison {
   std::string SentenceOf(const HloLayerDifference& found) const;
   std::string AfterAlone() const;
 
-  // The sentence names the layer that differs first, and what came of it.
+  // Names the first layer that differs, and the result of the comparison of the compiled programs.
   std::string Sentence() const;
 
   const HloDump& left_;

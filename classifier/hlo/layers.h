@@ -36,14 +36,14 @@ std::string_view HloLayerName(HloLayer layer);
 
 struct HloLayerDifference {
   HloLayer layer = HloLayer::kAfter;
-  // Of kBuild and kFlags: what stands on either side; of a flag that only one side has, the
-  // other's is empty.
+  // For kBuild and kFlags: the values on either side; for a flag that only one side has, the
+  // other's value is empty.
   std::string flag;
   std::array<std::string, 2> values;
   int64_t more_flags = 0;  // that differ beside this one
-  // Of kBefore and kAfter.
+  // For kBefore and kAfter.
   HloDifference difference;
-  // One clause: "flag xla_tpu_scoped_vmem_limit_kib is 16384 here and 65536 there".
+  // A clause: "flag xla_tpu_scoped_vmem_limit_kib is 16384 here and 65536 there".
   std::string sentence;
 };
 
@@ -54,8 +54,8 @@ struct HloDumpDifference {
   std::string sentence;  // the whole finding, for people
 };
 
-// `sides` are what the sentences call the two. Time and memory are linear in the texts. Flags
-// that name places for dumps are left out: they change no program.
+// `sides`: the names of the two sides in the sentences. Time and memory are linear in the texts.
+// Leaves out flags that name places for dumps, because they change no program.
 HloDumpDifference CompareHloDumps(const HloDump& left, const HloDump& right,
                                   const std::array<std::string, 2>& sides);
 

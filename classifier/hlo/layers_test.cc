@@ -38,7 +38,7 @@ HloDumpDifference Compared(const std::string& left, const std::string& right) {
   return CompareHloDumps(DumpOf(left), DumpOf(right), Sides());
 }
 
-// Both ways round.
+// Compares in both directions.
 HloDumpDifference ComparedSamples(const std::string& left, const std::string& right) {
   const std::string a = ReadHloSample(left);
   const std::string b = ReadHloSample(right);
@@ -75,7 +75,7 @@ TEST(HloLayers, AnArgumentThatDiffersIsNamed) {
 
 TEST(HloLayers, AKernelThatDoesSomethingElseIsSaidIfNothingElseDiffers) {
   const std::string left = ReadHloSample("kernels-v5e.txt");
-  // A byte of its code; what it stands for does not matter.
+  // Changes a byte of the kernel's code; the instruction that it encodes does not matter.
   const size_t body = left.find("\"body\":\"") + 8;
   std::string right = left;
   right[left.find('"', body) - 40] ^= 1;

@@ -14,7 +14,7 @@ constexpr std::string_view kModule = "HloModule ";
 constexpr std::string_view kEntry = "ENTRY ";
 constexpr std::string_view kRoot = "ROOT ";
 constexpr std::string_view kThread = "execution_thread=\"";
-// What may stand in front of the computations, each with its lines behind it.
+// The tables that may stand in front of the computations, each with its lines behind it.
 constexpr std::array<std::string_view, 4> kTables = {"FileNames", "FunctionNames", "FileLocations",
                                                      "StackFrames"};
 
@@ -31,20 +31,20 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Up to the first of `ends`, without a percent sign in front.
+// The name up to the first of `ends`, without a percent sign in front.
 std::string_view NameIn(std::string_view text, std::string_view ends) {
   TakePrefix(text, "%");
   return text.substr(0, text.find_first_of(ends));
 }
 
-// Empty behind the text.
+// The line at `at`; empty at or behind the end of the text.
 std::string_view LineAt(std::string_view text, size_t at) {
   if (at >= text.size()) return "";
   return text.substr(at, std::min(text.find('\n', at), text.size()) - at);
 }
 
-// "  %name = " or "  ROOT %name = ", or a computation's first line: where an instruction whose
-// brackets were never closed must have ended. Only of the long form, which marks names.
+// "  %name = " or "  ROOT %name = ", or a computation's first line: here an instruction without
+// closing brackets must have ended. Only for the long form, which marks names.
 bool BeginsAnother(std::string_view line) {
   if (line.starts_with("%") || line.starts_with(kEntry)) {
     StripSpace(line);
@@ -65,18 +65,18 @@ class Parser {
  private:
   bool TakeModule(size_t& at);
 
-  // Where the line ends with all brackets and strings closed; at the latest where another
-  // instruction begins.
+  // The end of the line on which all brackets and strings are closed; at the latest the line before
+  // another instruction begins.
   size_t EndOfLogicalLine(size_t begin);
 
-  // Up to `end` or behind the string that goes on there; counts open brackets. Stops at a
-  // closing one that was not opened.
+  // Scans up to `end`, or behind a string that runs past `end`; counts open brackets. Stops at a
+  // closing bracket without an opening one.
   size_t ScanLine(size_t at, size_t end, int& depth) const;
   size_t Misunderstood(size_t end);
 
   size_t LineEnd(size_t at) const { return std::min(text_.find('\n', at), text_.size()); }
 
-  // Between computations: the first line of one, or tables of files and stack frames.
+  // Takes a line between computations: the first line of a computation, or a line of a table.
   size_t TakeOutside(size_t at);
 
   // A table's name, or its line: "4 {file_name_id=1 …}", '1 "train.py"'.
@@ -94,7 +94,7 @@ class Parser {
   HloModule module_;
   size_t count_ = 0;
   bool open_ = false;    // inside the last computation
-  bool broken_ = false;  // something of it was not understood
+  bool broken_ = false;  // a part of it was not understood
   bool full_ = false;
   bool understood_ = true;
 };
@@ -222,7 +222,7 @@ size_t Parser::TakeInComputation(size_t at) {
     return next;
   }
   if (line.starts_with('%') || line.starts_with(kEntry)) {
-    if (BeginsAnother(line)) {  // the end of the one before is missing
+    if (BeginsAnother(line)) {  // the end of the previous instruction is missing
       understood_ = false;
       open_ = false;
       return at;

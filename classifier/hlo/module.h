@@ -34,7 +34,7 @@ struct HloComputation {
 struct HloModule {
   std::string_view name;
   std::string_view attributes;  // the rest of its first line
-  // Between that and the first computation: of files, functions and stack frames.
+  // The text between `attributes` and the first computation: files, functions and stack frames.
   std::string_view tables;
   std::vector<HloComputation> computations;
   absl::flat_hash_map<std::string_view, int> by_name;  // of computations
@@ -43,10 +43,10 @@ struct HloModule {
   bool complete = false;
 };
 
-// More than the largest modules that are compiled; what lies beyond is left out.
+// More than the largest modules that are compiled; instructions beyond the limit are left out.
 inline constexpr size_t kMaxHloInstructions = 4'000'000;
 
-// Total: whatever does not look like HLO is passed over, and the module is incomplete. Absent
+// Total: text that does not look like HLO is passed over, and the module is incomplete. Absent
 // if there is no "HloModule" line. Time is linear in the text; memory is at most 64 bytes for
 // each instruction.
 std::optional<HloModule> ParseHloModule(std::string_view text);

@@ -59,7 +59,7 @@ TEST(HloModule, AttributesRunOverLinesOfWhichOneBeginsWithABrace) {
 
 TEST(HloModule, WhereverATextIsCutItIsIncomplete) {
   const std::string whole = kKernels;
-  // Without the last line's end nothing is lost.
+  // A missing newline at the end of the text loses no line.
   EXPECT_TRUE(ParseHloModule(whole.substr(0, whole.size() - 1))->complete);
   for (size_t size = whole.find('\n'); size + 2 <= whole.size(); ++size) {
     const auto module = ParseHloModule(whole.substr(0, size));

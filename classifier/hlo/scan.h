@@ -30,8 +30,8 @@ size_t EndOfHloString(std::string_view text, size_t at);
 // it, too.
 size_t EndOfHloPart(std::string_view text, size_t at, std::string_view ends);
 
-// What stands between the bracket at the beginning of `text` and the one that closes it; all
-// of the rest if none does. Empty if it begins with no bracket.
+// The text between the bracket at the beginning of `text` and the bracket that closes it; all
+// of the rest if no bracket does. Empty if the text begins with no bracket.
 std::string_view InHloBrackets(std::string_view text);
 
 }  // namespace rapideye::classifier

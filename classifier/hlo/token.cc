@@ -8,11 +8,11 @@
 namespace rapideye::classifier {
 namespace {
 
-// Where an instruction comes from, and what it was called before.
+// Attributes that tell the source of an instruction, and its name before optimisation.
 constexpr std::array<std::string_view, 3> kOfNoMeaning = {"metadata={", "original_value={",
                                                           "origin={"};
-// How a backend carries it out (autotuning, kernels with the paths of their sources in them),
-// and what was noted for tools.
+// Attributes of the backend's choice (autotuning, kernels with the paths of their sources), and
+// notes for tools.
 constexpr std::array<std::string_view, 3> kOfTheBackend = {"backend_config={", "backend_config=\"",
                                                            "frontend_attributes={"};
 

@@ -10,18 +10,18 @@ namespace rapideye::classifier {
 struct HloToken {
   std::string_view text;  // empty: the end
   size_t begin = 0;       // in the instruction
-  // May name an instruction or a computation: neither an opcode nor the name of an
-  // attribute. A percent sign in front is not part of `text`.
+  // True if the word may name an instruction or a computation: it is neither an opcode nor the name
+  // of an attribute. A percent sign in front is not part of `text`.
   bool reference = false;
 };
 
-// Reads an instruction word by word. Left out are spaces, commas, comments, and the
-// attributes that say where an instruction was written rather than what it does.
+// Reads an instruction word by word. Leaves out spaces, commas, comments, and the
+// attributes that tell the source of an instruction rather than its work.
 class HloTokens {
  public:
   enum class Skipped {
     kWhereFrom,
-    // Also how a backend carries it out, and what frontends and tools have noted.
+    // Also attributes of the backend's choice, and notes of frontends and tools.
     kHowAsWell,
   };
   explicit HloTokens(std::string_view text, Skipped skipped = Skipped::kWhereFrom)

@@ -9,9 +9,9 @@
 namespace rapideye::classifier {
 namespace {
 
-// Computations call each other a few levels deep; what lies deeper is not looked at.
+// Computations call each other a few levels deep; deeper computations are not looked at.
 constexpr int kMaxDepth = 64;
-// A value that several asynchronous halves hand on.
+// So many asynchronous halves are followed from a value back to its start.
 constexpr int kMostHalves = 64;
 
 template <size_t N>
@@ -22,7 +22,7 @@ bool IsOneOf(std::string_view word, const std::array<std::string_view, N>& words
 constexpr std::array<std::string_view, 8> kCollectives = {
     "all-reduce",     "all-gather",         "all-to-all",           "ragged-all-to-all",
     "reduce-scatter", "collective-permute", "collective-broadcast", "partition-barrier"};
-// Take no time of their own.
+// Opcodes that take no time of their own.
 constexpr std::array<std::string_view, 12> kTimeless = {"parameter",
                                                         "constant",
                                                         "get-tuple-element",
@@ -36,18 +36,18 @@ constexpr std::array<std::string_view, 12> kTimeless = {"parameter",
                                                         "optimization-barrier",
                                                         "add-dependency"};
 constexpr std::array<std::string_view, 3> kCallers = {"while", "conditional", "call"};
-// Within a fusion: move data, or compute where to.
+// Opcodes within a fusion that move data, or compute the places to move data to.
 constexpr std::array<std::string_view, 12> kMoves = {
     "copy",      "slice",   "dynamic-slice", "dynamic-update-slice", "concatenate", "pad",
     "broadcast", "reshape", "transpose",     "bitcast-convert",      "domain",      "reverse"};
-// Work, whatever its shape.
+// Opcodes that compute, whatever their shape.
 constexpr std::array<std::string_view, 10> kWork = {
     "convolution", "dot",    "fusion", "reduce",        "sort",
     "scatter",     "gather", "map",    "reduce-window", "select-and-scatter"};
 constexpr std::array<std::string_view, 6> kCopies = {
     "copy", "slice", "dynamic-slice", "dynamic-update-slice", "concatenate", "pad"};
 
-// What libtpu does with a custom call: nothing that takes time.
+// Custom calls that libtpu carries out in no time.
 constexpr std::array<std::string_view, 15> kTimelessTargets = {"AllocateBuffer",
                                                                "ConcatBitcast",
                                                                "SliceId",
@@ -75,7 +75,7 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Without the half of an asynchronous operation.
+// The opcode of the whole asynchronous operation, of which `opcode` may be a half.
 std::string_view WholeOpcode(std::string_view opcode) {
   for (const std::string_view half : {kStart, kDone, kUpdate}) {
     if (opcode.ends_with(half)) return opcode.substr(0, opcode.size() - half.size());
@@ -98,13 +98,13 @@ bool IsLaterHalf(std::string_view opcode) {
   return opcode.ends_with(kDone) || opcode.ends_with(kUpdate);
 }
 
-// An opcode for which no other instruction has to be seen.
+// True for an opcode that is classified without looking at any other instruction.
 bool IsComplete(std::string_view opcode) {
   return !opcode.empty() && opcode != "fusion" && opcode != "custom-call" && !IsTransfer(opcode) &&
          !IsOneOf(opcode, kCopies);
 }
 
-// One element, in whatever layout: "s32[]{:T(128)}", "u32[1]".
+// True for a single element, in whatever layout: "s32[]{:T(128)}", "u32[1]".
 bool IsScalar(std::string_view shape) {
   const size_t bracket = shape.find('[');
   if (bracket == std::string_view::npos || shape.starts_with('(')) return false;
@@ -112,7 +112,7 @@ bool IsScalar(std::string_view shape) {
   return dimensions.empty() || dimensions == "1";
 }
 
-// Of a kernel: it exchanges data or semaphores with other chips.
+// True for a kernel that exchanges data or semaphores with other chips.
 bool TalksToOthers(std::string_view config) {
   constexpr std::string_view kCommunicates = "has_communication";
   for (size_t at = config.find(kCommunicates); at != std::string_view::npos;
@@ -121,7 +121,7 @@ bool TalksToOthers(std::string_view config) {
     value.remove_prefix(std::min(value.find_first_of("tf"), value.size()));
     if (value.starts_with("true")) return true;
   }
-  // A barrier of its own with them needs an id.
+  // A kernel that runs its own barrier with other chips needs an id.
   return Contains(config, "\"collective_id\"");
 }
 
@@ -239,8 +239,8 @@ int HloWaitAnalysis::Called(std::string_view name) const {
   return found == module_.by_name.end() ? -1 : found->second;
 }
 
-// From the entry through loops, branches and calls. Of a text that was cut before its entry,
-// from whatever is no part of a fusion, reduction or asynchronous operation.
+// Starts at the entry and follows loops, branches and calls. If the text was cut before its entry,
+// starts at each computation that is no part of a fusion, reduction or asynchronous operation.
 void HloWaitAnalysis::FindReached() {
   std::vector<int> pending;
   if (module_.entry >= 0) {
@@ -255,7 +255,7 @@ void HloWaitAnalysis::FindReached() {
       const HloParts parts = ParseHloInstruction(instruction.text);
       if (!IsOneOf(parts.opcode, kCallers)) continue;
       const Attributes attributes(parts.attributes);
-      // What runs elsewhere is not where this core stands.
+      // A call that runs elsewhere is no place where this core stands.
       if (Contains(attributes.frontend, "_xla_compute_type=")) continue;
       std::vector<std::string_view> lists(attributes.others.begin(), attributes.others.end());
       if (parts.opcode == "call") lists.push_back(attributes.calls);
@@ -353,7 +353,7 @@ HloWaits HloWaitAnalysis::ClassifyCustomCall(const Attributes& attributes) {
   if (target == "AsyncCollectiveStart" || target == "AsyncCollectiveDone") {
     return HloWaits::kInSlice;
   }
-  // The SparseCores are told of a call that comes, and have heard of it.
+  // These targets announce a call to the SparseCores, or wait until they know of it.
   if (target == "PrepareAsyncCallStart" || target == "PrepareAsyncCallDone" ||
       target.starts_with("Sparse")) {
     return HloWaits::kSparseCore;
@@ -434,8 +434,8 @@ HloWaits HloWaitAnalysis::ClassifyTransfer(int computation, const HloParts& part
     }
   }
   if (handler == kMegascale) return HloWaits::kOtherSlice;
-  // Transfers to the own host name who takes them there (pjrt_rendezvous); to take a wait for
-  // another slice for one would accuse the host.
+  // A transfer to the worker's own host names its handler (pjrt_rendezvous); a wait for another
+  // slice that passed for such a transfer would accuse the host.
   if (handler.empty()) return host ? HloWaits::kOtherSlice : HloWaits::kInSlice;
   return HloWaits::kOwnHost;
 }
@@ -444,7 +444,7 @@ HloWaits HloWaitAnalysis::ClassifyCopy(int computation, const HloParts& parts) {
   return InHostMemory(computation, parts) ? HloWaits::kOwnHost : HloWaits::kOwnDma;
 }
 
-// What it reads or writes lies there.
+// True if the copy reads from or writes to the host's memory.
 bool HloWaitAnalysis::InHostMemory(int computation, const HloParts& parts) {
   if (Contains(parts.shape, kHostMemory) || Contains(parts.operands, kHostMemory)) return true;
   std::string_view operands = parts.operands;
@@ -453,7 +453,7 @@ bool HloWaitAnalysis::InHostMemory(int computation, const HloParts& parts) {
     if (operand < 0) continue;
     const HloParts of_operand = ParseHloInstruction(InstructionAt({computation, operand}).text);
     if (!Contains(of_operand.shape, kHostMemory)) continue;
-    // Of a tuple that is handed on, not all is touched.
+    // Of a tuple that is handed on, the copy may touch a part only.
     if (!of_operand.shape.starts_with('(') || IsLaterHalf(parts.opcode)) return true;
   }
   return false;
@@ -509,8 +509,8 @@ HloWaitAnalysis::Place HloWaitAnalysis::StartByChannel(std::string_view channel)
   return channel.empty() || found == channels_->end() ? Place{} : found->second;
 }
 
-// Of an asynchronous operation that a loop hands on from one round to the next: what all that
-// begin in the module wait for, or a collective if any of them is one.
+// Classifies an asynchronous operation that a loop hands on from round to round: by the operations
+// of that opcode that begin in the module, and as a collective if any of these is a collective.
 HloWaits HloWaitAnalysis::OfAnyStart(std::string_view whole, int depth) {
   const auto [memo, added] = of_any_start_.try_emplace(whole, HloWaits::kCompute);
   if (!added) return memo->second;
@@ -533,7 +533,7 @@ HloWaitAnalysis::Contents HloWaitAnalysis::ContentsOf(int computation, int depth
   if (const auto found = contents_.find(computation); found != contents_.end()) {
     return found->second;
   }
-  contents_[computation] = {};  // of one that calls itself
+  contents_[computation] = {};  // for a computation that calls itself
   Contents contents;
   for (const HloInstruction& instruction :
        module_.computations[static_cast<size_t>(computation)].instructions) {
@@ -551,7 +551,7 @@ void HloWaitAnalysis::AddTo(Contents& contents, const HloInstruction& instructio
   if (IsOneOf(whole, kCollectives)) {
     contents.collective = true;
     const size_t carried = attributes.config.find("\"async_collective_fusion_config\":{");
-    // The steps are numbered; -1 is that of a start or a whole one.
+    // The steps of a split collective are numbered; -1 marks a start or an unsplit collective.
     contents.carries =
         contents.carries || (carried != std::string_view::npos &&
                              !attributes.config.substr(carried).starts_with(
@@ -621,7 +621,7 @@ HloPartners HloWaitAnalysis::PartnersOf(int computation, int index) {
   return partners;
 }
 
-// Where more is said of who takes part: at its first half, or in what it calls.
+// The place that tells more of the participants: the first half, or a place in the callee.
 HloWaitAnalysis::Place HloWaitAnalysis::NextTelling(Place at, const HloParts& parts,
                                                     const Attributes& attributes) {
   if (parts.opcode == "fusion" || WholeOpcode(parts.opcode) == "async" ||
@@ -636,8 +636,8 @@ HloWaitAnalysis::Place HloWaitAnalysis::NextTelling(Place at, const HloParts& pa
   return StartByChannel(attributes.channel);
 }
 
-// The first collective or transfer of a computation, or the first instruction that calls one
-// with such.
+// The first collective or transfer of a computation, or the first instruction that calls a
+// computation with a collective.
 HloWaitAnalysis::Place HloWaitAnalysis::FirstTelling(int computation) {
   const auto [memo, added] = first_telling_.try_emplace(computation);
   if (!added) return memo->second;

@@ -1,6 +1,6 @@
-// HloWaitAnalysis states for what a core waits that stands at an instruction of an HLO module.
+// HloWaitAnalysis classifies the wait of a core that stands at an instruction of an HLO module.
 //
-// It follows from opcode, kind, called computations, custom call target, handler of a
+// The class follows from opcode, kind, called computations, custom call target, handler of a
 // transfer, execution thread and memory space; never from the instruction's name, which
 // comes from the user's program.
 #ifndef RAPIDEYE_CLASSIFIER_HLO_WAITS_H_
@@ -23,43 +23,43 @@ namespace rapideye::classifier {
 // "in-slice", "own-host"; empty for kUnspecified.
 std::string_view HloWaitsName(HloWaits waits);
 
-// Who takes part in what an instruction waits for, as far as its text says.
+// The participants of the wait at an instruction, as far as its text names them.
 struct HloPartners {
   HloGroups groups;                // devices; of a permutation its pairs
   std::optional<int64_t> channel;  // absent: none
   std::string_view rendezvous;     // what the runtime's log calls the transfer; or empty
 };
 
-// What one instruction says by itself, without its module: "[ROOT] %name = shape opcode(…), …",
-// or what follows the equals sign. kUnspecified if that does not tell: of fusions, of second
-// halves, of copies, of transfers without a handler.
+// Classifies an instruction without its module: "[ROOT] %name = shape opcode(…), …", or the part
+// behind the equals sign. kUnspecified if that is not enough: for fusions, for second
+// halves, for copies, for transfers without a handler.
 HloWaits HloWaitsOfLine(std::string_view instruction);
 
 // Refers into `module`, which outlives it. Takes time and memory linear in the module for all
 // of its instructions together. Not synchronised.
 class HloWaitAnalysis {
  public:
-  // The attributes on which what it waits for depends.
+  // The attributes by which an instruction's wait is classified.
   struct Attributes;
 
   explicit HloWaitAnalysis(const HloModule& module);
 
-  // Of instruction `index` of a computation. kUnspecified: no core can stand there, because it
-  // takes no time by itself (parameters, tuples), or because its computation is not run for
-  // itself (that of a fusion or reduction).
+  // Classifies instruction `index` of a computation. kUnspecified: no core can stand there, because
+  // the instruction takes no time (parameters, tuples), or because its computation is not run by
+  // itself (the body of a fusion or reduction).
   HloWaits Of(int computation, int index);
 
-  // Of the only instruction with that name at which a core can stand, or of several that wait
-  // for the same.
+  // Classifies the only instruction with that name at which a core can stand, or several such
+  // instructions if they wait for the same.
   HloWaits OfName(std::string_view instruction);
 
   HloPartners PartnersOf(int computation, int index);
 
-  // A computation that is called is not there: the text is not whole.
+  // A computation that the text calls is not in it: the text is not whole.
   bool lacks_computations() const { return lacks_computations_; }
 
  private:
-  // What the instructions of a computation, and of those that they call, do.
+  // The work of a computation, and of all computations that it calls.
   struct Contents {
     bool collective = false;
     bool begins_or_ends_one = false;  // one half of an asynchronous collective
@@ -94,7 +94,7 @@ class HloWaitAnalysis {
 
   const HloInstruction& InstructionAt(Place place) const;
   int Find(int computation, std::string_view name);
-  // The first half of what a -done or -update goes on with.
+  // The first half to which a -done or -update belongs.
   Place StartOf(int computation, const HloParts& parts);
   Place StartByChannel(std::string_view channel);
   HloWaits OfAnyStart(std::string_view whole, int depth);

@@ -2,9 +2,9 @@
 
 namespace rapideye::logs {
 
-// signatures.h explains the form. The order of the kinds is that of their being
-// specific: where a line fits several, the first of them here wins. The wordings are
-// those of the programs named: a text is as long as needed to be found in nothing else.
+// signatures.h explains the form. The kinds are ordered from the most specific to the least
+// specific: where a line fits several, the first kind here wins. The wordings are those of the
+// programs named: each text is long enough to appear in no other line.
 const char kBuiltInSignatures[] = R"table(
 # In every healthy run.
 BENIGN                 "failed call to cuInit"
@@ -311,9 +311,9 @@ KERNEL_HARDWARE        "ncorrected hardware memory error"|"Machine Check Excepti
 KERNEL_HARDWARE        "EDAC "  " UE memory "|" UE on "|"ncorrected error"
 )table";
 
-// What none of the wordings above fits, by its subject and by what became of it: a driver that
-// fails, a runtime that returns an error. Each says less than a wording does, so that none of
-// them establishes a fault of the host's own. The first that fits decides.
+// Lines that fit no wording above, recognised by their subject and its fate: a driver that
+// fails, a runtime that returns an error. A family says less than a wording does, so no family
+// establishes a fault of the host's own. The first family that fits decides.
 const char kBuiltInFamilies[] = R"table(
 RUNTIME_VERDICT        "Potential cause: "  "Bad TPU chip"|"Networking issue"|"Different module"|"Fingerprint mismatch"|"INCONSISTENT_TPU_PROGRAM"|"Data input stall"|"Unrecoverable error"
 RUNTIME_VERDICT        "Example hosts that have different "|"Please inspect the error log of these workers"

@@ -1,4 +1,4 @@
-// Gathers what the lines of one look say.
+// Gathers the events in the lines of one look.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_COLLECTOR_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_COLLECTOR_H_
 
@@ -15,7 +15,7 @@
 
 namespace rapideye::logs {
 
-// A flood of one line is one line and a count; what is benign is dropped.
+// Merges repeated lines into one line and a count; drops benign lines.
 class EventCollector {
  public:
   // Both outlive the collector.

@@ -21,7 +21,7 @@ constexpr std::array<absl::string_view, 2> kChains = {
     "During handling of the above exception, another exception occurred:",
     "The above exception was the direct cause of the following exception:"};
 constexpr absl::string_view kBarrier = "Barrier timed out. Id: ";
-// Of the releases before 2024, which name everybody who did not come, and not how many came.
+// Words of releases before 2024, which name every task that did not come, without a count.
 constexpr absl::string_view kOldBarrier = "Barrier timed out. Barrier_id: ";
 constexpr absl::string_view kAllNames = "Timed out task names:";
 constexpr absl::string_view kReached = "# of tasks that reached the barrier: ";
@@ -36,7 +36,7 @@ bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c))
 bool IsSeparator(char c) { return c == ' ' || c == ','; }
 bool IsWord(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// "ValueError" of "ValueError: loss is not finite"; empty if the line is none such.
+// "ValueError" of "ValueError: loss is not finite"; empty if the line begins with no exception.
 absl::string_view ExceptionClass(absl::string_view line) {
   size_t end = 0;
   while (end < line.size() && (IsWord(line[end]) || line[end] == '.')) ++end;
@@ -44,7 +44,7 @@ absl::string_view ExceptionClass(absl::string_view line) {
   const absl::string_view rest = line.substr(end);
   if (name.empty() || IsDigit(name.front()) || name.size() > kMaxLogNameBytes) return "";
   if (!rest.empty() && rest != ":" && !absl::StartsWith(rest, ": ")) return "";
-  // Classes without a module are named with a capital: "loss: 0.5" is none.
+  // A class without a module begins with a capital: "loss: 0.5" is no exception.
   const size_t dot = name.rfind('.');
   if (dot == absl::string_view::npos) return IsUpper(name.front()) ? name : "";
   return dot + 1 < name.size() ? name : "";
@@ -61,13 +61,13 @@ bool IsWeak(LogKind kind) {
          kind == LogKind::kCollectiveStuck || kind == LogKind::kNetwork;
 }
 
-// Says why a program ended, and does not stand for the end itself.
+// True for a line that gives the reason for a program's end, and is no sign of the end itself.
 bool IsReason(LogKind kind) {
   return kind == LogKind::kDeviceUnavailable || kind == LogKind::kProgramRejected ||
          kind == LogKind::kInputWait || kind == LogKind::kDeviceSlow || kind == LogKind::kHungTask;
 }
 
-// A connection that ended, or a wait for others that did.
+// True if a connection has ended, or a wait for other processes has failed.
 bool SaysPeerIsGone(absl::string_view name, absl::string_view line) {
   constexpr std::array<absl::string_view, 4> kConnections = {
       "ConnectionResetError", "ConnectionAbortedError", "ConnectionRefusedError",
@@ -84,12 +84,12 @@ bool SaysPeerIsGone(absl::string_view name, absl::string_view line) {
                                     [line](auto words) { return absl::StrContains(line, words); }));
 }
 
-// Raised where a program was told to end, or ends as it means to.
+// True for exceptions that stop a program on purpose.
 bool EndsOnPurpose(absl::string_view name) {
   return name == "KeyboardInterrupt" || name == "SystemExit";
 }
 
-// What stands behind the marker, up to `end`.
+// The text behind the marker, up to `end`.
 std::optional<std::string> Behind(absl::string_view line, absl::string_view marker,
                                   absl::string_view end) {
   const size_t at = line.find(marker);
@@ -142,7 +142,7 @@ void LogContext::Take(absl::string_view line, const RecogniseOptions& options, S
   if (found.has_value()) {
     sink(*std::move(found));
   } else if (absl::StartsWith(text, "/job:")) {
-    // Of a list whose beginning is lost.
+    // A task's name alone comes from a list whose beginning is lost.
     if (const std::optional<int32_t> task = TaskNumber(text)) {
       sink(Event(LogKind::kMissedHealthChecks, std::string(text), {*task}, options));
     }
@@ -152,7 +152,7 @@ void LogContext::Take(absl::string_view line, const RecogniseOptions& options, S
 bool LogContext::BeginsTraceback(absl::string_view line) {
   if (!absl::EndsWith(line, kTraceback)) return false;
   const absl::string_view prefix = absl::StripSuffix(line, kTraceback);
-  // A longer one, or one that does not end so, is a sentence.
+  // A text that is longer, or does not end in a blank, is a sentence and no prefix.
   const bool blank = absl::StripAsciiWhitespace(prefix).empty();
   if (prefix.size() > kMaxLinePrefixBytes || (!prefix.empty() && prefix.back() != ' ')) {
     return false;
@@ -176,19 +176,19 @@ void LogContext::TakeTracebackLine(absl::string_view whole, const RecogniseOptio
       of_program_ =
           absl::EndsWith(text, ", in <module>") || absl::EndsWith(text, ", in _run_module_as_main");
     }
-    // A helper process that Python has started.
+    // A frame of a helper process that Python has started.
     if (absl::EndsWith(text, ", in spawn_main")) of_program_ = false;
     any_frame_ = true;
     return;
   }
   if (any_frame_ && !ExceptionClass(text).empty()) {
     expecting_ = Expecting::kAnything;
-    // A barrier whose lists of tasks are the next lines.
+    // The line may begin a barrier's list of tasks, which the next lines continue.
     TakeListLine(text, options, sink);
     TakeException(text, options, sink);
     return;
   }
-  // Another thread writes in between.
+  // The line is of another thread, which wrote into the traceback.
   if (++lines_ > kMaxStrangeTracebackLines) expecting_ = Expecting::kAnything;
   std::optional<LogLine> found = Recognise(whole, options);
   if (found.has_value()) sink(*std::move(found));
@@ -196,7 +196,7 @@ void LogContext::TakeTracebackLine(absl::string_view whole, const RecogniseOptio
 
 void LogContext::TakeException(absl::string_view line, const RecogniseOptions& options, Sink sink) {
   const absl::string_view name = ExceptionClass(line);
-  // Whose an exception is, the traceback tells better than a family of lines does.
+  // A traceback tells better than a family of lines whether an exception is the program's own.
   RecogniseOptions wordings = options;
   wordings.families = false;
   std::optional<LogLine> found = Recognise(line, wordings);
@@ -225,7 +225,7 @@ bool LogContext::TakeListLine(absl::string_view line, const RecogniseOptions& op
     first_.clear();
   }
   if (barrier_.empty()) {
-    // No barrier has been told of.
+    // No line has named a barrier yet.
   } else if (auto reached = Behind(line, kReached, " ")) {
     reached_ = *std::move(reached);
   }
@@ -248,15 +248,15 @@ bool LogContext::TakeListLine(absl::string_view line, const RecogniseOptions& op
   return false;
 }
 
-// True if the names stand in the lines that come; those that stand behind the marker, on
-// the same line, are the first.
+// True if the line begins a list. Its names stand on the next lines; names behind the marker on
+// the same line come first.
 bool LogContext::BeginsList(absl::string_view line, absl::string_view marker) {
   const size_t at = line.find(marker);
   if (at == absl::string_view::npos) return false;
   prefix_ = std::string(line.substr(0, std::min(at, kMaxLinePrefixBytes)));
   absl::string_view rest = line.substr(at + marker.size());
   while (!rest.empty()) {
-    // Where a record of several lines was written as one.
+    // Skips the separators of a record of several lines that was written as one line.
     if (IsSeparator(rest.front()) || absl::StartsWith(rest, "\\n")) {
       rest.remove_prefix(rest.front() == '\\' ? 2 : 1);
       continue;
@@ -271,7 +271,7 @@ bool LogContext::BeginsList(absl::string_view line, absl::string_view marker) {
   return true;
 }
 
-// The task that is all of the line, but for the prefix that the list's first line had, too.
+// The task that makes up the whole line, apart from the prefix of the list's first line.
 std::optional<int32_t> LogContext::ListedTask(absl::string_view line) const {
   if (const std::optional<int32_t> task = TaskNumber(line)) return task;
   const size_t space = line.rfind(' ');

@@ -1,4 +1,4 @@
-// Follows what one log says over several lines: tracebacks, and lists of tasks.
+// Follows messages of one log that span several lines: tracebacks, and lists of tasks.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_CONTEXT_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_CONTEXT_H_
 
@@ -17,31 +17,31 @@ namespace rapideye::logs {
 // The lines of one log (a file, an output) in their order. Bounded, whatever they hold.
 //
 // A traceback is an event (UNCAUGHT_EXCEPTION) if it ended the program: its outermost
-// frame is the module that Python was started with. One that a handler printed begins
-// where it was handled, one of a thread where the thread began. What only tells that a
-// peer is gone is no exception of one's own, nor is anything raised because of it. The
-// source lines that a traceback quotes are code, and recognised as nothing. Each line of
+// frame is the module that Python was started with. A traceback from a handler begins at
+// the handler, a traceback of a thread where the thread began. An exception that only says that
+// a peer is gone is no exception of the program's own, nor is one raised because of it. The
+// source lines that a traceback quotes are code, and never recognised as events. Each line of
 // it may have the same prefix ("[rank0]: "), digits apart.
 //
-// The coordination service puts names of tasks on lines of their own. When such a list
-// ends there is an event whose text holds all of it, beside the one of its first line. Who
-// had not connected when it was last told is told again when the registration fails.
+// The coordination service puts names of tasks on lines of their own. At the end of such a list,
+// an event holds the whole list, beside the event of its first line. When the registration fails,
+// an event names again the tasks that the last list gave as not connected.
 class LogContext {
  public:
   using Sink = absl::FunctionRef<void(LogLine)>;
 
-  // Passes on what the line says, after the lines before it: nothing, or up to three events.
+  // Passes on the line's events, after those of the lines before: up to three, or none.
   void Take(absl::string_view line, const RecogniseOptions& options, Sink sink);
 
  private:
-  // What the lines that come are expected to be.
+  // The form in which the next lines are read.
   enum class Expecting { kAnything, kFrames };
   enum class List { kNone, kBarrier, kUnhealthy, kStragglers };
 
   bool BeginsTraceback(absl::string_view line);
   void TakeTracebackLine(absl::string_view line, const RecogniseOptions& options, Sink sink);
   void TakeException(absl::string_view line, const RecogniseOptions& options, Sink sink);
-  // True if the line belongs to a list and says nothing by itself.
+  // True if the line belongs to a list and is no event by itself.
   bool TakeListLine(absl::string_view line, const RecogniseOptions& options, Sink sink);
   bool BeginsList(absl::string_view line, absl::string_view marker);
   std::optional<int32_t> ListedTask(absl::string_view line) const;
@@ -60,7 +60,7 @@ class LogContext {
   std::string reached_;  // "1/4"
   std::string first_;    // the first task there
   std::vector<int32_t> tasks_;
-  std::vector<int32_t> stragglers_;  // that had not connected yet when it was last told
+  std::vector<int32_t> stragglers_;  // tasks not yet connected by the last list
 };
 
 }  // namespace rapideye::logs

@@ -56,7 +56,7 @@ AssertionError
 }
 
 TEST(LogContextTest, OneThatIsHandledOrOfAThreadIsNone) {
-  // logging.exception: it begins where it was handled.
+  // logging.exception: the traceback begins at the handler.
   EXPECT_THAT(Events(R"(ERROR:root:retrying
 Traceback (most recent call last):
   File "/job/data.py", line 12, in read_shard
@@ -71,7 +71,7 @@ Traceback (most recent call last):
 KeyError: 3
 )"),
               IsEmpty());
-  // A helper that was started by Python.
+  // A traceback of a helper process that Python has started.
   EXPECT_THAT(Events(R"(Traceback (most recent call last):
   File "<string>", line 1, in <module>
   File "/usr/lib/python3.11/multiprocessing/spawn.py", line 122, in spawn_main
@@ -117,7 +117,7 @@ Traceback (most recent call last):
 RuntimeError: training failed
 )";
   EXPECT_THAT(Events(kChain), ElementsAre(testing::StartsWith("FOLLOW_ON")));
-  // Its twin: a traceback of its own after it.
+  // A second case: another traceback follows, which is no part of the chain.
   EXPECT_THAT(Events(absl::StrCat(kChain, kOwn)), SizeIs(2));
 }
 
@@ -190,7 +190,7 @@ The tasks have crashed.
               ElementsAre(testing::StartsWith("FOLLOW_ON"),
                           "MISSED_HEALTH_CHECKS The following tasks are unhealthy (stopped "
                           "sending heartbeats): 2"));
-  // A number alone is nothing.
+  // A number alone is no task.
   EXPECT_THAT(Events("2\n3\nstep 4\n"), IsEmpty());
 }
 
@@ -208,7 +208,7 @@ TEST(LogContextTest, TasksBecomeNumbersWhereverTheyStand) {
   EXPECT_THAT(Tasks("tasks are unhealthy (stopped sending heartbeats):\n"
                     "/job:jax_worker/replica:0/task:8\n3\nThe tasks have crashed.\n"),
               ElementsAre(none, std::vector{3, 8}));
-  // On the line itself, also where a record of several lines was written as one.
+  // Names on the line itself, also where a record of several lines was written as one.
   EXPECT_THAT(Tasks("tasks are unhealthy (stopped sending heartbeats): "
                     "/job:w/replica:0/task:0\nstep 4\n"),
               ElementsAre(none, std::vector{0}));
@@ -222,7 +222,7 @@ TEST(LogContextTest, TasksBecomeNumbersWhereverTheyStand) {
   EXPECT_THAT(Tasks("2026-11-22T11:32:02.389Z tasks are unhealthy (stopped sending heartbeats):\n"
                     "2026-11-22T11:32:03.000Z 3\nstep 4\n"),
               ElementsAre(none, std::vector{3}));
-  // Of a list whose beginning is lost; a number alone is nothing.
+  // Names of a list whose beginning is lost; a number alone is no task.
   EXPECT_THAT(Events("/job:jax_worker/replica:0/task:6\n7\n"),
               ElementsAre("MISSED_HEALTH_CHECKS /job:jax_worker/replica:0/task:6"));
 }
@@ -247,7 +247,7 @@ TEST(LogContextTest, ATracebackMayHaveThePrefixOfItsRank) {
 )"),
               ElementsAre("CORE_HALT [rank1]: Core halted unexpectedly",
                           "UNCAUGHT_EXCEPTION ValueError: loss is not finite"));
-  // Its time goes on.
+  // The time in the prefix changes from line to line.
   EXPECT_THAT(Events(R"(ERROR 02-10 18:47:53 [core.py:982] Traceback (most recent call last):
 ERROR 02-10 18:47:54 [core.py:982]   File "/job/train.py", line 181, in <module>
 ERROR 02-10 18:47:54 [core.py:982] KeyError: 3
@@ -268,7 +268,7 @@ OSError: [Errno 5] Input/output error
 )"),
               ElementsAre(testing::StartsWith("HUNG_TASK OSError"),
                           testing::StartsWith("UNCAUGHT_EXCEPTION OSError")));
-  // Whoever waits in a collective is no culprit.
+  // A process that waits in a collective is no culprit.
   EXPECT_THAT(Events(R"(Traceback (most recent call last):
   File "/job/train.py", line 181, in <module>
 torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1333, remote error

@@ -39,7 +39,7 @@ absl::string_view TakeWhile(absl::string_view& text, absl::string_view allowed) 
 
 constexpr absl::string_view kDigits = "0123456789";
 
-// "1m", "1m30s", "5m". Nothing else: ParseDuration would take "-1m" and "inf".
+// Reads "1m", "1m30s", "5m". Other forms are refused: ParseDuration would take "-1m" and "inf".
 std::optional<int64_t> ParseTimeoutMs(absl::string_view text) {
   const absl::string_view taken = TakeWhile(text, "0123456789.hmsnu");
   absl::Duration duration;
@@ -54,7 +54,7 @@ std::optional<std::string> Name(absl::string_view text) {
   return std::string(text.substr(0, kMaxLogNameBytes));
 }
 
-// The number behind the last of what stands before it, such as "task:" or "Rank ".
+// The number at the beginning of the text, behind a word such as "task:" or "Rank ".
 std::optional<int32_t> NumberOff(absl::string_view text) {
   constexpr size_t kMostDigits = 7;
   const absl::string_view digits = TakeWhile(text, kDigits);
@@ -87,8 +87,8 @@ void AddTask(std::optional<int32_t> task, LogEvent& event) {
   if (at == tasks.end() || *at != *task) tasks.insert(at, *task);
 }
 
-// "[rank218]:[E108 …] [Rank 13] …": the first is the number in the job, the second
-// that in the group, which is the job's where no other is told.
+// "[rank218]:[E108 …] [Rank 13] …": the first is the number in the job, the second the number
+// in the group, which is taken for the job's if the line holds no other.
 void ExtractWatchdogRank(absl::string_view line, LogEvent& event) {
   const auto ahead = line.substr(0, line.find("] "));
   if (const auto rank = NumberBehind(ahead, "[rank")) {
@@ -244,7 +244,7 @@ void ExtractHaltLocation(absl::string_view line, LogEvent& event) {
   if (sequencer == "SparseCoreSequencer") event.core_type = CoreType::kSparseCore;
 }
 
-// "6x2x0_SC1", as a word.
+// Reads "6x2x0_SC1" if it is a word of its own.
 void ExtractCoreName(absl::string_view line, LogEvent& event) {
   constexpr absl::string_view kInName = "0123456789x";
   for (size_t at = line.find('_'); at != absl::string_view::npos; at = line.find('_', at + 1)) {
@@ -292,7 +292,7 @@ void ExtractPeerHost(absl::string_view line, LogEvent& event) {
     if (!SkipPast(rest, "The task with address ")) return;
   }
   absl::string_view host = rest.substr(0, rest.find_first_of(" ,;\t"));
-  // The full stop ends the sentence, the port the address.
+  // A full stop ends the sentence, and a port ends the address.
   absl::ConsumeSuffix(&host, ".");
   const size_t colon = host.rfind(':');
   if (colon == absl::string_view::npos) return;

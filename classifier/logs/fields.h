@@ -20,17 +20,17 @@ absl::string_view WithoutPrefix(absl::string_view line);
 // The runtime's hang line; absent if it is cut before its last field.
 std::optional<HangReport> ParseHangReport(absl::string_view line);
 
-// Each sets what it finds and leaves the rest absent.
+// Each function sets the fields that it finds and leaves the rest absent.
 void ExtractHaltLocation(absl::string_view line, LogEvent& event);
 void ExtractCoreName(absl::string_view line, LogEvent& event);
 void ExtractHlo(absl::string_view line, LogEvent& event);
 void ExtractLaunchId(absl::string_view line, LogEvent& event);
 void ExtractPeerHost(absl::string_view line, LogEvent& event);
-// Which tasks a line of this kind is about: those without heartbeats, those that
-// came back, those that a watchdog names. Sorted, each once, at most kMaxListedTasks.
+// Reads the tasks that a line of this kind names: tasks without heartbeats, tasks that
+// came back, tasks that a watchdog names. Sorted, each once, at most kMaxListedTasks.
 void ExtractPeerTasks(absl::string_view line, LogEvent& event);
 
-// "2" or "/job:jax_worker/replica:0/task:2", and nothing else; absent: it is none such.
+// Reads "2" or "/job:jax_worker/replica:0/task:2" as the whole text; absent for any other text.
 std::optional<int32_t> TaskNumber(absl::string_view text);
 
 }  // namespace rapideye::logs

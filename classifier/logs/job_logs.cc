@@ -14,14 +14,14 @@
 namespace rapideye::logs {
 namespace {
 
-// So many steps after an event, or steps for so long, show that the program went on. Fewer
-// may have waited in a buffer until it ended.
+// So many steps after an event, or steps for so long, prove that the program went on. Lines of
+// fewer steps may have waited in a buffer until the program ended.
 constexpr int64_t kStepsAfter = 2;
 constexpr int64_t kManyStepsAfter = 200;
 constexpr int64_t kWentOnMs = 5'000;
 // The job is never taken to be larger than so many times its logs.
 constexpr int32_t kMaxSizeFactor = 64;
-// An exception that most workers raise is no own hand where another one raises something else.
+// An exception that most workers raise is a consequence if another worker raises a different one.
 constexpr double kMost = 0.5;
 
 bool IsOfException(const LogEvent& event) { return event.kind == LogKind::kUncaughtException; }
@@ -38,22 +38,22 @@ bool SaysTimeOut(absl::string_view text) {
   return absl::StrContains(text, "imed out") || absl::StrContains(text, "imeout");
 }
 
-// A log of the job, with whose it is.
+// A log of the job, and the worker to which it belongs.
 struct OneLog {
   LogName name;
   StreamReading reading;
   std::optional<WorkerId> worker;
 };
 
-// The clock and the steps of all logs: how long ago something was said, and whether the
-// program went on after it.
+// The clock and the steps of all logs: the age of each line, and whether the program went on
+// after it.
 class JobClock {
  public:
   explicit JobClock(const std::vector<OneLog>& logs) {
     for (const OneLog& log : logs) years_known_ = years_known_ || log.reading.year_known;
     for (const OneLog& log : logs) {
       if (IsTimed(log.reading)) end_ms_ = std::max(end_ms_.value_or(0), *log.reading.last_ms);
-      // Whether anybody's last words, after all its steps, are of others.
+      // Finds whether any log ends, after all its steps, with a complaint about others.
       for (const SaidLine& said : log.reading.complaints) {
         const int64_t after = log.reading.steps.advances - said.at.advances;
         somebody_complains_ = somebody_complains_ || (!said.text.empty() && after < kStepsAfter);
@@ -61,7 +61,7 @@ class JobClock {
     }
   }
 
-  // Before the end of all logs.
+  // The time from `at` to the end of all logs.
   std::optional<int64_t> Age(const StreamReading& reading, std::optional<int64_t> at) const {
     if (!at || !end_ms_ || !IsTimed(reading)) return std::nullopt;
     return std::max<int64_t>(*end_ms_ - *at, 0);
@@ -75,7 +75,7 @@ class JobClock {
     return !somebody_complains_;
   }
 
-  // Absent: no line tells a year.
+  // Absent if no line has a year.
   std::optional<int64_t> end_unix_ms() const { return years_known_ ? end_ms_ : std::nullopt; }
 
  private:
@@ -96,8 +96,8 @@ struct Worker {
 
 using Workers = std::map<WorkerId, Worker>;
 
-// The size of the job that the logs tell; 0: none does. It is no smaller than the numbers of
-// the tasks that the coordination service misses.
+// The size of the job by its logs; 0: no log tells it. The job has room for every task that the
+// coordination service misses.
 int32_t SizeOf(const std::vector<OneLog>& logs) {
   int32_t size = 0;
   for (const OneLog& log : logs) {
@@ -110,7 +110,7 @@ int32_t SizeOf(const std::vector<OneLog>& logs) {
   return size;
 }
 
-// The witness can have seen all of this: no rank that the service misses at a barrier.
+// The lowest rank that the service does not miss: its worker can have seen all of these events.
 int32_t TellerOf(const std::vector<LogEvent>& events) {
   std::set<int32_t> missed;
   for (const LogEvent& event : events) {
@@ -121,7 +121,7 @@ int32_t TellerOf(const std::vector<LogEvent>& events) {
   return teller;
 }
 
-// Logs that tell no number: the only one of a job of one; or each of a host of its own.
+// Assigns logs without a number: the only log of a job of one, or one log for each host.
 void GiveToWorkers(std::vector<OneLog>& logs) {
   std::vector<OneLog*> open;
   for (OneLog& log : logs) {
@@ -195,7 +195,7 @@ void AddLog(const JobClock& clock, OneLog& log, Workers& workers) {
   if (snapshot.host.empty()) snapshot.host = HostOf(log.name);
   if (!log.name.pod.empty()) snapshot.pod = log.name.pod;
   for (StreamEvent& event : reading.events) {
-    // A notice that ended nothing is told as such.
+    // A preemption notice stays an event although it ended no process.
     const bool notice = event.event.kind == LogKind::kPreempted;
     const bool went_on = clock.WentOn(reading, event.at);
     if (notice && !went_on) worker.log.told_to_stop = true;
@@ -211,8 +211,8 @@ void AddLog(const JobClock& clock, OneLog& log, Workers& workers) {
   AddWords(clock, reading, worker);
 }
 
-// What a log of several workers says: the coordination service names whom it means, an error
-// of somebody's own hand is nobody's.
+// Reads a log of several workers. The coordination service names the tasks that it means; any
+// other error is assigned to no worker.
 void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
                     std::vector<LogEvent>& shared, std::vector<std::string>& of_nobody) {
   for (const StreamEvent& event : reading.events) {
@@ -227,7 +227,7 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
       case LogKind::kPreempted:
       case LogKind::kNicFault:
       case LogKind::kHangDetected:
-      // Waits, which have ended no process; of the machine or of a file server.
+      // These are waits, which have ended no process, or events of the machine or of a file server.
       case LogKind::kCollectiveStuck:
       case LogKind::kDeviceSlow:
       case LogKind::kInputWait:
@@ -244,7 +244,7 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
   }
 }
 
-// What the launcher saw first; of whoever complains of others it is an echo.
+// The launcher's word on exits. For a worker that complains of others, the exit is an echo.
 void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
   for (const OneLog& log : logs) {
     for (const TaskExit& exit : log.reading.exits) {
@@ -258,8 +258,8 @@ void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
   }
 }
 
-// What most workers raise came of something else if a few raise something of their own,
-// and a time-out of most is that of a wait for others.
+// An exception that most workers raise is a consequence if a few raise a different one, and a
+// time-out at most workers is that of a wait for others.
 void TellEchoesApart(Workers& workers) {
   std::map<std::string, std::set<WorkerId>> raised;
   std::set<WorkerId> timed_out;
@@ -293,7 +293,7 @@ void Expect(WorkerId id, const Workers& workers, CaptureHeader& header) {
   if (worker != workers.end()) expected.host = worker->second.snapshot.host;
 }
 
-// Every worker up to the last that is known, of every slice.
+// Expects every worker up to the last known number, in every slice.
 void ExpectWorkers(const Workers& workers, int32_t size, CaptureHeader& header) {
   std::map<int32_t, int32_t> tasks;  // of each slice
   int32_t most = 0;
@@ -308,7 +308,7 @@ void ExpectWorkers(const Workers& workers, int32_t size, CaptureHeader& header) 
     for (auto& [slice, count] : tasks) count = most;
   }
   for (const auto& [slice, count] : tasks) {
-    // Numbers far apart are no tasks: only those that are known are expected.
+    // With numbers far apart, these are no tasks: then only the known workers are expected.
     for (int32_t task = 0; count <= bound && task < count; ++task) {
       Expect({slice, task}, workers, header);
     }
@@ -334,7 +334,7 @@ JobEvidence Build(std::vector<OneLog> logs) {
   }
   AddExits(logs, workers);
   TellEchoesApart(workers);
-  // Anybody can have seen what the service says: it names whom it means.
+  // Any worker can have seen the service's lines, because the service names the tasks it means.
   if (!shared.empty()) {
     const WorkerId teller{0, TellerOf(shared)};
     Worker& worker = workers[teller];
@@ -346,7 +346,7 @@ JobEvidence Build(std::vector<OneLog> logs) {
   header.detected_unix_ms = clock.end_unix_ms();
   ExpectWorkers(workers, SizeOf(logs), header);
   for (auto& [id, worker] : workers) {
-    // A process of which nothing more is known: nothing says that there is none.
+    // A worker without any process in its logs still has one, as far as anybody knows.
     if (worker.snapshot.processes.empty()) worker.snapshot.processes.emplace_back();
     evidence.capture.snapshots.push_back(std::move(worker.snapshot));
     worker.log.worker = id;

@@ -29,14 +29,14 @@ class JobLogs {
   // `signatures` outlives it.
   explicit JobLogs(const SignatureTable& signatures);
 
-  // Adds a log; returns its number for Take. Beyond kMaxLogs all have one, of nobody.
+  // Adds a log; returns its number for Take. Beyond kMaxLogs all logs share a number, of no worker.
   size_t Add(LogName name);
-  // The next line of a log, without its end; `unix_ms`: when it was written, if somebody
-  // else than the line tells.
+  // Takes the next line of a log, without its end; `unix_ms`: the time of writing, if a source
+  // other than the line tells it.
   void Take(size_t log, absl::string_view line, std::optional<int64_t> unix_ms);
 
-  // Call once, last. `pattern`: see WhoseLogs. A log of which nothing tells whose it is
-  // accuses nobody by itself; if there is but one worker, it is that one's.
+  // Call once, last. `pattern`: see WhoseLogs. A log that cannot be assigned to a worker accuses
+  // nobody by itself; if the job has a single worker, the log is that worker's.
   JobEvidence Finish(const re2::RE2* pattern);
 
  private:

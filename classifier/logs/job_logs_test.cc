@@ -58,7 +58,7 @@ JobEvidence Read(const std::vector<std::pair<std::string, std::string>>& logs) {
   return job.Finish(nullptr);
 }
 
-// Logs of ranks 0, 1, …; an empty one is not given.
+// Diagnoses the logs of ranks 0, 1, …; an empty text stands for a missing log.
 Verdict Diagnose(const std::vector<std::string>& ranks) {
   std::vector<std::pair<std::string, std::string>> logs;
   for (size_t i = 0; i < ranks.size(); ++i) {
@@ -98,7 +98,7 @@ TEST(JobLogsTest, WhomTheServiceMissesAndWhoIsSilentIsLost) {
   // Its own complaint makes it a victim.
   EXPECT_EQ(Diagnose({told, Health(kClosed), Health(kClosed), Health(kClosed)}).cause,
             Cause::kUnknown);
-  // Who hears that it is missed lives.
+  // A worker that hears that the service misses it is alive.
   EXPECT_EQ(Diagnose({told, told, told, told}).cause, Cause::kUnknown);
 }
 
@@ -130,7 +130,7 @@ TEST(JobLogsTest, WhoIsSilentWhileOthersTimeOutHasNotCome) {
 }
 
 TEST(JobLogsTest, NobodyIsNamedWhereAnyOfSeveralMayBeIt) {
-  // All wait; half of them say nothing; the log of one is missing.
+  // All workers wait; half of the workers are silent; the log of one worker is missing.
   for (const auto& ranks : std::vector<std::vector<std::string>>{
            {Health(kTimedOut), Health(kTimedOut), Health(kTimedOut), Health(kTimedOut)},
            {Health(), Health(kTimedOut), Health(), Health(kTimedOut)},
@@ -152,7 +152,7 @@ TEST(JobLogsTest, WhoNeverSpokeHasNotStarted) {
   const Verdict verdict = Diagnose({failed, failed, "", failed});
   EXPECT_EQ(verdict.detail, Detail::kNotStarted);
   EXPECT_THAT(Named(verdict), ElementsAre(2));
-  // Whether there is a rank 3, nothing tells.
+  // The logs do not tell whether there is a rank 3.
   EXPECT_THAT(Diagnose({failed, failed, failed}).culprits, IsEmpty());
 }
 
@@ -170,14 +170,14 @@ TEST(JobLogsTest, StepsThatGoOnAreNoHang) {
   const std::string later = "completed step: 15\ncompleted step: 20\ncompleted step: 25\n";
   const Verdict healthy = Diagnose({Health(), Health(), Health()});
   EXPECT_EQ(healthy.detail, Detail::kRunning);
-  // What is behind them ended nothing: a SIGTERM that was caught, an exception that was handled.
+  // Events before the last steps ended nothing: a SIGTERM or an exception that was caught.
   for (const char* before : {kTerm, kRaised, kClosed}) {
     const Verdict verdict = Diagnose(
         {Health(later), Health(later), absl::StrCat(kHealth, before, later), Health(later)});
     EXPECT_EQ(verdict.cause, Cause::kNoHang) << before;
     EXPECT_EQ(verdict.detail, Detail::kRunning) << before;
   }
-  // Unless they only waited in a buffer: others speak of a failure.
+  // If others speak of a failure, the steps may only have waited in a buffer.
   EXPECT_THAT(Named(Diagnose({Health(kClosed), Health(kClosed),
                               absl::StrCat("completed step: 0\n", kRaised, later)})),
               ElementsAre(2));
@@ -242,7 +242,7 @@ TEST(JobLogsTest, AFatalCheckEndsItsProcessInEitherForm) {
     EXPECT_EQ(verdict.detail, Detail::kProcessExit) << fatal;
     EXPECT_THAT(Named(verdict), ElementsAre(1)) << fatal;
   }
-  // An error that is told of, and survived.
+  // An error that the log reports, and that the program survived.
   EXPECT_THAT(Diagnose({Health(), Health("2022-08-19 19:12:17.857731: E core/group.cc:86] Check "
                                          "failed: n > 0\n")})
                   .culprits,
@@ -258,7 +258,7 @@ TEST(JobLogsTest, ASampleOfTheLogsNamesNobodyForSilence) {
   const Verdict sample = diagnose("rank-131.log");
   EXPECT_EQ(sample.cause, Cause::kUnknown);
   EXPECT_THAT(sample.culprits, IsEmpty());
-  // All there are.
+  // With both numbers taken, these are all logs of the job.
   EXPECT_THAT(Named(diagnose("rank-1.log")), ElementsAre(0));
 }
 
@@ -283,7 +283,7 @@ TEST(JobLogsTest, WhoFallsOverAsItsPeerIsGoneIsNoCause) {
       "process exited or there was a network error\n*** SIGSEGV received at time=1 on cpu 3 ***\n";
   EXPECT_THAT(Named(Diagnose({Health(kFell), Health(kFell), Health(), Health()})),
               testing::Not(testing::Contains(0)));
-  // Without such words it is its own hand.
+  // Without such words before it, the crash is the worker's own.
   const Verdict verdict = Diagnose({Health("*** SIGSEGV received at time=1 on cpu 3 ***\n"),
                                     Health(kFell), Health(kFell), Health(kFell)});
   EXPECT_EQ(verdict.detail, Detail::kProcessExit);
@@ -303,7 +303,7 @@ TEST(JobLogsTest, AWatchdogTellsTheRankOfALog) {
     return ClassifyLogs(evidence.capture, evidence.logs);
   };
   EXPECT_THAT(Named(verdict({"3"})), ElementsAre(3));
-  // A log of several, whose other lines tell nobody.
+  // A log of several workers, whose lines do not name the worker that failed.
   EXPECT_THAT(Named(verdict({"3", "4"})), IsEmpty());
 }
 
@@ -315,7 +315,7 @@ TEST(JobLogsTest, AFailedPortOfAFewIsNamed) {
   const Verdict verdict = Diagnose({Health(kCompletion), Health(kPort), Health(), Health()});
   EXPECT_EQ(verdict.detail, Detail::kDcnHost);
   EXPECT_THAT(Named(verdict), ElementsAre(1));
-  // Either end of a transfer can be at fault; and of many ports none is.
+  // Either end of a transfer can be at fault; and where many ports fail, no single port is.
   EXPECT_THAT(Named(Diagnose({Health(kCompletion), Health(), Health(), Health()})), IsEmpty());
   EXPECT_THAT(Named(Diagnose({Health(kPort), Health(kPort), Health(kPort), Health()})), IsEmpty());
   // Steps that go on show that the link came back.
@@ -335,7 +335,7 @@ TEST(JobLogsTest, WhomAnOlderBarrierMissesIsOfTheJob) {
   EXPECT_THAT(Named(ClassifyLogs(evidence.capture, evidence.logs)), ElementsAre(3));
 }
 
-// A program may print labels of its own choice, a new one in each line.
+// A program may print labels of its own choice, a new label in each line.
 TEST(JobLogsTest, OfTooManyLogsTheOthersAreOne) {
   JobLogs logs(SignatureTable::BuiltIn());
   const auto named = [](size_t rank) {

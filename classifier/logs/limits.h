@@ -7,10 +7,10 @@
 
 namespace rapideye::logs {
 
-// The longest line of a runtime that was seen is a few KiB; of a longer one the
-// beginning is looked at.
+// The longest line seen of a runtime is a few KiB; of a longer line only the beginning is
+// looked at.
 inline constexpr size_t kMaxLogLineBytes = 64 * 1024;
-// Looks without news after which a line without an end counts as a line.
+// Looks without new bytes after which a line without an end counts as a line.
 inline constexpr int kLogQuietLooks = 2;
 // Bytes kept of a line.
 inline constexpr size_t kMaxLogTextBytes = 2 * 1024;
@@ -22,35 +22,35 @@ inline constexpr size_t kMaxLogs = 20'000;
 inline constexpr size_t kMaxLogLinesPerLook = 256;
 // Lines that other threads write into a traceback before its last line comes.
 inline constexpr int kMaxStrangeTracebackLines = 100;
-// What a launcher or a logger puts before each line: its time, its process.
+// The prefix that a launcher or a logger puts before each line: its time, its process.
 inline constexpr size_t kMaxLinePrefixBytes = 160;
 // Tasks that one message of the coordination service names; it names some of them.
 inline constexpr size_t kMaxListedTasks = 100;
-// The part of a line in which its step is looked for: tables of metrics name it first.
+// The part of a line that is searched for its step: tables of metrics name the step first.
 inline constexpr size_t kStepLineBytes = 1024;
-// Shapes of lines with such numbers that are followed at once; those that have not grown for
-// longest make room.
+// Shapes of lines with such numbers that are followed at once; the shapes whose last growth is
+// the oldest make room.
 inline constexpr size_t kMaxStepShapes = 32;
 // A shape tells steps once its number has grown so often, and this many times as often as
-// it has fallen. A loop counts anew in each epoch; of numbers drawn at random every second
-// one falls.
+// it has fallen. A loop counts anew in each epoch; a number drawn at random falls every other
+// time.
 inline constexpr int64_t kLeastRises = 2;
 inline constexpr int64_t kRisesPerFall = 3;
-// Lines of several ranks in one log are about so far apart.
+// Lines of several ranks in one log may differ by about so many steps.
 inline constexpr int64_t kStepTolerance = 1;
 // The shape whose step is told gives way after so many rises of others without one of its own.
 inline constexpr int64_t kRisesToGiveWay = 16;
-// Beyond this a number is no step: 1 ms each, for a century.
+// A larger number is no step: that many steps of 1 ms take a century.
 inline constexpr int64_t kMaxStep = 3'000'000'000'000;
 // Time, thread, file and a launcher's label before the text of a line of glog.
 inline constexpr size_t kMaxFatalPrefixBytes = 256;
-// Limits of an operator's signatures; a text of fewer bytes is to be found in
+// Limits of an operator's signatures; a text of fewer bytes would appear in
 // too many lines.
 inline constexpr size_t kMaxSignatures = 1'000;
 inline constexpr size_t kMaxSignatureFileBytes = 1024 * 1024;
 inline constexpr size_t kMinSignatureBytes = 4;
-// States of the automaton that looks for all signatures at once; the built-in ones
-// need a tenth of it.
+// Bytes for the automaton that looks for all signatures at once; the built-in signatures
+// need a tenth of them.
 inline constexpr int64_t kSignatureAutomatonBytes = 16 * 1024 * 1024;
 
 }  // namespace rapideye::logs

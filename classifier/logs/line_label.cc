@@ -15,10 +15,10 @@ namespace {
 
 constexpr size_t kMaxRankDigits = 6;
 constexpr size_t kMaxReplicaBytes = 64;
-// Of a time that tells none.
+// The year that a line without a year is given.
 constexpr int64_t kNoYear = 1972;
 
-// A rank at `at`, which is then behind it.
+// Reads a rank at `at`, and moves `at` behind it.
 std::optional<int32_t> TakeRank(absl::string_view line, size_t& at) {
   const size_t begin = at;
   while (at < line.size() && absl::ascii_isdigit(static_cast<unsigned char>(line[at]))) ++at;
@@ -28,7 +28,7 @@ std::optional<int32_t> TakeRank(absl::string_view line, size_t& at) {
   return rank;
 }
 
-// What stands at `at`, which is then behind it.
+// Moves `at` behind the words if they stand at `at`.
 bool Accept(absl::string_view line, absl::string_view words, size_t& at) {
   if (!absl::StartsWith(line.substr(std::min(at, line.size())), words)) return false;
   at += words.size();
@@ -41,7 +41,7 @@ std::optional<LineLabel> TakeNumberLabel(absl::string_view line) {
   LineLabel label;
   label.rank = TakeRank(line, at);
   if (!label.rank || !Accept(line, ":", at)) return std::nullopt;
-  // "11:26:39" is a time.
+  // "11:26:39" is a time and no label.
   if (at < line.size() && !Accept(line, " ", at)) return std::nullopt;
   label.text = at;
   return label;
@@ -59,8 +59,8 @@ std::optional<LineLabel> TakePod(absl::string_view line) {
   return label;
 }
 
-// A time with its year at `at`, which is then behind it: kubectl, the platform or a job's runner
-// has put it before the launcher's label.
+// Reads a time with its year at `at`, and moves `at` behind it: kubectl, the platform or a job's
+// runner has put the time before the launcher's label.
 std::optional<int64_t> AcceptTime(absl::string_view line, size_t& at) {
   if (line.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(line.front()))) {
     return std::nullopt;
@@ -103,7 +103,7 @@ std::optional<LineLabel> TakeBracket(absl::string_view line) {
   if (!local && !Accept(line, "[rank", at)) return std::nullopt;
   label.rank = TakeRank(line, at);
   if (!label.rank || !Accept(line, "]:", at)) return std::nullopt;
-  // The first counts on its host, the second in the job.
+  // The first number is the rank on its host, the second the rank in the job.
   if (size_t inner = at; local && Accept(line, "[rank", inner)) {
     const std::optional<int32_t> rank = TakeRank(line, inner);
     if (rank && Accept(line, "]:", inner)) {
@@ -116,7 +116,7 @@ std::optional<LineLabel> TakeBracket(absl::string_view line) {
   return label;
 }
 
-// Every line has the number that follows the one before.
+// True if each line's number is greater than that of the line before.
 bool OnlyCount(const std::vector<int32_t>& numbers) {
   if (numbers.size() < 2) return false;
   for (size_t i = 1; i < numbers.size(); ++i) {

@@ -1,4 +1,4 @@
-// LineLabels tells what launchers put before each line of a log that several workers share.
+// LineLabels reads the label that launchers put before each line of a log that workers share.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_LINE_LABEL_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_LINE_LABEL_H_
 
@@ -12,7 +12,7 @@
 
 namespace rapideye::logs {
 
-// Whose a line is.
+// The label of a line, which names the worker that wrote it.
 struct LineLabel {
   std::optional<int32_t> rank;
   absl::string_view pod;           // and its container: "train-slice-0-2-x2k2q/jax"
@@ -28,15 +28,15 @@ enum class LabelForm {
   kBracket,  // torchrun: "[rank2]: text", "[default2]:text", "[default2]:[rank10]: text"
 };
 
-// The label of a line in this form; nothing: it has none.
+// The label of a line in this form; absent: the line has none.
 std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form);
 
-// The form in which the lines of a log are labelled, by its first lines: at least half of
-// them have to be. Numbers that only count the lines are no labels.
+// The form of the labels in a log, by its first lines: at least half of the lines must have a
+// label. Numbers that only count the lines are no labels.
 LabelForm FormOfLabels(const std::vector<absl::string_view>& lines);
 
-// True if the line looks as if a program had logged it: a time, a severity, a step, a
-// traceback, words that are recognised. Prose and data do not.
+// True if the line looks as if a program had logged it: it has a time, a severity, a step, a
+// traceback, or recognised words. Prose and data have none of these.
 bool IsLogLine(absl::string_view line);
 
 }  // namespace rapideye::logs

@@ -39,7 +39,7 @@ TEST(LineLabelTest, TakesTheLabelsOfLaunchers) {
   ASSERT_TRUE(pod.has_value());
   EXPECT_EQ(pod->pod, "train-slice-0-2-x2k2q/jax");
   EXPECT_EQ(line.substr(pod->text), "2026-11-22T11:26:39Z text");
-  // The indentation of a stack, and an empty line.
+  // The line may hold an indented stack, or be empty behind its label.
   EXPECT_EQ(TakeLabel("0:     @ 0x7f", LabelForm::kNumber)->text, 3U);
   EXPECT_EQ(TakeLabel("0: ", LabelForm::kNumber)->text, 3U);
 }

@@ -77,7 +77,7 @@ int64_t TimeOfDay(Cursor& cursor) {
   return ((hour * 60 + minute) * 60 + second) * 1000 + cursor.Fraction();
 }
 
-// "Z", "+01:00", "+0100"; nothing: UTC. Milliseconds to subtract.
+// Reads "Z", "+01:00", "+0100"; no zone: UTC. Returns milliseconds to subtract.
 int64_t Zone(Cursor& cursor) {
   if (cursor.Accept('Z')) return 0;
   const bool east = cursor.Peek() == '+';
@@ -95,7 +95,7 @@ LineTime At(int64_t year, int64_t month, int64_t day, int64_t ms_of_day, size_t 
   return {DaysFromCivil(year, month, day) * kMsPerDay + ms_of_day, text};
 }
 
-// Behind the time: its bracket, and one blank.
+// The position of the text behind the time: skips a closing bracket, and one blank.
 size_t TextBehind(Cursor& cursor, bool bracket) {
   if (bracket) cursor.Accept(']');
   cursor.Accept(' ');

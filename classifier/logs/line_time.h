@@ -12,16 +12,16 @@
 namespace rapideye::logs {
 
 struct LineTime {
-  // Since the epoch, as if the line were in UTC where it names no zone.
+  // Time since the epoch; a line that names no zone is taken to be in UTC.
   int64_t unix_ms = 0;
-  // Where the text of the line begins: behind the time and one blank. Indentation stays,
+  // The beginning of the line's text: behind the time and one blank. Indentation stays,
   // and so does the time of glog and absl, whose letter is the severity.
   size_t text = 0;
 };
 
-// "2026-11-22T11:26:39.439Z ", "2026-11-22 11:26:39,439 ", "[2026/11/22 11:26:39] ",
-// "I1122 11:26:39.439000 ", "Nov 22 11:26:39 ". Where a form tells no year it is `year`,
-// and where the line has no time the answer is nothing. Pure, and cheap for lines without.
+// Reads "2026-11-22T11:26:39.439Z ", "2026-11-22 11:26:39,439 ", "[2026/11/22 11:26:39] ",
+// "I1122 11:26:39.439000 ", "Nov 22 11:26:39 ". A form without a year is given `year`;
+// absent for a line without a time. Pure, and cheap for such lines.
 std::optional<LineTime> TakeLineTime(absl::string_view line, int64_t year);
 
 // The year of a time.

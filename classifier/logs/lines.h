@@ -23,18 +23,18 @@ class LineSplitter {
   // To be called when no bytes came: after kLogQuietLooks calls an unfinished line
   // counts as a line, so that the last words of a dying process are not lost.
   void Quiet(Sink sink);
-  // A line has begun that may yet count as one.
+  // True if the bytes so far end in an unfinished line.
   bool unfinished() const { return !partial_.empty(); }
-  // No more will come.
+  // Ends the stream: no more bytes will come.
   void Finish(Sink sink);
-  // The next bytes begin in the midst of a line, which is left out.
+  // Skips the rest of a line in whose middle the next bytes begin.
   void SkipLine();
 
   // The number of the line that the sink gets, counted by newlines, from 1.
   int64_t number() const { return newlines_ + 1; }
 
  private:
-  // `rest` is all there is of a line from here on.
+  // `rest` holds all remaining bytes of the line.
   void EndLine(absl::string_view rest, Sink sink);
   void Keep(absl::string_view part);
 

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Gathers what it is given.
+// Gathers the lines that the splitter passes on.
 struct Lines {
   mutable std::vector<std::string> lines;
   void operator()(absl::string_view line) const { lines.emplace_back(line); }

@@ -1,4 +1,4 @@
-// LogLine and LogReading hold what was recognised in the logs of this host. Plain values.
+// LogLine and LogReading hold the recognised lines in the logs of this host. Plain values.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_LOG_LINE_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_LOG_LINE_H_
 
@@ -11,20 +11,20 @@
 
 namespace rapideye::logs {
 
-// A line that was recognised. Of the event, count and age are not set.
+// A recognised line. Count and age of the event are not set.
 struct LogLine {
   LogEvent event;
-  // Events with the same key are the same again. Not empty.
+  // Events with the same key are repetitions of one event. Not empty.
   std::string key;
   std::optional<HangReport> hang_report;  // of a hang line that is whole
   int64_t repeats = 0;                    // of the same, in this reading
-  // It was written before the agent followed the log: its age is unknown.
+  // The line was written before the agent followed the log: its age is unknown.
   bool old = false;
 };
 
-// The steps that lines of the log tell.
+// The steps that lines of the log show.
 struct StepReading {
-  std::optional<int64_t> step;  // absent: none tells one
+  std::optional<int64_t> step;  // absent: no line shows a step
   int64_t advances = 0;         // how often such a number has grown
 
   friend bool operator==(const StepReading&, const StepReading&) = default;

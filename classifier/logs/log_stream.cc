@@ -16,18 +16,18 @@
 namespace rapideye::logs {
 namespace {
 
-// Before a line tells the year; a leap year.
+// The year of times before any line holds a year; a leap year.
 constexpr int64_t kSomeYear = 1972;
-// Lines this close to both sides of a line without a time are about as old.
+// A line without a time is about as old as its neighbours if they are this close to each other.
 constexpr int64_t kNearMs = 2'000;
-// Distinct events of one kind that are kept; the last one takes the place of the one before.
+// The limit of distinct events kept of one kind; the newest replaces the last of them.
 constexpr int kMaxEventsOfKind = 24;
 constexpr size_t kMaxEvents = 256;
 constexpr size_t kMaxQuoteBytes = 512;
 constexpr size_t kMaxExits = 256;
 constexpr int32_t kSigBus = 7;
 constexpr int32_t kSigSegv = 11;
-// A log tells its rank when it begins.
+// A log shows its rank when it begins.
 constexpr int64_t kIdentityLines = 2'000;
 
 bool HoldsAny(absl::string_view line, std::initializer_list<absl::string_view> words) {
@@ -35,7 +35,7 @@ bool HoldsAny(absl::string_view line, std::initializer_list<absl::string_view> w
                      [line](absl::string_view word) { return absl::StrContains(line, word); });
 }
 
-// Of a line: whether it complains of others, and of what.
+// The kind of complaint about others that a line makes; absent: it makes none.
 std::optional<Complaint> ComplaintOf(absl::string_view line) {
   static const RE2* const kAny = new RE2(
       "by peer|by remote peer|ConnectionResetError|ConnectionRefusedError|BrokenPipeError|Broken "
@@ -48,7 +48,7 @@ std::optional<Complaint> ComplaintOf(absl::string_view line) {
       "Shutdown barrier|PollForError|Read timeout \\[|Connect timeout \\[|store->get\\('|"
       "WatchTasksAsync failed|received errors while waiting for");
   if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kAny)) return std::nullopt;
-  // What leads to the service's own words is said by it, too.
+  // A line on a lost leader may also hold the service's own words: look for the leader first.
   if (HoldsAny(line, {"Failed to send RPC to coordination service", "Either the leader task",
                       "WatchTasksAsync failed"})) {
     return Complaint::kLeaderGone;
@@ -83,7 +83,7 @@ bool SaysEnd(absl::string_view line) {
   return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kEnd);
 }
 
-// The signal that ended the process, by words that it or a shell writes when it ends.
+// The signal that ended the process, by the words of the process or of its shell at the end.
 int32_t SignalOf(absl::string_view line) {
   static const RE2* const kAny = new RE2(
       "Fatal Python error: |\\*\\*\\* SIG|[Ss]ignal(: | )SIG|Segmentation fault|\\bKilled\\b|"
@@ -114,7 +114,7 @@ bool IsStackLine(absl::string_view line) {
          absl::StartsWith(line, "  File \"");
 }
 
-// What differs from line to line left out.
+// A hash of the line without digits, points and blanks, which differ from line to line.
 uint64_t ShapeOf(absl::string_view line) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : line.substr(0, kMaxQuoteBytes)) {
@@ -162,7 +162,7 @@ absl::string_view LogStream::Strip(absl::string_view line, std::optional<int64_t
         buffer_.push_back(line[at]);
         continue;
       }
-      // "\x1b[31m": to the letter that ends it.
+      // Skips "\x1b[31m" up to the letter that ends it.
       if (at + 1 < line.size() && line[at + 1] == '[') ++at;
       while (at + 1 < line.size() &&
              !absl::ascii_isalpha(static_cast<unsigned char>(line[at + 1]))) {
@@ -173,7 +173,7 @@ absl::string_view LogStream::Strip(absl::string_view line, std::optional<int64_t
     line = buffer_;
   }
   bool dated = unix_ms.has_value();
-  // That of kubectl, then the logger's own.
+  // Takes the time of kubectl first, then that of the logger.
   for (int i = 0; i < 2; ++i) {
     const int64_t last = reading_.last_ms.value_or(0);
     const int64_t year = unix_ms ? YearOf(*unix_ms) : reading_.last_ms ? YearOf(last) : kSomeYear;
@@ -190,12 +190,12 @@ absl::string_view LogStream::Strip(absl::string_view line, std::optional<int64_t
   return line;
 }
 
-// The time of the line that comes.
+// Sets the clock to the time of the next line.
 void LogStream::Advance(std::optional<int64_t> unix_ms, bool dated) {
   line_ms_ = unix_ms;
   if (!unix_ms) return;
   if (dated && !reading_.year_known) {
-    // What came before told no year: its times are taken back.
+    // Lines before the first year got times of an assumed year; these are withdrawn.
     reading_.year_known = true;
     reading_.first_ms = reading_.last_ms = std::nullopt;
     for (StreamEvent& event : reading_.events) event.at.unix_ms = std::nullopt;
@@ -223,7 +223,7 @@ void LogStream::Keep(LogLine found) {
   int& kept = of_kind_[found.event.kind];
   if (reading_.events.size() >= kMaxEvents) return;
   if (kept >= kMaxEventsOfKind) {
-    // Of a flood the first ones and the last one.
+    // Of a flood, keeps the first events and the last event.
     for (auto event = reading_.events.rbegin(); event != reading_.events.rend(); ++event) {
       if (event->event.kind != found.event.kind) continue;
       *event = {std::move(found.event), event->count + 1, Now()};
@@ -329,14 +329,14 @@ void LogStream::TakeIdentity(absl::string_view line) {
       "(?i)\\b(?:process_(?:index|id)(?:\\(\\))?|global_rank|RANK)\\s*[:=]\\s*(\\d{1,6})\\b");
   static const RE2* const kSize = new RE2(
       "(?i)(?:num_processes|process_count(?:\\(\\))?|world[_ ]size)\\s*[:=]\\s*(\\d{1,6})\\b");
-  // "[PG ID 2 PG GUID 9 Rank 7]" counts in a group, "[Rank 7]" in the job or in a group.
+  // "[PG ID 2 PG GUID 9 Rank 7]" is a rank in a group; "[Rank 7]" is in the job or in a group.
   static const RE2* const kWatchdog =
       new RE2("ProcessGroup[A-Za-z]+\\.cpp:\\d+\\] \\[Rank (\\d{1,6})\\]");
   static const RE2* const kReached = new RE2("reached the barrier: \\d{1,6}/(\\d{1,6})");
   int32_t rank = 0;
   int32_t size = 0;
   bool ranked = true;
-  // The service runs in the first process.
+  // The coordination service runs in the first process.
   if (absl::StrContains(line, "Starting JAX distributed service on")) {
     rank = 0;
   } else if (RE2::PartialMatch(text, *kGloo, &rank, &size)) {
@@ -356,7 +356,7 @@ void LogStream::TakeIdentity(absl::string_view line) {
   ranks.push_back(rank);
 }
 
-// Counts the lines at the end that are of at most three shapes.
+// Counts the tries among the lines at the end, while these are of at most three shapes.
 void LogStream::TakeRepetition(absl::string_view line) {
   const uint64_t shape = ShapeOf(line);
   const auto end = shapes_.begin() + static_cast<std::ptrdiff_t>(shape_count_);

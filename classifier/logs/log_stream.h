@@ -1,4 +1,4 @@
-// LogStream reads the lines of one log of one worker, and keeps what a verdict needs of them.
+// LogStream reads the lines of one log of one worker, and keeps the facts that a verdict needs.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_LOG_STREAM_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_LOG_STREAM_H_
 
@@ -17,10 +17,10 @@
 
 namespace rapideye::logs {
 
-// When something was said: by the clock of the log, and by its steps.
+// The time of a line: by the clock of the log, and by its steps.
 struct SaidAt {
   std::optional<int64_t> unix_ms;  // absent: no line near it has a time
-  int64_t advances = 0;            // of the step, before it
+  int64_t advances = 0;            // steps before the line
 };
 
 struct SaidLine {
@@ -34,13 +34,13 @@ struct StreamEvent {
   SaidAt at;
 };
 
-// The end of the process, in words of its own or of a shell's.
+// The end of the process, in the words of the process or of its shell.
 struct StreamDeath {
   int32_t signal = 0;
   SaidLine said;
 };
 
-// The end of a task, as its launcher tells.
+// The end of a task, in the words of its launcher.
 struct TaskExit {
   int32_t task = 0;
   std::optional<int32_t> signal;
@@ -51,14 +51,14 @@ struct TaskExit {
 enum class Complaint { kPeerGone, kLeaderGone, kTimedOut, kByService };
 inline constexpr size_t kComplaints = 4;
 
-// Everything that was read; plain values.
+// All facts that were read; plain values.
 struct StreamReading {
   int64_t lines = 0;
   std::vector<StreamEvent> events;               // in the order of the lines
   std::array<SaidLine, kComplaints> complaints;  // the last of each kind
   std::optional<StreamDeath> death;              // the first
   std::vector<TaskExit> exits;
-  SaidLine end;  // the run has ended well
+  SaidLine end;  // says that the run has ended well
   std::string last_line;
   std::optional<int64_t> last_line_ms;  // absent: it has no time of its own
   std::optional<int64_t> first_ms;
@@ -76,8 +76,8 @@ struct StreamReading {
 // Bounded, whatever the lines hold. Lines come in their order. Not synchronised.
 class LogStream {
  public:
-  // A line without its end; `unix_ms`: when it was written, where somebody else than the
-  // line tells.
+  // Takes a line without its end; `unix_ms`: the time of writing, where a source other than the
+  // line tells it.
   void Take(absl::string_view line, std::optional<int64_t> unix_ms,
             const RecogniseOptions& options);
 
@@ -85,7 +85,7 @@ class LogStream {
   StreamReading Finish(const RecogniseOptions& options);
 
  private:
-  // The text of the line behind its times and colours; sets when it was written.
+  // The text of the line behind its times and colours; sets the time of writing.
   absl::string_view Strip(absl::string_view line, std::optional<int64_t>& unix_ms);
   void Advance(std::optional<int64_t> unix_ms, bool dated);
   void TakeEvents(absl::string_view line, const RecogniseOptions& options);

@@ -13,7 +13,7 @@
 namespace rapideye::logs {
 namespace {
 
-// The chip whose address the kernel names; absent: none of this host's TPUs.
+// The chip whose PCI address the line holds; absent: it names no TPU of this host.
 std::optional<int32_t> ChipNamed(absl::string_view line, const RecogniseOptions& options) {
   for (const auto& [address, chip] : options.tpu_addresses) {
     if (absl::StrContains(line, address)) return chip;
@@ -22,13 +22,13 @@ std::optional<int32_t> ChipNamed(absl::string_view line, const RecogniseOptions&
 }
 
 // "F0926 17:26:32.075587  157988 client.h:77] …" of glog, "2023-02-17 06:08:24.084633: F
-// tensorflow/core/… .cc:86] …" of TSL: a program logs such a line as it ends itself.
+// tensorflow/core/… .cc:86] …" of TSL: a program logs such a line when it ends itself.
 bool IsFatal(absl::string_view line) {
   const size_t file = line.find(".cc:");
   const size_t end = line.find("] ");
   if (end == absl::string_view::npos || end > kMaxFatalPrefixBytes) return false;
   if (file < end && absl::StrContains(line.substr(0, file), ": F ")) return true;
-  // Behind what a launcher puts before the lines of its workers.
+  // The F may stand behind the label that a launcher puts before the lines of its workers.
   for (size_t at = line.find('F'); at < end; at = line.find('F', at + 1)) {
     if (at > 0 && line[at - 1] != ' ' && line[at - 1] != ']' && line[at - 1] != ':') continue;
     const absl::string_view date = line.substr(at + 1, 5);
@@ -61,7 +61,7 @@ std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions&
   const bool families = options.families && options.source != LogSource::kKernelLog;
   const Signature* signature = options.signatures->Find(line, kernel);
   if (signature == nullptr && families) signature = SignatureTable::Families().Find(line, kernel);
-  // Why a program ended itself is its own matter, and names nobody.
+  // A program's reason to end itself concerns itself alone: the event names no other worker.
   if (signature == nullptr && !(families && IsFatal(line))) return std::nullopt;
   LogLine found;
   LogEvent& event = found.event;

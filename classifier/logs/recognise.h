@@ -21,19 +21,19 @@ struct RecogniseOptions {
   // For the kernel's log: PCI addresses of the TPUs of this host, with the chip's
   // ordinal. Errors of any other device are noise.
   std::vector<std::pair<std::string, int32_t>> tpu_addresses;
-  // A log that is read by itself may be a kernel's: what it says of hardware is told, of
-  // whatever device, as the word of whoever wrote the file.
+  // A log that is read by itself may be a kernel's: its words on hardware, of whatever device,
+  // count as the word of the process that wrote the file.
   bool kernel_words = false;
-  // Lines that no signature fits are looked for among the families, too; those of the kernel's
-  // own log never are.
+  // Lines that fit no signature are matched with the families, too; lines of the kernel's own log
+  // never are.
   bool families = true;
 };
 
-// The event of a line; absent if no signature matches. Pure; the line may
-// hold anything and is looked at up to kMaxLogLineBytes, without its colours. Benign lines are
-// events, too: the caller drops them. Fields that the line does not state in so many words stay
-// absent; in particular `chip`, since neither the coordinates in a core's name nor a node's number
-// say which chip of the host it is.
+// The event of a line; absent if no signature matches. Pure; the line may hold any bytes, and is
+// looked at up to kMaxLogLineBytes, without its colours. Benign lines are events, too: the caller
+// drops them. Fields that the line does not state explicitly stay absent; in particular `chip`,
+// since neither the coordinates in a core's name nor a node's number tell the host's own number
+// of the chip.
 std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions& options = {});
 
 }  // namespace rapideye::logs

@@ -28,7 +28,7 @@ std::vector<std::string> Lines(const std::string& path) {
   return lines;
 }
 
-// Every field the line gave, as expected.tsv writes it.
+// Every field that the event of the line has, as expected.tsv writes it.
 std::map<std::string, std::string> Fields(const LogLine& line) {
   std::map<std::string, std::string> fields;
   const LogEvent& event = line.event;
@@ -95,11 +95,11 @@ TEST(RecogniseTest, FamiliesAreNotLookedForInTheKernelsLog) {
   RecogniseOptions options;
   options.source = LogSource::kKernelLog;
   EXPECT_FALSE(Recognise(line, options).has_value());
-  // A device is no adapter because its name ends like one's.
+  // A storage device is no network adapter, although the end of its name looks like an adapter's.
   EXPECT_FALSE(Recognise("storage device 0000:06:00.0: retry after timeout").has_value());
 }
 
-// One line for each kind, and one like it that is none.
+// One line for each kind, and a similar line that is not of the kind.
 struct Twins {
   LogKind kind;
   const char* line;
@@ -270,7 +270,7 @@ TEST(RecogniseTest, ALogThatIsReadByItselfMayBeAKernels) {
       Recognise("[  942.18] pcieport 0000:00:1c.4: AER: Uncorrected (Fatal) error received", alone);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->event.kind, LogKind::kKernelHardware);
-  // The word of whoever wrote the file, of a device that may be anything.
+  // The word of the process that wrote the file, about a device of any kind.
   EXPECT_EQ(found->event.source, LogSource::kJobLog);
   EXPECT_FALSE(found->event.chip.has_value());
   EXPECT_FALSE(Recognise("igen6_edac 0000:ed:01.0: AER: device recovery successful", alone));
@@ -294,7 +294,7 @@ TEST(RecogniseTest, ColoursAreNoPartOfALine) {
   const auto found = Recognise("\x1b[1;31mERROR\x1b[0m Core halted \x1b[4munexpectedly\x1b[24m: x");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->event.text, "ERROR Core halted unexpectedly: x");
-  // A sequence that is cut short, and an escape that is none.
+  // A sequence that is cut short, and an escape without a sequence.
   EXPECT_EQ(WithoutColours("a\x1b[31"), "a");
   EXPECT_EQ(WithoutColours("a\x1b"), "a");
   EXPECT_EQ(WithoutColours("a\x1bMb"), "aMb");

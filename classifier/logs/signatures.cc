@@ -36,14 +36,14 @@ size_t ShortestText(const Words& group) {
       ->size();
 }
 
-// The group that the fewest lines are likely to hold a text of.
+// The group whose texts are likely to appear in the fewest lines.
 const Words& Rarest(const Signature& signature) {
   return *std::max_element(
       signature.all_of.begin(), signature.all_of.end(),
       [](const Words& a, const Words& b) { return ShortestText(a) < ShortestText(b); });
 }
 
-// A text in quotes off the beginning of `rest`.
+// Takes a text in quotes off the beginning of `rest`.
 absl::StatusOr<std::string> TakeText(absl::string_view& rest) {
   if (!absl::ConsumePrefix(&rest, "\"")) {
     return absl::InvalidArgumentError("expected a text in double quotes");
@@ -62,7 +62,7 @@ absl::StatusOr<std::string> TakeText(absl::string_view& rest) {
   return text;
 }
 
-// "a"|"b" off the beginning of `rest`, with the blanks behind it.
+// Takes "a"|"b" off the beginning of `rest`, with the blanks behind it.
 absl::StatusOr<Words> TakeGroup(absl::string_view& rest) {
   Words group;
   do {
@@ -116,7 +116,7 @@ absl::StatusOr<Signature> ParseSignature(absl::string_view line) {
 }
 
 const std::vector<Signature>& BuiltInList() {
-  // The table is ours: a test says if it cannot be parsed.
+  // The table is part of the program: a test fails if it cannot be parsed.
   static const std::vector<Signature> list = ParseSignatures(kBuiltInSignatures).value();
   return list;
 }
@@ -129,7 +129,7 @@ size_t Rank(LogKind kind) {
       list.begin());
 }
 
-// Fits each line that the signature fits.
+// A pattern that matches every line that the signature fits.
 std::string PatternOf(const Signature& signature) {
   std::string pattern;
   for (const std::string& text : Rarest(signature)) {
@@ -185,7 +185,7 @@ struct SignatureTable::Candidates {
     works = works && set.Compile();
   }
 
-  // Places in the table, sorted; of all signatures if the automaton gives up.
+  // Places in the table, sorted; the places of all signatures if the automaton gives up.
   std::vector<int> Find(absl::string_view line, size_t all) const {
     std::vector<int> found;
     re2::RE2::Set::ErrorInfo error{};
@@ -227,7 +227,7 @@ SignatureTable SignatureTable::With(std::vector<Signature> added) {
 }
 
 const Signature* SignatureTable::Find(absl::string_view line, bool kernel) const {
-  // An automaton that could not be built is no reason to be deaf.
+  // If the automaton could not be built, every line is matched without it.
   if (any_->ok() && !re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *any_)) {
     return nullptr;
   }

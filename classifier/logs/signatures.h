@@ -17,7 +17,7 @@ class RE2;
 
 namespace rapideye::logs {
 
-// A line fits if of each group it holds at least one text.
+// A line fits if it holds at least one text of each group.
 struct Signature {
   LogKind kind = LogKind::kUnspecified;
   bool any_case = false;  // its texts are in lower case, the line may be in any
@@ -38,18 +38,18 @@ struct Signature {
 // INVALID_ARGUMENT: "line 3: ..." says what is wrong, and what would be right.
 absl::StatusOr<std::vector<Signature>> ParseSignatures(absl::string_view text);
 
-// Signatures, the most specific first: the first that fits decides. What is
-// benign comes before everything else; the other kinds in the order of the
+// Signatures, the most specific first: the first that fits decides. Benign
+// signatures come before all others; the other kinds are in the order of the
 // built-in table, also for added signatures. Immutable, and cheap to copy.
 class SignatureTable {
  public:
   static const SignatureTable& BuiltIn();
-  // What the built-in ones do not fit, by its subject and by what became of it. Ask it last.
+  // Families match lines that no built-in signature fits, by subject and fate. Ask them last.
   static const SignatureTable& Families();
-  // The built-in ones and these; among those of one kind, these come first.
+  // The built-in signatures and `added`; among those of one kind, the added ones come first.
   static SignatureTable With(std::vector<Signature> added);
 
-  // nullptr if none fits. KERNEL_HARDWARE only if `kernel`: in the log of a job
+  // nullptr if no signature fits. KERNEL_HARDWARE only if `kernel`: in the log of a job
   // such words prove nothing. Nearly all lines cost one pass over their bytes.
   const Signature* Find(absl::string_view line, bool kernel) const;
 
@@ -61,13 +61,13 @@ class SignatureTable {
   std::shared_ptr<const std::vector<Signature>> signatures_;
   // Matches every line that fits any signature, and few others.
   std::shared_ptr<const re2::RE2> any_;
-  // Tells which ones those may be: some texts are words of ordinary lines, too.
+  // Tells which signatures may fit such a line: some texts are words of ordinary lines, too.
   struct Candidates;
   std::shared_ptr<const Candidates> candidates_;
 };
 
-// Lines whose words vary from one time to the next are still told apart by them
-// (a NIC's name, say): of the other kinds one position is one event.
+// True for kinds of which lines with different words are different events
+// (by a NIC's name, for example): for other kinds one position is one event.
 bool IsToldApartByText(LogKind kind);
 
 // The built-in tables, as text.

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Every line that takes one text of each group.
+// All choices of one text from each group.
 std::vector<std::vector<std::string>> Choices(const Signature& signature) {
   std::vector<std::vector<std::string>> choices = {{}};
   for (const std::vector<std::string>& group : signature.all_of) {
@@ -46,7 +46,7 @@ TEST(SignatureTableTest, EveryLineOfTheTableWorks) {
       const Signature* found = table.Find(line, /*kernel=*/true);
       ASSERT_NE(found, nullptr) << line;
       EXPECT_EQ(found, &signature) << line;
-      // Each of its texts is needed.
+      // Without the last letter of any of its texts, the line does not fit.
       for (size_t i = 0; i < texts.size(); ++i) {
         std::vector<std::string> lacking = texts;
         lacking[i].pop_back();
@@ -63,13 +63,13 @@ TEST(SignatureTableTest, EveryLineOfTheFamiliesFits) {
     for (const std::vector<std::string>& texts : Choices(signature)) {
       const Signature* found = table.Find(LineOf(texts), /*kernel=*/true);
       ASSERT_NE(found, nullptr) << LineOf(texts);
-      // An earlier one may fit, too.
+      // An earlier family may fit, too.
       EXPECT_LE(found, &signature) << LineOf(texts);
     }
   }
 }
 
-// They say too little for a cause of their own.
+// A family says too little for a cause of its own.
 TEST(SignatureTableTest, NoFamilyEstablishesAFaultOfTheHost) {
   for (const Signature& signature : SignatureTable::Families().signatures()) {
     EXPECT_THAT(signature.kind,
@@ -87,7 +87,7 @@ TEST(SignatureTableTest, HasEveryKind) {
   for (const Signature& signature : SignatureTable::BuiltIn().signatures()) {
     kinds.insert(signature.kind);
   }
-  // An exception is told by the lines before it: no text fits every one.
+  // The lines before an exception show that it is one: no signature fits every exception.
   EXPECT_THAT(kinds, testing::Not(testing::Contains(LogKind::kUncaughtException)));
   EXPECT_EQ(kinds.size(), static_cast<size_t>(LogKind::kProgramRejected) - 1);
 }
@@ -114,9 +114,9 @@ TEST(SignatureTableTest, WhatIsAddedJoinsItsKind) {
       "BENIGN \"Barrier timed out\" \"test\"\n");
   EXPECT_EQ(KindOf(table, "node halted"), LogKind::kCoreHalt);
   EXPECT_EQ(KindOf(SignatureTable::BuiltIn(), "node halted"), LogKind::kUnspecified);
-  // Something more specific is still known.
+  // A more specific signature still comes first.
   EXPECT_EQ(KindOf(table, "node halted observed errors are: [Hardware]"), LogKind::kHaltHardware);
-  // What is benign comes first.
+  // Benign signatures come before all others.
   EXPECT_EQ(KindOf(table, "Barrier timed out in test"), LogKind::kBenign);
   EXPECT_EQ(KindOf(table, "Barrier timed out"), LogKind::kCoordinationTimeout);
 }

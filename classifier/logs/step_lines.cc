@@ -43,7 +43,7 @@ size_t SkipSeparators(absl::string_view line, size_t at) {
   return at;
 }
 
-// The number at `at`, "1,234" included; `at` is then behind it.
+// Reads the number at `at`, "1,234" included, and moves `at` behind it.
 std::optional<int64_t> TakeNumber(absl::string_view line, size_t& at) {
   const size_t begin = at;
   int64_t number = 0;
@@ -67,7 +67,7 @@ std::optional<int64_t> TakeNumber(absl::string_view line, size_t& at) {
   return number;
 }
 
-// True if what stands behind a number makes it part of a larger word, a fraction, a time or
+// True if the text behind a number makes it part of a larger word, a fraction, a time or
 // a quantity with a unit.
 bool IsQuantity(absl::string_view line, size_t at) {
   const char next = At(line, at);
@@ -83,7 +83,7 @@ bool IsQuantity(absl::string_view line, size_t at) {
   return std::find(kUnits.begin(), kUnits.end(), line.substr(word, end - word)) != kUnits.end();
 }
 
-// "/ 1000" or "of 1000" behind a number; `at` is then behind it.
+// Reads "/ 1000" or "of 1000" behind a number, and moves `at` behind it.
 std::optional<int64_t> TakeTotal(absl::string_view line, size_t& at) {
   size_t behind = SkipBlanks(line, at);
   if (At(line, behind) == '/') {
@@ -100,7 +100,7 @@ std::optional<int64_t> TakeTotal(absl::string_view line, size_t& at) {
 }
 
 // The end of "step", "steps", "iter", "iters", "iteration" or "iterations", whose 't' is at
-// `at`; 0: no such word.
+// `at`; 0: there is no such word.
 size_t WordEnd(absl::string_view line, size_t at) {
   if (at == 0 || LowerAt(line, at + 1) != 'e') return 0;
   const char before = LowerAt(line, at - 1);
@@ -130,7 +130,7 @@ void TryWord(absl::string_view line, size_t at, Candidate& best) {
   best = {Candidate::Kind::kWord, begin, end, *number, total};
 }
 
-// Nothing but blanks and colours.
+// True if the text holds only blanks and colours.
 bool IsBlank(absl::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\x1b') {
@@ -192,7 +192,7 @@ void TryBracket(absl::string_view line, size_t at, Candidate& best) {
   best = {Candidate::Kind::kBracket, at, end, *number, std::nullopt};
 }
 
-// The numbers of a line that may be its step. The first is not always it: "of 1000 steps".
+// The numbers of a line that may be its step. The first may be another one: "of 1000 steps".
 class Candidates {
  public:
   explicit Candidates(absl::string_view line) {
@@ -232,9 +232,9 @@ class Hash {
   uint64_t value_;
 };
 
-// What stands before the number, without what differs from line to line (times, other
-// numbers, the bar of a progress bar), and the word behind it: of "Step 1: loading data" and
-// "Step 2: building model" each is a shape of its own.
+// A hash of the text before the number, without varying parts (times, other
+// numbers, the bar of a progress bar), and of the word behind it: "Step 1: loading data" and
+// "Step 2: building model" have different shapes.
 uint64_t ShapeOf(absl::string_view line, const Candidate& candidate, uint64_t log) {
   Hash hash(log);
   hash.Add(static_cast<char>(candidate.kind));
@@ -258,14 +258,14 @@ bool HoldsAny(absl::string_view line, const std::array<absl::string_view, n>& wo
                      [&](absl::string_view word) { return absl::StrContains(lower, word); });
 }
 
-// Of an evaluation or of checkpoints, by what stands before the number.
+// True if the words before the number show an evaluation or a checkpoint.
 bool IsAuxiliary(absl::string_view before) {
   static constexpr std::array<absl::string_view, 6> kWords = {"eval",       "valid", "test",
                                                               "checkpoint", "sav",   "restor"};
   return HoldsAny(before, kWords);
 }
 
-// Such a count grows while nothing advances.
+// True for counts that grow while the loop makes no progress.
 bool CountsWaiting(absl::string_view before) {
   static constexpr std::array<absl::string_view, 6> kWords = {"retry",   "retri", "attempt",
                                                               "waiting", "poll",  "heartbeat"};
@@ -317,7 +317,7 @@ bool StepLines::Shape::Count(int64_t next, std::optional<int64_t> total, uint64_
     number = next;
     ++rises;
     last_rise = line;
-    // Counted from 0 or from 1.
+    // Loops count from 0 or from 1.
     complete = total.has_value() && next + 1 >= *total;
     return TellsSteps();
   }
@@ -351,7 +351,7 @@ const StepLines::Shape* StepLines::Best() const {
   const Shape* best = nullptr;
   for (const Shape& shape : shapes_) {
     if (!shape.Expected()) continue;
-    // The one that still grows.
+    // Prefers the shape that grew last, and shapes of training to auxiliary ones.
     const bool better = best == nullptr || (best->auxiliary && !shape.auxiliary) ||
                         (best->auxiliary == shape.auxiliary && best->last_rise < shape.last_rise);
     if (better) best = &shape;

@@ -1,8 +1,8 @@
 // StepLines finds the step of a training loop in the lines of its log.
 //
-// The format of no framework is known here. What counts is a number behind a word such as
+// The reader knows no framework's format. A step is a number behind a word such as
 // "step" or "iteration", or within "[ 120/1000]", that grows from line to line in lines of
-// one shape. One that never grows (a setting), or falls about as often (a duration), is none.
+// one shape. A number that never grows (a setting), or falls as often (a duration), is no step.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_STEP_LINES_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_STEP_LINES_H_
 
@@ -20,12 +20,12 @@ namespace rapideye::logs {
 // Not synchronised.
 class StepLines {
  public:
-  // Takes the next line of a log; `log` tells its lines from those of others.
+  // Takes the next line of a log; `log` separates its lines from those of other logs.
   void Take(absl::string_view line, uint64_t log);
 
-  // The step of the shape of lines that tells it most often; that of an evaluation or of
-  // checkpoints only if there is no other. Absent while no shape has grown twice, or once a
-  // count with a total, such as "4/4", has reached it: nothing more is expected of it then.
+  // The step in the shape of lines that shows steps most often; a shape of an evaluation or of
+  // checkpoints counts only if there is no other. Absent while no shape has grown twice, or once a
+  // count with a total, such as "4/4", has reached the total: it is not expected to grow further.
   StepReading Read() const;
 
  private:
@@ -34,10 +34,10 @@ class StepLines {
     int64_t number = 0;  // the largest since the last fall
     int64_t rises = 0;
     int64_t falls = 0;
-    bool ignored = false;    // it counts tries, or how long something waits
+    bool ignored = false;    // it counts tries, or the length of a wait
     bool auxiliary = false;  // it is of an evaluation or of checkpoints
     bool complete = false;   // the number has reached its total
-    bool cycled = false;     // it began anew after that
+    bool cycled = false;     // it began anew after its total
     uint64_t last_rise = 0;  // in the order of lines
 
     // Takes the number of the next line; true if it has grown, and tells steps.
@@ -48,11 +48,11 @@ class StepLines {
 
   Shape& Find(uint64_t hash, bool& is_new);
   void ChooseMain(const Shape& risen);
-  const Shape* Main() const;  // nullptr: none that is expected to go on
+  const Shape* Main() const;  // nullptr: no shape is expected to go on
   const Shape* Best() const;
 
   std::vector<Shape> shapes_;
-  uint64_t main_ = 0;  // hash of the shape whose step is told; 0: none
+  uint64_t main_ = 0;  // hash of the shape that shows the step; 0: none
   uint64_t lines_ = 0;
   int64_t rises_without_main_ = 0;
   int64_t advances_ = 0;

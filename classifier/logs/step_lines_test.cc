@@ -11,7 +11,7 @@
 namespace rapideye::logs {
 namespace {
 
-// Lines of one shape: "$" is the number of each.
+// Lines of one shape: "$" is the number of each line.
 StepReading After(const std::string& shape, int from, int to, int by = 1) {
   StepLines steps;
   for (int n = from; n <= to; n += by) {
@@ -20,7 +20,7 @@ StepReading After(const std::string& shape, int from, int to, int by = 1) {
   return steps.Read();
 }
 
-// As the frameworks print them.
+// Lines as the frameworks print them.
 TEST(StepLinesTest, KnowsTheFormatsOfFrameworks) {
   for (const char* shape : {
            // MaxText
@@ -57,7 +57,7 @@ TEST(StepLinesTest, KnowsTheFormatsOfFrameworks) {
     EXPECT_EQ(After(shape, 10, 13).step, 13) << shape;
     EXPECT_EQ(After(shape, 100, 400, 100).step, 400) << shape;
     EXPECT_EQ(After(shape, 10, 13).advances, 2) << shape;
-    // Two lines are none that grow.
+    // Two lines are too few to show growth.
     EXPECT_EQ(After(shape, 10, 11).step, std::nullopt) << shape;
   }
 }
@@ -108,7 +108,7 @@ TEST(StepLinesTest, AnotherShapeDoesNotCount) {
   steps.Take("Step 3: restoring", 0);
   steps.Take("Step 4: training", 0);
   EXPECT_EQ(steps.Read(), StepReading());
-  // Nor do those of another log.
+  // Lines of another log do not count, either.
   steps.Take("step 1", 1);
   steps.Take("step 2", 2);
   steps.Take("step 3", 3);

@@ -16,9 +16,9 @@
 namespace rapideye::logs {
 namespace {
 
-// A number of a name and the word that it stands behind: "rank" and 3 of "rank-3".
+// A number in a name and the word in front of it: "rank" and 3 of "rank-3".
 struct Number {
-  std::string word;  // lower case, without a plural's s; empty: it stands behind a number
+  std::string word;  // lower case, without a plural's s; empty: it follows a number
   int32_t value = 0;
   bool behind_number = false;
 };
@@ -44,7 +44,7 @@ std::vector<Number> NumbersOf(absl::string_view name) {
     if (part.empty()) continue;
     const size_t letters = std::find_if(part.begin(), part.end(), IsDigit) - part.begin();
     if (letters > 0) {
-      // "x2k2q" is random.
+      // A part such as "x2k2q" is random.
       const absl::string_view rest = part.substr(letters);
       if (!std::all_of(rest.begin(), rest.end(), IsDigit)) continue;
       word = Word(part.substr(0, letters));
@@ -63,13 +63,13 @@ std::vector<Number> NumbersOf(absl::string_view name) {
 // The words that stand before the number of a worker, the surest first.
 constexpr std::array<absl::string_view, 12> kTaskWords = {
     "rank", "task", "process", "proc", "worker", "pod", "replica", "host", "w", "node", "r", "p"};
-// Of these the last two numbers are the slice and the task, as JobSet names its pods.
+// Behind these words the last two numbers are the slice and the task, as JobSet names its pods.
 constexpr std::array<absl::string_view, 5> kPodWords = {"slice", "worker", "pod", "replica",
                                                         "host"};
 
 bool IsOfMachine(absl::string_view word) { return word == "host" || word == "node"; }
 
-// The worker that the words of a name tell.
+// The worker that a name tells by the words before its numbers.
 std::optional<WorkerId> ByWords(const std::vector<Number>& numbers) {
   const auto behind = [&](absl::string_view word) {
     return std::find_if(numbers.begin(), numbers.end(),
@@ -104,7 +104,7 @@ bool AreAllKnown(const Places& places) {
   return std::all_of(places.begin(), places.end(), [](const auto& p) { return p.has_value(); });
 }
 
-// By the numbers that differ between names that are alike.
+// Takes the numbers in which names of the same form differ.
 Places ByDifference(const std::vector<std::vector<Number>>& names) {
   Places places(names.size());
   const size_t count = names.front().size();
@@ -156,7 +156,7 @@ Places ByNumbers(const std::vector<std::string>& names) {
   }
   Places by_difference = ByDifference(numbers);
   if (!told) CountFromZero(by_difference);
-  // Several files may be of one worker: its two outputs, say.
+  // Several files may belong to one worker, for example its two outputs.
   const bool better =
       AreAllKnown(by_difference) && (!told || Distinct(by_difference) > Distinct(by_words));
   if (better) return by_difference;
@@ -169,7 +169,7 @@ absl::string_view BaseName(absl::string_view path) {
   return slash == absl::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// The folders tell if the names of the files do not: "2/stdout.log".
+// Uses the folders if the names of the files do not tell: "2/stdout.log".
 Places ByNames(const std::vector<std::string>& names) {
   std::vector<std::string> short_names;
   for (const std::string& name : names) short_names.emplace_back(BaseName(name));
@@ -205,7 +205,7 @@ std::optional<WorkerId> ByPattern(const LogName& name, const re2::RE2& pattern) 
   return std::nullopt;
 }
 
-// What the logs tell of themselves is surer than their names, if all of them do.
+// True if every log tells its own rank, each a different one: then ranks are surer than names.
 bool TellThemselves(absl::Span<const LogName> names) {
   std::set<int32_t> said;
   size_t asked = 0;
@@ -236,7 +236,7 @@ absl::Status CheckWorkerPattern(const re2::RE2& pattern) {
 
 namespace {
 
-// Names that count from 1, by what some of the logs tell of themselves.
+// 1 if the names count from 1, as a comparison with the ranks that some logs tell shows.
 int32_t FirstNumber(absl::Span<const LogName> names, const std::vector<size_t>& open,
                     const Places& by_names) {
   std::optional<int32_t> first;
@@ -281,7 +281,7 @@ std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
     std::optional<WorkerId>& place = places[open[k]];
     place = by_names[k];
     if (place && place->task >= first_number) place->task -= first_number;
-    // An index counts within its slice.
+    // The platform's index counts within its slice.
     if (name.index) place = WorkerId{place ? place->slice : 0, *name.index};
     const bool one_slice = slices.size() <= 1;
     if (name.said && (!place || (tell_themselves && one_slice))) place = WorkerId{0, *name.said};

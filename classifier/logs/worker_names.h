@@ -1,4 +1,4 @@
-// WhoseLogs tells of which worker each log of a job is, by the names under which it came.
+// WhoseLogs assigns each log of a job to a worker, by the names under which the log came.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_WORKER_NAMES_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_WORKER_NAMES_H_
 
@@ -29,16 +29,16 @@ struct LogName {
   bool of_nobody = false;        // lines without the label that the others have
 };
 
-// The larger numbers in names are dates, processes and jobs.
+// Larger numbers in names are dates, processes and jobs.
 inline constexpr int32_t kMaxWorkerNumber = 999'999;
 
 // INVALID_ARGUMENT: the pattern has neither one group nor groups named slice, task or rank.
 absl::Status CheckWorkerPattern(const re2::RE2& pattern);
 
-// In the order of the names; absent: nothing tells. `pattern` (nullptr: none) comes before
-// everything else where it matches a label, pod or path; then labels, then the numbers in
-// the names ("rank-3.log", "train-slice-1-3-x2k2q"), which may be those that differ from
-// name to name only. Workers of a job that counts ranks are in slice 0.
+// In the order of the names; absent: the worker is not known. `pattern` (nullptr: none) comes
+// first where it matches a label, pod or path; then labels, then the numbers in
+// the names ("rank-3.log", "train-slice-1-3-x2k2q"), or only the numbers that differ from
+// name to name. Workers of a job that counts ranks are in slice 0.
 std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
                                                const re2::RE2* pattern);
 

@@ -1,9 +1,9 @@
-// A chip is bad if everyone waits for a core of it that waits for nobody, or if
-// the hardware says so itself.
+// A chip is bad if all other cores wait for a core of it that waits for no core, or if
+// the hardware reports a fault.
 //
-// By position: in an SPMD program the cores of a slice meet at every collective,
-// so the core that is not there, or is still in an earlier launch, is what the
-// others wait for. By word of the hardware: a halt with "observed errors are:
+// By position: in an SPMD program the cores of a slice meet at every collective.
+// So the others wait for a core that is not there, or is still in an earlier
+// launch. By the hardware's report: a halt with "observed errors are:
 // [Hardware]", a session error that names the worker, AER counters, the kernel's
 // log. A kernel that never ends looks the same by position, which is why position
 // alone removes nothing.
@@ -32,17 +32,17 @@ constexpr char kJobsWord[] =
     "the agent that reports the chip's fault is within the job's reach (--direct-evidence-from "
     "names others, or nobody): eligible only if it repeats";
 
-// Of one worker, in the order of their chips: a host has up to 8 chips, and each of these may
-// become a finding. What is beyond it says no more.
+// The limit for one worker, in the order of its chips: a host has up to 8 chips, and each may
+// become a finding. Further evidence adds nothing.
 constexpr int kMaxDirectOfWorker = 16;
-// The decision compares findings with each other. So many faults at once are no fault of chips.
+// The decision compares findings with each other. So many simultaneous faults are not of chips.
 constexpr int kMaxFindingsByWord = 1024;
 
 using ChipKey = std::pair<int, std::optional<int32_t>>;  // worker, chip
 
 struct DirectEvidence {
   std::string text;
-  bool by_host = false;     // the kernel's log or PCIe
+  bool by_host = false;     // from the kernel's log or PCIe
   bool beyond_job = false;  // the same, by an agent out of the job's reach
   CoreType core_type = CoreType::kUnspecified;
 };
@@ -61,7 +61,7 @@ void JudgeChipRemoval(const WorkerInfo& host, const ChipKey& where, const Direct
                    " of its host: ", direct.text);
 }
 
-// An alarm that some failure raised comes while others still compute.
+// A core that merely computes when another failure raises an alarm has not stood for so long.
 bool StandsForLong(const Case& c, const Head& head) {
   const int64_t threshold = c.capture.header.hang_threshold_ms.value_or(kDefaultHangThresholdMs);
   const auto least = std::max(
@@ -72,7 +72,7 @@ bool StandsForLong(const Case& c, const Head& head) {
   });
 }
 
-// Several chips, at an instruction that is known to wait for their slice.
+// True if the head spans several chips, at an instruction that waits for its slice.
 bool WaitTogether(const Case& c, const Head& head) {
   const Place* place = c.PlaceOf(head);
   if (place == nullptr || place->hlo_class != HloClass::kInSliceWait) return false;
@@ -91,22 +91,22 @@ class Rule {
   static bool IsChipFault(ErrorKind kind);
   void CollectDirect();
 
-  // What is known of the chip from now on; nullptr if too much is known of the worker already.
+  // The evidence kept for the chip, `direct` if it is the first; nullptr beyond the worker's limit.
   DirectEvidence* AddDirect(const ChipKey& key, DirectEvidence direct);
 
   using Direct = std::map<ChipKey, DirectEvidence>::const_iterator;
-  // All that concerns a chip: evidence that names another chip of the host does not, evidence
-  // that names none does.
+  // All evidence on a chip: that which names this chip, and that on its host which names no
+  // chip.
   std::vector<Direct> DirectOn(const ChipKey& chip) const;
   static bool IsChipHead(const Head& head, Detail detail);
   double ConfidenceOf(const Head& head) const;
 
-  // Its instruction waits for nobody, so that it stands whatever else is broken, if it stands
-  // for longer than it may take.
+  // True if the head's instruction waits for no core, and the head stands there for longer than the
+  // instruction may take: then no other fault can be the reason.
   bool StandsByItself(const Head& head) const;
   const Core& CoreOf(const Head& head, int unit) const;
 
-  // Heads of which the hardware itself says that they are broken, then the others:
+  // Reports heads that the hardware reports as broken, then the others:
   // a head that only stands elsewhere may wait for a broken one.
   void ByPosition(Detail detail);
 
@@ -119,35 +119,35 @@ class Rule {
 
   Seats SeatsOf(const std::vector<const Head*>& heads) const;
 
-  // The same task and chip in another slice: they exchange data with each other.
+  // True if a head has the same task and chip in another slice: the two exchange data.
   bool IsPeer(const Head& head, const Seats& seats) const;
   bool HasDirect(const Head& head) const;
 
-  // A halt of one core stops the others of its host wherever they are. Where the
-  // position points at several chips of a host, the word of the hardware, which
-  // names one of them or at least their host, says more than it does.
+  // A halt of one core stops the others of its host wherever they are. If the
+  // positions point at several chips of a host, the hardware's report, which names
+  // one of them or at least their host, is the better evidence.
   bool OnlyTheWordTells(const Head& of_host) const;
   void CollectChipsOfHeads();
   void Report(Detail detail, const std::vector<const Head*>& heads);
   void AddWavefront(const Head& head, const Core& core, Finding& finding) const;
 
-  // The hardware's own word on a chip that leads by position, too.
+  // Adds the hardware's report on a chip that leads by position, too.
   void UseDirect(const ChipKey& key, Finding& finding);
 
-  // The hardware's word alone.
+  // Reports chips by the hardware's report alone.
   void ByWord();
 
   static bool IsSparse(CoreType type) {
     return type == CoreType::kSparseCore || type == CoreType::kSparseCoreV0;
   }
 
-  // Nobody else failed clearly before this worker.
+  // True if no other worker failed clearly before this one.
   bool IsAmongFirst(int worker) const;
 
   const Case& c_;
   Findings& out_;
   std::map<ChipKey, DirectEvidence> direct_;
-  std::map<int, int> direct_of_;  // how much of it each worker has said
+  std::map<int, int> direct_of_;  // the amount of evidence from each worker
   std::map<int, std::set<std::optional<int32_t>>> chips_of_heads_;
   std::set<ChipKey> used_;
 };
@@ -237,7 +237,7 @@ double Rule::ConfidenceOf(const Head& head) const {
   } else if (head.hlo_waits) {
     confidence = kConfidenceWaitingHead;
   }
-  // Chips in one collective of their slice wait for each other, or for what does not show.
+  // Chips in one collective of their slice wait for each other, or for a core that is not seen.
   if (head.hlo_waits && WaitTogether(c_, head)) confidence = kConfidenceManyHeads;
   if (head.ambiguous) confidence = std::min(confidence, kConfidencePeerHead);
   if (head.or_mate) confidence = std::min(confidence, kConfidenceManyHeads);
@@ -318,7 +318,7 @@ void Rule::Report(Detail detail, const std::vector<const Head*>& heads) {
     for (int unit : head->units) {
       const Core& core = CoreOf(*head, unit);
       const ChipKey key{head->worker, core.chip};
-      // Two cores of one chip are one culprit; chips nobody numbered are not.
+      // Two cores of one chip are one culprit; chips without a number stay apart.
       if (!seen.insert(key).second && core.chip.has_value()) continue;
       const CoreStands fact{head, &core};
       finding.culprits.push_back(CulpritCore(c_, head->worker, core, FactText(c_, fact)));

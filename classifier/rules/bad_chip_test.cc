@@ -16,7 +16,7 @@ TEST(BadChip, ManyAtOneNamelessPlaceAreNoBadChips) {
   const Spot elsewhere{2, 0x77, "fusion.12"};
   s.Put(s.Tensor(0, 5, 3), 0, kStep, elsewhere);
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.5.3");
-  // Even if no name tells that one from the rest, the fifteen are not accused.
+  // Even if no name distinguishes the laggard, the fifteen others are not accused.
   s.Tensor(0, 5, 3).sequencers.front().hlo = "all-gather.2";
   EXPECT_EQ(Diagnose(s).find("0.1.1"), std::string::npos) << Diagnose(s);
 }
@@ -52,8 +52,8 @@ TEST(BadChip, PlaceAloneTellsWithoutHlo) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
 
-// Tensor mates, one chip of every host: three of them wait for the fourth, everybody else further
-// on for them.
+// Tensor mates, one chip of every host: three of them wait for the fourth, and all other cores
+// stand further on and wait for the mates.
 Scenario StuckWithMates(const Spot& stuck, const Spot& mates) {
   Scenario s;
   for (int task = 0; task < 4; ++task) s.Put(s.Tensor(0, task, 3), 0, kStep, mates);
@@ -84,7 +84,7 @@ TEST(BadChip, OfAPairWithoutHloNobodyCanTellWhoWaits) {
   s.Put(s.Tensor(0, 1, 3), 0, kStep, {2, 0x800, std::nullopt});
   s.ForgetHlo();
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
-  // Chips 1 and 2 are no pair of any axis: both are bad.
+  // Chips 1 and 2 are no pair of any mesh axis: both are bad.
   s.Put(s.Tensor(0, 1, 3), 0, kStep, {kCollective.tag, kCollective.pc, std::nullopt});
   s.Put(s.Tensor(0, 1, 1), 0, kStep, {2, 0x800, std::nullopt});
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.1 0.1.2");
@@ -99,7 +99,7 @@ TEST(BadChip, TheStepsOfARingAreOnePlace) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
   s.Put(s.Tensor(0, 3, 1), 0, kStep, kSomewhere);
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.1");
-  // By name they are one place however far apart they are.
+  // A known name makes them one place, however far apart the pcs are.
   for (int i = 0; i < 16; ++i) {
     s.Put(s.Tensor(0, i / 4, i % 4), 0, kStep, {2, 0x900 + 64 * i, "reduce-scatter.4"});
   }
@@ -135,7 +135,7 @@ TEST(BadChip, ChipsInOneCollectiveWaitForEachOther) {
   const Spot gather{1, 0x555, "all-gather.9"};
   for (int chip : {2, 3}) s.Put(s.Tensor(0, 1, chip), 0, kStep, gather);
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
-  // At an instruction that is none they are bad.
+  // At an instruction that computes, both chips are bad.
   for (int chip : {2, 3}) s.Put(s.Tensor(0, 1, chip), 0, kStep, kCompute);
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2 0.1.3");
 }
@@ -175,13 +175,13 @@ TEST(BadChip, LaunchIdsWrap) {
 }
 
 TEST(BadChip, WhoMovedOnIsAVictimHoweverFew) {
-  // One core finished the launch that the others wait in: nobody is singled out.
+  // One core has finished the launch in which the others wait: that singles out no core.
   Scenario s;
   s.Put(s.Tensor(0, 3, 0), 1, kApply, kCollectiveOfApply);
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// Two slices of one core each: slice 0 stands at `spot`, slice 1 waits for it.
+// Two slices of one core each: slice 0 stands at `spot`, and slice 1 waits for slice 0.
 Scenario TwoLoneCores(const Spot& spot) {
   Scenario s({.slices = 2, .tasks = 1, .chips = 1});
   s.PutSlice(0, 0, kStep, spot);
@@ -216,11 +216,11 @@ TEST(BadChip, OfThreeLoneSlicesTheOneThatComputes) {
   Scenario s({.slices = 3, .tasks = 1, .chips = 1});
   s.PutSlice(0, 0, kStep, kCompute);
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.0.0");
-  s.PutSlice(1, 0, kStep, kCollective);  // nor does slice 1 wait for another
+  s.PutSlice(1, 0, kStep, kCollective);  // slice 1 waits for no slice
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// The halted host stands where its chips happened to be; one of them halted.
+// The chips of the halted host stand where they happened to be; one of them has halted.
 Scenario HaltedHost(std::optional<int32_t> chip) {
   Scenario s;
   for (int i = 0; i < 4; ++i) s.Put(s.Tensor(0, 1, i), 0, kStep, {2, 0x700 + i, std::nullopt});
@@ -270,7 +270,7 @@ TEST(BadChip, SiblingsOfOneDeviceCountOnce) {
 TEST(BadChip, HostsThatRanOutOfWorkFarFromTheFaultAreVictims) {
   Scenario s({.slices = 3});
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
-  // Slice 2 is a step ahead: one host got the next launch, the other did not.
+  // Slice 2 is a step ahead: one host got the next launch, the other host did not.
   s.PutSlice(2, 0, kStep + 1, kCollective);
   s.MakeIdle(2, 1);
   for (int chip = 0; chip < 4; ++chip) s.Tensor(2, 1, chip).launch_id = kApply;
@@ -374,7 +374,7 @@ TEST(BadChipRemoval, OnlyTheKernelsLogIsBeyondTheJobsReach) {
   }
 }
 
-// The same evidence names the same culprit, whoever reports it.
+// The same evidence names the same culprit, whichever agent reports it.
 TEST(BadChipTrust, OnlyAnAgentOutOfTheJobsReachRemovesAtOnce) {
   for (const bool by_pcie : {true, false}) {
     for (const std::optional<bool> direct :
@@ -400,7 +400,7 @@ TEST(BadChipTrust, OnlyAnAgentOutOfTheJobsReachRemovesAtOnce) {
   }
 }
 
-// An agent of the job cannot hide what one out of its reach says of the same chip.
+// A report of the job's agent does not hide the report of an independent agent on the same chip.
 TEST(BadChipTrust, TheJobsWordDoesNotStandBeforeAnother) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
@@ -425,7 +425,7 @@ TEST(BadChip, ADriverErrorThatNamesNobodyAccusesNobody) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// Its pc was read a few bundles beside: it waits with the others.
+// The pc of a waiting core may be read a few bundles beside the others' pc.
 TEST(BadChip, ACoreRightBesideTheOthersInTheCodeStandsWithThem) {
   Scenario s({.slices = 1});
   s.ForgetHlo();
@@ -436,7 +436,7 @@ TEST(BadChip, ACoreRightBesideTheOthersInTheCodeStandsWithThem) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
 
-// Two faults at once: the surer is the cause, the other stands beside it with its own culprits.
+// Two faults at once: the surer is the cause, the other an alternative with its own culprits.
 TEST(BadChip, AnotherFaultStandsBesideItWithItsOwnCulprits) {
   Scenario s({.slices = 2});
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);

@@ -1,10 +1,10 @@
-// A barrier of the coordination service that ended by its time-out accuses by who came to
-// it. Of any barrier but that of the shutdown it is the few who did not come. To that of
-// the shutdown the many come when they are done, and the one who does not is at fault; who
-// comes alone has left the others in the midst of their work, unless its step says that it
-// was done: in lockstep nobody finishes long before all others.
+// A barrier of the coordination service that ended by its time-out accuses by its list of
+// arrivals. At any barrier but that of the shutdown, the few workers that did not come are at
+// fault. To the shutdown, the many come when they are done, and a worker that is missing is at
+// fault; a worker that comes alone has left the others in the midst of their work, unless its step
+// says that it was done: in lockstep no worker finishes long before all others.
 //
-// The many who did not come prove nothing: they may wait elsewhere for the one who did.
+// If many did not come, that proves nothing: they may wait elsewhere for the one that did.
 // Something that failed outright explains a barrier, never the other way round.
 //
 // Facts: lines of the coordination service; steps of the progress pages.
@@ -24,7 +24,7 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "barrier";
-// Of fewer, who came alone is no smaller a part than the others.
+// Among fewer workers, a worker that came alone is no small minority.
 constexpr size_t kLeastToComeAlone = 3;
 
 std::optional<int64_t> StepOf(const Case& c, int worker) {
@@ -33,7 +33,7 @@ std::optional<int64_t> StepOf(const Case& c, int worker) {
   return snapshot->progress->step;
 }
 
-// The furthest step of these; nothing: not everybody tells.
+// The furthest step of these workers; absent: not every one of them reports a step.
 std::optional<int64_t> FurthestStep(const Case& c, const std::vector<int>& workers) {
   std::optional<int64_t> furthest;
   for (int worker : workers) {

@@ -7,7 +7,7 @@
 namespace rapideye::classifier::testing {
 namespace {
 
-// Without chips that tell: 4 workers in which nothing stands out.
+// A job of 4 workers without chips that report, none of which stands out.
 Scenario Job() {
   Scenario s({.slices = 1, .tasks = 4, .chips = 1});
   for (Snapshot& snapshot : s.capture.snapshots) {
@@ -36,9 +36,9 @@ void AtStep(Scenario& s, int task, int64_t step) {
 TEST(Barrier, TheFewWhoDidNotComeAreAwaited) {
   EXPECT_EQ(Diagnose(After(Report("orbax::save::0", 3, 0, "2"))),
             "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
-  // Who came alone may be what the others wait for elsewhere.
+  // A worker that came alone may be the one that the others wait for elsewhere.
   EXPECT_EQ(Diagnose(After(Report("orbax::save::0", 1, 2, "0, 1, 3"))), "UNKNOWN");
-  // The service names some of them only.
+  // The service may name only some of the missing workers.
   EXPECT_EQ(Diagnose(After(Report("orbax::save::0", 2, 0, "2"))), "UNKNOWN");
 }
 
@@ -72,7 +72,7 @@ TEST(Barrier, ItsReportMustBeOfThisJob) {
 
 TEST(Barrier, OfTheShutdownItIsTheOneWhoLeftBeforeTheOthers) {
   Scenario s = After(Report("Shutdown::146::0", 1, 2, "1, 3"));
-  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");  // nobody is done alone
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");  // no worker finishes alone
   for (int task = 0; task < 4; ++task) AtStep(s, task, 12);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
   AtStep(s, 2, 13);
@@ -88,7 +88,7 @@ TEST(Barrier, WhoRaisedCameBecauseOfIt) {
   Scenario s = After(Report("Shutdown::146::0", 1, 2, "1, 3"));
   s.Log(0, 2, LogKind::kUncaughtException, "ValueError: loss is not finite", 303'000);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
-  // Whoever else comes has heard of it.
+  // A worker that comes to the barrier may only have learnt of the exception.
   Scenario echo = After(Report("orbax::save::0", 3, 0, "3"));
   echo.Log(0, 2, LogKind::kUncaughtException, "ValueError: loss is not finite", 303'000);
   EXPECT_EQ(Diagnose(echo), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
@@ -100,11 +100,11 @@ TEST(LostWorker, ThePeerThatClosedItsConnectionsIsTheOneOfWhomNothingIsHeard) {
     snapshot.processes = {{.pid = 7, .state = ProcessState::kSleeping}};
   }
   s.Log(0, 1, LogKind::kFollowOn, "Gloo all-reduce failed: Connection closed by peer", 12'000);
-  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // everybody is there
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // no worker is missing
   s.Remove(0, 2);
   s.At(0, 0).probes = {{.peer = {0, 2}, .ok = true}};
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
-  s.At(0, 3).processes[0].state = ProcessState::kZombie;  // it may have been that one
+  s.At(0, 3).processes[0].state = ProcessState::kZombie;  // its process may have closed them
   s.At(0, 3).processes[0].exit_code = 0;
   EXPECT_NE(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
 }
@@ -140,7 +140,7 @@ TEST(Heartbeats, WhoeverSendsNoneAndNoSnapshotIsLost) {
             1000);
   other.Remove(0, 2);
   EXPECT_EQ(Diagnose(other), "UNRECOVERABLE_ERROR/WORKER_LOST 0.2");
-  // Its host is there: only agent and process are gone.
+  // The host answers probes: only the agent and the process are gone.
   other.At(0, 0).probes = {{.peer = {0, 2}, .ok = true}};
   EXPECT_EQ(Diagnose(other), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
   s.Remove(0, 2);

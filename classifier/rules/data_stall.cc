@@ -1,4 +1,4 @@
-// Input stalls if everyone waits for a host that has no work for its chips: its
+// Input stalls if all other cores wait for a host that has no work for its chips: its
 // cores are idle with nothing queued while others stand in a launch it never got,
 // or they were launched and wait for their host (infeed, arguments outstanding).
 //
@@ -27,8 +27,8 @@ namespace {
 
 constexpr char kRule[] = "data_stall";
 
-// What their hosts are in, as far as stacks and pages tell. A loop that waits for the device
-// waits for what it has queued before, and does nothing of its own.
+// Adds the activities of the culprits' hosts, by stacks and pages. A loop that waits for its
+// device waits for launches that it queued before: that is no activity of its own.
 void AddActivities(const Case& c, std::vector<Culprit>& culprits) {
   for (Culprit& culprit : culprits) {
     const int worker = c.topology.Find(culprit.worker);
@@ -37,14 +37,14 @@ void AddActivities(const Case& c, std::vector<Culprit>& culprits) {
     const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
     if (!place.has_value() || place->wait == HostWait::kDevice) continue;
     culprit.host_activity = place->activity;
-    // Frames that say nothing are those of the program itself, which its page tells about.
+    // Frames of unknown libraries are those of the program itself, whose activity its page tells.
     if (place->activity != HostActivity::kOther) continue;
     if (place->phase == Phase::kCheckpoint) culprit.host_activity = HostActivity::kCheckpointSave;
     if (place->phase == Phase::kCompile) culprit.host_activity = HostActivity::kCompilation;
   }
 }
 
-// What the loop announces it does, if that was waited for longer than it may take.
+// The pause that the loop has announced, if it lasted longer than such a pause may.
 std::string PauseWaitedFor(const Case& c, int worker) {
   const Snapshot* snapshot = c.worker(worker).snapshot;
   if (snapshot == nullptr || !snapshot->progress.has_value()) return "";
@@ -67,8 +67,8 @@ std::string PauseWaitedFor(const Case& c, int worker) {
   return text;
 }
 
-// It has begun what it was given, and waits for its process in the middle of it: at a
-// callback, a debug print, a transfer to its host's memory.
+// The head has begun its launch, and waits in the middle of it for its process: at a callback, a
+// debug print, a transfer to its host's memory.
 bool WithinItsHost(const Case& c, const Head& head) {
   const Place* place = c.PlaceOf(head);
   return head.kind == HeadKind::kInput && place != nullptr &&
@@ -85,20 +85,20 @@ class Rule {
  private:
   void AddHead(const Head& head);
 
-  // In another program than the rest of its slice, or at a wait for it: it is in a collective
-  // that the others are not in.
+  // True if the head is in another program than most of its slice, or at a wait within the slice:
+  // then it is in a collective that the others are not in.
   bool WaitsElsewhere(const Head& head) const;
 
-  // Further on in the code: the pc orders little, but a host that owes its cores something is
-  // seldom ahead of those who wait for them.
+  // True if the head stands further on in the code: pcs are a weak order, but a host that owes
+  // its cores something is seldom ahead of the cores that wait for it.
   bool PastItsPeers(const Head& head) const;
 
-  // Nothing is known of a worker's cores, nobody that is seen holds its slice up, and
-  // its host says that it has waited for input for as long as the job stands.
+  // Names a worker without known cores if no head holds its slice up and its host
+  // says that it has waited for input for as long as the job stands.
   void UnseenCores();
 
   // No core waits for another: nothing is queued anywhere, or all stand at one
-  // place that is no known wait. Then only the hosts' own word tells.
+  // place that is no known wait. Then only the reports of hosts remain as evidence.
   void WholeJob();
 
   const Case& c_;
@@ -150,13 +150,13 @@ void Rule::AddHead(const Head& head) {
     case HeadKind::kElsewhere:
       if (!head.whole_host) return;
       if (seen.empty() && WaitsElsewhere(head)) return;
-      // Peers cannot pass a launch that was never begun: behind them, it may as well
-      // be who was given another order of launches.
+      // Peers cannot pass a launch that was never begun: a host behind them may as well have
+      // been given another order of launches.
       confidence = !seen.empty()        ? kConfidenceInputSeen - 0.04
                    : head.behind        ? kConfidenceHostBehind
                    : PastItsPeers(head) ? kConfidencePastByPlace
                                         : kConfidenceEntryByPlace;
-      // A host that goes on, however slowly, is not at an infeed.
+      // A host whose pc moves, however slowly, is not at an infeed.
       if (seen.empty() && head.moving) confidence -= kConfidenceLoopPenalty;
       state = "stands with all its cores at one place that its peers have left";
       if (const Place* place = c_.PlaceOf(head)) {
@@ -180,7 +180,7 @@ void Rule::AddHead(const Head& head) {
   if (!pause.empty()) {
     finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, pause));
   }
-  // What was launched was queued: it is the input that is outstanding.
+  // The launch was queued, so only its input is outstanding.
   if (!seen.empty() || (head.kind != HeadKind::kIdle && !WithinItsHost(c_, head))) {
     finding_.detail = Detail::kInputPipeline;
   }
@@ -204,7 +204,7 @@ bool Rule::PastItsPeers(const Head& head) const {
   const Place* place = c_.PlaceOf(head);
   if (place == nullptr || view.crowd_place < 0) return false;
   const Place& crowd = c_.positions.place(view.crowd_place);
-  // Stages of a pipeline: it may be at a transfer from another one.
+  // With stages of a pipeline, the head may be at a transfer from another stage.
   const bool stages =
       std::any_of(c_.graph.slices.begin(), c_.graph.slices.end(), [&](const SliceView& other) {
         return other.crowd_place >= 0 &&
@@ -238,7 +238,7 @@ void Rule::UnseenCores() {
 
 void Rule::WholeJob() {
   if (!c_.graph.heads.empty()) return;
-  bool alike = true;  // all stand at one place, or none does
+  bool alike = true;  // all stand at one place, or no core runs
   const SliceView* known = nullptr;
   for (const SliceView& view : c_.graph.slices) {
     alike = alike && (view.running == 0 || view.idle == 0) && view.cluster == view.running;
@@ -264,8 +264,8 @@ void Rule::WholeJob() {
     if (!InputWaitSeen(c_, i).empty()) seen.push_back(i);
   }
   if (seen.empty()) return;
-  // If most of those that tell wait for input, and the others stand just like them,
-  // those that do not tell wait for it as well.
+  // If most hosts with a page wait for input, and the cores of the others stand alike,
+  // hosts without a page wait for input as well.
   const bool everyone = alike && 2 * static_cast<int>(seen.size()) >= telling;
   const std::vector<int>& culprits = everyone ? all : seen;
   finding_.detail = Detail::kInputPipeline;

@@ -34,7 +34,7 @@ TEST(DataStall, ItsLogSaysThatItWaitsForInput) {
   s.MakeIdle(0, 1);
   s.Log(0, 1, LogKind::kInputWait, kLine, kStillMs);
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/INPUT_PIPELINE 0.1");
-  // Of an earlier wait.
+  // The line is of an earlier wait.
   Scenario before;
   before.MakeIdle(0, 1);
   before.Log(0, 1, LogKind::kInputWait, kLine, 10 * kStillMs);
@@ -89,7 +89,7 @@ TEST(DataStall, AtACallbackItsOwnProcessIsWaitedFor) {
   Scenario s;
   Sequencer& sequencer = s.Tensor(0, 1, 2).sequencers.front();
   sequencer.pc = 0x77;
-  sequencer.hlo = "fusion.9";  // whatever it is called
+  sequencer.hlo = "fusion.9";  // whatever its name
   sequencer.hlo_waits = HloWaits::kOwnHost;
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
   s.At(0, 1).progress = WaitsForInput(kStillMs);
@@ -116,7 +116,7 @@ TEST(DataStall, NotBegunWhatNobodyElseIsInIsAVictim) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// It waits for its host, rather than for anybody: it has not come to where the others are.
+// The host's cores wait for their host, as they have not come to where the others are.
 TEST(DataStall, AWholeHostBeforeTheOthersWithoutHlo) {
   Scenario s;
   s.PutHost(0, 1, 0, kStep, {1, 0x40, std::nullopt});
@@ -189,28 +189,28 @@ TEST(DataStall, AWholeIdleSliceThatIsAheadIsAVictim) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// Of one host each, where nothing orders what the idle one ran last and where the others wait.
+// Slices of one host each; no order relates the last launch of the idle one to the others' wait.
 TEST(DataStall, TheOneIdleSliceThatAllOthersAwait) {
   Scenario s({.slices = 3, .tasks = 1});
   s.PutSlice(0, 0, kStep, kTransfer);
   s.MakeIdle(1, 0);
   for (int chip = 0; chip < 4; ++chip) s.Tensor(1, 0, chip).launch_id.reset();
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 1.0");
-  // It has ended a launch later than those that wait.
+  // The idle slice has ended a launch later than the waiting slices: then it has passed.
   Scenario passed = s;
   for (int chip = 0; chip < 4; ++chip) passed.Tensor(1, 0, chip).stuck_ms = kStillMs - 30'000;
   EXPECT_EQ(Diagnose(passed), "UNKNOWN");
-  // Two of them: either may be it.
+  // With two idle slices, either may be the one.
   Scenario two = s;
   two.MakeIdle(2, 0);
   for (int chip = 0; chip < 4; ++chip) two.Tensor(2, 0, chip).launch_id.reset();
   EXPECT_EQ(Diagnose(two), "UNKNOWN");
-  // What the others stand at is no known transfer.
+  // The other slices stand at no known transfer.
   s.ForgetHlo();
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// Chips of the others are at a collective that their SparseCores carry, which it never came to.
+// The others' chips are at a collective of their SparseCores, to which the idle host never came.
 TEST(DataStall, ChipsInACollectiveOfTheirSparseCoresAreNoHeads) {
   Scenario s;
   s.MakeIdle(0, 1);
@@ -229,7 +229,7 @@ TEST(DataStall, ASpareThatLaunchedNothingIsNoCulprit) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// What Grain tells of its prefetched elements: `ready` on the mean of a hundred looks.
+// Grain's metrics of prefetched elements: `ready` on the mean of a hundred looks.
 void Prefetched(Scenario& s, int64_t ready_milli) {
   for (const auto& [name, value] :
        {std::pair("grain_python_dataset_prefetch_buffer_ready_count_sum", 100 * ready_milli),

@@ -1,12 +1,12 @@
-// Programs diverged if workers of one cohort run different modules, and nobody
-// merely lags: the collectives of the one can never meet those of the other.
+// Programs diverged if workers of one cohort run different modules, and no worker
+// merely lags: the collectives of one program can never meet those of the other.
 //
 // MODULE_DIVERGENCE: some run a program that the others neither run, queue nor
 // just ran. LAUNCH_ORDER: the same programs in another order, as the queues show,
 // or as the runtime's own assertion says ("an unexpected leader shows up in the
 // launch group with a different launch id").
 //
-// A collective whose sizes do not agree proves that programs differ, and not whose.
+// A collective whose sizes do not agree proves that programs differ, and not which one is odd.
 //
 // Facts: module names, fingerprints and queues of the status service; the learnt
 // sequence; the log line "an unexpected leader shows up in the launch group".
@@ -43,7 +43,7 @@ void ByModule(const Case& c, Findings& out) {
   }
 }
 
-// Launches of one worker in the order it was given them.
+// The launches of one worker, in the order in which it was given them.
 std::string ChainText(const Case& c, int worker) {
   const auto [first, last] = c.positions.UnitsOf(worker);
   if (first == last) return "";
@@ -68,8 +68,8 @@ void AddSmallerSide(const Case& c, const std::vector<int>& odd, std::string_view
 }
 
 void ByQueueOrder(const Case& c, Findings& out) {
-  // A learnt order is a majority's; the whole job in an order that differs from a
-  // stale one is no divergence.
+  // A learnt order is that of a majority; if the whole job runs against a stale
+  // order, that is no divergence.
   std::map<int, int> workers;
   std::map<int, std::vector<int>> odd;
   for (const WorkerInfo& worker : c.topology.workers()) {
@@ -105,7 +105,7 @@ void BySkippedLaunch(const Case& c, Findings& out) {
   out.Add(kRule, std::move(finding));
 }
 
-// The rest of their slice has been in what they are in, and has left it: they are behind.
+// True if the rest of the slice has been in the odd workers' launch and left it: these are behind.
 bool HaveBeenPassed(const Case& c, const std::vector<int>& odd) {
   std::vector<bool> marked(c.topology.workers().size(), false);
   for (int worker : odd) marked[static_cast<size_t>(worker)] = true;
@@ -113,9 +113,9 @@ bool HaveBeenPassed(const Case& c, const std::vector<int>& odd) {
   return std::none_of(marked.begin(), marked.end(), [](bool mark) { return mark; });
 }
 
-// Hosts of one slice that are in different launches, and all at places at which cores wait. A
-// collective ends for all who take part, or for nobody: whoever waits in the one launch for
-// those in the other can wait for ever. Positions tell no more than who is alone in it.
+// Finds hosts of one slice that wait in different launches, all at places at which cores wait. A
+// collective ends for all participants or for none: cores that wait in one launch for cores in
+// the other can wait for ever. Positions show only which side is the smaller one.
 class SplitSlice {
  public:
   explicit SplitSlice(const Case& c) : c_(c) {}
@@ -136,18 +136,18 @@ class SplitSlice {
   std::optional<int64_t> StepOf(int worker) const;
   bool WaitsInSlice(int worker) const;
 
-  // Each of its cores is in a launch, at a place that can be a wait for another core.
+  // True if each of its cores is in a launch, at a place that can be a wait for another core.
   bool Waits(int worker) const;
 
-  // Whoever are fewer; of as many those that are further on, for they have left out what the
-  // others wait in; else those whose program fewer of the cohort are in.
+  // The smaller side; of equal sides the one that is further on, for it has left out the launch in
+  // which the others wait; else the side whose program fewer of the cohort are in.
   std::vector<int> Odd(const std::vector<int>& one, const std::vector<int>& other) const;
 
-  // The other's program stands in its queue.
+  // True if the other worker's program stands in this worker's queue.
   bool Queues(int worker, int other) const;
   int64_t InProgramOf(int worker) const;
 
-  // Any other that leads, leads because of them.
+  // True if every other head waits for the odd hosts, too.
   bool ExplainsHeads(const std::vector<int>& odd) const;
 
   const Case& c_;
@@ -189,8 +189,8 @@ std::vector<int> SplitSlice::OfTheOnlySplitSlice() const {
   const std::vector<int>& rest =
       odd == split->begin()->second ? split->rbegin()->second : split->begin()->second;
   if (odd.empty() || IsAhead(odd.front(), rest.front()) || WaitsInSlice(odd.front())) return odd;
-  // Whoever is behind at a place of which nothing is known may wait for another slice, unless
-  // it is one host alone, whose connections are seen, and nothing is found against these.
+  // A host that is behind, at a place of which nothing is known, may wait for another slice, unless
+  // it is a single host with sockets or probes, which would show a broken connection.
   if (c_.topology.slices().size() == 1 || (odd.size() == 1 && rest.size() > 1 && Connected(odd))) {
     return odd;
   }
@@ -292,7 +292,7 @@ void ByAssertion(const Case& c, Findings& out) {
   finding.basis = Basis::kError;
   finding.cause = Cause::kDifferentModule;
   finding.detail = Detail::kLaunchOrder;
-  // Whose launches are seen to differ is to blame rather than who noticed.
+  // The workers whose launches differ are to blame rather than those that noticed the difference.
   std::vector<int> odd = c.divergence.misordered;
   if (odd.empty()) odd = c.graph.ahead_of_all;
   if (odd.empty()) {
@@ -312,7 +312,7 @@ void ByAssertion(const Case& c, Findings& out) {
   out.Add(kRule, std::move(finding));
 }
 
-// Whoever received what it did not expect says so, and may be innocent: nobody is named.
+// A worker that received unexpected data reports it and may be innocent: no culprit is named.
 void ByWords(const Case& c, Findings& out) {
   Finding finding;
   for (int i = 0; i < c.timeline.first_count; ++i) {

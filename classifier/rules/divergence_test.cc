@@ -56,7 +56,7 @@ TEST(DifferentModule, StagesOfAPipelineMayRunDifferentModules) {
     for (int chip = 0; chip < 4; ++chip) s.Tensor(1, task, chip).sequencers[0].hlo = "recv-done.1";
   }
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
-  // A fault in one stage is found there.
+  // The rule for chips finds a fault inside one stage.
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
@@ -74,7 +74,7 @@ TEST(DifferentModule, AWholeSliceInAProgramOfAnUnknownStepIsNone) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// Everybody has gone on to evaluate, one core has not finished training.
+// All other cores have gone on to the evaluation; one core has not finished training.
 TEST(DifferentModule, ABadChipAtTheEndOfAPhaseIsABadChip) {
   Scenario s;
   for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
@@ -82,7 +82,7 @@ TEST(DifferentModule, ABadChipAtTheEndOfAPhaseIsABadChip) {
   }
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
-  // And so it is for who has not learnt the order.
+  // The verdict is the same where no order was learnt.
   s.ForgetCohorts();
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
@@ -164,8 +164,8 @@ TEST(Fingerprint, WithoutNamesOtherInstructionsAreAnotherModule) {
   EXPECT_LT(Classify(s.capture).confidence, named);
 }
 
-// A job on other devices, or one whose runtimes do not answer: everybody waits for the
-// device, and has dumped what it has compiled.
+// A job on other devices, or a job whose runtimes do not answer: every host waits for its
+// device, and has dumped the programs that it has compiled.
 class FingerprintsOfDumps : public ::testing::Test {
  protected:
   explicit FingerprintsOfDumps(int tasks = 4) : s_({.slices = 1, .tasks = tasks}) {
@@ -199,7 +199,7 @@ TEST_F(FingerprintsOfDumps, OneDiffers) {
   Compiled(2, {{"jit_step", "bb02"}, {"jit_eval", "ee01"}});
   EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.2");
   const Verdict verdict = Classify(s_.capture);
-  EXPECT_LT(verdict.confidence, 0.9);  // a runtime would be surer
+  EXPECT_LT(verdict.confidence, 0.9);  // a runtime's fingerprints would be surer
   ASSERT_EQ(verdict.sides.size(), 2U);
   EXPECT_EQ(verdict.sides[0].fingerprint, "bb02");
   EXPECT_EQ(verdict.sides[0].workers, (std::vector<WorkerId>{{0, 2}}));
@@ -224,7 +224,7 @@ TEST_F(FingerprintsOfDumps, OfTwoHalvesOneEach) {
   EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.0 0.1");
 }
 
-// Stages of a pipeline that call their steps alike, or a host with addresses in its programs.
+// Stages of a pipeline with equal module names, or a host with addresses in its programs.
 TEST_F(FingerprintsOfDumps, WithoutAMajorityNobody) {
   Compiled(1, {{"jit_step", "bb02"}});
   Compiled(2, {{"jit_step", "cc03"}});
@@ -238,7 +238,7 @@ TEST_F(FingerprintsOfDumps, WhatOneAloneHasCompiledIsNoMismatch) {
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
 }
 
-// The last batch is smaller, and one host is there already, or has it from a cache.
+// The last batch is smaller, and one host is there already, or has the program from a cache.
 TEST_F(FingerprintsOfDumps, AnotherCompilationOfItIsNoMismatch) {
   Compiled(0, {{"jit_step", "aa01"}, {"jit_step", "aa02"}});
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
@@ -249,7 +249,7 @@ TEST_F(FingerprintsOfDumps, AnotherCompilationOfItIsNoMismatch) {
   for (int task : {1, 2}) Compiled(task, {{"jit_step", "aa01"}, {"jit_step", "aa02"}});
   Compiled(3, {{"jit_step", "aa02"}});
   EXPECT_EQ(Diagnose(s_), "UNKNOWN");
-  // As many, but not the same.
+  // As many compilations, but not the same.
   Compiled(3, {{"jit_step", "aa01"}, {"jit_step", "aa03"}});
   EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.3");
   const Verdict verdict = Classify(s_.capture);
@@ -257,7 +257,7 @@ TEST_F(FingerprintsOfDumps, AnotherCompilationOfItIsNoMismatch) {
   EXPECT_EQ(verdict.sides[1].fingerprint, "aa02");
 }
 
-// A constant that differs trains on: nothing is to be said unless the job stands.
+// A program with another constant trains on: dumps accuse nobody unless the job stands.
 TEST_F(FingerprintsOfDumps, OnlyOfAJobThatStands) {
   Compiled(2, {{"jit_step", "bb02"}});
   for (const char* trigger : {"operator", "hang-line"}) {
@@ -275,7 +275,7 @@ TEST_F(FingerprintsOfDumps, WhoDoesSomethingElseComesFirst) {
   EXPECT_EQ(verdict.alternatives[0].cause, Cause::kFingerprintMismatch);
 }
 
-// Sizes that do not agree prove that programs differ, dumps whose.
+// Sizes that do not agree prove that programs differ; dumps show which worker is odd.
 TEST_F(FingerprintsOfDumps, TellWhoseCollectiveDoesNotFit) {
   s_.capture.header.trigger = "hang-line";
   s_.Log(0, 1, LogKind::kCollectiveMismatch,
@@ -283,7 +283,7 @@ TEST_F(FingerprintsOfDumps, TellWhoseCollectiveDoesNotFit) {
   EXPECT_EQ(Diagnose(s_), "DIFFERENT_MODULE");
   Compiled(2, {{"jit_step", "bb02"}});
   EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.2");
-  // Other shapes from some step on.
+  // Other shapes are compiled from some step on.
   Compiled(2, {{"jit_step", "aa01"}, {"jit_step", "bb02"}});
   EXPECT_EQ(Diagnose(s_), "FINGERPRINT_MISMATCH 0.2");
   EXPECT_EQ(Classify(s_.capture).sides[0].fingerprint, "bb02");
@@ -306,10 +306,10 @@ TEST(LaunchOrder, TwoQueuesThatContradictEachOther) {
   }
   swap(2);
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
-  // No majority: both.
+  // Without a majority both are named.
   swap(3);
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.0 0.1 0.2 0.3");
-  // What ran in the step before tells which order is the usual one.
+  // The launches of the step before show which order is the usual one.
   for (int chip = 0; chip < 4; ++chip) {
     Transition step;
     step.age_ms = 90'000;
@@ -331,7 +331,7 @@ TEST_F(FingerprintsOfDumps, AreNotAskedWhereACoreIsKnown) {
   EXPECT_EQ(Diagnose(with_cores), "UNKNOWN");
 }
 
-// The one that has left jit_apply out is in the next step, at a collective of its own.
+// The host that has left jit_apply out is in the next step, at a collective of its own.
 TEST(DifferentModule, OneHostThatLeftALaunchOutIsNamed) {
   Scenario s({.slices = 1});
   s.PutSlice(0, 1, kApply, kCollectiveOfApply);
@@ -344,7 +344,7 @@ TEST(DifferentModule, OneHostThatLeftALaunchOutIsNamed) {
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
 }
 
-// The others have been in the very launch, and have gone on.
+// The others have been in that very launch, and have gone on.
 TEST(DifferentModule, WhoStandsInALaunchThatTheOthersHaveLeftIsBehind) {
   Scenario s({.slices = 1});
   s.RunOther(0, 2, "jit_eval", "cc03");
@@ -363,7 +363,7 @@ TEST(DifferentModule, WhoStandsInALaunchThatTheOthersHaveLeftIsBehind) {
       }
     }
   };
-  // Another launch of the same program says nothing of this one.
+  // Another launch of the same program proves nothing about this launch.
   have_left(*odd.launch_id - 1);
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.2");
   have_left(*odd.launch_id);

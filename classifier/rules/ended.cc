@@ -1,4 +1,4 @@
-// No hang: there is no job any more. Whoever started it has ended all of its
+// No hang: there is no job any more. A person or a scheduler has ended all of its
 // training processes at about the same time, to restart or to cancel it.
 //
 // Facts: exit status and signal of the training processes, when they ended, and when those
@@ -24,14 +24,14 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "ended";
-// One process that is gone was lost, not asked; two or more may have been asked.
+// A single process that is gone was lost rather than ended; two or more may have been ended.
 constexpr int kLeastProcesses = 2;
-// SIGHUP, SIGINT, SIGKILL, SIGTERM: what schedulers, container runtimes and
-// people send. A shell reports a signal as 128 plus its number.
+// SIGHUP, SIGINT, SIGKILL, SIGTERM: the signals of schedulers, container runtimes and
+// people. A shell reports a signal as 128 plus its number.
 constexpr std::array kFromOutside = {1, 2, 9, 15};
 constexpr int kShell = 128;
 
-// The signal that ended the process; nothing: nobody saw how it went, or well.
+// The signal that ended the process; absent: the manner was not seen, or it ended well.
 struct Manner {
   bool from_outside = true;
   std::optional<int> signal;
@@ -52,7 +52,7 @@ bool Gone(const Process& process) {
   return process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
 }
 
-// By itself, not by a signal from outside.
+// True if a process of the worker ended by itself, not by a signal from outside.
 bool FellOver(const WorkerInfo& worker) {
   if (worker.snapshot == nullptr) return false;
   const auto& processes = worker.snapshot->processes;
@@ -65,7 +65,7 @@ bool Lives(const Process& process) {
   return !Gone(process) && process.state != ProcessState::kUnspecified;
 }
 
-// Tells the processes of the job that ended from those of the one that was started after it.
+// Separates the processes of the job that ended from those of the job that was started after it.
 class Generations {
  public:
   explicit Generations(const Case& c) : threshold_ms_(c.threshold_ms) {
@@ -74,7 +74,7 @@ class Generations {
       const auto& processes = worker.snapshot->processes;
       const bool lives = std::any_of(processes.begin(), processes.end(), Lives);
       for (const Process& process : processes) {
-        // What has ended well beside a process that lives was a helper.
+        // A process that has ended well beside a living one was a helper.
         const bool helper = lives && process.exit_code == 0;
         if (!Gone(process) || helper || !process.exited_ms_ago) continue;
         first_exit_ = std::max(first_exit_.value_or(0), *process.exited_ms_ago);
@@ -85,10 +85,10 @@ class Generations {
     }
   }
 
-  // It lives, and began after the first of the exits. An exit is seen late, by as much as
-  // the error of ages, a start is not: what seems to have begun shortly before the exits is
-  // of the next job, too, unless it is about as old as those that ended. A job that has been
-  // there for as long as a hang takes is judged by itself.
+  // True if the process lives and began after the first of the exits. An exit is seen late, by as
+  // much as the error of ages, a start is not: a process that seems to have begun shortly before
+  // the exits is of the next job, too, unless it is about as old as those that ended. A job that
+  // has been there for as long as a hang takes is judged by itself.
   bool IsNext(const Process& process) const {
     if (!Lives(process) || !process.started_ms_ago || !first_exit_) return false;
     const int64_t started = *process.started_ms_ago;
@@ -98,7 +98,7 @@ class Generations {
            started + kAgeErrorMs < *last_start_;
   }
 
-  // It lives, and had begun clearly before anybody ended.
+  // True if the process lives, and had begun clearly before the first exit.
   bool Outlived(const Process& process) const {
     return Lives(process) && process.started_ms_ago && first_exit_ &&
            *process.started_ms_ago > *first_exit_ + kAgeErrorMs;
@@ -110,8 +110,8 @@ class Generations {
   std::optional<int64_t> last_start_;  // likewise, of those that ended
 };
 
-// Its program is over: the interpreter ends, joins its threads and children, and waits for no
-// other worker. Those that lose a peer amid the job wait in the shutdown of JAX, or say so.
+// True if the program is over: the interpreter ends, joins its threads and children, and waits for
+// no other worker. A worker that loses a peer amid the job waits in JAX's shutdown, or says so.
 bool IsEnding(const Snapshot& snapshot) {
   if (!std::any_of(snapshot.processes.begin(), snapshot.processes.end(), Lives)) return false;
   const std::optional<HostPlace> place = PlaceOfHost(snapshot);
@@ -119,9 +119,9 @@ bool IsEnding(const Snapshot& snapshot) {
          place->wait == HostWait::kNone;
 }
 
-// True if whoever failed by itself did so after the last step of the job (in a destructor,
-// say): most others have ended with status 0, and no later, or are about to end, which none of
-// them can while it waits for the one that failed.
+// True if the workers that failed by themselves did so after the last step of the job (in a
+// destructor, say): most others ended with status 0 no later, or are about to end, which they
+// cannot while they wait for a worker that failed.
 bool FellAfterTheEnd(const Case& c) {
   int finished = 0;
   int fallen = 0;
@@ -146,7 +146,7 @@ bool FellAfterTheEnd(const Case& c) {
     }
   }
   if (first_fall > last_finish + kAgeErrorMs) return false;
-  // Of two the one that fell must not say that it lost the other.
+  // With two workers, the one that fell must not say that it lost the other.
   const bool of_victims =
       std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [](const ErrorEvent& e) {
         return e.kind == ErrorKind::kExit && !e.succeeded && e.of_victim;
@@ -155,9 +155,9 @@ bool FellAfterTheEnd(const Case& c) {
 }
 
 // True if the first worker, with which JAX's coordination service ends, ended with status 0, and
-// all that fell over did so after that, saying that this service was gone and no peer. A leader
-// that ends well has been through the barrier of the shutdown, to which all come when they are
-// done.
+// all others that fell over did so after that, with words about this service and not about a peer.
+// A leader that ends well has passed the barrier of the shutdown, to which all workers come when
+// they are done.
 bool FellAfterTheLeader(const Case& c) {
   const Snapshot* leader = c.worker(0).snapshot;
   if (leader == nullptr || leader->processes.empty()) return false;
@@ -184,7 +184,7 @@ bool FellAfterTheLeader(const Case& c) {
   });
 }
 
-// What speaks against it, or nothing.
+// The reason against an ended job; absent: there is none.
 std::optional<std::string> Objection(const Case& c) {
   const Generations generations(c);
   const bool fell_after_the_end = FellAfterTheEnd(c) || FellAfterTheLeader(c);
@@ -201,9 +201,9 @@ std::optional<std::string> Objection(const Case& c) {
     const bool next_only = processes.empty() && !snapshot->processes.empty();
     const bool outlived = std::any_of(processes.begin(), processes.end(),
                                       [&](const Process& p) { return generations.Outlived(p); });
-    // An agent that came after the end has seen no process; and what lives where no
-    // runtime listens any more is the next one, which starts, unless it says itself that it
-    // is not: jobs without chips have no such runtime.
+    // An agent that came after the end has seen no process. A process that lives where no runtime
+    // listens any more is of the next job, which starts, unless it began clearly before the exits:
+    // jobs without chips have no such runtime.
     if (next_only || (snapshot->runtime.state == RuntimeState::kUnavailable && !outlived &&
                       std::none_of(processes.begin(), processes.end(), Gone))) {
       continue;
@@ -233,7 +233,7 @@ std::optional<std::string> Objection(const Case& c) {
       signal = manner.signal;
     }
   }
-  // The only process of a job ends it with status 0.
+  // In a job of one process, that process alone ends the job, with status 0.
   const bool all_of_it = c.topology.workers().size() == 1 && ended_well == 1;
   if (gone < kLeastProcesses && !all_of_it) return "too few processes are known to have ended";
   if (c.timeline.hang_declared) return "its runtime had declared a hang";

@@ -15,7 +15,7 @@ constexpr int kSigKill = 9;
 constexpr int kSigTerm = 15;
 constexpr int kSigSegv = 11;
 
-// All processes of a job that worked until then, by this signal.
+// All processes of a job that worked until then have ended, by this signal.
 Scenario EndedBy(std::optional<int32_t> signal) {
   Scenario s;
   s.StandFor(400, 400);
@@ -65,7 +65,7 @@ TEST(Ended, NorDoesAProcessThatStartsAlready) {
   processes[0].pid = 25'292;
   processes[0].state = ProcessState::kSleeping;
   EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
-  // Where a runtime listens, nobody has ended it.
+  // Where a runtime listens, the worker has not ended.
   s.At(0, 1).runtime.state = RuntimeState::kServing;
   EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
@@ -73,7 +73,7 @@ TEST(Ended, NorDoesAProcessThatStartsAlready) {
 constexpr int64_t kHourMs = 3'600'000;
 
 // Worker 0, 1 shows the next process, whose runtime answers, and which began so long ago.
-// The processes that ended began an hour ago, their ends were seen half a second ago.
+// The processes that ended began an hour ago; their exits were seen half a second ago.
 Scenario StartedAgain(std::optional<int64_t> started_ms_ago) {
   Scenario s = EndedBy(kSigKill);
   for (Snapshot& snapshot : s.capture.snapshots) {
@@ -137,7 +137,7 @@ TEST(Ended, AHelperThatEndedLongBeforeMakesNobodyTheNext) {
   EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
 
-// Of a job without chips no runtime ever answers, and nothing runs on a core.
+// In a job without chips no runtime ever answers, and no core runs a launch.
 TEST(Ended, OneThatLivesWhereNoRuntimeAnswersHasNotEnded) {
   Scenario s = StartedAgain(kHourMs);
   for (Snapshot& snapshot : s.capture.snapshots) snapshot.cores.clear();
@@ -147,7 +147,7 @@ TEST(Ended, OneThatLivesWhereNoRuntimeAnswersHasNotEnded) {
   EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
 }
 
-// Hosts that never came back stand in the way of the job that was started again without them.
+// Hosts that never came back hold up the job that was started again without them.
 TEST(Ended, AJobThatHasRunForAsLongAsAHangTakesIsJudgedByItself) {
   Scenario s = EndedBy(kSigKill);
   for (Snapshot& snapshot : s.capture.snapshots) {
@@ -173,7 +173,7 @@ TEST(Ended, AJobThatCrashesIsNoneThatSomebodyEnded) {
   EXPECT_NE(Diagnose(EndedBy(kSigSegv)), "NO_HANG/ENDED");
 }
 
-// All but one have ended well half a second ago, the one by itself.
+// All workers but one have ended well half a second ago; that one fell by itself.
 Scenario FinishedBut(int64_t fell_ms_ago) {
   Scenario s = EndedBy(std::nullopt);
   for (const Snapshot& snapshot : s.capture.snapshots) {
@@ -188,7 +188,7 @@ TEST(Ended, OneThatFallsOverAfterTheLastStepIsNoCause) {
   EXPECT_EQ(Diagnose(FinishedBut(500 + kAgeErrorMs)), "NO_HANG/ENDED");
 }
 
-// One aborts, the others stand in these frames of a program that is over.
+// One worker aborts; the others stand in these frames of a program that is over.
 Scenario AbortsWhileOthersStandIn(const std::vector<std::string>& frames) {
   Scenario s({.slices = 1, .tasks = 4});
   s.StandFor(400, 400);
@@ -230,7 +230,7 @@ TEST(Ended, NorHasAJobFinishedOfWhichFewEndedWell) {
     s.Exit(slice, task, 100, std::nullopt, kSigAbrt);
   }
   EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
-  s.At(1, 0).processes[0].state = ProcessState::kRunning;  // and nobody has, who lives
+  s.At(1, 0).processes[0].state = ProcessState::kRunning;  // and no living worker has ended
   EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }
 

@@ -2,10 +2,10 @@
 // the same name with more than one fingerprint. A bug in tracing or compiling.
 // Launch ids are counters of each program and need not be equal.
 //
-// Where no runtime tells what runs, the fingerprints are those of XLA's dumps: what each
-// worker has compiled of a module for all devices. That a program differs does not yet stop
-// anybody: a constant that differs trains on. So it counts once the job stands, and only
-// after whatever singles a host out by what it does.
+// Where no runtime reports the running programs, the fingerprints are those of XLA's dumps: the
+// compilations of each worker of a module for all devices. A program that differs does not yet
+// stop the job: one with another constant trains on. So it counts once the job stands, and only
+// after any finding that singles a host out by its behaviour.
 //
 // Facts: module names and fingerprints of the status service; those of XLA's dumps; the
 // words of a collective whose sizes do not agree.
@@ -41,7 +41,7 @@ void ByRuntime(const Case& c, Findings& out) {
   }
 }
 
-// A collective has found sizes that do not agree.
+// True if a collective has found sizes that do not agree.
 bool MismatchSaid(const Case& c) {
   return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [](const auto& event) {
     return event.kind == ErrorKind::kCollectiveMismatch;

@@ -1,10 +1,10 @@
 // Input stalls, and hosts that queue nothing, where no core tells: a job on other devices,
-// or one whose runtimes do not answer. The same chain is asked of the places of hosts as of
-// the positions of cores: the many who wait, and the few who do not, or wait for something
-// else.
+// or a job whose runtimes do not answer. The rule follows the same chain by the places of hosts
+// that other rules follow by the positions of cores: many wait, and a few do not, or wait for
+// something else.
 //
-// Only where the job stands (Case::JobStands): it is not to be seen from places, and in a job
-// that advances somebody always does something of its own.
+// The rule applies only where the job stands (Case::JobStands): places do not show a standstill,
+// and in a job that advances there is always a host at work on something of its own.
 //
 // Facts: stacks of the training processes, phases and steps of their progress pages.
 #include "classifier/host_place.h"
@@ -25,7 +25,7 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "host_place";
-// Fewer of them have no majority.
+// Fewer hosts have no majority.
 constexpr size_t kLeastForMajority = 3;
 
 struct Placed {
@@ -49,7 +49,7 @@ const char* WaitedFor(HostWait wait) {
   return "for nobody";
 }
 
-// Something of the worker's is in a launch.
+// True if a core of the worker is in a launch, or may be.
 bool Runs(const Case& c, int worker) {
   const auto [first, last] = c.positions.UnitsOf(worker);
   for (int i = first; i < last; ++i) {
@@ -58,9 +58,9 @@ bool Runs(const Case& c, int worker) {
   return false;
 }
 
-// No core tells: none is known, or nothing runs on any and nobody is seen to wait for input,
+// True if cores do not decide: none is known; or none runs, and no host is seen to wait for input,
 // which the rule of data stalls names by cores and pages together; or some run, others are idle,
-// and no chain leads from those to these.
+// and no chain leads from the running cores to the idle ones.
 bool HostsDecide(const Case& c) {
   if (c.positions.units().empty()) return true;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
@@ -76,7 +76,7 @@ bool HostsDecide(const Case& c) {
 
 using Group = std::vector<const Placed*>;
 
-// The largest group, if all others together are a third of them all at most; null: none.
+// The largest group, if all other groups hold at most a third of all hosts; null: there is none.
 template <typename Key>
 const Group* Majority(const std::map<Key, Group>& groups) {
   size_t all = 0;
@@ -100,14 +100,14 @@ Group AllBut(const std::map<Key, Group>& groups, const Group* most) {
   return odd;
 }
 
-// Who is odd, and in which way the others wait for them.
+// The odd hosts, and the way in which the others wait for them.
 struct Odd {
   Group group;
   HostWait wait = HostWait::kNone;
   double doubt = 0;
 };
 
-// Those that are a step behind others of them hold these up, too.
+// Of several odd hosts, those that are a step behind hold up the other odd hosts, too.
 Group Earliest(const Group& group) {
   std::optional<int64_t> first;
   for (const Placed* one : group) {
@@ -127,7 +127,7 @@ bool AreAlike(const Group& group) {
   });
 }
 
-// A lock is a process's own: that several wait for theirs is how their program waits.
+// Each process has locks of its own: if several hosts wait for locks, their program does so.
 bool AreAtOneThing(const Group& group) {
   const HostActivity activity = group.front()->place.activity;
   const bool own =
@@ -154,7 +154,7 @@ bool AllWait(const Group& group, HostWait wait) {
                      [wait](const Placed* one) { return one->place.wait == wait; });
 }
 
-// Of steps only an earlier one is waited for.
+// Odd are hosts in an earlier step than most: the others wait for these only.
 std::optional<Group> OddByStep(const Group& all) {
   std::map<int64_t, Group> by_step;
   for (const Placed* one : all) {
@@ -166,7 +166,7 @@ std::optional<Group> OddByStep(const Group& all) {
   return AllBut(by_step, most);
 }
 
-// In a step, while most evaluate; or the other way round.
+// Odd are hosts in a step while most evaluate, or the other way round.
 std::optional<Group> OddByPhase(const Group& all) {
   std::map<Phase, Group> by_phase;
   for (const Placed* one : all) {
@@ -178,8 +178,8 @@ std::optional<Group> OddByPhase(const Group& all) {
   return AllBut(by_phase, most);
 }
 
-// In another function of the program. The first worker often does what the others do not,
-// waits for the same numbers elsewhere, and is not named for it.
+// Odd are hosts in another function of the program. The first worker often has work of its own,
+// waits for the same numbers elsewhere, and is not named for that.
 std::optional<Group> OddByProgram(const Group& all) {
   std::map<std::string, Group> by_program;
   for (const Placed* one : all) {
@@ -193,8 +193,8 @@ std::optional<Group> OddByProgram(const Group& all) {
   return odd;
 }
 
-// Everybody waits: whoever waits for something else than most has not come to where they
-// are, or has passed it.
+// All hosts wait: a host that waits for something else than most has not come to their wait, or
+// has passed it.
 std::optional<Odd> AmongWaiters(const std::vector<Placed>& placed) {
   std::map<HostWait, Group> by_wait;
   for (const Placed& one : placed) by_wait[one.place.wait].push_back(&one);
@@ -208,9 +208,9 @@ std::optional<Odd> AmongWaiters(const std::vector<Placed>& placed) {
   return std::nullopt;
 }
 
-// A page does not tell whom a checkpoint waits for, the stacks of others in the same phase do.
-// Without a stack of its own a host is taken to wait as most of these do, unless it is the only
-// one of which nothing else is known while all others wait: then it is what they wait for.
+// A page does not tell for whom a checkpoint waits; the stacks of others in the same phase do.
+// A host without a stack is taken to wait as most of these do, unless it is the only host
+// with an unknown wait while all others wait: then it is the one that they wait for.
 class OfThePhase {
  public:
   explicit OfThePhase(std::vector<Placed>& placed) : placed_(placed) {
@@ -263,7 +263,7 @@ class Rule {
   std::optional<Odd> AmongBusy(const Group& busy, const Group& waiting) const;
   void Name(const Odd& odd);
 
-  // If all that tell are in one save or restore, so are the few that tell nothing.
+  // If all hosts with a known place are in one save or restore, adds the few without a known place.
   void AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const;
 
   const Case& c_;
@@ -293,13 +293,13 @@ void Rule::Apply() {
   Group busy;
   Group waiting;
   for (const Placed& one : placed_) {
-    // A loop runs ahead of its device: whose cores are in a launch may be anywhere.
+    // A loop runs ahead of its device: if cores are in a launch, the loop may be anywhere.
     const bool awaited = one.place.in_callback || !Runs(c_, one.worker);
     (one.place.wait == HostWait::kNone && awaited ? busy : waiting).push_back(&one);
   }
-  // Of some the cores are in a launch: only stacks that say what the others are in tell more.
+  // Some hosts have cores in a launch: only stacks that show the work of the others tell more.
   if (some_run && (busy.empty() || !AreAlike(busy) || !ByStack(busy))) return;
-  // Whoever is missing is the first candidate of those who wait.
+  // A missing worker is the first candidate for whom the others wait.
   if (busy.empty() && MissingWorker()) {
     out_.Note(kRule, "no host is singled out: all that are known wait, and somebody is missing");
     return;
@@ -320,14 +320,14 @@ bool Rule::MissingWorker() const {
 }
 
 std::optional<Odd> Rule::AmongBusy(const Group& busy, const Group& waiting) const {
-  // Most hosts at work on things of their own are no chain. All of them at one thing that
-  // hangs, a storage or a source of data, are.
+  // Most hosts busy with work of their own are no chain. All hosts at one activity that hangs, a
+  // storage or a source of data, are.
   const bool at_one_thing = AreAtOneThing(busy);
   if (waiting.empty()) {
     if (at_one_thing && !HoldUpNobody(c_, busy)) return Odd{.group = Earliest(busy)};
     return std::nullopt;
   }
-  // Most in one checkpoint by their pages, a few elsewhere: they wait for those few there.
+  // By their pages most hosts are in one checkpoint, a few elsewhere: the many wait for the few.
   const bool pages =
       std::none_of(busy.begin(), busy.end(), [](const Placed* one) { return one->place.by_stack; });
   if (pages && at_one_thing && busy.front()->place.activity != HostActivity::kInput &&
@@ -368,7 +368,7 @@ void Rule::Name(const Odd& odd) {
   }
   if (others == 0) AddThoseThatDoNotTell(odd, finding);
   finding.confidence -= odd.doubt;
-  // Whoever is in the shutdown while the others are at work has ended its program.
+  // A host in the shutdown while the others are at work has ended its program.
   if (odd.wait != HostWait::kShutdown && AllWait(odd.group, HostWait::kShutdown)) {
     finding.cause = Cause::kUnrecoverableError;
     finding.detail = Detail::kProcessExit;

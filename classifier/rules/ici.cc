@@ -26,7 +26,7 @@ struct IciFault {
   Strength strength = Strength::kStrong;
 };
 
-// What names a link's ends, by worker and chip.
+// The faults by the worker and chip at a link's ends.
 using IciFaults = std::map<std::pair<int, std::optional<int32_t>>, IciFault>;
 
 IciFaults ByWord(const Case& c) {
@@ -42,7 +42,7 @@ IciFaults ByWord(const Case& c) {
   return faults;
 }
 
-// The worst link only: its neighbours may show lesser marks of the same fault.
+// Takes the worst link only: its neighbours may show lesser marks of the same fault.
 IciFaults ByHealth(const Case& c) {
   constexpr int32_t kBadHealth = 5;  // of 0 (good) to 10 (unusable)
   int32_t worst = kBadHealth;

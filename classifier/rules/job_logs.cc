@@ -1,12 +1,12 @@
-// What only the logs of a job show, where they are all there is: who fell silent while the
-// others speak of it, who tries the same again and again, whether steps go on to the end, and
-// whether the run has ended.
+// Causes that only the logs of a job can show, where logs are all the evidence: a worker fell
+// silent while the others complain of it, a worker repeats a failing try, steps go on to the end,
+// or the run has ended.
 //
-// Nobody who waits errs: a broken connection, a time-out, the service's word that somebody
-// failed are the words of those who live. Whoever has none of them, and says nothing more, is
-// whom they wait for; but only if it is a few, and if the log of nobody else is missing. A network
-// adapter's word on its own port comes before all of that.
-// Something that failed outright by its own hand explains more, and is found by other rules.
+// A waiting worker is not at fault: a broken connection, a time-out, the service's word that a
+// worker failed are the words of live workers. The others wait for a worker that has none of these
+// words and then falls silent; but only if such workers are few, and no other log is missing. A
+// network adapter's word on its own port comes before all of that.
+// A process that failed outright by itself explains more, and is found by other rules.
 //
 // Facts: LogEvidence; lines of the coordination service.
 #include <algorithm>
@@ -30,11 +30,11 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "job_logs";
-// Logs are a sample of the job's if the numbers of their tasks span more than so many times as
-// many: hosts of one job are numbered with gaps, too, but most numbers are taken.
+// The logs are a sample of the job's if the numbers of their tasks span more than so many times as
+// many tasks: hosts of one job are numbered with gaps, too, but most numbers are taken.
 constexpr int64_t kSampleFactor = 2;
 
-// The workers by what their logs say. Indexes of workers.
+// The workers, grouped by the words of their logs. Indexes of workers.
 class Voices {
  public:
   explicit Voices(const Case& c) : logs_(c.topology.workers().size(), nullptr) {
@@ -70,7 +70,7 @@ class Voices {
 
   std::vector<int> without_log;
   std::vector<int> complaining;  // of a wait or a connection of their own
-  std::vector<int> told;         // only what the coordination service tells everybody
+  std::vector<int> told;         // only words of the coordination service
   std::vector<int> silent;       // neither
   std::vector<int> peer_gone;
   std::vector<int> leader_gone;
@@ -81,8 +81,8 @@ class Voices {
   std::vector<const WorkerLog*> logs_;
 };
 
-// The numbers of the tasks tell that most logs of the job are not among those given: whoever is
-// silent in a sample is one of many.
+// True if by the numbers of the tasks most logs of the job are not among those given: a silent
+// worker in a sample is one of many.
 bool IsSample(const Topology& topology) {
   std::map<int32_t, std::pair<int32_t, int32_t>> of_slice;  // lowest and highest task
   for (const WorkerInfo& worker : topology.workers()) {
@@ -159,7 +159,7 @@ void AddCulprit(const Look& look, int worker, const std::string& what,
   finding.culprits.push_back(std::move(culprit));
 }
 
-// What those who complain say of others, as far as there is room.
+// Adds the complaints of workers about others, as far as there is room.
 void AddComplaints(const Case& c, const Voices& voices, std::vector<EvidenceItem>& evidence) {
   for (const std::vector<int>* workers : {&voices.complaining, &voices.told}) {
     for (int worker : *workers) {
@@ -175,7 +175,7 @@ void AddComplaints(const Case& c, const Voices& voices, std::vector<EvidenceItem
   }
 }
 
-// With what the others say.
+// Adds the finding with the complaints of the others.
 void Add(const Look& look, Finding finding) {
   AddComplaints(look.c, look.voices, finding.evidence);
   finding.why = finding.culprits.front().why;
@@ -199,8 +199,8 @@ void Accuse(const Look& look, const std::vector<int>& workers, Detail detail, do
   Add(look, std::move(finding));
 }
 
-// All but a few say that the run has ended, and those have made the same steps; or all were
-// told to stop, and nobody complains.
+// All logs but a few say that the run has ended, and those few have made the same steps; or all
+// workers were told to stop, and no worker complains.
 bool Ended(const Look& look) {
   const auto with_log = static_cast<size_t>(look.voices.with_log());
   if (with_log == 0) return false;
@@ -240,8 +240,8 @@ void OfNobody(const Look& look) {
   look.out.Add(kRule, std::move(finding));
 }
 
-// The coordination service misses heartbeats, and whose they are says nothing more. Whoever
-// hears of it lives.
+// The coordination service misses heartbeats, and the workers that it misses fall silent. A
+// worker whose log repeats the service's words is alive.
 bool Declared(const Look& look) {
   std::vector<int> dead = WithoutHeartbeats(look.c.topology);
   const size_t declared = dead.size();
@@ -262,7 +262,7 @@ bool Declared(const Look& look) {
   return true;
 }
 
-// Everybody else says that the service of worker 0 does not answer.
+// Most other workers say that the service of worker 0 does not answer.
 bool Leader(const Look& look) {
   if (look.voices.leader_gone.empty() || !look.voices.IsSilent(0)) return false;
   if (look.voices.leader_gone.size() == 1 && IsSample(look.c.topology)) return false;
@@ -286,8 +286,8 @@ bool Silent(const Look& look) {
                   "who fell silent is not told: by their numbers most tasks have no log here");
     return false;
   }
-  // Whom the service has told lives: it is named only if nobody is silent altogether, and all
-  // others waited until a time-out. Where connections were closed others still wait.
+  // A worker that repeats the service's words lives: it is named only if no worker is silent and
+  // all others waited until a time-out. Where connections were closed, others still wait.
   const bool closed = !look.voices.peer_gone.empty() || !look.voices.leader_gone.empty();
   if (look.voices.silent.empty() && closed) {
     look.out.Note(kRule, "everybody speaks of somebody who is gone: nobody is singled out");
@@ -334,8 +334,8 @@ bool Retries(const Look& look) {
   return true;
 }
 
-// An adapter's word on its own port, rather than on a transfer, of which either end can be at
-// fault.
+// True for an adapter's word on its own port, rather than on a transfer, of which either end can
+// be at fault.
 const LogEvent* OwnPort(const Snapshot& snapshot) {
   static constexpr std::array<std::string_view, 6> kWords = {
       "port error",   "PORT_ERR",          "local catastrophic error",
@@ -349,8 +349,8 @@ const LogEvent* OwnPort(const Snapshot& snapshot) {
   return nullptr;
 }
 
-// Ports of a few workers fail, and their steps do not go on. Where many fail, something between
-// them does.
+// Ports of a few workers fail, and their steps do not go on. If many ports fail, the fault lies
+// between the workers.
 bool Ports(const Look& look) {
   std::vector<int> failed;
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
@@ -374,7 +374,7 @@ bool Ports(const Look& look) {
   return true;
 }
 
-// Steps go on to where the logs end, and nobody complains.
+// Steps go on to the end of the logs, and no worker complains.
 void Running(const Look& look) {
   if (look.voices.AnyComplains() || look.c.timeline.hang_declared) return;
   std::vector<int> telling;

@@ -1,8 +1,8 @@
-// A worker is lost if it sent no snapshot and nobody reaches it either (probes fail,
-// or what peers sent it stays unacknowledged), or if it sent none and everyone waits
-// for its slice. A missing snapshot alone is weak:
-// agents crash, too. With the others it says more: if all of them have ended as victims do, it
-// was first.
+// A worker is lost if it sent no snapshot and no peer reaches it either (probes fail,
+// or bytes that peers sent stay unacknowledged), or if it sent none and all others wait
+// for its slice. A missing snapshot alone is weak, because
+// agents crash, too. It is stronger if all other workers have ended as victims do: then the
+// missing worker was first.
 //
 // Facts: the expected workers against the snapshots that came; probes by peers.
 #include <algorithm>
@@ -26,11 +26,11 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "lost_worker";
-// One that ended may have been the first itself.
+// A single worker that ended may have been the first itself.
 constexpr int kLeastFollowers = 2;
 
-// Of the missing worker's slice, cores that stand elsewhere than the rest by their place alone:
-// fewer than a worker has, and no known collective, are no mates of a whole worker.
+// Cores of the missing worker's slice that stand apart by their place alone: if these are fewer
+// than a worker has, at no known collective, they are no mates of a whole worker.
 bool AreTooFewForMates(const Case& c, int missing) {
   size_t loose = 0;
   bool known_to_wait = false;
@@ -51,15 +51,15 @@ bool AreTooFewForMates(const Case& c, int missing) {
   return loose < of_worker;
 }
 
-// What a head stands at says itself that it waits for nobody, or for somebody who is there.
+// True if the head's place shows that it waits for no core, or for a worker that is there.
 bool IsProven(const Case& c, const Head& head, int missing) {
   switch (head.kind) {
     case HeadKind::kCrossWait:
       return c.worker(head.worker).slice == c.worker(missing).slice;
     case HeadKind::kLaggard:
     case HeadKind::kElsewhere:
-      // Whoever shares a collective with the missing worker has not come as far as the rest of
-      // their slice.
+      // A core that shares a collective with the missing worker has not come as far as the rest of
+      // the slice.
       return c.worker(head.worker).slice != c.worker(missing).slice;
     case HeadKind::kCompute:
     case HeadKind::kSparse:
@@ -70,8 +70,8 @@ bool IsProven(const Case& c, const Head& head, int missing) {
   return true;
 }
 
-// Where no instruction is known: the only slice; or the others, of which there are two at
-// least, stand together elsewhere, so that it is this one that is not where it should be.
+// Where no instruction is known: true for the only slice; or if the others, at least two, stand
+// together elsewhere, so that this slice is the one in the wrong place.
 bool StandsApart(const Case& c, size_t own) {
   std::set<int> places;
   for (size_t s = 0; s < c.graph.slices.size(); ++s) {
@@ -82,7 +82,7 @@ bool StandsApart(const Case& c, size_t own) {
          !places.contains(c.graph.slices[own].crowd_place);
 }
 
-// Its slice waits inside, for nobody that reported, and every other slice waits
+// True if its slice waits inside, for no core that reported, and every other slice waits
 // for another slice.
 bool IsAwaited(const Case& c, int worker) {
   if (std::any_of(c.graph.heads.begin(), c.graph.heads.end(),
@@ -116,8 +116,8 @@ bool IsAwaited(const Case& c, int worker) {
   return false;
 }
 
-// No core runs anything, and every host that is there waits for the same: the missing one is
-// all that they can wait for.
+// True if no core runs a launch, and every host that reported waits in the same way: then the
+// missing worker is all that they can wait for.
 bool AllHostsWait(const Case& c) {
   if (!c.JobStands()) return false;
   for (const SliceView& view : c.graph.slices) {
@@ -143,8 +143,8 @@ bool SaysPeerClosed(const LogEvent& log) {
          text::Contains(log.text, "onnection reset by peer");
 }
 
-// The only worker that is missing, if somebody's log says that the process of a peer has closed
-// its connection, and those of all others live: then it was that one's.
+// The only missing worker, if a log says that the process of a peer has closed its connection,
+// and the processes of all other workers live: then it was the missing worker's process.
 std::optional<int> WhoClosedItsConnections(const Topology& topology) {
   std::optional<int> missing;
   bool said = false;
@@ -159,8 +159,8 @@ std::optional<int> WhoClosedItsConnections(const Topology& topology) {
   return said ? missing : std::nullopt;
 }
 
-// The only worker that is missing, if the processes of all others have ended, and each says that
-// something else was gone before: of all of them only the missing one can have been the first.
+// The only missing worker, if the processes of all others have ended, and each log says that
+// something else was gone before: only the missing worker can have been the first.
 std::optional<int> WhomTheOthersFollowed(const Case& c) {
   if (!c.timeline.roots.empty()) return std::nullopt;
   const auto follows = [](const LogEvent& log) {
@@ -183,8 +183,8 @@ std::optional<int> WhomTheOthersFollowed(const Case& c) {
   return ended >= kLeastFollowers ? missing : std::nullopt;
 }
 
-// What the sockets of its peers say of the process of a worker: the kernel of the other end
-// closes them when it ends.
+// The connections of peers to a worker's process: when the process ends, the kernel of its host
+// closes them.
 struct Connections {
   int closed = 0;
   int open = 0;
@@ -204,10 +204,10 @@ Connections ConnectionsTo(const Case& c, int worker) {
   return found;
 }
 
-// The workers without a snapshot, by what probes of them say.
+// The workers without a snapshot, by the results of probes.
 struct Missing {
   std::vector<int> unreachable;
-  std::vector<int> silent;  // nobody probed them
+  std::vector<int> silent;  // no peer probed them
   std::vector<int> reachable;
 };
 
@@ -227,8 +227,8 @@ Missing FindMissing(const Case& c, const LinkEvidence& links) {
   return missing;
 }
 
-// A peer to which a worker answers nothing gets through to all that are there. If all such peers
-// are cut off from others, too, what is between them may be broken.
+// True if some peer without answers from the worker gets through to all that are there. If all
+// such peers are cut off from others, too, the path between may be broken.
 bool SaidByTheConnected(const Case& c, const LinkEvidence& links, int worker) {
   const auto n = static_cast<size_t>(worker);
   return std::any_of(links.broken_peers[n].begin(), links.broken_peers[n].end(), [&](int peer) {
@@ -246,21 +246,21 @@ class Rule {
   void Apply();
 
  private:
-  // The hosts answer; whose process the service or its peers miss, that has ended as the agent
-  // has.
+  // The hosts answer, but the service or the peers miss the worker's process: so the process has
+  // ended, and the agent with it.
   template <typename IsDead>
   bool HaveEnded(std::vector<int>& reachable, const IsDead& is_dead);
 
-  // Of several missing ones, any may be it; and one whose connections are open lives, though
-  // nobody knows where it stands: then nobody is accused, those who wait for it neither.
+  // Of several missing workers any may be at fault, and a worker with open connections lives at an
+  // unknown place: then neither these workers nor those that wait for them are accused.
   bool NameAwaited(const std::vector<int>& silent, const std::vector<int>& reachable);
 
-  // Its peers' connections to it were closed from its end, and none is open: its process has
-  // ended, whatever answers probes of its host.
+  // The connections of peers were closed from the worker's end, and none is open: its process has
+  // ended, even if its host answers probes.
   bool HaveClosed(const std::vector<int>& reachable, const std::vector<int>& silent);
   bool WasFollowed(const std::vector<int>& silent);
 
-  // For as long as the job stands; nobody probed it.
+  // Bytes stay unacknowledged for as long as the job stands; no peer probed the worker.
   bool TakesNoBytes(int worker) const;
   void Report(const std::vector<int>& workers, double confidence, Silence silence,
               Strength strength, Detail detail = Detail::kWorkerLost);
@@ -341,7 +341,7 @@ bool Rule::NameAwaited(const std::vector<int>& silent, const std::vector<int>& r
 }
 
 bool Rule::HaveClosed(const std::vector<int>& reachable, const std::vector<int>& silent) {
-  // Where others have ended, too, it may have followed them, or what they followed.
+  // If others have ended, too, this worker may have followed them, or the cause of their end.
   const bool others =
       std::any_of(c_.timeline.errors.begin(), c_.timeline.errors.end(),
                   [](const ErrorEvent& event) { return event.kind == ErrorKind::kExit; });

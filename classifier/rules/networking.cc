@@ -1,10 +1,10 @@
 // The network between slices (DCN) is at fault if cores that have arrived at a
-// transfer wait for one that a connection does not deliver.
+// transfer wait for data that a connection does not deliver.
 //
-// What shows it: bytes that the kernel has sent and nobody acknowledged, probes
-// that fail, on the very pair whose workers everyone waits for. A worker in
+// The evidence: bytes that the kernel has sent and that stay unacknowledged, probes
+// that fail, on the very pair whose workers the others wait for. A worker in
 // several broken connections is the culprit rather than its peers; if only one of
-// its NICs fails, that NIC. Sockets that vanished are no evidence: they do when a
+// its NICs fails, that NIC. Sockets that vanished are no evidence: they vanish whenever a
 // process ends, whatever ended it.
 //
 // Facts: kernel TCP state (unacknowledged bytes, time since the last acknowledgement),
@@ -28,7 +28,7 @@ namespace {
 
 constexpr char kRule[] = "networking";
 
-// One NIC alone fails: the host reaches its peers over another, or that NIC has
+// True if one NIC alone fails: the host reaches its peers over another, or that NIC has
 // no carrier while another one has.
 std::optional<std::string> NicAtFault(const Case& c, int worker, const std::set<std::string>& bad,
                                       const std::set<std::string>& good) {
@@ -47,7 +47,7 @@ std::optional<std::string> NicAtFault(const Case& c, int worker, const std::set<
   return down && other_up ? std::optional(name) : std::nullopt;
 }
 
-// It stands apart from its slice at a place of which nothing is known.
+// True if the head stands apart from its slice at a place of which nothing is known.
 bool MayBeTransfer(const Case& c, const Head& head) {
   if (head.kind != HeadKind::kElsewhere && head.kind != HeadKind::kLaggard) return false;
   const Place* place = c.PlaceOf(head);
@@ -68,47 +68,47 @@ class Rule {
     return c_.graph.slices[static_cast<size_t>(c_.worker(worker).slice)].state;
   }
 
-  // Nobody of either side is ever eligible for removal: what they share is cut.
+  // No worker of either side is eligible for removal: the part that they share is cut.
   void TakeCut(std::map<WorkerPair, const PairEvidence*>& open);
 
-  // While one worker is in two or more broken connections, the one in most of
-  // them explains them all.
+  // While a worker is in two or more broken connections, the worker in most of
+  // them explains its connections.
   void TakeHosts(std::map<WorkerPair, const PairEvidence*>& open);
 
-  // One broken connection, but one end's NIC has no carrier: that end it is.
+  // One broken connection, where one end's NIC has no carrier: that end is at fault.
   void TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& open);
   bool CarrierDown(int worker, const std::set<std::string>& nics) const;
   void TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open);
 
-  // The host's own side and its peers' probes agree, while those peers reach others.
+  // Allows removal if the host's own side and its peers' probes agree, while these reach others.
   void JudgeRemoval(int worker, const std::optional<std::string>& nic, const std::set<int>& peers,
                     const std::set<int>& agreeing, Finding& finding) const;
 
-  // Somebody reaches it, or it reaches somebody, over the NIC in question.
+  // True if a peer reaches the worker, or the worker a peer, over the NIC in question.
   bool IsReached(int worker, const std::optional<std::string>& nic) const;
 
-  // Of a host that is missing nobody tells the other side: it may be behind the same cut.
+  // A missing host does not report its side of a connection: it may be behind the same cut.
   bool AnotherIsCutOff(int worker) const;
   void TakePair(const WorkerPair& pair, const PairEvidence& evidence);
 
-  // One probe failed and nothing else: between hosts that exchange nothing it proves nothing, and
-  // between others it may have been lost by itself.
+  // A single failed probe and no other evidence: between hosts without traffic it proves nothing,
+  // and between others a single packet may have been lost.
   static bool IsStray(const PairEvidence& evidence);
 
-  // Cores exchange data with those of the same task in other slices; sockets show it.
+  // True if cores of the two exchange data: the same task in two slices, or sockets that show it.
   bool Exchange(const WorkerPair& pair) const;
   std::string AddLink(const WorkerPair& pair, const PairEvidence& evidence, Finding& finding) const;
   void Finish(Finding& finding, const std::string& text);
 
-  // Nothing was sent or probed, but one end of those that wait has a NIC without
+  // Without bytes sent or probes: one end of those that wait has a NIC without
   // carrier.
   void HostByCarrier(int worker);
 
-  // No socket and no probe says anything: two hosts of two slices that alone wait
+  // Without any evidence of sockets or probes: two hosts of two slices that alone wait
   // for another slice can only wait for each other.
   void ByPlaceAlone();
 
-  // Cores exchange data with those of the same task in other slices.
+  // True if a host of the same task has no known cores: the cores of these hosts exchange data.
   bool HasBlindPeer(int worker) const;
 
   const Case& c_;
@@ -117,7 +117,7 @@ class Rule {
   std::vector<Finding> hosts_;
   std::set<int> waits_outside_;
   std::set<int> may_wait_outside_;
-  std::set<int> may_be_at_transfer_;  // of one chip of them nothing else is known
+  std::set<int> may_be_at_transfer_;  // nothing else is known of one chip
 };
 
 Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {
@@ -135,7 +135,7 @@ Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {
 void Rule::Apply() {
   std::map<WorkerPair, const PairEvidence*> open;
   for (const auto& [pair, evidence] : links_.pairs) {
-    // A worker that is not there at all is no matter of a link.
+    // A worker that is missing altogether is no case of a broken link.
     if (c_.worker(pair.first).snapshot == nullptr || c_.worker(pair.second).snapshot == nullptr) {
       continue;
     }
@@ -281,7 +281,7 @@ void Rule::TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open)
   finding.culprits.push_back(std::move(culprit));
   finding.evidence.insert(finding.evidence.begin(),
                           Evidence(c_, Strength::kStrong, {worker}, text));
-  // Probes of those with which it exchanges nothing say nothing of what it exchanges.
+  // Failed probes by peers without traffic do not contradict traffic that arrives.
   const bool delivers = links_.delivers[static_cast<size_t>(worker)];
   // Two probes that are lost by chance may have an end in common.
   const bool chance = strays == peers.size() && peers.size() == 2 && !bad_is_down;
@@ -381,7 +381,7 @@ void Rule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
     finding.confidence = kConfidenceLinkUnawaited;
   } else {
     finding.confidence = seen_by.size() >= 2 ? kConfidenceLinkBothEnds : kConfidenceLinkOneEnd;
-    // Bytes that nobody takes while probes pass can mean a reader that stands.
+    // Unacknowledged bytes while probes pass can mean a reader that stands.
     const bool reader_stands = evidence.failed_probe.empty() && !evidence.good_nics.empty();
     if (reader_stands) finding.confidence -= kConfidenceLoopPenalty;
     finding.own = seen_by.size() >= 2 && !reader_stands;
@@ -496,7 +496,7 @@ void Rule::ByPlaceAlone() {
   const int a = *waits_outside_.begin();
   const int b = *waits_outside_.rbegin();
   if (c_.worker(a).slice == c_.worker(b).slice) return;
-  // Both can wait for a third one, which shows nothing.
+  // Both can wait for a third host that reports nothing.
   if (c_.worker(a).id.task != c_.worker(b).id.task || HasBlindPeer(a)) {
     out_.Note(kRule, "two hosts wait for another slice, but a third one may be what they wait for");
     return;

@@ -6,7 +6,7 @@
 namespace rapideye::classifier::testing {
 namespace {
 
-// Task 3 of slices 0 and 1 waits for the other slice, the rest waits for them.
+// Task 3 of slices 0 and 1 waits for the other slice, and the rest waits for these tasks.
 Scenario Link() {
   Scenario s({.slices = 3});
   s.PutSlice(1, 0, kStep, kCollective);
@@ -36,7 +36,7 @@ TEST(Networking, WithoutHloTheTransferIsKnownByWhoElseStandsThere) {
   EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
 }
 
-// Slice 0 against the others, whatever is between them.
+// Slice 0 is cut off from the others, whatever device is between them.
 TEST(Networking, HostsThatReachNobodyElseAreOneCut) {
   Scenario s({.slices = 3});
   for (int slice = 0; slice < 3; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
@@ -50,7 +50,7 @@ TEST(Networking, HostsThatReachNobodyElseAreOneCut) {
   EXPECT_FALSE(verdict.removal.eligible);
   EXPECT_EQ(verdict.partition[0], (std::vector<WorkerId>{{0, 0}, {0, 1}, {0, 2}, {0, 3}}));
   EXPECT_EQ(verdict.partition[1].size(), 8U);
-  // One that is reached is not cut off; nobody is removed still, as several fail at once.
+  // A host that is reached is not cut off; still no host is removed, as several fail at once.
   s.At(2, 0).probes.push_back({.peer = {0, 1}, .ok = true});
   verdict = Classify(s.capture);
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.0 0.1 0.2 0.3");
@@ -87,14 +87,14 @@ TEST(Networking, WhatDropsProbesAloneIsNoFault) {
     const Verdict verdict = Classify(s.capture);
     return verdict.links.at(0).why.find("probes fail both ways") != std::string::npos;
   };
-  EXPECT_TRUE(by_probes());  // the other end may hold some
+  EXPECT_TRUE(by_probes());  // the other end may hold bytes
   s.At(1, 3).sockets = {socket({0, 3}, 0)};
-  EXPECT_FALSE(by_probes());  // the place of both is all that is left
+  EXPECT_FALSE(by_probes());  // only the place of both is left
   s.At(1, 3).sockets.push_back(socket({0, 3}, 70'000));
   EXPECT_TRUE(by_probes());
 }
 
-// A host that its own and its peers' probes show cut off.
+// A host that is cut off, by its own probes and those of its peers.
 Scenario CutOff() {
   Scenario s({.slices = 4});
   for (int slice = 0; slice < 4; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
@@ -115,7 +115,7 @@ TEST(Networking, AHostThatIsReachedIsNotRemoved) {
   EXPECT_FALSE(verdict.removal.eligible);
 }
 
-// Of the one that is missing only the others tell: it may be behind the same switch.
+// A missing host is seen by the others only: it may be behind the same switch.
 TEST(Networking, AHostBesideAMissingOneThatIsCutOffIsNotRemoved) {
   Scenario s = CutOff();
   for (const int slice : {1, 2, 3}) s.FailProbes({0, 2}, {slice, 2});
@@ -141,7 +141,7 @@ TEST(Networking, AFirewallIsSeenByThePeersWithConnections) {
   s.At(0, 3).sockets = {socket({1, 3}, 0)};
   s.At(1, 3).sockets = {socket({0, 3}, 0)};
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 1.2");
-  // One of its connections does not deliver: it is no firewall.
+  // One of its connections does not deliver: that is no firewall.
   s.At(2, 3).sockets = {socket({0, 3}, 70'000)};
   EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.3");
 }
@@ -160,8 +160,8 @@ TEST(Networking, UnacknowledgedBytesAlone) {
   EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
 }
 
-// What a core at a nameless place stands at may be the transfer that does not arrive: a chip that
-// stands leaves what its kernel sends acknowledged.
+// A core at a nameless place may stand at the transfer that does not arrive: while a chip stands,
+// the bytes that its kernel sends are acknowledged.
 TEST(Networking, UnacknowledgedBytesOfAHostWhoseCoreStandsApart) {
   Scenario s;
   s.ForgetHlo();
@@ -169,7 +169,7 @@ TEST(Networking, UnacknowledgedBytesOfAHostWhoseCoreStandsApart) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.2");
   s.At(0, 3).sockets = {{{1, 3}, "eth1", SocketState::kEstablished, 70'000, kStillMs, 12}};
   EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
-  // It computes: it stands whatever is broken beside it.
+  // The core computes: it stands whatever connection is broken beside it.
   s.Put(s.Tensor(0, 3, 2), 0, kStep, kCompute);
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.2");
 }
@@ -178,7 +178,7 @@ TEST(Networking, TwoThatAloneWaitForAnotherSliceWaitForEachOther) {
   Scenario s = Link();
   for (Snapshot& snapshot : s.capture.snapshots) snapshot.probes.clear();
   EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
-  // Or both for a third one, which shows nothing.
+  // Both may wait for a third host, which reports nothing.
   s.Remove(2, 3);
   EXPECT_NE(Classify(s.capture).cause, Cause::kNetworkingIssue);
 }
@@ -190,7 +190,7 @@ TEST(Networking, RetransmitsOnALinkThatDeliversAreNoise) {
 }
 
 // All wait for other slices. Probes between host 0.3 and two peers fail, as behind a firewall; its
-// connections to them hold no bytes, and have sent so many segments again, the last so long ago.
+// connections to these peers hold no bytes, and have sent segments again.
 Scenario Retransmitting(int64_t retransmits, int64_t since_ack_ms) {
   Scenario s({.slices = 3});
   for (int slice = 0; slice < 3; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
@@ -212,7 +212,7 @@ TEST(Networking, ANetworkThatLosesPacketsLosesProbes) {
   const Verdict verdict = Classify(Retransmitting(9, 300).capture);
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.3");
   EXPECT_FALSE(verdict.removal.eligible);
-  // A firewall drops them beside connections that lose few packets, or lost them in the past.
+  // A firewall drops probes beside connections that lose few packets, or lost them in the past.
   EXPECT_EQ(Diagnose(Retransmitting(2, 300)), "UNKNOWN");
   EXPECT_EQ(Diagnose(Retransmitting(9, kStillMs)), "UNKNOWN");
 }
@@ -225,7 +225,7 @@ TEST(Networking, WhereAllConnectionsSendAgainNoneLosesMoreThanOthers) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// Nobody probes; two peers of host 0.3 wait for what it does not get out on eth1.
+// No host probes; two peers of host 0.3 wait for bytes that it does not get out on eth1.
 Scenario SilentNic(bool eth1_up) {
   Scenario s = Link();
   for (Snapshot& snapshot : s.capture.snapshots) snapshot.probes.clear();

@@ -24,7 +24,7 @@ namespace {
 
 constexpr char kRule[] = "progress";
 
-// Where everybody is, as the training loops tell: a sentence for each phase.
+// Tells the places of the training loops by their own reports: a sentence for each phase.
 std::vector<EvidenceItem> Whereabouts(const Case& c) {
   std::map<Phase, std::vector<int>> workers;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
@@ -72,13 +72,13 @@ void Report(const Case& c, Detail detail, double confidence, std::string why, Fi
   out.Add(kRule, std::move(finding));
 }
 
-// What a core has stood for without completing a launch.
+// The time for which a core has stood without completing a launch.
 std::optional<int64_t> StoodMs(const Unit& unit) {
   return unit.stuck_ms.has_value() ? unit.stuck_ms : unit.frozen_ms;
 }
 
-// The launches that its own chip has completed since are the only ones that speak against an
-// error of a chip; an error of a process leaves its cores what was queued before.
+// Only launches that the chip itself has completed since the error contradict an error of that
+// chip; after an error of a process, its cores still complete launches that were queued before.
 bool WentOnAfter(const Case& c, const ErrorEvent& event) {
   switch (event.kind) {
     case ErrorKind::kExit:
@@ -99,7 +99,7 @@ bool WentOnAfter(const Case& c, const ErrorEvent& event) {
     const auto stood = StoodMs(unit);
     if (stood && event.age_ms && *stood + kAgeErrorMs < *event.age_ms) return true;
   }
-  // The kernel reports what it has mended, too.
+  // The kernel also reports errors that it has mended.
   return event.kind == ErrorKind::kKernelHardware && !event.age_ms;
 }
 
@@ -113,7 +113,7 @@ bool SomebodyFailed(const Case& c) {
 }
 
 // A collective ended because a peer's process had gone: steps made until then are the past,
-// although the one that left, with status 0 or without a word, is no failure by itself.
+// although the peer that left, with status 0 or without a word, has not failed by itself.
 bool CollectiveLostAPeer(const Case& c) {
   if (c.capture.header.trigger != "exit") return false;
   const auto lost = [](const LogEvent& event) {
@@ -127,7 +127,7 @@ bool CollectiveLostAPeer(const Case& c) {
       });
 }
 
-// By whatever: who followed somebody else has ended, too.
+// True for an end of any kind: a worker that followed another has ended, too.
 bool SomebodyEnded(const Case& c) {
   return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [](const ErrorEvent& e) {
     return e.kind == ErrorKind::kExit && !e.succeeded;
@@ -137,7 +137,7 @@ bool SomebodyEnded(const Case& c) {
 void Advancing(const Case& c, Findings& out) {
   int telling = 0;
   int recent = 0;
-  // Somebody asked: the threshold has to have passed. An alarm was raised: it had.
+  // An operator's question: the threshold must have passed. An alarm: it had passed before.
   const bool asked = c.capture.header.trigger == "operator";
   const auto threshold = static_cast<double>(c.threshold_ms);
   const double bar = (asked ? 1.0 : kRecentShareOfThreshold) * threshold;
@@ -163,11 +163,11 @@ void Advancing(const Case& c, Findings& out) {
          out);
 }
 
-// Where no core tells: the pages of training loops that make steps.
+// Decides where no core reports: by the pages of training loops that make steps.
 void LoopsAdvancing(const Case& c, Findings& out) {
   int64_t telling = 0;
   int64_t recent = 0;
-  std::optional<int64_t> at;  // the furthest step that somebody has entered of late
+  std::optional<int64_t> at;  // the furthest step that a loop has entered of late
   std::vector<int64_t> between;
   for (const WorkerInfo& worker : c.topology.workers()) {
     if (worker.snapshot == nullptr || !worker.snapshot->progress.has_value()) continue;
@@ -182,13 +182,13 @@ void LoopsAdvancing(const Case& c, Findings& out) {
     ++recent;
     at = std::max(at.value_or(*progress.step), *progress.step);
   }
-  // Between two phases nothing says since when; but nobody enters a step before all have made
-  // the one before.
+  // Between two phases a page has no time; but no loop enters a step before all loops have made
+  // the step before.
   for (const int64_t step : between) {
     ++telling;
     if (at.has_value() && step >= *at) ++recent;
   }
-  // Everybody's word counts: whoever says nothing may be the one who stands.
+  // All loops that report must advance: a worker without a report may be the one that stands.
   const auto workers = static_cast<int64_t>(c.topology.workers().size());
   if (telling == 0 || recent < telling || telling <= kAdvancingShare * workers) return;
   if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
@@ -201,16 +201,16 @@ void LoopsAdvancing(const Case& c, Findings& out) {
          out);
 }
 
-// Where no page tells either: the logs that tell steps, which may be that of one worker. A log
-// that ceased, of a program that closed its output, does not say that its worker stands, if most
-// are so many steps further: they make none without it.
+// Decides where no page reports either: by logs with steps, be it that of one worker. A log
+// that ceased, because its program closed the output, does not prove that its worker stands if
+// most logs are so many steps further: they make no steps without it.
 void LogsAdvancing(const Case& c, Findings& out) {
   std::vector<int> telling;
   std::optional<int64_t> slowest;  // of those
   std::vector<std::optional<int64_t>> ceased;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
     const Snapshot* snapshot = c.worker(i).snapshot;
-    // Whoever is not there may be why the others soon stand.
+    // A missing worker may be the reason why the others soon stand.
     if (snapshot == nullptr) return;
     if (!snapshot->progress.has_value() || !snapshot->progress->step_ms.has_value()) continue;
     const Progress& progress = *snapshot->progress;
@@ -239,8 +239,8 @@ void LogsAdvancing(const Case& c, Findings& out) {
          out);
 }
 
-// Where nothing tells of steps: the work that kernels count. An alarm has seen something that
-// this cannot refute: what is lost in a hang is missed only after a while.
+// Decides where no steps are known: by the work that kernels count. An alarm has seen evidence that
+// this cannot refute, because the work that a hang stops is missed only after a while.
 void WorkAdvancing(const Case& c, Findings& out) {
   if (c.capture.header.trigger.value_or("operator") != "operator") return;
   const auto workers = static_cast<int64_t>(c.topology.workers().size());
@@ -267,7 +267,7 @@ void WorkAdvancing(const Case& c, Findings& out) {
          out);
 }
 
-// For how long the worker has been at what it is at: by its page, or else by the last launch
+// The time for which the worker has been in its phase: by its page, or else by the last launch
 // that one of its cores completed.
 int64_t PausedMs(const Case& c, int worker) {
   const Snapshot* snapshot = c.worker(worker).snapshot;
@@ -283,7 +283,7 @@ int64_t PausedMs(const Case& c, int worker) {
   return shortest.value_or(0);
 }
 
-// What a host rests for, and for how long that is still an excuse.
+// The activity for which a host rests, and the time for which that is still an excuse.
 struct Pause {
   std::string text;
   int64_t excused_ms;
@@ -313,8 +313,8 @@ std::optional<Pause> PauseSeen(const Case& c, int worker) {
         break;
     }
   }
-  // An alarm for want of progress has outlived every pause that was learnt: what only a stack
-  // shows is no excuse any more. Processor time alone never is: a collector without end burns it,
+  // An alarm for lack of progress has outlived every learnt pause: an activity that only a stack
+  // shows is no excuse any more. Processor time alone is never one: an endless collection burns it,
   // too.
   if (c.capture.header.trigger == "no-progress") return std::nullopt;
   if (c.positions.units().empty() && c.JobStands()) return std::nullopt;
@@ -331,7 +331,7 @@ std::optional<Pause> PauseSeen(const Case& c, int worker) {
   }
 }
 
-// Whom everything waits for, if that is idle hosts only; otherwise nobody.
+// The hosts that everything waits for, if these are idle hosts only; otherwise empty.
 std::vector<int> AwaitedHosts(const Case& c) {
   std::vector<int> workers;
   // Hosts that rest explain why others are not in one program, unless it is known
@@ -344,8 +344,8 @@ std::vector<int> AwaitedHosts(const Case& c) {
     workers.push_back(head.worker);
   }
   if (!workers.empty()) return workers;
-  // Nobody is seen to be waited for: then it is whoever rests with a slice of which
-  // nothing is known to run.
+  // No host is seen to be waited for: then take the workers of slices in which no launch is
+  // known to run.
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
     const WorkerInfo& worker = c.worker(i);
     if (worker.snapshot == nullptr || worker.standby) continue;

@@ -20,7 +20,7 @@ TEST(Progress, RecentLaunchesAreNoHang) {
   EXPECT_TRUE(verdict.actions.empty());
 }
 
-// The launches of the others were recent when it went.
+// The launches of the other workers were recent when this worker went.
 TEST(Progress, WhoIsGoneCompletesNothingMore) {
   Scenario s;
   s.StandFor(10'000, 5000);
@@ -42,7 +42,7 @@ TEST(Progress, AnErrorOfAChipThatWentOnIsNone) {
   EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
 }
 
-// A job without any runtime to ask, whose loops tell.
+// A job without any runtime to ask, whose training loops report.
 Scenario OfLoops(int64_t phase_ms) {
   Scenario s({.slices = 1, .tasks = 4, .chips = 1});
   s.capture.header.trigger = "operator";
@@ -121,10 +121,10 @@ TEST(Progress, ALogThatCeasedIsOutrunByTheOthers) {
   for (const int task : {1, 3}) s.At(0, task).progress = s.At(0, 0).progress;
   s.At(0, 2).progress = Progress{.step = 31, .step_ms = 500'000, .longest_step_ms = 30'000};
   EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
-  // Loops run ahead of one that stands by a few steps.
+  // Loops run ahead of a standing loop by a few steps.
   s.At(0, 2).progress->step = 32;
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
-  // A few that go on prove nothing.
+  // A few workers that go on prove no progress.
   s.At(0, 2).progress->step = 31;
   s.At(0, 3).progress = s.At(0, 2).progress;
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
@@ -144,7 +144,7 @@ TEST(Progress, StepsThatAWorkerHasLeftAreThePast) {
   EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
 }
 
-// Nothing tells steps; kernels count the work of processes.
+// No log or page has steps; kernels count the work of processes.
 Scenario OfWork(int64_t since_ms) {
   Scenario s = OfLoops(200);
   for (int task = 0; task < 4; ++task) {
@@ -177,8 +177,8 @@ TEST(Progress, TheSameStandingForLongIsAHang) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
 
-// A runtime that tells of no launches: what a core stands in may have begun lately, and completes
-// nothing.
+// The runtime reports no launches: the launch in which a core stands may have begun lately, and
+// completes no work.
 TEST(Progress, APcThatStandsIsNoCompletedLaunch) {
   Scenario s;
   s.capture.header.trigger = "no-progress";
@@ -238,7 +238,7 @@ TEST(Progress, APauseThatWasWaitedForInVainIsNoExcuse) {
   }));
 }
 
-// Three times the longest in health, at least a minute, at most what the operator allows.
+// Three times the longest healthy pause, at least a minute, at most the operator's limit.
 TEST(Progress, APauseExcusesAsLongAsItsKindTookInHealth) {
   Scenario s;
   s.MakeIdle(0, 1);
@@ -257,7 +257,7 @@ TEST(Progress, APauseExcusesAsLongAsItsKindTookInHealth) {
     EXPECT_EQ(verdict.culprits[0].host_activity, HostActivity::kCheckpointSave);
     return std::nullopt;
   };
-  EXPECT_EQ(excused(100'000), 800'000);  // nothing learnt: as long as the operator allows
+  EXPECT_EQ(excused(100'000), 800'000);  // nothing learnt: the operator's limit
   EXPECT_EQ(excused(900'000), std::nullopt);
   header.learnt_pauses = {{Phase::kEval, 500'000}, {Phase::kCheckpoint, 40'000}};
   EXPECT_EQ(excused(100'000), 20'000);
@@ -284,7 +284,7 @@ TEST(Progress, ProcessorTimeAloneExcusesNobody) {
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
 }
 
-// An alarm for want of progress has outlived what was learnt; another one has not.
+// An alarm for lack of progress has outlived learnt pauses; another alarm has not.
 TEST(Progress, AStackInACompilationExcusesUntilTheThresholdHasPassed) {
   Scenario s;
   s.MakeIdle(0, 1);
@@ -296,7 +296,7 @@ TEST(Progress, AStackInACompilationExcusesUntilTheThresholdHasPassed) {
   EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
 }
 
-// Who calls from a function of that name may be in anything.
+// A caller from a function of that name may be in any other activity.
 TEST(Progress, TheWordCheckpointInAnOuterFrameExcusesNobody) {
   Scenario s;
   s.MakeIdle(0, 1);

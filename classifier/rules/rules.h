@@ -32,14 +32,14 @@ struct Findings {
   }
 };
 
-// The job starts, or cannot because somebody has not come.
+// The job starts, or cannot start because a worker has not come.
 void FindStartUp(const Case& c, Findings& out);
 // The job advances, or pauses on purpose.
 void FindProgress(const Case& c, Findings& out);
 // The job was ended from outside, to restart or to cancel it.
 void FindEnded(const Case& c, Findings& out);
 void FindBarrier(const Case& c, Findings& out);
-// Waits that a time-out ended, and the coordination service's word against somebody alive.
+// Waits that a time-out ended, and workers that the coordination service declared dead in error.
 void FindTimedOut(const Case& c, Findings& out);
 void FindBadChip(const Case& c, Findings& out);
 void FindNetworking(const Case& c, Findings& out);
@@ -47,13 +47,13 @@ void FindIci(const Case& c, Findings& out);
 void FindDifferentModule(const Case& c, Findings& out);
 void FindFingerprintMismatch(const Case& c, Findings& out);
 void FindDataStall(const Case& c, Findings& out);
-// Only where nothing is known of any core.
+// Applies only where no core decides.
 void FindHostPlace(const Case& c, Findings& out);
 void FindUnrecoverable(const Case& c, Findings& out);
 void FindLostWorker(const Case& c, Findings& out);
-// Only where logs are all there is: after the others, whose findings say more.
+// Applies only where logs are all the evidence: after the others, whose findings say more.
 void FindInLogs(const Case& c, Findings& out);
-// A verdict without evidence states what logs say of others.
+// Adds the complaints in logs to a verdict without evidence.
 void AddLogEvidence(const Case& c, Verdict& verdict);
 
 }  // namespace rapideye::classifier

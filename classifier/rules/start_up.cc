@@ -1,8 +1,8 @@
-// A job that starts, and what keeps one from starting: a worker whose agent never said Hello,
-// or on whose host no training process runs, while the others wait for the job to be
-// complete. No log says who has not come: JAX's coordination service tells the time-out only.
+// A job that starts, or a worker that keeps the job from starting: its agent never said Hello, or
+// its host runs no training process, while the others wait for the job to be complete. No log
+// names the missing worker: JAX's coordination service reports the time-out only.
 //
-// Whoever waits is in time while the startup grace lasts, unless somebody's start-up has
+// A waiting worker is in time while the startup grace lasts, unless some worker's start-up has
 // ended by a time-out of its own. Something that failed outright explains more.
 //
 // Facts: workers without a snapshot, and those that never came have no host; lines of the
@@ -59,14 +59,14 @@ bool SaysStartUpTimedOut(const LogEvent& log) {
          });
 }
 
-// A line that says so; null: none.
+// The line that reports the time-out of the start-up; null: none.
 const LogEvent* StartUpTimeOut(const Snapshot& snapshot) {
   const auto found =
       std::find_if(snapshot.log_events.begin(), snapshot.log_events.end(), SaysStartUpTimedOut);
   return found == snapshot.log_events.end() ? nullptr : &*found;
 }
 
-// A coordinator has not seen what a process did that is older than itself.
+// A coordinator has not seen the steps of a process that is older than itself.
 bool WatchedFromItsBeginning(const Case& c) {
   const std::optional<int64_t> starting = c.capture.header.starting_ms;
   if (!starting.has_value()) return true;
@@ -78,11 +78,11 @@ bool WatchedFromItsBeginning(const Case& c) {
   return true;
 }
 
-// A launch or a step of anybody; a loop that saves or evaluates has made some.
+// True if any worker has made a launch or a step; a loop that saves or evaluates has made some.
 bool HasBegun(const Case& c) {
   const bool watched = c.capture.header.starting_ms.has_value();
   for (const Snapshot& snapshot : c.capture.snapshots) {
-    // That it runs what it has launched is not told; the coordinator knows of completions.
+    // A launch need not complete: if a coordinator watched, its record of completions decides.
     if (!watched && std::any_of(snapshot.cores.begin(), snapshot.cores.end(), IsLaunched)) {
       return true;
     }
@@ -96,7 +96,7 @@ bool HasBegun(const Case& c) {
   return !WatchedFromItsBeginning(c);
 }
 
-// Where everybody is in the start-up of the job. Workers by their indexes.
+// The places of all workers in the start-up of the job. Workers by their indexes.
 class Whereabouts {
  public:
   explicit Whereabouts(const Case& c) : c_(c) {
@@ -116,7 +116,7 @@ class Whereabouts {
     }
   }
 
-  // Runtimes or pages would tell that the job advances.
+  // True if runtimes or pages would report progress of the job.
   bool AnythingTells() const {
     return std::any_of(c_.capture.snapshots.begin(), c_.capture.snapshots.end(),
                        [](const Snapshot& snapshot) {
@@ -128,7 +128,7 @@ class Whereabouts {
     if (!in_start_up.empty() && elsewhere.size() + opening.size() < in_start_up.size()) {
       return true;
     }
-    // Whoever has launched something has found the others.
+    // A worker that has launched a program has found the others.
     const bool launched = std::any_of(
         c_.capture.snapshots.begin(), c_.capture.snapshots.end(), [](const Snapshot& snapshot) {
           return std::any_of(snapshot.cores.begin(), snapshot.cores.end(), IsLaunched);
@@ -136,7 +136,7 @@ class Whereabouts {
     return AnythingTells() && !launched && c_.capture.header.trigger == "no-progress";
   }
 
-  // Errors that are more than a start-up that ended by its time-out, or by another's.
+  // True for errors other than a start-up that ended by its own time-out, or by that of another.
   bool SomethingElseFailed() const {
     return std::any_of(c_.timeline.roots.begin(), c_.timeline.roots.end(), [&](int root) {
       const ErrorEvent& event = c_.timeline.errors[static_cast<size_t>(root)];
@@ -149,7 +149,7 @@ class Whereabouts {
     });
   }
 
-  // Nobody is past the opening of chips, and nobody waits for the job elsewhere.
+  // True if no worker is past the opening of chips, and none waits for the job elsewhere.
   bool AllOpen() const {
     return opening.size() > 1 && in_start_up.empty() && elsewhere.empty() && unplaced.empty();
   }
@@ -168,7 +168,7 @@ class Whereabouts {
   std::vector<int> without_process;
   std::vector<int> timed_out;
   std::vector<int> in_start_up;
-  // In the opening of their chips, where libtpu waits for the other hosts of the slice.
+  // Workers that open their chips, where libtpu waits for the other hosts of the slice.
   std::vector<int> opening;
   std::vector<int> elsewhere;
   std::vector<int> unplaced;
@@ -226,7 +226,7 @@ std::string WhatIsMissing(const Case& c, int worker) {
                            : "sent no snapshot, and the job has not begun";
 }
 
-// How far everybody has come, as far as agents tell.
+// Adds the stage of each worker in the start-up, as far as agents report it.
 void AddStages(const Case& c, Finding& finding) {
   std::map<StartUpStage, std::vector<int>> stages;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
@@ -242,7 +242,7 @@ void AddStages(const Case& c, Finding& finding) {
   }
 }
 
-// The workers that something keeps which their hosts know.
+// Accuses the workers that an obstacle known to their hosts keeps from starting.
 Finding Kept(const Case& c, const std::vector<int>& workers) {
   Finding finding;
   finding.basis = Basis::kAbsence;
@@ -281,7 +281,7 @@ Finding StartedOtherwise(const Case& c, const std::vector<SettingDifference>& di
   return finding;
 }
 
-// Who is where, and who has not come.
+// Lists the places of the workers, and the workers that have not come.
 Finding Whereabout(const Case& c, const Whereabouts& who, const std::vector<int>& kept,
                    std::string why) {
   Finding finding;
@@ -354,8 +354,8 @@ class Rule {
     out_.Add(kRule, std::move(finding));
   }
 
-  // Something that is known of a worker explains more than that another has not come; settings
-  // explain only what nothing else does.
+  // A known obstacle of a worker explains more than the absence of another worker; settings explain
+  // only a start-up that no other finding explains.
   void NotStarted() {
     if (!kept_.empty() && !who_.SomethingElseFailed()) {
       Conclude(Kept(c_, kept_));
@@ -388,8 +388,8 @@ class Rule {
     finding.cause = Cause::kUnrecoverableError;
     finding.detail = Detail::kNotStarted;
     finding.confidence = kConfidenceNotStarted;
-    // Agents of all of these came once. Which of several has lost its agent alone, and which its
-    // training process, nothing tells: then all are stated, and nobody is accused.
+    // Agents of all of these came once. It is not known which of several workers lost the agent
+    // alone, and which the training process: then all are listed, and nobody is accused.
     const bool any_of_them = absent == who_.left && absent.size() > 1;
     for (int worker : absent) {
       std::string text = absl::StrCat(Who(c_.worker(worker)), " ", WhatIsMissing(c_, worker));
@@ -402,8 +402,8 @@ class Rule {
     Conclude(std::move(finding));
   }
 
-  // An alarm about a job of which nothing tells whether it advances, because somebody has not
-  // come: without anybody who is seen to wait it may as well be at work.
+  // An alarm about a job that may or may not advance, as a worker has not come: if no worker is
+  // seen to wait, the job may as well be at work.
   void NothingSaysThatItStands() {
     if (!who_.in_start_up.empty() || who_.AnybodyEnded() || !c_.timeline.roots.empty()) return;
     if (who_.never_came.empty() && who_.without_process.empty()) return;
@@ -415,10 +415,10 @@ class Rule {
     const CaptureHeader& header = c_.capture.header;
     const bool failed =
         !c_.timeline.roots.empty() || c_.timeline.hang_declared || who_.AnybodyEnded();
-    // Whoever raises an alarm has seen something: it takes more than a start to explain that.
+    // An alarm is raised because of evidence that a mere start does not explain.
     if (header.trigger.value_or("operator") != "operator" || failed || !who_.left.empty()) return;
     for (const Snapshot& snapshot : c_.capture.snapshots) {
-      // Steps are the pages' to tell.
+      // Other rules judge a loop whose page says that it waits for input.
       if (snapshot.progress.has_value() && snapshot.progress->phase == Phase::kInput) return;
     }
     std::string why = "no launch and no step has completed yet";
@@ -434,7 +434,7 @@ class Rule {
   const Case& c_;
   Findings& out_;
   const Whereabouts who_;
-  std::vector<int> kept_;  // workers that something keeps which their hosts know
+  std::vector<int> kept_;  // workers that an obstacle keeps, by their hosts
 };
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(StartUp, AnAgentWithoutAProcessIsNamedBesideOneThatNeverCame) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/NOT_STARTED 0.1 0.3");
 }
 
-// Those who waited end before the grace does; their ends are echoes.
+// The workers that waited end before the grace period does; their ends are echoes.
 TEST(StartUp, ATimeOutOfTheOthersNamesWhoHasNotCome) {
   for (const char* trigger : {"hang-line", "operator"}) {
     Scenario s = OfThree(trigger, 305'000);
@@ -120,7 +120,7 @@ TEST(StartUp, NeverAgainstAnExitAStopOrALostWorker) {
   EXPECT_NE(Diagnose(lost), "NO_HANG/STARTING");
 }
 
-// A job of which nothing tells whether it advances, and one agent that was never installed.
+// A job of which it is not known whether it advances, and an agent that was never installed.
 TEST(StartUp, WhereNobodyIsSeenToWaitNobodyIsAccused) {
   Scenario s = OfThree("no-progress", kGraceMs);
   for (int task = 0; task < 3; ++task) {
@@ -161,10 +161,10 @@ TEST(StartUp, CapturesThatTellNoTimesAreJudgedByWhatTheyShow) {
   EXPECT_EQ(Diagnose(s), "NO_HANG/STARTING");
 }
 
-// Task 2's agent says what keeps it; its process lives and tries again and again.
+// Task 2's agent reports an obstacle; its process lives and tries again and again.
 Scenario KeptBy(Obstacle obstacle, const std::string& trigger = "no-progress") {
   Scenario s = OfThree(trigger, kGraceMs);
-  // Everybody has come.
+  // All workers have come.
   s.At(0, 2).processes[0].started_ms_ago = kGraceMs;
   StartUp start_up;
   start_up.process_ms = kGraceMs;
@@ -221,14 +221,14 @@ TEST(StartUp, EachObstacleIsTheReason) {
 }
 
 TEST(StartUp, WhatKeepsNobodyIsNoReason) {
-  // Younger than the training process: one that it has started.
+  // The holder is younger than the training process, which has started it.
   EXPECT_EQ(Diagnose(KeptBy(Held(1'000))), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3");
   Scenario opened = KeptBy(Held(7'200'000));
   opened.At(0, 2).start_up->device_ms = 1'000;
   EXPECT_EQ(Diagnose(opened), "UNRECOVERABLE_ERROR/NOT_STARTED 0.3");
 }
 
-// Where no training process is known the holder may be it.
+// Where no training process is known, the holder may be that process.
 TEST(StartUp, AHolderWithoutAKnownProcessIsALeftoverIfItIsOlderThanTheJob) {
   for (const bool older : {true, false}) {
     Scenario s = KeptBy(Held(older ? 7'200'000 : kGraceMs));
@@ -259,7 +259,7 @@ TEST(StartUp, WithinTheGraceTheReasonIsSaid) {
   EXPECT_TRUE(Says(verdict, "1 worker with a training process: slice 0 task 2"));
 }
 
-// All have come, and all wait; of task 3 a setting is another.
+// All workers have come and wait; a setting of task 3 differs.
 Scenario With(const std::string& name, const std::string& usual, const std::string& odd,
               SettingKind kind = SettingKind::kEnvironment, bool hashed = false) {
   Scenario s = OfThree("no-progress", kGraceMs);
@@ -304,7 +304,7 @@ TEST(StartUp, WhatIsMeantToDifferIsNoDifference) {
                            "TPU_STDERR_LOG_LEVEL", "JAX_COMPILATION_CACHE_DIR"}) {
     EXPECT_EQ(Diagnose(With(name, "1", "2")), "UNKNOWN") << name;
   }
-  // The address of its own.
+  // A worker's own address may differ.
   Scenario s = With("TPU_SOMETHING", "x", "y");
   s.At(0, 3).settings.back().value = s.At(0, 3).host + ":1";
   for (int task = 0; task < 3; ++task) {

@@ -1,10 +1,10 @@
-// Waits for others that a time-out ended, where nothing failed outright. Whoever is alive and
-// seen to be busy is what those waited for: a compilation that takes longer than the others'
-// time-out, a save, a restore.
+// Waits for others that ended by a time-out, where nothing failed outright. A live worker that is
+// seen to be busy is the one that those waited for: a compilation that takes longer than the
+// others' time-out, a save, a restore.
 //
 // A worker that the coordination service declared dead for want of heartbeats, and that lived to
-// hear so, or whose device was advancing then, was no fault of anybody: its time-out is too short
-// for what the host was in.
+// hear so, or whose device was advancing then, is not at fault: its time-out is too short for the
+// activity of its host.
 //
 // Facts: lines of the coordination service, ends of processes, stacks and pages of those alive.
 #include <algorithm>
@@ -26,13 +26,13 @@ namespace {
 
 constexpr char kRule[] = "timed_out";
 
-// A key of another slice that never came is filed under the network.
+// A missing key of another slice is filed under the network.
 bool SaysWaitTimedOut(const LogEvent& log) {
   return log.kind == LogKind::kCoordinationTimeout ||
          (log.kind == LogKind::kNetwork && text::Contains(log.text, "GetKeyValue() timed out"));
 }
 
-// Its end, if it followed something; null: it has not ended, or by its own hand.
+// The worker's end, if it followed another failure; null: the process lives, or failed by itself.
 const ErrorEvent* EndAsVictim(const Case& c, int worker) {
   for (const ErrorEvent& event : c.timeline.errors) {
     if (event.worker == worker && event.kind == ErrorKind::kExit && event.of_victim) return &event;
@@ -46,7 +46,7 @@ bool TimedOut(const Case& c, int worker) {
          std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(), SaysWaitTimedOut);
 }
 
-// It is in something that takes its time, and waits for nobody.
+// The place of the host if it is in a known activity, and waits for no other worker.
 std::optional<HostPlace> BusyWith(const Snapshot& snapshot) {
   std::optional<HostPlace> place = PlaceOfHost(snapshot);
   const bool busy = place.has_value() && place->wait == HostWait::kNone &&
@@ -58,7 +58,7 @@ void AwaitedInVain(const Case& c, Findings& out) {
   std::vector<int> timed_out;
   std::vector<int> others;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
-    // A missing worker is the first candidate of those who waited.
+    // A missing worker is the first candidate for whom the others waited.
     if (c.worker(i).snapshot == nullptr) return;
     (TimedOut(c, i) ? timed_out : others).push_back(i);
   }
@@ -89,7 +89,7 @@ void AwaitedInVain(const Case& c, Findings& out) {
   out.Add(kRule, std::move(finding));
 }
 
-// Its own log tells what the service told it of itself or others: they were in touch.
+// True if its own log repeats the service's words on missing heartbeats: it was in touch then.
 bool HeardOfIt(const Snapshot& snapshot) {
   return std::any_of(snapshot.log_events.begin(), snapshot.log_events.end(),
                      [](const LogEvent& log) {
@@ -98,7 +98,7 @@ bool HeardOfIt(const Snapshot& snapshot) {
                      });
 }
 
-// For how long it has been known that somebody is without heartbeats.
+// For how long the service has known that a worker sends no heartbeats.
 std::optional<int64_t> DeclaredMs(const Case& c) {
   std::optional<int64_t> oldest;
   for (const WorkerInfo& worker : c.topology.workers()) {
@@ -111,8 +111,8 @@ std::optional<int64_t> DeclaredMs(const Case& c) {
   return oldest;
 }
 
-// Its device completed a launch, or its loop made a step, when it was declared dead: the service
-// waits for heartbeats for ten times as long as ages err.
+// True if its device completed a launch, or its loop made a step, about when it was declared dead:
+// the service waits for heartbeats for ten times as long as ages err.
 bool AdvancedWhenDeclared(const Case& c, int worker) {
   const std::optional<int64_t> declared = DeclaredMs(c);
   if (!declared.has_value()) return false;
@@ -129,7 +129,7 @@ bool AdvancedWhenDeclared(const Case& c, int worker) {
   return (steps && recent(page->phase_ms)) || recent(page->step_ms);
 }
 
-// It lives, or has ended because of what was said of it.
+// True if it lives, or has ended because the service declared it dead.
 bool EndedByNothingElse(const Case& c, int worker) {
   return EndAsVictim(c, worker) != nullptr ||
          std::none_of(c.timeline.errors.begin(), c.timeline.errors.end(),

@@ -43,7 +43,7 @@ TEST(TimedOutWait, WhoeverIsBusyIsWhatTheOthersWaitedFor) {
     s.Log(0, task, LogKind::kCoordinationTimeout, kGetKeyValue, 5'000);
     s.Exit(0, task, 4'500, 1);
   }
-  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // what the other does is not known
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");  // the activity of the other is not known
   Stand(s, 2, {"jax/_src/compiler.py:361 backend_compile_and_load", "train.py:9 main"});
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
   Stand(s, 2, {"jax/_src/array.py:648 _value", "train.py:9 main"});
@@ -80,7 +80,7 @@ TEST(DeclaredDead, WhoLivedToHearItIsNobodysFault) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/COORDINATION_SERVICE");
 }
 
-// Its own log says nothing: the chips, or the page, show that it was at work.
+// Its own log does not mention the declaration: the chips, or the page, show that it was at work.
 TEST(DeclaredDead, WhoseDeviceAdvancedThenIsNobodysFault) {
   Scenario s = Hosts();
   for (int task : {0, 1, 3}) {
@@ -129,11 +129,11 @@ TEST(AfterTheLastStep, WhoAbortsWhenTheLeaderIsDoneIsNoCulprit) {
     s.Exit(0, task, 8'500, 128 + (task == 1 ? kSigTrap : kSigAbrt));
   }
   EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
-  // A peer that is gone is missed in the midst of the work.
+  // A complaint about a peer comes from the midst of the work.
   Scenario midst = s;
   midst.Log(0, 1, LogKind::kFollowOn, "Connection closed by peer", 8'900);
   EXPECT_NE(Diagnose(midst), "NO_HANG/ENDED");
-  // The leader came to its end alone.
+  // The leader came to the shutdown alone.
   s.Log(0, 0, LogKind::kFollowOn, "Shutdown barrier has failed", 9'500);
   EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
 }

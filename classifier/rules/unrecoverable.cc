@@ -1,7 +1,7 @@
 // Something failed outright and cannot come back: a core halted, a process exited
 // or was stopped, memory ran out, a copy or the power failed. The first such
-// error is the cause; which one is first, and which merely follow, the timeline
-// has told apart by age, with the error of the ages.
+// error is the cause. The timeline has separated the first errors from those that merely
+// follow, by age, with the error of the ages.
 //
 // Facts: halt lines of the runtime and core errors; exit status, signal and state of
 // processes; "RESOURCE_EXHAUSTED: Out of memory"; failed copies; preemption notices.
@@ -48,7 +48,7 @@ std::optional<Detail> DetailOf(ErrorKind kind) {
     case ErrorKind::kException:
     case ErrorKind::kExit:
       return Detail::kProcessExit;
-    // These are causes of their own.
+    // Other rules report these causes.
     case ErrorKind::kKernelHardware:
     case ErrorKind::kHardwareHalt:
     case ErrorKind::kChipDriver:
@@ -60,8 +60,8 @@ std::optional<Detail> DetailOf(ErrorKind kind) {
   return std::nullopt;
 }
 
-// A process that is gone, of which nobody saw when: all others live, so that none of them has
-// ended what it followed.
+// A process is gone, and the time of its end was not seen. If all other processes live, none of
+// them has ended in a way that this one could have followed.
 bool GoneAlone(const Case& c, const std::vector<const ErrorEvent*>& events) {
   if (events.size() != 1 || !events.front()->unexplained) return false;
   return std::all_of(c.timeline.errors.begin(), c.timeline.errors.end(),
@@ -75,9 +75,9 @@ bool SomebodyIsMissing(const Case& c) {
                      [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
 }
 
-// Nothing that happens to others stops a process, takes its memory or its power, or announces a
-// maintenance. A process that ended may have followed another, unless all others live, or have
-// ended as those do that lose a peer.
+// A stop, a loss of memory or power, or a maintenance never follows from a failure of other
+// workers. A process that ended may have followed another, unless all others live, or have
+// ended as processes do that lose a peer.
 bool IsOwn(const Case& c, const std::vector<const ErrorEvent*>& events) {
   switch (events.front()->kind) {
     case ErrorKind::kStopped:
@@ -89,7 +89,7 @@ bool IsOwn(const Case& c, const std::vector<const ErrorEvent*>& events) {
                          [](const ErrorEvent* event) { return event->by_host; });
     case ErrorKind::kExit: {
       const ErrorEvent& event = *events.front();
-      // Of which nobody saw how: whoever is missing may have ended before it.
+      // The manner of the end was not seen: a missing worker may have ended before.
       if (event.unexplained && SomebodyIsMissing(c)) return false;
       return events.size() == 1 && !event.aborted && !event.of_victim && !event.in_recovery &&
              std::all_of(c.timeline.errors.begin(), c.timeline.errors.end(),
@@ -139,7 +139,7 @@ void AddFinding(const Case& c, const std::vector<const ErrorEvent*>& events, Fin
   out.Add(kRule, std::move(finding));
 }
 
-// What is younger than the first error is never the cause, and yet a fault beside it if it cannot
+// An error younger than the first is never the cause, and yet a fault beside the cause if it cannot
 // have followed.
 void FindLater(const Case& c, Findings& out) {
   const Timeline& timeline = c.timeline;
@@ -163,7 +163,7 @@ void FindLater(const Case& c, Findings& out) {
 void FindUnrecoverable(const Case& c, Findings& out) {
   const Timeline& timeline = c.timeline;
   for (const std::string& reason : timeline.reasons) out.RuleOut(kRule, reason);
-  // Errors without order: the most specific kind first.
+  // Errors without a certain order: the most specific kind comes first.
   std::map<ErrorKind, std::vector<const ErrorEvent*>> first;
   for (int i = 0; i < timeline.first_count; ++i) {
     const ErrorEvent& event =
@@ -184,8 +184,8 @@ void FindUnrecoverable(const Case& c, Findings& out) {
     });
     const bool several = first.size() > 1;
     const bool own = IsOwn(c, events);
-    // Another error leaves open which was first, and no doubt of what cannot have followed. A
-    // process may end because a launcher ends it, whatever it was that failed.
+    // With another error, the first is not known; but an error that cannot have followed is a
+    // fault for certain. A process may end because a launcher ends it, whichever worker failed.
     const bool by_itself = own && (most_specific || kind != ErrorKind::kExit);
     finding.confidence = several && by_itself
                              ? most_specific ? kConfidenceDirectError : kConfidenceOwnError

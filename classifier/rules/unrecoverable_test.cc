@@ -24,7 +24,7 @@ TEST(Unrecoverable, OneThatWasKilled) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
-// The others wait for it where they start, and nobody has a runtime that answers.
+// The others wait for the worker in the start-up, and no worker has a runtime that answers.
 TEST(Unrecoverable, OneThatWasKilledBeforeAnybodyLaunchedAnything) {
   Scenario s;
   s.capture.header.cohorts.clear();
@@ -37,7 +37,7 @@ TEST(Unrecoverable, OneThatWasKilledBeforeAnybodyLaunchedAnything) {
   }
   s.Exit(0, 1, 500, std::nullopt, kSigKill);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
-  // One that ends well is nobody's fault.
+  // A process that ends well is at no fault.
   for (const Snapshot& snapshot : s.capture.snapshots) {
     s.Exit(snapshot.worker.slice, snapshot.worker.task, 500, 0);
   }
@@ -98,7 +98,7 @@ TEST(Unrecoverable, WhatFollowsIsNoCause) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// A ring neighbour notices a death 0.1 s later, and ends by itself if nothing keeps it.
+// A ring neighbour notices a death 0.1 s later, and then ends by itself.
 TEST(Unrecoverable, WhoSaysThatAPeerIsGoneFollowsIt) {
   const auto scenario = [](const char* words) {
     Scenario s;
@@ -109,7 +109,7 @@ TEST(Unrecoverable, WhoSaysThatAPeerIsGoneFollowsIt) {
   };
   EXPECT_EQ(Diagnose(scenario("Gloo all-reduce failed: [pair.cc:547] Connection closed by peer")),
             "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
-  // Its twin: what it says names no peer.
+  // A second case: its words name no peer.
   EXPECT_EQ(Diagnose(scenario("Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR")),
             "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1 0.2");
 }
@@ -128,7 +128,7 @@ TEST(Unrecoverable, VictimsAloneAccuseNobody) {
     s.Log(0, task, LogKind::kFollowOn, "Failed to send RPC to coordination service.", kStillMs);
   }
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
-  // One alone may be mistaken: there is nobody whom it could have followed.
+  // A single victim may be mistaken: there is no worker that it could have followed.
   Scenario one;
   one.Exit(0, 1, kStillMs, 1);
   one.Log(0, 1, LogKind::kFollowOn, "Failed to send RPC to coordination service.", kStillMs);
@@ -146,14 +146,14 @@ TEST(Unrecoverable, AMismatchOfCollectivesNamesNobody) {
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE");
 }
 
-// What is left of Gloo's ring mixes up its messages.
+// The rest of Gloo's ring mixes up its messages.
 TEST(Unrecoverable, AMismatchAfterAKillFollowsIt) {
   Scenario s;
   s.Exit(0, 0, kStillMs, std::nullopt, 9);
   s.Log(0, 1, LogKind::kCollectiveMismatch,
         "what():  Is there a distributed collective mismatch in your code?", kStillMs - 100);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
-  // A launcher that kills the others after it.
+  // A launcher kills the others after the mismatch.
   Scenario before;
   before.Exit(0, 0, kStillMs - 100, std::nullopt, 9);
   before.Log(0, 1, LogKind::kCollectiveMismatch,
@@ -172,14 +172,14 @@ TEST(Unrecoverable, AServerWithoutItsPortIsTheCauseOfACrash) {
   EXPECT_EQ(Diagnose(lives), Diagnose(Scenario()));
 }
 
-// JAX waits for the others in its shutdown: the process of an exception lives on.
+// JAX waits for the others in its shutdown: the process that raised lives on.
 TEST(Unrecoverable, AnUncaughtExceptionIsTheCauseThoughItsProcessLives) {
   Scenario s;
   s.Log(0, 1, LogKind::kUncaughtException, "ValueError: loss is not finite", kStillMs);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
   const Verdict verdict = Classify(s.capture);
   EXPECT_FALSE(verdict.removal.eligible);
-  // Its neighbour's is an echo.
+  // The exception of its neighbour is an echo.
   s.Log(0, 2, LogKind::kUncaughtException,
         "JaxRuntimeError: UNKNOWN: Gloo all-reduce failed: Connection closed by peer",
         kStillMs + 1000);
@@ -204,11 +204,11 @@ TEST(Unrecoverable, ALineOfChipsThatAreOutOfReachIsOneToo) {
   Scenario s;
   s.Log(0, 1, LogKind::kDeviceUnavailable, kBusy, kStillMs);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/DEVICE_UNAVAILABLE 0.1");
-  // It was tried again: launches completed after it.
+  // The program tried again: launches completed after the line.
   Scenario again;
   again.Log(0, 1, LogKind::kDeviceUnavailable, kBusy, kStillMs + 30'000);
   EXPECT_EQ(Diagnose(again), "UNKNOWN");
-  // Lines that only warn.
+  // These lines only warn.
   for (const char* text : {"TPU backend initialization is taking more than 60.0 seconds.",
                            "profiler: bind [::]:9999: Address already in use"}) {
     Scenario warned;
@@ -227,7 +227,7 @@ TEST(Unrecoverable, WhoWasKilledAsTheKernelRanOutOfMemoryWantedIt) {
 }
 
 TEST(Unrecoverable, WhomAWatchdogEndsIsNoCause) {
-  // Two waited in a collective until their watchdogs ended them; one had raised before.
+  // Two workers waited in a collective until their watchdogs ended them; a third had raised before.
   Scenario s;
   for (const int task : {1, 2}) {
     s.Log(0, task, LogKind::kCollectiveStuck,
@@ -267,7 +267,7 @@ TEST(Unrecoverable, AnExceptionAfterWhichTheLoopWentOnIsNoCause) {
   EXPECT_EQ(Diagnose(shutdown), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
-// JAX takes the signal and trains on; without a TPU there is no runtime to ask.
+// JAX catches the signal and trains on; without a TPU there is no runtime to ask.
 TEST(Unrecoverable, ASigtermThatEndedNothingIsNoPreemption) {
   Scenario s;
   s.Log(0, 1, LogKind::kPreempted, "preemption_notifier.cc:90] SIGTERM caught at 2026", kStillMs);
@@ -300,7 +300,7 @@ TEST(Unrecoverable, AnEndSeenTooLateToKnowItsSignalIsAnAbortLikeTheOthers) {
     s.Log(worker.id.slice, worker.id.task, LogKind::kHangDetected, "Megascale hang detected", 5000);
   }
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
-  // Its twin: the runtime of a process that ended before the hang declared none.
+  // A second case: the runtime of a process that ended before the hang declared no hang.
   Scenario twin;
   twin.Exit(1, 0, kStillMs, std::nullopt);
   twin.Log(0, 0, LogKind::kHangDetected, "Megascale hang detected", 5000);
@@ -365,7 +365,7 @@ TEST(Unrecoverable, PreemptedIsADetailOfItsOwn) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PREEMPTED 0.1");
 }
 
-// The job may have said that it lost its peers, as everybody does who is told to end.
+// The job may have said that it lost its peers, as every job does that is told to end.
 TEST(Unrecoverable, ThePlatformsWordMakesAnEndAPreemptionWhateverTheJobSays) {
   Scenario s;
   s.Log(0, 1, LogKind::kPreempted, "Compute Engine says that this VM has been preempted",
@@ -376,7 +376,7 @@ TEST(Unrecoverable, ThePlatformsWordMakesAnEndAPreemptionWhateverTheJobSays) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PREEMPTED 0.1");
 }
 
-// Somebody inside the job told it to end: nobody has taken the machine away.
+// A process inside the job told it to end: the platform has not taken the machine away.
 TEST(Unrecoverable, ASigtermWithoutANoticeIsNoPreemption) {
   Scenario s;
   s.Exit(0, 1, kStillMs, std::nullopt, 15);
@@ -389,7 +389,7 @@ TEST(Unrecoverable, ANoticeAloneIsNothing) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// A launch of a long step is half over when something breaks.
+// A launch of a long step is half over when a process ends.
 TEST(Unrecoverable, AnErrorIsComparedWithItsOwnCores) {
   Scenario s;
   s.StandFor(kStillMs + 30'000, kStillMs);
@@ -414,7 +414,7 @@ TEST(Unrecoverable, AnIdleHostMayFailAfterAWhile) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
-// No list of processes, but nobody listens where a runtime has answered before.
+// There is no list of processes, and no runtime listens where a runtime answered before.
 TEST(Unrecoverable, ARuntimeThatIsGoneHasEnded) {
   Scenario s;
   s.At(0, 1).processes.clear();
@@ -431,7 +431,7 @@ TEST(Unrecoverable, ARuntimeThatNeverAnsweredHasNotEnded) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
-// Nothing was launched by the new process, for which the others wait.
+// The new process has launched no program, and the others wait for one.
 TEST(Unrecoverable, AProcessThatWasStartedAnewHasEndedBefore) {
   Scenario s;
   for (Snapshot& snapshot : s.capture.snapshots) {
@@ -443,8 +443,8 @@ TEST(Unrecoverable, AProcessThatWasStartedAnewHasEndedBefore) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
-// One has crashed, the service has ended two others with it, and their launcher has started all
-// three again.
+// One worker has crashed, the service has ended two others with it, and their launcher has started
+// all three again.
 Scenario Recovered() {
   Scenario s;
   for (Snapshot& snapshot : s.capture.snapshots) {
@@ -479,7 +479,7 @@ TEST(Unrecoverable, OneThatIsStoppedDuringTheRecoveryIsAnotherFault) {
   EXPECT_TRUE(verdict.alternatives[0].independent);
 }
 
-// Whose agent is gone may have ended first.
+// The missing worker may have ended first.
 TEST(Unrecoverable, ARestartWhileSomebodyIsMissingIsNoFaultOfItsOwn) {
   const auto independent = [](bool missing) {
     Scenario s;
@@ -507,7 +507,7 @@ TEST(Unrecoverable, OneThatIsStoppedBesideAnotherThatTheKernelKilledForMemory) {
   s.MakeIdle(0, 1);
   s.At(1, 0).processes[0].state = ProcessState::kStopped;
   s.MakeIdle(1, 0);
-  // Both are idle: what these explain together is no fault of a host's input.
+  // Both are idle: the two failures together explain that, so no host's input is at fault.
   const Verdict verdict = Classify(s.capture);
   EXPECT_EQ(verdict.detail, Detail::kOutOfMemory);
   ASSERT_EQ(verdict.alternatives.size(), 1U);
@@ -522,7 +522,7 @@ TEST(Unrecoverable, AnExceptionIsNotOutlivedByWhatWasQueuedBefore) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
-// Its cores still complete what it had queued; its page shows that it has not gone on.
+// The cores still complete queued launches; the page shows that the loop has not gone on.
 TEST(Unrecoverable, AnExceptionIsNotOutlivedWhileItsPageStandsStill) {
   Scenario s;
   s.capture.header.trigger = "exit";
@@ -533,7 +533,7 @@ TEST(Unrecoverable, AnExceptionIsNotOutlivedWhileItsPageStandsStill) {
   progress.phase = Phase::kStep;
   progress.phase_ms = 30'000;
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
-  // It has entered a phase since; or the page is not kept up to date, and tells nothing.
+  // The loop has entered a phase since; or the page is not kept up to date, and proves nothing.
   progress.phase_ms = 3000;
   EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
   progress.phase_ms = 10 * kThresholdMs;
@@ -548,7 +548,7 @@ TEST(LostWorker, MissingAndUnreachable) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
 }
 
-// A pod that vanished leaves its host, which answers probes.
+// A pod that vanished leaves behind its host, which answers probes.
 TEST(LostWorker, MissingAndAwaitedThoughItsHostAnswers) {
   Scenario s;
   s.ProbeAll();
@@ -610,7 +610,7 @@ TEST(LostWorker, MissingAndAwaitedByEveryone) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
 }
 
-// Two are missing; one of them takes nothing of what a peer has sent it.
+// Two workers are missing; one of them takes none of the bytes that a peer has sent.
 Scenario SendsTo(int task, int64_t since_ack_ms) {
   Scenario s;
   s.Remove(0, 1);
@@ -629,7 +629,7 @@ TEST(LostWorker, MissingAndAcknowledgesNothing) {
 
 TEST(LostWorker, MissingButAcknowledgesIsWeak) { EXPECT_EQ(Diagnose(SendsTo(2, 20)), "UNKNOWN"); }
 
-// The peer that says so does not get through to others, either.
+// The peer that reports it does not get through to others, either.
 TEST(LostWorker, MissingByTheWordOfOneThatIsCutOffIsNoFaultOfItsOwn) {
   const auto independent = [](bool cut_off) {
     Scenario s = SendsTo(2, kStillMs);
