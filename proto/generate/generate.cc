@@ -68,7 +68,7 @@ class Writer {
   // A message that is one oneof of messages, and nothing else.
   void DeclareVariant(const Descriptor& message);
 
-  // What a type is made of comes before it.
+  // Declares the types that a type is made of before the type itself.
   void Declare(const Descriptor& message);
 
   const FileDescriptor& file_;

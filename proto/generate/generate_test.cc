@@ -1,4 +1,4 @@
-// What is generated of example.proto, to the letter, and which .proto files are refused.
+// Tests compare the code generated of example.proto to the letter, and see .proto files refused.
 #include "proto/generate/generate.h"
 
 #include <gmock/gmock.h>

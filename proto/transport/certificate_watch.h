@@ -42,7 +42,7 @@ class CertificateWatch {
     std::function<void(const std::shared_ptr<const PeerChecker>& checker)> changed;
   };
 
-  // Nothing happens without TLS. `interval`: between two looks.
+  // Without TLS it calls no action. `interval`: between two looks.
   CertificateWatch(const CredentialOptions& options, Actions actions,
                    absl::Duration interval = absl::Seconds(60));
   ~CertificateWatch();

@@ -38,8 +38,8 @@ grpc::ChannelArguments KeptAliveArguments() {
   return arguments;
 }
 
-// What is received is small, or comes from this host: that gRPC measures how much is on
-// its way, with a ping and timers at each answer, would be a good part of a poll's cost.
+// Messages are small, or come from this host: measuring how much is on its way, as gRPC does with
+// a ping and timers at each answer, would be a good part of a poll's cost.
 void MeasureNoBandwidth(grpc::ChannelArguments& arguments) {
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
 }

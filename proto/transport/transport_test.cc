@@ -137,7 +137,7 @@ TEST_F(CredentialsTest, FilesAreCheckedBeforeGrpcSeesThem) {
   ours_.Issue(Path("old-cert"), Path("old-key"), "spiffe://job/worker/0/1", -1);
   EXPECT_THAT(ErrorOf(Files("old-cert", "old-key"), "127.0.0.1:0"),
               HasSubstr(absl::StrCat("--tls-cert=", Path("old-cert"), ": has expired at 20")));
-  // Nobody whom an expired authority has signed is let in.
+  // An expired authority would let in no peer, whatever certificate it has signed.
   TestAuthority("expired", -1).WriteCa(Path("old-ca"));
   EXPECT_THAT(ErrorOf(Files("cert", "key", "old-ca"), "127.0.0.1:0"),
               HasSubstr(absl::StrCat("--tls-ca=", Path("old-ca"), ": has expired at 20")));
@@ -233,7 +233,7 @@ TEST(IdentityTest, PatternsNameWhoMay) {
   EXPECT_EQ(JoinNames(names), "host-3, spiffe://job/agent/1/2");
 }
 
-// What a certificate holds is another one's no more than its names are.
+// A chain is checked against the CA and revocation lists that are on disk now.
 TEST_F(CredentialsTest, APeerIsCheckedAgainstWhatIsThereNow) {
   const auto read = [](const std::string& path) {
     return (std::ostringstream() << std::ifstream(path).rdbuf()).str();

@@ -1,4 +1,4 @@
-// What one line of a JSON capture may and may not hold.
+// Tests of the fields and values that one line of a JSON capture may and may not hold.
 #include "proto/wire/json_record.h"
 
 #include <gmock/gmock.h>

@@ -96,7 +96,7 @@ class LinkWalk {
       if (next < 0) return errno;
       Leave();
       fd_ = next;
-      // What a descriptor of a process is open as has no name to reopen it by.
+      // A file that a descriptor under /proc is open as has no name to be opened again by.
       return left_.empty() ? ELOOP : 0;
     }
     if (info.st_uid != 0 && info.st_uid != geteuid()) owners_.push_back(info.st_uid);

@@ -38,7 +38,7 @@ class RegularFileTest : public testing::Test {
   void Give(const std::string& name, uid_t user) const {
     EXPECT_EQ(lchown(Path(name).c_str(), user, user), 0);
   }
-  // What stands in it, or why it was not opened.
+  // Returns the content of the file, or why it was not opened.
   static std::string Open(const std::string& path) {
     const absl::StatusOr<int> file = OpenRegularFile(path);
     if (!file.ok()) return std::string(file.status().message());

@@ -13,13 +13,13 @@
 namespace rapideye::program {
 namespace {
 
-// What text must not hold as it is; in JSON, of what stands in quotes there.
+// Escapes characters that a line must not hold as they are; for JSON, of text already in quotes.
 std::string Escape(std::string_view text, LogFormat format) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
     const std::string_view rest = text;
-    // What is no character is no control character.
+    // A byte that is no character of UTF-8 is no control character either.
     const uint32_t c = text::TakeCharacter(text).value_or(0xFFFD);
     if (c == '\n') {
       out += "\\n";

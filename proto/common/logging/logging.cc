@@ -23,8 +23,8 @@ namespace {
 // Enough to see what goes wrong, too few to fill a disk.
 constexpr int kLibraryLinesPerSecond = 5;
 
-// What libraries of ours say of themselves. Never destroyed: their threads may
-// still speak while the process exits.
+// Logger for the messages of libraries that we use. It is never destroyed: their threads
+// may still log while the process exits.
 class LibraryLog {
  public:
   explicit LibraryLog(std::shared_ptr<spdlog::logger> logger) : logger_(std::move(logger)) {}

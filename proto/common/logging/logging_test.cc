@@ -20,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-// What the process writes to standard error while `speak` runs.
+// Returns the text that the process writes to standard error while `speak` runs.
 template <typename Speak>
 std::string Logged(LogFormat format, Speak speak) {
   testing::internal::CaptureStderr();

@@ -23,8 +23,8 @@ namespace {
 
 using Stopped = ProcessOutcome::Stopped;
 
-// What the pipes hold when the process has ended is read in so many turns at most: one that
-// escaped its group could write for ever.
+// Reads that empty a pipe after the process has ended, at most: a descendant that escaped the
+// process group could write for ever.
 constexpr int kLastReads = 32;
 // One wait for the kernel, whose measure of it is an int of milliseconds.
 constexpr absl::Duration kLongestPoll = absl::Hours(1);

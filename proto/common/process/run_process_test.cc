@@ -16,7 +16,7 @@ using Stopped = ProcessOutcome::Stopped;
 
 class RunProcessTest : public testing::Test {
  protected:
-  // What a shell makes of `script`.
+  // Options that run `script` in a shell.
   ProcessOptions Shell(const std::string& script) {
     ProcessOptions options;
     options.command = {"/bin/sh", "-c", script, "sh", "an argument"};

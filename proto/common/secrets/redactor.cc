@@ -21,8 +21,8 @@ constexpr size_t kShortestText = 5;
 constexpr int64_t kMemoryOfForm = int64_t{2} * 1024 * 1024;
 constexpr int64_t kMemoryOfSet = int64_t{16} * 1024 * 1024;
 constexpr int kMaxGroups = 8;
-// What a form takes for a value and is longer needs no judge: it is no word, number or path. So
-// no byte is judged more than this often.
+// A longer text that a form takes for a value is redacted without its judge: it is no word, number
+// or path. This bounds how often a byte is judged.
 constexpr size_t kMaxJudgedBytes = 128;
 // Names in front of a value are looked at so far back.
 constexpr size_t kMaxNameBytes = 64;

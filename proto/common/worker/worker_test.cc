@@ -133,7 +133,7 @@ TEST(Worker, WithoutAJobItEndsAtOnce) {
   EXPECT_TRUE(worker.Stop(absl::ZeroDuration()));
 }
 
-// What a job holds may call back into the worker when it goes.
+// The destructor of an object that a job holds may call back into the worker.
 TEST(Worker, DestroysJobsWithoutItsLock) {
   Hanging hanging;
   Worker worker;
