@@ -1,4 +1,4 @@
-// What the agent makes of what the host shows of the training process.
+// Tests of how the agent reads what the host shows of the training process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -47,7 +47,7 @@ class Years : public CoreScript {
     Pass(absl::Seconds(5));
     Step(StreamClosed{stream, absl::UnavailableError(absl::StrCat("gone with job ", job_))});
     Pass(absl::Seconds(30));
-    // What the script itself remembers.
+    // The records that the script itself keeps must not count as memory of the agent.
     polls = {};
     sent = {};
     logs = {};

@@ -49,7 +49,7 @@ TEST_F(AgentRequestsTest, WithoutCreditTheSnapshotWaitsForIt) {
   ASSERT_THAT(ready, SizeIs(1));
   EXPECT_EQ(ready[0].collection, 7);
   EXPECT_GT(ready[0].size_bytes, 0);
-  // What is sent is what was seen then, not now.
+  // The agent sends the snapshot of the time of the request, not one of now.
   script_.reading = Serving({Running(0, "aa", 2, 5)});
   script_.Pass(absl::Seconds(10));
   EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());

@@ -27,8 +27,8 @@ class Link {
   void Welcomed(absl::Duration now, Effects& effects);
   // True if this ended the present stream.
   bool Closed(const StreamClosed& closed, absl::Duration now, Effects& effects);
-  // Somebody waits for the coordinator: connects soon, however long the attempts before
-  // have failed. One that has refused this agent is left in peace.
+  // An alarm about the end of the process waits for the coordinator: connects soon, however long
+  // earlier attempts have failed. A coordinator that has refused this agent is left in peace.
   void Hurry(absl::Duration now);
   // Ends the stream, to say Hello anew.
   void Renew(absl::Duration now, Effects& effects);

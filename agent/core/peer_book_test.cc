@@ -27,7 +27,7 @@ class PeerBookTest : public testing::Test {
     book_.Resolve(kSelf, now_, reading);
     return reading;
   }
-  // What is asked after so much time; empty: nothing.
+  // Addresses whose workers are asked for after so much time; empty: none.
   std::vector<IpAddress> Asked(absl::Duration after = absl::ZeroDuration()) {
     now_ += after;
     Effects effects;

@@ -106,7 +106,7 @@ class Alarms {
 
   // The coordinator collects: it has what was sent.
   void Collected();
-  // What it has collected is concluded.
+  // The coordinator has concluded the incident for which it collected the alarms.
   void Concluded() { sent_.clear(); }
   void StreamClosed();
   // True if an alarm that was raised since then has still to be sent, or what came of it is

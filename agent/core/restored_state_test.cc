@@ -26,7 +26,7 @@ class IncidentMemoryTest : public testing::Test {
   void Collect(std::optional<std::string> incident) {
     script_.Receive(wire::Collect{1, true, absl::Seconds(2), std::move(incident)});
   }
-  // What the next Hello says.
+  // Returns the memory of incidents that the next Hello states.
   std::optional<wire::IncidentMemory> Told() {
     script_.Step(StreamClosed{script_.stream, absl::UnavailableError("gone")});
     const int connects = script_.connects;

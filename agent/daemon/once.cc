@@ -34,7 +34,7 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   InstructionReader instructions(hlo_dump_dir);
   const absl::Time started = absl::Now();
   const auto moment = [started] { return Instant{absl::Now() - started, absl::Now()}; };
-  // What a source has to say of itself belongs to what this host would say.
+  // Warnings of a source go to the log: they are part of what an agent here would report.
   const auto step = [&](const Event& event) {
     for (const Effect& effect : core.Step(event, moment())) {
       if (const auto* log = std::get_if<Log>(&effect)) {

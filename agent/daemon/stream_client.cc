@@ -111,7 +111,7 @@ class StreamClient::Stream {
         End();
         return;
       }
-      // What is of a newer protocol, or comes too late, is not for us.
+      // A message of a newer protocol, or one that comes too late, is not for this agent.
       if (closing_ || absl::IsUnimplemented(message.status())) {
         Read();
         return;
@@ -198,7 +198,7 @@ class StreamClient::Stream {
     End();
   }
 
-  // Nothing is begun after this but to ask how it ended, once no read is under way.
+  // After this the stream only asks gRPC how it ended, once no read is under way.
   void End() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     ended_ = true;
     outgoing_.clear();

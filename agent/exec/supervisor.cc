@@ -105,8 +105,8 @@ class Supervisor {
   [[noreturn]] void ExecuteCommand(int failed);
   void StartAgent();
   [[noreturn]] void BecomeAgent();
-  // What every child of ours but the command does first: no terminal or group of the
-  // command reaches it.
+  // Each child of ours but the command calls this first, so that no signal of the terminal or
+  // of the command's group reaches it.
   void Detach(const char* name) const;
 
   absl::Duration NextRestart() const { return agent_ < 0 ? restart_at_ : absl::InfiniteDuration(); }
@@ -351,7 +351,7 @@ void Supervisor::Forward(const signalfd_siginfo& signal) {
   if (number == SIGCONT && has_terminal_ && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
     tcsetpgrp(STDIN_FILENO, command_);
   }
-  // What stopped a terminal's whole group goes on as a whole.
+  // A terminal stops the whole group of the command, so the whole group has to go on.
   kill(number == SIGCONT ? -command_ : command_, number);
 }
 

@@ -183,7 +183,7 @@ TEST_F(HloDumpFingerprintTest, AreThoseOfTheTextsOfProgramsWithCollectives) {
   Write("module_0002.jit_step.cpu_after_optimizations.txt", Program("jit_step", "2"));
   Write("module_0003.jit_step.cpu_after_optimizations.txt", Program("jit_step", "1"));
   Write("module_0004.jit_eval.cpu_after_optimizations.txt", Program("jit_eval", "1"));
-  // What a host computes for itself may differ from what others do.
+  // Programs that a host computes by itself may differ from those of other hosts.
   Write("module_0005.jit_add.cpu_after_optimizations.txt", Program("jit_add", "1", 4, false));
   Write("module_0006.jit_sum.cpu_after_optimizations.txt", Program("jit_sum", "1", 2));
   Write("module_0007.jit_step.before_optimizations.txt", Program("jit_step", "3"));

@@ -117,7 +117,7 @@ const std::vector<Launcher>& Launchers() {
   return *kLaunchers;
 }
 
-// Nothing if the variable is not set, or no number: the launcher may mean something else.
+// Returns no number if the variable is unset or holds none: the launcher may mean something else.
 std::optional<int32_t> MaybeNumber(const Setting& setting, int32_t least) {
   int32_t value = 0;
   const bool valid = setting.given() && absl::SimpleAtoi(setting.value, &value) && value >= least &&

@@ -20,12 +20,12 @@ const std::vector<TpuDevice>& Tpus() {
   return tpus;
 }
 
-// What the kernel says without a device.
+// Recognises a line that the kernel logs without naming a device.
 std::optional<KernelLine> Recognised(absl::string_view text, int severity = 3) {
   return RecogniseKernelLine({true, severity, 1, absl::Seconds(5), text}, Tpus());
 }
 
-// What dev_printk() writes of that device.
+// Recognises a line that dev_printk() writes for that device.
 std::optional<KernelLine> OfDevice(absl::string_view text, absl::string_view device,
                                    int severity = 3) {
   const absl::string_view subsystem = absl::StrContains(device, "pci") ? "pci" : "accel";

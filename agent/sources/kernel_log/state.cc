@@ -26,8 +26,8 @@ void KernelLogState::Keep(const KernelLine& line, bool ever_launched, absl::Dura
   // In a PID namespace of its own the training process has another number.
   if (line.killed.has_value() && line.killed != pid_) return;
   if (line.plain_reset && (line.backlog || !ever_launched)) return;
-  // What comes in while the process lives may still have been written before it, when
-  // both began between two looks.
+  // Even a line that arrives while the process lives may be older than the process, if both
+  // came about between two looks.
   if (line.backlog && !process_start_.has_value()) return;
   if (process_start_.has_value()) {
     const absl::Duration error = kKernelClockError + *process_start_ * kKernelClockDrift;

@@ -224,7 +224,7 @@ void LogFollower::ReadNew(const std::string& path, File& file, logs::LogReading&
     file.tail.clear();
   }
   if (backlog <= 0) file.lines.Quiet(take_new);
-  // What is appended meanwhile is for the next time.
+  // Bytes that are appended during this read are left to the next read.
   while (file.offset < status.st_size) {
     const auto wanted = static_cast<size_t>(
         std::min<int64_t>(static_cast<int64_t>(buffer_.size()), status.st_size - file.offset));

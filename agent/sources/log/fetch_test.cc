@@ -201,7 +201,7 @@ TEST_F(LogFollowerTest, KeepsUpWith100000LinesASecond) {
   Append("log", "x\n");
   Follow("log");
   Read();
-  // What such a log writes from one look to the next.
+  // Text that such a log gains from one look to the next.
   const std::string usual = "I1001 15:22:33.275768    4353 trainer.py:88] step 1200 loss 2.31 " +
                             std::string(80, '.') + "\n";
   const auto lines = 100'000 * kLogPoll / absl::Seconds(1);

@@ -16,7 +16,7 @@ inline constexpr absl::Duration kPlatformDeadline = absl::Seconds(5);
 inline constexpr size_t kMaxPlatformAnswerBytes = 1024 * 1024;
 inline constexpr size_t kMaxPlatformEvents = 32;
 inline constexpr size_t kMaxPlatformTextBytes = 512;
-// What was said longer ago is about something else.
+// An older event of the platform belongs to another incident.
 inline constexpr absl::Duration kKeepPlatformEvents = absl::Hours(1);
 inline constexpr size_t kMaxTokenBytes = 16 * 1024;
 

@@ -29,7 +29,7 @@ absl::StatusOr<PlatformEvents> ParseNode(absl::string_view json, absl::Time now)
 // nothing that ends a worker are left out. INVALID_ARGUMENT: no JSON object.
 absl::StatusOr<PlatformEvents> ParseEvents(absl::string_view json, absl::Time now);
 
-// What `scontrol --oneliner show node NAME` prints. INVALID_ARGUMENT: it names no state.
+// Parses the line of `scontrol --oneliner show node NAME`. INVALID_ARGUMENT: it names no state.
 absl::StatusOr<PlatformEvents> ParseSlurmNode(absl::string_view line);
 
 // Texts of the platform without control characters, cut to kMaxPlatformTextBytes.

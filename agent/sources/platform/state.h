@@ -14,8 +14,8 @@
 
 namespace rapideye::agent {
 
-// What a platform says: PREEMPTED (it takes or took the host away), HOST_CRASH (it holds the host
-// for failed), HOST_OOM, HUNG_TASK.
+// A platform reports PREEMPTED (it takes or took the host away), HOST_CRASH (it holds the host for
+// failed), HOST_OOM or HUNG_TASK.
 struct PlatformEvent {
   LogKind kind = LogKind::kUnspecified;
   std::string text;
@@ -25,7 +25,7 @@ struct PlatformEvent {
 
 struct PlatformReading {
   std::vector<PlatformEvent> events;
-  // Which platform did not answer, why, and what would help; empty: all did.
+  // Names the platforms that did not answer, why, and what would help; empty: all answered.
   std::string unavailable;
 };
 

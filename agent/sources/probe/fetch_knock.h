@@ -34,8 +34,8 @@ class Knock {
   void AwaitedBy(std::vector<pollfd>& waiting) const;
   // Takes in what has come for this descriptor; one of another knock is ignored.
   void Hear(int descriptor, absl::Duration now);
-  // Nothing more is worth waiting for: all was answered, or the peer is there and its
-  // host answers no datagrams.
+  // No further answer is worth waiting for: all have come, or the peer is there and its host
+  // answers no datagrams.
   bool Settled(absl::Duration now) const;
 
   const wire::ProbeTarget& target() const { return target_; }

@@ -67,7 +67,7 @@ TEST(ProbeAllTest, WhoRefusesIsReachedToo) {
   EXPECT_EQ(reading.probes[0].nic, "lo");
 }
 
-// Somebody serves that port and says nothing: no reason to wait for long, or to think
+// A server that holds the port and does not answer is no reason to wait for long, or to conclude
 // that large packets vanish.
 TEST(ProbeAllTest, DatagramsThatNobodyAnswersAreNoFailure) {
   const Port port(SOCK_DGRAM);

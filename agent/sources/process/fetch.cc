@@ -152,8 +152,8 @@ void ProcessWatch::Follow() {
   }
 }
 
-// Whoever started it keeps the command's end to be seen; that of a process which the
-// command has started, the command has learnt, and usually passes on.
+// The exit status of the command stays visible: its parent has not reaped it yet. The exit status
+// of a process that the command started goes to the command, which usually exits with the same.
 void ProcessWatch::FollowCommand() {
   if (!command_.has_value()) return;
   const bool told =

@@ -171,7 +171,7 @@ std::vector<LogWriter> FindLogWriters(const std::string& proc_root, const std::s
     return Clock::now() < give_up;
   });
   const auto folder_of = [&](int64_t pid) { return absl::StrCat(proc_root, "/", pid); };
-  // What is piped into a tee that writes the log.
+  // Pipes into a tee that writes the log: a process at their other end writes the log, too.
   std::set<FileId> pipes;
   for (const auto& [pid, stat] : processes) {
     if (stat.command != "tee" || !HasAny(folder_of(pid), files)) continue;

@@ -189,7 +189,7 @@ if ctypes.CDLL(None).ptrace(16, pid, 0, 0) == 0:  # PTRACE_ATTACH
 time.sleep(1000)
 )";
 
-// What a tracer that is killed in the midst of it leaves behind is a stopped thread.
+// A tracer that is killed while it holds a thread leaves that thread stopped.
 TEST_F(StacksTest, AProcessThatATracerHeldWhenItWasKilledRunsOn) {
   const Echo process;
   StackOptions options;

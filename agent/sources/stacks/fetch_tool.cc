@@ -31,7 +31,7 @@ std::string ErrorLine(const std::string& text) {
   return (error == lines.end() ? lines.back() : *error).substr(0, kMaxDetailBytes);
 }
 
-// Who may look, in the words of this machine.
+// Explains, for this machine's settings, who may trace the process.
 std::string WhoMayLook(const std::string& proc_root) {
   int64_t scope = 0;
   const std::string text =

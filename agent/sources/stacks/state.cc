@@ -61,7 +61,7 @@ StackLook StacksState::Ask(StackLook deepest, absl::Duration now) {
 void StacksState::Observe(const StackReading& reading, const JobFacts&, absl::Duration,
                           Notices& notices) {
   unavailable_.Observe(reading.unavailable, notices);
-  // What was asked for of another process is worth nothing.
+  // No look is awaited: the stacks were asked for of an earlier process, and are worthless.
   if (!coming_) return;
   coming_ = !reading.complete;
   stacks_ = reading.stacks;

@@ -39,7 +39,7 @@ class StacksState final : public StateOf<StackReading> {
 
   void Observe(const StackReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
-  // What was taken, or is on its way, tells for a while where the job has been.
+  // Stacks that were taken, or are on their way, still tell for a while where the job has been.
   void JobProgressed() override;
   // Makes it worthless.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
