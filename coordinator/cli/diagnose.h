@@ -27,7 +27,7 @@ class Diagnose final : public Command {
   int Run() override;
 
  private:
-  // What one digest is of.
+  // The files that one digest is about.
   struct Subject {
     std::string capture;            // empty: of logs alone
     std::vector<std::string> logs;  // that were read

@@ -198,7 +198,7 @@ Json LayerJson(const classifier::HloLayerDifference& found) {
   return json;
 }
 
-// What the comparison of one module has found.
+// Result of the comparison of one module.
 struct Compared {
   std::string module;
   HloOutcome outcome = HloOutcome::kUnspecified;
@@ -239,7 +239,7 @@ absl::StatusOr<Side> ReadSide(const DumpFiles& files) {
   if (!after.ok()) return after.status();
   side.after = *std::move(after);
   if (classifier::HloModuleName(side.after.text).empty()) return NoHlo(files.after);
-  // What lies beside it is of help, and no more.
+  // Files beside the dump help the comparison; without them it goes on.
   const auto beside = [](const std::string& path) -> std::optional<std::string> {
     if (path.empty()) return std::nullopt;
     absl::StatusOr<ReadText> read = ReadHloText(path);

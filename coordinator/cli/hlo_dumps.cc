@@ -41,7 +41,7 @@ std::string_view WithoutGzip(std::string_view name) {
   return name;
 }
 
-// What the files of one compilation have in common: "module_0000.jit_f.cl_1.".
+// The part that the names of one compilation's files share: "module_0000.jit_f.cl_1.".
 std::string_view StemOf(std::string_view name) {
   name = WithoutGzip(name);
   if (name.ends_with(kAfter)) {

@@ -139,7 +139,7 @@ TEST(HloCommand, ThePairsOfTheSamples) {
   }
 }
 
-// What XLA leaves of a module in a directory of dumps.
+// Writes the files that XLA leaves of a module in a directory of dumps.
 void Dump(const std::string& folder, const std::string& module, const std::string& text,
           const std::string& flags) {
   std::filesystem::create_directories(folder);

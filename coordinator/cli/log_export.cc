@@ -130,7 +130,7 @@ absl::Status ObjectSplitter::Finish() const {
   return absl::OkStatus();
 }
 
-// What is needed of an entry.
+// The fields of an entry that are needed to read it as a log line.
 struct LogExport::Entry {
   std::optional<int64_t> unix_ms;
   std::string id;

@@ -12,7 +12,7 @@
 
 namespace rapideye::cli {
 
-// What a file is, by its content.
+// The kind of a file, by its content.
 enum class FileContent {
   kCapture,  // and whatever is nothing else: the reader of captures says what is wrong
   kExport,   // JSON objects with what programs logged

@@ -39,7 +39,7 @@ TEST(AddressBookTest, WhatSeveralHostsClaimIsNobodys) {
   book.Claim(HelloOf({0, 1}, "host-1", {{"eth1", kSecond}, {"docker0", kBridge}}));
   EXPECT_EQ(book.WorkerOf(kBridge), std::nullopt);
   EXPECT_THAT(book.AddressesOf({0, 0}), ElementsAre(wire::HostAddress{"eth1", kFirst}));
-  // Whoever claims another's address takes it from both.
+  // An address that two hosts claim belongs to neither.
   book.Claim(HelloOf({0, 1}, "host-1", {{"eth1", kFirst}}));
   EXPECT_EQ(book.WorkerOf(kFirst), std::nullopt);
   EXPECT_THAT(book.AddressesOf({0, 1}), IsEmpty());

@@ -13,7 +13,7 @@
 
 namespace rapideye::coordinator {
 
-// Whom the operator believes what. Without TLS nobody has a name.
+// The operator's rules of which certificate may state what. Without TLS no peer has a name.
 struct IdentityRules {
   // The name of a worker's certificate: "rapideye-agent-{slice}-{task}", also with {job}. A
   // certificate must hold one of them as filled in by its agent's Hello. Empty: certificates name

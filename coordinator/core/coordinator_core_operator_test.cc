@@ -1,4 +1,4 @@
-// What operators ask of the core: the state of the job, and a snapshot on demand.
+// Tests of requests of operators to the core: the state of the job, and a snapshot on demand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -288,8 +288,8 @@ void Incident::BeginProbes(std::vector<PlannedProbe> plan, absl::Duration now, E
 
 void Incident::BeginSecondRound(absl::Duration now, Effects& effects) {
   state_ = State::kSecondRound;
-  // Who did not answer the first round is not waited for again; a late answer to
-  // it still counts.
+  // A worker that did not answer the first round is not waited for again; its late answer to
+  // that round still counts.
   std::vector<Target> targets;
   for (const auto& [worker, stream] : connected_) {
     if (first_.Answered(worker)) targets.push_back({worker, stream});

@@ -46,7 +46,7 @@ struct Suspicion {
   std::optional<absl::Duration> announced_pause = std::nullopt;
   // The incident id that agents remember; absent: none.
   std::optional<std::string> incident = std::nullopt;
-  // What told of the job's progress until it stood still; empty: something else raised the alarm.
+  // The kind of progress that stood still; empty: something else raised the alarm.
   std::string noticed_by = {};
   // True: launches that complete in between end nothing; what there is was asked
   // for, hang or not.

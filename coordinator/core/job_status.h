@@ -178,7 +178,7 @@ struct JobStatus {
   std::optional<Acknowledgement> acknowledged;  // that incident; absent: by nobody yet
   std::optional<absl::Duration> next_look;      // in how long the standstill is looked at again
 
-  // Nothing is raised meanwhile.
+  // While it lasts, no alarm begins an incident.
   std::optional<PauseStatus> pause;
 
   size_t expected = 0;                  // workers of the job, as far as known

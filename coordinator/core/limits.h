@@ -28,7 +28,7 @@ inline constexpr absl::Duration kSettleTime = absl::Seconds(30);
 // beyond it, two agents that call themselves the same drive each other out, and
 // the second has to wait for the keepalive to find the first one gone.
 inline constexpr int kMaxTakeovers = 16;
-// What agents remember as concluded, and this disk does not have, counts for so long.
+// An incident that agents remember as concluded, and this disk does not have, counts for so long.
 inline constexpr absl::Duration kBelieveUnwritten = absl::Minutes(5);
 // A stream that says nothing for so long, and for so many of its poll intervals,
 // is closed: its agent may be connected, but reports nothing about its worker. This
@@ -225,7 +225,7 @@ inline constexpr absl::Duration kLoopPatience = absl::Seconds(15);
 // A coordinator that turned connections away for want of descriptors within this time says so
 // at /readyz.
 inline constexpr absl::Duration kStarvedPatience = absl::Seconds(10);
-// What a coordinator needs beside two descriptors a worker: one for its stream, one while a
+// Descriptors of a coordinator beside two for each worker: one for its stream, one while a
 // half-open stream of the same worker lingers.
 inline constexpr int64_t kDescriptorsBesideWorkers = 256;
 

@@ -39,7 +39,7 @@ class LookSchedule {
   void Clear() { *this = LookSchedule(); }
 
   bool open() const { return !incident_.empty(); }
-  // Whose looks they are; "" unless open.
+  // The incident that the looks belong to; "" unless open.
   const std::string& incident() const { return incident_; }
   // How many have been planned; more than kMaxLooks: no further one comes.
   int looks() const { return looks_; }

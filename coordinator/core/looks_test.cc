@@ -177,7 +177,7 @@ TEST_F(LooksTest, AnExcuseThatEndsWithProgressWasNone) {
   EXPECT_THAT(job_.concluded(), SizeIs(1));
 }
 
-// What a worker says by itself waits for no schedule.
+// An alarm that a worker raises by itself waits for no schedule.
 TEST_F(LooksTest, AnAlarmIsHeardDuringAnExcuse) {
   const std::string incident = FirstLook();
   for (int i = 0; i < 3; ++i) {

@@ -29,7 +29,7 @@ struct JobShape {
   std::optional<int32_t> tasks_per_slice;
 };
 
-// Who is at the other end of a stream, and when it says so.
+// The peer at the other end of a stream, and the time of its Hello.
 struct Peer {
   std::string identity = {};            // of its certificate, in one text; empty without TLS
   std::vector<std::string> names = {};  // in its certificate
@@ -156,8 +156,8 @@ class Membership {
   std::set<WorkerId> retired_;
 };
 
-// Who a worker is was settled when its agent was admitted, and with it whether that agent's word on
-// the machine is beyond the job's reach. What the snapshot itself says of it is dropped.
+// Admission has settled which worker this is, and whether its agent's word on the machine is beyond
+// the job's reach: both replace the snapshot's own claims.
 void Attribute(const Member& member, Snapshot& snapshot);
 
 // "slice 0 task 3 (host-3)", safe for a log line.

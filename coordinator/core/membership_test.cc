@@ -283,7 +283,7 @@ TEST(Membership, WithoutAnyShapeExpectsWhoConnected) {
   ASSERT_TRUE(membership.Admit(1, HelloOf(3, 1)).ok());
   ASSERT_TRUE(membership.Admit(2, HelloOf(0, 1)).ok());
   EXPECT_EQ(membership.Expected().size(), 2u);
-  // Nobody can say that this is all of them.
+  // Without a shape it cannot be known that these are all workers.
   EXPECT_FALSE(membership.Complete());
 }
 

@@ -1,5 +1,5 @@
-// What training loops announce on their progress pages, and how long they are waited
-// for.
+// Tests of the pauses that training loops announce on their progress pages, and of how long
+// the coordinator waits for their end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ class PausesTest : public ::testing::Test {
     job_.Thaw();
     job_.Run(absl::Seconds(30));
   }
-  // Nothing runs anywhere; returns for how long that goes on before the alarm.
+  // With no launch in flight anywhere: returns how long that goes on before the alarm.
   absl::Duration AlarmWithNothingInFlight(absl::Duration limit) {
     job_.Freeze();
     for (auto& [id, agent] : job_.agents()) agent.in_flight = false;
@@ -116,7 +116,7 @@ TEST_F(PausesTest, LongCheckpointsAreLearntWithinBounds) {
   EXPECT_EQ(PauseAllowance({}, learning, Phase::kCheckpoint), kMinHangThreshold);
 }
 
-// What evaluations take excuses no checkpoint, once there was one.
+// The length of evaluations excuses no checkpoint, once there was a checkpoint.
 TEST_F(PausesTest, EachKindOfPauseIsMeasuredByItsOwn) {
   Learning learning;
   wire::Heartbeat heartbeat;

@@ -30,7 +30,7 @@ class PeerStreams {
   void Erase(StreamId stream);
   // The host of this stream, which is not open yet, or its certificate has as many as it may.
   bool Crowded(const StreamOpened& event) const;
-  // Whose vote the peer has where most decide (Membership::VoterOf).
+  // The voter that the peer counts as where most decide (Membership::VoterOf).
   std::string VoterOf(StreamId stream, const Membership& membership) const;
   // Closes all that are left.
   void CloseAll(const absl::Status& status, Effects& effects);
@@ -39,7 +39,7 @@ class PeerStreams {
   bool empty() const { return streams_.empty(); }
   size_t size() const { return streams_.size(); }
 
-  // What the stream's certificate says. Here and below the stream must be open.
+  // The peer as the stream's certificate names it. Here and below the stream must be open.
   Peer PeerOf(StreamId stream, absl::Time now) const;
   // "10.0.0.7:40112 of slice 0 task 3 (host-3)", safe for a log line.
   std::string DebugName(StreamId stream, const Membership& membership) const;

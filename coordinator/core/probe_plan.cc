@@ -172,7 +172,7 @@ class Planner {
     if (bystanders.size() == kBystanders) Add(bystanders[0], bystanders[1], nics);
   }
 
-  // Whoever stands where few do may wait for its neighbours in other slices.
+  // A worker that stands where few do may wait for its neighbours in other slices.
   void ProbeOutsiders() {
     for (const WorkerId& worker : ChooseForHlo(suspects_.snapshots, kMaxProbedOutsiders)) {
       for (const WorkerId& neighbour : NeighboursInOtherSlices(worker)) {

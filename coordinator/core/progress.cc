@@ -11,7 +11,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// What tells of progress: the first of these that any worker has.
+// The evidence of progress that counts: the first of these that any worker has.
 enum class Measured { kByLaunches, kByPages, kByLines, kByActivity };
 
 // The job as a whole, for one judgement.

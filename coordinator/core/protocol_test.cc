@@ -1,4 +1,4 @@
-// What agents may and may not say, and when: each refusal beside what is taken.
+// Tests of the messages that agents may and may not send, and when: refused beside accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What counts as a recovery from a hang, and what an incident comes to if nobody
-// answers.
+// Tests of the evidence that counts as recovery from a hang, and of the end of an incident
+// that no worker answers.
 #include <gtest/gtest.h>
 
 #include "coordinator/core/coordinator_core.h"

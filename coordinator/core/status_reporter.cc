@@ -105,7 +105,7 @@ WorkerOnMap PlaceOnMap(const WatchedJob& job, const WorkerStatus& worker,
   } else if (!worker.since_completion.has_value()) {
     place.state = WorkerState::kStarting;
   } else {
-    // What completed since the last heartbeat is not known yet.
+    // Launches that completed since the last heartbeat are not known yet.
     const absl::Duration unheard = job.membership.Find(worker.id)->hello.poll_interval;
     place.state = *worker.since_completion - unheard >= late_after ? WorkerState::kLate
                                                                    : WorkerState::kAdvancing;

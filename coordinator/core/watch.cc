@@ -399,8 +399,8 @@ void Watch::FollowLeftOpen(const WorkerId& worker) {
 
 void Watch::NoteRecovery(const WorkerId& worker) {
   if (state_ == State::kCollecting && !Told()) {
-    // What a worker reported by itself is settled by the two rounds; a lack of
-    // progress by progress.
+    // The two rounds settle an alarm that a worker raised by itself; progress settles an alarm
+    // about a lack of progress.
     if (incident_->suspicion().threshold.has_value() &&
         !job_.Judge(turn_.monotonic()).has_value()) {
       ++job_.counters.recovered_in_between;
@@ -570,7 +570,7 @@ void Watch::RecallWritten(const std::string& incident) {
 }
 
 void Watch::RecallBegun(const std::string& incident) {
-  // What raised it, and when, has gone with the other coordinator: said is what
+  // The reason and time of the alarm were lost with the other coordinator: this states what
   // holds now, as the ages in the evidence do.
   const std::optional<Standstill> standstill = job_.Judge(turn_.monotonic());
   // A coordinator that has just come has not seen the job stand that long itself;

@@ -39,7 +39,7 @@ class CollectionNumbers {
   int64_t next_ = 1;
 };
 
-// What raises the alarm about it.
+// The suspicion with which this standstill raises the alarm.
 Suspicion SuspicionOf(const Standstill& standstill, const Instant& now);
 
 struct WatchedJob {
@@ -95,7 +95,7 @@ struct WatchedJob {
   // The evidence that the incident has collected, completed by what is known of the job.
   // The names of modules in it are learnt.
   Capture BuildCapture(const Incident& incident);
-  // Which job the incident is about, as each of its workers showed it.
+  // The job that the incident is about, as each of its workers showed it.
   std::map<WorkerId, std::string> ShownIn(const Incident& incident) const;
   // Of the workers without a snapshot, as far as their agents ever stated it.
   std::map<WorkerId, std::string> HardwareOfMissing(const Incident& incident) const;

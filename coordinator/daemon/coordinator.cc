@@ -35,7 +35,7 @@ int64_t RevisionOnDisk(const std::shared_ptr<const IncidentArchive>& archive,
 
 absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSettings settings) {
   std::unique_ptr<Coordinator> coordinator(new Coordinator(std::move(settings)));
-  // What cannot start leaves nothing behind: the directory is made after that.
+  // A start that fails must leave no state directory behind: it is made after the ports are bound.
   if (absl::Status status = coordinator->Listen(); !status.ok()) return status;
   if (absl::Status status = coordinator->TakeStateDirectory(); !status.ok()) return status;
   coordinator->BeginWork();

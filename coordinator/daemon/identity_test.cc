@@ -1,4 +1,4 @@
-// Who may say and ask what, by its certificate, over real mutual TLS.
+// Tests of the right of a certificate to state and ask things, over real mutual TLS.
 #include <gmock/gmock.h>
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ struct Flags {
   std::string log_format = "text";
 };
 
-// Who may connect, and what each may say and ask.
+// Flags for the right to connect, and for what each peer may state and ask.
 void AddIdentityFlags(CLI::App& app, CoordinatorSettings& s) {
   using program::AddFlag;
   AddFlag(app, "tls-cert", s.credentials.tls_cert, "PEM file: certificate of this coordinator");

@@ -162,7 +162,7 @@ TEST(OpenDatabaseTest, WhoOnlyAsksMakesNoFile) {
   const absl::Status missing = OpenDatabase(made.url(), IfMissing::kFail).status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(missing.ToString(), HasSubstr("no such file"));
-  // Nothing has made it meanwhile.
+  // The failed attempt has made no file.
   EXPECT_FALSE(OpenDatabase(made.url(), IfMissing::kFail).ok());
   ASSERT_TRUE(made.Connect()->Run("CREATE TABLE things (name TEXT)").ok());
   const auto database = OpenDatabase(made.url(), IfMissing::kFail);

@@ -211,10 +211,10 @@ absl::Status History::AddEvents(const std::string& machine, absl::Time since,
   auto rows = database_.Run(
       absl::StrCat(event, "WHERE c.machine = $1 AND c.at_ms >= $2 ",
                    "AND c.recorded_by IN ('', $4) AND c.at_ms > ", not_forgotten,
-                   // What else the same incidents name, such as the other end of a link.
+                   // Other machines that the same incidents name, such as the other end of a link.
                    "UNION ", event, "JOIN (SELECT DISTINCT incident", of_machine,
                    "ON m.incident = c.incident ", of_others,
-                   // Who else failed at the same place of the job, or of the program.
+                   // Other machines that failed at the same place of the job, or of the program.
                    "UNION ", event, "JOIN (SELECT DISTINCT job, slice, task", of_machine,
                    "ON m.job = c.job AND m.slice = c.slice AND m.task = c.task ", of_others,
                    "UNION ", event, "JOIN (SELECT DISTINCT fingerprint, slice, task", of_machine,

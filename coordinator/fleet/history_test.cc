@@ -196,7 +196,7 @@ TEST_P(HistoryTest, ANameThatAnotherMachineBearsByNowIsTaken) {
   EXPECT_EQ(taken("hardware:c"), "hardware:d");
 }
 
-// What a peer called itself must not keep the rest of the history from its database.
+// A name that a peer made up must not keep the rest of the history from its database.
 TEST_P(HistoryTest, TakesWhateverBytesAPeerSent) {
   CulpritRecord culprit = BadChip(std::string("h\0\xff", 3), 1);
   culprit.node = std::string(100'000, 'n');

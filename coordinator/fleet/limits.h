@@ -47,7 +47,7 @@ inline constexpr absl::Duration kLongestHistoryRetry = absl::Minutes(1);
 // How often a remover looks for what others have put into the history, and whether the
 // breaker was closed: an incident has cost minutes already.
 inline constexpr absl::Duration kRemovalPoll = absl::Seconds(10);
-// What a remover needs, beyond a hook's own time, to write down what came of it.
+// Time that a remover needs, beyond a hook's own, to record the hook's outcome.
 inline constexpr absl::Duration kHookLeaseSlack = absl::Seconds(10);
 // A hook that fails is tried so often, within some twenty minutes, then an operator has to act.
 inline constexpr int64_t kMaxHookAttempts = 8;

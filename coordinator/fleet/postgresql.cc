@@ -125,7 +125,7 @@ class Postgresql final : public Database {
   absl::StatusOr<std::vector<Row>> RunConnected(const std::string& sql,
                                                 const std::vector<Value>& values);
 
-  // What the server says last; nullptr if it says nothing (libpq has the reason then).
+  // Returns the server's last result; nullptr if there is none (libpq has the reason then).
   absl::StatusOr<Result> Ask(const std::string& sql, const Parameters& parameters);
 
   // False: not before the deadline.
@@ -148,7 +148,7 @@ class Postgresql final : public Database {
 
 absl::StatusOr<std::vector<Row>> Postgresql::Run(const std::string& sql,
                                                  const std::vector<Value>& values) {
-  // What comes after a break in a transaction must not run outside of it.
+  // After a break in a transaction, its later statements must not run outside of it.
   if (doomed_) {
     if (sql == "ROLLBACK") doomed_ = false;
     return absl::AbortedError(
@@ -287,7 +287,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenPostgresql(const std::string& url,
     PQfreemem(why);
   };
   if (options == nullptr) {
-    // What libpq says may quote the URL, and with it a password.
+    // libpq's message may quote the URL, and with it a password.
     return absl::InvalidArgumentError(
         "the address of the fleet history cannot be read: postgresql://USER@HOST:PORT/DATABASE");
   }

@@ -35,7 +35,7 @@ class Publisher {
     absl::Status problem;  // the latest turn's; OK: nothing waits
   };
 
-  // What an earlier process left in the spool is delivered, too.
+  // Delivers incidents that an earlier process left in the spool, too.
   explicit Publisher(Settings settings);
   // Tries once more unless the history was down just now; the spool keeps the rest.
   ~Publisher();

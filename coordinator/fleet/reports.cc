@@ -249,7 +249,7 @@ absl::StatusOr<std::vector<Happening>> HistoryOf(Database& database, const std::
   for (const auto& add : {AddIncidents, AddDecisions, AddHooks, AddWordsOfOperators}) {
     if (absl::Status status = add(database, machine, happenings); !status.ok()) return status;
   }
-  // What follows from something comes after it, also within one millisecond.
+  // A consequence stands after its cause, also within one millisecond.
   std::stable_sort(happenings.begin(), happenings.end(),
                    [](const Happening& a, const Happening& b) { return a.at < b.at; });
   return happenings;

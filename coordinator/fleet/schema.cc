@@ -160,8 +160,8 @@ const std::vector<Migration>& FleetMigrations() {
 }
 
 absl::Status Migrate(Database& database, const std::vector<Migration>& migrations) {
-  // Who may only add to a history may not be allowed to make its tables: nothing is tried
-  // if there is nothing to do.
+  // A role that may only add to a history may not be allowed to make its tables: no statement is
+  // tried if there is nothing to migrate.
   const absl::StatusOr<int64_t> version = VersionOf(database);
   if (version.ok() && !migrations.empty() && *version == migrations.back().version) {
     return absl::OkStatus();

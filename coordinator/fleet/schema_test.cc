@@ -48,7 +48,7 @@ TEST_P(SchemaTest, TakesAnOlderHistoryForwardWithAllItsRows) {
   EXPECT_EQ((*rows)[1].Text(0), "old");
 }
 
-// What a history of the first version had to do is still done.
+// Tasks that were due in a history of the first version are still done.
 TEST_P(SchemaTest, TakesTheFirstVersionForwardWithItsTasks) {
   const std::vector<Migration>& all = FleetMigrations();
   ASSERT_TRUE(Migrate(*database_, {all.begin(), all.begin() + 1}).ok());

@@ -38,7 +38,7 @@ class HostileTenantTest : public RemoverFixture {
     EXPECT_TRUE(report.ok()) << report.status();
     return report.value_or(Remover::Report());
   }
-  // What the fixture's Fail does, as the tenant.
+  // The tenant's counterpart of the fixture's Fail.
   absl::Status Accuse(const CulpritRecord& culprit, const std::string& job = "theirs") {
     IncidentRecord incident = Incident(absl::StrCat("t", next_++), now_, {culprit});
     incident.job = job;
@@ -182,7 +182,7 @@ TEST_P(HostileTenantTest, OpensItsOwnBreakerAndNoOther) {
   EXPECT_TRUE(history_.BreakerOf(RemovalMode::kEnforce, kTenant)->open);
   EXPECT_THAT(*history_.StoppedRoles(RemovalMode::kEnforce), ElementsAre(kTenant));
   EXPECT_FALSE(history_.BreakerOf(RemovalMode::kEnforce)->open);
-  // What it has decided on, and not begun, waits.
+  // Removals of the tenant that are decided on, and not begun, wait.
   EXPECT_THAT(hooks_.calls(), IsEmpty());
   Fail("bad", 4);
   const Remover::Report honest = Turn(machines);

@@ -58,7 +58,7 @@ class JournalTest : public HistoryFixture {
 
 INSTANTIATE_TEST_SUITE_P(Each, JournalTest, BothDatabases());
 
-// Whoever may write to the history must not have a remover run what he likes.
+// A writer to the history must not have a remover run programs of his choice.
 TEST_P(JournalTest, OnlyHooksOfItsOwnAreClaimed) {
   Add("i1", "m");
   Journal without(*database_, "third", {});

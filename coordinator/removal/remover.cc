@@ -34,7 +34,7 @@ absl::StatusOr<Remover::Report> Remover::Turn() {
   if (!status.ok()) return status;
   Report report = std::exchange(report_, Report());
   if (*more) report.next = settings_.now();
-  // What only an operator lets go on is due at no time.
+  // A task that waits for an operator is due at no time.
   if (settings_.policy.mode != RemovalMode::kEnforce || report.stopped_by_breaker) return report;
   const absl::StatusOr<absl::Time> next = journal_.NextDue(settings_.now());
   if (!next.ok()) return next.status();
@@ -84,7 +84,7 @@ absl::StatusOr<bool> Remover::DecideOne(const Finding& finding, bool weigh, Deci
   const Policy& policy = settings_.policy;
   return WithLock(database_, [&]() -> absl::StatusOr<bool> {
     const absl::Time now = settings_.now();
-    // What cannot count is not looked up: a tenant may have recorded a lot of it.
+    // Events that cannot count are not looked up: a tenant may have recorded a lot of them.
     absl::StatusOr<Facts> facts = Facts();
     facts->all_events = weigh;
     if (weigh && MayAccuse(finding, policy)) {

@@ -42,7 +42,7 @@ class Remover {
     std::function<void(const Decided&)> decided = {};
   };
 
-  // What was done since the last turn that succeeded.
+  // The work done since the last turn that succeeded.
   struct Report {
     std::vector<Decided> decisions;
     std::vector<Task> ended;    // done, failed or expired

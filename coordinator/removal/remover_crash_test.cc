@@ -64,7 +64,7 @@ TEST_P(RemoverCrashTest, WhatWasDecidedIsDoneWhereverTheFirstOneDied) {
       EXPECT_EQ(calls[i].finding.incident, absl::StrCat("i", next_ - 1));
     }
     if (ran == 2) ++ran_twice;
-    // Nothing is left of the budgets of this one for the next.
+    // The next removal must find the budgets unspent by this one.
     ASSERT_TRUE(history_.Forget(MachineKey(machine, ""), "", now_).ok());
     now_ += absl::Hours(25);
   }

@@ -1,5 +1,5 @@
-// What holds of everything that a remover has done, whatever happened to a fleet: over its
-// real database, and with rows in it that no honest coordinator would write.
+// Properties of all that a remover has done, whatever happened to a fleet: over its real
+// database, and with rows in it that no honest coordinator would write.
 //
 // A failure names the seed. RAPIDEYE_PROPERTY_SEED replays one, RAPIDEYE_PROPERTY_SEEDS
 // says how many are tried: a tenth of what it says.
@@ -214,7 +214,7 @@ void ExpectWithinBudget(const std::vector<Fleet::Removed>& all) {
   }
 }
 
-// What happens while nobody looks: waves, quiet weeks, restarts, an operator.
+// Lets a fleet live on: waves of failures, quiet weeks, restarts, an operator.
 template <typename EachStep>
 void Live(Chance& chance, Fleet& fleet, EachStep each_step) {
   for (int i = 0; i < 60; ++i) {

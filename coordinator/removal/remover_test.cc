@@ -108,7 +108,7 @@ TEST_P(RemoverTest, AHookThatEndsWhileTheHistoryIsAwayIsNotRunAgain) {
   EXPECT_THAT(hooks_.calls(), SizeIs(1));
 }
 
-// Somebody reads it in the log while the hook still runs.
+// An operator can read the decision in the log while the hook still runs.
 TEST_P(RemoverTest, TellsOfDecisionsBeforeItActs) {
   Remover::Settings settings = Settings();
   std::vector<std::string> told;
@@ -133,7 +133,7 @@ TEST_P(RemoverTest, ADryRunDecidesAndActsOnNothing) {
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->decisions.at(0).decision.action, Action::kRemove);
   EXPECT_THAT(hooks_.calls(), IsEmpty());
-  // Whoever enforces decides for itself.
+  // A remover that enforces decides for itself, whatever the dry run has decided.
   ASSERT_TRUE(Make(*database_, Settings()).Turn().ok());
   EXPECT_THAT(hooks_.calls(), SizeIs(1));
 }
@@ -207,7 +207,7 @@ TEST_P(RemoverTest, WhatWasRepairedOrDeniedSinceIsNotRemovedAnyMore) {
   EXPECT_THAT(report->ended[1].outcome, HasSubstr("may not be removed"));
 }
 
-// Who can write a task cannot have it run for a machine that nobody decided to remove.
+// A writer of tasks cannot have one run for a machine that no remover decided to remove.
 TEST_P(RemoverTest, ATaskWithoutADecisionIsNotRun) {
   Fail("a", 1);
   Remover remover = Make(*database_, Settings());

@@ -63,7 +63,7 @@ class AgentStream final : public Reactor {
     const MutexLock lock(mutex_);
     if (closing_) return;
     if (waiting_.size() >= kMaxSendQueue) {
-      // Nothing can be said to a peer that does not read.
+      // A peer that does not read cannot be told why its stream ends.
       queue_.Post(
           StreamCutOff{id_, absl::ResourceExhaustedError("it does not read what it is sent")});
       closing_ = true;
@@ -82,7 +82,7 @@ class AgentStream final : public Reactor {
     closing_ = true;
     final_status_ = transport::ToGrpc(status);
     closing_since_ = MonotonicTime();
-    // What was said before comes first.
+    // Messages that wait are sent before the status.
     if (!writing_) Finish(final_status_);
   }
 

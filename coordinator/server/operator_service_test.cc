@@ -1,4 +1,4 @@
-// What operators ask, over real gRPC, of a coordinator with agents written by hand.
+// Tests of operators' requests, over real gRPC, to a coordinator with agents written by hand.
 #include "coordinator/server/operator_service.h"
 
 #include <gmock/gmock.h>

@@ -113,7 +113,7 @@ struct Web::Waiting {
   int for_fleet ABSL_GUARDED_BY(mutex) = 0;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
 
-  // What another thread may put there, or never.
+  // A value that another thread may deliver, or never.
   template <typename T>
   struct Slot {
     std::optional<T> value;

@@ -37,7 +37,7 @@ class Web {
     FleetSource fleet = {};
   };
 
-  // What `sources` points to outlives this.
+  // The objects that `sources` points to outlive this.
   explicit Web(Sources sources);
   // Leaves a thread behind whose disk hangs.
   ~Web();

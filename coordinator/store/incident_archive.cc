@@ -110,7 +110,7 @@ absl::StatusOr<std::vector<IncidentSummary>> IncidentArchive::List(size_t limit)
   for (const std::string& id : *ids) summaries.push_back(Summarise(id));
   if (!summaries.empty()) summaries.front().newest = true;
 
-  // What has been removed since need not be remembered.
+  // Incidents that are no longer on disk need not be remembered.
   const MutexLock lock(mutex_);
   std::erase_if(known_, [&ids](const auto& known) {
     return !std::binary_search(ids->begin(), ids->end(), known.first, std::greater<>());

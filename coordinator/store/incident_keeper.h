@@ -82,7 +82,7 @@ class IncidentKeeper {
   std::string PathOf(const std::string& id) const;
 
  private:
-  // What the thread uses. It may outlive the keeper if the disk hangs.
+  // The state of the thread. It may outlive the keeper if the disk hangs.
   struct State;
 
   const std::shared_ptr<State> state_;

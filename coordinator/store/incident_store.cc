@@ -98,7 +98,7 @@ absl::Status IncidentStore::WriteDirectory(const std::string& path,
   for (const IncidentFile& file : files) {
     absl::Status status = disk_.WriteFile(absl::StrCat(path, "/", file.name), file.bytes);
     if (status.ok()) continue;
-    // What is half written only takes up room, which may be what is lacking.
+    // A half-written incident only takes up room, and a lack of room may be why it failed.
     disk_.RemoveAll(path).IgnoreError();
     return status;
   }

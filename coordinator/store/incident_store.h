@@ -82,7 +82,7 @@ class IncidentStore {
   absl::Status MakeLayout(bool* unversioned);
   // All files, synced, in a directory of this name.
   absl::Status WriteDirectory(const std::string& path, const std::vector<IncidentFile>& files);
-  // What a Replace that was interrupted has left of this incident.
+  // Ends an interrupted Replace: puts the old files back, or removes them if the new ones stand.
   absl::Status FinishReplacing(const std::string& id);
   absl::Status Remove(const std::string& id);
 

@@ -161,7 +161,7 @@ TEST_F(IncidentStoreTest, ALaterDigestTakesThePlaceOfAnEarlierOne) {
     ASSERT_TRUE(store.Write("one", {{"digest.json", "old"}, {"hooks.json", "{}"}}).ok());
     ASSERT_TRUE(store.Replace("one", kFiles).ok());
     EXPECT_EQ(Read(store.PathOf("one") + "/digest.json"), "{}\n");
-    // Nothing is left of the old one: its hooks are not those of the new.
+    // No file of the old incident is left: its hooks are not those of the new.
     EXPECT_FALSE(fs::exists(store.PathOf("one") + "/hooks.json"));
     EXPECT_THAT(Incidents(), ElementsAre("one"));
     // An incident that was never written is written.

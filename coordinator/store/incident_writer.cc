@@ -49,8 +49,8 @@ absl::Time DetectedIn(const Capture& capture) {
   return absl::FromUnixMillis(capture.header.detected_unix_ms.value_or(0));
 }
 
-// What a digest cannot do without: cause, culprits, removal, who is missing. Sentences and
-// evidence may be what took too long.
+// The parts that a digest cannot do without: cause, culprits, removal, missing workers. Sentences
+// and evidence may have been the reason for the delay.
 Verdict Essence(const Verdict& verdict, std::string why) {
   constexpr size_t kMostCulprits = 16;
   Verdict essence;
@@ -93,7 +93,7 @@ int64_t IncidentWriter::RevisionOf(const std::string& incident_id) const {
   return settings_.revision_on_disk ? settings_.revision_on_disk(incident_id) : 1;
 }
 
-// Whose process ended may be followed by others: the first to be named stays.
+// Further workers may end after the first culprit's process: the culprit named first stays.
 bool IncidentWriter::Repeats(const Begun& begun) const {
   const Conclude& conclude = *begun.conclude;
   if (!conclude.again || conclude.incident_id != last_incident_) return false;

@@ -48,7 +48,7 @@ class IncidentWriterTest : public ::testing::Test {
   }
   ~IncidentWriterTest() override { fs::remove_all(root_); }
 
-  // What comes of a hang on this disk: the digest as it reached the log.
+  // Returns the digest of a hang on this disk, as it reached the log.
   std::string Digest(Disk& disk, absl::Duration patience) {
     std::promise<std::string> digest;
     std::promise<IncidentConcluded> concluded;

@@ -51,7 +51,7 @@ class FleetCommand : public Command {
   // Adds the command to `fleet`, with --fleet-db and --format.
   FleetCommand(CLI::App& fleet, const std::string& name, const std::string& help);
 
-  // What standard output gets.
+  // Returns the text for standard output.
   virtual absl::StatusOr<std::string> Answer(Fleet& fleet) = 0;
   bool json() const { return format_ == "json"; }
 

@@ -42,7 +42,7 @@ class FleetTest : public ::testing::TestWithParam<const char*> {
     arguments.push_back("--fleet-db=" + made_.url());
     return Rapideye(std::move(arguments));
   }
-  // What goes well.
+  // Output of a command that must succeed.
   std::string Out(const std::vector<std::string>& arguments) const {
     const Result result = Run(arguments);
     EXPECT_EQ(result.exit_status, 0) << result.err;

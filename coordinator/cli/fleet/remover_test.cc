@@ -86,7 +86,7 @@ class RemoverTest : public ::testing::TestWithParam<const char*> {
     return Hook(absl::StrCat("[ -e hung ] && exit 0\ntouch hung\n", before,
                              "\necho $$ > begun\nwhile :; do sleep 1000; done"));
   }
-  // What hooks were run for: "INCIDENT HOST", in their order.
+  // Runs of the hooks so far: "INCIDENT HOST", in their order.
   std::vector<std::string> Runs() const {
     return absl::StrSplit(Slurp(InDirectory("runs")), '\n', absl::SkipEmpty());
   }
@@ -213,7 +213,7 @@ TEST_P(RemoverTest, WhatOneWasKilledAtTheNextFinishes) {
   ASSERT_TRUE(first->Wait(kPatience).has_value());
   // With the machine its hook would be gone, too.
   kill(-running, SIGKILL);
-  // Nobody knows yet whether it still runs.
+  // The remover cannot know yet whether the hook still runs.
   Once(Enforcing(hook));
   EXPECT_THAT(Runs(), SizeIs(1));
   EXPECT_EQ(StateOfTasks(), "acting 1;");

@@ -45,7 +45,7 @@ const Program* ProgramOf(const Snapshot& snapshot, const Culprit& culprit) {
   return any;
 }
 
-// What the platform calls the machines of the workers; a pod may have a host name of its own.
+// The platform's names of the workers' machines; a pod may have a host name of its own.
 std::map<WorkerId, std::string> NamesOf(const Capture& capture) {
   std::map<WorkerId, std::string> names;
   for (const ExpectedWorker& worker : capture.header.expected_workers) {
@@ -144,8 +144,8 @@ IncidentRecord Describe(const std::string& incident, const Capture& capture, con
   record.detected = detected;
   std::set<std::string> hosts;
   std::set<int32_t> slices;
-  // What the shape expects is what peers say, and a larger job may lose more machines: counted
-  // are the hosts that were there and answered.
+  // Peers state the expected shape, and a larger job may lose more machines: only the hosts that
+  // were there and answered are counted.
   for (const Snapshot& snapshot : capture.snapshots) hosts.insert(snapshot.host);
   for (const ExpectedWorker& worker : capture.header.expected_workers) {
     slices.insert(worker.id.slice);

@@ -129,7 +129,7 @@ TEST_F(FindingsTest, HardwareThatSaysNothingIsNoHardware) {
   EXPECT_EQ(MachineKey(" 00f1\n", "h1"), "hardware:00f1");
 }
 
-// What is written to a history by others says what it likes.
+// Another role that writes to a history may claim any grounds in it.
 TEST_F(FindingsTest, NoGroundsGoBeyondTheirCause) {
   using enum Grounds;
   EXPECT_EQ(GroundsAllowed("BAD_TPU_CHIP", "", kDirect), kDirect);

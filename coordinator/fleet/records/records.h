@@ -44,7 +44,7 @@ struct IncidentOfKey {
   std::string id;
   int64_t revision = 1;
 };
-// What is no such key is an id.
+// Takes a text that is no such key for an id.
 IncidentOfKey ParseIncidentKey(const std::string& key);
 
 // One culprit of an incident.

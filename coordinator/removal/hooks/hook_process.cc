@@ -70,8 +70,8 @@ bool OthersMayChange(const std::string& path, const struct stat& info) {
          (statvfs(path.c_str(), &file_system) != 0 || (file_system.f_flag & ST_RDONLY) == 0);
 }
 
-// Whoever may write to a folder may put another file in the place of one in it; not so in a
-// sticky one, such as /tmp.
+// A user who may write to a folder may replace the files in it; not so in a sticky folder, such as
+// /tmp.
 absl::Status CheckFoldersOf(const std::string& path) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);

@@ -89,11 +89,11 @@ Costs CostsOf(const Finding& finding, const Facts& facts, const Policy& policy, 
         removal.machine != finding.machine) {
       costs.of_everybody.insert(removal.machine);
     }
-    // What one tenant's machines cost is no reason to keep another's.
+    // The cost of one tenant's machines is no reason to keep those of another tenant.
     if (!removal.recorded_by.empty() && removal.recorded_by != finding.recorded_by) continue;
-    // What the breaker held up costs the fleet when it begins, not when it was decided.
-    // One that bears a later time than now has yet to begin, or was decided by a clock
-    // that was ahead: it counts for as long.
+    // A removal that the breaker held up costs the fleet when it begins, not when it was decided.
+    // A removal that bears a later time than now has yet to begin, or was decided by a clock
+    // that was ahead: it counts until then, too.
     const absl::Duration age = now - removal.begun.value_or(removal.decided);
     if (age < kHour) costs.this_hour.emplace(removal.incident, removal.machine);
     if (age < kDay) {
@@ -299,7 +299,7 @@ bool Judge::OverBudget() {
   const std::string of_fleet =
       absl::StrCat(fleet_limit, " of the ", Plural(fleet, "host"), " of the fleet may be out");
   if (one_more(costs.of_fleet) > fleet_limit) return RefuseForBudget("share-of-fleet", of_fleet);
-  // What others accused is out as well, and no reason to stop all.
+  // Machines that other roles accused are out as well, and no reason to open the breaker.
   if (one_more(costs.of_everybody) > fleet_limit) return Refuse("share-of-fleet", of_fleet);
   return false;
 }

@@ -1,5 +1,5 @@
-// What holds over random histories, whatever happened in them. A failing seed is in the
-// trace and replays exactly.
+// Properties of the policy over random histories. A failing seed is in the trace and replays
+// exactly.
 #include <gtest/gtest.h>
 
 #include <algorithm>

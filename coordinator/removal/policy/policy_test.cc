@@ -109,10 +109,10 @@ TEST_F(PolicyTest, BudgetsOfTenantsAreTheirOwn) {
   ExpectBudgetHit("hosts-an-hour");
   policy_.max_hosts_an_hour = 100;
   ExpectRemoved();
-  // What the platform knows of its job, not what it says.
+  // The size of a tenant's job is the platform's figure, not the tenant's.
   policy_.tenant_machines.resize(20);
   ExpectBudgetHit("share-of-job");
-  // What is out is out of the fleet, whoever recorded it.
+  // A machine that is out is out of the fleet, whichever role recorded it.
   finding_.recorded_by.clear();
   policy_.fleet_hosts = 100;
   Expect(Action::kRefuse, "share-of-fleet");
@@ -157,7 +157,7 @@ TEST_F(PolicyTest, SoftwareIsNeverAReasonHoweverOftenItHappens) {
   Expect(Action::kWatch, "cause");
 }
 
-// Whoever writes to a shared history may call anything direct.
+// A role that writes to a shared history may call any grounds direct.
 TEST_F(PolicyTest, NoGroundsGoBeyondTheirCause) {
   finding_.grounds = Grounds::kDirect;
   for (const char* cause : {"DIFFERENT_MODULE", "FINGERPRINT_MISMATCH", "DATA_INPUT_STALL",

@@ -41,8 +41,8 @@ bool Independent(const HangEvent& a, const HangEvent& b) {
   return a.incident != b.incident && (StoodElsewhere(a, b) || !Related(a, b));
 }
 
-// Which end of the links of `incidents` is bad is known once at least two of them are left
-// without whichever other end was there most often: that one could be bad, too.
+// Tells whether this end of the links of `incidents` is bad: at least two of them must be left
+// without the other end that was there most often, since that machine could be bad, too.
 bool OneEndRepeats(const std::set<std::string>& incidents,
                    const std::map<std::string, std::set<std::string>>& other_ends) {
   std::map<std::string, size_t> times;

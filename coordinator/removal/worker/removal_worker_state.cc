@@ -59,8 +59,8 @@ absl::Status CheckOwnFiles(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// What its coordinator wrote down for the fleet. One of version 0.1 wrote nothing down: then as the
-// capture has it, without the hardware of workers that sent no snapshot.
+// Returns the record that the coordinator wrote for the fleet. Version 0.1 wrote none: then the
+// capture tells, without the hardware of workers that sent no snapshot.
 absl::StatusOr<IncidentRecord> RecordOnDisk(Disk& disk, const std::string& directory,
                                             const std::string& key) {
   const auto text = disk.ReadFile(absl::StrCat(directory, "/", kRecordFile), kMaxIncidentBytes);

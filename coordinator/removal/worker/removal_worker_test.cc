@@ -386,7 +386,7 @@ TEST_F(RemovalWorkerTest, ARecordThatACrashLeftBehindTheJournalIsBroughtUpToDate
   EXPECT_THAT(hooks_->calls(), SizeIs(2));
 }
 
-// Nobody has said which job it is, and perhaps no worker ever comes back.
+// No worker has named the job yet, and perhaps none ever comes back.
 TEST_F(RemovalWorkerTest, WhatWasLeftIsTakenUpAlsoWithASharedHistory) {
   const std::string url = absl::StrCat("sqlite:", root_, "/shared.db");
   Open(RemovalMode::kDryRun, url).reset();
@@ -459,7 +459,7 @@ TEST_F(RemovalWorkerTest, WhileTheHistoryIsDownDecisionsWaitAndNothingIsLost) {
 }
 
 TEST_F(RemovalWorkerTest, ADiskThatHangsDoesNotHoldUpTheEnd) {
-  // What hangs in it outlives this test, and hangs until all ends: it does not run into the end.
+  // Static: the thread that hangs in this disk outlives the test, and hangs until the process ends.
   static auto& disk = *new FaultyDisk;
   RemovalWorker::Settings settings;
   settings.removal.hooks = {kHook};
