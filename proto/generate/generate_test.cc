@@ -21,7 +21,7 @@ using google::protobuf::FileDescriptorSet;
 using testing::HasSubstr;
 using v1::Check;
 
-// example.proto and what it imports, as the compiler of protobuf reads them.
+// Reads example.proto and its imports, as protobuf's compiler has written them.
 FileDescriptorSet Example() {
   std::ifstream in(RAPIDEYE_EXAMPLE_DESCRIPTORS, std::ios::binary);
   FileDescriptorSet set;

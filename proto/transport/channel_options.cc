@@ -22,11 +22,11 @@ grpc::ChannelArguments CommonArguments(int connect_ms, int max_reconnect_ms) {
   return arguments;
 }
 
-// The algorithms that a peer may compress with, as a set of bits: none. gRPC decompresses a
-// message before it looks at its size, and a thousand times as much may come out.
+// The algorithms by which a peer may compress, as a set of bits: none. gRPC decompresses a message
+// before it checks the size, and a thousand times as much may come out.
 constexpr int kNoCompression = 1 << GRPC_COMPRESS_NONE;
 
-// To a coordinator.
+// Options of a channel to a coordinator.
 grpc::ChannelArguments KeptAliveArguments() {
   grpc::ChannelArguments arguments = CommonArguments(kMaxReconnectMs, kMaxReconnectMs);
   arguments.SetInt(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, kNoCompression);

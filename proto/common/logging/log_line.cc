@@ -30,7 +30,7 @@ std::string Escape(std::string_view text, LogFormat format) {
     } else if (format == LogFormat::kText && (c < 0x20 || c == 0x7F)) {
       absl::StrAppend(&out, "\\x", absl::Hex(c, absl::kZeroPad2));
     } else if (c >= 0x10000 && text::IsUnsafe(c)) {
-      // As two surrogates, which JSON wants.
+      // JSON wants such a character as two surrogates.
       absl::StrAppend(&out, "\\u", absl::Hex(0xD7C0 + (c >> 10)), "\\u",
                       absl::Hex(0xDC00 + (c & 0x3FF)));
     } else if (text::IsUnsafe(c)) {

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A job that says when it has begun, and then hangs until it is let go.
+// A job that signals when it has begun, and then hangs until the test releases it.
 class Hanging {
  public:
   Worker::Job Job() {
