@@ -167,7 +167,7 @@ TEST_F(DumpedProgramsTest, NameWhatASilentRuntimeDoesNot) {
   ASSERT_THAT(snapshot.programs, SizeIs(1));
   EXPECT_EQ(snapshot.programs[0].module, "jit_step");
   EXPECT_EQ(snapshot.programs[0].fingerprint, "cc");
-  // A runtime's word comes first.
+  // The runtime's own name of a program counts before that of a dump.
   snapshot.programs = {{"jit_f", "aa"}};
   texts_.AddTo(snapshot);
   EXPECT_THAT(snapshot.programs, SizeIs(1));

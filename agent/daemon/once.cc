@@ -59,7 +59,7 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
     DumpFingerprints none;
     step(DumpsListed{ListHloDumps(hlo_dump_dir, {.fingerprints = true}, kHloDumpDeadline, none)});
   }
-  // Last: what a first sample shows is progress, which ends a declared hang.
+  // The log comes last: a first sample counts as progress, which ends a declared hang.
   step(LogsRead{follower.Read(absl::ZeroDuration())});
   v1::Snapshot snapshot = wire::SnapshotToWire(core.Describe(moment()));
   RedactMessage(redactor, snapshot);

@@ -23,7 +23,7 @@ void KernelLogState::Observe(const KernelLogReading& reading, const JobFacts& jo
 void KernelLogState::AddTo(Snapshot& snapshot, Instant now) const { lines_.AddTo(snapshot, now); }
 
 void KernelLogState::Keep(const KernelLine& line, bool ever_launched, absl::Duration now) {
-  // In a PID namespace of its own the training process has another number.
+  // In a PID namespace of its own the training process has a number other than the kernel's.
   if (line.killed.has_value() && line.killed != pid_) return;
   if (line.plain_reset && (line.backlog || !ever_launched)) return;
   // Even a line that arrives while the process lives may be older than the process, if both
@@ -36,7 +36,7 @@ void KernelLogState::Keep(const KernelLine& line, bool ever_launched, absl::Dura
     if (line.since_boot < earliest) return;
   }
   if (lines_.Count(line.line, now)) return;
-  // The first ones matter; the rest follows from them.
+  // The first lines matter; later ones follow from them.
   if (lines_.lines().size() == kMaxKernelEvents) return;
   lines_.Add(line.line, line.backlog, now);
 }

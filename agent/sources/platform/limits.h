@@ -10,7 +10,7 @@ namespace rapideye::agent {
 
 // Ten thousand agents ask one API server: three small requests each in this time.
 inline constexpr absl::Duration kPlatformSpacing = absl::Seconds(30);
-// Of one answer.
+// Bounds of one answer.
 inline constexpr absl::Duration kPlatformDeadline = absl::Seconds(5);
 // A node with its images takes some dozen KiB, an event one.
 inline constexpr size_t kMaxPlatformAnswerBytes = 1024 * 1024;

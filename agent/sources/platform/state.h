@@ -1,4 +1,4 @@
-// Keeps what the platform says of this host: cloud, cluster or scheduler.
+// PlatformState keeps what the platform says of this host: cloud, cluster or scheduler.
 #ifndef RAPIDEYE_AGENT_SOURCES_PLATFORM_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_PLATFORM_STATE_H_
 
@@ -19,7 +19,7 @@ namespace rapideye::agent {
 struct PlatformEvent {
   LogKind kind = LogKind::kUnspecified;
   std::string text;
-  // Since it came about, by the platform's clock; absent: it is so now.
+  // Time since the event, by the platform's clock; absent: the state holds now.
   std::optional<absl::Duration> age;
 };
 
@@ -33,8 +33,8 @@ class PlatformState final : public StateOf<PlatformReading> {
  public:
   void Observe(const PlatformReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
-  // Events that are no older than kKeepPlatformEvents, of no matter which process: a
-  // preemption ends one.
+  // Adds events that are no older than kKeepPlatformEvents, of any process: a preemption ends the
+  // process that it concerns.
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:
