@@ -51,7 +51,7 @@ TEST(AgentIdentity, ACertificateSpeaksForItsWorkerOnly) {
     EXPECT_FALSE(CheckAgentIdentity(rules, {name}, HelloOf(1, 3)).ok()) << name;
   }
   EXPECT_FALSE(CheckAgentIdentity(rules, {}, HelloOf(1, 3)).ok());
-  // Where certificates name no worker, any will do.
+  // Where certificates name no worker, any certificate will do.
   EXPECT_TRUE(CheckAgentIdentity({}, names, HelloOf(1, 2)).ok());
 }
 
@@ -81,7 +81,7 @@ TEST(DirectEvidence, IsOfTrustedAgentsAboutTheirOwnMachineOnly) {
   EXPECT_TRUE(absl::IsPermissionDenied(CheckDirectEvidence({}, {self, "tpu-3"}, hello)));
   EXPECT_TRUE(absl::IsPermissionDenied(CheckDirectEvidence(rules, {"tpu-3"}, hello)));
   EXPECT_TRUE(absl::IsPermissionDenied(CheckDirectEvidence(rules, {}, hello)));
-  // Each name by which a machine may be removed must be its own.
+  // The certificate must hold each name by which the machine may be removed.
   EXPECT_TRUE(absl::IsFailedPrecondition(CheckDirectEvidence(rules, {self}, hello)));
   hello.node = "node-7";
   EXPECT_THAT(Message(CheckDirectEvidence(rules, {self, "tpu-3"}, hello)),
