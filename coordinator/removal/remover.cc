@@ -48,12 +48,12 @@ absl::Status Remover::DropOld() {
   const Policy& policy = settings_.policy;
   const auto more = history_.DropBefore(now - policy.retention, FactsSince(policy, now));
   if (!more.ok()) return more.status();
-  if (!*more) next_drop_ = now + kRetentionPoll;  // otherwise the next turn goes on
+  if (!*more) next_drop_ = now + kRetentionPoll;  // else the next turn goes on
   return absl::OkStatus();
 }
 
-// All decisions before any act: a wave of failures shows in full before the first
-// machine goes, and may open the breaker before.
+// All decisions come before any act: a wave of failures shows in full before the first machine
+// goes, and may open the breaker in time.
 absl::StatusOr<bool> Remover::DecideAll() {
   const Policy& policy = settings_.policy;
   const auto findings = history_.Undecided(policy.mode, FactsSince(policy, settings_.now()),
@@ -67,7 +67,7 @@ absl::StatusOr<bool> Remover::DecideAll() {
     const std::string& role = finding.recorded_by;
     absl::StatusOr<bool> ours = DecideOne(finding, !overwhelming.contains(role), decision);
     if (absl::IsDeadlineExceeded(ours.status()) && !role.empty()) {
-      // Whatever it recorded must not hold up the others.
+      // The rows of this role must not hold up the other roles.
       overwhelming.insert(role);
       ours = DecideOne(finding, false, decision);
     }
@@ -130,7 +130,7 @@ absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessStopped(Report& report) 
   });
 }
 
-// Since the decision the machine may have been repaired, or its removal denied.
+// Checks the task again: since the decision the machine may have been repaired, or become exempt.
 absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessRefused(Report& report, absl::Time now) {
   for (;;) {
     auto task = journal_.Claim(now, settings_.lease);
@@ -169,7 +169,7 @@ absl::StatusOr<HookCall> Remover::CallFor(const Task& task) {
 absl::Status Remover::WriteDown() {
   if (!ran_.has_value()) return absl::OkStatus();
   const absl::Status status = journal_.Finish(ran_->task, ran_->result, settings_.now());
-  // Another has it by now, and what comes of that is what counts.
+  // Another remover holds the task by now, and its result is the one that counts.
   const bool lost = absl::IsNotFound(status);
   if (!status.ok() && !lost) return status;
   auto [task, result] = *std::exchange(ran_, std::nullopt);

@@ -7,7 +7,7 @@ namespace {
 
 class StatusCacheTest : public ::testing::Test {
  protected:
-  // How many requests are on their way to the core.
+  // Number of requests on their way to the core.
   int Requests() {
     int requests = 0;
     while (const auto event = queue_.Pop(-absl::InfiniteDuration())) {
