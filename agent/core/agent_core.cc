@@ -62,8 +62,8 @@ void FollowStartUp(const RuntimeReading& reading, const WorkerView& view, absl::
   if (compiled || (page.has_value() && page->phase == Phase::kCompile)) start_up.Compiles(now);
 }
 
-// How far a look at the stacks may go: whoever advances is never stopped. The longest that a
-// launch or a step usually takes is behind those who stand still.
+// The deepest look that stacks may take: a process that advances is never stopped. A process that
+// stands still has exceeded the longest time that a launch or a step usually takes.
 StackLook DeepestLook(const WorkerView& view, const HostState& host, absl::Duration usual,
                       absl::Duration now) {
   const std::optional<wire::StepLines> lines = host.Of<LogState>().Steps(now);
@@ -79,7 +79,7 @@ StackLook DeepestLook(const WorkerView& view, const HostState& host, absl::Durat
   return now - *advanced >= usual ? StackLook::kStopping : StackLook::kReading;
 }
 
-// Neither launches nor steps are known: the work of the process tells whether it advances.
+// Where neither launches nor steps are known, the work of the process tells whether it advances.
 bool WorkTells(const RuntimeHealth& health, const WorkerView& view, const HostState& host,
                absl::Duration now) {
   const std::optional<Progress> page = host.Of<ProgressPageState>().Now(now);
@@ -325,7 +325,7 @@ void AgentCore::Advance(Instant now, Effects& effects) {
 
 std::optional<std::string> AgentCore::Process() const {
   if (view_.incarnation().has_value()) return view_.incarnation();
-  // One that ended under our eyes is still the one that all is about.
+  // A process that ended while this agent watched is still the subject of its reports.
   const std::optional<ProcessId> process = host_.Of<TrainingProcess>().last();
   return process.has_value() ? std::optional(NameProcess(*process)) : std::nullopt;
 }

@@ -96,8 +96,8 @@ inline constexpr absl::Duration kHloDeadline = absl::Seconds(10);
 inline constexpr absl::Duration kHloSpacing = absl::Seconds(1);
 // The sampler always answers; should it not, the core carries on after this.
 inline constexpr absl::Duration kLostPollGrace = absl::Seconds(5);
-// Nor, for snapshots, more often than this: the two looks of an incident are five
-// times as far apart.
+// For snapshots the runtime is asked no more often than this: the two looks of an incident
+// are five times as far apart.
 inline constexpr absl::Duration kCollectSpacing = absl::Milliseconds(100);
 // A job that stands still for long (paused, waiting for data) is polled at the
 // usual pace again.

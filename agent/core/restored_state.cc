@@ -30,7 +30,7 @@ void IncidentMemory::Watching(const std::optional<std::string>& process) {
 
 namespace {
 
-// Of the training process that it is about.
+// The training process that the saved state is about.
 std::optional<std::string> ProcessOf(const SavedState& kept) {
   if (kept.snapshot.has_value() && kept.snapshot->incarnation.has_value()) {
     return kept.snapshot->incarnation;

@@ -136,7 +136,7 @@ void WorkerView::Describe(absl::Duration now, wire::Heartbeat& heartbeat) const 
   heartbeat.longest_unannounced_pause = longest_unannounced_pause_;
 }
 
-// One core's queue shows the order of programs; the fullest shows most of it.
+// The queue of a single core shows the order of programs; the fullest queue shows most of it.
 std::vector<wire::QueueEntry> WorkerView::LongestQueue() const {
   const CoreSample* fullest = nullptr;
   for (const CoreSample& core : last_sample_->cores) {

@@ -18,7 +18,7 @@ struct FetchersOf<SourceList<Source...>> {
   std::tuple<std::unique_ptr<Fetcher<typename Source::Reading>>...> all;
 };
 
-// Those of the registry, read one after the other. Not synchronised: one thread at a
+// Reads the sources of the registry one after the other. Not synchronised: one thread at a
 // time.
 class HostSources {
  public:

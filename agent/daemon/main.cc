@@ -110,7 +110,7 @@ HostOptions Host(const Flags& flags, const Identity& identity) {
     const char* value = std::getenv(name);
     return std::string(value != nullptr ? value : "");
   };
-  // As Google's own libraries are told of another one.
+  // Google's own libraries learn of another metadata server by the same variable.
   const std::string metadata = variable("GCE_METADATA_HOST");
   if (!metadata.empty()) host.platform.metadata_server = metadata;
   const std::string api = variable("KUBERNETES_SERVICE_HOST");
@@ -275,7 +275,7 @@ int Supervise(Flags& flags, const std::string& wrong_arguments) {
   options.agent = [&](const CommandWatch& command) {
     return WatchBeside(flags, wrong_arguments, command);
   };
-  // Of the supervisor's own lines: it need not know which worker this is.
+  // The log of the supervisor's own lines: the supervisor need not know which worker this is.
   options.open_log = [&] { return OpenLog(flags, "exec.log"); };
   return Exec(options);
 }

@@ -28,7 +28,7 @@ struct ProcessId {
 // "4211@881234": the same for every agent on this host.
 std::string NameProcess(const ProcessId& process);
 
-// How far a look at the stacks of the training process may go, each further than the one
+// The depth of a look at the stacks of the training process, each deeper than the one
 // before.
 enum class StackLook {
   kNone,

@@ -126,7 +126,7 @@ class Directory {
     return descriptor;
   }
 
-  // All of a dump; absent if it cannot be read, or is being written.
+  // The whole text of a dump; absent if it cannot be read, or is being written.
   std::optional<std::string> Text(const Dump& dump) const {
     int64_t size = 0;
     const int descriptor = OpenFile(dump.file, &size);
@@ -213,7 +213,7 @@ absl::Status NotThere(const Directory& directory, size_t dumps,
       absl::StrCat("none of ", dumps, " dumps in ", directory.path(), " is of module ", *module));
 }
 
-// All of the file as it is now; what is written to it meanwhile is not waited for.
+// Reads the whole file as it is now; does not wait for bytes that are written meanwhile.
 absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
                       wire::ModuleText& text) {
   gzip::Compressor compressor(kGzipLevel, wire::ModuleText::kMaxGzipBytes);
@@ -229,7 +229,7 @@ absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
     if (!compressor.Add({chunk.data(), static_cast<size_t>(count)}).ok()) break;
     total += count;
   }
-  // Also of one that has grown meanwhile, or was cut short.
+  // True also for a file that has grown meanwhile, or was cut short.
   text.cut = total != size;
   absl::StatusOr<std::string> compressed = compressor.Finish();
   if (!compressed.ok()) return compressed.status();

@@ -40,7 +40,7 @@ class DumpFingerprints {
 // Bounds what a look at the dumps takes.
 struct DumpLook {
   bool fingerprints = false;
-  // Only of dumps written since: by the present training process, not one before it.
+  // Counts only dumps written since then: by the present training process, not by an earlier one.
   absl::Time since = absl::InfinitePast();
 };
 
@@ -55,9 +55,9 @@ class InstructionWaits {
  public:
   explicit InstructionWaits(std::string directory) : directory_(std::move(directory)) {}
 
-  // Of a module that was dumped several times the text written last counts. Blocks for about
-  // `patience` at most and the time that one text takes, unless the disk hangs; what was not
-  // done by then is left out, and done at the next call.
+  // If a module was dumped several times, the text written last counts. Blocks for at most about
+  // `patience` and the time that one text takes, unless the disk hangs; modules that are not done
+  // by then are left out, and done at the next call.
   WaitsOfInstructions Find(const InstructionsOfModules& wanted, absl::Duration patience);
 
  private:

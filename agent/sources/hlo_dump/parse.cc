@@ -43,7 +43,7 @@ absl::string_view WithoutBuild(absl::string_view name) {
   return build && IsNumber(part) ? rest : name;
 }
 
-// As XLA makes the name of a file from that of a module.
+// XLA makes the name of a file from that of a module in this way.
 char InFileName(char c) {
   return c == '/' || c == '\\' || c == '[' || c == ']' || c == ' ' ? '_' : c;
 }

@@ -48,7 +48,7 @@ SocketAddress ToSocketAddress(const IpAddress& address, uint16_t port) {
   return result;
 }
 
-// Of this host, not of the way to the peer.
+// An error of this host, not of the way to the peer.
 absl::Status Ours(absl::string_view what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
 }
@@ -64,7 +64,7 @@ int ErrorOf(int socket) {
   return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-// Of IP and UDP.
+// Bytes of the headers of IP and UDP.
 int HeaderBytes(bool v4) { return v4 ? 20 + 8 : 40 + 8; }
 
 // Payload of a datagram of full size on this connected socket; 0: none.
@@ -183,7 +183,7 @@ absl::Status Knock::SendDatagrams() {
     const int probe = v4 ? IP_PMTUDISC_PROBE : IPV6_PMTUDISC_PROBE;
     setsockopt(*fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
                &probe, sizeof(probe));
-    // Where there is no way at all, the SYN has told so.
+    // If there is no way at all, the SYN has reported that already.
     if (connect(*fd, to.get(), to.size) != 0) CloseSocket(*fd);
   }
   if (full_ < 0 || small_ < 0) return absl::OkStatus();

@@ -72,7 +72,7 @@ std::set<FileId> FilesOf(const std::vector<std::string>& patterns) {
     glob_t found = {};
     if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
       for (size_t i = 0; i < found.gl_pathc; ++i) {
-        // Not what the job's links name: its writer may be a process of somebody else.
+        // A link of the job may name a file that another user's process writes.
         const absl::StatusOr<int> log = file::OpenRegularFile(found.gl_pathv[i]);
         if (!log.ok()) continue;
         struct stat facts = {};

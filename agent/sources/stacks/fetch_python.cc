@@ -53,7 +53,7 @@ std::vector<ProcessStat> Descendants(const std::string& proc_root, int64_t pid) 
   return found;
 }
 
-// Of one that is no Python nothing lacks.
+// A process that is no Python lacks no Python stacks.
 bool IsOtherProgram(const ToolRun& run) {
   return absl::StrContains(run.error, "Failed to find python version");
 }

@@ -295,7 +295,7 @@ TEST_F(StacksTest, WhatMayNotBeReadIsSaidWithWhatHelps) {
   const StackReading reading = TakeStacks(options, process.sample(), StackLook::kReading, cancel_);
   EXPECT_THAT(reading.unavailable,
               AllOf(HasSubstr("py-spy: Error: Permission denied ("), HasSubstr("CAP_SYS_PTRACE")));
-  // Of another language nothing lacks.
+  // A process of another language lacks no Python stacks.
   options.py_spy =
       Script("other",
              "#!/bin/sh\necho 'Error: Failed to find python version from target process' >&2\n"

@@ -71,7 +71,7 @@ ToolRun RunTool(const std::vector<std::string>& command, absl::Duration deadline
   options.timeout = deadline;
   options.interrupt = cancel;
   options.cpu_seconds = kToolCpuSeconds;
-  // It may hold the process that it inspects: it must go on if its output is closed.
+  // The tool may hold the process that it inspects: it must go on if its output is closed.
   options.survives_closed_output = true;
   const ProcessOutcome outcome = RunProcess(options);
   if (!outcome.not_started.empty()) {

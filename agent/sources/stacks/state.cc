@@ -42,7 +42,7 @@ void StacksState::Collected(const std::optional<std::string>& incident, absl::Du
 }
 
 StackLook StacksState::Ask(StackLook deepest, absl::Duration now) {
-  // One that is under way, for an operator say, is not joined by another.
+  // A look that is under way, for an operator say, is not joined by another.
   const bool busy = coming_ && now < wait_until_;
   if (busy || wanted_ == StackLook::kNone) return StackLook::kNone;
   const StackLook look = std::min(std::exchange(wanted_, StackLook::kNone), deepest);

@@ -134,7 +134,7 @@ class Picker {
     }
   }
 
-  // Of a flag that is there twice the later one counts.
+  // The later of two flags of one name counts.
   void Add(SettingKind kind, std::string name, absl::string_view value) {
     if (name.size() > kMaxSettingNameBytes) return;
     Setting setting;

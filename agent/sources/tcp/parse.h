@@ -48,9 +48,9 @@ class Traffic {
 absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
                                    std::vector<TcpConnection>& connections);
 
-// Those of the process that has these sockets open: to workers other than `self`, and to
-// addresses that `peers` does not know, the fullest send queues first. `nics`: by the
-// address they own.
+// Connections of the process that has these sockets open: to workers other than `self`, and to
+// addresses that `peers` does not know, the fullest send queues first. `nics`: by the address
+// that each NIC owns.
 SocketReading SocketsOf(const std::vector<TcpConnection>& connections,
                         const std::set<uint64_t>& inodes, const Peers& peers, const WorkerId& self,
                         const std::map<IpAddress, std::string>& nics);
