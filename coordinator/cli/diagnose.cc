@@ -27,7 +27,7 @@
 namespace rapideye::cli {
 namespace {
 
-// Of a job that counts ranks, culprits state theirs.
+// In a job that counts ranks, culprits state their ranks.
 void AddRanks(const digest::Report& report, nlohmann::ordered_json& culprits) {
   for (auto& culprit : culprits) {
     const WorkerId id{culprit["slice"].get<int32_t>(), culprit["task"].get<int32_t>()};
@@ -129,7 +129,7 @@ int Diagnose::ReadStandardInput() {
   return absl::IsInvalidArgument(status) ? program::kExitUsage : program::kExitFailure;
 }
 
-// Where the bytes of a file are.
+// The path that holds the bytes of a file.
 const std::string& Diagnose::PathOf(const std::string& file) const {
   return file == kStandardInput ? input_.path() : file;
 }

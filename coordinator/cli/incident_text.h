@@ -20,7 +20,7 @@ std::string CulpritsOf(const v1::IncidentSummary& incident);
 
 nlohmann::ordered_json AcknowledgementJson(const v1::Acknowledgement& acknowledgement);
 
-// As `rapideye incidents --format=json` prints it. Fields that are not known are left out.
+// The form that `rapideye incidents --format=json` prints. Unknown fields are left out.
 nlohmann::ordered_json IncidentJson(const v1::IncidentSummary& incident);
 
 }  // namespace rapideye::cli

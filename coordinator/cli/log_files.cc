@@ -30,7 +30,7 @@ constexpr size_t kReadBytes = 256 * 1024;
 // The lines that tell what a text is.
 constexpr size_t kHeadLines = 400;
 
-// Of a log that was cut in the midst, some bytes are none of its text.
+// Some bytes of a log that was cut in the midst are not text.
 constexpr size_t kTextBytesPerOther = 20;
 
 int64_t SizeOf(const std::string& path) {
@@ -145,7 +145,7 @@ class TextLogs {
   }
 
  private:
-  // Of the lines without a label, the key is empty.
+  // Lines without a label have an empty key.
   size_t LogOf(const std::string& key) {
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;

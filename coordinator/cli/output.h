@@ -11,7 +11,7 @@ namespace rapideye::cli {
 // The format of Complain: "rapideye: <message>", or a record as daemons log them.
 void SetComplaintFormat(bool json);
 
-// One line on standard error.
+// Writes one line to standard error.
 void Complain(const std::string& message);
 
 // Complains about the error; returns the exit status for it: 2 if what the command

@@ -30,7 +30,7 @@ bool IsDirectory(const std::string& path) {
 
 std::string Basename(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// As the name of the file says; on standard output as JSON Lines.
+// The format follows from the file's name; standard output gets JSON Lines.
 wire::WriteOptions OptionsFor(absl::string_view target) {
   wire::WriteOptions options;
   options.gzip = absl::ConsumeSuffix(&target, ".gz");

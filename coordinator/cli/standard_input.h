@@ -19,7 +19,7 @@ class StandardInput {
   // log, no more than a capture may have is taken: the reader of captures refuses such a file.
   // INVALID_ARGUMENT: it cannot be read; INTERNAL: there is no room for the copy.
   absl::Status Copy();
-  // Of the copy; of this process alone, as long as this object lives. Empty before Copy.
+  // The copy's path, for this process alone, as long as this object lives. Empty before Copy.
   const std::string& path() const { return path_; }
 
  private:

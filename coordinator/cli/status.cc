@@ -69,7 +69,7 @@ int StatusCommand::Watch(CoordinatorClient& client) const {
     exit_status = status.ok() ? program::kExitOk : Fail(status.status());
     if (status.ok() && fail_on_hang_ && Hangs(*status)) exit_status = program::kExitFailure;
     if (!status.ok()) {
-      // One that has just restarted is asked at once, not after gRPC's backoff.
+      // A coordinator that has just restarted is asked at once, not after gRPC's backoff.
       if (absl::StatusOr<CoordinatorClient> anew = CoordinatorClient::Make(coordinator_);
           anew.ok()) {
         client = *std::move(anew);

@@ -21,7 +21,7 @@ class HostVotes {
   // The part of a vote that this worker has. 1 of a worker that is not connected; and of each if
   // all come from one address, as behind a translated one, which tells no two of them apart.
   double PartOf(const WorkerId& worker) const;
-  // Those of all connected workers.
+  // Votes of all connected workers.
   double All() const;
 
  private:

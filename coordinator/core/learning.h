@@ -20,7 +20,7 @@
 
 namespace rapideye::coordinator {
 
-// How long steps and pauses have been at the longest, in health. Zero: none is known.
+// The longest healthy steps and pauses. Zero: none is known.
 struct LearntPauses {
   absl::Duration step;
   absl::Duration step_lines;  // between two lines that tell a further step
@@ -33,7 +33,7 @@ struct LearntPauses {
   bool operator==(const LearntPauses&) const = default;
 };
 
-// The same, as it outlives a coordinator.
+// The same pauses in the form that outlives a coordinator.
 struct KeptPauses {
   std::string job_incarnation;  // of which they were learnt
   LearntPauses learnt;

@@ -72,7 +72,7 @@ absl::Status ModuleTexts::OnReply(const WorkerId& worker, wire::ModuleTextReply 
 
 void ModuleTexts::OnLeave(const WorkerId& worker, absl::Duration now, Effects& effects) {
   for (Side& side : sides_) {
-    // Of those who have not been asked yet: `next` counts the others.
+    // The workers that have not been asked yet: `next` counts the others.
     std::vector<Target>& targets = side.candidates.targets;
     const auto begin = targets.begin() + static_cast<ptrdiff_t>(side.next);
     targets.erase(std::remove_if(begin, targets.end(),

@@ -35,7 +35,7 @@ struct DirectoryFacts {
   bool others_may_write = false;
 };
 
-// Of a directory that need not exist yet: then of the nearest parent that does. Leaves nothing
+// Facts of a directory that need not exist yet: then of its nearest existing parent. Leaves nothing
 // behind.
 DirectoryFacts ReadDirectoryFacts(const std::string& path);
 

@@ -61,8 +61,8 @@ class StopAtSignal {
   std::thread thread_;
 };
 
-// How the history is called in the log; INVALID_ARGUMENT if there can be none of this
-// address. One that is down, or not made yet, is waited for.
+// The history's name in the log; INVALID_ARGUMENT if no history can have this address. A history
+// that is down, or not made yet, is waited for.
 absl::StatusOr<std::string> HistoryName(const std::string& url) {
   if (url.empty()) {
     return absl::InvalidArgumentError(
