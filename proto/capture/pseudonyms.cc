@@ -52,7 +52,7 @@ bool IsAmong(absl::string_view text, const Words& words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-// Everybody has these.
+// Every machine has these users.
 bool IsCommonUser(absl::string_view user) {
   constexpr std::array<absl::string_view, 5> kUsers = {"root", "nobody", "daemon", "ubuntu",
                                                        "user"};
@@ -97,7 +97,7 @@ struct Patterns {
   const RE2 path{R"((^|[\s"'=(\[{<,@:])(/[\w.+~%@-]+(?:/[\w.+~%@-]*)+))"};
 };
 
-// Each match of the pattern, as `replace` has it from the match; its first group stays in front.
+// Replaces each match of the pattern by `replace` of it; the first group stays in front.
 void ReplaceEach(const RE2& pattern, absl::FunctionRef<std::string(absl::string_view)> replace,
                  std::string& text) {
   std::string out;
@@ -302,7 +302,7 @@ class TextCleaner {
     std::vector<std::string> parts = absl::StrSplit(path, '/');
     for (size_t i = 0; i < parts.size(); ++i) {
       const bool last = i + 1 == parts.size();
-      // Of a package: the same for everybody.
+      // Folders of a package are the same on every machine.
       if (parts[i] == "site-packages" || parts[i] == "dist-packages" ||
           absl::StartsWith(parts[i], "python3")) {
         break;

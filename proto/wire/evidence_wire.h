@@ -28,8 +28,8 @@ v1::LogEvent LogEventToWire(const LogEvent& event);
 // HeaderFromWire has already checked what concerns the header alone.
 absl::Status CheckCapture(const Capture& capture);
 
-// The same, snapshot by snapshot, for readers that want to say which one broke
-// the rule. `header` must have come through HeaderFromWire.
+// The same, snapshot by snapshot, for readers that want to name the snapshot that broke the
+// rule. `header` must have come through HeaderFromWire.
 class SnapshotAdmission {
  public:
   explicit SnapshotAdmission(const CaptureHeader& header);

@@ -10,8 +10,8 @@
 namespace rapideye::wire {
 namespace {
 
-// One line of a source as a range of characters: ends before the newline, and
-// before what no line may hold.
+// A line of a source as a range of characters: ends before the newline, and before any
+// character that no line may hold.
 class Line {
  public:
   explicit Line(ByteSource& in) : in_(in) {}

@@ -70,7 +70,7 @@ class Decompressor {
   bool between_members_ = false;  // a member has ended, no byte of another seen
 };
 
-// All at once. INVALID_ARGUMENT: `gzip` is not gzip, broken, or cut short.
+// Decompresses all at once. INVALID_ARGUMENT: `gzip` is not gzip, broken, or cut short.
 // RESOURCE_EXHAUSTED: more than `max_bytes` once decompressed.
 absl::StatusOr<std::string> Decompress(std::string_view gzip, size_t max_bytes);
 

@@ -32,7 +32,7 @@ namespace {
 
 // A scraper, a few probes and a few people's browsers, with room to spare.
 constexpr unsigned kMaxConnections = 128;
-// Of one peer, so that one that reads slowly does not shut out the others.
+// Connections of one peer, so that a slow reader does not shut out the others.
 constexpr unsigned kMaxConnectionsPerPeer = kMaxConnections / 2;
 // Connections whose requests are on their way: the oldest makes room.
 constexpr size_t kMaxUnfinished = kMaxConnectionsPerPeer / 2;
@@ -41,7 +41,7 @@ constexpr absl::Duration kRequestTime = absl::Seconds(kRequestSeconds);
 constexpr absl::Duration kRequestCheck = absl::Milliseconds(250);
 // So that one handler that waits does not hold up a probe.
 constexpr unsigned kThreads = 4;
-// Of one connection: the request's headers have to fit.
+// Memory of one connection: the request's headers have to fit.
 constexpr size_t kConnectionMemory = 16 << 10;
 // A connection on which nothing moves is closed after this, in seconds.
 constexpr unsigned kIdleTimeout = 10;

@@ -25,7 +25,7 @@ struct ProcessOptions {
   Output error_output = nullptr;                // empty: goes where standard output goes
   absl::Duration timeout;                       // then it is stopped (SIGTERM)
   absl::Duration grace = absl::ZeroDuration();  // then it is killed; zero: at once
-  // How long to wait for a process that was killed; then it is left to the kernel.
+  // Time to wait for a process that was killed; then it is left to the kernel.
   absl::Duration reap_patience = absl::InfiniteDuration();
   int interrupt = -1;                        // once it is readable, as if the time were up
   std::optional<uint64_t> cpu_seconds = {};  // then the kernel kills it
