@@ -84,7 +84,7 @@ ALTER TABLE fleet_culprits ADD CONSTRAINT fleet_culprits_bounds CHECK (
   AND slice BETWEEN 0 AND 2147483647 AND task BETWEEN 0 AND 2147483647
   AND home_slice BETWEEN 0 AND 2147483647 AND home_task BETWEEN 0 AND 2147483647) NOT VALID)sql";
 
-// Whether a role other than the owner may insert: then nobody knows who wrote what is there.
+// Tells whether a role other than the owner may insert: then the author of a row is not known.
 constexpr char kOthersMayWrite[] =
     " WHERE EXISTS (SELECT 1 FROM information_schema.table_privileges g JOIN pg_class c "
     "ON c.oid = 'fleet_incidents'::regclass WHERE g.table_name = 'fleet_incidents' "

@@ -64,8 +64,8 @@ class OtlpExporter {
   PeriodicWorker worker_;
 };
 
-// Where logs are posted: `endpoint` with /v1/logs, unless it ends so. INVALID_ARGUMENT if it is no
-// URL of http or https.
+// The URL to which logs are posted: `endpoint` with /v1/logs, unless it ends so. INVALID_ARGUMENT
+// if the endpoint is no URL of http or https.
 absl::StatusOr<std::string> OtlpLogsUrl(const std::string& endpoint);
 // Without the user and the password that it may hold.
 std::string UrlForLogs(absl::string_view url);

@@ -16,10 +16,10 @@
 
 namespace rapideye::coordinator {
 
-// Where a removal is enforced, the remover runs the hooks for the removed host. This
-// class runs all others: an upload, a webhook, in a dry run all of them. Its journal lies
-// in the coordinator's state directory, so that a fleet history that is down delays no
-// notification. Not thread-safe; may block for as long as a hook may run.
+// Where a removal is enforced, the remover runs the hooks for the removed host. This class
+// runs all others: an upload, a webhook, in a dry run all hooks. Its journal lies in the
+// coordinator's state directory, so that a fleet history that is down delays no notification.
+// Not thread-safe; may block for as long as a hook may run.
 class IncidentHooks {
  public:
   struct Settings {

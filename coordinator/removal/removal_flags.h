@@ -38,7 +38,7 @@ absl::Status CheckHooks(const std::vector<std::string>& hooks);
 absl::Status CheckPolicy(const Policy& policy);
 // Adds --tenant-machines, for whoever decides about the findings of other roles.
 void AddTenantMachinesFlag(CLI::App& app, std::string& path);
-// As CheckPolicy; sets the policy's mode and machines of tenants, and looks at the hooks' files.
+// Does as CheckPolicy; sets the policy's mode and tenants' machines, and checks the hooks' files.
 absl::Status CheckRemoval(RemovalFlags& flags);
 
 }  // namespace rapideye::coordinator

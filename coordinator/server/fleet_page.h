@@ -1,7 +1,7 @@
 // FleetPage shows what the fleet history knows: offenders, decisions, breakers, precision.
 //
-// Everything here reads the history and changes nothing. Errors are those of Database; NOT_FOUND if
-// there is no history yet. May block as long as the history does.
+// All functions here read the history and change nothing. Errors are those of Database; NOT_FOUND
+// if there is no history yet. May block as long as the history does.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_FLEET_PAGE_H_
 #define RAPIDEYE_COORDINATOR_SERVER_FLEET_PAGE_H_
 

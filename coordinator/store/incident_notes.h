@@ -15,7 +15,7 @@ namespace rapideye::coordinator {
 std::string EndText(const EndedIncident& ended);
 absl::StatusOr<EndedIncident> ParseEnd(const std::string& text);
 
-// Likewise of kAcknowledgedFile.
+// The same for kAcknowledgedFile.
 std::string AcknowledgementText(const Acknowledgement& acknowledgement);
 absl::StatusOr<Acknowledgement> ParseAcknowledgement(const std::string& text);
 

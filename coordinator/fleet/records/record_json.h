@@ -9,8 +9,8 @@
 
 namespace rapideye::coordinator {
 
-// Everything but the digest, which has a file of its own. The capture does not hold all of it:
-// the hardware of a worker that sent no snapshot is known from its Hello alone. Pure.
+// Renders all of a record but the digest, which has a file of its own. The capture lacks parts of
+// it: the hardware of a worker that sent no snapshot is known from its Hello alone. Pure.
 std::string RenderRecord(const IncidentRecord& record);
 
 // INVALID_ARGUMENT if `json` was not rendered by RenderRecord. Its digest is empty.

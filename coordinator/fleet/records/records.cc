@@ -15,7 +15,7 @@ constexpr std::string_view kByHardware = "hardware:";
 constexpr std::string_view kByName = "host:";
 constexpr char kRevision[] = "-r";
 
-// Of a machine that has no number of its own, or is not allowed to tell.
+// True for the hardware of a machine that has no number of its own, or may not tell it.
 bool SaysNothing(absl::string_view hardware) {
   const bool one_character = hardware.find_first_not_of(hardware[0]) == absl::string_view::npos;
   const bool letter = absl::ascii_isalnum(static_cast<unsigned char>(hardware[0]));

@@ -23,7 +23,7 @@ struct IncidentEvent {
     return revision > 1 ? "changed" : "opened";
   }
 };
-// Of an IncidentKey or an EndKey; what is neither is an id.
+// The event of an IncidentKey or an EndKey; any other text is taken for an id.
 IncidentEvent EventOf(const std::string& key);
 
 }  // namespace rapideye::coordinator

@@ -50,7 +50,7 @@ HookResult ProcessHookRunner::Run(const HookCall& call) {
 
 void ProcessHookRunner::Stop() {
   const uint64_t one = 1;
-  // It can only fail where the descriptor could not be had: then hooks end by themselves.
+  // The write fails only if the descriptor could not be had: then hooks end by themselves.
   [[maybe_unused]] const ssize_t written = write(interrupt_, &one, sizeof one);
 }
 

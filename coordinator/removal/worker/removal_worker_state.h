@@ -71,7 +71,7 @@ struct RemovalWorker::State {
   const std::string history_url;
   const std::string journal_path;
 
-  // Of the thread alone.
+  // Only the thread uses these.
   bool first_run = false;
   std::optional<file::FileLock> journal_lock;
   absl::Status journal_problem;  // as the log last said
