@@ -127,11 +127,11 @@ struct Send {
   wire::AgentMessage message;
 };
 
-// Close the stream opened last, after what was sent before.
+// Close the stream opened last, after the messages sent before.
 struct Close {};
 
-// Leave this on disk for the next agent, in place of what was left before; if it is
-// empty, leave nothing. Only if AgentSettings::keeps_state.
+// Leave this state on disk for the next agent, in place of an earlier one; if it is empty,
+// leave none. Only if AgentSettings::keeps_state.
 struct Keep {
   SavedState state;
 };

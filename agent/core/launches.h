@@ -63,8 +63,8 @@ Position PositionOf(const CoreSample& core, const SequencerSample& sequencer);
 using SequencerKey = std::tuple<int32_t, SequencerType, int32_t>;
 SequencerKey KeyOf(const CoreSample& core, const SequencerSample& sequencer);
 
-// Tracks since when every sequencer has stood where it stands. Also remembers what the last
-// sample with HLO said about it, for as long as it stands at the same place.
+// Tracks since when every sequencer has stood at its position. Also remembers the last sample's HLO
+// of the sequencer, for as long as it stands at the same position.
 class PositionAges {
  public:
   struct Hlo {

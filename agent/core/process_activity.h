@@ -26,7 +26,7 @@ class ActivityRhythm {
   // An incident lasts: the time since the last work is no measure of health.
   void MeasureAnew() { healthy_since_advance_ = false; }
 
-  // Enough windows have shown work to know what is usual.
+  // True once enough windows have shown work to know the usual amount.
   bool Learnt() const { return usual_.has_value(); }
   // The time of the last window that showed work; absent: none has.
   const std::optional<absl::Duration>& advanced_at() const { return advanced_at_; }

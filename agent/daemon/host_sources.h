@@ -26,7 +26,7 @@ class HostSources {
   HostSources(const HostSources&) = delete;
   HostSources& operator=(const HostSources&) = delete;
 
-  // Blocks for what a look costs: each source keeps its own deadline.
+  // Blocks for as long as the look takes: each source keeps its own deadline.
   HostReading Read(HostLook look);
   // Readable once the training process ends; -1: there is none.
   int exit_descriptor() const;

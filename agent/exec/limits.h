@@ -28,7 +28,7 @@ inline constexpr absl::Duration kLastWordsFor = absl::Seconds(5);
 inline constexpr absl::Duration kLastWordsIfTold = absl::Seconds(2);
 // A larger log of the agent, found at its start, is renamed.
 inline constexpr int64_t kMaxExecLogBytes = 16 * 1024 * 1024;
-// A line that nobody reads within this time is lost.
+// A line without a reader within this time is lost.
 inline constexpr int kSaySeconds = 5;
 // After that time the agent may take this much longer to end before it is killed.
 inline constexpr absl::Duration kAgentEndGrace = absl::Seconds(2);

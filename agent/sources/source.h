@@ -98,7 +98,7 @@ class SourceState {
   virtual void AddTo(Snapshot& snapshot, Instant now) const = 0;
 };
 
-// The same with the reading that it takes: whatever its fetch and parse hand over.
+// The same with the reading that it takes: the result of its fetch and parse.
 template <typename Reading>
 class StateOf : public SourceState {
  public:

@@ -1,6 +1,6 @@
-// HostVotes gives each host one vote, of which each of its workers has an equal part: whoever
-// connects as many workers has no more votes for it. A host is the certificate of its agents where
-// these name workers, otherwise the address that they connect from (Membership::VoterOf).
+// HostVotes gives each host one vote, of which each of its workers has an equal part: a host that
+// connects many workers has no more votes for it. A host is the certificate of its agents where
+// certificates name workers, otherwise the address that they connect from (Membership::VoterOf).
 #ifndef RAPIDEYE_COORDINATOR_CORE_HOST_VOTES_H_
 #define RAPIDEYE_COORDINATOR_CORE_HOST_VOTES_H_
 

@@ -89,7 +89,7 @@ struct WorkerProgress {
   // Duration of the step that ended by the last heartbeat; of several steps the average. Absent if
   // no step ended, or a pause was announced in between.
   std::optional<absl::Duration> step_took;
-  // The pause that was announced last and is over: what it was, and when it ended.
+  // The last announced pause that is over: its phase, and the time of its end.
   std::optional<Phase> paused_for;
   absl::Duration pause_ended = -absl::InfiniteDuration();
 
@@ -169,8 +169,8 @@ class Progress {
   size_t Running() const;
   // The votes of workers that tell of progress in any way.
   double Told() const;
-  // The job restarted: what has completed belongs to the past. Counters stay, so
-  // that a worker which only repeats old ones does not seem to advance.
+  // Forgets completions when the job restarts. Counters stay, so that a worker which only repeats
+  // old ones does not seem to advance.
   void Forget();
 
  private:

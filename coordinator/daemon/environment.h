@@ -1,4 +1,4 @@
-// WithEnvironment fills in what the platform states about the job, where no flag does.
+// WithEnvironment takes the job's settings from the platform's variables where no flag gives them.
 #ifndef RAPIDEYE_COORDINATOR_DAEMON_ENVIRONMENT_H_
 #define RAPIDEYE_COORDINATOR_DAEMON_ENVIRONMENT_H_
 

@@ -32,8 +32,8 @@ struct OtlpCounters {
   int64_t dropped = 0;   // refused by the receiver, or too many waited
 };
 
-// Thread-safe. A receiver that is away, slow or hangs holds up nobody: events wait, in bounds, and
-// are sent once it answers. The log says when it does not, and when it does again.
+// Thread-safe. A receiver that is away, slow or hangs delays no caller: events wait, in bounds, and
+// are sent once it answers. The log says when it stops answering, and when it answers again.
 class OtlpExporter {
  public:
   using Post = std::function<absl::Status(const std::string& url, const std::string& body)>;

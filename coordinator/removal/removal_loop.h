@@ -22,8 +22,8 @@
 
 namespace rapideye::coordinator {
 
-// Decides and acts, and says in the log what it did. A history that is down is tried
-// again for as long as it takes: soon at first, then seldom.
+// Decides and acts, and logs both. A history that is down is tried again for as long as it takes:
+// soon at first, then seldom.
 class RemovalLoop {
  public:
   struct Settings {

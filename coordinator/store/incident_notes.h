@@ -1,5 +1,5 @@
-// IncidentNotes are what happens to an incident after its digest: it ends, somebody takes care of
-// it.
+// IncidentNotes are later events of an incident, after its digest: its end, and an operator's
+// acknowledgement.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_NOTES_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_NOTES_H_
 

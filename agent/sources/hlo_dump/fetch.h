@@ -37,7 +37,7 @@ class DumpFingerprints {
   std::map<Key, std::optional<classifier::HloFingerprint>> by_dump_;
 };
 
-// Bounds what a look at the dumps takes.
+// Bounds of a look at the dumps.
 struct DumpLook {
   bool fingerprints = false;
   // Counts only dumps written since then: by the present training process, not by an earlier one.
@@ -49,7 +49,7 @@ using InstructionsOfModules = std::map<std::string, std::set<std::string>>;
 // The waits of a core, by module and instruction. Without a value: no text says it.
 using WaitsOfInstructions = std::map<std::string, std::map<std::string, std::optional<HloWaits>>>;
 
-// Looks up what a core waits for that stands at an instruction. Remembers it: a hang stands
+// Tells what a core waits for when it stands at an instruction. Remembers the answer: a hang stands
 // still, so a text is read once. Not synchronised.
 class InstructionWaits {
  public:

@@ -34,7 +34,7 @@ class LogState final : public StateOf<logs::LogReading> {
   std::optional<wire::StepLines> Steps(absl::Duration now) const;
   // The number of times that a step has grown for this process.
   int64_t advances() const { return advances_; }
-  // The time since the last step was a hang: no measure of what is healthy.
+  // The time since the last step was a hang, and is no measure of health.
   void MeasureAnew() { healthy_since_advance_ = false; }
 
  private:

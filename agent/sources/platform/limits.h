@@ -1,4 +1,4 @@
-// Bounds what the platform is asked, and what it may answer.
+// Limits bound the questions to the platform, and its answers.
 #ifndef RAPIDEYE_AGENT_SOURCES_PLATFORM_LIMITS_H_
 #define RAPIDEYE_AGENT_SOURCES_PLATFORM_LIMITS_H_
 

@@ -15,7 +15,7 @@ namespace rapideye::agent {
 
 using PlatformEvents = std::vector<PlatformEvent>;
 
-// instance/preempted ("TRUE") and instance/maintenance-event ("NONE", or what is done).
+// instance/preempted ("TRUE") and instance/maintenance-event ("NONE", or the kind of event).
 PlatformEvents ParsePreempted(absl::string_view text);
 PlatformEvents ParseMaintenanceEvent(absl::string_view text);
 // instance/upcoming-maintenance?alt=json: no event before the window has begun. INVALID_ARGUMENT:

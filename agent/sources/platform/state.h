@@ -1,4 +1,4 @@
-// PlatformState keeps what the platform says of this host: cloud, cluster or scheduler.
+// PlatformState keeps the events that a cloud, cluster or scheduler reports of this host.
 #ifndef RAPIDEYE_AGENT_SOURCES_PLATFORM_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_PLATFORM_STATE_H_
 

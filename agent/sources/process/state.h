@@ -34,8 +34,8 @@ struct ProcessSample {
 
 // The work of a process and its children, as the kernel counts it.
 struct ProcessWork {
-  // Read and written by system calls, of whatever kind of file, since it was first looked at;
-  // absent: the kernel does not show it to this agent.
+  // Bytes read and written by system calls, on files of any kind, since the agent first looked;
+  // absent: the kernel does not show the number to this agent.
   std::optional<int64_t> io_bytes;
   int64_t cpu_ms = 0;  // likewise
 };

@@ -1,5 +1,5 @@
-// Bounds stacks of the training process: the tools' time and output, what a snapshot
-// carries.
+// Limits bound stacks of the training process: the tools' time and output, the stacks in a
+// snapshot.
 #ifndef RAPIDEYE_AGENT_SOURCES_STACKS_LIMITS_H_
 #define RAPIDEYE_AGENT_SOURCES_STACKS_LIMITS_H_
 

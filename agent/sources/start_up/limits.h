@@ -1,4 +1,4 @@
-// Bounds what the start-up of a training process may cost to watch.
+// Limits bound the cost of watching the start-up of a training process.
 #ifndef RAPIDEYE_AGENT_SOURCES_START_UP_LIMITS_H_
 #define RAPIDEYE_AGENT_SOURCES_START_UP_LIMITS_H_
 

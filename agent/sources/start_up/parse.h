@@ -1,4 +1,4 @@
-// Parses what the kernel says of rights and connections of a process.
+// Parses the kernel's files about rights and connections of a process.
 #ifndef RAPIDEYE_AGENT_SOURCES_START_UP_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_START_UP_PARSE_H_
 

@@ -29,7 +29,7 @@ struct TcpConnection {
   int64_t bytes_moved = 0;  // received, and sent and acknowledged, since it was opened
 };
 
-// Sums what a process's connections move, from one listing to the next. The bytes of a
+// Sums the bytes that a process's connections move, from one listing to the next. Those of a
 // connection that closes in between are lost. Not synchronised.
 class Traffic {
  public:

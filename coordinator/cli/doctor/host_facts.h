@@ -1,4 +1,4 @@
-// Reads what a host allows its agent and its coordinator.
+// Reads the rights and limits that a host gives its agent and its coordinator.
 #ifndef RAPIDEYE_COORDINATOR_CLI_DOCTOR_HOST_FACTS_H_
 #define RAPIDEYE_COORDINATOR_CLI_DOCTOR_HOST_FACTS_H_
 

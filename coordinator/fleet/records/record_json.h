@@ -1,4 +1,4 @@
-// RecordJson writes and reads an incident's record.json: what the fleet is to remember of it.
+// RecordJson writes and reads an incident's record.json: the facts that the fleet is to remember.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_RECORDS_RECORD_JSON_H_
 #define RAPIDEYE_COORDINATOR_FLEET_RECORDS_RECORD_JSON_H_
 

@@ -1,4 +1,4 @@
-// IncidentEvent states what has happened to an incident when hooks run for it.
+// IncidentEvent states the event of an incident for which hooks run.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_INCIDENT_EVENT_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_INCIDENT_EVENT_H_
 

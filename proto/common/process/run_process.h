@@ -14,8 +14,8 @@
 namespace rapideye {
 
 struct ProcessOptions {
-  // Takes what the process prints as it comes, on the calling thread. False: it is enough, the
-  // process is stopped at once.
+  // Takes the output of the process as it comes, on the calling thread. False: it is enough, and
+  // the process is stopped at once.
   using Output = std::function<bool(std::string_view bytes)>;
 
   std::vector<std::string> command;             // the path of the program, then its arguments
