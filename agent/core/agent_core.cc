@@ -264,7 +264,7 @@ void AgentCore::Handle(const StreamClosed& closed, Instant now, Effects& effects
 void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) {
   shut_down_ = true;
   if (link_.up()) {
-    // First what is always taken: a snapshot without credit may cost the stream.
+    // Alarms go first, since they are always taken: a snapshot without credit may cost the stream.
     alarms_.Send(now.monotonic, effects);
     if (requests_.NeedsSample()) requests_.Deliver(Describe(now), now.monotonic, effects);
     requests_.HandOver(effects);
@@ -527,7 +527,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();
-  // While it polls fast, the agent speaks only when there is something to say.
+  // While it polls fast, the agent sends a heartbeat only when its content has changed.
   const bool due = now >= last_heartbeat_at_ + UsualPeriod() || Period(now) == UsualPeriod();
   if (last_heartbeat_.has_value() && !due && !Moved(*last_heartbeat_, heartbeat)) return;
   last_heartbeat_ = heartbeat;
@@ -558,7 +558,7 @@ void AgentCore::PlanWake(absl::Duration now) {
   }
   next_wake_ = std::min(next_wake_, next_poll_at_);
   if (requests_.NeedsSample()) next_wake_ = std::min(next_wake_, next_asked_at_);
-  // These two wait for nothing but the spacing of HLO requests.
+  // HLO for a request or for detail waits only for the spacing of HLO requests.
   if (requests_.NeedsHlo() || WantsDetail(now)) next_wake_ = std::min(next_wake_, next_hlo_at_);
   const absl::Duration attention_at = view_.last_progress() + attention_after_;
   if (view_.EverLaunched() && attention_at > now) next_wake_ = std::min(next_wake_, attention_at);

@@ -84,8 +84,8 @@ bool WorkerView::TrackLaunches(const RuntimeSample& sample, absl::Duration now) 
 }
 
 void WorkerView::TrackPause(absl::Duration now) {
-  // Host and runtime are not looked at in the same moment: what the loop says at
-  // either end of the pause counts.
+  // Host and runtime are not looked at in the same moment: the loop's announcement at either
+  // end of the pause counts.
   pause_announced_ = pause_announced_ || pause_announced_now_;
   if (!AnyInLaunch()) {
     if (!idle_since_.has_value()) idle_since_ = now;

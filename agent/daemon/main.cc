@@ -180,7 +180,7 @@ void Reload(const Flags& flags, Agent& agent) {
 
 using Credentials = std::shared_ptr<grpc::ChannelCredentials>;
 
-// `command`: what the agent itself has started; nullptr: nothing.
+// `command`: the command that the agent itself has started; nullptr: none.
 int Watch(const Flags& flags, const Identity& identity, Credentials credentials,
           const CommandWatch* command) {
   // The training process may be of the same user, and is not to read the key.
@@ -245,7 +245,7 @@ absl::StatusOr<Credentials> CredentialsOf(const Flags& flags,
   return transport::MakeChannelCredentials(flags.credentials, identity->coordinator);
 }
 
-// In a process of its own beside the command: whatever is looked at here may be wrong, or block.
+// Runs in a process of its own beside the command: any source may read wrong data, or block.
 int WatchBeside(Flags& flags, const std::string& wrong_arguments, const CommandWatch& command) {
   absl::Status problem =
       wrong_arguments.empty() ? Check(flags) : absl::InvalidArgumentError(wrong_arguments);
@@ -290,7 +290,7 @@ int Main(int argc, char** argv) {
   if (const std::optional<int> exit_code = program::Parse(app, argc, argv, problem)) {
     if (*exit_code == program::kExitOk) return *exit_code;  // --help, --version
     flags.command = FindCommand(std::vector<std::string>(argv + 1, argv + argc));
-    // Flags that were parsed before the wrong one are half of what was meant.
+    // Flags that were parsed before the wrong flag are half of what the user meant.
     flags.exec_log = "stderr";
     if (!flags.command.empty()) return Supervise(flags, problem);
     std::fputs(problem.c_str(), stderr);

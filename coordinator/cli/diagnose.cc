@@ -143,7 +143,7 @@ bool Diagnose::SortFiles() {
     if (contents.back() == FileContent::kLog) names_of_logs.insert(WithoutDigits(path));
   }
   for (size_t i = 0; i < files_.size(); ++i) {
-    // A worker may have printed two numbers and nothing else: its peers' logs tell what it is.
+    // A worker may have printed only two numbers: its peers' logs tell that the file is a log.
     const bool text = contents[i] == FileContent::kText;
     const bool like_a_log = text && names_of_logs.contains(WithoutDigits(files_[i]));
     if (contents[i] == FileContent::kCapture || (text && !like_a_log)) {

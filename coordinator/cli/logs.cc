@@ -32,7 +32,7 @@ namespace {
 // Output is written in pieces of about this size.
 constexpr size_t kOutputBytes = 64 * 1024;
 
-// Reads a file as it is, or what is compressed in it.
+// Reads a file as it is, or its content if it is compressed.
 using Input = std::unique_ptr<gzFile_s, int (*)(gzFile)>;
 
 Input Open(const std::string& path) {

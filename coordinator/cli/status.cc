@@ -77,7 +77,7 @@ int StatusCommand::Watch(CoordinatorClient& client) const {
     }
     if (status.ok() && !Show(*status)) return program::kExitFailure;
     if (shown == count_) return exit_status;
-    // A person who looks on may stop to do so; a script is told what it saw last.
+    // A person may stop watching at any time; a script gets the exit status of the last look.
     if (signals->Wait(kWatchPeriod).has_value()) {
       return fail_on_hang_ ? exit_status : program::kExitOk;
     }

@@ -29,7 +29,7 @@ ModuleTexts::ModuleTexts(std::string incident, std::vector<TextCandidates> candi
   for (Side& side : sides_) Ask(side, now, effects);
 }
 
-// The next of the candidates; what the one before had to say stays if there is none.
+// Asks the next candidate; without one the answer of the last candidate stays.
 void ModuleTexts::Ask(Side& side, absl::Duration now, Effects& effects) {
   side.asked.reset();
   if (side.next >= side.candidates.targets.size() || now >= deadline_) {

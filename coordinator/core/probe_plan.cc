@@ -17,7 +17,7 @@ namespace {
 using Pair = std::pair<WorkerId, WorkerId>;  // the lower one first
 using Nics = std::set<std::string>;          // none: all
 
-// A connection that delivers nothing, or is gone.
+// True for a connection that delivers no data, or is gone.
 bool IsSuspect(const Socket& socket) {
   if (socket.state == SocketState::kSynSent || socket.state == SocketState::kGone) return true;
   return socket.unacked_bytes > 0 &&

@@ -95,7 +95,7 @@ constexpr char kOthersMayWrite[] =
 std::vector<std::string> TenantGuards() {
   const std::string others = kOthersMayWrite;
   return {
-      // The bounds below hold for every change, also of what was there before.
+      // The bounds below hold for every change, also for rows that were there before.
       "UPDATE fleet_incidents SET hosts = greatest(least(hosts, 20000), 0), "
       "slices = greatest(least(slices, 20000), 0), "
       "confidence = CASE WHEN confidence BETWEEN 0 AND 1 THEN confidence ELSE 0 END, "

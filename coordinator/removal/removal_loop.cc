@@ -119,7 +119,7 @@ absl::StatusOr<Remover::Report> RemovalLoop::Turn() {
   if (breaker.ok()) report->breaker_open = breaker->open;
   for (const Task& task : report->ended) LogHook(task);
   for (const Task& task : report->retried) LogHook(task);
-  // While the breaker is open nothing is due; closing it takes effect at the next poll.
+  // While the breaker is open no task is due; closing it takes effect at the next poll.
   next_ = report->stopped_by_breaker
               ? kRemovalPoll
               : std::max(report->next - clock_->At(MonotonicTime()), absl::ZeroDuration());

@@ -77,7 +77,7 @@ struct IncidentKeeper::State {
     return result;
   }
 
-  // Does what is due; returns when there is more.
+  // Does the due work; returns the time until more is due.
   absl::Duration Turn();
   void Prepare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void Write(const IncidentFiles& incident) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
@@ -141,7 +141,7 @@ bool IncidentKeeper::State::WriteNote(NoteToWrite& note) {
     if (settings.ended) settings.ended(note.id);
     return true;
   }
-  // Given up, or removed by the retention: nobody will look for its end.
+  // The incident was given up, or removed by the retention: its end interests nobody.
   if (absl::IsNotFound(status)) return true;
   spdlog::warn("incident {}: its end cannot be written down, it is tried again: {}", note.id,
                Explain(status));

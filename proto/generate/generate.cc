@@ -65,7 +65,7 @@ class Writer {
 
   void Declare(const EnumDescriptor& type);
 
-  // A message that is one oneof of messages, and nothing else.
+  // Declares a message that is only one oneof of messages.
   void DeclareVariant(const Descriptor& message);
 
   // Declares the types that a type is made of before the type itself.

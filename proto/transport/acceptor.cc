@@ -169,7 +169,7 @@ struct Acceptor::State {
     Release(peer);
   }
 
-  // False: what is not accepted waits in the kernel.
+  // False: further connections wait in the kernel.
   bool HasRoom() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     return !pending_.Full(MonotonicTime());
@@ -336,7 +336,7 @@ bool Acceptor::AcceptOne(int listener) {
     spare_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return false;
   }
-  // The peer has gone, or the network has a moment: nothing that ends a listener.
+  // The peer has gone, or the network fails for a moment: no reason to end a listener.
   if (connection < 0) return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
   // The lowest free number is given out first.
   if (connection >= LimitOfConnections()) {

@@ -72,7 +72,7 @@ absl::Status FromErrno(const std::string& what) {
   }
 }
 
-// Owns the descriptor of the directory: what is opened in it stays in it.
+// Owns the descriptor of the directory: files opened through it lie in it.
 class Directory {
  public:
   static absl::StatusOr<Directory> Open(const std::string& path) {
@@ -197,7 +197,7 @@ Choice Choose(const Directory& directory, const std::vector<Dump>& dumps,
       return {candidates[i], HloMatch::kFingerprint};
     }
   }
-  // Without its name nothing tells which of them it is.
+  // Without the module's name no candidate can be told from the others.
   if (!module.has_value() || candidates.empty()) return {};
   return {candidates[0], candidates.size() == 1 ? HloMatch::kOnlyDump : HloMatch::kLatestDump};
 }

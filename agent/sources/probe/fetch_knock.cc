@@ -142,7 +142,7 @@ absl::Status Knock::Try(absl::Duration now) {
 absl::Status Knock::SendSyn(absl::Duration now) {
   const absl::StatusOr<int> fd = Open(SOCK_STREAM);
   if (!fd.ok()) return fd.status();
-  // Resets an accepted connection at once: nothing follows.
+  // Resets an accepted connection at once: no data follows.
   const linger reset = {.l_onoff = 1, .l_linger = 0};
   setsockopt(*fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
   syns_.push_back({*fd, now});
@@ -178,7 +178,7 @@ absl::Status Knock::SendDatagrams() {
     const absl::StatusOr<int> opened = Open(SOCK_DGRAM);
     if (!opened.ok()) return opened.status();
     *fd = *opened;
-    // Unfragmented, and not held back by what the kernel believes of the way.
+    // The datagram must not be fragmented, nor held back by the kernel's idea of the way.
     const bool v4 = target_.address.IsV4();
     const int probe = v4 ? IP_PMTUDISC_PROBE : IPV6_PMTUDISC_PROBE;
     setsockopt(*fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
@@ -222,8 +222,8 @@ void Knock::Hear(int descriptor, absl::Duration now) {
   HearDatagram(descriptor, data ? 0 : errno);
 }
 
-// Its refusal (ICMP) is an answer, as is one of whoever should serve that port. A
-// router that says what it takes keeps large packets from vanishing.
+// A refusal (ICMP) is an answer, as is a reply of the server on that port. A router that
+// states its largest packet keeps large packets from vanishing.
 void Knock::HearDatagram(int descriptor, int error) {
   if (descriptor == small_) {
     echoes_.small_answered = echoes_.small_answered || error == 0 || error == ECONNREFUSED;

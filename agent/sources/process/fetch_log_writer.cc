@@ -33,7 +33,7 @@ constexpr auto kLaunchers = std::to_array<absl::string_view>(
      "nice",       "nohup", "orterun",   "prterun", "script",    "setsid",
      "sh",         "srun",  "stdbuf",    "su",      "sudo",      "systemd",
      "tee",        "time",  "timeout",   "tini",    "torchrun",  "zsh"});
-// A trainer has tens of threads more than whoever has only started it.
+// A trainer has tens of threads more than a launcher that has only started it.
 constexpr int64_t kFarMoreThreads = 4;
 
 bool IsLauncher(const LogWriter& writer) {

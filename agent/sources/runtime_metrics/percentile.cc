@@ -33,7 +33,7 @@ std::optional<double> Bound(const runtime::Distribution::BucketOptions& options,
   }
 }
 
-// Keeps an estimate within the extremes that were seen; both are 0 where nobody says them.
+// Keeps an estimate within the extremes that were seen; both are 0 if the runtime states none.
 double Limited(double value, const runtime::Distribution& distribution) {
   if (distribution.max() <= distribution.min()) return value;
   return std::clamp(value, distribution.min(), distribution.max());

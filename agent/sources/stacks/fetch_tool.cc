@@ -98,7 +98,7 @@ std::string WhyNoOutput(const std::string& name, const ToolRun& run, absl::Durat
 std::optional<std::string> FindTool(const std::string& name, const std::string& path) {
   for (const absl::string_view folder : absl::StrSplit(path, ':', absl::SkipEmpty())) {
     std::string file = absl::StrCat(folder, "/", name);
-    // A relative folder would be whatever we happen to stand in.
+    // A relative folder would depend on the agent's working directory.
     if (folder.front() == '/' && access(file.c_str(), X_OK) == 0) return file;
   }
   return std::nullopt;

@@ -46,7 +46,7 @@ IpAddress AddressOf(const uint32_t (&words)[4], uint8_t family) {
   return IpAddress{bytes};
 }
 
-// Adds what an older kernel's shorter answer holds of it.
+// Adds the part of it that an older kernel's shorter answer holds.
 void AddInfo(const nlattr* attribute, TcpConnection& connection) {
   tcp_info info = {};
   std::memcpy(&info, mnl_attr_get_payload(attribute),
@@ -89,7 +89,7 @@ std::optional<TcpConnection> ParseConnection(const nlmsghdr* message) {
   return connection;
 }
 
-// mnl_nlmsg_ok alone takes 2 GiB and more for less than nothing.
+// mnl_nlmsg_ok alone takes a length of 2 GiB and more for a negative one.
 bool IsWhole(const nlmsghdr* message, int left) {
   return mnl_nlmsg_ok(message, left) && message->nlmsg_len <= static_cast<uint32_t>(left);
 }

@@ -133,7 +133,7 @@ int RemoverCommand::Run() {
   const auto reload = [] { spdlog::info("SIGHUP: hooks are read again when they are run"); };
   if (absl::Status status = signals->OnHangup(reload); !status.ok()) return Fail(status);
 
-  // A daemon says what it does; the other commands only what went wrong.
+  // A daemon logs its actions; the other commands log only errors.
   spdlog::set_level(spdlog::level::info);
   spdlog::info("removals ({}) by fleet history {}, hooks: {}", flags_.removal, *name,
                flags_.hooks.empty() ? "none" : absl::StrJoin(flags_.hooks, ", "));

@@ -43,7 +43,7 @@ std::string_view GroundsName(Grounds grounds) {
 Grounds GroundsAllowed(std::string_view cause, std::string_view detail, Grounds claimed) {
   if (cause == "BAD_TPU_CHIP") return claimed;
   if (cause == "NETWORKING_ISSUE" && detail == "DCN_HOST") {
-    // Its own side and its peers agree, or nothing is known of which end is bad.
+    // The machine's own side and its peers agree, or it is not known which end is bad.
     return claimed == Grounds::kDirect ? claimed : Grounds::kNever;
   }
   const auto is_any_of = [detail](std::initializer_list<std::string_view> details) {

@@ -26,7 +26,7 @@ ProcessHookRunner::~ProcessHookRunner() {
 HookResult ProcessHookRunner::Run(const HookCall& call) {
   const Finding& finding = call.finding;
   IncidentEvent incident = EventOf(finding.incident);
-  // Names in a shared history are a tenant's; nothing is removed because a job recovers.
+  // A tenant chooses names in a shared history; the recovery of a job removes no machine.
   if (!finding.host.empty()) incident.end = false;
   HookRun run = {.hook = call.hook,
                  .caller = caller_,

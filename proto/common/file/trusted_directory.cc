@@ -162,7 +162,7 @@ absl::StatusOr<int> TrustedDirectory::OpenFile(const std::string& name, int flag
   const int opened_with = (flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
   const int fd = openat(fd_, name.c_str(), opened_with, mode);
   if (fd < 0) {
-    // ELOOP: a link. ENXIO: a FIFO that nobody reads, or a socket.
+    // ELOOP: a link. ENXIO: a FIFO without a reader, or a socket.
     if (errno == ELOOP || errno == ENXIO) return Untrusted(shown, "is not a regular file");
     return Failed(shown);
   }

@@ -95,7 +95,7 @@ struct Binding<std::vector<std::string>> {
   }
 };
 
-// --flag=TYPE, then what it does, its default and its variable.
+// Prints --flag=TYPE, then the help text, the default and the variable of the flag.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(kHelpColumn); }

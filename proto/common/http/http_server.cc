@@ -43,12 +43,12 @@ constexpr absl::Duration kRequestCheck = absl::Milliseconds(250);
 constexpr unsigned kThreads = 4;
 // Memory of one connection: the request's headers have to fit.
 constexpr size_t kConnectionMemory = 16 << 10;
-// A connection on which nothing moves is closed after this, in seconds.
+// An idle connection is closed after this, in seconds.
 constexpr unsigned kIdleTimeout = 10;
 // Bodies held for readers that are slow. One is always taken.
 constexpr int64_t kMaxBytesInFlight = int64_t{512} << 20;
 
-// True if it names no host that somebody else's name server could have named.
+// True if it names only hosts that no foreign name server could have named.
 bool IsLocalHost(std::string host) {
   const bool in_brackets = host.starts_with('[');
   const size_t end = in_brackets ? host.find(']') : host.find(':');
