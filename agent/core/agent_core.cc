@@ -62,8 +62,8 @@ void FollowStartUp(const RuntimeReading& reading, const WorkerView& view, absl::
   if (compiled || (page.has_value() && page->phase == Phase::kCompile)) start_up.Compiles(now);
 }
 
-// How far a look at the stacks may go: whoever advances is never stopped. The longest that a
-// launch or a step usually takes is behind those who stand still.
+// The deepest look that stacks may take: a process that advances is never stopped. A process that
+// stands still has exceeded the longest time that a launch or a step usually takes.
 StackLook DeepestLook(const WorkerView& view, const HostState& host, absl::Duration usual,
                       absl::Duration now) {
   const std::optional<wire::StepLines> lines = host.Of<LogState>().Steps(now);
@@ -79,7 +79,7 @@ StackLook DeepestLook(const WorkerView& view, const HostState& host, absl::Durat
   return now - *advanced >= usual ? StackLook::kStopping : StackLook::kReading;
 }
 
-// Neither launches nor steps are known: the work of the process tells whether it advances.
+// Where neither launches nor steps are known, the work of the process tells whether it advances.
 bool WorkTells(const RuntimeHealth& health, const WorkerView& view, const HostState& host,
                absl::Duration now) {
   const std::optional<Progress> page = host.Of<ProgressPageState>().Now(now);
@@ -264,7 +264,7 @@ void AgentCore::Handle(const StreamClosed& closed, Instant now, Effects& effects
 void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) {
   shut_down_ = true;
   if (link_.up()) {
-    // First what is always taken: a snapshot without credit may cost the stream.
+    // Alarms go first, since they are always taken: a snapshot without credit may cost the stream.
     alarms_.Send(now.monotonic, effects);
     if (requests_.NeedsSample()) requests_.Deliver(Describe(now), now.monotonic, effects);
     requests_.HandOver(effects);
@@ -325,7 +325,7 @@ void AgentCore::Advance(Instant now, Effects& effects) {
 
 std::optional<std::string> AgentCore::Process() const {
   if (view_.incarnation().has_value()) return view_.incarnation();
-  // One that ended under our eyes is still the one that all is about.
+  // A process that ended while this agent watched is still the subject of its reports.
   const std::optional<ProcessId> process = host_.Of<TrainingProcess>().last();
   return process.has_value() ? std::optional(NameProcess(*process)) : std::nullopt;
 }
@@ -527,7 +527,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();
-  // While it polls fast, the agent speaks only when there is something to say.
+  // While it polls fast, the agent sends a heartbeat only when its content has changed.
   const bool due = now >= last_heartbeat_at_ + UsualPeriod() || Period(now) == UsualPeriod();
   if (last_heartbeat_.has_value() && !due && !Moved(*last_heartbeat_, heartbeat)) return;
   last_heartbeat_ = heartbeat;
@@ -558,7 +558,7 @@ void AgentCore::PlanWake(absl::Duration now) {
   }
   next_wake_ = std::min(next_wake_, next_poll_at_);
   if (requests_.NeedsSample()) next_wake_ = std::min(next_wake_, next_asked_at_);
-  // These two wait for nothing but the spacing of HLO requests.
+  // HLO for a request or for detail waits only for the spacing of HLO requests.
   if (requests_.NeedsHlo() || WantsDetail(now)) next_wake_ = std::min(next_wake_, next_hlo_at_);
   const absl::Duration attention_at = view_.last_progress() + attention_after_;
   if (view_.EverLaunched() && attention_at > now) next_wake_ = std::min(next_wake_, attention_at);

@@ -26,9 +26,9 @@ struct RuntimeSampled {
   RuntimeReading reading;
 };
 
-// One look at the host: the answer to the effect Poll with this number, one for
-// each if AgentSettings::watches_host; or, with number 0, unasked, because a
-// process has ended.
+// One look at the host: answers the effect Poll with this number, if
+// AgentSettings::watches_host; or comes with number 0, unasked, because a process has
+// ended.
 struct HostSampled {
   int64_t poll = 0;
   HostReading reading;
@@ -105,7 +105,7 @@ struct FetchModuleText {
 // Hello::hlo_dumps.
 struct ListDumps {
   bool fingerprints = false;  // also those of the texts, for a worker without a runtime's
-  // How long ago the training process started: what is older is not its own. Absent: unknown.
+  // Age of the training process: older dumps are not its own. Absent: unknown.
   std::optional<absl::Duration> process_age;
 };
 
@@ -127,11 +127,11 @@ struct Send {
   wire::AgentMessage message;
 };
 
-// Close the stream opened last, after what was sent before.
+// Close the stream opened last, after the messages sent before.
 struct Close {};
 
-// Leave this on disk for the next agent, in place of what was left before; if it is
-// empty, leave nothing. Only if AgentSettings::keeps_state.
+// Leave this state on disk for the next agent, in place of an earlier one; if it is empty,
+// leave none. Only if AgentSettings::keeps_state.
 struct Keep {
   SavedState state;
 };

@@ -63,8 +63,8 @@ Position PositionOf(const CoreSample& core, const SequencerSample& sequencer);
 using SequencerKey = std::tuple<int32_t, SequencerType, int32_t>;
 SequencerKey KeyOf(const CoreSample& core, const SequencerSample& sequencer);
 
-// Tracks since when every sequencer has stood where it stands. Also remembers what the last
-// sample with HLO said about it, for as long as it stands at the same place.
+// Tracks since when every sequencer has stood at its position. Also remembers the last sample's HLO
+// of the sequencer, for as long as it stands at the same position.
 class PositionAges {
  public:
   struct Hlo {
@@ -77,7 +77,7 @@ class PositionAges {
   void Observe(const RuntimeSample& sample, absl::Duration now);
   void Clear() { sequencers_.clear(); }
 
-  // When its position last changed, or when it was first seen.
+  // The time when its position last changed, or was first seen.
   std::optional<absl::Duration> StillSince(const SequencerKey& key) const;
   // The instruction at its position; null: not known.
   const Hlo* HloOf(const SequencerKey& key) const;
@@ -95,7 +95,7 @@ class PositionAges {
 // Launches of one program that have completed on a core since its last sample.
 struct Completion {
   std::string fingerprint;
-  // All of them on this core since it is watched.
+  // All launches on this core since the agent watches it.
   int64_t total = 0;
   // The time of the launch that was seen running, within the polling interval.
   std::optional<absl::Duration> longest;
@@ -121,7 +121,7 @@ class LaunchTracker {
   void MeasureAnew(absl::Duration now);
 
   bool in_launch() const { return running_.has_value(); }
-  // When a launch last completed here, or when the core was first seen.
+  // The time when a launch last completed here, or the core was first seen.
   absl::Duration last_completion() const { return last_completion_; }
   int64_t completed() const { return completed_; }
 

@@ -1,5 +1,5 @@
-// Bounds what the agent's core remembers, asks and waits for, each limit with its reason.
-// A limit of one source stands with it (agent/sources/<name>/limits.h).
+// Limits bound what the agent's core remembers, asks and waits for, each limit with its reason.
+// A limit of a single source stands with that source (agent/sources/<name>/limits.h).
 #ifndef RAPIDEYE_AGENT_CORE_LIMITS_H_
 #define RAPIDEYE_AGENT_CORE_LIMITS_H_
 
@@ -77,7 +77,7 @@ inline constexpr absl::Duration kOverdueSpacing = absl::Minutes(1);
 // The work of the training process, where nothing tells of its steps. Shorter windows than the
 // usual polls would show little of a step each.
 inline constexpr absl::Duration kActivityWindow = absl::Seconds(4);
-// So many windows with work tell what is usual.
+// So many windows with work tell the usual amount.
 inline constexpr size_t kActivityWindows = 8;
 // One part of so many of it is still work: services that go on in a hang move far less.
 inline constexpr int64_t kActivityPart = 8;
@@ -96,8 +96,8 @@ inline constexpr absl::Duration kHloDeadline = absl::Seconds(10);
 inline constexpr absl::Duration kHloSpacing = absl::Seconds(1);
 // The sampler always answers; should it not, the core carries on after this.
 inline constexpr absl::Duration kLostPollGrace = absl::Seconds(5);
-// Nor, for snapshots, more often than this: the two looks of an incident are five
-// times as far apart.
+// For snapshots the runtime is asked no more often than this: the two looks of an incident
+// are five times as far apart.
 inline constexpr absl::Duration kCollectSpacing = absl::Milliseconds(100);
 // A job that stands still for long (paused, waiting for data) is polled at the
 // usual pace again.

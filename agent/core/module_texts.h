@@ -41,7 +41,7 @@ class ModuleTexts {
   void AddTo(Snapshot& snapshot) const;
   // Answers requests that were not read in time.
   void Expire(absl::Duration now, Effects& effects);
-  // When Expire has something to do; infinite if never.
+  // The time at which Expire has work; infinite: never.
   absl::Duration NextWake() const;
 
  private:

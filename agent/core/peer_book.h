@@ -28,7 +28,7 @@ class PeerBook {
   void Ask(absl::Duration now, Effects& effects);
   // Takes the workers behind requested addresses; ignores other addresses.
   void Learn(const wire::Peers& peers);
-  // The stream has ended: what was asked stays without an answer.
+  // The stream has ended: questions that are out stay without an answer.
   void Disconnected() { asked_.clear(); }
 
  private:

@@ -20,15 +20,15 @@ class ActivityRhythm {
   // A window in which the counter grows by less than `floor` never shows work.
   explicit ActivityRhythm(int64_t floor) : floor_(floor) {}
 
-  // Of any looks, in the order of time; a counter that fell starts anew. True if a window ended
-  // that shows work.
+  // Takes any looks, in the order of time; a counter that fell starts anew. True if a window has
+  // ended that shows work.
   bool Observe(int64_t counter, absl::Duration now);
   // An incident lasts: the time since the last work is no measure of health.
   void MeasureAnew() { healthy_since_advance_ = false; }
 
-  // Enough windows have shown work to know what is usual.
+  // True once enough windows have shown work to know the usual amount.
   bool Learnt() const { return usual_.has_value(); }
-  // When a window last showed work; absent: none has.
+  // The time of the last window that showed work; absent: none has.
   const std::optional<absl::Duration>& advanced_at() const { return advanced_at_; }
   // The longest healthy time between two such windows; absent: no two have been.
   const std::optional<absl::Duration>& longest() const { return longest_; }

@@ -30,7 +30,7 @@ void IncidentMemory::Watching(const std::optional<std::string>& process) {
 
 namespace {
 
-// Of the training process that it is about.
+// The training process that the saved state is about.
 std::optional<std::string> ProcessOf(const SavedState& kept) {
   if (kept.snapshot.has_value() && kept.snapshot->incarnation.has_value()) {
     return kept.snapshot->incarnation;
@@ -147,7 +147,7 @@ RestoredState::RestoredState(std::optional<SavedState> kept, const wire::Hello& 
 void RestoredState::Expire(absl::Duration now) {
   if (!kept_.has_value()) return;
   const absl::Duration age = now - kept_->kept_at;
-  // Ahead of the clock: of another boot, whatever it says.
+  // A time ahead of the clock is of another boot.
   if (age < absl::ZeroDuration() || age > (process_seen_ ? kKeepStateFor : kKeepUnseenFor)) {
     kept_.reset();
   }

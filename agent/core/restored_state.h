@@ -68,7 +68,7 @@ class RestoredState {
   // `hello` is of this agent. What is not of its worker and job is left aside.
   RestoredState(std::optional<SavedState> kept, const wire::Hello& hello);
 
-  // Forgets what is older than it may be. Call before anything else.
+  // Forgets state that is older than it may be. Call before anything else.
   void Expire(absl::Duration now);
   // The samples, or the host, show this process; absent: none was seen so far.
   void Watching(const std::optional<std::string>& process);
@@ -80,9 +80,9 @@ class RestoredState {
   // The alarms not yet sent, once, and not before the process is seen: an alarm makes
   // the coordinator collect from all workers.
   std::vector<wire::Alarm> TakeAlarms(absl::Duration now);
-  // Adds what the worker showed then, as far as it can still be so: everything if
-  // its runtime shows nothing now, otherwise HLO and ages where it stands still at
-  // the same place; and what its logs said.
+  // Adds the evidence of the earlier agent that may still hold: all of it if the runtime shows
+  // nothing now, otherwise HLO and ages of sequencers that stand at the same position; and the
+  // lines of the logs.
   void Describe(Instant now, Snapshot& snapshot) const;
 
  private:

@@ -50,16 +50,16 @@ class WorkerView {
   const ModuleNames& modules() const { return modules_; }
   // Absent until a runtime has answered.
   const std::optional<std::string>& incarnation() const { return incarnation_; }
-  // When a launch last completed on this core; null for a core never seen.
+  // The time when a launch last completed on this core; null for a core never seen.
   std::optional<absl::Duration> LastCompletion(int32_t core_id) const;
 
   bool AnyInLaunch() const;
   // A launch was on a core at some time of this incarnation.
   bool EverLaunched() const { return ever_launched_; }
-  // When a launch last completed, on any core; absent if none did in this
+  // The time when a launch last completed, on any core; absent if none did in this
   // incarnation.
   const std::optional<absl::Duration>& last_completion() const { return last_completion_; }
-  // When a launch last completed or began, on any core. Meaningless before the
+  // The time when a launch last completed or began, on any core. Without a meaning before the
   // first sample.
   absl::Duration last_progress() const { return last_progress_; }
 

@@ -21,7 +21,7 @@ int OpenLog(const Flags& flags, const std::string& name);
 // Lets standard output and error go to this descriptor.
 void LogTo(int log);
 
-// Sets what the agent's sources need to know of the command.
+// Tells the agent's sources the facts of the command that they need.
 void LetSourcesKnow(const CommandWatch& command, Flags& flags);
 
 // Waits until the agent gets a signal to stop (a SIGHUP is handled meanwhile), or the command has

@@ -90,7 +90,7 @@ TEST(RuntimeClientTest, AHangingRuntime) {
 TEST(RuntimeClientTest, AStoppedProcessTimesOutEveryTime) {
   const DeafSocket socket;
   RuntimeClient client(socket.address());
-  // Also after the time in which gRPC gives up other attempts to connect.
+  // The same holds after the time in which gRPC gives up other attempts to connect.
   const absl::Duration patience = absl::Milliseconds(transport::kMaxReconnectMs) + kShort;
   EXPECT_EQ(ReadRuntime(client, false, patience).health.state, RuntimeState::kTimedOut);
   EXPECT_EQ(ReadRuntime(client, false, kShort).health.state, RuntimeState::kTimedOut);

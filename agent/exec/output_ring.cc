@@ -73,7 +73,7 @@ OutputRing::Portion OutputRing::Read(absl::Span<char> to) {
   // Older bytes the next piece may be overwriting.
   constexpr uint64_t kSafe = kOutputRingBytes - kOutputPieceBytes;
   uint64_t at = begin;
-  // Not to the oldest that is left: that would be gone before it is copied.
+  // Skips past the oldest byte that is left: the writer would overwrite it before it is copied.
   if (taken - at > kSafe) at = taken - kSafe / 2;
   while (at < taken && portion.size < to.size()) {
     const size_t place = at % kOutputRingBytes;

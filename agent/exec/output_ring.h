@@ -41,7 +41,7 @@ class OutputRing {
 
   // Any process -------------------------------------------------------------
 
-  // All that has come was passed on.
+  // True if all bytes that came were passed on.
   bool Drained() const;
   // Bytes that were passed on, since the beginning.
   uint64_t written() const;

@@ -28,7 +28,7 @@ struct RelayedOutput {
 class Relay {
  public:
   explicit Relay(std::shared_ptr<RelayedOutput> output);
-  // Returns at once; what is under way ends with the process.
+  // Returns at once; a copy that is under way ends with the process.
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;

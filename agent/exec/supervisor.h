@@ -45,9 +45,9 @@ struct ExecOptions {
   // done, 2 it cannot work as it is set up; after anything else it is started again.
   // Standard output and error are still the supervisor's own: it logs elsewhere.
   std::function<int(const CommandWatch&)> agent;
-  // Opens the log for what is said beside the command's own output, and returns its
-  // descriptor; standard error itself is as good as any other. Runs in children of the
-  // supervisor that nobody waits for, after the command has been started: it may block.
+  // Opens the log for lines beside the command's own output, and returns its descriptor;
+  // standard error itself will do. Runs in children of the supervisor that no process waits for,
+  // after the command has been started: it may block.
   std::function<int()> open_log;
 };
 

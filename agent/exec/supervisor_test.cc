@@ -108,7 +108,7 @@ class SupervisorTest : public testing::Test {
     log_.CloseWriting();
   }
 
-  // As a shell says it; -1: killed.
+  // The exit status as a shell states it; -1: killed.
   int ExitStatus() {
     int status = 0;
     EXPECT_EQ(waitpid(supervisor_, &status, 0), supervisor_);
@@ -244,7 +244,7 @@ TEST_F(SupervisorTest, TheCommandLetsTheSupervisorReadIt) {
   EXPECT_EQ(status, 128 + SIGSYS);
 }
 
-// As a tool that the agent has started would: 0, or errno.
+// Reads memory as a tool of the agent would: 0, or errno.
 int ReadFirstByte(pid_t pid) {
   uintptr_t address = 0;
   std::ifstream("/proc/" + std::to_string(pid) + "/maps") >> std::hex >> address;
@@ -330,7 +330,7 @@ TEST_F(SupervisorTest, AnAgentThatCannotWorkIsLeftAlone) {
   EXPECT_EQ(ExitStatus(), 5);
 }
 
-// Once as much is written that the next write blocks.
+// Fills the pipe until the next write would block.
 void Fill(int pipe) {
   fcntl(pipe, F_SETFL, O_NONBLOCK);
   while (write(pipe, "x", 1) == 1) continue;

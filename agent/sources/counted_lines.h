@@ -33,7 +33,7 @@ class CountedLines {
   // In the order of the first of each. May be removed from.
   std::vector<Line>& lines() { return lines_; }
 
-  // Those of which the last is no older than `keep_for`.
+  // Adds the lines whose last occurrence is no older than `keep_for`.
   void AddTo(Snapshot& snapshot, Instant now,
              absl::Duration keep_for = absl::InfiniteDuration()) const;
 

@@ -26,7 +26,7 @@ struct PlatformOptions {
   std::set<std::string> names;                               // of those to ask; empty: none
   std::string metadata_server = "metadata.google.internal";  // HOST[:PORT]
   std::string api_server;                                    // URL without a path
-  // Where Kubernetes puts token, CA and namespace of the pod's service account.
+  // The folder where Kubernetes puts token, CA and namespace of the pod's service account.
   std::string account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
   std::string scontrol = "/usr/bin/scontrol";
   // The worker's node and pod, as the platform calls them; empty: not known.

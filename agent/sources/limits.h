@@ -16,7 +16,7 @@ inline constexpr size_t kMaxNameBytes = 256;
 inline constexpr size_t kMaxDetailBytes = 512;
 // The kernel takes 15 bytes, and its own threads up to 63.
 inline constexpr size_t kMaxCommandBytes = 64;
-// One line of numbers and a name.
+// Enough for one line of numbers and a name.
 inline constexpr size_t kMaxProcFileBytes = 4 * 1024;
 // The host answers at once; a poll waits this much longer for it than for the
 // runtime, and not again while an answer is owing.
@@ -25,7 +25,7 @@ inline constexpr absl::Duration kHostGrace = absl::Milliseconds(300);
 inline constexpr size_t kMaxSysFileBytes = 4 * 1024;
 // The kernel answers from memory, in well under a millisecond for each.
 inline constexpr absl::Duration kCounterDeadline = absl::Milliseconds(200);
-// How often counters are read in health, for a baseline: an error is evidence even if
+// Interval at which counters are read in health, for a baseline: an error is evidence even if
 // it may have occurred a minute or five before the hang.
 inline constexpr absl::Duration kCounterSpacing = absl::Minutes(5);
 

@@ -173,7 +173,7 @@ TEST(CliTest, OneObjectPerCaptureInTheOrderGiven) {
   EXPECT_EQ(objects[0]["schemaVersion"], 1);
   EXPECT_EQ(objects[0]["job"], "llama");
   EXPECT_FALSE(objects[0].contains("explain"));
-  // Where a capture lies does not change what is said of it.
+  // The path of a capture does not change its digest.
   EXPECT_EQ(objects[0]["incidentId"], objects[1]["incidentId"]);
 }
 

@@ -33,7 +33,7 @@ struct CoordinatorFlags {
 // The form of --format: text, json, html or capture.
 v1::DocumentForm FormOf(const std::string& format);
 
-// A document and what came with it.
+// A document, with the facts that came with it.
 struct ReceivedDocument {
   std::string document;
   std::string capture;                     // if it was asked for

@@ -27,7 +27,7 @@
 namespace rapideye::cli {
 namespace {
 
-// Of a job that counts ranks, culprits state theirs.
+// In a job that counts ranks, culprits state their ranks.
 void AddRanks(const digest::Report& report, nlohmann::ordered_json& culprits) {
   for (auto& culprit : culprits) {
     const WorkerId id{culprit["slice"].get<int32_t>(), culprit["task"].get<int32_t>()};
@@ -129,7 +129,7 @@ int Diagnose::ReadStandardInput() {
   return absl::IsInvalidArgument(status) ? program::kExitUsage : program::kExitFailure;
 }
 
-// Where the bytes of a file are.
+// The path that holds the bytes of a file.
 const std::string& Diagnose::PathOf(const std::string& file) const {
   return file == kStandardInput ? input_.path() : file;
 }
@@ -143,7 +143,7 @@ bool Diagnose::SortFiles() {
     if (contents.back() == FileContent::kLog) names_of_logs.insert(WithoutDigits(path));
   }
   for (size_t i = 0; i < files_.size(); ++i) {
-    // A worker may have printed two numbers and nothing else: its peers' logs tell what it is.
+    // A worker may have printed only two numbers: its peers' logs tell that the file is a log.
     const bool text = contents[i] == FileContent::kText;
     const bool like_a_log = text && names_of_logs.contains(WithoutDigits(files_[i]));
     if (contents[i] == FileContent::kCapture || (text && !like_a_log)) {

@@ -172,7 +172,7 @@ TEST(DiagnoseLogsTest, StandardInputIsAFileLikeAnyOther) {
   const std::string raised = std::string(kSteps) + kRaised;
   const std::string log = File("rank-1.log", raised);
   EXPECT_EQ(Only(diagnose({"-"}, capture))["capture"], "-");
-  // As the log of another rank: its name says nothing, so a label has to.
+  // The file's name tells no rank, so a label has to.
   const std::string labelled = Compressed(
       "labels.gz", "0: " + std::string(kSteps, 0, 53) + "1: " + std::string(kSteps, 53, 53));
   const ordered_json of_logs = Only(diagnose({log, "-"}, labelled));
@@ -182,7 +182,7 @@ TEST(DiagnoseLogsTest, StandardInputIsAFileLikeAnyOther) {
   EXPECT_EQ(joined["capture"], "-");
   EXPECT_EQ(joined["logs"], ordered_json({log}));
   EXPECT_EQ(joined["culprits"][0]["host"], "h1");
-  // The same verdict as of the file; text of several captures names each.
+  // Standard input gives the file's verdict; text of several captures names each capture.
   ordered_json of_input = Only(diagnose({"-"}, log));
   ordered_json of_file = Only(diagnose({log}, "/dev/null"));
   EXPECT_EQ(of_input["logs"], ordered_json({"-"}));

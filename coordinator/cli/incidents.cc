@@ -98,7 +98,7 @@ bool IncidentsCommand::Wanted(const v1::IncidentSummary& incident, absl::Time si
   }
   if (!host_.empty() && !Names(incident, host_)) return false;
   absl::Time detected;
-  // Of a broken one the time is known by its id; without any it is shown.
+  // A broken incident has its time in its id; without any time it is shown.
   return !absl::ParseTime(absl::RFC3339_full, incident.detected_at(), &detected, /*err=*/nullptr) ||
          detected >= since;
 }

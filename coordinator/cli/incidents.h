@@ -24,8 +24,8 @@ class IncidentsCommand final : public Command {
   absl::StatusOr<absl::Time> Since() const;
   // By the flags.
   bool Wanted(const v1::IncidentSummary& incident, absl::Time since) const;
-  // Of a list that the filters leave empty: the cause or host that no incident has, and those that
-  // look like it; otherwise "".
+  // For a list that the filters leave empty: the cause or host that no incident has, and similar
+  // names; otherwise "".
   std::string Mistyped(const v1::ListIncidentsReply& reply) const;
 
   CoordinatorFlags coordinator_;

@@ -58,7 +58,7 @@ Commands AllCommands(CLI::App& app) {
   return commands;
 }
 
-// To every command that does something itself.
+// Adds the flag to every command that does work itself.
 void AddLogFormat(CLI::App& app, std::string& log_format) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     if (!command->get_subcommands([](CLI::App*) { return true; }).empty()) {

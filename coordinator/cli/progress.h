@@ -17,9 +17,9 @@ struct ProgressTarget {
   static ProgressTarget StandardError();
 };
 
-// One line, which is written anew while it lives and taken back when it ends or when something
-// else is written (WipeProgress). Of several only the youngest is shown. The line is written by a
-// thread of its own, so the command may block meanwhile.
+// A line that is written anew while this object lives, and erased when it ends or when other text
+// is written (WipeProgress). Of several only the youngest is shown. A thread of its own writes
+// the line, so the command may block meanwhile.
 class Progress {
  public:
   // `what`: "reading train.log"; as a terminal may show it (ShownPath).
@@ -28,7 +28,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // How far it is: "64 of 300 MB". Thread-safe.
+  // Sets the text of the progress: "64 of 300 MB". Thread-safe.
   void Tell(std::string detail);
 
  private:

@@ -32,7 +32,7 @@ class ProgressTest : public ::testing::Test {
     }
     written_.erase(0, written_.find(text) + text.size());
   }
-  // Everything else that was written.
+  // All other output.
   std::string Rest() {
     EXPECT_EQ(write(ends_[1], "END", 3), 3);
     const std::string before = written_;

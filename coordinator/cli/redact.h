@@ -22,7 +22,7 @@ class RedactCommand final : public Command {
 
  private:
   absl::Status CheckFlags() const;
-  // Where the capture goes; empty: standard output.
+  // The path to which the capture goes; empty: standard output.
   std::string TargetOf(const std::string& path) const;
   int RedactOne(const std::string& path, const secrets::Redactor& redactor) const;
 

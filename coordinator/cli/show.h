@@ -25,7 +25,7 @@ class ShowCommand final : public Command {
  private:
   // The text after NOT_FOUND: the ids that look most like it.
   static std::string Suggestion(CoordinatorClient& client, const std::string& id);
-  // Prints what has become of the incident since its digest, on standard error.
+  // Prints later events of the incident, after its digest, on standard error.
   static void TellState(CoordinatorClient& client, const std::string& id);
 
   CoordinatorFlags coordinator_;

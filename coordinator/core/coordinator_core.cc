@@ -239,7 +239,7 @@ void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& h
     ShowIncarnation(worker, *heartbeat.process_incarnation, /*given=*/false);
   }
   if (job_.incarnation.Left(worker)) {
-    // A process of the past drives nothing, unless it turns out to be at work.
+    // A process of the past has no effect, unless its work turns out to go on.
     if (!job_.progress.Advanced(worker, agent, heartbeat)) return;
     job_.incarnation.Rejoin(worker);
   }

@@ -20,10 +20,10 @@
 
 namespace rapideye::coordinator {
 
-// One agent's connection, as the shell numbers it. Never used twice.
+// An agent's connection, as the shell numbers it. No number is used twice.
 using StreamId = int64_t;
 
-// One request of an operator, as the shell numbers it. Never used twice.
+// An operator's request, as the shell numbers it. No number is used twice.
 using Ticket = int64_t;
 
 // Events ---------------------------------------------------------------------
@@ -48,7 +48,7 @@ struct StreamCutOff {
   absl::Status status;
 };
 
-// Also after a Close effect; a stream that was never opened is ignored.
+// Comes also after a Close effect; a stream that was never opened is ignored.
 struct StreamClosed {
   StreamId stream = 0;
 };
@@ -82,9 +82,9 @@ struct IncidentConcluded {
   bool hang = false;  // false: the verdict was NO_HANG, nothing was raised
   // The digest that is out says UNKNOWN.
   bool unknown = false;
-  // Of NO_HANG: for how long more the pause of the job is an excuse.
+  // After NO_HANG: for how much longer the pause of the job is an excuse.
   std::optional<absl::Duration> excused = std::nullopt;
-  // Of the digest that is out: how many there have been of this incident.
+  // The number of digests of this incident so far, including the one that is out.
   int64_t revision = 1;
   // The verdict of the digest; absent: as it was told at the start, or as the one before.
   std::optional<ToldVerdict> verdict = std::nullopt;

@@ -1,6 +1,6 @@
-// HostVotes gives each host one vote, of which each of its workers has an equal part: whoever
-// connects as many workers has no more votes for it. A host is the certificate of its agents where
-// these name workers, otherwise the address that they connect from (Membership::VoterOf).
+// HostVotes gives each host one vote, of which each of its workers has an equal part: a host that
+// connects many workers has no more votes for it. A host is the certificate of its agents where
+// certificates name workers, otherwise the address that they connect from (Membership::VoterOf).
 #ifndef RAPIDEYE_COORDINATOR_CORE_HOST_VOTES_H_
 #define RAPIDEYE_COORDINATOR_CORE_HOST_VOTES_H_
 
@@ -21,7 +21,7 @@ class HostVotes {
   // The part of a vote that this worker has. 1 of a worker that is not connected; and of each if
   // all come from one address, as behind a translated one, which tells no two of them apart.
   double PartOf(const WorkerId& worker) const;
-  // Those of all connected workers.
+  // Votes of all connected workers.
   double All() const;
 
  private:

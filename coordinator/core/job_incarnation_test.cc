@@ -75,7 +75,7 @@ TEST(StableHash, IsTheSameEverywhere) {
   EXPECT_EQ(StableHash("a"), 0xaf63dc4c8601ec8cULL);
 }
 
-// They all show another process, again and again.
+// The invented workers all show another process, again and again.
 TEST(JobIncarnation, AsManyWorkersAsOneHostConnectsRestartNoJob) {
   constexpr int kGhosts = 40;
   HostVotes hosts;

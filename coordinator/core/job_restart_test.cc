@@ -26,7 +26,7 @@ class JobRestart : public ::testing::TestWithParam<int> {
            absl::FDivDuration(limit, absl::Seconds(1));
   }
 
-  // Some past: health, perhaps alarms, a hang in any of its stages, agents and
+  // A past for the job: health, perhaps alarms, a hang in any of its stages, agents and
   // coordinators that come and go.
   void LiveThrough(FakeJob& job) {
     job.Run(absl::Seconds(5) + UpTo(absl::Seconds(20)));
@@ -46,7 +46,7 @@ class JobRestart : public ::testing::TestWithParam<int> {
     job.Run(UpTo(absl::Seconds(2)), absl::Milliseconds(250));
   }
 
-  // All processes are others. Agents notice with their next poll.
+  // Replaces all processes. Agents notice that with their next poll.
   static void RestartJob(FakeJob& job) {
     for (auto& [id, agent] : job.agents()) {
       agent.process = "p2";
@@ -75,7 +75,7 @@ TEST_P(JobRestart, NothingOfTheOldIncarnationDrivesAnything) {
   const size_t before = job.concluded().size();
   const int64_t suspicions = job.core().counters().suspicions;
 
-  // It starts: longer than any threshold of the old one, within the grace.
+  // The new job starts: longer than any threshold of the old one, within the grace.
   job.Run(absl::Minutes(1));
   EXPECT_EQ(job.concluded().size(), before);
   EXPECT_EQ(job.core().counters().suspicions, suspicions);

@@ -27,7 +27,7 @@ class LaunchTimes {
   // Minutes in which no launch completed are among them, with no launches.
   std::vector<LaunchMinute> LastHour(absl::Duration now) const;
 
-  // All since the start. Those of one heartbeat count as equally long.
+  // All durations since the start. The launches of one heartbeat count as equally long.
   const LaunchDurations& durations() const { return durations_; }
 
  private:

@@ -113,7 +113,7 @@ void Learning::ObservePauses(WorkerFacts& facts, const wire::Heartbeat& heartbea
   learn(heartbeat.step_lines->longest, facts.distrusted_step_lines, longest_step_lines_);
 }
 
-// Only what has ended is known to have been healthy.
+// Only a phase that has ended is known to have been healthy.
 void Learning::ObservePhase(WorkerFacts& facts, const std::optional<rapideye::Progress>& progress) {
   Phase phase = Phase::kUnspecified;
   absl::Duration phase_for = absl::ZeroDuration();

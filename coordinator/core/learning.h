@@ -20,7 +20,7 @@
 
 namespace rapideye::coordinator {
 
-// How long steps and pauses have been at the longest, in health. Zero: none is known.
+// The longest healthy steps and pauses. Zero: none is known.
 struct LearntPauses {
   absl::Duration step;
   absl::Duration step_lines;  // between two lines that tell a further step
@@ -33,7 +33,7 @@ struct LearntPauses {
   bool operator==(const LearntPauses&) const = default;
 };
 
-// The same, as it outlives a coordinator.
+// The same pauses in the form that outlives a coordinator.
 struct KeptPauses {
   std::string job_incarnation;  // of which they were learnt
   LearntPauses learnt;
@@ -73,8 +73,8 @@ class Learning {
   absl::Duration LongestPhase(Phase phase) const;
 
   LearntPauses Pauses() const;
-  // Goes on from what was learnt before of the same job. Nothing becomes shorter, nor longer than
-  // kMaxLearntPause.
+  // Goes on from the pauses learnt before of the same job. No pause becomes shorter, nor longer
+  // than kMaxLearntPause.
   void Restore(const LearntPauses& before);
 
   // Groups of workers that ran the same set of programs, largest first; `members`
@@ -93,12 +93,12 @@ class Learning {
     absl::Duration longest = absl::ZeroDuration();
   };
   struct WorkerFacts {
-    // Launches per program: as last reported, and of late, so that what an earlier
-    // phase of the job ran fades.
+    // Launches per program: as last reported, and of late, so that programs of an earlier
+    // phase of the job fade.
     std::map<ProgramNumber, int64_t> reported;
     std::map<ProgramNumber, int64_t> completed;
     LaunchHistory launches;
-    // The next progress may end a hang; what was reported then is no measure.
+    // The next progress may end a hang; times reported then are no measure.
     bool after_incident = false;
     std::map<ProgramNumber, absl::Duration> distrusted_launches;
     absl::Duration distrusted_pause = absl::ZeroDuration();

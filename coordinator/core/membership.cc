@@ -296,7 +296,7 @@ void Attribute(const Member& member, Snapshot& snapshot) {
   const bool direct = member.direct_evidence;
   snapshot.direct_evidence = direct;
   snapshot.host = hello.host;
-  // The certificate of a trusted agent was compared with its Hello, and with nothing else.
+  // A trusted agent's certificate was compared only with its Hello, not with the snapshot.
   if (direct || hello.node.has_value()) snapshot.node = hello.node;
   if (direct || hello.hardware.has_value()) snapshot.hardware = hello.hardware;
   if (hello.pod.has_value()) snapshot.pod = hello.pod;

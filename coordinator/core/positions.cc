@@ -7,7 +7,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// An idle core stands at pc 0, or reports none, and has nothing queued.
+// An idle core stands at pc 0, or reports no pc, and has no program queued.
 bool InFlight(const Core& core) {
   if (!core.program.has_value()) return false;
   if (!core.queued.empty()) return true;

@@ -42,7 +42,7 @@ absl::Duration ActivityThreshold(const Thresholds& thresholds, const Learning& l
 // The longest time without a launch (--hang-threshold), while the state of the
 // training loops is unknown.
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
-// The same while every loop's page says that it is within a step or waits for input.
+// The same threshold while every loop's page says that it is within a step or waits for input.
 absl::Duration WatchedHangThreshold(const Thresholds& thresholds, const Learning& learning);
 // The longest time without progress while a loop announces such a phase. Bounded for
 // any page (--longest-pause): a loop may hang in its checkpoint.
@@ -86,16 +86,16 @@ struct WorkerProgress {
   // The work of its processes, of use where nothing else tells; absent: no rhythm is known.
   std::optional<wire::ProcessActivity> activity;
   std::optional<absl::Duration> active_at;  // when work was last seen
-  // How long the step took that the last heartbeat showed to be over; of several the
-  // average. Absent if it showed none, or a pause was announced in between.
+  // Duration of the step that ended by the last heartbeat; of several steps the average. Absent if
+  // no step ended, or a pause was announced in between.
   std::optional<absl::Duration> step_took;
-  // The pause that was announced last and is over: what it was, and when it ended.
+  // The last announced pause that is over: its phase, and the time of its end.
   std::optional<Phase> paused_for;
   absl::Duration pause_ended = -absl::InfiniteDuration();
 
   // True if its loop announces a pause and no launch is in flight.
   bool Pauses() const;
-  // It is connected, and launches or steps tell how far it has come.
+  // True if the worker is connected, and launches or steps tell how far it has come.
   bool Shown() const { return connected && (runtime_answers || step.has_value()); }
   // Lines alone tell the step.
   bool ByLines() const { return line_advances.has_value(); }
@@ -153,10 +153,10 @@ class Progress {
   std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
                                   absl::Duration now) const;
 
-  // When half of the workers or more were last seen at work, where nothing better tells; absent:
-  // something does, or it is not known.
+  // The time when half of the workers or more were last seen at work, if no better evidence exists;
+  // absent: better evidence exists, or the time is not known.
   std::optional<absl::Duration> LastWork() const;
-  // When the last launch, or step, completed on any worker; absent if none has in this
+  // The time when the last launch, or step, completed on any worker; absent if none has in this
   // incarnation of the job.
   std::optional<absl::Duration> LastCompletion() const;
 
@@ -169,8 +169,8 @@ class Progress {
   size_t Running() const;
   // The votes of workers that tell of progress in any way.
   double Told() const;
-  // The job restarted: what has completed belongs to the past. Counters stay, so
-  // that a worker which only repeats old ones does not seem to advance.
+  // Forgets completions when the job restarts. Counters stay, so that a worker which only repeats
+  // old ones does not seem to advance.
   void Forget();
 
  private:
@@ -178,7 +178,7 @@ class Progress {
                                         absl::Duration now) const;
   // True if since then launches have completed on exceptions alone, if anywhere.
   bool MostStandSince(absl::Duration moment) const;
-  // That most stand while a few advance.
+  // Judges that most workers stand while a few advance.
   std::optional<Standstill> JudgeMost(const Thresholds& thresholds, const Learning& learning,
                                       absl::Duration now) const;
 

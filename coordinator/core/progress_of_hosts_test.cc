@@ -195,7 +195,7 @@ TEST_F(StepLinesTest, ARuntimeThatAnswersIsBelievedRatherThanLines) {
   EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(100));
 }
 
-// Likewise, and the kernels of both workers tell of their work. The last line came at 100 s.
+// The same, and the kernels of both workers tell of their work. The last line came at 100 s.
 class WorkBesideLinesTest : public StepLinesTest {
  protected:
   // `worked`: when each was last seen at work, in seconds; below zero: no rhythm is known.
@@ -261,10 +261,10 @@ TEST_F(WorkBesideLinesTest, WorkInVainIsNoExcuseForEver) {
 TEST_F(WorkBesideLinesTest, OneThatRetriesWhileTheOthersWaitForItExcusesNothing) {
   HearWork(400, 400, 104);
   EXPECT_TRUE(Judge(400).has_value());
-  // Nor does one of which nothing is known.
+  // A worker without known work does not excuse the standstill either.
   HearWork(400, 400, -1);
   EXPECT_TRUE(Judge(400).has_value());
-  // One that has gone has no part in it.
+  // A worker that has gone has no part in it.
   HearWork(400, 400, 104);
   progress_.Disconnected({0, 1});
   EXPECT_FALSE(Judge(400).has_value());

@@ -135,10 +135,10 @@ TEST_F(OneAdvancesTest, AsManyWorkersAsOneHostConnectsAreOne) {
   for (int task = 0; task < kAll; ++task) {
     progress_.Connected({0, task}, task < kGhosts ? "10.0.0.66" : "10.0.1." + std::to_string(task));
   }
-  // They advance while the others stand.
+  // The invented workers advance while the others stand.
   Stand(kAll, kGhosts, 200);
   EXPECT_TRUE(Judge(200).has_value());
-  // They connect from addresses of their own: these are the job.
+  // These workers connect from addresses of their own: they are the job.
   for (int task = 0; task < kGhosts; ++task) {
     progress_.Connected({0, task}, "10.0.2." + std::to_string(task));
   }
@@ -156,14 +156,14 @@ TEST_F(OneAdvancesTest, AsManyWorkersAsOneHostConnectsRaiseNothing) {
   EXPECT_FALSE(Judge(200).has_value());
 }
 
-// It stands as the others do until somebody looks.
+// The worker stands as the others do until the coordinator looks.
 TEST_F(OneAdvancesTest, FewThatCompleteBetweenTheLooksOutweighNobodyOnceMostHaveStoodForLong) {
   Stand(/*workers=*/4, /*advancing=*/0, 111);
   ASSERT_TRUE(Judge(111).has_value());
   EXPECT_FALSE(Judge(111)->most_stand);
   ASSERT_TRUE(Judge(120).has_value());
   EXPECT_TRUE(Judge(120)->most_stand);
-  // One completes just enough for its standstill to be short.
+  // One worker completes just enough launches for its standstill to be short.
   Stand(/*workers=*/4, /*advancing=*/1, 120);
   ASSERT_TRUE(Judge(131).has_value());
   EXPECT_TRUE(Judge(131)->most_stand);
@@ -180,7 +180,7 @@ TEST_F(OneAdvancesTest, TheIdleWaitForThoseThatStand) {
     progress_.Observe(idle.id, idle.agent, idle.At(absl::Seconds(200)), absl::Seconds(200));
   }
   EXPECT_TRUE(Judge(200).has_value());
-  // One that stands against one that advances is no majority, however many are idle.
+  // One standing worker against one that advances is no majority, however many are idle.
   for (int task = 2; task < 8; ++task) {
     Worker idle{.id = {0, task}, .completed = 10, .last_completion = absl::Seconds(100)};
     idle.in_flight = false;

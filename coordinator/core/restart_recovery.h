@@ -25,9 +25,9 @@ namespace rapideye::coordinator {
 // is void as soon as a launch completes there.
 //
 // The rule: the memory of more than half of all connected workers decides, where the workers of
-// one host count as one together (HostVotes). One host that lies, or a few that were away while
-// the rest saw an incident, neither suppress a digest nor double one. Agents that cannot remember
-// (protocol 1) are counted as remembering nothing: at worst a hang gets two digests.
+// one host count as one together (HostVotes). One host that lies, or a few that were away while the
+// others saw an incident, can neither suppress a digest nor double it. Agents that cannot remember
+// (protocol 1) count as agents without a memory: at worst a hang gets two digests.
 class RestartRecovery {
  public:
   // The worker's agent said Hello on a new stream.

@@ -64,7 +64,7 @@ TEST_F(RestartRecoveryTest, OneLiarNeitherSuppressesNorInvents) {
   EXPECT_EQ(Decided(4), "nothing");
   Remember(1, 4, kOne, false);
   EXPECT_EQ(Decided(4), std::string(kOne) + " begun");
-  // It says that what the others have only begun is concluded.
+  // The host states as concluded an incident that the others have only begun.
   Remember(0, 1, kOne, true);
   EXPECT_EQ(Decided(4), std::string(kOne) + " begun");
 }

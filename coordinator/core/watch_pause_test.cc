@@ -35,7 +35,7 @@ TEST_F(WatchPauseTest, NothingIsRaisedUntilItEnds) {
   job_.Run(absl::Minutes(59));
   EXPECT_THAT(job_.concluded(), SizeIs(0));
   EXPECT_EQ(job_.core().counters().suspicions, 0);
-  // It is over, and the job still stands: a hang like any other.
+  // The pause is over, and the job still stands: a hang like any other.
   ASSERT_TRUE(job_.RunUntilConclude(absl::Minutes(2)));
 }
 

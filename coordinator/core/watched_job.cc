@@ -281,7 +281,7 @@ int64_t WatchedJob::HostsIn(const Incident& incident) const {
   for (const auto& [worker, snapshot] : incident.snapshots()) {
     if (const Member* member = membership.Find(worker)) voters.insert(member->voter);
   }
-  // One address tells none apart, as in HostVotes.
+  // A single address cannot tell hosts apart, as in HostVotes.
   return static_cast<int64_t>(voters.size() == 1 ? incident.snapshots().size() : voters.size());
 }
 

@@ -10,7 +10,7 @@
 
 namespace rapideye::coordinator {
 
-// As a capture names what raised the alarm.
+// The name that a capture gives to the reason of the alarm.
 std::string TriggerOf(wire::AlarmKind kind);
 
 // An alarm is worth a few collections, one after another. Alarms that turn out to be none

@@ -53,13 +53,13 @@ struct CoordinatorSettings {
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   DigestLog log_digest;
   std::string http;  // HOST:PORT of the pages; "" for none
-  // As OtlpLogsUrl takes it: where events of incidents are sent; "": nowhere.
+  // The address to which events of incidents are sent, as OtlpLogsUrl takes it; "": none.
   std::string otlp_endpoint = {};
   // False: the coordinator also starts if its pages cannot be served.
   bool http_required = false;
-  // How long to wait for the end of another coordinator on the same state directory.
+  // Time to wait for the end of another coordinator on the same state directory.
   absl::Duration predecessor_patience = kPredecessorPatience;
-  // Where incidents are written. Outlives the process: a disk may hang.
+  // The disk that incidents are written to. Outlives the process: a disk may hang.
   Disk* disk = &RealDisk();
   LoopObserver observer;
 };
@@ -74,7 +74,7 @@ class Coordinator final : private EffectHandler {
 
   // HOST:PORT with the real port.
   const std::string& address() const { return address_; }
-  // Of the pages; "" if there are none.
+  // The address of the pages; "" if there are none.
   std::string http_address() const;
 
   // Works until RequestStop; returns within 5 s of it. Call once.

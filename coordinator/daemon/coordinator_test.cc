@@ -140,7 +140,7 @@ TEST_F(CoordinatorTest, HangLineEndsInADigestOnDiskAndInTheLog) {
   }
 }
 
-// Of a hook that says when it runs, and does not care to be asked to end.
+// A coordinator with a hook that signals when it runs, and ignores the request to end.
 class CoordinatorWithAHook : public ::testing::Test {
  protected:
   static std::string MakeHook() {

@@ -1,4 +1,4 @@
-// WithEnvironment fills in what the platform states about the job, where no flag does.
+// WithEnvironment takes the job's settings from the platform's variables where no flag gives them.
 #ifndef RAPIDEYE_COORDINATOR_DAEMON_ENVIRONMENT_H_
 #define RAPIDEYE_COORDINATOR_DAEMON_ENVIRONMENT_H_
 
@@ -21,7 +21,7 @@ using ReadVariable = std::function<std::optional<std::string>(const std::string&
 // makes no sense leaves its part open: it is then learnt from the workers.
 JobShape WithEnvironment(JobShape shape, const ReadVariable& read);
 
-// Of this process.
+// Reads a variable of this process.
 std::optional<std::string> ReadProcessVariable(const std::string& name);
 // NAME=VALUE of each variable.
 std::vector<std::string> ProcessEnvironment();

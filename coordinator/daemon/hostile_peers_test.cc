@@ -414,7 +414,7 @@ TEST(ForeignIdentity, IsRefusedWithTheReasonAndOthersAreNot) {
   fs::remove_all(root);
 }
 
-// One version either way.
+// The coordinator understands one version in either direction.
 TEST_F(HostilePeers, AgentOfTheNextProtocolIsUnderstood) {
   RawStream stream(address());
   v1::AgentMessage hello = Hello(kPlace);

@@ -28,7 +28,7 @@ class History {
   // Those after `not_after` are left out: a clock that was wrong when they were written is no
   // reason to be wrong for ever.
   absl::StatusOr<absl::Time> Newest(absl::Time not_after = absl::InfiniteFuture());
-  // How many times Newest leaves out.
+  // The number of times that Newest leaves out.
   absl::StatusOr<int64_t> CountAfter(absl::Time not_after);
 
   // Remembers an incident; its own transaction. The same incident again changes
@@ -69,7 +69,7 @@ class History {
   absl::StatusOr<bool> AddDecision(const Finding& finding, RemovalMode mode,
                                    const Decision& decision, absl::Time now);
 
-  // Whether its removal was decided on in this mode, and the machine was not forgotten since.
+  // True if its removal was decided on in this mode, and the machine was not forgotten since.
   absl::StatusOr<bool> RemovalStands(const Finding& finding, RemovalMode mode,
                                      absl::Time now = absl::InfiniteFuture());
 

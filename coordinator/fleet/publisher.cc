@@ -34,7 +34,7 @@ struct Publisher::State {
   mutable Mutex mutex;
   Report report ABSL_GUARDED_BY(mutex);
 
-  // Of the thread alone.
+  // Only the thread uses these.
   std::unique_ptr<Database> spool;
   std::unique_ptr<Database> history;
   absl::Status before;  // of the turn before

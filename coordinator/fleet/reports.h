@@ -24,7 +24,7 @@ struct Offender {
   std::vector<std::string> causes;  // "BAD_TPU_CHIP TENSOR_CORE (3)", most frequent first
   absl::Time last_seen = absl::UnixEpoch();
 };
-// Those with most incidents first, at most `limit`.
+// Machines with most incidents first, at most `limit`.
 absl::StatusOr<std::vector<Offender>> Offenders(Database& database, absl::Time since, size_t limit);
 
 // The latest decision about a machine in one mode; nullopt: none yet.
@@ -68,14 +68,14 @@ struct Happening {
   std::string kind;      // "incident" "decision" "hook" "repair" "forgotten"
   std::string incident;  // empty: of none
   std::string text;      // one sentence, for people
-  // The same for programs, such as ("action", "watch"); of a hook also its output.
+  // The same facts for programs, such as ("action", "watch"); for a hook also its output.
   std::vector<std::pair<std::string, std::string>> details;
 };
 // In the order in which they happened. Why it was (not) removed stands in the decisions.
 absl::StatusOr<std::vector<Happening>> HistoryOf(Database& database, const std::string& machine);
 
-// Of the removals decided on in one mode, for one cause: how many were right, as far as
-// the machine was inspected.
+// The number of right removals among those decided on in one mode, for one cause, as far as the
+// machines were inspected.
 struct Precision {
   std::string cause;
   std::string detail;

@@ -23,8 +23,8 @@ struct Migration {
 // All steps of this program, ascending from version 1.
 const std::vector<Migration>& FleetMigrations();
 
-// Takes the database to the last of `migrations`, whatever it was; several may try at
-// once. FAILED_PRECONDITION if it is newer than that: it says which program to update.
+// Takes the database from any version to the last of `migrations`; several processes may try at
+// once. FAILED_PRECONDITION if it is newer than that: the message says which program to update.
 absl::Status Migrate(Database& database, const std::vector<Migration>& migrations);
 
 // Checks for readers and writers that there is a fleet history of this program's version.

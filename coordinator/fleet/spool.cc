@@ -34,7 +34,7 @@ CulpritRecord ReadCulprit(const Row& row) {
 
 }  // namespace
 
-// No clock of this machine decides anything here: the history stamps what it takes.
+// No clock of this machine decides anything here: the history stamps the rows that it takes.
 absl::Status Spool::Put(const IncidentRecord& incident) {
   return History(local_).Record(incident, absl::InfiniteFuture());
 }

@@ -166,7 +166,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path,
   sqlite3_busy_timeout(connection, static_cast<int>(absl::ToInt64Milliseconds(kHistoryPatience)));
   // The mode of the journal stays with the file; a file that is no history is left as it is.
   absl::Status status = database->Run("PRAGMA synchronous = FULL").status();
-  // Another connection that opens a new file at the same moment holds it for an instant, and this
+  // Another connection that opens a new file at the same moment locks it for an instant, and this
   // statement alone does not wait for that by itself.
   const absl::Duration deadline = MonotonicTime() + kHistoryPatience;
   while (make && status.ok()) {

@@ -32,8 +32,8 @@ struct OtlpCounters {
   int64_t dropped = 0;   // refused by the receiver, or too many waited
 };
 
-// Thread-safe. A receiver that is away, slow or hangs holds up nobody: events wait, in bounds, and
-// are sent once it answers. The log says when it does not, and when it does again.
+// Thread-safe. A receiver that is away, slow or hangs delays no caller: events wait, in bounds, and
+// are sent once it answers. The log says when it stops answering, and when it answers again.
 class OtlpExporter {
  public:
   using Post = std::function<absl::Status(const std::string& url, const std::string& body)>;
@@ -64,8 +64,8 @@ class OtlpExporter {
   PeriodicWorker worker_;
 };
 
-// Where logs are posted: `endpoint` with /v1/logs, unless it ends so. INVALID_ARGUMENT if it is no
-// URL of http or https.
+// The URL to which logs are posted: `endpoint` with /v1/logs, unless it ends so. INVALID_ARGUMENT
+// if the endpoint is no URL of http or https.
 absl::StatusOr<std::string> OtlpLogsUrl(const std::string& endpoint);
 // Without the user and the password that it may hold.
 std::string UrlForLogs(absl::string_view url);

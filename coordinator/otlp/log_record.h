@@ -13,7 +13,7 @@
 
 namespace rapideye::coordinator {
 
-// Of the body of a record; a digest of a real job is far smaller.
+// Bytes of the body of a record; a digest of a real job is far smaller.
 inline constexpr size_t kMaxLogBody = 256 << 10;
 
 enum class IncidentEventKind {
@@ -36,7 +36,7 @@ struct IncidentEvent {
   std::optional<ToldVerdict> verdict = {};
 };
 
-// One ExportLogsServiceRequest. Texts may hold any bytes.
+// Renders one ExportLogsServiceRequest. Texts may hold any bytes.
 std::string RenderLogs(const std::vector<IncidentEvent>& events);
 
 }  // namespace rapideye::coordinator

@@ -1,4 +1,4 @@
-// IncidentHooks runs the hooks of an incident once, whatever is removed for it.
+// IncidentHooks runs the hooks of an incident once, with or without removals.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_INCIDENT_HOOKS_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_INCIDENT_HOOKS_H_
 
@@ -16,10 +16,10 @@
 
 namespace rapideye::coordinator {
 
-// Where a removal is enforced, the remover runs the hooks for the removed host. This
-// class runs all others: an upload, a webhook, in a dry run all of them. Its journal lies
-// in the coordinator's state directory, so that a fleet history that is down delays no
-// notification. Not thread-safe; may block for as long as a hook may run.
+// Where a removal is enforced, the remover runs the hooks for the removed host. This class
+// runs all others: an upload, a webhook, in a dry run all hooks. Its journal lies in the
+// coordinator's state directory, so that a fleet history that is down delays no notification.
+// Not thread-safe; may block for as long as a hook may run.
 class IncidentHooks {
  public:
   struct Settings {
@@ -52,7 +52,7 @@ class IncidentHooks {
   // Lets the incident's hooks run: its removals have been decided.
   absl::Status Release(const std::string& incident);
 
-  // Runs what is due while `go_on`; returns the tasks that it ran, or gave up.
+  // Runs due tasks while `go_on`; returns the tasks that it ran, or gave up.
   absl::StatusOr<std::vector<Task>> RunDue(const std::function<bool()>& go_on);
   // InfiniteDuration if nothing waits.
   absl::StatusOr<absl::Duration> UntilNext();

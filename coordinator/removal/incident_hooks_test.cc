@@ -170,7 +170,7 @@ TEST_F(IncidentHooksTest, WhereverItDiesEveryHookRuns) {
     for (const Task& task : tasks) EXPECT_EQ(task.state, "done");
   }
   EXPECT_GT(steps, 25);
-  // Only between the end of a hook and its record, of which there are two.
+  // Hooks run again only after a death between the end of a hook and its record: two cases.
   EXPECT_EQ(ran_again, 2);
 }
 

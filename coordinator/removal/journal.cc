@@ -15,8 +15,8 @@ constexpr char kColumns[] =
     "incident, subject, hook, ordinal, state, attempts, not_before_ms, expires_ms, outcome, "
     "output";
 
-// Of a task t at $1: nothing that runs, or has to run before it, keeps it waiting, and the breaker
-// of the role that recorded its incident (History::SetBreaker) is not open.
+// True for a task t at $1: no task that runs, or has to run before t, keeps t waiting, and the
+// breaker of the role that recorded its incident (History::SetBreaker) is not open.
 constexpr char kIsNext[] =
     "NOT EXISTS (SELECT 1 FROM fleet_tasks o WHERE o.task <> t.task AND ("
     "((o.subject = t.subject OR o.incident = t.incident) "

@@ -63,7 +63,7 @@ class Journal {
   // Under the lock: what of an incident waits for its first attempt may begin now.
   absl::Status Release(const std::string& incident, absl::Time now);
 
-  // Of a claimed task that is not to be run after all: it expires, and `why` is its outcome.
+  // Ends a claimed task that is not to be run after all: it expires, and `why` is its outcome.
   absl::Status Abandon(const Task& task, const std::string& why, absl::Time now);
 
   // Stores the result of a claimed task. NOT_FOUND if another process holds it by now.
@@ -81,8 +81,8 @@ class Journal {
   absl::StatusOr<std::vector<Task>> TasksOf(const std::string& incident);
   // Incidents of which something waits for its first attempt.
   absl::StatusOr<std::vector<std::string>> Waiting();
-  // When the next attempt of its hooks may begin, as far as its time is what it waits
-  // for; InfiniteFuture if none does.
+  // The time when the next attempt of its hooks may begin, for tasks that wait for their time
+  // only; InfiniteFuture: no task does.
   absl::StatusOr<absl::Time> NextDue(absl::Time now);
 
  private:

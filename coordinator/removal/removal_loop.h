@@ -22,8 +22,8 @@
 
 namespace rapideye::coordinator {
 
-// Decides and acts, and says in the log what it did. A history that is down is tried
-// again for as long as it takes: soon at first, then seldom.
+// Decides and acts, and logs both. A history that is down is tried again for as long as it takes:
+// soon at first, then seldom.
 class RemovalLoop {
  public:
   struct Settings {
@@ -35,7 +35,7 @@ class RemovalLoop {
     std::optional<std::string> job;  // only findings of this job; empty: of any
     std::vector<std::string> hooks;
     absl::Duration hook_timeout;
-    // How often it looks for what others have put into the history; InfiniteDuration:
+    // Interval at which the loop looks for new rows of others in the history; InfiniteDuration:
     // only when it is woken.
     absl::Duration poll = kRemovalPoll;
     // Called on Run's thread before and after every turn; the latter whether it succeeded
@@ -49,8 +49,8 @@ class RemovalLoop {
   // `runner` outlives the loop.
   RemovalLoop(Settings settings, HookRunner& runner);
 
-  // One turn, of the thread that calls Run. Errors are those of Database and Remover;
-  // it has said nothing of them.
+  // Runs one turn, on the thread that calls Run. Errors are those of Database and Remover; the
+  // turn has not logged them.
   absl::StatusOr<Remover::Report> Turn();
   // Works until Stop.
   void Run();
@@ -72,7 +72,7 @@ class RemovalLoop {
   HookRunner& runner_;
   const std::string holder_;
 
-  // Of Run's thread.
+  // Only Run's thread uses these.
   std::unique_ptr<Database> database_;
   std::optional<FleetClock> clock_;
   std::optional<Remover> remover_;
@@ -86,7 +86,7 @@ class RemovalLoop {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// One line of the log for what came of a hook.
+// Logs the outcome of a hook in one line.
 void LogHook(const Task& task);
 
 }  // namespace rapideye::coordinator

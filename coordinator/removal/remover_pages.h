@@ -65,7 +65,7 @@ class RemoverPages {
 // Runs hooks, and notes that they begin and end.
 class NotingHookRunner final : public HookRunner {
  public:
-  // Both outlive this.
+  // Both arguments outlive this.
   NotingHookRunner(HookRunner& runner, RemoverPages& pages) : runner_(runner), pages_(pages) {}
   HookResult Run(const HookCall& call) override;
 

@@ -18,7 +18,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// Some hundred bytes for each machine of the largest fleets.
+// Bound of the file: some hundred bytes for each machine of the largest fleets.
 constexpr size_t kMaxFile = size_t{64} << 20;
 
 absl::Status Failed(const std::string& path, const std::string& why) {

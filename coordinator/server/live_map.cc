@@ -130,7 +130,7 @@ std::string Describe(const WorkerOnMap& worker) {
   return text;
 }
 
-// As MapData of a digest's page, which the same script draws.
+// The same data as MapData of a digest's page, which the same script draws.
 std::string LiveMapData(const JobStatus& status, const std::set<std::string>& accused) {
   Json states = Json::array();
   for (const StateOnMap& state : kStates) states.push_back({state.name, 0, 0, state.css_class});

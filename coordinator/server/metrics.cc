@@ -268,7 +268,7 @@ void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) 
                  static_cast<double>(count), {{"status", absl::StatusCodeToString(code)}});
   }
   const std::map<Cause, int64_t> verdicts = telemetry.Verdicts();
-  // Those that never happened, too: a rate needs a beginning.
+  // Causes that never occurred are listed, too: a rate needs a beginning.
   for (int i = 0; i <= static_cast<int>(Cause::kUnknown); ++i) {
     const auto cause = static_cast<Cause>(i);
     const auto found = verdicts.find(cause);

@@ -99,7 +99,7 @@ struct Document {
 // A call whose reply is a document, sent as fast as the caller reads.
 class DocumentCall final : public OperatorCall, public grpc::ServerWriteReactor<v1::DocumentPart> {
  public:
-  // As UnaryCall::Begin.
+  // Begins the call like UnaryCall::Begin.
   static std::shared_ptr<DocumentCall> Begin(std::shared_ptr<CallLimiter> limiter,
                                              grpc::CallbackServerContext* context,
                                              grpc::ServerWriteReactor<v1::DocumentPart>*& reactor);

@@ -190,7 +190,7 @@ std::string Strip(const std::vector<LaunchMinute>& minutes) {
   const absl::Duration usual = UsualLaunch(minutes);
   size_t late = 0;
   size_t none = 0;
-  // A coordinator that has just started knows nothing of the rest of the hour.
+  // A coordinator that has just started does not know the rest of the hour.
   const size_t unknown = std::max(LaunchTimes::kMinutes, minutes.size()) - minutes.size();
   std::string bars;
   for (size_t i = 0; i < unknown; ++i) bars += "<span></span>";

@@ -13,8 +13,8 @@
 
 namespace rapideye::coordinator {
 
-// The job now, verdict and culprit first in a hang; what has changed is shown without a reload.
-// About 100 bytes a worker and 60 kB. `status` may be nullptr:
+// The job now, verdict and culprit first in a hang; changes appear without a reload. About 100
+// bytes a worker and 60 kB. `status` may be nullptr:
 // the core has not answered.
 std::string StatusPage(const JobStatus* status, const DiskReport& disk);
 

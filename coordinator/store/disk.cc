@@ -73,8 +73,8 @@ class PosixDisk final : public Disk {
     if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
       return absl::OkStatus();
     }
-    // NFS and others do not know the flag. A directory that holds something is
-    // not replaced all the same.
+    // NFS and others do not know the flag. Even so rename() does not replace a directory
+    // that has entries.
     if ((errno == EINVAL || errno == ENOSYS) && rename(from.c_str(), to.c_str()) == 0) {
       return absl::OkStatus();
     }

@@ -18,7 +18,7 @@ namespace rapideye::coordinator {
 class Disk {
  public:
   virtual ~Disk() = default;
-  // Also the missing parents. OK if it is there already.
+  // Makes the missing parents, too. OK if the directory is there already.
   virtual absl::Status MakeDirectory(const std::string& path) = 0;
   // A new file with these bytes, synced.
   virtual absl::Status WriteFile(const std::string& path, const std::string& bytes) = 0;

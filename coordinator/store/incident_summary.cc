@@ -18,7 +18,7 @@ constexpr int kSchemaVersion = 1;
 // No incident is looked at so often; work is done for each digest of one.
 constexpr int64_t kMaxRevision = 1000;
 
-// Most of a large digest is what a list does not show: it is not kept while
+// A list shows little of a large digest: other members are not kept while
 // parsing.
 bool Wanted(const std::string& key) {
   static const std::set<std::string_view> kKeys = {"schemaVersion", "detectedAt", "job",

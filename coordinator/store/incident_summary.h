@@ -31,7 +31,7 @@ struct IncidentSummary {
   // could not be read are empty.
   std::string problem;
 
-  // Of its notes, which its digest knows nothing of.
+  // From the incident's notes, which the digest does not hold.
   std::optional<EndedIncident> ended = {};  // absent: it lasts, or nobody saw its end
   std::optional<Acknowledgement> acknowledged = {};
   bool newest = false;  // of a list; each before it is over

@@ -45,15 +45,15 @@ class IncidentWriter {
  public:
   struct Settings {
     digest::TextFormat text_format = digest::TextFormat::kClassic;
-    // How long a digest waits for the disk, to be able to name its files.
+    // Time that a digest waits for the disk, so that it can name its files.
     absl::Duration disk_patience = kDiskPatience;
-    // How long a digest waits for its verdict; what is known is written all the same then.
+    // Time that a digest waits for its verdict; then it says what is known without the verdict.
     absl::Duration verdict_patience = kVerdictPatience;
     // Classifies; may be called on any thread, and may never return.
     std::function<Verdict(const Capture&)> classify = [](const Capture& capture) {
       return Classify(capture);
     };
-    // Likewise for its forms: those of a report without the workers' own evidence are written then.
+    // Time for the digest's forms; then they come of a report without the workers' own evidence.
     absl::Duration render_patience = kVerdictPatience;
     // Builds the report; may be called on any thread, and may never return.
     std::function<digest::Report(const Capture&, const Verdict&, const digest::ReportContext&)>
@@ -104,9 +104,9 @@ class IncidentWriter {
   // Unknown if it takes too long.
   Verdict VerdictOn(const std::shared_ptr<Conclude>& conclude) const;
   void Process(Conclude conclude);
-  // All forms of the digest.
+  // Renders all forms of the digest.
   RenderedDigest Render(const Begun& begun, const digest::ReportContext& context) const;
-  // Of the digest that is out.
+  // The revision of the digest that is out.
   int64_t RevisionOf(const std::string& incident_id) const;
   // A digest that names a cause is out, and this look names the same, or one of its culprits.
   bool Repeats(const Begun& begun) const;
@@ -117,7 +117,7 @@ class IncidentWriter {
   // Without the texts that it still waits for.
   void FinishWaiting();
   void Finish(Begun begun);
-  // As the fleet remembers it.
+  // The incident as the fleet remembers it.
   IncidentRecord RecordOf(const Begun& begun) const;
   // The digest is in the log.
   void Announce(const Begun& begun, std::string text,
@@ -125,7 +125,7 @@ class IncidentWriter {
 
   IncidentKeeper& keeper_;
   const Settings settings_;
-  // Of the thread.
+  // Only the thread uses these.
   std::optional<Begun> awaits_texts_;
   std::string last_incident_;  // that got a digest, and the number of the last
   int64_t last_revision_ = 1;

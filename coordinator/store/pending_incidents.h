@@ -20,7 +20,7 @@ namespace rapideye::coordinator {
 struct IncidentFiles {
   std::string id;
   std::vector<IncidentFile> files;
-  // More than 1: a later digest, which takes the place of what is there.
+  // More than 1: a later digest, which replaces the one on disk.
   int64_t revision = 1;
 };
 

@@ -31,7 +31,7 @@ std::string Declaration(const google::protobuf::FieldDescriptor& field);
 // The constant for the largest number, or the most bytes or entries; empty if there is none.
 std::string Limit(const google::protobuf::FieldDescriptor& field);
 
-// The lists of this message that it or what it holds has indexes into (`own`), or those of
+// The lists of this message into which it or its members have indexes (`own`), or those of
 // messages around it.
 std::set<std::string> ListsIndexed(const google::protobuf::Descriptor& message, bool own);
 

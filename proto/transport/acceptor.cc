@@ -62,7 +62,7 @@ PeerName NameOf(const sockaddr_storage& peer) {
   return {text.data(), ntohs(v6.sin6_port)};
 }
 
-// Of gRPC's "ipv4:192.0.2.1:80", "ipv6:%5B2001:db8::1%5D:80".
+// The address in gRPC's "ipv4:192.0.2.1:80", "ipv6:%5B2001:db8::1%5D:80".
 PeerName NameOf(const std::string& peer) {
   const size_t scheme = peer.find(':');
   const size_t colon = peer.rfind(':');
@@ -169,7 +169,7 @@ struct Acceptor::State {
     Release(peer);
   }
 
-  // False: what is not accepted waits in the kernel.
+  // False: further connections wait in the kernel.
   bool HasRoom() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     return !pending_.Full(MonotonicTime());
@@ -246,8 +246,8 @@ absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(const std::string& ad
     const int descriptor = Bind(*at);
     if (descriptor < 0) {
       if (reason == 0) reason = errno;
-      // That another process has one of the addresses is a mistake; a family that the host does
-      // not have is none.
+      // An address that another process holds is a mistake of the operator; a family that the host
+      // lacks is not.
       if (errno == EADDRINUSE) break;
       continue;
     }
@@ -329,14 +329,14 @@ bool Acceptor::AcceptOne(int listener) {
   int connection = accept_one();
   if (connection < 0 && (errno == EMFILE || errno == ENFILE)) {
     state_->NoteStarved();  // known before the peer notices
-    // It would stay in the kernel's queue, and its peer would wait for ever.
+    // The connection would stay in the kernel's queue, and its peer would wait for ever.
     close(std::exchange(spare_, -1));
     connection = accept_one();
     if (connection >= 0) close(connection);
     spare_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return false;
   }
-  // The peer has gone, or the network has a moment: nothing that ends a listener.
+  // The peer has gone, or the network fails for a moment: no reason to end a listener.
   if (connection < 0) return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
   // The lowest free number is given out first.
   if (connection >= LimitOfConnections()) {

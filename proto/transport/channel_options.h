@@ -16,8 +16,8 @@ inline constexpr int kMaxMessageBytes = 8 * 1024 * 1024;
 // numbers and a name. What it does not know of them it keeps until it has looked
 // at them, at twenty times their size.
 inline constexpr int kMaxCommandBytes = 64 * 1024;
-// All that gRPC's own buffers of one server may take. It throttles senders rather
-// than capping memory; what is built from their messages is bounded elsewhere.
+// Bytes of gRPC's own buffers of one server. The limit throttles senders rather than capping
+// memory; objects built from their messages are bounded elsewhere.
 inline constexpr size_t kServerBufferBytes = size_t{512} << 20;
 // A TLS handshake takes milliseconds; an unfinished one holds a descriptor.
 inline constexpr int kHandshakeTimeoutMs = 10'000;

@@ -21,8 +21,8 @@ namespace rapideye::transport {
 // after kHandshakeTimeoutMs; a connection that lasts longer has finished it, and is not counted
 // any more.
 inline constexpr size_t kMaxPending = 1024;
-// Of one address: what a host, or many behind one NAT, need when all connect at once. Those that
-// are turned away try again with a backoff.
+// Connections of one address: enough for a host, or for many behind one NAT, that all connect at
+// once. A peer that is turned away tries again with a backoff.
 inline constexpr size_t kMaxPendingOfPeer = 256;
 // A connection that is younger makes room for no other: a handshake and the first call take
 // milliseconds, and a flood of connections must not end each of them before that. With the bounds
@@ -62,7 +62,7 @@ class PendingConnections {
   using OfAddress = std::map<Turn, Peer>;
 
   void Forget(const Peer& peer);
-  // Of the address that has most; of several, the one whose oldest is the oldest of theirs.
+  // Connections of the address with most; of several, those of the one with the oldest connection.
   const OfAddress& MostCrowded() const;
 
   const absl::Duration timeout_;

@@ -138,7 +138,7 @@ void KernelLog::Keep(std::optional<KernelLine> line, KernelLogReading& reading) 
   if (added && reading.lines.size() < kMaxKernelEvents) {
     reading.lines.push_back(*std::move(line));
   } else if (!added && same->second < reading.lines.size()) {
-    // Of several the last one: it is the one most surely of the present job.
+    // The last of several equal lines is the one most surely of the present job.
     line->line.repeats = reading.lines[same->second].line.repeats + 1;
     reading.lines[same->second] = *std::move(line);
   }

@@ -131,7 +131,7 @@ TEST_F(KernelLogTest, SaysWhatWouldHelpAndTriesAgain) {
 class KernelLogOfThisMachine : public testing::Test {
  protected:
   static constexpr char kPath[] = "/dev/kmsg";
-  // Of a PCI domain that no machine has.
+  // An address in a PCI domain that no machine has.
   static constexpr char kNowhere[] = "fffe:fe:1f.0";
 
   KernelLogOfThisMachine() : file_(open(kPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
@@ -228,7 +228,7 @@ TEST_F(KernelLogOfThisMachine, WhatAProcessWroteIsNotBelieved) {
   EXPECT_EQ(record->text, text);
   EXPECT_FALSE(record->of_kernel);
   EXPECT_THAT(OfDevices(log.Read(tpus)), IsEmpty());
-  // Nor would it be as the kernel's own: it has no dictionary.
+  // The line would not count as the kernel's own either: it has no dictionary.
   record->of_kernel = true;
   record->severity = 3;
   EXPECT_FALSE(RecogniseKernelLine(*record, tpus).has_value());

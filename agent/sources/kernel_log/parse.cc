@@ -161,7 +161,7 @@ std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
   if (tpu == nullptr) return std::nullopt;
   logs::RecogniseOptions options;
   options.source = LogSource::kKernelLog;
-  // By whatever name the line calls it. Which chip it is may be unknown.
+  // The line may call the device by any name. The number of its chip may be unknown.
   options.tpu_addresses = {{tpu->address, 0}};
   if (tpu->accel.has_value()) options.tpu_addresses.emplace_back(AccelName(*tpu), 0);
   std::optional<logs::LogLine> found = logs::Recognise(record.text, options);

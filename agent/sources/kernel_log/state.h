@@ -21,7 +21,7 @@ struct KernelLine {
   logs::LogLine line;
   // The time of the line by the kernel's own clock, which is never corrected.
   absl::Duration since_boot;
-  // It was there before this agent looked for the first time.
+  // The line was there before this agent looked for the first time.
   bool backlog = false;
   // A reset that nothing is said to have gone wrong with: a process that opens the
   // chip has it reset, too.

@@ -26,11 +26,11 @@
 namespace rapideye::agent {
 
 struct LogOptions {
-  // Paths or shell patterns; what is not there yet is followed once it is.
+  // Paths or shell patterns; a file that does not exist yet is followed once it does.
   std::vector<std::string> patterns;
-  // False: what a file holds when the follower first looks is left out: it is
-  // another run's, or its age is unknown. True: the end of it is
-  // read, and called old.
+  // False: leaves out the text that a file holds when the follower first looks: it is
+  // another run's, or its age is unknown. True: reads the end of that text, and calls it
+  // old.
   bool read_old = false;
   logs::SignatureTable signatures = logs::SignatureTable::BuiltIn();
   // Outputs of a command that the agent itself has started; they outlive the
@@ -94,7 +94,7 @@ class LogFollower {
   bool Open(const std::string& path, bool may_be_old, File& file, logs::LogReading& reading);
   void Close(File& file);
   void ReadNew(const std::string& path, File& file, logs::LogReading& reading);
-  // True: what was read before is not there any more.
+  // True: the text that was read before is not there any more.
   static bool WasTruncated(const File& file, int64_t size);
   // True: the name now means another file.
   static bool WasReplaced(const std::string& path, const File& file);

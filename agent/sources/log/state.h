@@ -32,9 +32,9 @@ class LogState final : public StateOf<logs::LogReading> {
   // Absent if no line of this process has told a step that grows, none is expected any more,
   // or no process is known to live: whose end is not known may be done.
   std::optional<wire::StepLines> Steps(absl::Duration now) const;
-  // How often a step has grown for this process.
+  // The number of times that a step has grown for this process.
   int64_t advances() const { return advances_; }
-  // The time since the last step was a hang: no measure of what is healthy.
+  // The time since the last step was a hang, and is no measure of health.
   void MeasureAnew() { healthy_since_advance_ = false; }
 
  private:
@@ -45,7 +45,7 @@ class LogState final : public StateOf<logs::LogReading> {
 
   CountedLines lines_;
   std::optional<HangReport> hang_report_;
-  // As last read, and when it last advanced; absent: it has not for this process.
+  // The reading of the last look, and the time of its last advance; absent: none for this process.
   logs::StepReading steps_;
   std::optional<absl::Duration> advanced_at_;
   int64_t advances_ = 0;  // for this process

@@ -15,7 +15,7 @@ namespace rapideye::agent {
 // privilege. A few small files per PCI device: not for every poll.
 std::vector<TpuDevice> ListTpus(const std::string& sys_root);
 
-// Those as last listed: anew in a look that reads counters, once, whichever source asks
+// The TPUs as last listed: once anew in a look that reads counters, for whichever source asks
 // first.
 const std::vector<TpuDevice>& KnownTpus(const std::string& sys_root, const HostLook& look,
                                         HostFindings& found);

@@ -16,7 +16,7 @@ struct ProbeEchoes {
   std::optional<absl::Duration> answer;
   // Why the kernel gave a SYN up, as errno; 0: none was given up, no answer came.
   int error = 0;
-  // Whether the peer's host answered a small datagram, and one as large as the way
+  // True if the peer's host answered a small datagram, and a datagram as large as the way
   // takes packets.
   bool small_answered = false;
   bool full_answered = false;

@@ -26,9 +26,9 @@ class OomWatch {
  public:
   OomWatch(std::string proc_root, std::string sys_root);
 
-  // It lives: takes the counter of its group as it is now. Two small files.
+  // The process lives: reads the counter of its group as it is now. Two small files.
   void Lives(int64_t pid);
-  // It has ended: true if the counter has risen since it was last seen alive.
+  // The process has ended: true if the counter has risen since the process was last seen alive.
   bool KilledSince() const;
 
  private:

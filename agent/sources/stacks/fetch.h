@@ -49,7 +49,7 @@ StackReading TakeStacks(const StackOptions& options, const ProcessSample& proces
 class StackTaker {
  public:
   explicit StackTaker(StackOptions options);
-  // Gives up what is under way.
+  // Gives up the look that is under way.
   ~StackTaker();
   StackTaker(const StackTaker&) = delete;
   StackTaker& operator=(const StackTaker&) = delete;

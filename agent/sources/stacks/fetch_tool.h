@@ -16,7 +16,7 @@ struct ToolRun {
   std::string output;  // of standard output, up to the limit
   std::string error;   // its error on standard error, or why it did not start
   bool in_time = false;
-  // It did not end by itself, so that what it was about was left half done.
+  // True if the tool did not end by itself, so that its work was left half done.
   bool killed = false;
   std::optional<int> exit_code;  // if it ended by itself
 };

@@ -1,5 +1,5 @@
-// Bounds stacks of the training process: the tools' time and output, what a snapshot
-// carries.
+// Limits bound stacks of the training process: the tools' time and output, the stacks in a
+// snapshot.
 #ifndef RAPIDEYE_AGENT_SOURCES_STACKS_LIMITS_H_
 #define RAPIDEYE_AGENT_SOURCES_STACKS_LIMITS_H_
 
@@ -37,7 +37,7 @@ inline constexpr size_t kMaxChildrenRead = 16;
 inline constexpr unsigned long kToolCpuSeconds = 10;
 // A thousand threads of 48 frames.
 inline constexpr size_t kMaxToolBytes = 4 * 1024 * 1024;
-// Of what it says of an error, before the last.
+// Bytes of its error output, before the last ones.
 inline constexpr size_t kMaxErrorBytes = 16 * 1024;
 inline constexpr size_t kMaxThreadsRead = 2'048;
 // Bytes of all stacks in a snapshot, in which threads with equal stacks are

@@ -1,4 +1,4 @@
-// Bounds what the start-up of a training process may cost to watch.
+// Limits bound the cost of watching the start-up of a training process.
 #ifndef RAPIDEYE_AGENT_SOURCES_START_UP_LIMITS_H_
 #define RAPIDEYE_AGENT_SOURCES_START_UP_LIMITS_H_
 
@@ -33,7 +33,7 @@ inline constexpr absl::Duration kPortSearchDeadline = absl::Milliseconds(100);
 // The training processes of a host start within less.
 inline constexpr int64_t kSameStartMs = 60'000;
 
-// Where JAX's coordination service listens unless JAX_COORDINATOR_ADDRESS says otherwise.
+// The port of JAX's coordination service unless JAX_COORDINATOR_ADDRESS says otherwise.
 inline constexpr uint16_t kCoordinationPort = 8476;
 
 }  // namespace rapideye::agent

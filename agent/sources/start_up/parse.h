@@ -1,4 +1,4 @@
-// Parses what the kernel says of rights and connections of a process.
+// Parses the kernel's files about rights and connections of a process.
 #ifndef RAPIDEYE_AGENT_SOURCES_START_UP_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_START_UP_PARSE_H_
 
@@ -20,7 +20,7 @@ struct Rights {
 // From the text of /proc/PID/status; absent if it does not tell them.
 std::optional<Rights> ParseRights(absl::string_view status);
 
-// Whether these rights suffice to open a file for reading and writing, by its mode alone.
+// True if these rights suffice to open a file for reading and writing, by its mode alone.
 bool MayOpen(const Rights& rights, uint32_t mode, uint32_t owner, uint32_t group);
 
 // Inodes of the established connections to that port, from the text of /proc/PID/net/tcp or tcp6.

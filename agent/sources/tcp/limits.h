@@ -16,7 +16,7 @@ inline constexpr size_t kMaxSockets = 1'024;
 inline constexpr absl::Duration kSocketDeadline = absl::Milliseconds(500);
 // Polls per listing of connections in health.
 inline constexpr int kPollsPerSocketLook = 4;
-// And while nothing moves, though polls may be faster.
+// The same while nothing moves, though polls may be faster.
 inline constexpr absl::Duration kSocketSpacing = absl::Seconds(1);
 
 }  // namespace rapideye::agent

@@ -1,4 +1,4 @@
-// Reads what a host allows its agent and its coordinator.
+// Reads the rights and limits that a host gives its agent and its coordinator.
 #ifndef RAPIDEYE_COORDINATOR_CLI_DOCTOR_HOST_FACTS_H_
 #define RAPIDEYE_COORDINATOR_CLI_DOCTOR_HOST_FACTS_H_
 
@@ -35,7 +35,7 @@ struct DirectoryFacts {
   bool others_may_write = false;
 };
 
-// Of a directory that need not exist yet: then of the nearest parent that does. Leaves nothing
+// Facts of a directory that need not exist yet: then of its nearest existing parent. Leaves nothing
 // behind.
 DirectoryFacts ReadDirectoryFacts(const std::string& path);
 

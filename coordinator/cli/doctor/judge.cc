@@ -102,7 +102,7 @@ Check JudgeKernelLog(const HostFacts& facts) {
                        "CAP_SYSLOG, and in a container the device")};
 }
 
-// Records of the agent's own log: its sources say there what they cannot have.
+// Reads the agent's own log: its sources report there which data they cannot have.
 void AddComplaints(const std::string& log, Checks& checks) {
   for (const absl::string_view line : absl::StrSplit(log, '\n', absl::SkipWhitespace())) {
     const Json record = Json::parse(line, /*cb=*/nullptr, /*allow_exceptions=*/false);

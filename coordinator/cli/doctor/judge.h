@@ -1,4 +1,4 @@
-// Judges what was read of a host, of its agent and of the coordinator. Pure.
+// Judges the facts of a host, of its agent and of the coordinator. Pure.
 #ifndef RAPIDEYE_COORDINATOR_CLI_DOCTOR_JUDGE_H_
 #define RAPIDEYE_COORDINATOR_CLI_DOCTOR_JUDGE_H_
 

@@ -87,7 +87,7 @@ absl::StatusOr<std::string> BreakerCommand::Show(Fleet& fleet, RemovalMode mode)
   return json() ? JsonLine(name, *breaker, waiting, *roles) : Text(name, *breaker, waiting);
 }
 
-// One that is closed already stays as it was, with who closed it.
+// A breaker that is closed already stays as it was, with the name of the operator who closed it.
 absl::Status BreakerCommand::Close(Fleet& fleet, RemovalMode mode) {
   const absl::StatusOr<std::string> who = author_.Name();
   if (!who.ok()) return who.status();

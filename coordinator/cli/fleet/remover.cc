@@ -61,8 +61,8 @@ class StopAtSignal {
   std::thread thread_;
 };
 
-// How the history is called in the log; INVALID_ARGUMENT if there can be none of this
-// address. One that is down, or not made yet, is waited for.
+// The history's name in the log; INVALID_ARGUMENT if no history can have this address. A history
+// that is down, or not made yet, is waited for.
 absl::StatusOr<std::string> HistoryName(const std::string& url) {
   if (url.empty()) {
     return absl::InvalidArgumentError(
@@ -133,7 +133,7 @@ int RemoverCommand::Run() {
   const auto reload = [] { spdlog::info("SIGHUP: hooks are read again when they are run"); };
   if (absl::Status status = signals->OnHangup(reload); !status.ok()) return Fail(status);
 
-  // A daemon says what it does; the other commands only what went wrong.
+  // A daemon logs its actions; the other commands log only errors.
   spdlog::set_level(spdlog::level::info);
   spdlog::info("removals ({}) by fleet history {}, hooks: {}", flags_.removal, *name,
                flags_.hooks.empty() ? "none" : absl::StrJoin(flags_.hooks, ", "));

@@ -13,8 +13,8 @@ namespace rapideye::coordinator {
 // clock: a wall clock that is stepped shortens no window while this lives.
 class FleetClock {
  public:
-  // `newest`: as History::Newest has it, without what is further ahead than
-  // kLargestClockError: a clock that was wrong once would end all windows.
+  // `newest`: as from History::Newest, without times further ahead than kLargestClockError: a clock
+  // that was wrong once would end all windows.
   FleetClock(absl::Time database_wall, absl::Time newest, absl::Duration monotonic)
       : begin_(std::max(database_wall, newest) - monotonic) {}
 

@@ -151,8 +151,8 @@ TEST_F(HookProcessTest, InheritsNoDescriptorAndNoSignal) {
 TEST_F(HookProcessTest, AnInterruptAsksTheWholeGroupToStop) {
   const std::string fifo = folder_ + "/fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  // It ends once its child has, which nobody but the runner asks to. The child tells of
-  // itself: between fork and exec a shell would lose the signal.
+  // The hook ends once its child has, which only the runner asks to end. The child itself reports
+  // its start: between fork and exec a shell would lose the signal.
   const std::string hook = Script("trap 'wait; echo asked; exit 0' TERM\nsh -c 'echo >" + fifo +
                                   "; exec sleep 1000' & wait");
   const int interrupt = eventfd(0, EFD_CLOEXEC);

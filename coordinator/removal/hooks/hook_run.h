@@ -31,7 +31,7 @@ struct HookRun {
   std::shared_ptr<const std::string> digest = {};
 };
 
-// How one run of a hook ended.
+// The outcome of one run of a hook.
 struct HookOutcome {
   enum class End {
     kExited,       // `status` is its exit status

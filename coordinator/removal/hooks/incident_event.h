@@ -1,4 +1,4 @@
-// IncidentEvent states what has happened to an incident when hooks run for it.
+// IncidentEvent states the event of an incident for which hooks run.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_INCIDENT_EVENT_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_INCIDENT_EVENT_H_
 
@@ -23,7 +23,7 @@ struct IncidentEvent {
     return revision > 1 ? "changed" : "opened";
   }
 };
-// Of an IncidentKey or an EndKey; what is neither is an id.
+// The event of an IncidentKey or an EndKey; any other text is taken for an id.
 IncidentEvent EventOf(const std::string& key);
 
 }  // namespace rapideye::coordinator

@@ -37,15 +37,15 @@ struct Policy {
   // Machines in the fleet; absent: as many as the largest job in the window had.
   std::optional<int64_t> fleet_hosts;
 
-  // The history keeps what is younger than this. Longer than the window.
+  // The history keeps rows that are younger than this. Longer than the window.
   absl::Duration retention = absl::Hours(400 * 24);
 
   // A removal that has not begun this long after its incident expires.
   absl::Duration decision_lifetime = absl::Hours(6);
 
-  // Hosts (with or without their domain), nodes or hardware, whatever their case; * stands
-  // for any text, ? for a character. What is denied is never removed; unless `allow` is
-  // empty, nothing else than what it names is.
+  // Hosts (with or without their domain), nodes or hardware, in any case; * stands for any text,
+  // ? for a character. A machine that `deny` names is never removed; unless `allow` is empty,
+  // only machines that it names are.
   std::vector<std::string> allow;
   std::vector<std::string> deny;
 
@@ -54,25 +54,25 @@ struct Policy {
   std::vector<TenantMachine> tenant_machines;
 };
 
-// True if whoever recorded the finding may accuse its machine: the history's owner, or a role of
-// which one line of `tenant_machines` has every name that the finding gives to the machine.
+// True if the role that recorded the finding may accuse its machine: the history's owner, or a role
+// for which one line of `tenant_machines` has every name that the finding gives to the machine.
 bool MayAccuse(const Finding& finding, const Policy& policy);
 
 // The earliest time that `facts` must cover for a decision at `now`.
 absl::Time FactsSince(const Policy& policy, absl::Time now);
 
-// Why a machine must not be removed, whatever the evidence: its name cannot belong to one
-// machine only, or the lists do not allow it.
+// The reason why a machine must not be removed, whatever the evidence: its name cannot belong to
+// one machine only, or the lists do not allow the removal.
 struct Objection {
   std::string rule;
   std::string reason;  // for people, after "but"
 };
 std::optional<Objection> ObjectionTo(const Finding& finding, const Policy& policy);
 
-// Pure: the same arguments give the same decision, whatever the order of what is in
-// `facts`. Watch: the evidence does not suffice. Refuse: it does, and something stands
-// against removing. A finding that its own removal is among `facts` is not decided
-// about again: the caller knows which were.
+// Pure: the same arguments give the same decision, in whatever order `facts` lists them. Watch:
+// the evidence does not suffice. Refuse: the evidence suffices, but a rule stands against the
+// removal. A finding whose own removal is among `facts` is not decided about again: the
+// caller knows which findings were.
 Decision Decide(const Finding& finding, const Facts& facts, const Policy& policy, absl::Time now);
 
 }  // namespace rapideye::coordinator

@@ -20,8 +20,8 @@ struct Repetition {
   bool independent = false;
 };
 
-// Of `events`, those of `machine` from `since` until `until` that speak of hardware, once per
-// incident. What exonerates it may come later.
+// Counts the `events` of `machine` from `since` until `until` that concern hardware, once per
+// incident. Events that exonerate the machine may come later.
 Repetition CountRepetition(const std::string& machine, const std::vector<HangEvent>& events,
                            absl::Time since, absl::Time until);
 

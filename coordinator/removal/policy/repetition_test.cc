@@ -164,7 +164,7 @@ TEST(RepetitionTest, AnIciLinkWithAnotherOtherEndOnlyOnceNamesNobodyYet) {
   EXPECT_EQ(Count(events).counted.size(), 5u);
 }
 
-// Only one end told of it, every time.
+// Only one end reported the fault, every time.
 TEST(RepetitionTest, AnIciFaultWithoutAnotherEndCounts) {
   EXPECT_EQ(Count({Ici("i1", 1)}).counted.size(), 1u);
 }

@@ -22,7 +22,7 @@ struct RemovalRecord {
 
 std::string RenderRemovalRecord(const RemovalRecord& record);
 
-// Of a rendered record: some hook has not come to its end.
+// True if some hook of a rendered record has not come to its end.
 bool IsUnfinished(const std::string& rendered);
 
 // Writes it to the directory of an incident that is on disk, in the place of an older

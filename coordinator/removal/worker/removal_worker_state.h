@@ -71,7 +71,7 @@ struct RemovalWorker::State {
   const std::string history_url;
   const std::string journal_path;
 
-  // Of the thread alone.
+  // Only the thread uses these.
   bool first_run = false;
   std::optional<file::FileLock> journal_lock;
   absl::Status journal_problem;  // as the log last said
@@ -130,7 +130,7 @@ struct RemovalWorker::State {
   std::optional<std::string> NeedNotRun(const Task& task) const;
   std::optional<std::string> RanForRemoval(const Task& task) const;
   absl::StatusOr<HookCall> CallFor(const Task& task) const;
-  // For its incident, with what came of all its digests.
+  // Writes the record of its incident, with the outcomes of all its digests.
   void WriteRecord(const std::string& key);
 };
 

@@ -11,8 +11,8 @@ namespace rapideye::file {
 // none: the root of a container may be one.
 std::string NetworkTypeOf(int64_t magic);
 
-// The same of the file system that holds `path`, which need not exist yet: then its nearest parent
-// that does. "" also if it cannot be asked. May block as long as the disk does.
+// The same for the file system that holds `path`, or its nearest existing parent. "" also if that
+// cannot be asked. May block as long as the disk does.
 std::string NetworkFileSystemOf(const std::string& path);
 
 }  // namespace rapideye::file

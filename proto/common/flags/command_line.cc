@@ -42,7 +42,7 @@ bool FromEnvironment(const std::string& flag, const std::string& text) {
                              absl::StrCat("'", absl::Utf8SafeCEscape(text), "' is not ", expected));
 }
 
-// One way of filling a value from the texts given for it.
+// A way of filling a value from the texts given for it.
 template <typename T>
 struct Binding {
   static constexpr bool kIsList = false;
@@ -95,7 +95,7 @@ struct Binding<std::vector<std::string>> {
   }
 };
 
-// --flag=TYPE, then what it does, its default and its variable.
+// Prints --flag=TYPE, then the help text, the default and the variable of the flag.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(kHelpColumn); }
@@ -183,8 +183,8 @@ AddedOption AddFlag(CLI::App& app, const std::string& name, T& value, const std:
   using Flag = Binding<T>;
   CLI::Option* option = nullptr;
   if constexpr (Flag::kIsSwitch) {
-    // Not bound to the variable: CLI11 would take 'maybe' for an error without a
-    // name, and '2' for true.
+    // The flag is not bound to the variable: CLI11 would report 'maybe' as an error
+    // without a name, and take '2' for true.
     option = app.add_flag("--" + name, help)->each([&value, name](const std::string& text) {
       Flag::Set(name, {text}, value);
     });

@@ -83,7 +83,7 @@ void ConfigureApp(CLI::App& app, std::optional<int> protocol = std::nullopt);
 // Parses; on --help, --version or an error prints and returns the exit code to
 // leave with, otherwise nullopt.
 std::optional<int> Parse(CLI::App& app, int argc, char** argv);
-// The same, but what is wrong with the arguments is left in `problem`, not printed.
+// The same, but leaves an error of the arguments in `problem`, and prints nothing.
 std::optional<int> Parse(CLI::App& app, int argc, char** argv, std::string& problem);
 
 // The version of the release: "0.1.0".

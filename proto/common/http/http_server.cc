@@ -32,7 +32,7 @@ namespace {
 
 // A scraper, a few probes and a few people's browsers, with room to spare.
 constexpr unsigned kMaxConnections = 128;
-// Of one peer, so that one that reads slowly does not shut out the others.
+// Connections of one peer, so that a slow reader does not shut out the others.
 constexpr unsigned kMaxConnectionsPerPeer = kMaxConnections / 2;
 // Connections whose requests are on their way: the oldest makes room.
 constexpr size_t kMaxUnfinished = kMaxConnectionsPerPeer / 2;
@@ -41,14 +41,14 @@ constexpr absl::Duration kRequestTime = absl::Seconds(kRequestSeconds);
 constexpr absl::Duration kRequestCheck = absl::Milliseconds(250);
 // So that one handler that waits does not hold up a probe.
 constexpr unsigned kThreads = 4;
-// Of one connection: the request's headers have to fit.
+// Memory of one connection: the request's headers have to fit.
 constexpr size_t kConnectionMemory = 16 << 10;
-// A connection on which nothing moves is closed after this, in seconds.
+// An idle connection is closed after this, in seconds.
 constexpr unsigned kIdleTimeout = 10;
 // Bodies held for readers that are slow. One is always taken.
 constexpr int64_t kMaxBytesInFlight = int64_t{512} << 20;
 
-// True if it names no host that somebody else's name server could have named.
+// True if it names only hosts that no foreign name server could have named.
 bool IsLocalHost(std::string host) {
   const bool in_brackets = host.starts_with('[');
   const size_t end = in_brackets ? host.find(']') : host.find(':');

@@ -156,7 +156,7 @@ TEST_F(HttpServerTest, ARequestThatDoesNotEndInTimeEndsItsConnection) {
   }
   EXPECT_THAT(Ask("GET", "/healthz"), HasSubstr("200 OK"));
   for (const auto& slow : dribbling) EXPECT_EQ(slow->ReadAll(), "");
-  // Not only once nothing has moved for long.
+  // The server does not wait until the connection has been idle for long.
   EXPECT_LT(MonotonicTime() - begin, absl::Seconds(4 * kRequestSeconds));
 }
 
