@@ -43,7 +43,7 @@ bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
          AnnouncesPause(a.progress) != AnnouncesPause(b.progress);
 }
 
-// A launch of the present process has completed, or a step that its log tells.
+// True if the present process has completed a launch, or a step of which its log tells.
 bool HasStarted(const WorkerView& view, const HostState& host) {
   return view.last_completion().has_value() || host.Of<LogState>().advances() > 0;
 }
@@ -129,8 +129,8 @@ Snapshot AgentCore::Describe(Instant now) const {
 bool AgentCore::MayEnd() const {
   const std::optional<absl::Duration> ended = host_.Of<TrainingProcess>().ended_at();
   if (!ended.has_value()) return false;
-  // The coordinator asks a second time, and learns then how the process ended: a worker that
-  // only vanished in between could have been lost.
+  // The agent stays for the coordinator's second question and answers how the process ended: a
+  // worker that vanished before that could as well have been lost.
   const std::optional<wire::IncidentMemory>& incident = incident_.memory();
   const bool open = link_.up() && incident.has_value() && !incident->concluded;
   const bool awaited = open && requests_.AwaitedSince(*ended);
@@ -291,7 +291,7 @@ bool AgentCore::WantsSockets(absl::Duration now) const {
   return settings_.watches_host && (requests_.NeedsSample() || now >= next_socket_look_);
 }
 
-// Errors count from the beginning of a process.
+// Counters are due at intervals, and for each new process, whose errors count from its start.
 bool AgentCore::WantsCounters(absl::Duration now) const {
   const bool another = host_.process().has_value() && host_.process() != counted_for_;
   return settings_.watches_host && (another || now >= next_counter_look_);
@@ -363,7 +363,7 @@ SavedState AgentCore::State(Instant now) const {
   return state;
 }
 
-// A poll that one of its samplers does not answer.
+// Ends a poll that a sampler has not answered in time.
 void AgentCore::FinishOverdue(Instant now, Effects& effects) {
   if (!poll_.has_value() || now.monotonic < poll_->give_up_at) return;
   PollUnderWay poll = *std::exchange(poll_, std::nullopt);
@@ -461,8 +461,8 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
 void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, absl::Duration now,
                       Effects& effects) {
   const bool routine = poll.purpose == Purpose::kRoutine;
-  // Putting HLO together may take a healthy runtime too long: only the usual
-  // question tells whether it serves.
+  // A healthy runtime may take too long to put HLO together: only the failure of a usual
+  // poll tells that it does not serve.
   if (routine || reading.sample.has_value()) {
     health_ = reading.health;
     LogHealth(now, effects);
@@ -499,7 +499,7 @@ void AgentCore::RaiseNewErrors(const RuntimeSample& sample, absl::Duration now) 
   }
 }
 
-// Requests whose time is up get what there is.
+// Answers requests whose time is up with the evidence that is there.
 void AgentCore::AnswerOverdue(Instant now, Effects& effects) {
   if (requests_.NeedsSample() && now.monotonic >= requests_.reply_by()) {
     Snapshot snapshot = Describe(now);

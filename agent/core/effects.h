@@ -57,8 +57,8 @@ struct ProbesMade {
   ProbeReading reading;
 };
 
-// From the stream that the effect Connect with this number opened. A message
-// has passed proto/wire's checks; nothing more is trusted.
+// A message on the stream that the effect Connect with this number opened. It has
+// passed proto/wire's checks; nothing more is trusted.
 struct MessageReceived {
   int64_t stream = 0;
   wire::CoordinatorMessage message;
@@ -93,7 +93,7 @@ struct Poll {
 };
 
 // Read the text of this program from XLA's dumps, and report with ModuleTextFetched. A
-// newer one takes its place. Only if Hello::hlo_dumps.
+// newer request replaces this one. Only if Hello::hlo_dumps is set.
 struct FetchModuleText {
   int64_t fetch = 0;
   std::optional<std::string> module;  // absent: its name is not known
@@ -102,15 +102,15 @@ struct FetchModuleText {
 };
 
 // Look which programs the dumps name, and report with DumpsListed. Only if
-// Hello::hlo_dumps.
+// Hello::hlo_dumps is set.
 struct ListDumps {
-  bool fingerprints = false;  // also those of the texts, for a worker without a runtime's
+  bool fingerprints = false;  // also of the texts, for a worker whose runtime gives none
   // Age of the training process: older dumps are not its own. Absent: unknown.
   std::optional<absl::Duration> process_age;
 };
 
 // Probe these workers, all at once, within kProbeTime; report with ProbesMade. Never
-// more than one at a time, unless an answer is overdue by far.
+// more than one request at a time, unless an answer is overdue by far.
 struct MakeProbes {
   int64_t request = 0;
   std::vector<wire::ProbeTarget> targets;

@@ -16,9 +16,9 @@
 
 namespace rapideye::agent {
 
-// Keeps the last changes of position of every core: when it came to where it stands, and
-// where it was before. kMaxTransitionsPerCore of them a core, told by its first sequencer: some
-// hundred bytes. In health every poll shows another position; the ring is then a
+// Keeps the last kMaxTransitionsPerCore changes of position of every core, as its first sequencer
+// shows them: each new position, and the two polls between which the core reached it. That is some
+// hundred bytes a core. In health every poll shows another position; the ring is then a
 // trace of the last polls, and costs no more.
 class Transitions {
  public:
@@ -95,9 +95,9 @@ class PositionAges {
 // Launches of one program that have completed on a core since its last sample.
 struct Completion {
   std::string fingerprint;
-  // All launches on this core since the agent watches it.
+  // Launches of the program that have completed on this core since the agent watches it.
   int64_t total = 0;
-  // The time of the launch that was seen running, within the polling interval.
+  // Time of the launch that samples have shown running, within the polling interval.
   std::optional<absl::Duration> longest;
 };
 
@@ -117,7 +117,7 @@ class LaunchTracker {
   LaunchTracker(const CoreSample& core, absl::Duration now);
 
   LaunchChange Observe(const CoreSample& core, absl::Duration now);
-  // Ignores the time that the present launch has taken so far as a measure.
+  // Leaves the time so far of the present launch out of its measured length.
   void MeasureAnew(absl::Duration now);
 
   bool in_launch() const { return running_.has_value(); }

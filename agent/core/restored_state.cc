@@ -116,7 +116,7 @@ void MergeCores(const Snapshot& then, int64_t by, Snapshot& snapshot) {
 void MergeLogs(const Snapshot& then, int64_t by, Snapshot& snapshot) {
   if (!snapshot.hang_report.has_value()) snapshot.hang_report = then.hang_report;
   for (const LogEvent& before : then.log_events) {
-    // The kernel's log can be read again, and only there are its lines known to be its own.
+    // The kernel's log can be read again, and only there are lines known to be the kernel's.
     if (before.source == LogSource::kKernelLog) continue;
     const auto same = std::find_if(snapshot.log_events.begin(), snapshot.log_events.end(),
                                    [&before](const LogEvent& event) {

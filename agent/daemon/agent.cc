@@ -19,7 +19,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 SteadyClock::time_point ToSteady(absl::Duration monotonic) {
-  // An hour is as good as for ever, and no clock overflows.
+  // Waking once an hour costs nothing, and no clock overflows.
   const absl::Duration wake = std::min(monotonic, MonotonicTime() + absl::Hours(1));
   return SteadyClock::time_point(absl::ToChronoNanoseconds(wake));
 }

@@ -50,7 +50,7 @@ class Agent {
   // their way. Any thread, any number of times.
   void Stop();
 
-  // Recognises lines of the training logs by these from now on. Any thread.
+  // Recognises lines of the training logs by this table from now on. Any thread.
   void Use(logs::SignatureTable signatures) { logs_.Use(std::move(signatures)); }
 
   // For the page of metrics. Any thread.

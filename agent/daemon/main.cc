@@ -51,7 +51,7 @@ extern char** environ;
 namespace rapideye::agent {
 namespace {
 
-// Between two looks at when the own certificate ends, which is said a week before.
+// Time between two looks at the expiry of the own certificate, which is logged a week before.
 constexpr absl::Duration kCertificateInterval = absl::Hours(1);
 
 Environment ReadEnvironment() {
@@ -185,7 +185,7 @@ int Watch(const Flags& flags, const Identity& identity, Credentials credentials,
           const CommandWatch* command) {
   // The training process may be of the same user, and is not to read the key.
   KeepMemoryPrivate();
-  // In the agent's own process: the command keeps the limit that it was given.
+  // Only in the agent's own process: the command keeps the limit that it was given.
   program::RaiseDescriptorLimit();
   absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
   if (!signals.ok()) {
@@ -245,7 +245,7 @@ absl::StatusOr<Credentials> CredentialsOf(const Flags& flags,
   return transport::MakeChannelCredentials(flags.credentials, identity->coordinator);
 }
 
-// Runs in a process of its own beside the command: any source may read wrong data, or block.
+// Runs in a process of its own beside the command: the settings may be wrong, and a look may block.
 int WatchBeside(Flags& flags, const std::string& wrong_arguments, const CommandWatch& command) {
   absl::Status problem =
       wrong_arguments.empty() ? Check(flags) : absl::InvalidArgumentError(wrong_arguments);
@@ -268,7 +268,7 @@ int WatchBeside(Flags& flags, const std::string& wrong_arguments, const CommandW
 
 // Runs the command, and the agent beside it. An agent that cannot work is no reason for a job not
 // to run, and nothing of its settings is looked at before the command runs. `wrong_arguments`:
-// what the parser says against the agent's own.
+// the parser's complaint about the agent's own arguments.
 int Supervise(Flags& flags, const std::string& wrong_arguments) {
   ExecOptions options;
   options.command = flags.command;

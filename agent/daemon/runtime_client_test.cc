@@ -122,7 +122,7 @@ TEST(RuntimeClientTest, ARuntimeThatTalksTooMuch) {
     EXPECT_EQ(reading.health.state, RuntimeState::kServing);
     EXPECT_THAT(reading.health.detail, Optional(HasSubstr("too large")));
   }
-  // With HLO it may be as large as a message may.
+  // An answer with HLO may be as large as a message may.
   auto response = OneCore();
   response.mutable_core_states()->at(0).add_sequencer_info()->set_hlo_location(
       std::string(kMaxStatusBytes, 'x'));

@@ -22,11 +22,11 @@ inline constexpr absl::Duration kSlowestRestart = absl::Minutes(1);
 // After the command's end, output that others still hold open is passed on for as long
 // as it moves.
 inline constexpr absl::Duration kDrainPatience = absl::Seconds(5);
-// A bad end is looked at by all: how long the agent stays until a coordinator has learnt of
-// it and collected, and how long if the command was told to end, since whoever did so waits.
+// Time for which the agent stays after the command's end, until a coordinator has learnt of it and
+// collected; and a shorter time if the command was told to end: the sender of the signal waits.
 inline constexpr absl::Duration kLastWordsFor = absl::Seconds(5);
 inline constexpr absl::Duration kLastWordsIfTold = absl::Seconds(2);
-// A larger log of the agent, found at its start, is renamed.
+// A log of the agent that is larger than this at its start is renamed.
 inline constexpr int64_t kMaxExecLogBytes = 16 * 1024 * 1024;
 // A line without a reader within this time is lost.
 inline constexpr int kSaySeconds = 5;

@@ -52,7 +52,7 @@ struct Pipe {
   void CloseWriting() {
     if (write_end >= 0) close(std::exchange(write_end, -1));
   }
-  // Up to `end`, or all there will be.
+  // Reads up to `end`, or all that comes.
   std::string Read(const std::string& end = "") const {
     std::string text;
     char byte = 0;
@@ -386,7 +386,7 @@ TEST_F(SupervisorTest, WithoutDescriptorsTheCommandRunsUnwatched) {
   EXPECT_EQ(ExitStatus(), 3);
 }
 
-// Until the command has ended.
+// An agent that waits until the command has ended.
 int StayWithIt(const CommandWatch& watch) {
   pollfd ended = {static_cast<int>(syscall(SYS_pidfd_open, watch.pid, 0)), POLLIN, 0};
   dprintf(STDERR_FILENO, "here\n");

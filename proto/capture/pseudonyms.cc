@@ -30,9 +30,9 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using Names = v1::Check::Names;
 
-// No real name begins so.
+// No real name begins with this.
 constexpr absl::string_view kMark = "anon-";
-// A name of digits alone that is shorter is more often a number, where it stands in a text.
+// A shorter name of digits alone is more often a number where it stands in a text.
 constexpr size_t kShortestNumber = 6;
 
 Names NamesOf(const FieldDescriptor& field) {

@@ -10,7 +10,7 @@
 namespace rapideye::wire {
 
 struct PseudonymOptions {
-  bool modules = false;  // those of programs, too: "jit_train_step" may tell of a model
+  bool modules = false;  // names of programs, too: "jit_train_step" may tell of a model
 };
 
 // The same evidence with a pseudonym for each name: hosts, nodes, pods, hardware, users, the job,

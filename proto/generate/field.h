@@ -21,7 +21,7 @@ std::string WireName(const std::string& full_name);
 std::string EnumName(const google::protobuf::EnumDescriptor& type);
 std::string ValueName(const google::protobuf::EnumDescriptor& type, int number);
 
-// Refuses (std::invalid_argument) what makes no sense, or would leave something unbounded.
+// Refuses (std::invalid_argument) options that make no sense, or leave a value unbounded.
 void Validate(const google::protobuf::FieldDescriptor& field);
 
 std::string TypeOf(const google::protobuf::FieldDescriptor& field);

@@ -37,10 +37,10 @@ namespace {
 // A job's hosts connect at once after a restart; what does not fit is tried again by the kernel
 // of the peer.
 constexpr int kBacklog = 4096;
-// Until descriptors have come back, or pending connections have gone on.
+// Pause until descriptors have come back, or pending connections have gone on.
 constexpr int kPauseMs = 50;
 
-// While connections are pending: those that are over by then are let go of.
+// While connections are pending, those whose handshake has timed out are let go of this often.
 constexpr int kExpiryMs = 1'000;
 
 using PeerName = PendingConnections::Peer;
@@ -88,8 +88,8 @@ int DescriptorLimit() {
   return static_cast<int>(limit.rlim_cur);
 }
 
-// Above it connections take none. Where the limit is so low that the rest is all there is, some
-// are taken in nevertheless.
+// Connections take only descriptors below this, and leave kSpareDescriptors, or a quarter of a low
+// limit, to the rest of the process.
 int LimitOfConnections() {
   const int limit = DescriptorLimit();
   return limit - std::min(kSpareDescriptors, limit / 4);
@@ -135,11 +135,11 @@ struct Acceptor::State {
     for (const auto& [peer, held] : held_) close(held);
   }
 
-  // Takes note of an accepted connection. A refused one is the caller's to close, without
-  // descriptors it is starved.
+  // Takes note of an accepted connection. If it is refused, the caller closes it; if no descriptors
+  // are left for it, it is starved.
   enum class Taken { kYes, kRefused, kStarved };
   Taken Take(int connection, const PeerName& peer) ABSL_LOCKS_EXCLUDED(mutex_) {
-    // gRPC closes the connection, and its number is then another's. This one stays ours, to
+    // gRPC closes the connection, and its number is then another's. This duplicate stays ours, to
     // end the connection by. Both end with gRPC's shutdown(2).
     const int held = fcntl(connection, F_DUPFD_CLOEXEC, 0);
     if (held < 0 || held >= LimitOfConnections()) {
@@ -175,7 +175,7 @@ struct Acceptor::State {
     return !pending_.Full(MonotonicTime());
   }
 
-  // False: none are pending.
+  // False: no connections are pending.
   bool Expire() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     for (const PeerName& peer : pending_.Expire(MonotonicTime())) Release(peer);

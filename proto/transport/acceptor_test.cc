@@ -108,7 +108,7 @@ int Connect(int port) {
   return client;
 }
 
-// Until the peer closes it.
+// Waits until the peer closes it.
 bool IsClosed(int client) {
   char byte = 0;
   return read(client, &byte, 1) <= 0;

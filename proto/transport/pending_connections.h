@@ -41,23 +41,23 @@ class PendingConnections {
   };
   struct Admission {
     Outcome outcome = Outcome::kAdmitted;
-    // Ends, to make room: the oldest of its address, or of the address that has most.
+    // The connection that ends to make room: the oldest of its address, or of the most crowded.
     std::optional<Peer> yields;
   };
 
   explicit PendingConnections(absl::Duration handshake_timeout) : timeout_(handshake_timeout) {}
 
   Admission Admit(const Peer& peer, absl::Duration now);
-  // A connection made a call: it is not pending any more. Others are not known, and ignored.
+  // A connection made a call: it is not pending any more. Ignores connections that are not known.
   void Arrived(const Peer& peer) { Forget(peer); }
-  // Forgets those whose handshake has been ended by now, and returns them.
+  // Forgets connections whose handshake has been ended by now, and returns them.
   std::vector<Peer> Expire(absl::Duration now);
-  // No other may be admitted before the next one arrives, expires or is old enough to yield.
+  // True while no connection can be admitted: the pending one that would yield is too young.
   bool Full(absl::Duration now) const;
   bool empty() const { return turns_.empty(); }
 
  private:
-  // By age; the number tells apart those of one moment.
+  // Orders connections by age; the number tells apart connections of one moment.
   using Turn = std::pair<absl::Duration, uint64_t>;
   using OfAddress = std::map<Turn, Peer>;
 

@@ -82,7 +82,7 @@ class FieldScope {
       out.push_back(convert(FieldScope(*this, member, i), in[i]));
     }
   }
-  // A list that List or Values has taken, and that has a smallest size, too.
+  // Checks the smallest size of a list that List or Values has taken.
   void AtLeast(absl::string_view member, int size, int min, int max) const;
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 using google::protobuf::util::MessageDifferencer;
 
-// One message for each member of the oneof, every field set.
+// A message for each member of the oneof, with every field set.
 template <typename Message>
 std::vector<Message> OneOfEach() {
   std::vector<Message> out;

@@ -89,7 +89,7 @@ class Directory {
 
   const std::string& path() const { return path_; }
 
-  // The latest first; behind all for chips, what jax has compiled for the host's own cores.
+  // The latest first; dumps that jax has compiled for the host's own cores come after all others.
   absl::StatusOr<std::vector<Dump>> List(const Deadline& deadline) {
     std::vector<Dump> dumps;
     for (size_t i = 0; i < kMaxDumpEntries; ++i) {
@@ -326,7 +326,7 @@ class Fingerprints {
   DumpFingerprints present_;
   size_t read_ = 0;
   int64_t room_ = kMaxFingerprintedBytesPerLook;
-  int64_t devices_ = 0;  // of the program of most
+  int64_t devices_ = 0;  // the most devices of any program
   std::vector<std::pair<const Dump*, classifier::HloFingerprint>> found_;
   std::set<std::string> partial_;  // modules, not all of whose texts are known
 };

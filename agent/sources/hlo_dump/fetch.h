@@ -24,7 +24,7 @@ class DumpFingerprints {
   // File, size in bytes, and when it was written.
   using Key = std::tuple<std::string, int64_t, absl::Time>;
 
-  // Null: not read yet. Without a value: its text has none.
+  // Null: not read yet. Without a value: its text has no fingerprint.
   const std::optional<classifier::HloFingerprint>* Find(const Key& key) const {
     const auto found = by_dump_.find(key);
     return found == by_dump_.end() ? nullptr : &found->second;

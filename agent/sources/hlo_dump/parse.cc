@@ -17,7 +17,7 @@ constexpr absl::string_view kStage = "after_optimizations.txt";
 constexpr absl::string_view kBuild = "cl_";
 constexpr absl::string_view kDevice = "sm_";
 constexpr absl::string_view kHost = "cpu_";
-// Shorter ones could be anything.
+// A shorter run of digits could be anything.
 constexpr size_t kLeastFingerprintDigits = 16;
 constexpr size_t kMostFingerprints = 4;
 

@@ -122,7 +122,7 @@ void KernelLog::TakeProperty(std::string_view line, const std::vector<TpuDevice>
   if (line.starts_with(kSubsystem)) {
     subsystem_ = line.substr(kSubsystem.size());
   } else if (line.starts_with(kDevice)) {
-    // The kernel writes it last.
+    // The kernel writes DEVICE behind SUBSYSTEM, so the dictionary is complete.
     std::optional<KernelRecord> record = ParseKernelRecord(record_);
     record->subsystem = subsystem_;
     record->device = View(line.substr(kDevice.size()));

@@ -160,7 +160,7 @@ class KernelLogOfThisMachine : public testing::Test {
   int error_ = 0;
 };
 
-// Without those of processes that were killed for memory, on any machine, at any time.
+// The lines but those of processes killed for memory, which any machine may have at any time.
 std::vector<KernelLine> OfDevices(KernelLogReading reading) {
   std::erase_if(reading.lines, [](const KernelLine& line) { return line.killed.has_value(); });
   return reading.lines;

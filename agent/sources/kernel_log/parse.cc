@@ -114,7 +114,7 @@ std::optional<KernelLine> RecogniseKilledProcess(const KernelRecord& record) {
 }
 
 // "INFO: task python3:4211 blocked for more than 120 seconds.", "nfs: server fs not responding,
-// still trying". Whoever it is of, the process may wait for the same.
+// still trying". Whichever task the line names, the training process may wait for the same.
 std::optional<KernelLine> RecogniseHungTask(const KernelRecord& record) {
   if (!absl::StartsWith(record.text, "INFO: task ") &&
       !absl::StartsWith(record.text, "nfs: server ")) {

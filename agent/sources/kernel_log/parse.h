@@ -29,8 +29,8 @@ struct KernelRecord {
   absl::string_view device = {};
 };
 
-// Absent if it is no such line; those that begin with a blank are the dictionary of the one
-// before.
+// Absent if the line is no record; lines that begin with a blank are the dictionary of the
+// record before them.
 std::optional<KernelRecord> ParseKernelRecord(absl::string_view line);
 
 // A fault of one of these TPUs, the end of a process for want of memory, or one that is stuck in

@@ -24,7 +24,7 @@ inline constexpr size_t kMaxLogFiles = 64;
 inline constexpr absl::Duration kLogPoll = absl::Milliseconds(500);
 // The same for all other files: the kernel may have missed a change.
 inline constexpr absl::Duration kLogCheck = absl::Seconds(5);
-// An agent whose log files do not answer starts all the same.
+// Longest wait for the first look: an agent whose log files do not answer starts all the same.
 inline constexpr absl::Duration kFirstLogLook = absl::Seconds(1);
 // Interval of the search of patterns for new files that the kernel does not report.
 inline constexpr absl::Duration kLogSearch = absl::Seconds(2);

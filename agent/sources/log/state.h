@@ -15,22 +15,22 @@
 
 namespace rapideye::agent {
 
-// Bounded: the first events of each kind matter, so they stay; what only follows
-// from others makes room. A hang or a halt that is not old raises an alarm.
+// Bounded: the first events of each kind matter, so they stay; events that only follow
+// from others make room. A hang or a halt that is not old raises an alarm.
 class LogState final : public StateOf<logs::LogReading> {
  public:
   void Observe(const logs::LogReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
-  // A hang that was declared is over.
+  // Drops the report and the lines of a hang, which is over.
   void JobProgressed() override;
   // Drops the events of the previous process, its last ones included.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
   void Watching(const std::optional<ProcessId>& process) override;
-  // The step is that of a progress page, if there is one that has it.
+  // Adds the step of the log unless a progress page gives one.
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
   // Absent if no line of this process has told a step that grows, none is expected any more,
-  // or no process is known to live: whose end is not known may be done.
+  // or no process is known to live: a process whose end is unknown may be done.
   std::optional<wire::StepLines> Steps(absl::Duration now) const;
   // The number of times that a step has grown for this process.
   int64_t advances() const { return advances_; }

@@ -20,7 +20,7 @@ std::vector<TpuDevice> ListTpus(const std::string& sys_root);
 const std::vector<TpuDevice>& KnownTpus(const std::string& sys_root, const HostLook& look,
                                         HostFindings& found);
 
-// Error counters of these, as far as `deadline` goes. The kernel answers from its
+// Error counters of these TPUs, as far as `deadline` goes. The kernel answers from its
 // memory: no device is touched.
 PcieReading ReadPcie(const std::string& sys_root, const std::vector<TpuDevice>& tpus,
                      absl::Duration deadline);

@@ -151,7 +151,7 @@ absl::StatusOr<PlatformEvents> ParseNode(absl::string_view json, absl::Time now)
     // Every condition but Ready names a fault. Pressure alone ends no worker.
     const bool pressure = absl::EndsWith(type, "Pressure");
     if (type.empty() || pressure || (ready ? status == "True" : status != "True")) continue;
-    // Conditions of components that report their own work, such as ones of autoscalers.
+    // Skips conditions by which components, such as autoscalers, report their own work.
     if (!ready && type != "NetworkUnavailable" && !absl::StrContains(type, "Problem") &&
         !absl::StrContains(type, "Deadlock") && !absl::StrContains(type, "Readonly") &&
         !absl::StrContains(type, "Unhealthy") && !absl::StartsWith(type, "Frequent")) {

@@ -103,8 +103,8 @@ absl::Status Knock::BindToNic(int socket) const {
     return absl::OkStatus();
   }
   if (errno != EPERM) return Ours(absl::StrCat("NIC ", nic));
-  // Kernels before 5.7 allow it to the privileged alone. By its address the NIC is
-  // chosen where routes go by the source.
+  // Kernels before 5.7 allow this to privileged processes alone. Binding to an address of
+  // the NIC chooses the NIC where routes depend on the source.
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return Ours("getifaddrs");
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
@@ -169,8 +169,8 @@ void Knock::EndSyn(Syn& syn, int error, absl::Duration now) {
   }
 }
 
-// The full-size one goes first: hosts bound how many datagrams they answer, and if
-// one stays without, it had better be the small one, which then proves nothing.
+// The full-size datagram goes first: hosts bound how many datagrams they answer, and if one
+// answer is missing, it had better be that to the small datagram, which then proves nothing.
 absl::Status Knock::SendDatagrams() {
   const SocketAddress to = ToSocketAddress(target_.address, port_);
   for (int* fd : {&full_, &small_}) {

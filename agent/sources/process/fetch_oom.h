@@ -15,8 +15,8 @@
 namespace rapideye::agent {
 
 // The file that counts the kills of a process's group, below `sys_root` (normally "/sys"), by
-// the text of its /proc/PID/cgroup. Absent: it has no group of its own that counts, or one
-// outside of what is to be seen here.
+// the text of its /proc/PID/cgroup. Absent: the process has no group that counts kills, or a
+// group that cannot be seen here.
 std::optional<std::string> OomCounterFile(absl::string_view cgroups, const std::string& sys_root);
 // The count in the text of such a file; absent: it has none.
 std::optional<int64_t> OomKills(absl::string_view text);

@@ -8,7 +8,7 @@
 
 namespace rapideye::agent {
 
-// Listening sockets come first; a host with more of them is none that trains.
+// Bytes of a table of sockets: listening ones come first, and no training host has more of them.
 inline constexpr size_t kMaxSocketTableBytes = 1024 * 1024;
 // Descriptors of one process: more than its limit usually allows.
 inline constexpr size_t kMaxDescriptorsSearched = 65'536;

@@ -51,9 +51,9 @@ struct ProcessReading {
   std::optional<ProcessWork> work = std::nullopt;  // absent: none lives, or it is not known
 };
 
-// The training process that lives or has ended, and who else holds the host's chips. An
+// The training process, alive or ended, and the other processes that hold the host's chips. An
 // end by a signal or with a status other than 0 raises an alarm, whatever the job has
-// launched; one of which nobody knows how it was, in the midst of a launch only.
+// launched; an end of unknown kind does so in the midst of a launch only.
 class TrainingProcess final : public StateOf<ProcessReading> {
  public:
   void Observe(const ProcessReading& reading, const JobFacts& job, absl::Duration now,
@@ -62,7 +62,7 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   void JobProgressed() override;
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
-  // Absent while there is none, or once it has ended.
+  // The live process; absent while there is none, or once it has ended.
   std::optional<ProcessId> alive() const;
   // Like the above, but a process that has ended stays until another takes its place.
   std::optional<ProcessId> last() const {

@@ -245,7 +245,7 @@ class StackFetcher final : public Fetcher<StackReading> {
 
   const StackTaker& taker() const { return taker_; }
 
-  // Does not wait: they are there in a later look.
+  // Does not wait: the stacks are there in a later look.
   std::optional<StackReading> Fetch(const HostLook& look, absl::Duration,
                                     HostFindings& found) override {
     std::optional<StackReading> reading;
@@ -254,7 +254,7 @@ class StackFetcher final : public Fetcher<StackReading> {
     if (wanted && lives) {
       taker_.Start(*found.process, look.stacks);
     } else if (wanted) {
-      reading.emplace();  // none are to be waited for
+      reading.emplace();  // no stacks are to be waited for
     }
     if (auto finished = taker_.Finished()) reading = *std::move(finished);
     return reading;

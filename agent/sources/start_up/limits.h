@@ -9,7 +9,7 @@
 
 namespace rapideye::agent {
 
-// The kernel gives a process at most a quarter of its stack for them, 2 MiB usually.
+// The environment, to which the kernel gives at most a quarter of a process's stack, 2 MiB usually.
 inline constexpr size_t kMaxEnvironmentBytes = 2 * 1024 * 1024;
 // A process with all libraries of JAX has some thousand mappings.
 inline constexpr size_t kMaxMapsBytes = 2 * 1024 * 1024;
@@ -26,11 +26,11 @@ inline constexpr size_t kMaxSettingValueBytes = 256;
 inline constexpr size_t kSettingHashDigits = 8;
 
 inline constexpr size_t kMaxObstacles = 16;
-// The search goes through all descriptors of the host.
+// The search for obstacles goes through all descriptors of the host.
 inline constexpr absl::Duration kObstacleSpacing = absl::Seconds(30);
 inline constexpr absl::Duration kPortSearchDeadline = absl::Milliseconds(100);
 
-// The training processes of a host start within less.
+// The training processes of one job start on a host within less than this.
 inline constexpr int64_t kSameStartMs = 60'000;
 
 // The port of JAX's coordination service unless JAX_COORDINATOR_ADDRESS says otherwise.

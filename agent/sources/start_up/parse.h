@@ -10,14 +10,14 @@
 
 namespace rapideye::agent {
 
-// By what rights a process opens files.
+// The rights by which a process opens files.
 struct Rights {
   uint32_t user = 0;
   std::set<uint32_t> groups;  // all of them
   bool passes_modes = false;  // CAP_DAC_OVERRIDE: the modes of files do not concern it
 };
 
-// From the text of /proc/PID/status; absent if it does not tell them.
+// The rights in the text of /proc/PID/status; absent if it does not tell them.
 std::optional<Rights> ParseRights(absl::string_view status);
 
 // True if these rights suffice to open a file for reading and writing, by its mode alone.

@@ -10,7 +10,7 @@ namespace rapideye::agent {
 
 // Connections of a host, of which only those to other workers are kept.
 inline constexpr size_t kMaxConnections = 200'000;
-// Fullest send queues first; links that are broken are among them.
+// Sockets of a snapshot, fullest send queues first: broken links are among them.
 inline constexpr size_t kMaxSockets = 1'024;
 // Listing a thousand connections takes a millisecond.
 inline constexpr absl::Duration kSocketDeadline = absl::Milliseconds(500);

@@ -46,7 +46,7 @@ IpAddress AddressOf(const uint32_t (&words)[4], uint8_t family) {
   return IpAddress{bytes};
 }
 
-// Adds the part of it that an older kernel's shorter answer holds.
+// Adds the fields of tcp_info; an older kernel's answer is shorter, and lacks the last fields.
 void AddInfo(const nlattr* attribute, TcpConnection& connection) {
   tcp_info info = {};
   std::memcpy(&info, mnl_attr_get_payload(attribute),

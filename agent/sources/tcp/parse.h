@@ -42,7 +42,7 @@ class Traffic {
   int64_t total_ = 0;
 };
 
-// One datagram of an answer of sock_diag, in this machine's byte order and aligned to
+// Takes one datagram of an answer of sock_diag, in this machine's byte order and aligned to
 // four bytes: appends its connections. True if it ends the answer. UNAVAILABLE: the
 // kernel refuses. DATA_LOSS: cut short, or not what it should be.
 absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,

@@ -7,8 +7,8 @@
 
 namespace rapideye::file {
 
-// "NFS", "Lustre" ... of the number by which statfs names a type; "" for every other one. FUSE is
-// none: the root of a container may be one.
+// The network file system ("NFS", "Lustre" ...) that statfs tells by this number; "" for any other
+// type, also FUSE: the root of a container may be of that type.
 std::string NetworkTypeOf(int64_t magic);
 
 // The same for the file system that holds `path`, or its nearest existing parent. "" also if that

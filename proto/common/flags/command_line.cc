@@ -21,7 +21,7 @@ namespace rapideye::program {
 namespace {
 
 constexpr size_t kHelpColumn = 34;
-// In the place of a variable's name: no environment can hold it.
+// Stands in place of a variable's name: no environment can hold it.
 constexpr char kNoVariable[] = "no=variable";
 
 std::string EnvironmentName(const std::string& flag) {
@@ -142,8 +142,8 @@ void ConfigureLevel(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.failure_message(FailureMessage);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    // With this a command's flags are read from the environment only if it is the
-    // one that is called: another one may not know the value.
+    // With this callback a command's flags are read from the environment only if the command is
+    // called: another command may not know the value.
     command->parse_complete_callback([] {});
     ConfigureLevel(*command);
   }

@@ -12,7 +12,7 @@
 namespace rapideye::http {
 namespace {
 
-// To libcurl both kinds of handle are void.
+// libcurl declares both kinds of handle as void.
 struct FreeEasy {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
 };

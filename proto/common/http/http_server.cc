@@ -39,7 +39,7 @@ constexpr size_t kMaxUnfinished = kMaxConnectionsPerPeer / 2;
 constexpr absl::Duration kRequestTime = absl::Seconds(kRequestSeconds);
 // How often overdue requests are looked for.
 constexpr absl::Duration kRequestCheck = absl::Milliseconds(250);
-// So that one handler that waits does not hold up a probe.
+// Several, so that one handler that waits does not hold up a probe.
 constexpr unsigned kThreads = 4;
 // Memory of one connection: the request's headers have to fit.
 constexpr size_t kConnectionMemory = 16 << 10;
@@ -80,7 +80,7 @@ class HttpServer::Requests {
           return now + kRequestCheck;
         }) {}
 
-  // Its request is on its way.
+  // The connection's request is on its way.
   void Begin(const MHD_Connection* connection, int descriptor) {
     const MutexLock lock(mutex_);
     arriving_[connection] = {MonotonicTime(), descriptor};
@@ -91,7 +91,7 @@ class HttpServer::Requests {
     shutdown(oldest->second.descriptor, SHUT_RDWR);
     arriving_.erase(oldest);
   }
-  // Its request is there, or it is about to be closed.
+  // The connection's request is there, or the connection is about to be closed.
   void End(const MHD_Connection* connection) {
     const MutexLock lock(mutex_);
     arriving_.erase(connection);

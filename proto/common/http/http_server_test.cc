@@ -125,7 +125,7 @@ TEST_F(HttpServerTest, OnePeerLeavesRoomForOthers) {
   EXPECT_THAT(http::Ask(server_->address(), "GET", "/", "127.0.0.2"), HasSubstr("200 OK"));
 }
 
-// Before, those that dribbled kept their connections, and nobody else got an answer.
+// Slow clients once kept their connections, and nobody else got an answer.
 TEST_F(HttpServerTest, AProbeIsAnsweredWhileAllOthersDribble) {
   std::vector<std::unique_ptr<Client>> dribbling;
   for (const char* from : {"127.0.0.1", "127.0.0.2", "127.0.0.3"}) {

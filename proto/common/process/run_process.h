@@ -37,7 +37,7 @@ struct ProcessOutcome {
 
   Stopped stopped = Stopped::kNo;
   std::optional<int> exit_status;  // if it ended by itself
-  std::optional<int> signal;       // that ended it; of neither: the kernel has not let it go
+  std::optional<int> signal;       // that ended it; neither is set: the kernel has not let it go
   // The step of starting it that failed, and errno; empty: it was started.
   std::string not_started;
   int error = 0;
