@@ -31,7 +31,7 @@ class Spool {
     absl::Status problem;  // of the spool or the history; OK: nothing waits any more
   };
   // Delivers all that waits to `history`, whose time is `now`. An incident that the history refuses
-  // does not keep the others; it stays, and is tried again.
+  // does not hold up the others; it stays, and is tried again.
   Forwarded ForwardTo(History& history, absl::Time now);
 
  private:

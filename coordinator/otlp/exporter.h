@@ -18,7 +18,7 @@
 
 namespace rapideye::coordinator {
 
-// Events that wait for the receiver; a job has a few a day. A new event then replaces the oldest.
+// Events that may wait for the receiver; a job has a few a day. The oldest is dropped first.
 inline constexpr size_t kMaxOtlpEvents = 64;
 inline constexpr absl::Duration kFirstOtlpRetry = absl::Seconds(1);
 inline constexpr absl::Duration kLongestOtlpRetry = absl::Minutes(1);

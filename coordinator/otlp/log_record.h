@@ -32,7 +32,7 @@ struct IncidentEvent {
   absl::Time observed = {};  // when the coordinator noted the event
   int64_t revision = 1;      // of the digest
   std::string text = {};     // the digest, or one clause
-  // The verdict of the digest; absent: it does not fit in one line, or the job went on.
+  // The verdict of the digest; absent: it could not be stated in one line, or the job went on.
   std::optional<ToldVerdict> verdict = {};
 };
 

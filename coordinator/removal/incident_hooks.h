@@ -25,7 +25,7 @@ class IncidentHooks {
   struct Settings {
     std::vector<std::string> hooks;  // in this order
     absl::Duration lease;            // longer than a hook may take
-    absl::Duration lifetime;         // a hook that has not begun by then is not run
+    absl::Duration lifetime;         // hooks that have not begun by its end expire
     std::function<absl::Time()> now;
     // Makes the input of a task's hook.
     std::function<absl::StatusOr<HookCall>(const Task&)> call;
