@@ -205,8 +205,8 @@ void CoordinatorCore::SendWelcome(StreamId stream, const wire::Hello& hello) {
                                         .attention_after = attention_after_}});
 }
 
-// Without this a job with long launches would have its runtimes asked for HLO,
-// which is expensive, in every single one of them.
+// Agents ask a runtime for HLO, which is expensive, once a launch takes this long: without an
+// update a job with long launches would pay for that in each of them.
 void CoordinatorCore::UpdateAttention() {
   const absl::Duration attention = job_.AttentionAfter();
   const double factor = absl::FDivDuration(attention, attention_after_);
