@@ -102,7 +102,7 @@ void ReportHang(Client& client) {
   }
 }
 
-// In time: nothing of it is of another coordinator's, nor left for the next one.
+// The start fails in time: it touches no state of another coordinator, and leaves none behind.
 TEST(CoordinatorStart, ThatFailsLeavesNothingBehind) {
   std::string pattern = fs::temp_directory_path() / "rapideye-coordinator-XXXXXX";
   const std::string root = mkdtemp(pattern.data());

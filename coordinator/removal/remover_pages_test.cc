@@ -88,7 +88,7 @@ TEST_F(RemoverPagesTest, OneThatStandsIsUnhealthyAndAHookThatRunsIsNot) {
 
 TEST_F(RemoverPagesTest, NothingElseIsServed) { EXPECT_EQ(Get("/incidents").status, 404); }
 
-// Notes life around the hook that it passes on.
+// NotingHookRunner notes life before and after the hook that it passes on.
 TEST_F(RemoverPagesTest, AHookIsASignOfLife) {
   struct Slow final : HookRunner {
     explicit Slow(absl::Duration& now) : now(now) {}

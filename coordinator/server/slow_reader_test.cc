@@ -38,7 +38,7 @@ class SlowReaderTest : public ::testing::Test {
     server_->Shutdown();
   }
 
-  // The next event of this kind.
+  // Returns the next event of this kind.
   template <typename T>
   T Next() {
     for (;;) {
