@@ -128,7 +128,7 @@ int IncidentsCommand::Run() {
   if (!since.ok()) return Fail(since.status());
   absl::StatusOr<CoordinatorClient> client = CoordinatorClient::Make(coordinator_);
   if (!client.ok()) return Fail(client.status());
-  // One more than wanted shows whether there are more; a filter has to see all.
+  // One incident more than wanted shows whether there are more; a filter has to see all.
   const bool filtered = !cause_.empty() || !host_.empty() || !since_.empty();
   const bool all = filtered || limit_ == 0 || limit_ == std::numeric_limits<int32_t>::max();
   const absl::StatusOr<v1::ListIncidentsReply> reply = client->ListIncidents(all ? 0 : limit_ + 1);

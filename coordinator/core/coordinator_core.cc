@@ -277,7 +277,7 @@ void CoordinatorCore::OnJobRestart() {
 void CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
   ++job_.counters.alarms;
   const std::string why = absl::StrCat(DebugName(member), " reports ", Quoted(alarm.text));
-  // In a hang thousands may say the same.
+  // In a hang thousands of agents may raise the same alarm: WarnOfPeer limits the lines.
   WarnOfPeer(why);
   watch_.OnAlarm(member.hello.worker, {alarm.kind, why});
 }

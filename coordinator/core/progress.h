@@ -77,12 +77,12 @@ struct WorkerProgress {
   int64_t completed = 0;
   std::optional<absl::Duration> last_completion;
   std::optional<absl::Duration> in_flight_since;
-  std::optional<std::string> program;        // what runs, while in flight
+  std::optional<std::string> program;        // the program that runs, while in flight
   std::optional<absl::Duration> seen_since;  // in this incarnation of the job
   std::optional<Phase> phase;                // as its page says, if it has one
   std::optional<int64_t> step;               // as its page says, else as lines of its log tell
   std::optional<int64_t> line_advances;      // of its log; absent: a page has the step, or nothing
-  std::optional<StartUp> start_up;           // as it was told, until a launch has completed
+  std::optional<StartUp> start_up;           // by the last heartbeat, until a launch completes
   // The work of its processes, used where nothing else tells of progress; absent: no known rhythm.
   std::optional<wire::ProcessActivity> activity;
   std::optional<absl::Duration> active_at;  // when work was last seen

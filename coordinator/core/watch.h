@@ -98,7 +98,7 @@ class Watch {
   void TellConcluded(const Member& member);
   void TellAllConcluded();
 
-  Incident* Collecting();  // what is being collected, also on demand; nullptr if nothing is
+  Incident* Collecting();  // the collection under way, also on demand; nullptr: none
   Incident* CollectionOf(int64_t number);
   // Hand over the texts: once all are there; or at once, with the reason why there are no more.
   void FollowTexts();

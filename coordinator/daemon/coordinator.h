@@ -48,7 +48,7 @@ struct CoordinatorSettings {
   transport::CredentialOptions credentials;
   // Names that an operator's certificate must hold to read and to ask; empty: any certificate.
   std::vector<std::string> operator_identities;
-  // Between two looks at the credentials' files.
+  // Time between two looks at the credentials' files.
   absl::Duration certificate_interval = absl::Seconds(60);
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   DigestLog log_digest;

@@ -107,7 +107,7 @@ TEST(CoordinatorStart, ThatFailsLeavesNothingBehind) {
   std::string pattern = fs::temp_directory_path() / "rapideye-coordinator-XXXXXX";
   const std::string root = mkdtemp(pattern.data());
   CoordinatorSettings settings;
-  settings.listen = "192.0.2.1:1";  // of no host
+  settings.listen = "192.0.2.1:1";  // an address that no host has (RFC 5737)
   settings.credentials.insecure = true;
   settings.state_dir = root + "/state";
   EXPECT_FALSE(Coordinator::Start(std::move(settings)).ok());

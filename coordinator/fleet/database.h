@@ -72,7 +72,7 @@ class Database {
   // True if the database takes PostgreSQL's own statements (roles, triggers, row-level security).
   virtual bool IsPostgresql() const { return false; }
 
-  // For people: "sqlite:/var/lib/rapideye/fleet.db", "postgresql://db/fleet".
+  // The name for people: "sqlite:/var/lib/rapideye/fleet.db", "postgresql://db/fleet".
   virtual std::string Name() const = 0;
 };
 

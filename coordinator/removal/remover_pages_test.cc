@@ -58,7 +58,7 @@ TEST_F(RemoverPagesTest, CountsWhatTurnsDid) {
 }
 
 TEST_F(RemoverPagesTest, AHistoryThatIsAwayMakesItUnreadyNotUnhealthy) {
-  EXPECT_EQ(Get("/readyz").status, 503);  // it has not asked yet
+  EXPECT_EQ(Get("/readyz").status, 503);  // the history was not asked yet
   EXPECT_EQ(Get("/healthz").status, 200);
   pages_.NoteTurn(Turn());
   EXPECT_EQ(Get("/readyz").status, 200);

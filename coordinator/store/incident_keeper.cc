@@ -77,7 +77,7 @@ struct IncidentKeeper::State {
     return result;
   }
 
-  // Does the due work; returns the time until more is due.
+  // Does the due work; returns the moment when more is due.
   absl::Duration Turn();
   void Prepare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void Write(const IncidentFiles& incident) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);

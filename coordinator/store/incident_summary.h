@@ -34,7 +34,7 @@ struct IncidentSummary {
   // From the incident's notes, which the digest does not hold.
   std::optional<EndedIncident> ended = {};  // absent: it lasts, or nobody saw its end
   std::optional<Acknowledgement> acknowledged = {};
-  bool newest = false;  // of a list; every older incident is over
+  bool newest = false;  // first of a list; older incidents are over
 };
 
 // Hosts that a line of a list names; `rapideye show` has them all.

@@ -127,7 +127,7 @@ class IncidentWriter {
   const Settings settings_;
   // Only the thread uses these.
   std::optional<Begun> awaits_texts_;
-  std::string last_incident_;  // that got a digest; below, its last number
+  std::string last_incident_;  // the last incident that got a digest
   int64_t last_revision_ = 1;
   Verdict last_verdict_;
   Worker worker_;  // last member: its jobs use the others

@@ -13,8 +13,8 @@
 namespace rapideye::coordinator {
 
 struct HookLimits {
-  absl::Duration timeout;  // then it is stopped (SIGTERM)
-  absl::Duration grace;    // then it is killed
+  absl::Duration timeout;  // after it the hook is stopped (SIGTERM)
+  absl::Duration grace;    // after it the hook is killed
   size_t max_output;
 };
 
