@@ -26,7 +26,7 @@ struct CoordinatorFlags {
   transport::CredentialOptions credentials;
   absl::Duration timeout;
 
-  // `default_timeout` of one question.
+  // `default_timeout`: of one question.
   void AddTo(CLI::App& command, absl::Duration default_timeout);
 };
 
@@ -60,7 +60,7 @@ class CoordinatorClient {
   // False if the last attempt to connect has failed.
   bool Connected() const;
   Progress Waiting() const;
-  // With the deadline of the flags.
+  // A context with the deadline of the flags.
   std::unique_ptr<grpc::ClientContext> Context() const;
   absl::Status Explain(const grpc::Status& status) const;
   absl::StatusOr<ReceivedDocument> Receive(grpc::ClientReader<v1::DocumentPart>& reader) const;

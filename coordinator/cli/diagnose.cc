@@ -38,7 +38,7 @@ void AddRanks(const digest::Report& report, nlohmann::ordered_json& culprits) {
   }
 }
 
-// One line; the files first, so that people find it.
+// One line of JSON; the files stand first, so that people find them.
 std::string JsonLine(const std::string& capture, const std::vector<std::string>& logs,
                      const digest::Report& report, bool explain) {
   nlohmann::ordered_json line = nlohmann::ordered_json::object();
@@ -115,7 +115,7 @@ int Diagnose::Run() {
   return all_read ? program::kExitOk : program::kExitUsage;
 }
 
-// Returns the program's exit status, if there is no going on.
+// Returns the program's exit status if the command cannot go on.
 int Diagnose::ReadStandardInput() {
   const auto times = std::count(files_.begin(), files_.end(), kStandardInput);
   if (times > 1) {
@@ -134,7 +134,7 @@ const std::string& Diagnose::PathOf(const std::string& file) const {
   return file == kStandardInput ? input_.path() : file;
 }
 
-// False: they do not fit together; that has been complained about.
+// False, with a complaint: the files do not fit together.
 bool Diagnose::SortFiles() {
   std::vector<FileContent> contents;
   std::set<std::string> names_of_logs;

@@ -84,7 +84,7 @@ TEST(DiagnoseLogsTest, AllLogsAreOneJobAndOneObject) {
 }
 
 TEST(DiagnoseLogsTest, ContentDecidesWhatAFileIs) {
-  // A capture stays one, whatever its name, and stays broken.
+  // A capture counts as a capture whatever its name, also if it is broken.
   const std::string capture = File("capture.log", kCapture);
   EXPECT_EQ(Only(Rapideye({"diagnose", capture}))["capture"], capture);
   const std::string broken = File("broken.log", "{\"header\": 7}\n2026-11-22 12:00:00,000 x\n");
@@ -99,7 +99,7 @@ TEST(DiagnoseLogsTest, ContentDecidesWhatAFileIs) {
     EXPECT_THAT(result.err, HasSubstr(path));
     EXPECT_THAT(result.out, IsEmpty());
   }
-  // A worker that has printed numbers only is told by the names of its peers; prose never is.
+  // A log of numbers alone is known by the names of its peers; prose is never taken for a log.
   const std::string log = File("numbers-0.log", kSteps);
   const std::string numbers = File("numbers-1.log", "16\n8\n");
   EXPECT_EQ(Only(Rapideye({"diagnose", log, numbers}))["logs"], ordered_json({log, numbers}));

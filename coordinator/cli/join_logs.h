@@ -1,4 +1,4 @@
-// JoinLogs adds what logs say to the capture of the same job.
+// JoinLogs adds the events of logs to the capture of the same job.
 #ifndef RAPIDEYE_COORDINATOR_CLI_JOIN_LOGS_H_
 #define RAPIDEYE_COORDINATOR_CLI_JOIN_LOGS_H_
 

@@ -54,9 +54,9 @@ class LogInput {
     }
     return absl::string_view(buffer.data(), static_cast<size_t>(n));
   }
-  // On the disk.
+  // The offset in the file on disk.
   int64_t Offset() const { return gzoffset(file_.get()); }
-  // A compressed file that was cut short reads as one that ends.
+  // gzread reports no error for a compressed file that was cut short.
   absl::Status Close() {
     if (gzclose_r(file_.release()) != Z_BUF_ERROR) return absl::OkStatus();
     return absl::InvalidArgumentError("the compressed data is cut short");

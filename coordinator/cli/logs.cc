@@ -116,7 +116,7 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
   }
   splitter.Finish(take);
   if (!out.empty() && !Print(out)) return Outcome::kUnwritten;
-  // A compressed file that was cut short reads as one that ends.
+  // gzread reports no error for a compressed file that was cut short.
   if (broken.empty() && gzclose_r(input.release()) == Z_BUF_ERROR) {
     broken = "the compressed data is cut short";
   }

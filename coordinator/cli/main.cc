@@ -70,7 +70,7 @@ void AddLogFormat(CLI::App& app, std::string& log_format) {
   }
 }
 
-// A word where a command's name should stand and none does; nullopt: all is well so far.
+// A word that is no command and stands where a command's name should; nullopt: there is none.
 std::optional<std::string> UnknownCommand(CLI::App& app, int argc, char** argv) {
   CLI::App* at = &app;
   std::string called = app.get_name();

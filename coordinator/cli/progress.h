@@ -11,7 +11,7 @@ namespace rapideye::cli {
 
 struct ProgressTarget {
   int descriptor;        // of the terminal; -1: nothing is shown
-  absl::Duration after;  // what is done earlier is not worth a line
+  absl::Duration after;  // work that ends earlier is not worth a line
 
   // Standard error, if that is a terminal that can take a line back.
   static ProgressTarget StandardError();
@@ -22,7 +22,7 @@ struct ProgressTarget {
 // the line, so the command may block meanwhile.
 class Progress {
  public:
-  // `what`: "reading train.log"; as a terminal may show it (ShownPath).
+  // `what`: the work, as in "reading train.log"; as a terminal may show it (ShownPath).
   explicit Progress(std::string what, const ProgressTarget& to = ProgressTarget::StandardError());
   ~Progress();
   Progress(const Progress&) = delete;

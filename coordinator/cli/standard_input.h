@@ -10,7 +10,7 @@
 
 namespace rapideye::cli {
 
-// Stands for it among the files of a command.
+// Stands for standard input among the files of a command.
 constexpr char kStandardInput[] = "-";
 
 class StandardInput {

@@ -1,5 +1,5 @@
-// A job that restarts is a new incarnation: whatever was learnt of the old one, or
-// was pending, drives nothing. Tried from many states, each from a seed.
+// A job that restarts is a new incarnation: state that was learnt of the old one, or
+// was pending, has no effect. Tried from many states, each from a seed.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -80,13 +80,13 @@ TEST_P(JobRestart, NothingOfTheOldIncarnationDrivesAnything) {
   EXPECT_EQ(job.concluded().size(), before);
   EXPECT_EQ(job.core().counters().suspicions, suspicions);
 
-  // An answer to a Conclude of the old one may come late.
+  // An answer to a Conclude of the old incarnation may come late.
   if (before > 0) job.Concluded();
   job.Thaw();
   job.Run(absl::Minutes(2));
   EXPECT_EQ(job.concluded().size(), before);
 
-  // Its own hang is told, once, and holds nothing of the past.
+  // The new incarnation's hang gets one digest, which holds nothing of the past.
   job.Freeze();
   ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(15)));
   const Capture& capture = job.concluded().back().capture;

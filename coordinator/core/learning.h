@@ -35,7 +35,7 @@ struct LearntPauses {
 
 // The same pauses in the form that outlives a coordinator.
 struct KeptPauses {
-  std::string job_incarnation;  // of which they were learnt
+  std::string job_incarnation;  // the incarnation that they were learnt of
   LearntPauses learnt;
 
   bool operator==(const KeptPauses&) const = default;
@@ -49,11 +49,11 @@ class Learning {
   // a worker that already stands still teaches nothing.
   void Observe(const WorkerId& worker, const wire::Heartbeat& heartbeat, bool progressed);
 
-  // A step has taken so long on this worker, in health. Before Observe.
+  // Learns how long a step took on this worker, in health. Call before Observe.
   void ObserveStep(const WorkerId& worker, absl::Duration took);
 
-  // A hang is over. What each worker next reports as its longest launch or pause
-  // may be the hang itself, and is not taken for healthy.
+  // A hang is over. The longest launch or pause that each worker reports next may be
+  // the hang itself, and is not taken for healthy.
   void AfterIncident();
 
   void ObserveModules(const std::vector<Program>& programs);
@@ -84,7 +84,7 @@ class Learning {
   // anything: it is on standby. Empty while no launch has completed.
   std::vector<Cohort> Cohorts(const std::vector<WorkerId>& members) const;
 
-  // The job restarted. Names of modules stay: a fingerprint is its content.
+  // The job restarted: drops all but the names of modules, as a fingerprint stands for content.
   void Forget();
 
  private:

@@ -87,8 +87,8 @@ TEST_F(ProgressTest, OneWorkerThatCompletesIsEnough) {
   EXPECT_TRUE(Judge(118).has_value());
 }
 
-// Workers 1 and later stand in a launch since 100 s; worker 0 completes one each second, as one
-// does that lies, or that runs a program of its own.
+// Workers 1 and later stand in a launch since 100 s; worker 0 completes a launch each second, as a
+// worker does that lies, or that runs a program of its own.
 class OneAdvancesTest : public ProgressTest {
  protected:
   void Stand(int workers, int advancing, double until, const std::string& program = "aa") {
@@ -206,7 +206,7 @@ TEST_F(OneAdvancesTest, AnAnnouncedPauseIsStillWaitedFor) {
   heartbeat.progress = rapideye::Progress{.step = 1, .phase = Phase::kCheckpoint, .phase_ms = 0};
   progress_.Observe(pausing.id, kAgent, heartbeat, absl::Seconds(200));
   EXPECT_FALSE(Judge(200).has_value());
-  // But not for ever.
+  // The pause is not waited for without end.
   Stand(/*workers=*/4, /*advancing=*/1, 5000);
   EXPECT_TRUE(Judge(5000).has_value());
 }
@@ -314,7 +314,7 @@ TEST_F(ProgressTest, AdvancedComparesWithinOneAgentAndProcess) {
   EXPECT_FALSE(progress_.Advanced(worker.id, worker.agent, worker.At(now)));
   worker.completed = 11;
   EXPECT_TRUE(progress_.Advanced(worker.id, worker.agent, worker.At(now)));
-  // A new agent counts anew: not to be compared.
+  // A new agent counts anew: its numbers cannot be compared.
   EXPECT_FALSE(progress_.Advanced(worker.id, worker.agent + 1, worker.At(now)));
   // A new process that has completed something has advanced.
   worker.process = "q";

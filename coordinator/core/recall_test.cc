@@ -146,7 +146,7 @@ TEST(Recall, KilledAfterTheDigestWaitsForRecovery) {
   job.Run(absl::Minutes(10));
   EXPECT_EQ(job.concluded().size(), 1u);
   EXPECT_TRUE(job.retold().empty());
-  // The next hang is one of its own.
+  // The next hang is an incident of its own.
   job.Thaw();
   job.Run(absl::Seconds(20));
   job.Freeze();

@@ -138,7 +138,7 @@ TEST_F(WatchPauseTest, OneThatIsOverIsNotTakenUp) {
   EXPECT_EQ(Status().pause, std::nullopt);
 }
 
-// Its clock was wrong, or somebody else wrote the file: each restart would begin it anew.
+// A clock was wrong, or another program wrote the file: each restart would begin the pause anew.
 TEST_F(WatchPauseTest, OneThatEndsLaterThanAnyMayIsNotTakenUp) {
   for (const absl::Time until :
        {job_.now().wall + kLongestWatchPause + 2 * kWatchPauseClockSlack, absl::InfiniteFuture()}) {

@@ -46,9 +46,9 @@ struct CoordinatorSettings {
   Retention retention;
   RemovalSettings removal;
   transport::CredentialOptions credentials;
-  // Names that the certificate of whoever reads and asks must hold; empty: any certificate.
+  // Names that an operator's certificate must hold to read and to ask; empty: any certificate.
   std::vector<std::string> operator_identities;
-  // Between two looks at the credentials' files.
+  // Time between two looks at the credentials' files.
   absl::Duration certificate_interval = absl::Seconds(60);
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   DigestLog log_digest;
@@ -87,9 +87,9 @@ class Coordinator final : private EffectHandler {
 
   absl::Status Listen();
   // Makes the state directory this coordinator's own. FAILED_PRECONDITION if another one works
-  // there. A disk that fails or hangs is the keeper's to tell.
+  // there. The keeper reports a disk that fails or hangs.
   absl::Status TakeStateDirectory();
-  // Begins what works on the state directory.
+  // Starts the parts that work on the state directory.
   void BeginWork();
   void WatchCertificates();
   absl::Status ServePages();

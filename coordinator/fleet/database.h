@@ -61,7 +61,7 @@ class Database {
                                                const std::vector<Value>& values) = 0;
   absl::StatusOr<std::vector<Row>> Run(const std::string& statement) { return Run(statement, {}); }
 
-  // Begins a transaction in which changes of others can be waited for.
+  // Begins a transaction in which changes of other processes can be waited for.
   virtual absl::Status Begin() = 0;
   absl::Status Commit();
   void Rollback();  // best effort: a broken connection has rolled back by itself
@@ -69,10 +69,10 @@ class Database {
   // The clock of the database, the same for all its clients.
   virtual absl::StatusOr<absl::Time> WallClock() = 0;
 
-  // True if it takes PostgreSQL's own statements (roles, triggers, row-level security).
+  // True if the database takes PostgreSQL's own statements (roles, triggers, row-level security).
   virtual bool IsPostgresql() const { return false; }
 
-  // For people: "sqlite:/var/lib/rapideye/fleet.db", "postgresql://db/fleet".
+  // The name for people: "sqlite:/var/lib/rapideye/fleet.db", "postgresql://db/fleet".
   virtual std::string Name() const = 0;
 };
 

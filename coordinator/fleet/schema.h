@@ -16,7 +16,7 @@ struct Migration {
   int64_t version = 0;
   std::string description;
   std::vector<std::string> statements;
-  // Run after those, on PostgreSQL only.
+  // Statements that run after those, on PostgreSQL only.
   std::vector<std::string> postgresql = {};
 };
 
@@ -32,7 +32,7 @@ absl::Status Migrate(Database& database, const std::vector<Migration>& migration
 absl::Status CheckSchema(Database& database);
 
 // In a transaction: waits until no other transaction holds the lock, which lasts until
-// this one ends. What several may do at once, and only one should, is done under it.
+// this one ends. Work that several processes may try at once, and only one should do, needs it.
 absl::Status TakeLock(Database& database);
 
 // Runs `work` in a transaction under the lock.

@@ -5,7 +5,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// The history will be there again; until then, every other incident fares the same.
+// Errors of a history that will be back; until then, every other incident would fail as well.
 bool Passes(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) || absl::IsAborted(status);
 }

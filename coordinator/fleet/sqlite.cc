@@ -71,7 +71,7 @@ class Sqlite final : public Database {
   }
 
   // Takes the right to write at once: a transaction that reads first and writes
-  // later could find that another has written meanwhile.
+  // later could find that another connection has written meanwhile.
   absl::Status Begin() override { return Run("BEGIN IMMEDIATE").status(); }
 
   absl::StatusOr<absl::Time> WallClock() override {

@@ -152,7 +152,7 @@ TEST_F(IncidentHooksTest, WhereverItDiesEveryHookRuns) {
       finished =
           first.Add(incident, kPatience).ok() && first.Release(incident).ok() && RunDue(first).ok();
     }
-    // The next process finds the incident on disk, and is of the same name.
+    // The next process finds the incident on disk, and has the same holder name.
     const std::unique_ptr<Database> fresh = made_.Connect();
     IncidentHooks next = Make(*fresh);
     ASSERT_TRUE(next.Resume().ok());

@@ -117,7 +117,7 @@ absl::Status Journal::Release(const std::string& incident, absl::Time now) {
 absl::Status Journal::Finish(const Task& task, const HookResult& result, absl::Time now) {
   const bool last = result.ok || task.attempts >= kMaxHookAttempts;
   const std::string state = result.ok ? "done" : last ? "failed" : "due";
-  // The attempt tells apart two claims of the same holder.
+  // The number of the attempt distinguishes two claims of the same holder.
   auto rows = database_.Run(
       "UPDATE fleet_tasks SET state = $4, not_before_ms = $5, finished_ms = $6, outcome = $7, "
       "output = $8, holder = '', lease_ms = 0 "

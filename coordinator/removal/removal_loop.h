@@ -29,8 +29,8 @@ class RemovalLoop {
   struct Settings {
     std::string fleet_db;  // as OpenDatabase takes it
     Policy policy;
-    // Read before each turn in place of the policy's (ReadTenantMachines); empty: none. What was
-    // read last stays if it cannot be read.
+    // A file that is read before each turn for the policy's tenant_machines (ReadTenantMachines);
+    // empty: none. If it cannot be read, its last content holds.
     std::string tenant_machines = {};
     std::optional<std::string> job;  // only findings of this job; empty: of any
     std::vector<std::string> hooks;
@@ -38,9 +38,9 @@ class RemovalLoop {
     // Interval at which the loop looks for new rows of others in the history; InfiniteDuration:
     // only when it is woken.
     absl::Duration poll = kRemovalPoll;
-    // Called on Run's thread before and after every turn; the latter whether it succeeded
+    // Called on Run's thread before and after every turn; the latter whether the turn succeeded
     // or not, with the history if it could be opened (nullptr: it could not, or removal is
-    // off); it returns how long the next turn may be put off. Both may be empty.
+    // off); returns how long the next turn may be put off. Both may be empty.
     std::function<void()> before_turn = {};
     std::function<absl::Duration(Database* history, const absl::StatusOr<Remover::Report>& turn)>
         after_turn = {};
@@ -57,13 +57,13 @@ class RemovalLoop {
 
   // Thread-safe: there is something new in the history.
   void Wake();
-  // Thread-safe, for good: no hook begins any more. One that runs is for its runner to stop.
+  // Thread-safe, for good: no hook begins any more. The runner stops a hook that runs.
   void Stop();
 
  private:
   absl::Status Open();
   void ReadTenants();
-  // Until something is to be done; false: it is to stop.
+  // Waits until work is due; false: the loop is to stop.
   bool Wait(absl::Duration at_most);
   bool Stopping();
   void NoteOutcome(const absl::Status& status);

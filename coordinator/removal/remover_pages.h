@@ -25,8 +25,8 @@
 
 namespace rapideye::coordinator {
 
-// Between two signs of life beside a hook's time: a history that is away is tried again every
-// minute, and each try may wait for the network.
+// The longest time between two signs of life, beside a hook's: a history that is away is tried
+// every minute, and each try may wait for the network.
 inline constexpr absl::Duration kRemoverPatience = absl::Minutes(5);
 
 // Thread-safe.

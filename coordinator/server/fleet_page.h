@@ -21,7 +21,7 @@ struct FleetSource {
 
 absl::StatusOr<std::string> FleetPage(const FleetSource& source, absl::Time now);
 
-// The latest of what happened to each machine that the incident names, as HTML for its page.
+// The latest events of each machine that the incident names, as HTML for the incident's page.
 absl::StatusOr<std::string> MachineHistoryHtml(const FleetSource& source,
                                                const std::string& incident);
 
@@ -29,7 +29,7 @@ absl::StatusOr<std::string> MachineHistoryHtml(const FleetSource& source,
 // any writer. Empty if the record holds none.
 std::string DecisionsHtml(const std::string& record);
 
-// `page`, of an incident, with this as its last section; unchanged if it has no place for it.
+// `page`, of an incident, with `html` as its last section; unchanged if it has no place for it.
 std::string WithLastSection(std::string page, const std::string& html);
 
 }  // namespace rapideye::coordinator

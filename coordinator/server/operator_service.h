@@ -36,7 +36,7 @@ class OperatorService final : public v1::Operator::CallbackService {
   OperatorService(EventQueue& queue, StatusCache& cache,
                   std::shared_ptr<const IncidentArchive> archive, digest::TextFormat format,
                   std::vector<std::string> identities = {});
-  // Leaves a thread behind whose disk hangs.
+  // A thread whose disk hangs outlives this.
   ~OperatorService() override;
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
@@ -65,7 +65,7 @@ class OperatorService final : public v1::Operator::CallbackService {
   // Before, none is accepted.
   void SetKeeper(IncidentKeeper* keeper);
 
-  // Refuses callers whose certificate is refused, from now on.
+  // From now on refuses callers whose certificate `checker` refuses.
   void CheckPeers(std::shared_ptr<const transport::PeerChecker> checker);
 
   void CutOffOverdue(absl::Duration now) { limiter_->CutOffOverdue(now); }

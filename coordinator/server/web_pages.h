@@ -19,8 +19,8 @@ namespace rapideye::coordinator {
 std::string StatusPage(const JobStatus* status, const DiskReport& disk);
 
 // A table of incidents, in the order given, to be sorted, filtered and searched; counts by cause
-// and host. `newest_only`: there are more. `status` tells which one is open and how long others
-// lasted; nullptr: the core has not answered, and their state is not known.
+// and host. `newest_only`: there are more incidents. `status` tells which one is open and how long
+// others lasted; nullptr: the core has not answered, and their state is not known.
 std::string IncidentsPage(const std::vector<IncidentSummary>& incidents, bool newest_only,
                           const JobStatus* status);
 

@@ -65,7 +65,7 @@ struct IncidentKeeper::State {
                                                  settings.pending.longest_retry};
   bool stopping ABSL_GUARDED_BY(mutex) = false;
 
-  // Lets go of the mutex while `work` is with the disk.
+  // Releases the mutex while `work` uses the disk.
   template <typename Work>
   auto WithDisk(Work work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     busy_since = MonotonicTime();
@@ -77,7 +77,7 @@ struct IncidentKeeper::State {
     return result;
   }
 
-  // Does the due work; returns the time until more is due.
+  // Does the due work; returns the moment when more is due.
   absl::Duration Turn();
   void Prepare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void Write(const IncidentFiles& incident) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
@@ -118,7 +118,7 @@ void IncidentKeeper::State::WriteNotes() {
     if (!early && WriteNote(note)) continue;
     later.push_back(std::move(note));
   }
-  // Notes that came while the disk was written to came after these.
+  // Notes that came during these writes are newer than those that are left.
   const bool more = !notes.empty();
   notes.insert(notes.begin(), std::make_move_iterator(later.begin()),
                std::make_move_iterator(later.end()));

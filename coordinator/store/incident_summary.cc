@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kSchemaVersion = 1;
-// No incident is looked at so often; work is done for each digest of one.
+// More digests than any incident has; each digest costs work.
 constexpr int64_t kMaxRevision = 1000;
 
 // A list shows little of a large digest: other members are not kept while

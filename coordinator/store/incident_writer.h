@@ -72,8 +72,8 @@ class IncidentWriter {
     // Requests the texts of programs that have diverged; the answer is a Post of
     // TextsGathered. Empty: texts are not available.
     std::function<void(TextsWanted)> want_texts = nullptr;
-    // The number of the digest that an earlier coordinator has left of this incident; 1 if it
-    // is not known. Asked for a further look at it. May be empty.
+    // Returns the number of the digest that an earlier coordinator has left of this incident; 1 if
+    // it is not known. Called for a further look at the incident. May be empty.
     std::function<int64_t(const std::string& incident_id)> revision_on_disk = nullptr;
     // Called when the digest is in the log and the disk has done its work, has
     // failed for now, or has run out of time.
@@ -101,25 +101,25 @@ class IncidentWriter {
     absl::Duration began = {};  // on the steady clock
   };
 
-  // Unknown if it takes too long.
+  // Returns an unknown verdict if classification takes too long.
   Verdict VerdictOn(const std::shared_ptr<Conclude>& conclude) const;
   void Process(Conclude conclude);
   // Renders all forms of the digest.
   RenderedDigest Render(const Begun& begun, const digest::ReportContext& context) const;
   // The revision of the digest that is out.
   int64_t RevisionOf(const std::string& incident_id) const;
-  // A digest that names a cause is out, and this look names the same, or one of its culprits.
+  // True if a digest with a cause is out, and this look names the same, or one of its culprits.
   bool Repeats(const Begun& begun) const;
-  // The verdict says nothing that a digest is to be written for; reports it, and for how long
-  // it holds.
+  // True if the verdict needs no digest; then reports that to the core, with the time for which the
+  // verdict holds.
   bool SaysNothingNew(const Begun& begun);
   void Process(TextsGathered texts);
-  // Without the texts that it still waits for.
+  // Finishes an incident without the texts that it still waits for.
   void FinishWaiting();
   void Finish(Begun begun);
   // The incident as the fleet remembers it.
   IncidentRecord RecordOf(const Begun& begun) const;
-  // The digest is in the log.
+  // Reports a digest that is in the log.
   void Announce(const Begun& begun, std::string text,
                 const std::optional<ToldVerdict>& verdict) const;
 
@@ -127,10 +127,10 @@ class IncidentWriter {
   const Settings settings_;
   // Only the thread uses these.
   std::optional<Begun> awaits_texts_;
-  std::string last_incident_;  // that got a digest, and the number of the last
+  std::string last_incident_;  // the last incident that got a digest
   int64_t last_revision_ = 1;
   Verdict last_verdict_;
-  Worker worker_;  // last: its jobs use the others
+  Worker worker_;  // last member: its jobs use the others
 };
 
 }  // namespace rapideye::coordinator

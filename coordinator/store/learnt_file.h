@@ -17,8 +17,8 @@ namespace rapideye::coordinator {
 std::string LearntText(const KeptPauses& pauses);
 absl::StatusOr<KeptPauses> ParseLearnt(const std::string& text);
 
-// The pauses that the state directory holds; nullopt if there are none. What cannot be read is
-// logged, and none.
+// The pauses that the state directory holds; nullopt if there are none. A file that cannot be
+// read is logged, and counts as none.
 std::optional<KeptPauses> ReadLearnt(const std::string& state_dir, Disk& disk);
 
 // Writes on a thread of its own: a disk that hangs delays no caller. A write that fails is

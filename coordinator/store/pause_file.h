@@ -17,8 +17,8 @@ namespace rapideye::coordinator {
 std::string PauseText(const KeptPause& pause);
 absl::StatusOr<KeptPause> ParsePause(const std::string& text);
 
-// The pause that the state directory holds; nullopt if there is none. What cannot be read is
-// logged, and none.
+// The pause that the state directory holds; nullopt if there is none. A file that cannot be
+// read is logged, and counts as none.
 std::optional<KeptPause> ReadPause(const std::string& state_dir, Disk& disk);
 
 // Writes on a thread of its own: a disk that hangs delays no caller. A write that fails is

@@ -73,7 +73,7 @@ class PendingIncidents {
 
   Limits limits_;
   std::deque<Entry> entries_;  // oldest first
-  int64_t bytes_ = 0;          // of all of them
+  int64_t bytes_ = 0;          // size of all entries
   const IncidentFiles* in_progress_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// rapideye doctor: finds on a host what would keep agent or coordinator from working.
+// rapideye doctor: finds on a host the faults that would keep agent or coordinator from working.
 #ifndef RAPIDEYE_COORDINATOR_CLI_DOCTOR_DOCTOR_H_
 #define RAPIDEYE_COORDINATOR_CLI_DOCTOR_DOCTOR_H_
 

@@ -14,8 +14,8 @@ namespace {
 using Json = nlohmann::json;
 using Outcome = Check::Outcome;
 
-// Descriptors that an agent needs besides one for each of the job's workers, which a coordinator
-// has.
+// Descriptors that an agent or a coordinator needs for itself; a coordinator needs two more for
+// each of the job's workers.
 constexpr uint64_t kOwnDescriptors = 256;
 constexpr absl::Duration kClockError = absl::Seconds(1);
 constexpr int64_t kFreeBytes = int64_t{1} << 30;

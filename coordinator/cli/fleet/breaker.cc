@@ -30,7 +30,7 @@ std::string Text(const std::string& mode, const Breaker& breaker, int64_t waitin
                       "; removals go on as far as policy and budget allow\n");
 }
 
-// Breakers of roles, of which one says what happened.
+// Text about the open breakers of several roles, of which only the first states its reason.
 std::string OfRoles(const std::string& mode, const Breaker& first,
                     const std::vector<std::string>& roles) {
   return absl::StrCat(mode, ": open for what ", ShownSentence(absl::StrJoin(roles, ", ")),

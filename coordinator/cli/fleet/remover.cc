@@ -34,7 +34,7 @@ using coordinator::RemovalFlags;
 using coordinator::RemovalLoop;
 using coordinator::RemoverPages;
 
-// Ends loop and hook once a signal comes, for as long as it lives.
+// Stops the loop and its hook at a signal, for as long as this object lives.
 class StopAtSignal {
  public:
   StopAtSignal(program::StopSignals& signals, RemovalLoop& loop, ProcessHookRunner& runner)
@@ -129,7 +129,7 @@ int RemoverCommand::Run() {
   if (absl::Status status = coordinator::CheckRemoval(flags_); !status.ok()) return Fail(status);
   absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
   if (!signals.ok()) return Fail(signals.status());
-  // Hooks are read whenever they are run.
+  // No reload is needed: hooks are read whenever they are run.
   const auto reload = [] { spdlog::info("SIGHUP: hooks are read again when they are run"); };
   if (absl::Status status = signals->OnHangup(reload); !status.ok()) return Fail(status);
 

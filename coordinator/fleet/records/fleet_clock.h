@@ -8,8 +8,8 @@
 
 namespace rapideye::coordinator {
 
-// Budgets and windows are measured in it. It begins at the database's own clock, but
-// never before what was remembered last, and runs on by this machine's monotonic
+// Budgets and windows are measured in this time. It begins at the database's own clock, but
+// never before the newest time that the history holds, and runs on by this machine's monotonic
 // clock: a wall clock that is stepped shortens no window while this lives.
 class FleetClock {
  public:

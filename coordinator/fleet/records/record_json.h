@@ -13,7 +13,7 @@ namespace rapideye::coordinator {
 // it: the hardware of a worker that sent no snapshot is known from its Hello alone. Pure.
 std::string RenderRecord(const IncidentRecord& record);
 
-// INVALID_ARGUMENT if `json` was not rendered by RenderRecord. Its digest is empty.
+// INVALID_ARGUMENT if `json` was not rendered by RenderRecord. The record's digest is empty.
 absl::StatusOr<IncidentRecord> ParseRecord(const std::string& json);
 
 }  // namespace rapideye::coordinator

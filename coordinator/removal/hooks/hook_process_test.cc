@@ -87,7 +87,7 @@ TEST_F(HookProcessTest, WhatCannotBeStartedSaysWhy) {
   const auto none = Run(folder_ + "/none");
   EXPECT_EQ(none.end, HookOutcome::End::kNotStarted);
   EXPECT_THAT(DescribeEnd(none), HasSubstr("No such file or directory"));
-  // Without a shell nobody guesses at an interpreter.
+  // Without a shell no interpreter is guessed.
   EXPECT_THAT(DescribeEnd(Run(Script("exit 0", ""))), HasSubstr("Exec format error"));
 }
 
@@ -144,7 +144,7 @@ TEST_F(HookProcessTest, InheritsNoDescriptorAndNoSignal) {
   }).join();
   close(leak);
   close(target);
-  // The fourth is that of the directory that ls reads.
+  // The fourth descriptor is that of the directory that ls reads.
   EXPECT_EQ(outcome.output, "0 1 2 3 Blk 0000000\nIgn 0000000\n");
 }
 

@@ -7,8 +7,8 @@
 
 namespace rapideye::coordinator {
 
-// The key of the end of an incident in the journal of hooks: `incident_key` (IncidentKey) is of
-// the digest that was out.
+// The key of an incident's end in the journal of hooks; `incident_key` (IncidentKey) names the
+// digest that was out.
 std::string EndKey(const std::string& incident_key);
 
 // The subject of a key in the journal of hooks.
@@ -17,7 +17,7 @@ struct IncidentEvent {
   int64_t revision = 1;  // of its digest
   bool end = false;      // of the incident, after that digest
 
-  // "opened", by the first digest; "changed", by a later one; "recovered".
+  // "opened" for the first digest, "changed" for a later one, "recovered" for the end.
   const char* name() const {
     if (end) return "recovered";
     return revision > 1 ? "changed" : "opened";

@@ -15,7 +15,7 @@ namespace rapideye::coordinator {
 // One machine (or several, by patterns) on which the platform runs jobs of a tenant.
 struct TenantMachine {
   std::string role;                // of the tenant's coordinators, in the fleet history
-  std::vector<std::string> names;  // its host, node and hardware; whatever their case, * and ?
+  std::vector<std::string> names;  // its host, node, hardware; any case, with * and ?
 };
 
 // Limits set by the operator. The defaults prefer keeping a bad machine to removing a
@@ -23,13 +23,13 @@ struct TenantMachine {
 struct Policy {
   RemovalMode mode = RemovalMode::kDryRun;
 
-  // Repetition: more than so many hang events on the same hardware in the window.
+  // Repetition: more hang events than this on the same hardware in the window.
   int64_t repetitions = 3;
   absl::Duration window = absl::Hours(30 * 24);
-  // Host names are never reused: they then identify a machine of unknown hardware.
+  // True: host names are never reused, and so identify a machine of unknown hardware.
   bool stable_names = false;
 
-  // Budgets. A share allows one machine at least.
+  // Budgets. A share of the fleet allows one machine at least.
   int64_t max_hosts_an_hour = 2;
   int64_t max_slices_a_day = 2;  // a removal costs the slices that stand on its machine
   double max_share_of_job = 0.05;
@@ -49,8 +49,8 @@ struct Policy {
   std::vector<std::string> allow;
   std::vector<std::string> deny;
 
-  // Machines about which a role that does not own the history is believed; of others nothing
-  // that it recorded counts. Nobody's word but the owner's removes at once.
+  // Machines about which a role that does not own the history is believed; its findings about
+  // others do not count. Only the owner's word removes a machine at once.
   std::vector<TenantMachine> tenant_machines;
 };
 

@@ -16,7 +16,7 @@ struct Repetition {
   std::set<std::string> counted;  // incidents that count against the machine
   size_t exonerated = 0;          // not counted: other hardware failed at that coordinate, too
   size_t two_ended = 0;           // not counted: ICI, and which end is bad is not known
-  // Two of the counted ones were at different coordinates, or in unrelated programs.
+  // Two of the counted incidents were at different coordinates, or in unrelated programs.
   bool independent = false;
 };
 

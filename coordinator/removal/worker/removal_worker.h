@@ -30,7 +30,7 @@ namespace rapideye::coordinator {
 
 struct RemovalSettings {
   Policy policy;
-  std::string fleet_db;  // empty: one in the state directory, for this job alone
+  std::string fleet_db;  // empty: a history in the state directory, for this job alone
   std::vector<std::string> hooks;
   absl::Duration hook_timeout = kHookTimeout;
   std::string tenant_machines = {};  // a file, as RemovalLoop reads it

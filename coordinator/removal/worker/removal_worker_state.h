@@ -111,7 +111,7 @@ struct RemovalWorker::State {
 
   void Run();
   std::optional<std::string> JobOnDisk() const;
-  // Waits until there is a job to decide about, and makes its loop. nullptr: it is to stop.
+  // Waits until there is a job to decide about, and makes its loop. nullptr: the worker is to stop.
   std::shared_ptr<RemovalLoop> NextLoop();
   std::shared_ptr<RemovalLoop> MakeLoop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   absl::Status OpenJournal();
