@@ -32,6 +32,8 @@ std::string_view DetailName(Detail detail) {
       return "TENSOR_CORE";
     case Detail::kSparseCore:
       return "SPARSE_CORE";
+    case Detail::kGpu:
+      return "GPU";
     case Detail::kDcnLink:
       return "DCN_LINK";
     case Detail::kDcnHost:

@@ -31,6 +31,7 @@ enum class Detail {
   // bad chip
   kTensorCore,
   kSparseCore,
+  kGpu,
   // networking
   kDcnLink,
   kDcnHost,

@@ -17,6 +17,7 @@ constexpr int64_t kHourMs = 60 * kMinuteMs;
 constexpr std::pair<Detail, const char*> kDetailTitles[] = {
     {Detail::kTensorCore, "TensorCore"},
     {Detail::kSparseCore, "SparseCore"},
+    {Detail::kGpu, "GPU"},
     {Detail::kDcnLink, "link between two hosts"},
     {Detail::kDcnHost, "network of a host"},
     {Detail::kDcnPartition, "network cut in two"},
@@ -119,7 +120,7 @@ std::string JsonInHtml(std::string json) {
 }
 
 std::string CauseTitle(Cause cause, Detail detail) {
-  std::string title = cause == Cause::kNoHang ? "No hang" : PotentialCause(cause);
+  std::string title = cause == Cause::kNoHang ? "No hang" : PotentialCause(cause, detail);
   const std::string more = DetailTitle(detail);
   if (!more.empty()) absl::StrAppend(&title, " · ", more);
   return title;

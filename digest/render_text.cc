@@ -45,8 +45,8 @@ std::string ConfidenceText(double confidence) {
 }
 
 std::string CauseText(Cause cause, Detail detail) {
-  if (detail == Detail::kNone) return std::string(PotentialCause(cause));
-  return absl::StrCat(PotentialCause(cause), " (", std::string(DetailName(detail)), ")");
+  if (detail == Detail::kNone) return std::string(PotentialCause(cause, detail));
+  return absl::StrCat(PotentialCause(cause, detail), " (", std::string(DetailName(detail)), ")");
 }
 
 // Collects texts, each once, in the given order.
@@ -144,7 +144,8 @@ void AppendFixedPart(const Report& report, TextFormat format, TextLines& lines) 
     lines.Add(kFirstIndent, "Full digest:");
   } else {
     lines.Add(kFirstIndent, "Full error digest:");
-    lines.Add(kIndent, absl::StrCat("Potential cause: ", PotentialCause(report.cause)));
+    lines.Add(kIndent,
+              absl::StrCat("Potential cause: ", PotentialCause(report.cause, report.detail)));
     lines.AddList(kIndent, "Potential culprit workers: ",
                   OrNotKnown(report, CulpritWorkers(report, report.culprits)));
     const FirstError first = report.first_error.value_or(FirstError{});

@@ -69,6 +69,12 @@ TEST(WordingTest, BadTpuChip) {
                           "    TPU states:"));
 }
 
+TEST(WordingTest, BadGpu) {
+  ExampleCase example = Example("bad-tpu-chip");
+  example.verdict.detail = Detail::kGpu;
+  EXPECT_THAT(Render(example.capture, example.verdict), Contains("    Potential cause: Bad GPUs"));
+}
+
 TEST(WordingTest, NetworkingIssue) {
   EXPECT_THAT(Head("networking-issue", 5),
               ElementsAre("Megascale detects a hang that is likely caused by a networking issue. "

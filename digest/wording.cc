@@ -59,12 +59,12 @@ const char* HostsPrefix(Cause cause) {
   return "";
 }
 
-const char* PotentialCause(Cause cause) {
+const char* PotentialCause(Cause cause, Detail detail) {
   switch (cause) {
     case Cause::kNoHang:
       return "None";
     case Cause::kBadTpuChip:
-      return "Bad TPU chips";
+      return detail == Detail::kGpu ? "Bad GPUs" : "Bad TPU chips";
     case Cause::kNetworkingIssue:
       return "Networking issue";
     case Cause::kDifferentModule:

@@ -16,8 +16,8 @@ const char* Headline(Cause cause, Detail detail);
 // whose second line is not a list of hosts.
 const char* HostsPrefix(Cause cause);
 
-// "Bad TPU chips", "Networking issue", ...; "None" for kNoHang.
-const char* PotentialCause(Cause cause);
+// "Bad TPU chips", "Networking issue", ...; "None" for kNoHang. The detail tells TPUs from GPUs.
+const char* PotentialCause(Cause cause, Detail detail);
 
 const char* FirstErrorName(FirstErrorType type);  // "HANG_DETECTED" ...
 const char* CoreTypeName(CoreType type);          // "TENSOR_CORE" ...; "" if unspecified

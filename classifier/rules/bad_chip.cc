@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "classifier/facts.h"
 #include "classifier/phrases.h"
@@ -46,6 +47,19 @@ struct DirectEvidence {
   bool beyond_job = false;  // the same, by an agent out of the job's reach
   CoreType core_type = CoreType::kUnspecified;
 };
+
+bool IsSparse(CoreType type) {
+  return type == CoreType::kSparseCore || type == CoreType::kSparseCoreV0;
+}
+
+// The device that the evidence is about, by the driver that reports it: Linux has other drivers for
+// GPUs than for TPUs.
+Detail DetailOf(const DirectEvidence& direct) {
+  for (const char* of_gpu : {"NVRM", "nvidia", "amdgpu", "Xid", "GPU"}) {
+    if (absl::StrContains(direct.text, of_gpu)) return Detail::kGpu;
+  }
+  return IsSparse(direct.core_type) ? Detail::kSparseCore : Detail::kTensorCore;
+}
 
 // Whether the evidence on a chip of that host allows to remove it at once.
 void JudgeChipRemoval(const WorkerInfo& host, const ChipKey& where, const DirectEvidence& direct,
@@ -136,10 +150,6 @@ class Rule {
 
   // Reports chips by the hardware's report alone.
   void ByWord();
-
-  static bool IsSparse(CoreType type) {
-    return type == CoreType::kSparseCore || type == CoreType::kSparseCoreV0;
-  }
 
   // True if no other worker failed clearly before this one.
   bool IsAmongFirst(int worker) const;
@@ -364,7 +374,7 @@ void Rule::ByWord() {
     finding.basis = Basis::kError;
     finding.own = true;
     finding.cause = Cause::kBadTpuChip;
-    finding.detail = IsSparse(direct.core_type) ? Detail::kSparseCore : Detail::kTensorCore;
+    finding.detail = DetailOf(direct);
     finding.confidence = first ? kConfidenceDirectHardware - 0.02 : kConfidenceUnorderedErrors;
     const HardwareReport fact{where.first, direct.text};
     Culprit culprit = CulpritWorker(c_, where.first, FactText(c_, fact));

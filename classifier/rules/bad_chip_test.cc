@@ -374,6 +374,15 @@ TEST(BadChipRemoval, OnlyTheKernelsLogIsBeyondTheJobsReach) {
   }
 }
 
+TEST(BadChipByWord, ADriverOfGpusSpeaksOfAGpu) {
+  for (const char* line : {"NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
+                           "amdgpu 0000:2f:00.0: amdgpu: GPU reset begin!"}) {
+    Scenario s;
+    s.Log(0, 1, LogKind::kKernelHardware, line, kStillMs, std::nullopt, LogSource::kKernelLog);
+    EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/GPU 0.1") << line;
+  }
+}
+
 // The same evidence names the same culprit, whichever agent reports it.
 TEST(BadChipTrust, OnlyAnAgentOutOfTheJobsReachRemovesAtOnce) {
   for (const bool by_pcie : {true, false}) {
