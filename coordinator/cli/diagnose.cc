@@ -27,6 +27,12 @@
 namespace rapideye::cli {
 namespace {
 
+absl::Status NeitherCaptureNorLog(const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(std::string(status.message()),
+                                   "; nor is it a log: no line is as a training job logs it"));
+}
+
 // Of a job that counts ranks, culprits state theirs.
 void AddRanks(const digest::Report& report, nlohmann::ordered_json& culprits) {
   for (auto& culprit : culprits) {
@@ -224,7 +230,9 @@ bool Diagnose::DiagnoseLogs() {
 bool Diagnose::DiagnoseCapture(const std::string& path) {
   const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(PathOf(path));
   if (!capture.ok()) {
-    ComplainOf(path, capture.status());
+    // Text of no known kind: an error of JSON alone would puzzle whoever took it for a log.
+    const bool text = ContentOf(PathOf(path)) == FileContent::kText;
+    ComplainOf(path, text ? NeitherCaptureNorLog(capture.status()) : capture.status());
     return false;
   }
   Show({.capture = path, .logs = {}}, digest::BuildReport(*capture, Classify(*capture), {}));
